@@ -1,0 +1,126 @@
+//! Control laws: small pure state machines, and the seam between their halves.
+//!
+//! A law has a *per-packet half*, which reads knobs and writes counts, and an
+//! *interval half*, which reads the counts once in a while and sets the knobs.
+//! Neither logs, allocates per packet, reads a clock or draws a random number
+//! that was not handed in.
+
+pub mod session;
+
+use crate::packet::Packet;
+use crate::units::{Rate, Time};
+
+/// Why a packet did not get through: counter, column value and label at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Reason {
+    /// The queue was full on arrival.
+    QueueFull,
+    /// The gate refused the session that the packet would open.
+    SessionRefused,
+    /// The discipline took the packet out of the queue for a better one.
+    Evicted,
+    /// A law of the user's own decided so.
+    Custom,
+}
+
+impl Reason {
+    /// Every reason, in the order of its counter.
+    pub const ALL: [Reason; 4] =
+        [Reason::QueueFull, Reason::SessionRefused, Reason::Evicted, Reason::Custom];
+    /// How many reasons there are.
+    pub const COUNT: usize = Self::ALL.len();
+
+    /// The name in columns and labels.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Reason::QueueFull => "queue_full",
+            Reason::SessionRefused => "session_refused",
+            Reason::Evicted => "evicted",
+            Reason::Custom => "custom",
+        }
+    }
+}
+
+/// What a per-packet half decides on an arrival.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Let it go on.
+    Pass,
+    /// Discard it silently.
+    Drop(Reason),
+    /// Discard it and tell its sender so: the carrier answers with a reset.
+    Reject(Reason),
+}
+
+/// A source of randomness that is only asked by a law that needs it.
+pub trait Draw {
+    /// The next uniform number in `[0, 1)`.
+    fn uniform(&mut self) -> f64;
+}
+
+/// The hooks of a per-packet half; each does nothing unless a law says otherwise.
+pub trait PerPacket: Send {
+    /// Before the queue: may the packet go on?
+    fn arrive(&mut self, _packet: &Packet, _now: Time, _draw: &mut dyn Draw) -> Verdict {
+        Verdict::Pass
+    }
+    /// The queue has taken the packet.
+    fn enqueued(&mut self, _packet: &Packet, _now: Time) {}
+    /// The packet was lost at this port, before or out of the queue.
+    fn dropped(&mut self, _packet: &Packet, _reason: Reason, _now: Time) {}
+    /// Its transmission starts; the law may write into its headers.
+    fn depart(&mut self, _packet: &mut Packet, _now: Time) {}
+}
+
+/// What an interval half may see of its port.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    /// Present capacity of the link.
+    pub rate: Rate,
+    /// Packets waiting, the one in transmission not counted.
+    pub queue_packets: u32,
+    /// Bytes waiting, the packet in transmission not counted.
+    pub queue_bytes: u64,
+    /// Fewest packets waiting at any moment since the last tick.
+    pub min_queue_packets: u32,
+    /// Packets that the queue lost since the last tick, refused sessions not counted.
+    pub queue_drops: u64,
+    /// Since when the link has been idle, if it is.
+    pub idle_since: Option<Time>,
+    /// The waiting packets, oldest first, as the two runs of a ring.
+    pub queued: (&'a [Packet], &'a [Packet]),
+}
+
+/// What a law decided at a tick, as a row for the `events` table.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Decision {
+    /// The phase that the law is in now.
+    pub phase: &'static str,
+    /// The value that it set: for a session law, sessions allowed per epoch.
+    pub set: f64,
+    /// The value that it set it from: for a session law, the (smoothed) completions per epoch.
+    pub from: f64,
+}
+
+/// Why an interval half could not go on: only a law of the user's own can fail.
+pub type Fault = Box<dyn std::error::Error + Send + Sync>;
+
+/// The interval half of a law over knobs `K` and counts `C`.
+pub trait Interval<K, C>: Send {
+    /// Called at its deadline: reads and clears the counts, sets the knobs,
+    /// and returns the next deadline (later than `now`).
+    ///
+    /// # Errors
+    /// Built-in laws never fail; a failing law ends the run with its error.
+    fn update(
+        &mut self,
+        now: Time,
+        view: &View<'_>,
+        counts: &mut C,
+        knobs: &mut K,
+    ) -> Result<Time, Fault>;
+
+    /// What was decided by the last `update`.
+    fn decision(&self) -> Decision;
+}

@@ -1,0 +1,10 @@
+//! The pure heart of tidegate: quantities, packets, ports and control laws.
+//!
+//! Nothing here reads a clock, opens a file, draws a random number of its own
+//! or starts a thread. Time and randomness come in as arguments, so the same
+//! code runs in the simulator and on real packets.
+
+pub mod law;
+pub mod packet;
+pub mod port;
+pub mod units;

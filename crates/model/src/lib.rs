@@ -1,0 +1,3 @@
+//! Scenarios: what a run is made of, checked once.
+
+pub mod scenario;

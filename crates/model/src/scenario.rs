@@ -1,0 +1,229 @@
+//! A checked scenario: every name resolved, every value in range.
+//!
+//! Whoever holds a [`Scenario`] can build its network without another check.
+
+use tidegate_core::law::session::{Opener, Refusal};
+use tidegate_core::units::{Length, Rate, Time};
+
+use crate::law::GateLaw;
+use crate::profile::Tcp;
+
+/// Everything that one run needs but its seed.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// What the scenario calls itself.
+    pub name: String,
+    /// Simulated time.
+    pub duration: Time,
+    /// Flows and intervals before this instant are left out of means.
+    pub warmup: Time,
+    /// Spacing of the rows of the `ports` table.
+    pub sample: Time,
+    /// Whether ports of access links get rows too, or only the others.
+    pub sample_access: bool,
+    /// Nodes and ports.
+    pub network: Network,
+    /// Traffic classes, in the order of the document.
+    pub traffic: Vec<Class>,
+    /// Changes of capacity, sorted by time; ramps are cut into steps of 100 ms.
+    /// (Changes of arrival rate and mean size are part of the classes.)
+    pub capacity: Vec<CapacityChange>,
+}
+
+/// Nodes, and the output ports that join them.
+#[derive(Clone, Debug, Default)]
+pub struct Network {
+    /// Names of the nodes; a node is known by its place in this list.
+    pub nodes: Vec<String>,
+    /// Output ports, in a fixed order: a port is known by its place in this list.
+    pub ports: Vec<Port>,
+}
+
+/// One output port, with the link behind it.
+#[derive(Clone, Debug)]
+pub struct Port {
+    /// As the document names it: `bottleneck`, `bottleneck.reverse`, `access.source1` ...
+    pub name: String,
+    /// Node that the port belongs to.
+    pub from: u16,
+    /// Node at the far end.
+    pub to: u16,
+    /// Capacity at the start.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Time,
+    /// Buffer as written.
+    pub buffer: Length,
+    /// Longest propagation round trip of any path through this port, for buffers in `bdp`.
+    pub round_trip: Time,
+    /// Whether this is a host's access link.
+    pub access: bool,
+    /// Session control, if any.
+    pub gate: Option<Gate>,
+    /// Queueing discipline.
+    pub queue: Queue,
+}
+
+/// A buffer limit at a given capacity.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Limit {
+    /// At most so many packets wait.
+    Packets(u32),
+    /// At most so many bytes wait.
+    Bytes(u64),
+}
+
+impl Port {
+    /// The buffer limit at capacity `rate`: buffers in bdp or time follow it, at least one packet of 1500 B.
+    pub fn limit(&self, rate: Rate) -> Limit {
+        let bytes = |time: Time| Limit::Bytes((rate * time).bytes().max(1500));
+        match self.buffer {
+            Length::Packets(packets) => Limit::Packets(packets),
+            Length::Bytes(bytes) => Limit::Bytes(bytes),
+            Length::Bdp(factor) => bytes(Time::from_secs_f64(self.round_trip.secs() * factor)),
+            Length::Time(time) => bytes(time),
+        }
+    }
+}
+
+/// Session control at a port.
+#[derive(Clone, Debug)]
+pub struct Gate {
+    /// The law and its parameters.
+    pub law: GateLaw,
+    /// Which packet opens a session at this port.
+    pub admit: Opener,
+    /// How a session is refused.
+    pub refuse: Refusal,
+}
+
+/// Queueing discipline of a port.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub enum Queue {
+    /// First come, first served; what does not fit is lost.
+    #[default]
+    DropTail,
+}
+
+/// One traffic class.
+#[derive(Clone, Debug)]
+pub struct Class {
+    /// Name in the document.
+    pub name: String,
+    /// When flows start.
+    pub arrivals: Arrivals,
+    /// How much each has to send.
+    pub size: FlowSize,
+    /// Transport of its flows.
+    pub tcp: Tcp,
+    /// Which end opens the connection.
+    pub direction: Direction,
+    /// How long a user waits before giving up.
+    pub patience: Option<Time>,
+    /// Share of flows whose transport headers routers cannot read, 0 to 1.
+    pub opaque_share: f64,
+    /// Where data is sent from and to; each flow draws one pair.
+    pub pairs: Vec<(u16, u16)>,
+}
+
+/// Which end opens the connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Direction {
+    /// The end that sends the data.
+    #[default]
+    Upload,
+    /// The end that receives the data.
+    Download,
+}
+
+/// When the flows of a class start.
+#[derive(Clone, Debug)]
+pub enum Arrivals {
+    /// A Poisson process whose rate follows a course.
+    Poisson {
+        /// Flows per second over time.
+        rate: Course,
+        /// First instant of the process.
+        start: Time,
+        /// Last instant of the process ([`Time::NEVER`]: the end of the run).
+        stop: Time,
+    },
+    /// One every so often.
+    Every {
+        /// Flows per second over time (the reciprocal of the spacing).
+        rate: Course,
+        /// Start of the first flow.
+        start: Time,
+        /// Last instant of the process.
+        stop: Time,
+    },
+    /// At listed instants, sorted.
+    At(Vec<Time>),
+    /// So many flows, each at an instant drawn evenly from `[0, within]`.
+    Uniform {
+        /// Number of flows.
+        flows: u32,
+        /// Span of the starts.
+        within: Time,
+    },
+}
+
+/// A number that changes over time: linear between its points, which are
+/// sorted by time; two points at one instant are a step. Constant before the
+/// first point and after the last.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Course {
+    /// Instants and values; never empty.
+    pub points: Vec<(Time, f64)>,
+}
+
+/// How much a flow has to send.
+#[derive(Clone, Debug)]
+pub enum FlowSize {
+    /// A draw of mean one from `shape`, times the mean at the flow's start.
+    Drawn {
+        /// Distribution, scaled to a mean of one.
+        shape: Shape,
+        /// Mean in bytes over time.
+        mean: Course,
+    },
+    /// Without end, until `stop` (if any), when no new data is handed in.
+    Unlimited {
+        /// When the flow stops handing in data.
+        stop: Time,
+    },
+}
+
+/// A distribution of sizes, scaled to a mean of one.
+#[derive(Clone, Debug)]
+pub enum Shape {
+    /// Always one.
+    Constant,
+    /// Pareto with this shape parameter, greater than one.
+    Pareto(f64),
+    /// Exponential.
+    Exponential,
+    /// Lognormal with this sigma.
+    Lognormal(f64),
+    /// Piecewise linear distribution function: (value over mean, probability), both rising to probability 1.
+    Empirical(Vec<(f64, f64)>),
+}
+
+/// A port's capacity from an instant on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CapacityChange {
+    /// When it takes effect: for packets whose transmission starts from then on.
+    pub at: Time,
+    /// Place of the port in [`Network::ports`].
+    pub port: u32,
+    /// The new capacity.
+    pub rate: Rate,
+}
+
+impl Course {
+    /// Always the same.
+    pub fn constant(value: f64) -> Course {
+        Course { points: vec![(Time::ZERO, value)] }
+    }
+}
+
