@@ -7,6 +7,7 @@
 //! packet alone it does not know. A retry of a refused session is a new
 //! arrival, and an end that is sent twice and taken twice counts twice.
 
+pub mod fixed_rate;
 
 use crate::packet::{Flags, Packet};
 use crate::units::Time;
