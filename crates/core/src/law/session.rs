@@ -7,7 +7,9 @@
 //! packet alone it does not know. A retry of a refused session is a new
 //! arrival, and an end that is sent twice and taken twice counts twice.
 
+pub mod change;
 pub mod fixed_rate;
+pub mod gss_ga;
 
 use crate::packet::{Flags, Packet};
 use crate::units::Time;
