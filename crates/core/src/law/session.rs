@@ -8,6 +8,7 @@
 //! arrival, and an end that is sent twice and taken twice counts twice.
 
 pub mod change;
+pub mod close_probe;
 pub mod fixed_rate;
 pub mod gss_ga;
 
