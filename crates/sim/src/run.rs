@@ -216,32 +216,26 @@ impl Simulation {
     /// Handles the earliest event, if it is not after `limit`.
     #[inline]
     fn step(&mut self, limit: Time) -> Result<bool, Fault> {
-        let Some(due) = self.net.events.due(limit) else { return Ok(false) };
-        let (at, entity) = (due.at, due.entity);
+        let Some((at, entity)) = self.net.events.next(limit) else { return Ok(false) };
         self.net.now = at;
-        let number = entity.number();
-        if entity.kind() == Kind::Port {
-            let port = &mut self.net.ports[number as usize];
-            if port.armed != at {
-                due.remove();
-                return Ok(true);
-            }
-            let delivered = port.deliver(at);
-            port.armed = port.next_event();
-            if port.armed == Time::NEVER {
-                due.remove();
-            } else {
-                due.replace(port.armed);
-            }
-            if let Some((mut packet, ())) = delivered
-                && self.net.forward(number, &mut packet)
-            {
-                self.deliver(&packet);
-            }
+        if entity.kind() != Kind::Port {
+            self.net.events.remove();
+            self.handle(entity)?;
             return Ok(true);
         }
-        due.remove();
-        self.handle(entity)?;
+        let number = entity.number();
+        if self.net.ports[number as usize].armed != at {
+            self.net.events.remove();
+            return Ok(true);
+        }
+        // whatever this brings about comes later than now: the event keeps its
+        // place at the top until it is replaced
+        let mut next = Time::NEVER;
+        let arrived = self.net.cross(number, &mut next);
+        self.net.events.replace(entity, next);
+        if let Some(packet) = arrived {
+            self.deliver(&packet);
+        }
         Ok(true)
     }
 
@@ -257,6 +251,7 @@ impl Simulation {
     }
 
     /// Every event that is not a delivery.
+    #[inline(never)]
     fn handle(&mut self, entity: Entity) -> Result<(), Fault> {
         let number = entity.number();
         let now = self.net.now;
