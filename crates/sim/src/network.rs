@@ -115,27 +115,24 @@ impl Network {
         self.enter(self.uplinks[packet.src as usize], packet);
     }
 
-    /// The event of a port has come up: its next event, and the packet if it
-    /// has reached its destination.
+    /// The event of a port has come up: its next event, and whether the packet
+    /// has reached its destination (then it is copied to `arrived`).
     #[inline]
-    pub(crate) fn cross(&mut self, number: u32, next: &mut Time) -> Option<Packet> {
+    pub(crate) fn cross(&mut self, number: u32, arrived: &mut Packet) -> (Time, bool) {
         let now = self.now;
         let port = &mut self.ports[number as usize];
         let Some((packet, ())) = port.deliver(now) else {
-            *next = port.rearm();
-            return None;
+            return (port.rearm(), false);
         };
         self.hops += 1;
         match self.exits[number as usize] {
             Exit::Host => {
-                let packet = *packet;
-                *next = port.rearm();
-                Some(packet)
+                *arrived = *packet;
+                (port.rearm(), true)
             }
             Exit::Router(routes) => {
                 let onward = self.routes[routes as usize + packet.dst as usize];
-                *next = self.hand_over(number, onward);
-                None
+                (self.hand_over(number, onward), false)
             }
         }
     }

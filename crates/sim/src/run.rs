@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand_pcg::Pcg64;
 use tidegate_core::law::Fault;
-use tidegate_core::packet::Flags;
+use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::Stages;
 use tidegate_core::units::Time;
 use tidegate_model::draw::{ClassDraws, FlowDraw, stream};
@@ -80,6 +80,8 @@ pub struct Simulation {
     arrivals: Vec<Arrivals>,
     rows: Vec<Row>,
     probe: Probe,
+    /// The packet that has just reached its destination.
+    arrived: Packet,
     delivered: u64,
     done: bool,
 }
@@ -144,6 +146,7 @@ impl Simulation {
             custom: FlowTable::new(CUSTOM),
             arrivals,
             rows: Vec::new(),
+            arrived: Packet::default(),
             delivered: 0,
             done: false,
         };
@@ -230,17 +233,17 @@ impl Simulation {
         }
         // whatever this brings about comes later than now: the event keeps its
         // place at the top until it is replaced
-        let mut next = Time::NEVER;
-        let arrived = self.net.cross(number, &mut next);
+        let (next, arrived) = self.net.cross(number, &mut self.arrived);
         self.net.events.replace(entity, next);
-        if let Some(packet) = arrived {
-            self.deliver(&packet);
+        if arrived {
+            self.deliver();
         }
         Ok(true)
     }
 
     #[inline]
-    fn deliver(&mut self, packet: &tidegate_core::packet::Packet) {
+    fn deliver(&mut self) {
+        let packet = &self.arrived;
         self.delivered += u64::from(packet.flags.has(Flags::DATA));
         let mut world =
             World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
