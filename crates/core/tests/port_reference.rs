@@ -164,14 +164,21 @@ impl PerPacket for Losses {
 /// Rates that divide 8e12 ps evenly, so that the reference needs no fixed point.
 const RATES: [u64; 4] = [1, 10, 100, 1000];
 
+/// Any size, and often one whose transmission time at 10 Mbit/s is a multiple of 80 us.
+fn sizes() -> impl Strategy<Value = u16> {
+    prop_oneof![40..1500u16, (1..5u16).prop_map(|hundreds| hundreds * 100)]
+}
+
 fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
     let step = prop_oneof![
-        9 => (40..1500u16, 0..5u32).prop_map(|(size, level)| Step::Arrive { size, level }),
+        9 => (sizes(), 0..5u32).prop_map(|(size, level)| Step::Arrive { size, level }),
         1 => (0..4usize, 0..12u32)
             .prop_map(|(rate, limit)| Step::Capacity { mbit: RATES[rate], limit }),
     ];
-    // gaps around the transmission time of a packet, with many exact ties
-    let gap = prop_oneof![Just(0), 0..2_000_000_000u64, Just(8_000_000), 0..20_000_000u64];
+    // gaps around the transmission time of a packet; multiples of 80 us make
+    // arrivals coincide with ends of transmission
+    let gap =
+        prop_oneof![1 => Just(0), 1 => 0..2_000_000_000u64, 4 => (0..6u64).prop_map(|k| k * 80_000_000)];
     prop::collection::vec((gap, step), 1..400)
 }
 
