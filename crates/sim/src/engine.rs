@@ -7,7 +7,6 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
 
 use tidegate_core::units::Time;
 
@@ -84,33 +83,29 @@ impl Events {
         self.heap.push(Reverse(key(at, entity)));
     }
 
-    /// The earliest event, if it is not after `until`.
+    /// The earliest event, if it is not after `until`; it stays.
     #[inline]
-    pub(crate) fn due(&mut self, until: Time) -> Option<Due<'_>> {
-        let top = self.heap.peek_mut()?;
-        let at = Time::from_ps((top.0 >> 64) as u64);
-        (at <= until).then(|| Due { entity: Entity(top.0 as u32), at, top })
-    }
-}
-
-/// The earliest event, still in its place.
-pub(crate) struct Due<'a> {
-    pub(crate) at: Time,
-    pub(crate) entity: Entity,
-    top: PeekMut<'a, Reverse<u128>>,
-}
-
-impl Due<'_> {
-    /// Takes the event out.
-    #[inline]
-    pub(crate) fn remove(self) {
-        PeekMut::pop(self.top);
+    pub(crate) fn next(&self, until: Time) -> Option<(Time, Entity)> {
+        let Reverse(key) = self.heap.peek()?;
+        let at = Time::from_ps((key >> 64) as u64);
+        (at <= until).then_some((at, Entity(*key as u32)))
     }
 
-    /// Puts the same entity's next event in its place: one sift instead of two.
+    /// Takes the earliest event out.
     #[inline]
-    pub(crate) fn replace(mut self, at: Time) {
-        *self.top = Reverse(key(at, self.entity));
+    pub(crate) fn remove(&mut self) {
+        self.heap.pop();
+    }
+
+    /// Puts the earliest event's entity back at its next instant: one sift
+    /// instead of two. [`Time::NEVER`] takes it out.
+    #[inline]
+    pub(crate) fn replace(&mut self, entity: Entity, at: Time) {
+        if at == Time::NEVER {
+            self.heap.pop();
+        } else if let Some(mut top) = self.heap.peek_mut() {
+            *top = Reverse(key(at, entity));
+        }
     }
 }
 
@@ -128,9 +123,9 @@ mod tests {
             events.push(Time::from_ns(ns), Entity::new(kind, number));
         }
         let mut order = Vec::new();
-        while let Some(due) = events.due(Time::NEVER) {
-            order.push((due.entity.kind(), due.entity.number()));
-            due.remove();
+        while let Some((_, entity)) = events.next(Time::NEVER) {
+            order.push((entity.kind(), entity.number()));
+            events.remove();
         }
         let expected =
             [(Kind::Port, 7), (Kind::Flow, 3), (Kind::Sample, 0), (Kind::Port, 9)];

@@ -24,12 +24,13 @@ impl Draw for PortDraw {
     }
 }
 
-/// Where a node's packets go.
-enum Route {
-    /// A host: everything through its one port.
-    Uplink(u32),
-    /// A router: a port for every destination.
-    Table(Box<[u32]>),
+/// Where packets go that have crossed a port's link.
+#[derive(Clone, Copy)]
+enum Exit {
+    /// To a host: it takes every packet.
+    Host,
+    /// To a router: its routes start at this place of the table of routes.
+    Router(u32),
 }
 
 const NO_PORT: u32 = u32::MAX;
@@ -39,12 +40,17 @@ pub(crate) struct Network {
     pub(crate) now: Time,
     pub(crate) events: Events,
     pub(crate) ports: Vec<Port>,
+    /// What lies at the far end of each port.
+    exits: Vec<Exit>,
+    /// Of every router, the port for each destination.
+    routes: Vec<u32>,
+    /// The one port of each host.
+    uplinks: Vec<u32>,
+    /// Where the routes of each node start, if it is a router.
+    routers: Vec<Option<u32>>,
     draws: Vec<PortDraw>,
-    /// Node at the far end of each port.
-    far: Vec<u16>,
     /// Node that each port belongs to.
     near: Vec<u16>,
-    routes: Vec<Route>,
     /// Packets that crossed a link.
     pub(crate) hops: u64,
 }
@@ -61,22 +67,25 @@ impl Network {
         let specs = &scenario.network.ports;
         let mut ports = Vec::with_capacity(specs.len());
         let mut draws = Vec::with_capacity(specs.len());
-        for spec in specs {
-            let port = Port::new(spec.rate, spec.delay, spec.limit(spec.rate));
+        for (number, spec) in (0..).zip(specs) {
+            let port = Port::new(number, spec.rate, spec.delay, spec.limit(spec.rate));
             ports.push(match stages(spec, laws)? {
                 None => port,
                 Some(stages) => port.with_stages(stages),
             });
             draws.push(PortDraw(stream(seed, &spec.name, "port")));
         }
+        let routing = Routing::of(&scenario.network);
         let mut network = Network {
             now: Time::ZERO,
             events: Events::default(),
             ports,
+            exits: specs.iter().map(|spec| routing.exit(spec.to)).collect(),
+            routes: routing.routes,
+            uplinks: routing.uplinks,
+            routers: routing.routers,
             draws,
-            far: specs.iter().map(|spec| spec.to).collect(),
             near: specs.iter().map(|spec| spec.from).collect(),
-            routes: routes(&scenario.network),
             hops: 0,
         };
         for number in 0..network.ports.len() as u32 {
@@ -88,7 +97,7 @@ impl Network {
     /// Puts stages at a port; the caller has not started the run yet.
     pub(crate) fn set_stages(&mut self, port: u32, spec: &scenario::Port, stages: Stages) {
         self.ports[port as usize] =
-            Port::new(spec.rate, spec.delay, spec.limit(spec.rate)).with_stages(stages);
+            Port::new(port, spec.rate, spec.delay, spec.limit(spec.rate)).with_stages(stages);
         self.schedule_tick(port);
     }
 
@@ -100,43 +109,68 @@ impl Network {
         }
     }
 
-    /// The port that a packet for `dst` leaves `node` through.
-    #[inline]
-    fn port_to(&self, node: u16, dst: u16) -> u32 {
-        match &self.routes[node as usize] {
-            Route::Uplink(port) => *port,
-            Route::Table(table) => table[dst as usize],
-        }
-    }
-
     /// A host sends a packet.
     #[inline]
     pub(crate) fn send(&mut self, packet: &Packet) {
-        self.enter(self.port_to(packet.src, packet.dst), packet);
+        self.enter(self.uplinks[packet.src as usize], packet);
     }
 
-    /// A packet has come over `port`: it goes on, or it is delivered.
+    /// The event of a port has come up: its next event, and whether the packet
+    /// has reached its destination (then it is copied to `arrived`).
     #[inline]
-    pub(crate) fn forward(&mut self, port: u32, packet: &mut Packet) -> bool {
+    pub(crate) fn cross(&mut self, number: u32, arrived: &mut Packet) -> (Time, bool) {
+        let now = self.now;
+        let port = &mut self.ports[number as usize];
+        let Some((packet, ())) = port.deliver(now) else {
+            return (port.rearm(), false);
+        };
         self.hops += 1;
-        let node = self.far[port as usize];
-        if node == packet.dst {
-            return true;
+        match self.exits[number as usize] {
+            Exit::Host => {
+                *arrived = *packet;
+                (port.rearm(), true)
+            }
+            Exit::Router(routes) => {
+                let onward = self.routes[routes as usize + packet.dst as usize];
+                (self.hand_over(number, onward), false)
+            }
         }
-        packet.prev_port = port;
-        self.enter(self.port_to(node, packet.dst), packet);
-        false
+    }
+
+    /// Moves the packet that `number` has just delivered on to `onward`,
+    /// straight from ring to ring; the next event of `number`.
+    #[inline]
+    fn hand_over(&mut self, number: u32, onward: u32) -> Time {
+        let both = self.ports.get_disjoint_mut([number as usize, onward as usize]);
+        let Ok([port, other]) = both else { return Time::NEVER };
+        if other.is_plain() {
+            other.arrive_plain(port.last_delivered(), (), self.now);
+            let due = other.next_event();
+            if due < other.armed {
+                other.armed = due;
+                self.events.push(due, Entity::new(Kind::Port, onward));
+            }
+            return port.rearm();
+        }
+        let packet = *port.last_delivered();
+        let next = port.rearm();
+        self.enter(onward, &packet);
+        next
     }
 
     /// A packet arrives at the queue of a port.
     #[inline]
     fn enter(&mut self, number: u32, packet: &Packet) {
         let Some(port) = self.ports.get_mut(number as usize) else { return };
-        let outcome = port.arrive(packet, (), self.now, &mut self.draws[number as usize]);
-        let next = port.next_event();
-        if next < port.armed {
-            port.armed = next;
-            self.events.push(next, Entity::new(Kind::Port, number));
+        let outcome = if port.is_plain() {
+            port.arrive_plain(packet, (), self.now)
+        } else {
+            port.arrive(packet, (), self.now, &mut self.draws[number as usize])
+        };
+        let due = port.next_event();
+        if due < port.armed {
+            port.armed = due;
+            self.events.push(due, Entity::new(Kind::Port, number));
         }
         if let Outcome::Rejected(_) = outcome {
             self.reject(number, packet);
@@ -158,7 +192,12 @@ impl Network {
         let toggled = refused.flags.has(Flags::TO_SOURCE) != to_opener;
         let flags = if toggled { Flags::RST.with(Flags::TO_SOURCE) } else { Flags::RST };
         let reset = Packet { sent: self.now, src, dst, flags, ..*refused };
-        self.enter(self.port_to(self.near[port as usize], dst), &reset);
+        let node = self.near[port as usize] as usize;
+        let first = match self.routers[node] {
+            Some(routes) => self.routes[routes as usize + dst as usize],
+            None => self.uplinks[node],
+        };
+        self.enter(first, &reset);
     }
 }
 
@@ -181,43 +220,64 @@ fn stages(spec: &scenario::Port, laws: &mut Laws<'_>) -> Result<Option<Stages>, 
 }
 
 /// Shortest paths by number of links; ties go to the port named first.
-fn routes(network: &scenario::Network) -> Vec<Route> {
-    let nodes = network.nodes.len();
-    let mut out: Vec<Vec<u32>> = vec![Vec::new(); nodes];
-    let mut into: Vec<Vec<u32>> = vec![Vec::new(); nodes];
-    for (number, port) in network.ports.iter().enumerate() {
-        out[port.from as usize].push(number as u32);
-        into[port.to as usize].push(number as u32);
+struct Routing {
+    routes: Vec<u32>,
+    uplinks: Vec<u32>,
+    /// Where the routes of each node start; none: it has one port at the most.
+    routers: Vec<Option<u32>>,
+}
+
+impl Routing {
+    fn of(network: &scenario::Network) -> Routing {
+        let nodes = network.nodes.len();
+        let mut uplinks = vec![NO_PORT; nodes];
+        let mut degree = vec![0u32; nodes];
+        let mut into: Vec<Vec<u32>> = vec![Vec::new(); nodes];
+        for (number, port) in (0..).zip(&network.ports) {
+            uplinks[port.from as usize] = number;
+            degree[port.from as usize] += 1;
+            into[port.to as usize].push(number);
+        }
+        let mut length = 0;
+        let routers: Vec<Option<u32>> = degree
+            .iter()
+            .map(|&ports| {
+                (ports > 1).then(|| {
+                    length += nodes as u32;
+                    length - nodes as u32
+                })
+            })
+            .collect();
+        let mut routing = Routing { routes: vec![NO_PORT; length as usize], uplinks, routers };
+        for destination in 0..nodes {
+            routing.towards(destination, network, &into);
+        }
+        routing
     }
-    let mut routes: Vec<Route> = out
-        .iter()
-        .map(|ports| match ports.as_slice() {
-            [only] => Route::Uplink(*only),
-            _ => Route::Table(vec![NO_PORT; nodes].into()),
-        })
-        .collect();
-    let mut distance = vec![u32::MAX; nodes];
-    for destination in 0..nodes {
-        // breadth first, backwards from the destination
-        distance.fill(u32::MAX);
+
+    /// Breadth first, backwards from the destination.
+    fn towards(&mut self, destination: usize, network: &scenario::Network, into: &[Vec<u32>]) {
+        let mut distance = vec![u32::MAX; into.len()];
         distance[destination] = 0;
         let mut frontier = std::collections::VecDeque::from([destination]);
         while let Some(node) = frontier.pop_front() {
             for &port in &into[node] {
                 let from = network.ports[port as usize].from as usize;
-                let longer = distance[node] + 1;
                 if distance[from] == u32::MAX {
-                    distance[from] = longer;
+                    distance[from] = distance[node] + 1;
                     frontier.push_back(from);
                 }
-                if let Route::Table(table) = &mut routes[from]
-                    && distance[from] == longer
-                    && table[destination] == NO_PORT
+                if distance[from] == distance[node] + 1
+                    && let Some(routes) = self.routers[from]
                 {
-                    table[destination] = port;
+                    let route = &mut self.routes[routes as usize + destination];
+                    *route = (*route).min(port);
                 }
             }
         }
     }
-    routes
+
+    fn exit(&self, node: u16) -> Exit {
+        self.routers[node as usize].map_or(Exit::Host, Exit::Router)
+    }
 }

@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand_pcg::Pcg64;
 use tidegate_core::law::Fault;
-use tidegate_core::packet::Flags;
+use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::Stages;
 use tidegate_core::units::Time;
 use tidegate_model::draw::{ClassDraws, FlowDraw, stream};
@@ -80,6 +80,8 @@ pub struct Simulation {
     arrivals: Vec<Arrivals>,
     rows: Vec<Row>,
     probe: Probe,
+    /// The packet that has just reached its destination.
+    arrived: Packet,
     delivered: u64,
     done: bool,
 }
@@ -144,6 +146,7 @@ impl Simulation {
             custom: FlowTable::new(CUSTOM),
             arrivals,
             rows: Vec::new(),
+            arrived: Packet::default(),
             delivered: 0,
             done: false,
         };
@@ -216,37 +219,31 @@ impl Simulation {
     /// Handles the earliest event, if it is not after `limit`.
     #[inline]
     fn step(&mut self, limit: Time) -> Result<bool, Fault> {
-        let Some(due) = self.net.events.due(limit) else { return Ok(false) };
-        let (at, entity) = (due.at, due.entity);
+        let Some((at, entity)) = self.net.events.next(limit) else { return Ok(false) };
         self.net.now = at;
-        let number = entity.number();
-        if entity.kind() == Kind::Port {
-            let port = &mut self.net.ports[number as usize];
-            if port.armed != at {
-                due.remove();
-                return Ok(true);
-            }
-            let delivered = port.deliver(at);
-            port.armed = port.next_event();
-            if port.armed == Time::NEVER {
-                due.remove();
-            } else {
-                due.replace(port.armed);
-            }
-            if let Some((mut packet, ())) = delivered
-                && self.net.forward(number, &mut packet)
-            {
-                self.deliver(&packet);
-            }
+        if entity.kind() != Kind::Port {
+            self.net.events.remove();
+            self.handle(entity)?;
             return Ok(true);
         }
-        due.remove();
-        self.handle(entity)?;
+        let number = entity.number();
+        if self.net.ports[number as usize].armed != at {
+            self.net.events.remove();
+            return Ok(true);
+        }
+        // whatever this brings about comes later than now: the event keeps its
+        // place at the top until it is replaced
+        let (next, arrived) = self.net.cross(number, &mut self.arrived);
+        self.net.events.replace(entity, next);
+        if arrived {
+            self.deliver();
+        }
         Ok(true)
     }
 
     #[inline]
-    fn deliver(&mut self, packet: &tidegate_core::packet::Packet) {
+    fn deliver(&mut self) {
+        let packet = &self.arrived;
         self.delivered += u64::from(packet.flags.has(Flags::DATA));
         let mut world =
             World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
@@ -257,6 +254,7 @@ impl Simulation {
     }
 
     /// Every event that is not a delivery.
+    #[inline(never)]
     fn handle(&mut self, entity: Entity) -> Result<(), Fault> {
         let number = entity.number();
         let now = self.net.now;
