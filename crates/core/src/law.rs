@@ -108,6 +108,10 @@ pub type Fault = Box<dyn std::error::Error + Send + Sync>;
 
 /// The interval half of a law over knobs `K` and counts `C`.
 pub trait Interval<K, C>: Send {
+    /// Called once at the beginning: sets the first knobs and returns the
+    /// first deadline.
+    fn start(&mut self, now: Time, knobs: &mut K) -> Time;
+
     /// Called at its deadline: reads and clears the counts, sets the knobs,
     /// and returns the next deadline (later than `now`).
     ///

@@ -23,6 +23,12 @@ impl Flags {
     pub const OPAQUE: Flags = Flags(1 << 5);
     /// A transmission of a segment that was sent before.
     pub const RETRANSMIT: Flags = Flags(1 << 6);
+    /// The last segment of its flow's data (PSH on the wire).
+    pub const PUSH: Flags = Flags(1 << 7);
+    /// Travels towards the end that sends the data.
+    pub const TO_SOURCE: Flags = Flags(1 << 8);
+    /// Passed a gate as the opener of a session, at the time in `sent`.
+    pub const ADMITTED: Flags = Flags(1 << 9);
     /// Taken out of its queue by the discipline; a port never sends it.
     pub(crate) const EVICTED: Flags = Flags(1 << 15);
 

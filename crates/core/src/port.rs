@@ -1,0 +1,406 @@
+//! One output port of one link: the way of a packet from arrival to delivery.
+//!
+//! A packet meets, in this order, the gate, the queue, the stamp and the link;
+//! every stage but the link is optional. Service is *pulled lazily*: whoever
+//! looks at the port first calls [`Port::advance`], which starts every
+//! transmission that was due by then. The state at the end of a transmission
+//! is complete before the arrival at `now` is looked at, so this equals a port
+//! with an event at every end of transmission, for any work-conserving
+//! discipline, evicting ones and changing rates included; a test holds it to
+//! such a reference, to the picosecond.
+//!
+//! Packets lie by value in one ring: `head <= departed <= tail`. Those before
+//! `departed` are in transmission or propagation and carry their delivery time;
+//! those after it wait and carry their arrival time.
+
+mod ring;
+mod stages;
+
+use crate::law::{Draw, Fault, Reason, Verdict};
+use crate::packet::{Flags, Packet};
+use crate::units::{Pace, Rate, Time};
+
+use ring::Ring;
+pub use stages::{Backlog, Discipline, GateStage, Next, Stages, Ticked};
+
+/// What became of an arrival.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// The port holds the packet.
+    Taken,
+    /// The packet is lost.
+    Lost(Reason),
+    /// The packet is lost and its sender is to be told.
+    Rejected(Reason),
+}
+
+/// A limit of the waiting packets, the one in transmission not counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Limit {
+    /// At most so many packets.
+    Packets(u32),
+    /// At most so many bytes.
+    Bytes(u64),
+}
+
+/// What a port has counted since it was made.
+///
+/// At every moment `arrived = dropped before the queue + enqueued` and
+/// `enqueued = departed + evicted + waiting`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counters {
+    /// Packets that came.
+    pub arrived: u64,
+    /// Of these, packets with SYN set.
+    pub syn_arrived: u64,
+    /// Of these, packets with payload.
+    pub data_arrived: u64,
+    /// Packets that the queue took.
+    pub enqueued: u64,
+    /// Packets whose transmission has started.
+    pub departed: u64,
+    /// Their bytes.
+    pub departed_bytes: u64,
+    /// Transmission time started so far, in picoseconds.
+    pub busy_ps: u64,
+    /// Lost packets with payload.
+    pub data_dropped: u64,
+    /// Lost packets by [`Reason`], in the order of [`Reason::ALL`].
+    pub drops: [u64; Reason::COUNT],
+    /// Sum of waiting times, in picoseconds modulo 2^64: only
+    /// [`Port::waiting_ps`] and differences of it mean something.
+    waited_ps: u64,
+}
+
+/// An output port that carries a `C` beside each packet (nothing in the simulator).
+pub struct Port<C = ()> {
+    ring: Ring<C>,
+    /// When the link has sent what was started.
+    free_at: Time,
+    pace: Pace,
+    delay: Time,
+    /// Packets that may wait (`u32::MAX` where bytes are the limit).
+    limit_packets: u32,
+    /// Bytes that may wait (`u64::MAX` where packets are the limit).
+    limit_bytes: u64,
+    backlog_bytes: u64,
+    counters: Counters,
+    stages: Option<Box<Stages>>,
+    rate: Rate,
+    /// When the carrier will look at this port next; the carrier's to use.
+    pub armed: Time,
+}
+
+impl<C: Default> Port<C> {
+    /// A plain drop-tail port.
+    pub fn new(rate: Rate, delay: Time, limit: Limit) -> Port<C> {
+        let mut port = Port {
+            ring: Ring::new(),
+            free_at: Time::ZERO,
+            pace: rate.pace(),
+            delay,
+            limit_packets: 0,
+            limit_bytes: 0,
+            backlog_bytes: 0,
+            counters: Counters::default(),
+            stages: None,
+            rate,
+            armed: Time::NEVER,
+        };
+        port.set_limit(limit);
+        port
+    }
+
+    /// Adds control to the port.
+    pub fn with_stages(mut self, stages: Stages) -> Port<C> {
+        self.stages = Some(Box::new(stages));
+        self
+    }
+
+    fn set_limit(&mut self, limit: Limit) {
+        (self.limit_packets, self.limit_bytes) = match limit {
+            Limit::Packets(packets) => (packets, u64::MAX),
+            Limit::Bytes(bytes) => (u32::MAX, bytes),
+        };
+    }
+
+    /// Changes capacity and buffer, for transmissions that start from `now` on.
+    ///
+    /// A buffer that shrinks below its backlog drains; nothing is thrown out.
+    pub fn set_capacity(&mut self, now: Time, rate: Rate, limit: Limit) {
+        self.advance(now);
+        self.rate = rate;
+        self.pace = rate.pace();
+        self.set_limit(limit);
+    }
+
+    /// Present capacity.
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// What was counted so far (call [`Port::advance`] first).
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Packets waiting.
+    #[inline]
+    pub fn queue_packets(&self) -> u32 {
+        self.ring.waiting() - self.stages.as_ref().map_or(0, |stages| stages.tombstones)
+    }
+
+    /// Bytes waiting.
+    pub fn queue_bytes(&self) -> u64 {
+        self.backlog_bytes
+    }
+
+    /// The integral of the number of waiting packets up to `now`, in packet
+    /// picoseconds, modulo 2^64; differences give the mean queue of an interval.
+    pub fn waiting_ps(&self, now: Time) -> u64 {
+        let queued = u64::from(self.queue_packets());
+        self.counters.waited_ps.wrapping_add(queued.wrapping_mul(now.ps()))
+    }
+
+    /// Transmission time up to `now`, in picoseconds.
+    pub fn busy_ps(&self, now: Time) -> u64 {
+        self.counters.busy_ps - self.free_at.saturating_sub(now).ps()
+    }
+
+    /// When the port next has something to do: a delivery, or a held packet to let go.
+    #[inline]
+    pub fn next_event(&self) -> Time {
+        let delivery = self.ring.in_flight_head().map_or(Time::NEVER, |packet| packet.at);
+        match &self.stages {
+            None => delivery,
+            Some(stages) => delivery.min(stages.wake),
+        }
+    }
+
+    /// Starts every transmission that is due by `now`.
+    #[inline]
+    pub fn advance(&mut self, now: Time) {
+        if self.ring.waiting() == 0 || self.free_at > now {
+            return;
+        }
+        if self.stages.is_some() {
+            return self.advance_staged(now);
+        }
+        while self.ring.waiting() > 0 && self.free_at <= now {
+            self.serve();
+        }
+    }
+
+    /// Starts the transmission of the oldest waiting packet.
+    #[inline]
+    fn serve(&mut self) {
+        let packet = self.ring.first_waiting_mut();
+        let start = self.free_at.max(packet.at);
+        let spent = self.pace.of(u64::from(packet.size));
+        self.counters.waited_ps = self.counters.waited_ps.wrapping_add(start.ps());
+        self.counters.departed += 1;
+        self.counters.departed_bytes += u64::from(packet.size);
+        self.counters.busy_ps += spent.ps();
+        self.backlog_bytes -= u64::from(packet.size);
+        self.free_at = start + spent;
+        packet.at = self.free_at + self.delay;
+        self.ring.depart();
+    }
+
+    /// Takes the packet that is delivered at `now`, if one is.
+    #[inline]
+    pub fn deliver(&mut self, now: Time) -> Option<(Packet, C)> {
+        self.advance(now);
+        self.ring.pop_delivered(now)
+    }
+
+    /// A packet arrives at `now`.
+    #[inline]
+    pub fn arrive(&mut self, packet: &Packet, cargo: C, now: Time, draw: &mut dyn Draw) -> Outcome {
+        self.advance(now);
+        self.counters.arrived += 1;
+        self.counters.syn_arrived += u64::from(packet.flags.has(Flags::SYN));
+        self.counters.data_arrived += u64::from(packet.flags.has(Flags::DATA));
+        if self.stages.is_some() {
+            return self.arrive_staged(packet, cargo, now, draw);
+        }
+        let size = u64::from(packet.size);
+        let busy = self.free_at > now || self.ring.waiting() > 0;
+        if busy
+            && (self.ring.waiting() >= self.limit_packets
+                || self.backlog_bytes + size > self.limit_bytes)
+        {
+            return self.lose(packet, Reason::QueueFull);
+        }
+        self.take(packet, cargo, now);
+        if !busy {
+            self.serve();
+        }
+        Outcome::Taken
+    }
+
+    /// Puts the packet behind the others.
+    #[inline]
+    fn take(&mut self, packet: &Packet, cargo: C, now: Time) {
+        self.ring.push(packet, cargo).at = now;
+        self.backlog_bytes += u64::from(packet.size);
+        self.counters.enqueued += 1;
+        self.counters.waited_ps = self.counters.waited_ps.wrapping_sub(now.ps());
+    }
+
+    fn lose(&mut self, packet: &Packet, reason: Reason) -> Outcome {
+        self.counters.drops[reason as usize] += 1;
+        self.counters.data_dropped += u64::from(packet.flags.has(Flags::DATA));
+        Outcome::Lost(reason)
+    }
+
+    /// The next deadline of an interval law at this port.
+    pub fn tick_at(&self) -> Time {
+        self.stages.as_ref().map_or(Time::NEVER, |stages| stages.tick_at())
+    }
+
+    /// Runs the interval law that is due at `now`.
+    ///
+    /// # Errors
+    /// The fault of a law of the user's own.
+    pub fn tick(&mut self, now: Time) -> Result<Option<Ticked>, Fault> {
+        self.advance(now);
+        let queue_packets = self.queue_packets();
+        let queue_bytes = self.backlog_bytes;
+        let idle = (queue_packets == 0 && self.free_at <= now).then_some(self.free_at);
+        let queued = self.ring.waiting_slices();
+        match &mut self.stages {
+            None => Ok(None),
+            Some(stages) => stages.tick(now, self.rate, queue_packets, queue_bytes, idle, queued),
+        }
+    }
+}
+
+impl<C: Default> Port<C> {
+    /// The port with control: the same steps, with a hook at each.
+    fn arrive_staged(
+        &mut self,
+        packet: &Packet,
+        cargo: C,
+        now: Time,
+        draw: &mut dyn Draw,
+    ) -> Outcome {
+        let Some(mut stages) = self.stages.take() else { return Outcome::Taken };
+        let outcome = self.pass_stages(&mut stages, packet, cargo, now, draw);
+        self.stages = Some(stages);
+        if outcome == Outcome::Taken {
+            self.advance(now);
+        }
+        outcome
+    }
+
+    fn pass_stages(
+        &mut self,
+        stages: &mut Stages,
+        packet: &Packet,
+        cargo: C,
+        now: Time,
+        draw: &mut dyn Draw,
+    ) -> Outcome {
+        let mut admitted = false;
+        let verdict = stages.arrive(packet, now, draw, &mut admitted);
+        let verdict = match verdict {
+            Verdict::Pass => self.queue_verdict(stages, packet, now, draw),
+            refused => refused,
+        };
+        match verdict {
+            Verdict::Pass => {}
+            Verdict::Drop(reason) => {
+                stages.dropped(packet, reason, now);
+                return self.lose(packet, reason);
+            }
+            Verdict::Reject(reason) => {
+                stages.dropped(packet, reason, now);
+                self.lose(packet, reason);
+                return Outcome::Rejected(reason);
+            }
+        }
+        self.take(packet, cargo, now);
+        if admitted {
+            let taken = self.ring.last_mut();
+            taken.flags = taken.flags.with(Flags::ADMITTED);
+            taken.sent = now;
+        }
+        stages.enqueued(packet, now);
+        Outcome::Taken
+    }
+
+    /// Whether the queue has room; an evicting discipline makes some.
+    fn queue_verdict(
+        &mut self,
+        stages: &mut Stages,
+        packet: &Packet,
+        now: Time,
+        draw: &mut dyn Draw,
+    ) -> Verdict {
+        let queued = self.ring.waiting() - stages.tombstones;
+        if queued == 0 && self.free_at <= now {
+            return Verdict::Pass;
+        }
+        let Some(mut discipline) = stages.discipline.take() else {
+            let full = queued >= self.limit_packets
+                || self.backlog_bytes + u64::from(packet.size) > self.limit_bytes;
+            return if full { Verdict::Drop(Reason::QueueFull) } else { Verdict::Pass };
+        };
+        let mut backlog = Backlog {
+            ring: &mut self.ring,
+            packets: queued,
+            bytes: self.backlog_bytes,
+            limit_packets: self.limit_packets,
+            limit_bytes: self.limit_bytes,
+            evicted: Vec::new(),
+        };
+        let verdict = discipline.admit(packet, &mut backlog, now, draw);
+        let evicted = std::mem::take(&mut backlog.evicted);
+        stages.discipline = Some(discipline);
+        for victim in &evicted {
+            stages.tombstones += 1;
+            self.backlog_bytes -= u64::from(victim.size);
+            self.counters.waited_ps = self.counters.waited_ps.wrapping_add(now.ps());
+            self.lose(victim, Reason::Evicted);
+            stages.dropped(victim, Reason::Evicted, now);
+        }
+        verdict
+    }
+
+    fn advance_staged(&mut self, now: Time) {
+        let Some(mut stages) = self.stages.take() else { return };
+        if stages.wake != Time::NEVER {
+            // the link was kept waiting: what goes now starts now
+            stages.wake = Time::NEVER;
+            self.free_at = self.free_at.max(now);
+        }
+        while self.free_at <= now && self.bury(&mut stages) {
+            match stages.next(&mut self.ring, now) {
+                Next::Oldest => {}
+                Next::At(index) => self.ring.bring_forward(index),
+                Next::NotBefore(later) => {
+                    stages.wake = later;
+                    break;
+                }
+            }
+            let start = self.free_at.max(self.ring.first_waiting_mut().at);
+            stages.depart(self.ring.first_waiting_mut(), start);
+            self.serve();
+            stages.note_queue(self.ring.waiting() - stages.tombstones);
+        }
+        self.stages = Some(stages);
+    }
+
+    /// Skips evicted packets at the front; whether a packet waits behind them.
+    fn bury(&mut self, stages: &mut Stages) -> bool {
+        while self.ring.waiting() > 0 {
+            if !self.ring.first_waiting_mut().flags.has(Flags::EVICTED) {
+                return true;
+            }
+            self.ring.discard_first_waiting();
+            stages.tombstones -= 1;
+        }
+        false
+    }
+}

@@ -1,0 +1,239 @@
+//! The optional stages of a port: gate, discipline, stamp.
+
+use crate::law::session::{Admit, Counts, Knobs};
+use crate::law::{Decision, Draw, Fault, Interval, PerPacket, Reason, Verdict, View};
+use crate::packet::{Flags, Packet};
+use crate::units::{Rate, Time};
+
+use super::ring::{Ring, entomb};
+
+/// Session control at a port: the shared per-packet half and a law's interval half.
+pub struct GateStage {
+    /// Per-packet half.
+    pub half: Admit,
+    /// What the interval half set last.
+    pub knobs: Knobs,
+    /// What the per-packet half has counted since.
+    pub counts: Counts,
+    /// Interval half.
+    pub law: Box<dyn Interval<Knobs, Counts>>,
+    deadline: Time,
+}
+
+impl GateStage {
+    /// Starts the law at time zero.
+    pub fn new(half: Admit, mut law: Box<dyn Interval<Knobs, Counts>>) -> GateStage {
+        let mut knobs = Knobs::default();
+        let deadline = law.start(Time::ZERO, &mut knobs);
+        GateStage { half, knobs, counts: Counts::default(), law, deadline }
+    }
+}
+
+/// What happened at a tick: the counts of the interval that ended, and the decision on them.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Ticked {
+    /// Opening packets, admissions and ends of the interval.
+    pub counts: Counts,
+    /// What the law decided.
+    pub decision: Decision,
+}
+
+/// Which waiting packet a discipline sends next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// The oldest.
+    Oldest,
+    /// The one so many places behind the oldest (evicted ones counted).
+    At(u32),
+    /// None before this instant.
+    NotBefore(Time),
+}
+
+/// The waiting packets, as a discipline may see and thin them.
+pub struct Backlog<'a> {
+    pub(super) ring: &'a mut dyn Waiting,
+    /// Packets that wait.
+    pub packets: u32,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Packets that may wait.
+    pub limit_packets: u32,
+    /// Bytes that may wait.
+    pub limit_bytes: u64,
+    pub(super) evicted: Vec<Packet>,
+}
+
+impl Backlog<'_> {
+    /// Whether a packet of `size` bytes fits behind the others.
+    pub fn fits(&self, size: u16) -> bool {
+        self.packets < self.limit_packets && self.bytes + u64::from(size) <= self.limit_bytes
+    }
+
+    /// The waiting packets with their places, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &Packet)> {
+        let (first, second) = self.ring.slices();
+        (0..)
+            .zip(first.iter().chain(second))
+            .filter(|(_, packet)| !packet.flags.has(Flags::EVICTED))
+    }
+
+    /// Takes the packet at a place out of the queue; whether there was one.
+    pub fn evict(&mut self, place: u32) -> bool {
+        match self.ring.at(place) {
+            Some(packet) if !packet.flags.has(Flags::EVICTED) => {
+                self.evicted.push(*packet);
+                entomb(packet);
+                self.packets -= 1;
+                self.bytes -= u64::from(self.evicted[self.evicted.len() - 1].size);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The ring, whatever it carries beside the packets.
+pub(super) trait Waiting {
+    fn slices(&self) -> (&[Packet], &[Packet]);
+    fn at(&mut self, place: u32) -> Option<&mut Packet>;
+}
+
+impl<C: Default> Waiting for Ring<C> {
+    fn slices(&self) -> (&[Packet], &[Packet]) {
+        self.waiting_slices()
+    }
+    fn at(&mut self, place: u32) -> Option<&mut Packet> {
+        self.waiting_mut(place)
+    }
+}
+
+/// A queueing discipline other than plain drop-tail.
+pub trait Discipline: Send {
+    /// Whether the packet may join; the discipline may evict others for it.
+    fn admit(
+        &mut self,
+        packet: &Packet,
+        backlog: &mut Backlog<'_>,
+        now: Time,
+        draw: &mut dyn Draw,
+    ) -> Verdict;
+
+    /// Which of the waiting packets (at least one) is sent next.
+    fn next(&mut self, _waiting: (&[Packet], &[Packet]), _now: Time) -> Next {
+        Next::Oldest
+    }
+}
+
+/// The control of one port.
+#[derive(Default)]
+pub struct Stages {
+    /// Session control.
+    pub gate: Option<GateStage>,
+    /// Discipline of the queue; none: drop-tail.
+    pub discipline: Option<Box<dyn Discipline>>,
+    /// A per-packet half of the user's own; its `depart` may stamp.
+    pub custom: Option<Box<dyn PerPacket>>,
+    /// Evicted packets that still hold a place in the ring.
+    pub(super) tombstones: u32,
+    /// When a held packet may go.
+    pub(super) wake: Time,
+    min_queue: u32,
+    queue_drops: u64,
+}
+
+impl Stages {
+    /// No control at all.
+    pub fn new() -> Stages {
+        Stages { wake: Time::NEVER, ..Stages::default() }
+    }
+
+    /// The gate, then the user's own half; `admitted` tells that the packet opened a session.
+    pub(super) fn arrive(
+        &mut self,
+        packet: &Packet,
+        now: Time,
+        draw: &mut dyn Draw,
+        admitted: &mut bool,
+    ) -> Verdict {
+        if let Some(gate) = &mut self.gate {
+            let before = gate.counts.admitted;
+            match gate.half.arrive(packet, now, &gate.knobs, &mut gate.counts) {
+                Verdict::Pass => *admitted = gate.counts.admitted > before,
+                refused => return refused,
+            }
+        }
+        match &mut self.custom {
+            Some(custom) => custom.arrive(packet, now, draw),
+            None => Verdict::Pass,
+        }
+    }
+
+    pub(super) fn enqueued(&mut self, packet: &Packet, now: Time) {
+        if let Some(gate) = &mut self.gate {
+            gate.half.enqueued(packet, &mut gate.counts);
+        }
+        if let Some(custom) = &mut self.custom {
+            custom.enqueued(packet, now);
+        }
+    }
+
+    pub(super) fn dropped(&mut self, packet: &Packet, reason: Reason, now: Time) {
+        if reason != Reason::SessionRefused {
+            self.queue_drops += 1;
+        }
+        if let Some(custom) = &mut self.custom {
+            custom.dropped(packet, reason, now);
+        }
+    }
+
+    pub(super) fn depart(&mut self, packet: &mut Packet, now: Time) {
+        if let Some(custom) = &mut self.custom {
+            custom.depart(packet, now);
+        }
+    }
+
+    pub(super) fn next(&mut self, ring: &mut dyn Waiting, now: Time) -> Next {
+        match &mut self.discipline {
+            Some(discipline) => discipline.next(ring.slices(), now),
+            None => Next::Oldest,
+        }
+    }
+
+    /// A transmission has started and so many packets still wait.
+    pub(super) fn note_queue(&mut self, waiting: u32) {
+        self.min_queue = self.min_queue.min(waiting);
+    }
+
+    pub(super) fn tick_at(&self) -> Time {
+        self.gate.as_ref().map_or(Time::NEVER, |gate| gate.deadline)
+    }
+
+    pub(super) fn tick(
+        &mut self,
+        now: Time,
+        rate: Rate,
+        queue_packets: u32,
+        queue_bytes: u64,
+        idle_since: Option<Time>,
+        queued: (&[Packet], &[Packet]),
+    ) -> Result<Option<Ticked>, Fault> {
+        let view = View {
+            rate,
+            queue_packets,
+            queue_bytes,
+            min_queue_packets: self.min_queue.min(queue_packets),
+            queue_drops: self.queue_drops,
+            idle_since,
+            queued,
+        };
+        let Some(gate) = &mut self.gate else { return Ok(None) };
+        if gate.deadline > now {
+            return Ok(None);
+        }
+        let counts = gate.counts;
+        gate.deadline = gate.law.update(now, &view, &mut gate.counts, &mut gate.knobs)?;
+        self.min_queue = queue_packets;
+        self.queue_drops = 0;
+        Ok(Some(Ticked { counts, decision: gate.law.decision() }))
+    }
+}
