@@ -57,7 +57,7 @@ fmt: $(VENV)/.dev ## Format Rust and Python
 	$(BIN)/ruff format .
 
 .PHONY: docs
-docs: $(VENV)/.dev ## Write the generated pages: docs/cli.md, docs/columns.md, docs/scenario.schema.json
+docs: $(VENV)/.dev ## Write the generated pages: those of docs/ that come from the code
 	$(BIN)/python -m tools.generate
 
 .PHONY: clean
@@ -68,7 +68,7 @@ clean: ## Remove everything that was built, results in out/ included
 
 $(VENV)/.created: tools/system.sh
 	python=$$(bash tools/system.sh) && "$$python" -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet 'maturin>=1.9,<2'
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1" "maturin>=1.9.4,<2"
 	touch $@
 
 $(VENV)/.built: $(VENV)/.created pyproject.toml $(RUST)
