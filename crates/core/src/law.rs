@@ -97,7 +97,8 @@ pub struct View<'a> {
 pub struct Decision {
     /// The phase that the law is in now.
     pub phase: &'static str,
-    /// The value that it set: for a session law, sessions allowed per epoch.
+    /// The value that it set: for a session law, sessions allowed per epoch,
+    /// infinite while everything passes.
     pub set: f64,
     /// The value that it set it from: for a session law, the (smoothed) completions per epoch.
     pub from: f64,
@@ -108,8 +109,8 @@ pub type Fault = Box<dyn std::error::Error + Send + Sync>;
 
 /// The interval half of a law over knobs `K` and counts `C`.
 pub trait Interval<K, C>: Send {
-    /// Called once at the beginning: sets the first knobs and returns the
-    /// first deadline.
+    /// Called once, before the first packet: sets the knobs of the first
+    /// epoch and returns the first deadline (later than `now`).
     fn start(&mut self, now: Time, knobs: &mut K) -> Time;
 
     /// Called at its deadline: reads and clears the counts, sets the knobs,

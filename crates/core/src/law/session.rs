@@ -2,7 +2,15 @@
 //!
 //! All session laws share one per-packet half, [`Admit`]: it lets the first
 //! so many sessions of an epoch pass (or those that find a token) and counts
-//! arrivals, admissions and ends. No state per flow.
+//! arrivals, admissions and ends. It works in integers only, so that a kernel
+//! can do the same, and keeps no state per flow: what it cannot tell from one
+//! packet alone it does not know. A retry of a refused session is a new
+//! arrival, and an end that is sent twice and taken twice counts twice.
+
+pub mod change;
+pub mod close_probe;
+pub mod fixed_rate;
+pub mod gss_ga;
 
 use crate::packet::{Flags, Packet};
 use crate::units::Time;
@@ -11,7 +19,15 @@ use super::{Reason, Verdict};
 
 /// How admissions are spread over an epoch.
 #[derive(
-    Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Debug,
+    Default,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Limiter {
@@ -24,7 +40,15 @@ pub enum Limiter {
 
 /// Which packet opens a session at this port.
 #[derive(
-    Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Debug,
+    Default,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Opener {
@@ -37,7 +61,15 @@ pub enum Opener {
 
 /// How a session is refused.
 #[derive(
-    Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Debug,
+    Default,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Refusal {
@@ -56,10 +88,32 @@ pub struct Knobs {
     pub allowance: u64,
     /// Nanoseconds between two tokens (token bucket); zero: no limit.
     pub token_interval_ns: u64,
-    /// How many nanoseconds' worth of tokens the bucket holds.
+    /// How many nanoseconds' worth of tokens the bucket holds; it always holds one token.
     pub token_depth_ns: u64,
     /// Nonzero: everything passes, and is counted.
     pub pass_all: u32,
+}
+
+const _: () = assert!(size_of::<Knobs>() == 32);
+
+impl Knobs {
+    /// Lets `allowance` sessions pass in an epoch of that length: the first
+    /// so many, or one each `epoch / allowance`.
+    pub fn allow(&mut self, allowance: u64, epoch: Time) {
+        let interval_ns =
+            (epoch.ps() / 1_000).checked_div(allowance).map_or(u64::MAX, |ns| ns.max(1));
+        *self = Knobs {
+            allowance,
+            token_interval_ns: interval_ns,
+            token_depth_ns: interval_ns,
+            pass_all: 0,
+        };
+    }
+
+    /// Lets everything pass.
+    pub fn open(&mut self) {
+        self.pass_all = 1;
+    }
 }
 
 /// What the per-packet half has counted since the last tick.
@@ -74,8 +128,19 @@ pub struct Counts {
     pub departed: u64,
     /// Sessions that broke off: resets that the queue took.
     pub resets: u64,
-    /// When the next token falls due (token bucket), in nanoseconds.
+    /// When the bucket will be full again (token bucket), in nanoseconds.
     pub token_due_ns: u64,
+}
+
+const _: () = assert!(size_of::<Counts>() == 40);
+
+impl Counts {
+    /// The counts of the epoch that ends; the next one counts from zero, with
+    /// the bucket as it is.
+    pub fn take(&mut self) -> Counts {
+        let next = Counts { token_due_ns: self.token_due_ns, ..Counts::default() };
+        std::mem::replace(self, next)
+    }
 }
 
 /// The per-packet half of every session law.
@@ -100,7 +165,13 @@ impl Admit {
 
     /// Before the queue: count an opening packet, and admit or refuse it.
     #[inline]
-    pub fn arrive(&self, packet: &Packet, now: Time, knobs: &Knobs, counts: &mut Counts) -> Verdict {
+    pub fn arrive(
+        &self,
+        packet: &Packet,
+        now: Time,
+        knobs: &Knobs,
+        counts: &mut Counts,
+    ) -> Verdict {
         if !self.opens(packet) {
             return Verdict::Pass;
         }
@@ -119,15 +190,7 @@ impl Admit {
     fn allows(&self, now: Time, knobs: &Knobs, counts: &mut Counts) -> bool {
         match self.limiter {
             Limiter::Counter => counts.admitted < knobs.allowance,
-            Limiter::TokenBucket => {
-                let now_ns = now.ps() / 1_000;
-                let due = counts.token_due_ns.max(now_ns);
-                if due - now_ns > knobs.token_depth_ns {
-                    return false;
-                }
-                counts.token_due_ns = due + knobs.token_interval_ns;
-                true
-            }
+            Limiter::TokenBucket => take_token(now.ps() / 1_000, knobs, counts),
         }
     }
 
@@ -147,3 +210,59 @@ impl Admit {
         }
     }
 }
+
+/// A token bucket that stores one number, the time at which it will be full
+/// again (the generic cell rate algorithm, ITU-T I.371 annex A).
+///
+/// `token_due_ns - now` is what has been taken and not yet refilled, as a time.
+/// It is never more than the whole bucket: when the knobs change to a shorter
+/// interval, an old debt is not paid at the old pace.
+fn take_token(now_ns: u64, knobs: &Knobs, counts: &mut Counts) -> bool {
+    let interval_ns = knobs.token_interval_ns;
+    if interval_ns == 0 {
+        return true;
+    }
+    let depth_ns = knobs.token_depth_ns.max(interval_ns);
+    let taken_ns = counts.token_due_ns.saturating_sub(now_ns).min(depth_ns);
+    let fits = interval_ns <= depth_ns - taken_ns;
+    let then_ns = if fits { taken_ns + interval_ns } else { taken_ns };
+    counts.token_due_ns = now_ns.saturating_add(then_ns);
+    fits
+}
+
+/// Turns a real allowance into whole sessions, carrying the rest over: 65.5 an
+/// epoch becomes 65, 66, 65, 66, ...
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Carry(f64);
+
+impl Carry {
+    /// The whole sessions of this epoch; never less than `floor(alpha)`.
+    pub(crate) fn whole(&mut self, alpha: f64) -> u64 {
+        let due = alpha + self.0;
+        let whole = libm::floor(due);
+        self.0 = due - whole;
+        whole as u64
+    }
+}
+
+/// What a parameter has against its value: the field and the message.
+pub type Refused = (&'static str, String);
+
+/// Refuses a number outside `low..=high`.
+pub(crate) fn within(field: &'static str, value: f64, low: f64, high: f64) -> Result<(), Refused> {
+    if (low..=high).contains(&value) {
+        return Ok(());
+    }
+    Err((field, format!("{value} is out of range: write a number from {low} to {high}")))
+}
+
+/// Refuses an epoch shorter than 1 ms or longer than 1 h.
+pub(crate) fn check_epoch(epoch: Time) -> Result<(), Refused> {
+    if (Time::from_ms(1)..=Time::from_secs(3_600)).contains(&epoch) {
+        return Ok(());
+    }
+    Err(("epoch", format!("{epoch} is out of range: write a time from 1ms to 1h")))
+}
+
+#[cfg(test)]
+mod tests;

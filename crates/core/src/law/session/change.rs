@@ -1,0 +1,125 @@
+//! A detector of sudden changes of traffic (session-control, IV-A, action 4).
+//!
+//! The paper asks for one and does not say how. This one follows the
+//! completions `d` and the arrivals `a` of each epoch by moving averages:
+//!
+//! | symbol | here       | unit           | meaning                      |
+//! |--------|------------|----------------|------------------------------|
+//! | `m`    | `ends`     | sessions/epoch | moving average of `d`        |
+//! | `v`    | `spread`   | sessions/epoch | moving mean of `abs(d - m)`  |
+//! | `m_a`  | `arrivals` | sessions/epoch | moving average of `a`        |
+//!
+//! An epoch is strange when `abs(d - m) > max(4 v, 0.3 m, 10)` or
+//! `abs(a - m_a) > max(0.5 m_a, 20)`; two strange epochs on end are a change.
+//!
+//! Strange epochs are not learnt from: at a gain of 1/4 the first one of a step
+//! would widen `4 v` to the height of the step and so hide the second.
+//!
+//! Limits: a ramp of less than `ends_share x gain` (7.5 %) of the level per
+//! epoch goes unnoticed, on purpose: gradient ascent follows it by itself.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Refused, within};
+
+/// Parameters of the detector; none is in the paper.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
+#[schemars(rename = "ChangeDetector")]
+pub struct Config {
+    /// Weight of the newest epoch in the averages; default 0.25, 0.001 to 1.
+    pub gain: f64,
+    /// Completions are strange beyond so many mean deviations; default 4, 0 to 1000.
+    pub deviations: f64,
+    /// ... and beyond this share of their average; default 0.3, 0 to 1000.
+    pub ends_share: f64,
+    /// ... and beyond so many sessions per epoch; default 10, 0 to 1e9.
+    pub ends_least: f64,
+    /// Arrivals are strange beyond this share of their average; default 0.5, 0 to 1000.
+    pub arrivals_share: f64,
+    /// ... and beyond so many sessions per epoch; default 20, 0 to 1e9.
+    pub arrivals_least: f64,
+    /// Strange epochs on end that make a change; default 2, 1 to 1000.
+    pub epochs: u32,
+    /// Epochs after a start in which nothing is strange; default 5, 0 to 1000000.
+    pub hold_off: u32,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            gain: 0.25,
+            deviations: 4.0,
+            ends_share: 0.3,
+            ends_least: 10.0,
+            arrivals_share: 0.5,
+            arrivals_least: 20.0,
+            epochs: 2,
+            hold_off: 5,
+        }
+    }
+}
+
+impl Config {
+    /// Whether every value is in range.
+    ///
+    /// # Errors
+    /// The field that is not, and what would be right.
+    pub fn check(&self) -> Result<(), Refused> {
+        within("detector.gain", self.gain, 0.001, 1.0)?;
+        within("detector.deviations", self.deviations, 0.0, 1e3)?;
+        within("detector.ends_share", self.ends_share, 0.0, 1e3)?;
+        within("detector.ends_least", self.ends_least, 0.0, 1e9)?;
+        within("detector.arrivals_share", self.arrivals_share, 0.0, 1e3)?;
+        within("detector.arrivals_least", self.arrivals_least, 0.0, 1e9)?;
+        within("detector.epochs", f64::from(self.epochs), 1.0, 1e3)?;
+        within("detector.hold_off", f64::from(self.hold_off), 0.0, 1e6)
+    }
+}
+
+/// What the detector has learnt of normal epochs.
+#[derive(Clone, Copy, Debug)]
+struct Normal {
+    ends: f64,
+    spread: f64,
+    arrivals: f64,
+}
+
+/// The detector; a law makes a new one whenever it begins to look out.
+#[derive(Clone, Copy, Debug)]
+pub struct Detector {
+    config: Config,
+    normal: Option<Normal>,
+    held_off: u32,
+    strange: u32,
+}
+
+impl Detector {
+    /// A detector that has seen nothing yet.
+    pub fn new(config: Config) -> Detector {
+        Detector { config, normal: None, held_off: config.hold_off, strange: 0 }
+    }
+
+    /// Takes one epoch in; whether the traffic has changed.
+    pub fn observe(&mut self, arrivals: f64, ends: f64) -> bool {
+        let config = &self.config;
+        let normal = self.normal.get_or_insert(Normal { ends, spread: 0.0, arrivals });
+        let off_ends = (ends - normal.ends).abs();
+        let off_arrivals = (arrivals - normal.arrivals).abs();
+        let ends_limit = (config.deviations * normal.spread)
+            .max(config.ends_share * normal.ends)
+            .max(config.ends_least);
+        let arrivals_limit = (config.arrivals_share * normal.arrivals).max(config.arrivals_least);
+        if self.held_off == 0 && (off_ends > ends_limit || off_arrivals > arrivals_limit) {
+            self.strange += 1;
+            return self.strange >= config.epochs;
+        }
+        self.held_off = self.held_off.saturating_sub(1);
+        self.strange = 0;
+        normal.spread += config.gain * (off_ends - normal.spread);
+        normal.ends += config.gain * (ends - normal.ends);
+        normal.arrivals += config.gain * (arrivals - normal.arrivals);
+        false
+    }
+}

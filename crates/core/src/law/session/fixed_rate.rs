@@ -1,0 +1,113 @@
+//! A fixed rate of admission (session-control, III-B).
+//!
+//! | symbol  | here    | unit           | paper            |
+//! |---------|---------|----------------|------------------|
+//! | `rate`  | `rate`  | sessions/s     | 65 to 1000       |
+//! | `E`     | `epoch` | s              | not said; 1 fits |
+//! | `alpha` | `alpha` | sessions/epoch | `rate x E`       |
+//!
+//! The paper draws completions over admissions with it, and finds the best
+//! rate by trying them all.
+//!
+//! Limits: it knows nothing of the link. A rate near or above the arrivals is
+//! not the same as no control: with a counter some epochs bring more arrivals
+//! than their share, and those wait for a retry.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::law::{Decision, Fault, Interval, View};
+use crate::units::{Frequency, Time};
+
+use super::{Carry, Counts, Knobs, Limiter, Refused, check_epoch};
+
+/// Parameters of a fixed rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
+#[schemars(rename = "FixedRate")]
+pub struct Config {
+    /// Sessions admitted per second; default 100/s, above 0/s (session-control, III-B: 65/s to 1000/s).
+    pub rate: Frequency,
+    /// Length of an epoch; default 1s, 1ms to 1h (not in the paper; 1 s reproduces its Table I).
+    pub epoch: Time,
+    /// How admissions are spread over an epoch; default counter (which reproduces Table I).
+    pub limiter: Limiter,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            rate: Frequency::per_s(100.0),
+            epoch: Time::from_secs(1),
+            limiter: Limiter::Counter,
+        }
+    }
+}
+
+impl Config {
+    /// Which limiter the per-packet half uses.
+    pub fn limiter(&self) -> Limiter {
+        self.limiter
+    }
+
+    /// Whether every value is in range.
+    ///
+    /// # Errors
+    /// The field that is not, and what would be right.
+    pub fn check(&self) -> Result<(), Refused> {
+        check_epoch(self.epoch)?;
+        let rate = self.rate.get();
+        if rate > 0.0 && rate <= 1e9 {
+            return Ok(());
+        }
+        Err(("rate", format!("{} is out of range: write a rate above 0/s", self.rate)))
+    }
+}
+
+/// A fixed rate of admission.
+#[derive(Clone, Debug)]
+pub struct FixedRate {
+    config: Config,
+    carry: Carry,
+    decision: Decision,
+}
+
+impl FixedRate {
+    /// With parameters that have passed [`Config::check`].
+    pub fn new(config: Config) -> FixedRate {
+        let alpha = config.rate.get() * config.epoch.secs();
+        let decision = Decision { phase: "fixed", set: alpha, from: 0.0 };
+        FixedRate { config, carry: Carry::default(), decision }
+    }
+
+    /// Sets the knobs of the next epoch and returns its end.
+    fn set(&mut self, now: Time, knobs: &mut Knobs) -> Time {
+        knobs.allow(self.carry.whole(self.decision.set), self.config.epoch);
+        // tokens come at the rate itself, not at the whole sessions of this epoch
+        let interval_ns = (1e9 / self.config.rate.get()) as u64;
+        knobs.token_interval_ns = interval_ns.max(1);
+        knobs.token_depth_ns = knobs.token_interval_ns;
+        now.saturating_add(self.config.epoch)
+    }
+}
+
+impl Interval<Knobs, Counts> for FixedRate {
+    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Time {
+        self.set(now, knobs)
+    }
+
+    fn update(
+        &mut self,
+        now: Time,
+        _view: &View<'_>,
+        counts: &mut Counts,
+        knobs: &mut Knobs,
+    ) -> Result<Time, Fault> {
+        self.decision.from = counts.take().departed as f64;
+        Ok(self.set(now, knobs))
+    }
+
+    fn decision(&self) -> Decision {
+        self.decision
+    }
+}
