@@ -20,12 +20,12 @@ def main() -> None:
         print(row["settings"], "seed", row["seed"], "completed", row["classes"][0]["completed"])
 
     run = tidegate.run(SCENARIO, seed=1, settings=SHORT)
+    size = pl.col("size_bytes").cut([1e3, 1e4, 1e5], labels=["<=1kB", "<=10kB", "<=100kB", "more"])
     by_size = (
         run.flows.filter(pl.col("fct_s").is_not_null())
-        .with_columns(size_kB=pl.col("size_bytes").log10().floor().map_elements(lambda x: 10 ** (x - 3), pl.Float64))
-        .group_by("size_kB")
+        .group_by(size.alias("size"))
         .agg(flows=pl.len(), fct_s=pl.col("fct_s").mean())
-        .sort("size_kB")
+        .sort("size")
     )
     print(by_size)
 

@@ -16,7 +16,7 @@ ALLOWED: Mapping[str, frozenset[str]] = {
 
 
 def problems(root: Path) -> Iterator[str]:
-    """Forbidden dependencies between the crates of the checkout, of every kind and target."""
+    """Yield forbidden dependencies between the crates of the checkout, of every kind and target."""
     metadata = subprocess.run(
         ["cargo", "metadata", "--no-deps", "--format-version=1", "--offline"],
         cwd=root,
@@ -27,7 +27,7 @@ def problems(root: Path) -> Iterator[str]:
 
 
 def forbidden(metadata: Mapping[str, Any]) -> Iterator[str]:
-    """Forbidden dependencies in what `cargo metadata` says."""
+    """Yield forbidden dependencies in what `cargo metadata` says."""
     for package in metadata["packages"]:
         manifest = Path(package["manifest_path"])
         crate = manifest.parent.name

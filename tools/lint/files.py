@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def tracked(root: Path, *suffixes: str) -> Iterator[Path]:
-    """Files of the checkout with one of these suffixes (all of them if none is given)."""
+    """Yield files of the checkout with one of these suffixes (all of them if none is given)."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=root,
@@ -20,7 +20,7 @@ def tracked(root: Path, *suffixes: str) -> Iterator[Path]:
 
 
 def text_of(path: Path) -> str | None:
-    """The text of a file, or None if it is not text."""
+    """Return the text of a file, or None if it is not text."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:

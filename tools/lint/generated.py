@@ -7,6 +7,6 @@ from tools import generate
 
 
 def problems(root: Path) -> Iterator[str]:
-    """Generated pages that differ from what the code says."""
+    """Yield generated pages that differ from what the code says."""
     for path, _ in generate.stale(root):
         yield f"{path.relative_to(root)}:1: is stale: run `make docs`"

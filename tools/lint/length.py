@@ -24,7 +24,7 @@ _RUST_FUNCTION = re.compile(r"\bfn\s+(\w+)")
 
 
 def problems(root: Path) -> Iterator[str]:
-    """Files over 600 lines, and functions over 60."""
+    """Yield files over 600 lines, and functions over 60."""
     for path in tracked(root, ".rs", ".py", ".sh", ".c", ".h"):
         text = text_of(path)
         if text is None:
@@ -40,7 +40,7 @@ def problems(root: Path) -> Iterator[str]:
 
 
 def python_functions(text: str) -> Iterator[tuple[int, str, int]]:
-    """First line, name and number of lines of every function."""
+    """Yield first line, name and number of lines of every function."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield (
@@ -51,7 +51,7 @@ def python_functions(text: str) -> Iterator[tuple[int, str, int]]:
 
 
 def rust_functions(text: str) -> Iterator[tuple[int, str, int]]:
-    """First line, name and number of lines of every function with a body.
+    """Yield first line, name and number of lines of every function with a body.
 
     Read from the braces alone, comments and literals taken out: what a macro
     makes of them is not seen.

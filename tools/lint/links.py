@@ -12,7 +12,7 @@ _HEADING = re.compile(r"^#+ +(.+?) *$", re.MULTILINE)
 
 
 def problems(root: Path) -> Iterator[str]:
-    """Relative links to files or headings that do not exist."""
+    """Yield relative links to files or headings that do not exist."""
     for path in tracked(root, ".md"):
         text = _without_code(text_of(path) or "")
         for found in _LINK.finditer(text):
@@ -34,7 +34,7 @@ def leads_somewhere(page: Path, target: str) -> bool:
 
 
 def anchors(text: str) -> set[str]:
-    """The anchors of a page's headings: lower case, no punctuation, hyphens for spaces."""
+    """Return the anchors of a page's headings: lower case, no punctuation, hyphens for spaces."""
     headings = _HEADING.findall(_without_code(text))
     return {re.sub(r"[^\w\- ]", "", heading).lower().replace(" ", "-") for heading in headings}
 

@@ -19,7 +19,7 @@ _GENERATED = {"Cargo.lock"}
 
 
 def problems(root: Path) -> Iterator[str]:
-    """Mentions of folders of one machine, or of one registry's host."""
+    """Yield mentions of folders of one machine, or of one registry's host."""
     for path in tracked(root):
         text = text_of(path) if path.name not in _GENERATED else None
         for number, line in enumerate((text or "").splitlines(), 1):

@@ -8,25 +8,33 @@ from tools.pages import MARK
 
 Schema = Mapping[str, Any]
 
+QUANTITIES = {"Frequency", "Length", "Rate", "Size", "Time"}
+"""Definitions that the chapter on units explains."""
+
 
 def schema() -> str:
-    """The JSON schema, as editors want it."""
+    """Return the JSON schema, as editors want it."""
     from tidegate import _native
 
     return json.dumps(json.loads(_native.schema()), indent=2) + "\n"
 
 
 def page() -> str:
-    """Every key of the document, as Markdown."""
+    """Return every key of the document, as Markdown."""
     root: Schema = json.loads(schema())
     lines = ["# Keys of a scenario", "", MARK]
-    lines += [_text(root), ""]
+    lines += ["[scenario.md](scenario.md) explains the document as a whole.", ""]
     lines += _keys(root)
     for name, definition in root.get("$defs", {}).items():
-        lines += ["", f"## {name}", "", _text(definition), ""]
-        lines += _keys(definition)
-        lines += _choices(definition)
+        if name not in QUANTITIES:
+            lines += ["", f"## {_title(name)}", "", _text(definition), ""]
+            lines += _keys(definition)
+            lines += _choices(definition)
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _title(name: str) -> str:
+    return name.removesuffix("Doc")
 
 
 def _text(node: Schema) -> str:
@@ -34,7 +42,7 @@ def _text(node: Schema) -> str:
 
 
 def _keys(node: Schema) -> Iterator[str]:
-    """A table of the keys of an object."""
+    """Yield a table of the keys of an object."""
     properties: Mapping[str, Schema] = node.get("properties", {})
     if not properties:
         return
@@ -47,16 +55,21 @@ def _keys(node: Schema) -> Iterator[str]:
 
 
 def _choices(node: Schema) -> Iterator[str]:
-    """A list of the alternatives of a choice."""
-    alternatives = node.get("oneOf", node.get("anyOf", []))
-    values = [value for each in alternatives for value in _constants(each)]
+    """Yield the alternatives of a choice, simple ones first."""
+    alternatives: list[Schema] = node.get("oneOf", node.get("anyOf", []))
     for each in alternatives:
-        if "properties" in each:
-            yield from ("", _text(each) or "Either:", "", *_keys(each))
-        elif not _constants(each):
+        properties: Mapping[str, Schema] = each.get("properties", {})
+        for value, text in _constants(each):
+            yield f"- `{value}`: {text}".rstrip(": ")
+        if len(properties) == 1:
+            [(name, value)] = properties.items()
+            yield f"- `{name} = ...`, {_kind(value)}: {_text(each)}"
+        elif not properties and not _constants(each):
             yield f"- {_kind(each)} {_text(each)}".rstrip()
-    if values:
-        yield from (f"- `{value}`: {text}".rstrip(": ") for value, text in values)
+    for each in alternatives:
+        if len(each.get("properties", {})) > 1:
+            yield from ("", f"### {each.get('title', 'Either')}", "", _text(each), "")
+            yield from _keys(each)
 
 
 def _constants(node: Schema) -> list[tuple[str, str]]:
@@ -66,25 +79,30 @@ def _constants(node: Schema) -> list[tuple[str, str]]:
 
 
 def _kind(node: Schema) -> str:
-    """What a value looks like, in a few words."""
+    """Say in a few words what a value looks like."""
     if "$ref" in node:
-        name = node["$ref"].rsplit("/", 1)[1]
-        return f"[{name}](#{name.lower()})"
+        return _reference(node["$ref"].rsplit("/", 1)[1])
     for key in ("anyOf", "oneOf", "allOf"):
         if key in node:
             kinds = [_kind(each) for each in node[key] if each.get("type") != "null"]
             return " or ".join(dict.fromkeys(kinds))
-    if "const" in node:
-        return f"`{node['const']}`"
-    if "enum" in node:
-        return " or ".join(f"`{value}`" for value in node["enum"])
-    if "additionalProperties" in node and isinstance(node["additionalProperties"], Mapping):
+    constants = [value for value, _ in _constants(node)]
+    if constants:
+        return " or ".join(f"`{value}`" for value in constants)
+    if isinstance(node.get("additionalProperties"), Mapping):
         return f"by name: {_kind(node['additionalProperties'])}"
     if "items" in node:
         return f"list of {_kind(node['items'])}"
-    kinds = node.get("type", "any")
+    kinds = node.get("type", "any value")
     names = [kinds] if isinstance(kinds, str) else [kind for kind in kinds if kind != "null"]
     return " or ".join(names)
+
+
+def _reference(name: str) -> str:
+    if name in QUANTITIES:
+        return f"[{name.lower()}](scenario.md#units)"
+    title = _title(name)
+    return f"[{title}](#{title.lower()})"
 
 
 def _cell(text: str) -> str:

@@ -4,7 +4,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from tools.lint import edges, length, links, places
 
 
@@ -113,7 +112,8 @@ def test_links_to_missing_files_and_headings_are_problems(tmp_path: Path) -> Non
     root = checkout(
         tmp_path,
         "a.md",
-        "# The `one` way\n[x](b.md)\n[x](#the-one-way) [x](#other)\n```\n[x](c.md)\n```\n[x](a.md#no)\n",
+        "# The `one` way\n[x](b.md)\n[x](#the-one-way) [x](#other)\n"
+        "```\n[x](c.md)\n```\n[x](a.md#no)\n",
     )
     assert list(links.problems(root)) == [
         "a.md:2: dead link: b.md",
