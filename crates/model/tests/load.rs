@@ -458,7 +458,7 @@ fn what_would_take_too_much_memory_or_time_is_refused() {
     let listed = format!("{{ at = [{}] }}", "\"0s\",".repeat(1_000_001));
     assert!(refusal(BASE, &[("traffic.web.arrivals", &listed)]).contains("up to 1000000"));
     let text = format!("{BASE}#{}", "x".repeat(16 << 20));
-    assert!(refusal(&text, &[]).contains("larger than 16 MiB"));
+    assert!(refusal(&text, &[]).contains("larger than 8 MiB"));
     let links = format!("[{}]", "{ rate = \"1Mbit\", delay = \"1ms\" },".repeat(999));
     let tandem = [("topology.tandem.links", links.as_str()), ("topology.tandem.pairs", "100")];
     assert!(refusal(TANDEM, &tandem).contains("nodes are too many"));
