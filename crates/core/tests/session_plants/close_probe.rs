@@ -258,3 +258,13 @@ fn without_smoothing_the_last_epoch_is_all_that_counts() {
         assert_eq!(rig.epoch(100, |_| ends).decision.from, ends as f64);
     }
 }
+
+#[test]
+fn an_excess_begins_beyond_the_buffer_factor() {
+    // 105 is 1.05 x 100 and no excess yet: probe 1.1 x 100. 106 is: 106 + 40 (100 - 106) / 100.
+    for (came, phase, set) in [(105, "probe", 110.0), (106, "close", 103.6)] {
+        let mut rig = Rig::new(CloseProbe::new(Config::default()));
+        let decision = rig.epoch(came, |_| 100).decision;
+        assert_eq!((decision.phase, libm::round(decision.set * 10.0) / 10.0), (phase, set));
+    }
+}
