@@ -87,13 +87,15 @@ pub struct Port<C = ()> {
     counters: Counters,
     stages: Option<Box<Stages>>,
     rate: Rate,
+    /// What the port calls itself on packets that leave it.
+    number: u32,
     /// When the carrier will look at this port next; the carrier's to use.
     pub armed: Time,
 }
 
 impl<C: Default> Port<C> {
-    /// A plain drop-tail port.
-    pub fn new(rate: Rate, delay: Time, limit: Limit) -> Port<C> {
+    /// A plain drop-tail port; `number` is what packets that leave it say.
+    pub fn new(number: u32, rate: Rate, delay: Time, limit: Limit) -> Port<C> {
         let mut port = Port {
             ring: Ring::new(),
             free_at: Time::ZERO,
@@ -105,6 +107,7 @@ impl<C: Default> Port<C> {
             counters: Counters::default(),
             stages: None,
             rate,
+            number,
             armed: Time::NEVER,
         };
         port.set_limit(limit);
@@ -204,39 +207,89 @@ impl<C: Default> Port<C> {
         self.backlog_bytes -= u64::from(packet.size);
         self.free_at = start + spent;
         packet.at = self.free_at + self.delay;
+        packet.prev_port = self.number;
         self.ring.depart();
     }
 
     /// Takes the packet that is delivered at `now`, if one is.
+    ///
+    /// It stays readable in its place until the next arrival at this port.
     #[inline]
-    pub fn deliver(&mut self, now: Time) -> Option<(Packet, C)> {
+    pub fn deliver(&mut self, now: Time) -> Option<(&Packet, C)> {
         self.advance(now);
         self.ring.pop_delivered(now)
     }
 
-    /// A packet arrives at `now`.
+    /// The packet that [`Port::deliver`] took last, until the next arrival at this port.
     #[inline]
+    pub fn last_delivered(&self) -> &Packet {
+        self.ring.last_popped()
+    }
+
+    /// Arms the port for its next event, and returns it.
+    #[inline]
+    pub fn rearm(&mut self) -> Time {
+        self.armed = self.next_event();
+        self.armed
+    }
+
+    /// Whether neither a gate nor a discipline nor a stamp is at work here.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.stages.is_none()
+    }
+
+    /// A packet arrives at `now`.
     pub fn arrive(&mut self, packet: &Packet, cargo: C, now: Time, draw: &mut dyn Draw) -> Outcome {
-        self.advance(now);
-        self.counters.arrived += 1;
-        self.counters.syn_arrived += u64::from(packet.flags.has(Flags::SYN));
-        self.counters.data_arrived += u64::from(packet.flags.has(Flags::DATA));
-        if self.stages.is_some() {
-            return self.arrive_staged(packet, cargo, now, draw);
+        if self.is_plain() {
+            return self.arrive_plain(packet, cargo, now);
         }
-        let size = u64::from(packet.size);
-        let busy = self.free_at > now || self.ring.waiting() > 0;
-        if busy
-            && (self.ring.waiting() >= self.limit_packets
-                || self.backlog_bytes + size > self.limit_bytes)
+        self.advance(now);
+        self.count_arrival(packet);
+        self.arrive_staged(packet, cargo, now, draw)
+    }
+
+    /// A packet arrives at a port without stages ([`Port::is_plain`]).
+    #[inline]
+    pub fn arrive_plain(&mut self, packet: &Packet, cargo: C, now: Time) -> Outcome {
+        self.advance(now);
+        self.count_arrival(packet);
+        if self.free_at <= now && self.ring.waiting() == 0 {
+            self.pass_through(packet, cargo, now);
+            return Outcome::Taken;
+        }
+        if self.ring.waiting() >= self.limit_packets
+            || self.backlog_bytes + u64::from(packet.size) > self.limit_bytes
         {
             return self.lose(packet, Reason::QueueFull);
         }
         self.take(packet, cargo, now);
-        if !busy {
-            self.serve();
-        }
         Outcome::Taken
+    }
+
+    #[inline]
+    fn count_arrival(&mut self, packet: &Packet) {
+        self.counters.arrived += 1;
+        self.counters.syn_arrived += u64::from(packet.flags.has(Flags::SYN));
+        self.counters.data_arrived += u64::from(packet.flags.has(Flags::DATA));
+    }
+
+    /// The link is idle: the packet does not wait.
+    #[inline]
+    fn pass_through(&mut self, packet: &Packet, cargo: C, now: Time) {
+        let size = u64::from(packet.size);
+        let spent = self.pace.of(size);
+        self.free_at = now + spent;
+        let at = self.free_at + self.delay;
+        let number = self.number;
+        let slot = self.ring.push(packet, cargo);
+        slot.at = at;
+        slot.prev_port = number;
+        self.ring.depart();
+        self.counters.enqueued += 1;
+        self.counters.departed += 1;
+        self.counters.departed_bytes += size;
+        self.counters.busy_ps += spent.ps();
     }
 
     /// Puts the packet behind the others.
@@ -248,6 +301,7 @@ impl<C: Default> Port<C> {
         self.counters.waited_ps = self.counters.waited_ps.wrapping_sub(now.ps());
     }
 
+    #[cold]
     fn lose(&mut self, packet: &Packet, reason: Reason) -> Outcome {
         self.counters.drops[reason as usize] += 1;
         self.counters.data_dropped += u64::from(packet.flags.has(Flags::DATA));

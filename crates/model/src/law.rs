@@ -1,1 +1,268 @@
 //! The registry of laws: every law has its arm and its line here.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize, Serializer, ser};
+use tidegate_core::law::Interval;
+use tidegate_core::law::session::{
+    Counts, Knobs, Limiter, Opener, Refusal, close_probe, fixed_rate, gss_ga,
+};
+
+/// Makes the enum of session laws from one line for each:
+/// `Arm(module, law) = "name in documents"`.
+macro_rules! session_laws {
+    ($($(#[$doc:meta])* $arm:ident($module:ident) = $name:literal;)+) => {
+        /// A session law and its parameters.
+        #[derive(Clone, PartialEq, Debug)]
+        pub enum GateLaw {
+            $($(#[$doc])* $arm($module::Config),)+
+            /// A law of the user's own, supplied by name when the simulation is built.
+            Custom {
+                /// The name that the caller knows it by.
+                name: String,
+                /// The limiter of its per-packet half.
+                limiter: Limiter,
+            },
+        }
+
+        impl GateLaw {
+            /// The name in documents and results; of a custom law, its own.
+            pub fn name(&self) -> &str {
+                match self {
+                    $(GateLaw::$arm(_) => $name,)+
+                    GateLaw::Custom { name, .. } => name,
+                }
+            }
+
+            /// The limiter of the law's per-packet half.
+            pub fn limiter(&self) -> Limiter {
+                match self {
+                    $(GateLaw::$arm(config) => config.limiter(),)+
+                    GateLaw::Custom { limiter, .. } => *limiter,
+                }
+            }
+
+            /// The law's interval half; none for a custom law, which the caller supplies.
+            pub fn build(&self) -> Option<Box<dyn Interval<Knobs, Counts>>> {
+                match self {
+                    $(GateLaw::$arm(config) => Some(Box::new($module::$arm::new(config.clone()))),)+
+                    GateLaw::Custom { .. } => None,
+                }
+            }
+
+            /// The key that is out of range, if one is, and what would be right.
+            pub(crate) fn check(&self) -> Result<(), (&'static str, String)> {
+                match self {
+                    $(GateLaw::$arm(config) => config.check(),)+
+                    GateLaw::Custom { name, .. } if name.is_empty() => {
+                        Err(("name", "a law needs a name: name the class or function".to_owned()))
+                    }
+                    GateLaw::Custom { .. } => Ok(()),
+                }
+            }
+        }
+
+        /// A session law as the (rearranged) document has it.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(expecting = "a table, as in { law = \"close-probe\" }")]
+        pub(crate) enum LawDoc {
+            #[serde(rename = "none")]
+            None(Nothing),
+            $(#[serde(rename = $name)] $arm($module::Config),)+
+            #[serde(rename = "python")]
+            Python(Python),
+        }
+
+        impl Default for LawDoc {
+            fn default() -> LawDoc {
+                LawDoc::None(Nothing {})
+            }
+        }
+
+        impl LawDoc {
+            /// The law, if there is one.
+            pub fn law(&self) -> Option<GateLaw> {
+                match self {
+                    LawDoc::None(_) => None,
+                    $(LawDoc::$arm(config) => Some(GateLaw::$arm(config.clone())),)+
+                    LawDoc::Python(python) => Some(GateLaw::Custom {
+                        name: python.name.clone(),
+                        limiter: python.limiter,
+                    }),
+                }
+            }
+
+            /// Name and settings of every law, for the schema.
+            fn schemas(generator: &mut SchemaGenerator) -> Vec<(&'static str, Schema)> {
+                vec![
+                    ("none", Nothing::json_schema(generator)),
+                    $(($name, $module::Config::json_schema(generator)),)+
+                    ("python", Python::json_schema(generator)),
+                ]
+            }
+        }
+    };
+}
+
+session_laws! {
+    /// A fixed number of sessions per second.
+    FixedRate(fixed_rate) = "fixed-rate";
+    /// Golden section search, then gradient ascent.
+    GssGa(gss_ga) = "gss-ga";
+    /// Close and probe.
+    CloseProbe(close_probe) = "close-probe";
+}
+
+/// No settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Nothing {}
+
+/// A law written in Python.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Python {
+    /// Name under which the law is handed to the run.
+    pub name: String,
+    /// How admissions are spread over an epoch; default counter.
+    #[serde(default)]
+    pub limiter: Limiter,
+}
+
+/// Session control at a port: `{ law = "close-probe", alpha_min = 10, admit = "syn" }`.
+///
+/// Reading expects the law's own settings one level down, under its name,
+/// where [`rearrange`] puts them; writing gives the form of the document.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table, as in { law = \"close-probe\" }")]
+pub(crate) struct GateDoc {
+    /// The law and its settings.
+    pub law: LawDoc,
+    /// Which packet opens a session at this port.
+    #[serde(default)]
+    pub admit: Opener,
+    /// How a session is refused.
+    #[serde(default)]
+    pub refuse: Refusal,
+}
+
+impl Serialize for GateDoc {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut table = flat(&self.law).map_err(ser::Error::custom)?;
+        if self.law != LawDoc::default() {
+            let admit = toml::Value::try_from(self.admit).map_err(ser::Error::custom)?;
+            let refuse = toml::Value::try_from(self.refuse).map_err(ser::Error::custom)?;
+            table.insert("admit".to_owned(), admit);
+            table.insert("refuse".to_owned(), refuse);
+        }
+        table.serialize(to)
+    }
+}
+
+/// `{ name = { settings } }` as `{ law = name, settings }`.
+fn flat<T: Serialize>(choice: &T) -> Result<toml::Table, toml::ser::Error> {
+    let mut flat = toml::Table::new();
+    if let toml::Value::Table(choice) = toml::Value::try_from(choice)? {
+        for (name, settings) in choice {
+            flat.insert("law".to_owned(), toml::Value::String(name));
+            if let toml::Value::Table(settings) = settings {
+                flat.extend(settings);
+            }
+        }
+    }
+    Ok(flat)
+}
+
+impl JsonSchema for GateDoc {
+    fn schema_name() -> Cow<'static, str> {
+        "Gate".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let shared = [
+            (
+                "admit",
+                described::<Opener>(
+                    generator,
+                    "Which packet opens a session at this port; default syn.",
+                ),
+            ),
+            ("refuse", described::<Refusal>(generator, "How a session is refused; default drop.")),
+        ];
+        choice(LawDoc::schemas(generator), &shared, "Session control.")
+    }
+}
+
+/// Queueing discipline of a port: `{ law = "drop-tail" }`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table, as in { law = \"drop-tail\" }")]
+pub(crate) struct QueueDoc {
+    /// The discipline and its settings.
+    pub law: DisciplineDoc,
+}
+
+/// A queueing discipline as the (rearranged) document has it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", expecting = "a table, as in { law = \"drop-tail\" }")]
+pub(crate) enum DisciplineDoc {
+    /// First come, first served; what does not fit is lost.
+    DropTail(Nothing),
+}
+
+impl Default for DisciplineDoc {
+    fn default() -> DisciplineDoc {
+        DisciplineDoc::DropTail(Nothing {})
+    }
+}
+
+impl Serialize for QueueDoc {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        flat(&self.law).map_err(ser::Error::custom)?.serialize(to)
+    }
+}
+
+impl JsonSchema for QueueDoc {
+    fn schema_name() -> Cow<'static, str> {
+        "Queue".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let schemas = vec![("drop-tail", Nothing::json_schema(generator))];
+        choice(schemas, &[], "Queueing discipline.")
+    }
+}
+
+/// The schema of `T`, described.
+fn described<T: JsonSchema>(generator: &mut SchemaGenerator, text: &str) -> Schema {
+    let mut schema = T::json_schema(generator);
+    schema.insert("description".to_owned(), text.into());
+    schema
+}
+
+/// A schema of `{ law = name, settings }` for any of several laws.
+fn choice(laws: Vec<(&str, Schema)>, shared: &[(&str, Schema)], text: &str) -> Schema {
+    let one = |(name, mut schema): (&str, Schema)| {
+        let object = schema.ensure_object();
+        object.remove("default");
+        object.insert("title".to_owned(), name.into());
+        object.insert("additionalProperties".to_owned(), false.into());
+        if let Some(required) = object
+            .entry("required")
+            .or_insert_with(|| serde_json::Value::Array(Vec::new()))
+            .as_array_mut()
+        {
+            required.push("law".into());
+        }
+        let properties = object
+            .entry("properties")
+            .or_insert_with(|| serde_json::Value::Object(serde_json::Map::new()));
+        if let Some(properties) = properties.as_object_mut() {
+            properties.insert("law".to_owned(), serde_json::json!({ "const": name }));
+            for (key, schema) in shared {
+                properties.insert((*key).to_owned(), schema.clone().to_value());
+            }
+        }
+        schema.to_value()
+    };
+    let laws: Vec<serde_json::Value> = laws.into_iter().map(one).collect();
+    json_schema!({ "description": text, "oneOf": laws })
+}

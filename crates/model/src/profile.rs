@@ -1,6 +1,147 @@
 //! TCP profiles: the settings of an era, each of which can be set alone.
 
-use tidegate_core::units::{Size, Time};
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use tidegate_core::units::Time;
+
+/// The profiles by name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub enum Profile {
+    /// ns-2 from May 2001 to October 2004: the RTO is at least 1 s, and 6 s at first.
+    #[serde(rename = "ns2-2003")]
+    Ns2Of2003,
+    /// ns-2 from October 2004 to January 2006: the RTO is at least 0.2 s, and 6 s at first.
+    #[serde(rename = "ns2-2005")]
+    Ns2Of2005,
+    /// ns-2 from January 2006 on: the RTO is 3 s at first, and 60 s at most.
+    #[serde(rename = "ns2-2006")]
+    Ns2Of2006,
+    /// What the RFCs of the IETF say.
+    #[default]
+    #[serde(rename = "rfc")]
+    Rfc,
+    /// What Linux does.
+    #[serde(rename = "linux")]
+    Linux,
+}
+
+impl Profile {
+    /// Every profile.
+    pub const ALL: [Profile; 5] =
+        [Profile::Ns2Of2003, Profile::Ns2Of2005, Profile::Ns2Of2006, Profile::Rfc, Profile::Linux];
+
+    /// The name in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Profile::Ns2Of2003 => "ns2-2003",
+            Profile::Ns2Of2005 => "ns2-2005",
+            Profile::Ns2Of2006 => "ns2-2006",
+            Profile::Rfc => "rfc",
+            Profile::Linux => "linux",
+        }
+    }
+
+    /// The settings of the profile.
+    pub fn tcp(self) -> Tcp {
+        match self {
+            Profile::Ns2Of2003 => Tcp { min_rto: Time::from_secs(1), ..ns2(self) },
+            Profile::Ns2Of2005 => ns2(self),
+            Profile::Ns2Of2006 => Tcp {
+                initial_rto: Time::from_secs(3),
+                max_rto: MaxRto::Absolute(Time::from_secs(60)),
+                ..ns2(self)
+            },
+            Profile::Rfc => rfc(self),
+            Profile::Linux => linux(self),
+        }
+    }
+}
+
+/// FullTcp of ns-2 as it was at the end of 2005.
+fn ns2(profile: Profile) -> Tcp {
+    Tcp {
+        profile: profile.name(),
+        mss: 536,
+        header: 40,
+        initial_rto: Time::from_secs(6),
+        min_rto: Time::from_ms(200),
+        max_rto: MaxRto::Factor(64),
+        initial_window: 2,
+        initial_ssthresh: u32::MAX,
+        window: 20,
+        recovery: Recovery::Reno,
+        delayed_ack: None,
+        nagle: true,
+        fin_waits: true,
+        lost_syn: LostSyn::CutSsthresh,
+        tick: Time::from_ms(10),
+        timestamps: false,
+        syn_retries: SynRetries { linear: 0, limit: u32::MAX, jitter: 0.0 },
+    }
+}
+
+/// RFC 5681, 6298, 6582, 6928 and 9293.
+fn rfc(profile: Profile) -> Tcp {
+    Tcp {
+        profile: profile.name(),
+        mss: 1460,
+        header: 40,
+        initial_rto: Time::from_secs(1),
+        min_rto: Time::from_secs(1),
+        max_rto: MaxRto::Absolute(Time::from_secs(60)),
+        initial_window: rfc6928(1460),
+        initial_ssthresh: u32::MAX,
+        window: u32::MAX,
+        recovery: Recovery::NewReno,
+        delayed_ack: Some(usual_delay(profile)),
+        nagle: false,
+        fin_waits: false,
+        lost_syn: LostSyn::Rfc,
+        tick: Time::ZERO,
+        timestamps: false,
+        syn_retries: SynRetries { linear: 0, limit: u32::MAX, jitter: 0.0 },
+    }
+}
+
+/// Linux, with timestamps: hence 12 bytes more header and less payload.
+fn linux(profile: Profile) -> Tcp {
+    Tcp {
+        profile: profile.name(),
+        mss: 1448,
+        header: 52,
+        initial_rto: Time::from_secs(1),
+        min_rto: Time::from_ms(200),
+        max_rto: MaxRto::Absolute(Time::from_secs(120)),
+        initial_window: 10,
+        initial_ssthresh: u32::MAX,
+        window: u32::MAX,
+        recovery: Recovery::Sack,
+        delayed_ack: Some(usual_delay(profile)),
+        nagle: true,
+        fin_waits: false,
+        lost_syn: LostSyn::Nothing,
+        tick: Time::ZERO,
+        timestamps: true,
+        syn_retries: SynRetries { linear: 4, limit: 6, jitter: 0.0 },
+    }
+}
+
+/// Initial window in segments: at most 10 and at most 14600 bytes, but at least 2 (RFC 6928, 2).
+pub fn rfc6928(mss: u32) -> u32 {
+    (14_600 / mss.max(1)).clamp(2, 10)
+}
+
+/// How long an ACK waits where a document only says that it does.
+pub const fn usual_delay(profile: Profile) -> Time {
+    match profile {
+        // TCP_DELACK_MIN
+        Profile::Linux => Time::from_ms(40),
+        // RFC 5681, 4.2 allows 500 ms; 200 ms is BSD's
+        _ => Time::from_ms(200),
+    }
+}
 
 /// Effective settings of one class's TCP.
 #[derive(Clone, PartialEq, Debug)]
@@ -52,18 +193,21 @@ pub enum MaxRto {
 }
 
 /// How losses within a window are repaired.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Recovery {
     /// Fast recovery ends with the first new acknowledgement (RFC 2581).
     Reno,
     /// It lasts until everything sent before is acknowledged (RFC 6582).
+    #[serde(rename = "newreno")]
     NewReno,
     /// Guided by selective acknowledgements (RFC 6675).
     Sack,
 }
 
 /// What a lost SYN does to the start of the connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum LostSyn {
     /// Nothing.
     Nothing,
@@ -82,4 +226,58 @@ pub struct SynRetries {
     pub limit: u32,
     /// Each wait is stretched by a uniform draw of up to this share of itself.
     pub jitter: f64,
+}
+
+impl Serialize for MaxRto {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            MaxRto::Absolute(time) => time.serialize(to),
+            MaxRto::Factor(factor) => to.collect_str(&format_args!("{factor}x")),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for MaxRto {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<MaxRto, D::Error> {
+        struct Bounds;
+        impl de::Visitor<'_> for Bounds {
+            type Value = MaxRto;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a time or a factor, as in \"60s\" or \"64x\"")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<MaxRto, E> {
+                if let Some(factor) = text.strip_suffix('x') {
+                    let factor =
+                        factor.parse().ok().filter(|factor| (1..=1 << 16).contains(factor));
+                    return factor.map(MaxRto::Factor).ok_or_else(|| {
+                        E::custom("not a back-off factor\nwrite a whole number from 1x to 65536x")
+                    });
+                }
+                text.parse().map(MaxRto::Absolute).map_err(
+                    |error: tidegate_core::units::UnitError| {
+                        E::custom(format!(
+                            "{}\n{}; or a factor, as in `64x`",
+                            error.what, error.help
+                        ))
+                    },
+                )
+            }
+        }
+        from.deserialize_str(Bounds)
+    }
+}
+
+impl JsonSchema for MaxRto {
+    fn schema_name() -> Cow<'static, str> {
+        "MaxRto".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A time, or the greatest back-off factor, as in \"64x\".",
+            "anyOf": [
+                generator.subschema_for::<Time>(),
+                { "type": "string", "pattern": "^[0-9]+x$" },
+            ],
+        })
+    }
 }

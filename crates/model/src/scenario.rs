@@ -3,13 +3,14 @@
 //! Whoever holds a [`Scenario`] can build its network without another check.
 
 use tidegate_core::law::session::{Opener, Refusal};
+pub use tidegate_core::port::Limit;
 use tidegate_core::units::{Length, Rate, Time};
 
 use crate::law::GateLaw;
 use crate::profile::Tcp;
 
 /// Everything that one run needs but its seed.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Scenario {
     /// What the scenario calls itself.
     pub name: String,
@@ -31,7 +32,7 @@ pub struct Scenario {
 }
 
 /// Nodes, and the output ports that join them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Network {
     /// Names of the nodes; a node is known by its place in this list.
     pub nodes: Vec<String>,
@@ -40,7 +41,7 @@ pub struct Network {
 }
 
 /// One output port, with the link behind it.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Port {
     /// As the document names it: `bottleneck`, `bottleneck.reverse`, `access.source1` ...
     pub name: String,
@@ -64,15 +65,6 @@ pub struct Port {
     pub queue: Queue,
 }
 
-/// A buffer limit at a given capacity.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Limit {
-    /// At most so many packets wait.
-    Packets(u32),
-    /// At most so many bytes wait.
-    Bytes(u64),
-}
-
 impl Port {
     /// The buffer limit at capacity `rate`: buffers in bdp or time follow it, at least one packet of 1500 B.
     pub fn limit(&self, rate: Rate) -> Limit {
@@ -87,7 +79,7 @@ impl Port {
 }
 
 /// Session control at a port.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Gate {
     /// The law and its parameters.
     pub law: GateLaw,
@@ -106,7 +98,7 @@ pub enum Queue {
 }
 
 /// One traffic class.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Class {
     /// Name in the document.
     pub name: String,
@@ -127,7 +119,18 @@ pub struct Class {
 }
 
 /// Which end opens the connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Debug,
+    Default,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum Direction {
     /// The end that sends the data.
     #[default]
@@ -137,7 +140,7 @@ pub enum Direction {
 }
 
 /// When the flows of a class start.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Arrivals {
     /// A Poisson process whose rate follows a course.
     Poisson {
@@ -178,7 +181,7 @@ pub struct Course {
 }
 
 /// How much a flow has to send.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum FlowSize {
     /// A draw of mean one from `shape`, times the mean at the flow's start.
     Drawn {
@@ -195,7 +198,7 @@ pub enum FlowSize {
 }
 
 /// A distribution of sizes, scaled to a mean of one.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Shape {
     /// Always one.
     Constant,
@@ -226,4 +229,3 @@ impl Course {
         Course { points: vec![(Time::ZERO, value)] }
     }
 }
-

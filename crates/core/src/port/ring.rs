@@ -85,7 +85,7 @@ impl<C: Default> Ring<C> {
 
     /// Takes the packet whose delivery is due by `now`.
     #[inline]
-    pub(super) fn pop_delivered(&mut self, now: Time) -> Option<(Packet, C)> {
+    pub(super) fn pop_delivered(&mut self, now: Time) -> Option<(&Packet, C)> {
         if self.head == self.departed {
             return None;
         }
@@ -94,7 +94,13 @@ impl<C: Default> Ring<C> {
             return None;
         }
         self.head = self.head.wrapping_add(1);
-        Some((self.packets[place], std::mem::take(&mut self.cargo[place])))
+        Some((&self.packets[place], std::mem::take(&mut self.cargo[place])))
+    }
+
+    /// The packet popped last, until something is pushed.
+    #[inline]
+    pub(super) fn last_popped(&self) -> &Packet {
+        &self.packets[self.place(self.head.wrapping_sub(1))]
     }
 
     /// Moves the waiting packet at `index` before the others, which keep their order.

@@ -32,8 +32,8 @@ fn split<'a>(text: &'a str, kind: &str, example: &str) -> Result<(f64, &'a str),
         .find(|&(i, c)| {
             let exponent = matches!(c, 'e' | 'E')
                 && text[i + 1..].starts_with(|d: char| d.is_ascii_digit() || d == '-' || d == '+');
-            let sign = matches!(c, '-' | '+')
-                && (i == 0 || matches!(text.as_bytes()[i - 1], b'e' | b'E'));
+            let sign =
+                matches!(c, '-' | '+') && (i == 0 || matches!(text.as_bytes()[i - 1], b'e' | b'E'));
             !(c.is_ascii_digit() || c == '.' || exponent || sign)
         })
         .map_or(text.len(), |(i, _)| i);
@@ -73,8 +73,15 @@ fn scale(
     Err(UnitError::new(what, format!("use one of {}, as in `{example}`", names.join(", "))))
 }
 
-const TIMES: &[(&str, f64)] =
-    &[("ps", 1.0), ("ns", 1e3), ("us", 1e6), ("ms", 1e9), ("s", 1e12), ("min", 6e13), ("h", 3.6e15)];
+const TIMES: &[(&str, f64)] = &[
+    ("ps", 1.0),
+    ("ns", 1e3),
+    ("us", 1e6),
+    ("ms", 1e9),
+    ("s", 1e12),
+    ("min", 6e13),
+    ("h", 3.6e15),
+];
 
 impl FromStr for Time {
     type Err = UnitError;
@@ -120,8 +127,10 @@ impl FromStr for Rate {
 
     fn from_str(text: &str) -> Result<Rate, UnitError> {
         let (value, unit) = split(text, "rate", "10Mbit")?;
-        if matches!(unit, "mbps" | "gbps" | "mbit" | "gbit" | "Kbps" | "KBps" | "MBps" | "mBps" | "GBps")
-        {
+        if matches!(
+            unit,
+            "mbps" | "gbps" | "mbit" | "gbit" | "Kbps" | "KBps" | "MBps" | "mBps" | "GBps"
+        ) {
             let prefix = unit[..1].to_uppercase();
             let prefix = if prefix == "K" { "k".to_owned() } else { prefix };
             return Err(UnitError::new(
@@ -131,8 +140,9 @@ impl FromStr for Rate {
                 ),
             ));
         }
-        let bps = value * scale(unit, &RATES[..5], "rate", text, "10Mbit")
-            .or_else(|error| scale(unit, RATES, "rate", text, "10Mbit").map_err(|_| error))?;
+        let bps = value
+            * scale(unit, &RATES[..5], "rate", text, "10Mbit")
+                .or_else(|error| scale(unit, RATES, "rate", text, "10Mbit").map_err(|_| error))?;
         if !(1.0..=1e13).contains(&bps) {
             return Err(UnitError::new(
                 format!("a rate of `{text}` is out of range"),
@@ -314,12 +324,7 @@ macro_rules! written {
 }
 
 written!(Time, "time", "^[0-9.eE+-]+ *(ps|ns|us|ms|s|min|h)$", "20ms");
-written!(
-    Rate,
-    "rate",
-    "^[0-9.eE+-]+ *([kMGT]?(bit(/s)?|bps)|[kMG]?B/s)$",
-    "10Mbit"
-);
+written!(Rate, "rate", "^[0-9.eE+-]+ *([kMGT]?(bit(/s)?|bps)|[kMG]?B/s)$", "10Mbit");
 written!(Size, "size", "^[0-9.eE+-]+ *([kMG]?B|[KMG]iB)$", "10kB");
 written!(Frequency, "frequency", "^[0-9.eE+-]+ */(s|ms|min|h)$", "1000/s");
 written!(

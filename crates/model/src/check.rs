@@ -1,0 +1,255 @@
+//! From the typed document to a [`Scenario`]: defaults, ranges, contradictions.
+//!
+//! Everything that is wrong is gathered, so that one look mends it all. The
+//! document that comes back beside the scenario has every default spelled out.
+
+mod cdf;
+mod change;
+mod network;
+mod tcp;
+mod traffic;
+
+use std::collections::BTreeMap;
+
+use tidegate_core::units::Time;
+
+use crate::Report;
+use crate::document::{Document, PortDoc};
+use crate::report::{Place, Problem, Text};
+use crate::scenario::{Gate, Port, Queue, Scenario};
+use crate::tree::decode::{joined, spelling};
+use crate::tree::{Entry, Node, Table, Tree, Value};
+
+/// Longest scenario.
+const MAX_DURATION: Time = Time::from_secs(30 * 86_400);
+/// Most rows that the `ports` table may get: it is held in memory.
+const MAX_ROWS: u64 = 20_000_000;
+/// Most traffic classes.
+const MAX_CLASSES: usize = 250;
+
+/// Files that a document refers to, by the name it uses.
+pub(crate) type Files = BTreeMap<String, Vec<u8>>;
+
+/// What is wrong so far, and what is needed to say where.
+pub(crate) struct Check<'a> {
+    root: &'a Node,
+    files: &'a Files,
+    texts: Vec<Text>,
+    problems: Vec<Problem>,
+}
+
+impl Check<'_> {
+    /// Notes a problem with the value at `path`.
+    fn refuse(&mut self, path: &[&str], what: impl Into<String>, help: impl Into<String>) {
+        let path: Vec<String> = path.iter().map(|&key| key.to_owned()).collect();
+        let what = format!("`{}`: {}", joined(&path), what.into());
+        let place = Some(self.root.place(&path));
+        self.problems.push(Problem { what, help: help.into(), place });
+    }
+
+    /// Notes a problem unless `holds`; returns `holds`.
+    fn require(&mut self, holds: bool, path: &[&str], what: impl Into<String>, help: &str) -> bool {
+        if !holds {
+            self.refuse(path, what, help);
+        }
+        holds
+    }
+
+    /// Notes a problem with a name, which should be one of `known`.
+    fn unknown<S: AsRef<str>>(&mut self, path: &[&str], name: &str, known: &[S], kind: &str) {
+        self.refuse(path, format!("`{name}` does not exist"), spelling(name, known, kind));
+    }
+
+    /// Ends in a report if anything was wrong.
+    fn finish<T>(self, value: T) -> Result<T, Report> {
+        if self.problems.is_empty() {
+            return Ok(value);
+        }
+        Err(Report::new(self.problems, &self.texts))
+    }
+}
+
+/// Reads the typed document out of the tree.
+pub(crate) fn document(tree: &Tree) -> Result<Document, Report> {
+    let mut root = tree.root.clone();
+    rearrange(&mut root);
+    root.decode().map_err(|problem| Report::new(vec![problem], &tree.texts))
+}
+
+/// Puts the settings of each law one level down, under the law's name, where
+/// types can tell them apart: `{ law = "x", a = 1 }` becomes `{ law = { x = { a = 1 } } }`.
+fn rearrange(root: &mut Node) {
+    let Some(port) = root.table_mut().and_then(|table| entry_mut(table, "port")) else {
+        return;
+    };
+    let Some(ports) = port.value.table_mut() else {
+        return;
+    };
+    for port in &mut ports.entries {
+        let Some(stages) = port.value.table_mut() else {
+            continue;
+        };
+        if let Some(gate) = entry_mut(stages, "gate") {
+            nest(&mut gate.value, &["admit", "refuse"], &["law", "admit", "refuse"]);
+        }
+        if let Some(queue) = entry_mut(stages, "queue") {
+            nest(&mut queue.value, &[], &["law"]);
+        }
+    }
+}
+
+fn entry_mut<'a>(table: &'a mut Table, key: &str) -> Option<&'a mut Entry> {
+    table.entries.iter_mut().find(|entry| entry.key == key)
+}
+
+/// See [`rearrange`]; the keys `shared` stay where they are.
+fn nest(stage: &mut Node, shared: &[&str], also: &'static [&'static str]) {
+    let Some(table) = stage.table_mut() else {
+        return;
+    };
+    let Some(mut law) = table.remove("law") else {
+        // without a law nothing can be said about its settings
+        table.entries.clear();
+        return;
+    };
+    let Value::String(name) = &law.value.value else {
+        table.entries.push(law);
+        return;
+    };
+    let (kept, settings) = std::mem::take(&mut table.entries)
+        .into_iter()
+        .partition(|e| shared.contains(&e.key.as_str()));
+    table.entries = kept;
+    let place: Place = law.value.place.clone();
+    let settings = Table { entries: settings, also };
+    let choice = Entry {
+        key: name.clone(),
+        place: place.clone(),
+        value: Node { place: stage.place.clone(), value: Value::Table(settings) },
+        hidden: true,
+    };
+    law.hidden = true;
+    law.value = Node { place, value: Value::Table(Table { entries: vec![choice], also: &[] }) };
+    if let Some(table) = stage.table_mut() {
+        table.entries.push(law);
+    }
+}
+
+/// Checks a document; returns the scenario and the document with all defaults spelled out.
+pub(crate) fn scenario(
+    tree: &Tree,
+    mut document: Document,
+    files: &Files,
+) -> Result<(Scenario, Document), Report> {
+    let mut check =
+        Check { root: &tree.root, files, texts: tree.texts.clone(), problems: Vec::new() };
+    times(&mut check, &document);
+    let classes = document.traffic.0.len();
+    check.require(classes > 0, &["traffic"], "there is no traffic", "add a `[traffic.NAME]`");
+    check.require(
+        classes <= MAX_CLASSES,
+        &["traffic"],
+        format!("{classes} traffic classes are too many"),
+        &format!("up to {MAX_CLASSES} classes fit"),
+    );
+    let Some(chain) = network::chain(&mut check, &document.topology) else {
+        return check.finish(()).and_then(|()| Err(Report::new(Vec::new(), &tree.texts)));
+    };
+    let mut traffic = Vec::new();
+    let mut routes = Vec::new();
+    for (name, class) in &mut document.traffic.0 {
+        let route = chain.route(&mut check, name, class);
+        traffic.extend(traffic::class(&mut check, name, class, chain.pairs(route)));
+        routes.push(route);
+    }
+    let mut network = chain.network(&routes);
+    ports(&mut check, &mut document, &mut network.ports);
+    rows(&mut check, &document, &network.ports);
+    // changes look their class up by its place: only if all classes stand
+    let mut capacity = Vec::new();
+    if check.problems.is_empty() {
+        capacity = change::apply(&mut check, &document.change, &mut traffic, &network.ports);
+    }
+    let scenario = Scenario {
+        name: document.name.clone(),
+        duration: document.duration,
+        warmup: document.warmup,
+        sample: document.sample,
+        sample_access: document.sample_access,
+        network,
+        traffic,
+        capacity,
+    };
+    check.finish((scenario, document))
+}
+
+fn times(check: &mut Check<'_>, document: &Document) {
+    let Document { duration, warmup, .. } = *document;
+    check.require(
+        duration > Time::ZERO && duration <= MAX_DURATION,
+        &["duration"],
+        format!("{duration} is out of range"),
+        "write a time above 0s, up to 720h",
+    );
+    check.require(
+        warmup < duration,
+        &["warmup"],
+        format!("a warm-up of {warmup} leaves nothing of the duration of {duration}"),
+        "write a warm-up shorter than the duration",
+    );
+}
+
+/// Bounds the memory of the `ports` table.
+fn rows(check: &mut Check<'_>, document: &Document, ports: &[Port]) {
+    let sample = document.sample;
+    if !check.require(
+        sample > Time::ZERO,
+        &["sample"],
+        "0s is out of range",
+        "write a time above 0s",
+    ) {
+        return;
+    }
+    let sampled = ports.iter().filter(|port| !port.access || document.sample_access).count() as u64;
+    let intervals = document.duration.ps() / sample.ps() + 1;
+    check.require(
+        intervals.saturating_mul(sampled) <= MAX_ROWS,
+        &["sample"],
+        format!("{intervals} intervals of {sample} at {sampled} ports make too many rows"),
+        &format!("at most {MAX_ROWS} rows fit: write a longer `sample`, or fewer ports"),
+    );
+}
+
+/// Puts control where the document wants it, and the defaults where it says nothing.
+fn ports(check: &mut Check<'_>, document: &mut Document, ports: &mut [Port]) {
+    for (name, doc) in &document.port.0 {
+        let Some(port) = ports.iter_mut().find(|port| port.name == *name) else {
+            let mut known: Vec<&str> =
+                ports.iter().filter(|port| !port.access).map(|port| port.name.as_str()).collect();
+            known.extend(ports.iter().filter(|port| port.access).map(|port| port.name.as_str()));
+            check.unknown(&["port", name], name, &known, "ports");
+            continue;
+        };
+        control(check, port, doc);
+    }
+    for port in ports.iter().filter(|port| !port.access) {
+        if document.port.get(&port.name).is_none() {
+            document.port.0.push((port.name.clone(), PortDoc::default()));
+        }
+    }
+}
+
+fn control(check: &mut Check<'_>, port: &mut Port, doc: &PortDoc) {
+    port.queue = match &doc.queue.law {
+        crate::law::DisciplineDoc::DropTail(_) => Queue::DropTail,
+    };
+    let Some(law) = doc.gate.law.law() else {
+        return;
+    };
+    if let Err((field, message)) = law.check() {
+        let mut path = vec!["port", port.name.as_str(), "gate"];
+        path.extend(field.split('.'));
+        check.refuse(&path, message, "");
+    }
+    port.gate = Some(Gate { law, admit: doc.gate.admit, refuse: doc.gate.refuse });
+}

@@ -1,0 +1,256 @@
+//! Nodes, ports and routes: every topology here is a row of routers with hosts.
+
+use tidegate_core::units::{Length, Time};
+
+use super::Check;
+use crate::document::{Access, ClassDoc, Link, Topology};
+use crate::scenario::{Network, Port, Queue};
+
+/// Longest propagation delay of a link, and longest buffer in time.
+const MAX_DELAY: Time = Time::from_secs(3600);
+/// Most host pairs.
+const MAX_PAIRS: u32 = 20_000;
+/// Most links of a tandem.
+const MAX_LINKS: usize = 1_000;
+/// Most nodes: their numbers have 16 bits.
+const MAX_NODES: usize = 65_000;
+
+/// Routers in a row, and their hosts.
+pub(super) struct Chain<'a> {
+    routers: Vec<String>,
+    /// Name and properties of the link from each router to the next.
+    links: Vec<(String, &'a Link)>,
+    access: &'a Access,
+    pairs: u32,
+    /// Routers that have sending hosts, and the prefix of those hosts' names.
+    sources: Vec<(usize, String)>,
+    /// Routers that have receiving hosts.
+    sinks: Vec<(usize, String)>,
+    /// Whether a class may choose its routers.
+    choice: bool,
+}
+
+/// From which router to which a class sends.
+pub(super) type Route = (usize, usize);
+
+/// The row of routers that a topology describes, if it is sound.
+pub(super) fn chain<'a>(check: &mut Check<'_>, topology: &'a Topology) -> Option<Chain<'a>> {
+    let before = check.problems.len();
+    let chain = match topology {
+        Topology::Dumbbell(dumbbell) => {
+            hosts(check, "dumbbell", &dumbbell.access, dumbbell.pairs);
+            link(check, &["topology", "dumbbell", "bottleneck"], &dumbbell.bottleneck);
+            Chain {
+                routers: vec!["left".to_owned(), "right".to_owned()],
+                links: vec![("bottleneck".to_owned(), &dumbbell.bottleneck)],
+                access: &dumbbell.access,
+                pairs: dumbbell.pairs,
+                sources: vec![(0, String::new())],
+                sinks: vec![(1, String::new())],
+                choice: false,
+            }
+        }
+        Topology::Tandem(tandem) => {
+            hosts(check, "tandem", &tandem.access, tandem.pairs);
+            let count = tandem.links.len();
+            check.require(
+                (1..=MAX_LINKS).contains(&count),
+                &["topology", "tandem", "links"],
+                format!("{count} links are out of range"),
+                "write 1 to 1000 links",
+            );
+            for (at, one) in tandem.links.iter().enumerate().take(MAX_LINKS) {
+                link(check, &["topology", "tandem", "links", &at.to_string()], one);
+            }
+            let routers: Vec<String> = (1..=count + 1).map(|i| format!("r{i}")).collect();
+            let prefixes = || routers.iter().map(|name| format!("{name}.")).enumerate().collect();
+            Chain {
+                sources: prefixes(),
+                sinks: prefixes(),
+                links: (1..).map(|i| format!("link{i}")).zip(&tandem.links).collect(),
+                access: &tandem.access,
+                pairs: tandem.pairs,
+                choice: true,
+                routers,
+            }
+        }
+    };
+    let nodes = chain.nodes();
+    if check.problems.len() == before && nodes > MAX_NODES {
+        let help = format!("at most {MAX_NODES} nodes fit: write fewer pairs");
+        check.refuse(&["topology"], format!("{nodes} nodes are too many"), help);
+    }
+    (check.problems.len() == before).then_some(chain)
+}
+
+fn hosts(check: &mut Check<'_>, kind: &str, access: &Access, pairs: u32) {
+    check.require(
+        (1..=MAX_PAIRS).contains(&pairs),
+        &["topology", kind, "pairs"],
+        format!("{pairs} is out of range"),
+        "write 1 to 20000 pairs",
+    );
+    delay_and_buffer(check, &["topology", kind, "access"], access.delay, access.buffer);
+}
+
+fn link(check: &mut Check<'_>, path: &[&str], link: &Link) {
+    delay_and_buffer(check, path, link.delay, link.buffer);
+}
+
+fn delay_and_buffer(check: &mut Check<'_>, path: &[&str], delay: Time, buffer: Length) {
+    let with = |key| path.iter().copied().chain([key]).collect::<Vec<&str>>();
+    let what = format!("{delay} is out of range");
+    check.require(delay <= MAX_DELAY, &with("delay"), what, "write a delay up to 1h");
+    let sound = match buffer {
+        Length::Packets(packets) => packets > 0,
+        Length::Bytes(bytes) => bytes > 0,
+        Length::Bdp(factor) => factor > 0.0 && factor <= 1000.0,
+        Length::Time(time) => time > Time::ZERO && time <= MAX_DELAY,
+    };
+    let what = format!("a buffer of {buffer} is out of range");
+    check.require(sound, &with("buffer"), what, "write a length above 0, up to 1000bdp or 1h");
+}
+
+impl Chain<'_> {
+    fn nodes(&self) -> usize {
+        let hosts = (self.sources.len() + self.sinks.len()) * self.pairs as usize;
+        self.routers.len() + hosts
+    }
+
+    /// Where a class sends from and to; spells the default out in `class`.
+    pub fn route(&self, check: &mut Check<'_>, name: &str, class: &mut ClassDoc) -> Route {
+        let last = self.routers.len() - 1;
+        if !self.choice {
+            for (key, given) in [("from", class.from.is_some()), ("to", class.to.is_some())] {
+                let what = "a dumbbell has but one way";
+                check.require(!given, &["traffic", name, key], what, "leave it out");
+            }
+            return (0, last);
+        }
+        let mut find = |key, given: &mut Option<String>, default: usize| {
+            let wanted = given.get_or_insert_with(|| self.routers[default].clone());
+            self.routers.iter().position(|router| router == wanted).unwrap_or_else(|| {
+                check.unknown(&["traffic", name, key], wanted, &self.routers, "routers");
+                default
+            })
+        };
+        let (from, to) = (find("from", &mut class.from, 0), find("to", &mut class.to, last));
+        let what = "data cannot be sent to the router that it comes from";
+        check.require(from != to, &["traffic", name], what, "write two different routers");
+        (from, to)
+    }
+
+    /// Number of the first host at `router`, where `before` groups of hosts come first.
+    ///
+    /// Nodes are numbered: the routers, all sources, all sinks.
+    fn first_host(&self, hosts: &[(usize, String)], before: usize, router: usize) -> usize {
+        let place = hosts.iter().position(|&(at, _)| at == router).unwrap_or(0);
+        self.routers.len() + (before + place) * self.pairs as usize
+    }
+
+    /// The host pairs of a route.
+    pub fn pairs(&self, (from, to): Route) -> Vec<(u16, u16)> {
+        let source = self.first_host(&self.sources, 0, from);
+        let sink = self.first_host(&self.sinks, self.sources.len(), to);
+        (0..self.pairs as usize).map(|i| ((source + i) as u16, (sink + i) as u16)).collect()
+    }
+
+    /// Propagation round trip between the hosts of a route.
+    fn round_trip(&self, (from, to): Route) -> Time {
+        let between = &self.links[from.min(to)..from.max(to)];
+        let one_way = between.iter().fold(self.access.delay * 2, |sum, (_, link)| sum + link.delay);
+        one_way * 2
+    }
+
+    /// Longest round trip of the routes that are `through` something: of the
+    /// classes' routes, or if there is none of all possible ones.
+    fn longest(&self, routes: &[Route], through: impl Fn(Route) -> bool) -> Time {
+        let last = self.routers.len() - 1;
+        let longest = |routes: &[Route]| {
+            let through = routes.iter().filter(|&&route| through(route));
+            through.map(|&route| self.round_trip(route)).max()
+        };
+        let ends = || (0..=last).flat_map(|i| [(0, i), (i, 0), (last, i), (i, last)]);
+        longest(routes)
+            .or_else(|| longest(&ends().filter(|(from, to)| from != to).collect::<Vec<_>>()))
+            .unwrap_or(Time::ZERO)
+    }
+
+    /// Nodes and ports; `routes` are those of the classes.
+    pub fn network(&self, routes: &[Route]) -> Network {
+        let mut network = Network { nodes: self.routers.clone(), ports: Vec::new() };
+        for (at, (name, link)) in self.links.iter().enumerate() {
+            let round_trip =
+                self.longest(routes, |(from, to)| (from.min(to)..from.max(to)).contains(&at));
+            network.both_ways(Port {
+                name: name.clone(),
+                from: at as u16,
+                to: at as u16 + 1,
+                rate: link.rate,
+                delay: link.delay,
+                buffer: link.buffer,
+                round_trip,
+                access: false,
+                gate: None,
+                queue: Queue::DropTail,
+            });
+        }
+        for (router, prefix) in &self.sources {
+            let round_trip = self.longest(routes, |(from, _)| from == *router);
+            for i in 1..=self.pairs {
+                let host = network.host(format!("{prefix}source{i}"));
+                let port = self.access_port(&network, host, (host, *router as u16), round_trip);
+                network.both_ways(port);
+            }
+        }
+        for (router, prefix) in &self.sinks {
+            let round_trip = self.longest(routes, |(_, to)| to == *router);
+            for i in 1..=self.pairs {
+                let host = network.host(format!("{prefix}sink{i}"));
+                let port = self.access_port(&network, host, (*router as u16, host), round_trip);
+                network.both_ways(port);
+            }
+        }
+        network
+    }
+
+    fn access_port(
+        &self,
+        network: &Network,
+        host: u16,
+        ends: (u16, u16),
+        round_trip: Time,
+    ) -> Port {
+        Port {
+            name: format!("access.{}", network.nodes[usize::from(host)]),
+            from: ends.0,
+            to: ends.1,
+            rate: self.access.rate,
+            delay: self.access.delay,
+            buffer: self.access.buffer,
+            round_trip,
+            access: true,
+            gate: None,
+            queue: Queue::DropTail,
+        }
+    }
+}
+
+impl Network {
+    /// Adds a host; returns its number.
+    fn host(&mut self, name: String) -> u16 {
+        self.nodes.push(name);
+        (self.nodes.len() - 1) as u16
+    }
+
+    /// Adds a port, and the one of the same link in the other direction.
+    fn both_ways(&mut self, port: Port) {
+        let reverse = Port {
+            name: format!("{}.reverse", port.name),
+            from: port.to,
+            to: port.from,
+            ..port.clone()
+        };
+        self.ports.extend([port, reverse]);
+    }
+}

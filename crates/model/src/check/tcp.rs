@@ -1,0 +1,114 @@
+//! A class's TCP: its profile, and what differs from it.
+
+use tidegate_core::units::{Size, Time};
+
+use super::Check;
+use crate::document::transport::{Bound, DelayedAck, SynRetriesDoc, TcpDoc};
+use crate::profile::{MaxRto, Profile, Recovery, SynRetries, Tcp, rfc6928, usual_delay};
+
+/// Longest retransmission timeout.
+const HOUR: Time = Time::from_secs(3600);
+
+/// The effective settings; spells them out in `doc`.
+pub(super) fn effective(check: &mut Check<'_>, class: &str, doc: &mut TcpDoc) -> Tcp {
+    let tcp = overridden(doc);
+    let path = |key| ["traffic", class, "transport", "tcp", key];
+    let mut within = |key, holds: bool, range: &str| {
+        check.require(holds, &path(key), "out of range", &format!("write {range}"));
+    };
+    within("mss", (64..=65_000).contains(&tcp.mss), "64B to 65000B");
+    within("header", (20..=500).contains(&tcp.header), "20B to 500B");
+    within("initial_rto", (Time::from_ms(1)..=HOUR).contains(&tcp.initial_rto), "1ms to 1h");
+    within("min_rto", (Time::from_ns(1000)..=HOUR).contains(&tcp.min_rto), "1us to 1h");
+    if let MaxRto::Absolute(max) = tcp.max_rto {
+        let least = tcp.min_rto.max(tcp.initial_rto);
+        let range = format!("{least} (the other timeouts) to 24h, or a factor, as in \"64x\"");
+        within("max_rto", max >= least && max <= HOUR * 24, &range);
+    }
+    within("initial_window", (1..=1_000_000).contains(&tcp.initial_window), "1 to 1000000");
+    within("initial_ssthresh", tcp.initial_ssthresh > 0, "1 or more, or \"none\"");
+    within("window", tcp.window > 0, "1 or more, or \"none\"");
+    let ack = tcp.delayed_ack.unwrap_or(HOUR);
+    within("delayed_ack", (Time::from_ns(1000)..=HOUR).contains(&ack), "1us to 1h, true or false");
+    within("tick", tcp.tick <= Time::from_secs(10), "0s to 10s");
+    let jitter = tcp.syn_retries.jitter;
+    within("syn_retries", (0.0..=1.0).contains(&jitter), "a jitter from 0 to 1");
+    let sack = tcp.recovery == Recovery::Sack;
+    if doc.sack.is_some_and(|wanted| wanted != sack) {
+        check.refuse(&path("sack"), "contradicts `recovery`", "leave one of them out");
+    }
+    *doc = spelled_out(doc, &tcp);
+    tcp
+}
+
+fn overridden(doc: &TcpDoc) -> Tcp {
+    let base = doc.profile.tcp();
+    let bytes = |size: Size| u32::try_from(size.bytes()).unwrap_or(u32::MAX);
+    let mss = doc.mss.map_or(base.mss, bytes);
+    // the RFC's initial window is a number of bytes, so it follows the segment
+    let initial_window =
+        if doc.profile == Profile::Rfc { rfc6928(mss) } else { base.initial_window };
+    let recovery = match (doc.recovery, doc.sack) {
+        (Some(recovery), _) => recovery,
+        (None, Some(true)) => Recovery::Sack,
+        (None, Some(false)) if base.recovery == Recovery::Sack => Recovery::NewReno,
+        (None, _) => base.recovery,
+    };
+    let delayed_ack = match doc.delayed_ack {
+        None => base.delayed_ack,
+        Some(DelayedAck::Usual(false)) => None,
+        Some(DelayedAck::Usual(true)) => Some(usual_delay(doc.profile)),
+        Some(DelayedAck::UpTo(time)) => Some(time),
+    };
+    let syn = doc.syn_retries.clone().unwrap_or_default();
+    Tcp {
+        profile: base.profile,
+        mss,
+        header: doc.header.map_or(base.header, bytes),
+        initial_rto: doc.initial_rto.unwrap_or(base.initial_rto),
+        min_rto: doc.min_rto.unwrap_or(base.min_rto),
+        max_rto: doc.max_rto.unwrap_or(base.max_rto),
+        initial_window: doc.initial_window.unwrap_or(initial_window),
+        initial_ssthresh: doc.initial_ssthresh.map_or(base.initial_ssthresh, |bound| bound.0),
+        window: doc.window.map_or(base.window, |bound| bound.0),
+        recovery,
+        delayed_ack,
+        nagle: doc.nagle.unwrap_or(base.nagle),
+        fin_waits: doc.fin_waits.unwrap_or(base.fin_waits),
+        lost_syn: doc.lost_syn.unwrap_or(base.lost_syn),
+        tick: doc.tick.unwrap_or(base.tick),
+        timestamps: doc.timestamps.unwrap_or(base.timestamps),
+        syn_retries: SynRetries {
+            linear: syn.linear.unwrap_or(base.syn_retries.linear),
+            limit: syn.limit.map_or(base.syn_retries.limit, |bound| bound.0),
+            jitter: syn.jitter.unwrap_or(base.syn_retries.jitter),
+        },
+    }
+}
+
+fn spelled_out(doc: &TcpDoc, tcp: &Tcp) -> TcpDoc {
+    TcpDoc {
+        profile: doc.profile,
+        mss: Some(Size::from_bytes(tcp.mss.into())),
+        header: Some(Size::from_bytes(tcp.header.into())),
+        initial_rto: Some(tcp.initial_rto),
+        min_rto: Some(tcp.min_rto),
+        max_rto: Some(tcp.max_rto),
+        initial_window: Some(tcp.initial_window),
+        initial_ssthresh: Some(Bound(tcp.initial_ssthresh)),
+        window: Some(Bound(tcp.window)),
+        recovery: Some(tcp.recovery),
+        sack: None,
+        delayed_ack: Some(tcp.delayed_ack.map_or(DelayedAck::Usual(false), DelayedAck::UpTo)),
+        nagle: Some(tcp.nagle),
+        fin_waits: Some(tcp.fin_waits),
+        lost_syn: Some(tcp.lost_syn),
+        tick: Some(tcp.tick),
+        timestamps: Some(tcp.timestamps),
+        syn_retries: Some(SynRetriesDoc {
+            linear: Some(tcp.syn_retries.linear),
+            limit: Some(Bound(tcp.syn_retries.limit)),
+            jitter: Some(tcp.syn_retries.jitter),
+        }),
+    }
+}

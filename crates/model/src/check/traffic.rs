@@ -1,0 +1,196 @@
+//! Traffic classes: arrivals, sizes, users.
+
+use tidegate_core::units::{Size, Time};
+
+use super::{Check, cdf, tcp};
+use crate::document::size::Distribution;
+use crate::document::transport::TransportDoc;
+use crate::document::{ArrivalsDoc, ClassDoc};
+use crate::scenario::{Arrivals, Class, Course, FlowSize, Shape};
+
+/// Largest size or mean size of a flow.
+pub(super) const MAX_SIZE: Size = Size::from_bytes(1_000_000_000_000);
+/// Most listed arrivals.
+const MAX_LISTED: usize = 1_000_000;
+/// Most flows of a uniform class.
+const MAX_UNIFORM: u32 = 10_000_000;
+
+/// A checked class, unless something is wrong with its arrivals or its size.
+pub(super) fn class(
+    check: &mut Check<'_>,
+    name: &str,
+    doc: &mut ClassDoc,
+    pairs: Vec<(u16, u16)>,
+) -> Option<Class> {
+    let path = |key| ["traffic", name, key];
+    check.require(!name.is_empty(), &["traffic", ""], "a class needs a name", "name it");
+    let TransportDoc::Tcp(transport) = &mut doc.transport;
+    let tcp = tcp::effective(check, name, transport);
+    check.require(
+        (0.0..=1.0).contains(&doc.opaque_share),
+        &path("opaque_share"),
+        format!("{} is out of range", doc.opaque_share),
+        "write a share from 0 to 1",
+    );
+    check.require(
+        doc.patience != Some(Time::ZERO),
+        &path("patience"),
+        "a user without any patience never starts",
+        "write a time above 0s, or leave it out",
+    );
+    let arrivals = arrivals(check, name, &mut doc.arrivals);
+    let size = size(check, name, doc);
+    Some(Class {
+        name: name.to_owned(),
+        arrivals: arrivals?,
+        size: size?,
+        tcp,
+        direction: doc.direction,
+        patience: doc.patience,
+        opaque_share: doc.opaque_share,
+        pairs,
+    })
+}
+
+/// The flows per second of one flow every `spacing`.
+pub(super) fn per_s(spacing: Time) -> f64 {
+    1e12 / spacing.ps() as f64
+}
+
+fn arrivals(check: &mut Check<'_>, name: &str, doc: &mut ArrivalsDoc) -> Option<Arrivals> {
+    let path = |key| ["traffic", name, "arrivals", key];
+    let whole = ["traffic", name, "arrivals"];
+    let kinds = [
+        ("poisson", doc.poisson.is_some()),
+        ("every", doc.every.is_some()),
+        ("at", doc.at.is_some()),
+        ("uniform", doc.uniform.is_some()),
+    ];
+    let given: Vec<&str> =
+        kinds.iter().filter(|(_, given)| *given).map(|(kind, _)| *kind).collect();
+    let kind = match given.as_slice() {
+        [kind] => *kind,
+        [] => {
+            let help =
+                "write one of poisson, every, at and uniform, as in { poisson = \"1000/s\" }";
+            check.refuse(&whole, "there is no process", help);
+            return None;
+        }
+        [first, second, ..] => {
+            let what = format!("`{first}` and `{second}` cannot both be given");
+            check.refuse(&path(second), what, "leave one of them out");
+            return None;
+        }
+    };
+    let process = matches!(kind, "poisson" | "every");
+    for (key, wrong) in [
+        ("start", doc.start.is_some() && !process),
+        ("stop", doc.stop.is_some() && !process),
+        ("within", doc.within.is_some() && kind != "uniform"),
+    ] {
+        let what = format!("means nothing beside `{kind}`");
+        check.require(!wrong, &path(key), what, "leave it out");
+    }
+    let (start, stop) = (doc.start.unwrap_or(Time::ZERO), doc.stop.unwrap_or(Time::NEVER));
+    let what = format!("arrivals that stop at {stop} cannot start at {start}");
+    check.require(start < stop, &path("stop"), what, "write a stop after the start");
+    if process {
+        doc.start = Some(start);
+    }
+    if let Some(rate) = doc.poisson {
+        return Some(Arrivals::Poisson { rate: Course::constant(rate.get()), start, stop });
+    }
+    if let Some(spacing) = doc.every {
+        let holds = spacing >= Time::from_ns(1);
+        let what = format!("{spacing} is out of range");
+        check.require(holds, &path("every"), what, "write a time of 1ns or more");
+        return holds.then(|| Arrivals::Every {
+            rate: Course::constant(per_s(spacing)),
+            start,
+            stop,
+        });
+    }
+    if let Some(at) = &mut doc.at {
+        let what = format!("{} arrivals are too many", at.len());
+        check.require(at.len() <= MAX_LISTED, &path("at"), what, "list up to 1000000");
+        at.sort_unstable();
+        return Some(Arrivals::At(at.clone()));
+    }
+    let flows = doc.uniform?;
+    let what = format!("{flows} flows are out of range");
+    check.require(
+        (1..=MAX_UNIFORM).contains(&flows),
+        &path("uniform"),
+        what,
+        "write 1 to 10000000",
+    );
+    let Some(within) = doc.within else {
+        check.refuse(
+            &whole,
+            "the key `within` is missing",
+            "add `within = \"1s\"`: the span of the starts",
+        );
+        return None;
+    };
+    Some(Arrivals::Uniform { flows, within })
+}
+
+fn size(check: &mut Check<'_>, name: &str, doc: &ClassDoc) -> Option<FlowSize> {
+    let path = |kind: &'static str, key| ["traffic", name, "size", kind, key];
+    let mut mean = |size: Size, kind: &'static str| {
+        let holds = size.bytes() >= 1 && size <= MAX_SIZE;
+        let whole = ["traffic", name, "size"];
+        let place = path(kind, "mean");
+        let place: &[&str] = if kind == "constant" { &whole } else { &place };
+        let what = format!("a size of {size} is out of range");
+        check.require(holds, place, what, "write a size from 1B to 1000GB");
+        Course::constant(size.bytes() as f64)
+    };
+    let drawn = match &doc.size.0 {
+        Distribution::Unlimited => {
+            let stop = doc.stop.unwrap_or(Time::NEVER);
+            let what = "flows that stop at once never start";
+            check.require(
+                stop > Time::ZERO,
+                &["traffic", name, "stop"],
+                what,
+                "write a later time",
+            );
+            return Some(FlowSize::Unlimited { stop });
+        }
+        Distribution::Constant(size) => (Shape::Constant, mean(*size, "constant")),
+        Distribution::Exponential(law) => (Shape::Exponential, mean(law.mean, "exponential")),
+        Distribution::Pareto(law) => {
+            let mean = mean(law.mean, "pareto");
+            let what = format!("{} is out of range", law.shape);
+            let holds = law.shape > 1.0 && law.shape <= 1000.0;
+            let help = "write a shape above 1 (else there is no mean), up to 1000";
+            check.require(holds, &path("pareto", "shape"), what, help);
+            (Shape::Pareto(law.shape), mean)
+        }
+        Distribution::Lognormal(law) => {
+            let mean = mean(law.mean, "lognormal");
+            let what = format!("{} is out of range", law.sigma);
+            let holds = law.sigma > 0.0 && law.sigma <= 10.0;
+            check.require(
+                holds,
+                &path("lognormal", "sigma"),
+                what,
+                "write a sigma above 0, up to 10",
+            );
+            (Shape::Lognormal(law.sigma), mean)
+        }
+        Distribution::Empirical(law) => {
+            let scaled = law.mean.map(|size| mean(size, "empirical"));
+            let (own, points) = cdf::read(check, &path("empirical", "file"), &law.file)?;
+            (Shape::Empirical(points), scaled.unwrap_or_else(|| Course::constant(own)))
+        }
+    };
+    check.require(
+        doc.stop.is_none(),
+        &["traffic", name, "stop"],
+        "only flows of unlimited size stop",
+        "leave it out, or stop the arrivals: arrivals = { ..., stop = \"50s\" }",
+    );
+    Some(FlowSize::Drawn { shape: drawn.0, mean: drawn.1 })
+}

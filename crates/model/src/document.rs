@@ -1,0 +1,238 @@
+//! The scenario document, typed as it is written.
+//!
+//! Every field's description here is the reference of the format: the JSON
+//! schema is made from it. What a type cannot say is checked in `check`.
+
+mod named;
+pub(crate) mod size;
+pub(crate) mod transport;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tidegate_core::units::{Frequency, Length, Rate, Time};
+
+pub(crate) use named::{Anything, Named};
+
+use crate::law::{GateDoc, QueueDoc};
+use crate::scenario::Direction;
+
+/// A tidegate scenario.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a scenario")]
+pub(crate) struct Document {
+    /// What the scenario calls itself.
+    pub name: String,
+    /// Simulated time, up to 30 days.
+    pub duration: Time,
+    /// Flows and intervals before this instant are left out of means; default 0s, less than the duration.
+    #[serde(default)]
+    pub warmup: Time,
+    /// Spacing of the rows of the `ports` table; default 1s.
+    #[serde(default = "sample")]
+    pub sample: Time,
+    /// Whether ports of access links get rows in the `ports` table too; default false.
+    #[serde(default)]
+    pub sample_access: bool,
+    /// Nodes and links.
+    pub topology: Topology,
+    /// Control at output ports, by the port's name.
+    #[serde(default)]
+    pub port: Named<PortDoc>,
+    /// Traffic classes by name; at least one.
+    pub traffic: Named<ClassDoc>,
+    /// Changes while the scenario runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub change: Vec<ChangeDoc>,
+    /// Variants to compare: for each, by name, the settings that make it up.
+    #[serde(default, skip_serializing)]
+    pub variant: Named<Named<Anything>>,
+}
+
+fn sample() -> Time {
+    Time::from_secs(1)
+}
+
+/// Nodes and links.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Topology {
+    /// Pairs of hosts on either side of one bottleneck.
+    Dumbbell(Dumbbell),
+    /// Routers in a row, with hosts at each.
+    Tandem(Tandem),
+}
+
+/// Pairs of hosts on either side of one bottleneck: source1 .. left - right .. sink1.
+///
+/// Ports: `bottleneck` (left to right), `access.source1` (towards left),
+/// `access.sink1` (towards sink1), and each with `.reverse` for the other way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table, as in { pairs = 10, access = { ... }, bottleneck = { ... } }"
+)]
+pub(crate) struct Dumbbell {
+    /// Number of host pairs; default 10, 1 to 20000. Each flow draws one.
+    #[serde(default = "ten")]
+    pub pairs: u32,
+    /// Link of each host to its router, the same in both directions.
+    pub access: Access,
+    /// Link between the routers, the same in both directions.
+    pub bottleneck: Link,
+}
+
+fn ten() -> u32 {
+    10
+}
+
+/// Routers r1, r2, ... in a row, joined by link1, link2, ...
+///
+/// Each router has `pairs` hosts that send (`r1.source1` ...) and as many that
+/// receive (`r1.sink1` ...). Ports: `link1` (r1 to r2), `access.r1.source1`
+/// (towards r1), `access.r1.sink1` (towards the sink), and each with `.reverse`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table, as in { links = [{ ... }, { ... }], access = { ... } }"
+)]
+pub(crate) struct Tandem {
+    /// Links between the routers, in order, each the same in both directions; 1 to 1000.
+    pub links: Vec<Link>,
+    /// Link of each host to its router, the same in both directions.
+    pub access: Access,
+    /// Number of sending and of receiving hosts at each router; default 1, 1 to 20000.
+    #[serde(default = "one")]
+    pub pairs: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// A link between two routers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table, as in { rate = \"10Mbit\", delay = \"98ms\", buffer = \"217packets\" }"
+)]
+pub(crate) struct Link {
+    /// Capacity.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Time,
+    /// Length of the buffer in packets, bytes, time or bdp; default 1bdp. In time or bdp it follows a change of capacity.
+    #[serde(default = "one_bdp")]
+    pub buffer: Length,
+}
+
+fn one_bdp() -> Length {
+    Length::Bdp(1.0)
+}
+
+/// The link of a host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table, as in { rate = \"100Mbit\", delay = \"1ms\" }")]
+pub(crate) struct Access {
+    /// Capacity.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Time,
+    /// Length of the buffer; default 100000packets: nothing is lost here.
+    #[serde(default = "ample")]
+    pub buffer: Length,
+}
+
+fn ample() -> Length {
+    Length::Packets(100_000)
+}
+
+/// Control at one output port.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table, as in { gate = { law = \"close-probe\" } }")]
+pub(crate) struct PortDoc {
+    /// Session control; default none.
+    #[serde(default)]
+    pub gate: GateDoc,
+    /// Queueing discipline; default drop-tail.
+    #[serde(default)]
+    pub queue: QueueDoc,
+}
+
+/// One traffic class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table with arrivals, size and transport")]
+pub(crate) struct ClassDoc {
+    /// When flows start.
+    pub arrivals: ArrivalsDoc,
+    /// How much each flow has to send.
+    pub size: size::SizeDoc,
+    /// Transport; default tcp with the profile rfc.
+    #[serde(default)]
+    pub transport: transport::TransportDoc,
+    /// Which end opens the connection: the one that sends the data (upload, the default) or the one that receives it.
+    #[serde(default)]
+    pub direction: Direction,
+    /// How long a user waits before giving up; default: for ever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patience: Option<Time>,
+    /// Share of flows whose transport headers routers cannot read; default 0, 0 to 1.
+    #[serde(default)]
+    pub opaque_share: f64,
+    /// When flows of unlimited size have no more to send; default: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Time>,
+    /// In a tandem, the router whose hosts send; default the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// In a tandem, the router whose hosts receive; default the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+}
+
+/// When flows start: exactly one of poisson, every, at and uniform.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table, as in { poisson = \"1000/s\" }")]
+pub(crate) struct ArrivalsDoc {
+    /// Independently of each other, at this mean rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub poisson: Option<Frequency>,
+    /// One at the start and one every so often.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every: Option<Time>,
+    /// At these instants, at most a million.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Vec<Time>>,
+    /// So many flows, each at an instant drawn evenly from 0 to `within`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uniform: Option<u32>,
+    /// For uniform: the span of the starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<Time>,
+    /// For poisson and every: where the process begins; default 0s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Time>,
+    /// For poisson and every: no flow starts later; default: the end of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Time>,
+}
+
+/// A change while the scenario runs: a step at `at`, a ramp from `at` to `until`, or a pulse.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table, as in { what = \"bottleneck.rate\", at = \"100s\", to = \"5Mbit\" }"
+)]
+pub(crate) struct ChangeDoc {
+    /// What changes: `traffic.NAME.arrivals`, `traffic.NAME.size.mean` or a port's rate, as in `bottleneck.rate`.
+    pub what: String,
+    /// When the change begins.
+    pub at: Time,
+    /// When a ramp ends; without it the change is a step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Time>,
+    /// The new value, in the unit of what changes.
+    pub to: String,
+    /// The old value returns after so long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pulse: Option<Time>,
+}

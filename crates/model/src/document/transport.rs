@@ -1,0 +1,214 @@
+//! Transport of a class, as it is written: a profile and what differs from it.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+use tidegate_core::units::{Size, Time, parse::UnitError};
+
+use crate::profile::{LostSyn, MaxRto, Profile, Recovery};
+
+/// Transport of a class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum TransportDoc {
+    /// TCP.
+    Tcp(TcpDoc),
+}
+
+impl Default for TransportDoc {
+    fn default() -> TransportDoc {
+        TransportDoc::Tcp(TcpDoc::default())
+    }
+}
+
+/// TCP: a profile, and settings that replace the profile's.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    deny_unknown_fields,
+    default,
+    expecting = "a table, as in { profile = \"linux\", mss = \"1000B\" }"
+)]
+pub(crate) struct TcpDoc {
+    /// The era that the settings start from; default rfc.
+    pub profile: Profile,
+    /// Payload of a full segment, 64B to 65000B.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mss: Option<Size>,
+    /// Headers on every packet, 20B to 500B.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub header: Option<Size>,
+    /// Retransmission timeout before the first sample, 1ms to 1h.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_rto: Option<Time>,
+    /// Least retransmission timeout, 1us to 1h.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_rto: Option<Time>,
+    /// Greatest retransmission timeout: a time, or the greatest back-off factor, as in "64x".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_rto: Option<MaxRto>,
+    /// Initial window in segments, 1 to 1000000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_window: Option<u32>,
+    /// Initial slow-start threshold in segments, from 1, or "none".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_ssthresh: Option<Bound>,
+    /// Largest window in segments, from 1, or "none".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<Bound>,
+    /// How losses within a window are repaired.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<Recovery>,
+    /// Short for recovery = "sack"; false makes a profile with sack a newreno.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sack: Option<bool>,
+    /// Whether every second segment is acknowledged: false, true, or how long an ACK may wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delayed_ack: Option<DelayedAck>,
+    /// Whether a last short segment waits until all else is acknowledged (RFC 896).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nagle: Option<bool>,
+    /// Whether the FIN waits until all data is acknowledged (unless it rides on a short last segment), as ns-2's FullTcp does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fin_waits: Option<bool>,
+    /// What a lost SYN does to the start of the connection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost_syn: Option<LostSyn>,
+    /// Clock granularity of round-trip measurements, up to 10s; 0s: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tick: Option<Time>,
+    /// Whether every segment is timed (RFC 7323) or one per round trip.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamps: Option<bool>,
+    /// Retries of a SYN.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub syn_retries: Option<SynRetriesDoc>,
+}
+
+/// Retries of a SYN.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    deny_unknown_fields,
+    default,
+    expecting = "a table, as in { linear = 4, limit = 6, jitter = 0.0 }"
+)]
+pub(crate) struct SynRetriesDoc {
+    /// How many retries wait just the initial RTO before the wait starts to double.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub linear: Option<u32>,
+    /// Retries in all, after which the flow gives up, or "none".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Bound>,
+    /// Each wait is stretched by a uniform draw of up to this share of itself, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<f64>,
+}
+
+/// A whole number, or `"none"`: no bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bound(pub u32);
+
+impl Bound {
+    /// No bound.
+    pub const NONE: Bound = Bound(u32::MAX);
+}
+
+/// Whether ACKs are delayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DelayedAck {
+    /// Yes, for the time that is usual, or no.
+    Usual(bool),
+    /// Yes, for up to this time.
+    UpTo(Time),
+}
+
+impl Serialize for Bound {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if *self == Bound::NONE { to.serialize_str("none") } else { to.serialize_u32(self.0) }
+    }
+}
+
+impl<'de> Deserialize<'de> for Bound {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Bound, D::Error> {
+        struct Bounds;
+        impl Visitor<'_> for Bounds {
+            type Value = Bound;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a whole number from 0 to 4294967294, or \"none\"")
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Bound, E> {
+                match u32::try_from(number) {
+                    Ok(number) if number != u32::MAX => Ok(Bound(number)),
+                    _ => Err(E::invalid_value(de::Unexpected::Signed(number), &self)),
+                }
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Bound, E> {
+                if text == "none" {
+                    return Ok(Bound::NONE);
+                }
+                Err(E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+        }
+        from.deserialize_any(Bounds)
+    }
+}
+
+impl JsonSchema for Bound {
+    fn schema_name() -> Cow<'static, str> {
+        "Bound".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A whole number, or \"none\".",
+            "anyOf": [
+                { "type": "integer", "minimum": 0, "maximum": u32::MAX - 1 },
+                { "const": "none" },
+            ],
+        })
+    }
+}
+
+impl Serialize for DelayedAck {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            DelayedAck::Usual(on) => to.serialize_bool(*on),
+            DelayedAck::UpTo(time) => time.serialize(to),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for DelayedAck {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<DelayedAck, D::Error> {
+        struct Delays;
+        impl Visitor<'_> for Delays {
+            type Value = DelayedAck;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("false, true or a time, as in \"40ms\"")
+            }
+            fn visit_bool<E: de::Error>(self, on: bool) -> Result<DelayedAck, E> {
+                Ok(DelayedAck::Usual(on))
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<DelayedAck, E> {
+                let time = text.parse().map_err(|error: UnitError| {
+                    E::custom(format!("{}\n{}; or false, or true", error.what, error.help))
+                })?;
+                Ok(DelayedAck::UpTo(time))
+            }
+        }
+        from.deserialize_any(Delays)
+    }
+}
+
+impl JsonSchema for DelayedAck {
+    fn schema_name() -> Cow<'static, str> {
+        "DelayedAck".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "false, true or how long an ACK may wait.",
+            "anyOf": [{ "type": "boolean" }, generator.subschema_for::<Time>()],
+        })
+    }
+}

@@ -1,0 +1,148 @@
+//! Refusals of a document: what is wrong, where, and what would be right.
+
+use std::fmt;
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+
+/// A place in one of the texts that a scenario is made of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Place {
+    /// The document is 0, the settings follow.
+    pub text: usize,
+    /// Bytes within the text.
+    pub span: Range<usize>,
+}
+
+impl Place {
+    /// The beginning of the document: for what is missing altogether.
+    pub const START: Place = Place { text: 0, span: 0..0 };
+}
+
+/// One thing that is wrong.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Problem {
+    /// What is wrong, in one line.
+    pub what: String,
+    /// What would be right.
+    pub help: String,
+    /// Where; without a place the file as a whole is meant.
+    pub place: Option<Place>,
+}
+
+/// The part of a text around a place, for display.
+#[derive(Clone, Debug)]
+struct Excerpt {
+    /// Name of the text.
+    name: String,
+    /// The lines concerned, shortened where they are very long.
+    lines: String,
+    /// Number of the first of them.
+    first: usize,
+    /// The place within `lines`.
+    span: Range<usize>,
+}
+
+/// Why a scenario was refused: every problem with its line and what would be right.
+///
+/// [`fmt::Display`] gives the plain rendering.
+#[derive(Clone, Debug)]
+pub struct Report {
+    problems: Vec<(Problem, Option<Excerpt>)>,
+}
+
+impl std::error::Error for Report {}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+/// A text with its name, as messages show it.
+#[derive(Clone, Debug)]
+pub(crate) struct Text {
+    /// File name, or `--set`.
+    pub name: String,
+    /// The text itself.
+    pub text: String,
+}
+
+impl Report {
+    /// Gathers problems; the texts are what their places refer to.
+    pub(crate) fn new(problems: Vec<Problem>, texts: &[Text]) -> Report {
+        let excerpt = |problem: &Problem| {
+            let place = problem.place.as_ref()?;
+            Some(Excerpt::cut(texts.get(place.text)?, &place.span))
+        };
+        let with_excerpt = |problem| {
+            let excerpt = excerpt(&problem);
+            (problem, excerpt)
+        };
+        Report { problems: problems.into_iter().map(with_excerpt).collect() }
+    }
+
+    /// What is wrong, one line for each problem, without its place.
+    pub fn messages(&self) -> impl Iterator<Item = &str> {
+        self.problems.iter().map(|(problem, _)| problem.what.as_str())
+    }
+
+    /// The message for people: each problem with its line, a marker under the
+    /// place, and what would be right.
+    pub fn render(&self, colour: bool) -> String {
+        let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
+        let render = |(problem, excerpt): &(Problem, Option<Excerpt>)| {
+            let help = Level::HELP.message(problem.help.as_str());
+            let title = Level::ERROR.primary_title(problem.what.as_str());
+            let group = match excerpt {
+                Some(excerpt) => title.element(excerpt.snippet()),
+                None => title
+                    .elements(std::iter::empty::<Snippet<'_, annotate_snippets::Annotation<'_>>>()),
+            };
+            renderer.render(&[if problem.help.is_empty() { group } else { group.element(help) }])
+        };
+        self.problems.iter().map(render).collect::<Vec<_>>().join("\n\n")
+    }
+}
+
+/// Longest part of a line that is shown on either side of a place.
+const CONTEXT: usize = 160;
+
+/// The character boundary at or before `at`.
+fn floor(text: &str, at: usize) -> usize {
+    (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+}
+
+/// The character boundary at or after `at`.
+fn ceil(text: &str, at: usize) -> usize {
+    (at..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len())
+}
+
+impl Excerpt {
+    /// Cuts the first line that `span` touches out of `text`.
+    ///
+    /// Spans are moved to character boundaries, so that no text can make this fail.
+    fn cut(text: &Text, span: &Range<usize>) -> Excerpt {
+        let whole = text.text.as_str();
+        let start = floor(whole, span.start.min(whole.len()));
+        let from = whole[..start].rfind('\n').map_or(0, |at| at + 1);
+        let to = whole[start..].find('\n').map_or(whole.len(), |at| start + at);
+        let first = whole[..from].matches('\n').count() + 1;
+        let end = ceil(whole, span.end.clamp(start, to));
+        let left = ceil(whole, from.max(start.saturating_sub(CONTEXT)));
+        let right = floor(whole, to.min(end.min(start + CONTEXT) + CONTEXT));
+        Excerpt {
+            name: text.name.clone(),
+            lines: whole[left..right].to_owned(),
+            first,
+            span: start - left..end.min(right) - left,
+        }
+    }
+
+    fn snippet(&self) -> Snippet<'_, annotate_snippets::Annotation<'_>> {
+        Snippet::source(self.lines.as_str())
+            .path(self.name.as_str())
+            .line_start(self.first)
+            .annotation(AnnotationKind::Primary.span(self.span.clone()))
+    }
+}

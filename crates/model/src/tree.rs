@@ -1,0 +1,241 @@
+//! The document as a tree that knows where each of its values was written.
+//!
+//! Settings (`--set KEY=VALUE`) are applied here, before anything is checked,
+//! and keep their origin: an error in one of them shows it, not the document.
+
+pub(crate) mod decode;
+mod setting;
+
+use toml::de::{DeTable, DeValue};
+
+use crate::report::{Place, Problem, Text};
+use crate::{Setting, Source};
+
+/// Largest document, in bytes: it bounds the memory that loading can take.
+pub(crate) const MAX_DOCUMENT: usize = 16 << 20;
+
+/// Deepest nesting: far beyond any scenario, far below what a stack can bear.
+const MAX_DEPTH: usize = 64;
+
+/// A value and where it was written.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub place: Place,
+    pub value: Value,
+}
+
+/// What TOML knows.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    String(String),
+    Integer(i64),
+    Float(f64),
+    Boolean(bool),
+    /// A date: no key takes one, but a message has to name it.
+    Date(String),
+    Array(Vec<Node>),
+    Table(Table),
+}
+
+/// Keys and values, in the order of the document.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Table {
+    pub entries: Vec<Entry>,
+    /// Keys that belong here although they are decoded elsewhere: named among the allowed ones.
+    pub also: &'static [&'static str],
+}
+
+/// One key with its value.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub key: String,
+    pub place: Place,
+    pub value: Node,
+    /// A level that the document does not have: left out of paths in messages.
+    pub hidden: bool,
+}
+
+impl Table {
+    pub fn get(&self, key: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.key == key)
+    }
+
+    /// Takes a key out.
+    pub fn remove(&mut self, key: &str) -> Option<Entry> {
+        let at = self.entries.iter().position(|entry| entry.key == key)?;
+        Some(self.entries.remove(at))
+    }
+}
+
+impl Node {
+    pub fn table(&self) -> Option<&Table> {
+        match &self.value {
+            Value::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    pub fn table_mut(&mut self) -> Option<&mut Table> {
+        match &mut self.value {
+            Value::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// What lies at the end of a path of keys and indices.
+    pub fn at(&self, path: &[String]) -> Option<&Node> {
+        path.iter().try_fold(self, |node, key| match &node.value {
+            Value::Table(table) => table.get(key).map(|entry| &entry.value),
+            Value::Array(items) => items.get(key.parse::<usize>().ok()?),
+            _ => None,
+        })
+    }
+
+    /// The place of the value at `path`, or of the innermost table around it that exists.
+    pub fn place(&self, path: &[String]) -> Place {
+        let found = (0..=path.len()).rev().find_map(|length| self.at(&path[..length]));
+        found.map_or(Place::START, |node| node.place.clone())
+    }
+}
+
+/// A parsed document with its settings, and the texts that places refer to.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    pub root: Node,
+    pub texts: Vec<Text>,
+}
+
+/// Parses a document and applies settings to it, in their order.
+pub(crate) fn parse(source: Source<'_>, settings: &[Setting<'_>]) -> Result<Tree, crate::Report> {
+    let mut texts = vec![Text { name: source.name.to_owned(), text: source.text.to_owned() }];
+    if source.text.len() > MAX_DOCUMENT {
+        let problem = Problem {
+            what: format!("{} is larger than {} MiB", source.name, MAX_DOCUMENT >> 20),
+            help: "a scenario is a few kilobytes; put sizes into a file of their own".to_owned(),
+            place: None,
+        };
+        return Err(crate::Report::new(vec![problem], &texts));
+    }
+    let root = match toml_text(source.text, 0) {
+        Ok(root) => root,
+        Err(problems) => return Err(crate::Report::new(problems, &texts)),
+    };
+    let mut tree = Tree { root, texts: Vec::new() };
+    for (at, setting) in settings.iter().enumerate() {
+        texts.push(Text {
+            name: "--set".to_owned(),
+            text: format!("{}={}", setting.key, setting.value),
+        });
+        if let Err(problem) = setting::apply(&mut tree.root, setting, at + 1) {
+            return Err(crate::Report::new(vec![problem], &texts));
+        }
+    }
+    tree.texts = texts;
+    Ok(tree)
+}
+
+/// Parses TOML; places refer to text number `text`.
+fn toml_text(source: &str, text: usize) -> Result<Node, Vec<Problem>> {
+    let (table, errors) = DeTable::parse_recoverable(source);
+    if !errors.is_empty() {
+        // what follows the first few is mostly their consequence
+        return Err(errors
+            .iter()
+            .take(3)
+            .map(|error| Problem {
+                what: error.message().lines().next().unwrap_or("not TOML").to_owned(),
+                help: "quote text and quantities, as in `rate = \"10Mbit\"`; tables are `[name]`"
+                    .to_owned(),
+                place: Some(Place { text, span: error.span().unwrap_or(0..0) }),
+            })
+            .collect());
+    }
+    let span = table.span();
+    let value = Value::Table(convert_table(table.into_inner(), text, 0).map_err(|p| vec![p])?);
+    Ok(Node { place: Place { text, span }, value })
+}
+
+fn convert_table(table: DeTable<'_>, text: usize, depth: usize) -> Result<Table, Problem> {
+    let mut entries = Vec::with_capacity(table.len());
+    for (key, value) in table {
+        let place = Place { text, span: key.span() };
+        let value = convert(value, text, depth + 1)?;
+        entries.push(Entry { key: key.into_inner().into_owned(), place, value, hidden: false });
+    }
+    Ok(Table { entries, also: &[] })
+}
+
+fn convert(value: toml::Spanned<DeValue<'_>>, text: usize, depth: usize) -> Result<Node, Problem> {
+    let place = Place { text, span: value.span() };
+    let refuse = |what: String, help: &str| {
+        Err(Problem { what, help: help.to_owned(), place: Some(place.clone()) })
+    };
+    if depth > MAX_DEPTH {
+        return refuse(format!("nested more than {MAX_DEPTH} deep"), "no key lies that deep");
+    }
+    let value = match value.into_inner() {
+        DeValue::String(string) => Value::String(string.into_owned()),
+        DeValue::Integer(integer) => match i64::from_str_radix(integer.as_str(), integer.radix()) {
+            Ok(integer) => Value::Integer(integer),
+            Err(_) => return refuse(format!("`{integer}` does not fit into 64 bits"), ""),
+        },
+        DeValue::Float(float) => match float.as_str().parse::<f64>() {
+            Ok(float) if float.is_finite() => Value::Float(float),
+            _ => {
+                return refuse(format!("`{float}` is not a finite number"), "write a number");
+            }
+        },
+        DeValue::Boolean(boolean) => Value::Boolean(boolean),
+        DeValue::Datetime(date) => Value::Date(date.to_string()),
+        DeValue::Array(array) => Value::Array(
+            array
+                .into_iter()
+                .map(|item| convert(item, text, depth + 1))
+                .collect::<Result<_, _>>()?,
+        ),
+        DeValue::Table(table) => Value::Table(convert_table(table, text, depth)?),
+    };
+    Ok(Node { place, value })
+}
+
+impl Tree {
+    /// The settings that each `[variant.NAME]` stands for.
+    ///
+    /// Tables that come from dotted keys or headers are walked into; whatever
+    /// is written as one value, `{ ... }` included, is one setting.
+    pub fn variants(&self) -> Vec<(String, crate::Settings)> {
+        let variants = self.root.table().and_then(|root| root.get("variant"));
+        let Some(variants) = variants.and_then(|entry| entry.value.table()) else {
+            return Vec::new();
+        };
+        let settings = |entry: &Entry| {
+            let mut settings = Vec::new();
+            self.leaves(&entry.value, &mut Vec::new(), &mut settings);
+            (entry.key.clone(), settings)
+        };
+        variants.entries.iter().map(settings).collect()
+    }
+
+    fn leaves(&self, node: &Node, path: &mut Vec<String>, settings: &mut crate::Settings) {
+        let written = self
+            .texts
+            .get(node.place.text)
+            .and_then(|text| text.text.get(node.place.span.clone()))
+            .unwrap_or_default();
+        match &node.value {
+            Value::Table(table) if !written.starts_with('{') => {
+                for entry in &table.entries {
+                    path.push(entry.key.clone());
+                    self.leaves(&entry.value, path, settings);
+                    path.pop();
+                }
+            }
+            // a string given by a setting may have no quotes
+            Value::String(text) if !written.starts_with(['"', '\'']) => {
+                let quoted = toml::Value::String(text.clone()).to_string();
+                settings.push((decode::joined(path), quoted));
+            }
+            _ => settings.push((decode::joined(path), written.to_owned())),
+        }
+    }
+}

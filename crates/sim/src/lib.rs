@@ -1,0 +1,16 @@
+//! The packet-level simulator: one scenario, one seed, one thread, in slices.
+//!
+//! [`Simulation::advance`] runs until a simulated instant or for so many
+//! events, whichever comes first, so that progress, interruption, benchmarks
+//! and laws of the user's own can loop over it. The same scenario and seed
+//! give the same columns, bit for bit, on any machine.
+
+mod engine;
+mod network;
+mod probe;
+mod rows;
+mod run;
+pub mod transport;
+
+pub use probe::{Column, Data};
+pub use run::{BuildError, Custom, Factory, Progress, Results, Simulation};

@@ -1,0 +1,54 @@
+//! One row per flow: its cold record while it runs, its result when it is over.
+
+use tidegate_core::units::Time;
+
+/// Size of a flow without end.
+pub(crate) const UNLIMITED: u64 = u64::MAX;
+
+/// What is known of one flow; [`Time::NEVER`]: has not happened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    /// Bytes to send, or [`UNLIMITED`].
+    pub(crate) size: u64,
+    /// First SYN sent.
+    pub(crate) start: Time,
+    /// The opening packet that got through passed its last gate.
+    pub(crate) admitted: Time,
+    /// Last byte delivered.
+    pub(crate) data_done: Time,
+    /// FIN acknowledged.
+    pub(crate) closed: Time,
+    /// Refused for good, or out of patience or retries.
+    pub(crate) gave_up: Time,
+    /// In-order bytes at the receiver.
+    pub(crate) delivered: u64,
+    /// Data transmissions, first ones and repeated ones.
+    pub(crate) sent: u32,
+    /// Data transmissions beyond the first of each segment.
+    pub(crate) retransmitted: u32,
+    /// Expiries of the retransmission timer.
+    pub(crate) timeouts: u32,
+    /// SYNs sent.
+    pub(crate) syn_tries: u16,
+    /// Traffic class.
+    pub(crate) class: u16,
+}
+
+impl Row {
+    pub(crate) fn new(class: u16, size: u64, start: Time) -> Row {
+        Row {
+            size,
+            start,
+            admitted: Time::NEVER,
+            data_done: Time::NEVER,
+            closed: Time::NEVER,
+            gave_up: Time::NEVER,
+            delivered: 0,
+            sent: 0,
+            retransmitted: 0,
+            timeouts: 0,
+            syn_tries: 0,
+            class,
+        }
+    }
+}

@@ -1,0 +1,376 @@
+//! One run: from a scenario and a seed to columns.
+
+use rand::RngExt;
+use rand_pcg::Pcg64;
+use tidegate_core::law::Fault;
+use tidegate_core::packet::{Flags, Packet};
+use tidegate_core::port::{Port, Stages};
+use tidegate_core::units::Time;
+use tidegate_model::draw::{ClassDraws, FlowDraw, stream};
+use tidegate_model::scenario::{Class, Direction, FlowSize, Scenario};
+
+use crate::engine::{Entity, Kind};
+use crate::network::{Laws, Network};
+use crate::probe::{Column, Probe, flow_columns};
+use crate::rows::{Row, UNLIMITED};
+use crate::transport::ClassParams;
+use crate::transport::control::{Control, Reno};
+use crate::transport::table::{FlowId, FlowTable, NewFlow, World};
+
+/// Why a scenario could not be made ready to run.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum BuildError {
+    /// A port asks for a law of the user's own that was not supplied.
+    #[error("no law named `{0}` was supplied; hand one in under that name")]
+    NoSuchLaw(String),
+}
+
+/// How far a run has got.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Progress {
+    /// The instant or the number of events was reached; there is more.
+    Paused,
+    /// The scenario's duration is over.
+    Done,
+}
+
+/// Randomness of SYN retries.
+pub(crate) struct JitterDraw(Pcg64);
+
+impl JitterDraw {
+    pub(crate) fn uniform(&mut self) -> f64 {
+        self.0.random()
+    }
+}
+
+/// Parts of a run that the caller supplies beside the scenario.
+#[derive(Default)]
+pub struct Custom<'a> {
+    /// The interval half of a session law, by the name that the scenario gives it.
+    pub laws: Option<&'a mut Laws<'a>>,
+    /// Stages to put at ports, by the port's name, in place of what the scenario says.
+    pub stages: Vec<(String, Stages)>,
+    /// A control for the flows of a class, by the class's name.
+    pub controls: Vec<(String, Factory)>,
+}
+
+/// Makes the control of one new flow.
+pub type Factory = Box<dyn FnMut() -> Box<dyn Control> + Send>;
+
+/// Where the flows of a class get their control from.
+enum Source {
+    Reno,
+    Custom(Factory),
+}
+
+/// A traffic class at work.
+struct Arrivals {
+    draws: ClassDraws,
+    pending: Option<FlowDraw>,
+    source: Source,
+}
+
+/// One run of one scenario.
+pub struct Simulation {
+    scenario: Scenario,
+    net: Network,
+    reno: FlowTable<Reno>,
+    custom: FlowTable<Box<dyn Control>>,
+    classes: Vec<ClassParams>,
+    arrivals: Vec<Arrivals>,
+    rows: Vec<Row>,
+    probe: Probe,
+    /// The packet that has just reached its destination.
+    arrived: Packet,
+    delivered: u64,
+    done: bool,
+}
+
+/// Everything that a run measured.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Results {
+    /// A row per flow.
+    pub flows: Vec<Column>,
+    /// A row per port and sampling interval.
+    pub ports: Vec<Column>,
+    /// A row per decision of a law.
+    pub events: Vec<Column>,
+    /// A row per port, from the warm-up to the end.
+    pub port_totals: Vec<Column>,
+    /// Packets that crossed a link.
+    pub packet_hops: u64,
+    /// Data packets that reached their receiver.
+    pub delivered_packets: u64,
+}
+
+const RENO: u32 = 0;
+const CUSTOM: u32 = 1;
+
+impl Simulation {
+    /// Makes a scenario ready to run.
+    ///
+    /// # Errors
+    /// [`BuildError`] where the scenario asks for a part that `custom` lacks.
+    pub fn new(
+        scenario: &Scenario,
+        seed: u64,
+        mut custom: Custom<'_>,
+    ) -> Result<Simulation, BuildError> {
+        let mut none = |_: &str| None;
+        let laws: &mut Laws<'_> = match custom.laws.take() {
+            Some(laws) => laws,
+            None => &mut none,
+        };
+        let mut net = Network::new(scenario, seed, laws)?;
+        for (name, stages) in custom.stages {
+            let ports = &scenario.network.ports;
+            if let Some(place) = ports.iter().position(|port| port.name == name) {
+                net.set_stages(place as u32, &ports[place], stages);
+            }
+        }
+        let mut arrivals = Vec::new();
+        for class in &scenario.traffic {
+            let control = custom.controls.iter().position(|(name, _)| *name == class.name);
+            let source = match control {
+                Some(place) => Source::Custom(custom.controls.swap_remove(place).1),
+                None => Source::Reno,
+            };
+            arrivals.push(Arrivals { draws: ClassDraws::new(seed, class), pending: None, source });
+        }
+        let mut run = Simulation {
+            classes: scenario.traffic.iter().map(|class| params(class, seed)).collect(),
+            probe: Probe::new(scenario),
+            scenario: scenario.clone(),
+            net,
+            reno: FlowTable::new(RENO),
+            custom: FlowTable::new(CUSTOM),
+            arrivals,
+            rows: Vec::new(),
+            arrived: Packet::default(),
+            delivered: 0,
+            done: false,
+        };
+        run.schedule();
+        Ok(run)
+    }
+
+    /// Schedules what is known beforehand.
+    fn schedule(&mut self) {
+        for class in 0..self.arrivals.len() as u32 {
+            self.schedule_arrival(class);
+            if let FlowSize::Unlimited { stop } = self.scenario.traffic[class as usize].size
+                && stop < self.scenario.duration
+            {
+                self.net.events.push(stop, Entity::new(Kind::Stop, class));
+            }
+        }
+        for (number, change) in self.scenario.capacity.iter().enumerate() {
+            self.net.events.push(change.at, Entity::new(Kind::Change, number as u32));
+        }
+        self.net.events.push(self.scenario.warmup, Entity::new(Kind::Warm, 0));
+        let first = self.scenario.sample.min(self.scenario.duration);
+        self.net.events.push(first, Entity::new(Kind::Sample, 0));
+    }
+
+    fn schedule_arrival(&mut self, class: u32) {
+        let arrivals = &mut self.arrivals[class as usize];
+        arrivals.pending = arrivals.draws.next_flow();
+        if let Some(flow) = &arrivals.pending
+            && flow.start < self.scenario.duration
+        {
+            self.net.events.push(flow.start, Entity::new(Kind::Arrival, class));
+        }
+    }
+
+    /// The present instant of simulated time.
+    pub fn now(&self) -> Time {
+        self.net.now
+    }
+
+    /// The ports, in the order of the scenario's network.
+    pub fn ports(&self) -> &[Port] {
+        &self.net.ports
+    }
+
+    /// Packets that have crossed a link so far.
+    pub fn packet_hops(&self) -> u64 {
+        self.net.hops
+    }
+
+    /// Runs until `until`, or for `budget` events, or to the end.
+    ///
+    /// # Errors
+    /// The fault of a law of the user's own; the run cannot go on after it.
+    pub fn advance(&mut self, until: Time, budget: u64) -> Result<Progress, Fault> {
+        let end = self.scenario.duration;
+        let limit = until.min(end);
+        for _ in 0..budget {
+            if self.done {
+                return Ok(Progress::Done);
+            }
+            if !self.step(limit)? {
+                if limit < end {
+                    self.net.now = limit;
+                    return Ok(Progress::Paused);
+                }
+                self.net.now = end;
+                self.done = true;
+                return Ok(Progress::Done);
+            }
+        }
+        Ok(Progress::Paused)
+    }
+
+    /// Handles the earliest event, if it is not after `limit`.
+    #[inline]
+    fn step(&mut self, limit: Time) -> Result<bool, Fault> {
+        let Some((at, entity)) = self.net.events.next(limit) else { return Ok(false) };
+        self.net.now = at;
+        if entity.kind() != Kind::Port {
+            self.net.events.remove();
+            self.handle(entity)?;
+            return Ok(true);
+        }
+        let number = entity.number();
+        if self.net.ports[number as usize].armed != at {
+            self.net.events.remove();
+            return Ok(true);
+        }
+        // whatever this brings about comes later than now: the event keeps its
+        // place at the top until it is replaced
+        let (next, arrived) = self.net.cross(number, &mut self.arrived);
+        self.net.events.replace(entity, next);
+        if arrived {
+            self.deliver();
+        }
+        Ok(true)
+    }
+
+    #[inline]
+    fn deliver(&mut self) {
+        let packet = &self.arrived;
+        self.delivered += u64::from(packet.flags.has(Flags::DATA));
+        let mut world =
+            World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
+        match FlowId(packet.flow).table() {
+            RENO => self.reno.deliver(packet, &mut world),
+            _ => self.custom.deliver(packet, &mut world),
+        }
+    }
+
+    /// Every event that is not a delivery.
+    #[inline(never)]
+    fn handle(&mut self, entity: Entity) -> Result<(), Fault> {
+        let number = entity.number();
+        let now = self.net.now;
+        match entity.kind() {
+            Kind::Port => {}
+            Kind::Flow => {
+                let mut world =
+                    World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
+                let id = FlowId(number);
+                match id.table() {
+                    RENO => self.reno.expire(id, &mut world),
+                    _ => self.custom.expire(id, &mut world),
+                }
+            }
+            Kind::Arrival => self.arrive(number),
+            Kind::Stop => {
+                let mut world =
+                    World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
+                self.reno.stop(number as u16, &mut world);
+                self.custom.stop(number as u16, &mut world);
+            }
+            Kind::Tick => {
+                if let Some(ticked) = self.net.ports[number as usize].tick(now)? {
+                    self.probe.decision(now, number, ticked);
+                }
+                self.net.schedule_tick(number);
+            }
+            Kind::Change => self.change(number as usize),
+            Kind::Warm => self.probe.warm(&mut self.net.ports, now),
+            Kind::Sample => {
+                self.probe.sample(&mut self.net.ports, now);
+                let next = (now + self.scenario.sample).min(self.scenario.duration);
+                if next > now {
+                    self.net.events.push(next, Entity::new(Kind::Sample, 0));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The pending flow of a class starts.
+    fn arrive(&mut self, class: u32) {
+        let place = class as usize;
+        if let Some(draw) = self.arrivals[place].pending.take() {
+            let size = draw.size.unwrap_or(UNLIMITED);
+            let flow = NewFlow {
+                row: self.rows.len() as u32,
+                class: class as u16,
+                pair: self.classes[place].pairs[draw.pair],
+                size,
+                opaque: draw.opaque,
+            };
+            let room = match &self.arrivals[place].source {
+                Source::Reno => self.reno.has_room(),
+                Source::Custom(_) => self.custom.has_room(),
+            };
+            self.rows.push(Row::new(class as u16, size, self.net.now));
+            if room {
+                self.start(place, &flow);
+            }
+        }
+        self.schedule_arrival(class);
+    }
+
+    fn start(&mut self, class: usize, flow: &NewFlow) {
+        let mut world =
+            World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
+        match &mut self.arrivals[class].source {
+            Source::Reno => {
+                let control = Reno::new(&world.classes[class].tcp);
+                self.reno.start(flow, control, &mut world);
+            }
+            Source::Custom(factory) => self.custom.start(flow, factory(), &mut world),
+        }
+    }
+
+    /// A change of capacity takes effect.
+    fn change(&mut self, number: usize) {
+        let change = self.scenario.capacity[number];
+        let place = change.port as usize;
+        let limit = self.scenario.network.ports[place].limit(change.rate);
+        let port = &mut self.net.ports[place];
+        port.set_capacity(self.net.now, change.rate, limit);
+    }
+
+    /// What was measured.
+    pub fn finish(mut self) -> Results {
+        let mut world =
+            World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
+        self.reno.finish(&mut world);
+        self.custom.finish(&mut world);
+        let now = self.net.now;
+        let (ports, events, port_totals) =
+            self.probe.finish(&mut self.net.ports, now, &self.scenario);
+        Results {
+            flows: flow_columns(&self.rows, &self.scenario),
+            ports,
+            events,
+            port_totals,
+            packet_hops: self.net.hops,
+            delivered_packets: self.delivered,
+        }
+    }
+}
+
+fn params(class: &Class, seed: u64) -> ClassParams {
+    ClassParams {
+        tcp: class.tcp.clone(),
+        download: class.direction == Direction::Download,
+        pairs: class.pairs.clone(),
+        patience: class.patience,
+        jitter: JitterDraw(stream(seed, &class.name, "syn-jitter")),
+    }
+}

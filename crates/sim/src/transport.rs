@@ -1,0 +1,77 @@
+//! One reliable transport: handshake, segments, timers, repair, close.
+//!
+//! The two ends of a flow and its cold row lie in separate arrays of a
+//! [`table::FlowTable`], one table per kind of control.
+
+pub mod control;
+pub(crate) mod receiver;
+pub(crate) mod sack;
+pub(crate) mod sender;
+pub(crate) mod table;
+
+use tidegate_core::units::Time;
+use tidegate_model::profile::{LostSyn, MaxRto, Recovery, Tcp};
+
+use crate::network::Network;
+use crate::rows::Row;
+
+/// What the transport of one class needs to know, resolved once.
+pub(crate) struct ClassParams {
+    pub(crate) tcp: Tcp,
+    pub(crate) download: bool,
+    pub(crate) pairs: Vec<(u16, u16)>,
+    pub(crate) patience: Option<Time>,
+    pub(crate) jitter: crate::run::JitterDraw,
+}
+
+impl ClassParams {
+    /// A timeout of `base`, backed off `times` times.
+    pub(crate) fn backed_off(&self, base: Time, times: u32) -> Time {
+        let doubled = base * (1u64 << times.min(40));
+        match self.tcp.max_rto {
+            MaxRto::Absolute(most) => doubled.min(most.max(base)),
+            MaxRto::Factor(factor) => doubled.min(base * u64::from(factor)),
+        }
+    }
+
+    /// How long the opener waits after its `tries`-th SYN (1 is the first).
+    pub(crate) fn syn_wait(&mut self, tries: u16) -> Time {
+        let retry = u32::from(tries) - 1;
+        let linear = self.tcp.syn_retries.linear;
+        let doublings = if linear == 0 { retry } else { (retry + 1).saturating_sub(linear) };
+        let wait = self.backed_off(self.tcp.initial_rto, doublings);
+        let jitter = self.tcp.syn_retries.jitter;
+        if jitter == 0.0 {
+            return wait;
+        }
+        wait + Time::from_secs_f64(wait.secs() * jitter * self.jitter.uniform())
+    }
+
+    /// RFC 6298, 5.7: a connection whose SYN was lost starts with three seconds.
+    pub(crate) fn first_rto(&self, syn_lost: bool) -> Time {
+        match self.tcp.lost_syn {
+            LostSyn::Rfc if syn_lost => self.tcp.initial_rto.max(Time::from_secs(3)),
+            _ => self.tcp.initial_rto,
+        }
+    }
+
+    pub(crate) fn sack(&self) -> bool {
+        self.tcp.recovery == Recovery::Sack
+    }
+}
+
+/// What a flow may touch beside itself.
+pub(crate) struct Ctx<'a> {
+    pub(crate) net: &'a mut Network,
+    pub(crate) class: &'a mut ClassParams,
+    pub(crate) row: &'a mut Row,
+}
+
+/// Whether a flow goes on after an event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fate {
+    /// It goes on.
+    Lives,
+    /// It is over; its slot is free.
+    Over,
+}

@@ -1,0 +1,251 @@
+//! The end of a flow that receives its data.
+
+use tidegate_core::packet::{Ext, Flags, Packet};
+use tidegate_core::units::Time;
+
+use super::sack::Ranges;
+use super::{Ctx, Fate};
+
+/// Where the receiving end stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// Nothing has come yet.
+    Listen,
+    /// Its SYN is out (download).
+    SynSent,
+    /// Its SYN+ACK is out (upload).
+    SynReceived,
+    /// Data may come.
+    Open,
+}
+
+/// The receiving end: hot record.
+pub(crate) struct Receiver {
+    /// Next segment expected.
+    next: u32,
+    /// First sequence number behind the data, once known.
+    data_end: u32,
+    state: State,
+    /// In-order segments not acknowledged yet (delayed acknowledgements).
+    pending: u8,
+    /// How often the SYN+ACK was sent again.
+    retries: u8,
+    /// When a SYN, a SYN+ACK or a delayed acknowledgement is due.
+    pub(super) deadline: Time,
+    /// Time to echo in the next acknowledgement (RFC 7323, 4.3).
+    echo: Time,
+    /// What came beyond a hole; nothing is kept before the first hole.
+    beyond: Option<Box<Ranges>>,
+}
+
+/// How to address packets of one flow.
+#[derive(Clone, Copy)]
+pub(crate) struct Address {
+    pub(crate) flow: u32,
+    pub(crate) generation: u16,
+    pub(crate) source: u16,
+    pub(crate) sink: u16,
+    pub(crate) opaque: bool,
+}
+
+impl Address {
+    /// A packet from the sink to the source.
+    pub(crate) fn to_source(&self, flags: Flags, header: u32, now: Time) -> Packet {
+        self.packet(flags.with(Flags::TO_SOURCE), self.sink, self.source, header, now)
+    }
+
+    /// A packet from the source to the sink.
+    pub(crate) fn to_sink(&self, flags: Flags, size: u32, now: Time) -> Packet {
+        self.packet(flags, self.source, self.sink, size, now)
+    }
+
+    #[inline]
+    fn packet(&self, flags: Flags, src: u16, dst: u16, size: u32, now: Time) -> Packet {
+        let flags = if self.opaque { flags.with(Flags::OPAQUE) } else { flags };
+        Packet {
+            at: now,
+            sent: now,
+            flow: self.flow,
+            generation: self.generation,
+            src,
+            dst,
+            size: size as u16,
+            flags,
+            seq: 0,
+            ack: 0,
+            prev_port: u32::MAX,
+            ext: Ext::None,
+        }
+    }
+}
+
+impl Receiver {
+    pub(crate) fn new() -> Receiver {
+        Receiver {
+            next: 0,
+            data_end: u32::MAX,
+            state: State::Listen,
+            pending: 0,
+            retries: 0,
+            deadline: Time::NEVER,
+            echo: Time::ZERO,
+            beyond: None,
+        }
+    }
+
+    /// In-order segments received.
+    pub(crate) fn received(&self) -> u32 {
+        self.next.min(self.data_end)
+    }
+
+    /// Opens a download: the first SYN, or another one.
+    pub(crate) fn send_syn(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        self.state = State::SynSent;
+        ctx.row.syn_tries += 1;
+        self.deadline = ctx.net.now + ctx.class.syn_wait(ctx.row.syn_tries);
+        let syn = address.to_source(Flags::SYN, ctx.class.tcp.header, ctx.net.now);
+        ctx.net.send(&syn);
+    }
+
+    /// A packet for this end has come.
+    pub(crate) fn receive(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) -> Fate {
+        if packet.flags.has(Flags::RST) {
+            return self.refused(ctx);
+        }
+        if packet.flags.has(Flags::SYN) {
+            self.handshake(packet, address, ctx);
+            return Fate::Lives;
+        }
+        if self.state != State::Open {
+            self.state = State::Open;
+            self.deadline = Time::NEVER;
+        }
+        if packet.flags.has(Flags::DATA) || packet.flags.has(Flags::FIN) {
+            self.take(packet, address, ctx);
+        }
+        Fate::Lives
+    }
+
+    /// A reset ends a download that is being opened.
+    fn refused(&mut self, ctx: &mut Ctx<'_>) -> Fate {
+        if self.state != State::SynSent {
+            return Fate::Lives;
+        }
+        ctx.row.gave_up = ctx.net.now;
+        Fate::Over
+    }
+
+    fn handshake(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
+        let download = packet.flags.has(Flags::ACK);
+        if !download && self.state == State::Open {
+            return;
+        }
+        if ctx.row.admitted == Time::NEVER {
+            ctx.row.admitted =
+                if packet.flags.has(Flags::ADMITTED) { packet.sent } else { ctx.net.now };
+        }
+        if download {
+            self.state = State::Open;
+            self.deadline = Time::NEVER;
+            self.acknowledge(address, 0, ctx);
+        } else {
+            self.state = State::SynReceived;
+            self.send_syn_ack(address, ctx);
+        }
+    }
+
+    fn send_syn_ack(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        let base = ctx.class.tcp.initial_rto;
+        self.deadline = ctx.net.now + ctx.class.backed_off(base, u32::from(self.retries));
+        let flags = Flags::SYN.with(Flags::ACK);
+        let answer = address.to_source(flags, ctx.class.tcp.header, ctx.net.now);
+        ctx.net.send(&answer);
+    }
+
+    /// A data segment or a FIN.
+    fn take(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
+        if packet.flags.has(Flags::PUSH) {
+            self.data_end = packet.seq + u32::from(packet.flags.has(Flags::DATA));
+        }
+        let in_order = packet.seq == self.next;
+        let had_holes = self.beyond.is_some();
+        if in_order {
+            self.next += 1;
+            if had_holes {
+                self.close_hole();
+            }
+            if self.pending == 0 {
+                self.echo = packet.sent;
+            }
+            if self.next >= self.data_end && ctx.row.data_done == Time::NEVER {
+                ctx.row.data_done = ctx.net.now;
+            }
+        } else if packet.seq > self.next {
+            let beyond = self.beyond.get_or_insert_default();
+            beyond.insert(packet.seq, packet.seq + 1);
+        }
+        self.pending = self.pending.saturating_add(1);
+        // RFC 5681, 4.2: at once out of order, when a hole is filled, for every
+        // second segment; and at the end, where nothing would follow
+        let at_once = !in_order || had_holes || self.pending >= 2 || packet.flags.has(Flags::FIN);
+        match ctx.class.tcp.delayed_ack {
+            Some(delay) if !at_once => self.deadline = ctx.net.now + delay,
+            _ => self.acknowledge_with(address, packet.seq, &packet.ext, ctx),
+        }
+    }
+
+    #[cold]
+    fn close_hole(&mut self) {
+        if let Some(beyond) = &mut self.beyond {
+            if let Some(end) = beyond.absorb(self.next) {
+                self.next = end;
+            }
+            if beyond.is_empty() {
+                self.beyond = None;
+            }
+        }
+    }
+
+    fn acknowledge(&mut self, address: &Address, newest: u32, ctx: &mut Ctx<'_>) {
+        self.acknowledge_with(address, newest, &Ext::None, ctx);
+    }
+
+    #[inline]
+    fn acknowledge_with(&mut self, address: &Address, newest: u32, echo: &Ext, ctx: &mut Ctx<'_>) {
+        self.pending = 0;
+        self.deadline = Time::NEVER;
+        let mut ack = address.to_source(Flags::ACK, ctx.class.tcp.header, ctx.net.now);
+        ack.ack = self.next;
+        ack.sent = self.echo;
+        ack.ext = match (&self.beyond, echo) {
+            (Some(beyond), Ext::None) if ctx.class.sack() => {
+                // RFC 7323 leaves room for three blocks beside a timestamp
+                let most = if ctx.class.tcp.timestamps { 3 } else { 4 };
+                beyond.blocks(self.next, newest, most)
+            }
+            _ => *echo,
+        };
+        ctx.net.send(&ack);
+    }
+
+    /// The deadline has passed.
+    pub(crate) fn expire(&mut self, address: &Address, ctx: &mut Ctx<'_>) -> Fate {
+        self.deadline = Time::NEVER;
+        match self.state {
+            State::Listen => {}
+            State::SynSent => {
+                if u32::from(ctx.row.syn_tries) > ctx.class.tcp.syn_retries.limit {
+                    ctx.row.gave_up = ctx.net.now;
+                    return Fate::Over;
+                }
+                self.send_syn(address, ctx);
+            }
+            State::SynReceived => {
+                self.retries = self.retries.saturating_add(1);
+                self.send_syn_ack(address, ctx);
+            }
+            State::Open => self.acknowledge(address, self.next, ctx),
+        }
+        Fate::Lives
+    }
+}

@@ -1,0 +1,213 @@
+//! What selective acknowledgements tell a sender (RFC 6675), and how a
+//! receiver words them (RFC 2018).
+
+use tidegate_core::packet::{Ext, SackBlock};
+
+/// Duplicate threshold: three segments above a hole mean that it is lost.
+const DUP_THRESH: u32 = 3;
+
+/// Sorted, disjoint, non-adjacent ranges `start .. end` of segments.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ranges(Vec<(u32, u32)>);
+
+impl Ranges {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds `start .. end`, merging what it touches; whether anything was new.
+    pub(crate) fn insert(&mut self, start: u32, end: u32) -> bool {
+        let first = self.0.partition_point(|range| range.1 < start);
+        let last = self.0.partition_point(|range| range.0 <= end);
+        if let [only] = &self.0[first..last]
+            && only.0 <= start
+            && end <= only.1
+        {
+            return false;
+        }
+        let merged = self.0[first..last]
+            .iter()
+            .fold((start, end), |all, range| (all.0.min(range.0), all.1.max(range.1)));
+        self.0.splice(first..last, [merged]);
+        true
+    }
+
+    /// Forgets everything below `bound`.
+    pub(crate) fn prune(&mut self, bound: u32) {
+        let first = self.0.partition_point(|range| range.1 <= bound);
+        self.0.drain(..first);
+        if let Some(range) = self.0.first_mut() {
+            range.0 = range.0.max(bound);
+        }
+    }
+
+    /// If a range starts at `next`, removes it and returns its end.
+    pub(crate) fn absorb(&mut self, next: u32) -> Option<u32> {
+        match self.0.first() {
+            Some(&(start, end)) if start <= next => {
+                self.0.remove(0);
+                Some(end.max(next))
+            }
+            _ => None,
+        }
+    }
+
+    /// The first segment from `seq` on that lies in no range.
+    pub(crate) fn first_gap(&self, seq: u32) -> u32 {
+        let place = self.0.partition_point(|range| range.1 <= seq);
+        match self.0.get(place) {
+            Some(range) if range.0 <= seq => range.1,
+            _ => seq,
+        }
+    }
+
+    /// How many segments of `from .. to` lie in no range.
+    fn gaps(&self, from: u32, to: u32) -> u32 {
+        if from >= to {
+            return 0;
+        }
+        let covered: u32 = self
+            .0
+            .iter()
+            .map(|range| range.1.min(to).saturating_sub(range.0.max(from)))
+            .sum();
+        to - from - covered
+    }
+
+    /// Below this, every segment in no range has `DUP_THRESH` segments in ranges above it.
+    fn lost_below(&self) -> u32 {
+        let mut above = 0;
+        for &(start, end) in self.0.iter().rev() {
+            above += end - start;
+            if above >= DUP_THRESH {
+                return start + (above - DUP_THRESH);
+            }
+        }
+        0
+    }
+
+    /// Up to `most` blocks relative to `ack`, the one that holds `newest` first.
+    pub(crate) fn blocks(&self, ack: u32, newest: u32, most: usize) -> Ext {
+        let mut blocks = [SackBlock::default(); 4];
+        let holds = |range: &&(u32, u32)| range.0 <= newest && newest < range.1;
+        let first = self.0.iter().find(holds);
+        let rest = self.0.iter().rev().filter(|range| !holds(range));
+        for (block, range) in blocks.iter_mut().zip(first.into_iter().chain(rest).take(most)) {
+            // a block beyond 65535 segments from the acknowledgement is not told
+            if let (Ok(start), Ok(len)) =
+                (u16::try_from(range.0 - ack), u16::try_from(range.1 - range.0))
+            {
+                *block = SackBlock { start, len };
+            }
+        }
+        Ext::Sack(blocks)
+    }
+}
+
+/// The sender's scoreboard.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scoreboard {
+    sacked: Ranges,
+    /// Segments below this were retransmitted in the present recovery.
+    repaired: u32,
+}
+
+impl Scoreboard {
+    /// Reads an acknowledgement; whether it told anything new.
+    pub(crate) fn update(&mut self, una: u32, nxt: u32, ext: &Ext) -> bool {
+        self.sacked.prune(una);
+        let Ext::Sack(blocks) = ext else { return false };
+        let mut news = false;
+        for block in blocks.iter().filter(|block| block.len > 0) {
+            let start = una.saturating_add(u32::from(block.start));
+            let end = start.saturating_add(u32::from(block.len)).min(nxt);
+            if start < end {
+                news |= self.sacked.insert(start, end);
+            }
+        }
+        news
+    }
+
+    /// Whether the oldest outstanding segment counts as lost.
+    pub(crate) fn lost(&self, una: u32) -> bool {
+        una < self.sacked.lost_below()
+    }
+
+    /// Recovery begins: nothing is repaired yet.
+    pub(crate) fn begin(&mut self, una: u32) {
+        self.repaired = una;
+    }
+
+    /// Segments thought to be in the network (RFC 6675, section 4).
+    pub(crate) fn pipe(&self, una: u32, nxt: u32) -> u32 {
+        let lost = self.sacked.lost_below().max(una);
+        self.sacked.gaps(lost, nxt) + self.sacked.gaps(una, self.repaired.min(lost).max(una))
+    }
+
+    /// The next lost segment that was not sent again yet (NextSeg, rule 1).
+    pub(crate) fn next_repair(&mut self, una: u32) -> Option<u32> {
+        let candidate = self.sacked.first_gap(self.repaired.max(una));
+        let lost = candidate < self.sacked.lost_below();
+        if lost {
+            self.repaired = candidate + 1;
+        }
+        lost.then_some(candidate)
+    }
+
+    /// The first segment repaired in a recovery is sent whatever the pipe.
+    pub(crate) fn repaired_first(&mut self, una: u32) {
+        self.repaired = una + 1;
+    }
+
+    /// The first segment from `seq` on that the receiver does not hold.
+    pub(crate) fn first_missing(&self, seq: u32) -> u32 {
+        self.sacked.first_gap(seq)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 6675 by hand: 10 segments out, 3 and 5..8 received: 0..3 have four
+    /// above them (lost), 4 has three (lost), 8 and 9 are in the network.
+    #[test]
+    fn scoreboard_by_hand() {
+        let mut board = Scoreboard::default();
+        let blocks = [SackBlock { start: 3, len: 1 }, SackBlock { start: 5, len: 3 }];
+        let ext = Ext::Sack([blocks[0], blocks[1], SackBlock::default(), SackBlock::default()]);
+        assert!(board.update(0, 10, &ext));
+        assert!(!board.update(0, 10, &ext), "the same blocks tell nothing new");
+        assert!(board.lost(0));
+        board.begin(0);
+        assert_eq!(board.pipe(0, 10), 2);
+        let repairs: Vec<u32> = std::iter::from_fn(|| board.next_repair(0)).collect();
+        assert_eq!(repairs, [0, 1, 2, 4]);
+        // 0, 1, 2, 4 sent again, 8 and 9 still out
+        assert_eq!(board.pipe(0, 10), 6);
+    }
+
+    #[test]
+    fn ranges_merge_prune_and_absorb() {
+        let mut ranges = Ranges::default();
+        assert!(ranges.insert(5, 6) && ranges.insert(7, 8) && ranges.insert(6, 7));
+        assert_eq!(ranges.0, [(5, 8)]);
+        assert!(!ranges.insert(6, 7));
+        ranges.prune(6);
+        assert_eq!(ranges.0, [(6, 8)]);
+        assert_eq!(ranges.absorb(5), None);
+        assert_eq!(ranges.absorb(6), Some(8));
+        assert!(ranges.is_empty());
+    }
+
+    #[test]
+    fn blocks_name_the_newest_first() {
+        let mut ranges = Ranges::default();
+        ranges.insert(12, 14);
+        ranges.insert(16, 17);
+        ranges.insert(20, 23);
+        let Ext::Sack(blocks) = ranges.blocks(10, 16, 4) else { panic!("no blocks") };
+        let told: Vec<(u16, u16)> = blocks.iter().map(|block| (block.start, block.len)).collect();
+        assert_eq!(told, [(6, 1), (10, 3), (2, 2), (0, 0)]);
+    }
+}

@@ -1,0 +1,580 @@
+//! The end of a flow that sends its data.
+//!
+//! Sequence numbers count segments. The FIN is a number of its own behind the
+//! data, unless it rides on the last segment.
+
+use tidegate_core::packet::{Ext, Flags, Packet};
+use tidegate_core::units::Time;
+use tidegate_model::profile::{LostSyn, Recovery};
+
+use crate::rows::UNLIMITED;
+
+use super::control::{Acked, Control};
+use super::receiver::Address;
+use super::sack::Scoreboard;
+use super::{ClassParams, Ctx, Fate};
+
+/// Where the sending end stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// Nothing has come yet (download).
+    Listen,
+    /// Its SYN is out (upload).
+    SynSent,
+    /// Its SYN+ACK is out (download).
+    SynReceived,
+    /// Data may be sent.
+    Open,
+}
+
+/// The sending end: hot record.
+pub(crate) struct Sender<C> {
+    /// When the flow's one pending timer fires ([`Time::NEVER`]: none is pending).
+    pub(super) armed: Time,
+    /// When the retransmission timer (or that of the SYN) expires.
+    deadline: Time,
+    /// When the next data packet may go (paced controls).
+    pace_at: Time,
+    /// When a packet that the pace held back may go.
+    wake: Time,
+    /// When the user loses patience.
+    pub(super) give_up: Time,
+    /// When the timed segment was sent.
+    timed_at: Time,
+    srtt: Time,
+    rttvar: Time,
+    /// Oldest unacknowledged segment.
+    una: u32,
+    /// Next segment to send.
+    nxt: u32,
+    /// Behind the highest segment ever sent.
+    max: u32,
+    /// Number of data segments.
+    total: u32,
+    /// Behind the last number, that of the FIN included.
+    end: u32,
+    /// `max` at the last loss (RFC 6582).
+    recover: u32,
+    /// The oldest segment at the last timeout.
+    timed_out: u32,
+    /// The segment that is being timed.
+    timed: u32,
+    pub(super) sent: u32,
+    pub(super) retransmitted: u32,
+    pub(super) timeouts: u32,
+    dup_acks: u32,
+    /// Payload of the last data segment.
+    last_payload: u16,
+    pub(super) generation: u16,
+    pub(super) class: u16,
+    source: u16,
+    sink: u16,
+    backoff: u8,
+    state: State,
+    timing: bool,
+    recovering: bool,
+    /// The retransmission timer was restarted by a partial acknowledgement.
+    partial: bool,
+    syn_lost: bool,
+    opaque: bool,
+    board: Option<Box<Scoreboard>>,
+    control: C,
+}
+
+impl<C: Control> Sender<C> {
+    pub(crate) fn new(
+        control: C,
+        generation: u16,
+        class: u16,
+        (source, sink): (u16, u16),
+        opaque: bool,
+    ) -> Sender<C> {
+        Sender {
+            armed: Time::NEVER,
+            deadline: Time::NEVER,
+            pace_at: Time::ZERO,
+            wake: Time::NEVER,
+            give_up: Time::NEVER,
+            timed_at: Time::ZERO,
+            srtt: Time::ZERO,
+            rttvar: Time::ZERO,
+            una: 0,
+            nxt: 0,
+            max: 0,
+            total: u32::MAX,
+            end: u32::MAX,
+            recover: 0,
+            timed_out: 0,
+            timed: 0,
+            sent: 0,
+            retransmitted: 0,
+            timeouts: 0,
+            dup_acks: 0,
+            last_payload: 0,
+            generation,
+            class,
+            source,
+            sink,
+            backoff: 0,
+            state: State::Listen,
+            timing: false,
+            recovering: false,
+            partial: false,
+            syn_lost: false,
+            opaque,
+            board: None,
+            control,
+        }
+    }
+
+    /// Cuts `size` bytes into segments.
+    pub(crate) fn load(&mut self, size: u64, class: &ClassParams) {
+        let mss = u64::from(class.tcp.mss);
+        if size == UNLIMITED {
+            self.last_payload = class.tcp.mss as u16;
+            return;
+        }
+        self.total = size.div_ceil(mss).min(u64::from(u32::MAX) - 2) as u32;
+        self.last_payload = (size - (u64::from(self.total) - 1) * mss).min(mss) as u16;
+        let short = u64::from(self.last_payload) < mss;
+        let rides = !class.tcp.fin_waits || (class.tcp.nagle && short);
+        self.end = self.total + u32::from(!rides);
+    }
+
+    pub(crate) fn address(&self, flow: u32) -> Address {
+        Address {
+            flow,
+            generation: self.generation,
+            source: self.source,
+            sink: self.sink,
+            opaque: self.opaque,
+        }
+    }
+
+    /// When the flow's timer is due for this end.
+    pub(super) fn next_deadline(&self) -> Time {
+        self.deadline.min(self.give_up).min(self.wake)
+    }
+
+    /// Opens an upload: the first SYN, or another one.
+    pub(crate) fn send_syn(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        self.state = State::SynSent;
+        ctx.row.syn_tries += 1;
+        self.timing = ctx.row.syn_tries == 1;
+        self.timed_at = ctx.net.now;
+        self.deadline = ctx.net.now + ctx.class.syn_wait(ctx.row.syn_tries);
+        let syn = address.to_sink(Flags::SYN, ctx.class.tcp.header, ctx.net.now);
+        ctx.net.send(&syn);
+    }
+
+    /// A packet for this end has come.
+    pub(crate) fn receive(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) -> Fate {
+        if packet.flags.has(Flags::RST) {
+            return self.refused(ctx);
+        }
+        if packet.flags.has(Flags::SYN) {
+            self.handshake(packet, address, ctx);
+            return Fate::Lives;
+        }
+        match self.state {
+            State::Open => self.acknowledged(packet, address, ctx),
+            State::SynReceived => {
+                self.open(address, ctx);
+                Fate::Lives
+            }
+            State::Listen | State::SynSent => Fate::Lives,
+        }
+    }
+
+    fn refused(&mut self, ctx: &mut Ctx<'_>) -> Fate {
+        if self.state != State::SynSent {
+            return Fate::Lives;
+        }
+        ctx.row.gave_up = ctx.net.now;
+        Fate::Over
+    }
+
+    fn handshake(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
+        match (packet.flags.has(Flags::ACK), self.state) {
+            (true, State::SynSent) => {
+                self.syn_lost = ctx.row.syn_tries > 1;
+                // ns-2 keeps the back-off of the SYN until a fresh sample;
+                // RFC 6298, 5.7 starts anew
+                self.backoff = match ctx.class.tcp.lost_syn {
+                    LostSyn::CutSsthresh => (ctx.row.syn_tries - 1).min(30) as u8,
+                    LostSyn::Nothing | LostSyn::Rfc => 0,
+                };
+                self.open(address, ctx);
+            }
+            (false, State::Listen | State::SynReceived) => {
+                self.timing = self.state == State::Listen;
+                self.syn_lost |= self.state == State::SynReceived;
+                self.state = State::SynReceived;
+                self.send_syn_ack(address, ctx);
+            }
+            _ => {}
+        }
+    }
+
+    fn send_syn_ack(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        self.timed_at = ctx.net.now;
+        let base = ctx.class.tcp.initial_rto;
+        self.deadline = ctx.net.now + ctx.class.backed_off(base, u32::from(self.backoff));
+        let flags = Flags::SYN.with(Flags::ACK);
+        let answer = address.to_sink(flags, ctx.class.tcp.header, ctx.net.now);
+        ctx.net.send(&answer);
+    }
+
+    /// The handshake is complete on this side.
+    fn open(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        self.state = State::Open;
+        self.deadline = Time::NEVER;
+        if self.timing {
+            self.sample(ctx.net.now - self.timed_at, ctx.class);
+            self.timing = false;
+        }
+        if self.syn_lost {
+            self.control.on_lost_syn(ctx.class.tcp.lost_syn);
+        }
+        self.send_more(address, ctx);
+    }
+
+    /// A round-trip sample (RFC 6298, section 2), in ticks where the clock has them.
+    #[inline]
+    fn sample(&mut self, measured: Time, class: &ClassParams) {
+        let tick = class.tcp.tick.ps();
+        let measured = match (measured.ps() + tick / 2).checked_div(tick) {
+            None => measured,
+            Some(ticks) => Time::from_ps(ticks.max(1) * tick),
+        };
+        if self.srtt == Time::ZERO {
+            self.srtt = measured;
+            self.rttvar = measured / 2;
+        } else {
+            let error = self.srtt.ps().abs_diff(measured.ps());
+            self.rttvar = Time::from_ps((3 * self.rttvar.ps() + error) / 4);
+            self.srtt = Time::from_ps((7 * self.srtt.ps() + measured.ps()) / 8);
+        }
+        self.backoff = 0;
+    }
+
+    #[inline]
+    fn rto(&self, class: &ClassParams) -> Time {
+        let base = if self.srtt == Time::ZERO {
+            class.first_rto(self.syn_lost)
+        } else {
+            let spread = (self.rttvar * 4).max(class.tcp.tick);
+            (self.srtt + spread).max(class.tcp.min_rto)
+        };
+        class.backed_off(base, u32::from(self.backoff))
+    }
+
+    #[inline]
+    fn restart_timer(&mut self, ctx: &Ctx<'_>) {
+        let outstanding = self.una < self.nxt;
+        self.deadline =
+            if outstanding { ctx.net.now + self.rto(ctx.class) } else { Time::NEVER };
+    }
+
+    fn flight(&self) -> u32 {
+        self.nxt - self.una
+    }
+
+    /// An acknowledgement has come.
+    fn acknowledged(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) -> Fate {
+        let ack = packet.ack;
+        if ack > self.max || ack < self.una {
+            return Fate::Lives;
+        }
+        let told = match &mut self.board {
+            Some(board) => board.update(ack, self.max, &packet.ext),
+            None if matches!(packet.ext, Ext::Sack(_)) => {
+                self.board.get_or_insert_default().update(ack, self.max, &packet.ext)
+            }
+            None => false,
+        };
+        if ack > self.una {
+            return self.advanced(packet, address, ctx);
+        }
+        if self.una < self.nxt {
+            self.dup_acks += 1;
+            self.duplicate(told, address, ctx);
+        }
+        Fate::Lives
+    }
+
+    /// It acknowledged something new.
+    fn advanced(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) -> Fate {
+        let ack = packet.ack;
+        let segments = ack - self.una;
+        if ctx.class.tcp.timestamps {
+            self.sample(ctx.net.now.saturating_sub(packet.sent), ctx.class);
+        } else if self.timing && ack > self.timed {
+            self.timing = false;
+            self.sample(ctx.net.now - self.timed_at, ctx.class);
+        }
+        self.una = ack;
+        self.nxt = self.nxt.max(ack);
+        self.dup_acks = 0;
+        if self.una == self.end {
+            ctx.row.closed = ctx.net.now;
+            return Fate::Over;
+        }
+        if self.recovering {
+            self.recovery_ack(segments, address, ctx);
+        } else {
+            let flight = self.flight();
+            let srtt = self.srtt;
+            self.control.on_ack(&Acked {
+                now: ctx.net.now,
+                segments,
+                flight,
+                srtt,
+                ext: &packet.ext,
+            });
+            self.restart_timer(ctx);
+        }
+        self.send_more(address, ctx);
+        Fate::Lives
+    }
+
+    /// New data acknowledged in recovery: all of it, or a part.
+    fn recovery_ack(&mut self, segments: u32, address: &Address, ctx: &mut Ctx<'_>) {
+        let recovery = ctx.class.tcp.recovery;
+        if recovery == Recovery::Reno || self.una >= self.recover {
+            self.recovering = false;
+            self.control.on_recovered(self.flight());
+            self.restart_timer(ctx);
+            return;
+        }
+        self.control.on_partial(segments);
+        // RFC 6582, 3.2 step 3: only the first partial acknowledgement restarts the timer
+        if !self.partial || recovery == Recovery::Sack {
+            self.partial = true;
+            self.restart_timer(ctx);
+        }
+        if recovery == Recovery::NewReno {
+            self.retransmit_first(address, ctx);
+        }
+    }
+
+    /// One more duplicate acknowledgement.
+    fn duplicate(&mut self, told: bool, address: &Address, ctx: &mut Ctx<'_>) {
+        if self.recovering {
+            self.control.on_duplicate();
+            self.send_more(address, ctx);
+            return;
+        }
+        let lost = self.dup_acks == 3
+            || (told && self.board.as_ref().is_some_and(|board| board.lost(self.una)));
+        // RFC 6582, 4: duplicates of what was outstanding at the last loss mean nothing
+        if !lost || self.una < self.recover {
+            return;
+        }
+        self.recover = self.max;
+        self.recovering = true;
+        self.partial = false;
+        self.control.on_loss(self.flight());
+        if ctx.class.sack() {
+            self.board.get_or_insert_default().begin(self.una);
+        }
+        self.retransmit_first(address, ctx);
+        if let Some(board) = &mut self.board {
+            board.repaired_first(self.una);
+        }
+        self.restart_timer(ctx);
+        self.send_more(address, ctx);
+    }
+
+    /// Sends the oldest unacknowledged segment again.
+    fn retransmit_first(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        self.transmit(self.una, address, ctx);
+    }
+
+    /// Sends what the window, the pace and Nagle's rule allow.
+    fn send_more(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        if self.recovering && ctx.class.sack() {
+            return self.send_sack(address, ctx);
+        }
+        let window = self.control.cwnd().min(f64::from(ctx.class.tcp.window)).max(1.0) as u32;
+        while self.nxt - self.una < window {
+            if self.nxt < self.max {
+                // behind a timeout: what the receiver holds is not sent again
+                if let Some(board) = &self.board {
+                    self.nxt = board.first_missing(self.nxt).min(self.max);
+                }
+            }
+            if !self.may_send(ctx) {
+                break;
+            }
+            let seq = self.nxt;
+            self.nxt += 1;
+            self.transmit(seq, address, ctx);
+        }
+    }
+
+    /// Whether there is something to send, and nothing but the window forbids it.
+    #[inline]
+    fn may_send(&mut self, ctx: &Ctx<'_>) -> bool {
+        if self.nxt >= self.end {
+            return false;
+        }
+        if self.nxt + 1 >= self.total && self.nxt > self.una {
+            let short = u32::from(self.last_payload) < ctx.class.tcp.mss;
+            let held = self.nxt + 1 == self.total && ctx.class.tcp.nagle && short;
+            let fin_held = self.nxt == self.total;
+            if ctx.class.tcp.fin_waits && (held || fin_held) {
+                return false;
+            }
+        }
+        if self.control.gap().is_some() && self.pace_at > ctx.net.now {
+            self.wake = self.pace_at;
+            return false;
+        }
+        true
+    }
+
+    /// Recovery with SACK: repairs first, then new data, as far as the pipe has room.
+    fn send_sack(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        let window = self.control.cwnd().max(1.0) as u32;
+        loop {
+            let Some(board) = &mut self.board else { return };
+            if board.pipe(self.una, self.nxt) >= window {
+                return;
+            }
+            if let Some(seq) = board.next_repair(self.una) {
+                self.transmit(seq, address, ctx);
+                continue;
+            }
+            if self.nxt - self.una >= ctx.class.tcp.window || !self.may_send(ctx) {
+                return;
+            }
+            let seq = self.nxt;
+            self.nxt += 1;
+            self.transmit(seq, address, ctx);
+        }
+    }
+
+    /// Puts one segment on the wire.
+    #[inline]
+    fn transmit(&mut self, seq: u32, address: &Address, ctx: &mut Ctx<'_>) {
+        let now = ctx.net.now;
+        let again = seq < self.max;
+        let mut flags = Flags::ACK;
+        let mut payload = 0;
+        if seq < self.total {
+            flags = flags.with(Flags::DATA);
+            payload = ctx.class.tcp.mss;
+            self.sent += 1;
+            self.retransmitted += u32::from(again);
+        }
+        if seq + 1 >= self.total {
+            flags = flags.with(Flags::PUSH);
+            if seq + 1 == self.total {
+                payload = u32::from(self.last_payload);
+            }
+            if seq + 1 == self.end {
+                flags = flags.with(Flags::FIN);
+            }
+        }
+        if again {
+            flags = flags.with(Flags::RETRANSMIT);
+            // Karn: an acknowledgement could be for either transmission
+            self.timing &= seq > self.timed;
+        } else {
+            self.max = seq + 1;
+            if !self.timing {
+                self.timing = true;
+                self.timed = seq;
+                self.timed_at = now;
+            }
+        }
+        if self.deadline == Time::NEVER {
+            self.deadline = now + self.rto(ctx.class);
+        }
+        let mut packet = address.to_sink(flags, payload + ctx.class.tcp.header, now);
+        packet.seq = seq;
+        packet.ext = self.control.header(now);
+        if let Some(gap) = self.control.gap() {
+            self.pace_at = self.pace_at.max(now) + gap;
+        }
+        ctx.net.send(&packet);
+    }
+
+    /// The flow's timer has fired for this end.
+    pub(crate) fn expire(&mut self, address: &Address, ctx: &mut Ctx<'_>) -> Fate {
+        let now = ctx.net.now;
+        if self.give_up <= now {
+            ctx.row.gave_up = now;
+            if self.state == State::Open {
+                let reset = address.to_sink(Flags::RST, ctx.class.tcp.header, now);
+                ctx.net.send(&reset);
+            }
+            return Fate::Over;
+        }
+        if self.wake <= now {
+            self.wake = Time::NEVER;
+            self.send_more(address, ctx);
+        }
+        if self.deadline > now {
+            return Fate::Lives;
+        }
+        self.deadline = Time::NEVER;
+        match self.state {
+            State::Listen => {}
+            State::SynSent => {
+                if u32::from(ctx.row.syn_tries) > ctx.class.tcp.syn_retries.limit {
+                    ctx.row.gave_up = now;
+                    return Fate::Over;
+                }
+                self.send_syn(address, ctx);
+            }
+            State::SynReceived => {
+                self.backoff = self.backoff.saturating_add(1);
+                self.syn_lost = true;
+                self.timing = false;
+                self.send_syn_ack(address, ctx);
+            }
+            State::Open => self.timeout(address, ctx),
+        }
+        Fate::Lives
+    }
+
+    /// The retransmission timer expired (RFC 6298, 5.4-5.6; RFC 5681, 3.1).
+    fn timeout(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        if self.una >= self.nxt {
+            return self.send_more(address, ctx);
+        }
+        let again = self.backoff > 0 && self.timed_out == self.una;
+        self.control.on_timeout(self.flight(), again);
+        self.timed_out = self.una;
+        self.timeouts += 1;
+        self.backoff = self.backoff.saturating_add(1).min(40);
+        self.recover = self.max;
+        self.recovering = false;
+        self.dup_acks = 0;
+        self.timing = false;
+        self.nxt = self.una;
+        self.send_more(address, ctx);
+    }
+
+    /// No more data is handed in: what was sent is all there is.
+    pub(crate) fn stop(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        if self.total == u32::MAX {
+            self.total = self.max.max(1);
+            self.end = self.total + 1;
+            if self.state == State::Open {
+                self.send_more(address, ctx);
+            }
+        }
+    }
+
+    /// Bytes that `segments` in-order segments carry.
+    pub(super) fn bytes_of(&self, segments: u32, class: &ClassParams) -> u64 {
+        let full = u64::from(segments) * u64::from(class.tcp.mss);
+        if segments < self.total || segments == 0 {
+            return full;
+        }
+        full - u64::from(class.tcp.mss) + u64::from(self.last_payload)
+    }
+}
