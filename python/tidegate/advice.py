@@ -39,7 +39,9 @@ def _is_poisson(traffic: object) -> bool:
 
 
 def _completed(row: Mapping[str, Any]) -> float:
-    return row["completed_per_s"]["mean"] or 0.0
+    """Return what a control completes for sure: the low end of its interval, if it has one."""
+    rate = row["completed_per_s"]
+    return float(rate["mean"] if rate["low"] is None else rate["low"])
 
 
 def _round(value: float) -> float:

@@ -54,7 +54,8 @@ def test_results_do_not_depend_on_the_number_of_workers(overload):
 def test_controls_meet_the_same_flows(overload):
     starts = []
     for gate in ("none", "close-probe"):
-        flows = tidegate.run(overload, settings={"port.bottleneck.gate.law": gate}).flows
+        settings = {"port.bottleneck.gate": {"law": gate}}
+        flows = tidegate.run(overload, settings=settings).flows
         starts.append(flows.select("start_s", "size_bytes"))
     assert starts[0].equals(starts[1])
 

@@ -132,6 +132,6 @@ fn raised(fault: tidegate_core::law::Fault) -> PyErr {
 
 /// The message of an error with those of its causes.
 fn describe(error: &(dyn Error + 'static)) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
+    let causes = std::iter::successors(Some(error), |&error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
