@@ -119,7 +119,8 @@ def shown(value: Value, scale: float = 1.0) -> str:
         if low is None or high is None:
             return shown(centre, scale)
         half = (high - low) / 2 * scale
-        digits = _decimals(half, 2) if half > 0 else _decimals(centre * scale, 3)
+        same = half <= 1e-9 * abs(centre * scale)
+        digits = _decimals(centre * scale, 3) if same else _decimals(half, 2)
         return f"{centre * scale:,.{digits}f} ± {half:,.{digits}f}"
     return f"{value * scale:,.{_decimals(value * scale, 3)}f}"
 
