@@ -3,6 +3,7 @@
 //! Whoever holds a [`Scenario`] can build its network without another check.
 
 use tidegate_core::law::session::{Opener, Refusal};
+pub use tidegate_core::port::Limit;
 use tidegate_core::units::{Length, Rate, Time};
 
 use crate::law::GateLaw;
@@ -62,15 +63,6 @@ pub struct Port {
     pub gate: Option<Gate>,
     /// Queueing discipline.
     pub queue: Queue,
-}
-
-/// A buffer limit at a given capacity.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Limit {
-    /// At most so many packets wait.
-    Packets(u32),
-    /// At most so many bytes wait.
-    Bytes(u64),
 }
 
 impl Port {

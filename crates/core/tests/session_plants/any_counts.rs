@@ -1,0 +1,124 @@
+//! Whatever is counted: no panic, no NaN, no allowance below the least, time goes on.
+
+use proptest::prelude::*;
+
+use tidegate_core::law::Interval;
+use tidegate_core::law::session::{Counts, Knobs, change, close_probe, fixed_rate, gss_ga};
+use tidegate_core::units::{Frequency, Time};
+
+use crate::rig::Rig;
+
+fn count() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        3 => Just(0u64),
+        3 => 1..20u64,
+        5 => 20..3000u64,
+        1 => any::<u64>(),
+        1 => Just(u64::MAX),
+    ]
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Input {
+    counts: Counts,
+    queue_drops: u64,
+    min_queue_packets: u32,
+}
+
+fn inputs() -> impl Strategy<Value = Vec<Input>> {
+    let input = (count(), count(), count(), count(), 0..2u64, 0..2u32).prop_map(
+        |(arrived, admitted, departed, resets, queue_drops, min_queue_packets)| Input {
+            counts: Counts { arrived, admitted, departed, resets, token_due_ns: 0 },
+            queue_drops,
+            min_queue_packets,
+        },
+    );
+    proptest::collection::vec(input, 1..120)
+}
+
+fn drive(law: impl Interval<Knobs, Counts> + 'static, least: f64, inputs: &[Input]) {
+    let mut rig = Rig::new(law);
+    for input in inputs {
+        let allowed = rig.allowance().unwrap_or(u64::MAX);
+        assert!(allowed >= libm::floor(least) as u64, "{allowed} < {least}");
+        let before = rig.deadline();
+        (rig.queue_drops, rig.min_queue_packets) = (input.queue_drops, input.min_queue_packets);
+        let row = rig.tick(Some(input.counts));
+        assert!(row.decision.set >= least, "{:?}", row.decision);
+        assert!(row.decision.from >= 0.0, "{:?}", row.decision);
+        assert!(rig.deadline() > before);
+        assert!(rig.allowance().is_none() || rig.knobs.token_interval_ns > 0);
+    }
+}
+
+proptest! {
+    #[test]
+    fn fixed_rate(rate in 1e-3..1e9f64, epoch_ms in 1..3_600_000u64, inputs in inputs()) {
+        let epoch = Time::from_ms(epoch_ms);
+        let config =
+            fixed_rate::Config { rate: Frequency::per_s(rate), epoch, ..Default::default() };
+        config.check().unwrap();
+        let least = rate * epoch.secs();
+        drive(fixed_rate::FixedRate::new(config), least, &inputs);
+    }
+
+    #[test]
+    fn gss_ga(
+        (alpha_min, step_size, threshold) in (1.0..100.0f64, 1.0..100.0f64, 1.0..500.0f64),
+        (gold, c, probe) in (1.0..3.0f64, 0.05..=0.5f64, 1.0..20.0f64),
+        (skip, remeasure_after) in (0..3u32, 0..4u32),
+        (ga, restart, hold_off) in (any::<bool>(), any::<bool>(), 0..8u32),
+        inputs in inputs(),
+    ) {
+        let detector = change::Config { hold_off, ..Default::default() };
+        let config = gss_ga::Config {
+            alpha_min, step_size, threshold, gold, c, probe, skip, remeasure_after, ga, restart,
+            detector, ..Default::default()
+        };
+        config.check().unwrap();
+        drive(gss_ga::GssGa::new(config), alpha_min, &inputs);
+    }
+
+    #[test]
+    fn close_probe(
+        (alpha_min, step_size) in (1.0..100.0f64, 0.001..1000.0f64),
+        (buffer_factor, increase_factor, beta) in (1.0..3.0f64, 1.001..3.0f64, 0.001..=1.0f64),
+        (guard, relief) in (any::<bool>(), any::<bool>()),
+        inputs in inputs(),
+    ) {
+        let config = close_probe::Config {
+            alpha_min, step_size, buffer_factor, increase_factor, beta, guard, relief,
+            ..Default::default()
+        };
+        config.check().unwrap();
+        drive(close_probe::CloseProbe::new(config), alpha_min, &inputs);
+    }
+}
+
+#[test]
+fn values_out_of_range_are_refused_by_name() {
+    let refused = |result: Result<(), (&'static str, String)>| result.unwrap_err();
+    let epoch = Time::ZERO;
+    for (field, message) in [
+        refused(fixed_rate::Config { epoch, ..Default::default() }.check()),
+        refused(gss_ga::Config { epoch, ..Default::default() }.check()),
+        refused(close_probe::Config { epoch, ..Default::default() }.check()),
+    ] {
+        assert_eq!((field, message.contains("1ms to 1h")), ("epoch", true), "{message}");
+    }
+    let rate = Frequency::per_s(0.0);
+    assert_eq!(refused(fixed_rate::Config { rate, ..Default::default() }.check()).0, "rate");
+    let gss = |config: gss_ga::Config| refused(config.check()).0;
+    assert_eq!(gss(gss_ga::Config { gold: 0.9, ..Default::default() }), "gold");
+    assert_eq!(gss(gss_ga::Config { c: f64::NAN, ..Default::default() }), "c");
+    let detector = change::Config { gain: 0.0, ..Default::default() };
+    assert_eq!(gss(gss_ga::Config { detector, ..Default::default() }), "detector.gain");
+    let cp = |config: close_probe::Config| refused(config.check());
+    assert_eq!(cp(close_probe::Config { beta: 1.5, ..Default::default() }).0, "beta");
+    let (field, message) = cp(close_probe::Config { alpha_min: 0.0, ..Default::default() });
+    assert_eq!((field, message.contains("from 1 to")), ("alpha_min", true), "{message}");
+    // the defaults are in range
+    assert_eq!(fixed_rate::Config::default().check(), Ok(()));
+    assert_eq!(gss_ga::Config::default().check(), Ok(()));
+    assert_eq!(close_probe::Config::default().check(), Ok(()));
+}
