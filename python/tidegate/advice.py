@@ -6,13 +6,27 @@ import shlex
 from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
+from tidegate.errors import UsageError
+from tidegate.scenario import default_port
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tidegate import _native
     from tidegate.comparison import Comparison
 
 OVERLOAD = 0.05
 """From this share of never admitted or unfinished sessions on, a link counts as overloaded."""
+
+
+def after_run(scenario: _native.Scenario, file: str) -> str:
+    """Return what to try after one run."""
+    command = f"tidegate compare {shlex.quote(file)} --gate none,close-probe"
+    try:
+        default_port(scenario)
+    except UsageError:
+        command += " --port NAME"
+    return f"Try next what a control would change, on the same traffic: {command}"
 
 
 def after(comparison: Comparison, file: str, tables: Mapping[str, Any]) -> str:
@@ -39,7 +53,9 @@ def _is_poisson(traffic: object) -> bool:
 
 
 def _completed(row: Mapping[str, Any]) -> float:
-    return row["completed_per_s"]["mean"] or 0.0
+    """Return what a control completes for sure: the low end of its interval, if it has one."""
+    rate = row["completed_per_s"]
+    return float(rate["mean"] if rate["low"] is None else rate["low"])
 
 
 def _round(value: float) -> float:

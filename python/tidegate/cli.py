@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import re
-import shlex
 import signal
 import sys
 from pathlib import Path
@@ -132,7 +131,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run a scenario once: a summary table, and the data in a folder."""
-    from tidegate import progress
+    from tidegate import advice, progress
     from tidegate.results import Result
     from tidegate.runner import simulate
     from tidegate.store import Store, write_run
@@ -149,7 +148,7 @@ def run(
     else:
         _stdout().print(result.table)
     _say(f"Data and summary: {place}")
-    _say(f"Try next: tidegate compare {shlex.quote(str(file))} --gate none,close-probe")
+    _say(advice.after_run(scenario, str(file)))
 
 
 @app.command()

@@ -137,12 +137,15 @@ class Comparison:
         """Return the object that `tidegate compare --json` prints."""
         return {"rows": self.rows, "table": self.averages}
 
-    def plot(self, folder: str | Path) -> list[Path]:
-        """Draw the pictures, as PNG and SVG, into a folder; return their paths."""
+    def plot(self, folder: str | Path | None = None) -> list[Path]:
+        """Draw the pictures, as PNG and SVG, and return their paths.
+
+        Without a folder they go where the results are, or into `pictures`.
+        """
         from tidegate.errors import from_os
         from tidegate.plot import pictures
 
-        place = Path(folder)
+        place = Path(folder or self.folder or "pictures")
         paths = []
         for name, content in pictures(self).items():
             try:

@@ -109,8 +109,9 @@ def class_statistics(flows: Mapping[str, Any], window: Window) -> dict[str, Any]
     `offered_per_s`, `admitted_per_s`, `completed_per_s` the same per second.
     State at the end of the run, over all flows ever: `open` admitted and not
     over, `waiting` neither admitted nor given up.
-    Of the flows that arrived in the window: `never_admitted_share` and
-    `completed_share`, as things stand at the end of the run.
+    Of the flows that arrived in the window, as things stand at the end of the
+    run: `never_admitted_share`, `unfinished_share` (admitted, not completed)
+    and `completed_share`; together they are 1.
     Over flows admitted in the window: `wait_p50_s`, `wait_p95_s`, `wait_p99_s`, first
     SYN to admission.
     Over flows that closed in the window: `fct_*_s` from the first SYN,
@@ -142,6 +143,7 @@ def class_statistics(flows: Mapping[str, Any], window: Window) -> dict[str, Any]
         "admitted_per_s": counts[1] / window.length,
         "completed_per_s": counts[2] / window.length,
         "never_admitted_share": share(int(np.sum(in_arrived & never_in)), arrived),
+        "unfinished_share": share(int(np.sum(in_arrived & ~never_in & np.isnan(closed))), arrived),
         "completed_share": share(int(np.sum(in_arrived & ~np.isnan(closed))), arrived),
         **_spread("wait", wait),
         "fct_mean_s": mean(fct),
@@ -348,7 +350,8 @@ class Result:
         """The summary as a table for a terminal."""
         from tidegate.tables import of_run
 
-        return of_run(self.summary)
+        ports = self.outcome.scenario.ports
+        return of_run(self.summary, {name for name, access in ports if access})
 
     def save(self, folder: str | Path) -> Path:
         """Write Parquet files, summary.json and manifest.json; return the folder."""

@@ -198,7 +198,9 @@ def _flat(path: tuple[str, ...], changes: Mapping[str, Any], base: object) -> li
         if isinstance(value, Mapping) and isinstance(below, Mapping) and _merges(value, below):
             settings += _flat((*path, name), value, below)
         else:
-            settings.append((toml.key(*path, name), toml.inline(value)))
+            # A quoted key with dots is a whole path, as --set takes it.
+            key = name if not path and "." in name else toml.key(*path, name)
+            settings.append((key, toml.inline(value)))
     return settings
 
 

@@ -137,8 +137,9 @@ def _written(manifest: Path) -> set[str]:
     """Return the names, at the top of a folder, that its manifest says tidegate wrote."""
     try:
         content = json.loads(manifest.read_text(encoding="utf-8"))
-        names = content["files"] if "tidegate" in content else []
-        return {MANIFEST, *(name.split("/")[0] for name in names)}
+        if "tidegate" not in content:
+            return set()
+        return {MANIFEST, *(name.split("/")[0] for name in content["files"])}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return set()
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
 
     from rich.console import RenderableType
 
@@ -60,6 +60,8 @@ FLOW_BLOCKS = (
             Row("admitted [1/s]", "admitted_per_s"),
             Row("completed [1/s]", "completed_per_s"),
             Row("never admitted [% of offered]", "never_admitted_share", 100),
+            Row("admitted, unfinished [%]", "unfinished_share", 100),
+            Row("served to the end [%]", "completed_share", 100),
             Row("open at once, mean", "open_mean"),
         ),
     ),
@@ -117,7 +119,8 @@ def shown(value: Value, scale: float = 1.0) -> str:
         if low is None or high is None:
             return shown(centre, scale)
         half = (high - low) / 2 * scale
-        digits = _decimals(half, 2) if half > 0 else _decimals(centre * scale, 3)
+        same = half <= 1e-9 * abs(centre * scale)
+        digits = _decimals(centre * scale, 3) if same else _decimals(half, 2)
         return f"{centre * scale:,.{digits}f} ± {half:,.{digits}f}"
     return f"{value * scale:,.{_decimals(value * scale, 3)}f}"
 
@@ -204,8 +207,8 @@ def of_comparison(comparison: Comparison) -> RenderableType:
     return Group(*tables)
 
 
-def of_run(summary: Mapping[str, Any]) -> RenderableType:
-    """Return classes as columns, then the ports."""
+def of_run(summary: Mapping[str, Any], access: Container[str] = ()) -> RenderableType:
+    """Return classes as columns, then the ports, those of access links left out."""
     classes = summary["classes"]
     columns = [*classes, summary["all"]] if len(classes) > 1 else list(classes)
     labels = [each["name"] for each in classes] + (["all"] if len(classes) > 1 else [])
@@ -215,7 +218,7 @@ def of_run(summary: Mapping[str, Any]) -> RenderableType:
     )
     flows = _table(title, labels)
     _fill(flows, [*FLOW_BLOCKS, _link(None)], columns)
-    return Group(flows, _ports(summary["ports"]))
+    return Group(flows, _ports([port for port in summary["ports"] if port["name"] not in access]))
 
 
 def _ports(ports: Sequence[Mapping[str, Any]]) -> Table:

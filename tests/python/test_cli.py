@@ -182,7 +182,7 @@ def wait_for(found) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_is_stopped_leaves_at_once_and_leaves_nothing(overload_file, number):
     folder = overload_file.parent
-    run = start(folder, "run", overload_file, "--set", "duration=10000000s", "--out", "r")
+    run = start(folder, "run", overload_file, "--set", "duration=2000000s", "--out", "r")
     wait_for(lambda: list(folder.glob(".r.*.partial")))
     time.sleep(0.3)
     sent = time.monotonic()
@@ -198,7 +198,7 @@ def test_a_run_that_is_stopped_leaves_at_once_and_leaves_nothing(overload_file, 
 
 def test_a_comparison_that_is_stopped_keeps_its_finished_runs(overload_file):
     folder = overload_file.parent
-    vary = "duration=6s,10000000s"
+    vary = "duration=6s,2000000s"
     run = start(folder, "compare", overload_file, "--vary", vary, "--seeds", 1, "--out", "c")
     wait_for(lambda: list(folder.glob(".c.*.partial/runs/duration=6s/seed-1/manifest.json")))
     time.sleep(0.2)

@@ -54,7 +54,8 @@ def test_results_do_not_depend_on_the_number_of_workers(overload):
 def test_controls_meet_the_same_flows(overload):
     starts = []
     for gate in ("none", "close-probe"):
-        flows = tidegate.run(overload, settings={"port.bottleneck.gate.law": gate}).flows
+        settings = {"port.bottleneck.gate": {"law": gate}}
+        flows = tidegate.run(overload, settings=settings).flows
         starts.append(flows.select("start_s", "size_bytes"))
     assert starts[0].equals(starts[1])
 
@@ -186,3 +187,17 @@ def test_knobs_take_whole_numbers_only(overload):
 
     with pytest.raises(TypeError):
         tidegate.run(overload, settings=PYTHON, laws={"mine": Fraction()})
+
+
+def test_results_are_handed_out_once_and_only_when_the_run_is_over(overload):
+    from tidegate import _native
+    from tidegate.scenario import read
+
+    run = _native.Simulation(read(overload).load(), 1)
+    with pytest.raises(RuntimeError, match="not over"):
+        run.results()
+    while not run.advance(5.0):
+        assert 0 <= run.now_s <= 20.0
+    run.results()
+    with pytest.raises(RuntimeError, match="handed out"):
+        run.results()

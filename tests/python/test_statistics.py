@@ -49,6 +49,7 @@ def test_open_and_waiting_are_the_state_at_the_end():
 def test_shares_are_of_the_flows_that_arrived_in_the_window():
     got = results.class_statistics(flows(), WINDOW)
     assert got["never_admitted_share"] == pytest.approx(2 / 5)
+    assert got["unfinished_share"] == pytest.approx(1 / 5)
     assert got["completed_share"] == pytest.approx(2 / 5)
 
 

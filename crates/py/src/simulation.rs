@@ -1,6 +1,7 @@
 //! One run, advanced in slices without the GIL.
 
 use std::error::Error;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
@@ -33,6 +34,7 @@ pub struct Simulation {
     /// Empty once the results are handed out.
     running: Mutex<Option<sim::Simulation>>,
     duration: Time,
+    over: AtomicBool,
 }
 
 #[pymethods]
@@ -52,7 +54,11 @@ impl Simulation {
         let parts = sim::Custom { laws: Some(&mut custom), ..sim::Custom::default() };
         let simulation = sim::Simulation::new(checked, seed, parts)
             .map_err(|error| ScenarioError::new_err(error.to_string()))?;
-        Ok(Simulation { running: Mutex::new(Some(simulation)), duration: checked.duration })
+        Ok(Simulation {
+            running: Mutex::new(Some(simulation)),
+            duration: checked.duration,
+            over: AtomicBool::new(false),
+        })
     }
 
     /// Runs for about `budget_ms` milliseconds of real time; True: the run is over.
@@ -61,7 +67,9 @@ impl Simulation {
         let budget = Duration::try_from_secs_f64(budget_ms / 1e3).unwrap_or(Duration::ZERO);
         let mut running = self.lock()?;
         let simulation = running.as_mut().ok_or_else(handed_out)?;
-        py.detach(|| slice(simulation, self.duration, budget)).map_err(raised)
+        let over = py.detach(|| slice(simulation, self.duration, budget)).map_err(raised)?;
+        self.over.store(over, Ordering::Relaxed);
+        Ok(over)
     }
 
     /// How far the run has come, in simulated seconds.
@@ -73,6 +81,9 @@ impl Simulation {
 
     /// The tables and totals of a run that is over; they are handed out once.
     fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        if !self.over.load(Ordering::Relaxed) {
+            return Err(PyRuntimeError::new_err("the run is not over; advance it until it is"));
+        }
         let simulation = self.lock()?.take().ok_or_else(handed_out)?;
         let results = py.detach(|| simulation.finish());
         let all = PyDict::new(py);
@@ -132,6 +143,6 @@ fn raised(fault: tidegate_core::law::Fault) -> PyErr {
 
 /// The message of an error with those of its causes.
 fn describe(error: &(dyn Error + 'static)) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
+    let causes = std::iter::successors(Some(error), |&error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

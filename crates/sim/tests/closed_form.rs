@@ -38,7 +38,8 @@ fn a_port_is_an_md1_queue() {
 fn md1_wait(rho: f64, batch: u64, packets: u32) -> f64 {
     let mut random = stream(batch, "md1", "arrivals");
     // 1250 B at 10 Mbit/s: services of one millisecond
-    let mut port: Port = Port::new(0, Rate::from_bps(10_000_000), Time::ZERO, Limit::Packets(u32::MAX));
+    let mut port: Port =
+        Port::new(0, Rate::from_bps(10_000_000), Time::ZERO, Limit::Packets(u32::MAX));
     let packet = Packet { size: 1250, ..Packet::default() };
     let mut at = 0.0;
     let mut end = Time::ZERO;
@@ -56,47 +57,52 @@ fn md1_wait(rho: f64, batch: u64, packets: u32) -> f64 {
     port.waiting_ps(end) as f64 / 1e9 / f64::from(packets)
 }
 
-/// Loses every n-th data packet that is not a retransmission.
-struct EveryNth {
-    n: u32,
-    seen: u32,
-}
+/// Loses data with a fixed probability.
+struct Loss(f64);
 
-impl PerPacket for EveryNth {
-    fn arrive(&mut self, packet: &Packet, _: Time, _: &mut dyn Draw) -> Verdict {
-        if !packet.flags.has(Flags::DATA) || packet.flags.has(Flags::RETRANSMIT) {
-            return Verdict::Pass;
+impl PerPacket for Loss {
+    fn arrive(&mut self, packet: &Packet, _: Time, draw: &mut dyn Draw) -> Verdict {
+        if packet.flags.has(Flags::DATA) && draw.uniform() < self.0 {
+            return Verdict::Drop(Reason::Custom);
         }
-        self.seen += 1;
-        if self.seen.is_multiple_of(self.n) { Verdict::Drop(Reason::Custom) } else { Verdict::Pass }
+        Verdict::Pass
     }
 }
 
-/// Mathis, Semke, Mahdavi and Ott 1997, eq. 3: with one loss in 1/p packets and
-/// every segment acknowledged, the rate is sqrt(3/2) / sqrt(p) segments per round trip.
+/// Segments per round trip of one long flow that loses data with probability `p`.
+fn window_under_loss(p: f64, seed: u64) -> f64 {
+    let text = r#"
+        name = "square root"
+        duration = "1500s"
+        [topology.dumbbell]
+        pairs = 1
+        access = { rate = "10Gbit", delay = "1ms" }
+        bottleneck = { rate = "1Gbit", delay = "48ms", buffer = "100000packets" }
+        [traffic.one]
+        arrivals = { at = ["0s"] }
+        size = "unlimited"
+        transport = { tcp = { profile = "rfc", mss = "1460B", delayed_ack = false,
+                              recovery = "sack", initial_ssthresh = 20 } }
+    "#;
+    let mut stages = Stages::new();
+    stages.custom = Some(Box::new(Loss(p)));
+    let custom = Custom { stages: vec![("bottleneck".into(), stages)], ..Custom::default() };
+    let results = run_with(&load(text, &[]), seed, custom);
+    // a round trip of 100 ms
+    flow(&results, "delivered_bytes") / 1460.0 / 1500.0 * 0.1
+}
+
+/// Mathis, Semke, Mahdavi and Ott 1997, eq. 3: sqrt(3/2) / sqrt(p) segments per
+/// round trip where every segment is acknowledged.
+///
+/// The constant is that of losses at equal distances. Independent losses, as
+/// here, give 1.31 in the limit of small p (Ott, Kemperman and Mathis 1996),
+/// and timeouts and whole windows take from it where p is large.
 #[test]
 fn tcp_follows_the_square_root_law() {
-    for p in [1e-4, 1e-3, 1e-2] {
-        let text = r#"
-            name = "square root"
-            duration = "1000s"
-            [topology.dumbbell]
-            pairs = 1
-            access = { rate = "10Gbit", delay = "1ms" }
-            bottleneck = { rate = "1Gbit", delay = "48ms", buffer = "100000packets" }
-            [traffic.one]
-            arrivals = { at = ["0s"] }
-            size = "unlimited"
-            transport = { tcp = { profile = "rfc", mss = "1460B", delayed_ack = false,
-                                  recovery = "sack", initial_ssthresh = 20 } }
-        "#;
-        let mut stages = Stages::new();
-        stages.custom = Some(Box::new(EveryNth { n: (1.0 / p) as u32, seen: 0 }));
-        let custom = Custom { stages: vec![("bottleneck".into(), stages)], ..Custom::default() };
-        let results = run_with(&load(text, &[]), 1, custom);
-        let rate = flow(&results, "delivered_bytes") / 1460.0 / 1000.0;
-        close(rate * 0.1, (1.5 / p).sqrt(), 0.1);
-        assert_eq!(flow(&results, "timeouts"), 0.0, "p = {p}");
+    for p in [1e-4, 3e-4, 1e-3, 3e-3, 1e-2] {
+        let windows: Vec<f64> = (0..5).map(|seed| window_under_loss(p, seed)).collect();
+        close(mean(&windows), f64::sqrt(1.5 / p), 0.1);
     }
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
+from matplotlib.offsetbox import AnchoredOffsetbox, HPacker, TextArea
 
 from tidegate.plot.style import colour
 from tidegate.tables import shown
@@ -14,8 +15,13 @@ if TYPE_CHECKING:
 
     from tidegate.comparison import Comparison
 
+# What became of the offered sessions: name, metric, colour of its part of the bar.
+FATES = (
+    ("served", "completed_share", "#009E73"),
+    ("admitted, unfinished", "unfinished_share", "#E69F00"),
+    ("never admitted", "never_admitted_share", "#999999"),
+)
 MEASURES = (
-    ("never admitted [% of offered]", "never_admitted_share", 100.0),
     ("completed [1/s]", "completed_per_s", 1.0),
     ("FCT of those served, mean [s]", "fct_mean_s", 1.0),
     ("wait for admission, p95 of those admitted [s]", "wait_p95_s", 1.0),
@@ -29,7 +35,8 @@ def draw(comparison: Comparison) -> Figure:
     labels = list(comparison.curves)
     figure = Figure(figsize=(11.0, 1.4 + 2 * (0.75 + 0.34 * len(labels))))
     panels = figure.subplots(2, 3, sharey=True)
-    for axes, (title, metric, scale) in zip(panels.flat, MEASURES, strict=True):
+    _fates(panels[0, 0], comparison.averages)
+    for axes, (title, metric, scale) in zip(panels.flat[1:], MEASURES, strict=True):
         _panel(axes, title, [row.get(metric) for row in comparison.averages], scale)
     for axes in panels[:, 0]:
         axes.set_yticks(range(len(labels)), labels)
@@ -38,6 +45,40 @@ def draw(comparison: Comparison) -> Figure:
     note = f"mean and 95 % interval over {seeds} seeds" if seeds > 1 else "one seed"
     figure.suptitle(f"{comparison.plan.base.name}: {note}", x=0.01, ha="left")
     return figure
+
+
+def _fates(axes: Axes, averages: list[dict[str, Any]]) -> None:
+    """Draw one bar a control, as long as all that was offered."""
+    axes.grid(visible=False)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("% of offered sessions", fontsize=8.5)
+    for place, row in enumerate(averages):
+        left = 0.0
+        for _, metric, hue in FATES:
+            part = (row[metric]["mean"] or 0.0) * 100
+            axes.barh(place, part, left=left, height=0.62, color=hue)
+            if part >= 8:
+                middle = (left + part / 2, place)
+                axes.annotate(f"{part:.0f}", middle, ha="center", va="center", fontsize=8.5)
+            left += part
+    names = HPacker(
+        children=[
+            TextArea(name, textprops={"color": hue, "fontsize": 8.5, "weight": "bold"})
+            for name, _, hue in FATES
+        ],
+        pad=0,
+        sep=8,
+    )
+    above = AnchoredOffsetbox(
+        "lower left",
+        child=names,
+        frameon=False,
+        borderpad=0.3,
+        bbox_to_anchor=(0.0, 1.0),
+        bbox_transform=axes.transAxes,
+    )
+    axes.add_artist(above)
 
 
 def _panel(axes: Axes, title: str, values: list[Any], scale: float) -> None:
