@@ -16,18 +16,6 @@ pub enum Kind {
     Category,
 }
 
-impl Kind {
-    /// The name in documentation.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::F64 => "f64",
-            Kind::U64 => "u64",
-            Kind::U32 => "u32",
-            Kind::Category => "category",
-        }
-    }
-}
-
 /// One column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Column {
