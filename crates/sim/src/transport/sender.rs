@@ -5,7 +5,7 @@
 
 use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::units::Time;
-use tidegate_model::profile::{LostSyn, Recovery};
+use tidegate_model::profile::{LossRule, Recovery, TimerRule};
 
 use crate::rows::UNLIMITED;
 
@@ -76,6 +76,8 @@ pub(crate) struct Sender<C> {
     /// The retransmission timer was restarted by a partial acknowledgement.
     partial: bool,
     syn_lost: bool,
+    /// The window was cut last by a timeout, not by duplicates.
+    after_timeout: bool,
     opaque: bool,
     board: Option<Box<Scoreboard>>,
     control: C,
@@ -121,6 +123,7 @@ impl<C: Control> Sender<C> {
             recovering: false,
             partial: false,
             syn_lost: false,
+            after_timeout: false,
             opaque,
             board: None,
             control,
@@ -168,7 +171,12 @@ impl<C: Control> Sender<C> {
     }
 
     /// A packet for this end has come.
-    pub(crate) fn receive(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) -> Fate {
+    pub(crate) fn receive(
+        &mut self,
+        packet: &Packet,
+        address: &Address,
+        ctx: &mut Ctx<'_>,
+    ) -> Fate {
         if packet.flags.has(Flags::RST) {
             return self.refused(ctx);
         }
@@ -198,14 +206,14 @@ impl<C: Control> Sender<C> {
         match (packet.flags.has(Flags::ACK), self.state) {
             (true, State::SynSent) => {
                 self.syn_lost = ctx.row.syn_tries > 1;
-                // ns-2 keeps the back-off of the SYN until a fresh sample;
-                // RFC 6298, 5.7 starts anew
-                self.backoff = match ctx.class.tcp.lost_syn {
-                    LostSyn::CutSsthresh => (ctx.row.syn_tries - 1).min(30) as u8,
-                    LostSyn::Nothing | LostSyn::Rfc => 0,
-                };
+                // what the SYN waited is forgotten (RFC 6298, 5.7; ns-2 too)
+                self.backoff = 0;
+                // a packet of its own, before any data (RFC 9293, figure 6)
+                Self::acknowledge(address, ctx);
                 self.open(address, ctx);
             }
+            // the acknowledgement of the SYN+ACK was lost (RFC 9293, 3.10.7.4)
+            (true, State::Open) => Self::acknowledge(address, ctx),
             (false, State::Listen | State::SynReceived) => {
                 self.timing = self.state == State::Listen;
                 self.syn_lost |= self.state == State::SynReceived;
@@ -214,6 +222,11 @@ impl<C: Control> Sender<C> {
             }
             _ => {}
         }
+    }
+
+    fn acknowledge(address: &Address, ctx: &mut Ctx<'_>) {
+        let ack = address.to_sink(Flags::ACK, ctx.class.tcp.header, ctx.net.now);
+        ctx.net.send(&ack);
     }
 
     fn send_syn_ack(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
@@ -234,6 +247,7 @@ impl<C: Control> Sender<C> {
             self.timing = false;
         }
         if self.syn_lost {
+            self.after_timeout = true;
             self.control.on_lost_syn(ctx.class.tcp.lost_syn);
         }
         self.send_more(address, ctx);
@@ -269,11 +283,29 @@ impl<C: Control> Sender<C> {
         class.backed_off(base, u32::from(self.backoff))
     }
 
+    /// An acknowledgement of everything up to `ack` restarts the timer of FullTcp,
+    /// before anything else is learnt from it: as backed off as it was.
+    #[inline]
+    fn restart_early(&mut self, ack: u32, ctx: &Ctx<'_>) {
+        if ctx.class.tcp.timer_rule == TimerRule::FullTcp {
+            let outstanding = ack < self.max;
+            self.deadline =
+                if outstanding { ctx.net.now + self.rto(ctx.class) } else { Time::NEVER };
+        }
+    }
+
+    /// An acknowledgement of something new restarts the timer (RFC 6298, 5.3).
+    #[inline]
+    fn restart_by_ack(&mut self, ctx: &Ctx<'_>) {
+        if ctx.class.tcp.timer_rule == TimerRule::Rfc {
+            self.restart_timer(ctx);
+        }
+    }
+
     #[inline]
     fn restart_timer(&mut self, ctx: &Ctx<'_>) {
         let outstanding = self.una < self.nxt;
-        self.deadline =
-            if outstanding { ctx.net.now + self.rto(ctx.class) } else { Time::NEVER };
+        self.deadline = if outstanding { ctx.net.now + self.rto(ctx.class) } else { Time::NEVER };
     }
 
     fn flight(&self) -> u32 {
@@ -307,11 +339,15 @@ impl<C: Control> Sender<C> {
     fn advanced(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) -> Fate {
         let ack = packet.ack;
         let segments = ack - self.una;
+        self.restart_early(ack, ctx);
         if ctx.class.tcp.timestamps {
             self.sample(ctx.net.now.saturating_sub(packet.sent), ctx.class);
         } else if self.timing && ack > self.timed {
             self.timing = false;
             self.sample(ctx.net.now - self.timed_at, ctx.class);
+        }
+        if ctx.class.tcp.timer_rule == TimerRule::FullTcp {
+            self.backoff = 0;
         }
         self.una = ack;
         self.nxt = self.nxt.max(ack);
@@ -332,7 +368,7 @@ impl<C: Control> Sender<C> {
                 srtt,
                 ext: &packet.ext,
             });
-            self.restart_timer(ctx);
+            self.restart_by_ack(ctx);
         }
         self.send_more(address, ctx);
         Fate::Lives
@@ -344,14 +380,14 @@ impl<C: Control> Sender<C> {
         if recovery == Recovery::Reno || self.una >= self.recover {
             self.recovering = false;
             self.control.on_recovered(self.flight());
-            self.restart_timer(ctx);
+            self.restart_by_ack(ctx);
             return;
         }
         self.control.on_partial(segments);
         // RFC 6582, 3.2 step 3: only the first partial acknowledgement restarts the timer
         if !self.partial || recovery == Recovery::Sack {
             self.partial = true;
-            self.restart_timer(ctx);
+            self.restart_by_ack(ctx);
         }
         if recovery == Recovery::NewReno {
             self.retransmit_first(address, ctx);
@@ -367,10 +403,22 @@ impl<C: Control> Sender<C> {
         }
         let lost = self.dup_acks == 3
             || (told && self.board.as_ref().is_some_and(|board| board.lost(self.una)));
-        // RFC 6582, 4: duplicates of what was outstanding at the last loss mean nothing
-        if !lost || self.una < self.recover {
+        if !lost {
             return;
         }
+        let full_tcp = ctx.class.tcp.loss_rule == LossRule::FullTcp;
+        if full_tcp {
+            // it repairs nothing that it sent before a timeout, but its window
+            // swells as if it did
+            if self.after_timeout && self.una <= self.recover {
+                self.recovering = !ctx.class.sack();
+                return;
+            }
+        } else if self.una < self.recover {
+            // RFC 6582, 4: duplicates of what was outstanding at the last loss mean nothing
+            return;
+        }
+        self.after_timeout = false;
         self.recover = self.max;
         self.recovering = true;
         self.partial = false;
@@ -383,7 +431,9 @@ impl<C: Control> Sender<C> {
             board.repaired_first(self.una);
         }
         self.restart_timer(ctx);
-        self.send_more(address, ctx);
+        if !full_tcp {
+            self.send_more(address, ctx);
+        }
     }
 
     /// Sends the oldest unacknowledged segment again.
@@ -551,6 +601,7 @@ impl<C: Control> Sender<C> {
         self.timeouts += 1;
         self.backoff = self.backoff.saturating_add(1).min(40);
         self.recover = self.max;
+        self.after_timeout = true;
         self.recovering = false;
         self.dup_acks = 0;
         self.timing = false;
