@@ -11,6 +11,7 @@ use crate::rows::UNLIMITED;
 
 use super::control::{Acked, Control};
 use super::receiver::Address;
+use super::rto::Rto;
 use super::sack::Scoreboard;
 use super::{ClassParams, Ctx, Fate};
 
@@ -41,8 +42,7 @@ pub(crate) struct Sender<C> {
     pub(super) give_up: Time,
     /// When the timed segment was sent.
     timed_at: Time,
-    srtt: Time,
-    rttvar: Time,
+    rto: Rto,
     /// Oldest unacknowledged segment.
     una: u32,
     /// Next segment to send.
@@ -69,7 +69,6 @@ pub(crate) struct Sender<C> {
     pub(super) class: u16,
     source: u16,
     sink: u16,
-    backoff: u8,
     state: State,
     timing: bool,
     recovering: bool,
@@ -98,8 +97,7 @@ impl<C: Control> Sender<C> {
             wake: Time::NEVER,
             give_up: Time::NEVER,
             timed_at: Time::ZERO,
-            srtt: Time::ZERO,
-            rttvar: Time::ZERO,
+            rto: Rto::NEW,
             una: 0,
             nxt: 0,
             max: 0,
@@ -117,7 +115,6 @@ impl<C: Control> Sender<C> {
             class,
             source,
             sink,
-            backoff: 0,
             state: State::Listen,
             timing: false,
             recovering: false,
@@ -207,7 +204,7 @@ impl<C: Control> Sender<C> {
             (true, State::SynSent) => {
                 self.syn_lost = ctx.row.syn_tries > 1;
                 // what the SYN waited is forgotten (RFC 6298, 5.7; ns-2 too)
-                self.backoff = 0;
+                self.rto.calm();
                 // a packet of its own, before any data (RFC 9293, figure 6)
                 Self::acknowledge(address, ctx);
                 self.open(address, ctx);
@@ -231,8 +228,7 @@ impl<C: Control> Sender<C> {
 
     fn send_syn_ack(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         self.timed_at = ctx.net.now;
-        let base = ctx.class.tcp.initial_rto;
-        self.deadline = ctx.net.now + ctx.class.backed_off(base, u32::from(self.backoff));
+        self.deadline = ctx.net.now + self.rto.timeout(ctx.class, false);
         let flags = Flags::SYN.with(Flags::ACK);
         let answer = address.to_sink(flags, ctx.class.tcp.header, ctx.net.now);
         ctx.net.send(&answer);
@@ -243,7 +239,7 @@ impl<C: Control> Sender<C> {
         self.state = State::Open;
         self.deadline = Time::NEVER;
         if self.timing {
-            self.sample(ctx.net.now - self.timed_at, ctx.class);
+            self.rto.sample(self.timed_at, ctx.net.now, ctx.class);
             self.timing = false;
         }
         if self.syn_lost {
@@ -253,34 +249,9 @@ impl<C: Control> Sender<C> {
         self.send_more(address, ctx);
     }
 
-    /// A round-trip sample (RFC 6298, section 2), in ticks where the clock has them.
     #[inline]
-    fn sample(&mut self, measured: Time, class: &ClassParams) {
-        let tick = class.tcp.tick.ps();
-        let measured = match (measured.ps() + tick / 2).checked_div(tick) {
-            None => measured,
-            Some(ticks) => Time::from_ps(ticks.max(1) * tick),
-        };
-        if self.srtt == Time::ZERO {
-            self.srtt = measured;
-            self.rttvar = measured / 2;
-        } else {
-            let error = self.srtt.ps().abs_diff(measured.ps());
-            self.rttvar = Time::from_ps((3 * self.rttvar.ps() + error) / 4);
-            self.srtt = Time::from_ps((7 * self.srtt.ps() + measured.ps()) / 8);
-        }
-        self.backoff = 0;
-    }
-
-    #[inline]
-    fn rto(&self, class: &ClassParams) -> Time {
-        let base = if self.srtt == Time::ZERO {
-            class.first_rto(self.syn_lost)
-        } else {
-            let spread = (self.rttvar * 4).max(class.tcp.tick);
-            (self.srtt + spread).max(class.tcp.min_rto)
-        };
-        class.backed_off(base, u32::from(self.backoff))
+    fn timeout_from_now(&self, ctx: &Ctx<'_>) -> Time {
+        ctx.net.now + self.rto.timeout(ctx.class, self.syn_lost)
     }
 
     /// An acknowledgement of everything up to `ack` restarts the timer of FullTcp,
@@ -289,8 +260,7 @@ impl<C: Control> Sender<C> {
     fn restart_early(&mut self, ack: u32, ctx: &Ctx<'_>) {
         if ctx.class.tcp.timer_rule == TimerRule::FullTcp {
             let outstanding = ack < self.max;
-            self.deadline =
-                if outstanding { ctx.net.now + self.rto(ctx.class) } else { Time::NEVER };
+            self.deadline = if outstanding { self.timeout_from_now(ctx) } else { Time::NEVER };
         }
     }
 
@@ -305,7 +275,7 @@ impl<C: Control> Sender<C> {
     #[inline]
     fn restart_timer(&mut self, ctx: &Ctx<'_>) {
         let outstanding = self.una < self.nxt;
-        self.deadline = if outstanding { ctx.net.now + self.rto(ctx.class) } else { Time::NEVER };
+        self.deadline = if outstanding { self.timeout_from_now(ctx) } else { Time::NEVER };
     }
 
     fn flight(&self) -> u32 {
@@ -341,13 +311,13 @@ impl<C: Control> Sender<C> {
         let segments = ack - self.una;
         self.restart_early(ack, ctx);
         if ctx.class.tcp.timestamps {
-            self.sample(ctx.net.now.saturating_sub(packet.sent), ctx.class);
+            self.rto.sample(packet.sent, ctx.net.now, ctx.class);
         } else if self.timing && ack > self.timed {
             self.timing = false;
-            self.sample(ctx.net.now - self.timed_at, ctx.class);
+            self.rto.sample(self.timed_at, ctx.net.now, ctx.class);
         }
         if ctx.class.tcp.timer_rule == TimerRule::FullTcp {
-            self.backoff = 0;
+            self.rto.calm();
         }
         self.una = ack;
         self.nxt = self.nxt.max(ack);
@@ -360,7 +330,7 @@ impl<C: Control> Sender<C> {
             self.recovery_ack(segments, address, ctx);
         } else {
             let flight = self.flight();
-            let srtt = self.srtt;
+            let srtt = self.rto.srtt();
             self.control.on_ack(&Acked {
                 now: ctx.net.now,
                 segments,
@@ -540,7 +510,7 @@ impl<C: Control> Sender<C> {
             }
         }
         if self.deadline == Time::NEVER {
-            self.deadline = now + self.rto(ctx.class);
+            self.deadline = self.timeout_from_now(ctx);
         }
         let mut packet = address.to_sink(flags, payload + ctx.class.tcp.header, now);
         packet.seq = seq;
@@ -580,7 +550,7 @@ impl<C: Control> Sender<C> {
                 self.send_syn(address, ctx);
             }
             State::SynReceived => {
-                self.backoff = self.backoff.saturating_add(1);
+                self.rto.back_off();
                 self.syn_lost = true;
                 self.timing = false;
                 self.send_syn_ack(address, ctx);
@@ -595,11 +565,14 @@ impl<C: Control> Sender<C> {
         if self.una >= self.nxt {
             return self.send_more(address, ctx);
         }
-        let again = self.backoff > 0 && self.timed_out == self.una;
+        let again = self.rto.backed_off() && self.timed_out == self.una;
         self.control.on_timeout(self.flight(), again);
         self.timed_out = self.una;
         self.timeouts += 1;
-        self.backoff = self.backoff.saturating_add(1).min(40);
+        self.rto.back_off();
+        if ctx.class.tcp.timer_rule == TimerRule::FullTcp {
+            self.rto.doubt();
+        }
         self.recover = self.max;
         self.after_timeout = true;
         self.recovering = false;
