@@ -38,7 +38,8 @@ fn a_port_is_an_md1_queue() {
 fn md1_wait(rho: f64, batch: u64, packets: u32) -> f64 {
     let mut random = stream(batch, "md1", "arrivals");
     // 1250 B at 10 Mbit/s: services of one millisecond
-    let mut port: Port = Port::new(0, Rate::from_bps(10_000_000), Time::ZERO, Limit::Packets(u32::MAX));
+    let mut port: Port =
+        Port::new(0, Rate::from_bps(10_000_000), Time::ZERO, Limit::Packets(u32::MAX));
     let packet = Packet { size: 1250, ..Packet::default() };
     let mut at = 0.0;
     let mut end = Time::ZERO;

@@ -11,12 +11,7 @@ use tidegate_sim::{Column, Custom, Data, Progress, Simulation};
 
 /// A scenario with everything in it that a document can ask for.
 fn document() -> impl Strategy<Value = String> {
-    let gate = prop::sample::select(vec![
-        "none",
-        "fixed-rate",
-        "gss-ga",
-        "close-probe",
-    ]);
+    let gate = prop::sample::select(vec!["none", "fixed-rate", "gss-ga", "close-probe"]);
     let profile = prop::sample::select(vec!["ns2-2003", "ns2-2005", "ns2-2006", "rfc", "linux"]);
     let size = prop::sample::select(vec![
         "\"700B\"",
@@ -88,7 +83,8 @@ fn ordered(flows: &[Column]) -> Result<(), TestCaseError> {
     let (start, admitted, done, closed) =
         (get("start_s"), get("admitted_s"), get("data_done_s"), get("closed_s"));
     let (gave_up, size, delivered) = (get("gave_up_s"), get("size_bytes"), get("delivered_bytes"));
-    let (sent, again, tries) = (get("sent_packets"), get("retransmitted_packets"), get("syn_tries"));
+    let (sent, again, tries) =
+        (get("sent_packets"), get("retransmitted_packets"), get("syn_tries"));
     for row in 0..start.len() {
         // comparisons with an empty value are false: what has not happened contradicts nothing
         let backwards = admitted[row] < start[row]
@@ -173,7 +169,8 @@ fn another_class_leaves_the_flows_of_the_others_as_they_were() {
         "{LINK}\n[traffic.web]\narrivals = {{ poisson = \"50/s\" }}\n\
          size = {{ pareto = {{ mean = \"10kB\", shape = 1.5 }} }}\n"
     );
-    let two = format!("{one}\n[traffic.aaa]\narrivals = {{ poisson = \"70/s\" }}\nsize = \"1kB\"\n");
+    let two =
+        format!("{one}\n[traffic.aaa]\narrivals = {{ poisson = \"70/s\" }}\nsize = \"1kB\"\n");
     let draws = |text: &str| {
         let scenario = load(text, &[]);
         let results = run(&scenario, 5);

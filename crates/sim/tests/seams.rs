@@ -6,9 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use common::*;
 use tidegate_core::law::session::{Counts, Knobs};
-use tidegate_core::law::{
-    Decision, Draw, Fault, Interval, PerPacket, Reason, Verdict, View,
-};
+use tidegate_core::law::{Decision, Draw, Fault, Interval, PerPacket, Reason, Verdict, View};
 use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::port::{Backlog, Discipline, Stages};
 use tidegate_core::units::Time;
@@ -76,11 +74,13 @@ impl PerPacket for Stamp {
 const ONE: &str = "[traffic.one]\narrivals = { at = [\"0s\"] }\nsize = \"10000B\"\n\
     transport = { tcp = { profile = \"rfc\", mss = \"1000B\", delayed_ack = false } }";
 
-fn controlled(gap: Option<Time>, echoes: &Noted<(f64, [u32; 4])>) -> Vec<(String, tidegate_sim::Factory)> {
+fn controlled(
+    gap: Option<Time>,
+    echoes: &Noted<(f64, [u32; 4])>,
+) -> Vec<(String, tidegate_sim::Factory)> {
     let echoes = echoes.clone();
-    let factory = Box::new(move || {
-        Box::new(Paced { gap, echoes: echoes.clone() }) as Box<dyn Control>
-    });
+    let factory =
+        Box::new(move || Box::new(Paced { gap, echoes: echoes.clone() }) as Box<dyn Control>);
     vec![("one".into(), factory as tidegate_sim::Factory)]
 }
 
@@ -161,7 +161,13 @@ fn a_law_that_rejects_is_answered_by_a_reset() {
 struct DropFront;
 
 impl Discipline for DropFront {
-    fn admit(&mut self, packet: &Packet, backlog: &mut Backlog<'_>, _: Time, _: &mut dyn Draw) -> Verdict {
+    fn admit(
+        &mut self,
+        packet: &Packet,
+        backlog: &mut Backlog<'_>,
+        _: Time,
+        _: &mut dyn Draw,
+    ) -> Verdict {
         while !backlog.fits(packet.size) {
             let oldest = backlog.iter().next().map(|(place, _)| place);
             let Some(place) = oldest else { return Verdict::Drop(Reason::QueueFull) };
@@ -235,9 +241,8 @@ const OWN: &str = "[port.bottleneck]\ngate = { law = \"python\", name = \"mine\"
 fn a_law_of_ones_own_sets_the_allowance() {
     let scenario = load(&format!("{LINK}{OWN}"), &[("duration", "5s")]);
     let mut laws = |name: &str| {
-        (name == "mine").then(|| {
-            Box::new(Table { epoch: 0, fails: false }) as Box<dyn Interval<Knobs, Counts>>
-        })
+        (name == "mine")
+            .then(|| Box::new(Table { epoch: 0, fails: false }) as Box<dyn Interval<Knobs, Counts>>)
     };
     let custom = Custom { laws: Some(&mut laws), ..Custom::default() };
     let results = run_with(&scenario, 1, custom);

@@ -74,7 +74,8 @@ fn one_flow_on_an_idle_link_takes_what_ns2_takes() {
 #[test]
 fn lost_syns_come_back_after_doubling_waits() {
     for (profile, rto) in [("ns2-2005", 6.0), ("ns2-2006", 3.0), ("rfc", 1.0)] {
-        let class = format!("size = \"100B\"\ntransport = {{ tcp = {{ profile = \"{profile}\" }} }}");
+        let class =
+            format!("size = \"100B\"\ntransport = {{ tcp = {{ profile = \"{profile}\" }} }}");
         let (results, seen) = lossy(&class, Flags::SYN, &[0, 1, 2]);
         // 1 ms and the transmission of 40 B at 100 Mbit/s to the port
         let first = 0.001 + 40.0 * 8.0 / 100e6;
@@ -276,7 +277,8 @@ fn a_download_is_opened_by_the_end_that_receives() {
 /// A user without patience leaves at that instant and counts as having given up.
 #[test]
 fn patience_ends_a_flow() {
-    let class = "size = \"1MB\"\npatience = \"2s\"\ntransport = { tcp = { profile = \"ns2-2006\" } }";
+    let class =
+        "size = \"1MB\"\npatience = \"2s\"\ntransport = { tcp = { profile = \"ns2-2006\" } }";
     let (results, _) = lossy(class, Flags::SYN, &[]);
     assert_eq!(flow(&results, "gave_up_s"), 2.0);
     assert!(flow(&results, "closed_s").is_nan());

@@ -163,12 +163,17 @@ impl<C: Control> Sender<C> {
         self.timing = ctx.row.syn_tries == 1;
         self.timed_at = ctx.net.now;
         self.deadline = ctx.net.now + ctx.class.syn_wait(ctx.row.syn_tries);
-        let syn = address.to_sink(Flags::SYN, ctx.class.tcp.header, ctx.net.now);
+        let syn = address.towards_sink(Flags::SYN, ctx.class.tcp.header, ctx.net.now);
         ctx.net.send(&syn);
     }
 
     /// A packet for this end has come.
-    pub(crate) fn receive(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) -> Fate {
+    pub(crate) fn receive(
+        &mut self,
+        packet: &Packet,
+        address: &Address,
+        ctx: &mut Ctx<'_>,
+    ) -> Fate {
         if packet.flags.has(Flags::RST) {
             return self.refused(ctx);
         }
@@ -221,7 +226,7 @@ impl<C: Control> Sender<C> {
         let base = ctx.class.tcp.initial_rto;
         self.deadline = ctx.net.now + ctx.class.backed_off(base, u32::from(self.backoff));
         let flags = Flags::SYN.with(Flags::ACK);
-        let answer = address.to_sink(flags, ctx.class.tcp.header, ctx.net.now);
+        let answer = address.towards_sink(flags, ctx.class.tcp.header, ctx.net.now);
         ctx.net.send(&answer);
     }
 
@@ -272,8 +277,7 @@ impl<C: Control> Sender<C> {
     #[inline]
     fn restart_timer(&mut self, ctx: &Ctx<'_>) {
         let outstanding = self.una < self.nxt;
-        self.deadline =
-            if outstanding { ctx.net.now + self.rto(ctx.class) } else { Time::NEVER };
+        self.deadline = if outstanding { ctx.net.now + self.rto(ctx.class) } else { Time::NEVER };
     }
 
     fn flight(&self) -> u32 {
@@ -492,7 +496,7 @@ impl<C: Control> Sender<C> {
         if self.deadline == Time::NEVER {
             self.deadline = now + self.rto(ctx.class);
         }
-        let mut packet = address.to_sink(flags, payload + ctx.class.tcp.header, now);
+        let mut packet = address.towards_sink(flags, payload + ctx.class.tcp.header, now);
         packet.seq = seq;
         packet.ext = self.control.header(now);
         if let Some(gap) = self.control.gap() {
@@ -507,7 +511,7 @@ impl<C: Control> Sender<C> {
         if self.give_up <= now {
             ctx.row.gave_up = now;
             if self.state == State::Open {
-                let reset = address.to_sink(Flags::RST, ctx.class.tcp.header, now);
+                let reset = address.towards_sink(Flags::RST, ctx.class.tcp.header, now);
                 ctx.net.send(&reset);
             }
             return Fate::Over;
