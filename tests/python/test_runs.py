@@ -201,3 +201,19 @@ def test_results_are_handed_out_once_and_only_when_the_run_is_over(overload):
     run.results()
     with pytest.raises(RuntimeError, match="handed out"):
         run.results()
+
+
+def test_tables_have_the_columns_that_are_documented(overload):
+    from tidegate import _native
+
+    tables = tidegate.run(overload).outcome.tables
+    documented = _native.columns()
+    assert set(documented) == {"flows", "ports", "events", "port_totals"}
+    kinds = {"float64": "f", "uint64": "u", "uint32": "u", "category": "c"}
+    for name, columns in documented.items():
+        got = {
+            column: "c" if isinstance(values, tuple) else values.dtype.kind
+            for column, values in tables[name].items()
+        }
+        for column, _, kind, _ in columns:
+            assert got[column] == kinds[kind], f"{name}.{column}"
