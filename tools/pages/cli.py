@@ -13,7 +13,7 @@ def page() -> str:
     from tidegate.cli import app
 
     group: Any = typer.main.get_command(app)
-    context = typer.Context(group, info_name="tidegate")
+    context = typer.Context(group, info_name="tidegate", **group.context_settings)
     lines = ["# Command line", "", MARK, *_command(group, context)]
     for name, command in sorted(group.commands.items()):
         if not command.hidden:
@@ -34,12 +34,12 @@ def _command(command: Any, context: typer.Context) -> Iterator[str]:
 
 
 def _row(parameter: Any) -> str:
-    text = (getattr(parameter, "help", None) or "").rstrip(".")
+    text = getattr(parameter, "help", None) or ""
     if parameter.param_type_name == "argument":
-        return f"| `{parameter.metavar or parameter.name.upper()}` | {text}. |"
+        return f"| `{parameter.metavar or parameter.name.upper()}` | {text} |"
     names = ", ".join([*parameter.opts, *parameter.secondary_opts])
     if parameter.is_flag:
-        return f"| `{names}` | {text}. |"
-    default = f" (default {parameter.default})" if isinstance(parameter.default, str | int) else ""
+        return f"| `{names}` | {text} |"
+    default = f" Default: {parameter.default}." if isinstance(parameter.default, str | int) else ""
     value = parameter.metavar or "N"  # an option that takes no number names its value
-    return f"| `{names} {value}` | {text}{default}. |"
+    return f"| `{names} {value}` | {text}{default} |"
