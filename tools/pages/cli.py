@@ -7,7 +7,6 @@ import typer
 
 from tools.pages import MARK
 
-
 # What typer adds by itself: its wording differs between versions.
 _GENERAL = {"help", "install_completion", "show_completion"}
 
