@@ -56,7 +56,8 @@ impl Time {
 
     /// In seconds.
     pub fn secs(self) -> f64 {
-        self.0 as f64 * 1e-12
+        // a division, not a product with 1e-12: 0.2 s must come out as 0.2
+        self.0 as f64 / 1e12
     }
 
     /// `self - other`, or zero where `other` is later.

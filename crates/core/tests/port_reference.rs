@@ -70,7 +70,8 @@ impl Discipline for Priority {
     }
 
     fn next(&mut self, (first, second): (&[Packet], &[Packet]), _: Time) -> Next {
-        let best = first.iter().chain(second).zip(0..).min_by_key(|(packet, at)| (level(packet), *at));
+        let best =
+            first.iter().chain(second).zip(0..).min_by_key(|(packet, at)| (level(packet), *at));
         Next::At(best.map_or(0, |(_, at)| at))
     }
 }
@@ -177,8 +178,7 @@ fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
     ];
     // gaps around the transmission time of a packet; multiples of 80 us make
     // arrivals coincide with ends of transmission
-    let gap =
-        prop_oneof![1 => Just(0), 1 => 0..2_000_000_000u64, 4 => (0..6u64).prop_map(|k| k * 80_000_000)];
+    let gap = prop_oneof![1 => Just(0), 1 => 0..2_000_000_000u64, 4 => (0..6u64).prop_map(|k| k * 80_000_000)];
     prop::collection::vec((gap, step), 1..400)
 }
 
@@ -222,8 +222,12 @@ fn check(kind: Kind, steps: &[(u64, Step)], slack: u64) -> Result<(), TestCaseEr
         match *step {
             Step::Arrive { size, level } => {
                 reference.arrive(now, id, size, level);
-                let packet =
-                    Packet { flow: id, size, ext: Ext::Custom([level, 0, 0, 0]), ..Packet::default() };
+                let packet = Packet {
+                    flow: id,
+                    size,
+                    ext: Ext::Custom([level, 0, 0, 0]),
+                    ..Packet::default()
+                };
                 if port.arrive(&packet, id, now, &mut NoDraw) != Outcome::Taken {
                     lost.push(id);
                 }
@@ -248,7 +252,11 @@ fn check(kind: Kind, steps: &[(u64, Step)], slack: u64) -> Result<(), TestCaseEr
     Ok(())
 }
 
-fn drain(port: &mut Port<u32>, until: Time, to: &mut Vec<(u32, Time)>) -> Result<(), TestCaseError> {
+fn drain(
+    port: &mut Port<u32>,
+    until: Time,
+    to: &mut Vec<(u32, Time)>,
+) -> Result<(), TestCaseError> {
     while port.next_event() <= until {
         let at = port.next_event();
         if let Some((packet, cargo)) = port.deliver(at) {
@@ -292,7 +300,8 @@ proptest! {
 /// features C1: one packet over 10 Mbit/s and 100 ms arrives after size * 8 / rate + delay.
 #[test]
 fn one_packet_takes_its_transmission_and_propagation_time() {
-    let mut port: Port = Port::new(0, Rate::from_bps(10_000_000), Time::from_ms(100), Limit::Packets(1));
+    let mut port: Port =
+        Port::new(0, Rate::from_bps(10_000_000), Time::from_ms(100), Limit::Packets(1));
     let packet = Packet { size: 1500, ..Packet::default() };
     port.arrive(&packet, (), Time::ZERO, &mut NoDraw);
     assert_eq!(port.next_event(), Time::from_ms(100) + Time::from_ns(1_200_000));
@@ -317,8 +326,8 @@ impl Discipline for Hold {
 fn a_held_packet_starts_when_it_is_let_go() {
     let mut stages = Stages::new();
     stages.discipline = Some(Box::new(Hold));
-    let mut port: Port<u32> = Port::new(3, Rate::from_bps(8_000_000), Time::ZERO, Limit::Packets(9))
-        .with_stages(stages);
+    let mut port: Port<u32> =
+        Port::new(3, Rate::from_bps(8_000_000), Time::ZERO, Limit::Packets(9)).with_stages(stages);
     for flow in 0..2 {
         let packet = Packet { size: 1000, flow, ..Packet::default() };
         port.arrive(&packet, flow, Time::from_ms(1), &mut NoDraw);
@@ -332,7 +341,8 @@ fn a_held_packet_starts_when_it_is_let_go() {
 /// C2: with room for two behind the one in transmission, the fourth is lost and order is kept.
 #[test]
 fn drop_tail_keeps_order_and_loses_what_does_not_fit() {
-    let mut port: Port<u32> = Port::new(3, Rate::from_bps(8_000_000), Time::ZERO, Limit::Packets(2));
+    let mut port: Port<u32> =
+        Port::new(3, Rate::from_bps(8_000_000), Time::ZERO, Limit::Packets(2));
     let outcomes: Vec<Outcome> = (0..4)
         .map(|flow| {
             let packet = Packet { size: 1000, flow, ..Packet::default() };

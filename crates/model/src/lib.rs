@@ -6,7 +6,9 @@
 //! ([`files`]) is handed in.
 
 mod check;
+pub mod columns;
 mod document;
+pub mod draw;
 pub mod law;
 pub mod profile;
 mod report;

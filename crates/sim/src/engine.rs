@@ -270,8 +270,7 @@ mod tests {
             order.push((entity.kind(), entity.number()));
             events.remove();
         }
-        let expected =
-            [(Kind::Port, 7), (Kind::Flow, 3), (Kind::Sample, 0), (Kind::Port, 9)];
+        let expected = [(Kind::Port, 7), (Kind::Flow, 3), (Kind::Sample, 0), (Kind::Port, 9)];
         assert_eq!(order, expected);
     }
 

@@ -13,4 +13,4 @@ mod run;
 pub mod transport;
 
 pub use probe::{Column, Data};
-pub use run::{BuildError, Custom, Progress, Results, Simulation};
+pub use run::{BuildError, Custom, Factory, Progress, Results, Simulation};

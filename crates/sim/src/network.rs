@@ -184,11 +184,8 @@ impl Network {
     #[cold]
     fn reject(&mut self, port: u32, refused: &Packet) {
         let to_opener = !refused.flags.has(Flags::ACK);
-        let (src, dst) = if to_opener {
-            (refused.dst, refused.src)
-        } else {
-            (refused.src, refused.dst)
-        };
+        let (src, dst) =
+            if to_opener { (refused.dst, refused.src) } else { (refused.src, refused.dst) };
         let toggled = refused.flags.has(Flags::TO_SOURCE) != to_opener;
         let flags = if toggled { Flags::RST.with(Flags::TO_SOURCE) } else { Flags::RST };
         let reset = Packet { sent: self.now, src, dst, flags, ..*refused };

@@ -53,7 +53,8 @@ pub(crate) fn flow_columns(rows: &[Row], scenario: &Scenario) -> Vec<Column> {
     };
     let fct: Vec<f64> = rows.iter().map(|row| span(row.start, row.closed)).collect();
     let fct_admitted = rows.iter().map(|row| span(row.admitted, row.closed)).collect();
-    let goodput = rows.iter().zip(&fct).map(|(row, fct)| row.delivered as f64 * 8.0 / fct).collect();
+    let goodput =
+        rows.iter().zip(&fct).map(|(row, fct)| row.delivered as f64 * 8.0 / fct).collect();
     vec![
         Column { name: "flow", data: Data::U64((0..rows.len() as u64).collect()) },
         Column {
@@ -63,9 +64,7 @@ pub(crate) fn flow_columns(rows: &[Row], scenario: &Scenario) -> Vec<Column> {
                 names: scenario.traffic.iter().map(|class| class.name.clone()).collect(),
             },
         },
-        real("size_bytes", |row| {
-            if row.size == UNLIMITED { f64::NAN } else { row.size as f64 }
-        }),
+        real("size_bytes", |row| if row.size == UNLIMITED { f64::NAN } else { row.size as f64 }),
         real("start_s", |row| seconds(row.start)),
         real("admitted_s", |row| seconds(row.admitted)),
         real("data_done_s", |row| seconds(row.data_done)),
@@ -219,11 +218,10 @@ fn event_columns(rows: &[EventRow], scenario: &Scenario) -> Vec<Column> {
         name,
         data: Data::U64(rows.iter().map(value).collect()),
     };
-    let laws = scenario
-        .network
-        .ports
-        .iter()
-        .map(|port| port.gate.as_ref().map_or(String::new(), |gate| gate.law.name().to_owned()));
+    let laws =
+        scenario.network.ports.iter().map(|port| {
+            port.gate.as_ref().map_or(String::new(), |gate| gate.law.name().to_owned())
+        });
     let mut phases: Vec<String> = Vec::new();
     let codes = rows
         .iter()

@@ -4,7 +4,7 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 use tidegate_core::law::Fault;
 use tidegate_core::packet::{Flags, Packet};
-use tidegate_core::port::Stages;
+use tidegate_core::port::{Port, Stages};
 use tidegate_core::units::Time;
 use tidegate_model::draw::{ClassDraws, FlowDraw, stream};
 use tidegate_model::scenario::{Class, Direction, FlowSize, Scenario};
@@ -185,6 +185,11 @@ impl Simulation {
     /// The present instant of simulated time.
     pub fn now(&self) -> Time {
         self.net.now
+    }
+
+    /// The ports, in the order of the scenario's network.
+    pub fn ports(&self) -> &[Port] {
+        &self.net.ports
     }
 
     /// Packets that have crossed a link so far.

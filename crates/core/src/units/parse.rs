@@ -243,7 +243,15 @@ impl fmt::Display for Time {
         if self.0 == 0 {
             return f.write_str("0s");
         }
-        print(f, self.0 as f64, &TIMES[..5])
+        // beyond 2^51 ps the largest fitting unit may cost the last digits: take one that does not
+        let exact = |unit: &(&str, f64)| {
+            self.0 as f64 >= unit.1
+                && format!("{}{}", self.0 as f64 / unit.1, unit.0).parse() == Ok(*self)
+        };
+        match TIMES[..5].iter().rev().find(|unit| exact(unit)) {
+            Some((unit, factor)) => write!(f, "{}{unit}", self.0 as f64 / factor),
+            None => print(f, self.0 as f64, &TIMES[..5]),
+        }
     }
 }
 
@@ -360,6 +368,11 @@ mod tests {
         for text in ["10Mbit", "1.5Gbit", "100kbit", "7bit"] {
             let rate: Rate = text.parse().unwrap();
             assert_eq!(rate.to_string().parse(), Ok(rate));
+        }
+        for ps in [9_007_199_254_740_993u64, 2_591_999_999_999_999_488, 8_640_000_000_000_000_000] {
+            // the nearest number that 53 bits can hold, as parsing yields
+            let time = Time::from_ps(ps as f64 as u64);
+            assert_eq!(time.to_string().parse(), Ok(time), "{time}");
         }
         for text in ["98ms", "300s", "3.2us", "1ps", "0s"] {
             let time: Time = text.parse().unwrap();

@@ -56,6 +56,18 @@ fn fixed_rate() {
 }
 
 #[test]
+fn fixed_rate_tokens() {
+    // 1 s / 65.5 = 15.267175... ms, whatever the epoch carries over
+    let config = fixed_rate::Config {
+        rate: Frequency::per_s(65.5),
+        limiter: Limiter::TokenBucket,
+        ..Default::default()
+    };
+    let rig = Rig::new(FixedRate::new(config));
+    assert_eq!((rig.knobs.token_interval_ns, rig.knobs.token_depth_ns), (15_267_175, 15_267_175));
+}
+
+#[test]
 fn gss_ga() {
     let law = GssGa::new(gss_ga::Config::default());
     replay(include_str!("../golden/gss_ga.csv"), law, 140);

@@ -113,6 +113,18 @@ fn it_narrows_as_worked_by_hand() {
 }
 
 #[test]
+fn equal_points_go_to_fewer_admissions() {
+    // The plateau brackets at 336.5, 558.3, 917.1. By hand: x = 695.3 loses (d = 192);
+    // then 473.6, 421.2 and 388.9 all bring the same 240, and each time c comes down,
+    // until c - a = 421.2 - 336.5 < 100.
+    let rows = run(Config::default(), plateau, 0.0, 0, 60);
+    let set: Vec<f64> = rows.iter().map(|row| libm::round(row.decision.set)).collect();
+    assert_eq!(set[6..12], [917.0, 695.0, 474.0, 421.0, 389.0, 389.0]);
+    // and with no slope to go by it tries five to either side of where it stands
+    assert!(set[11..].iter().all(|set| (383.0..=395.0).contains(set)), "{set:?}");
+}
+
+#[test]
 fn it_comes_within_five_percent_in_fifteen_epochs() {
     let curves: [(&str, Curve); 7] = [
         ("tent 220", tent_220),
@@ -285,11 +297,34 @@ fn the_bracket_ends_where_fewer_arrive_than_are_allowed() {
 }
 
 #[test]
+fn what_could_not_be_refused_says_nothing() {
+    // 25 and 20 arrive where 30 and 62 are allowed: all are admitted, and that the third
+    // point brings less is chance. It is no bracket around 30.
+    let mut rig = Rig::new(GssGa::new(Config::default()));
+    let rows: Vec<Epoch> = [40, 25, 20].map(|came| rig.epoch(came, |admitted| admitted)).to_vec();
+    let last = rows[2].decision;
+    assert_eq!((last.phase, libm::round(last.set)), ("ascent", 62.0));
+}
+
+#[test]
+fn it_allows_at_most_twice_what_arrives() {
+    let mut rig = Rig::new(GssGa::new(Config { restart: false, ..Config::default() }));
+    for _ in 0..40 {
+        rig.epoch(CROWD, |admitted| tent_220(admitted as f64) as u64);
+    }
+    // by hand: around 220 before; 50 come now
+    assert_eq!(rig.epoch(50, |admitted| admitted).decision.set, 100.0);
+    // and never less than a step above alpha_min
+    assert_eq!(rig.epoch(3, |admitted| admitted).decision.set, 30.0);
+}
+
+#[test]
 fn a_first_step_that_loses_is_searched_below() {
     // the top is at 10: 30 brings less. By hand: 10 + 0.3819 x 20 = 17.6
     let falling: Curve = |p| 20.0 - 0.5 * p;
     let rows = run(Config::default(), falling, 0.0, 0, 40);
-    assert_eq!(allowances(&rows)[..4], [10, 30, 62, 17]);
+    // d = 15 at 10 and 11 at 17.6: the climb starts from the better one
+    assert_eq!(allowances(&rows)[..5], [10, 30, 62, 17, 10]);
     let (least, most) = (
         allowances(&rows)[4..].iter().min().copied(),
         allowances(&rows)[4..].iter().max().copied(),

@@ -50,12 +50,12 @@ pub(crate) struct Address {
 
 impl Address {
     /// A packet from the sink to the source.
-    pub(crate) fn to_source(&self, flags: Flags, header: u32, now: Time) -> Packet {
+    pub(crate) fn towards_source(&self, flags: Flags, header: u32, now: Time) -> Packet {
         self.packet(flags.with(Flags::TO_SOURCE), self.sink, self.source, header, now)
     }
 
     /// A packet from the source to the sink.
-    pub(crate) fn to_sink(&self, flags: Flags, size: u32, now: Time) -> Packet {
+    pub(crate) fn towards_sink(&self, flags: Flags, size: u32, now: Time) -> Packet {
         self.packet(flags, self.source, self.sink, size, now)
     }
 
@@ -103,12 +103,17 @@ impl Receiver {
         self.state = State::SynSent;
         ctx.row.syn_tries += 1;
         self.deadline = ctx.net.now + ctx.class.syn_wait(ctx.row.syn_tries);
-        let syn = address.to_source(Flags::SYN, ctx.class.tcp.header, ctx.net.now);
+        let syn = address.towards_source(Flags::SYN, ctx.class.tcp.header, ctx.net.now);
         ctx.net.send(&syn);
     }
 
     /// A packet for this end has come.
-    pub(crate) fn receive(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) -> Fate {
+    pub(crate) fn receive(
+        &mut self,
+        packet: &Packet,
+        address: &Address,
+        ctx: &mut Ctx<'_>,
+    ) -> Fate {
         if packet.flags.has(Flags::RST) {
             return self.refused(ctx);
         }
@@ -158,7 +163,7 @@ impl Receiver {
         let base = ctx.class.tcp.initial_rto;
         self.deadline = ctx.net.now + ctx.class.backed_off(base, u32::from(self.retries));
         let flags = Flags::SYN.with(Flags::ACK);
-        let answer = address.to_source(flags, ctx.class.tcp.header, ctx.net.now);
+        let answer = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
         ctx.net.send(&answer);
     }
 
@@ -214,7 +219,7 @@ impl Receiver {
     fn acknowledge_with(&mut self, address: &Address, newest: u32, echo: &Ext, ctx: &mut Ctx<'_>) {
         self.pending = 0;
         self.deadline = Time::NEVER;
-        let mut ack = address.to_source(Flags::ACK, ctx.class.tcp.header, ctx.net.now);
+        let mut ack = address.towards_source(Flags::ACK, ctx.class.tcp.header, ctx.net.now);
         ack.ack = self.next;
         ack.sent = self.echo;
         ack.ext = match (&self.beyond, echo) {

@@ -66,11 +66,8 @@ impl Ranges {
         if from >= to {
             return 0;
         }
-        let covered: u32 = self
-            .0
-            .iter()
-            .map(|range| range.1.min(to).saturating_sub(range.0.max(from)))
-            .sum();
+        let covered: u32 =
+            self.0.iter().map(|range| range.1.min(to).saturating_sub(range.0.max(from))).sum();
         to - from - covered
     }
 

@@ -163,7 +163,7 @@ impl<C: Control> Sender<C> {
         self.timing = ctx.row.syn_tries == 1;
         self.timed_at = ctx.net.now;
         self.deadline = ctx.net.now + ctx.class.syn_wait(ctx.row.syn_tries);
-        let syn = address.to_sink(Flags::SYN, ctx.class.tcp.header, ctx.net.now);
+        let syn = address.towards_sink(Flags::SYN, ctx.class.tcp.header, ctx.net.now);
         ctx.net.send(&syn);
     }
 
@@ -222,7 +222,7 @@ impl<C: Control> Sender<C> {
     }
 
     fn acknowledge(address: &Address, ctx: &mut Ctx<'_>) {
-        let ack = address.to_sink(Flags::ACK, ctx.class.tcp.header, ctx.net.now);
+        let ack = address.towards_sink(Flags::ACK, ctx.class.tcp.header, ctx.net.now);
         ctx.net.send(&ack);
     }
 
@@ -230,7 +230,7 @@ impl<C: Control> Sender<C> {
         self.timed_at = ctx.net.now;
         self.deadline = ctx.net.now + self.rto.timeout(ctx.class, false);
         let flags = Flags::SYN.with(Flags::ACK);
-        let answer = address.to_sink(flags, ctx.class.tcp.header, ctx.net.now);
+        let answer = address.towards_sink(flags, ctx.class.tcp.header, ctx.net.now);
         ctx.net.send(&answer);
     }
 
@@ -255,12 +255,13 @@ impl<C: Control> Sender<C> {
     }
 
     /// An acknowledgement of everything up to `ack` restarts the timer of FullTcp,
-    /// before anything else is learnt from it: as backed off as it was.
+    /// before anything else is learnt from it: as backed off as it was; then the back-off ends.
     #[inline]
     fn restart_early(&mut self, ack: u32, ctx: &Ctx<'_>) {
         if ctx.class.tcp.timer_rule == TimerRule::FullTcp {
             let outstanding = ack < self.max;
             self.deadline = if outstanding { self.timeout_from_now(ctx) } else { Time::NEVER };
+            self.rto.calm();
         }
     }
 
@@ -315,9 +316,6 @@ impl<C: Control> Sender<C> {
         } else if self.timing && ack > self.timed {
             self.timing = false;
             self.rto.sample(self.timed_at, ctx.net.now, ctx.class);
-        }
-        if ctx.class.tcp.timer_rule == TimerRule::FullTcp {
-            self.rto.calm();
         }
         self.una = ack;
         self.nxt = self.nxt.max(ack);
@@ -512,7 +510,7 @@ impl<C: Control> Sender<C> {
         if self.deadline == Time::NEVER {
             self.deadline = self.timeout_from_now(ctx);
         }
-        let mut packet = address.to_sink(flags, payload + ctx.class.tcp.header, now);
+        let mut packet = address.towards_sink(flags, payload + ctx.class.tcp.header, now);
         packet.seq = seq;
         packet.ext = self.control.header(now);
         if let Some(gap) = self.control.gap() {
@@ -527,7 +525,7 @@ impl<C: Control> Sender<C> {
         if self.give_up <= now {
             ctx.row.gave_up = now;
             if self.state == State::Open {
-                let reset = address.to_sink(Flags::RST, ctx.class.tcp.header, now);
+                let reset = address.towards_sink(Flags::RST, ctx.class.tcp.header, now);
                 ctx.net.send(&reset);
             }
             return Fate::Over;
@@ -550,7 +548,7 @@ impl<C: Control> Sender<C> {
                 self.send_syn(address, ctx);
             }
             State::SynReceived => {
-                self.rto.back_off();
+                self.rto.back_off(ctx.class.tcp.timer_rule);
                 self.syn_lost = true;
                 self.timing = false;
                 self.send_syn_ack(address, ctx);
@@ -569,10 +567,7 @@ impl<C: Control> Sender<C> {
         self.control.on_timeout(self.flight(), again);
         self.timed_out = self.una;
         self.timeouts += 1;
-        self.rto.back_off();
-        if ctx.class.tcp.timer_rule == TimerRule::FullTcp {
-            self.rto.doubt();
-        }
+        self.rto.back_off(ctx.class.tcp.timer_rule);
         self.recover = self.max;
         self.after_timeout = true;
         self.recovering = false;

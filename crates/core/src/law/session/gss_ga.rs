@@ -29,9 +29,11 @@
 //!   `min(alpha, a)`, and where everything was admitted twice `alpha` stays.
 //!
 //! Limits: completions in an epoch stem partly from admissions before it, so a
-//! fall of `alpha` flatters the new point; `skip` waits. The slope's noise is that
-//! of `d` times `step_size / probe`: with `d` noisy by 5 or more every
-//! move is a full one.
+//! point that follows a larger one is flattered, the bracket goes too far up and
+//! the ascent, at most 40 an epoch, has the way back; `skip` waits for that to
+//! pass. Steps are absolute: a peak of 80 an epoch is kept within an eighth. After
+//! a short move the slope is mostly noise, and beyond a deviation of `d` of about 7
+//! the next move is a full one.
 
 mod config;
 

@@ -1,0 +1,80 @@
+# Everything that CI runs can be run here, target by target: `make help`.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+VENV := .venv
+BIN := $(VENV)/bin
+SEEDS ?= 5
+
+export PATH := $(PATH):$(HOME)/.cargo/bin
+# One interpreter for every build of the bindings: another one would compile them anew.
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+
+.PHONY: help
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | \
+	    while IFS='|' read -r target text; do printf '  make %-8s %s\n' "$$target" "$$text"; done
+
+.PHONY: build
+build: $(VENV)/.built ## Make .venv/bin/tidegate (installs what is missing into .venv)
+
+.PHONY: demo
+demo: build ## Compare session controls on an overloaded access link: table, pictures, data
+	$(BIN)/tidegate compare scenarios/overloaded-access-link.toml \
+	    --gate none,fixed-rate:100,gss-ga,close-probe --seeds $(SEEDS) --out out/demo
+
+.PHONY: test
+test: $(VENV)/.dev ## Run the tests of the Rust crates and of the Python package
+	cargo test --workspace
+	$(BIN)/python -m pytest tests/python tools/tests
+
+.PHONY: lint
+lint: $(VENV)/.dev ## Check formatting, lints, types, layering, lengths and generated files
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict python tools
+	$(BIN)/python -m mypy.stubtest tidegate._native
+	$(BIN)/python -m tools.lint
+
+.PHONY: bench
+bench: build ## Measure the speed of the simulator on its yardstick
+	$(BIN)/tidegate bench
+	$(BIN)/tidegate bench --json
+
+.PHONY: fmt
+fmt: $(VENV)/.dev ## Format Rust and Python
+	cargo fmt --all
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.PHONY: docs
+docs: $(VENV)/.dev ## Write the generated pages: those of docs/ that come from the code
+	$(BIN)/python -m tools.generate
+
+.PHONY: clean
+clean: ## Remove everything that was built, results in out/ included
+	rm -rf $(VENV) out target
+
+# Stamps: a step runs again when what it depends on is newer.
+
+$(VENV)/.created: tools/system.sh
+	python=$$(bash tools/system.sh) && "$$python" -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1" "maturin>=1.9.4,<2"
+	touch $@
+
+$(VENV)/.built: $(VENV)/.created pyproject.toml $(RUST)
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.built
+	$(BIN)/python -m pip install --quiet --group dev
+	touch $@

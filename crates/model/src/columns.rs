@@ -1,0 +1,203 @@
+//! Every column of the results: its name, unit, kind and meaning.
+//!
+//! This is the one table of them. The simulator fills these columns in this
+//! order, and the documentation is checked against them.
+
+/// What a column holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Floating-point numbers; NaN where there is nothing to say.
+    F64,
+    /// Whole numbers of 64 bits.
+    U64,
+    /// Whole numbers of 32 bits.
+    U32,
+    /// One of a few names.
+    Category,
+}
+
+/// One column.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Column {
+    /// Name, with the unit at its end.
+    pub name: &'static str,
+    /// Unit: `s`, `bit/s`, `B`, `packets`, `flows`, `sessions`, or `1` for a share; empty for names and numbers of things.
+    pub unit: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
+const fn column(
+    name: &'static str,
+    unit: &'static str,
+    kind: Kind,
+    meaning: &'static str,
+) -> Column {
+    Column { name, unit, kind, meaning }
+}
+
+use Kind::{Category, F64, U32, U64};
+
+/// Columns of `flows`: a row for each flow that started.
+pub const FLOWS: &[Column] = &[
+    column("flow", "", U32, "number of the flow, in the order of the starts"),
+    column("class", "", Category, "traffic class"),
+    column("size_bytes", "B", F64, "how much the flow has to send; empty: without end"),
+    column("start_s", "s", F64, "first SYN sent"),
+    column(
+        "admitted_s",
+        "s",
+        F64,
+        "the opening packet that got through passed the last gated port of its path, else reached the receiver",
+    ),
+    column("data_done_s", "s", F64, "last byte delivered in order"),
+    column("closed_s", "s", F64, "acknowledgement of the FIN received"),
+    column(
+        "gave_up_s",
+        "s",
+        F64,
+        "the user or the transport gave up, or the session was refused by a reset",
+    ),
+    column("fct_s", "s", F64, "flow completion time: start to close"),
+    column("fct_admitted_s", "s", F64, "admission to close"),
+    column("goodput_bps", "bit/s", F64, "size over flow completion time"),
+    column("syn_tries", "packets", U32, "opening packets sent, retries included"),
+    column("retransmitted_packets", "packets", U32, "data packets sent again"),
+    column(
+        "timeouts",
+        "",
+        U32,
+        "expiries of the retransmission timer, those of the SYN not counted",
+    ),
+    column("sent_packets", "packets", U32, "data packets sent, retransmissions included"),
+    column("delivered_bytes", "B", U64, "bytes delivered in order so far"),
+];
+
+/// Columns of `ports`: a row for each sampled port and interval.
+pub const PORTS: &[Column] = &[
+    column("time_s", "s", F64, "end of the interval"),
+    column("port", "", Category, "port"),
+    column("capacity_bps", "bit/s", U64, "capacity at the end of the interval"),
+    column("syn_arrived", "packets", U64, "opening packets that arrived"),
+    column("syn_refused", "packets", U64, "of these, dropped or rejected here for whatever reason"),
+    column("data_arrived", "packets", U64, "data packets that arrived"),
+    column("data_dropped", "packets", U64, "of these, dropped here for whatever reason"),
+    column("arrived_packets", "packets", U64, "packets that arrived"),
+    column("departed_packets", "packets", U64, "packets whose transmission started"),
+    column("departed_bytes", "B", U64, "bytes of these, headers included"),
+    column("drops_queue_full", "packets", U64, "dropped because the queue was full"),
+    column(
+        "drops_session_refused",
+        "packets",
+        U64,
+        "dropped or rejected because the gate refused the session",
+    ),
+    column("drops_evicted", "packets", U64, "taken out of the queue for a better packet"),
+    column("drops_custom", "packets", U64, "dropped by a law of the user's own"),
+    column(
+        "queue_packets",
+        "packets",
+        U64,
+        "packets waiting at the end of the interval, the one in transmission not counted",
+    ),
+    column("queue_bytes", "B", U64, "bytes of these"),
+    column(
+        "queue_mean_packets",
+        "packets",
+        F64,
+        "packets waiting, averaged over the interval's time",
+    ),
+    column("utilisation", "1", F64, "share of the interval in which the link was transmitting"),
+];
+
+/// Columns of `port_totals`: a row for each port, over the time after the warm-up.
+pub const PORT_TOTALS: &[Column] = &[
+    column("port", "", Category, "port"),
+    column("syn_arrived", "packets", U64, "opening packets that arrived"),
+    column("syn_refused", "packets", U64, "of these, dropped or rejected here for whatever reason"),
+    column("data_arrived", "packets", U64, "data packets that arrived"),
+    column("data_dropped", "packets", U64, "of these, dropped here for whatever reason"),
+    column("arrived_packets", "packets", U64, "packets that arrived"),
+    column("departed_packets", "packets", U64, "packets whose transmission started"),
+    column("departed_bytes", "B", U64, "bytes of these, headers included"),
+    column("utilisation", "1", F64, "share of the time in which the link was transmitting"),
+    column("queue_mean_packets", "packets", F64, "packets waiting, averaged over time"),
+    column("drops_queue_full", "packets", U64, "dropped because the queue was full"),
+    column(
+        "drops_session_refused",
+        "packets",
+        U64,
+        "dropped or rejected because the gate refused the session",
+    ),
+    column("drops_evicted", "packets", U64, "taken out of the queue for a better packet"),
+    column("drops_custom", "packets", U64, "dropped by a law of the user's own"),
+];
+
+/// Columns of `events`: a row for each decision of a law.
+pub const EVENTS: &[Column] = &[
+    column("time_s", "s", F64, "end of the epoch"),
+    column("port", "", Category, "port"),
+    column("law", "", Category, "the law that decided"),
+    column("phase", "", Category, "the phase that the law is in now"),
+    column(
+        "set",
+        "",
+        F64,
+        "what it set: for a session law, sessions allowed per epoch; infinite: all",
+    ),
+    column(
+        "from",
+        "",
+        F64,
+        "what it set it from: for a session law, (smoothed) completions per epoch",
+    ),
+    column("arrived", "sessions", U64, "opening packets that arrived in the epoch"),
+    column("admitted", "sessions", U64, "of these, let through"),
+    column("departed", "sessions", U64, "sessions that ended in the epoch"),
+];
+
+/// Every table with its columns.
+pub const TABLES: [(&str, &[Column]); 4] =
+    [("flows", FLOWS), ("ports", PORTS), ("events", EVENTS), ("port_totals", PORT_TOTALS)];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tidegate_core::law::Reason;
+
+    #[test]
+    fn every_reason_to_drop_a_packet_has_its_column() {
+        for reason in Reason::ALL {
+            let name = format!("drops_{}", reason.name());
+            for table in [PORTS, PORT_TOTALS] {
+                assert!(table.iter().any(|column| column.name == name), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_name_is_its_unit() {
+        let ends = [("_s", "s"), ("_bps", "bit/s"), ("_bytes", "B"), ("_packets", "packets")];
+        for (table, columns) in TABLES {
+            for column in columns {
+                for (end, unit) in ends {
+                    if column.name.ends_with(end) {
+                        assert_eq!(column.unit, unit, "{table}.{}", column.name);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_table_has_a_name_twice() {
+        for (table, columns) in TABLES {
+            let mut names: Vec<&str> = columns.iter().map(|column| column.name).collect();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), columns.len(), "{table}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Laws written in Python: an object with `start` and `update` as an interval half.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use tidegate_core::law::session;
+use tidegate_core::law::{self, Decision, Fault, Interval};
+use tidegate_core::units::Time;
+
+/// What a law sets and the per-packet half obeys.
+#[pyclass(module = "tidegate._native", get_all, set_all)]
+pub struct Knobs {
+    /// Sessions that may pass in the present epoch (limiter "counter").
+    allowance: u64,
+    /// Nanoseconds between two tokens (limiter "token-bucket"); zero: no limit.
+    token_interval_ns: u64,
+    /// How many nanoseconds' worth of tokens the bucket holds.
+    token_depth_ns: u64,
+    /// Everything passes, and is counted.
+    pass_all: bool,
+}
+
+impl Knobs {
+    fn of(knobs: &session::Knobs) -> Knobs {
+        Knobs {
+            allowance: knobs.allowance,
+            token_interval_ns: knobs.token_interval_ns,
+            token_depth_ns: knobs.token_depth_ns,
+            pass_all: knobs.pass_all != 0,
+        }
+    }
+
+    fn store(&self, knobs: &mut session::Knobs) {
+        knobs.allowance = self.allowance;
+        knobs.token_interval_ns = self.token_interval_ns;
+        knobs.token_depth_ns = self.token_depth_ns;
+        knobs.pass_all = u32::from(self.pass_all);
+    }
+}
+
+/// What the per-packet half has counted since the last update.
+#[pyclass(module = "tidegate._native", frozen, get_all)]
+pub struct Counts {
+    /// Opening packets that arrived, retries included.
+    arrived: u64,
+    /// Of these, how many were let through.
+    admitted: u64,
+    /// Sessions that ended: FINs that the queue took.
+    departed: u64,
+    /// Sessions that broke off: resets that the queue took.
+    resets: u64,
+}
+
+/// What a law may see of its port.
+#[pyclass(module = "tidegate._native", frozen, get_all)]
+pub struct View {
+    /// Present capacity of the link in bits per second.
+    rate_bps: u64,
+    /// Packets waiting, the one in transmission not counted.
+    queue_packets: u32,
+    /// Bytes waiting, the packet in transmission not counted.
+    queue_bytes: u64,
+    /// Fewest packets waiting at any moment since the last update.
+    min_queue_packets: u32,
+    /// Packets that the queue lost since the last update, refused sessions not counted.
+    queue_drops: u64,
+    /// Since when (s) the link has been idle, or None.
+    idle_since_s: Option<f64>,
+}
+
+impl View {
+    fn of(view: &law::View<'_>) -> View {
+        View {
+            rate_bps: view.rate.bps(),
+            queue_packets: view.queue_packets,
+            queue_bytes: view.queue_bytes,
+            min_queue_packets: view.min_queue_packets,
+            queue_drops: view.queue_drops,
+            idle_since_s: view.idle_since.map(Time::secs),
+        }
+    }
+}
+
+/// Reads and clears what was counted; when the next token falls due is not a count.
+fn take(counts: &mut session::Counts) -> Counts {
+    let taken = std::mem::take(counts);
+    counts.token_due_ns = taken.token_due_ns;
+    Counts {
+        arrived: taken.arrived,
+        admitted: taken.admitted,
+        departed: taken.departed,
+        resets: taken.resets,
+    }
+}
+
+/// A Python object in the socket of an interval half.
+pub struct PythonLaw {
+    object: Py<PyAny>,
+    last: Decision,
+    /// What `start` raised: it cannot fail, so the first update does.
+    failed: Option<PyErr>,
+}
+
+impl PythonLaw {
+    /// The object becomes a law; whether it has the methods shows on the first call.
+    pub fn new(object: Py<PyAny>) -> PythonLaw {
+        let last = Decision { phase: "python", set: 0.0, from: 0.0 };
+        PythonLaw { object, last, failed: None }
+    }
+
+    fn call_start(&self, now: Time, knobs: &mut session::Knobs) -> PyResult<Time> {
+        Python::attach(|py| {
+            let handed = Bound::new(py, Knobs::of(knobs))?;
+            let arguments = (now.secs(), &handed);
+            let answer = self.object.bind(py).call_method1("start", arguments)?;
+            handed.borrow().store(knobs);
+            deadline(now, &answer)
+        })
+    }
+
+    fn call_update(
+        &self,
+        now: Time,
+        view: &law::View<'_>,
+        counts: Counts,
+        knobs: &mut session::Knobs,
+    ) -> PyResult<Time> {
+        Python::attach(|py| {
+            let handed = Bound::new(py, Knobs::of(knobs))?;
+            let arguments = (now.secs(), View::of(view), counts, &handed);
+            let answer = self.object.bind(py).call_method1("update", arguments)?;
+            handed.borrow().store(knobs);
+            deadline(now, &answer)
+        })
+    }
+}
+
+/// The next deadline as the law's method returned it.
+fn deadline(now: Time, answer: &Bound<'_, PyAny>) -> PyResult<Time> {
+    let seconds: f64 = answer.extract()?;
+    let next = Time::from_secs_f64(seconds);
+    if next > now {
+        return Ok(next);
+    }
+    Err(PyValueError::new_err(format!(
+        "a law must return the time (s) of its next update, later than now ({} s); it returned {seconds}",
+        now.secs()
+    )))
+}
+
+impl Interval<session::Knobs, session::Counts> for PythonLaw {
+    fn start(&mut self, now: Time, knobs: &mut session::Knobs) -> Time {
+        match self.call_start(now, knobs) {
+            Ok(deadline) => deadline,
+            Err(error) => {
+                self.failed = Some(error);
+                now
+            }
+        }
+    }
+
+    fn update(
+        &mut self,
+        now: Time,
+        view: &law::View<'_>,
+        counts: &mut session::Counts,
+        knobs: &mut session::Knobs,
+    ) -> Result<Time, Fault> {
+        if let Some(error) = self.failed.take() {
+            return Err(Box::new(error));
+        }
+        let taken = take(counts);
+        let departed = taken.departed;
+        let next = self.call_update(now, view, taken, knobs)?;
+        self.last = Decision { set: knobs.allowance as f64, from: departed as f64, ..self.last };
+        Ok(next)
+    }
+
+    fn decision(&self) -> Decision {
+        self.last
+    }
+}

@@ -1,0 +1,29 @@
+//! The native module of the Python package: conversions and nothing else.
+//!
+//! What is decided is decided in the crates below or in Python above. The one
+//! exception is how many events make a slice of some milliseconds, because
+//! the simulator itself reads no clock.
+
+mod columns;
+mod law;
+mod scenario;
+mod simulation;
+
+use pyo3::prelude::*;
+
+/// The simulator behind tidegate.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::law::{Counts, Knobs, View};
+    #[pymodule_export]
+    use crate::scenario::{Scenario, ScenarioError, files, load, schema};
+    #[pymodule_export]
+    use crate::simulation::{LawFault, Simulation};
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

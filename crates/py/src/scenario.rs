@@ -1,0 +1,106 @@
+//! Scenario documents: checked in the model, handed to Python as one opaque thing.
+
+use std::collections::BTreeMap;
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use tidegate_model as model;
+
+create_exception!(
+    tidegate._native,
+    ScenarioError,
+    PyValueError,
+    "A scenario that cannot be run; its text shows the place and what would be right."
+);
+
+/// A checked scenario.
+#[pyclass(frozen, module = "tidegate._native")]
+pub struct Scenario {
+    pub(crate) checked: model::scenario::Scenario,
+    effective: String,
+}
+
+#[pymethods]
+impl Scenario {
+    /// What the scenario calls itself.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.checked.name
+    }
+
+    /// Simulated time in seconds.
+    #[getter]
+    fn duration_s(&self) -> f64 {
+        self.checked.duration.secs()
+    }
+
+    /// Start of the window that means are taken over, in seconds.
+    #[getter]
+    fn warmup_s(&self) -> f64 {
+        self.checked.warmup.secs()
+    }
+
+    /// Names of the traffic classes, in the order of the document.
+    #[getter]
+    fn classes(&self) -> Vec<String> {
+        self.checked.traffic.iter().map(|class| class.name.clone()).collect()
+    }
+
+    /// Name of every port, with whether it belongs to a host's access link.
+    #[getter]
+    fn ports(&self) -> Vec<(String, bool)> {
+        self.checked.network.ports.iter().map(|port| (port.name.clone(), port.access)).collect()
+    }
+
+    /// The effective scenario as TOML, every default spelled out.
+    fn show(&self) -> &str {
+        &self.effective
+    }
+}
+
+fn settings_of(pairs: &[(String, String)]) -> Vec<model::Setting<'_>> {
+    pairs.iter().map(|(key, value)| model::Setting { key, value }).collect()
+}
+
+fn refused(report: &model::Report, colour: bool) -> PyErr {
+    ScenarioError::new_err(report.render(colour))
+}
+
+/// The files that a document refers to, as it writes them.
+#[pyfunction]
+#[pyo3(signature = (text, origin, settings, colour = false))]
+pub fn files(
+    text: &str,
+    origin: &str,
+    settings: Vec<(String, String)>,
+    colour: bool,
+) -> PyResult<Vec<String>> {
+    model::files(model::Source { name: origin, text }, &settings_of(&settings))
+        .map_err(|report| refused(&report, colour))
+}
+
+/// Check a document; `files` holds the content of every file it refers to.
+#[pyfunction]
+#[pyo3(signature = (text, origin, settings, files, colour = false))]
+pub fn load(
+    text: &str,
+    origin: &str,
+    settings: Vec<(String, String)>,
+    files: BTreeMap<String, Vec<u8>>,
+    colour: bool,
+) -> PyResult<Scenario> {
+    let source = || model::Source { name: origin, text };
+    let settings = settings_of(&settings);
+    let checked = model::load(source(), &settings, &files);
+    let checked = checked.map_err(|report| refused(&report, colour))?;
+    let effective = model::show(source(), &settings, &files);
+    let effective = effective.map_err(|report| refused(&report, colour))?;
+    Ok(Scenario { checked, effective })
+}
+
+/// The JSON schema of scenario documents.
+#[pyfunction]
+pub fn schema() -> String {
+    model::schema()
+}

@@ -1,0 +1,70 @@
+//! Scenarios in a few lines, and their columns by name.
+#![allow(dead_code)] // every test file uses its own part
+
+use std::collections::BTreeMap;
+
+use tidegate_core::units::Time;
+use tidegate_model::{Scenario, Setting, Source};
+use tidegate_sim::{Column, Custom, Data, Progress, Results, Simulation};
+
+/// Two hosts, 100 Mbit/s and 1 ms to the routers, 10 Mbit/s and 98 ms between
+/// them: a round trip of 200 ms, as in the paper on session control.
+pub const LINK: &str = r#"
+    name = "test"
+    duration = "40s"
+    [topology.dumbbell]
+    pairs = 1
+    access = { rate = "100Mbit", delay = "1ms" }
+    bottleneck = { rate = "10Mbit", delay = "98ms", buffer = "217packets" }
+"#;
+
+pub fn load(text: &str, settings: &[(&str, &str)]) -> Scenario {
+    let settings: Vec<Setting<'_>> =
+        settings.iter().map(|&(key, value)| Setting { key, value }).collect();
+    let source = Source { name: "test.toml", text };
+    match tidegate_model::load(source, &settings, &BTreeMap::new()) {
+        Ok(scenario) => scenario,
+        Err(report) => panic!("{}", report.render(false)),
+    }
+}
+
+pub fn finish(mut simulation: Simulation) -> Results {
+    while simulation.advance(Time::NEVER, 100_000).expect("built-in laws do not fail")
+        == Progress::Paused
+    {}
+    simulation.finish()
+}
+
+pub fn run_with(scenario: &Scenario, seed: u64, custom: Custom<'_>) -> Results {
+    finish(Simulation::new(scenario, seed, custom).expect("the scenario can be built"))
+}
+
+pub fn run(scenario: &Scenario, seed: u64) -> Results {
+    run_with(scenario, seed, Custom::default())
+}
+
+/// The values of a column as real numbers.
+pub fn column(columns: &[Column], name: &str) -> Vec<f64> {
+    let column = columns.iter().find(|column| column.name == name);
+    match &column.unwrap_or_else(|| panic!("no column {name}")).data {
+        Data::F64(values) => values.clone(),
+        Data::U64(values) => values.iter().map(|&value| value as f64).collect(),
+        Data::U32(values) => values.iter().map(|&value| f64::from(value)).collect(),
+        Data::Category { codes, .. } => codes.iter().map(|&code| f64::from(code)).collect(),
+    }
+}
+
+pub fn flow(results: &Results, name: &str) -> f64 {
+    column(&results.flows, name)[0]
+}
+
+pub fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+pub fn close(measured: f64, expected: f64, relative: f64) {
+    assert!(
+        (measured - expected).abs() <= relative * expected.abs(),
+        "measured {measured}, expected {expected} within {relative}"
+    );
+}

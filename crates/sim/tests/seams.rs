@@ -1,0 +1,267 @@
+//! The seams that later laws need, each probed by a small law of the test's own.
+
+mod common;
+
+use std::sync::{Arc, Mutex};
+
+use common::*;
+use tidegate_core::law::session::{Counts, Knobs};
+use tidegate_core::law::{Decision, Draw, Fault, Interval, PerPacket, Reason, Verdict, View};
+use tidegate_core::packet::{Ext, Flags, Packet};
+use tidegate_core::port::{Backlog, Discipline, Stages};
+use tidegate_core::units::Time;
+use tidegate_sim::transport::control::{Acked, Control};
+use tidegate_sim::{Custom, Simulation};
+
+type Noted<T> = Arc<Mutex<Vec<T>>>;
+
+fn note<T>(to: &Noted<T>, value: T) {
+    to.lock().expect("no one panicked").push(value);
+}
+
+fn noted<T: Clone>(from: &Noted<T>) -> Vec<T> {
+    from.lock().expect("no one panicked").clone()
+}
+
+/// A fixed window, a fixed gap, and a note of what the receiver echoes.
+struct Paced {
+    gap: Option<Time>,
+    echoes: Noted<(f64, [u32; 4])>,
+}
+
+impl Control for Paced {
+    fn cwnd(&self) -> f64 {
+        10.0
+    }
+    fn gap(&self) -> Option<Time> {
+        self.gap
+    }
+    fn header(&mut self, _: Time) -> Ext {
+        Ext::Custom([u32::MAX, 0, 0, 0])
+    }
+    fn on_ack(&mut self, ack: &Acked<'_>) {
+        if let Ext::Custom(words) = ack.ext {
+            note(&self.echoes, (ack.now.secs(), *words));
+        }
+    }
+    fn on_loss(&mut self, _: u32) {}
+    fn on_timeout(&mut self, _: u32, _: bool) {}
+}
+
+/// Writes the start of service, in microseconds, into what the sender asked for.
+#[derive(Default)]
+struct Stamp {
+    arrivals: Noted<f64>,
+    departures: Noted<f64>,
+}
+
+impl PerPacket for Stamp {
+    fn enqueued(&mut self, packet: &Packet, now: Time) {
+        if packet.flags.has(Flags::DATA) {
+            note(&self.arrivals, now.secs());
+        }
+    }
+    fn depart(&mut self, packet: &mut Packet, now: Time) {
+        if packet.flags.has(Flags::DATA) {
+            note(&self.departures, now.secs());
+            if let Ext::Custom(words) = &mut packet.ext {
+                words[1] = (now.ps() / 1_000_000) as u32;
+            }
+        }
+    }
+}
+
+const ONE: &str = "[traffic.one]\narrivals = { at = [\"0s\"] }\nsize = \"10000B\"\n\
+    transport = { tcp = { profile = \"rfc\", mss = \"1000B\", delayed_ack = false } }";
+
+fn controlled(
+    gap: Option<Time>,
+    echoes: &Noted<(f64, [u32; 4])>,
+) -> Vec<(String, tidegate_sim::Factory)> {
+    let echoes = echoes.clone();
+    let factory =
+        Box::new(move || Box::new(Paced { gap, echoes: echoes.clone() }) as Box<dyn Control>);
+    vec![("one".into(), factory as tidegate_sim::Factory)]
+}
+
+/// A stamp is written when service starts, not on arrival, and comes back to the sender.
+#[test]
+fn a_stamp_is_written_at_departure_and_echoed() {
+    let stamp = Stamp::default();
+    let (arrivals, departures) = (stamp.arrivals.clone(), stamp.departures.clone());
+    let mut stages = Stages::new();
+    stages.custom = Some(Box::new(stamp));
+    let echoes = Noted::default();
+    let custom = Custom {
+        stages: vec![("bottleneck".into(), stages)],
+        controls: controlled(None, &echoes),
+        ..Custom::default()
+    };
+    let scenario = load(&format!("{LINK}{ONE}"), &[]);
+    let results = run_with(&scenario, 1, custom);
+    assert!(flow(&results, "closed_s") > 0.0);
+    let (arrivals, departures) = (noted(&arrivals), noted(&departures));
+    // ten packets of 1040 B come at 100 and leave at 10 Mbit/s: the k-th waits k times 0.7488 ms
+    for (k, (arrived, departed)) in arrivals.iter().zip(&departures).enumerate() {
+        let expected = k as f64 * 1040.0 * 8.0 * (1.0 / 10e6 - 1.0 / 100e6);
+        assert!((departed - arrived - expected).abs() < 1e-9, "{k}: {arrived} {departed}");
+    }
+    let told: Vec<u32> = noted(&echoes).iter().map(|(_, words)| words[1]).collect();
+    let written: Vec<u32> = departures.iter().map(|at| (at * 1e6).floor() as u32).collect();
+    // the last acknowledgement closes the flow and is not told to its control
+    assert_eq!(told, written[..9]);
+}
+
+/// A paced control spaces its packets by its gap, and the timer does not mistake it for a loss.
+#[test]
+fn a_paced_control_spaces_its_packets() {
+    let stamp = Stamp::default();
+    let arrivals = stamp.arrivals.clone();
+    let mut stages = Stages::new();
+    stages.custom = Some(Box::new(stamp));
+    let custom = Custom {
+        stages: vec![("bottleneck".into(), stages)],
+        controls: controlled(Some(Time::from_ms(7)), &Noted::default()),
+        ..Custom::default()
+    };
+    let results = run_with(&load(&format!("{LINK}{ONE}"), &[]), 1, custom);
+    let arrivals = noted(&arrivals);
+    assert_eq!(arrivals.len(), 10);
+    // the first is 3.2 us late, behind the ACK that completes the handshake
+    assert!((arrivals[1] - arrivals[0] - 0.007 + 3.2e-6).abs() < 1e-9, "{arrivals:?}");
+    for two in arrivals[1..].windows(2) {
+        assert!((two[1] - two[0] - 0.007).abs() < 1e-9, "{arrivals:?}");
+    }
+    assert_eq!(flow(&results, "timeouts"), 0.0);
+    assert_eq!(flow(&results, "delivered_bytes"), 10_000.0);
+}
+
+/// Refuses every SYN with word to its sender.
+struct RejectSyns;
+
+impl PerPacket for RejectSyns {
+    fn arrive(&mut self, packet: &Packet, _: Time, _: &mut dyn Draw) -> Verdict {
+        if packet.flags.has(Flags::SYN) && !packet.flags.has(Flags::ACK) {
+            return Verdict::Reject(Reason::SessionRefused);
+        }
+        Verdict::Pass
+    }
+}
+
+/// A rejected opener hears of it after its way to the port and back: 2 (1 ms + 3.2 us).
+#[test]
+fn a_law_that_rejects_is_answered_by_a_reset() {
+    let mut stages = Stages::new();
+    stages.custom = Some(Box::new(RejectSyns));
+    let custom = Custom { stages: vec![("bottleneck".into(), stages)], ..Custom::default() };
+    let results = run_with(&load(&format!("{LINK}{ONE}"), &[]), 1, custom);
+    assert!((flow(&results, "gave_up_s") - 0.002_006_4).abs() < 1e-12);
+    assert_eq!(flow(&results, "syn_tries"), 1.0);
+}
+
+/// Gives a waiting packet up for every arrival at a full queue: the oldest.
+struct DropFront;
+
+impl Discipline for DropFront {
+    fn admit(
+        &mut self,
+        packet: &Packet,
+        backlog: &mut Backlog<'_>,
+        _: Time,
+        _: &mut dyn Draw,
+    ) -> Verdict {
+        while !backlog.fits(packet.size) {
+            let oldest = backlog.iter().next().map(|(place, _)| place);
+            let Some(place) = oldest else { return Verdict::Drop(Reason::QueueFull) };
+            backlog.evict(place);
+        }
+        Verdict::Pass
+    }
+}
+
+/// A queue that evicts works under real flows: all bytes arrive, every eviction
+/// is counted, and nothing is lost on arrival.
+#[test]
+fn a_queue_may_evict() {
+    let text = format!(
+        "{LINK}\n[traffic.many]\narrivals = {{ uniform = 20, within = \"1s\" }}\n\
+         size = \"200kB\"\ntransport = {{ tcp = {{ profile = \"linux\" }} }}"
+    );
+    let settings = [("topology.dumbbell.bottleneck.buffer", "20packets"), ("duration", "300s")];
+    let mut stages = Stages::new();
+    stages.discipline = Some(Box::new(DropFront));
+    let custom = Custom { stages: vec![("bottleneck".into(), stages)], ..Custom::default() };
+    let results = run_with(&load(&text, &settings), 1, custom);
+    assert!(column(&results.flows, "delivered_bytes").iter().all(|&bytes| bytes == 200_000.0));
+    let evicted: f64 = column(&results.port_totals, "drops_evicted").iter().sum();
+    let full: f64 = column(&results.port_totals, "drops_queue_full").iter().sum();
+    assert!(evicted > 50.0, "{evicted}");
+    assert_eq!(full, 0.0);
+    // the seven or so retransmissions that every eviction of data causes at least
+    let again: f64 = column(&results.flows, "retransmitted_packets").iter().sum();
+    assert!(again >= column(&results.port_totals, "data_dropped").iter().sum());
+}
+
+/// Admits so many sessions in the k-th epoch of a second.
+struct Table {
+    epoch: usize,
+    fails: bool,
+}
+
+impl Interval<Knobs, Counts> for Table {
+    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Time {
+        knobs.allowance = 1;
+        now + Time::from_secs(1)
+    }
+    fn update(
+        &mut self,
+        now: Time,
+        view: &View<'_>,
+        counts: &mut Counts,
+        knobs: &mut Knobs,
+    ) -> Result<Time, Fault> {
+        if self.fails {
+            return Err("the user's law is broken".into());
+        }
+        assert_eq!(view.rate.bps(), 10_000_000);
+        self.epoch += 1;
+        knobs.allowance = self.epoch as u64 + 1;
+        *counts = Counts::default();
+        Ok(now + Time::from_secs(1))
+    }
+    fn decision(&self) -> Decision {
+        Decision { phase: "table", set: self.epoch as f64 + 1.0, from: 0.0 }
+    }
+}
+
+const OWN: &str = "[port.bottleneck]\ngate = { law = \"python\", name = \"mine\" }\n\
+    [traffic.web]\narrivals = { every = \"1ms\" }\nsize = \"100B\"\n\
+    transport = { tcp = { profile = \"ns2-2005\" } }";
+
+/// An interval law of the user's own plugs in by its name and is asked on time.
+#[test]
+fn a_law_of_ones_own_sets_the_allowance() {
+    let scenario = load(&format!("{LINK}{OWN}"), &[("duration", "5s")]);
+    let mut laws = |name: &str| {
+        (name == "mine")
+            .then(|| Box::new(Table { epoch: 0, fails: false }) as Box<dyn Interval<Knobs, Counts>>)
+    };
+    let custom = Custom { laws: Some(&mut laws), ..Custom::default() };
+    let results = run_with(&scenario, 1, custom);
+    assert_eq!(column(&results.events, "time_s"), [1.0, 2.0, 3.0, 4.0, 5.0]);
+    assert_eq!(column(&results.events, "admitted"), [1.0, 2.0, 3.0, 4.0, 5.0]);
+    assert!(Simulation::new(&scenario, 1, Custom::default()).is_err(), "no such law");
+}
+
+/// A law that fails ends the run with its own error.
+#[test]
+fn a_law_that_fails_ends_the_run() {
+    let scenario = load(&format!("{LINK}{OWN}"), &[("duration", "5s")]);
+    let mut laws = |_: &str| {
+        Some(Box::new(Table { epoch: 0, fails: true }) as Box<dyn Interval<Knobs, Counts>>)
+    };
+    let custom = Custom { laws: Some(&mut laws), ..Custom::default() };
+    let mut run = Simulation::new(&scenario, 1, custom).expect("the law is there");
+    let fault = run.advance(Time::NEVER, u64::MAX).expect_err("the law fails at 1 s");
+    assert_eq!(fault.to_string(), "the user's law is broken");
+}

@@ -1,0 +1,309 @@
+//! The transport against ns-2, RFCs and hand calculations.
+
+mod common;
+
+use std::sync::{Arc, Mutex};
+
+use common::*;
+use tidegate_core::law::{Draw, PerPacket, Reason, Verdict};
+use tidegate_core::packet::{Flags, Packet};
+use tidegate_core::port::Stages;
+use tidegate_core::units::Time;
+use tidegate_sim::{Custom, Results};
+
+/// What a port has seen: time in seconds, sequence number, whether it was lost.
+type Seen = Arc<Mutex<Vec<(f64, u32, bool)>>>;
+
+/// Loses the listed transmissions of data (the n-th, counted from 0) or of
+/// SYNs, and notes everything of that kind.
+struct Lose {
+    what: Flags,
+    which: Vec<usize>,
+    seen: Seen,
+}
+
+impl PerPacket for Lose {
+    fn arrive(&mut self, packet: &Packet, now: Time, _: &mut dyn Draw) -> Verdict {
+        if !packet.flags.has(self.what) {
+            return Verdict::Pass;
+        }
+        let mut seen = self.seen.lock().expect("no one panicked");
+        let lost = self.which.contains(&seen.len());
+        seen.push((now.secs(), packet.seq, lost));
+        if lost { Verdict::Drop(Reason::Custom) } else { Verdict::Pass }
+    }
+}
+
+/// Runs one flow over the link while its port loses what is listed.
+fn lossy(class: &str, what: Flags, which: &[usize]) -> (Results, Vec<(f64, u32, bool)>) {
+    let text = format!("{LINK}\n[traffic.one]\narrivals = {{ at = [\"0s\"] }}\n{class}");
+    let seen = Seen::default();
+    let mut stages = Stages::new();
+    stages.custom = Some(Box::new(Lose { what, which: which.to_vec(), seen: seen.clone() }));
+    let custom = Custom { stages: vec![("bottleneck".into(), stages)], ..Custom::default() };
+    let results = run_with(&load(&text, &[("duration", "400s")]), 1, custom);
+    let seen = seen.lock().expect("no one panicked").clone();
+    (results, seen)
+}
+
+/// ns-2.35's FullTcp over the same idle link: data complete and closed, in
+/// seconds after the first SYN, as its package prints them. It closes when the
+/// other end's FIN arrives, 32 us (40 B) behind the last ACK.
+#[test]
+fn one_flow_on_an_idle_link_takes_what_ns2_takes() {
+    let cases = [
+        (536, 100, 0.3002, 0.400_305_600),
+        (536, 1000, 0.5012, 0.601_225_600),
+        (536, 10_000, 1.1042, 1.204_274_560),
+        (536, 1_000_000, 19.564, 19.663_756_160),
+        (1000, 10_000, 0.7056, 1.005_795_200),
+    ];
+    for (mss, size, data_done, closed) in cases {
+        let text = format!(
+            "{LINK}\n[traffic.one]\narrivals = {{ at = [\"0s\"] }}\nsize = \"{size}B\"\n\
+             transport = {{ tcp = {{ profile = \"ns2-2006\", mss = \"{mss}B\" }} }}"
+        );
+        let results = run(&load(&text, &[]), 1);
+        let measured = flow(&results, "data_done_s");
+        assert!((measured - data_done).abs() < 0.001, "{mss} {size}: {measured}");
+        let measured = flow(&results, "closed_s") + 32e-6;
+        assert!((measured - closed).abs() < 1e-9, "{mss} {size}: {measured}");
+    }
+}
+
+/// features C7: SYNs lost at t0 come back RTO0, 3 RTO0 and 7 RTO0 later.
+#[test]
+fn lost_syns_come_back_after_doubling_waits() {
+    for (profile, rto) in [("ns2-2005", 6.0), ("ns2-2006", 3.0), ("rfc", 1.0)] {
+        let class =
+            format!("size = \"100B\"\ntransport = {{ tcp = {{ profile = \"{profile}\" }} }}");
+        let (results, seen) = lossy(&class, Flags::SYN, &[0, 1, 2]);
+        // 1 ms and the transmission of 40 B at 100 Mbit/s to the port
+        let first = 0.001 + 40.0 * 8.0 / 100e6;
+        let waits: Vec<f64> = seen.iter().map(|(at, ..)| at - first).collect();
+        for (wait, expected) in waits.iter().zip([0.0, rto, 3.0 * rto, 7.0 * rto]) {
+            assert!((wait - expected).abs() < 1e-9, "{profile}: {waits:?}");
+        }
+        assert_eq!(waits.len(), 4);
+        assert_eq!(flow(&results, "syn_tries"), 4.0);
+        // admitted when the fourth SYN reaches the receiver: the port has no gate
+        let reached = 7.0 * rto + 0.1 + 2.0 * 3.2e-6 + 32e-6;
+        assert!((flow(&results, "admitted_s") - reached).abs() < 1e-9);
+    }
+}
+
+/// Linux with `tcp_syn_linear_timeouts` = 4: after 1, 1, 1, 1 s, then doubling, six in all.
+#[test]
+fn linux_retries_linearly_first_and_gives_up() {
+    let class = "size = \"100B\"\ntransport = { tcp = { profile = \"linux\" } }";
+    let (results, seen) = lossy(class, Flags::SYN, &[0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    let gaps: Vec<f64> = seen.windows(2).map(|two| (two[1].0 - two[0].0).round()).collect();
+    assert_eq!(gaps, [1.0, 1.0, 1.0, 1.0, 2.0, 4.0]);
+    assert!((flow(&results, "gave_up_s") - 18.0).abs() < 1e-9, "after one more wait of 8 s");
+    assert!(flow(&results, "admitted_s").is_nan());
+}
+
+/// Sequence numbers of the data packets, grouped by round trips of 200 ms.
+fn rounds(seen: &[(f64, u32, bool)]) -> Vec<Vec<u32>> {
+    let mut rounds: Vec<Vec<u32>> = Vec::new();
+    let mut last = f64::NEG_INFINITY;
+    for (at, seq, _) in seen {
+        if at - last > 0.1 {
+            rounds.push(Vec::new());
+        }
+        last = *at;
+        rounds.last_mut().expect("a round was begun").push(*seq);
+    }
+    rounds
+}
+
+/// RFC 5681, 3.1: the window doubles every round trip from its initial value.
+#[test]
+fn slow_start_doubles_every_round_trip() {
+    let class = "size = \"62000B\"\ntransport = { tcp = { profile = \"rfc\", mss = \"1000B\", \
+                 initial_window = 2, delayed_ack = false } }";
+    let (_, seen) = lossy(class, Flags::DATA, &[]);
+    let sizes: Vec<usize> = rounds(&seen).iter().map(Vec::len).collect();
+    assert_eq!(sizes, [2, 4, 8, 16, 32]);
+}
+
+/// RFC 5681, 4.2: a receiver that delays acknowledges every second segment, or
+/// one alone when its timer runs out. By hand, from a window of two: 0 and 1
+/// are acknowledged together, so the window is three; 2 and 3 together and 4
+/// by itself 50 ms later, so the window is four and then five.
+#[test]
+fn delayed_acknowledgements_slow_the_start() {
+    let class = "size = \"9000B\"\ntransport = { tcp = { profile = \"rfc\", mss = \"1000B\", \
+                 initial_window = 2, delayed_ack = \"50ms\" } }";
+    let (_, seen) = lossy(class, Flags::DATA, &[]);
+    let sent = |from: f64, to: f64| -> Vec<u32> {
+        let within = seen.iter().filter(|(at, ..)| (from..to).contains(at));
+        within.map(|&(_, seq, _)| seq).collect()
+    };
+    assert_eq!(sent(0.2, 0.25), [0, 1]);
+    assert_eq!(sent(0.4, 0.45), [2, 3, 4]);
+    assert_eq!(sent(0.6, 0.645), [5, 6, 7]);
+    assert_eq!(sent(0.65, 0.7), [8]);
+}
+
+/// RFC 5681, 3.2: the third duplicate acknowledgement sends the hole again,
+/// long before the timer, and halves the window.
+#[test]
+fn a_single_loss_is_repaired_by_fast_retransmit() {
+    for recovery in ["reno", "newreno", "sack"] {
+        let class = format!(
+            "size = \"100000B\"\ntransport = {{ tcp = {{ profile = \"rfc\", mss = \"1000B\", \
+             initial_window = 2, delayed_ack = false, recovery = \"{recovery}\" }} }}"
+        );
+        // 2 + 4 + 8 sent before: number 20 is in the round of 16
+        let (results, seen) = lossy(&class, Flags::DATA, &[20]);
+        assert_eq!(flow(&results, "retransmitted_packets"), 1.0, "{recovery}");
+        assert_eq!(flow(&results, "timeouts"), 0.0, "{recovery}");
+        let again = seen.iter().filter(|(_, seq, _)| *seq == 20).nth(1).expect("sent again");
+        let lost = seen[20].0;
+        assert!((again.0 - lost - 0.2).abs() < 0.02, "{recovery}: one round trip later");
+        assert_eq!(seen.iter().filter(|(.., lost)| *lost).count(), 1);
+        assert!(flow(&results, "closed_s") > 0.0, "{recovery}");
+    }
+}
+
+/// RFC 6582 and 6675: three losses in one window cost NewReno three round
+/// trips and SACK one, and neither a timeout; Reno falls back on its timer.
+#[test]
+fn several_losses_in_a_window_need_no_timeout_with_newreno_or_sack() {
+    let mut finished = Vec::new();
+    for (recovery, timeouts) in [("newreno", false), ("sack", false), ("reno", true)] {
+        let class = format!(
+            "size = \"100000B\"\ntransport = {{ tcp = {{ profile = \"rfc\", mss = \"1000B\", \
+             initial_window = 2, delayed_ack = false, recovery = \"{recovery}\" }} }}"
+        );
+        let (results, _) = lossy(&class, Flags::DATA, &[15, 17, 19]);
+        assert_eq!(flow(&results, "timeouts") > 0.0, timeouts, "{recovery}");
+        if !timeouts {
+            assert_eq!(flow(&results, "retransmitted_packets"), 3.0, "{recovery}");
+        }
+        finished.push(flow(&results, "closed_s"));
+    }
+    assert!(finished[1] < finished[0] && finished[0] < finished[2], "{finished:?}");
+}
+
+/// RFC 6298, 5.5 and 5.7: a segment lost again and again comes back after
+/// doubling timeouts; the first is at least the minimum.
+#[test]
+fn timeouts_back_off() {
+    let class = "size = \"100B\"\ntransport = { tcp = { profile = \"rfc\", min_rto = \"1s\" } }";
+    let (results, seen) = lossy(class, Flags::DATA, &[0, 1, 2]);
+    let gaps: Vec<f64> = seen.windows(2).map(|two| two[1].0 - two[0].0).collect();
+    // first sample 200.08 ms: RTO = R + 4 R / 2 = 600 ms, raised to 1 s; the first
+    // segment reaches the port 3.2 us late, behind the ACK that completes the handshake
+    for (gap, expected) in gaps.iter().zip([1.0 - 3.2e-6, 2.0, 4.0]) {
+        assert!((gap - expected).abs() < 1e-9, "{gaps:?}");
+    }
+    assert_eq!(flow(&results, "timeouts"), 3.0);
+    assert_eq!(flow(&results, "retransmitted_packets"), 3.0);
+}
+
+/// RFC 6298, 2.2 and 2.3 by hand: one sample R gives R + 4 (R / 2) = 3 R.
+#[test]
+fn the_first_timeout_is_three_round_trips() {
+    let class = "size = \"100B\"\ntransport = { tcp = { profile = \"rfc\", min_rto = \"1ms\" } }";
+    let (_, seen) = lossy(class, Flags::DATA, &[0]);
+    // the SYN and its answer: 2 (100 ms + 40 B at 100, 10 and 100 Mbit/s)
+    let sample = 2.0 * (0.1 + 3.2e-6 + 32e-6 + 3.2e-6);
+    // the first segment reaches the port behind the ACK that completes the handshake
+    assert!((seen[1].0 - seen[0].0 - 3.0 * sample + 3.2e-6).abs() < 1e-9, "{seen:?}");
+}
+
+/// ns-2's FullTcp starts a connection whose SYN was lost in congestion
+/// avoidance at two segments; RFC 5681, 3.1 with one segment in slow start.
+#[test]
+fn a_lost_syn_changes_the_start_as_the_profile_says() {
+    let sizes = |profile: &str| {
+        let class = format!(
+            "size = \"20000B\"\ntransport = {{ tcp = {{ profile = \"{profile}\", mss = \"1000B\", \
+             delayed_ack = false, initial_window = 2 }} }}"
+        );
+        let (_, seen) = lossy(&class, Flags::SYN, &[0]);
+        assert_eq!(seen.len(), 2);
+        let (_, data) = lossy_syn_then_data(&class);
+        rounds(&data).iter().map(Vec::len).take(3).collect::<Vec<usize>>()
+    };
+    assert_eq!(sizes("ns2-2006"), [2, 2, 3], "ssthresh 2: one more a round trip");
+    assert_eq!(sizes("rfc"), [1, 2, 4], "one segment, slow start");
+    assert_eq!(sizes("linux"), [2, 4, 8], "Linux does not mind");
+}
+
+/// Loses the first SYN and notes the data.
+fn lossy_syn_then_data(class: &str) -> (Results, Vec<(f64, u32, bool)>) {
+    struct First(bool, Lose);
+    impl PerPacket for First {
+        fn arrive(&mut self, packet: &Packet, now: Time, draw: &mut dyn Draw) -> Verdict {
+            if packet.flags.has(Flags::SYN) && !std::mem::replace(&mut self.0, true) {
+                return Verdict::Drop(Reason::Custom);
+            }
+            self.1.arrive(packet, now, draw)
+        }
+    }
+    let text = format!("{LINK}\n[traffic.one]\narrivals = {{ at = [\"0s\"] }}\n{class}");
+    let seen = Seen::default();
+    let mut stages = Stages::new();
+    let lose = Lose { what: Flags::DATA, which: Vec::new(), seen: seen.clone() };
+    stages.custom = Some(Box::new(First(false, lose)));
+    let custom = Custom { stages: vec![("bottleneck".into(), stages)], ..Custom::default() };
+    let results = run_with(&load(&text, &[]), 1, custom);
+    let seen = seen.lock().expect("no one panicked").clone();
+    (results, seen)
+}
+
+/// A download opens from the other end: SYN, SYN+ACK, ACK, then data, so its
+/// first byte comes half a round trip later than an upload's.
+#[test]
+fn a_download_is_opened_by_the_end_that_receives() {
+    let at = |direction: &str| {
+        let text = format!(
+            "{LINK}\n[traffic.one]\narrivals = {{ at = [\"0s\"] }}\nsize = \"100B\"\n\
+             direction = \"{direction}\"\ntransport = {{ tcp = {{ profile = \"ns2-2006\" }} }}"
+        );
+        let results = run(&load(&text, &[]), 1);
+        (flow(&results, "admitted_s"), flow(&results, "data_done_s"), flow(&results, "closed_s"))
+    };
+    let one_way = |bytes: f64| 0.1 + bytes * 8.0 * (2.0 / 100e6 + 1.0 / 10e6);
+    let (admitted, done, closed) = at("download");
+    assert!((admitted - 2.0 * one_way(40.0)).abs() < 1e-9, "SYN and SYN+ACK: {admitted}");
+    assert!((done - 3.0 * one_way(40.0) - one_way(140.0)).abs() < 1e-9, "{done}");
+    assert!((closed - done - one_way(40.0)).abs() < 1e-9, "{closed}");
+    let (admitted, done, _) = at("upload");
+    assert!((admitted - one_way(40.0)).abs() < 1e-9);
+    // the data waits for the handshake's ACK: 3.2 us at the first link, and at the
+    // second, where it arrives 11.2 us after that, for the rest of 32 us
+    let behind = 3.2e-6 + (32e-6 - 11.2e-6);
+    assert!((done - 2.0 * one_way(40.0) - one_way(140.0) - behind).abs() < 1e-9, "{done}");
+}
+
+/// A user without patience leaves at that instant and counts as having given up.
+#[test]
+fn patience_ends_a_flow() {
+    let class =
+        "size = \"1MB\"\npatience = \"2s\"\ntransport = { tcp = { profile = \"ns2-2006\" } }";
+    let (results, _) = lossy(class, Flags::SYN, &[]);
+    assert_eq!(flow(&results, "gave_up_s"), 2.0);
+    assert!(flow(&results, "closed_s").is_nan());
+    assert!(flow(&results, "delivered_bytes") > 0.0);
+}
+
+/// Every byte arrives exactly once whatever is lost, and the row says so.
+#[test]
+fn heavy_loss_delivers_every_byte() {
+    for recovery in ["reno", "newreno", "sack"] {
+        let class = format!(
+            "size = \"54321B\"\ntransport = {{ tcp = {{ profile = \"linux\", recovery = \"{recovery}\" }} }}"
+        );
+        let which: Vec<usize> = (0..200).filter(|n| n * n % 7 < 3).collect();
+        let (results, seen) = lossy(&class, Flags::DATA, &which);
+        assert_eq!(flow(&results, "delivered_bytes"), 54_321.0, "{recovery}");
+        assert!(flow(&results, "closed_s") > flow(&results, "data_done_s"), "{recovery}");
+        let sent = flow(&results, "sent_packets");
+        assert_eq!(sent, seen.len() as f64, "{recovery}");
+        assert_eq!(sent - flow(&results, "retransmitted_packets"), 38.0, "54321 / 1448 up");
+    }
+}

@@ -1,0 +1,307 @@
+"""The command line. Results go to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rich.console import Console
+
+    from tidegate.comparison import Comparison, Plan
+    from tidegate.scenario import Document
+    from tidegate.store import Store
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+FAILED, REFUSED, INTERRUPTED, TERMINATED = 1, 2, 130, 143
+
+app = typer.Typer(
+    help="A laboratory for congestion control in the network.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A scenario (TOML).")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Override one key; may be repeated."),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Folder for results; default out/SCENARIO-COMMAND, replaced next time.",
+    ),
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object on standard output, for machines.")
+]
+
+
+def _stderr() -> Console:
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def _stdout() -> Console:
+    """Return a console that does not squeeze tables where nobody's terminal asks for it."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=120)
+
+
+def _say(text: str) -> None:
+    typer.echo(text, err=True)
+
+
+def guarded(command: Callable[P, R]) -> Callable[P, R]:
+    """Turn what can go wrong into a message with place and remedy, and an exit code."""
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        from tidegate._native import LawFault, ScenarioError
+        from tidegate.errors import TidegateError, UsageError
+
+        try:
+            return command(*args, **kwargs)
+        except ScenarioError as error:
+            _say(str(error).rstrip())
+            raise typer.Exit(REFUSED) from None
+        except TidegateError as error:
+            _say(f"tidegate: {error.what}\n{error.remedy}")
+            raise typer.Exit(REFUSED if isinstance(error, UsageError) else FAILED) from None
+        except LawFault as error:
+            _say(f"tidegate: the run broke off: {error}")
+            raise typer.Exit(FAILED) from None
+        except BrokenPipeError:
+            # Whoever read our output has seen enough; the interpreter must not complain at exit.
+            sys.stdout = None
+            raise typer.Exit(FAILED) from None
+        except OSError as error:
+            place = f" ({error.filename})" if error.filename else ""
+            _say(f"tidegate: {error.strerror or error}{place}.\nNothing was written.")
+            raise typer.Exit(FAILED) from None
+        except MemoryError:
+            _say("tidegate: out of memory.\nTry fewer --workers, or less traffic.")
+            raise typer.Exit(FAILED) from None
+        except KeyboardInterrupt:
+            _say("Interrupted; nothing was written.")
+            raise typer.Exit(INTERRUPTED) from None
+
+    return run
+
+
+def _document(file: Path, settings: list[str] | None) -> Document:
+    from tidegate import scenario
+
+    return scenario.read(file).having(*(scenario.setting(each) for each in settings or []))
+
+
+def _colour() -> bool:
+    return _stderr().is_terminal
+
+
+def _folder(out: Path | None, name: str, command: str) -> Path:
+    """Return the folder that was asked for, or one called after the scenario."""
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "scenario"
+    return out if out is not None else Path("out") / f"{slug}-{command}"
+
+
+@app.command()
+@guarded
+def run(
+    file: File,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 1,
+    settings: Set = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Run a scenario once: a summary table, and the data in a folder."""
+    from tidegate import advice, progress
+    from tidegate.results import Result
+    from tidegate.runner import simulate
+    from tidegate.store import Store, write_run
+
+    scenario = _document(file, settings).load(colour=_colour())
+    with Store(_folder(out, scenario.name, "run")) as store:
+        with progress.bar(_stderr(), scenario.name, 1, scenario.duration_s) as meter:
+            outcome = simulate(scenario, seed, tick=functools.partial(meter.report, 0))
+        result = Result(outcome)
+        write_run(store, result)
+        place = store.commit()
+    if as_json:
+        _print_json(result.summary)
+    else:
+        _stdout().print(result.table)
+    _say(f"Data and summary: {place}")
+    _say(advice.after_run(scenario, str(file)))
+
+
+@app.command()
+@guarded
+def show(file: File, settings: Set = None) -> None:
+    """Print the effective scenario: everything spelled out, ready to run."""
+    typer.echo(_document(file, settings).load(colour=_colour()).show(), nl=False)
+
+
+@app.command()
+@guarded
+def compare(
+    file: File,
+    gate: Annotated[
+        str | None,
+        typer.Option(metavar="LIST", help="Controls, as in none,fixed-rate:100,close-probe."),
+    ] = None,
+    vary: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY=A,B", help="Values of one key, as in port.bottleneck.gate.beta=0.2,0.5."
+        ),
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Number of seeds: 1, 2, ...")] = 5,
+    port: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The port that --gate controls; default the bottleneck."),
+    ] = None,
+    settings: Set = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Runs at a time; default one a core.")
+    ] = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Run the same traffic under several controls: table with intervals, pictures, data.
+
+    Without --gate and --vary the [variant.NAME] tables of the file are compared.
+    """
+    from tidegate import advice, scenario
+    from tidegate.comparison import finish, plan
+    from tidegate.store import Store
+
+    document = _document(file, settings)
+    planned = plan(
+        document,
+        gates=None if gate is None else list(scenario.split(gate)),
+        vary=vary,
+        seeds=seeds,
+        port=port,
+        colour=_colour(),
+    )
+    with Store(_folder(out, planned.base.name, "compare")) as store:
+        comparison = _execute(planned, workers, store)
+        place = finish(store, comparison)
+    if as_json:
+        _print_json(comparison.document())
+    else:
+        _stdout().print(comparison.table)
+    _say(f"Data, pictures (PNG, SVG) and summary: {place}")
+    _say(advice.after(comparison, str(file), document.tables()))
+
+
+def _execute(planned: Plan, workers: int | None, store: Store) -> Comparison:
+    """Run a plan under a progress bar; on Ctrl-C keep what is finished and leave."""
+    from tidegate import progress
+    from tidegate.comparison import Interrupted, execute, finish
+
+    runs = len(planned.jobs)
+    try:
+        with progress.bar(_stderr(), planned.base.name, runs, planned.total_s) as meter:
+            return execute(
+                planned,
+                workers=workers,
+                report=meter.report,
+                finished=meter.finished,
+                store=store,
+            )
+    except Interrupted as interrupted:
+        done = len(interrupted.comparison.rows)
+        if done == 0:
+            _say("Interrupted before the first run was over; nothing was written.")
+        else:
+            place = finish(store, interrupted.comparison)
+            _say(f"Interrupted; {done} of {runs} runs are kept: {place}")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+@app.command()
+@guarded
+def bench(
+    flows: Annotated[int, typer.Option(min=1, help="Number of long-lived flows.")] = 100,
+    as_json: Json = False,
+) -> None:
+    """Measure the simulator's speed on its yardstick: packet-hops per CPU second."""
+    from tidegate import progress
+    from tidegate.bench import DURATION_S, measure
+
+    with progress.bar(_stderr(), "yardstick", 1, DURATION_S, threaded=False) as meter:
+        figures = measure(flows, tick=functools.partial(meter.report, 0))
+    if as_json:
+        _print_json(figures)
+        return
+    for name, value in figures.items():
+        text = f"{value:,.2f}" if isinstance(value, float) else str(value)
+        typer.echo(f"{name:20} {text:>16}")
+
+
+@app.command()
+@guarded
+def schema() -> None:
+    """Print the JSON schema of scenarios, for editors."""
+    from tidegate._native import schema as text
+
+    typer.echo(text())
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    typer.echo(json.dumps(value, allow_nan=False))
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from tidegate._native import __version__
+
+        typer.echo(f"tidegate {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Take the options that stand before a command."""
+
+
+def _terminated(_signal: int, _frame: object) -> None:
+    raise SystemExit(TERMINATED)
+
+
+def main() -> None:
+    """Run the command line."""
+    # As an exception, so that temporary folders are removed on the way out.
+    signal.signal(signal.SIGTERM, _terminated)
+    try:
+        app()
+    except KeyboardInterrupt:
+        _say("Interrupted; nothing was written.")
+        raise SystemExit(INTERRUPTED) from None
+
+
+if __name__ == "__main__":
+    main()

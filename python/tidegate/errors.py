@@ -1,0 +1,49 @@
+"""What can go wrong outside a scenario, said so that it can be put right."""
+
+from __future__ import annotations
+
+import errno
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class TidegateError(Exception):
+    """Something that the user can put right: what happened, where, and the remedy."""
+
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(f"{what}\n{remedy}")
+        self.what = what
+        self.remedy = remedy
+
+
+class UsageError(TidegateError):
+    """A request that makes no sense as it stands."""
+
+
+class Stopped(Exception):
+    """A run was asked to stop before its end."""
+
+
+_REMEDIES = {
+    errno.ENOENT: "Check the spelling, or give the path from the folder you are in.",
+    errno.EISDIR: "Give the path of a file, not of a folder.",
+    errno.ENOTDIR: "A part of the path is a file; name a folder instead.",
+    errno.EACCES: "Change its permissions, or choose another place.",
+    errno.EPERM: "Change its permissions, or choose another place.",
+    errno.EROFS: "Choose a place that can be written, with --out.",
+    errno.ENOSPC: "Free some space, or choose another disk with --out.",
+    errno.EDQUOT: "Free some of your quota, or choose another disk with --out.",
+    errno.ENAMETOOLONG: "Choose a shorter name with --out.",
+}
+
+
+def from_os(doing: str, place: Path | str, error: OSError) -> TidegateError:
+    """Turn an error of the operating system into one with place and remedy.
+
+    `doing` is what was under way, as in "read the scenario".
+    """
+    reason = error.strerror or str(error)
+    remedy = _REMEDIES.get(error.errno or 0, "Check the place, or choose another one.")
+    return TidegateError(f"Could not {doing} {place}: {reason}.", remedy)

@@ -1,0 +1,89 @@
+"""How long sessions take, as a share of all that were offered.
+
+A distribution over the finished flows alone makes a link look good that turns
+nearly everybody away. Here each curve ends at the share that was served.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, PercentFormatter
+
+from tidegate.plot.style import colour, end_labels, line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from tidegate.comparison import Comparison
+
+
+def draw(comparison: Comparison) -> Figure:
+    """Return the figure: left of all offered sessions, right of those served."""
+    figure = Figure(figsize=(11.5, 4.6))
+    offered, served = figure.subplots(1, 2)
+    heights, labels, colours = [], [], []
+    for number, (label, runs) in enumerate(comparison.curves.items()):
+        grid = runs[0].fct_grid_s
+        share = np.mean([run.fct_share for run in runs], axis=0)
+        look = {"color": colour(number), "linestyle": line(number)}
+        offered.plot(grid, share, **look)
+        if share[-1] > 0:
+            served.plot(grid, share / share[-1], **look)
+        heights.append(float(share[-1]))
+        labels.append(f"{label}: {share[-1]:.1%} served")
+        colours.append(colour(number))
+    low, high = _span(comparison)
+    for axes in (offered, served):
+        axes.set_xscale("log")
+        axes.set_xlim(low, high)
+        axes.set_ylim(0, 1.02)
+        axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.set_xlabel("time from the first SYN to the last acknowledgement [s]")
+    offered.set_title("Share of all offered sessions finished within a time")
+    served.set_title("The same, of the sessions served only")
+    _mark_medians(served, comparison)
+    end_labels(offered, labels, heights, colours)
+    figure.suptitle(f"{comparison.plan.base.name}: flow completion time (FCT)", x=0.01, ha="left")
+    return figure
+
+
+def _span(comparison: Comparison) -> tuple[float, float]:
+    """Return the times between which the curves rise."""
+    lows, highs = [], []
+    for runs in comparison.curves.values():
+        for run in runs:
+            risen = run.fct_grid_s[run.fct_share > 0]
+            full = run.fct_grid_s[run.fct_share >= run.fct_share[-1]]
+            if risen.size:
+                lows.append(float(risen[0]))
+                highs.append(float(full[0]))
+    return (min(lows) / 1.3, max(highs) * 1.1) if lows else (0.01, 1.0)
+
+
+def _mark_medians(axes: Axes, comparison: Comparison) -> None:
+    """Name each curve where it crosses one half."""
+    crossings = []
+    for number, (label, runs) in enumerate(comparison.curves.items()):
+        share = np.mean([run.fct_share for run in runs], axis=0)
+        if share[-1] > 0:
+            place = int(np.searchsorted(share / share[-1], 0.5))
+            crossings.append((float(runs[0].fct_grid_s[place]), number, label))
+    for rank, (median, number, label) in enumerate(sorted(crossings)):
+        height = 0.5 - 0.09 * (rank - (len(crossings) - 1) / 2)
+        axes.plot([median], [0.5], "o", color=colour(number), markersize=5, zorder=5)
+        axes.annotate(
+            f"{label}: median {median:.3g} s",
+            xy=(median, 0.5),
+            xycoords="data",
+            xytext=(1.03, height),
+            textcoords=("axes fraction", "data"),
+            color=colour(number),
+            va="center",
+            ha="left",
+            fontsize=8.5,
+            annotation_clip=False,
+        )

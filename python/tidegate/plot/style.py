@@ -1,0 +1,88 @@
+"""One look for all pictures: colours that everyone can tell apart, labels at the lines."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's palette, without its yellow, which is too light on white.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+GREY = "#666666"
+LINES = ("-", "--", "-.", ":")
+
+RULES: dict[str, Any] = {
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 10,
+    "axes.labelsize": 9,
+    "figure.constrained_layout.use": True,
+    "figure.titlesize": 11,
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.8,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "tidegate",
+}
+
+
+def colour(number: int) -> str:
+    """Return the colour of the control of that place."""
+    return PALETTE[number % len(PALETTE)]
+
+
+def line(number: int) -> str:
+    """Return a line style: beyond the palette, and for grey print, it tells controls apart."""
+    return LINES[number % len(LINES)]
+
+
+def spread(heights: Sequence[float], least: float) -> list[float]:
+    """Return positions near the heights, `least` apart, in the same order.
+
+    Labels at the ends of lines must not cover each other: they are pushed up
+    from the lowest, then shifted so that they stay centred on where they were.
+    """
+    order = sorted(range(len(heights)), key=lambda place: heights[place])
+    moved = list(heights)
+    for below, above in pairwise(order):
+        moved[above] = max(moved[above], moved[below] + least)
+    shift = sum(moved) / len(moved) - sum(heights) / len(heights) if heights else 0.0
+    lowest = min(moved, default=0.0)
+    shift = min(shift, max(lowest, 0.0))
+    return [height - shift for height in moved]
+
+
+def end_labels(
+    axes: Axes, labels: Sequence[str], heights: Sequence[float], colours: Sequence[str]
+) -> None:
+    """Write labels beside the right edge of the axes, each at the height of its line."""
+    low, high = axes.get_ylim()
+    places = spread(heights, (high - low) * 0.115)
+    for text, height, place, hue in zip(labels, heights, places, colours, strict=True):
+        axes.annotate(
+            text,
+            xy=(1.0, height),
+            xycoords=("axes fraction", "data"),
+            xytext=(1.03, place),
+            textcoords=("axes fraction", "data"),
+            color=hue,
+            va="center",
+            ha="left",
+            fontsize=8.5,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": hue,
+                "lw": 0.6,
+                "shrinkB": 0,
+                "relpos": (0, 0.5),
+            },
+            annotation_clip=False,
+        )

@@ -1,0 +1,75 @@
+"""A progress bar on standard error, with an estimate of what is left."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rich.console import Console
+
+
+class Meter:
+    """Adds up what several runs at once have simulated; any thread may report."""
+
+    def __init__(self, runs: int, show: Callable[[float, int], None]) -> None:
+        self._lock = threading.Lock()
+        self._done = [0.0] * runs
+        self._finished = 0
+        self._show = show
+
+    def report(self, run: int, simulated_s: float) -> None:
+        """Run number `run` has come to this simulated time."""
+        with self._lock:
+            self._done[run] = simulated_s
+            self._show(sum(self._done), self._finished)
+
+    def finished(self) -> None:
+        """One more run is over and kept."""
+        with self._lock:
+            self._finished += 1
+            self._show(sum(self._done), self._finished)
+
+
+@contextmanager
+def bar(
+    console: Console, title: str, runs: int, total_s: float, *, threaded: bool = True
+) -> Iterator[Meter]:
+    """Show a bar for so many runs of `total_s` simulated seconds together.
+
+    Nothing is drawn where standard error is not a terminal. Unless `threaded`,
+    it is drawn only within reports, so that CPU time between them is not its.
+    """
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[state]}"),
+        TimeRemainingColumn(compact=True),
+        TextColumn("left"),
+    )
+    with Progress(
+        *columns,
+        console=console,
+        transient=True,
+        auto_refresh=threaded,
+        disable=not console.is_terminal,
+    ) as progress:
+        task = progress.add_task(title, total=total_s, state="")
+
+        def show(simulated_s: float, finished: int) -> None:
+            state = f"{finished} of {runs} runs" if runs > 1 else f"{simulated_s:.0f} s simulated"
+            progress.update(task, completed=simulated_s, state=state, refresh=not threaded)
+
+        yield Meter(runs, show)

@@ -1,0 +1,77 @@
+"""The one way to run a simulation: slices of the native module, interruptible in between."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tidegate import _native
+from tidegate.errors import Stopped
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Mapping
+
+SLICE_MS = 10.0
+"""Real time between two chances to stop: well under what a hand at Ctrl-C notices."""
+
+
+class Law(Protocol):
+    """A law of the user's own, as the interval half of a gate.
+
+    In the scenario: `gate = { law = "python", name = "mine", limiter = "counter" }`,
+    and `laws={"mine": MyLaw()}` with the run. A run uses the very object, which
+    can be looked at afterwards; a comparison gives each of its runs a deep copy.
+    An exception ends the run with its own traceback.
+    """
+
+    def start(self, now_s: float, knobs: _native.Knobs) -> float:
+        """Set the first knobs; return the time (s) of the first update."""
+
+    def update(
+        self, now_s: float, view: _native.View, counts: _native.Counts, knobs: _native.Knobs
+    ) -> float:
+        """Set the knobs from what was counted since last time; return the next time (s)."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one run left: its tables as arrays, and what it cost."""
+
+    scenario: _native.Scenario
+    seed: int
+    tables: dict[str, dict[str, Any]]
+    packet_hops: int
+    delivered_packets: int
+    cpu_s: float
+    wall_s: float
+
+
+def simulate(
+    scenario: _native.Scenario,
+    seed: int,
+    laws: Mapping[str, Law] | None = None,
+    tick: Callable[[float], None] | None = None,
+    stop: threading.Event | None = None,
+) -> Outcome:
+    """Run one scenario with one seed.
+
+    `tick` is told after every slice how far the run has come (simulated s).
+    Raises Stopped soon after `stop` is set. CPU time is that of this thread
+    in the simulator, nothing else.
+    """
+    run = _native.Simulation(scenario, seed, dict(laws) if laws else None)
+    wall, cpu = time.perf_counter(), time.thread_time()
+    while not run.advance(SLICE_MS):
+        if stop is not None and stop.is_set():
+            raise Stopped
+        if tick is not None:
+            tick(run.now_s)
+    cpu, wall = time.thread_time() - cpu, time.perf_counter() - wall
+    results = run.results()
+    if tick is not None:
+        tick(scenario.duration_s)
+    tables = {name: results[name] for name in ("flows", "ports", "events", "port_totals")}
+    hops, delivered = results["packet_hops"], results["delivered_packets"]
+    return Outcome(scenario, seed, tables, hops, delivered, cpu, wall)

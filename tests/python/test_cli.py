@@ -1,0 +1,226 @@
+"""What a user meets at the terminal: results on stdout, all else on stderr, and no traceback."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+CANNOT_BE_USED = [
+    (["run", "nowhere.toml"], 1, "nowhere.toml: No such file"),
+    (["run", "small.toml", "--set", "duration"], 2, "KEY=VALUE"),
+    (["run", "small.toml", "--set", "duratoin=5s"], 2, "duratoin"),
+    (["run", "small.toml", "--set", "duration=-5s"], 2, "duration"),
+    (["run", "small.toml", "--out", "small.toml"], 1, "Not a directory"),
+    (["run", "small.toml", "--out", "."], 1, "small.toml"),
+    (["show", "broken.toml"], 2, "broken.toml"),
+    (["compare", "small.toml"], 2, "--gate"),
+    (["compare", "small.toml", "--gate", "none", "--vary", "duration=5s"], 2, "--vary"),
+    (["compare", "small.toml", "--gate", "none,none"], 2, "none, none"),
+    (["compare", "small.toml", "--gate", "nonsense"], 2, "nonsense"),
+    (["compare", "small.toml", "--gate", "close-probe:7"], 2, "close-probe:7"),
+    (["compare", "small.toml", "--gate", "none", "--port", "attic"], 2, "attic"),
+    (["compare", "small.toml", "--gate", "none", "--seeds", "0"], 2, "seeds"),
+    (["compare", "small.toml", "--gate", "python:mine"], 2, "mine"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "says"), CANNOT_BE_USED)
+def test_what_cannot_be_used_is_said_without_a_traceback(
+    tidegate, overload_file, arguments, code, says
+):
+    (overload_file.parent / "broken.toml").write_text("name = 'x'\nduration = \n", encoding="utf-8")
+    done = tidegate(*arguments)
+    assert done.returncode == code
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    assert sorted(path.name for path in overload_file.parent.iterdir() if path.name != "out") == [
+        "broken.toml",
+        "small.toml",
+    ]
+    assert not list(overload_file.parent.glob("out/*"))
+
+
+def test_an_unknown_key_is_shown_in_its_line_with_the_nearest_right_one(tidegate, overload_file):
+    text = overload_file.read_text(encoding="utf-8").replace("warmup ", "warmpu ")
+    overload_file.write_text(text, encoding="utf-8")
+    done = tidegate("run", overload_file)
+    assert done.returncode == 2
+    assert "warmpu" in done.stderr
+    assert "warmup" in done.stderr
+    assert "small.toml:3" in done.stderr
+
+
+def test_run_leaves_a_table_data_and_a_next_step(tidegate, overload_file):
+    done = tidegate("run", overload_file)
+    assert done.returncode == 0, done.stderr
+    assert "never admitted" in done.stdout
+    folder = overload_file.parent / "out" / "small-overload-run"
+    assert "out/small-overload-run" in done.stderr
+    assert "Try next: tidegate" in done.stderr
+    assert {"flows.parquet", "ports.parquet", "events.parquet", "summary.json"} <= {
+        path.name for path in folder.iterdir()
+    }
+
+
+def test_run_again_replaces_its_own_folder(tidegate, overload_file):
+    for seed in (1, 2):
+        assert tidegate("run", overload_file, "--seed", seed).returncode == 0
+    (folder,) = (overload_file.parent / "out").iterdir()
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["seed"] == 2
+
+
+def test_json_of_a_run_is_the_summary_and_nothing_else_is_on_stdout(tidegate, overload_file):
+    done = tidegate("run", overload_file, "--seed", 4, "--json", "--out", "r")
+    summary = json.loads(done.stdout)
+    assert summary["seed"] == 4
+    saved = json.loads((overload_file.parent / "r" / "summary.json").read_text(encoding="utf-8"))
+    assert saved == summary
+
+
+def test_json_of_a_comparison_has_rows_and_table(tidegate, overload_file):
+    done = tidegate("compare", overload_file, "--gate", "none,close-probe", "--seeds", 2, "--json")
+    comparison = json.loads(done.stdout)
+    assert set(comparison) == {"rows", "table"}
+    assert [row["settings"] for row in comparison["table"]] == [
+        {"gate": "none"},
+        {"gate": "close-probe"},
+    ]
+    assert set(comparison["table"][0]["fct_mean_s"]) == {"mean", "low", "high"}
+    assert "bottleneck.utilisation" in comparison["table"][0]
+    assert len(comparison["rows"]) == 4
+    assert {"settings", "seed", "classes", "ports", "result_hash"} <= comparison["rows"][0].keys()
+
+
+def test_compare_ends_with_table_pictures_and_two_lines(tidegate, overload_file):
+    done = tidegate("compare", overload_file, "--gate", "none,close-probe", "--seeds", 2)
+    assert done.returncode == 0, done.stderr
+    for words in ("never admitted", "of those served", "p99", "±", "utilisation"):
+        assert words in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 120
+    where, then = done.stderr.strip().splitlines()
+    assert "out/small-overload-compare" in where
+    assert then.startswith("Try next")
+    folder = overload_file.parent / "out" / "small-overload-compare"
+    assert len(list(folder.glob("*.png"))) == len(list(folder.glob("*.svg"))) == 3
+    for gate in ("none", "close-probe"):
+        for seed in (1, 2):
+            assert (folder / "runs" / gate / f"seed-{seed}" / "flows.parquet").exists()
+
+
+def test_variants_in_the_file_are_compared(tidegate, overload_file):
+    with overload_file.open("a", encoding="utf-8") as file:
+        file.write('\n[variant.slow]\n"topology.dumbbell.bottleneck.rate" = "1Mbit"\n')
+        file.write("[variant.as-it-is]\n")
+    done = tidegate("compare", overload_file, "--seeds", 1, "--json")
+    table = json.loads(done.stdout)["table"]
+    assert [row["settings"] for row in table] == [{"variant": "slow"}, {"variant": "as-it-is"}]
+    slow, fast = (row["bottleneck.departed"]["mean"] for row in table)
+    assert slow < fast
+
+
+def test_show_prints_what_can_be_run(tidegate, overload_file):
+    shown = tidegate("show", overload_file, "--set", "duration=9s")
+    assert shown.returncode == 0
+    path = overload_file.parent / "shown.toml"
+    path.write_text(shown.stdout, encoding="utf-8")
+    assert tidegate("show", path).stdout == shown.stdout
+    assert "9s" in shown.stdout
+
+
+def test_schema_is_a_json_schema(tidegate):
+    schema = json.loads(tidegate("schema").stdout)
+    assert "properties" in schema
+
+
+def test_version(tidegate):
+    from tidegate import __version__
+
+    assert tidegate("--version").stdout == f"tidegate {__version__}\n"
+
+
+def test_bench_measures(tidegate):
+    figures = json.loads(tidegate("bench", "--flows", 5, "--json").stdout)
+    keys = "scenario packet_hops delivered_packets cpu_s mhops_per_cpu_s goodput_mbit_s peak_rss_mb"
+    assert set(keys.split()) <= figures.keys()
+    # Five long flows share 1 Gbit/s: never more than the payload's share of it.
+    assert 0 < figures["goodput_mbit_s"] < 1000 * 1460 / 1500
+    assert figures["packet_hops"] > 6 * figures["delivered_packets"] * 0.99
+
+
+def test_a_file_that_grows_too_large_is_said_and_nothing_is_left(tidegate, overload_file):
+    def small_files() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+    done = tidegate("run", overload_file, "--out", "r", preexec_fn=small_files)
+    assert done.returncode == 1
+    assert "File too large" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in overload_file.parent.iterdir()] == ["small.toml"]
+
+
+def start(folder: Path, *arguments: object) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tidegate", *map(str, arguments)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, cwd=folder, text=True, **pipes)
+
+
+def wait_for(found) -> None:
+    deadline = time.monotonic() + 60
+    while not found():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_stopped_leaves_at_once_and_leaves_nothing(overload_file, number):
+    folder = overload_file.parent
+    run = start(folder, "run", overload_file, "--set", "duration=2000000s", "--out", "r")
+    wait_for(lambda: list(folder.glob(".r.*.partial")))
+    time.sleep(0.3)
+    sent = time.monotonic()
+    run.send_signal(number)
+    out, err = run.communicate(timeout=20)
+    # 10 ms of simulation, then the interpreter's own end; generous for a busy machine.
+    assert time.monotonic() - sent < 2.0
+    assert run.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[number]
+    assert "Traceback" not in err
+    assert out == ""
+    assert os.listdir(folder) == ["small.toml"]
+
+
+def test_a_comparison_that_is_stopped_keeps_its_finished_runs(overload_file):
+    folder = overload_file.parent
+    vary = "duration=6s,2000000s"
+    run = start(folder, "compare", overload_file, "--vary", vary, "--seeds", 1, "--out", "c")
+    wait_for(lambda: list(folder.glob(".c.*.partial/runs/duration=6s/seed-1/manifest.json")))
+    time.sleep(0.2)
+    run.send_signal(signal.SIGINT)
+    _, err = run.communicate(timeout=20)
+    assert run.returncode == 130
+    assert "1 of 2 runs are kept: c" in err
+    assert "Traceback" not in err
+    manifest = json.loads((folder / "c" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["complete"] is False
+    assert (folder / "c" / "runs" / "duration=6s" / "seed-1" / "flows.parquet").exists()
+    assert sorted(os.listdir(folder)) == ["c", "small.toml"]
+
+
+def test_help_starts_quickly_and_loads_nothing_heavy():
+    code = (
+        "import sys, tidegate.cli; from tidegate.cli import app\n"
+        "try: app(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print([m for m in ('numpy', 'polars', 'matplotlib', 'scipy') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip().endswith("[]")

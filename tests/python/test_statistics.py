@@ -1,0 +1,186 @@
+"""Every expected number here is worked out by hand from the definitions in results.py."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidegate import results
+from tidegate.results import Window
+
+NAN = math.nan
+WINDOW = Window(10.0, 20.0)
+
+
+def flows(**columns):
+    """Six flows around the window [10, 20] s; all columns but the given ones are plain."""
+    table = {
+        # before the window, in it, in it, in it, never in, gave up
+        "start_s": [5.0, 10.0, 11.0, 12.0, 13.0, 14.0],
+        "admitted_s": [6.0, 11.0, 11.5, 18.0, NAN, NAN],
+        "closed_s": [9.0, 13.0, 19.5, NAN, NAN, NAN],
+        "gave_up_s": [NAN, NAN, NAN, NAN, NAN, 15.0],
+        "fct_s": [4.0, 3.0, 8.5, NAN, NAN, NAN],
+        "fct_admitted_s": [3.0, 2.0, 8.0, NAN, NAN, NAN],
+        "size_bytes": [100.0, 10_000.0, 30_000.0, 500.0, 500.0, 500.0],
+        "goodput_bps": [200.0, 1000.0, 3000.0, NAN, NAN, NAN],
+        "retransmitted_packets": [1, 0, 2, 4, 0, 0],
+        "sent_packets": [2, 10, 22, 15, 0, 0],
+        "timeouts": [0, 0, 1, 2, 0, 0],
+        "delivered_bytes": [100, 10_000, 30_000, 400, 0, 0],
+    }
+    return {name: np.array(values) for name, values in (table | columns).items()}
+
+
+def test_counts_are_of_events_in_the_window():
+    got = results.class_statistics(flows(), WINDOW)
+    assert [got[name] for name in ("arrived", "admitted", "completed", "gave_up")] == [5, 3, 2, 1]
+    assert got["offered_per_s"] == 0.5  # 5 in 10 s
+    assert got["completed_per_s"] == pytest.approx(0.2)
+
+
+def test_open_and_waiting_are_the_state_at_the_end():
+    got = results.class_statistics(flows(), WINDOW)
+    assert (got["open"], got["waiting"]) == (1, 1)
+
+
+def test_shares_are_of_the_flows_that_arrived_in_the_window():
+    got = results.class_statistics(flows(), WINDOW)
+    assert got["never_admitted_share"] == pytest.approx(2 / 5)
+    assert got["unfinished_share"] == pytest.approx(1 / 5)
+    assert got["completed_share"] == pytest.approx(2 / 5)
+
+
+def test_means_are_over_flows_that_closed_in_the_window():
+    got = results.class_statistics(flows(), WINDOW)
+    assert got["fct_mean_s"] == pytest.approx((3.0 + 8.5) / 2)
+    assert got["fct_admitted_mean_s"] == pytest.approx((2.0 + 8.0) / 2)
+    assert got["goodput_mean_bps"] == pytest.approx(2000.0)
+    assert got["size_mean_bytes"] == pytest.approx(20_000.0)
+    assert got["share_le_10kB"] == pytest.approx(0.5)  # 10 000 B itself is small
+
+
+def test_wait_is_from_first_syn_to_admission():
+    # Waits of the three flows admitted in the window: 1, 0.5 and 6 s.
+    got = results.class_statistics(flows(), WINDOW)
+    assert got["wait_p50_s"] == pytest.approx(1.0)
+    # Linear between order statistics: place 0.95 * 2 = 1.9 of (0.5, 1, 6).
+    assert got["wait_p95_s"] == pytest.approx(1 + 0.9 * 5)
+
+
+def test_retransmissions_are_a_share_of_data_transmissions():
+    got = results.class_statistics(flows(), WINDOW)
+    assert got["retransmitted_packets"] == 7
+    assert got["retransmitted_share"] == pytest.approx(7 / 49)
+    assert got["timeouts"] == 3
+
+
+def test_open_mean_is_a_time_average_over_the_window():
+    # In [10, 20]: flow 0 not at all, flow 1 from 11 to 13, 2 from 11.5 to 19.5, 3 from 18 on.
+    got = results.class_statistics(flows(), WINDOW)
+    assert got["open_mean"] == pytest.approx((2.0 + 8.0 + 2.0) / 10)
+
+
+def test_nothing_completed_leaves_means_undefined_not_zero():
+    nobody = np.full(6, NAN)
+    table = flows(closed_s=nobody, fct_s=nobody, fct_admitted_s=nobody)
+    got = results.class_statistics(table, WINDOW)
+    assert got["completed"] == 0
+    assert got["fct_mean_s"] is None
+    assert got["share_le_10kB"] is None
+
+
+def test_time_average_of_a_span_that_outlasts_the_window():
+    assert results.time_average(np.array([0.0]), np.array([NAN]), WINDOW) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("rates", "index"),
+    [
+        ([5.0, 5.0, 5.0, 5.0], 1.0),  # all equal
+        ([8.0, 0.0, 0.0, 0.0], 0.25),  # one takes all: 1/n
+        ([1.0, 2.0, 3.0], 36 / 42),  # (1+2+3)^2 / (3 (1+4+9))
+    ],
+)
+def test_jain(rates, index):
+    assert results.jain(np.array(rates)) == pytest.approx(index)
+
+
+def test_jain_counts_flows_still_open_with_what_they_got():
+    # Closed in the window: 1000 and 3000 bit/s. Open: 400 B since 12 s, so 3200 bit in 8 s.
+    assert sorted(results.goodputs(flows(), WINDOW)) == [400.0, 1000.0, 3000.0]
+
+
+def test_interval_is_students_t():
+    # Mean 2, standard deviation 1, t(2 degrees, 97.5 %) = 4.302653 from printed tables.
+    got = results.interval([1.0, 2.0, 3.0])
+    half = 4.302653 / math.sqrt(3)
+    assert got["mean"] == pytest.approx(2.0)
+    assert got["low"] == pytest.approx(2.0 - half, rel=1e-6)
+    assert got["high"] == pytest.approx(2.0 + half, rel=1e-6)
+
+
+def test_interval_of_five_seeds():
+    # t(4 degrees, 97.5 %) = 2.776445; deviation of 2, 4, 4, 4, 6 is sqrt(8/4).
+    got = results.interval([2.0, 4.0, 4.0, 4.0, 6.0])
+    assert got["high"] == pytest.approx(4.0 + 2.776445 * math.sqrt(2) / math.sqrt(5), rel=1e-6)
+
+
+def test_one_value_has_no_interval_and_none_are_left_out():
+    assert results.interval([None, 7.0]) == {"mean": 7.0, "low": None, "high": None}
+    assert results.interval([None]) == {"mean": None, "low": None, "high": None}
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=20))
+def test_the_mean_lies_in_its_interval(values):
+    got = results.interval(values)
+    assert got["low"] <= got["mean"] <= got["high"]
+
+
+def test_port_statistics_name_their_drops():
+    totals = {
+        "port": (np.array([1, 0], np.uint32), ["b", "a"]),
+        "syn_arrived": np.array([10, 1]),
+        "syn_refused": np.array([4, 0]),
+        "data_arrived": np.array([100, 5]),
+        "data_dropped": np.array([3, 0]),
+        "departed_packets": np.array([103, 6]),
+        "utilisation": np.array([0.5, 0.25]),
+        "queue_mean_packets": np.array([7.5, 0.0]),
+        "drops_queue_full": np.array([3, 0]),
+        "drops_session_refused": np.array([4, 0]),
+    }
+    first, second = results.port_statistics(totals)
+    assert (first["name"], second["name"]) == ("a", "b")
+    assert first["drops"] == {"queue_full": 3, "session_refused": 4}
+    assert first["departed"] == 103
+
+
+def tables(**flows_columns):
+    empty = {"time_s": np.array([1.0])}
+    return {"flows": flows_columns, "ports": empty, "events": empty}
+
+
+def test_the_hash_sees_names_types_values_and_categories():
+    base = {"a": np.array([1.0, 2.0]), "c": (np.array([0, 1], np.uint32), ["x", "y"])}
+    others = [
+        {"b": base["a"], "c": base["c"]},
+        {"a": np.array([1.0, 2.0], np.float32), "c": base["c"]},
+        {"a": np.array([1.0, np.nextafter(2.0, 3.0)]), "c": base["c"]},
+        {"a": base["a"], "c": (base["c"][0], ["x", "z"])},
+    ]
+    digests = {results.result_hash(tables(**each)) for each in [base, *others]}
+    assert len(digests) == 5
+    assert results.result_hash(tables(**base)) == results.result_hash(tables(**base))
+
+
+def test_frames_have_nulls_where_nothing_happened_and_words_for_codes():
+    table = {
+        "closed_s": np.array([1.0, NAN]),
+        "law": (np.array([2, 0], np.uint32), ["none", "x", "none"]),
+    }
+    frame = results.frame(table)
+    assert frame["closed_s"].to_list() == [1.0, None]
+    assert frame["law"].to_list() == ["none", "none"]

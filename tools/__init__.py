@@ -1,0 +1,1 @@
+"""What the Makefile runs beside cargo and the general linters."""

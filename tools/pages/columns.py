@@ -1,0 +1,1 @@
+"""The reference of the result columns."""

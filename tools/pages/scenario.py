@@ -1,0 +1,109 @@
+"""The reference of the scenario document: its JSON schema, and the same as a page."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tools.pages import MARK
+
+Schema = Mapping[str, Any]
+
+QUANTITIES = {"Frequency", "Length", "Rate", "Size", "Time"}
+"""Definitions that the chapter on units explains."""
+
+
+def schema() -> str:
+    """Return the JSON schema, as editors want it."""
+    from tidegate import _native
+
+    return json.dumps(json.loads(_native.schema()), indent=2) + "\n"
+
+
+def page() -> str:
+    """Return every key of the document, as Markdown."""
+    root: Schema = json.loads(schema())
+    lines = ["# Keys of a scenario", "", MARK]
+    lines += ["[scenario.md](scenario.md) explains the document as a whole.", ""]
+    lines += _keys(root)
+    for name, definition in root.get("$defs", {}).items():
+        if name not in QUANTITIES:
+            lines += ["", f"## {_title(name)}", "", _text(definition), ""]
+            lines += _keys(definition)
+            lines += _choices(definition)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _title(name: str) -> str:
+    return name.removesuffix("Doc")
+
+
+def _text(node: Schema) -> str:
+    return str(node.get("description", ""))
+
+
+def _keys(node: Schema) -> Iterator[str]:
+    """Yield a table of the keys of an object."""
+    properties: Mapping[str, Schema] = node.get("properties", {})
+    if not properties:
+        return
+    required = node.get("required", [])
+    yield "| key | value | |"
+    yield "|---|---|---|"
+    for name, value in properties.items():
+        need = " **Required.**" if name in required else ""
+        yield f"| `{name}` | {_kind(value)} | {_cell(_text(value))}{need} |"
+
+
+def _choices(node: Schema) -> Iterator[str]:
+    """Yield the alternatives of a choice, simple ones first."""
+    alternatives: list[Schema] = node.get("oneOf", node.get("anyOf", []))
+    for each in alternatives:
+        properties: Mapping[str, Schema] = each.get("properties", {})
+        for value, text in _constants(each):
+            yield f"- `{value}`: {text}".rstrip(": ")
+        if len(properties) == 1:
+            [(name, value)] = properties.items()
+            yield f"- `{name} = ...`, {_kind(value)}: {_text(each)}"
+        elif not properties and not _constants(each):
+            yield f"- {_kind(each)} {_text(each)}".rstrip()
+    for each in alternatives:
+        if len(each.get("properties", {})) > 1:
+            yield from ("", f"### {each.get('title', 'Either')}", "", _text(each), "")
+            yield from _keys(each)
+
+
+def _constants(node: Schema) -> list[tuple[str, str]]:
+    if "const" in node:
+        return [(str(node["const"]), _text(node))]
+    return [(str(value), _text(node)) for value in node.get("enum", [])]
+
+
+def _kind(node: Schema) -> str:
+    """Say in a few words what a value looks like."""
+    if "$ref" in node:
+        return _reference(node["$ref"].rsplit("/", 1)[1])
+    for key in ("anyOf", "oneOf", "allOf"):
+        if key in node:
+            kinds = [_kind(each) for each in node[key] if each.get("type") != "null"]
+            return " or ".join(dict.fromkeys(kinds))
+    constants = [value for value, _ in _constants(node)]
+    if constants:
+        return " or ".join(f"`{value}`" for value in constants)
+    if isinstance(node.get("additionalProperties"), Mapping):
+        return f"by name: {_kind(node['additionalProperties'])}"
+    if "items" in node:
+        return f"list of {_kind(node['items'])}"
+    kinds = node.get("type", "any value")
+    names = [kinds] if isinstance(kinds, str) else [kind for kind in kinds if kind != "null"]
+    return " or ".join(names)
+
+
+def _reference(name: str) -> str:
+    if name in QUANTITIES:
+        return f"[{name.lower()}](scenario.md#units)"
+    title = _title(name)
+    return f"[{title}](#{title.lower()})"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
