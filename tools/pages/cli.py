@@ -1,48 +1,45 @@
 """The reference of the command line."""
 
 from collections.abc import Iterator
+from typing import Any
 
-import click
 import typer
 
 from tools.pages import MARK
 
 
 def page() -> str:
-    """Every command with its arguments and options, as Markdown."""
+    """Return every command with its arguments and options, as Markdown."""
     from tidegate.cli import app
 
-    group = typer.main.get_command(app)
-    context = click.Context(group, info_name="tidegate")
+    group: Any = typer.main.get_command(app)
+    context = typer.Context(group, info_name="tidegate")
     lines = ["# Command line", "", MARK, *_command(group, context)]
-    for name in group.list_commands(context) if isinstance(group, click.Group) else ():
-        command = group.get_command(context, name)
-        if command is not None and not command.hidden:
-            lines += ["", f"## tidegate {name}", ""]
-            lines += _command(command, click.Context(command, info_name=name, parent=context))
+    for name, command in sorted(group.commands.items()):
+        if not command.hidden:
+            inner = typer.Context(command, info_name=name, parent=context)
+            lines += ["", f"## tidegate {name}", "", *_command(command, inner)]
     return "\n".join(lines) + "\n"
 
 
-def _command(command: click.Command, context: click.Context) -> Iterator[str]:
+# The objects below are of the command library that typer brings along, which has no public types.
+
+
+def _command(command: Any, context: typer.Context) -> Iterator[str]:
     yield f"`{' '.join([context.command_path, *command.collect_usage_pieces(context)])}`"
     yield ""
     yield from (command.help or "").strip().splitlines()
-    rows = [row for parameter in command.get_params(context) for row in _row(parameter)]
-    if rows:
-        yield from ("", "| | |", "|---|---|", *rows)
+    rows = [_row(parameter) for parameter in command.get_params(context)]
+    yield from ("", "| | |", "|---|---|", *rows)
 
 
-def _row(parameter: click.Parameter) -> Iterator[str]:
-    if isinstance(parameter, click.Option):
-        names = ", ".join([*parameter.opts, *parameter.secondary_opts])
-        value = "" if parameter.is_flag else f" {parameter.metavar or _kind(parameter)}"
-        default = parameter.default
-        has_default = not (parameter.is_flag or default is None or default == ())
-        text = (parameter.help or "").rstrip(".")
-        yield f"| `{names}{value}` | {text}{f' (default {default})' if has_default else ''}. |"
-    else:
-        yield f"| `{parameter.metavar or parameter.name}` | {getattr(parameter, 'help', '')} |"
-
-
-def _kind(parameter: click.Parameter) -> str:
-    return parameter.type.name.split(" ")[0].upper().replace("INTEGER", "N")
+def _row(parameter: Any) -> str:
+    text = (getattr(parameter, "help", None) or "").rstrip(".")
+    if parameter.param_type_name == "argument":
+        return f"| `{parameter.metavar or parameter.name.upper()}` | {text}. |"
+    names = ", ".join([*parameter.opts, *parameter.secondary_opts])
+    if parameter.is_flag:
+        return f"| `{names}` | {text}. |"
+    default = f" (default {parameter.default})" if isinstance(parameter.default, str | int) else ""
+    value = parameter.metavar or "N"  # an option that takes no number names its value
+    return f"| `{names} {value}` | {text}{default}. |"

@@ -48,21 +48,22 @@ pub enum Limit {
 /// At every moment `arrived = dropped before the queue + enqueued` and
 /// `enqueued = departed + evicted + waiting`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
 pub struct Counters {
     /// Packets that came.
     pub arrived: u64,
-    /// Of these, packets with SYN set.
-    pub syn_arrived: u64,
-    /// Of these, packets with payload.
-    pub data_arrived: u64,
-    /// Packets that the queue took.
-    pub enqueued: u64,
     /// Packets whose transmission has started.
     pub departed: u64,
     /// Their bytes.
     pub departed_bytes: u64,
     /// Transmission time started so far, in picoseconds.
     pub busy_ps: u64,
+    /// Packets that the queue took.
+    pub enqueued: u64,
+    /// Of those that came, packets with SYN set.
+    pub syn_arrived: u64,
+    /// Of those that came, packets with payload.
+    pub data_arrived: u64,
     /// Lost packets with payload.
     pub data_dropped: u64,
     /// Lost packets by [`Reason`], in the order of [`Reason::ALL`].
@@ -73,24 +74,28 @@ pub struct Counters {
 }
 
 /// An output port that carries a `C` beside each packet (nothing in the simulator).
+///
+/// The order of the fields is that of their use: a hop touches the first two
+/// cache lines and the counters.
+#[repr(C, align(64))]
 pub struct Port<C = ()> {
     ring: Ring<C>,
     /// When the link has sent what was started.
     free_at: Time,
-    pace: Pace,
-    delay: Time,
-    /// Packets that may wait (`u32::MAX` where bytes are the limit).
-    limit_packets: u32,
-    /// Bytes that may wait (`u64::MAX` where packets are the limit).
-    limit_bytes: u64,
-    backlog_bytes: u64,
-    counters: Counters,
-    stages: Option<Box<Stages>>,
-    rate: Rate,
-    /// What the port calls itself on packets that leave it.
-    number: u32,
     /// When the carrier will look at this port next; the carrier's to use.
     pub armed: Time,
+    stages: Option<Box<Stages>>,
+    pace: Pace,
+    delay: Time,
+    backlog_bytes: u64,
+    /// Bytes that may wait (`u64::MAX` where packets are the limit).
+    limit_bytes: u64,
+    /// Packets that may wait (`u32::MAX` where bytes are the limit).
+    limit_packets: u32,
+    /// What the port calls itself on packets that leave it.
+    number: u32,
+    counters: Counters,
+    rate: Rate,
 }
 
 impl<C: Default> Port<C> {

@@ -167,9 +167,11 @@ impl Rate {
 
 impl Mul<Time> for Rate {
     type Output = Size;
-    /// The data that this rate carries in that time, rounded down to a byte.
+    /// The data that this rate carries in that time, rounded down to a byte
+    /// (and no more than 64 bits can hold).
     fn mul(self, time: Time) -> Size {
-        Size((u128::from(self.0) * u128::from(time.0) / 8_000_000_000_000) as u64)
+        let bytes = u128::from(self.0) * u128::from(time.0) / 8_000_000_000_000;
+        Size(u64::try_from(bytes).unwrap_or(u64::MAX))
     }
 }
 

@@ -9,7 +9,7 @@ mod network;
 mod tcp;
 mod traffic;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tidegate_core::units::Time;
 
@@ -26,6 +26,8 @@ const MAX_DURATION: Time = Time::from_secs(30 * 86_400);
 const MAX_ROWS: u64 = 20_000_000;
 /// Most traffic classes.
 const MAX_CLASSES: usize = 250;
+/// Most problems that are told: it bounds the time that a wrong document can take.
+const MAX_PROBLEMS: usize = 20;
 
 /// Files that a document refers to, by the name it uses.
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
@@ -41,6 +43,9 @@ pub(crate) struct Check<'a> {
 impl Check<'_> {
     /// Notes a problem with the value at `path`.
     fn refuse(&mut self, path: &[&str], what: impl Into<String>, help: impl Into<String>) {
+        if self.full() {
+            return;
+        }
         let path: Vec<String> = path.iter().map(|&key| key.to_owned()).collect();
         let what = format!("`{}`: {}", joined(&path), what.into());
         let place = Some(self.root.place(&path));
@@ -57,7 +62,14 @@ impl Check<'_> {
 
     /// Notes a problem with a name, which should be one of `known`.
     fn unknown<S: AsRef<str>>(&mut self, path: &[&str], name: &str, known: &[S], kind: &str) {
-        self.refuse(path, format!("`{name}` does not exist"), spelling(name, known, kind));
+        if !self.full() {
+            self.refuse(path, format!("`{name}` does not exist"), spelling(name, known, kind));
+        }
+    }
+
+    /// Whether there are enough problems.
+    fn full(&self) -> bool {
+        self.problems.len() >= MAX_PROBLEMS
     }
 
     /// Ends in a report if anything was wrong.
@@ -145,15 +157,14 @@ pub(crate) fn scenario(
         Check { root: &tree.root, files, texts: tree.texts.clone(), problems: Vec::new() };
     times(&mut check, &document);
     let classes = document.traffic.0.len();
-    check.require(classes > 0, &["traffic"], "there is no traffic", "add a `[traffic.NAME]`");
-    check.require(
-        classes <= MAX_CLASSES,
+    let few = check.require(
+        (1..=MAX_CLASSES).contains(&classes),
         &["traffic"],
-        format!("{classes} traffic classes are too many"),
-        &format!("up to {MAX_CLASSES} classes fit"),
+        format!("{classes} traffic classes are out of range"),
+        &format!("write 1 to {MAX_CLASSES} tables `[traffic.NAME]`"),
     );
-    let Some(chain) = network::chain(&mut check, &document.topology) else {
-        return check.finish(()).and_then(|()| Err(Report::new(Vec::new(), &tree.texts)));
+    let Some(chain) = network::chain(&mut check, &document.topology).filter(|_| few) else {
+        return Err(Report::new(check.problems, &check.texts));
     };
     let mut traffic = Vec::new();
     let mut routes = Vec::new();
@@ -222,8 +233,13 @@ fn rows(check: &mut Check<'_>, document: &Document, ports: &[Port]) {
 
 /// Puts control where the document wants it, and the defaults where it says nothing.
 fn ports(check: &mut Check<'_>, document: &mut Document, ports: &mut [Port]) {
+    let places: BTreeMap<String, usize> =
+        ports.iter().enumerate().map(|(at, port)| (port.name.clone(), at)).collect();
     for (name, doc) in &document.port.0 {
-        let Some(port) = ports.iter_mut().find(|port| port.name == *name) else {
+        let Some(port) = places.get(name).and_then(|&at| ports.get_mut(at)) else {
+            if check.full() {
+                return;
+            }
             let mut known: Vec<&str> =
                 ports.iter().filter(|port| !port.access).map(|port| port.name.as_str()).collect();
             known.extend(ports.iter().filter(|port| port.access).map(|port| port.name.as_str()));
@@ -232,10 +248,9 @@ fn ports(check: &mut Check<'_>, document: &mut Document, ports: &mut [Port]) {
         };
         control(check, port, doc);
     }
-    for port in ports.iter().filter(|port| !port.access) {
-        if document.port.get(&port.name).is_none() {
-            document.port.0.push((port.name.clone(), PortDoc::default()));
-        }
+    let given: BTreeSet<String> = document.port.0.iter().map(|(name, _)| name.clone()).collect();
+    for port in ports.iter().filter(|port| !port.access && !given.contains(&port.name)) {
+        document.port.0.push((port.name.clone(), PortDoc::default()));
     }
 }
 

@@ -42,7 +42,7 @@ use Kind::{Category, F64, U32, U64};
 
 /// Columns of `flows`: a row for each flow that started.
 pub const FLOWS: &[Column] = &[
-    column("flow", "", U32, "number of the flow, in the order of the starts"),
+    column("flow", "", U64, "number of the flow, in the order of the starts"),
     column("class", "", Category, "traffic class"),
     column("size_bytes", "B", F64, "how much the flow has to send; empty: without end"),
     column("start_s", "s", F64, "first SYN sent"),
@@ -62,7 +62,7 @@ pub const FLOWS: &[Column] = &[
     ),
     column("fct_s", "s", F64, "flow completion time: start to close"),
     column("fct_admitted_s", "s", F64, "admission to close"),
-    column("goodput_bps", "bit/s", F64, "size over flow completion time"),
+    column("goodput_bps", "bit/s", F64, "bits delivered over flow completion time"),
     column("syn_tries", "packets", U32, "opening packets sent, retries included"),
     column("retransmitted_packets", "packets", U32, "data packets sent again"),
     column(
@@ -80,22 +80,22 @@ pub const PORTS: &[Column] = &[
     column("time_s", "s", F64, "end of the interval"),
     column("port", "", Category, "port"),
     column("capacity_bps", "bit/s", U64, "capacity at the end of the interval"),
-    column("syn_arrived", "packets", U64, "opening packets that arrived"),
-    column("syn_refused", "packets", U64, "of these, dropped or rejected here for whatever reason"),
-    column("data_arrived", "packets", U64, "data packets that arrived"),
-    column("data_dropped", "packets", U64, "of these, dropped here for whatever reason"),
-    column("arrived_packets", "packets", U64, "packets that arrived"),
-    column("departed_packets", "packets", U64, "packets whose transmission started"),
+    column("syn_arrived", "packets", U32, "opening packets that arrived"),
+    column("syn_refused", "packets", U32, "of these, dropped or rejected by the gate"),
+    column("data_arrived", "packets", U32, "data packets that arrived"),
+    column("data_dropped", "packets", U32, "of these, dropped here for whatever reason"),
+    column("arrived_packets", "packets", U32, "packets that arrived"),
+    column("departed_packets", "packets", U32, "packets whose transmission started"),
     column("departed_bytes", "B", U64, "bytes of these, headers included"),
-    column("drops_queue_full", "packets", U64, "dropped because the queue was full"),
+    column("drops_queue_full", "packets", U32, "dropped because the queue was full"),
     column(
         "drops_session_refused",
         "packets",
-        U64,
+        U32,
         "dropped or rejected because the gate refused the session",
     ),
-    column("drops_evicted", "packets", U64, "taken out of the queue for a better packet"),
-    column("drops_custom", "packets", U64, "dropped by a law of the user's own"),
+    column("drops_evicted", "packets", U32, "taken out of the queue for a better packet"),
+    column("drops_custom", "packets", U32, "dropped by a law of the user's own"),
     column(
         "queue_packets",
         "packets",
@@ -112,28 +112,9 @@ pub const PORTS: &[Column] = &[
     column("utilisation", "1", F64, "share of the interval in which the link was transmitting"),
 ];
 
-/// Columns of `port_totals`: a row for each port, over the time after the warm-up.
-pub const PORT_TOTALS: &[Column] = &[
-    column("port", "", Category, "port"),
-    column("syn_arrived", "packets", U64, "opening packets that arrived"),
-    column("syn_refused", "packets", U64, "of these, dropped or rejected here for whatever reason"),
-    column("data_arrived", "packets", U64, "data packets that arrived"),
-    column("data_dropped", "packets", U64, "of these, dropped here for whatever reason"),
-    column("arrived_packets", "packets", U64, "packets that arrived"),
-    column("departed_packets", "packets", U64, "packets whose transmission started"),
-    column("departed_bytes", "B", U64, "bytes of these, headers included"),
-    column("utilisation", "1", F64, "share of the time in which the link was transmitting"),
-    column("queue_mean_packets", "packets", F64, "packets waiting, averaged over time"),
-    column("drops_queue_full", "packets", U64, "dropped because the queue was full"),
-    column(
-        "drops_session_refused",
-        "packets",
-        U64,
-        "dropped or rejected because the gate refused the session",
-    ),
-    column("drops_evicted", "packets", U64, "taken out of the queue for a better packet"),
-    column("drops_custom", "packets", U64, "dropped by a law of the user's own"),
-];
+/// Columns of `port_totals`: a row for each port, access links included, whose
+/// interval is the time after the warm-up.
+pub const PORT_TOTALS: &[Column] = PORTS;
 
 /// Columns of `events`: a row for each decision of a law.
 pub const EVENTS: &[Column] = &[

@@ -12,7 +12,7 @@ use crate::report::{Place, Problem, Text};
 use crate::{Setting, Source};
 
 /// Largest document, in bytes: it bounds the memory that loading can take.
-pub(crate) const MAX_DOCUMENT: usize = 16 << 20;
+pub(crate) const MAX_DOCUMENT: usize = 8 << 20;
 
 /// Deepest nesting: far beyond any scenario, far below what a stack can bear.
 const MAX_DEPTH: usize = 64;

@@ -458,10 +458,18 @@ fn what_would_take_too_much_memory_or_time_is_refused() {
     let listed = format!("{{ at = [{}] }}", "\"0s\",".repeat(1_000_001));
     assert!(refusal(BASE, &[("traffic.web.arrivals", &listed)]).contains("up to 1000000"));
     let text = format!("{BASE}#{}", "x".repeat(16 << 20));
-    assert!(refusal(&text, &[]).contains("larger than 16 MiB"));
+    assert!(refusal(&text, &[]).contains("larger than 8 MiB"));
     let links = format!("[{}]", "{ rate = \"1Mbit\", delay = \"1ms\" },".repeat(999));
     let tandem = [("topology.tandem.links", links.as_str()), ("topology.tandem.pairs", "100")];
     assert!(refusal(TANDEM, &tandem).contains("nodes are too many"));
+}
+
+/// Naming the nearest of many names takes time: after 20 problems no more are sought.
+#[test]
+fn a_wrong_document_is_told_of_its_first_problems_only() {
+    let ports: String = (0..100_000).map(|i| format!("[port.none{i}]\n")).collect();
+    let text = format!("{}{ports}", BASE.replace("= 10\n", "= 20000\n"));
+    assert_eq!(loaded(&text, &[]).unwrap_err().messages().count(), 20);
 }
 
 /// 64 levels are refused by a rule of ours, and what is deeper by the parser:

@@ -108,11 +108,10 @@ fn try_all(text: &str, settings: &[Setting<'_>], contents: &BTreeMap<String, Vec
         }
         Err(report) => Some(report),
     };
-    for report in [report, files(source, settings).err(), variants(source, settings).err()] {
-        if let Some(report) = report {
-            assert!(report.render(false).starts_with("error"));
-            assert!(report.render(true).contains("error"));
-        }
+    let reports = [report, files(source, settings).err(), variants(source, settings).err()];
+    for report in reports.into_iter().flatten() {
+        assert!(report.render(false).starts_with("error"));
+        assert!(report.render(true).contains("error"));
     }
 }
 

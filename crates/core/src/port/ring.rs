@@ -7,12 +7,13 @@ use crate::units::Time;
 ///
 /// Places are counted up and wrapped by a mask, so that `tail - head` is the
 /// number held whatever has passed through.
+#[repr(C)]
 pub(super) struct Ring<C> {
     packets: Box<[Packet]>,
-    cargo: Box<[C]>,
     head: u32,
     departed: u32,
     tail: u32,
+    cargo: Box<[C]>,
 }
 
 impl<C: Default> Ring<C> {

@@ -12,6 +12,9 @@ use super::traffic::MAX_SIZE;
 use crate::report::{Place, Problem, Text};
 use crate::tree::MAX_DOCUMENT;
 
+/// Most points of a distribution function.
+const MAX_POINTS: usize = 100_000;
+
 /// What is wrong with a file: where, what, and what would be right.
 type Wrong = (Range<usize>, String, &'static str);
 
@@ -27,7 +30,7 @@ pub(super) fn read(
     };
     let parsed = match std::str::from_utf8(bytes) {
         _ if bytes.len() > MAX_DOCUMENT => {
-            Err((0..0, "the file is larger than 16 MiB".to_owned(), "thin its points out"))
+            Err((0..0, "the file is larger than 8 MiB".to_owned(), "thin its points out"))
         }
         Ok(text) => points(text),
         Err(_) => Err((0..0, "the file is not UTF-8 text".to_owned(), "save it as plain text")),
@@ -71,6 +74,10 @@ fn points(text: &str) -> Result<Vec<(f64, f64)>, Wrong> {
         };
         follows(points.last(), (*size, *probability))
             .map_err(|(what, help)| (span.clone(), what, help))?;
+        if points.len() == MAX_POINTS {
+            let what = format!("the file has more than {MAX_POINTS} points");
+            return Err((span, what, "thin its points out"));
+        }
         points.push((*size, *probability));
         last = span;
     }

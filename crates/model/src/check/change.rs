@@ -16,6 +16,8 @@ use crate::tree::decode::spelling;
 
 /// Spacing of the steps of a capacity ramp.
 const STEP: Time = Time::from_ms(100);
+/// Most changes.
+const MAX_CHANGES: usize = 10_000;
 /// Most steps of all capacity ramps together.
 const MAX_STEPS: u64 = 1_000_000;
 
@@ -46,8 +48,22 @@ pub(super) fn apply(
     ports: &[Port],
 ) -> Vec<CapacityChange> {
     let mut by_target: BTreeMap<Target, Vec<Change>> = BTreeMap::new();
+    if changes.len() > MAX_CHANGES {
+        let what = format!("{} changes are too many", changes.len());
+        check.refuse(&["change"], what, format!("write up to {MAX_CHANGES}"));
+        return Vec::new();
+    }
+    let names: BTreeMap<&str, usize> =
+        ports.iter().enumerate().map(|(at, port)| (port.name.as_str(), at)).collect();
     for (place, doc) in changes.iter().enumerate() {
-        let Some(target) = target(check, place, &doc.what, traffic, ports) else {
+        let Some(target) = target(&doc.what, traffic, &names) else {
+            if check.full() {
+                return Vec::new();
+            }
+            let known = changeable(traffic, ports);
+            let path = ["change", &place.to_string(), "what"];
+            let what = format!("`{}` is nothing that can change", doc.what);
+            check.refuse(&path, what, spelling(&doc.what, &known, "things to change"));
             continue;
         };
         if let Some(change) = read(check, place, doc, target, traffic) {
@@ -85,13 +101,7 @@ pub(super) fn apply(
 }
 
 /// What a path like `traffic.web.size.mean` or `bottleneck.rate` means.
-fn target(
-    check: &mut Check<'_>,
-    place: usize,
-    what: &str,
-    traffic: &[Class],
-    ports: &[Port],
-) -> Option<Target> {
+fn target(what: &str, traffic: &[Class], ports: &BTreeMap<&str, usize>) -> Option<Target> {
     for (at, class) in traffic.iter().enumerate() {
         let Some(rest) = what
             .strip_prefix("traffic.")
@@ -112,9 +122,11 @@ fn target(
         let short = ["topology.dumbbell.", "topology.tandem."];
         short.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name)
     });
-    if let Some(port) = name.and_then(|name| ports.iter().position(|port| port.name == name)) {
-        return Some(Target::Rate(port));
-    }
+    name.and_then(|name| ports.get(name)).map(|&port| Target::Rate(port))
+}
+
+/// What can change, as paths.
+fn changeable(traffic: &[Class], ports: &[Port]) -> Vec<String> {
     let mut known = Vec::new();
     for class in traffic {
         if matches!(class.arrivals, Arrivals::Poisson { .. } | Arrivals::Every { .. }) {
@@ -124,15 +136,9 @@ fn target(
             known.push(format!("traffic.{}.size.mean", class.name));
         }
     }
+    let rates = ports.iter().filter(|port| !port.access);
+    known.extend(rates.map(|port| format!("{}.rate", port.name)));
     known
-        .extend(ports.iter().filter(|port| !port.access).map(|port| format!("{}.rate", port.name)));
-    let path = ["change", &place.to_string(), "what"];
-    check.refuse(
-        &path,
-        format!("`{what}` is nothing that can change"),
-        spelling(what, &known, "things to change"),
-    );
-    None
 }
 
 fn read(
@@ -251,15 +257,16 @@ fn steps(
         if low == high {
             continue;
         }
+        let taken = capacity.len() as u64;
         let mut change = |at, bps: f64| {
             capacity.push(CapacityChange { at, port, rate: Rate::from_bps((bps + 0.5) as u64) });
         };
         if from < until {
             let span = until - from;
             let count = span.ps().div_ceil(STEP.ps());
-            if count > MAX_STEPS {
+            if taken + count > MAX_STEPS {
                 let place = changes.iter().find(|change| change.at == from).map_or(0, |c| c.place);
-                let what = format!("a ramp of {span} makes {count} steps of {STEP}");
+                let what = format!("a ramp of {span} makes {count} more steps of {STEP}");
                 let path = ["change", &place.to_string(), "until"];
                 check.refuse(
                     &path,

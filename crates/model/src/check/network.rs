@@ -20,6 +20,8 @@ pub(super) struct Chain<'a> {
     routers: Vec<String>,
     /// Name and properties of the link from each router to the next.
     links: Vec<(String, &'a Link)>,
+    /// Propagation delay from the first router to each.
+    delays: Vec<Time>,
     access: &'a Access,
     pairs: u32,
     /// Routers that have sending hosts, and the prefix of those hosts' names.
@@ -43,6 +45,7 @@ pub(super) fn chain<'a>(check: &mut Check<'_>, topology: &'a Topology) -> Option
             Chain {
                 routers: vec!["left".to_owned(), "right".to_owned()],
                 links: vec![("bottleneck".to_owned(), &dumbbell.bottleneck)],
+                delays: delays(std::slice::from_ref(&dumbbell.bottleneck)),
                 access: &dumbbell.access,
                 pairs: dumbbell.pairs,
                 sources: vec![(0, String::new())],
@@ -68,6 +71,7 @@ pub(super) fn chain<'a>(check: &mut Check<'_>, topology: &'a Topology) -> Option
                 sources: prefixes(),
                 sinks: prefixes(),
                 links: (1..).map(|i| format!("link{i}")).zip(&tandem.links).collect(),
+                delays: delays(&tandem.links),
                 access: &tandem.access,
                 pairs: tandem.pairs,
                 choice: true,
@@ -81,6 +85,17 @@ pub(super) fn chain<'a>(check: &mut Check<'_>, topology: &'a Topology) -> Option
         check.refuse(&["topology"], format!("{nodes} nodes are too many"), help);
     }
     (check.problems.len() == before).then_some(chain)
+}
+
+/// Propagation delay from the first router to each. (A sum that does not fit
+/// comes from delays that are refused anyway.)
+fn delays(links: &[Link]) -> Vec<Time> {
+    let mut delay = Time::ZERO;
+    let after = links.iter().map(|link| {
+        delay = delay.saturating_add(link.delay);
+        delay
+    });
+    std::iter::once(Time::ZERO).chain(after).collect()
 }
 
 fn hosts(check: &mut Check<'_>, kind: &str, access: &Access, pairs: u32) {
@@ -157,9 +172,8 @@ impl Chain<'_> {
 
     /// Propagation round trip between the hosts of a route.
     fn round_trip(&self, (from, to): Route) -> Time {
-        let between = &self.links[from.min(to)..from.max(to)];
-        let one_way = between.iter().fold(self.access.delay * 2, |sum, (_, link)| sum + link.delay);
-        one_way * 2
+        let between = self.delays[from.max(to)] - self.delays[from.min(to)];
+        (self.access.delay * 2 + between) * 2
     }
 
     /// Longest round trip of the routes that are `through` something: of the

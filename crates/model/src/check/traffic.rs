@@ -59,42 +59,11 @@ pub(super) fn per_s(spacing: Time) -> f64 {
 
 fn arrivals(check: &mut Check<'_>, name: &str, doc: &mut ArrivalsDoc) -> Option<Arrivals> {
     let path = |key| ["traffic", name, "arrivals", key];
-    let whole = ["traffic", name, "arrivals"];
-    let kinds = [
-        ("poisson", doc.poisson.is_some()),
-        ("every", doc.every.is_some()),
-        ("at", doc.at.is_some()),
-        ("uniform", doc.uniform.is_some()),
-    ];
-    let given: Vec<&str> =
-        kinds.iter().filter(|(_, given)| *given).map(|(kind, _)| *kind).collect();
-    let kind = match given.as_slice() {
-        [kind] => *kind,
-        [] => {
-            let help =
-                "write one of poisson, every, at and uniform, as in { poisson = \"1000/s\" }";
-            check.refuse(&whole, "there is no process", help);
-            return None;
-        }
-        [first, second, ..] => {
-            let what = format!("`{first}` and `{second}` cannot both be given");
-            check.refuse(&path(second), what, "leave one of them out");
-            return None;
-        }
-    };
-    let process = matches!(kind, "poisson" | "every");
-    for (key, wrong) in [
-        ("start", doc.start.is_some() && !process),
-        ("stop", doc.stop.is_some() && !process),
-        ("within", doc.within.is_some() && kind != "uniform"),
-    ] {
-        let what = format!("means nothing beside `{kind}`");
-        check.require(!wrong, &path(key), what, "leave it out");
-    }
+    let kind = kind(check, name, doc)?;
     let (start, stop) = (doc.start.unwrap_or(Time::ZERO), doc.stop.unwrap_or(Time::NEVER));
-    let what = format!("arrivals that stop at {stop} cannot start at {start}");
-    check.require(start < stop, &path("stop"), what, "write a stop after the start");
-    if process {
+    if matches!(kind, "poisson" | "every") {
+        let what = format!("arrivals that stop at {stop} cannot start at {start}");
+        check.require(start < stop, &path("stop"), what, "write a stop after the start");
         doc.start = Some(start);
     }
     if let Some(rate) = doc.poisson {
@@ -104,11 +73,8 @@ fn arrivals(check: &mut Check<'_>, name: &str, doc: &mut ArrivalsDoc) -> Option<
         let holds = spacing >= Time::from_ns(1);
         let what = format!("{spacing} is out of range");
         check.require(holds, &path("every"), what, "write a time of 1ns or more");
-        return holds.then(|| Arrivals::Every {
-            rate: Course::constant(per_s(spacing)),
-            start,
-            stop,
-        });
+        let rate = Course::constant(per_s(spacing));
+        return holds.then_some(Arrivals::Every { rate, start, stop });
     }
     if let Some(at) = &mut doc.at {
         let what = format!("{} arrivals are too many", at.len());
@@ -118,21 +84,46 @@ fn arrivals(check: &mut Check<'_>, name: &str, doc: &mut ArrivalsDoc) -> Option<
     }
     let flows = doc.uniform?;
     let what = format!("{flows} flows are out of range");
-    check.require(
-        (1..=MAX_UNIFORM).contains(&flows),
-        &path("uniform"),
-        what,
-        "write 1 to 10000000",
-    );
+    let holds = (1..=MAX_UNIFORM).contains(&flows);
+    check.require(holds, &path("uniform"), what, "write 1 to 10000000");
     let Some(within) = doc.within else {
-        check.refuse(
-            &whole,
-            "the key `within` is missing",
-            "add `within = \"1s\"`: the span of the starts",
-        );
+        let help = "add `within = \"1s\"`: the span of the starts";
+        check.refuse(&path("within")[..3], "the key `within` is missing", help);
         return None;
     };
     Some(Arrivals::Uniform { flows, within })
+}
+
+/// The one process that is given; refuses keys that mean nothing beside it.
+fn kind(check: &mut Check<'_>, name: &str, doc: &ArrivalsDoc) -> Option<&'static str> {
+    let path = |key| ["traffic", name, "arrivals", key];
+    let kinds = [
+        ("poisson", doc.poisson.is_some()),
+        ("every", doc.every.is_some()),
+        ("at", doc.at.is_some()),
+        ("uniform", doc.uniform.is_some()),
+    ];
+    let mut given = kinds.iter().filter(|(_, given)| *given).map(|(kind, _)| *kind);
+    let Some(kind) = given.next() else {
+        let help = "write one of poisson, every, at and uniform, as in { poisson = \"1000/s\" }";
+        check.refuse(&path("")[..3], "there is no process", help);
+        return None;
+    };
+    if let Some(second) = given.next() {
+        let what = format!("`{kind}` and `{second}` cannot both be given");
+        check.refuse(&path(second), what, "leave one of them out");
+        return None;
+    }
+    let process = matches!(kind, "poisson" | "every");
+    for (key, wrong) in [
+        ("start", doc.start.is_some() && !process),
+        ("stop", doc.stop.is_some() && !process),
+        ("within", doc.within.is_some() && kind != "uniform"),
+    ] {
+        let what = format!("means nothing beside `{kind}`");
+        check.require(!wrong, &path(key), what, "leave it out");
+    }
+    Some(kind)
 }
 
 fn size(check: &mut Check<'_>, name: &str, doc: &ClassDoc) -> Option<FlowSize> {

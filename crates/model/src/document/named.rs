@@ -18,13 +18,6 @@ impl<T> Default for Named<T> {
     }
 }
 
-impl<T> Named<T> {
-    /// The thing of that name.
-    pub fn get(&self, name: &str) -> Option<&T> {
-        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value)
-    }
-}
-
 impl<T: Serialize> Serialize for Named<T> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_map(self.0.iter().map(|(name, value)| (name, value)))

@@ -3,17 +3,17 @@
 //! Sequence numbers count segments. The FIN is a number of its own behind the
 //! data, unless it rides on the last segment.
 
+mod data;
+
 use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::units::Time;
 use tidegate_model::profile::{LossRule, Recovery, TimerRule};
-
-use crate::rows::UNLIMITED;
 
 use super::control::{Acked, Control};
 use super::receiver::Address;
 use super::rto::Rto;
 use super::sack::Scoreboard;
-use super::{ClassParams, Ctx, Fate};
+use super::{Ctx, Fate};
 
 /// Where the sending end stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -125,20 +125,6 @@ impl<C: Control> Sender<C> {
             board: None,
             control,
         }
-    }
-
-    /// Cuts `size` bytes into segments.
-    pub(crate) fn load(&mut self, size: u64, class: &ClassParams) {
-        let mss = u64::from(class.tcp.mss);
-        if size == UNLIMITED {
-            self.last_payload = class.tcp.mss as u16;
-            return;
-        }
-        self.total = size.div_ceil(mss).min(u64::from(u32::MAX) - 2) as u32;
-        self.last_payload = (size - (u64::from(self.total) - 1) * mss).min(mss) as u16;
-        let short = u64::from(self.last_payload) < mss;
-        let rides = !class.tcp.fin_waits || (class.tcp.nagle && short);
-        self.end = self.total + u32::from(!rides);
     }
 
     pub(crate) fn address(&self, flow: u32) -> Address {
@@ -575,25 +561,5 @@ impl<C: Control> Sender<C> {
         self.timing = false;
         self.nxt = self.una;
         self.send_more(address, ctx);
-    }
-
-    /// No more data is handed in: what was sent is all there is.
-    pub(crate) fn stop(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
-        if self.total == u32::MAX {
-            self.total = self.max.max(1);
-            self.end = self.total + 1;
-            if self.state == State::Open {
-                self.send_more(address, ctx);
-            }
-        }
-    }
-
-    /// Bytes that `segments` in-order segments carry.
-    pub(super) fn bytes_of(&self, segments: u32, class: &ClassParams) -> u64 {
-        let full = u64::from(segments) * u64::from(class.tcp.mss);
-        if segments < self.total || segments == 0 {
-            return full;
-        }
-        full - u64::from(class.tcp.mss) + u64::from(self.last_payload)
     }
 }
