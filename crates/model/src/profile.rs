@@ -233,8 +233,9 @@ pub enum LostSyn {
 pub enum TimerRule {
     /// Until a fresh round-trip sample (Karn; RFC 1122, 4.2.3.1; RFC 6298, section 5).
     Rfc,
-    /// Until anything new is acknowledged, the SYN included; and an acknowledgement
-    /// restarts the timer before its own sample counts (ns-2's FullTcp).
+    /// Until anything new is acknowledged, the SYN included; an acknowledgement
+    /// restarts the timer before its own sample counts, and after four expiries
+    /// in a row the next sample starts the estimate anew (ns-2's FullTcp).
     FullTcp,
 }
 

@@ -241,12 +241,13 @@ impl<C: Control> Sender<C> {
     }
 
     /// An acknowledgement of everything up to `ack` restarts the timer of FullTcp,
-    /// before anything else is learnt from it: as backed off as it was.
+    /// before anything else is learnt from it: as backed off as it was; then the back-off ends.
     #[inline]
     fn restart_early(&mut self, ack: u32, ctx: &Ctx<'_>) {
         if ctx.class.tcp.timer_rule == TimerRule::FullTcp {
             let outstanding = ack < self.max;
             self.deadline = if outstanding { self.timeout_from_now(ctx) } else { Time::NEVER };
+            self.rto.calm();
         }
     }
 
@@ -301,9 +302,6 @@ impl<C: Control> Sender<C> {
         } else if self.timing && ack > self.timed {
             self.timing = false;
             self.rto.sample(self.timed_at, ctx.net.now, ctx.class);
-        }
-        if ctx.class.tcp.timer_rule == TimerRule::FullTcp {
-            self.rto.calm();
         }
         self.una = ack;
         self.nxt = self.nxt.max(ack);
@@ -536,7 +534,7 @@ impl<C: Control> Sender<C> {
                 self.send_syn(address, ctx);
             }
             State::SynReceived => {
-                self.rto.back_off();
+                self.rto.back_off(ctx.class.tcp.timer_rule);
                 self.syn_lost = true;
                 self.timing = false;
                 self.send_syn_ack(address, ctx);
@@ -555,10 +553,7 @@ impl<C: Control> Sender<C> {
         self.control.on_timeout(self.flight(), again);
         self.timed_out = self.una;
         self.timeouts += 1;
-        self.rto.back_off();
-        if ctx.class.tcp.timer_rule == TimerRule::FullTcp {
-            self.rto.doubt();
-        }
+        self.rto.back_off(ctx.class.tcp.timer_rule);
         self.recover = self.max;
         self.after_timeout = true;
         self.recovering = false;
