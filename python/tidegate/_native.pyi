@@ -3,6 +3,22 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = [
+    "Counts",
+    "Knobs",
+    "LawFault",
+    "Scenario",
+    "ScenarioError",
+    "Simulation",
+    "View",
+    "__version__",
+    "columns",
+    "files",
+    "load",
+    "schema",
+    "variants",
+]
+
 _Column: TypeAlias = NDArray[np.generic] | tuple[NDArray[np.uint32], list[str]]
 _Table: TypeAlias = dict[str, _Column]
 
@@ -78,4 +94,8 @@ def load(
     files: dict[str, bytes],
     colour: bool = False,
 ) -> Scenario: ...
+def variants(
+    text: str, origin: str, settings: list[tuple[str, str]], colour: bool = False
+) -> list[tuple[str, list[tuple[str, str]]]]: ...
+def columns() -> dict[str, list[tuple[str, str, str, str]]]: ...
 def schema() -> str: ...

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 FLOWS = 100
 DURATION_S = 20.0
-PAIRS_AT_MOST = 10_000
-"""Up to here every flow has its own pair of hosts; beyond, flows share them."""
+PAIRS_AT_MOST = 100
+"""More flows share these pairs of hosts: what grows is the number of flows, not of ports."""
 
 
 def measure(

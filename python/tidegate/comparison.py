@@ -75,7 +75,7 @@ def plan(
     elif vary:
         cells = documents.vary_cells(vary)
     else:
-        cells = documents.variant_cells(document.tables())
+        cells = documents.variant_cells(document)
     if not cells:
         raise UsageError(
             "There is nothing to compare.",

@@ -183,7 +183,7 @@ def port_statistics(totals: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return what each port did in the window; counts are packets, times of SYNs included."""
     codes, names = totals["port"]
     reasons = [name for name in totals if name.startswith("drops_")]
-    plain = ("syn_arrived", "syn_refused", "data_arrived", "data_dropped")
+    plain = ("syn_arrived", "syn_refused", "data_arrived", "data_dropped", "marked")
     ports = []
     for row, code in enumerate(codes):
         port: dict[str, Any] = {"name": names[code]}
@@ -269,14 +269,17 @@ def aggregate(summaries: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, flo
 class Curves:
     """What pictures of one run need, small enough to keep for every run.
 
-    `fct_share[i]` is the share of all flows offered in the window that had
+    `offered_share[i]` is the share of all flows offered in the window that had
     closed within `fct_grid_s[i]` of their first SYN: it levels off at the
-    share that was served at all. `offered`, `admitted` and `completed` are
-    events per second in bins that end at `times_s`, over the whole run.
+    share that was served at all. `served_share` is the same of the flows that
+    closed in the window, whose mean and percentiles the tables give.
+    `offered`, `admitted` and `completed` are events per second in bins that
+    end at `times_s`, over the whole run.
     """
 
     fct_grid_s: Floats
-    fct_share: Floats
+    offered_share: Floats
+    served_share: Floats
     times_s: Floats
     offered: Floats
     admitted: Floats
@@ -287,10 +290,9 @@ def curves(outcome: Outcome, bin_s: float | None = None) -> Curves:
     """Reduce the flows of a run to its curves; bins are 1 s, or 2 s in runs over 200 s."""
     scenario, flows = outcome.scenario, outcome.tables["flows"]
     window = Window(scenario.warmup_s, scenario.duration_s)
-    grid = np.asarray(np.geomspace(1e-2, max(scenario.duration_s, 1.0), 600), dtype=np.float64)
-    offered = flows["fct_s"][window.has(flows["start_s"])]
-    finished = np.sort(offered[~np.isnan(offered)])
-    within = np.searchsorted(finished, grid, side="right").astype(np.float64)
+    grid = np.asarray(np.geomspace(1e-2, max(scenario.duration_s, 1.0), 1500), dtype=np.float64)
+    of_offered = _within(flows["fct_s"][window.has(flows["start_s"])], grid)
+    of_served = _within(flows["fct_s"][window.has(flows["closed_s"])], grid)
     width = bin_s or (1.0 if scenario.duration_s <= 200.0 else 2.0)
     bins = int(np.ceil(scenario.duration_s / width))
     edges = np.arange(bins + 1, dtype=np.float64) * width
@@ -300,7 +302,14 @@ def curves(outcome: Outcome, bin_s: float | None = None) -> Curves:
         return counts.astype(np.float64) / width
 
     rates = [rate(flows[name]) for name in ("start_s", "admitted_s", "closed_s")]
-    return Curves(grid, within / max(offered.size, 1), edges[1:], *rates)
+    return Curves(grid, of_offered, of_served, edges[1:], *rates)
+
+
+def _within(times: Floats, grid: Floats) -> Floats:
+    """Return the share of all times, NaN included, that are at most each of the grid's."""
+    known = np.sort(times[~np.isnan(times)])
+    counts = np.searchsorted(known, grid, side="right").astype(np.float64)
+    return counts / max(times.size, 1)
 
 
 def frame(table: Mapping[str, Column]) -> pl.DataFrame:

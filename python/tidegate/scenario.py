@@ -177,35 +177,11 @@ def split(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def variant_cells(tables: Mapping[str, Any]) -> list[Cell]:
+def variant_cells(document: Document) -> list[Cell]:
     """Return one cell per [variant.NAME] table of the document."""
-    variants = tables.get("variant", {})
-    return [
-        Cell(name, {"variant": name}, tuple(_flat((), changes, tables)))
-        for name, changes in variants.items()
-    ]
-
-
-def _flat(path: tuple[str, ...], changes: Mapping[str, Any], base: object) -> list[Setting]:
-    """Go down as far as the document has the same table, and set what is there.
-
-    A table that names a law, or that shares no key with the document's, takes
-    the other's place as a whole: fields of one law mean nothing to another.
-    """
-    settings = []
-    for name, value in changes.items():
-        below = base.get(name) if isinstance(base, Mapping) else None
-        if isinstance(value, Mapping) and isinstance(below, Mapping) and _merges(value, below):
-            settings += _flat((*path, name), value, below)
-        else:
-            # A quoted key with dots is a whole path, as --set takes it.
-            key = name if not path and "." in name else toml.key(*path, name)
-            settings.append((key, toml.inline(value)))
-    return settings
-
-
-def _merges(changes: Mapping[str, Any], below: Mapping[str, Any]) -> bool:
-    return "law" not in changes and bool(changes.keys() & below.keys())
+    settings = list(document.settings)
+    variants = _native.variants(document.text, document.origin, settings)
+    return [Cell(name, {"variant": name}, tuple(changes)) for name, changes in variants]
 
 
 def default_port(scenario: _native.Scenario) -> str:

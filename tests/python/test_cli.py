@@ -63,7 +63,7 @@ def test_run_leaves_a_table_data_and_a_next_step(tidegate, overload_file):
     assert "never admitted" in done.stdout
     folder = overload_file.parent / "out" / "small-overload-run"
     assert "out/small-overload-run" in done.stderr
-    assert "Try next: tidegate" in done.stderr
+    assert "Try next" in done.stderr
     assert {"flows.parquet", "ports.parquet", "events.parquet", "summary.json"} <= {
         path.name for path in folder.iterdir()
     }
@@ -117,7 +117,7 @@ def test_compare_ends_with_table_pictures_and_two_lines(tidegate, overload_file)
 
 def test_variants_in_the_file_are_compared(tidegate, overload_file):
     with overload_file.open("a", encoding="utf-8") as file:
-        file.write('\n[variant.slow]\n"topology.dumbbell.bottleneck.rate" = "1Mbit"\n')
+        file.write('\n[variant.slow.topology.dumbbell.bottleneck]\nrate = "1Mbit"\n')
         file.write("[variant.as-it-is]\n")
     done = tidegate("compare", overload_file, "--seeds", 1, "--json")
     table = json.loads(done.stdout)["table"]

@@ -201,3 +201,17 @@ def test_results_are_handed_out_once_and_only_when_the_run_is_over(overload):
     run.results()
     with pytest.raises(RuntimeError, match="handed out"):
         run.results()
+
+
+def test_tables_have_the_columns_that_are_documented(overload):
+    from tidegate import _native
+
+    tables = tidegate.run(overload).outcome.tables
+    documented = _native.columns()
+    assert set(documented) == {"flows", "ports", "events", "port_totals"}
+    for name, columns in documented.items():
+        kinds = [
+            (column, "category" if isinstance(values, tuple) else values.dtype.name)
+            for column, values in tables[name].items()
+        ]
+        assert kinds == [(column, kind) for column, _, kind, _ in columns], name

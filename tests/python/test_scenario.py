@@ -87,24 +87,22 @@ def test_vary_makes_a_cell_of_each_value():
     assert cells[0].says == {"traffic.web.size.pareto.mean": "10kB"}
 
 
-def test_variants_merge_into_tables_but_replace_laws():
-    tables = tomllib.loads("""
-        [topology.dumbbell.bottleneck]
-        rate = "10Mbit"
-        delay = "98ms"
-        [port.bottleneck]
-        gate = { law = "close-probe", alpha_min = 10 }
-        [variant.slow.topology.dumbbell.bottleneck]
-        rate = "5Mbit"
-        [variant.fixed]
-        port.bottleneck.gate = { law = "fixed-rate", rate = "9/s" }
-        [variant.dotted]
-        "port.bottleneck.gate.alpha_min" = 20
-    """)
-    cells = {cell.label: cell.settings for cell in scenario.variant_cells(tables)}
-    assert cells["slow"] == (("topology.dumbbell.bottleneck.rate", '"5Mbit"'),)
-    assert cells["fixed"] == (("port.bottleneck.gate", '{ law = "fixed-rate", rate = "9/s" }'),)
-    assert cells["dotted"] == (("port.bottleneck.gate.alpha_min", "20"),)
+def test_variants_are_settings(overload):
+    text = (
+        overload
+        + """
+[variant.slow.topology.dumbbell.bottleneck]
+rate = "5Mbit"
+[variant.fixed.port.bottleneck]
+gate = { law = "fixed-rate", rate = "9/s" }
+"""
+    )
+    document = scenario.read(text)
+    slow, fixed = scenario.variant_cells(document)
+    assert slow.settings == (("topology.dumbbell.bottleneck.rate", '"5Mbit"'),)
+    assert fixed.settings == (("port.bottleneck.gate", '{ law = "fixed-rate", rate = "9/s" }'),)
+    assert fixed.says == {"variant": "fixed"}
+    assert 'rate = "9/s"' in document.having(*fixed.settings).load().show().replace("'", '"')
 
 
 def test_a_missing_file_says_where_and_what_to_do(tmp_path):

@@ -1,6 +1,7 @@
 """Every expected number here is worked out by hand from the definitions in results.py."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -146,6 +147,7 @@ def test_port_statistics_name_their_drops():
         "syn_refused": np.array([4, 0]),
         "data_arrived": np.array([100, 5]),
         "data_dropped": np.array([3, 0]),
+        "marked": np.array([2, 0]),
         "departed_packets": np.array([103, 6]),
         "utilisation": np.array([0.5, 0.25]),
         "queue_mean_packets": np.array([7.5, 0.0]),
@@ -156,6 +158,7 @@ def test_port_statistics_name_their_drops():
     assert (first["name"], second["name"]) == ("a", "b")
     assert first["drops"] == {"queue_full": 3, "session_refused": 4}
     assert first["departed"] == 103
+    assert first["marked"] == 2
 
 
 def tables(**flows_columns):
@@ -184,3 +187,23 @@ def test_frames_have_nulls_where_nothing_happened_and_words_for_codes():
     frame = results.frame(table)
     assert frame["closed_s"].to_list() == [1.0, None]
     assert frame["law"].to_list() == ["none", "none"]
+
+
+def test_distributions_are_of_all_offered_and_of_all_served():
+    fct, closed = [4.0, 3.0, 8.5, NAN, NAN, NAN], [12.0, 13.0, 19.5, NAN, NAN, NAN]
+    outcome = SimpleNamespace(
+        scenario=SimpleNamespace(warmup_s=10.0, duration_s=20.0),
+        tables={"flows": flows(fct_s=fct, closed_s=closed)},
+    )
+    got = results.curves(outcome)
+    # Five arrived in the window, two of them finished. Three closed in it: 3, 4 and 8.5 s.
+    at_5 = int(np.searchsorted(got.fct_grid_s, 5.0))
+    assert got.offered_share[-1] == pytest.approx(2 / 5)
+    assert got.offered_share[at_5] == pytest.approx(1 / 5)
+    assert got.served_share[at_5] == pytest.approx(2 / 3)
+    assert got.served_share[-1] == 1.0
+    # Bins of 1 s: first SYNs at 5, 10, 11, 12, 13 and 14 s.
+    assert got.times_s[-1] == 20.0
+    assert got.offered.tolist() == [
+        float(second in {5, 10, 11, 12, 13, 14}) for second in range(20)
+    ]

@@ -1,48 +1,53 @@
 """The reference of the command line."""
 
 from collections.abc import Iterator
+from typing import Any
 
-import click
 import typer
 
 from tools.pages import MARK
 
+# What typer adds by itself: its wording differs between versions.
+_GENERAL = {"help", "install_completion", "show_completion"}
+
 
 def page() -> str:
-    """Every command with its arguments and options, as Markdown."""
+    """Return every command with its arguments and options, as Markdown."""
     from tidegate.cli import app
 
-    group = typer.main.get_command(app)
-    context = click.Context(group, info_name="tidegate")
-    lines = ["# Command line", "", MARK, *_command(group, context)]
-    for name in group.list_commands(context) if isinstance(group, click.Group) else ():
-        command = group.get_command(context, name)
-        if command is not None and not command.hidden:
-            lines += ["", f"## tidegate {name}", ""]
-            lines += _command(command, click.Context(command, info_name=name, parent=context))
+    group: Any = typer.main.get_command(app)
+    lines = ["# Command line", "", MARK, *_command("tidegate", group)]
+    lines += ["", "Every command has `--help`; `tidegate --install-completion` teaches your shell."]
+    for name, command in sorted(group.commands.items()):
+        if not command.hidden:
+            lines += ["", f"## tidegate {name}", "", *_command(f"tidegate {name}", command)]
     return "\n".join(lines) + "\n"
 
 
-def _command(command: click.Command, context: click.Context) -> Iterator[str]:
-    yield f"`{' '.join([context.command_path, *command.collect_usage_pieces(context)])}`"
+# The objects below are of the command library that typer brings along, which has no public types.
+
+
+def _command(name: str, command: Any) -> Iterator[str]:
+    own = [each for each in command.params if each.name not in _GENERAL]
+    arguments = [_argument(each) for each in own if each.param_type_name == "argument"]
+    yield f"`{' '.join([name, '[OPTIONS]', *arguments])}`"
     yield ""
     yield from (command.help or "").strip().splitlines()
-    rows = [row for parameter in command.get_params(context) for row in _row(parameter)]
-    if rows:
-        yield from ("", "| | |", "|---|---|", *rows)
+    if own:
+        yield from ("", "| | |", "|---|---|", *map(_row, own))
 
 
-def _row(parameter: click.Parameter) -> Iterator[str]:
-    if isinstance(parameter, click.Option):
-        names = ", ".join([*parameter.opts, *parameter.secondary_opts])
-        value = "" if parameter.is_flag else f" {parameter.metavar or _kind(parameter)}"
-        default = parameter.default
-        has_default = not (parameter.is_flag or default is None or default == ())
-        text = (parameter.help or "").rstrip(".")
-        yield f"| `{names}{value}` | {text}{f' (default {default})' if has_default else ''}. |"
-    else:
-        yield f"| `{parameter.metavar or parameter.name}` | {getattr(parameter, 'help', '')} |"
+def _argument(parameter: Any) -> str:
+    return str(parameter.metavar or parameter.name.upper())
 
 
-def _kind(parameter: click.Parameter) -> str:
-    return parameter.type.name.split(" ")[0].upper().replace("INTEGER", "N")
+def _row(parameter: Any) -> str:
+    text = getattr(parameter, "help", None) or ""
+    if parameter.param_type_name == "argument":
+        return f"| `{_argument(parameter)}` | {text} |"
+    names = ", ".join([*parameter.opts, *parameter.secondary_opts])
+    if parameter.is_flag:
+        return f"| `{names}` | {text} |"
+    default = f" Default: {parameter.default}." if isinstance(parameter.default, str | int) else ""
+    value = parameter.metavar or "N"  # an option that takes no number names its value
+    return f"| `{names} {value}` | {text}{default} |"

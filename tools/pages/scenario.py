@@ -59,8 +59,8 @@ def _choices(node: Schema) -> Iterator[str]:
     alternatives: list[Schema] = node.get("oneOf", node.get("anyOf", []))
     for each in alternatives:
         properties: Mapping[str, Schema] = each.get("properties", {})
-        for value, text in _constants(each):
-            yield f"- `{value}`: {text}".rstrip(": ")
+        for constant, text in _constants(each):
+            yield f"- `{constant}`: {text}".rstrip(": ")
         if len(properties) == 1:
             [(name, value)] = properties.items()
             yield f"- `{name} = ...`, {_kind(value)}: {_text(each)}"

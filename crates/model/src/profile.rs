@@ -76,6 +76,8 @@ fn ns2(profile: Profile) -> Tcp {
         nagle: true,
         fin_waits: true,
         lost_syn: LostSyn::CutSsthresh,
+        timer_rule: TimerRule::FullTcp,
+        loss_rule: LossRule::FullTcp,
         tick: Time::from_ms(10),
         timestamps: false,
         syn_retries: SynRetries { linear: 0, limit: u32::MAX, jitter: 0.0 },
@@ -99,6 +101,8 @@ fn rfc(profile: Profile) -> Tcp {
         nagle: false,
         fin_waits: false,
         lost_syn: LostSyn::Rfc,
+        timer_rule: TimerRule::Rfc,
+        loss_rule: LossRule::Rfc,
         tick: Time::ZERO,
         timestamps: false,
         syn_retries: SynRetries { linear: 0, limit: u32::MAX, jitter: 0.0 },
@@ -122,6 +126,8 @@ fn linux(profile: Profile) -> Tcp {
         nagle: true,
         fin_waits: false,
         lost_syn: LostSyn::Nothing,
+        timer_rule: TimerRule::Rfc,
+        loss_rule: LossRule::Rfc,
         tick: Time::ZERO,
         timestamps: true,
         syn_retries: SynRetries { linear: 4, limit: 6, jitter: 0.0 },
@@ -171,10 +177,14 @@ pub struct Tcp {
     /// Whether a last short segment waits until all else is acknowledged (RFC 896).
     pub nagle: bool,
     /// Whether the FIN waits for the acknowledgement of all data, unless it
-    /// rides on a short last segment (as ns-2's FullTcp does).
+    /// rides on a last segment that is short or the only one (as ns-2's FullTcp does).
     pub fin_waits: bool,
     /// What a lost SYN does to the start of the connection.
     pub lost_syn: LostSyn,
+    /// How long a retransmission timeout stays backed off.
+    pub timer_rule: TimerRule,
+    /// What a loss does to the window.
+    pub loss_rule: LossRule,
     /// Clock granularity of round-trip measurements (zero: none).
     pub tick: Time,
     /// Whether every segment is timed (timestamps, RFC 7323) or one per round trip.
@@ -215,6 +225,31 @@ pub enum LostSyn {
     CutSsthresh,
     /// The initial window is one segment and the RTO three seconds (RFC 5681, 3.1; RFC 6298, 5.7).
     Rfc,
+}
+
+/// How long a retransmission timeout stays backed off.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimerRule {
+    /// Until a fresh round-trip sample (Karn; RFC 1122, 4.2.3.1; RFC 6298, section 5).
+    Rfc,
+    /// Until anything new is acknowledged, the SYN included; an acknowledgement
+    /// restarts the timer before its own sample counts, and after four expiries
+    /// in a row the next sample starts the estimate anew (ns-2's FullTcp).
+    FullTcp,
+}
+
+/// What a loss does to the window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossRule {
+    /// The threshold falls to half of what is in flight, and stays there when
+    /// the same segment is lost again (RFC 5681, 3.1).
+    Rfc,
+    /// The threshold falls to half of the window, rounded down, at every
+    /// timeout; the third duplicate brings out the repair alone, and the
+    /// acknowledgement that ends fast recovery opens the window (ns-2's FullTcp).
+    FullTcp,
 }
 
 /// When a SYN without an answer is sent again.

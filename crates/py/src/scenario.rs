@@ -99,6 +99,40 @@ pub fn load(
     Ok(Scenario { checked, effective })
 }
 
+/// The variants that a document defines, each with the settings it stands for.
+#[pyfunction]
+#[pyo3(signature = (text, origin, settings, colour = false))]
+pub fn variants(
+    text: &str,
+    origin: &str,
+    settings: Vec<(String, String)>,
+    colour: bool,
+) -> PyResult<Vec<(String, model::Settings)>> {
+    model::variants(model::Source { name: origin, text }, &settings_of(&settings))
+        .map_err(|report| refused(&report, colour))
+}
+
+/// The columns of each result table: name, unit, kind and meaning.
+#[pyfunction]
+pub fn columns()
+-> BTreeMap<&'static str, Vec<(&'static str, &'static str, &'static str, &'static str)>> {
+    let described = |column: &model::columns::Column| {
+        (column.name, column.unit, kind(column.kind), column.meaning)
+    };
+    let tables = model::columns::TABLES.iter();
+    tables.map(|(name, columns)| (*name, columns.iter().map(described).collect())).collect()
+}
+
+/// A kind by the name of its type in numpy, or `category`.
+fn kind(kind: model::columns::Kind) -> &'static str {
+    match kind {
+        model::columns::Kind::F64 => "float64",
+        model::columns::Kind::U64 => "uint64",
+        model::columns::Kind::U32 => "uint32",
+        model::columns::Kind::Category => "category",
+    }
+}
+
 /// The JSON schema of scenario documents.
 #[pyfunction]
 pub fn schema() -> String {

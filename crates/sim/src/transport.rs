@@ -5,6 +5,7 @@
 
 pub mod control;
 pub(crate) mod receiver;
+mod rto;
 pub(crate) mod sack;
 pub(crate) mod sender;
 pub(crate) mod table;

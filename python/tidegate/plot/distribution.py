@@ -18,23 +18,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from tidegate.comparison import Comparison
+    from tidegate.results import Curves, Floats
 
 
 def draw(comparison: Comparison) -> Figure:
     """Return the figure: left of all offered sessions, right of those served."""
     figure = Figure(figsize=(11.5, 4.6))
     offered, served = figure.subplots(1, 2)
-    heights, labels, colours = [], [], []
-    for number, (label, runs) in enumerate(comparison.curves.items()):
-        grid = runs[0].fct_grid_s
-        share = np.mean([run.fct_share for run in runs], axis=0)
+    for number, runs in enumerate(comparison.curves.values()):
         look = {"color": colour(number), "linestyle": line(number)}
-        offered.plot(grid, share, **look)
-        if share[-1] > 0:
-            served.plot(grid, share / share[-1], **look)
-        heights.append(float(share[-1]))
-        labels.append(f"{label}: {share[-1]:.1%} served")
-        colours.append(colour(number))
+        offered.plot(runs[0].fct_grid_s, _mean(runs, "offered_share"), **look)
+        served.plot(runs[0].fct_grid_s, _mean(runs, "served_share"), **look)
     low, high = _span(comparison)
     for axes in (offered, served):
         axes.set_xscale("log")
@@ -45,10 +39,15 @@ def draw(comparison: Comparison) -> Figure:
         axes.set_xlabel("time from the first SYN to the last acknowledgement [s]")
     offered.set_title("Share of all offered sessions finished within a time")
     served.set_title("The same, of the sessions served only")
-    _mark_medians(served, comparison)
-    end_labels(offered, labels, heights, colours)
+    _name_ends(offered, comparison)
+    _name_halves(served, comparison)
     figure.suptitle(f"{comparison.plan.base.name}: flow completion time (FCT)", x=0.01, ha="left")
     return figure
+
+
+def _mean(runs: list[Curves], name: str) -> Floats:
+    """Return one curve's mean over the seeds."""
+    return np.asarray(np.mean([getattr(run, name) for run in runs], axis=0), dtype=np.float64)
 
 
 def _span(comparison: Comparison) -> tuple[float, float]:
@@ -56,28 +55,36 @@ def _span(comparison: Comparison) -> tuple[float, float]:
     lows, highs = [], []
     for runs in comparison.curves.values():
         for run in runs:
-            risen = run.fct_grid_s[run.fct_share > 0]
-            full = run.fct_grid_s[run.fct_share >= run.fct_share[-1]]
+            risen = run.fct_grid_s[run.served_share > 0]
+            full = run.fct_grid_s[run.served_share >= run.served_share[-1]]
             if risen.size:
                 lows.append(float(risen[0]))
                 highs.append(float(full[0]))
     return (min(lows) / 1.3, max(highs) * 1.1) if lows else (0.01, 1.0)
 
 
-def _mark_medians(axes: Axes, comparison: Comparison) -> None:
-    """Name each curve where it crosses one half."""
+def _name_ends(axes: Axes, comparison: Comparison) -> None:
+    """Name each curve where it ends, with the share that was served."""
+    ends = [float(_mean(runs, "offered_share")[-1]) for runs in comparison.curves.values()]
+    pairs = zip(comparison.curves, ends, strict=True)
+    labels = [f"{label}: {end:.1%} served" for label, end in pairs]
+    end_labels(axes, labels, ends, [colour(number) for number in range(len(ends))])
+
+
+def _name_halves(axes: Axes, comparison: Comparison) -> None:
+    """Name each curve with the time that half of the served sessions took at most."""
     crossings = []
     for number, (label, runs) in enumerate(comparison.curves.items()):
-        share = np.mean([run.fct_share for run in runs], axis=0)
-        if share[-1] > 0:
-            place = int(np.searchsorted(share / share[-1], 0.5))
+        share = _mean(runs, "served_share")
+        if share[-1] >= 0.5:
+            place = int(np.searchsorted(share, 0.5))
             crossings.append((float(runs[0].fct_grid_s[place]), number, label))
-    for rank, (median, number, label) in enumerate(sorted(crossings)):
+    for rank, (half, number, label) in enumerate(sorted(crossings)):
         height = 0.5 - 0.09 * (rank - (len(crossings) - 1) / 2)
-        axes.plot([median], [0.5], "o", color=colour(number), markersize=5, zorder=5)
+        axes.plot([half], [0.5], "o", color=colour(number), markersize=5, zorder=5)
         axes.annotate(
-            f"{label}: median {median:.3g} s",
-            xy=(median, 0.5),
+            f"{label}: half within {half:.3g} s",
+            xy=(half, 0.5),
             xycoords="data",
             xytext=(1.03, height),
             textcoords=("axes fraction", "data"),

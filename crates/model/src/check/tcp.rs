@@ -76,6 +76,8 @@ fn overridden(doc: &TcpDoc) -> Tcp {
         nagle: doc.nagle.unwrap_or(base.nagle),
         fin_waits: doc.fin_waits.unwrap_or(base.fin_waits),
         lost_syn: doc.lost_syn.unwrap_or(base.lost_syn),
+        timer_rule: doc.timer_rule.unwrap_or(base.timer_rule),
+        loss_rule: doc.loss_rule.unwrap_or(base.loss_rule),
         tick: doc.tick.unwrap_or(base.tick),
         timestamps: doc.timestamps.unwrap_or(base.timestamps),
         syn_retries: SynRetries {
@@ -103,6 +105,8 @@ fn spelled_out(doc: &TcpDoc, tcp: &Tcp) -> TcpDoc {
         nagle: Some(tcp.nagle),
         fin_waits: Some(tcp.fin_waits),
         lost_syn: Some(tcp.lost_syn),
+        timer_rule: Some(tcp.timer_rule),
+        loss_rule: Some(tcp.loss_rule),
         tick: Some(tcp.tick),
         timestamps: Some(tcp.timestamps),
         syn_retries: Some(SynRetriesDoc {

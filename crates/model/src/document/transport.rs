@@ -8,7 +8,7 @@ use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use tidegate_core::units::{Size, Time, parse::UnitError};
 
-use crate::profile::{LostSyn, MaxRto, Profile, Recovery};
+use crate::profile::{LossRule, LostSyn, MaxRto, Profile, Recovery, TimerRule};
 
 /// Transport of a class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -70,12 +70,18 @@ pub(crate) struct TcpDoc {
     /// Whether a last short segment waits until all else is acknowledged (RFC 896).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nagle: Option<bool>,
-    /// Whether the FIN waits until all data is acknowledged (unless it rides on a short last segment), as ns-2's FullTcp does.
+    /// Whether the FIN waits until all data is acknowledged (unless it rides on a last segment that is short or the only one), as ns-2's FullTcp does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fin_waits: Option<bool>,
     /// What a lost SYN does to the start of the connection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost_syn: Option<LostSyn>,
+    /// How long a retransmission timeout stays backed off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timer_rule: Option<TimerRule>,
+    /// What a loss does to the window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_rule: Option<LossRule>,
     /// Clock granularity of round-trip measurements, up to 10s; 0s: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick: Option<Time>,

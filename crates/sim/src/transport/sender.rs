@@ -3,16 +3,19 @@
 //! Sequence numbers count segments. The FIN is a number of its own behind the
 //! data, unless it rides on the last segment.
 
+mod data;
+
 use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::units::Time;
-use tidegate_model::profile::{LostSyn, Recovery};
+use tidegate_model::profile::{LossRule, Recovery, TimerRule};
 
-use crate::rows::UNLIMITED;
+use crate::engine::{Entity, Kind};
 
 use super::control::{Acked, Control};
 use super::receiver::Address;
+use super::rto::Rto;
 use super::sack::Scoreboard;
-use super::{ClassParams, Ctx, Fate};
+use super::{Ctx, Fate};
 
 /// Where the sending end stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,8 +44,7 @@ pub(crate) struct Sender<C> {
     pub(super) give_up: Time,
     /// When the timed segment was sent.
     timed_at: Time,
-    srtt: Time,
-    rttvar: Time,
+    rto: Rto,
     /// Oldest unacknowledged segment.
     una: u32,
     /// Next segment to send.
@@ -69,13 +71,14 @@ pub(crate) struct Sender<C> {
     pub(super) class: u16,
     source: u16,
     sink: u16,
-    backoff: u8,
     state: State,
     timing: bool,
     recovering: bool,
     /// The retransmission timer was restarted by a partial acknowledgement.
     partial: bool,
     syn_lost: bool,
+    /// The window was cut last by a timeout, not by duplicates.
+    after_timeout: bool,
     opaque: bool,
     board: Option<Box<Scoreboard>>,
     control: C,
@@ -96,8 +99,7 @@ impl<C: Control> Sender<C> {
             wake: Time::NEVER,
             give_up: Time::NEVER,
             timed_at: Time::ZERO,
-            srtt: Time::ZERO,
-            rttvar: Time::ZERO,
+            rto: Rto::NEW,
             una: 0,
             nxt: 0,
             max: 0,
@@ -115,30 +117,16 @@ impl<C: Control> Sender<C> {
             class,
             source,
             sink,
-            backoff: 0,
             state: State::Listen,
             timing: false,
             recovering: false,
             partial: false,
             syn_lost: false,
+            after_timeout: false,
             opaque,
             board: None,
             control,
         }
-    }
-
-    /// Cuts `size` bytes into segments.
-    pub(crate) fn load(&mut self, size: u64, class: &ClassParams) {
-        let mss = u64::from(class.tcp.mss);
-        if size == UNLIMITED {
-            self.last_payload = class.tcp.mss as u16;
-            return;
-        }
-        self.total = size.div_ceil(mss).min(u64::from(u32::MAX) - 2) as u32;
-        self.last_payload = (size - (u64::from(self.total) - 1) * mss).min(mss) as u16;
-        let short = u64::from(self.last_payload) < mss;
-        let rides = !class.tcp.fin_waits || (class.tcp.nagle && short);
-        self.end = self.total + u32::from(!rides);
     }
 
     pub(crate) fn address(&self, flow: u32) -> Address {
@@ -153,7 +141,7 @@ impl<C: Control> Sender<C> {
 
     /// When the flow's timer is due for this end.
     pub(super) fn next_deadline(&self) -> Time {
-        self.deadline.min(self.give_up).min(self.wake)
+        self.deadline.min(self.give_up)
     }
 
     /// Opens an upload: the first SYN, or another one.
@@ -203,14 +191,14 @@ impl<C: Control> Sender<C> {
         match (packet.flags.has(Flags::ACK), self.state) {
             (true, State::SynSent) => {
                 self.syn_lost = ctx.row.syn_tries > 1;
-                // ns-2 keeps the back-off of the SYN until a fresh sample;
-                // RFC 6298, 5.7 starts anew
-                self.backoff = match ctx.class.tcp.lost_syn {
-                    LostSyn::CutSsthresh => (ctx.row.syn_tries - 1).min(30) as u8,
-                    LostSyn::Nothing | LostSyn::Rfc => 0,
-                };
+                // what the SYN waited is forgotten (RFC 6298, 5.7; ns-2 too)
+                self.rto.calm();
+                // a packet of its own, before any data (RFC 9293, figure 6)
+                Self::acknowledge(address, ctx);
                 self.open(address, ctx);
             }
+            // the acknowledgement of the SYN+ACK was lost (RFC 9293, 3.10.7.4)
+            (true, State::Open) => Self::acknowledge(address, ctx),
             (false, State::Listen | State::SynReceived) => {
                 self.timing = self.state == State::Listen;
                 self.syn_lost |= self.state == State::SynReceived;
@@ -221,10 +209,14 @@ impl<C: Control> Sender<C> {
         }
     }
 
+    fn acknowledge(address: &Address, ctx: &mut Ctx<'_>) {
+        let ack = address.towards_sink(Flags::ACK, ctx.class.tcp.header, ctx.net.now);
+        ctx.net.send(&ack);
+    }
+
     fn send_syn_ack(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         self.timed_at = ctx.net.now;
-        let base = ctx.class.tcp.initial_rto;
-        self.deadline = ctx.net.now + ctx.class.backed_off(base, u32::from(self.backoff));
+        self.deadline = ctx.net.now + self.rto.timeout(ctx.class, false);
         let flags = Flags::SYN.with(Flags::ACK);
         let answer = address.towards_sink(flags, ctx.class.tcp.header, ctx.net.now);
         ctx.net.send(&answer);
@@ -235,49 +227,44 @@ impl<C: Control> Sender<C> {
         self.state = State::Open;
         self.deadline = Time::NEVER;
         if self.timing {
-            self.sample(ctx.net.now - self.timed_at, ctx.class);
+            self.rto.sample(self.timed_at, ctx.net.now, ctx.class);
             self.timing = false;
         }
         if self.syn_lost {
+            self.after_timeout = true;
             self.control.on_lost_syn(ctx.class.tcp.lost_syn);
         }
         self.send_more(address, ctx);
     }
 
-    /// A round-trip sample (RFC 6298, section 2), in ticks where the clock has them.
     #[inline]
-    fn sample(&mut self, measured: Time, class: &ClassParams) {
-        let tick = class.tcp.tick.ps();
-        let measured = match (measured.ps() + tick / 2).checked_div(tick) {
-            None => measured,
-            Some(ticks) => Time::from_ps(ticks.max(1) * tick),
-        };
-        if self.srtt == Time::ZERO {
-            self.srtt = measured;
-            self.rttvar = measured / 2;
-        } else {
-            let error = self.srtt.ps().abs_diff(measured.ps());
-            self.rttvar = Time::from_ps((3 * self.rttvar.ps() + error) / 4);
-            self.srtt = Time::from_ps((7 * self.srtt.ps() + measured.ps()) / 8);
-        }
-        self.backoff = 0;
+    fn timeout_from_now(&self, ctx: &Ctx<'_>) -> Time {
+        ctx.net.now + self.rto.timeout(ctx.class, self.syn_lost)
     }
 
+    /// An acknowledgement of everything up to `ack` restarts the timer of FullTcp,
+    /// before anything else is learnt from it: as backed off as it was; then the back-off ends.
     #[inline]
-    fn rto(&self, class: &ClassParams) -> Time {
-        let base = if self.srtt == Time::ZERO {
-            class.first_rto(self.syn_lost)
-        } else {
-            let spread = (self.rttvar * 4).max(class.tcp.tick);
-            (self.srtt + spread).max(class.tcp.min_rto)
-        };
-        class.backed_off(base, u32::from(self.backoff))
+    fn restart_early(&mut self, ack: u32, ctx: &Ctx<'_>) {
+        if ctx.class.tcp.timer_rule == TimerRule::FullTcp {
+            let outstanding = ack < self.max;
+            self.deadline = if outstanding { self.timeout_from_now(ctx) } else { Time::NEVER };
+            self.rto.calm();
+        }
+    }
+
+    /// An acknowledgement of something new restarts the timer (RFC 6298, 5.3).
+    #[inline]
+    fn restart_by_ack(&mut self, ctx: &Ctx<'_>) {
+        if ctx.class.tcp.timer_rule == TimerRule::Rfc {
+            self.restart_timer(ctx);
+        }
     }
 
     #[inline]
     fn restart_timer(&mut self, ctx: &Ctx<'_>) {
         let outstanding = self.una < self.nxt;
-        self.deadline = if outstanding { ctx.net.now + self.rto(ctx.class) } else { Time::NEVER };
+        self.deadline = if outstanding { self.timeout_from_now(ctx) } else { Time::NEVER };
     }
 
     fn flight(&self) -> u32 {
@@ -311,11 +298,12 @@ impl<C: Control> Sender<C> {
     fn advanced(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) -> Fate {
         let ack = packet.ack;
         let segments = ack - self.una;
+        self.restart_early(ack, ctx);
         if ctx.class.tcp.timestamps {
-            self.sample(ctx.net.now.saturating_sub(packet.sent), ctx.class);
+            self.rto.sample(packet.sent, ctx.net.now, ctx.class);
         } else if self.timing && ack > self.timed {
             self.timing = false;
-            self.sample(ctx.net.now - self.timed_at, ctx.class);
+            self.rto.sample(self.timed_at, ctx.net.now, ctx.class);
         }
         self.una = ack;
         self.nxt = self.nxt.max(ack);
@@ -328,7 +316,7 @@ impl<C: Control> Sender<C> {
             self.recovery_ack(segments, address, ctx);
         } else {
             let flight = self.flight();
-            let srtt = self.srtt;
+            let srtt = self.rto.srtt();
             self.control.on_ack(&Acked {
                 now: ctx.net.now,
                 segments,
@@ -336,7 +324,7 @@ impl<C: Control> Sender<C> {
                 srtt,
                 ext: &packet.ext,
             });
-            self.restart_timer(ctx);
+            self.restart_by_ack(ctx);
         }
         self.send_more(address, ctx);
         Fate::Lives
@@ -348,14 +336,14 @@ impl<C: Control> Sender<C> {
         if recovery == Recovery::Reno || self.una >= self.recover {
             self.recovering = false;
             self.control.on_recovered(self.flight());
-            self.restart_timer(ctx);
+            self.restart_by_ack(ctx);
             return;
         }
         self.control.on_partial(segments);
         // RFC 6582, 3.2 step 3: only the first partial acknowledgement restarts the timer
         if !self.partial || recovery == Recovery::Sack {
             self.partial = true;
-            self.restart_timer(ctx);
+            self.restart_by_ack(ctx);
         }
         if recovery == Recovery::NewReno {
             self.retransmit_first(address, ctx);
@@ -371,10 +359,22 @@ impl<C: Control> Sender<C> {
         }
         let lost = self.dup_acks == 3
             || (told && self.board.as_ref().is_some_and(|board| board.lost(self.una)));
-        // RFC 6582, 4: duplicates of what was outstanding at the last loss mean nothing
-        if !lost || self.una < self.recover {
+        if !lost {
             return;
         }
+        let full_tcp = ctx.class.tcp.loss_rule == LossRule::FullTcp;
+        if full_tcp {
+            // it repairs nothing that it sent before a timeout, but its window
+            // swells as if it did
+            if self.after_timeout && self.una <= self.recover {
+                self.recovering = !ctx.class.sack();
+                return;
+            }
+        } else if self.una < self.recover {
+            // RFC 6582, 4: duplicates of what was outstanding at the last loss mean nothing
+            return;
+        }
+        self.after_timeout = false;
         self.recover = self.max;
         self.recovering = true;
         self.partial = false;
@@ -387,7 +387,9 @@ impl<C: Control> Sender<C> {
             board.repaired_first(self.una);
         }
         self.restart_timer(ctx);
-        self.send_more(address, ctx);
+        if !full_tcp {
+            self.send_more(address, ctx);
+        }
     }
 
     /// Sends the oldest unacknowledged segment again.
@@ -408,7 +410,7 @@ impl<C: Control> Sender<C> {
                     self.nxt = board.first_missing(self.nxt).min(self.max);
                 }
             }
-            if !self.may_send(ctx) {
+            if !self.may_send(address, ctx) {
                 break;
             }
             let seq = self.nxt;
@@ -419,7 +421,7 @@ impl<C: Control> Sender<C> {
 
     /// Whether there is something to send, and nothing but the window forbids it.
     #[inline]
-    fn may_send(&mut self, ctx: &Ctx<'_>) -> bool {
+    fn may_send(&mut self, address: &Address, ctx: &mut Ctx<'_>) -> bool {
         if self.nxt >= self.end {
             return false;
         }
@@ -432,7 +434,11 @@ impl<C: Control> Sender<C> {
             }
         }
         if self.control.gap().is_some() && self.pace_at > ctx.net.now {
-            self.wake = self.pace_at;
+            // an event of its own: the retransmission timer's stays where it is
+            if self.wake == Time::NEVER {
+                self.wake = self.pace_at;
+                ctx.net.events.push(self.wake, Entity::new(Kind::Pace, address.flow));
+            }
             return false;
         }
         true
@@ -450,7 +456,7 @@ impl<C: Control> Sender<C> {
                 self.transmit(seq, address, ctx);
                 continue;
             }
-            if self.nxt - self.una >= ctx.class.tcp.window || !self.may_send(ctx) {
+            if self.nxt - self.una >= ctx.class.tcp.window || !self.may_send(address, ctx) {
                 return;
             }
             let seq = self.nxt;
@@ -494,7 +500,7 @@ impl<C: Control> Sender<C> {
             }
         }
         if self.deadline == Time::NEVER {
-            self.deadline = now + self.rto(ctx.class);
+            self.deadline = self.timeout_from_now(ctx);
         }
         let mut packet = address.towards_sink(flags, payload + ctx.class.tcp.header, now);
         packet.seq = seq;
@@ -503,6 +509,15 @@ impl<C: Control> Sender<C> {
             self.pace_at = self.pace_at.max(now) + gap;
         }
         ctx.net.send(&packet);
+    }
+
+    /// The pace lets the next packet go.
+    pub(crate) fn go_on(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        // an event of an earlier owner of the slot says another time
+        if self.wake == ctx.net.now {
+            self.wake = Time::NEVER;
+            self.send_more(address, ctx);
+        }
     }
 
     /// The flow's timer has fired for this end.
@@ -515,10 +530,6 @@ impl<C: Control> Sender<C> {
                 ctx.net.send(&reset);
             }
             return Fate::Over;
-        }
-        if self.wake <= now {
-            self.wake = Time::NEVER;
-            self.send_more(address, ctx);
         }
         if self.deadline > now {
             return Fate::Lives;
@@ -534,7 +545,7 @@ impl<C: Control> Sender<C> {
                 self.send_syn(address, ctx);
             }
             State::SynReceived => {
-                self.backoff = self.backoff.saturating_add(1);
+                self.rto.back_off(ctx.class.tcp.timer_rule);
                 self.syn_lost = true;
                 self.timing = false;
                 self.send_syn_ack(address, ctx);
@@ -549,36 +560,17 @@ impl<C: Control> Sender<C> {
         if self.una >= self.nxt {
             return self.send_more(address, ctx);
         }
-        let again = self.backoff > 0 && self.timed_out == self.una;
+        let again = self.rto.backed_off() && self.timed_out == self.una;
         self.control.on_timeout(self.flight(), again);
         self.timed_out = self.una;
         self.timeouts += 1;
-        self.backoff = self.backoff.saturating_add(1).min(40);
+        self.rto.back_off(ctx.class.tcp.timer_rule);
         self.recover = self.max;
+        self.after_timeout = true;
         self.recovering = false;
         self.dup_acks = 0;
         self.timing = false;
         self.nxt = self.una;
         self.send_more(address, ctx);
-    }
-
-    /// No more data is handed in: what was sent is all there is.
-    pub(crate) fn stop(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
-        if self.total == u32::MAX {
-            self.total = self.max.max(1);
-            self.end = self.total + 1;
-            if self.state == State::Open {
-                self.send_more(address, ctx);
-            }
-        }
-    }
-
-    /// Bytes that `segments` in-order segments carry.
-    pub(super) fn bytes_of(&self, segments: u32, class: &ClassParams) -> u64 {
-        let full = u64::from(segments) * u64::from(class.tcp.mss);
-        if segments < self.total || segments == 0 {
-            return full;
-        }
-        full - u64::from(class.tcp.mss) + u64::from(self.last_payload)
     }
 }

@@ -8,7 +8,7 @@
 //! NewReno and SACK recovery use the same window; they differ in what the
 //! sender repairs and in when recovery ends.
 
-use tidegate_model::profile::{LostSyn, Recovery, Tcp};
+use tidegate_model::profile::{LossRule, LostSyn, Recovery, Tcp};
 
 use super::{Acked, Control};
 
@@ -21,6 +21,7 @@ pub struct Reno {
     cap: f64,
     /// Whether duplicate acknowledgements inflate the window (no SACK).
     inflates: bool,
+    rule: LossRule,
 }
 
 impl Reno {
@@ -31,12 +32,24 @@ impl Reno {
             ssthresh: f64::from(tcp.initial_ssthresh),
             cap: f64::from(tcp.window),
             inflates: tcp.recovery != Recovery::Sack,
+            rule: tcp.loss_rule,
         }
     }
 
-    /// RFC 5681, eq. 4.
     fn halve(&mut self, flight: u32) {
-        self.ssthresh = (f64::from(flight) / 2.0).max(2.0);
+        let half = match self.rule {
+            // RFC 5681, eq. 4
+            LossRule::Rfc => f64::from(flight) / 2.0,
+            LossRule::FullTcp => (self.cwnd / 2.0).floor(),
+        };
+        self.ssthresh = half.max(2.0);
+    }
+
+    /// RFC 5681, 3.1, eqs. 2 and 3.
+    #[inline]
+    fn open(&mut self) {
+        self.cwnd += if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd };
+        self.cwnd = self.cwnd.min(self.cap);
     }
 }
 
@@ -48,9 +61,7 @@ impl Control for Reno {
 
     #[inline]
     fn on_ack(&mut self, _ack: &Acked<'_>) {
-        // RFC 5681, 3.1, eqs. 2 and 3
-        self.cwnd += if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd };
-        self.cwnd = self.cwnd.min(self.cap);
+        self.open();
     }
 
     fn on_loss(&mut self, flight: u32) {
@@ -73,12 +84,18 @@ impl Control for Reno {
     }
 
     fn on_recovered(&mut self, _flight: u32) {
-        self.cwnd = self.ssthresh;
+        match self.rule {
+            LossRule::Rfc => self.cwnd = self.ssthresh,
+            LossRule::FullTcp => {
+                self.cwnd = self.cwnd.min(self.ssthresh);
+                self.open();
+            }
+        }
     }
 
     fn on_timeout(&mut self, flight: u32, again: bool) {
         // RFC 5681, 3.1: held constant when the same segment is lost again
-        if !again {
+        if !again || self.rule == LossRule::FullTcp {
             self.halve(flight);
         }
         self.cwnd = 1.0;

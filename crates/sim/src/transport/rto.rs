@@ -1,0 +1,112 @@
+//! The retransmission timeout of one sender (RFC 6298).
+//!
+//! | symbol | meaning                          |
+//! |--------|----------------------------------|
+//! | SRTT   | smoothed round-trip time         |
+//! | RTTVAR | its mean deviation               |
+//! | RTO    | SRTT + 4 RTTVAR, at least a bound |
+//!
+//! A clock with ticks counts whole ticks and keeps SRTT in eighths and RTTVAR
+//! in quarters of one, rounded down (Jacobson 1988, appendix A; BSD and ns-2).
+//! What is lost in rounding keeps RTTVAR up at three quarters of a tick.
+
+use tidegate_core::units::Time;
+use tidegate_model::profile::TimerRule;
+
+use super::ClassParams;
+
+/// Round-trip estimate and the timeout that follows from it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rto {
+    /// Zero: no sample yet.
+    srtt: Time,
+    rttvar: Time,
+    /// The timeout before any back-off; zero: no sample yet.
+    base: Time,
+    backoff: u8,
+}
+
+/// Back-offs that one packet can take: beyond any bound of the timeout.
+const MOST: u8 = 40;
+/// After so many in a row its SRTT counts as wrong (a factor of 16).
+const FORGETS: u8 = 4;
+
+impl Rto {
+    pub(super) const NEW: Rto =
+        Rto { srtt: Time::ZERO, rttvar: Time::ZERO, base: Time::ZERO, backoff: 0 };
+
+    /// Smoothed round-trip time; zero: not measured.
+    pub(super) fn srtt(&self) -> Time {
+        self.srtt
+    }
+
+    /// Whether the timer has expired since anything ended the back-off.
+    pub(super) fn backed_off(&self) -> bool {
+        self.backoff > 0
+    }
+
+    /// How long to wait for an acknowledgement; `syn_lost`: of the first segments.
+    #[inline]
+    pub(super) fn timeout(&self, class: &ClassParams, syn_lost: bool) -> Time {
+        let base = if self.base == Time::ZERO { class.first_rto(syn_lost) } else { self.base };
+        class.backed_off(base, u32::from(self.backoff))
+    }
+
+    /// The timer has expired (RFC 6298, 5.5).
+    ///
+    /// After many expiries in a row FullTcp, like BSD, starts its estimate anew
+    /// with the next sample, while the timeout stays; RFC 6298, section 5 leaves it open.
+    pub(super) fn back_off(&mut self, rule: TimerRule) {
+        self.backoff = self.backoff.saturating_add(1).min(MOST);
+        if rule == TimerRule::FullTcp && self.backoff >= FORGETS {
+            self.srtt = Time::ZERO;
+        }
+    }
+
+    /// The back-off ends.
+    pub(super) fn calm(&mut self) {
+        self.backoff = 0;
+    }
+
+    /// A round trip from `sent` to `now` (RFC 6298, 2.2 and 2.3).
+    #[inline]
+    pub(super) fn sample(&mut self, sent: Time, now: Time, class: &ClassParams) {
+        let tick = class.tcp.tick.ps();
+        let base = match now.ps().checked_div(tick) {
+            Some(ticks) => self.sample_ticks(ticks.saturating_sub(sent.ps() / tick), tick),
+            None => self.sample_exact(now.saturating_sub(sent)),
+        };
+        self.base = base.max(class.tcp.min_rto);
+        self.backoff = 0;
+    }
+
+    #[inline]
+    fn sample_exact(&mut self, measured: Time) -> Time {
+        if self.srtt == Time::ZERO {
+            self.srtt = measured;
+            self.rttvar = measured / 2;
+        } else {
+            let error = self.srtt.ps().abs_diff(measured.ps());
+            self.rttvar = Time::from_ps((3 * self.rttvar.ps() + error) / 4);
+            self.srtt = Time::from_ps((7 * self.srtt.ps() + measured.ps()) / 8);
+        }
+        self.srtt + self.rttvar * 4
+    }
+
+    fn sample_ticks(&mut self, ticks: u64, tick: u64) -> Time {
+        let ticks = ticks.max(1);
+        let (eighth, quarter) = ((tick / 8).max(1), (tick / 4).max(1));
+        let (mut srtt, mut rttvar) = (self.srtt.ps() / eighth, self.rttvar.ps() / quarter);
+        if srtt == 0 {
+            srtt = 8 * ticks;
+            rttvar = 2 * ticks;
+        } else {
+            let error = ticks.abs_diff(srtt / 8);
+            srtt = (srtt + ticks - srtt / 8).max(1);
+            rttvar = (rttvar + error - rttvar / 4).max(1);
+        }
+        self.srtt = Time::from_ps(srtt * eighth);
+        self.rttvar = Time::from_ps(rttvar * quarter);
+        Time::from_ps((srtt / 8 + rttvar) * tick)
+    }
+}

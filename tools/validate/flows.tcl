@@ -1,0 +1,145 @@
+# Runs a list of file transfers over one bottleneck in ns-2 and writes what became of each.
+#
+#   ns flows.tcl KEY VALUE ...
+#
+# The network is the dumbbell of tidegate's scenarios: `pairs` sources and sinks behind access
+# links, one bottleneck link each way. Transfers are two-way TCP (FullTcp): handshake, data, FIN.
+
+array set opt {
+    flows "" out "" trace "" until 10
+    rate 10Mb delay 98ms access_rate 100Mb access_delay 1ms pairs 1 buffer 217
+    queue DropTail min_thresh 5 max_thresh 15 weight 0.002 max_p 0.1 gentle 0
+    variant "" mss 536 window 20 iw 2 rto_init 3 rto_min 0.2 rto_max 60
+    drop "" drop_back "" seed 1
+}
+foreach {key value} $argv {
+    if {![info exists opt($key)]} { puts stderr "unknown setting $key"; exit 2 }
+    set opt($key) $value
+}
+ns-random $opt(seed)
+
+# ns-2 looks every default of a new object up anew, class by class: nearly all the time of a run
+# with many short transfers. The defaults of a class are kept instead; nothing else changes.
+SplitObject instproc init-instvar var {
+    global default_of
+    set class [$self info class]
+    if {![info exists default_of($class,$var)]} {
+        foreach ancestor [concat $class [$class info heritage]] {
+            if {![catch {$ancestor set $var} value]} {
+                set default_of($class,$var) $value
+                break
+            }
+        }
+    }
+    $self instvar -parse-part1 $var
+    set $var $default_of($class,$var)
+}
+Simulator instproc create-eventtrace args {}
+
+Agent/TCP set window_ $opt(window)
+Agent/TCP set windowInit_ $opt(iw)
+Agent/TCP set rtxcur_init_ $opt(rto_init)
+Agent/TCP set minrto_ $opt(rto_min)
+Agent/TCP set maxrto_ $opt(rto_max)
+Agent/TCP/FullTcp set segsize_ $opt(mss)
+Agent/TCP/FullTcp set debug_ false
+Queue/RED set bytes_ false
+Queue/RED set queue_in_bytes_ false
+Queue/RED set setbit_ false
+Queue/RED set gentle_ $opt(gentle)
+Queue/RED set thresh_ $opt(min_thresh)
+Queue/RED set maxthresh_ $opt(max_thresh)
+Queue/RED set q_weight_ $opt(weight)
+Queue/RED set linterm_ [expr {1.0 / $opt(max_p)}]
+# the packets that a trace shows carry their TCP flags and acknowledgement number
+Trace set show_tcphdr_ 1
+
+set ns [new Simulator]
+# only what is used: a header of every kind that ns-2 knows would make a packet large
+remove-all-packet-headers
+add-packet-header IP TCP Flags
+
+set left [$ns node]
+set right [$ns node]
+# ns-2's queues count the packet that is leaving: a limit of B holds B - 1 waiting packets
+$ns simplex-link $left $right $opt(rate) $opt(delay) $opt(queue)
+$ns simplex-link $right $left $opt(rate) $opt(delay) DropTail
+$ns queue-limit $left $right [expr {$opt(buffer) + 1}]
+$ns queue-limit $right $left 1000000
+for {set i 0} {$i < $opt(pairs)} {incr i} {
+    set source($i) [$ns node]
+    set sink($i) [$ns node]
+    foreach {a b} [list $source($i) $left $right $sink($i)] {
+        $ns duplex-link $a $b $opt(access_rate) $opt(access_delay) DropTail
+        $ns queue-limit $a $b 1000000
+        $ns queue-limit $b $a 1000000
+    }
+}
+
+# Loses the listed packets, the first being 1, in the order in which they reach the link.
+proc lose {from to numbers} {
+    global ns
+    if {$numbers eq ""} return
+    set model [new ErrorModel/List]
+    set places {}
+    foreach number $numbers { lappend places [expr {$number - 1}] }
+    $model droplist $places
+    $model drop-target [new Agent/Null]
+    $ns lossmodel $model $from $to
+}
+lose $left $right $opt(drop)
+lose $right $left $opt(drop_back)
+
+if {$opt(trace) ne ""} {
+    set trace [open $opt(trace) w]
+    $ns trace-queue $left $right $trace
+    if {$opt(drop) ne "" || $opt(drop_back) ne ""} { $ns trace-queue $right $left $trace }
+}
+
+set list [open $opt(flows)]
+set out [open $opt(out) w]
+set flow 0
+
+# Starts the next transfer of the list, and sees to the one after it.
+proc start_next {} {
+    global ns opt list flow next source sink out begun
+    while {1} {
+        foreach {at size pair} $next break
+        incr flow
+        set src [new Agent/TCP/FullTcp$opt(variant)]
+        set dst [new Agent/TCP/FullTcp$opt(variant)]
+        $ns attach-agent $source($pair) $src
+        $ns attach-agent $sink($pair) $dst
+        $src set fid_ $flow
+        $dst set fid_ $flow
+        $ns connect $src $dst
+        $dst listen
+        $src proc done {} "finished $flow $at $size"
+        $dst proc done {} {}
+        if {$size < 0} {
+            $src sendmsg -1 {}
+        } else {
+            # opening the connection forgets the wish to close: it is made afterwards
+            $src advance-bytes $size
+            $src sendmsg 0 MSG_EOF
+        }
+        if {[gets $list next] < 0} return
+        set wait [expr {[lindex $next 0] - [$ns now]}]
+        if {$wait > 0} { $ns at [lindex $next 0] start_next; return }
+    }
+}
+
+proc finished {flow at size} {
+    global ns out closed
+    if {[info exists closed($flow)]} return
+    set closed($flow) 1
+    puts $out "$flow $at $size [format %.9f [$ns now]]"
+}
+
+if {[gets $list next] >= 0} { $ns at [lindex $next 0] start_next }
+$ns at $opt(until) {
+    close $out
+    if {[info exists trace]} { close $trace }
+    exit 0
+}
+$ns run
