@@ -25,12 +25,20 @@ pub enum Reason {
     Evicted,
     /// A law of the user's own decided so.
     Custom,
+    /// The link lost the packet after its transmission.
+    LinkLoss,
 }
 
 impl Reason {
     /// Every reason, in the order of its counter.
-    pub const ALL: [Reason; 5] =
-        [Reason::QueueFull, Reason::Early, Reason::SessionRefused, Reason::Evicted, Reason::Custom];
+    pub const ALL: [Reason; 6] = [
+        Reason::QueueFull,
+        Reason::Early,
+        Reason::SessionRefused,
+        Reason::Evicted,
+        Reason::Custom,
+        Reason::LinkLoss,
+    ];
     /// How many reasons there are.
     pub const COUNT: usize = Self::ALL.len();
 
@@ -42,6 +50,7 @@ impl Reason {
             Reason::SessionRefused => "session_refused",
             Reason::Evicted => "evicted",
             Reason::Custom => "custom",
+            Reason::LinkLoss => "link_loss",
         }
     }
 }

@@ -47,7 +47,7 @@ pub enum Limit {
 /// What a port has counted since it was made.
 ///
 /// At every moment `arrived = dropped before the queue + enqueued` and
-/// `enqueued = departed + evicted + waiting`.
+/// `enqueued = departed + evicted + waiting`. What the link loses has departed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Counters {
@@ -241,6 +241,13 @@ impl<C: Default> Port<C> {
     #[inline]
     pub fn last_delivered(&self) -> &Packet {
         self.ring.last_popped()
+    }
+
+    /// Counts the packet that [`Port::deliver`] took last as lost on the link:
+    /// it has departed and used the capacity, and goes nowhere.
+    pub fn lose_delivered(&mut self) {
+        let packet = *self.last_delivered();
+        self.lose(&packet, Reason::LinkLoss);
     }
 
     /// Arms the port for its next event, and returns it.

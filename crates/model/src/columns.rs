@@ -83,7 +83,12 @@ pub const PORTS: &[Column] = &[
     column("syn_arrived", "packets", U32, "opening packets that arrived"),
     column("syn_refused", "packets", U32, "of these, dropped or rejected by the gate"),
     column("data_arrived", "packets", U32, "data packets that arrived"),
-    column("data_dropped", "packets", U32, "of these, dropped here for whatever reason"),
+    column(
+        "data_dropped",
+        "packets",
+        U32,
+        "of these, dropped here or lost on the link, for whatever reason",
+    ),
     column("arrived_packets", "packets", U32, "packets that arrived"),
     column("departed_packets", "packets", U32, "packets whose transmission started"),
     column("departed_bytes", "B", U64, "bytes of these, headers included"),
@@ -97,6 +102,7 @@ pub const PORTS: &[Column] = &[
     ),
     column("drops_evicted", "packets", U32, "taken out of the queue for a better packet"),
     column("drops_custom", "packets", U32, "dropped by a law of the user's own"),
+    column("drops_link_loss", "packets", U32, "lost on the link, after their transmission"),
     column("marked", "packets", U32, "marked as having met congestion, instead of dropped"),
     column(
         "queue_packets",
