@@ -6,6 +6,7 @@
 mod cdf;
 mod change;
 mod network;
+mod replay;
 mod tcp;
 mod traffic;
 
