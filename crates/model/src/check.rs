@@ -7,6 +7,7 @@ mod cdf;
 mod change;
 mod free;
 mod network;
+mod replay;
 mod route;
 mod tcp;
 mod traffic;

@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 pub use report::Report;
 pub use scenario::Scenario;
 
+use document::ClassDoc;
 use document::size::Distribution;
 
 /// A document and the name that messages give it.
@@ -47,15 +48,15 @@ pub struct Setting<'a> {
 /// The document cannot be read.
 pub fn files(source: Source<'_>, settings: &[Setting<'_>]) -> Result<Vec<String>, Report> {
     let document = check::document(&tree::parse(source, settings)?)?;
-    let mut files: Vec<String> = document
-        .traffic
-        .0
-        .into_iter()
-        .filter_map(|(_, class)| match class.size.0 {
+    let of_class = |class: ClassDoc| {
+        let sizes = class.size.and_then(|size| match size.0 {
             Distribution::Empirical(law) => Some(law.file),
             _ => None,
-        })
-        .collect();
+        });
+        [sizes, class.flows].into_iter().flatten()
+    };
+    let mut files: Vec<String> =
+        document.traffic.0.into_iter().flat_map(|(_, class)| of_class(class)).collect();
     files.sort();
     files.dedup();
     Ok(files)

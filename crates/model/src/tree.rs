@@ -107,7 +107,8 @@ pub(crate) struct Tree {
 
 /// Parses a document and applies settings to it, in their order.
 pub(crate) fn parse(source: Source<'_>, settings: &[Setting<'_>]) -> Result<Tree, crate::Report> {
-    let mut texts = vec![Text { name: source.name.to_owned(), text: source.text.to_owned() }];
+    let mut texts =
+        vec![Text { name: source.name.to_owned(), text: source.text.to_owned(), first: 1 }];
     if source.text.len() > MAX_DOCUMENT {
         let problem = Problem {
             what: format!("{} is larger than {} MiB", source.name, MAX_DOCUMENT >> 20),
@@ -125,6 +126,7 @@ pub(crate) fn parse(source: Source<'_>, settings: &[Setting<'_>]) -> Result<Tree
         texts.push(Text {
             name: "--set".to_owned(),
             text: format!("{}={}", setting.key, setting.value),
+            first: 1,
         });
         if let Err(problem) = setting::apply(&mut tree.root, setting, at + 1) {
             return Err(crate::Report::new(vec![problem], &texts));
