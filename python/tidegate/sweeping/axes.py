@@ -59,7 +59,7 @@ def given(text: str) -> Axis:
     if not found or not name:
         raise UsageError(
             f"Could not understand --vary {text}.",
-            "Write KEY=a,b,c or KEY=lo:hi:step, as in --vary port.bottleneck.gate.beta=0.1:0.5:0.1.",
+            "Write KEY=a,b,c or KEY=lo:hi:step, as in --vary port.bottleneck.gate.beta=0.1:0.5:0.1",
         )
     parts = [each for part in documents.split(values) for each in _steps(name, part)]
     return _axis(name, parts, parts)
@@ -179,7 +179,8 @@ def cells(axes: Sequence[Axis]) -> list[Cell]:
 
 
 def _cell(keys: Sequence[str], chosen: Iterable[tuple[str, tuple[Setting, ...]]]) -> Cell:
-    says, settings = {}, []
+    says: dict[str, str] = {}
+    settings: list[Setting] = []
     for key, (value, changes) in zip(keys, chosen, strict=True):
         says[key] = value
         settings += changes

@@ -3,71 +3,59 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, TypeVar
-
-from tidegate.errors import Stopped
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 J = TypeVar("J")
 R = TypeVar("R")
 
 
-def spread(
-    jobs: Sequence[J],
-    work: Callable[[J], R],
-    take: Callable[[J, R], None],
-    workers: int,
-    stop: threading.Event,
-) -> None:
-    """Do all jobs, in about their order; `take` is handed each result, in this thread.
+@dataclass(frozen=True)
+class _Done(Generic[J, R]):
+    job: J
+    result: R
 
-    Nothing is queued ahead of the workers, so that a long list costs nothing.
-    Whatever a job raises, Ctrl-C included, sets `stop`, waits until the jobs
-    under way are over, takes those that were finished, and is raised here.
-    """
-    done: SimpleQueue[tuple[J, R | None, BaseException | None]] = SimpleQueue()
-    left, lock = iter(jobs), threading.Lock()
 
-    def loop() -> None:
-        while not stop.is_set():
-            with lock:
-                job = next(left, None)
+class Pool(Generic[J, R]):
+    """Workers that take the next job when they are free: a long list costs nothing."""
+
+    def __init__(self, jobs: Sequence[J], work: Callable[[J], R], stop: threading.Event) -> None:
+        self.jobs, self.work, self.stop = jobs, work, stop
+        self._left, self._lock = iter(jobs), threading.Lock()
+        self._ended: SimpleQueue[_Done[J, R] | BaseException] = SimpleQueue()
+
+    def run(self, workers: int) -> Iterator[tuple[J, R]]:
+        """Yield jobs with their results as they come.
+
+        Whatever a job raises, and Ctrl-C, ends all workers and is raised here.
+        """
+        count = min(workers, len(self.jobs))
+        threads = [threading.Thread(target=self._loop, daemon=True) for _ in range(count)]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in self.jobs:
+                ended = self._ended.get()
+                if isinstance(ended, BaseException):
+                    raise ended
+                yield ended.job, ended.result
+        finally:
+            self.stop.set()
+            for thread in threads:
+                thread.join()
+
+    def _loop(self) -> None:
+        while not self.stop.is_set():
+            with self._lock:
+                job = next(self._left, None)
             if job is None:
                 return
             try:
-                done.put((job, work(job), None))
-            except BaseException as error:  # raised again in the thread that waits
-                done.put((job, None, error))
+                self._ended.put(_Done(job, self.work(job)))
+            except BaseException as error:  # to be raised in the thread that waits
+                self._ended.put(error)
                 return
-
-    threads = [threading.Thread(target=loop, daemon=True) for _ in range(min(workers, len(jobs)))]
-    for thread in threads:
-        thread.start()
-    try:
-        for _ in jobs:
-            _hand_over(done.get(), take)
-    except BaseException:
-        stop.set()
-        for thread in threads:
-            thread.join()
-        while not done.empty():
-            job, result, error = done.get()
-            if error is None:
-                _hand_over((job, result, None), take)
-        raise
-    for thread in threads:
-        thread.join()
-
-
-def _hand_over(
-    ended: tuple[J, R | None, BaseException | None], take: Callable[[J, R], None]
-) -> None:
-    job, result, error = ended
-    if error is not None:
-        raise error
-    if result is None:
-        raise Stopped
-    take(job, result)

@@ -55,12 +55,11 @@ pub(super) fn put(root: &mut Node, written: &str, at: &Place, value: Node) -> Re
     insert(root, &alias(root, path), std::slice::from_ref(at), value)
 }
 
-/// The keys of a dotted key, each with its place in text number `text`; or
-/// what is wrong with it, and what would be right.
-fn key(
-    written: &str,
-    text: usize,
-) -> Result<(Vec<String>, Vec<Place>), (&'static str, &'static str)> {
+/// What is wrong with a key, and what would be right.
+type Wrong = (&'static str, &'static str);
+
+/// The keys of a dotted key, each with its place in text number `text`.
+fn key(written: &str, text: usize) -> Result<(Vec<String>, Vec<Place>), Wrong> {
     // with a value of no interest: it must be one key, and nothing but a key
     let Ok(skeleton) = toml_text(&format!("{written}=0"), text) else {
         return Err((
