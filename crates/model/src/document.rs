@@ -51,6 +51,9 @@ pub(crate) struct Document {
     /// Variants to compare: for each, by name, the settings that make it up.
     #[serde(default, skip_serializing)]
     pub variant: Named<Named<Anything>>,
+    /// A grid to sweep: `seeds`, and for each key, quoted or dotted, the list of its values.
+    #[serde(default, skip_serializing)]
+    pub sweep: Named<Anything>,
 }
 
 fn sample() -> Time {
