@@ -3,8 +3,8 @@
 //! Whoever holds a [`Scenario`] can build its network without another check.
 
 use std::sync::Arc;
-use tidegate_core::law::aqm::Link;
 
+use tidegate_core::law::aqm::Link;
 use tidegate_core::law::session::{Opener, Refusal};
 pub use tidegate_core::port::Limit;
 use tidegate_core::units::{Length, Rate, Time};
