@@ -35,13 +35,17 @@ test: $(VENV)/.dev ## Run the tests of the Rust crates and of the Python package
 	cargo test --workspace
 	$(BIN)/python -m pytest tests/python tools/tests
 
-.PHONY: lint
-lint: $(VENV)/.dev ## Check formatting, lints, types, layering, lengths and generated files
+.PHONY: lint lint-rust lint-python
+lint: lint-rust lint-python ## Check formatting, lints, types, layering, lengths and generated files
+
+lint-rust: $(VENV)/.dev
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy --workspace --all-targets --keep-going -- -D warnings
+
+lint-python: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy --strict python tools
+	$(BIN)/mypy --strict python tools examples
 	$(BIN)/python -m mypy.stubtest tidegate._native
 	$(BIN)/python -m tools.lint
 
@@ -72,7 +76,7 @@ $(VENV)/.created: tools/system.sh
 	touch $@
 
 $(VENV)/.built: $(VENV)/.created pyproject.toml $(RUST)
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) PIP_QUIET=1 $(BIN)/maturin develop --release --locked
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.built

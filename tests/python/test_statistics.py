@@ -147,6 +147,7 @@ def test_port_statistics_name_their_drops():
         "syn_refused": np.array([4, 0]),
         "data_arrived": np.array([100, 5]),
         "data_dropped": np.array([3, 0]),
+        "marked": np.array([2, 0]),
         "departed_packets": np.array([103, 6]),
         "utilisation": np.array([0.5, 0.25]),
         "queue_mean_packets": np.array([7.5, 0.0]),
@@ -157,6 +158,7 @@ def test_port_statistics_name_their_drops():
     assert (first["name"], second["name"]) == ("a", "b")
     assert first["drops"] == {"queue_full": 3, "session_refused": 4}
     assert first["departed"] == 103
+    assert first["marked"] == 2
 
 
 def tables(**flows_columns):

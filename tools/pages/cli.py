@@ -7,39 +7,47 @@ import typer
 
 from tools.pages import MARK
 
+# What typer adds by itself: its wording differs between versions.
+_GENERAL = {"help", "install_completion", "show_completion"}
+
 
 def page() -> str:
     """Return every command with its arguments and options, as Markdown."""
     from tidegate.cli import app
 
     group: Any = typer.main.get_command(app)
-    context = typer.Context(group, info_name="tidegate")
-    lines = ["# Command line", "", MARK, *_command(group, context)]
+    lines = ["# Command line", "", MARK, *_command("tidegate", group)]
+    lines += ["", "Every command has `--help`; `tidegate --install-completion` teaches your shell."]
     for name, command in sorted(group.commands.items()):
         if not command.hidden:
-            inner = typer.Context(command, info_name=name, parent=context)
-            lines += ["", f"## tidegate {name}", "", *_command(command, inner)]
+            lines += ["", f"## tidegate {name}", "", *_command(f"tidegate {name}", command)]
     return "\n".join(lines) + "\n"
 
 
 # The objects below are of the command library that typer brings along, which has no public types.
 
 
-def _command(command: Any, context: typer.Context) -> Iterator[str]:
-    yield f"`{' '.join([context.command_path, *command.collect_usage_pieces(context)])}`"
+def _command(name: str, command: Any) -> Iterator[str]:
+    own = [each for each in command.params if each.name not in _GENERAL]
+    arguments = [_argument(each) for each in own if each.param_type_name == "argument"]
+    yield f"`{' '.join([name, '[OPTIONS]', *arguments])}`"
     yield ""
     yield from (command.help or "").strip().splitlines()
-    rows = [_row(parameter) for parameter in command.get_params(context)]
-    yield from ("", "| | |", "|---|---|", *rows)
+    if own:
+        yield from ("", "| | |", "|---|---|", *map(_row, own))
+
+
+def _argument(parameter: Any) -> str:
+    return str(parameter.metavar or parameter.name.upper())
 
 
 def _row(parameter: Any) -> str:
-    text = (getattr(parameter, "help", None) or "").rstrip(".")
+    text = getattr(parameter, "help", None) or ""
     if parameter.param_type_name == "argument":
-        return f"| `{parameter.metavar or parameter.name.upper()}` | {text}. |"
+        return f"| `{_argument(parameter)}` | {text} |"
     names = ", ".join([*parameter.opts, *parameter.secondary_opts])
     if parameter.is_flag:
-        return f"| `{names}` | {text}. |"
-    default = f" (default {parameter.default})" if isinstance(parameter.default, str | int) else ""
+        return f"| `{names}` | {text} |"
+    default = f" Default: {parameter.default}." if isinstance(parameter.default, str | int) else ""
     value = parameter.metavar or "N"  # an option that takes no number names its value
-    return f"| `{names} {value}` | {text}{default}. |"
+    return f"| `{names} {value}` | {text}{default} |"

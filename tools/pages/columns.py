@@ -19,7 +19,8 @@ def page() -> str:
     lines += ["A cell is empty where what it tells of has not happened."]
     tables = _native.columns()
     for table, about in ABOUT.items():
-        lines += ["", f"## {table}", "", about, "", "| column | unit | type | |", "|---|---|---|---|"]
+        lines += ["", f"## {table}", "", about, ""]
+        lines += ["| column | unit | type | |", "|---|---|---|---|"]
         lines += [
             f"| `{name}` | {unit} | {kind} | {meaning} |"
             for name, unit, kind, meaning in tables[table]

@@ -5,9 +5,10 @@
 //! Neither logs, allocates per packet, reads a clock or draws a random number
 //! that was not handed in.
 
+pub mod aqm;
 pub mod session;
 
-use crate::packet::Packet;
+use crate::packet::{Flags, Packet};
 use crate::units::{Rate, Time};
 
 /// Why a packet did not get through: counter, column value and label at once.
@@ -16,6 +17,8 @@ use crate::units::{Rate, Time};
 pub enum Reason {
     /// The queue was full on arrival.
     QueueFull,
+    /// The queue was getting long, and its law dropped early.
+    Early,
     /// The gate refused the session that the packet would open.
     SessionRefused,
     /// The discipline took the packet out of the queue for a better one.
@@ -26,8 +29,8 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order of its counter.
-    pub const ALL: [Reason; 4] =
-        [Reason::QueueFull, Reason::SessionRefused, Reason::Evicted, Reason::Custom];
+    pub const ALL: [Reason; 5] =
+        [Reason::QueueFull, Reason::Early, Reason::SessionRefused, Reason::Evicted, Reason::Custom];
     /// How many reasons there are.
     pub const COUNT: usize = Self::ALL.len();
 
@@ -35,6 +38,7 @@ impl Reason {
     pub const fn name(self) -> &'static str {
         match self {
             Reason::QueueFull => "queue_full",
+            Reason::Early => "early",
             Reason::SessionRefused => "session_refused",
             Reason::Evicted => "evicted",
             Reason::Custom => "custom",
@@ -47,10 +51,24 @@ impl Reason {
 pub enum Verdict {
     /// Let it go on.
     Pass,
+    /// Let it go on, marked as having met congestion; one that cannot carry a
+    /// mark is discarded instead.
+    Mark(Reason),
     /// Discard it silently.
     Drop(Reason),
     /// Discard it and tell its sender so: the carrier answers with a reset.
     Reject(Reason),
+}
+
+impl Verdict {
+    /// What the verdict comes to for this packet: without ECT a mark is a drop.
+    #[inline]
+    pub fn on(self, packet: &Packet) -> Verdict {
+        match self {
+            Verdict::Mark(reason) if !packet.flags.has(Flags::ECT) => Verdict::Drop(reason),
+            verdict => verdict,
+        }
+    }
 }
 
 /// A source of randomness that is only asked by a law that needs it.

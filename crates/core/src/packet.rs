@@ -29,6 +29,14 @@ impl Flags {
     pub const TO_SOURCE: Flags = Flags(1 << 8);
     /// Passed a gate as the opener of a session, at the time in `sent`.
     pub const ADMITTED: Flags = Flags(1 << 9);
+    /// Its transport understands a mark in place of a loss (RFC 3168, ECT).
+    pub const ECT: Flags = Flags(1 << 10);
+    /// A queue on its way was congested and marked it (RFC 3168, CE).
+    pub const CE: Flags = Flags(1 << 11);
+    /// Echoes a mark to the sender (RFC 3168, ECE).
+    pub const ECE: Flags = Flags(1 << 12);
+    /// The sender has reduced its window (RFC 3168, CWR).
+    pub const CWR: Flags = Flags(1 << 13);
     /// Taken out of its queue by the discipline; a port never sends it.
     pub(crate) const EVICTED: Flags = Flags(1 << 15);
 

@@ -16,12 +16,13 @@
 mod ring;
 mod stages;
 
+use crate::law::aqm::Found;
 use crate::law::{Draw, Fault, Reason, Verdict};
 use crate::packet::{Flags, Packet};
 use crate::units::{Pace, Rate, Time};
 
 use ring::Ring;
-pub use stages::{Backlog, Discipline, GateStage, Next, Stages, Ticked};
+pub use stages::{Backlog, Discipline, GateStage, Next, Queue, Stages, Ticked};
 
 /// What became of an arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,6 +67,8 @@ pub struct Counters {
     pub data_arrived: u64,
     /// Lost packets with payload.
     pub data_dropped: u64,
+    /// Packets that were marked instead of lost.
+    pub marked: u64,
     /// Lost packets by [`Reason`], in the order of [`Reason::ALL`].
     pub drops: [u64; Reason::COUNT],
     /// Sum of waiting times, in picoseconds modulo 2^64: only
@@ -161,6 +164,15 @@ impl<C: Default> Port<C> {
     /// Bytes waiting.
     pub fn queue_bytes(&self) -> u64 {
         self.backlog_bytes
+    }
+
+    /// The average queue that the discipline goes by, in packets; none: it keeps none.
+    pub fn avg_queue_packets(&self, now: Time) -> Option<f64> {
+        let idle = (self.queue_packets() == 0 && self.free_at <= now).then(|| now - self.free_at);
+        match &self.stages.as_ref()?.queue {
+            Queue::Red(red) => Some(red.average_after(idle, self.pace)),
+            Queue::DropTail | Queue::Custom(_) => None,
+        }
     }
 
     /// The integral of the number of waiting packets up to `now`, in packet
@@ -362,13 +374,15 @@ impl<C: Default> Port<C> {
         draw: &mut dyn Draw,
     ) -> Outcome {
         let mut admitted = false;
-        let verdict = stages.arrive(packet, now, draw, &mut admitted);
-        let verdict = match verdict {
-            Verdict::Pass => self.queue_verdict(stages, packet, now, draw),
-            refused => refused,
-        };
+        let mut marked = false;
+        let mut verdict = stages.arrive(packet, now, draw, &mut admitted).on(packet);
+        if let Verdict::Pass | Verdict::Mark(_) = verdict {
+            marked = verdict != Verdict::Pass;
+            verdict = self.queue_verdict(stages, packet, now, draw).on(packet);
+        }
         match verdict {
             Verdict::Pass => {}
+            Verdict::Mark(_) => marked = true,
             Verdict::Drop(reason) => {
                 stages.dropped(packet, reason, now);
                 return self.lose(packet, reason);
@@ -385,11 +399,16 @@ impl<C: Default> Port<C> {
             taken.flags = taken.flags.with(Flags::ADMITTED);
             taken.sent = now;
         }
+        if marked {
+            let taken = self.ring.last_mut();
+            taken.flags = taken.flags.with(Flags::CE);
+            self.counters.marked += 1;
+        }
         stages.enqueued(packet, now);
         Outcome::Taken
     }
 
-    /// Whether the queue has room; an evicting discipline makes some.
+    /// Whether the queue takes the packet.
     fn queue_verdict(
         &mut self,
         stages: &mut Stages,
@@ -397,15 +416,33 @@ impl<C: Default> Port<C> {
         now: Time,
         draw: &mut dyn Draw,
     ) -> Verdict {
-        let queued = self.ring.waiting() - stages.tombstones;
-        if queued == 0 && self.free_at <= now {
-            return Verdict::Pass;
+        let packets = self.ring.waiting() - stages.tombstones;
+        let idle = (packets == 0 && self.free_at <= now).then(|| now - self.free_at);
+        let fits = idle.is_some()
+            || (packets < self.limit_packets
+                && self.backlog_bytes + u64::from(packet.size) <= self.limit_bytes);
+        match &mut stages.queue {
+            Queue::DropTail if fits => Verdict::Pass,
+            Queue::DropTail => Verdict::Drop(Reason::QueueFull),
+            Queue::Red(red) => {
+                let (bytes, pace) = (self.backlog_bytes, self.pace);
+                red.arrive(packet.size, &Found { packets, bytes, fits, idle, pace }, draw)
+            }
+            Queue::Custom(_) if idle.is_some() => Verdict::Pass,
+            Queue::Custom(_) => self.custom_verdict(stages, packet, now, draw),
         }
-        let Some(mut discipline) = stages.discipline.take() else {
-            let full = queued >= self.limit_packets
-                || self.backlog_bytes + u64::from(packet.size) > self.limit_bytes;
-            return if full { Verdict::Drop(Reason::QueueFull) } else { Verdict::Pass };
-        };
+    }
+
+    /// What a discipline of the user's own says; it may evict others.
+    fn custom_verdict(
+        &mut self,
+        stages: &mut Stages,
+        packet: &Packet,
+        now: Time,
+        draw: &mut dyn Draw,
+    ) -> Verdict {
+        let queued = self.ring.waiting() - stages.tombstones;
+        let Queue::Custom(discipline) = &mut stages.queue else { return Verdict::Pass };
         let mut backlog = Backlog {
             ring: &mut self.ring,
             packets: queued,
@@ -416,7 +453,6 @@ impl<C: Default> Port<C> {
         };
         let verdict = discipline.admit(packet, &mut backlog, now, draw);
         let evicted = std::mem::take(&mut backlog.evicted);
-        stages.discipline = Some(discipline);
         for victim in &evicted {
             stages.tombstones += 1;
             self.backlog_bytes -= u64::from(victim.size);

@@ -8,9 +8,11 @@
 use std::collections::VecDeque;
 
 use proptest::prelude::*;
+use tidegate_core::law::aqm::red::{self, Red};
+use tidegate_core::law::aqm::{Found, Link, Setting};
 use tidegate_core::law::{Draw, PerPacket, Reason, Verdict};
 use tidegate_core::packet::{Ext, Packet};
-use tidegate_core::port::{Backlog, Discipline, Limit, Next, Outcome, Port, Stages};
+use tidegate_core::port::{Backlog, Discipline, Limit, Next, Outcome, Port, Queue, Stages};
 use tidegate_core::units::{Rate, Time};
 
 struct NoDraw;
@@ -18,6 +20,17 @@ struct NoDraw;
 impl Draw for NoDraw {
     fn uniform(&mut self) -> f64 {
         panic!("nothing here is random")
+    }
+}
+
+/// Always the same numbers, evenly spread (multiples of the golden ratio).
+#[derive(Default)]
+struct Golden(f64);
+
+impl Draw for Golden {
+    fn uniform(&mut self) -> f64 {
+        self.0 = (self.0 + 0.618_033_988_749_895).fract();
+        self.0
     }
 }
 
@@ -88,6 +101,22 @@ enum Kind {
     DropTail,
     PushOut,
     Priority,
+    Red { bytes: bool },
+}
+
+/// RED with thresholds that a queue of five crosses all the time.
+fn red(kind: Kind) -> Option<Red> {
+    let Kind::Red { bytes } = kind else { return None };
+    let config = red::Config {
+        min_th: Setting::Is(0.5),
+        max_th: Setting::Is(2.0),
+        max_p: 0.4,
+        w: Setting::Is(0.3),
+        bytes,
+        wait: false,
+        ..red::Config::default()
+    };
+    Some(Red::new(&config, Link { rate: Rate::from_bps(10_000_000), delay: Time::ZERO }))
 }
 
 /// The textbook port.
@@ -99,6 +128,10 @@ struct Reference {
     queue: VecDeque<(u32, u16, u32)>,
     /// End of the present transmission.
     busy_until: Option<Time>,
+    /// End of the last one, while there is none.
+    idle_since: Time,
+    red: Option<Red>,
+    draw: Golden,
     delivered: Vec<(u32, Time)>,
     lost: Vec<u32>,
 }
@@ -111,6 +144,7 @@ impl Reference {
         };
         let Some((id, size, _)) = place.and_then(|place| self.queue.remove(place)) else {
             self.busy_until = None;
+            self.idle_since = now;
             return;
         };
         // 8e12 ps per second and bit; the quotient is rounded up
@@ -129,6 +163,10 @@ impl Reference {
 
     fn arrive(&mut self, now: Time, id: u32, size: u16, level: u32) {
         self.run_to(now);
+        if self.red_loses(now, size) {
+            self.lost.push(id);
+            return;
+        }
         if self.busy_until.is_none() {
             self.queue.push_back((id, size, level));
             self.start(now);
@@ -147,6 +185,22 @@ impl Reference {
             }
         }
         self.queue.push_back((id, size, level));
+    }
+}
+
+impl Reference {
+    /// Asks the same law about the textbook queue: what the port shows it must be the same.
+    fn red_loses(&mut self, now: Time, size: u16) -> bool {
+        let idle = self.busy_until.is_none();
+        let found = Found {
+            packets: self.queue.len() as u32,
+            bytes: self.queue.iter().map(|waiting| u64::from(waiting.1)).sum(),
+            fits: idle || self.queue.len() < self.limit,
+            idle: idle.then(|| now - self.idle_since),
+            pace: self.rate.pace(),
+        };
+        let verdict = self.red.as_mut().map(|red| red.arrive(size, &found, &mut self.draw));
+        verdict.is_some_and(|verdict| verdict != Verdict::Pass)
     }
 }
 
@@ -186,6 +240,7 @@ fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
 struct Pair {
     port: Port<u32>,
     reference: Reference,
+    draw: Golden,
     /// What the port's own law saw lost; nothing where the port is plain.
     noted: Option<std::sync::Arc<std::sync::Mutex<Vec<u32>>>>,
     delivered: Vec<(u32, Time)>,
@@ -199,10 +254,10 @@ impl Pair {
         let noted = (!plain).then(|| losses.0.clone());
         let mut stages = Stages::new();
         stages.custom = Some(Box::new(losses));
-        stages.discipline = match kind {
-            Kind::DropTail => None,
-            Kind::PushOut => Some(Box::new(PushOut)),
-            Kind::Priority => Some(Box::new(Priority)),
+        stages.queue = match kind {
+            Kind::PushOut => Queue::Custom(Box::new(PushOut)),
+            Kind::Priority => Queue::Custom(Box::new(Priority)),
+            Kind::DropTail | Kind::Red { .. } => red(kind).map_or(Queue::DropTail, Queue::Red),
         };
         let port = Port::new(3, rate, delay, Limit::Packets(5));
         let reference = Reference {
@@ -212,11 +267,21 @@ impl Pair {
             delay,
             queue: VecDeque::new(),
             busy_until: None,
+            idle_since: Time::ZERO,
+            red: red(kind),
+            draw: Golden::default(),
             delivered: Vec::new(),
             lost: Vec::new(),
         };
         let port = if plain { port } else { port.with_stages(stages) };
-        Pair { port, reference, noted, delivered: Vec::new(), lost: Vec::new() }
+        Pair {
+            port,
+            reference,
+            draw: Golden::default(),
+            noted,
+            delivered: Vec::new(),
+            lost: Vec::new(),
+        }
     }
 
     fn step(&mut self, now: Time, id: u32, step: &Step) {
@@ -225,7 +290,7 @@ impl Pair {
                 self.reference.arrive(now, id, size, level);
                 let ext = Ext::Custom([level, 0, 0, 0]);
                 let packet = Packet { flow: id, size, ext, ..Packet::default() };
-                if self.port.arrive(&packet, id, now, &mut NoDraw) != Outcome::Taken {
+                if self.port.arrive(&packet, id, now, &mut self.draw) != Outcome::Taken {
                     self.lost.push(id);
                 }
             }
@@ -312,6 +377,11 @@ proptest! {
     fn priority_equals_the_two_event_port(steps in steps(), slack in 0..4u64) {
         check(Kind::Priority, &steps, slack)?;
     }
+
+    #[test]
+    fn red_sees_the_queue_of_the_two_event_port(steps in steps(), slack in 0..4u64) {
+        check(Kind::Red { bytes: slack.is_multiple_of(2) }, &steps, slack)?;
+    }
 }
 
 /// features C1: one packet over 10 Mbit/s and 100 ms arrives after size * 8 / rate + delay.
@@ -342,7 +412,7 @@ impl Discipline for Hold {
 #[test]
 fn a_held_packet_starts_when_it_is_let_go() {
     let mut stages = Stages::new();
-    stages.discipline = Some(Box::new(Hold));
+    stages.queue = Queue::Custom(Box::new(Hold));
     let mut port: Port<u32> =
         Port::new(3, Rate::from_bps(8_000_000), Time::ZERO, Limit::Packets(9)).with_stages(stages);
     for flow in 0..2 {

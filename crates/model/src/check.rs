@@ -17,7 +17,7 @@ use tidegate_core::units::Time;
 use crate::Report;
 use crate::document::{Document, PortDoc};
 use crate::report::{Place, Problem, Text};
-use crate::scenario::{Gate, Port, Queue, Scenario};
+use crate::scenario::{Gate, Port, Scenario};
 use crate::tree::decode::{joined, spelling};
 use crate::tree::{Entry, Node, Table, Tree, Value};
 
@@ -256,16 +256,21 @@ fn ports(check: &mut Check<'_>, document: &mut Document, ports: &mut [Port]) {
 }
 
 fn control(check: &mut Check<'_>, port: &mut Port, doc: &PortDoc) {
-    port.queue = match &doc.queue.law {
-        crate::law::DisciplineDoc::DropTail(_) => Queue::DropTail,
+    let mut refuse = |stage, (field, message): (&'static str, String)| {
+        let mut path = vec!["port", port.name.as_str(), stage];
+        path.extend(field.split('.'));
+        check.refuse(&path, message, "");
     };
+    let queue = doc.queue.law.queue();
+    if let Err(problem) = queue.check(port.link()) {
+        refuse("queue", problem);
+    }
+    port.queue = queue;
     let Some(law) = doc.gate.law.law() else {
         return;
     };
-    if let Err((field, message)) = law.check() {
-        let mut path = vec!["port", port.name.as_str(), "gate"];
-        path.extend(field.split('.'));
-        check.refuse(&path, message, "");
+    if let Err(problem) = law.check() {
+        refuse("gate", problem);
     }
     port.gate = Some(Gate { law, admit: doc.gate.admit, refuse: doc.gate.refuse });
 }

@@ -88,6 +88,7 @@ pub const PORTS: &[Column] = &[
     column("departed_packets", "packets", U32, "packets whose transmission started"),
     column("departed_bytes", "B", U64, "bytes of these, headers included"),
     column("drops_queue_full", "packets", U32, "dropped because the queue was full"),
+    column("drops_early", "packets", U32, "dropped by the queue's law before it was full"),
     column(
         "drops_session_refused",
         "packets",
@@ -96,6 +97,7 @@ pub const PORTS: &[Column] = &[
     ),
     column("drops_evicted", "packets", U32, "taken out of the queue for a better packet"),
     column("drops_custom", "packets", U32, "dropped by a law of the user's own"),
+    column("marked", "packets", U32, "marked as having met congestion, instead of dropped"),
     column(
         "queue_packets",
         "packets",
@@ -108,6 +110,12 @@ pub const PORTS: &[Column] = &[
         "packets",
         F64,
         "packets waiting, averaged over the interval's time",
+    ),
+    column(
+        "avg_queue_packets",
+        "packets",
+        F64,
+        "the average queue that the queue's law goes by, at the end of the interval; empty: it keeps none",
     ),
     column("utilisation", "1", F64, "share of the interval in which the link was transmitting"),
 ];

@@ -13,7 +13,8 @@ use tidegate_core::units::{Frequency, Length, Rate, Time};
 
 pub(crate) use named::{Anything, Named};
 
-use crate::law::{GateDoc, QueueDoc};
+use crate::law::GateDoc;
+use crate::law::queue::QueueDoc;
 use crate::scenario::Direction;
 
 /// A tidegate scenario.

@@ -1,4 +1,6 @@
-//! The registry of laws: every law has its arm and its line here.
+//! The registry of session laws: every one has its arm and its line here.
+
+pub mod queue;
 
 use std::borrow::Cow;
 
@@ -190,44 +192,6 @@ impl JsonSchema for GateDoc {
             ("refuse", described::<Refusal>(generator, "How a session is refused; default drop.")),
         ];
         choice(LawDoc::schemas(generator), &shared, "Session control.")
-    }
-}
-
-/// Queueing discipline of a port: `{ law = "drop-tail" }`.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table, as in { law = \"drop-tail\" }")]
-pub(crate) struct QueueDoc {
-    /// The discipline and its settings.
-    pub law: DisciplineDoc,
-}
-
-/// A queueing discipline as the (rearranged) document has it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", expecting = "a table, as in { law = \"drop-tail\" }")]
-pub(crate) enum DisciplineDoc {
-    /// First come, first served; what does not fit is lost.
-    DropTail(Nothing),
-}
-
-impl Default for DisciplineDoc {
-    fn default() -> DisciplineDoc {
-        DisciplineDoc::DropTail(Nothing {})
-    }
-}
-
-impl Serialize for QueueDoc {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        flat(&self.law).map_err(ser::Error::custom)?.serialize(to)
-    }
-}
-
-impl JsonSchema for QueueDoc {
-    fn schema_name() -> Cow<'static, str> {
-        "Queue".into()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let schemas = vec![("drop-tail", Nothing::json_schema(generator))];
-        choice(schemas, &[], "Queueing discipline.")
     }
 }
 

@@ -177,7 +177,7 @@ pub struct Tcp {
     /// Whether a last short segment waits until all else is acknowledged (RFC 896).
     pub nagle: bool,
     /// Whether the FIN waits for the acknowledgement of all data, unless it
-    /// rides on a short last segment (as ns-2's FullTcp does).
+    /// rides on a last segment that is short or the only one (as ns-2's FullTcp does).
     pub fin_waits: bool,
     /// What a lost SYN does to the start of the connection.
     pub lost_syn: LostSyn,
@@ -233,8 +233,9 @@ pub enum LostSyn {
 pub enum TimerRule {
     /// Until a fresh round-trip sample (Karn; RFC 1122, 4.2.3.1; RFC 6298, section 5).
     Rfc,
-    /// Until anything new is acknowledged, the SYN included; and an acknowledgement
-    /// restarts the timer before its own sample counts (ns-2's FullTcp).
+    /// Until anything new is acknowledged, the SYN included; an acknowledgement
+    /// restarts the timer before its own sample counts, and after four expiries
+    /// in a row the next sample starts the estimate anew (ns-2's FullTcp).
     FullTcp,
 }
 

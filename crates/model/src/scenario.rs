@@ -4,11 +4,13 @@
 
 use std::sync::Arc;
 
+use tidegate_core::law::aqm::Link;
 use tidegate_core::law::session::{Opener, Refusal};
 pub use tidegate_core::port::Limit;
 use tidegate_core::units::{Length, Rate, Time};
 
 use crate::law::GateLaw;
+pub use crate::law::queue::Queue;
 use crate::profile::Tcp;
 
 /// Everything that one run needs but its seed.
@@ -68,6 +70,11 @@ pub struct Port {
 }
 
 impl Port {
+    /// The link as it is at the start.
+    pub fn link(&self) -> Link {
+        Link { rate: self.rate, delay: self.delay }
+    }
+
     /// The buffer limit at capacity `rate`: buffers in bdp or time follow it, at least one packet of 1500 B.
     pub fn limit(&self, rate: Rate) -> Limit {
         let bytes = |time: Time| Limit::Bytes((rate * time).bytes().max(1500));
@@ -89,14 +96,6 @@ pub struct Gate {
     pub admit: Opener,
     /// How a session is refused.
     pub refuse: Refusal,
-}
-
-/// Queueing discipline of a port.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub enum Queue {
-    /// First come, first served; what does not fit is lost.
-    #[default]
-    DropTail,
 }
 
 /// One traffic class.

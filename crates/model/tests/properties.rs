@@ -15,6 +15,7 @@ access = { rate = "100Mbit", delay = "1ms" }
 bottleneck = { rate = "10Mbit", delay = "98ms", buffer = "2bdp" }
 [port.bottleneck]
 gate = { law = "close-probe", alpha_min = 10 }
+queue = { law = "red", min_th = 15, max_th = 45.5, w = "auto", ecn = true }
 [traffic.web]
 arrivals = { poisson = "1000/s" }
 size = { pareto = { mean = "10kB", shape = 1.5 } }

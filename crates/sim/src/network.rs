@@ -10,7 +10,7 @@ use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::{GateStage, Outcome, Port, Stages};
 use tidegate_core::units::Time;
 use tidegate_model::draw::stream;
-use tidegate_model::scenario::{self, Scenario};
+use tidegate_model::scenario::{self, Queue, Scenario};
 
 use crate::engine::{Entity, Events, Kind};
 use crate::run::BuildError;
@@ -200,19 +200,24 @@ impl Network {
 
 /// The stages that a port's specification asks for.
 fn stages(spec: &scenario::Port, laws: &mut Laws<'_>) -> Result<Option<Stages>, BuildError> {
-    let Some(gate) = &spec.gate else { return Ok(None) };
-    let law = match gate.law.build() {
-        Some(law) => law,
-        None => laws(gate.law.name())
-            .ok_or_else(|| BuildError::NoSuchLaw(gate.law.name().to_owned()))?,
-    };
+    if spec.gate.is_none() && spec.queue == Queue::DropTail {
+        return Ok(None);
+    }
     let mut stages = Stages::new();
-    let half = tidegate_core::law::session::Admit {
-        limiter: gate.law.limiter(),
-        opener: gate.admit,
-        refusal: gate.refuse,
-    };
-    stages.gate = Some(GateStage::new(half, law));
+    stages.queue = spec.queue.build(spec.link());
+    if let Some(gate) = &spec.gate {
+        let law = match gate.law.build() {
+            Some(law) => law,
+            None => laws(gate.law.name())
+                .ok_or_else(|| BuildError::NoSuchLaw(gate.law.name().to_owned()))?,
+        };
+        let half = tidegate_core::law::session::Admit {
+            limiter: gate.law.limiter(),
+            opener: gate.admit,
+            refusal: gate.refuse,
+        };
+        stages.gate = Some(GateStage::new(half, law));
+    }
     Ok(Some(stages))
 }
 

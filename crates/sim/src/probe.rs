@@ -113,9 +113,11 @@ struct PortRow {
     counts: [u32; COUNTS.len()],
     departed_bytes: u64,
     drops: [u32; Reason::COUNT],
+    marked: u32,
     queue_packets: u32,
     queue_bytes: u64,
     queue_mean: f64,
+    avg_queue: f64,
     utilisation: f64,
 }
 
@@ -129,7 +131,7 @@ const COUNTS: [&str; 6] = [
 ];
 
 const DROPS: [&str; Reason::COUNT] =
-    ["drops_queue_full", "drops_session_refused", "drops_evicted", "drops_custom"];
+    ["drops_queue_full", "drops_early", "drops_session_refused", "drops_evicted", "drops_custom"];
 
 impl PortRow {
     fn between(number: u32, port: &Port, before: &Snapshot, after: &Snapshot) -> PortRow {
@@ -154,9 +156,11 @@ impl PortRow {
             ],
             departed_bytes: new.departed_bytes - old.departed_bytes,
             drops,
+            marked: (new.marked - old.marked) as u32,
             queue_packets: port.queue_packets(),
             queue_bytes: port.queue_bytes(),
             queue_mean: after.waiting_ps.wrapping_sub(before.waiting_ps) as f64 / span,
+            avg_queue: port.avg_queue_packets(after.at).unwrap_or(f64::NAN),
             utilisation: (after.busy_ps - before.busy_ps) as f64 / span,
         }
     }
@@ -191,9 +195,14 @@ fn port_columns(rows: &[PortRow], scenario: &Scenario) -> Vec<Column> {
         let values = rows.iter().map(|row| row.drops[place]).collect();
         columns.push(Column { name, data: Data::U32(values) });
     }
+    columns.push(Column {
+        name: "marked",
+        data: Data::U32(rows.iter().map(|row| row.marked).collect()),
+    });
     columns.push(wide("queue_packets", |row| u64::from(row.queue_packets)));
     columns.push(wide("queue_bytes", |row| row.queue_bytes));
     columns.push(real("queue_mean_packets", |row| row.queue_mean));
+    columns.push(real("avg_queue_packets", |row| row.avg_queue));
     columns.push(real("utilisation", |row| row.utilisation));
     columns
 }

@@ -8,7 +8,7 @@ use common::*;
 use tidegate_core::law::session::{Counts, Knobs};
 use tidegate_core::law::{Decision, Draw, Fault, Interval, PerPacket, Reason, Verdict, View};
 use tidegate_core::packet::{Ext, Flags, Packet};
-use tidegate_core::port::{Backlog, Discipline, Stages};
+use tidegate_core::port::{Backlog, Discipline, Queue, Stages};
 use tidegate_core::units::Time;
 use tidegate_sim::transport::control::{Acked, Control};
 use tidegate_sim::{Custom, Simulation};
@@ -189,7 +189,7 @@ fn a_queue_may_evict() {
     );
     let settings = [("topology.dumbbell.bottleneck.buffer", "20packets"), ("duration", "300s")];
     let mut stages = Stages::new();
-    stages.discipline = Some(Box::new(DropFront));
+    stages.queue = Queue::Custom(Box::new(DropFront));
     let custom = Custom { stages: vec![("bottleneck".into(), stages)], ..Custom::default() };
     let results = run_with(&load(&text, &settings), 1, custom);
     assert!(column(&results.flows, "delivered_bytes").iter().all(|&bytes| bytes == 200_000.0));

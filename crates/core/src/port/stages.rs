@@ -1,5 +1,6 @@
 //! The optional stages of a port: gate, discipline, stamp.
 
+use crate::law::aqm::red::Red;
 use crate::law::session::{Admit, Counts, Knobs};
 use crate::law::{Decision, Draw, Fault, Interval, PerPacket, Reason, Verdict, View};
 use crate::packet::{Flags, Packet};
@@ -107,7 +108,19 @@ impl<C: Default> Waiting for Ring<C> {
     }
 }
 
-/// A queueing discipline other than plain drop-tail.
+/// What a queue takes, and what it sends next.
+#[derive(Default)]
+pub enum Queue {
+    /// First come, first served; what does not fit is lost.
+    #[default]
+    DropTail,
+    /// Random early detection.
+    Red(Red),
+    /// A discipline of the user's own.
+    Custom(Box<dyn Discipline>),
+}
+
+/// A queueing discipline of the user's own.
 pub trait Discipline: Send {
     /// Whether the packet may join; the discipline may evict others for it.
     fn admit(
@@ -129,8 +142,8 @@ pub trait Discipline: Send {
 pub struct Stages {
     /// Session control.
     pub gate: Option<GateStage>,
-    /// Discipline of the queue; none: drop-tail.
-    pub discipline: Option<Box<dyn Discipline>>,
+    /// Discipline of the queue.
+    pub queue: Queue,
     /// A per-packet half of the user's own; its `depart` may stamp.
     pub custom: Option<Box<dyn PerPacket>>,
     /// Evicted packets that still hold a place in the ring.
@@ -193,9 +206,9 @@ impl Stages {
     }
 
     pub(super) fn next(&mut self, ring: &mut dyn Waiting, now: Time) -> Next {
-        match &mut self.discipline {
-            Some(discipline) => discipline.next(ring.slices(), now),
-            None => Next::Oldest,
+        match &mut self.queue {
+            Queue::Custom(discipline) => discipline.next(ring.slices(), now),
+            Queue::DropTail | Queue::Red(_) => Next::Oldest,
         }
     }
 

@@ -124,6 +124,7 @@ fn replay_packets(text: &str, admit: Admit, expected_rows: usize) {
                 let now = Time::from_ns(number(time));
                 let found = match admit.arrive(&packet(value), now, &knobs, &mut counts) {
                     Verdict::Pass => "pass",
+                    Verdict::Mark(_) => "mark",
                     Verdict::Drop(_) => "drop",
                     Verdict::Reject(_) => "reject",
                 };

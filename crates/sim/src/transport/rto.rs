@@ -11,6 +11,7 @@
 //! What is lost in rounding keeps RTTVAR up at three quarters of a tick.
 
 use tidegate_core::units::Time;
+use tidegate_model::profile::TimerRule;
 
 use super::ClassParams;
 
@@ -27,7 +28,7 @@ pub(super) struct Rto {
 
 /// Back-offs that one packet can take: beyond any bound of the timeout.
 const MOST: u8 = 40;
-/// After so many in a row BSD takes its SRTT for wrong.
+/// After so many in a row its SRTT counts as wrong (a factor of 16).
 const FORGETS: u8 = 4;
 
 impl Rto {
@@ -52,14 +53,12 @@ impl Rto {
     }
 
     /// The timer has expired (RFC 6298, 5.5).
-    pub(super) fn back_off(&mut self) {
+    ///
+    /// After many expiries in a row FullTcp, like BSD, starts its estimate anew
+    /// with the next sample, while the timeout stays; RFC 6298, section 5 leaves it open.
+    pub(super) fn back_off(&mut self, rule: TimerRule) {
         self.backoff = self.backoff.saturating_add(1).min(MOST);
-    }
-
-    /// After many expiries in a row the next sample starts the estimate anew,
-    /// while the timeout stays (BSD; RFC 6298, 5.7 leaves it open).
-    pub(super) fn doubt(&mut self) {
-        if self.backoff >= FORGETS {
+        if rule == TimerRule::FullTcp && self.backoff >= FORGETS {
             self.srtt = Time::ZERO;
         }
     }

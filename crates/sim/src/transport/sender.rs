@@ -3,17 +3,19 @@
 //! Sequence numbers count segments. The FIN is a number of its own behind the
 //! data, unless it rides on the last segment.
 
+mod data;
+
 use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::units::Time;
 use tidegate_model::profile::{LossRule, Recovery, TimerRule};
 
-use crate::rows::UNLIMITED;
+use crate::engine::{Entity, Kind};
 
 use super::control::{Acked, Control};
 use super::receiver::Address;
 use super::rto::Rto;
 use super::sack::Scoreboard;
-use super::{ClassParams, Ctx, Fate};
+use super::{Ctx, Fate};
 
 /// Where the sending end stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -127,20 +129,6 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    /// Cuts `size` bytes into segments.
-    pub(crate) fn load(&mut self, size: u64, class: &ClassParams) {
-        let mss = u64::from(class.tcp.mss);
-        if size == UNLIMITED {
-            self.last_payload = class.tcp.mss as u16;
-            return;
-        }
-        self.total = size.div_ceil(mss).min(u64::from(u32::MAX) - 2) as u32;
-        self.last_payload = (size - (u64::from(self.total) - 1) * mss).min(mss) as u16;
-        let short = u64::from(self.last_payload) < mss;
-        let rides = !class.tcp.fin_waits || (class.tcp.nagle && short);
-        self.end = self.total + u32::from(!rides);
-    }
-
     pub(crate) fn address(&self, flow: u32) -> Address {
         Address {
             flow,
@@ -153,7 +141,7 @@ impl<C: Control> Sender<C> {
 
     /// When the flow's timer is due for this end.
     pub(super) fn next_deadline(&self) -> Time {
-        self.deadline.min(self.give_up).min(self.wake)
+        self.deadline.min(self.give_up)
     }
 
     /// Opens an upload: the first SYN, or another one.
@@ -255,12 +243,13 @@ impl<C: Control> Sender<C> {
     }
 
     /// An acknowledgement of everything up to `ack` restarts the timer of FullTcp,
-    /// before anything else is learnt from it: as backed off as it was.
+    /// before anything else is learnt from it: as backed off as it was; then the back-off ends.
     #[inline]
     fn restart_early(&mut self, ack: u32, ctx: &Ctx<'_>) {
         if ctx.class.tcp.timer_rule == TimerRule::FullTcp {
             let outstanding = ack < self.max;
             self.deadline = if outstanding { self.timeout_from_now(ctx) } else { Time::NEVER };
+            self.rto.calm();
         }
     }
 
@@ -315,9 +304,6 @@ impl<C: Control> Sender<C> {
         } else if self.timing && ack > self.timed {
             self.timing = false;
             self.rto.sample(self.timed_at, ctx.net.now, ctx.class);
-        }
-        if ctx.class.tcp.timer_rule == TimerRule::FullTcp {
-            self.rto.calm();
         }
         self.una = ack;
         self.nxt = self.nxt.max(ack);
@@ -424,7 +410,7 @@ impl<C: Control> Sender<C> {
                     self.nxt = board.first_missing(self.nxt).min(self.max);
                 }
             }
-            if !self.may_send(ctx) {
+            if !self.may_send(address, ctx) {
                 break;
             }
             let seq = self.nxt;
@@ -435,7 +421,7 @@ impl<C: Control> Sender<C> {
 
     /// Whether there is something to send, and nothing but the window forbids it.
     #[inline]
-    fn may_send(&mut self, ctx: &Ctx<'_>) -> bool {
+    fn may_send(&mut self, address: &Address, ctx: &mut Ctx<'_>) -> bool {
         if self.nxt >= self.end {
             return false;
         }
@@ -448,7 +434,11 @@ impl<C: Control> Sender<C> {
             }
         }
         if self.control.gap().is_some() && self.pace_at > ctx.net.now {
-            self.wake = self.pace_at;
+            // an event of its own: the retransmission timer's stays where it is
+            if self.wake == Time::NEVER {
+                self.wake = self.pace_at;
+                ctx.net.events.push(self.wake, Entity::new(Kind::Pace, address.flow));
+            }
             return false;
         }
         true
@@ -466,7 +456,7 @@ impl<C: Control> Sender<C> {
                 self.transmit(seq, address, ctx);
                 continue;
             }
-            if self.nxt - self.una >= ctx.class.tcp.window || !self.may_send(ctx) {
+            if self.nxt - self.una >= ctx.class.tcp.window || !self.may_send(address, ctx) {
                 return;
             }
             let seq = self.nxt;
@@ -521,6 +511,15 @@ impl<C: Control> Sender<C> {
         ctx.net.send(&packet);
     }
 
+    /// The pace lets the next packet go.
+    pub(crate) fn go_on(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        // an event of an earlier owner of the slot says another time
+        if self.wake == ctx.net.now {
+            self.wake = Time::NEVER;
+            self.send_more(address, ctx);
+        }
+    }
+
     /// The flow's timer has fired for this end.
     pub(crate) fn expire(&mut self, address: &Address, ctx: &mut Ctx<'_>) -> Fate {
         let now = ctx.net.now;
@@ -531,10 +530,6 @@ impl<C: Control> Sender<C> {
                 ctx.net.send(&reset);
             }
             return Fate::Over;
-        }
-        if self.wake <= now {
-            self.wake = Time::NEVER;
-            self.send_more(address, ctx);
         }
         if self.deadline > now {
             return Fate::Lives;
@@ -550,7 +545,7 @@ impl<C: Control> Sender<C> {
                 self.send_syn(address, ctx);
             }
             State::SynReceived => {
-                self.rto.back_off();
+                self.rto.back_off(ctx.class.tcp.timer_rule);
                 self.syn_lost = true;
                 self.timing = false;
                 self.send_syn_ack(address, ctx);
@@ -569,10 +564,7 @@ impl<C: Control> Sender<C> {
         self.control.on_timeout(self.flight(), again);
         self.timed_out = self.una;
         self.timeouts += 1;
-        self.rto.back_off();
-        if ctx.class.tcp.timer_rule == TimerRule::FullTcp {
-            self.rto.doubt();
-        }
+        self.rto.back_off(ctx.class.tcp.timer_rule);
         self.recover = self.max;
         self.after_timeout = true;
         self.recovering = false;
@@ -580,25 +572,5 @@ impl<C: Control> Sender<C> {
         self.timing = false;
         self.nxt = self.una;
         self.send_more(address, ctx);
-    }
-
-    /// No more data is handed in: what was sent is all there is.
-    pub(crate) fn stop(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
-        if self.total == u32::MAX {
-            self.total = self.max.max(1);
-            self.end = self.total + 1;
-            if self.state == State::Open {
-                self.send_more(address, ctx);
-            }
-        }
-    }
-
-    /// Bytes that `segments` in-order segments carry.
-    pub(super) fn bytes_of(&self, segments: u32, class: &ClassParams) -> u64 {
-        let full = u64::from(segments) * u64::from(class.tcp.mss);
-        if segments < self.total || segments == 0 {
-            return full;
-        }
-        full - u64::from(class.tcp.mss) + u64::from(self.last_payload)
     }
 }

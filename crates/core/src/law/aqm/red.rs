@@ -1,0 +1,253 @@
+//! RED, random early detection (Floyd and Jacobson 1993), with its gentle
+//! variant (Floyd 2000) and ECN (RFC 3168).
+//!
+//! | symbol     | here      | unit          | paper                              |
+//! |------------|-----------|---------------|------------------------------------|
+//! | `avg`      | `average` | packets       | average queue                      |
+//! | `w_q`      | `w`       | 1             | 0.002; automatic in ns-2           |
+//! | `min_th`   | `min_th`  | packets       | 5; automatic in ns-2               |
+//! | `max_th`   | `max_th`  | packets       | three times `min_th`               |
+//! | `max_p`    | `max_p`   | 1             | 0.02 to 0.1                        |
+//! | `p_b`      | `curve()` | 1             | wanted share of drops at `avg`     |
+//! | `p_a`      | `spread()`| 1             | the share, given the last drop     |
+//! | `count`    | `passed`  | packets       | let through since the last drop    |
+//! | `m`        |           | packets       | idle time over mean service time   |
+//!
+//! At each arrival:
+//! 1. Take the queue into the average; after an idle time let it decay by `(1 - w)^m`.
+//! 2. A packet that does not fit is dropped.
+//! 3. Below `min_th`, or with at most one packet waiting, every packet passes,
+//!    and so does the first one after that.
+//! 4. `p_b` rises from 0 at `min_th` to `max_p` at `max_th`. Beyond, plain RED
+//!    drops every packet; gentle RED rises on to 1 at twice `max_th`.
+//! 5. Drops are spread out: `p_a = p_b / (1 - count p_b)` makes the gap between
+//!    two uniform on `1 .. 1/p_b`; with `wait`, as in ns-2, on `1/p_b .. 2/p_b - 1`.
+//! 6. In byte mode the queue is measured in mean packets' worth of bytes, and
+//!    a packet's chance is in proportion to its size.
+//! 7. With `ecn` a packet that can carry a mark is marked instead of dropped early.
+//!
+//! `"auto"` sets a parameter as ns-2 does: with `ptc` mean packets a second and
+//! `rtt = max(0.1 s, 3 (delay + 1 / ptc))`, `min_th = max(5, 0.005 s x ptc / 2)`,
+//! `max_th = 3 min_th` and `w = 1 - exp(-1 / (10 rtt ptc))`. It looks at the link
+//! as it is at the start; a change of capacity does not change the parameters.
+//!
+//! Departures:
+//! - the printed listing counts the present packet among those let through; the
+//!   analysis in the same paper does not, and only that gives `1 .. 1/p_b`.
+//! - `m` is not rounded, and an arrival at an idle link is no sample besides:
+//!   ns-2 rounds down and adds one.
+//!
+//! Limits: with `ecn` and no end that answers marks, the queue fills.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::law::session::{Refused, within};
+use crate::law::{Draw, Reason, Verdict};
+use crate::units::{Pace, Size, Time};
+
+use super::{Average, Found, Link, Setting};
+
+/// Parameters of RED.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
+#[schemars(rename = "Red")]
+pub struct Config {
+    /// Average queue from which packets are dropped, in packets; default auto: half of what the link sends in 5 ms, at least 5 (ns-2); 0 to 1e9.
+    pub min_th: Setting,
+    /// Average queue at which a share of max_p is dropped, in packets; default auto: three times min_th (ns-2); above min_th, up to 1e9.
+    pub max_th: Setting,
+    /// Share of packets dropped at max_th; default 0.1, above 0, up to 1 (ns-2).
+    pub max_p: f64,
+    /// Weight of the newest arrival in the average queue; default auto: from the link's rate and delay (ns-2); 1e-9 to 1.
+    pub w: Setting,
+    /// Whether the share rises on from max_p at max_th to 1 at twice max_th; false: everything is dropped from max_th on; default true (ns-2).
+    pub gentle: bool,
+    /// Whether a packet of an ECN-capable transport is marked instead of dropped early; default false (ns-2).
+    pub ecn: bool,
+    /// Whether the queue is measured in bytes, and small packets are dropped less; default false.
+    pub bytes: bool,
+    /// Whether at least 1/p packets pass between two drops, instead of at least none; default true (ns-2).
+    pub wait: bool,
+    /// Mean packet: what idle time, byte mode and auto reckon with; default 500B, 1B to 65000B (ns-2).
+    pub mean_packet: Size,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            min_th: Setting::Auto,
+            max_th: Setting::Auto,
+            max_p: 0.1,
+            w: Setting::Auto,
+            gentle: true,
+            ecn: false,
+            bytes: false,
+            wait: true,
+            mean_packet: Size::from_bytes(500),
+        }
+    }
+}
+
+impl Config {
+    /// `min_th`, `max_th` and `w` at this link.
+    pub fn at(&self, link: Link) -> (f64, f64, f64) {
+        let mean_packet_s = (self.mean_packet / link.rate).secs();
+        let ptc = 1.0 / mean_packet_s;
+        let rtt = (3.0 * (link.delay.secs() + mean_packet_s)).max(0.1);
+        let min_th = self.min_th.or((0.005 * ptc / 2.0).max(5.0));
+        let max_th = self.max_th.or(3.0 * min_th);
+        let w = self.w.or(1.0 - libm::exp(-1.0 / (10.0 * rtt * ptc)));
+        (min_th, max_th, w)
+    }
+
+    /// Whether every value is in range at this link.
+    ///
+    /// # Errors
+    /// The field that is not, and what would be right.
+    pub fn check(&self, link: Link) -> Result<(), Refused> {
+        self.min_th.within("min_th", 0.0, 1e9)?;
+        self.max_th.within("max_th", 0.0, 1e9)?;
+        self.w.within("w", 1e-9, 1.0)?;
+        within("max_p", self.max_p, 1e-9, 1.0)?;
+        let mean = self.mean_packet;
+        if !(1..=65_000).contains(&mean.bytes()) {
+            let message = format!("{mean} is out of range: write a size from 1B to 65000B");
+            return Err(("mean_packet", message));
+        }
+        let (min_th, max_th, _) = self.at(link);
+        if max_th > min_th {
+            return Ok(());
+        }
+        let message = format!("max_th, which is {max_th}, must be above min_th, which is {min_th}");
+        // the one to blame is the one that was written
+        Err((if self.max_th == Setting::Auto { "min_th" } else { "max_th" }, message))
+    }
+}
+
+/// Random early detection.
+#[derive(Clone, Debug)]
+pub struct Red {
+    average: Average,
+    min_th: f64,
+    max_th: f64,
+    max_p: f64,
+    /// Bytes of a mean packet.
+    mean_packet: f64,
+    gentle: bool,
+    ecn: bool,
+    bytes: bool,
+    wait: bool,
+    /// Packets (in byte mode, mean packets' worth of bytes) let through since
+    /// the last drop; none while everything passes.
+    passed: Option<f64>,
+}
+
+impl Red {
+    /// With parameters that have passed [`Config::check`] at this link.
+    pub fn new(config: &Config, link: Link) -> Red {
+        let (min_th, max_th, w) = config.at(link);
+        Red {
+            average: Average::new(w),
+            min_th,
+            max_th,
+            max_p: config.max_p,
+            mean_packet: config.mean_packet.bytes() as f64,
+            gentle: config.gentle,
+            ecn: config.ecn,
+            bytes: config.bytes,
+            wait: config.wait,
+            passed: None,
+        }
+    }
+
+    /// The average queue.
+    pub fn average(&self) -> &Average {
+        &self.average
+    }
+
+    /// The average at which a share of `max_p` is dropped, in packets.
+    pub fn max_th(&self) -> f64 {
+        self.max_th
+    }
+
+    /// The average now that the link has been idle for so long, in packets.
+    pub fn average_after(&self, idle: Option<Time>, pace: Pace) -> f64 {
+        idle.map_or(self.average.value(), |idle| self.average.decayed(self.services(idle, pace)))
+    }
+
+    /// How many mean packets the link could have sent in that time (`m`).
+    #[inline]
+    fn services(&self, idle: Time, pace: Pace) -> f64 {
+        idle.ps() as f64 / pace.of(self.mean_packet as u64).ps().max(1) as f64
+    }
+
+    /// A packet of `size` bytes arrives.
+    #[inline]
+    pub fn arrive(&mut self, size: u16, found: &Found, draw: &mut dyn Draw) -> Verdict {
+        match found.idle {
+            Some(idle) => self.average.decay(self.services(idle, found.pace)),
+            None if self.bytes => self.average.sample(found.bytes as f64 / self.mean_packet),
+            None => self.average.sample(f64::from(found.packets)),
+        }
+        if !found.fits {
+            self.passed = self.passed.map(|_| 0.0);
+            return Verdict::Drop(Reason::QueueFull);
+        }
+        let avg = self.average.value();
+        if avg < self.min_th || found.packets <= 1 {
+            self.passed = None;
+            return Verdict::Pass;
+        }
+        self.early(avg, size, draw)
+    }
+
+    /// The average is above `min_th`: is this packet one of those to drop?
+    fn early(&mut self, avg: f64, size: u16, draw: &mut dyn Draw) -> Verdict {
+        let weight = if self.bytes { f64::from(size) / self.mean_packet } else { 1.0 };
+        let p_b = self.curve(avg);
+        let passed = match self.passed {
+            // a law that drops everything does not wait for a second packet
+            None if p_b < 1.0 => {
+                self.passed = Some(weight);
+                return Verdict::Pass;
+            }
+            passed => passed.unwrap_or(0.0),
+        };
+        let p_a = self.spread(p_b, passed, weight);
+        if p_a < 1.0 && (p_a == 0.0 || draw.uniform() >= p_a) {
+            self.passed = Some(passed + weight);
+            return Verdict::Pass;
+        }
+        self.passed = Some(0.0);
+        if self.ecn { Verdict::Mark(Reason::Early) } else { Verdict::Drop(Reason::Early) }
+    }
+
+    /// The wanted share of drops at an average, `p_b` (Floyd and Jacobson 1993; gentle: Floyd 2000).
+    pub fn curve(&self, avg: f64) -> f64 {
+        if avg < self.min_th {
+            0.0
+        } else if avg < self.max_th {
+            self.max_p * (avg - self.min_th) / (self.max_th - self.min_th)
+        } else if self.gentle && avg < 2.0 * self.max_th {
+            self.max_p + (1.0 - self.max_p) * (avg - self.max_th) / self.max_th
+        } else {
+            1.0
+        }
+    }
+
+    /// The chance of this packet, `p_a`, for drops at even distances.
+    fn spread(&self, p_b: f64, passed: f64, weight: f64) -> f64 {
+        if p_b >= 1.0 {
+            return 1.0;
+        }
+        // how much of the way from one drop to the next lies behind, and how long it may be
+        let (behind, most) =
+            if self.wait { ((passed + weight) * p_b, 2.0) } else { (passed * p_b, 1.0) };
+        if self.wait && behind < 1.0 {
+            return 0.0;
+        }
+        let p_a = if behind < most { p_b / (most - behind) } else { 1.0 };
+        (p_a * if self.bytes { weight } else { 1.0 }).min(1.0)
+    }
+}

@@ -1,0 +1,46 @@
+//! What a sender has to send: bytes cut into segments, and where they end.
+
+use crate::rows::UNLIMITED;
+
+use super::super::control::Control;
+use super::super::receiver::Address;
+use super::super::{ClassParams, Ctx};
+use super::{Sender, State};
+
+impl<C: Control> Sender<C> {
+    /// Cuts `size` bytes into segments.
+    pub(crate) fn load(&mut self, size: u64, class: &ClassParams) {
+        let mss = u64::from(class.tcp.mss);
+        if size == UNLIMITED {
+            self.last_payload = class.tcp.mss as u16;
+            return;
+        }
+        self.total = size.div_ceil(mss).min(u64::from(u32::MAX) - 2) as u32;
+        self.last_payload = (size - (u64::from(self.total) - 1) * mss).min(mss) as u16;
+        let short = u64::from(self.last_payload) < mss;
+        // FullTcp puts the FIN on a segment that is sent last with nothing outstanding
+        let alone = self.total == 1 || (class.tcp.nagle && short);
+        let rides = !class.tcp.fin_waits || alone;
+        self.end = self.total + u32::from(!rides);
+    }
+
+    /// No more data is handed in: what was sent is all there is.
+    pub(crate) fn stop(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        if self.total == u32::MAX {
+            self.total = self.max.max(1);
+            self.end = self.total + 1;
+            if self.state == State::Open {
+                self.send_more(address, ctx);
+            }
+        }
+    }
+
+    /// Bytes that `segments` in-order segments carry.
+    pub(crate) fn bytes_of(&self, segments: u32, class: &ClassParams) -> u64 {
+        let full = u64::from(segments) * u64::from(class.tcp.mss);
+        if segments < self.total || segments == 0 {
+            return full;
+        }
+        full - u64::from(class.tcp.mss) + u64::from(self.last_payload)
+    }
+}

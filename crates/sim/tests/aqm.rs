@@ -1,0 +1,63 @@
+//! Early drops and marks from end to end.
+
+mod common;
+
+use common::*;
+use tidegate_sim::Results;
+
+/// Twenty flows without end over 10 Mbit/s and 100 ms of round trip.
+const CROWD: &str = r#"
+    name = "crowd"
+    duration = "60s"
+    warmup = "10s"
+    [topology.dumbbell]
+    pairs = 20
+    access = { rate = "100Mbit", delay = "1ms" }
+    bottleneck = { rate = "10Mbit", delay = "48ms", buffer = "250packets" }
+    [port.bottleneck]
+    queue = { law = "red", min_th = 20, max_th = 60, w = 0.002, mean_packet = "1000B" }
+    [traffic.long]
+    arrivals = { uniform = 20, within = "1s" }
+    size = "unlimited"
+    transport = { tcp = { profile = "rfc", mss = "960B", window = 200 } }
+"#;
+
+fn bottleneck(results: &Results, name: &str) -> f64 {
+    column(&results.port_totals, name)[0]
+}
+
+/// Floyd and Jacobson 1993: the average stays between the thresholds, where drop-tail fills the
+/// buffer; losses are early ones, and the link stays in use.
+#[test]
+fn red_keeps_the_queue_between_its_thresholds() {
+    let red = run(&load(CROWD, &[]), 1);
+    let tail = run(&load(CROWD, &[("port.bottleneck.queue", "{ law = \"drop-tail\" }")]), 1);
+    let queue = bottleneck(&red, "queue_mean_packets");
+    assert!((20.0..60.0).contains(&queue), "{queue}");
+    assert!(bottleneck(&tail, "queue_mean_packets") > 120.0);
+    assert!(bottleneck(&red, "drops_early") > 100.0);
+    assert_eq!(bottleneck(&red, "drops_queue_full"), 0.0);
+    assert_eq!(bottleneck(&tail, "drops_early"), 0.0);
+    assert!(bottleneck(&red, "utilisation") > 0.97);
+    // the law's average is that of the queue, smoothed
+    let shown = column(&red.ports, "avg_queue_packets");
+    let averages: Vec<f64> = shown.iter().copied().filter(|avg| !avg.is_nan()).collect();
+    assert_eq!(averages.len(), 60, "a row a second at the one port with RED");
+    let measured = mean(&averages[10..]);
+    assert!((measured / queue - 1.0).abs() < 0.1, "{measured} {queue}");
+    assert!(column(&tail.ports, "avg_queue_packets").iter().all(|avg| avg.is_nan()));
+}
+
+/// Early drops come of the port's own stream of numbers: the same seed, the same run.
+#[test]
+fn the_same_seed_drops_the_same_packets() {
+    let scenario = load(CROWD, &[("duration", "15s")]);
+    let outcome = |seed| {
+        let results = run(&scenario, seed);
+        assert!(bottleneck(&results, "drops_early") > 0.0);
+        let sent = column(&results.flows, "sent_packets");
+        (bottleneck(&results, "avg_queue_packets"), sent, results.packet_hops)
+    };
+    assert_eq!(outcome(1), outcome(1));
+    assert_ne!(outcome(1), outcome(2));
+}
