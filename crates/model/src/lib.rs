@@ -12,6 +12,7 @@ pub mod draw;
 pub mod law;
 pub mod profile;
 mod report;
+pub mod route;
 pub mod scenario;
 mod tree;
 
@@ -110,6 +111,31 @@ pub fn variants(
     let tree = tree::parse(source, settings)?;
     check::document(&tree)?;
     Ok(tree.variants())
+}
+
+/// The axes of a grid of settings, as `[sweep]` writes them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axes {
+    /// Keys joined by dots, each with its values in TOML, in the order of the document.
+    pub axes: Vec<(String, Vec<String>)>,
+    /// How many seeds each point gets, if the document says so.
+    pub seeds: Option<u64>,
+}
+
+/// The axes that a document defines (`[sweep]`).
+///
+/// Every key and value is held against the format of documents; whether the
+/// points of the grid make scenarios is for [`load`] to say.
+///
+/// # Errors
+/// The document cannot be read, or an axis does not fit into it.
+pub fn axes(source: Source<'_>, settings: &[Setting<'_>]) -> Result<Axes, Report> {
+    let tree = tree::parse(source, settings)?;
+    check::document(&tree)?;
+    let refused = |problem| Report::new(vec![problem], &tree.texts);
+    let sweep = tree::sweep::Sweep::of(&tree).map_err(refused)?;
+    sweep.points(&tree, |root| check::typed(root).map(drop)).map_err(refused)?;
+    Ok(sweep.settings(&tree))
 }
 
 /// The JSON schema of scenario documents.
