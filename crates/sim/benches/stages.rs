@@ -11,7 +11,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use tidegate_core::law::session::{Admit, fixed_rate};
 use tidegate_core::law::{Draw, PerPacket, Reason, Verdict};
 use tidegate_core::packet::{Ext, Packet};
-use tidegate_core::port::{Backlog, Discipline, GateStage, Stages};
+use tidegate_core::port::{Backlog, Discipline, GateStage, Queue, Stages};
 use tidegate_core::units::{Frequency, Time};
 use tidegate_model::{Scenario, Setting, Source};
 use tidegate_sim::transport::control::{Acked, Control};
@@ -53,7 +53,7 @@ fn gate() -> GateStage {
 fn all() -> Stages {
     let mut stages = Stages::new();
     stages.gate = Some(gate());
-    stages.discipline = Some(Box::new(Tail));
+    stages.queue = Queue::Custom(Box::new(Tail));
     stages.custom = Some(Box::new(Stamp));
     stages
 }
