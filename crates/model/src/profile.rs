@@ -180,7 +180,7 @@ pub struct Tcp {
     /// Whether a last short segment waits until all else is acknowledged (RFC 896).
     pub nagle: bool,
     /// Whether the FIN waits for the acknowledgement of all data, unless it
-    /// rides on a short last segment (as ns-2's FullTcp does).
+    /// rides on a last segment that is short or the only one (as ns-2's FullTcp does).
     pub fin_waits: bool,
     /// What a lost SYN does to the start of the connection.
     pub lost_syn: LostSyn,

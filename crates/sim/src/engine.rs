@@ -24,6 +24,8 @@ pub(crate) enum Kind {
     Port,
     /// A flow's earliest deadline.
     Flow,
+    /// A packet that a flow's pace held back may go.
+    Pace,
     /// The next flow of a class starts.
     Arrival,
     /// Unlimited flows of a class stop.
@@ -51,11 +53,12 @@ impl Entity {
         match self.0 >> Self::KIND_SHIFT {
             0 => Kind::Port,
             1 => Kind::Flow,
-            2 => Kind::Arrival,
-            3 => Kind::Stop,
-            4 => Kind::Tick,
-            5 => Kind::Change,
-            6 => Kind::Warm,
+            2 => Kind::Pace,
+            3 => Kind::Arrival,
+            4 => Kind::Stop,
+            5 => Kind::Tick,
+            6 => Kind::Change,
+            7 => Kind::Warm,
             _ => Kind::Sample,
         }
     }

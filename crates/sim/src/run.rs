@@ -265,15 +265,7 @@ impl Simulation {
         let now = self.net.now;
         match entity.kind() {
             Kind::Port => {}
-            Kind::Flow => {
-                let mut world =
-                    World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
-                let id = FlowId(number);
-                match id.table() {
-                    RENO => self.reno.expire(id, &mut world),
-                    _ => self.custom.expire(id, &mut world),
-                }
-            }
+            Kind::Flow | Kind::Pace => self.wake(entity),
             Kind::Arrival => self.arrive(number),
             Kind::Stop => {
                 let mut world =
@@ -298,6 +290,19 @@ impl Simulation {
             }
         }
         Ok(())
+    }
+
+    /// A timer of a flow has come up.
+    fn wake(&mut self, entity: Entity) {
+        let mut world =
+            World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
+        let id = FlowId(entity.number());
+        match (id.table(), entity.kind()) {
+            (RENO, Kind::Pace) => self.reno.go_on(id, &mut world),
+            (RENO, _) => self.reno.expire(id, &mut world),
+            (_, Kind::Pace) => self.custom.go_on(id, &mut world),
+            (_, _) => self.custom.expire(id, &mut world),
+        }
     }
 
     /// The pending flow of a class starts.

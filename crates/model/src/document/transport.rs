@@ -70,7 +70,7 @@ pub(crate) struct TcpDoc {
     /// Whether a last short segment waits until all else is acknowledged (RFC 896).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nagle: Option<bool>,
-    /// Whether the FIN waits until all data is acknowledged (unless it rides on a short last segment), as ns-2's FullTcp does.
+    /// Whether the FIN waits until all data is acknowledged (unless it rides on a last segment that is short or the only one), as ns-2's FullTcp does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fin_waits: Option<bool>,
     /// What a lost SYN does to the start of the connection.

@@ -10,6 +10,8 @@ use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::units::Time;
 use tidegate_model::profile::{LossRule, Recovery, TimerRule};
 
+use crate::engine::{Entity, Kind};
+
 use super::control::{Acked, Control};
 use super::receiver::Address;
 use super::rto::Rto;
@@ -143,7 +145,7 @@ impl<C: Control> Sender<C> {
 
     /// When the flow's timer is due for this end.
     pub(super) fn next_deadline(&self) -> Time {
-        self.deadline.min(self.give_up).min(self.wake)
+        self.deadline.min(self.give_up)
     }
 
     /// Opens an upload: the first SYN, or another one.
@@ -414,7 +416,7 @@ impl<C: Control> Sender<C> {
                     self.nxt = board.first_missing(self.nxt).min(self.max);
                 }
             }
-            if !self.may_send(ctx) {
+            if !self.may_send(address, ctx) {
                 break;
             }
             let seq = self.nxt;
@@ -425,7 +427,7 @@ impl<C: Control> Sender<C> {
 
     /// Whether there is something to send, and nothing but the window forbids it.
     #[inline]
-    fn may_send(&mut self, ctx: &Ctx<'_>) -> bool {
+    fn may_send(&mut self, address: &Address, ctx: &mut Ctx<'_>) -> bool {
         if self.nxt >= self.end {
             return false;
         }
@@ -438,7 +440,11 @@ impl<C: Control> Sender<C> {
             }
         }
         if self.control.gap().is_some() && self.pace_at > ctx.net.now {
-            self.wake = self.pace_at;
+            // an event of its own: the retransmission timer's stays where it is
+            if self.wake == Time::NEVER {
+                self.wake = self.pace_at;
+                ctx.net.events.push(self.wake, Entity::new(Kind::Pace, address.flow));
+            }
             return false;
         }
         true
@@ -456,7 +462,7 @@ impl<C: Control> Sender<C> {
                 self.transmit(seq, address, ctx);
                 continue;
             }
-            if self.nxt - self.una >= ctx.class.tcp.window || !self.may_send(ctx) {
+            if self.nxt - self.una >= ctx.class.tcp.window || !self.may_send(address, ctx) {
                 return;
             }
             let seq = self.nxt;
@@ -514,6 +520,15 @@ impl<C: Control> Sender<C> {
         ctx.net.send(&packet);
     }
 
+    /// The pace lets the next packet go.
+    pub(crate) fn go_on(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        // an event of an earlier owner of the slot says another time
+        if self.wake == ctx.net.now {
+            self.wake = Time::NEVER;
+            self.send_more(address, ctx);
+        }
+    }
+
     /// The flow's timer has fired for this end.
     pub(crate) fn expire(&mut self, address: &Address, ctx: &mut Ctx<'_>) -> Fate {
         let now = ctx.net.now;
@@ -524,10 +539,6 @@ impl<C: Control> Sender<C> {
                 ctx.net.send(&reset);
             }
             return Fate::Over;
-        }
-        if self.wake <= now {
-            self.wake = Time::NEVER;
-            self.send_more(address, ctx);
         }
         if self.deadline > now {
             return Fate::Lives;

@@ -167,6 +167,18 @@ impl<C: Control> FlowTable<C> {
         self.settle(id, fate, world);
     }
 
+    /// A packet of the flow that its pace held back may go.
+    pub(crate) fn go_on(&mut self, id: FlowId, world: &mut World<'_>) {
+        let slot = id.slot();
+        if self.rows[slot] == Self::FREE {
+            return;
+        }
+        let (sender, _, mut ctx) = self.borrow(slot, world);
+        let address = sender.address(id.0);
+        sender.go_on(&address, &mut ctx);
+        self.arm(id, world);
+    }
+
     /// Unlimited flows of a class hand in no more data.
     pub(crate) fn stop(&mut self, class: u16, world: &mut World<'_>) {
         for slot in 0..self.senders.len() {

@@ -18,7 +18,9 @@ impl<C: Control> Sender<C> {
         self.total = size.div_ceil(mss).min(u64::from(u32::MAX) - 2) as u32;
         self.last_payload = (size - (u64::from(self.total) - 1) * mss).min(mss) as u16;
         let short = u64::from(self.last_payload) < mss;
-        let rides = !class.tcp.fin_waits || (class.tcp.nagle && short);
+        // FullTcp puts the FIN on a segment that is sent last with nothing outstanding
+        let alone = self.total == 1 || (class.tcp.nagle && short);
+        let rides = !class.tcp.fin_waits || alone;
         self.end = self.total + u32::from(!rides);
     }
 
