@@ -5,7 +5,9 @@
 
 mod cdf;
 mod change;
+mod free;
 mod network;
+mod route;
 mod tcp;
 mod traffic;
 
@@ -163,17 +165,17 @@ pub(crate) fn scenario(
         format!("{classes} traffic classes are out of range"),
         &format!("write 1 to {MAX_CLASSES} tables `[traffic.NAME]`"),
     );
-    let Some(chain) = network::chain(&mut check, &document.topology).filter(|_| few) else {
+    let layout = network::layout(&mut check, &mut document.topology);
+    let Some(mut layout) = layout.filter(|_| few) else {
         return Err(Report::new(check.problems, &check.texts));
     };
     let mut traffic = Vec::new();
-    let mut routes = Vec::new();
     for (name, class) in &mut document.traffic.0 {
-        let route = chain.route(&mut check, name, class);
-        traffic.extend(traffic::class(&mut check, name, class, chain.pairs(route)));
-        routes.push(route);
+        let pairs = layout.pairs(&mut check, name, class);
+        traffic.extend(traffic::class(&mut check, name, class, pairs));
     }
-    let mut network = chain.network(&routes);
+    let mut network = layout.network();
+    route::apply(&mut check, &document.topology, &document.route, &mut network, &traffic);
     ports(&mut check, &mut document, &mut network.ports);
     rows(&mut check, &document, &network.ports);
     // changes look their class up by its place: only if all classes stand

@@ -3,6 +3,7 @@
 //! Every field's description here is the reference of the format: the JSON
 //! schema is made from it. What a type cannot say is checked in `check`.
 
+pub(crate) mod free;
 mod named;
 pub(crate) mod size;
 pub(crate) mod transport;
@@ -36,6 +37,9 @@ pub(crate) struct Document {
     pub sample_access: bool,
     /// Nodes and links.
     pub topology: Topology,
+    /// Routes that replace shortest paths.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub route: Vec<free::RouteDoc>,
     /// Control at output ports, by the port's name.
     #[serde(default)]
     pub port: Named<PortDoc>,
@@ -61,6 +65,8 @@ pub(crate) enum Topology {
     Dumbbell(Dumbbell),
     /// Routers in a row, with hosts at each.
     Tandem(Tandem),
+    /// Links spelled out one by one, by name.
+    Links(Named<free::FreeLink>),
 }
 
 /// Pairs of hosts on either side of one bottleneck: source1 .. left - right .. sink1.
@@ -182,12 +188,12 @@ pub(crate) struct ClassDoc {
     /// When flows of unlimited size have no more to send; default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Time>,
-    /// In a tandem, the router whose hosts send; default the first.
+    /// In a tandem, the router whose hosts send; default the first. Among links that are spelled out, the node that sends, or a list of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<String>,
-    /// In a tandem, the router whose hosts receive; default the last.
+    pub from: Option<free::Names>,
+    /// In a tandem, the router whose hosts receive; default the last. Among links that are spelled out, the node that receives, or a list of them: as long as that of `from`, or one of the two has one name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to: Option<String>,
+    pub to: Option<free::Names>,
 }
 
 /// When flows start: exactly one of poisson, every, at and uniform.

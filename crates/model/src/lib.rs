@@ -12,6 +12,7 @@ pub mod draw;
 pub mod law;
 pub mod profile;
 mod report;
+pub mod route;
 pub mod scenario;
 mod tree;
 

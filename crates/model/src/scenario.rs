@@ -10,6 +10,7 @@ use tidegate_core::units::{Length, Rate, Time};
 use crate::law::GateLaw;
 pub use crate::law::queue::Queue;
 use crate::profile::Tcp;
+use crate::route::Route;
 
 /// Everything that one run needs but its seed.
 #[derive(Clone, PartialEq, Debug)]
@@ -40,6 +41,8 @@ pub struct Network {
     pub nodes: Vec<String>,
     /// Output ports, in a fixed order: a port is known by its place in this list.
     pub ports: Vec<Port>,
+    /// What replaces shortest paths; of several that fit a packet the first.
+    pub routes: Vec<Route>,
 }
 
 /// One output port, with the link behind it.
@@ -57,6 +60,8 @@ pub struct Port {
     pub delay: Time,
     /// Buffer as written.
     pub buffer: Length,
+    /// What the port adds to the length of a path, at least 1.
+    pub cost: u32,
     /// Longest propagation round trip of any path through this port, for buffers in `bdp`.
     pub round_trip: Time,
     /// Whether this is a host's access link.

@@ -10,6 +10,7 @@ use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::{GateStage, Outcome, Port, Stages};
 use tidegate_core::units::Time;
 use tidegate_model::draw::stream;
+use tidegate_model::route::{NO_PORT, PacketKind, Routes};
 use tidegate_model::scenario::{self, Queue, Scenario};
 
 use crate::engine::{Entity, Events, Kind};
@@ -27,13 +28,13 @@ impl Draw for PortDraw {
 /// Where packets go that have crossed a port's link.
 #[derive(Clone, Copy)]
 enum Exit {
-    /// To a host: it takes every packet.
+    /// To a leaf of the network: it takes every packet.
     Host,
-    /// To a router: its routes start at this place of the table of routes.
+    /// To a node whose routes start at this place of the table of routes.
     Router(u32),
+    /// To a node that looks at more than the destination.
+    Sorter,
 }
-
-const NO_PORT: u32 = u32::MAX;
 
 /// The ports, their events and the routes between them.
 pub(crate) struct Network {
@@ -42,15 +43,10 @@ pub(crate) struct Network {
     pub(crate) ports: Vec<Port>,
     /// What lies at the far end of each port.
     exits: Vec<Exit>,
-    /// Of every router, the port for each destination.
-    routes: Vec<u32>,
-    /// The one port of each host.
-    uplinks: Vec<u32>,
-    /// Where the routes of each node start, if it is a router.
-    routers: Vec<Option<u32>>,
+    routes: Routes,
     draws: Vec<PortDraw>,
-    /// Node that each port belongs to.
-    near: Vec<u16>,
+    /// Node that each port belongs to, and the one at its far end.
+    ends: Vec<(u16, u16)>,
     /// Packets that crossed a link.
     pub(crate) hops: u64,
 }
@@ -75,17 +71,15 @@ impl Network {
             });
             draws.push(PortDraw(stream(seed, &spec.name, "port")));
         }
-        let routing = Routing::of(&scenario.network);
+        let routes = Routes::of(&scenario.network);
         let mut network = Network {
             now: Time::ZERO,
             events: Events::default(),
             ports,
-            exits: specs.iter().map(|spec| routing.exit(spec.to)).collect(),
-            routes: routing.routes,
-            uplinks: routing.uplinks,
-            routers: routing.routers,
+            exits: specs.iter().map(|spec| exit(&routes, spec.to)).collect(),
+            routes,
             draws,
-            near: specs.iter().map(|spec| spec.from).collect(),
+            ends: specs.iter().map(|spec| (spec.from, spec.to)).collect(),
             hops: 0,
         };
         for number in 0..network.ports.len() as u32 {
@@ -112,7 +106,18 @@ impl Network {
     /// A host sends a packet.
     #[inline]
     pub(crate) fn send(&mut self, packet: &Packet) {
-        self.enter(self.uplinks[packet.src as usize], packet);
+        match self.routes.uplinks[packet.src as usize] {
+            NO_PORT => self.emit(packet.src, packet),
+            uplink => self.enter(uplink, packet),
+        }
+    }
+
+    /// A node with more than one neighbour sends a packet of its own.
+    #[cold]
+    fn emit(&mut self, node: u16, packet: &Packet) {
+        if let Some(port) = self.routes.next(node, packet.dst, PacketKind::of(packet.flags)) {
+            self.enter(port, packet);
+        }
     }
 
     /// The event of a port has come up: its next event, and whether the packet
@@ -131,18 +136,23 @@ impl Network {
                 (port.rearm(), true)
             }
             Exit::Router(routes) => {
-                let onward = self.routes[routes as usize + packet.dst as usize];
-                (self.hand_over(number, onward), false)
+                let onward = self.routes.table[routes as usize + packet.dst as usize];
+                self.hand_over(number, onward, arrived)
+            }
+            Exit::Sorter => {
+                let node = self.ends[number as usize].1;
+                let onward = self.routes.next(node, packet.dst, PacketKind::of(packet.flags));
+                self.hand_over(number, onward.unwrap_or(NO_PORT), arrived)
             }
         }
     }
 
     /// Moves the packet that `number` has just delivered on to `onward`,
-    /// straight from ring to ring; the next event of `number`.
+    /// straight from ring to ring; as [`Network::cross`].
     #[inline]
-    fn hand_over(&mut self, number: u32, onward: u32) -> Time {
+    fn hand_over(&mut self, number: u32, onward: u32, arrived: &mut Packet) -> (Time, bool) {
         let both = self.ports.get_disjoint_mut([number as usize, onward as usize]);
-        let Ok([port, other]) = both else { return Time::NEVER };
+        let Ok([port, other]) = both else { return self.end_here(number, arrived) };
         if other.is_plain() {
             other.arrive_plain(port.last_delivered(), (), self.now);
             let due = other.next_event();
@@ -150,12 +160,21 @@ impl Network {
                 other.armed = due;
                 self.events.push(due, Entity::new(Kind::Port, onward));
             }
-            return port.rearm();
+            return (port.rearm(), false);
         }
         let packet = *port.last_delivered();
         let next = port.rearm();
         self.enter(onward, &packet);
-        next
+        (next, false)
+    }
+
+    /// No port leads on: a node with several neighbours is the destination.
+    /// (Or it is not, and a reset has no way back; it is gone.)
+    #[cold]
+    fn end_here(&mut self, number: u32, arrived: &mut Packet) -> (Time, bool) {
+        let port = &mut self.ports[number as usize];
+        *arrived = *port.last_delivered();
+        (port.rearm(), arrived.dst == self.ends[number as usize].1)
     }
 
     /// A packet arrives at the queue of a port.
@@ -189,12 +208,10 @@ impl Network {
         let toggled = refused.flags.has(Flags::TO_SOURCE) != to_opener;
         let flags = if toggled { Flags::RST.with(Flags::TO_SOURCE) } else { Flags::RST };
         let reset = Packet { sent: self.now, src, dst, flags, ..*refused };
-        let node = self.near[port as usize] as usize;
-        let first = match self.routers[node] {
-            Some(routes) => self.routes[routes as usize + dst as usize],
-            None => self.uplinks[node],
-        };
-        self.enter(first, &reset);
+        // an opener at this very node hears of it from its neighbour
+        let node = self.ends[port as usize].0;
+        let way = self.routes.next(node, dst, PacketKind::of(reset.flags));
+        self.enter(way.unwrap_or(port), &reset);
     }
 }
 
@@ -221,65 +238,11 @@ fn stages(spec: &scenario::Port, laws: &mut Laws<'_>) -> Result<Option<Stages>, 
     Ok(Some(stages))
 }
 
-/// Shortest paths by number of links; ties go to the port named first.
-struct Routing {
-    routes: Vec<u32>,
-    uplinks: Vec<u32>,
-    /// Where the routes of each node start; none: it has one port at the most.
-    routers: Vec<Option<u32>>,
-}
-
-impl Routing {
-    fn of(network: &scenario::Network) -> Routing {
-        let nodes = network.nodes.len();
-        let mut uplinks = vec![NO_PORT; nodes];
-        let mut degree = vec![0u32; nodes];
-        let mut into: Vec<Vec<u32>> = vec![Vec::new(); nodes];
-        for (number, port) in (0..).zip(&network.ports) {
-            uplinks[port.from as usize] = number;
-            degree[port.from as usize] += 1;
-            into[port.to as usize].push(number);
-        }
-        let mut length = 0;
-        let routers: Vec<Option<u32>> = degree
-            .iter()
-            .map(|&ports| {
-                (ports > 1).then(|| {
-                    length += nodes as u32;
-                    length - nodes as u32
-                })
-            })
-            .collect();
-        let mut routing = Routing { routes: vec![NO_PORT; length as usize], uplinks, routers };
-        for destination in 0..nodes {
-            routing.towards(destination, network, &into);
-        }
-        routing
-    }
-
-    /// Breadth first, backwards from the destination.
-    fn towards(&mut self, destination: usize, network: &scenario::Network, into: &[Vec<u32>]) {
-        let mut distance = vec![u32::MAX; into.len()];
-        distance[destination] = 0;
-        let mut frontier = std::collections::VecDeque::from([destination]);
-        while let Some(node) = frontier.pop_front() {
-            for &port in &into[node] {
-                let from = network.ports[port as usize].from as usize;
-                if distance[from] == u32::MAX {
-                    distance[from] = distance[node] + 1;
-                    frontier.push_back(from);
-                }
-                if distance[from] == distance[node] + 1
-                    && let Some(routes) = self.routers[from]
-                {
-                    let route = &mut self.routes[routes as usize + destination];
-                    *route = (*route).min(port);
-                }
-            }
-        }
-    }
-
-    fn exit(&self, node: u16) -> Exit {
-        self.routers[node as usize].map_or(Exit::Host, Exit::Router)
+fn exit(routes: &Routes, node: u16) -> Exit {
+    let sorts = routes.sorted.range((node, 0)..=(node, u16::MAX)).next().is_some();
+    match routes.starts[node as usize] {
+        None => Exit::Host,
+        Some(_) if sorts => Exit::Sorter,
+        Some(start) => Exit::Router(start),
     }
 }

@@ -119,7 +119,7 @@ fn target(what: &str, traffic: &[Class], ports: &BTreeMap<&str, usize>) -> Optio
         }
     }
     let name = what.strip_suffix(".rate").map(|name| {
-        let short = ["topology.dumbbell.", "topology.tandem."];
+        let short = ["topology.dumbbell.", "topology.tandem.", "topology.links."];
         short.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name)
     });
     name.and_then(|name| ports.get(name)).map(|&port| Target::Rate(port))

@@ -1,9 +1,11 @@
-//! Nodes, ports and routes: every topology here is a row of routers with hosts.
+//! Nodes and ports: of a row of routers with hosts, or as the document spells them out.
 
 use tidegate_core::units::{Length, Time};
 
 use super::Check;
-use crate::document::{Access, ClassDoc, Link, Topology};
+use super::free::{self, Free};
+use crate::document::free::Names;
+use crate::document::{Access, ClassDoc, Dumbbell, Link, Tandem, Topology};
 use crate::scenario::{Network, Port, Queue};
 
 /// Longest propagation delay of a link, and longest buffer in time.
@@ -14,6 +16,60 @@ const MAX_PAIRS: u32 = 20_000;
 const MAX_LINKS: usize = 1_000;
 /// Most nodes: their numbers have 16 bits.
 const MAX_NODES: usize = 65_000;
+
+/// Nodes and links as a document lays them out.
+pub(super) enum Layout<'a> {
+    /// Routers in a row, and between which of them each class sends.
+    Chain(Chain<'a>, Vec<Route>),
+    /// Links spelled out.
+    Free(Free),
+}
+
+/// The layout that a topology describes, if it is sound.
+pub(super) fn layout<'a>(check: &mut Check<'_>, topology: &'a mut Topology) -> Option<Layout<'a>> {
+    let before = check.problems.len();
+    let layout = match topology {
+        Topology::Dumbbell(dumbbell) => Layout::Chain(Chain::dumbbell(check, dumbbell), Vec::new()),
+        Topology::Tandem(tandem) => Layout::Chain(Chain::tandem(check, tandem), Vec::new()),
+        Topology::Links(links) => Layout::Free(free::links(check, links)),
+    };
+    let nodes = match &layout {
+        Layout::Chain(chain, _) => chain.nodes(),
+        Layout::Free(_) => 0,
+    };
+    if check.problems.len() == before && nodes > MAX_NODES {
+        let help = format!("at most {MAX_NODES} nodes fit: write fewer pairs");
+        check.refuse(&["topology"], format!("{nodes} nodes are too many"), help);
+    }
+    (check.problems.len() == before).then_some(layout)
+}
+
+impl Layout<'_> {
+    /// The pairs of hosts that a class draws from; spells defaults out in `class`.
+    pub fn pairs(
+        &mut self,
+        check: &mut Check<'_>,
+        name: &str,
+        class: &mut ClassDoc,
+    ) -> Vec<(u16, u16)> {
+        match self {
+            Layout::Chain(chain, routes) => {
+                let route = chain.route(check, name, class);
+                routes.push(route);
+                chain.pairs(route)
+            }
+            Layout::Free(free) => free.pairs(check, name, class),
+        }
+    }
+
+    /// Nodes and ports.
+    pub fn network(self) -> Network {
+        match self {
+            Layout::Chain(chain, routes) => chain.network(&routes),
+            Layout::Free(free) => free.network,
+        }
+    }
+}
 
 /// Routers in a row, and their hosts.
 pub(super) struct Chain<'a> {
@@ -33,59 +89,7 @@ pub(super) struct Chain<'a> {
 }
 
 /// From which router to which a class sends.
-pub(super) type Route = (usize, usize);
-
-/// The row of routers that a topology describes, if it is sound.
-pub(super) fn chain<'a>(check: &mut Check<'_>, topology: &'a Topology) -> Option<Chain<'a>> {
-    let before = check.problems.len();
-    let chain = match topology {
-        Topology::Dumbbell(dumbbell) => {
-            hosts(check, "dumbbell", &dumbbell.access, dumbbell.pairs);
-            link(check, &["topology", "dumbbell", "bottleneck"], &dumbbell.bottleneck);
-            Chain {
-                routers: vec!["left".to_owned(), "right".to_owned()],
-                links: vec![("bottleneck".to_owned(), &dumbbell.bottleneck)],
-                delays: delays(std::slice::from_ref(&dumbbell.bottleneck)),
-                access: &dumbbell.access,
-                pairs: dumbbell.pairs,
-                sources: vec![(0, String::new())],
-                sinks: vec![(1, String::new())],
-                choice: false,
-            }
-        }
-        Topology::Tandem(tandem) => {
-            hosts(check, "tandem", &tandem.access, tandem.pairs);
-            let count = tandem.links.len();
-            check.require(
-                (1..=MAX_LINKS).contains(&count),
-                &["topology", "tandem", "links"],
-                format!("{count} links are out of range"),
-                "write 1 to 1000 links",
-            );
-            for (at, one) in tandem.links.iter().enumerate().take(MAX_LINKS) {
-                link(check, &["topology", "tandem", "links", &at.to_string()], one);
-            }
-            let routers: Vec<String> = (1..=count + 1).map(|i| format!("r{i}")).collect();
-            let prefixes = || routers.iter().map(|name| format!("{name}.")).enumerate().collect();
-            Chain {
-                sources: prefixes(),
-                sinks: prefixes(),
-                links: (1..).map(|i| format!("link{i}")).zip(&tandem.links).collect(),
-                delays: delays(&tandem.links),
-                access: &tandem.access,
-                pairs: tandem.pairs,
-                choice: true,
-                routers,
-            }
-        }
-    };
-    let nodes = chain.nodes();
-    if check.problems.len() == before && nodes > MAX_NODES {
-        let help = format!("at most {MAX_NODES} nodes fit: write fewer pairs");
-        check.refuse(&["topology"], format!("{nodes} nodes are too many"), help);
-    }
-    (check.problems.len() == before).then_some(chain)
-}
+type Route = (usize, usize);
 
 /// Propagation delay from the first router to each. (A sum that does not fit
 /// comes from delays that are refused anyway.)
@@ -112,7 +116,7 @@ fn link(check: &mut Check<'_>, path: &[&str], link: &Link) {
     delay_and_buffer(check, path, link.delay, link.buffer);
 }
 
-fn delay_and_buffer(check: &mut Check<'_>, path: &[&str], delay: Time, buffer: Length) {
+pub(super) fn delay_and_buffer(check: &mut Check<'_>, path: &[&str], delay: Time, buffer: Length) {
     let with = |key| path.iter().copied().chain([key]).collect::<Vec<&str>>();
     let what = format!("{delay} is out of range");
     check.require(delay <= MAX_DELAY, &with("delay"), what, "write a delay up to 1h");
@@ -126,14 +130,55 @@ fn delay_and_buffer(check: &mut Check<'_>, path: &[&str], delay: Time, buffer: L
     check.require(sound, &with("buffer"), what, "write a length above 0, up to 1000bdp or 1h");
 }
 
-impl Chain<'_> {
+impl<'a> Chain<'a> {
+    fn dumbbell(check: &mut Check<'_>, dumbbell: &'a Dumbbell) -> Chain<'a> {
+        hosts(check, "dumbbell", &dumbbell.access, dumbbell.pairs);
+        link(check, &["topology", "dumbbell", "bottleneck"], &dumbbell.bottleneck);
+        Chain {
+            routers: vec!["left".to_owned(), "right".to_owned()],
+            links: vec![("bottleneck".to_owned(), &dumbbell.bottleneck)],
+            delays: delays(std::slice::from_ref(&dumbbell.bottleneck)),
+            access: &dumbbell.access,
+            pairs: dumbbell.pairs,
+            sources: vec![(0, String::new())],
+            sinks: vec![(1, String::new())],
+            choice: false,
+        }
+    }
+
+    fn tandem(check: &mut Check<'_>, tandem: &'a Tandem) -> Chain<'a> {
+        hosts(check, "tandem", &tandem.access, tandem.pairs);
+        let count = tandem.links.len();
+        check.require(
+            (1..=MAX_LINKS).contains(&count),
+            &["topology", "tandem", "links"],
+            format!("{count} links are out of range"),
+            "write 1 to 1000 links",
+        );
+        for (at, one) in tandem.links.iter().enumerate().take(MAX_LINKS) {
+            link(check, &["topology", "tandem", "links", &at.to_string()], one);
+        }
+        let routers: Vec<String> = (1..=count + 1).map(|i| format!("r{i}")).collect();
+        let prefixes = || routers.iter().map(|name| format!("{name}.")).enumerate().collect();
+        Chain {
+            sources: prefixes(),
+            sinks: prefixes(),
+            links: (1..).map(|i| format!("link{i}")).zip(&tandem.links).collect(),
+            delays: delays(&tandem.links),
+            access: &tandem.access,
+            pairs: tandem.pairs,
+            choice: true,
+            routers,
+        }
+    }
+
     fn nodes(&self) -> usize {
         let hosts = (self.sources.len() + self.sinks.len()) * self.pairs as usize;
         self.routers.len() + hosts
     }
 
     /// Where a class sends from and to; spells the default out in `class`.
-    pub fn route(&self, check: &mut Check<'_>, name: &str, class: &mut ClassDoc) -> Route {
+    fn route(&self, check: &mut Check<'_>, name: &str, class: &mut ClassDoc) -> Route {
         let last = self.routers.len() - 1;
         if !self.choice {
             for (key, given) in [("from", class.from.is_some()), ("to", class.to.is_some())] {
@@ -142,8 +187,13 @@ impl Chain<'_> {
             }
             return (0, last);
         }
-        let mut find = |key, given: &mut Option<String>, default: usize| {
-            let wanted = given.get_or_insert_with(|| self.routers[default].clone());
+        let mut find = |key, given: &mut Option<Names>, default: usize| {
+            let names = given.get_or_insert_with(|| Names::one(self.routers[default].clone()));
+            let [wanted] = names.0.as_slice() else {
+                let what = "a class of a tandem has one router at each end";
+                check.refuse(&["traffic", name, key], what, "write one name");
+                return default;
+            };
             self.routers.iter().position(|router| router == wanted).unwrap_or_else(|| {
                 check.unknown(&["traffic", name, key], wanted, &self.routers, "routers");
                 default
@@ -164,7 +214,7 @@ impl Chain<'_> {
     }
 
     /// The host pairs of a route.
-    pub fn pairs(&self, (from, to): Route) -> Vec<(u16, u16)> {
+    fn pairs(&self, (from, to): Route) -> Vec<(u16, u16)> {
         let source = self.first_host(&self.sources, 0, from);
         let sink = self.first_host(&self.sinks, self.sources.len(), to);
         (0..self.pairs as usize).map(|i| ((source + i) as u16, (sink + i) as u16)).collect()
@@ -191,8 +241,8 @@ impl Chain<'_> {
     }
 
     /// Nodes and ports; `routes` are those of the classes.
-    pub fn network(&self, routes: &[Route]) -> Network {
-        let mut network = Network { nodes: self.routers.clone(), ports: Vec::new() };
+    fn network(&self, routes: &[Route]) -> Network {
+        let mut network = Network { nodes: self.routers.clone(), ..Network::default() };
         for (at, (name, link)) in self.links.iter().enumerate() {
             let round_trip =
                 self.longest(routes, |(from, to)| (from.min(to)..from.max(to)).contains(&at));
@@ -203,6 +253,7 @@ impl Chain<'_> {
                 rate: link.rate,
                 delay: link.delay,
                 buffer: link.buffer,
+                cost: 1,
                 round_trip,
                 access: false,
                 gate: None,
@@ -242,6 +293,7 @@ impl Chain<'_> {
             rate: self.access.rate,
             delay: self.access.delay,
             buffer: self.access.buffer,
+            cost: 1,
             round_trip,
             access: true,
             gate: None,
@@ -252,7 +304,7 @@ impl Chain<'_> {
 
 impl Network {
     /// Adds a host; returns its number.
-    fn host(&mut self, name: String) -> u16 {
+    pub(super) fn host(&mut self, name: String) -> u16 {
         self.nodes.push(name);
         (self.nodes.len() - 1) as u16
     }
