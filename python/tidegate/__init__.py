@@ -7,6 +7,9 @@
 >>> c = tidegate.compare("overload.toml", gates=["none", "close-probe"], seeds=5)
 >>> c.table, c.rows               # side by side, and one dict per run
 >>> c.plot("pictures")
+
+>>> s = tidegate.sweep("overload.toml", {"port.bottleneck.gate.rate": ["50/s", "100/s"]}, seeds=10)
+>>> s.table, s.rows, s.frame      # averages, and one dict or row per run
 """
 
 from __future__ import annotations
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from tidegate.results import Result
     from tidegate.runner import Law
     from tidegate.scenario import Source
+    from tidegate.sweeping import Sweep, sweep
+    from tidegate.sweeping.merge import merge
 
 __all__ = [
     "Comparison",
@@ -31,11 +36,14 @@ __all__ = [
     "LawFault",
     "Result",
     "ScenarioError",
+    "Sweep",
     "TidegateError",
     "View",
     "__version__",
     "compare",
+    "merge",
     "run",
+    "sweep",
 ]
 
 # Names are looked up when first used: `tidegate --help` need not load numpy.
@@ -47,10 +55,13 @@ _HOMES = {
     "LawFault": "tidegate._native",
     "Result": "tidegate.results",
     "ScenarioError": "tidegate._native",
+    "Sweep": "tidegate.sweeping",
     "TidegateError": "tidegate.errors",
     "View": "tidegate._native",
     "__version__": "tidegate._native",
     "compare": "tidegate.comparison",
+    "merge": "tidegate.sweeping.merge",
+    "sweep": "tidegate.sweeping",
 }
 
 

@@ -12,6 +12,7 @@ __all__ = [
     "Simulation",
     "View",
     "__version__",
+    "axes",
     "columns",
     "files",
     "load",
@@ -101,5 +102,8 @@ def load(
 def variants(
     text: str, origin: str, settings: list[tuple[str, str]], colour: bool = False
 ) -> list[tuple[str, list[tuple[str, str]]]]: ...
+def axes(
+    text: str, origin: str, settings: list[tuple[str, str]], colour: bool = False
+) -> tuple[list[tuple[str, list[str]]], int | None]: ...
 def columns() -> dict[str, list[tuple[str, str, str, str]]]: ...
 def schema() -> str: ...

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from tidegate.comparison import Comparison, Plan
     from tidegate.scenario import Document
     from tidegate.store import Store
+    from tidegate.sweeping import Sweep
+    from tidegate.sweeping.ledger import Ledger
+    from tidegate.sweeping.plan import Plan as SweepPlan
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -235,6 +238,177 @@ def _execute(planned: Plan, workers: int | None, store: Store) -> Comparison:
             place = finish(store, interrupted.comparison)
             _say(f"Interrupted; {done} of {runs} runs are kept: {place}")
         raise typer.Exit(INTERRUPTED) from None
+
+
+Metrics = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LIST",
+        help="Metrics to show, as named in --json: fct_p99_s,bottleneck.utilisation.",
+    ),
+]
+
+
+@app.command()
+@guarded
+def sweep(
+    file: File,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUES",
+            help="One axis: KEY=a,b,c or KEY=lo:hi:step; may be repeated.",
+        ),
+    ] = None,
+    gate: Annotated[
+        str | None,
+        typer.Option(metavar="LIST", help="One more axis: controls, as in compare."),
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of seeds: 1, 2, ...; default the file's, or 10."),
+    ] = None,
+    port: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The port that --gate controls; default the bottleneck."),
+    ] = None,
+    settings: Set = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Runs at a time; default one a core.")
+    ] = None,
+    metrics: Metrics = None,
+    keep_flows: Annotated[
+        bool, typer.Option("--keep-flows", help="Keep flows, ports and events of every run too.")
+    ] = False,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N", help="Run part I of N, in its own folder; then tidegate merge."
+        ),
+    ] = None,
+    mix: Annotated[
+        bool,
+        typer.Option("--mix", help="Take runs of other code or of another scenario as they are."),
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Folder for results, gone on with; default out/SCENARIO-sweep."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run a grid of settings x seeds on all cores: table with intervals, pictures, data.
+
+    Every finished run is kept at once. After Ctrl-C or a crash the same
+    command runs only what is missing. Without --vary and --gate the axes are
+    those of the table [sweep] of the file.
+    """
+    from tidegate import scenario
+    from tidegate.sweeping import axes
+    from tidegate.sweeping.ledger import Ledger
+    from tidegate.sweeping.outcome import chosen
+    from tidegate.sweeping.plan import plan, shard_of
+
+    planned = plan(
+        _document(file, settings),
+        axes=[axes.given(each) for each in vary or []],
+        gates=None if gate is None else list(scenario.split(gate)),
+        seeds=seeds,
+        port=port,
+        shard=None if shard is None else shard_of(shard),
+        colour=_colour(),
+    )
+    names = chosen(metrics, planned.subject)
+    part = "" if planned.subject.shard is None else "-{}-of-{}".format(*planned.subject.shard)
+    folder = _folder(out, planned.subject.name, f"sweep{part}")
+    with Ledger(folder, planned, keep_flows=keep_flows, mix=mix) as ledger:
+        done = _fill(planned, ledger, workers, names)
+        _end(ledger, done, as_json)
+
+
+def _fill(
+    planned: SweepPlan, ledger: Ledger, workers: int | None, metrics: tuple[str, ...]
+) -> Sweep:
+    """Run what is missing under a progress bar; say what is kept if it breaks off."""
+    from tidegate import progress
+    from tidegate.store import display
+    from tidegate.sweeping import execute
+
+    total, missing = len(planned.subject.jobs), ledger.missing
+    if ledger.found:
+        _say(f"{len(ledger.found)} of {total} runs are there already; {len(missing)} to go.")
+    try:
+        with progress.bar(
+            _stderr(), planned.subject.name, len(missing), planned.simulated_s(missing)
+        ) as meter:
+            return execute(
+                planned,
+                ledger,
+                workers=workers,
+                metrics=metrics,
+                report=meter.report,
+                finished=meter.finished,
+            )
+    except BaseException as error:
+        kept = ledger.kept()
+        if kept:
+            place = display(ledger.target)
+            _say(f"{kept} of {total} runs are kept in {place}; the same command goes on there.")
+        elif isinstance(error, KeyboardInterrupt):
+            _say("Interrupted before the first run was over; nothing was written.")
+        if isinstance(error, KeyboardInterrupt):
+            raise typer.Exit(INTERRUPTED) from None
+        raise
+
+
+def _end(ledger: Ledger, done: Sweep, as_json: bool) -> None:
+    from tidegate.sweeping import finish
+
+    place = finish(ledger, done)
+    if as_json:
+        _print_json(done.document())
+    if done.subject.shard is not None:
+        _say(f"All {len(done.rows)} runs of this shard are in {place}. When all shards are there:")
+        _say("tidegate merge DIR... --out DIR")
+        return
+    if not as_json:
+        _stdout().print(done.table)
+    _say(f"Data, pictures (PNG, SVG) and table: {place}")
+
+
+@app.command()
+@guarded
+def merge(
+    parts: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of the shards.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the whole sweep.")],
+    metrics: Metrics = None,
+    mix: Annotated[
+        bool, typer.Option("--mix", help="Take parts made by different code as they are.")
+    ] = False,
+    partial: Annotated[
+        bool,
+        typer.Option(
+            "--partial", help="Merge although runs are missing; sweep goes on from there."
+        ),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Put the shards of a sweep together: the same table as of the whole sweep.
+
+    Refuses parts that do not belong together, that overlap, or that leave gaps.
+    """
+    from tidegate.store import display
+    from tidegate.sweeping.merge import merge as together
+
+    done = together(parts, out, metrics=metrics or (), mix=mix, partial=partial)
+    if as_json:
+        _print_json(done.document())
+    else:
+        _stdout().print(done.table)
+    if not done.complete:
+        _say(f"{len(done.subject.jobs) - len(done.rows)} runs are missing.")
+    _say(f"Data, pictures (PNG, SVG) and table: {display(out.absolute())}")
 
 
 @app.command()

@@ -18,20 +18,22 @@ class Meter:
     def __init__(self, runs: int, show: Callable[[float, int], None]) -> None:
         self._lock = threading.Lock()
         self._done = [0.0] * runs
+        self._sum = 0.0
         self._finished = 0
         self._show = show
 
     def report(self, run: int, simulated_s: float) -> None:
         """Run number `run` has come to this simulated time."""
         with self._lock:
+            self._sum += simulated_s - self._done[run]
             self._done[run] = simulated_s
-            self._show(sum(self._done), self._finished)
+            self._show(self._sum, self._finished)
 
     def finished(self) -> None:
         """One more run is over and kept."""
         with self._lock:
             self._finished += 1
-            self._show(sum(self._done), self._finished)
+            self._show(self._sum, self._finished)
 
 
 @contextmanager

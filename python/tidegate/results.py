@@ -218,17 +218,21 @@ def summarise(outcome: Outcome) -> dict[str, Any]:
     scenario, flows = outcome.scenario, outcome.tables["flows"]
     window = Window(scenario.warmup_s, scenario.duration_s)
     codes, names = flows["class"]
-    classes = [
-        {"name": name, **class_statistics(select(flows, codes == code), window)}
-        for code, name in enumerate(names)
-    ]
+    together = class_statistics(flows, window)
+    if len(names) == 1:
+        classes = [{"name": names[0], **together}]
+    else:
+        classes = [
+            {"name": name, **class_statistics(select(flows, codes == code), window)}
+            for code, name in enumerate(names)
+        ]
     return {
         "scenario": scenario.name,
         "seed": outcome.seed,
         "duration_s": scenario.duration_s,
         "warmup_s": scenario.warmup_s,
         "classes": classes,
-        "all": class_statistics(flows, window),
+        "all": together,
         "ports": port_statistics(outcome.tables["port_totals"]),
         "jain": jain(goodputs(flows, window)),
         "packet_hops": outcome.packet_hops,
@@ -257,6 +261,24 @@ def metrics(summary: Mapping[str, Any]) -> dict[str, float | None]:
         refused = share(port["syn_refused"], port["syn_arrived"])
         flat[f"{name}.syn_refused_share"] = refused
     return flat
+
+
+def metric_names(classes: Sequence[str], ports: Sequence[str]) -> list[str]:
+    """Return the names that `metrics` gives a run with such classes and ports."""
+    from tidegate import _native
+
+    columns = _native.columns()
+    none: dict[str, Any] = {name: np.zeros(0) for name, *_ in columns["flows"]}
+    every = class_statistics(none, Window(0.0, 1.0))
+    totals: dict[str, Any] = {name: np.zeros(len(ports)) for name, *_ in columns["port_totals"]}
+    totals["port"] = (range(len(ports)), list(ports))
+    nothing = {
+        "all": every,
+        "jain": None,
+        "classes": [{"name": name, **every} for name in classes],
+        "ports": port_statistics(totals),
+    }
+    return list(metrics(nothing))
 
 
 def aggregate(summaries: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float | None]]:

@@ -31,16 +31,22 @@ class Document:
         """Return the same document with more overrides; the last one of a key counts."""
         return replace(self, settings=self.settings + settings)
 
-    def load(self, *, colour: bool = False) -> _native.Scenario:
-        """Check the document.
+    def load(
+        self, *, colour: bool = False, files: dict[str, bytes] | None = None
+    ) -> _native.Scenario:
+        """Check the document; `files`: its `contents`, if they have been read.
 
         Raises ScenarioError with the line and what would be right, or
         TidegateError where a file that it refers to cannot be read.
         """
-        settings = list(self.settings)
-        names = _native.files(self.text, self.origin, settings, colour)
-        files = {name: self._content(name) for name in names}
-        return _native.load(self.text, self.origin, settings, files, colour)
+        if files is None:
+            files = self.contents(colour=colour)
+        return _native.load(self.text, self.origin, list(self.settings), files, colour)
+
+    def contents(self, *, colour: bool = False) -> dict[str, bytes]:
+        """Return the content of every file that the document refers to; raises as `load`."""
+        names = _native.files(self.text, self.origin, list(self.settings), colour)
+        return {name: self._content(name) for name in names}
 
     def tables(self) -> dict[str, Any]:
         """Return the document as written, to look up what it calls things; load it first."""

@@ -18,6 +18,7 @@ from tidegate import _native
 from tidegate.errors import TidegateError, from_os
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from types import TracebackType
 
     import polars as pl
@@ -83,7 +84,7 @@ class Store:
         """Move the folder into its place; return that place, relative if it is below here."""
         _refuse_strangers(self.target)
         try:
-            self.temporary.chmod(0o777 & ~_umask())
+            self.temporary.chmod(0o777 & ~umask())
             if self.target.exists():
                 self.target.rename(self.former)
             self.temporary.rename(self.target)
@@ -100,8 +101,8 @@ class Store:
 
 
 @cache
-def _umask() -> int:
-    """Return the process's umask, which can only be read by setting it."""
+def umask() -> int:
+    """Return the process's umask, which can only be read by setting it: not by two threads."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
@@ -158,19 +159,43 @@ def commit_id() -> str | None:
     return None
 
 
+@cache
+def code_hash() -> str:
+    """Return a digest of what makes the numbers: the native module and its use in Python.
+
+    A commit does not tell what was built and not committed, and changes with every page.
+    """
+    here = Path(__file__).parent
+    digest = hashlib.blake2b(digest_size=20)
+    for path in (Path(_native.__file__), here / "runner.py", here / "results.py"):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
 def circumstances(command: str, effective: str) -> dict[str, Any]:
     """Return what every manifest opens with."""
     return {
         "tidegate": _native.__version__,
         "commit": commit_id(),
+        "code_hash": code_hash(),
         "command": command,
         "effective_scenario": effective,
         "scenario_hash": hashlib.blake2b(effective.encode(), digest_size=20).hexdigest(),
     }
 
 
-def write_run(store: Store, result: Result, folder: str = "") -> None:
-    """Write the files of one run, into a folder below the store's if one is named."""
+def write_run(
+    store: Store,
+    result: Result,
+    folder: str = "",
+    *,
+    frames: bool = True,
+    more: Mapping[str, object] | None = None,
+) -> None:
+    """Write the files of one run, into a folder below the store's if one is named.
+
+    Without `frames` only summary and manifest; the manifest holds `more` too.
+    """
     outcome = result.outcome
     effective = outcome.scenario.show()
     manifest = circumstances(result.command, effective) | {
@@ -179,10 +204,13 @@ def write_run(store: Store, result: Result, folder: str = "") -> None:
         "cpu_s": outcome.cpu_s,
         "packet_hops": outcome.packet_hops,
     }
-    frames = {"flows": result.flows, "ports": result.ports, "events": result.events}
-    for name, table in frames.items():
-        store.write_frame(f"{folder}{name}.parquet", table)
-    store.write(f"{folder}scenario.toml", effective.encode())
+    names = []
+    if frames:
+        tables = {"flows": result.flows, "ports": result.ports, "events": result.events}
+        for name, table in tables.items():
+            store.write_frame(f"{folder}{name}.parquet", table)
+        store.write(f"{folder}scenario.toml", effective.encode())
+        names = [*(f"{name}.parquet" for name in tables), "scenario.toml"]
     store.write_json(f"{folder}summary.json", result.summary)
-    manifest["files"] = [*(f"{name}.parquet" for name in frames), "scenario.toml", "summary.json"]
+    manifest |= {**(more or {}), "files": [*names, "summary.json"]}
     store.write_json(f"{folder}{MANIFEST}", manifest)

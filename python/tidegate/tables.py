@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from tidegate.comparison import Comparison
+    from tidegate.sweeping import Sweep
 
     Value = Mapping[str, float | None] | float | None
 
 COLUMNS = 5
 """Cells side by side in one table; more go into a table below."""
+WIDTH, CELL = 120, 12
+"""Letters of a line where each setting has one, and of a mean with its interval."""
 
 
 @dataclass(frozen=True)
@@ -132,10 +135,13 @@ def _decimals(value: float, significant: int) -> int:
     return min(max(significant - 1 - floor(log10(abs(value))), 0), 3)
 
 
+def _sheet(title: str) -> Table:
+    name = Text(title, style="bold")
+    return Table(title=name, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+
+
 def _table(title: str, labels: Sequence[str]) -> Table:
-    table = Table(
-        title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False
-    )
+    table = _sheet(title)
     table.add_column("", no_wrap=True)
     for label in labels:
         table.add_column(Text(label), justify="right", overflow="fold")
@@ -186,25 +192,89 @@ def _percent(value: float) -> str:
     return f"{value * 100:.{1 if value < 0.999 else 0}f} %"
 
 
-def of_comparison(comparison: Comparison) -> RenderableType:
-    """Return controls as columns, measures as rows: mean ± 95 % interval over the seeds."""
-    plan = comparison.plan
-    labels = list(comparison.curves)
-    blocks = [*FLOW_BLOCKS, _link(plan.port)]
-    if len(plan.base.classes) > 1:
-        blocks += _by_class(plan.base.classes)
-    seeds = len(plan.seeds)
+def _blocks(port: str | None, classes: Sequence[str]) -> list[Block]:
+    return [*FLOW_BLOCKS, _link(port), *(_by_class(classes) if len(classes) > 1 else [])]
+
+
+def metrics_of(port: str | None, classes: Sequence[str]) -> list[str]:
+    """Return the names of the metrics that the tables of controls or settings show."""
+    return [row.metric for block in _blocks(port, classes) for row in block.rows]
+
+
+def _title(name: str, seeds: int, window: tuple[float, float]) -> str:
     means = "mean ± 95 % interval over" if seeds > 1 else "from"
-    title = (
-        f"{plan.base.name}: {means} {seeds} seed{'s' if seeds > 1 else ''}, "
-        f"{plan.base.warmup_s:g} to {plan.base.duration_s:g} s"
+    return (
+        f"{name}: {means} {seeds} seed{'s' if seeds > 1 else ''}, {window[0]:g} to {window[1]:g} s"
     )
+
+
+def _side_by_side(
+    title: str,
+    labels: Sequence[str],
+    columns: Sequence[Mapping[str, Any]],
+    blocks: Sequence[Block],
+) -> RenderableType:
     tables = []
     for first in range(0, len(labels), COLUMNS):
         table = _table(title, labels[first : first + COLUMNS])
-        _fill(table, blocks, comparison.averages[first : first + COLUMNS])
+        _fill(table, blocks, columns[first : first + COLUMNS])
         tables.append(table)
     return Group(*tables)
+
+
+def of_comparison(comparison: Comparison) -> RenderableType:
+    """Return controls as columns, measures as rows: mean ± 95 % interval over the seeds."""
+    plan = comparison.plan
+    title = _title(plan.base.name, len(plan.seeds), (plan.base.warmup_s, plan.base.duration_s))
+    blocks = _blocks(plan.port, plan.base.classes)
+    return _side_by_side(title, list(comparison.curves), comparison.averages, blocks)
+
+
+def of_sweep(sweep: Sweep) -> RenderableType:
+    """Return settings as columns where they are few, else a line per setting.
+
+    A line shows the chosen metrics, or the most telling ones; where they do
+    not fit side by side, more tables follow.
+    """
+    from tidegate.sweeping.axes import named, shortened
+
+    subject = sweep.subject
+    title = _title(subject.name, len(subject.seeds), (subject.warmup_s, subject.duration_s))
+    if not sweep.metrics and len(sweep.averages) <= COLUMNS:
+        labels = [named(row["settings"]) for row in sweep.averages]
+        blocks = _blocks(subject.port, subject.classes)
+        return _side_by_side(title, labels, sweep.averages, blocks)
+    telling = {row.metric: row for row in _telling(subject.port)}
+    rows = [telling.get(name, Row(name, name)) for name in sweep.metrics or telling]
+    short = shortened(list(subject.axes))
+    taken = sum(3 + max(len(short[key]), *map(len, values)) for key, values in subject.axes.items())
+    beside = max((WIDTH - taken) // (CELL + 3), 2)
+    tables = []
+    for first in range(0, len(rows), beside):
+        some = rows[first : first + beside]
+        table = _sheet(title)
+        for key in subject.axes:
+            table.add_column(Text(short[key]), justify="right", overflow="fold")
+        for row in some:
+            table.add_column(Text(row.title), justify="right", min_width=CELL)
+        for average in sweep.averages:
+            says = [Text(value) for value in average["settings"].values()]
+            table.add_row(*says, *(_cell(row, average.get(row.metric)) for row in some))
+        tables.append(table)
+    return Group(*tables)
+
+
+def _telling(port: str | None) -> tuple[Row, ...]:
+    """Return what a line per setting shows: what was served before how well."""
+    utilised = (Row("utilisation [%]", f"{port}.utilisation", 100),) if port else ()
+    return (
+        Row("completed [1/s]", "completed_per_s"),
+        Row("never admitted [%]", "never_admitted_share", 100),
+        Row("served [%]", "completed_share", 100),
+        Row("FCT of those served, mean [s]", "fct_mean_s"),
+        Row("data sent again [%]", "retransmitted_share", 100),
+        *utilised,
+    )
 
 
 def of_run(summary: Mapping[str, Any], access: Container[str] = ()) -> RenderableType:

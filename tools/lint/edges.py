@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 ALLOWED: Mapping[str, frozenset[str]] = {
+    "capture": frozenset(),
     "core": frozenset(),
     "model": frozenset({"core"}),
     "sim": frozenset({"model", "core"}),
-    "py": frozenset({"sim", "model", "core"}),
+    "py": frozenset({"sim", "model", "core", "capture"}),
 }
 """Folder of a crate under `crates/`, and the folders of the crates it may use."""
 

@@ -7,6 +7,7 @@ mod cdf;
 mod change;
 mod free;
 mod network;
+mod replay;
 mod route;
 mod tcp;
 mod traffic;
@@ -85,9 +86,13 @@ impl Check<'_> {
 
 /// Reads the typed document out of the tree.
 pub(crate) fn document(tree: &Tree) -> Result<Document, Report> {
-    let mut root = tree.root.clone();
+    typed(tree.root.clone()).map_err(|problem| Report::new(vec![problem], &tree.texts))
+}
+
+/// Reads the typed document out of its root.
+pub(crate) fn typed(mut root: Node) -> Result<Document, Problem> {
     rearrange(&mut root);
-    root.decode().map_err(|problem| Report::new(vec![problem], &tree.texts))
+    root.decode()
 }
 
 /// Puts the settings of each law one level down, under the law's name, where

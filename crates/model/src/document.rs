@@ -51,6 +51,9 @@ pub(crate) struct Document {
     /// Variants to compare: for each, by name, the settings that make it up.
     #[serde(default, skip_serializing)]
     pub variant: Named<Named<Anything>>,
+    /// A grid to sweep: `seeds`, and for each key, quoted or dotted, the list of its values.
+    #[serde(default, skip_serializing)]
+    pub sweep: Named<Anything>,
 }
 
 fn sample() -> Time {
@@ -169,16 +172,30 @@ pub(crate) struct PortDoc {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table with arrivals, size and transport")]
 pub(crate) struct ClassDoc {
-    /// When flows start.
-    pub arrivals: ArrivalsDoc,
-    /// How much each flow has to send.
-    pub size: size::SizeDoc,
+    /// When flows start; needed unless `flows` are replayed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<ArrivalsDoc>,
+    /// How much each flow has to send; needed unless `flows` are replayed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<size::SizeDoc>,
+    /// A file whose flows are replayed, in place of `arrivals` and `size`: a packet capture, or a table (CSV or Parquet) of `start_s`, `size_bytes` and, if need be, `direction`. Relative to the scenario's folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flows: Option<String>,
+    /// For `flows`: starts are multiplied by this; default 1, above 0, up to 1e6. 0.5 makes flows come twice as fast.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_scale: Option<f64>,
+    /// For `flows`: only so many, the first to start; default: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+    /// For `flows`: only those of this direction; default: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only: Option<Direction>,
     /// Transport; default tcp with the profile rfc.
     #[serde(default)]
     pub transport: transport::TransportDoc,
-    /// Which end opens the connection: the one that sends the data (upload, the default) or the one that receives it.
-    #[serde(default)]
-    pub direction: Direction,
+    /// Which end opens the connection: the one that sends the data (upload, the default) or the one that receives it. With `flows` it places the hosts: data of this direction goes the way of the class, that of the other one comes back; default there: the direction that most bytes have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
     /// How long a user waits before giving up; default: for ever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patience: Option<Time>,

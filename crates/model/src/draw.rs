@@ -14,7 +14,7 @@ use rand::{Rng, RngExt as _, SeedableRng as _, distr::OpenClosed01};
 pub use rand_pcg::Pcg64;
 use tidegate_core::units::Time;
 
-use crate::scenario::{Class, Course, FlowSize, Shape};
+use crate::scenario::{Class, Course, Direction, FlowSize, Shape};
 use arrivals::Starts;
 
 /// Largest flow in bytes; a draw beyond it is cut.
@@ -53,6 +53,11 @@ pub struct FlowDraw {
     pub size: Option<u64>,
     /// Which of the class's pairs of hosts it runs between.
     pub pair: usize,
+    /// Whether data goes from the second host of the pair to the first: a
+    /// replayed flow of the direction that its class does not have.
+    pub turned: bool,
+    /// Which end opens the connection.
+    pub direction: Direction,
     /// Whether routers cannot read its transport headers.
     pub opaque: bool,
 }
@@ -62,6 +67,7 @@ pub struct FlowDraw {
 pub struct ClassDraws {
     starts: Starts,
     sizes: Sizes,
+    direction: Direction,
     pairs: u32,
     pair: Pcg64,
     opaque_share: f64,
@@ -76,6 +82,7 @@ impl ClassDraws {
         ClassDraws {
             starts: Starts::new(&class.arrivals, named("arrivals")),
             sizes: Sizes { size: class.size.clone(), most, random: named("size") },
+            direction: class.direction,
             pairs: u32::try_from(class.pairs.len()).unwrap_or(u32::MAX).max(1),
             pair: named("pair"),
             opaque_share: class.opaque_share,
@@ -87,9 +94,15 @@ impl ClassDraws {
     /// never ends by itself.
     pub fn next_flow(&mut self) -> Option<FlowDraw> {
         let start = self.starts.next_start()?;
+        let (size, direction) = match self.starts.recorded() {
+            Some(flow) => (Some(flow.size.clamp(1, self.sizes.most)), flow.direction),
+            None => (self.sizes.draw(start), self.direction),
+        };
         Some(FlowDraw {
             start,
-            size: self.sizes.draw(start),
+            size,
+            direction,
+            turned: direction != self.direction,
             pair: self.pair.random_range(0..self.pairs) as usize,
             opaque: self.opaque.random::<f64>() < self.opaque_share,
         })

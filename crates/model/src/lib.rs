@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 pub use report::Report;
 pub use scenario::Scenario;
 
+use document::ClassDoc;
 use document::size::Distribution;
 
 /// A document and the name that messages give it.
@@ -47,15 +48,15 @@ pub struct Setting<'a> {
 /// The document cannot be read.
 pub fn files(source: Source<'_>, settings: &[Setting<'_>]) -> Result<Vec<String>, Report> {
     let document = check::document(&tree::parse(source, settings)?)?;
-    let mut files: Vec<String> = document
-        .traffic
-        .0
-        .into_iter()
-        .filter_map(|(_, class)| match class.size.0 {
+    let of_class = |class: ClassDoc| {
+        let sizes = class.size.and_then(|size| match size.0 {
             Distribution::Empirical(law) => Some(law.file),
             _ => None,
-        })
-        .collect();
+        });
+        [sizes, class.flows].into_iter().flatten()
+    };
+    let mut files: Vec<String> =
+        document.traffic.0.into_iter().flat_map(|(_, class)| of_class(class)).collect();
     files.sort();
     files.dedup();
     Ok(files)
@@ -110,6 +111,31 @@ pub fn variants(
     let tree = tree::parse(source, settings)?;
     check::document(&tree)?;
     Ok(tree.variants())
+}
+
+/// The axes of a grid of settings, as `[sweep]` writes them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axes {
+    /// Keys joined by dots, each with its values in TOML, in the order of the document.
+    pub axes: Vec<(String, Vec<String>)>,
+    /// How many seeds each point gets, if the document says so.
+    pub seeds: Option<u64>,
+}
+
+/// The axes that a document defines (`[sweep]`).
+///
+/// Every key and value is held against the format of documents; whether the
+/// points of the grid make scenarios is for [`load`] to say.
+///
+/// # Errors
+/// The document cannot be read, or an axis does not fit into it.
+pub fn axes(source: Source<'_>, settings: &[Setting<'_>]) -> Result<Axes, Report> {
+    let tree = tree::parse(source, settings)?;
+    check::document(&tree)?;
+    let refused = |problem| Report::new(vec![problem], &tree.texts);
+    let sweep = tree::sweep::Sweep::of(&tree).map_err(refused)?;
+    sweep.points(&tree, |root| check::typed(root).map(drop)).map_err(refused)?;
+    Ok(sweep.settings(&tree))
 }
 
 /// The JSON schema of scenario documents.

@@ -66,6 +66,8 @@ pub(crate) struct Text {
     pub name: String,
     /// The text itself.
     pub text: String,
+    /// Number of its first line: of a large file only a part is kept.
+    pub first: usize,
 }
 
 impl Report {
@@ -127,7 +129,7 @@ impl Excerpt {
         let start = floor(whole, span.start.min(whole.len()));
         let from = whole[..start].rfind('\n').map_or(0, |at| at + 1);
         let to = whole[start..].find('\n').map_or(whole.len(), |at| start + at);
-        let first = whole[..from].matches('\n').count() + 1;
+        let first = text.first + whole[..from].matches('\n').count();
         let end = ceil(whole, span.end.clamp(start, to));
         let left = ceil(whole, from.max(start.saturating_sub(CONTEXT)));
         let right = floor(whole, to.min(end.min(start + CONTEXT) + CONTEXT));

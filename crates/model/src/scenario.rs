@@ -2,6 +2,8 @@
 //!
 //! Whoever holds a [`Scenario`] can build its network without another check.
 
+use std::sync::Arc;
+
 use tidegate_core::law::aqm::Link;
 use tidegate_core::law::session::{Opener, Refusal};
 pub use tidegate_core::port::Limit;
@@ -112,7 +114,8 @@ pub struct Class {
     pub size: FlowSize,
     /// Transport of its flows.
     pub tcp: Tcp,
-    /// Which end opens the connection.
+    /// Which end opens the connection. A replayed flow has a direction of its
+    /// own: where it is the other one, data goes from the second host of the pair to the first.
     pub direction: Direction,
     /// How long a user waits before giving up.
     pub patience: Option<Time>,
@@ -173,6 +176,19 @@ pub enum Arrivals {
         /// Span of the starts.
         within: Time,
     },
+    /// As recorded, sorted by start.
+    Replayed(Arc<[Replayed]>),
+}
+
+/// A flow as it was recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Replayed {
+    /// When it starts.
+    pub start: Time,
+    /// How much it sends, in bytes, at least one.
+    pub size: u64,
+    /// Which end opens the connection.
+    pub direction: Direction,
 }
 
 /// A number that changes over time: linear between its points, which are
@@ -199,6 +215,8 @@ pub enum FlowSize {
         /// When the flow stops handing in data.
         stop: Time,
     },
+    /// As recorded, with the arrivals.
+    Replayed,
 }
 
 /// A distribution of sizes, scaled to a mean of one.

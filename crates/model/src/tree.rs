@@ -5,6 +5,7 @@
 
 pub(crate) mod decode;
 mod setting;
+pub(crate) mod sweep;
 
 use toml::de::{DeTable, DeValue};
 
@@ -107,7 +108,8 @@ pub(crate) struct Tree {
 
 /// Parses a document and applies settings to it, in their order.
 pub(crate) fn parse(source: Source<'_>, settings: &[Setting<'_>]) -> Result<Tree, crate::Report> {
-    let mut texts = vec![Text { name: source.name.to_owned(), text: source.text.to_owned() }];
+    let mut texts =
+        vec![Text { name: source.name.to_owned(), text: source.text.to_owned(), first: 1 }];
     if source.text.len() > MAX_DOCUMENT {
         let problem = Problem {
             what: format!("{} is larger than {} MiB", source.name, MAX_DOCUMENT >> 20),
@@ -125,6 +127,7 @@ pub(crate) fn parse(source: Source<'_>, settings: &[Setting<'_>]) -> Result<Tree
         texts.push(Text {
             name: "--set".to_owned(),
             text: format!("{}={}", setting.key, setting.value),
+            first: 1,
         });
         if let Err(problem) = setting::apply(&mut tree.root, setting, at + 1) {
             return Err(crate::Report::new(vec![problem], &texts));
@@ -217,25 +220,33 @@ impl Tree {
     }
 
     fn leaves(&self, node: &Node, path: &mut Vec<String>, settings: &mut crate::Settings) {
-        let written = self
-            .texts
-            .get(node.place.text)
-            .and_then(|text| text.text.get(node.place.span.clone()))
-            .unwrap_or_default();
         match &node.value {
-            Value::Table(table) if !written.starts_with('{') => {
+            Value::Table(table) if !self.written(node).starts_with('{') => {
                 for entry in &table.entries {
                     path.push(entry.key.clone());
                     self.leaves(&entry.value, path, settings);
                     path.pop();
                 }
             }
+            _ => settings.push((decode::joined(path), self.toml(node))),
+        }
+    }
+
+    /// A value as it was written.
+    fn written(&self, node: &Node) -> &str {
+        let text = self.texts.get(node.place.text);
+        text.and_then(|text| text.text.get(node.place.span.clone())).unwrap_or_default()
+    }
+
+    /// A value as TOML.
+    fn toml(&self, node: &Node) -> String {
+        let written = self.written(node);
+        match &node.value {
             // a string given by a setting may have no quotes
             Value::String(text) if !written.starts_with(['"', '\'']) => {
-                let quoted = toml::Value::String(text.clone()).to_string();
-                settings.push((decode::joined(path), quoted));
+                toml::Value::String(text.clone()).to_string()
             }
-            _ => settings.push((decode::joined(path), written.to_owned())),
+            _ => written.to_owned(),
         }
     }
 }

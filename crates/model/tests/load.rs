@@ -576,7 +576,7 @@ fn the_shown_scenario_spells_defaults_out_and_is_the_same() {
 fn the_schema_knows_every_key_and_law() {
     let schema: serde_json::Value = serde_json::from_str(&schema()).unwrap();
     let keys = schema["properties"].as_object().unwrap();
-    for key in ["name", "duration", "topology", "port", "traffic", "change", "variant"] {
+    for key in ["name", "duration", "topology", "port", "traffic", "change", "variant", "sweep"] {
         assert!(keys.contains_key(key), "{key}");
     }
     assert_eq!(schema["additionalProperties"], false);

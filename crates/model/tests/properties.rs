@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use tidegate_model::draw::ClassDraws;
-use tidegate_model::{Scenario, Setting, Source, files, load, show, variants};
+use tidegate_model::{Scenario, Setting, Source, axes, files, load, show, variants};
 
 const BASE: &str = r#"
 name = "x"
@@ -30,6 +30,10 @@ until = "200s"
 to = "30kB"
 [variant.none]
 port.bottleneck.gate = { law = "none" }
+[sweep]
+seeds = 3
+"port.bottleneck.gate.alpha_min" = [5, 10]
+traffic.web.size.mean = ["10kB"]
 "#;
 
 /// Words that mean something somewhere, for mutations that get far.
@@ -83,6 +87,8 @@ const WORDS: &[&str] = &[
     "1979-05-27",
     "\"\"",
     "variant",
+    "sweep",
+    "seeds",
     "change",
     "tandem",
     "links",
@@ -109,8 +115,13 @@ fn try_all(text: &str, settings: &[Setting<'_>], contents: &BTreeMap<String, Vec
         }
         Err(report) => Some(report),
     };
-    let reports = [report, files(source, settings).err(), variants(source, settings).err()];
-    for report in reports.into_iter().flatten() {
+    let others = [
+        files(source, settings).err(),
+        variants(source, settings).err(),
+        axes(source, settings).err(),
+    ];
+    let reports = [report].into_iter().chain(others);
+    for report in reports.flatten() {
         assert!(report.render(false).starts_with("error"));
         assert!(report.render(true).contains("error"));
     }

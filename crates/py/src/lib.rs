@@ -17,7 +17,7 @@ mod _native {
     #[pymodule_export]
     use crate::law::{Counts, Knobs, View};
     #[pymodule_export]
-    use crate::scenario::{Scenario, ScenarioError, columns, files, load, schema, variants};
+    use crate::scenario::{Scenario, ScenarioError, axes, columns, files, load, schema, variants};
     #[pymodule_export]
     use crate::simulation::{LawFault, Simulation};
     use pyo3::prelude::*;

@@ -112,6 +112,23 @@ pub fn variants(
         .map_err(|report| refused(&report, colour))
 }
 
+/// Keys with their values in TOML, and the number of seeds.
+type Axes = (Vec<(String, Vec<String>)>, Option<u64>);
+
+/// The axes that a document defines (`[sweep]`), and its number of seeds.
+#[pyfunction]
+#[pyo3(signature = (text, origin, settings, colour = false))]
+pub fn axes(
+    text: &str,
+    origin: &str,
+    settings: Vec<(String, String)>,
+    colour: bool,
+) -> PyResult<Axes> {
+    let found = model::axes(model::Source { name: origin, text }, &settings_of(&settings))
+        .map_err(|report| refused(&report, colour))?;
+    Ok((found.axes, found.seeds))
+}
+
 /// The columns of each result table: name, unit, kind and meaning.
 #[pyfunction]
 pub fn columns()

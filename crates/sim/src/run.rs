@@ -310,10 +310,12 @@ impl Simulation {
         let place = class as usize;
         if let Some(draw) = self.arrivals[place].pending.take() {
             let size = draw.size.unwrap_or(UNLIMITED);
+            let (from, to) = self.classes[place].pairs[draw.pair];
             let flow = NewFlow {
                 row: self.rows.len() as u32,
                 class: class as u16,
-                pair: self.classes[place].pairs[draw.pair],
+                pair: if draw.turned { (to, from) } else { (from, to) },
+                download: draw.direction == Direction::Download,
                 size,
                 opaque: draw.opaque,
             };
@@ -373,7 +375,6 @@ impl Simulation {
 fn params(class: &Class, seed: u64) -> ClassParams {
     ClassParams {
         tcp: class.tcp.clone(),
-        download: class.direction == Direction::Download,
         pairs: class.pairs.clone(),
         patience: class.patience,
         jitter: JitterDraw(stream(seed, &class.name, "syn-jitter")),

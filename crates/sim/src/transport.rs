@@ -19,7 +19,6 @@ use crate::rows::Row;
 /// What the transport of one class needs to know, resolved once.
 pub(crate) struct ClassParams {
     pub(crate) tcp: Tcp,
-    pub(crate) download: bool,
     pub(crate) pairs: Vec<(u16, u16)>,
     pub(crate) patience: Option<Time>,
     pub(crate) jitter: crate::run::JitterDraw,

@@ -1,4 +1,4 @@
-"""Pictures of comparisons; matplotlib is loaded here and nowhere else."""
+"""Pictures of comparisons and sweeps; matplotlib is loaded here and nowhere else."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 import matplotlib as mpl
 
-from tidegate.plot import controls, distribution, rates
+from tidegate.plot import axis, controls, distribution, rates
 from tidegate.plot.style import RULES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from tidegate.comparison import Comparison
+    from tidegate.sweeping import Sweep
 
 DRAWN = {
     "fct-distribution": distribution.draw,
@@ -29,6 +30,17 @@ def pictures(comparison: Comparison) -> dict[str, bytes]:
     with mpl.rc_context(cast("Any", RULES)):
         for name, draw in DRAWN.items():
             figure = draw(comparison)
+            for form in FORMATS:
+                files[f"{name}.{form}"] = _content(figure, form)
+    return files
+
+
+def sweep_pictures(sweep: Sweep) -> dict[str, bytes]:
+    """Return every picture of a sweep: a metric over each axis of numbers."""
+    files: dict[str, bytes] = {}
+    with mpl.rc_context(cast("Any", RULES)):
+        for picture in axis.planned(sweep):
+            figure, name = axis.draw(sweep, picture), axis.file_name(picture)
             for form in FORMATS:
                 files[f"{name}.{form}"] = _content(figure, form)
     return files

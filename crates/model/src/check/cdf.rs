@@ -40,7 +40,7 @@ pub(super) fn read(
         Err((span, what, help)) => {
             let text = check.texts.len();
             let shown = String::from_utf8_lossy(bytes).chars().take(MAX_DOCUMENT).collect();
-            check.texts.push(Text { name: file.to_owned(), text: shown });
+            check.texts.push(Text { name: file.to_owned(), text: shown, first: 1 });
             let place = Some(Place { text, span });
             check.problems.push(Problem { what, help: help.to_owned(), place });
             None

@@ -2,7 +2,7 @@
 
 use tidegate_core::units::{Size, Time};
 
-use super::{Check, cdf, tcp};
+use super::{Check, cdf, replay, tcp};
 use crate::document::size::Distribution;
 use crate::document::transport::TransportDoc;
 use crate::document::{ArrivalsDoc, ClassDoc};
@@ -38,18 +38,30 @@ pub(super) fn class(
         "a user without any patience never starts",
         "write a time above 0s, or leave it out",
     );
-    let arrivals = arrivals(check, name, &mut doc.arrivals);
-    let size = size(check, name, doc);
+    let (arrivals, size, direction) = if doc.flows.is_some() {
+        let (flows, direction) = replay::flows(check, name, doc)?;
+        (Some(Arrivals::Replayed(flows)), Some(FlowSize::Replayed), direction)
+    } else {
+        replay::refuse_without_flows(check, name, doc);
+        let direction = *doc.direction.get_or_insert_default();
+        (arrivals(check, name, &mut doc.arrivals), size(check, name, doc), direction)
+    };
     Some(Class {
         name: name.to_owned(),
         arrivals: arrivals?,
         size: size?,
         tcp,
-        direction: doc.direction,
+        direction,
         patience: doc.patience,
         opaque_share: doc.opaque_share,
         pairs,
     })
+}
+
+fn missing(check: &mut Check<'_>, name: &str, key: &str) {
+    let what = format!("the key `{key}` is missing");
+    let help = format!("add `{key} = ...`, or replay flows: `flows = \"capture.pcap\"`");
+    check.refuse(&["traffic", name], what, help);
 }
 
 /// The flows per second of one flow every `spacing`.
@@ -57,7 +69,11 @@ pub(super) fn per_s(spacing: Time) -> f64 {
     1e12 / spacing.ps() as f64
 }
 
-fn arrivals(check: &mut Check<'_>, name: &str, doc: &mut ArrivalsDoc) -> Option<Arrivals> {
+fn arrivals(check: &mut Check<'_>, name: &str, doc: &mut Option<ArrivalsDoc>) -> Option<Arrivals> {
+    let Some(doc) = doc else {
+        missing(check, name, "arrivals");
+        return None;
+    };
     let path = |key| ["traffic", name, "arrivals", key];
     let kind = kind(check, name, doc)?;
     let (start, stop) = (doc.start.unwrap_or(Time::ZERO), doc.stop.unwrap_or(Time::NEVER));
@@ -137,7 +153,11 @@ fn size(check: &mut Check<'_>, name: &str, doc: &ClassDoc) -> Option<FlowSize> {
         check.require(holds, place, what, "write a size from 1B to 1000GB");
         Course::constant(size.bytes() as f64)
     };
-    let drawn = match &doc.size.0 {
+    let Some(size) = &doc.size else {
+        missing(check, name, "size");
+        return None;
+    };
+    let drawn = match &size.0 {
         Distribution::Unlimited => {
             let stop = doc.stop.unwrap_or(Time::NEVER);
             let what = "flows that stop at once never start";

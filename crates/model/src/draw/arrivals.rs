@@ -5,11 +5,13 @@
 //! apart, and those of a regular one exactly 1. The integral of a piecewise
 //! linear rate is inverted exactly, so no flow is drawn to be thrown away.
 
+use std::sync::Arc;
+
 use rand_pcg::Pcg64;
 use tidegate_core::units::Time;
 
 use super::uniform;
-use crate::scenario::{Arrivals, Course};
+use crate::scenario::{Arrivals, Course, Replayed};
 
 /// The starts of a class's flows, in order.
 #[derive(Clone, Debug)]
@@ -20,6 +22,8 @@ pub(super) enum Starts {
     Listed(Vec<Time>),
     /// Evenly drawn instants, in order.
     Uniform(Uniform),
+    /// As recorded, and how many have started.
+    Replayed(Arc<[Replayed]>, usize),
 }
 
 impl Starts {
@@ -38,6 +42,7 @@ impl Starts {
                 log_share: 0.0,
                 random,
             }),
+            Arrivals::Replayed(flows) => Starts::Replayed(Arc::clone(flows), 0),
         }
     }
 
@@ -46,6 +51,19 @@ impl Starts {
             Starts::Process(process) => process.next_start(),
             Starts::Listed(instants) => instants.pop(),
             Starts::Uniform(uniform) => uniform.next_start(),
+            Starts::Replayed(flows, started) => {
+                let start = flows.get(*started)?.start;
+                *started += 1;
+                Some(start)
+            }
+        }
+    }
+
+    /// The recorded flow that has just started, if flows are replayed.
+    pub fn recorded(&self) -> Option<&Replayed> {
+        match self {
+            Starts::Replayed(flows, started) => flows.get(started.checked_sub(1)?),
+            _ => None,
         }
     }
 }

@@ -18,17 +18,9 @@ pub(super) fn apply(root: &mut Node, setting: &Setting<'_>, text: usize) -> Resu
     if whole > super::MAX_DOCUMENT {
         return refuse("the setting is too long", "", 0);
     }
-    // the key alone first: it must be one key, and nothing but a key
-    let Ok(skeleton) = toml_text(&format!("{}=0", setting.key), text) else {
-        return refuse(
-            "not a key that can be set",
-            "write keys with dots, as in `traffic.web.size.mean=30kB`, and quote names that \
-             contain a dot, as in `port.\"bottleneck.reverse\".gate.law=none`",
-            key_length,
-        );
-    };
-    let Some(path) = only_path(&skeleton) else {
-        return refuse("not a single key", "set one key at a time, on one line", key_length);
+    let (path, keys) = match key(setting.key, text) {
+        Ok(found) => found,
+        Err((what, help)) => return refuse(what, help, key_length),
     };
     let value = match toml_text(&format!("{}={}", setting.key, setting.value), text) {
         Ok(parsed) => match only_value(&parsed, &path).cloned() {
@@ -50,8 +42,35 @@ pub(super) fn apply(root: &mut Node, setting: &Setting<'_>, text: usize) -> Resu
             }
         }
     };
-    let keys: Vec<Place> = key_places(&skeleton);
     insert(root, &alias(root, path), &keys, value)
+}
+
+/// Puts a value that has a place already under a dotted key written at `at`.
+pub(super) fn put(root: &mut Node, written: &str, at: &Place, value: Node) -> Result<(), Problem> {
+    let (path, _) = key(written, at.text).map_err(|(what, help)| Problem {
+        what: format!("`{written}`: {what}"),
+        help: help.to_owned(),
+        place: Some(at.clone()),
+    })?;
+    insert(root, &alias(root, path), std::slice::from_ref(at), value)
+}
+
+/// What is wrong with a key, and what would be right.
+type Wrong = (&'static str, &'static str);
+
+/// The keys of a dotted key, each with its place in text number `text`.
+fn key(written: &str, text: usize) -> Result<(Vec<String>, Vec<Place>), Wrong> {
+    // with a value of no interest: it must be one key, and nothing but a key
+    let Ok(skeleton) = toml_text(&format!("{written}=0"), text) else {
+        return Err((
+            "not a key that can be set",
+            "write keys with dots, as in `traffic.web.size.mean=30kB`, and quote names that \
+             contain a dot, as in `port.\"bottleneck.reverse\".gate.law=none`",
+        ));
+    };
+    let path =
+        only_path(&skeleton).ok_or(("not a single key", "set one key at a time, on one line"))?;
+    Ok((path, key_places(&skeleton)))
 }
 
 /// The keys down to the only leaf of a tree, if it has but one.

@@ -40,6 +40,8 @@ pub(crate) struct NewFlow {
     pub(crate) row: u32,
     pub(crate) class: u16,
     pub(crate) pair: (u16, u16),
+    /// Whether the end that receives the data opens the connection.
+    pub(crate) download: bool,
     pub(crate) size: u64,
     pub(crate) opaque: bool,
 }
@@ -87,7 +89,6 @@ impl<C: Control> FlowTable<C> {
         if let Some(patience) = class.patience {
             sender.give_up = world.net.now.saturating_add(patience);
         }
-        let download = class.download;
         let slot = match self.free.pop() {
             Some(slot) => {
                 let slot = slot as usize;
@@ -108,7 +109,7 @@ impl<C: Control> FlowTable<C> {
         let id = FlowId::new(self.number, slot as u32);
         let (sender, receiver, mut ctx) = self.borrow(slot, world);
         let address = sender.address(id.0);
-        if download {
+        if flow.download {
             receiver.send_syn(&address, &mut ctx);
         } else {
             sender.send_syn(&address, &mut ctx);

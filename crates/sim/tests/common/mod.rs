@@ -19,10 +19,19 @@ pub const LINK: &str = r#"
 "#;
 
 pub fn load(text: &str, settings: &[(&str, &str)]) -> Scenario {
+    load_with(text, settings, &BTreeMap::new())
+}
+
+/// A scenario that refers to files.
+pub fn load_with(
+    text: &str,
+    settings: &[(&str, &str)],
+    files: &BTreeMap<String, Vec<u8>>,
+) -> Scenario {
     let settings: Vec<Setting<'_>> =
         settings.iter().map(|&(key, value)| Setting { key, value }).collect();
     let source = Source { name: "test.toml", text };
-    match tidegate_model::load(source, &settings, &BTreeMap::new()) {
+    match tidegate_model::load(source, &settings, files) {
         Ok(scenario) => scenario,
         Err(report) => panic!("{}", report.render(false)),
     }

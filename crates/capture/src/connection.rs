@@ -1,0 +1,251 @@
+//! Which packets belong to one connection, and how much its ends sent.
+//!
+//! Each end's stream is followed by its sequence numbers, unwrapped to 64 bits
+//! (RFC 9293, section 3.4). What an end sent is the span from where its stream
+//! began, after its SYN or at the first segment seen, to the furthest byte that
+//! was seen or acknowledged, without the number that a FIN takes.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use crate::packet::Segment;
+use crate::{Direction, Flow, MAX_CONNECTIONS, Reason};
+
+/// Largest window (RFC 7323, section 2.3): no two packets that are under way are further apart.
+const MAX_WINDOW: i64 = 1 << 30;
+/// How much of a SYN's data its answer may acknowledge.
+const MAX_SYN_DATA: u32 = 1 << 16;
+
+/// What one end has sent. Positions count bytes of its stream, from wherever
+/// the capture came upon it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Way {
+    /// The furthest sequence number known, with its position.
+    furthest: Option<(u32, i64)>,
+    /// Sequence number of its SYN.
+    syn: Option<u32>,
+    /// Where its data begins: after its SYN, else at the lowest of its segments.
+    first: Option<i64>,
+    /// End of the furthest data seen.
+    seen: Option<i64>,
+    /// Where its segments without data stand: a FIN before them is counted in.
+    stood: Option<i64>,
+    /// The first and the furthest acknowledgement of its data, and of its FIN.
+    acked: Option<(i64, i64)>,
+    /// Position of its FIN.
+    fin: Option<i64>,
+}
+
+impl Way {
+    /// The position of a sequence number; none if no window reaches there.
+    fn position(&self, sequence: u32) -> Option<i64> {
+        let Some((known, position)) = self.furthest else { return Some(0) };
+        let ahead = i64::from(sequence.wrapping_sub(known) as i32);
+        (ahead.abs() <= MAX_WINDOW).then_some(position + ahead)
+    }
+
+    fn reached(&mut self, sequence: u32, position: i64) {
+        if self.furthest.is_none_or(|(_, furthest)| position > furthest) {
+            self.furthest = Some((sequence, position));
+        }
+    }
+
+    /// Takes note of a segment that this end sent; whether it fits the others.
+    fn sent(&mut self, segment: &Segment) -> bool {
+        // a SYN takes the number before the first byte
+        let sequence = segment.sequence.wrapping_add(u32::from(segment.syn));
+        let Some(start) = self.position(sequence) else { return false };
+        let end = start + i64::from(segment.data);
+        if segment.syn {
+            self.syn = Some(segment.sequence);
+            self.first = Some(start);
+        } else if self.syn.is_none() && segment.data > 0 {
+            self.first = Some(self.first.map_or(start, |first| first.min(start)));
+        }
+        self.first.get_or_insert(start);
+        let latest = if segment.data > 0 { &mut self.seen } else { &mut self.stood };
+        *latest = (*latest).max(Some(end));
+        if segment.fin {
+            self.fin = self.fin.max(Some(end));
+        }
+        self.reached(sequence.wrapping_add(segment.data), end);
+        true
+    }
+
+    /// Takes note of an acknowledgement by the other end; whether it fits.
+    fn acknowledged(&mut self, ack: u32) -> bool {
+        let Some(position) = self.position(ack) else { return false };
+        let (first, last) = self.acked.unwrap_or((position, position));
+        self.acked = Some((first, last.max(position)));
+        self.reached(ack, position);
+        true
+    }
+
+    /// Whether `ack` answers the SYN of this end.
+    fn answered_by(&self, ack: u32) -> bool {
+        self.syn.is_some_and(|syn| ack.wrapping_sub(syn).wrapping_sub(1) <= MAX_SYN_DATA)
+    }
+
+    /// Bytes sent, and whether the end of the stream is known.
+    fn total(&self) -> (u64, bool) {
+        let Some(first) = self.first.or(self.acked.map(|(first, _)| first)) else {
+            return (0, false);
+        };
+        let seen = self.seen.map_or(first, |seen| seen.max(first));
+        let acked = self.acked.map(|(_, last)| last);
+        let told = acked.max(self.stood).unwrap_or(seen);
+        let (end, over) = match self.fin {
+            Some(fin) => (seen.max(told.min(fin)), true),
+            // one number past the last byte that anyone saw: a FIN that the capture missed
+            None if told == seen + 1 => (seen, true),
+            None => (seen.max(told), false),
+        };
+        (u64::try_from(end - first).unwrap_or(0), over)
+    }
+}
+
+/// The two ends of a connection, the lower address first.
+type Ends = [SocketAddr; 2];
+
+/// One connection so far. Ends are told apart by their place in [`Ends`].
+#[derive(Clone, Copy, Debug)]
+struct Connection {
+    start_ns: u64,
+    /// What each end has sent.
+    ways: [Way; 2],
+    /// The end that sent the SYN, if it was seen.
+    opener: Option<usize>,
+    /// The end that sent the first packet seen.
+    speaker: usize,
+    reset: bool,
+}
+
+impl Connection {
+    fn new(start_ns: u64, speaker: usize) -> Connection {
+        let ways = [Way::default(); 2];
+        Connection { start_ns, ways, opener: None, speaker, reset: false }
+    }
+
+    /// Whether a segment with a SYN opens another connection between the same ends.
+    fn is_other(&self, segment: &Segment, from: usize) -> bool {
+        let (own, other) = (&self.ways[from], &self.ways[1 - from]);
+        if own.syn == Some(segment.sequence) {
+            return false;
+        }
+        match segment.ack {
+            // an answer to the SYN at hand, or one that overtook it in the capture
+            Some(ack) => !other.answered_by(ack),
+            None => {
+                let answered = own.acked.map(|(first, _)| first);
+                let start = own.position(segment.sequence.wrapping_add(1));
+                own.syn.is_some() || other.syn.is_none() || answered != start
+            }
+        }
+    }
+
+    /// Takes a segment from one of the ends; whether it fits what came before.
+    fn take(&mut self, segment: &Segment, from: usize) -> bool {
+        if segment.rst {
+            // its numbers follow other rules, and add nothing
+            self.reset = true;
+            return true;
+        }
+        if segment.syn {
+            let own = &mut self.ways[from];
+            if own.syn.is_some_and(|syn| syn != segment.sequence) {
+                // a server that forgot its first answer gave another one
+                *own = Way::default();
+            }
+            let opener = if segment.ack.is_some() { 1 - from } else { from };
+            self.opener.get_or_insert(opener);
+        }
+        let sent = self.ways[from].sent(segment);
+        let fits = segment.ack.is_none_or(|ack| self.ways[1 - from].acknowledged(ack));
+        sent && fits
+    }
+
+    /// What the connection amounts to; none if no data was sent.
+    fn flow(&self, ends: &Ends) -> Option<Flow> {
+        let client = self.opener.unwrap_or(match ends[0].port().cmp(&ends[1].port()) {
+            std::cmp::Ordering::Greater => 0,
+            std::cmp::Ordering::Less => 1,
+            std::cmp::Ordering::Equal => self.speaker,
+        });
+        let (up, down) = (self.ways[client].total(), self.ways[1 - client].total());
+        let (direction, most, least) = if up.0 > down.0 {
+            (Direction::Upload, up, down)
+        } else {
+            (Direction::Download, down, up)
+        };
+        (most.0 > 0).then_some(Flow {
+            start_ns: self.start_ns,
+            size_bytes: most.0,
+            other_bytes: least.0,
+            direction,
+            client: ends[client],
+            server: ends[1 - client],
+            closed: most.1 || self.reset,
+        })
+    }
+}
+
+/// The connections of a capture.
+#[derive(Debug, Default)]
+pub(crate) struct Connections {
+    open: BTreeMap<Ends, Connection>,
+    /// Those whose ends have opened another one since.
+    over: Vec<Flow>,
+    skipped: BTreeMap<Reason, u64>,
+}
+
+impl Connections {
+    /// One more of what is left out.
+    pub fn skip(&mut self, reason: Reason) {
+        *self.skipped.entry(reason).or_default() += 1;
+    }
+
+    /// Takes a segment that was seen so long after the first packet of the capture.
+    pub fn take(&mut self, segment: &Segment, ns: u64) {
+        let turned = segment.from > segment.to;
+        let ends = if turned { [segment.to, segment.from] } else { [segment.from, segment.to] };
+        let from = usize::from(turned);
+        let full = self.open.len() + self.over.len() >= MAX_CONNECTIONS;
+        let Some(connection) = self.open.get_mut(&ends) else {
+            if segment.rst {
+                // an end that nothing is known of has nothing to end
+                return;
+            }
+            if full {
+                return self.skip(Reason::TooMany);
+            }
+            let mut connection = Connection::new(ns, from);
+            connection.take(segment, from);
+            self.open.insert(ends, connection);
+            return;
+        };
+        if segment.syn && !segment.rst && connection.is_other(segment, from) {
+            let before = std::mem::replace(connection, Connection::new(ns, from));
+            connection.take(segment, from);
+            match before.flow(&ends) {
+                Some(_) if full => self.skip(Reason::TooMany),
+                Some(flow) => self.over.push(flow),
+                None => self.skip(Reason::NoData),
+            }
+        } else if !connection.take(segment, from) {
+            self.skip(Reason::OutsideWindow);
+        }
+    }
+
+    /// All connections with data, by start, and what was left out.
+    pub fn finish(mut self) -> (Vec<Flow>, Vec<(Reason, u64)>) {
+        let mut flows = std::mem::take(&mut self.over);
+        for (ends, connection) in std::mem::take(&mut self.open) {
+            match connection.flow(&ends) {
+                Some(flow) => flows.push(flow),
+                None => self.skip(Reason::NoData),
+            }
+        }
+        flows.sort_by_key(|flow| (flow.start_ns, flow.client, flow.server));
+        (flows, self.skipped.into_iter().collect())
+    }
+}

@@ -1,0 +1,155 @@
+//! From a captured packet to the TCP segment in it.
+
+use std::net::{IpAddr, SocketAddr};
+
+use etherparse::err::packet::SliceError;
+use etherparse::{EtherType, IpNumber, LaxNetSlice, LaxSlicedPacket, TcpHeader, TcpHeaderSlice};
+
+use crate::Reason;
+use crate::file::Record;
+
+/// Most data of one segment: hosts hand segments of up to half a megabyte to
+/// their network cards, and captures made on such a host hold these.
+const MAX_DATA: usize = 1 << 20;
+/// Most bytes of a TCP header.
+const MAX_HEADER: usize = TcpHeader::MAX_LEN;
+
+/// What is known of one TCP segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Segment {
+    pub from: SocketAddr,
+    pub to: SocketAddr,
+    pub sequence: u32,
+    /// What it acknowledges, if anything.
+    pub ack: Option<u32>,
+    pub syn: bool,
+    pub fin: bool,
+    pub rst: bool,
+    /// Bytes of data, by the lengths in the headers.
+    pub data: u32,
+}
+
+/// The segment in a packet.
+pub(crate) fn segment(record: &Record<'_>) -> Result<Segment, Reason> {
+    let packet = network(record)?;
+    if let Some((error, _)) = &packet.stop_err
+        && packet.net.is_none()
+    {
+        return Err(unread(error));
+    }
+    let (source, destination, header_len, stated) = match &packet.net {
+        Some(LaxNetSlice::Ipv4(ip)) => {
+            let header = ip.header();
+            let stated = match header.total_len() {
+                0 => None,
+                total => {
+                    let data = usize::from(total).checked_sub(header.slice().len());
+                    Some(data.ok_or(Reason::Malformed)?)
+                }
+            };
+            let extensions = ip.extensions().auth.map_or(0, |auth| auth.slice().len());
+            let (source, destination) = (header.source_addr(), header.destination_addr());
+            (IpAddr::V4(source), IpAddr::V4(destination), extensions, stated)
+        }
+        Some(LaxNetSlice::Ipv6(ip)) => {
+            let header = ip.header();
+            // none: a packet too long for the field, whose length stands in an option
+            let stated = Some(usize::from(header.payload_length())).filter(|&length| length > 0);
+            let extensions = ip.extensions().slice().len();
+            let (source, destination) = (header.source_addr(), header.destination_addr());
+            (IpAddr::V6(source), IpAddr::V6(destination), extensions, stated)
+        }
+        Some(LaxNetSlice::Arp(_)) | None => return Err(Reason::NotIp),
+    };
+    let Some(payload) = packet.ip_payload() else { return Err(Reason::NotIp) };
+    if payload.fragmented {
+        return Err(Reason::Fragment);
+    }
+    if payload.ip_number != IpNumber::TCP {
+        let unread = packet.stop_err.as_ref().map(|(error, _)| unread(error));
+        return Err(unread.unwrap_or(Reason::NotTcp));
+    }
+    // where the header does not say the length, the record does: what it lacks of the data was cut
+    let stated = stated.map(|length| length.saturating_sub(header_len));
+    let cut = (record.wire_len as usize).saturating_sub(record.data.len());
+    let length = stated.unwrap_or(payload.payload.len() + cut);
+    tcp(source, destination, payload.payload, length)
+}
+
+/// Takes the link's header off and reads that of IP.
+fn network<'a>(record: &Record<'a>) -> Result<LaxSlicedPacket<'a>, Reason> {
+    const NULL: u32 = 0;
+    const ETHERNET: u32 = 1;
+    // the numbers that systems use within, which some tools write into files
+    const RAW: [u32; 5] = [101, 12, 14, 228, 229];
+    const LOOP: u32 = 108;
+    const LINUX_SLL: u32 = 113;
+    const LINUX_SLL2: u32 = 276;
+    let data = record.data;
+    match record.link {
+        ETHERNET => LaxSlicedPacket::from_ethernet(data).map_err(|_| Reason::CutShort),
+        link if RAW.contains(&link) => ip(data),
+        NULL | LOOP => {
+            let (family, packet) = data.split_first_chunk::<4>().ok_or(Reason::CutShort)?;
+            // in the byte order of the machine that captured; IPv6 has a number of its own on each system
+            let family = u32::from_be_bytes(*family).min(u32::from_le_bytes(*family));
+            if matches!(family, 2 | 10 | 24 | 28 | 30) { ip(packet) } else { Err(Reason::NotIp) }
+        }
+        LINUX_SLL => cooked(data, 14, 16),
+        LINUX_SLL2 => cooked(data, 0, 20),
+        other => Err(Reason::Link(other)),
+    }
+}
+
+fn ip(data: &[u8]) -> Result<LaxSlicedPacket<'_>, Reason> {
+    use etherparse::err::ip::LaxHeaderSliceError;
+    LaxSlicedPacket::from_ip(data).map_err(|error| match error {
+        LaxHeaderSliceError::Len(_) => Reason::CutShort,
+        LaxHeaderSliceError::Content(_) => Reason::NotIp,
+    })
+}
+
+/// Linux's own header, whose type of what follows stands at `protocol`.
+fn cooked(data: &[u8], protocol: usize, header: usize) -> Result<LaxSlicedPacket<'_>, Reason> {
+    let rest = data.get(header..).ok_or(Reason::CutShort)?;
+    let protocol = EtherType(u16::from_be_bytes([data[protocol], data[protocol + 1]]));
+    Ok(LaxSlicedPacket::from_ether_type(protocol, rest))
+}
+
+fn unread(error: &SliceError) -> Reason {
+    match error {
+        SliceError::Len(_) => Reason::CutShort,
+        _ => Reason::Malformed,
+    }
+}
+
+/// Reads a TCP header; `length` is that of the segment on the link, header included.
+fn tcp(
+    source: IpAddr,
+    destination: IpAddr,
+    captured: &[u8],
+    length: usize,
+) -> Result<Segment, Reason> {
+    if captured.len() < TcpHeader::MIN_LEN {
+        return Err(Reason::CutShort);
+    }
+    // a snap length may cut options off, which are not needed
+    let mut padded = [0; MAX_HEADER];
+    let kept = captured.len().min(MAX_HEADER);
+    padded[..kept].copy_from_slice(&captured[..kept]);
+    let header = TcpHeaderSlice::from_slice(&padded).map_err(|_| Reason::Malformed)?;
+    let data = length.checked_sub(header.slice().len()).ok_or(Reason::Malformed)?;
+    if data > MAX_DATA {
+        return Err(Reason::Malformed);
+    }
+    Ok(Segment {
+        from: SocketAddr::new(source, header.source_port()),
+        to: SocketAddr::new(destination, header.destination_port()),
+        sequence: header.sequence_number(),
+        ack: header.ack().then(|| header.acknowledgment_number()),
+        syn: header.syn(),
+        fin: header.fin(),
+        rst: header.rst(),
+        data: data as u32,
+    })
+}

@@ -1,0 +1,55 @@
+//! Why something in a capture is not among its flows.
+
+use std::fmt;
+
+use crate::MAX_CONNECTIONS;
+
+/// Why a connection, or a packet, was left out.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Reason {
+    /// A connection whose ends sent nothing to each other: refused, unanswered or idle.
+    NoData,
+    /// A packet of a connection that came when as many were followed as can be.
+    TooMany,
+    /// A packet that lies further from its connection's others than any window reaches.
+    OutsideWindow,
+    /// A packet that is neither IPv4 nor IPv6.
+    NotIp,
+    /// An IP packet that is not TCP.
+    NotTcp,
+    /// A part of an IP packet.
+    Fragment,
+    /// A packet of which too little was kept.
+    CutShort,
+    /// A packet whose headers contradict themselves.
+    Malformed,
+    /// A packet of a link whose headers are not understood, with the number of its type.
+    Link(u32),
+    /// A packet of an interface that the capture does not describe.
+    NoInterface,
+    /// A packet without a time (a simple packet block).
+    NoTime,
+    /// The place where the file is damaged or cut off.
+    Broken,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::NoData => f.write_str("connection without data"),
+            Reason::TooMany => {
+                write!(f, "packet of a connection beyond the first {MAX_CONNECTIONS}")
+            }
+            Reason::OutsideWindow => f.write_str("packet outside the window of its connection"),
+            Reason::NotIp => f.write_str("packet not IP"),
+            Reason::NotTcp => f.write_str("packet not TCP"),
+            Reason::Fragment => f.write_str("fragment of an IP packet"),
+            Reason::CutShort => f.write_str("packet cut short before the end of its TCP header"),
+            Reason::Malformed => f.write_str("packet with contradicting headers"),
+            Reason::Link(number) => write!(f, "packet of a link of type {number}"),
+            Reason::NoInterface => f.write_str("packet of an interface that is not described"),
+            Reason::NoTime => f.write_str("packet without a time"),
+            Reason::Broken => f.write_str("record damaged or cut off"),
+        }
+    }
+}
