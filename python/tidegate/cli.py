@@ -7,13 +7,14 @@ import json
 import re
 import signal
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from rich.console import Console
 
@@ -322,44 +323,50 @@ def sweep(
     names = chosen(metrics, planned.subject)
     part = "" if planned.subject.shard is None else "-{}-of-{}".format(*planned.subject.shard)
     folder = _folder(out, planned.subject.name, f"sweep{part}")
-    with Ledger(folder, planned, keep_flows=keep_flows, mix=mix) as ledger:
-        done = _fill(planned, ledger, workers, names)
-        _end(ledger, done, as_json)
+    with Ledger(folder, planned, keep_flows=keep_flows, mix=mix) as ledger, _kept(ledger):
+        _end(ledger, _fill(planned, ledger, workers, names), as_json)
+
+
+@contextmanager
+def _kept(ledger: Ledger) -> Iterator[None]:
+    """Say what is kept if a sweep breaks off, and leave quietly on Ctrl-C."""
+    from tidegate.store import display
+
+    try:
+        yield
+    except BaseException as error:
+        kept, total = ledger.kept(), len(ledger.plan.subject.jobs)
+        if kept:
+            place = display(ledger.target)
+            _say(f"{kept} of {total} runs are kept in {place}; the same command goes on there.")
+        if not isinstance(error, KeyboardInterrupt):
+            raise
+        if not kept:
+            _say("Interrupted before the first run was over; nothing was written.")
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def _fill(
     planned: SweepPlan, ledger: Ledger, workers: int | None, metrics: tuple[str, ...]
 ) -> Sweep:
-    """Run what is missing under a progress bar; say what is kept if it breaks off."""
+    """Run what is missing under a progress bar."""
     from tidegate import progress
-    from tidegate.store import display
     from tidegate.sweeping import execute
 
     total, missing = len(planned.subject.jobs), ledger.missing
     if ledger.found:
         _say(f"{len(ledger.found)} of {total} runs are there already; {len(missing)} to go.")
-    try:
-        with progress.bar(
-            _stderr(), planned.subject.name, len(missing), planned.simulated_s(missing)
-        ) as meter:
-            return execute(
-                planned,
-                ledger,
-                workers=workers,
-                metrics=metrics,
-                report=meter.report,
-                finished=meter.finished,
-            )
-    except BaseException as error:
-        kept = ledger.kept()
-        if kept:
-            place = display(ledger.target)
-            _say(f"{kept} of {total} runs are kept in {place}; the same command goes on there.")
-        elif isinstance(error, KeyboardInterrupt):
-            _say("Interrupted before the first run was over; nothing was written.")
-        if isinstance(error, KeyboardInterrupt):
-            raise typer.Exit(INTERRUPTED) from None
-        raise
+    with progress.bar(
+        _stderr(), planned.subject.name, len(missing), planned.simulated_s(missing)
+    ) as meter:
+        return execute(
+            planned,
+            ledger,
+            workers=workers,
+            metrics=metrics,
+            report=meter.report,
+            finished=meter.finished,
+        )
 
 
 def _end(ledger: Ledger, done: Sweep, as_json: bool) -> None:
