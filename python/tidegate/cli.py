@@ -54,6 +54,13 @@ Json = Annotated[
 ]
 
 
+Port = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The port that --gate controls; default the bottleneck."),
+]
+Workers = Annotated[int | None, typer.Option(min=1, help="Runs at a time; default one a core.")]
+
+
 def _stderr() -> Console:
     from rich.console import Console
 
@@ -177,14 +184,9 @@ def compare(
         ),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Number of seeds: 1, 2, ...")] = 5,
-    port: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The port that --gate controls; default the bottleneck."),
-    ] = None,
+    port: Port = None,
     settings: Set = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Runs at a time; default one a core.")
-    ] = None,
+    workers: Workers = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -250,53 +252,49 @@ Metrics = Annotated[
 ]
 
 
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY=VALUES", help="One axis: KEY=a,b,c or KEY=lo:hi:step; may be repeated."
+    ),
+]
+Shard = Annotated[
+    str | None,
+    typer.Option(metavar="I/N", help="Run part I of N, in its own folder; then tidegate merge."),
+]
+Resumed = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR", help="Folder for results, gone on with; default out/SCENARIO-sweep."
+    ),
+]
+
+
 @app.command()
 @guarded
 def sweep(
     file: File,
-    vary: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY=VALUES",
-            help="One axis: KEY=a,b,c or KEY=lo:hi:step; may be repeated.",
-        ),
-    ] = None,
+    vary: Vary = None,
     gate: Annotated[
-        str | None,
-        typer.Option(metavar="LIST", help="One more axis: controls, as in compare."),
+        str | None, typer.Option(metavar="LIST", help="One more axis: controls, as in compare.")
     ] = None,
     seeds: Annotated[
         int | None,
         typer.Option(min=1, help="Number of seeds: 1, 2, ...; default the file's, or 10."),
     ] = None,
-    port: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The port that --gate controls; default the bottleneck."),
-    ] = None,
+    port: Port = None,
     settings: Set = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Runs at a time; default one a core.")
-    ] = None,
+    workers: Workers = None,
     metrics: Metrics = None,
     keep_flows: Annotated[
         bool, typer.Option("--keep-flows", help="Keep flows, ports and events of every run too.")
     ] = False,
-    shard: Annotated[
-        str | None,
-        typer.Option(
-            metavar="I/N", help="Run part I of N, in its own folder; then tidegate merge."
-        ),
-    ] = None,
+    shard: Shard = None,
     mix: Annotated[
         bool,
         typer.Option("--mix", help="Take runs of other code or of another scenario as they are."),
     ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Folder for results, gone on with; default out/SCENARIO-sweep."
-        ),
-    ] = None,
+    out: Resumed = None,
     as_json: Json = False,
 ) -> None:
     """Run a grid of settings x seeds on all cores: table with intervals, pictures, data.
