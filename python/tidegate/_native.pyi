@@ -4,6 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "Capture",
+    "CaptureError",
     "Counts",
     "Knobs",
     "LawFault",

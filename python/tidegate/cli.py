@@ -519,7 +519,9 @@ def _warned(
     if issubclass(category, TidegateWarning):
         _say(f"tidegate: {message}.")
     else:
-        sys.stderr.write(warnings.formatwarning(message, category, filename, lineno, line))
+        (file or sys.stderr).write(
+            warnings.formatwarning(message, category, filename, lineno, line)
+        )
 
 
 def main() -> None:

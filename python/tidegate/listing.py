@@ -67,11 +67,11 @@ def _totals(found: Flows) -> Table:
 
 
 def _rate(sizes: pl.Series, seconds: float) -> str:
-    return f"{sizes.sum() * 8 / seconds / 1e6:,.3f}" if seconds > 0 else "-"
+    return f"{int(sizes.sum()) * 8 / seconds / 1e6:,.3f}" if seconds > 0 else "-"
 
 
 def _mean(sizes: pl.Series) -> str:
-    return f"{sizes.sum() / len(sizes):,.0f}" if len(sizes) else "-"
+    return f"{int(sizes.sum()) / len(sizes):,.0f}" if len(sizes) else "-"
 
 
 def _quantile(sizes: pl.Series, quantile: float) -> str:
