@@ -4,6 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "Capture",
+    "CaptureError",
     "Counts",
     "Knobs",
     "LawFault",
@@ -27,6 +29,13 @@ __version__: str
 
 class ScenarioError(ValueError): ...
 class LawFault(RuntimeError): ...
+class CaptureError(ValueError): ...
+
+@final
+class Capture:
+    def __new__(cls) -> Capture: ...
+    def feed(self, piece: bytes) -> bool: ...
+    def finish(self) -> dict[str, Any]: ...
 
 @final
 class Scenario:

@@ -6,6 +6,7 @@ import shlex
 from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
+from tidegate import toml
 from tidegate.errors import UsageError
 from tidegate.scenario import default_port
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from tidegate import _native
     from tidegate.comparison import Comparison
+    from tidegate.replay import Flows
 
 OVERLOAD = 0.05
 """From this share of never admitted or unfinished sessions on, a link counts as overloaded."""
@@ -27,6 +29,13 @@ def after_run(scenario: _native.Scenario, file: str) -> str:
     except UsageError:
         command += " --port NAME"
     return f"Try next what a control would change, on the same traffic: {command}"
+
+
+def after_flows(found: Flows, file: str) -> str:
+    """Return how to replay flows that were found."""
+    if found.frame.height == 0:
+        return "Nothing here can be replayed: no connection carried data."
+    return f"Try next to replay them in a scenario: [traffic.mine] flows = {toml.inline(file)}"
 
 
 def after(comparison: Comparison, file: str, tables: Mapping[str, Any]) -> str:

@@ -7,9 +7,10 @@ import json
 import re
 import signal
 import sys
+import warnings
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TextIO, TypeVar
 
 import typer
 
@@ -438,6 +439,44 @@ def bench(
 
 @app.command()
 @guarded
+def flows(
+    file: Annotated[
+        Path, typer.Argument(metavar="CAPTURE", help="A packet capture (pcap or pcapng).")
+    ],
+    csv: Annotated[
+        Path | None,
+        typer.Option("--csv", metavar="FILE", help="Write the flows as a table to replay."),
+    ] = None,
+    rows: Annotated[int, typer.Option(min=0, help="Number of flows to list.")] = 10,
+    as_json: Json = False,
+) -> None:
+    """List the TCP connections of a packet capture, as a scenario would replay them."""
+    from tidegate import advice, progress, replay
+    from tidegate.errors import from_os
+
+    size = file.stat().st_size if file.is_file() else 0
+    with progress.reading(_stderr(), file.name, size) as tick:
+        found = replay.flows(file, tick)
+    if csv is not None:
+        try:
+            csv.write_bytes(found.csv)
+        except OSError as error:
+            raise from_os("write the flows to", csv, error) from error
+    if as_json:
+        for piece in found.json():
+            typer.echo(piece, nl=False)
+        typer.echo()
+    else:
+        _stdout().print(found.listed(rows))
+    if found.broken is not None:
+        _say(f"tidegate: {file}: {found.broken}.\nWhat was read up to there is kept.")
+    if csv is not None:
+        _say(f"Flows as a table: {csv}")
+    _say(advice.after_flows(found, str(csv or file)))
+
+
+@app.command()
+@guarded
 def schema() -> None:
     """Print the JSON schema of scenarios, for editors."""
     from tidegate._native import schema as text
@@ -471,10 +510,30 @@ def _terminated(_signal: int, _frame: object) -> None:
     raise SystemExit(TERMINATED)
 
 
+def _warned(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Print a warning of our own like any other message."""
+    from tidegate.errors import TidegateWarning
+
+    if issubclass(category, TidegateWarning):
+        _say(f"tidegate: {message}.")
+    else:
+        (file or sys.stderr).write(
+            warnings.formatwarning(message, category, filename, lineno, line)
+        )
+
+
 def main() -> None:
     """Run the command line."""
     # As an exception, so that temporary folders are removed on the way out.
     signal.signal(signal.SIGTERM, _terminated)
+    warnings.showwarning = _warned
     try:
         app()
     except KeyboardInterrupt:
