@@ -54,6 +54,12 @@ bench: build ## Measure the speed of the simulator on its yardstick
 	$(BIN)/tidegate bench
 	$(BIN)/tidegate bench --json
 
+.PHONY: validate
+validate: $(VENV)/.dev ## Run the same transfers in ns-2 and print the two side by side
+	@command -v ns >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get install -y ns2; } || \
+	    { echo 'ns-2 is not installed; as root: apt-get install -y ns2' >&2; exit 2; }
+	$(BIN)/python -m tools.validate
+
 .PHONY: fmt
 fmt: $(VENV)/.dev ## Format Rust and Python
 	cargo fmt --all

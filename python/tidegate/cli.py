@@ -8,13 +8,14 @@ import re
 import signal
 import sys
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TextIO, TypeVar
 
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from rich.console import Console
 
@@ -52,6 +53,13 @@ Out = Annotated[
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON object on standard output, for machines.")
 ]
+
+
+Port = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The port that --gate controls; default the bottleneck."),
+]
+Workers = Annotated[int | None, typer.Option(min=1, help="Runs at a time; default one a core.")]
 
 
 def _stderr() -> Console:
@@ -177,14 +185,9 @@ def compare(
         ),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Number of seeds: 1, 2, ...")] = 5,
-    port: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The port that --gate controls; default the bottleneck."),
-    ] = None,
+    port: Port = None,
     settings: Set = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Runs at a time; default one a core.")
-    ] = None,
+    workers: Workers = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -250,53 +253,49 @@ Metrics = Annotated[
 ]
 
 
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY=VALUES", help="One axis: KEY=a,b,c or KEY=lo:hi:step; may be repeated."
+    ),
+]
+Shard = Annotated[
+    str | None,
+    typer.Option(metavar="I/N", help="Run part I of N, in its own folder; then tidegate merge."),
+]
+Resumed = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR", help="Folder for results, gone on with; default out/SCENARIO-sweep."
+    ),
+]
+
+
 @app.command()
 @guarded
 def sweep(
     file: File,
-    vary: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY=VALUES",
-            help="One axis: KEY=a,b,c or KEY=lo:hi:step; may be repeated.",
-        ),
-    ] = None,
+    vary: Vary = None,
     gate: Annotated[
-        str | None,
-        typer.Option(metavar="LIST", help="One more axis: controls, as in compare."),
+        str | None, typer.Option(metavar="LIST", help="One more axis: controls, as in compare.")
     ] = None,
     seeds: Annotated[
         int | None,
         typer.Option(min=1, help="Number of seeds: 1, 2, ...; default the file's, or 10."),
     ] = None,
-    port: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The port that --gate controls; default the bottleneck."),
-    ] = None,
+    port: Port = None,
     settings: Set = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Runs at a time; default one a core.")
-    ] = None,
+    workers: Workers = None,
     metrics: Metrics = None,
     keep_flows: Annotated[
         bool, typer.Option("--keep-flows", help="Keep flows, ports and events of every run too.")
     ] = False,
-    shard: Annotated[
-        str | None,
-        typer.Option(
-            metavar="I/N", help="Run part I of N, in its own folder; then tidegate merge."
-        ),
-    ] = None,
+    shard: Shard = None,
     mix: Annotated[
         bool,
         typer.Option("--mix", help="Take runs of other code or of another scenario as they are."),
     ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Folder for results, gone on with; default out/SCENARIO-sweep."
-        ),
-    ] = None,
+    out: Resumed = None,
     as_json: Json = False,
 ) -> None:
     """Run a grid of settings x seeds on all cores: table with intervals, pictures, data.
@@ -323,44 +322,50 @@ def sweep(
     names = chosen(metrics, planned.subject)
     part = "" if planned.subject.shard is None else "-{}-of-{}".format(*planned.subject.shard)
     folder = _folder(out, planned.subject.name, f"sweep{part}")
-    with Ledger(folder, planned, keep_flows=keep_flows, mix=mix) as ledger:
-        done = _fill(planned, ledger, workers, names)
-        _end(ledger, done, as_json)
+    with Ledger(folder, planned, keep_flows=keep_flows, mix=mix) as ledger, _kept(ledger):
+        _end(ledger, _fill(planned, ledger, workers, names), as_json)
+
+
+@contextmanager
+def _kept(ledger: Ledger) -> Iterator[None]:
+    """Say what is kept if a sweep breaks off, and leave quietly on Ctrl-C."""
+    from tidegate.store import display
+
+    try:
+        yield
+    except BaseException as error:
+        kept, total = ledger.kept(), len(ledger.plan.subject.jobs)
+        if kept:
+            place = display(ledger.target)
+            _say(f"{kept} of {total} runs are kept in {place}; the same command goes on there.")
+        if not isinstance(error, KeyboardInterrupt):
+            raise
+        if not kept:
+            _say("Interrupted before the first run was over; nothing was written.")
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def _fill(
     planned: SweepPlan, ledger: Ledger, workers: int | None, metrics: tuple[str, ...]
 ) -> Sweep:
-    """Run what is missing under a progress bar; say what is kept if it breaks off."""
+    """Run what is missing under a progress bar."""
     from tidegate import progress
-    from tidegate.store import display
     from tidegate.sweeping import execute
 
     total, missing = len(planned.subject.jobs), ledger.missing
     if ledger.found:
         _say(f"{len(ledger.found)} of {total} runs are there already; {len(missing)} to go.")
-    try:
-        with progress.bar(
-            _stderr(), planned.subject.name, len(missing), planned.simulated_s(missing)
-        ) as meter:
-            return execute(
-                planned,
-                ledger,
-                workers=workers,
-                metrics=metrics,
-                report=meter.report,
-                finished=meter.finished,
-            )
-    except BaseException as error:
-        kept = ledger.kept()
-        if kept:
-            place = display(ledger.target)
-            _say(f"{kept} of {total} runs are kept in {place}; the same command goes on there.")
-        elif isinstance(error, KeyboardInterrupt):
-            _say("Interrupted before the first run was over; nothing was written.")
-        if isinstance(error, KeyboardInterrupt):
-            raise typer.Exit(INTERRUPTED) from None
-        raise
+    with progress.bar(
+        _stderr(), planned.subject.name, len(missing), planned.simulated_s(missing)
+    ) as meter:
+        return execute(
+            planned,
+            ledger,
+            workers=workers,
+            metrics=metrics,
+            report=meter.report,
+            finished=meter.finished,
+        )
 
 
 def _end(ledger: Ledger, done: Sweep, as_json: bool) -> None:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 COLUMNS = 5
 """Cells side by side in one table; more go into a table below."""
-METRICS = 6
-"""Metrics side by side where each setting has a line."""
+WIDTH, CELL = 120, 12
+"""Letters of a line where each setting has one, and of a mean with its interval."""
 
 
 @dataclass(frozen=True)
@@ -135,10 +135,13 @@ def _decimals(value: float, significant: int) -> int:
     return min(max(significant - 1 - floor(log10(abs(value))), 0), 3)
 
 
+def _sheet(title: str) -> Table:
+    name = Text(title, style="bold")
+    return Table(title=name, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+
+
 def _table(title: str, labels: Sequence[str]) -> Table:
-    table = Table(
-        title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False
-    )
+    table = _sheet(title)
     table.add_column("", no_wrap=True)
     for label in labels:
         table.add_column(Text(label), justify="right", overflow="fold")
@@ -244,19 +247,16 @@ def of_sweep(sweep: Sweep) -> RenderableType:
     telling = {row.metric: row for row in _telling(subject.port)}
     rows = [telling.get(name, Row(name, name)) for name in sweep.metrics or telling]
     short = shortened(list(subject.axes))
+    taken = sum(3 + max(len(short[key]), *map(len, values)) for key, values in subject.axes.items())
+    beside = max((WIDTH - taken) // (CELL + 3), 2)
     tables = []
-    for first in range(0, len(rows), METRICS):
-        some = rows[first : first + METRICS]
-        table = Table(
-            title=Text(title, style="bold"),
-            title_justify="left",
-            box=box.SIMPLE_HEAD,
-            pad_edge=False,
-        )
+    for first in range(0, len(rows), beside):
+        some = rows[first : first + beside]
+        table = _sheet(title)
         for key in subject.axes:
             table.add_column(Text(short[key]), justify="right", overflow="fold")
         for row in some:
-            table.add_column(Text(row.title), justify="right", min_width=14)
+            table.add_column(Text(row.title), justify="right", min_width=CELL)
         for average in sweep.averages:
             says = [Text(value) for value in average["settings"].values()]
             table.add_row(*says, *(_cell(row, average.get(row.metric)) for row in some))

@@ -80,6 +80,7 @@ fn ns2(profile: Profile) -> Tcp {
         loss_rule: LossRule::FullTcp,
         tick: Time::from_ms(10),
         timestamps: false,
+        ecn: false,
         syn_retries: SynRetries { linear: 0, limit: u32::MAX, jitter: 0.0 },
     }
 }
@@ -105,6 +106,7 @@ fn rfc(profile: Profile) -> Tcp {
         loss_rule: LossRule::Rfc,
         tick: Time::ZERO,
         timestamps: false,
+        ecn: false,
         syn_retries: SynRetries { linear: 0, limit: u32::MAX, jitter: 0.0 },
     }
 }
@@ -130,6 +132,7 @@ fn linux(profile: Profile) -> Tcp {
         loss_rule: LossRule::Rfc,
         tick: Time::ZERO,
         timestamps: true,
+        ecn: false,
         syn_retries: SynRetries { linear: 4, limit: 6, jitter: 0.0 },
     }
 }
@@ -189,6 +192,8 @@ pub struct Tcp {
     pub tick: Time,
     /// Whether every segment is timed (timestamps, RFC 7323) or one per round trip.
     pub timestamps: bool,
+    /// Whether both ends understand marks (RFC 3168): data may be marked instead of lost.
+    pub ecn: bool,
     /// Retries of a SYN.
     pub syn_retries: SynRetries,
 }

@@ -210,7 +210,8 @@ fn every_field_of_a_profile_can_be_set_alone() {
     };
     let design = set(
         r#"{ tcp = { profile = "ns2-2006", mss = "1000B", initial_rto = "3s", min_rto = "0.2s",
-        initial_window = 2, window = 20, sack = false, delayed_ack = false, nagle = true } }"#,
+        initial_window = 2, window = 20, sack = false, delayed_ack = false, nagle = true,
+        ecn = false } }"#,
     );
     assert_eq!(design, tidegate_model::profile::Tcp { mss: 1000, ..Profile::Ns2Of2006.tcp() });
     // RFC 6928: 14600 B, but from 2 to 10 segments
@@ -225,6 +226,7 @@ fn every_field_of_a_profile_can_be_set_alone() {
     assert_eq!(delay("delayed_ack = false"), None);
     assert_eq!(set(r#"{ tcp = { max_rto = "8x" } }"#).max_rto, MaxRto::Factor(8));
     assert_eq!(set(r#"{ tcp = { window = "none" } }"#).window, u32::MAX);
+    assert!(set(r#"{ tcp = { ecn = true } }"#).ecn);
     assert_eq!(set("tcp").profile, "rfc");
 }
 
@@ -581,7 +583,10 @@ fn the_schema_knows_every_key_and_law() {
     let laws = schema["$defs"]["Gate"]["oneOf"].as_array().unwrap();
     let names: Vec<&str> =
         laws.iter().map(|law| law["properties"]["law"]["const"].as_str().unwrap()).collect();
-    assert_eq!(names, ["none", "fixed-rate", "gss-ga", "close-probe", "python"]);
+    assert_eq!(
+        names,
+        ["none", "fixed-rate", "gss-ga", "close-probe", "occupancy", "loss-rate", "python"]
+    );
     for law in laws {
         assert!(law["properties"]["admit"].is_object());
         assert!(law["required"].as_array().unwrap().contains(&"law".into()));

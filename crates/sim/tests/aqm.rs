@@ -61,3 +61,71 @@ fn the_same_seed_drops_the_same_packets() {
     assert_eq!(outcome(1), outcome(1));
     assert_ne!(outcome(1), outcome(2));
 }
+
+/// features C5: where both ends understand marks RED marks in place of every early
+/// drop, nothing is lost, and the queue stays between the thresholds all the same.
+#[test]
+fn red_with_ecn_marks_instead_of_dropping() {
+    let set = [("port.bottleneck.queue.ecn", "true"), ("traffic.long.transport.tcp.ecn", "true")];
+    let results = run(&load(CROWD, &set), 1);
+    assert!(bottleneck(&results, "marked") > 100.0);
+    for loss in ["drops_early", "drops_queue_full", "data_dropped"] {
+        assert_eq!(bottleneck(&results, loss), 0.0, "{loss}");
+    }
+    let queue = bottleneck(&results, "queue_mean_packets");
+    assert!((20.0..60.0).contains(&queue), "{queue}");
+    assert!(bottleneck(&results, "utilisation") > 0.97);
+}
+
+/// A transport without ECN meets the same drops at a queue with ECN as at one without.
+#[test]
+fn red_with_ecn_drops_what_cannot_be_marked() {
+    let drops = |ecn: &str| {
+        let results = run(&load(CROWD, &[("port.bottleneck.queue.ecn", ecn)]), 1);
+        assert_eq!(bottleneck(&results, "marked"), 0.0);
+        (bottleneck(&results, "drops_early"), results.packet_hops)
+    };
+    assert_eq!(drops("true"), drops("false"));
+    assert!(drops("true").0 > 100.0);
+}
+
+/// A full queue drops what could be marked too: RED that hardly looks (w = 1e-9) is drop-tail.
+#[test]
+fn a_full_queue_drops_in_spite_of_ecn() {
+    let set = [
+        ("port.bottleneck.queue.ecn", "true"),
+        ("port.bottleneck.queue.w", "1e-9"),
+        ("traffic.long.transport.tcp.ecn", "true"),
+    ];
+    let results = run(&load(CROWD, &set), 1);
+    assert!(bottleneck(&results, "drops_queue_full") > 100.0);
+    assert_eq!(bottleneck(&results, "marked"), 0.0);
+}
+
+/// ns-2.35: twenty endless FullTcp flows (window 40) over its RED with the same
+/// parameters, from 20 s to 120 s; the share of packets dropped, the mean queue
+/// and the utilisation, each the mean of three runs that differ by 1 % or less.
+#[test]
+fn red_under_fulltcp_does_what_ns2_does() {
+    let cases = [
+        ("wait", "true", [0.009_33, 21.22, 0.9338]),
+        ("wait", "false", [0.012_20, 13.48, 0.8347]),
+        ("bytes", "true", [0.009_40, 21.14, 0.9303]),
+    ];
+    for (key, value, expected) in cases {
+        let key = format!("port.bottleneck.queue.{key}");
+        let set = [
+            ("duration", "120s"),
+            ("warmup", "20s"),
+            ("port.bottleneck.queue.mean_packet", "576B"),
+            ("traffic.long.transport", "{ tcp = { profile = \"ns2-2006\", window = 40 } }"),
+            (key.as_str(), value),
+        ];
+        let results = run(&load(CROWD, &set), 1);
+        assert_eq!(bottleneck(&results, "drops_queue_full"), 0.0);
+        let share = bottleneck(&results, "drops_early") / bottleneck(&results, "arrived_packets");
+        close(share, expected[0], 0.05);
+        close(bottleneck(&results, "queue_mean_packets"), expected[1], 0.04);
+        close(bottleneck(&results, "utilisation"), expected[2], 0.02);
+    }
+}

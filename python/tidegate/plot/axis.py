@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 
 from tidegate.plot.style import GREY, colour, end_labels, line
-from tidegate.sweeping.axes import named, numbers, shortened
+from tidegate.sweeping.axes import named, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 LINES = 7
 """Lines that one picture can carry with a label each."""
+TICKS = 6
+"""Up to so many values each get their tick."""
 MARKERS = "osD^vPX"
 PANELS = (
     ("completed [1/s]", "completed_per_s", 1.0),
@@ -62,7 +64,7 @@ def file_name(picture: Picture) -> str:
 
 def _of_axis(key: str, axes: Mapping[str, Sequence[str]]) -> Iterator[Picture]:
     """Yield one picture; or several, each with the lines of one other axis, the rest fixed."""
-    others = {other: values for other, values in axes.items() if other != key}
+    others = {other: values for other, values in axes.items() if other != key and len(values) > 1}
     whole = _points(others)
     if len(whole) <= LINES or len(others) == 1:
         yield Picture(key, {}, _thinned(whole), len(whole))
@@ -96,14 +98,15 @@ def draw(sweep: Sweep, picture: Picture) -> Figure:
     grid = figure.subplots(rows, columns, squeeze=False)
     values = sweep.subject.axes[picture.key]
     places, unit = numbers(values) or ([], "")
+    alone = {key: each[0] for key, each in sweep.subject.axes.items() if len(each) == 1}
     found = {_key(row["settings"]): row for row in sweep.averages}
     for axes, (title, metric, scale) in zip(grid.flat, panels, strict=False):
         axes.set_title(title, fontsize=9)
-        _scaled(axes, values, places, unit, shortened(list(sweep.subject.axes))[picture.key])
+        _scaled(axes, places, unit, picture.key)
         ends = []
         for number, says in enumerate(picture.lines):
             line_of = [
-                (place, found.get(_key(says | picture.fixed | {picture.key: value})))
+                (place, found.get(_key(alone | says | picture.fixed | {picture.key: value})))
                 for place, value in sorted(zip(places, values, strict=True))
             ]
             points = [(place, row.get(metric)) for place, row in line_of if row]
@@ -134,30 +137,26 @@ def _title(sweep: Sweep, picture: Picture) -> str:
     return f"{sweep.subject.name}{fixed}: {note}{some}"
 
 
-def _scaled(
-    axes: Axes, values: Sequence[str], places: Sequence[float], unit: str, name: str
-) -> None:
+def _scaled(axes: Axes, places: Sequence[float], unit: str, name: str) -> None:
     """Set up the horizontal axis: logarithmic where the values grow by factors."""
-    axes.set_xlabel(f"{name} [{unit.removeprefix('/') and unit}]" if unit else name)
+    shown = f"1{unit}" if unit.startswith("/") else unit
+    axes.set_xlabel(f"{name} [{shown}]" if unit else name)
     if _by_factors(places):
         axes.set_xscale("log")
         axes.minorticks_off()
-    if len(places) <= 6:
-        pairs = sorted(zip(places, values, strict=True))
-        axes.set_xticks([place for place, _ in pairs], [_bare(value, unit) for _, value in pairs])
-
-
-def _bare(value: str, unit: str) -> str:
-    return value.removesuffix(unit).strip() if unit else value
+    if len(places) <= TICKS:
+        axes.set_xticks(sorted(places), [f"{place:g}" for place in sorted(places)])
 
 
 def _by_factors(places: Sequence[float]) -> bool:
-    """Tell whether neighbours keep their ratio better than their distance."""
-    if len(places) < 3 or min(places) <= 0:
+    """Tell whether the places crowd at the left unless their ratios are drawn."""
+    low, *others = sorted(places)
+    if len(others) < 2 or low <= 0:
         return False
-    steps = [high - low for low, high in pairwise(sorted(places))]
-    ratios = [high / low for low, high in pairwise(sorted(places))]
-    return max(steps) / min(steps) > 1.5 * max(ratios) / min(ratios)
+    steps = [right - left for left, right in pairwise([low, *others])]
+    ratios = [right / left for left, right in pairwise([low, *others])]
+    uneven = max(steps) / min(steps)
+    return uneven > 1.5 and (others[-1] / low >= 20 or uneven > max(ratios) / min(ratios))
 
 
 def _line(
@@ -183,8 +182,9 @@ def _line(
 
 def _labelled(axes: Axes, picture: Picture, ends: Sequence[float | None]) -> None:
     """Let the vertical axis start at zero, and write the name of each line at its end."""
-    low, high = axes.get_ylim()
-    axes.set_ylim(min(0.0, low), high if high > 0 else 1.0)
+    high = axes.get_ylim()[1]
+    # No metric is negative, though its interval over few seeds may be.
+    axes.set_ylim(0.0, high if high > 0 else 1.0)
     there = [(number, end) for number, end in enumerate(ends) if end is not None]
     if not there:
         axes.text(0.5, 0.5, "undefined", transform=axes.transAxes, ha="center", color=GREY)

@@ -211,19 +211,19 @@ def shortened(keys: Sequence[str]) -> dict[str, str]:
 
 
 def numbers(values: Sequence[str]) -> tuple[list[float], str] | None:
-    """Return the values as numbers and their common unit, or None if they are not all numbers.
+    """Return the values as numbers and their unit, or None if they are not numbers of one.
 
-    Prefixes are taken into account: 500ms and 1s are 0.5 and 1, in s.
+    Prefixes are taken into account, and the first unit stands: 500ms and 1s
+    are 500 and 1000, in ms.
     """
     found = [_QUANTITY.fullmatch(value) for value in values]
     if not found or None in found:
         return None
     pairs = [(float(each[1]), each[2] or "") for each in found if each is not None]
-    units = {unit for _, unit in pairs}
-    if len(units) == 1:
-        return [number for number, _ in pairs], units.pop()
-    for base in sorted(units, key=len):
+    units, first = {unit for _, unit in pairs}, pairs[0][1]
+    bases = {first.removeprefix(prefix) for prefix in _PREFIXES}
+    for base in sorted(bases, key=len):
         known = {f"{prefix}{base}": factor for prefix, factor in _PREFIXES.items()}
-        if base and units <= known.keys():
-            return [number * known[unit] for number, unit in pairs], base
+        if units <= known.keys() and (base or len(units) == 1):
+            return [number * (known[unit] / known[first]) for number, unit in pairs], first
     return None

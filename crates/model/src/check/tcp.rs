@@ -80,6 +80,7 @@ fn overridden(doc: &TcpDoc) -> Tcp {
         loss_rule: doc.loss_rule.unwrap_or(base.loss_rule),
         tick: doc.tick.unwrap_or(base.tick),
         timestamps: doc.timestamps.unwrap_or(base.timestamps),
+        ecn: doc.ecn.unwrap_or(base.ecn),
         syn_retries: SynRetries {
             linear: syn.linear.unwrap_or(base.syn_retries.linear),
             limit: syn.limit.map_or(base.syn_retries.limit, |bound| bound.0),
@@ -109,6 +110,7 @@ fn spelled_out(doc: &TcpDoc, tcp: &Tcp) -> TcpDoc {
         loss_rule: Some(tcp.loss_rule),
         tick: Some(tcp.tick),
         timestamps: Some(tcp.timestamps),
+        ecn: Some(tcp.ecn),
         syn_retries: Some(SynRetriesDoc {
             linear: Some(tcp.syn_retries.linear),
             limit: Some(Bound(tcp.syn_retries.limit)),

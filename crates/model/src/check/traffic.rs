@@ -142,8 +142,8 @@ fn kind(check: &mut Check<'_>, name: &str, doc: &ArrivalsDoc) -> Option<&'static
     Some(kind)
 }
 
-fn unlimited(check: &mut Check<'_>, name: &str, stop: Option<Time>) -> FlowSize {
-    let stop = stop.unwrap_or(Time::NEVER);
+fn unlimited(check: &mut Check<'_>, name: &str, doc: &ClassDoc) -> FlowSize {
+    let stop = doc.stop.unwrap_or(Time::NEVER);
     let what = "flows that stop at once never start";
     check.require(stop > Time::ZERO, &["traffic", name, "stop"], what, "write a later time");
     FlowSize::Unlimited { stop }
@@ -165,7 +165,7 @@ fn size(check: &mut Check<'_>, name: &str, doc: &ClassDoc) -> Option<FlowSize> {
         return None;
     };
     let drawn = match &size.0 {
-        Distribution::Unlimited => return Some(unlimited(check, name, doc.stop)),
+        Distribution::Unlimited => return Some(unlimited(check, name, doc)),
         Distribution::Constant(size) => (Shape::Constant, mean(*size, "constant")),
         Distribution::Exponential(law) => (Shape::Exponential, mean(law.mean, "exponential")),
         Distribution::Pareto(law) => {

@@ -88,6 +88,9 @@ pub(crate) struct TcpDoc {
     /// Whether every segment is timed (RFC 7323) or one per round trip.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
+    /// Whether both ends understand marks (RFC 3168), as queues with `ecn` set them; default false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<bool>,
     /// Retries of a SYN.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syn_retries: Option<SynRetriesDoc>,

@@ -19,6 +19,9 @@ pub struct Acked<'a> {
     pub flight: u32,
     /// Smoothed round-trip time ([`Time::ZERO`]: not measured yet).
     pub srtt: Time,
+    /// Whether it echoes a mark (or one before did and the receiver does not
+    /// know yet that it was heeded): no time to open the window.
+    pub marked: bool,
     /// The extension header that the receiver echoed.
     pub ext: &'a Ext,
 }
@@ -42,6 +45,13 @@ pub trait Control: Send {
     fn on_ack(&mut self, ack: &Acked<'_>);
     /// Losses were noticed by duplicate acknowledgements; recovery begins.
     fn on_loss(&mut self, flight: u32);
+    /// The same, in a window that a mark has cut already: once is enough.
+    fn on_loss_after_mark(&mut self, flight: u32) {
+        self.on_loss(flight);
+    }
+    /// A queue on the way marked a packet instead of losing it (RFC 3168):
+    /// told once a round trip, and nothing needs repair.
+    fn on_mark(&mut self, _flight: u32) {}
     /// One more duplicate acknowledgement in recovery without SACK.
     fn on_duplicate(&mut self) {}
     /// Part of what was outstanding at the loss was acknowledged (RFC 6582, 3.2 step 3).
@@ -69,6 +79,12 @@ impl Control for Box<dyn Control> {
     }
     fn on_loss(&mut self, flight: u32) {
         (**self).on_loss(flight);
+    }
+    fn on_loss_after_mark(&mut self, flight: u32) {
+        (**self).on_loss_after_mark(flight);
+    }
+    fn on_mark(&mut self, flight: u32) {
+        (**self).on_mark(flight);
     }
     fn on_duplicate(&mut self) {
         (**self).on_duplicate();

@@ -28,6 +28,10 @@ pub(crate) struct Receiver {
     state: State,
     /// In-order segments not acknowledged yet (delayed acknowledgements).
     pending: u8,
+    /// A mark has come, and no word yet that the sender has heeded it (RFC 3168, 6.1.3).
+    marked: bool,
+    /// So has one of the segments not acknowledged yet.
+    pending_marked: bool,
     /// How often the SYN+ACK was sent again.
     retries: u8,
     /// When a SYN, a SYN+ACK or a delayed acknowledgement is due.
@@ -86,6 +90,8 @@ impl Receiver {
             data_end: u32::MAX,
             state: State::Listen,
             pending: 0,
+            marked: false,
+            pending_marked: false,
             retries: 0,
             deadline: Time::NEVER,
             echo: Time::ZERO,
@@ -172,6 +178,7 @@ impl Receiver {
         if packet.flags.has(Flags::PUSH) {
             self.data_end = packet.seq + u32::from(packet.flags.has(Flags::DATA));
         }
+        self.note_mark(packet);
         let in_order = packet.seq == self.next;
         let had_holes = self.beyond.is_some();
         if in_order {
@@ -199,6 +206,19 @@ impl Receiver {
         }
     }
 
+    /// Marks are echoed until the sender says that it has cut its window; one
+    /// on a segment that still waits for its acknowledgement is a new one.
+    #[inline]
+    fn note_mark(&mut self, packet: &Packet) {
+        if packet.flags.has(Flags::CWR) {
+            self.marked = self.pending_marked;
+        }
+        if packet.flags.has(Flags::CE) {
+            self.marked = true;
+            self.pending_marked = true;
+        }
+    }
+
     #[cold]
     fn close_hole(&mut self) {
         if let Some(beyond) = &mut self.beyond {
@@ -218,8 +238,10 @@ impl Receiver {
     #[inline]
     fn acknowledge_with(&mut self, address: &Address, newest: u32, echo: &Ext, ctx: &mut Ctx<'_>) {
         self.pending = 0;
+        self.pending_marked = false;
         self.deadline = Time::NEVER;
-        let mut ack = address.towards_source(Flags::ACK, ctx.class.tcp.header, ctx.net.now);
+        let flags = if self.marked { Flags::ACK.with(Flags::ECE) } else { Flags::ACK };
+        let mut ack = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
         ack.ack = self.next;
         ack.sent = self.echo;
         ack.ext = match (&self.beyond, echo) {

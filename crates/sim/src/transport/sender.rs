@@ -4,6 +4,7 @@
 //! data, unless it rides on the last segment.
 
 mod data;
+mod marks;
 
 use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::units::Time;
@@ -16,6 +17,7 @@ use super::receiver::Address;
 use super::rto::Rto;
 use super::sack::Scoreboard;
 use super::{Ctx, Fate};
+use marks::Marks;
 
 /// Where the sending end stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,6 +67,7 @@ pub(crate) struct Sender<C> {
     pub(super) retransmitted: u32,
     pub(super) timeouts: u32,
     dup_acks: u32,
+    marks: Marks,
     /// Payload of the last data segment.
     last_payload: u16,
     pub(super) generation: u16,
@@ -112,6 +115,7 @@ impl<C: Control> Sender<C> {
             retransmitted: 0,
             timeouts: 0,
             dup_acks: 0,
+            marks: Marks::default(),
             last_payload: 0,
             generation,
             class,
@@ -277,6 +281,7 @@ impl<C: Control> Sender<C> {
         if ack > self.max || ack < self.una {
             return Fate::Lives;
         }
+        self.heed_mark(packet, ctx);
         let told = match &mut self.board {
             Some(board) => board.update(ack, self.max, &packet.ext),
             None if matches!(packet.ext, Ext::Sack(_)) => {
@@ -322,6 +327,7 @@ impl<C: Control> Sender<C> {
                 segments,
                 flight,
                 srtt,
+                marked: packet.flags.has(Flags::ECE),
                 ext: &packet.ext,
             });
             self.restart_by_ack(ctx);
@@ -378,7 +384,7 @@ impl<C: Control> Sender<C> {
         self.recover = self.max;
         self.recovering = true;
         self.partial = false;
-        self.control.on_loss(self.flight());
+        self.heed_loss(ctx.class);
         if ctx.class.sack() {
             self.board.get_or_insert_default().begin(self.una);
         }
@@ -493,6 +499,9 @@ impl<C: Control> Sender<C> {
             self.timing &= seq > self.timed;
         } else {
             self.max = seq + 1;
+            if seq < self.total {
+                flags = flags.with(self.mark_flags(ctx.class));
+            }
             if !self.timing {
                 self.timing = true;
                 self.timed = seq;
@@ -562,6 +571,7 @@ impl<C: Control> Sender<C> {
         }
         let again = self.rto.backed_off() && self.timed_out == self.una;
         self.control.on_timeout(self.flight(), again);
+        self.tell_of_cut(ctx.class);
         self.timed_out = self.una;
         self.timeouts += 1;
         self.rto.back_off(ctx.class.tcp.timer_rule);

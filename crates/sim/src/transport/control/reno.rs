@@ -60,14 +60,26 @@ impl Control for Reno {
     }
 
     #[inline]
-    fn on_ack(&mut self, _ack: &Acked<'_>) {
-        self.open();
+    fn on_ack(&mut self, ack: &Acked<'_>) {
+        // RFC 3168, 6.1.2: not on an echo of a mark
+        if !ack.marked {
+            self.open();
+        }
     }
 
     fn on_loss(&mut self, flight: u32) {
         self.halve(flight);
+        self.on_loss_after_mark(flight);
+    }
+
+    fn on_loss_after_mark(&mut self, _flight: u32) {
         // RFC 5681, 3.2 step 3; with SACK (RFC 6675) the pipe counts instead
         self.cwnd = if self.inflates { self.ssthresh + 3.0 } else { self.ssthresh };
+    }
+
+    fn on_mark(&mut self, flight: u32) {
+        self.halve(flight);
+        self.cwnd = self.ssthresh;
     }
 
     fn on_duplicate(&mut self) {

@@ -1,0 +1,63 @@
+//! What a sender does about marks (RFC 3168, 6.1.2): as about a loss, but there
+//! is nothing to repair.
+//!
+//! Both ends of a class agree on ECN beforehand, so it is not negotiated in the
+//! handshake.
+
+use tidegate_core::packet::{Flags, Packet};
+
+use super::super::control::Control;
+use super::super::{ClassParams, Ctx};
+use super::Sender;
+
+/// What a sender remembers of marks: hot record.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Marks {
+    /// Behind the highest segment sent when a mark last cut the window.
+    cut: u32,
+    /// The window was cut, and the receiver does not know yet.
+    tell: bool,
+}
+
+impl<C: Control> Sender<C> {
+    /// An acknowledgement has come, and may echo a mark.
+    ///
+    /// The window is cut once for all marks and losses of one round trip: an
+    /// acknowledgement of what was sent before the last cut says nothing new.
+    #[inline]
+    pub(super) fn heed_mark(&mut self, packet: &Packet, ctx: &Ctx<'_>) {
+        if !packet.flags.has(Flags::ECE) || !ctx.class.tcp.ecn || self.recovering {
+            return;
+        }
+        if packet.ack > self.marks.cut.max(self.recover) {
+            self.marks = Marks { cut: self.max, tell: true };
+            self.control.on_mark(self.flight());
+        }
+    }
+
+    /// Losses were noticed; those of a window that a mark has cut do not cut it again.
+    pub(super) fn heed_loss(&mut self, class: &ClassParams) {
+        let flight = self.flight();
+        if self.una < self.marks.cut {
+            self.control.on_loss_after_mark(flight);
+        } else {
+            self.control.on_loss(flight);
+        }
+        self.tell_of_cut(class);
+    }
+
+    /// The next new data packet says that the window was cut, for whatever reason.
+    pub(super) fn tell_of_cut(&mut self, class: &ClassParams) {
+        self.marks.tell = class.tcp.ecn;
+    }
+
+    /// Flags of a data packet that is sent for the first time: no other is
+    /// ECN-capable, as its loss could not be seen (RFC 3168, 6.1.1, 6.1.4, 6.1.5).
+    #[inline]
+    pub(super) fn mark_flags(&mut self, class: &ClassParams) -> Flags {
+        if !class.tcp.ecn {
+            return Flags::NONE;
+        }
+        if std::mem::take(&mut self.marks.tell) { Flags::ECT.with(Flags::CWR) } else { Flags::ECT }
+    }
+}
