@@ -1,9 +1,11 @@
 """The figures in README.md are those of the commands beside them."""
 
+import io
 import re
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 import tidegate
 
@@ -45,3 +47,16 @@ def test_the_table_is_what_the_command_says(chapter: str, name: str, gates: str,
                 off.append(f"{title}, {gate}: README {mean}, measured {value:.4g}")
     assert off == []
     assert seen == rows
+
+
+def test_the_listing_is_what_tidegate_flows_says() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    [listing] = re.findall(r"^```\n( +upload +download.*?)^```", text, re.S | re.M)
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(tidegate.flows(ROOT / "scenarios" / "captures" / "narrow-link.pcap").table)
+    said = [line.split() for line in console.export_text().splitlines()]
+    lines = [line.split() for line in listing.splitlines() if line.strip()]
+    assert len(lines) == 10
+    # two headings stand together in the listing, each on a line of its own in the table
+    missing = [line for line in lines if line not in said and line != ["Left", "out", "count"]]
+    assert missing == []
