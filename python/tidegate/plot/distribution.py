@@ -36,6 +36,7 @@ def draw(comparison: Comparison) -> Figure:
         axes.set_ylim(0, 1.02)
         axes.yaxis.set_major_formatter(PercentFormatter(1.0))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.xaxis.set_minor_formatter(FuncFormatter(_between if high < 100 * low else _nothing))
         axes.set_xlabel("time from the first SYN to the last acknowledgement [s]")
     offered.set_title("Share of all offered sessions finished within a time")
     served.set_title("The same, of the sessions served only")
@@ -43,6 +44,15 @@ def draw(comparison: Comparison) -> Figure:
     _name_halves(served, comparison)
     figure.suptitle(f"{comparison.plan.base.name}: flow completion time (FCT)", x=0.01, ha="left")
     return figure
+
+
+def _between(value: float, _: object) -> str:
+    """Label 0.2, 0.5, 2, 5 ...: all of 0.2 to 0.9 would lie upon each other."""
+    return f"{value:g}" if f"{value:e}"[0] in "25" else ""
+
+
+def _nothing(_value: float, _: object) -> str:
+    return ""
 
 
 def _mean(runs: list[Curves], name: str) -> Floats:
