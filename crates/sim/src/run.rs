@@ -7,7 +7,8 @@ use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::{Port, Stages};
 use tidegate_core::units::Time;
 use tidegate_model::draw::{ClassDraws, FlowDraw, stream};
-use tidegate_model::scenario::{Class, Direction, FlowSize, Scenario};
+use tidegate_model::profile::Profile;
+use tidegate_model::scenario::{Class, Direction, FlowSize, Scenario, Transport, Udp};
 
 use crate::engine::{Entity, Kind};
 use crate::network::{Laws, Network};
@@ -16,6 +17,7 @@ use crate::rows::{Row, UNLIMITED};
 use crate::transport::ClassParams;
 use crate::transport::control::{Control, Reno};
 use crate::transport::table::{FlowId, FlowTable, NewFlow, World};
+use crate::transport::udp::UdpTable;
 
 /// Why a scenario could not be made ready to run.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -60,6 +62,7 @@ pub type Factory = Box<dyn FnMut() -> Box<dyn Control> + Send>;
 /// Where the flows of a class get their control from.
 enum Source {
     Reno,
+    Udp,
     Custom(Factory),
 }
 
@@ -76,6 +79,7 @@ pub struct Simulation {
     net: Network,
     reno: FlowTable<Reno>,
     custom: FlowTable<Box<dyn Control>>,
+    udp: UdpTable,
     classes: Vec<ClassParams>,
     arrivals: Vec<Arrivals>,
     rows: Vec<Row>,
@@ -105,6 +109,7 @@ pub struct Results {
 
 const RENO: u32 = 0;
 const CUSTOM: u32 = 1;
+const UDP: u32 = 7;
 
 impl Simulation {
     /// Makes a scenario ready to run.
@@ -132,6 +137,7 @@ impl Simulation {
         for class in &scenario.traffic {
             let control = custom.controls.iter().position(|(name, _)| *name == class.name);
             let source = match control {
+                _ if class.transport.tcp().is_none() => Source::Udp,
                 Some(place) => Source::Custom(custom.controls.swap_remove(place).1),
                 None => Source::Reno,
             };
@@ -144,6 +150,7 @@ impl Simulation {
             net,
             reno: FlowTable::new(RENO),
             custom: FlowTable::new(CUSTOM),
+            udp: UdpTable::new(UDP, scenario.traffic.iter().map(udp)),
             arrivals,
             rows: Vec::new(),
             arrived: Packet::default(),
@@ -257,6 +264,7 @@ impl Simulation {
             World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
         match FlowId(packet.flow).table() {
             RENO => self.reno.deliver(packet, &mut world),
+            UDP => self.udp.deliver(packet, &mut world),
             _ => self.custom.deliver(packet, &mut world),
         }
     }
@@ -275,6 +283,7 @@ impl Simulation {
                     World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
                 self.reno.stop(number as u16, &mut world);
                 self.custom.stop(number as u16, &mut world);
+                self.udp.stop(number as u16);
             }
             Kind::Tick => {
                 if let Some(ticked) = self.net.ports[number as usize].tick(now)? {
@@ -303,6 +312,7 @@ impl Simulation {
         match (id.table(), entity.kind()) {
             (RENO, Kind::Pace) => self.reno.go_on(id, &mut world),
             (RENO, _) => self.reno.expire(id, &mut world),
+            (UDP, _) => self.udp.expire(id, &mut world),
             (_, Kind::Pace) => self.custom.go_on(id, &mut world),
             (_, _) => self.custom.expire(id, &mut world),
         }
@@ -324,6 +334,7 @@ impl Simulation {
             };
             let room = match &self.arrivals[place].source {
                 Source::Reno => self.reno.has_room(),
+                Source::Udp => self.udp.has_room(),
                 Source::Custom(_) => self.custom.has_room(),
             };
             self.rows.push(Row::new(class as u16, size, self.net.now));
@@ -342,6 +353,7 @@ impl Simulation {
                 let control = Reno::new(&world.classes[class].tcp);
                 self.reno.start(flow, control, &mut world);
             }
+            Source::Udp => self.udp.start(flow, &mut world),
             Source::Custom(factory) => self.custom.start(flow, factory(), &mut world),
         }
     }
@@ -375,9 +387,17 @@ impl Simulation {
     }
 }
 
+fn udp(class: &Class) -> Option<Udp> {
+    match class.transport {
+        Transport::Udp(udp) => Some(udp),
+        Transport::Tcp(_) => None,
+    }
+}
+
 fn params(class: &Class, seed: u64) -> ClassParams {
     ClassParams {
-        tcp: class.tcp.clone(),
+        // a class without TCP asks for none of it
+        tcp: class.transport.tcp().cloned().unwrap_or_else(|| Profile::default().tcp()),
         pairs: class.pairs.clone(),
         patience: class.patience,
         jitter: JitterDraw(stream(seed, &class.name, "syn-jitter")),

@@ -21,7 +21,7 @@ impl FlowId {
     /// Flows that can be open at once in one table.
     pub(crate) const SLOTS: u32 = 1 << Self::SLOT_BITS;
 
-    const fn new(table: u32, slot: u32) -> FlowId {
+    pub(crate) const fn new(table: u32, slot: u32) -> FlowId {
         FlowId((table << Self::SLOT_BITS) | slot)
     }
 
@@ -29,7 +29,7 @@ impl FlowId {
         self.0 >> Self::SLOT_BITS
     }
 
-    const fn slot(self) -> usize {
+    pub(crate) const fn slot(self) -> usize {
         (self.0 & (Self::SLOTS - 1)) as usize
     }
 }
