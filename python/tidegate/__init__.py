@@ -4,6 +4,8 @@
 >>> r.flows, r.ports, r.events    # Polars frames
 >>> r.summary                     # what `tidegate run --json` prints
 
+>>> tidegate.flows("mine.pcap").frame       # the TCP connections of a packet capture
+
 >>> c = tidegate.compare("overload.toml", gates=["none", "close-probe"], seeds=5)
 >>> c.table, c.rows               # side by side, and one dict per run
 >>> c.plot("pictures")
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
 
     from tidegate._native import Counts, Knobs, LawFault, ScenarioError, View, __version__
     from tidegate.comparison import Comparison, compare
-    from tidegate.errors import TidegateError
+    from tidegate.errors import TidegateError, TidegateWarning
+    from tidegate.replay import Flows, flows
     from tidegate.results import Result
     from tidegate.runner import Law
     from tidegate.scenario import Source
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Comparison",
     "Counts",
+    "Flows",
     "Knobs",
     "Law",
     "LawFault",
@@ -38,9 +42,11 @@ __all__ = [
     "ScenarioError",
     "Sweep",
     "TidegateError",
+    "TidegateWarning",
     "View",
     "__version__",
     "compare",
+    "flows",
     "merge",
     "run",
     "sweep",
@@ -50,6 +56,7 @@ __all__ = [
 _HOMES = {
     "Comparison": "tidegate.comparison",
     "Counts": "tidegate._native",
+    "Flows": "tidegate.replay",
     "Knobs": "tidegate._native",
     "Law": "tidegate.runner",
     "LawFault": "tidegate._native",
@@ -57,9 +64,11 @@ _HOMES = {
     "ScenarioError": "tidegate._native",
     "Sweep": "tidegate.sweeping",
     "TidegateError": "tidegate.errors",
+    "TidegateWarning": "tidegate.errors",
     "View": "tidegate._native",
     "__version__": "tidegate._native",
     "compare": "tidegate.comparison",
+    "flows": "tidegate.replay",
     "merge": "tidegate.sweeping.merge",
     "sweep": "tidegate.sweeping",
 }

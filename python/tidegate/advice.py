@@ -6,6 +6,7 @@ import shlex
 from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
+from tidegate import toml
 from tidegate.errors import UsageError
 from tidegate.scenario import default_port
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from tidegate import _native
     from tidegate.comparison import Comparison
+    from tidegate.replay import Flows
 
 OVERLOAD = 0.05
 """From this share of never admitted or unfinished sessions on, a link counts as overloaded."""
@@ -29,6 +31,13 @@ def after_run(scenario: _native.Scenario, file: str) -> str:
     return f"Try next what a control would change, on the same traffic: {command}"
 
 
+def after_flows(found: Flows, file: str) -> str:
+    """Return how to replay flows that were found."""
+    if found.frame.height == 0:
+        return "Nothing here can be replayed: no connection carried data."
+    return f"Try next to replay them in a scenario: [traffic.mine] flows = {toml.inline(file)}"
+
+
 def after(comparison: Comparison, file: str, tables: Mapping[str, Any]) -> str:
     """Return one sentence and a command; `tables` is the document as written."""
     best = max(comparison.averages, key=_completed)
@@ -37,7 +46,11 @@ def after(comparison: Comparison, file: str, tables: Mapping[str, Any]) -> str:
     short = 1.0 - (best["completed_share"]["mean"] or 0.0)
     if "gate" in best["settings"] and short > OVERLOAD and len(poisson) == 1:
         rate = _round(_completed(best) * 0.8)
-        gates = "none" if label == "none" else f"none,{label}"
+        if label == "none":
+            change = f"--gate {shlex.quote(f'none,fixed-rate:{rate:g}')}"
+            why = "Try next a rate below what the link completes; no control here beats none:"
+            return f"{why} tidegate compare {shlex.quote(file)} {change}"
+        gates = f"none,{label}"
         load = f"traffic.{poisson[0]}.arrivals.poisson={rate:g}/s"
         change = f"--gate {shlex.quote(gates)} --set {shlex.quote(load)}"
         why = f"Try next whether {label} costs anything when the link is not overloaded:"

@@ -7,13 +7,15 @@ import json
 import re
 import signal
 import sys
+import warnings
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TextIO, TypeVar
 
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from rich.console import Console
 
@@ -51,6 +53,13 @@ Out = Annotated[
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON object on standard output, for machines.")
 ]
+
+
+Port = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The port that --gate controls; default the bottleneck."),
+]
+Workers = Annotated[int | None, typer.Option(min=1, help="Runs at a time; default one a core.")]
 
 
 def _stderr() -> Console:
@@ -176,14 +185,9 @@ def compare(
         ),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Number of seeds: 1, 2, ...")] = 5,
-    port: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The port that --gate controls; default the bottleneck."),
-    ] = None,
+    port: Port = None,
     settings: Set = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Runs at a time; default one a core.")
-    ] = None,
+    workers: Workers = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -249,53 +253,49 @@ Metrics = Annotated[
 ]
 
 
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY=VALUES", help="One axis: KEY=a,b,c or KEY=lo:hi:step; may be repeated."
+    ),
+]
+Shard = Annotated[
+    str | None,
+    typer.Option(metavar="I/N", help="Run part I of N, in its own folder; then tidegate merge."),
+]
+Resumed = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR", help="Folder for results, gone on with; default out/SCENARIO-sweep."
+    ),
+]
+
+
 @app.command()
 @guarded
 def sweep(
     file: File,
-    vary: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY=VALUES",
-            help="One axis: KEY=a,b,c or KEY=lo:hi:step; may be repeated.",
-        ),
-    ] = None,
+    vary: Vary = None,
     gate: Annotated[
-        str | None,
-        typer.Option(metavar="LIST", help="One more axis: controls, as in compare."),
+        str | None, typer.Option(metavar="LIST", help="One more axis: controls, as in compare.")
     ] = None,
     seeds: Annotated[
         int | None,
         typer.Option(min=1, help="Number of seeds: 1, 2, ...; default the file's, or 10."),
     ] = None,
-    port: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The port that --gate controls; default the bottleneck."),
-    ] = None,
+    port: Port = None,
     settings: Set = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Runs at a time; default one a core.")
-    ] = None,
+    workers: Workers = None,
     metrics: Metrics = None,
     keep_flows: Annotated[
         bool, typer.Option("--keep-flows", help="Keep flows, ports and events of every run too.")
     ] = False,
-    shard: Annotated[
-        str | None,
-        typer.Option(
-            metavar="I/N", help="Run part I of N, in its own folder; then tidegate merge."
-        ),
-    ] = None,
+    shard: Shard = None,
     mix: Annotated[
         bool,
         typer.Option("--mix", help="Take runs of other code or of another scenario as they are."),
     ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Folder for results, gone on with; default out/SCENARIO-sweep."
-        ),
-    ] = None,
+    out: Resumed = None,
     as_json: Json = False,
 ) -> None:
     """Run a grid of settings x seeds on all cores: table with intervals, pictures, data.
@@ -322,44 +322,50 @@ def sweep(
     names = chosen(metrics, planned.subject)
     part = "" if planned.subject.shard is None else "-{}-of-{}".format(*planned.subject.shard)
     folder = _folder(out, planned.subject.name, f"sweep{part}")
-    with Ledger(folder, planned, keep_flows=keep_flows, mix=mix) as ledger:
-        done = _fill(planned, ledger, workers, names)
-        _end(ledger, done, as_json)
+    with Ledger(folder, planned, keep_flows=keep_flows, mix=mix) as ledger, _kept(ledger):
+        _end(ledger, _fill(planned, ledger, workers, names), as_json)
+
+
+@contextmanager
+def _kept(ledger: Ledger) -> Iterator[None]:
+    """Say what is kept if a sweep breaks off, and leave quietly on Ctrl-C."""
+    from tidegate.store import display
+
+    try:
+        yield
+    except BaseException as error:
+        kept, total = ledger.kept(), len(ledger.plan.subject.jobs)
+        if kept:
+            place = display(ledger.target)
+            _say(f"{kept} of {total} runs are kept in {place}; the same command goes on there.")
+        if not isinstance(error, KeyboardInterrupt):
+            raise
+        if not kept:
+            _say("Interrupted before the first run was over; nothing was written.")
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def _fill(
     planned: SweepPlan, ledger: Ledger, workers: int | None, metrics: tuple[str, ...]
 ) -> Sweep:
-    """Run what is missing under a progress bar; say what is kept if it breaks off."""
+    """Run what is missing under a progress bar."""
     from tidegate import progress
-    from tidegate.store import display
     from tidegate.sweeping import execute
 
     total, missing = len(planned.subject.jobs), ledger.missing
     if ledger.found:
         _say(f"{len(ledger.found)} of {total} runs are there already; {len(missing)} to go.")
-    try:
-        with progress.bar(
-            _stderr(), planned.subject.name, len(missing), planned.simulated_s(missing)
-        ) as meter:
-            return execute(
-                planned,
-                ledger,
-                workers=workers,
-                metrics=metrics,
-                report=meter.report,
-                finished=meter.finished,
-            )
-    except BaseException as error:
-        kept = ledger.kept()
-        if kept:
-            place = display(ledger.target)
-            _say(f"{kept} of {total} runs are kept in {place}; the same command goes on there.")
-        elif isinstance(error, KeyboardInterrupt):
-            _say("Interrupted before the first run was over; nothing was written.")
-        if isinstance(error, KeyboardInterrupt):
-            raise typer.Exit(INTERRUPTED) from None
-        raise
+    with progress.bar(
+        _stderr(), planned.subject.name, len(missing), planned.simulated_s(missing)
+    ) as meter:
+        return execute(
+            planned,
+            ledger,
+            workers=workers,
+            metrics=metrics,
+            report=meter.report,
+            finished=meter.finished,
+        )
 
 
 def _end(ledger: Ledger, done: Sweep, as_json: bool) -> None:
@@ -433,6 +439,44 @@ def bench(
 
 @app.command()
 @guarded
+def flows(
+    file: Annotated[
+        Path, typer.Argument(metavar="CAPTURE", help="A packet capture (pcap or pcapng).")
+    ],
+    csv: Annotated[
+        Path | None,
+        typer.Option("--csv", metavar="FILE", help="Write the flows as a table to replay."),
+    ] = None,
+    rows: Annotated[int, typer.Option(min=0, help="Number of flows to list.")] = 10,
+    as_json: Json = False,
+) -> None:
+    """List the TCP connections of a packet capture, as a scenario would replay them."""
+    from tidegate import advice, progress, replay
+    from tidegate.errors import from_os
+
+    size = file.stat().st_size if file.is_file() else 0
+    with progress.reading(_stderr(), file.name, size) as tick:
+        found = replay.flows(file, tick)
+    if csv is not None:
+        try:
+            csv.write_bytes(found.csv)
+        except OSError as error:
+            raise from_os("write the flows to", csv, error) from error
+    if as_json:
+        for piece in found.json():
+            typer.echo(piece, nl=False)
+        typer.echo()
+    else:
+        _stdout().print(found.listed(rows))
+    if found.broken is not None:
+        _say(f"tidegate: {file}: {found.broken}.\nWhat was read up to there is kept.")
+    if csv is not None:
+        _say(f"Flows as a table: {csv}")
+    _say(advice.after_flows(found, str(csv or file)))
+
+
+@app.command()
+@guarded
 def schema() -> None:
     """Print the JSON schema of scenarios, for editors."""
     from tidegate._native import schema as text
@@ -466,10 +510,30 @@ def _terminated(_signal: int, _frame: object) -> None:
     raise SystemExit(TERMINATED)
 
 
+def _warned(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Print a warning of our own like any other message."""
+    from tidegate.errors import TidegateWarning
+
+    if issubclass(category, TidegateWarning):
+        _say(f"tidegate: {message}.")
+    else:
+        (file or sys.stderr).write(
+            warnings.formatwarning(message, category, filename, lineno, line)
+        )
+
+
 def main() -> None:
     """Run the command line."""
     # As an exception, so that temporary folders are removed on the way out.
     signal.signal(signal.SIGTERM, _terminated)
+    warnings.showwarning = _warned
     try:
         app()
     except KeyboardInterrupt:

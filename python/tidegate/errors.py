@@ -22,6 +22,10 @@ class UsageError(TidegateError):
     """A request that makes no sense as it stands."""
 
 
+class TidegateWarning(UserWarning):
+    """Something that the user should know, although the work goes on."""
+
+
 class Stopped(Exception):
     """A run was asked to stop before its end."""
 

@@ -37,6 +37,24 @@ class Meter:
 
 
 @contextmanager
+def reading(console: Console, title: str, total_bytes: int) -> Iterator[Callable[[int], None]]:
+    """Show a bar for a file that is read; told how many bytes have been."""
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(compact=True),
+        TextColumn("left"),
+    )
+    shown = console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=not shown) as progress:
+        task = progress.add_task(title, total=total_bytes)
+        yield lambda done: progress.update(task, completed=done)
+
+
+@contextmanager
 def bar(
     console: Console, title: str, runs: int, total_s: float, *, threaded: bool = True
 ) -> Iterator[Meter]:

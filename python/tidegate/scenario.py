@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from tidegate import _native, toml
+from tidegate import _native, replay, toml
 from tidegate.errors import TidegateError, UsageError, from_os
 
 Source: TypeAlias = "str | Path | Mapping[str, Any]"
@@ -54,7 +54,7 @@ class Document:
 
     def _content(self, name: str) -> bytes:
         try:
-            return (self.folder / name).read_bytes()
+            return replay.content(self.folder / name)
         except OSError as error:
             doing = f"read a file that {self.origin} refers to:"
             raise from_os(doing, self.folder / name, error) from error

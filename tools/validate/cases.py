@@ -40,6 +40,7 @@ def _case(
     buffer: int = 217,
     pairs: int = 10,
     tcp: dict[str, Any] | None = None,
+    red: dict[str, Any] | None = None,
 ) -> Case:
     """Say one dumbbell to both: access 100 Mbit/s and 1 ms, bottleneck 10 Mbit/s."""
     given = {"mss": 536, "window": 20} | (tcp or {})
@@ -69,6 +70,16 @@ def _case(
         "mss": str(given["mss"]),
         "window": str(given["window"]),
     }
+    if red is not None:
+        document["port"] = {"bottleneck": {"queue": {"law": "red", **red}}}
+        settings |= {
+            "queue": "RED",
+            "min_thresh": str(red["min_th"]),
+            "max_thresh": str(red["max_th"]),
+            "max_p": str(red["max_p"]),
+            "weight": str(red["w"]),
+            "gentle": str(int(red["gentle"])),
+        }
     return Case(name, about, document, settings, seeds, measures)
 
 
@@ -82,6 +93,22 @@ def _streams(count: int) -> dict[str, Any]:
 
 
 LONG = {"mss": 1000, "window": UNLIMITED}
+
+
+def _red(name: str, about: str, *, gentle: bool) -> Case:
+    return _case(
+        name,
+        f"ten flows without end over {about}: thresholds 15 and 45, max_p 0.1, w 0.002, 100 s",
+        traffic=_streams(10),
+        seconds=100,
+        seeds=10,
+        measures=STREAMS,
+        delay_ms=48,
+        buffer=60,
+        tcp=LONG,
+        red={"min_th": 15, "max_th": 45, "max_p": 0.1, "w": 0.002, "gentle": gentle},
+    )
+
 
 CASES = (
     _case(
@@ -107,6 +134,8 @@ CASES = (
         buffer=60,
         tcp=LONG,
     ),
+    _red("red", "RED", gentle=False),
+    _red("gentle-red", "gentle RED", gentle=True),
     _case(
         "moderate-sessions",
         "70 sessions/s of 10 kB (Pareto 1.5): RTT 200 ms, 217 packets, MSS 536 B, 60 s",

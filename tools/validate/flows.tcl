@@ -61,10 +61,10 @@ add-packet-header IP TCP Flags
 
 set left [$ns node]
 set right [$ns node]
-# ns-2's queues count the packet that is leaving: a limit of B holds B - 1 waiting packets
 $ns simplex-link $left $right $opt(rate) $opt(delay) $opt(queue)
 $ns simplex-link $right $left $opt(rate) $opt(delay) DropTail
-$ns queue-limit $left $right [expr {$opt(buffer) + 1}]
+# drop-tail with a limit of B holds B - 1 waiting packets, RED holds B
+$ns queue-limit $left $right [expr {$opt(buffer) + ($opt(queue) eq "DropTail")}]
 $ns queue-limit $right $left 1000000
 for {set i 0} {$i < $opt(pairs)} {incr i} {
     set source($i) [$ns node]

@@ -37,7 +37,7 @@ def of_tidegate(case: Case, seed: int) -> tuple[Measures, Flows]:
         "completed_per_s": fct.size / seconds,
         "fct_mean_s": float(np.mean(fct)) if fct.size else math.nan,
         "departed_per_s": float(totals["departed_packets"][row]) / seconds,
-        "drops": float(totals["drops_queue_full"][row]),
+        "drops": float(sum(totals[name][row] for name in totals if name.startswith("drops_"))),
         "retransmitted": float(np.sum(flows["retransmitted_packets"])),
         "queue_mean": float(totals["queue_mean_packets"][row]),
     }

@@ -111,8 +111,12 @@ pub struct View<'a> {
     pub queue_bytes: u64,
     /// Fewest packets waiting at any moment since the last tick.
     pub min_queue_packets: u32,
+    /// Packets that came since the last tick, refused sessions not counted.
+    pub queue_offered: u64,
     /// Packets that the queue lost since the last tick, refused sessions not counted.
     pub queue_drops: u64,
+    /// Transmission time since the last tick.
+    pub busy: Time,
     /// Since when the link has been idle, if it is.
     pub idle_since: Option<Time>,
     /// The waiting packets, oldest first, as the two runs of a ring.
@@ -127,7 +131,8 @@ pub struct Decision {
     /// The value that it set: for a session law, sessions allowed per epoch,
     /// infinite while everything passes.
     pub set: f64,
-    /// The value that it set it from: for a session law, the (smoothed) completions per epoch.
+    /// The value that it set it from: for a session law, the (smoothed)
+    /// completions per epoch, or the measure that it holds against a threshold.
     pub from: f64,
 }
 

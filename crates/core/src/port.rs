@@ -17,7 +17,7 @@ mod ring;
 mod stages;
 
 use crate::law::aqm::Found;
-use crate::law::{Draw, Fault, Reason, Verdict};
+use crate::law::{Draw, Fault, Reason, Verdict, View};
 use crate::packet::{Flags, Packet};
 use crate::units::{Pace, Rate, Time};
 
@@ -344,12 +344,22 @@ impl<C: Default> Port<C> {
     pub fn tick(&mut self, now: Time) -> Result<Option<Ticked>, Fault> {
         self.advance(now);
         let queue_packets = self.queue_packets();
-        let queue_bytes = self.backlog_bytes;
-        let idle = (queue_packets == 0 && self.free_at <= now).then_some(self.free_at);
-        let queued = self.ring.waiting_slices();
+        let refused = self.counters.drops[Reason::SessionRefused as usize];
+        // what is counted since the last tick the stages know
+        let view = View {
+            rate: self.rate,
+            queue_packets,
+            queue_bytes: self.backlog_bytes,
+            min_queue_packets: queue_packets,
+            queue_offered: self.counters.arrived - refused,
+            queue_drops: self.counters.drops.iter().sum::<u64>() - refused,
+            busy: Time::from_ps(self.busy_ps(now)),
+            idle_since: (queue_packets == 0 && self.free_at <= now).then_some(self.free_at),
+            queued: self.ring.waiting_slices(),
+        };
         match &mut self.stages {
             None => Ok(None),
-            Some(stages) => stages.tick(now, self.rate, queue_packets, queue_bytes, idle, queued),
+            Some(stages) => stages.tick(now, view),
         }
     }
 }

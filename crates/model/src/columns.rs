@@ -151,7 +151,7 @@ pub const EVENTS: &[Column] = &[
         "from",
         "",
         F64,
-        "what it set it from: for a session law, (smoothed) completions per epoch",
+        "what it set it from: for a session law, (smoothed) completions per epoch, occupancy or loss rate",
     ),
     column("arrived", "sessions", U64, "opening packets that arrived in the epoch"),
     column("admitted", "sessions", U64, "of these, let through"),

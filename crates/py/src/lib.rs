@@ -4,6 +4,7 @@
 //! exception is how many events make a slice of some milliseconds, because
 //! the simulator itself reads no clock.
 
+mod capture;
 mod columns;
 mod law;
 mod scenario;
@@ -14,6 +15,8 @@ use pyo3::prelude::*;
 /// The simulator behind tidegate.
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use crate::capture::{Capture, CaptureError};
     #[pymodule_export]
     use crate::law::{Counts, Knobs, View};
     #[pymodule_export]

@@ -1,0 +1,90 @@
+//! Packet captures: fed in pieces, handed back as columns.
+
+use std::sync::Mutex;
+
+use numpy::IntoPyArray;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use tidegate_capture as capture;
+
+create_exception!(
+    tidegate._native,
+    CaptureError,
+    PyValueError,
+    "A file that is no packet capture, or one in which there is no TCP."
+);
+
+/// Reads the TCP connections of a packet capture that comes in pieces.
+#[pyclass(frozen, module = "tidegate._native")]
+pub struct Capture {
+    /// None once the results have been handed out.
+    reader: Mutex<Option<capture::Reader>>,
+}
+
+#[pymethods]
+impl Capture {
+    #[new]
+    fn new() -> Capture {
+        Capture { reader: Mutex::new(Some(capture::Reader::new())) }
+    }
+
+    /// Takes the next bytes of the file; False: no more are wanted.
+    fn feed(&self, py: Python<'_>, piece: &[u8]) -> PyResult<bool> {
+        let mut reader = self.lock()?;
+        let reader = reader.as_mut().ok_or_else(handed_out)?;
+        py.detach(|| reader.feed(piece)).map_err(refused)
+    }
+
+    /// What was found, once; the file has no more bytes.
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let reader = self.lock()?.take().ok_or_else(handed_out)?;
+        let found = py.detach(|| reader.finish()).map_err(refused)?;
+        let flows = found.flows;
+        let named = |flow: &capture::Flow| match flow.direction {
+            capture::Direction::Upload => "upload",
+            capture::Direction::Download => "download",
+        };
+        let starts: Vec<f64> = flows.iter().map(|flow| flow.start_ns as f64 / 1e9).collect();
+        let sizes: Vec<u64> = flows.iter().map(|flow| flow.size_bytes).collect();
+        let others: Vec<u64> = flows.iter().map(|flow| flow.other_bytes).collect();
+        let columns = PyDict::new(py);
+        columns.set_item("start_s", starts.into_pyarray(py))?;
+        columns.set_item("size_bytes", sizes.into_pyarray(py))?;
+        columns.set_item("other_bytes", others.into_pyarray(py))?;
+        columns.set_item("direction", flows.iter().map(named).collect::<Vec<_>>())?;
+        let ends = |end: fn(&capture::Flow) -> std::net::SocketAddr| {
+            flows.iter().map(|flow| end(flow).to_string()).collect::<Vec<_>>()
+        };
+        columns.set_item("client", ends(|flow| flow.client))?;
+        columns.set_item("server", ends(|flow| flow.server))?;
+        columns.set_item("closed", flows.iter().map(|flow| flow.closed).collect::<Vec<_>>())?;
+        let skipped = PyDict::new(py);
+        for (reason, count) in found.skipped {
+            skipped.set_item(reason.to_string(), count)?;
+        }
+        let all = PyDict::new(py);
+        all.set_item("flows", columns)?;
+        all.set_item("skipped", skipped)?;
+        all.set_item("packets", found.packets)?;
+        all.set_item("span_s", found.span_ns as f64 / 1e9)?;
+        all.set_item("broken", found.broken)?;
+        Ok(all)
+    }
+}
+
+impl Capture {
+    fn lock(&self) -> PyResult<std::sync::MutexGuard<'_, Option<capture::Reader>>> {
+        let busy = |_| PyRuntimeError::new_err("this capture is being read by another thread");
+        self.reader.try_lock().map_err(busy)
+    }
+}
+
+fn handed_out() -> PyErr {
+    PyRuntimeError::new_err("what this capture holds has been handed out")
+}
+
+fn refused(error: capture::Error) -> PyErr {
+    CaptureError::new_err(error.to_string())
+}
