@@ -10,6 +10,7 @@ use tidegate_model::draw::{ClassDraws, FlowDraw, stream};
 use tidegate_model::profile::Profile;
 use tidegate_model::scenario::{Class, Direction, FlowSize, Scenario, Transport, Udp};
 
+use crate::capture::Capture;
 use crate::engine::{Entity, Kind};
 use crate::network::{Laws, Network};
 use crate::probe::{Column, Probe, flow_columns};
@@ -25,6 +26,9 @@ pub enum BuildError {
     /// A port asks for a law of the user's own that was not supplied.
     #[error("no law named `{0}` was supplied; hand one in under that name")]
     NoSuchLaw(String),
+    /// The port whose packets are to be captured is not there.
+    #[error("no port is named `{0}`")]
+    NoSuchPort(String),
 }
 
 /// How far a run has got.
@@ -54,6 +58,8 @@ pub struct Custom<'a> {
     pub stages: Vec<(String, Stages)>,
     /// A control for the flows of a class, by the class's name.
     pub controls: Vec<(String, Factory)>,
+    /// The port whose packets [`Simulation::drain_capture`] gives.
+    pub capture: Option<String>,
 }
 
 /// Makes the control of one new flow.
@@ -84,6 +90,7 @@ pub struct Simulation {
     arrivals: Vec<Arrivals>,
     rows: Vec<Row>,
     probe: Probe,
+    capture: Option<Capture>,
     /// The packet that has just reached its destination.
     arrived: Packet,
     delivered: u64,
@@ -133,6 +140,13 @@ impl Simulation {
                 net.set_stages(place as u32, &ports[place], stages);
             }
         }
+        let mut capture = None;
+        if let Some(name) = custom.capture {
+            let place = scenario.network.ports.iter().position(|port| port.name == name);
+            let port = place.ok_or(BuildError::NoSuchPort(name))?;
+            net.ports[port].watch();
+            capture = Some(Capture::new(port as u32, scenario));
+        }
         let mut arrivals = Vec::new();
         for class in &scenario.traffic {
             let control = custom.controls.iter().position(|(name, _)| *name == class.name);
@@ -146,6 +160,7 @@ impl Simulation {
         let mut run = Simulation {
             classes: scenario.traffic.iter().map(|class| params(class, seed)).collect(),
             probe: Probe::new(scenario),
+            capture,
             scenario: scenario.clone(),
             net,
             reno: FlowTable::new(RENO),
@@ -205,6 +220,15 @@ impl Simulation {
     /// Packets that have crossed a link so far.
     pub fn packet_hops(&self) -> u64 {
         self.net.hops
+    }
+
+    /// The next bytes of the capture (pcap) that [`Custom::capture`] asked for:
+    /// of the packets that the port has sent since the last call. Without any
+    /// there are no bytes. Call it after every slice: until then they are kept.
+    pub fn drain_capture(&mut self) -> Vec<u8> {
+        let Some(capture) = &mut self.capture else { return Vec::new() };
+        let sent = self.net.ports[capture.port as usize].take_sent(self.net.now);
+        capture.write(&sent)
     }
 
     /// Runs until `until`, or for `budget` events, or to the end.
@@ -284,6 +308,14 @@ impl Simulation {
                 self.reno.stop(number as u16, &mut world);
                 self.custom.stop(number as u16, &mut world);
                 self.udp.stop(number as u16);
+                if let Some(capture) = &mut self.capture {
+                    self.reno
+                        .open(number as u16, &self.classes)
+                        .for_each(|flow| capture.note(flow));
+                    self.custom
+                        .open(number as u16, &self.classes)
+                        .for_each(|flow| capture.note(flow));
+                }
             }
             Kind::Tick => {
                 if let Some(ticked) = self.net.ports[number as usize].tick(now)? {
@@ -348,13 +380,16 @@ impl Simulation {
     fn start(&mut self, class: usize, flow: &NewFlow) {
         let mut world =
             World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
-        match &mut self.arrivals[class].source {
+        let started = match &mut self.arrivals[class].source {
             Source::Reno => {
                 let control = Reno::new(&world.classes[class].tcp);
-                self.reno.start(flow, control, &mut world);
+                self.reno.start(flow, control, &mut world)
             }
             Source::Udp => self.udp.start(flow, &mut world),
             Source::Custom(factory) => self.custom.start(flow, factory(), &mut world),
+        };
+        if let Some(capture) = &mut self.capture {
+            capture.note(started);
         }
     }
 

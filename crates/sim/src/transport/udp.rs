@@ -10,6 +10,7 @@ use tidegate_model::scenario::Udp;
 
 use super::receiver::Address;
 use super::table::{FlowId, NewFlow, World};
+use crate::capture::Identity;
 use crate::engine::{Entity, Kind};
 use crate::rows::UNLIMITED;
 
@@ -51,7 +52,7 @@ impl UdpTable {
     }
 
     /// Starts a flow: its first packet goes out.
-    pub(crate) fn start(&mut self, flow: &NewFlow, world: &mut World<'_>) {
+    pub(crate) fn start(&mut self, flow: &NewFlow, world: &mut World<'_>) -> Identity {
         let now = world.net.now;
         world.rows[flow.row as usize].admitted = now;
         let slot = self.flows.len() as u32;
@@ -66,7 +67,9 @@ impl UdpTable {
             packets: 0,
             bytes: 0,
         });
-        self.send(FlowId::new(self.number, slot), world);
+        let id = FlowId::new(self.number, slot);
+        self.send(id, world);
+        Identity { slot: (id.0, 0), row: flow.row, class: flow.class, bytes: flow.size, end: 0 }
     }
 
     /// Sends one packet, and schedules the next one or the end.
