@@ -101,3 +101,31 @@ fn a_full_queue_drops_in_spite_of_ecn() {
     assert!(bottleneck(&results, "drops_queue_full") > 100.0);
     assert_eq!(bottleneck(&results, "marked"), 0.0);
 }
+
+/// ns-2.35: twenty endless FullTcp flows (window 40) over its RED with the same
+/// parameters, from 20 s to 120 s; the share of packets dropped, the mean queue
+/// and the utilisation, each the mean of three runs that differ by 1 % or less.
+#[test]
+fn red_under_fulltcp_does_what_ns2_does() {
+    let cases = [
+        ("wait", "true", [0.009_33, 21.22, 0.9338]),
+        ("wait", "false", [0.012_20, 13.48, 0.8347]),
+        ("bytes", "true", [0.009_40, 21.14, 0.9303]),
+    ];
+    for (key, value, expected) in cases {
+        let key = format!("port.bottleneck.queue.{key}");
+        let set = [
+            ("duration", "120s"),
+            ("warmup", "20s"),
+            ("port.bottleneck.queue.mean_packet", "576B"),
+            ("traffic.long.transport", "{ tcp = { profile = \"ns2-2006\", window = 40 } }"),
+            (key.as_str(), value),
+        ];
+        let results = run(&load(CROWD, &set), 1);
+        assert_eq!(bottleneck(&results, "drops_queue_full"), 0.0);
+        let share = bottleneck(&results, "drops_early") / bottleneck(&results, "arrived_packets");
+        close(share, expected[0], 0.05);
+        close(bottleneck(&results, "queue_mean_packets"), expected[1], 0.04);
+        close(bottleneck(&results, "utilisation"), expected[2], 0.02);
+    }
+}
