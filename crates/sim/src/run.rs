@@ -408,6 +408,8 @@ impl Simulation {
             World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
         self.reno.finish(&mut world);
         self.custom.finish(&mut world);
+        // a million flows: their state must not lie beside the columns
+        drop((self.reno, self.custom, self.udp));
         let now = self.net.now;
         let (ports, events, port_totals) =
             self.probe.finish(&mut self.net.ports, now, &self.scenario);

@@ -175,3 +175,33 @@ fn bursts_follow_each_other() {
     assert_eq!(*seen.lock().expect("no one panicked"), expected);
     assert!((flow(&results, "closed_s") - 1.002).abs() < 1e-9);
 }
+
+/// features C12: capacity and buffer follow the schedule. Packets of 1250 B
+/// take 1 ms at 10 and 2 ms at 5 Mbit/s; a buffer of 100 ms holds 100 and 50
+/// of them. Twice as many come as the link can carry, so that it is always busy.
+#[test]
+fn service_and_buffer_follow_the_capacity() {
+    let text = class(
+        "{ rate = \"20Mbit\", packet = \"1250B\" }",
+        "arrivals = { at = [\"0s\"] }\n\
+         [[change]]\nwhat = \"bottleneck.rate\"\nat = \"2s\"\nto = \"5Mbit\"\npulse = \"2s\"",
+    );
+    let set = [("topology.dumbbell.bottleneck.buffer", "100ms"), ("duration", "6s")];
+    let results = run(&load(&text, &set), 1);
+    let rows: Vec<usize> = (0..column(&results.ports, "port").len())
+        .filter(|&row| column(&results.ports, "port")[row] == 0.0)
+        .collect();
+    let trace = |name: &str| -> Vec<f64> {
+        let values = column(&results.ports, name);
+        rows.iter().map(|&row| values[row]).collect()
+    };
+    let near = |name: &str, expected: [f64; 5]| {
+        // from the second second on the queue is full
+        for (measured, expected) in trace(name)[1..].iter().zip(expected) {
+            assert!((measured - expected).abs() <= 1.0, "{name}: {:?}", trace(name));
+        }
+    };
+    near("departed_packets", [1000.0, 500.0, 500.0, 1000.0, 1000.0]);
+    near("queue_packets", [100.0, 50.0, 50.0, 100.0, 100.0]);
+    assert_eq!(trace("capacity_bps")[1..5], [5e6, 5e6, 10e6, 10e6]);
+}
