@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from tidegate._native import Scenario
     from tidegate.comparison import Comparison, Plan
+    from tidegate.runner import Capture
     from tidegate.scenario import Document
     from tidegate.store import Store
     from tidegate.sweeping import Sweep
@@ -133,11 +135,25 @@ def _folder(out: Path | None, name: str, command: str) -> Path:
     return out if out is not None else Path("out") / f"{slug}-{command}"
 
 
+def _capture(port: str, scenario: Scenario, store: Store) -> Capture:
+    """Return a capture of a port, into a file called after it in the folder of results."""
+    from tidegate.runner import Capture
+    from tidegate.scenario import require_port
+
+    require_port(port, scenario)
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", port).strip(".") or "port"
+    return Capture(port, functools.partial(store.append, f"{name}.pcap"))
+
+
 @app.command()
 @guarded
 def run(
     file: File,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 1,
+    pcap: Annotated[
+        str | None,
+        typer.Option(metavar="PORT", help="Write what a port sends to PORT.pcap, for Wireshark."),
+    ] = None,
     settings: Set = None,
     out: Out = None,
     as_json: Json = False,
@@ -151,7 +167,9 @@ def run(
     scenario = _document(file, settings).load(colour=_colour())
     with Store(_folder(out, scenario.name, "run")) as store:
         with progress.bar(_stderr(), scenario.name, 1, scenario.duration_s) as meter:
-            outcome = simulate(scenario, seed, tick=functools.partial(meter.report, 0))
+            capture = None if pcap is None else _capture(pcap, scenario, store)
+            tick = functools.partial(meter.report, 0)
+            outcome = simulate(scenario, seed, tick=tick, capture=capture)
         result = Result(outcome)
         write_run(store, result)
         place = store.commit()

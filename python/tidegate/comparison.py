@@ -69,7 +69,7 @@ def plan(
     about = port or _port_or_none(base)
     if gates:
         about = port or documents.default_port(base)
-        _known(about, base)
+        documents.require_port(about, base)
         written = document.tables().get("port", {}).get(about, {}).get("gate", {})
         cells = documents.gate_cells(list(gates), about, written)
     elif vary:
@@ -96,12 +96,6 @@ def _port_or_none(scenario: _native.Scenario) -> str | None:
         return documents.default_port(scenario)
     except UsageError:
         return None
-
-
-def _known(port: str, scenario: _native.Scenario) -> None:
-    names = [name for name, access in scenario.ports if not access]
-    if port not in {name for name, _ in scenario.ports}:
-        raise UsageError(f"There is no port {port}.", f"The ports are {', '.join(names)}.")
 
 
 @dataclass

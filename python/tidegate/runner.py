@@ -36,6 +36,14 @@ class Law(Protocol):
 
 
 @dataclass(frozen=True)
+class Capture:
+    """What a port sends, written as a pcap piece by piece while the run goes on."""
+
+    port: str
+    write: Callable[[bytes], object]
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What one run left: its tables as arrays, and what it cost."""
 
@@ -54,20 +62,26 @@ def simulate(
     laws: Mapping[str, Law] | None = None,
     tick: Callable[[float], None] | None = None,
     stop: threading.Event | None = None,
+    capture: Capture | None = None,
 ) -> Outcome:
     """Run one scenario with one seed.
 
     `tick` is told after every slice how far the run has come (simulated s).
     Raises Stopped soon after `stop` is set. CPU time is that of this thread
-    in the simulator, nothing else.
+    in the simulator and of what it hands to `capture`, nothing else.
     """
-    run = _native.Simulation(scenario, seed, dict(laws) if laws else None)
+    watched = capture.port if capture is not None else None
+    run = _native.Simulation(scenario, seed, dict(laws) if laws else None, watched)
     wall, cpu = time.perf_counter(), time.thread_time()
     while not run.advance(SLICE_MS):
+        if capture is not None:
+            capture.write(run.drain_capture())
         if stop is not None and stop.is_set():
             raise Stopped
         if tick is not None:
             tick(run.now_s)
+    if capture is not None:
+        capture.write(run.drain_capture())
     cpu, wall = time.thread_time() - cpu, time.perf_counter() - wall
     results = run.results()
     if tick is not None:

@@ -202,3 +202,10 @@ def default_port(scenario: _native.Scenario) -> str:
         f"Which port should the gates control? {scenario.name} has {', '.join(forward) or 'none'}.",
         "Name one with --port.",
     )
+
+
+def require_port(port: str, scenario: _native.Scenario) -> None:
+    """Raise unless the scenario has the port."""
+    names = [name for name, access in scenario.ports if not access]
+    if port not in {name for name, _ in scenario.ports}:
+        raise UsageError(f"There is no port {port}.", f"The ports are {', '.join(names)}.")

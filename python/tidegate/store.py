@@ -70,6 +70,16 @@ class Store:
             raise from_os("write", self.target / name, error) from error
         self.files.append(name)
 
+    def append(self, name: str, content: bytes) -> None:
+        """Write the next part of a file that grows while a run goes on."""
+        try:
+            with (self.temporary / name).open("ab") as file:
+                file.write(content)
+        except OSError as error:
+            raise from_os("write", self.target / name, error) from error
+        if name not in self.files:
+            self.files.append(name)
+
     def write_json(self, name: str, value: object) -> None:
         """Write one JSON file, readable by people too."""
         self.write(name, (json.dumps(value, indent=2, allow_nan=False) + "\n").encode())
@@ -204,13 +214,12 @@ def write_run(
         "cpu_s": outcome.cpu_s,
         "packet_hops": outcome.packet_hops,
     }
-    names = []
     if frames:
         tables = {"flows": result.flows, "ports": result.ports, "events": result.events}
         for name, table in tables.items():
             store.write_frame(f"{folder}{name}.parquet", table)
         store.write(f"{folder}scenario.toml", effective.encode())
-        names = [*(f"{name}.parquet" for name in tables), "scenario.toml"]
     store.write_json(f"{folder}summary.json", result.summary)
-    manifest |= {**(more or {}), "files": [*names, "summary.json"]}
+    names = [name.removeprefix(folder) for name in store.files if name.startswith(folder)]
+    manifest |= {**(more or {}), "files": names}
     store.write_json(f"{folder}{MANIFEST}", manifest)

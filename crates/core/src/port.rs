@@ -243,6 +243,20 @@ impl<C: Default> Port<C> {
         self.ring.last_popped()
     }
 
+    /// From now on keeps what is sent, to be taken by [`Port::take_sent`].
+    pub fn watch(&mut self) {
+        let stages = self.stages.get_or_insert_with(|| Box::new(Stages::new()));
+        stages.log.get_or_insert_default();
+    }
+
+    /// The packets whose transmission has started since the last call, with
+    /// the time of that; only a port that is watched knows them.
+    pub fn take_sent(&mut self, now: Time) -> Vec<(Time, Packet)> {
+        self.advance(now);
+        let log = self.stages.as_mut().and_then(|stages| stages.log.as_mut());
+        log.map_or_else(Vec::new, std::mem::take)
+    }
+
     /// Counts the packet that [`Port::deliver`] took last as lost on the link:
     /// it has departed and used the capacity, and goes nowhere.
     pub fn lose_delivered(&mut self) {

@@ -45,7 +45,7 @@ pub const FLOWS: &[Column] = &[
     column("flow", "", U64, "number of the flow, in the order of the starts"),
     column("class", "", Category, "traffic class"),
     column("size_bytes", "B", F64, "how much the flow has to send; empty: without end"),
-    column("start_s", "s", F64, "first SYN sent"),
+    column("start_s", "s", F64, "first SYN sent, or first packet of UDP"),
     column(
         "admitted_s",
         "s",
@@ -53,7 +53,12 @@ pub const FLOWS: &[Column] = &[
         "the opening packet that got through passed the last gated port of its path, else reached the receiver",
     ),
     column("data_done_s", "s", F64, "last byte delivered in order"),
-    column("closed_s", "s", F64, "acknowledgement of the FIN received"),
+    column(
+        "closed_s",
+        "s",
+        F64,
+        "acknowledgement of the FIN received; of UDP: everything was sent",
+    ),
     column(
         "gave_up_s",
         "s",

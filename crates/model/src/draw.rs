@@ -78,7 +78,7 @@ impl ClassDraws {
     /// The flows that `class` has under this seed.
     pub fn new(seed: u64, class: &Class) -> ClassDraws {
         let named = |purpose| stream(seed, &class.name, purpose);
-        let most = MAX_FLOW.min(u64::from(class.tcp.mss).saturating_mul(MAX_SEGMENTS));
+        let most = MAX_FLOW.min(u64::from(class.transport.payload()).saturating_mul(MAX_SEGMENTS));
         ClassDraws {
             starts: Starts::new(&class.arrivals, named("arrivals")),
             sizes: Sizes { size: class.size.clone(), most, random: named("size") },

@@ -130,8 +130,8 @@ pub struct Class {
     pub arrivals: Arrivals,
     /// How much each has to send.
     pub size: FlowSize,
-    /// Transport of its flows.
-    pub tcp: Tcp,
+    /// How its flows send.
+    pub transport: Transport,
     /// Which end opens the connection. A replayed flow has a direction of its
     /// own: where it is the other one, data goes from the second host of the pair to the first.
     pub direction: Direction,
@@ -141,6 +141,49 @@ pub struct Class {
     pub opaque_share: f64,
     /// Where data is sent from and to; each flow draws one pair.
     pub pairs: Vec<(u16, u16)>,
+}
+
+/// How the flows of a class send.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Transport {
+    /// Reliably, and as fast as the network allows.
+    Tcp(Tcp),
+    /// At a constant rate, whatever becomes of it.
+    Udp(Udp),
+}
+
+impl Transport {
+    /// Bytes of payload in a full packet.
+    pub fn payload(&self) -> u32 {
+        match self {
+            Transport::Tcp(tcp) => tcp.mss,
+            Transport::Udp(udp) => udp.packet - Udp::HEADER,
+        }
+    }
+
+    /// The settings of TCP, where that is the transport.
+    pub fn tcp(&self) -> Option<&Tcp> {
+        match self {
+            Transport::Tcp(tcp) => Some(tcp),
+            Transport::Udp(_) => None,
+        }
+    }
+}
+
+/// A constant rate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Udp {
+    /// Rate of a flow, headers included.
+    pub rate: Rate,
+    /// Bytes of a full packet, headers included; more than [`Udp::HEADER`].
+    pub packet: u32,
+    /// Packets in a burst, and from the start of one to that of the next; none: no breaks.
+    pub burst: Option<(u32, Time)>,
+}
+
+impl Udp {
+    /// Bytes of headers on each packet: IPv4 and UDP.
+    pub const HEADER: u32 = 28;
 }
 
 /// Which end opens the connection.

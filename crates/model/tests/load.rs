@@ -6,7 +6,7 @@ use tidegate_core::law::session::{Limiter, Opener, Refusal};
 use tidegate_core::units::{Rate, Size, Time};
 use tidegate_model::law::GateLaw;
 use tidegate_model::profile::{LostSyn, MaxRto, Profile, Recovery};
-use tidegate_model::scenario::{Arrivals, Course, Direction, FlowSize, Limit, Shape};
+use tidegate_model::scenario::{Arrivals, Course, Direction, FlowSize, Limit, Shape, Transport};
 use tidegate_model::{Report, Scenario, Setting, Source, files, load, schema, show, variants};
 
 /// The example of the documentation.
@@ -99,7 +99,7 @@ fn the_example_of_the_documentation_means_what_it_says() {
     let ramp = vec![(0, 1e4), (100, 1e4), (200, 3e4)];
     let ramp: Vec<_> = ramp.into_iter().map(|(s, mean)| (Time::from_secs(s), mean)).collect();
     assert_eq!(mean.points, ramp);
-    assert_eq!(class.tcp, Profile::Ns2Of2005.tcp());
+    assert_eq!(class.transport, Transport::Tcp(Profile::Ns2Of2005.tcp()));
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_buffer_in_bdp_without_any_class_takes_the_longest_path() {
 fn profiles_are_those_of_their_era() {
     let tcp = |profile: &str| {
         let set = [("traffic.web.transport.tcp.profile", profile)];
-        loaded(BASE, &set).unwrap().traffic[0].tcp.clone()
+        loaded(BASE, &set).unwrap().traffic[0].transport.tcp().unwrap().clone()
     };
     let rto = |profile: &str| {
         let tcp = tcp(profile);
@@ -206,7 +206,7 @@ fn profiles_are_those_of_their_era() {
 fn every_field_of_a_profile_can_be_set_alone() {
     let set = |setting: &str| {
         let set = [("traffic.web.transport", setting)];
-        loaded(BASE, &set).unwrap().traffic[0].tcp.clone()
+        loaded(BASE, &set).unwrap().traffic[0].transport.tcp().unwrap().clone()
     };
     let design = set(
         r#"{ tcp = { profile = "ns2-2006", mss = "1000B", initial_rto = "3s", min_rto = "0.2s",

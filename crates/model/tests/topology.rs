@@ -260,6 +260,16 @@ fn a_route_to_where_no_way_leads_on_is_refused() {
     assert!(message.contains("test.toml:"), "{message}");
 }
 
+/// UDP needs a way there alone.
+#[test]
+fn what_nobody_answers_needs_no_way_back() {
+    let udp = "{ udp = { rate = \"1Mbit\" } }";
+    let one_way = [("topology.links.down.one_way", "true"), ("traffic.web.transport", udp)];
+    let scenario = ring(&one_way);
+    let short = scenario.network.ports.iter().find(|port| port.name == "short").unwrap();
+    assert_eq!(short.round_trip, Time::from_ms(12), "there and no way back");
+}
+
 #[test]
 fn other_topologies_have_no_routes_to_choose() {
     let text = "name = \"x\"\nduration = \"1s\"\n[topology.dumbbell]\n\

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use pyo3::create_exception;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use tidegate_core::law::Interval;
 use tidegate_core::law::session::{Counts, Knobs};
 use tidegate_core::units::Time;
@@ -40,18 +40,19 @@ pub struct Simulation {
 #[pymethods]
 impl Simulation {
     #[new]
-    #[pyo3(signature = (scenario, seed, laws = None))]
+    #[pyo3(signature = (scenario, seed, laws = None, capture = None))]
     fn new(
         scenario: &Bound<'_, Scenario>,
         seed: u64,
         laws: Option<&Bound<'_, PyDict>>,
+        capture: Option<String>,
     ) -> PyResult<Simulation> {
         let checked = &scenario.get().checked;
         let mut custom = |name: &str| -> Option<Box<dyn Interval<Knobs, Counts>>> {
             let object = laws?.get_item(name).ok()??;
             Some(Box::new(PythonLaw::new(object.unbind())))
         };
-        let parts = sim::Custom { laws: Some(&mut custom), ..sim::Custom::default() };
+        let parts = sim::Custom { laws: Some(&mut custom), capture, ..sim::Custom::default() };
         let simulation = sim::Simulation::new(checked, seed, parts)
             .map_err(|error| ScenarioError::new_err(error.to_string()))?;
         Ok(Simulation {
@@ -70,6 +71,15 @@ impl Simulation {
         let over = py.detach(|| slice(simulation, self.duration, budget)).map_err(raised)?;
         self.over.store(over, Ordering::Relaxed);
         Ok(over)
+    }
+
+    /// The next bytes of the capture of the port that `capture` names: a pcap
+    /// of what it has sent since the last call. Call it after every `advance`.
+    fn drain_capture<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut running = self.lock()?;
+        let simulation = running.as_mut().ok_or_else(handed_out)?;
+        let bytes = py.detach(|| simulation.drain_capture());
+        Ok(PyBytes::new(py, &bytes))
     }
 
     /// How far the run has come, in simulated seconds.

@@ -5,6 +5,7 @@
 //! and laws of the user's own can loop over it. The same scenario and seed
 //! give the same columns, bit for bit, on any machine.
 
+mod capture;
 mod engine;
 mod network;
 mod probe;

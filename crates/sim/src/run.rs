@@ -7,8 +7,10 @@ use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::{Port, Stages};
 use tidegate_core::units::Time;
 use tidegate_model::draw::{ClassDraws, FlowDraw, stream};
-use tidegate_model::scenario::{Class, Direction, FlowSize, Scenario};
+use tidegate_model::profile::Profile;
+use tidegate_model::scenario::{Class, Direction, FlowSize, Scenario, Transport, Udp};
 
+use crate::capture::Capture;
 use crate::engine::{Entity, Kind};
 use crate::network::{Laws, Network};
 use crate::probe::{Column, Probe, flow_columns};
@@ -16,6 +18,7 @@ use crate::rows::{Row, UNLIMITED};
 use crate::transport::ClassParams;
 use crate::transport::control::{Control, Reno};
 use crate::transport::table::{FlowId, FlowTable, NewFlow, World};
+use crate::transport::udp::UdpTable;
 
 /// Why a scenario could not be made ready to run.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -23,6 +26,9 @@ pub enum BuildError {
     /// A port asks for a law of the user's own that was not supplied.
     #[error("no law named `{0}` was supplied; hand one in under that name")]
     NoSuchLaw(String),
+    /// The port whose packets are to be captured is not there.
+    #[error("no port is named `{0}`")]
+    NoSuchPort(String),
 }
 
 /// How far a run has got.
@@ -52,6 +58,8 @@ pub struct Custom<'a> {
     pub stages: Vec<(String, Stages)>,
     /// A control for the flows of a class, by the class's name.
     pub controls: Vec<(String, Factory)>,
+    /// The port whose packets [`Simulation::drain_capture`] gives.
+    pub capture: Option<String>,
 }
 
 /// Makes the control of one new flow.
@@ -60,6 +68,7 @@ pub type Factory = Box<dyn FnMut() -> Box<dyn Control> + Send>;
 /// Where the flows of a class get their control from.
 enum Source {
     Reno,
+    Udp,
     Custom(Factory),
 }
 
@@ -76,10 +85,12 @@ pub struct Simulation {
     net: Network,
     reno: FlowTable<Reno>,
     custom: FlowTable<Box<dyn Control>>,
+    udp: UdpTable,
     classes: Vec<ClassParams>,
     arrivals: Vec<Arrivals>,
     rows: Vec<Row>,
     probe: Probe,
+    capture: Option<Capture>,
     /// The packet that has just reached its destination.
     arrived: Packet,
     delivered: u64,
@@ -105,6 +116,7 @@ pub struct Results {
 
 const RENO: u32 = 0;
 const CUSTOM: u32 = 1;
+const UDP: u32 = 7;
 
 impl Simulation {
     /// Makes a scenario ready to run.
@@ -128,10 +140,18 @@ impl Simulation {
                 net.set_stages(place as u32, &ports[place], stages);
             }
         }
+        let mut capture = None;
+        if let Some(name) = custom.capture {
+            let place = scenario.network.ports.iter().position(|port| port.name == name);
+            let port = place.ok_or(BuildError::NoSuchPort(name))?;
+            net.ports[port].watch();
+            capture = Some(Capture::new(port as u32, scenario));
+        }
         let mut arrivals = Vec::new();
         for class in &scenario.traffic {
             let control = custom.controls.iter().position(|(name, _)| *name == class.name);
             let source = match control {
+                _ if class.transport.tcp().is_none() => Source::Udp,
                 Some(place) => Source::Custom(custom.controls.swap_remove(place).1),
                 None => Source::Reno,
             };
@@ -140,10 +160,12 @@ impl Simulation {
         let mut run = Simulation {
             classes: scenario.traffic.iter().map(|class| params(class, seed)).collect(),
             probe: Probe::new(scenario),
+            capture,
             scenario: scenario.clone(),
             net,
             reno: FlowTable::new(RENO),
             custom: FlowTable::new(CUSTOM),
+            udp: UdpTable::new(UDP, scenario.traffic.iter().map(udp)),
             arrivals,
             rows: Vec::new(),
             arrived: Packet::default(),
@@ -198,6 +220,15 @@ impl Simulation {
     /// Packets that have crossed a link so far.
     pub fn packet_hops(&self) -> u64 {
         self.net.hops
+    }
+
+    /// The next bytes of the capture (pcap) that [`Custom::capture`] asked for:
+    /// of the packets that the port has sent since the last call. Without any
+    /// there are no bytes. Call it after every slice: until then they are kept.
+    pub fn drain_capture(&mut self) -> Vec<u8> {
+        let Some(capture) = &mut self.capture else { return Vec::new() };
+        let sent = self.net.ports[capture.port as usize].take_sent(self.net.now);
+        capture.write(&sent)
     }
 
     /// Runs until `until`, or for `budget` events, or to the end.
@@ -257,6 +288,7 @@ impl Simulation {
             World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
         match FlowId(packet.flow).table() {
             RENO => self.reno.deliver(packet, &mut world),
+            UDP => self.udp.deliver(packet, &mut world),
             _ => self.custom.deliver(packet, &mut world),
         }
     }
@@ -275,6 +307,15 @@ impl Simulation {
                     World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
                 self.reno.stop(number as u16, &mut world);
                 self.custom.stop(number as u16, &mut world);
+                self.udp.stop(number as u16);
+                if let Some(capture) = &mut self.capture {
+                    self.reno
+                        .open(number as u16, &self.classes)
+                        .for_each(|flow| capture.note(flow));
+                    self.custom
+                        .open(number as u16, &self.classes)
+                        .for_each(|flow| capture.note(flow));
+                }
             }
             Kind::Tick => {
                 if let Some(ticked) = self.net.ports[number as usize].tick(now)? {
@@ -303,6 +344,7 @@ impl Simulation {
         match (id.table(), entity.kind()) {
             (RENO, Kind::Pace) => self.reno.go_on(id, &mut world),
             (RENO, _) => self.reno.expire(id, &mut world),
+            (UDP, _) => self.udp.expire(id, &mut world),
             (_, Kind::Pace) => self.custom.go_on(id, &mut world),
             (_, _) => self.custom.expire(id, &mut world),
         }
@@ -324,6 +366,7 @@ impl Simulation {
             };
             let room = match &self.arrivals[place].source {
                 Source::Reno => self.reno.has_room(),
+                Source::Udp => self.udp.has_room(),
                 Source::Custom(_) => self.custom.has_room(),
             };
             self.rows.push(Row::new(class as u16, size, self.net.now));
@@ -337,12 +380,16 @@ impl Simulation {
     fn start(&mut self, class: usize, flow: &NewFlow) {
         let mut world =
             World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
-        match &mut self.arrivals[class].source {
+        let started = match &mut self.arrivals[class].source {
             Source::Reno => {
                 let control = Reno::new(&world.classes[class].tcp);
-                self.reno.start(flow, control, &mut world);
+                self.reno.start(flow, control, &mut world)
             }
+            Source::Udp => self.udp.start(flow, &mut world),
             Source::Custom(factory) => self.custom.start(flow, factory(), &mut world),
+        };
+        if let Some(capture) = &mut self.capture {
+            capture.note(started);
         }
     }
 
@@ -361,6 +408,8 @@ impl Simulation {
             World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
         self.reno.finish(&mut world);
         self.custom.finish(&mut world);
+        // a million flows: their state must not lie beside the columns
+        drop((self.reno, self.custom, self.udp));
         let now = self.net.now;
         let (ports, events, port_totals) =
             self.probe.finish(&mut self.net.ports, now, &self.scenario);
@@ -375,9 +424,17 @@ impl Simulation {
     }
 }
 
+fn udp(class: &Class) -> Option<Udp> {
+    match class.transport {
+        Transport::Udp(udp) => Some(udp),
+        Transport::Tcp(_) => None,
+    }
+}
+
 fn params(class: &Class, seed: u64) -> ClassParams {
     ClassParams {
-        tcp: class.tcp.clone(),
+        // a class without TCP asks for none of it
+        tcp: class.transport.tcp().cloned().unwrap_or_else(|| Profile::default().tcp()),
         pairs: class.pairs.clone(),
         patience: class.patience,
         jitter: JitterDraw(stream(seed, &class.name, "syn-jitter")),

@@ -9,6 +9,7 @@ mod rto;
 pub(crate) mod sack;
 pub(crate) mod sender;
 pub(crate) mod table;
+pub(crate) mod udp;
 
 use tidegate_core::units::Time;
 use tidegate_model::profile::{LostSyn, MaxRto, Recovery, Tcp};

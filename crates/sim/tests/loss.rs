@@ -3,7 +3,11 @@
 mod common;
 
 use common::*;
-use tidegate_sim::Results;
+use tidegate_core::law::{Draw, PerPacket, Verdict};
+use tidegate_core::packet::Packet;
+use tidegate_core::port::Stages;
+use tidegate_core::units::Time;
+use tidegate_sim::{Custom, Results};
 
 /// Place of a port in the scenario's order: the bottleneck and its reverse come first.
 const THERE: usize = 0;
@@ -104,4 +108,36 @@ fn losses_are_drawn_from_a_stream_of_their_port() {
     let beside = run(&load(&text, &set), 9);
     assert_eq!(lost(&alone), lost(&beside));
     assert_eq!(flow(&alone, "delivered_bytes"), flow(&beside, "delivered_bytes"));
+}
+
+/// features C11: losses are independent from packet to packet. Of `n` packets
+/// each lost with probability p, `n p^2` neighbours are lost together, with a
+/// variance of `n p^2 (1 - p^2) + 2 n p^3 (1 - p)`.
+#[test]
+fn losses_are_independent_of_each_other() {
+    let (n, p) = (100_000.0, 0.1);
+    let text = format!(
+        "{LINK}\n[traffic.one]\narrivals = {{ at = [\"0s\"] }}\nstop = \"39.9999s\"\n\
+         transport = {{ udp = {{ rate = \"8Mbit\", packet = \"400B\" }} }}\n"
+    );
+    let set = [("topology.dumbbell.bottleneck.loss", "0.1"), ("duration", "60s")];
+    let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    struct Note(std::sync::Arc<std::sync::Mutex<Vec<u32>>>);
+    impl PerPacket for Note {
+        fn arrive(&mut self, packet: &Packet, _: Time, _: &mut dyn Draw) -> Verdict {
+            self.0.lock().expect("no one panicked").push(packet.seq);
+            Verdict::Pass
+        }
+    }
+    let mut stages = Stages::new();
+    stages.custom = Some(Box::new(Note(seen.clone())));
+    let custom = Custom { stages: vec![("access.sink1".into(), stages)], ..Custom::default() };
+    let results = run_with(&load(&text, &set), 1, custom);
+    assert_eq!(flow(&results, "sent_packets"), n);
+    let seen = seen.lock().expect("no one panicked");
+    binomial(n - seen.len() as f64, n, p);
+    let together: u32 = seen.windows(2).map(|two| (two[1] - two[0]).saturating_sub(2)).sum();
+    let sigma = (n * p * p * (1.0 - p * p) + 2.0 * n * p * p * p * (1.0 - p)).sqrt();
+    let (together, expected) = (f64::from(together), n * p * p);
+    assert!((together - expected).abs() < 3.0 * sigma, "{together}, {expected} +- {sigma}");
 }

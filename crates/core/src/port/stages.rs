@@ -146,6 +146,8 @@ pub struct Stages {
     pub queue: Queue,
     /// A per-packet half of the user's own; its `depart` may stamp.
     pub custom: Option<Box<dyn PerPacket>>,
+    /// What was sent and when, since it was last taken, if someone reads along.
+    pub(super) log: Option<Vec<(Time, Packet)>>,
     /// Evicted packets that still hold a place in the ring.
     pub(super) tombstones: u32,
     /// When a held packet may go.
@@ -207,6 +209,9 @@ impl Stages {
     pub(super) fn depart(&mut self, packet: &mut Packet, now: Time) {
         if let Some(custom) = &mut self.custom {
             custom.depart(packet, now);
+        }
+        if let Some(log) = &mut self.log {
+            log.push((now, *packet));
         }
     }
 

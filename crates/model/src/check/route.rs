@@ -79,17 +79,21 @@ fn kinds() -> impl Iterator<Item = Option<PacketKind>> {
     PacketKind::ALL.into_iter().map(Some).chain([None])
 }
 
-/// Whether there is a way between the hosts of each class, there and back.
+/// Whether there is a way between the hosts of each class, there and (unless
+/// nobody answers) back.
 fn reach(check: &mut Check<'_>, network: &Network, routes: &Routes, traffic: &[Class]) -> bool {
     for class in traffic {
-        let both = class.pairs.iter().flat_map(|&(from, to)| [(from, to), (to, from)]);
+        let answered = class.transport.tcp().is_some();
+        let ends =
+            |&(from, to): &(u16, u16)| [(from, to), if answered { (to, from) } else { (from, to) }];
+        let both = class.pairs.iter().flat_map(ends);
         for (from, to) in both {
             if routes.path(network, (from, to), None).is_some() {
                 continue;
             }
             let name = |node: u16| &network.nodes[usize::from(node)];
             let what = format!("there is no way from `{}` to `{}`", name(from), name(to));
-            let help = "join them by links; acknowledgements need a way back";
+            let help = "join them by links; what acknowledges needs a way back";
             check.refuse(&["traffic", &class.name], what, help);
             return false;
         }

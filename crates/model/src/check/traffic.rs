@@ -3,10 +3,10 @@
 use tidegate_core::units::{Size, Time};
 
 use super::{Check, cdf, replay, tcp};
-use crate::document::size::Distribution;
+use crate::document::size::{Distribution, SizeDoc};
 use crate::document::transport::TransportDoc;
 use crate::document::{ArrivalsDoc, ClassDoc};
-use crate::scenario::{Arrivals, Class, Course, FlowSize, Shape};
+use crate::scenario::{Arrivals, Class, Course, Direction, FlowSize, Shape, Transport, Udp};
 
 /// Largest size or mean size of a flow.
 pub(super) const MAX_SIZE: Size = Size::from_bytes(1_000_000_000_000);
@@ -24,8 +24,10 @@ pub(super) fn class(
 ) -> Option<Class> {
     let path = |key| ["traffic", name, key];
     check.require(!name.is_empty(), &["traffic", ""], "a class needs a name", "name it");
-    let TransportDoc::Tcp(transport) = &mut doc.transport;
-    let tcp = tcp::effective(check, name, transport);
+    let transport = match &mut doc.transport {
+        TransportDoc::Tcp(tcp) => Transport::Tcp(tcp::effective(check, name, tcp)),
+        TransportDoc::Udp(_) => Transport::Udp(udp(check, name, doc)?),
+    };
     check.require(
         (0.0..=1.0).contains(&doc.opaque_share),
         &path("opaque_share"),
@@ -50,12 +52,42 @@ pub(super) fn class(
         name: name.to_owned(),
         arrivals: arrivals?,
         size: size?,
-        tcp,
+        transport,
         direction,
         patience: doc.patience,
         opaque_share: doc.opaque_share,
         pairs,
     })
+}
+
+/// UDP: what means nothing to it is refused, what goes without saying is spelled out.
+fn udp(check: &mut Check<'_>, name: &str, doc: &mut ClassDoc) -> Option<Udp> {
+    let path = |key| ["traffic", name, key];
+    let what = "means nothing without a connection";
+    check.require(doc.patience.is_none(), &path("patience"), what, "leave it out");
+    let upload = doc.direction != Some(Direction::Download);
+    check.require(upload, &path("direction"), what, "leave it out: data goes from `from` to `to`");
+    if doc.flows.is_none() {
+        doc.size.get_or_insert(SizeDoc(Distribution::Unlimited));
+    }
+    let TransportDoc::Udp(udp) = &doc.transport else { return None };
+    let path = |key| ["traffic", name, "transport", "udp", key];
+    let what = format!("a packet of {} is out of range", udp.packet);
+    let range = u64::from(Udp::HEADER) + 1..=65_000;
+    let holds = range.contains(&udp.packet.bytes());
+    check.require(holds, &path("packet"), what, "write a size from 29B to 65000B");
+    let mut burst = None;
+    if let Some(doc) = &udp.burst {
+        let what = "a burst of no packets is none";
+        check.require(doc.packets > 0, &path("burst"), what, "write `packets` from 1");
+        let bytes = udp.packet.bytes().saturating_mul(u64::from(doc.packets));
+        let takes = Size::from_bytes(bytes) / udp.rate;
+        let what = format!("{} packets take {takes}, longer than {}", doc.packets, doc.every);
+        check.require(takes <= doc.every, &path("burst"), what, "write a longer `every`");
+        burst = Some((doc.packets, doc.every));
+    }
+    let packet = udp.packet.bytes().clamp(29, 65_000) as u32;
+    Some(Udp { rate: udp.rate, packet, burst })
 }
 
 fn missing(check: &mut Check<'_>, name: &str, key: &str) {

@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
-use tidegate_core::units::{Size, Time, parse::UnitError};
+use tidegate_core::units::{Rate, Size, Time, parse::UnitError};
 
 use crate::profile::{LossRule, LostSyn, MaxRto, Profile, Recovery, TimerRule};
 
@@ -16,12 +16,42 @@ use crate::profile::{LossRule, LostSyn, MaxRto, Profile, Recovery, TimerRule};
 pub(crate) enum TransportDoc {
     /// TCP.
     Tcp(TcpDoc),
+    /// UDP at a constant rate: no connection, no answer, nothing sent again.
+    Udp(UdpDoc),
 }
 
 impl Default for TransportDoc {
     fn default() -> TransportDoc {
         TransportDoc::Tcp(TcpDoc::default())
     }
+}
+
+/// UDP at a constant rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table, as in { rate = \"2Mbit\", packet = \"1000B\" }")]
+pub(crate) struct UdpDoc {
+    /// Rate of each flow, headers included.
+    pub rate: Rate,
+    /// Size of a packet, its headers of 28 B included; default 1000B, 29B to 65000B.
+    #[serde(default = "kilobyte")]
+    pub packet: Size,
+    /// Packets come in bursts at `rate`; default: without a break.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst: Option<BurstDoc>,
+}
+
+fn kilobyte() -> Size {
+    Size::from_bytes(1000)
+}
+
+/// Bursts of packets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table, as in { packets = 40, every = \"1s\" }")]
+pub(crate) struct BurstDoc {
+    /// Packets of a burst, from 1.
+    pub packets: u32,
+    /// From the start of one burst to that of the next: at least the time that a burst takes.
+    pub every: Time,
 }
 
 /// TCP: a profile, and settings that replace the profile's.

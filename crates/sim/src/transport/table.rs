@@ -3,6 +3,7 @@
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
 
+use crate::capture::Identity;
 use crate::engine::{Entity, Kind};
 use crate::network::Network;
 use crate::rows::Row;
@@ -21,7 +22,7 @@ impl FlowId {
     /// Flows that can be open at once in one table.
     pub(crate) const SLOTS: u32 = 1 << Self::SLOT_BITS;
 
-    const fn new(table: u32, slot: u32) -> FlowId {
+    pub(crate) const fn new(table: u32, slot: u32) -> FlowId {
         FlowId((table << Self::SLOT_BITS) | slot)
     }
 
@@ -29,7 +30,7 @@ impl FlowId {
         self.0 >> Self::SLOT_BITS
     }
 
-    const fn slot(self) -> usize {
+    pub(crate) const fn slot(self) -> usize {
         (self.0 & (Self::SLOTS - 1)) as usize
     }
 }
@@ -82,7 +83,7 @@ impl<C: Control> FlowTable<C> {
     }
 
     /// Starts a flow: its first SYN goes out.
-    pub(crate) fn start(&mut self, flow: &NewFlow, control: C, world: &mut World<'_>) {
+    pub(crate) fn start(&mut self, flow: &NewFlow, control: C, world: &mut World<'_>) -> Identity {
         let mut sender = Sender::new(control, 0, flow.class, flow.pair, flow.opaque);
         let class = &world.classes[flow.class as usize];
         sender.load(flow.size, class);
@@ -115,6 +116,30 @@ impl<C: Control> FlowTable<C> {
             sender.send_syn(&address, &mut ctx);
         }
         self.arm(id, world);
+        self.identity(slot, world.classes)
+    }
+
+    fn identity(&self, slot: usize, classes: &[ClassParams]) -> Identity {
+        let sender = &self.senders[slot];
+        Identity {
+            slot: (FlowId::new(self.number, slot as u32).0, sender.generation),
+            row: self.rows[slot],
+            class: sender.class,
+            bytes: sender.bytes(&classes[usize::from(sender.class)]),
+            end: sender.end(),
+        }
+    }
+
+    /// The open flows of a class.
+    pub(crate) fn open<'a>(
+        &'a self,
+        class: u16,
+        classes: &'a [ClassParams],
+    ) -> impl Iterator<Item = Identity> + 'a {
+        let slots = (0..self.senders.len()).filter(move |&slot| {
+            self.senders[slot].class == class && self.rows[slot] != Self::FREE
+        });
+        slots.map(|slot| self.identity(slot, classes))
     }
 
     #[inline]

@@ -35,6 +35,16 @@ impl<C: Control> Sender<C> {
         }
     }
 
+    /// Bytes that there are to send; `u64::MAX`: without end.
+    pub(crate) fn bytes(&self, class: &ClassParams) -> u64 {
+        if self.total == u32::MAX { UNLIMITED } else { self.bytes_of(self.total, class) }
+    }
+
+    /// Behind the last sequence number, that of the FIN included.
+    pub(crate) fn end(&self) -> u32 {
+        self.end
+    }
+
     /// Bytes that `segments` in-order segments carry.
     pub(crate) fn bytes_of(&self, segments: u32, class: &ClassParams) -> u64 {
         let full = u64::from(segments) * u64::from(class.tcp.mss);

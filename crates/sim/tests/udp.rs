@@ -1,0 +1,207 @@
+//! UDP at a constant rate, and a drop-tail queue under bursts of it.
+
+mod common;
+
+use std::sync::{Arc, Mutex};
+
+use common::*;
+use tidegate_core::law::{Draw, PerPacket, Verdict};
+use tidegate_core::packet::Packet;
+use tidegate_core::port::Stages;
+use tidegate_core::units::Time;
+use tidegate_sim::{Custom, Results};
+
+/// UDP from one host over the link of 10 Mbit/s.
+fn class(transport: &str, more: &str) -> String {
+    format!("{LINK}\n[traffic.background]\ntransport = {{ udp = {transport} }}\n{more}\n")
+}
+
+fn total(results: &Results, port: usize, name: &str) -> f64 {
+    column(&results.port_totals, name)[port]
+}
+
+/// features C13: 2 Mbit/s in packets of 1000 B are 250 packets a second, the
+/// first at once; 972 B of each are payload.
+#[test]
+fn packets_go_at_the_rate_of_the_flow() {
+    let text = class(
+        "{ rate = \"2Mbit\", packet = \"1000B\" }",
+        "arrivals = { at = [\"1s\"] }\nstop = \"10.999s\"",
+    );
+    let results = run(&load(&text, &[]), 1);
+    assert_eq!(flow(&results, "start_s"), 1.0);
+    assert_eq!(flow(&results, "sent_packets"), 2500.0);
+    assert_eq!(flow(&results, "delivered_bytes"), 2500.0 * 972.0);
+    assert_eq!(results.delivered_packets, 2500);
+    // over when the next packet would have been due
+    assert!((flow(&results, "closed_s") - 11.0).abs() < 1e-9);
+    assert!((flow(&results, "goodput_bps") - 2e6 * 0.972).abs() < 1e-3);
+    // nobody answers
+    assert_eq!(total(&results, 1, "arrived_packets"), 0.0);
+    assert_eq!(total(&results, 0, "departed_bytes"), 2500.0 * 1000.0);
+}
+
+/// 10000 B are ten packets with 972 B and one with 280 B. By hand: the last
+/// one leaves after 10 x 4 ms and arrives after three transmissions of 308 B
+/// and 100 ms; the flow is over when its bytes have gone at 2 Mbit/s.
+#[test]
+fn a_flow_of_a_size_ends_with_a_short_packet() {
+    let text = class("{ rate = \"2Mbit\" }", "arrivals = { at = [\"0s\"] }\nsize = \"10000B\"");
+    let results = run(&load(&text, &[]), 1);
+    assert_eq!(flow(&results, "sent_packets"), 11.0);
+    assert_eq!(flow(&results, "delivered_bytes"), 10_000.0);
+    let arrived = 0.04 + 308.0 * 8.0 * (2.0 / 100e6 + 1.0 / 10e6) + 0.1;
+    assert!((flow(&results, "data_done_s") - arrived).abs() < 1e-9);
+    assert!((flow(&results, "closed_s") - 10_308.0 * 8.0 / 2e6).abs() < 1e-9);
+    assert_eq!(flow(&results, "syn_tries"), 0.0);
+}
+
+/// features C13: beside TCP it takes what it asks for, and TCP the rest.
+#[test]
+fn a_constant_rate_takes_its_share() {
+    let text = class("{ rate = \"4Mbit\" }", "arrivals = { at = [\"0s\"] }")
+        + "[traffic.long]\narrivals = { uniform = 10, within = \"1s\" }\nsize = \"unlimited\"\n\
+           transport = { tcp = { profile = \"linux\" } }\n";
+    let results = run(&load(&text, &[("duration", "200s")]), 1);
+    let class = column(&results.flows, "class");
+    let delivered = column(&results.flows, "delivered_bytes");
+    let of = |wanted: f64| -> f64 {
+        let of_class = class.iter().zip(&delivered).filter(|(class, _)| **class == wanted);
+        of_class.map(|(_, bytes)| bytes * 8.0 / 200.0).sum()
+    };
+    // what the full queue takes from it is some percent
+    close(of(0.0), 4e6 * 0.972, 0.05);
+    close(of(0.0) / 0.972 + of(1.0) * 1500.0 / 1448.0, 10e6, 0.03);
+}
+
+/// features C13: session control does not count UDP, nor refuse it.
+#[test]
+fn a_gate_leaves_udp_alone() {
+    let text = class(
+        "{ rate = \"2Mbit\" }",
+        "arrivals = { every = \"100ms\", stop = \"10s\" }\nsize = \"20kB\"",
+    ) + "[port.bottleneck]\ngate = { law = \"fixed-rate\", rate = \"1/s\" }\n";
+    let results = run(&load(&text, &[]), 1);
+    let flows = column(&results.flows, "delivered_bytes");
+    assert!(flows.len() > 100 && flows.iter().all(|&bytes| bytes == 20_000.0));
+    for name in ["arrived", "admitted", "departed"] {
+        assert_eq!(column(&results.events, name).iter().sum::<f64>(), 0.0, "{name}");
+    }
+    assert_eq!(total(&results, 0, "syn_arrived"), 0.0);
+}
+
+/// features C13: with half of the link taken the admit rate that completions
+/// keep up with is about half.
+#[test]
+fn less_can_be_admitted_beside_udp() {
+    let completed = |rate: &str| {
+        let text = class(&format!("{{ rate = \"{rate}\" }}"), "arrivals = { at = [\"0s\"] }")
+            + "[port.bottleneck]\ngate = { law = \"close-probe\" }\n\
+             [traffic.web]\narrivals = { poisson = \"300/s\" }\n\
+             size = { exponential = { mean = \"10kB\" } }\n\
+             transport = { tcp = { profile = \"ns2-2005\" } }\n";
+        let results = run(&load(&text, &[("duration", "200s")]), 1);
+        let closed = column(&results.flows, "closed_s");
+        closed.iter().filter(|at| (100.0..200.0).contains(*at)).count() as f64
+    };
+    let (free, shared) = (completed("1kbit"), completed("5Mbit"));
+    assert!((0.35..0.65).contains(&(shared / free)), "{shared} of {free}");
+}
+
+/// What arrives at a port, by sequence number.
+struct Note(Arc<Mutex<Vec<u32>>>);
+
+impl PerPacket for Note {
+    fn arrive(&mut self, packet: &Packet, _: Time, _: &mut dyn Draw) -> Verdict {
+        self.0.lock().expect("no one panicked").push(packet.seq);
+        Verdict::Pass
+    }
+}
+
+/// One burst at 100 Mbit/s into 10 Mbit/s with a buffer of five packets: which got through.
+fn burst(packets: u32) -> (Results, Vec<u32>) {
+    let text = class(
+        &format!("{{ rate = \"100Mbit\", burst = {{ packets = {packets}, every = \"100s\" }} }}"),
+        "arrivals = { at = [\"0s\"] }",
+    );
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let mut stages = Stages::new();
+    stages.custom = Some(Box::new(Note(seen.clone())));
+    let custom = Custom { stages: vec![("access.sink1".into(), stages)], ..Custom::default() };
+    let set = [("topology.dumbbell.bottleneck.buffer", "5packets")];
+    let results = run_with(&load(&text, &set), 1, custom);
+    let seen = seen.lock().expect("no one panicked").clone();
+    (results, seen)
+}
+
+/// features C2: with one packet in transmission and B waiting the next is
+/// dropped, and the others keep their order.
+#[test]
+fn a_full_queue_drops_the_next_packet() {
+    assert_eq!(burst(6).1, [0, 1, 2, 3, 4, 5]);
+    let (results, seen) = burst(7);
+    assert_eq!(seen, [0, 1, 2, 3, 4, 5]);
+    assert_eq!(total(&results, 0, "drops_queue_full"), 1.0);
+    // every 0.08 ms one comes, every 0.8 ms one goes: places are free again at
+    // 0.8, 1.6 and 2.4 ms, for the packets that come right then
+    let (results, seen) = burst(40);
+    assert_eq!(seen, [0, 1, 2, 3, 4, 5, 10, 20, 30]);
+    let count = |name: &str| total(&results, 0, name);
+    assert_eq!(count("arrived_packets"), count("departed_packets") + count("drops_queue_full"));
+    assert_eq!(count("arrived_packets"), 40.0);
+}
+
+/// Bursts begin when they should: 3 packets every 0.5 s, 8 packets in all.
+#[test]
+fn bursts_follow_each_other() {
+    let text = class(
+        "{ rate = \"8Mbit\", burst = { packets = 3, every = \"0.5s\" } }",
+        "arrivals = { at = [\"0s\"] }\nsize = \"7776B\"",
+    );
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    struct When(Arc<Mutex<Vec<f64>>>);
+    impl PerPacket for When {
+        fn arrive(&mut self, _: &Packet, now: Time, _: &mut dyn Draw) -> Verdict {
+            self.0.lock().expect("no one panicked").push(now.secs());
+            Verdict::Pass
+        }
+    }
+    let mut stages = Stages::new();
+    stages.custom = Some(Box::new(When(seen.clone())));
+    let custom = Custom { stages: vec![("access.source1".into(), stages)], ..Custom::default() };
+    let results = run_with(&load(&text, &[]), 1, custom);
+    // 1000 B at 8 Mbit/s take 1 ms
+    let expected = [0.0, 0.001, 0.002, 0.5, 0.501, 0.502, 1.0, 1.001];
+    assert_eq!(*seen.lock().expect("no one panicked"), expected);
+    assert!((flow(&results, "closed_s") - 1.002).abs() < 1e-9);
+}
+
+/// features C12: capacity and buffer follow the schedule. Packets of 1250 B
+/// take 1 ms at 10 and 2 ms at 5 Mbit/s; a buffer of 100 ms holds 100 and 50
+/// of them. Twice as many come as the link can carry, so that it is always busy.
+#[test]
+fn service_and_buffer_follow_the_capacity() {
+    let text = class(
+        "{ rate = \"20Mbit\", packet = \"1250B\" }",
+        "arrivals = { at = [\"0s\"] }\n\
+         [[change]]\nwhat = \"bottleneck.rate\"\nat = \"2s\"\nto = \"5Mbit\"\npulse = \"2s\"",
+    );
+    let set = [("topology.dumbbell.bottleneck.buffer", "100ms"), ("duration", "6s")];
+    let results = run(&load(&text, &set), 1);
+    let rows: Vec<usize> = (0..column(&results.ports, "port").len())
+        .filter(|&row| column(&results.ports, "port")[row] == 0.0)
+        .collect();
+    let trace = |name: &str| -> Vec<f64> {
+        let values = column(&results.ports, name);
+        rows.iter().map(|&row| values[row]).collect()
+    };
+    let near = |name: &str, expected: [f64; 5]| {
+        // from the second second on the queue is full
+        for (measured, expected) in trace(name)[1..].iter().zip(expected) {
+            assert!((measured - expected).abs() <= 1.0, "{name}: {:?}", trace(name));
+        }
+    };
+    near("departed_packets", [1000.0, 500.0, 500.0, 1000.0, 1000.0]);
+    near("queue_packets", [100.0, 50.0, 50.0, 100.0, 100.0]);
+    assert_eq!(trace("capacity_bps")[1..5], [5e6, 5e6, 10e6, 10e6]);
+}
