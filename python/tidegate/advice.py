@@ -37,7 +37,11 @@ def after(comparison: Comparison, file: str, tables: Mapping[str, Any]) -> str:
     short = 1.0 - (best["completed_share"]["mean"] or 0.0)
     if "gate" in best["settings"] and short > OVERLOAD and len(poisson) == 1:
         rate = _round(_completed(best) * 0.8)
-        gates = "none" if label == "none" else f"none,{label}"
+        if label == "none":
+            change = f"--gate {shlex.quote(f'none,fixed-rate:{rate:g}')}"
+            why = "Try next a rate below what the link completes; no control here beats none:"
+            return f"{why} tidegate compare {shlex.quote(file)} {change}"
+        gates = f"none,{label}"
         load = f"traffic.{poisson[0]}.arrivals.poisson={rate:g}/s"
         change = f"--gate {shlex.quote(gates)} --set {shlex.quote(load)}"
         why = f"Try next whether {label} costs anything when the link is not overloaded:"

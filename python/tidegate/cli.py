@@ -249,53 +249,60 @@ Metrics = Annotated[
 ]
 
 
+Axes = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY=VALUES",
+        help="One axis: KEY=a,b,c or KEY=lo:hi:step; may be repeated.",
+    ),
+]
+GateAxis = Annotated[
+    str | None,
+    typer.Option(metavar="LIST", help="One more axis: controls, as in compare."),
+]
+SweepSeeds = Annotated[
+    int | None,
+    typer.Option(min=1, help="Number of seeds: 1, 2, ...; default the file's, or 10."),
+]
+GatedPort = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The port that --gate controls; default the bottleneck."),
+]
+Workers = Annotated[int | None, typer.Option(min=1, help="Runs at a time; default one a core.")]
+KeepFlows = Annotated[
+    bool, typer.Option("--keep-flows", help="Keep flows, ports and events of every run too.")
+]
+Shard = Annotated[
+    str | None,
+    typer.Option(metavar="I/N", help="Run part I of N, in its own folder; then tidegate merge."),
+]
+Mix = Annotated[
+    bool,
+    typer.Option("--mix", help="Take runs of other code or of another scenario as they are."),
+]
+SweepOut = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR", help="Folder for results, gone on with; default out/SCENARIO-sweep."
+    ),
+]
+
+
 @app.command()
 @guarded
 def sweep(
     file: File,
-    vary: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY=VALUES",
-            help="One axis: KEY=a,b,c or KEY=lo:hi:step; may be repeated.",
-        ),
-    ] = None,
-    gate: Annotated[
-        str | None,
-        typer.Option(metavar="LIST", help="One more axis: controls, as in compare."),
-    ] = None,
-    seeds: Annotated[
-        int | None,
-        typer.Option(min=1, help="Number of seeds: 1, 2, ...; default the file's, or 10."),
-    ] = None,
-    port: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The port that --gate controls; default the bottleneck."),
-    ] = None,
+    vary: Axes = None,
+    gate: GateAxis = None,
+    seeds: SweepSeeds = None,
+    port: GatedPort = None,
     settings: Set = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Runs at a time; default one a core.")
-    ] = None,
+    workers: Workers = None,
     metrics: Metrics = None,
-    keep_flows: Annotated[
-        bool, typer.Option("--keep-flows", help="Keep flows, ports and events of every run too.")
-    ] = False,
-    shard: Annotated[
-        str | None,
-        typer.Option(
-            metavar="I/N", help="Run part I of N, in its own folder; then tidegate merge."
-        ),
-    ] = None,
-    mix: Annotated[
-        bool,
-        typer.Option("--mix", help="Take runs of other code or of another scenario as they are."),
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Folder for results, gone on with; default out/SCENARIO-sweep."
-        ),
-    ] = None,
+    keep_flows: KeepFlows = False,
+    shard: Shard = None,
+    mix: Mix = False,
+    out: SweepOut = None,
     as_json: Json = False,
 ) -> None:
     """Run a grid of settings x seeds on all cores: table with intervals, pictures, data.

@@ -25,12 +25,20 @@ pub enum Reason {
     Evicted,
     /// A law of the user's own decided so.
     Custom,
+    /// The link lost the packet after its transmission.
+    LinkLoss,
 }
 
 impl Reason {
     /// Every reason, in the order of its counter.
-    pub const ALL: [Reason; 5] =
-        [Reason::QueueFull, Reason::Early, Reason::SessionRefused, Reason::Evicted, Reason::Custom];
+    pub const ALL: [Reason; 6] = [
+        Reason::QueueFull,
+        Reason::Early,
+        Reason::SessionRefused,
+        Reason::Evicted,
+        Reason::Custom,
+        Reason::LinkLoss,
+    ];
     /// How many reasons there are.
     pub const COUNT: usize = Self::ALL.len();
 
@@ -42,6 +50,7 @@ impl Reason {
             Reason::SessionRefused => "session_refused",
             Reason::Evicted => "evicted",
             Reason::Custom => "custom",
+            Reason::LinkLoss => "link_loss",
         }
     }
 }
@@ -102,8 +111,12 @@ pub struct View<'a> {
     pub queue_bytes: u64,
     /// Fewest packets waiting at any moment since the last tick.
     pub min_queue_packets: u32,
+    /// Packets that came since the last tick, refused sessions not counted.
+    pub queue_offered: u64,
     /// Packets that the queue lost since the last tick, refused sessions not counted.
     pub queue_drops: u64,
+    /// Transmission time since the last tick.
+    pub busy: Time,
     /// Since when the link has been idle, if it is.
     pub idle_since: Option<Time>,
     /// The waiting packets, oldest first, as the two runs of a ring.
@@ -118,7 +131,8 @@ pub struct Decision {
     /// The value that it set: for a session law, sessions allowed per epoch,
     /// infinite while everything passes.
     pub set: f64,
-    /// The value that it set it from: for a session law, the (smoothed) completions per epoch.
+    /// The value that it set it from: for a session law, the (smoothed)
+    /// completions per epoch, or the measure that it holds against a threshold.
     pub from: f64,
 }
 

@@ -17,7 +17,7 @@ mod ring;
 mod stages;
 
 use crate::law::aqm::Found;
-use crate::law::{Draw, Fault, Reason, Verdict};
+use crate::law::{Draw, Fault, Reason, Verdict, View};
 use crate::packet::{Flags, Packet};
 use crate::units::{Pace, Rate, Time};
 
@@ -47,7 +47,7 @@ pub enum Limit {
 /// What a port has counted since it was made.
 ///
 /// At every moment `arrived = dropped before the queue + enqueued` and
-/// `enqueued = departed + evicted + waiting`.
+/// `enqueued = departed + evicted + waiting`. What the link loses has departed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Counters {
@@ -243,6 +243,13 @@ impl<C: Default> Port<C> {
         self.ring.last_popped()
     }
 
+    /// Counts the packet that [`Port::deliver`] took last as lost on the link:
+    /// it has departed and used the capacity, and goes nowhere.
+    pub fn lose_delivered(&mut self) {
+        let packet = *self.last_delivered();
+        self.lose(&packet, Reason::LinkLoss);
+    }
+
     /// Arms the port for its next event, and returns it.
     #[inline]
     pub fn rearm(&mut self) -> Time {
@@ -337,12 +344,22 @@ impl<C: Default> Port<C> {
     pub fn tick(&mut self, now: Time) -> Result<Option<Ticked>, Fault> {
         self.advance(now);
         let queue_packets = self.queue_packets();
-        let queue_bytes = self.backlog_bytes;
-        let idle = (queue_packets == 0 && self.free_at <= now).then_some(self.free_at);
-        let queued = self.ring.waiting_slices();
+        let refused = self.counters.drops[Reason::SessionRefused as usize];
+        // what is counted since the last tick the stages know
+        let view = View {
+            rate: self.rate,
+            queue_packets,
+            queue_bytes: self.backlog_bytes,
+            min_queue_packets: queue_packets,
+            queue_offered: self.counters.arrived - refused,
+            queue_drops: self.counters.drops.iter().sum::<u64>() - refused,
+            busy: Time::from_ps(self.busy_ps(now)),
+            idle_since: (queue_packets == 0 && self.free_at <= now).then_some(self.free_at),
+            queued: self.ring.waiting_slices(),
+        };
         match &mut self.stages {
             None => Ok(None),
-            Some(stages) => stages.tick(now, self.rate, queue_packets, queue_bytes, idle, queued),
+            Some(stages) => stages.tick(now, view),
         }
     }
 }

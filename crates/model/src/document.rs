@@ -4,6 +4,7 @@
 //! schema is made from it. What a type cannot say is checked in `check`.
 
 pub(crate) mod free;
+pub(crate) mod loss;
 mod named;
 pub(crate) mod size;
 pub(crate) mod transport;
@@ -133,6 +134,9 @@ pub(crate) struct Link {
     /// Length of the buffer in packets, bytes, time or bdp; default 1bdp. In time or bdp it follows a change of capacity.
     #[serde(default = "one_bdp")]
     pub buffer: Length,
+    /// Share of the packets that the link loses after their transmission; default 0. Or for packets with payload and for those without: { data = 0.01, ack = 0 }.
+    #[serde(default)]
+    pub loss: loss::LossDoc,
 }
 
 fn one_bdp() -> Length {
@@ -150,6 +154,9 @@ pub(crate) struct Access {
     /// Length of the buffer; default 100000packets: nothing is lost here.
     #[serde(default = "ample")]
     pub buffer: Length,
+    /// Share of the packets that the link loses after their transmission; default 0. Or for packets with payload and for those without: { data = 0.01, ack = 0 }.
+    #[serde(default)]
+    pub loss: loss::LossDoc,
 }
 
 fn ample() -> Length {

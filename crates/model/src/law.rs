@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize, Serializer, ser};
 use tidegate_core::law::Interval;
 use tidegate_core::law::session::{
-    Counts, Knobs, Limiter, Opener, Refusal, close_probe, fixed_rate, gss_ga,
+    Counts, Knobs, Limiter, Opener, Refusal, close_probe, fixed_rate, gss_ga, loss_rate, occupancy,
 };
 
 /// Makes the enum of session laws from one line for each:
@@ -114,6 +114,10 @@ session_laws! {
     GssGa(gss_ga) = "gss-ga";
     /// Close and probe.
     CloseProbe(close_probe) = "close-probe";
+    /// All or nothing, by the share of time in which the link is sending.
+    Occupancy(occupancy) = "occupancy";
+    /// All or nothing, by the share of packets that the queue loses.
+    LossRate(loss_rate) = "loss-rate";
 }
 
 /// No settings.

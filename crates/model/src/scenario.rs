@@ -62,6 +62,8 @@ pub struct Port {
     pub delay: Time,
     /// Buffer as written.
     pub buffer: Length,
+    /// What the link loses at random.
+    pub loss: Loss,
     /// What the port adds to the length of a path, at least 1.
     pub cost: u32,
     /// Longest propagation round trip of any path through this port, for buffers in `bdp`.
@@ -89,6 +91,22 @@ impl Port {
             Length::Bdp(factor) => bytes(Time::from_secs_f64(self.round_trip.secs() * factor)),
             Length::Time(time) => bytes(time),
         }
+    }
+}
+
+/// Shares of the packets that a link loses, each independently of the others, 0 to 1.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Loss {
+    /// Of packets with payload.
+    pub data: f64,
+    /// Of packets without payload.
+    pub ack: f64,
+}
+
+impl Loss {
+    /// Whether the link loses nothing.
+    pub fn is_none(&self) -> bool {
+        *self == Loss::default()
     }
 }
 

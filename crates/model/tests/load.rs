@@ -583,7 +583,10 @@ fn the_schema_knows_every_key_and_law() {
     let laws = schema["$defs"]["Gate"]["oneOf"].as_array().unwrap();
     let names: Vec<&str> =
         laws.iter().map(|law| law["properties"]["law"]["const"].as_str().unwrap()).collect();
-    assert_eq!(names, ["none", "fixed-rate", "gss-ga", "close-probe", "python"]);
+    assert_eq!(
+        names,
+        ["none", "fixed-rate", "gss-ga", "close-probe", "occupancy", "loss-rate", "python"]
+    );
     for law in laws {
         assert!(law["properties"]["admit"].is_object());
         assert!(law["required"].as_array().unwrap().contains(&"law".into()));

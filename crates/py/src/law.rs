@@ -61,8 +61,12 @@ pub struct View {
     queue_bytes: u64,
     /// Fewest packets waiting at any moment since the last update.
     min_queue_packets: u32,
+    /// Packets that came since the last update, refused sessions not counted.
+    queue_offered: u64,
     /// Packets that the queue lost since the last update, refused sessions not counted.
     queue_drops: u64,
+    /// Transmission time (s) since the last update.
+    busy_s: f64,
     /// Since when (s) the link has been idle, or None.
     idle_since_s: Option<f64>,
 }
@@ -74,7 +78,9 @@ impl View {
             queue_packets: view.queue_packets,
             queue_bytes: view.queue_bytes,
             min_queue_packets: view.min_queue_packets,
+            queue_offered: view.queue_offered,
             queue_drops: view.queue_drops,
+            busy_s: view.busy.secs(),
             idle_since_s: view.idle_since.map(Time::secs),
         }
     }

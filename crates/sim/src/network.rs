@@ -2,6 +2,8 @@
 //!
 //! It lives beside the flows, so that a borrowed flow can send.
 
+use std::collections::BTreeMap;
+
 use rand::RngExt;
 use rand_pcg::Pcg64;
 use tidegate_core::law::session::{Counts, Knobs};
@@ -11,7 +13,7 @@ use tidegate_core::port::{GateStage, Outcome, Port, Stages};
 use tidegate_core::units::Time;
 use tidegate_model::draw::stream;
 use tidegate_model::route::{NO_PORT, PacketKind, Routes};
-use tidegate_model::scenario::{self, Queue, Scenario};
+use tidegate_model::scenario::{self, Loss, Queue, Scenario};
 
 use crate::engine::{Entity, Events, Kind};
 use crate::run::BuildError;
@@ -32,8 +34,24 @@ enum Exit {
     Host,
     /// To a node whose routes start at this place of the table of routes.
     Router(u32),
-    /// To a node that looks at more than the destination.
-    Sorter,
+    /// Over a link that loses packets, or to a node that looks at more than
+    /// the destination.
+    Other,
+}
+
+/// Random loss on the link of one port.
+struct Losses {
+    shares: Loss,
+    draw: PortDraw,
+}
+
+impl Losses {
+    /// Whether the link loses this packet.
+    fn lose(&mut self, packet: &Packet) -> bool {
+        let data = packet.flags.has(Flags::DATA);
+        let share = if data { self.shares.data } else { self.shares.ack };
+        share > 0.0 && self.draw.uniform() < share
+    }
 }
 
 /// The ports, their events and the routes between them.
@@ -44,6 +62,8 @@ pub(crate) struct Network {
     /// What lies at the far end of each port.
     exits: Vec<Exit>,
     routes: Routes,
+    /// Random loss, by the port's number.
+    losses: BTreeMap<u32, Losses>,
     draws: Vec<PortDraw>,
     /// Node that each port belongs to, and the one at its far end.
     ends: Vec<(u16, u16)>,
@@ -72,12 +92,18 @@ impl Network {
             draws.push(PortDraw(stream(seed, &spec.name, "port")));
         }
         let routes = Routes::of(&scenario.network);
+        let lossy = (0..).zip(specs).filter(|(_, spec)| !spec.loss.is_none());
+        let losses = lossy.map(|(number, spec)| {
+            let draw = PortDraw(stream(seed, &spec.name, "loss"));
+            (number, Losses { shares: spec.loss, draw })
+        });
         let mut network = Network {
             now: Time::ZERO,
             events: Events::default(),
             ports,
-            exits: specs.iter().map(|spec| exit(&routes, spec.to)).collect(),
+            exits: specs.iter().map(|spec| exit(&routes, spec)).collect(),
             routes,
+            losses: losses.collect(),
             draws,
             ends: specs.iter().map(|spec| (spec.from, spec.to)).collect(),
             hops: 0,
@@ -139,12 +165,23 @@ impl Network {
                 let onward = self.routes.table[routes as usize + packet.dst as usize];
                 self.hand_over(number, onward, arrived)
             }
-            Exit::Sorter => {
-                let node = self.ends[number as usize].1;
-                let onward = self.routes.next(node, packet.dst, PacketKind::of(packet.flags));
-                self.hand_over(number, onward.unwrap_or(NO_PORT), arrived)
-            }
+            Exit::Other => self.cross_other(number, arrived),
         }
+    }
+
+    /// The rest of [`Network::cross`] where packets get lost or are sorted.
+    #[inline(never)]
+    fn cross_other(&mut self, number: u32, arrived: &mut Packet) -> (Time, bool) {
+        let port = &mut self.ports[number as usize];
+        let packet = port.last_delivered();
+        if self.losses.get_mut(&number).is_some_and(|losses| losses.lose(packet)) {
+            self.hops -= 1;
+            port.lose_delivered();
+            return (port.rearm(), false);
+        }
+        let node = self.ends[number as usize].1;
+        let onward = self.routes.next(node, packet.dst, PacketKind::of(packet.flags));
+        self.hand_over(number, onward.unwrap_or(NO_PORT), arrived)
     }
 
     /// Moves the packet that `number` has just delivered on to `onward`,
@@ -168,7 +205,7 @@ impl Network {
         (next, false)
     }
 
-    /// No port leads on: a node with several neighbours is the destination.
+    /// No port leads on: this node is the destination.
     /// (Or it is not, and a reset has no way back; it is gone.)
     #[cold]
     fn end_here(&mut self, number: u32, arrived: &mut Packet) -> (Time, bool) {
@@ -238,11 +275,11 @@ fn stages(spec: &scenario::Port, laws: &mut Laws<'_>) -> Result<Option<Stages>, 
     Ok(Some(stages))
 }
 
-fn exit(routes: &Routes, node: u16) -> Exit {
-    let sorts = routes.sorted.range((node, 0)..=(node, u16::MAX)).next().is_some();
-    match routes.starts[node as usize] {
+fn exit(routes: &Routes, port: &scenario::Port) -> Exit {
+    let sorts = routes.sorted.range((port.to, 0)..=(port.to, u16::MAX)).next().is_some();
+    match routes.starts[port.to as usize] {
+        _ if sorts || !port.loss.is_none() => Exit::Other,
         None => Exit::Host,
-        Some(_) if sorts => Exit::Sorter,
         Some(start) => Exit::Router(start),
     }
 }

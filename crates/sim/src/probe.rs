@@ -130,8 +130,14 @@ const COUNTS: [&str; 6] = [
     "departed_packets",
 ];
 
-const DROPS: [&str; Reason::COUNT] =
-    ["drops_queue_full", "drops_early", "drops_session_refused", "drops_evicted", "drops_custom"];
+const DROPS: [&str; Reason::COUNT] = [
+    "drops_queue_full",
+    "drops_early",
+    "drops_session_refused",
+    "drops_evicted",
+    "drops_custom",
+    "drops_link_loss",
+];
 
 impl PortRow {
     fn between(number: u32, port: &Port, before: &Snapshot, after: &Snapshot) -> PortRow {

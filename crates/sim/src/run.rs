@@ -167,7 +167,10 @@ impl Simulation {
         for (number, change) in self.scenario.capacity.iter().enumerate() {
             self.net.events.push(change.at, Entity::new(Kind::Change, number as u32));
         }
-        self.net.events.push(self.scenario.warmup, Entity::new(Kind::Warm, 0));
+        // without a warm-up the whole run counts, what is sent at once included
+        if self.scenario.warmup > Time::ZERO {
+            self.net.events.push(self.scenario.warmup, Entity::new(Kind::Warm, 0));
+        }
         let first = self.scenario.sample.min(self.scenario.duration);
         self.net.events.push(first, Entity::new(Kind::Sample, 0));
     }

@@ -28,8 +28,10 @@ fn document() -> impl Strategy<Value = String> {
     ]);
     let direction = prop::sample::select(vec![("upload", "syn"), ("download", "syn-ack")]);
     let refuse = prop::sample::select(vec!["drop", "rst"]);
-    (gate, profile, size, buffer, change, direction, refuse, 1..4u32, 1..40u32).prop_map(
-        |(gate, profile, size, buffer, change, (direction, admit), refuse, pairs, rate)| {
+    let loss = prop::sample::select(vec!["0", "0.1", "{ ack = 0.3 }"]);
+    let link = (buffer, loss);
+    (gate, profile, size, link, change, direction, refuse, 1..4u32, 1..40u32).prop_map(
+        |(gate, profile, size, (buffer, loss), change, (direction, admit), refuse, pairs, rate)| {
             let gate = if gate == "none" {
                 "{ law = \"none\" }".to_owned()
             } else {
@@ -45,7 +47,7 @@ fn document() -> impl Strategy<Value = String> {
                 [topology.dumbbell]
                 pairs = {pairs}
                 access = {{ rate = "10Mbit", delay = "1ms", buffer = "20packets" }}
-                bottleneck = {{ rate = "1Mbit", delay = "10ms", buffer = "{buffer}" }}
+                bottleneck = {{ rate = "1Mbit", delay = "10ms", buffer = "{buffer}", loss = {loss} }}
                 [port.bottleneck]
                 gate = {gate}
                 [traffic.a]
@@ -69,7 +71,8 @@ fn conserved(run: &Simulation) -> Result<(), TestCaseError> {
     for port in run.ports() {
         let count = port.counters();
         let evicted = count.drops[Reason::Evicted as usize];
-        let before: u64 = count.drops.iter().sum::<u64>() - evicted;
+        let beyond = count.drops[Reason::LinkLoss as usize];
+        let before: u64 = count.drops.iter().sum::<u64>() - evicted - beyond;
         prop_assert_eq!(count.arrived, before + count.enqueued);
         let left = count.departed + evicted + u64::from(port.queue_packets());
         prop_assert_eq!(count.enqueued, left);

@@ -11,11 +11,15 @@ pub mod change;
 pub mod close_probe;
 pub mod fixed_rate;
 pub mod gss_ga;
+pub mod loss_rate;
+pub mod occupancy;
+mod threshold;
 
 use crate::packet::{Flags, Packet};
 use crate::units::Time;
 
 use super::{Reason, Verdict};
+use threshold::AllOrNothing;
 
 /// How admissions are spread over an epoch.
 #[derive(

@@ -4,7 +4,7 @@ use crate::law::aqm::red::Red;
 use crate::law::session::{Admit, Counts, Knobs};
 use crate::law::{Decision, Draw, Fault, Interval, PerPacket, Reason, Verdict, View};
 use crate::packet::{Flags, Packet};
-use crate::units::{Rate, Time};
+use crate::units::Time;
 
 use super::ring::{Ring, entomb};
 
@@ -151,7 +151,15 @@ pub struct Stages {
     /// When a held packet may go.
     pub(super) wake: Time,
     min_queue: u32,
-    queue_drops: u64,
+    last_tick: Totals,
+}
+
+/// What the port had counted at the last tick.
+#[derive(Clone, Copy, Default)]
+struct Totals {
+    offered: u64,
+    drops: u64,
+    busy: Time,
 }
 
 impl Stages {
@@ -191,9 +199,6 @@ impl Stages {
     }
 
     pub(super) fn dropped(&mut self, packet: &Packet, reason: Reason, now: Time) {
-        if reason != Reason::SessionRefused {
-            self.queue_drops += 1;
-        }
         if let Some(custom) = &mut self.custom {
             custom.dropped(packet, reason, now);
         }
@@ -221,32 +226,22 @@ impl Stages {
         self.gate.as_ref().map_or(Time::NEVER, |gate| gate.deadline)
     }
 
-    pub(super) fn tick(
-        &mut self,
-        now: Time,
-        rate: Rate,
-        queue_packets: u32,
-        queue_bytes: u64,
-        idle_since: Option<Time>,
-        queued: (&[Packet], &[Packet]),
-    ) -> Result<Option<Ticked>, Fault> {
-        let view = View {
-            rate,
-            queue_packets,
-            queue_bytes,
-            min_queue_packets: self.min_queue.min(queue_packets),
-            queue_drops: self.queue_drops,
-            idle_since,
-            queued,
-        };
+    /// Runs the law that is due; `view` has what was counted since the start.
+    pub(super) fn tick(&mut self, now: Time, mut view: View<'_>) -> Result<Option<Ticked>, Fault> {
         let Some(gate) = &mut self.gate else { return Ok(None) };
         if gate.deadline > now {
             return Ok(None);
         }
+        let so_far =
+            Totals { offered: view.queue_offered, drops: view.queue_drops, busy: view.busy };
+        let before = std::mem::replace(&mut self.last_tick, so_far);
+        view.queue_offered -= before.offered;
+        view.queue_drops -= before.drops;
+        view.busy = view.busy - before.busy;
+        view.min_queue_packets =
+            std::mem::replace(&mut self.min_queue, view.queue_packets).min(view.queue_packets);
         let counts = gate.counts;
         gate.deadline = gate.law.update(now, &view, &mut gate.counts, &mut gate.knobs)?;
-        self.min_queue = queue_packets;
-        self.queue_drops = 0;
         Ok(Some(Ticked { counts, decision: gate.law.decision() }))
     }
 }

@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 
 use tidegate_core::law::Interval;
-use tidegate_core::law::session::{Counts, Knobs, change, close_probe, fixed_rate, gss_ga};
+use tidegate_core::law::session::{
+    Counts, Knobs, change, close_probe, fixed_rate, gss_ga, loss_rate, occupancy,
+};
 use tidegate_core::units::{Frequency, Time};
 
 use crate::rig::Rig;
@@ -93,6 +95,16 @@ proptest! {
         config.check().unwrap();
         drive(close_probe::CloseProbe::new(config), alpha_min, &inputs);
     }
+
+    #[test]
+    fn thresholds(threshold in 1e-9..=1.0f64, beta in 0.001..=1.0f64, inputs in inputs()) {
+        let config = occupancy::Config { threshold, beta, ..Default::default() };
+        config.check().unwrap();
+        drive(occupancy::Occupancy::new(config), 0.0, &inputs);
+        let config = loss_rate::Config { threshold, beta, ..Default::default() };
+        config.check().unwrap();
+        drive(loss_rate::LossRate::new(config), 0.0, &inputs);
+    }
 }
 
 #[test]
@@ -103,6 +115,8 @@ fn values_out_of_range_are_refused_by_name() {
         refused(fixed_rate::Config { epoch, ..Default::default() }.check()),
         refused(gss_ga::Config { epoch, ..Default::default() }.check()),
         refused(close_probe::Config { epoch, ..Default::default() }.check()),
+        refused(occupancy::Config { epoch, ..Default::default() }.check()),
+        refused(loss_rate::Config { epoch, ..Default::default() }.check()),
     ] {
         assert_eq!((field, message.contains("1ms to 1h")), ("epoch", true), "{message}");
     }
@@ -117,7 +131,16 @@ fn values_out_of_range_are_refused_by_name() {
     assert_eq!(cp(close_probe::Config { beta: 1.5, ..Default::default() }).0, "beta");
     let (field, message) = cp(close_probe::Config { alpha_min: 0.0, ..Default::default() });
     assert_eq!((field, message.contains("from 1 to")), ("alpha_min", true), "{message}");
+    let threshold = 1.01;
+    for (field, _) in [
+        refused(occupancy::Config { threshold, ..Default::default() }.check()),
+        refused(loss_rate::Config { threshold, ..Default::default() }.check()),
+    ] {
+        assert_eq!(field, "threshold");
+    }
     // the defaults are in range
+    assert_eq!(occupancy::Config::default().check(), Ok(()));
+    assert_eq!(loss_rate::Config::default().check(), Ok(()));
     assert_eq!(fixed_rate::Config::default().check(), Ok(()));
     assert_eq!(gss_ga::Config::default().check(), Ok(()));
     assert_eq!(close_probe::Config::default().check(), Ok(()));

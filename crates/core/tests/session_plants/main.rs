@@ -1,6 +1,7 @@
 //! Session laws over synthetic plants, their golden vectors, and any counts at all.
 
 mod any_counts;
+mod baselines;
 mod change;
 mod close_probe;
 mod golden;

@@ -27,8 +27,12 @@ pub struct Rig {
     counts: Counts,
     begin: Time,
     deadline: Time,
-    /// What the law is shown as the queue's losses in the epoch.
+    /// What the law is shown as the packets offered to the queue in the epoch.
+    pub queue_offered: u64,
+    /// What it is shown as the queue's losses.
     pub queue_drops: u64,
+    /// What it is shown as the link's transmission time.
+    pub busy: Time,
     /// What it is shown as the fewest packets waiting.
     pub min_queue_packets: u32,
 }
@@ -45,7 +49,9 @@ impl Rig {
             counts: Counts::default(),
             begin: Time::ZERO,
             deadline,
+            queue_offered: 100,
             queue_drops: 1,
+            busy: Time::ZERO,
             min_queue_packets: 1,
         }
     }
@@ -91,7 +97,9 @@ impl Rig {
             queue_packets: self.min_queue_packets,
             queue_bytes: 0,
             min_queue_packets: self.min_queue_packets,
+            queue_offered: self.queue_offered,
             queue_drops: self.queue_drops,
+            busy: self.busy,
             idle_since: None,
             queued: (&[], &[]),
         };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Check;
-use super::network::delay_and_buffer;
+use super::network::{delay_and_buffer, loss};
 use crate::document::free::{FreeLink, Names, Reverse};
 use crate::document::{ClassDoc, Named};
 use crate::scenario::{Network, Port, Queue};
@@ -60,9 +60,13 @@ impl Free {
         let pointless = link.one_way && !link.reverse.is_empty();
         let what = "a link of one direction has no other";
         check.require(!pointless, &within("reverse"), what, "leave `reverse` or `one_way` out");
-        let port = self.port(name, link);
+        let port = self.port(check, name, link);
         properties(check, &path, &port);
-        let back = (!link.one_way).then(|| reverse(&port, &mut link.reverse));
+        let back = (!link.one_way).then(|| {
+            let lost = *link.reverse.loss.get_or_insert(link.loss);
+            let lost = loss(check, &within("reverse"), lost);
+            Port { loss: lost, ..reverse(&port, &mut link.reverse) }
+        });
         if let Some(back) = &back {
             properties(check, &within("reverse"), back);
         }
@@ -70,7 +74,7 @@ impl Free {
         self.network.ports.extend(back);
     }
 
-    fn port(&mut self, name: &str, link: &FreeLink) -> Port {
+    fn port(&mut self, check: &mut Check<'_>, name: &str, link: &FreeLink) -> Port {
         Port {
             name: name.to_owned(),
             from: self.node(&link.from),
@@ -78,6 +82,7 @@ impl Free {
             rate: link.rate,
             delay: link.delay,
             buffer: link.buffer,
+            loss: loss(check, &["topology", "links", name], link.loss),
             cost: link.cost,
             round_trip: link.delay,
             access: false,

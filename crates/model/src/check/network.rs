@@ -5,8 +5,9 @@ use tidegate_core::units::{Length, Time};
 use super::Check;
 use super::free::{self, Free};
 use crate::document::free::Names;
+use crate::document::loss::LossDoc;
 use crate::document::{Access, ClassDoc, Dumbbell, Link, Tandem, Topology};
-use crate::scenario::{Network, Port, Queue};
+use crate::scenario::{Loss, Network, Port, Queue};
 
 /// Longest propagation delay of a link, and longest buffer in time.
 const MAX_DELAY: Time = Time::from_secs(3600);
@@ -109,11 +110,26 @@ fn hosts(check: &mut Check<'_>, kind: &str, access: &Access, pairs: u32) {
         format!("{pairs} is out of range"),
         "write 1 to 20000 pairs",
     );
-    delay_and_buffer(check, &["topology", kind, "access"], access.delay, access.buffer);
+    let path = ["topology", kind, "access"];
+    delay_and_buffer(check, &path, access.delay, access.buffer);
+    loss(check, &path, access.loss);
 }
 
 fn link(check: &mut Check<'_>, path: &[&str], link: &Link) {
     delay_and_buffer(check, path, link.delay, link.buffer);
+    loss(check, path, link.loss);
+}
+
+/// Random loss of a link whose keys are at `path`.
+pub(super) fn loss(check: &mut Check<'_>, path: &[&str], doc: LossDoc) -> Loss {
+    let path: Vec<&str> = path.iter().copied().chain(["loss"]).collect();
+    for share in [doc.data, doc.ack] {
+        let what = format!("a loss of {share} is out of range");
+        if !check.require((0.0..=1.0).contains(&share), &path, what, "write a share from 0 to 1") {
+            break;
+        }
+    }
+    Loss { data: doc.data, ack: doc.ack }
 }
 
 pub(super) fn delay_and_buffer(check: &mut Check<'_>, path: &[&str], delay: Time, buffer: Length) {
@@ -253,6 +269,7 @@ impl<'a> Chain<'a> {
                 rate: link.rate,
                 delay: link.delay,
                 buffer: link.buffer,
+                loss: Loss { data: link.loss.data, ack: link.loss.ack },
                 cost: 1,
                 round_trip,
                 access: false,
@@ -293,6 +310,7 @@ impl<'a> Chain<'a> {
             rate: self.access.rate,
             delay: self.access.delay,
             buffer: self.access.buffer,
+            loss: Loss { data: self.access.loss.data, ack: self.access.loss.ack },
             cost: 1,
             round_trip,
             access: true,

@@ -142,6 +142,13 @@ fn kind(check: &mut Check<'_>, name: &str, doc: &ArrivalsDoc) -> Option<&'static
     Some(kind)
 }
 
+fn unlimited(check: &mut Check<'_>, name: &str, doc: &ClassDoc) -> FlowSize {
+    let stop = doc.stop.unwrap_or(Time::NEVER);
+    let what = "flows that stop at once never start";
+    check.require(stop > Time::ZERO, &["traffic", name, "stop"], what, "write a later time");
+    FlowSize::Unlimited { stop }
+}
+
 fn size(check: &mut Check<'_>, name: &str, doc: &ClassDoc) -> Option<FlowSize> {
     let path = |kind: &'static str, key| ["traffic", name, "size", kind, key];
     let mut mean = |size: Size, kind: &'static str| {
@@ -158,17 +165,7 @@ fn size(check: &mut Check<'_>, name: &str, doc: &ClassDoc) -> Option<FlowSize> {
         return None;
     };
     let drawn = match &size.0 {
-        Distribution::Unlimited => {
-            let stop = doc.stop.unwrap_or(Time::NEVER);
-            let what = "flows that stop at once never start";
-            check.require(
-                stop > Time::ZERO,
-                &["traffic", name, "stop"],
-                what,
-                "write a later time",
-            );
-            return Some(FlowSize::Unlimited { stop });
-        }
+        Distribution::Unlimited => return Some(unlimited(check, name, doc)),
         Distribution::Constant(size) => (Shape::Constant, mean(*size, "constant")),
         Distribution::Exponential(law) => (Shape::Exponential, mean(law.mean, "exponential")),
         Distribution::Pareto(law) => {

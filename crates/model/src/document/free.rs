@@ -8,6 +8,7 @@ use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use tidegate_core::units::{Length, Rate, Time};
 
+use super::loss::LossDoc;
 use crate::route::PacketKind;
 
 /// A link between two nodes; its name is that of the port from `from` to `to`.
@@ -31,6 +32,9 @@ pub(crate) struct FreeLink {
     /// Length of the buffer in packets, bytes, time or bdp; default 1bdp. In time or bdp it follows a change of capacity.
     #[serde(default = "super::one_bdp")]
     pub buffer: Length,
+    /// Share of the packets that the link loses after their transmission; default 0. Or for packets with payload and for those without: { data = 0.01, ack = 0 }.
+    #[serde(default)]
+    pub loss: LossDoc,
     /// What the link adds to the length of a path; default 1, 1 to 1000000. Packets take the shortest path.
     #[serde(default = "super::one")]
     pub cost: u32,
@@ -59,6 +63,9 @@ pub(crate) struct Reverse {
     /// Length of the buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Length>,
+    /// Share of the packets that the link loses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LossDoc>,
     /// What the link adds to the length of a path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<u32>,

@@ -60,7 +60,7 @@ pub struct Config {
     pub guard: bool,
     /// Refuse nothing while the queue loses nothing and empties, and count resets as ends; default false (ours).
     pub relief: bool,
-    /// How admissions are spread over an epoch; default counter (which reproduces Table I).
+    /// How admissions are spread over an epoch; default counter (to which the times of Table I point).
     pub limiter: Limiter,
 }
 

@@ -28,9 +28,9 @@ use super::{Carry, Counts, Knobs, Limiter, Refused, check_epoch};
 pub struct Config {
     /// Sessions admitted per second; default 100/s, above 0/s (session-control, III-B: 65/s to 1000/s).
     pub rate: Frequency,
-    /// Length of an epoch; default 1s, 1ms to 1h (not in the paper; 1 s reproduces its Table I).
+    /// Length of an epoch; default 1s, 1ms to 1h (not in the paper; 1 s agrees best with its Table I).
     pub epoch: Time,
-    /// How admissions are spread over an epoch; default counter (which reproduces Table I).
+    /// How admissions are spread over an epoch; default counter (to which the times of Table I point).
     pub limiter: Limiter,
 }
 

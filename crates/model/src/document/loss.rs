@@ -1,0 +1,66 @@
+//! Random loss on a link, as it is written.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserializer, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
+
+/// Shares of the packets that the link loses, each independently of the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct LossDoc {
+    /// Of packets with payload.
+    pub data: f64,
+    /// Of packets without: ACK, SYN, a FIN alone.
+    pub ack: f64,
+}
+
+/// The form with a key for each.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, expecting = "a table, as in { data = 0.01, ack = 0 }")]
+#[derive(Default)]
+struct Each {
+    /// Share of packets with payload, 0 to 1; default 0.
+    data: f64,
+    /// Share of packets without payload (ACK, SYN, a FIN alone), 0 to 1; default 0.
+    ack: f64,
+}
+
+impl<'de> Deserialize<'de> for LossDoc {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<LossDoc, D::Error> {
+        struct Shares;
+        impl<'de> Visitor<'de> for Shares {
+            type Value = LossDoc;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a share, as in 0.01, or { data = 0.01, ack = 0 }")
+            }
+            fn visit_f64<E: de::Error>(self, share: f64) -> Result<LossDoc, E> {
+                Ok(LossDoc { data: share, ack: share })
+            }
+            fn visit_i64<E: de::Error>(self, share: i64) -> Result<LossDoc, E> {
+                self.visit_f64(share as f64)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<LossDoc, A::Error> {
+                let each = Each::deserialize(de::value::MapAccessDeserializer::new(map))?;
+                Ok(LossDoc { data: each.data, ack: each.ack })
+            }
+        }
+        from.deserialize_any(Shares)
+    }
+}
+
+impl JsonSchema for LossDoc {
+    fn schema_name() -> Cow<'static, str> {
+        "Loss".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "Share of the packets that a link loses, each independently of the others.",
+            "anyOf": [
+                { "type": "number", "minimum": 0, "maximum": 1 },
+                Each::json_schema(generator),
+            ],
+        })
+    }
+}
