@@ -154,9 +154,9 @@ CASES = (
     ),
     _case(
         "overload",
-        "1000 sessions/s of 10 kB (Pareto 1.5), nothing refused: otherwise the same, 30 s",
+        "1000 sessions/s of 10 kB (Pareto 1.5), nothing refused: otherwise the same, 15 s",
         traffic=_sessions(1000),
-        seconds=30,
+        seconds=15,
         seeds=3,
         measures=SESSIONS,
     ),
