@@ -98,15 +98,15 @@ LONG = {"mss": 1000, "window": UNLIMITED}
 def _red(name: str, about: str, *, gentle: bool) -> Case:
     return _case(
         name,
-        f"ten flows without end over {about}: thresholds 15 and 45, max_p 0.1, w 0.002, 100 s",
-        traffic=_streams(10),
+        f"thirty flows without end over {about}: thresholds 5 and 15, max_p 0.05, w 0.002, 100 s",
+        traffic=_streams(30),
         seconds=100,
         seeds=10,
         measures=STREAMS,
         delay_ms=48,
         buffer=60,
         tcp=LONG,
-        red={"min_th": 15, "max_th": 45, "max_p": 0.1, "w": 0.002, "gentle": gentle},
+        red={"min_th": 5, "max_th": 15, "max_p": 0.05, "w": 0.002, "gentle": gentle},
     )
 
 
@@ -154,9 +154,9 @@ CASES = (
     ),
     _case(
         "overload",
-        "1000 sessions/s of 10 kB (Pareto 1.5), nothing refused: otherwise the same, 30 s",
+        "1000 sessions/s of 10 kB (Pareto 1.5), nothing refused: otherwise the same, 15 s",
         traffic=_sessions(1000),
-        seconds=30,
+        seconds=15,
         seeds=3,
         measures=SESSIONS,
     ),

@@ -17,6 +17,8 @@ enum State {
     SynReceived,
     /// Data may come.
     Open,
+    /// All has come, and its own FIN is out.
+    LastAck,
 }
 
 /// The receiving end: hot record.
@@ -25,6 +27,8 @@ pub(crate) struct Receiver {
     next: u32,
     /// First sequence number behind the data, once known.
     data_end: u32,
+    /// Behind the sender's FIN, once known.
+    end: u32,
     state: State,
     /// In-order segments not acknowledged yet (delayed acknowledgements).
     pending: u8,
@@ -32,10 +36,12 @@ pub(crate) struct Receiver {
     marked: bool,
     /// So has one of the segments not acknowledged yet.
     pending_marked: bool,
-    /// How often the SYN+ACK was sent again.
+    /// How often the SYN+ACK or the FIN was sent again.
     retries: u8,
-    /// When a SYN, a SYN+ACK or a delayed acknowledgement is due.
+    /// When a SYN, a SYN+ACK, a FIN or a delayed acknowledgement is due.
     pub(super) deadline: Time,
+    /// How long to wait for the answer to a FIN; zero: the handshake gave no sample.
+    rto: Time,
     /// Time to echo in the next acknowledgement (RFC 7323, 4.3).
     echo: Time,
     /// What came beyond a hole; nothing is kept before the first hole.
@@ -88,12 +94,14 @@ impl Receiver {
         Receiver {
             next: 0,
             data_end: u32::MAX,
+            end: u32::MAX,
             state: State::Listen,
             pending: 0,
             marked: false,
             pending_marked: false,
             retries: 0,
             deadline: Time::NEVER,
+            rto: Time::ZERO,
             echo: Time::ZERO,
             beyond: None,
         }
@@ -127,14 +135,43 @@ impl Receiver {
             self.handshake(packet, address, ctx);
             return Fate::Lives;
         }
-        if self.state != State::Open {
-            self.state = State::Open;
-            self.deadline = Time::NEVER;
+        match self.state {
+            State::Open => {}
+            State::LastAck if packet.ack > 0 => return Fate::Over,
+            State::LastAck => {}
+            State::Listen | State::SynSent | State::SynReceived => self.open(ctx),
         }
         if packet.flags.has(Flags::DATA) || packet.flags.has(Flags::FIN) {
             self.take(packet, address, ctx);
+            if self.next >= self.end && self.state == State::Open {
+                self.state = State::LastAck;
+                self.retries = 0;
+                self.send_fin(address, ctx);
+            }
         }
         Fate::Lives
+    }
+
+    /// The handshake is complete on this side.
+    fn open(&mut self, ctx: &Ctx<'_>) {
+        if self.state == State::SynReceived && self.retries == 0 {
+            // RFC 6298, 2.2: one sample R gives R + 4 (R / 2)
+            let sent = self.deadline.saturating_sub(ctx.class.tcp.initial_rto);
+            self.rto = (ctx.net.now.saturating_sub(sent) * 3).max(ctx.class.tcp.min_rto);
+        }
+        self.state = State::Open;
+        self.deadline = Time::NEVER;
+    }
+
+    /// Closes its own side too: the application reads to the end and has nothing to say.
+    fn send_fin(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        let base = if self.rto == Time::ZERO { ctx.class.tcp.initial_rto } else { self.rto };
+        self.deadline = ctx.net.now + ctx.class.backed_off(base, u32::from(self.retries));
+        let flags = Flags::FIN.with(Flags::ACK);
+        let mut fin = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
+        fin.ack = self.next;
+        fin.sent = self.echo;
+        ctx.net.send(&fin);
     }
 
     /// A reset ends a download that is being opened.
@@ -148,7 +185,7 @@ impl Receiver {
 
     fn handshake(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         let download = packet.flags.has(Flags::ACK);
-        if !download && self.state == State::Open {
+        if !download && matches!(self.state, State::Open | State::LastAck) {
             return;
         }
         if ctx.row.admitted == Time::NEVER {
@@ -156,8 +193,9 @@ impl Receiver {
                 if packet.flags.has(Flags::ADMITTED) { packet.sent } else { ctx.net.now };
         }
         if download {
-            self.state = State::Open;
-            self.deadline = Time::NEVER;
+            if self.state != State::LastAck {
+                self.open(ctx);
+            }
             self.acknowledge(address, 0, ctx);
         } else {
             self.state = State::SynReceived;
@@ -177,6 +215,9 @@ impl Receiver {
     fn take(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         if packet.flags.has(Flags::PUSH) {
             self.data_end = packet.seq + u32::from(packet.flags.has(Flags::DATA));
+        }
+        if packet.flags.has(Flags::FIN) {
+            self.end = packet.seq + 1;
         }
         self.note_mark(packet);
         let in_order = packet.seq == self.next;
@@ -239,7 +280,9 @@ impl Receiver {
     fn acknowledge_with(&mut self, address: &Address, newest: u32, echo: &Ext, ctx: &mut Ctx<'_>) {
         self.pending = 0;
         self.pending_marked = false;
-        self.deadline = Time::NEVER;
+        if self.state == State::Open {
+            self.deadline = Time::NEVER;
+        }
         let flags = if self.marked { Flags::ACK.with(Flags::ECE) } else { Flags::ACK };
         let mut ack = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
         ack.ack = self.next;
@@ -272,6 +315,10 @@ impl Receiver {
                 self.send_syn_ack(address, ctx);
             }
             State::Open => self.acknowledge(address, self.next, ctx),
+            State::LastAck => {
+                self.retries = self.retries.saturating_add(1);
+                self.send_fin(address, ctx);
+            }
         }
         Fate::Lives
     }

@@ -30,6 +30,8 @@ enum State {
     SynReceived,
     /// Data may be sent.
     Open,
+    /// All is acknowledged; the other end may still say that it closes too.
+    Closed,
 }
 
 /// The sending end: hot record.
@@ -174,7 +176,14 @@ impl<C: Control> Sender<C> {
             return Fate::Lives;
         }
         match self.state {
-            State::Open => self.acknowledged(packet, address, ctx),
+            State::Open | State::Closed => {
+                self.acknowledged(packet, address, ctx);
+                if packet.flags.has(Flags::FIN) {
+                    // the sequence number of the other end is one more
+                    Self::acknowledge(address, 1, ctx);
+                }
+                Fate::Lives
+            }
             State::SynReceived => {
                 self.open(address, ctx);
                 Fate::Lives
@@ -198,11 +207,11 @@ impl<C: Control> Sender<C> {
                 // what the SYN waited is forgotten (RFC 6298, 5.7; ns-2 too)
                 self.rto.calm();
                 // a packet of its own, before any data (RFC 9293, figure 6)
-                Self::acknowledge(address, ctx);
+                Self::acknowledge(address, 0, ctx);
                 self.open(address, ctx);
             }
             // the acknowledgement of the SYN+ACK was lost (RFC 9293, 3.10.7.4)
-            (true, State::Open) => Self::acknowledge(address, ctx),
+            (true, State::Open) => Self::acknowledge(address, 0, ctx),
             (false, State::Listen | State::SynReceived) => {
                 self.timing = self.state == State::Listen;
                 self.syn_lost |= self.state == State::SynReceived;
@@ -213,8 +222,9 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    fn acknowledge(address: &Address, ctx: &mut Ctx<'_>) {
-        let ack = address.towards_sink(Flags::ACK, ctx.class.tcp.header, ctx.net.now);
+    fn acknowledge(address: &Address, number: u32, ctx: &mut Ctx<'_>) {
+        let mut ack = address.towards_sink(Flags::ACK, ctx.class.tcp.header, ctx.net.now);
+        ack.ack = number;
         ctx.net.send(&ack);
     }
 
@@ -276,10 +286,10 @@ impl<C: Control> Sender<C> {
     }
 
     /// An acknowledgement has come.
-    fn acknowledged(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) -> Fate {
+    fn acknowledged(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         let ack = packet.ack;
         if ack > self.max || ack < self.una {
-            return Fate::Lives;
+            return;
         }
         self.heed_mark(packet, ctx);
         let told = match &mut self.board {
@@ -296,11 +306,10 @@ impl<C: Control> Sender<C> {
             self.dup_acks += 1;
             self.duplicate(told, address, ctx);
         }
-        Fate::Lives
     }
 
     /// It acknowledged something new.
-    fn advanced(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) -> Fate {
+    fn advanced(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         let ack = packet.ack;
         let segments = ack - self.una;
         self.restart_early(ack, ctx);
@@ -315,7 +324,10 @@ impl<C: Control> Sender<C> {
         self.dup_acks = 0;
         if self.una == self.end {
             ctx.row.closed = ctx.net.now;
-            return Fate::Over;
+            self.state = State::Closed;
+            self.deadline = Time::NEVER;
+            self.give_up = Time::NEVER;
+            return;
         }
         if self.recovering {
             self.recovery_ack(segments, address, ctx);
@@ -333,7 +345,6 @@ impl<C: Control> Sender<C> {
             self.restart_by_ack(ctx);
         }
         self.send_more(address, ctx);
-        Fate::Lives
     }
 
     /// New data acknowledged in recovery: all of it, or a part.
@@ -560,6 +571,7 @@ impl<C: Control> Sender<C> {
                 self.send_syn_ack(address, ctx);
             }
             State::Open => self.timeout(address, ctx),
+            State::Closed => {}
         }
         Fate::Lives
     }
