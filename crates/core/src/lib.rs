@@ -8,3 +8,4 @@ pub mod law;
 pub mod packet;
 pub mod port;
 pub mod units;
+pub mod wire;
