@@ -246,7 +246,12 @@ impl Stages {
         view.min_queue_packets =
             std::mem::replace(&mut self.min_queue, view.queue_packets).min(view.queue_packets);
         let counts = gate.counts;
-        gate.deadline = gate.law.update(now, &view, &mut gate.counts, &mut gate.knobs)?;
+        let next = gate.law.update(now, &view, &mut gate.counts, &mut gate.knobs)?;
+        if next <= now {
+            let what = "a law must return the time of its next update, later than now";
+            return Err(format!("{what}: it returned {next} at {now}").into());
+        }
+        gate.deadline = next;
         Ok(Some(Ticked { counts, decision: gate.law.decision() }))
     }
 }
