@@ -88,6 +88,7 @@ impl Free {
             access: false,
             gate: None,
             queue: Queue::DropTail,
+            stamp: None,
         }
     }
 

@@ -275,6 +275,7 @@ impl<'a> Chain<'a> {
                 access: false,
                 gate: None,
                 queue: Queue::DropTail,
+                stamp: None,
             });
         }
         for (router, prefix) in &self.sources {
@@ -316,6 +317,7 @@ impl<'a> Chain<'a> {
             access: true,
             gate: None,
             queue: Queue::DropTail,
+            stamp: None,
         }
     }
 }
