@@ -180,6 +180,10 @@ fn tcp_header(
             let fin = u64::from(packet.ack >= flow.end);
             (1, (1 + bytes_before(packet.ack) + fin) as u32)
         }
+        // an acknowledgement without data: of the SYN+ACK (0), or of the FIN behind all data
+        () if !flags.has(Flags::DATA) && !flags.has(Flags::FIN) && packet.ack > 0 => {
+            ((2 + bytes_before(flow.end)) as u32, 2)
+        }
         () => ((1 + bytes_before(packet.seq)) as u32, 1),
     };
     let mut tcp = TcpHeader::new(ports.0, ports.1, sequence, u16::MAX);
