@@ -201,7 +201,7 @@ pub(crate) fn scenario(
     // changes look their class up by its place: only if all classes stand
     let mut capacity = Vec::new();
     if check.problems.is_empty() {
-        capacity = change::apply(&mut check, &document.change, &mut traffic, &network.ports);
+        capacity = change::apply(&mut check, &document.change, &mut traffic, &mut network.ports);
     }
     let scenario = Scenario {
         name: document.name.clone(),

@@ -271,4 +271,7 @@ pub(crate) struct ChangeDoc {
     /// The old value returns after so long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pulse: Option<Time>,
+    /// For a rate: a buffer in packets or bytes follows it in proportion, throughout the run; default false. One in time or bdp always does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub buffer_follows: bool,
 }

@@ -82,6 +82,7 @@ impl Free {
             rate: link.rate,
             delay: link.delay,
             buffer: link.buffer,
+            buffer_follows: false,
             loss: loss(check, &["topology", "links", name], link.loss),
             cost: link.cost,
             round_trip: link.delay,
