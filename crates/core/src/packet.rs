@@ -70,6 +70,8 @@ pub enum Ext {
     None,
     /// Selective acknowledgements (RFC 2018), the most recent block first.
     Sack([SackBlock; 4]),
+    /// How readily the packet may be given up: 0 last (blitz, 2.1).
+    Priority(u32),
     /// Sixteen bytes that a control of the user's own gives a meaning to.
     Custom([u32; 4]),
 }
