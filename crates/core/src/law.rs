@@ -7,6 +7,7 @@
 
 pub mod aqm;
 pub mod pushout;
+pub mod rate;
 pub mod session;
 
 use crate::packet::{Flags, Packet};
@@ -131,13 +132,14 @@ pub struct View<'a> {
 /// What a law decided at a tick, as a row for the `events` table.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Decision {
-    /// The phase that the law is in now.
+    /// The phase that the law is in now; empty: it only looked, and decided nothing.
     pub phase: &'static str,
     /// The value that it set: for a session law, sessions allowed per epoch,
-    /// infinite while everything passes.
+    /// infinite while everything passes; for a rate law, what it tells senders.
     pub set: f64,
     /// The value that it set it from: for a session law, the (smoothed)
-    /// completions per epoch, or the measure that it holds against a threshold.
+    /// completions per epoch, or the measure that it holds against a threshold;
+    /// for a rate law, what it takes the traffic to be.
     pub from: f64,
 }
 

@@ -16,6 +16,7 @@
 mod queueing;
 mod ring;
 mod stages;
+mod stamp;
 
 use crate::law::{Draw, Fault, Reason, View};
 use crate::packet::{Flags, Packet};
@@ -23,6 +24,7 @@ use crate::units::{Pace, Rate, Time};
 
 use ring::Ring;
 pub use stages::{Backlog, Discipline, GateStage, Next, Queue, Stages, Ticked};
+pub use stamp::{Stamp, Stamper};
 
 /// What became of an arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

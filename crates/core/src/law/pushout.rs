@@ -281,7 +281,7 @@ impl PushOut {
     /// How far behind the oldest packet, which is not evicted, the one is that
     /// is sent next; there must be one. The two are to change places.
     #[inline]
-    pub fn next(&mut self) -> u32 {
+    pub fn serve(&mut self) -> u32 {
         if self.service == Service::Fifo {
             return 0;
         }

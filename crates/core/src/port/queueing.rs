@@ -2,6 +2,7 @@
 
 use crate::law::aqm::Found;
 use crate::law::aqm::dual_queue::{Release, Room};
+use crate::law::rate::Moment;
 use crate::law::{Draw, Reason, Verdict};
 use crate::packet::{Flags, Packet};
 use crate::units::Time;
@@ -39,15 +40,21 @@ impl<C: Default> Port<C> {
         let mut admitted = false;
         let mut marked = false;
         let mut verdict = stages.arrive(packet, now, draw, &mut admitted).on(packet);
-        if let Verdict::Pass | Verdict::Mark(_) = verdict {
+        let offered = matches!(verdict, Verdict::Pass | Verdict::Mark(_));
+        if offered {
             marked = verdict != Verdict::Pass;
+            stages.offered(packet, &Moment { now, queue_bytes: self.backlog_bytes });
             verdict = self.queue_verdict(stages, packet, now, draw).on(packet);
         }
         match verdict {
             Verdict::Pass => {}
             Verdict::Mark(_) => marked = true,
             Verdict::Drop(reason) => {
-                stages.dropped(packet, reason, now);
+                if offered {
+                    stages.lost(packet, reason, now);
+                } else {
+                    stages.dropped(packet, reason, now);
+                }
                 return self.lose(packet, reason);
             }
             Verdict::Reject(reason) => {
@@ -141,7 +148,7 @@ impl<C: Default> Port<C> {
         self.backlog_bytes -= u64::from(victim.size);
         self.counters.waited_ps = self.counters.waited_ps.wrapping_add(now.ps());
         self.lose(victim, Reason::Evicted);
-        stages.dropped(victim, Reason::Evicted, now);
+        stages.lost(victim, Reason::Evicted, now);
     }
 
     /// What a discipline of the user's own says; it may evict others.
@@ -187,8 +194,10 @@ impl<C: Default> Port<C> {
             }
             // the link was kept waiting until then
             self.free_at = self.free_at.max(from);
-            let start = self.free_at.max(self.ring.first_waiting_mut().at);
-            stages.depart(self.ring.first_waiting_mut(), start);
+            let packet = self.ring.first_waiting_mut();
+            let start = self.free_at.max(packet.at);
+            let queue_bytes = self.backlog_bytes - u64::from(packet.size);
+            stages.depart(packet, &Moment { now: start, queue_bytes });
             self.serve();
             stages.note_queue(self.ring.waiting() - stages.tombstones);
         }
@@ -208,7 +217,7 @@ impl<C: Default> Port<C> {
                     Release::NotBefore(at) => Next::NotBefore(at),
                 }
             }
-            Queue::PushOut(law) => match law.next() {
+            Queue::PushOut(law) => match law.serve() {
                 0 => Next::Oldest,
                 index => Next::Swap(index),
             },

@@ -10,9 +10,14 @@ use crate::profile::{MaxRto, Profile, Recovery, SynRetries, Tcp, rfc6928, usual_
 const HOUR: Time = Time::from_secs(3600);
 
 /// The effective settings; spells them out in `doc`.
-pub(super) fn effective(check: &mut Check<'_>, class: &str, doc: &mut TcpDoc) -> Tcp {
+pub(super) fn effective(
+    check: &mut Check<'_>,
+    class: &str,
+    transport: &str,
+    doc: &mut TcpDoc,
+) -> Tcp {
     let tcp = overridden(doc);
-    let path = |key| ["traffic", class, "transport", "tcp", key];
+    let path = |key| ["traffic", class, "transport", transport, key];
     let mut within = |key, holds: bool, range: &str| {
         check.require(holds, &path(key), "out of range", &format!("write {range}"));
     };

@@ -3,8 +3,9 @@
 use tidegate_core::units::{Size, Time};
 
 use super::{Check, cdf, replay, tcp};
+use crate::control::TransportDoc;
 use crate::document::size::{Distribution, SizeDoc};
-use crate::document::transport::TransportDoc;
+use crate::document::transport::DelayedAck;
 use crate::document::{ArrivalsDoc, ClassDoc};
 use crate::scenario::{Arrivals, Class, Course, Direction, FlowSize, Shape, Transport, Udp};
 
@@ -25,8 +26,9 @@ pub(super) fn class(
     let path = |key| ["traffic", name, key];
     check.require(!name.is_empty(), &["traffic", ""], "a class needs a name", "name it");
     let transport = match &mut doc.transport {
-        TransportDoc::Tcp(tcp) => Transport::Tcp(tcp::effective(check, name, tcp)),
+        TransportDoc::Tcp(tcp) => Transport::Tcp(tcp::effective(check, name, "tcp", tcp)),
         TransportDoc::Udp(_) => Transport::Udp(udp(check, name, doc)?),
+        other => controlled(check, name, other)?,
     };
     check.require(
         (0.0..=1.0).contains(&doc.opaque_share),
@@ -58,6 +60,19 @@ pub(super) fn class(
         opaque_share: doc.opaque_share,
         pairs,
     })
+}
+
+/// A control beside TCP's own.
+fn controlled(check: &mut Check<'_>, name: &str, doc: &mut TransportDoc) -> Option<Transport> {
+    let (control, tcp) = doc.control()?;
+    if let Err((key, message)) = control.check() {
+        check.refuse(&["traffic", name, "transport", control.name(), key], message, "");
+    }
+    // what a port has to say comes with every acknowledgement, and hangs on exact round trips
+    tcp.delayed_ack.get_or_insert(DelayedAck::Usual(false));
+    tcp.timestamps.get_or_insert(true);
+    let tcp = tcp::effective(check, name, control.name(), tcp);
+    Some(Transport::Controlled(tcp, control))
 }
 
 /// UDP: what means nothing to it is refused, what goes without saying is spelled out.
