@@ -184,7 +184,7 @@ def port_statistics(totals: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return what each port did in the window; counts are packets, times of SYNs included."""
     codes, names = totals["port"]
     reasons = [name for name in totals if name.startswith("drops_")]
-    plain = ("syn_arrived", "syn_refused", "data_arrived", "data_dropped", "marked")
+    plain = ("syn_arrived", "syn_refused", "syn_dropped", "data_arrived", "data_dropped", "marked")
     ports = []
     for row, code in enumerate(codes):
         port: dict[str, Any] = {"name": names[code]}

@@ -6,6 +6,7 @@
 //! that was not handed in.
 
 pub mod aqm;
+pub mod pushout;
 pub mod rate;
 pub mod session;
 
@@ -28,17 +29,20 @@ pub enum Reason {
     Custom,
     /// The link lost the packet after its transmission.
     LinkLoss,
+    /// The queue held so much data that a connection was not to be opened.
+    Connection,
 }
 
 impl Reason {
     /// Every reason, in the order of its counter.
-    pub const ALL: [Reason; 6] = [
+    pub const ALL: [Reason; 7] = [
         Reason::QueueFull,
         Reason::Early,
         Reason::SessionRefused,
         Reason::Evicted,
         Reason::Custom,
         Reason::LinkLoss,
+        Reason::Connection,
     ];
     /// How many reasons there are.
     pub const COUNT: usize = Self::ALL.len();
@@ -52,6 +56,7 @@ impl Reason {
             Reason::Evicted => "evicted",
             Reason::Custom => "custom",
             Reason::LinkLoss => "link_loss",
+            Reason::Connection => "connection",
         }
     }
 }

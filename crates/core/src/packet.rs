@@ -115,6 +115,8 @@ pub enum Ext {
         /// The most recent block first.
         blocks: [SackBlock; 3],
     },
+    /// How readily the packet may be given up: 0 last (blitz, 2.1).
+    Priority(u32),
     /// Sixteen bytes that a control of the user's own gives a meaning to.
     Custom([u32; 4]),
 }
@@ -130,6 +132,7 @@ impl Ext {
                 Ext::Xcp(XcpHeader { reverse: header.delta, ..XcpHeader::default() })
             }
             Ext::Load { code, .. } => Ext::Load { code: 0, echo: code },
+            Ext::Priority(_) => Ext::None,
             other => other,
         }
     }
@@ -141,7 +144,9 @@ impl Ext {
             Ext::Xcp(header) => header.reverse.to_bits(),
             Ext::Load { echo, .. } => u32::from(echo),
             Ext::Custom(_) => return self,
-            Ext::None | Ext::Sack(_) | Ext::SackWith { .. } => return Ext::Sack(blocks),
+            Ext::None | Ext::Sack(_) | Ext::SackWith { .. } | Ext::Priority(_) => {
+                return Ext::Sack(blocks);
+            }
         };
         Ext::SackWith { word, blocks: [blocks[0], blocks[1], blocks[2]] }
     }

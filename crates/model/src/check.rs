@@ -124,6 +124,11 @@ fn rearrange(root: &mut Node) {
             nest(&mut gate.value, &["admit", "refuse"], &["law", "admit", "refuse"]);
         }
         if let Some(queue) = entry_mut(stages, "queue") {
+            // a queue may lie over another one
+            let over = queue.value.table_mut().and_then(|table| entry_mut(table, "over"));
+            if let Some(over) = over {
+                nest(&mut over.value, &[], &["law"]);
+            }
             nest(&mut queue.value, &[], &["law"]);
         }
         if let Some(stamp) = entry_mut(stages, "stamp") {

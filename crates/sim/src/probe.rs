@@ -121,9 +121,10 @@ struct PortRow {
     utilisation: f64,
 }
 
-const COUNTS: [&str; 6] = [
+const COUNTS: [&str; 7] = [
     "syn_arrived",
     "syn_refused",
+    "syn_dropped",
     "data_arrived",
     "data_dropped",
     "arrived_packets",
@@ -137,6 +138,7 @@ const DROPS: [&str; Reason::COUNT] = [
     "drops_evicted",
     "drops_custom",
     "drops_link_loss",
+    "drops_connection",
 ];
 
 impl PortRow {
@@ -155,6 +157,7 @@ impl PortRow {
             counts: [
                 (new.syn_arrived - old.syn_arrived) as u32,
                 (new.drops[refused] - old.drops[refused]) as u32,
+                (new.syn_dropped - old.syn_dropped) as u32,
                 (new.data_arrived - old.data_arrived) as u32,
                 (new.data_dropped - old.data_dropped) as u32,
                 (new.arrived - old.arrived) as u32,

@@ -1,6 +1,8 @@
 //! The optional stages of a port: gate, discipline, stamp.
 
+use crate::law::aqm::dual_queue::DualQueue;
 use crate::law::aqm::red::Red;
+use crate::law::pushout::PushOut;
 use crate::law::rate::Moment;
 use crate::law::session::{Admit, Counts, Knobs};
 use crate::law::{Decision, Draw, Fault, Interval, PerPacket, Reason, Verdict, View};
@@ -86,8 +88,13 @@ impl Since {
 pub enum Next {
     /// The oldest.
     Oldest,
-    /// The one so many places behind the oldest (evicted ones counted).
+    /// The one so many places behind the oldest (evicted ones counted); the
+    /// others keep their order.
     At(u32),
+    /// The one so many places behind the oldest, which takes its place.
+    Swap(u32),
+    /// The oldest, which the discipline has kept until this instant.
+    OldestFrom(Time),
     /// None before this instant.
     NotBefore(Time),
 }
@@ -158,6 +165,10 @@ pub enum Queue {
     DropTail,
     /// Random early detection.
     Red(Red),
+    /// Connection packets lost sooner than data.
+    DualQueue(Box<DualQueue>),
+    /// The worst packet gives way to a better one.
+    PushOut(Box<PushOut>),
     /// A discipline of the user's own.
     Custom(Box<dyn Discipline>),
 }
@@ -225,7 +236,13 @@ impl Stages {
         }
     }
 
-    pub(super) fn enqueued(&mut self, packet: &Packet, now: Time) {
+    /// The queue has taken the packet, behind `before` places of the ring.
+    pub(super) fn enqueued(&mut self, packet: &Packet, before: u32, now: Time) {
+        match &mut self.queue {
+            Queue::DropTail | Queue::Red(_) | Queue::Custom(_) => {}
+            Queue::DualQueue(dual) => dual.enqueued(packet, before),
+            Queue::PushOut(law) => law.enqueued(packet),
+        }
         if let Some(gate) = &mut self.gate {
             gate.half.enqueued(packet, &mut gate.counts);
         }
@@ -257,6 +274,11 @@ impl Stages {
     }
 
     pub(super) fn depart(&mut self, packet: &mut Packet, moment: &Moment) {
+        match &mut self.queue {
+            Queue::DropTail | Queue::Red(_) | Queue::Custom(_) => {}
+            Queue::DualQueue(dual) => dual.departs(packet),
+            Queue::PushOut(law) => law.departs(),
+        }
         if let Some(stamp) = &mut self.stamp {
             stamp.depart(packet, moment);
         }
@@ -268,10 +290,12 @@ impl Stages {
         }
     }
 
-    pub(super) fn next(&mut self, ring: &mut dyn Waiting, now: Time) -> Next {
-        match &mut self.queue {
-            Queue::Custom(discipline) => discipline.next(ring.slices(), now),
-            Queue::DropTail | Queue::Red(_) => Next::Oldest,
+    /// The oldest place of the ring, of an evicted packet, is given up.
+    #[inline]
+    pub(super) fn buried(&mut self) {
+        self.tombstones -= 1;
+        if let Queue::PushOut(law) = &mut self.queue {
+            law.buried();
         }
     }
 
