@@ -15,7 +15,9 @@ from tidegate.errors import UsageError
 if TYPE_CHECKING:
     from tidegate.papers.study import Study
 
-PAPERS: dict[str, str] = {}
+PAPERS = {
+    "session": "Ramesh and Kasera, Best effort session-level congestion control (ICNP 2007)",
+}
 """Key and title of every paper: a new one is a line here and a package of that name."""
 
 

@@ -113,6 +113,8 @@ class Section:
     pictures: tuple[str, ...] = ()
     grids: tuple[Grid, ...] = ()
     text: Callable[[Runs], str] | None = None
+    cases: tuple[str, ...] = ()
+    """What the text is taken from, beside the claims of the section."""
 
 
 @dataclass(frozen=True)
