@@ -21,7 +21,7 @@ PAPERS = {
 """Key and title of every paper: a new one is a line here and a package of that name."""
 
 
-def study(key: str) -> Study:
+def load(key: str) -> Study:
     """Return what is to be done for a paper; UsageError if there is no such paper."""
     if key not in PAPERS:
         near = get_close_matches(key, PAPERS, 1, 0.4)

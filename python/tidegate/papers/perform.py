@@ -223,7 +223,7 @@ def sensitivity(
     from tidegate.papers import report
 
     claims = listed.chosen(study.claims(), asked.only or study.sensitive)
-    names, seeds = needed(study, claims), asked.seeds_of(study)
+    names, seeds = needed(study, claims), asked.seeds or study.sensitive_seeds
     table = []
     deviations = study.deviations().deviations
     rows: list[tuple[str, str, Alternative | None]] = [("as taken", "", None)]
@@ -241,9 +241,9 @@ def sensitivity(
 
 def _changes(alternative: Alternative | None) -> Callable[[Case], tuple[Setting, ...]]:
     def change(case: Case) -> tuple[Setting, ...]:
-        if alternative is None or not fnmatchcase(case.key, alternative.cases):
-            return ()
-        return alternative.settings
+        patterns = alternative.cases if alternative else ()
+        fits = any(fnmatchcase(case.key, pattern) for pattern in patterns)
+        return alternative.settings if alternative and fits else ()
 
     return change
 

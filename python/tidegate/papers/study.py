@@ -136,6 +136,8 @@ class Study:
     """Claims of `--quick`."""
     sensitive: tuple[str, ...] = ()
     """Claims of the sensitivity table."""
+    sensitive_seeds: int = 3
+    """Seeds of that table: it shows which way numbers go, and judges nothing."""
     keep: tuple[str, ...] = ("size_bytes", "start_s", "admitted_s", "data_done_s", "closed_s")
     """Columns of finished flows that are saved."""
 

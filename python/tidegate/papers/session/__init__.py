@@ -5,7 +5,7 @@ from __future__ import annotations
 from tidegate.papers.session import setup, shapes, statements, summary, tables
 from tidegate.papers.session.cases import CASES, SEARCHES
 from tidegate.papers.session.figures import PICTURES
-from tidegate.papers.session.sections import sections
+from tidegate.papers.session.sections import SECTIONS
 from tidegate.papers.study import Study
 
 
@@ -22,7 +22,7 @@ STUDY = Study(
     searches=SEARCHES,
     checks={f"session.{name}": check for name, check in _CHECKS.items()},
     pictures=PICTURES,
-    sections=sections(),
+    sections=SECTIONS,
     summary=summary.opening,
     quick=(
         "setup",
@@ -44,20 +44,18 @@ STUDY = Study(
     sensitive=(
         "table1.admit1000.completion_rate",
         "table1.admit1000.fct",
-        "table1.admit150.completion_rate",
-        "table1.admit150.fct",
         "table1.admit100.fct",
         "table1.admit65.fct",
         "table1.admit65.goodput",
         "fig3.ratio17",
-        "fig3.congested_gain10k",
-        "fig3.underload",
         "fig4.cp_best",
         "fig5.cp_track",
-        "table3.order",
+        "table3.load1.cp.fct",
+        "table3.load2.cp.fct",
         "table3.load3.cp.fct",
-        "table4.arr1000.load3.cp.flows",
+        "table4.arr1000.load3.nosc.flows",
         "table4.arr1000.load3.gssga.flows",
+        "table4.arr1000.load3.cp.flows",
         "table6.cp_1000",
     ),
 )
