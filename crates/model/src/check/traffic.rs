@@ -3,10 +3,11 @@
 use tidegate_core::units::{Size, Time};
 
 use super::{Check, cdf, replay, tcp};
-use crate::control::TransportDoc;
+use crate::control::{Control, TransportDoc};
 use crate::document::size::{Distribution, SizeDoc};
 use crate::document::transport::DelayedAck;
 use crate::document::{ArrivalsDoc, ClassDoc};
+use crate::profile::Recovery;
 use crate::scenario::{Arrivals, Class, Course, Direction, FlowSize, Shape, Transport, Udp};
 
 /// Largest size or mean size of a flow.
@@ -78,6 +79,10 @@ fn controlled(check: &mut Check<'_>, name: &str, doc: &mut TransportDoc) -> Opti
     // what a port has to say comes with every acknowledgement, and hangs on exact round trips
     tcp.delayed_ack.get_or_insert(DelayedAck::Usual(false));
     tcp.timestamps.get_or_insert(true);
+    if matches!(control, Control::Qfcp(_) | Control::Rcp(_)) && tcp.sack.is_none() {
+        // a rate that losses do not touch must not be held up by their repair
+        tcp.recovery.get_or_insert(Recovery::Sack);
+    }
     let tcp = tcp::effective(check, name, control.name(), tcp);
     Some(Transport::Controlled(tcp, control))
 }

@@ -70,6 +70,11 @@ pub trait Control: Send {
     /// before whatever else it brings about.
     #[inline]
     fn on_feedback(&mut self, _feedback: &Feedback<'_>) {}
+    /// Whether the first duplicates may let packets out too (RFC 3042).
+    #[inline]
+    fn limited_transmit(&self) -> bool {
+        false
+    }
     /// Whether lost packets are sent again only when all have been sent once,
     /// every two round trips (RCP's own way).
     #[inline]

@@ -391,6 +391,9 @@ impl<C: Control> Sender<C> {
         let lost = self.dup_acks == 3
             || (told && self.board.as_ref().is_some_and(|board| board.lost(self.una)));
         if !lost {
+            if self.control.limited_transmit() {
+                self.send_more(address, ctx);
+            }
             return;
         }
         let full_tcp = ctx.class.tcp.loss_rule == LossRule::FullTcp;
@@ -447,6 +450,9 @@ impl<C: Control> Sender<C> {
             let seq = self.nxt;
             self.nxt += 1;
             self.transmit(seq, address, ctx);
+        }
+        if self.control.repairs_late() {
+            self.arm_late_repair(ctx);
         }
     }
 

@@ -59,6 +59,9 @@ impl Control for Any {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         each!(self, control => control.on_feedback(feedback));
     }
+    fn limited_transmit(&self) -> bool {
+        each!(self, control => control.limited_transmit())
+    }
     fn repairs_late(&self) -> bool {
         each!(self, control => control.repairs_late())
     }

@@ -3,7 +3,7 @@
 //! | symbol    | meaning                                          | unit     |
 //! |-----------|--------------------------------------------------|----------|
 //! | `rate`    | what the last acknowledgement granted            | B/s      |
-//! | `cwnd`    | `rate * srtt` over the packet (eq. 1)            | segments |
+//! | `cwnd`    | `rate * srtt` over the packet (eq. 1), and one if paced | segments |
 //! | `swollen` | packets that duplicates say have left the network | segments |
 //!
 //! Losses do not touch the window: it is the ports' to decide (qfcp, 3.4).
@@ -45,10 +45,14 @@ pub struct Granted {
     /// Bytes of a full packet.
     packet: f64,
     initial_window: f64,
+    /// A paced sender's window must not hold its pace up: whole packets are fewer
+    /// than `cwnd`, and one more is on its way when the oldest is acknowledged.
+    spare: f64,
     swollen: u32,
     request: u32,
-    /// Whether duplicate acknowledgements let more packets out (no SACK).
-    inflates: bool,
+    sack: bool,
+    /// Whether the sender counts what is under way itself: in recovery with SACK.
+    piped: bool,
     pacing: bool,
     timed_out: bool,
     late: bool,
@@ -62,9 +66,11 @@ impl Granted {
             gap: Time::ZERO,
             packet: f64::from(tcp.mss + tcp.header),
             initial_window: f64::from(tcp.initial_window),
+            spare: if pacing { 1.0 } else { 0.0 },
             swollen: 0,
             request: asked(request),
-            inflates: tcp.recovery != Recovery::Sack,
+            sack: tcp.recovery == Recovery::Sack,
+            piped: false,
             pacing,
             timed_out: false,
             late,
@@ -90,7 +96,7 @@ impl Control for Granted {
             // its pace alone says when a packet goes
             Some(_) if self.late => f64::from(u32::MAX),
             // qfcp, eq. 1
-            Some(rate) => (rate * self.srtt.secs() / self.packet).max(1.0),
+            Some(rate) => (rate * self.srtt.secs() / self.packet).max(1.0) + self.spare,
             None => self.initial_window,
         };
         window + f64::from(self.swollen)
@@ -107,6 +113,9 @@ impl Control for Granted {
 
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.srtt = feedback.srtt;
+        // the window moves on with a duplicate, as with any acknowledgement (RFC
+        // 3042); in recovery with SACK the sender counts for itself what is under way
+        self.swollen += u32::from(!feedback.new && !self.piped);
         if let Some(rate) = granted(feedback.ext) {
             self.timed_out = false;
             let rate = f64::from(rate);
@@ -117,14 +126,15 @@ impl Control for Granted {
         }
     }
 
-    fn on_ack(&mut self, _: &Acked<'_>) {}
-
-    fn on_loss(&mut self, _: u32) {
-        self.swollen = if self.inflates { 3 } else { 0 };
+    fn on_ack(&mut self, _: &Acked<'_>) {
+        self.swollen = 0;
     }
 
-    fn on_duplicate(&mut self) {
-        self.swollen += u32::from(self.inflates);
+    fn on_loss(&mut self, _: u32) {
+        self.piped = self.sack;
+        if self.piped {
+            self.swollen = 0;
+        }
     }
 
     fn on_partial(&mut self, segments: u32) {
@@ -134,11 +144,17 @@ impl Control for Granted {
 
     fn on_recovered(&mut self, _: u32) {
         self.swollen = 0;
+        self.piped = false;
     }
 
     fn on_timeout(&mut self, _: u32, _: bool) {
         self.swollen = 0;
+        self.piped = false;
         self.timed_out = !self.late;
+    }
+
+    fn limited_transmit(&self) -> bool {
+        true
     }
 
     fn repairs_late(&self) -> bool {

@@ -44,6 +44,13 @@ impl<C: Control> Sender<C> {
         }
     }
 
+    /// Everything was sent, and what is missing may be none of the last segments.
+    pub(super) fn arm_late_repair(&mut self, ctx: &Ctx<'_>) {
+        if self.deadline == Time::NEVER && self.una < self.end && self.nxt >= self.end {
+            self.deadline = self.late_repair(ctx);
+        }
+    }
+
     /// When a control that repairs late looks for what is missing: two round
     /// trips after the last packet, and not before all were sent once.
     pub(super) fn late_repair(&self, ctx: &Ctx<'_>) -> Time {
