@@ -3,6 +3,7 @@
 //! Sequence numbers count segments. The FIN is a number of its own behind the
 //! data, unless it rides on the last segment.
 
+mod back;
 mod data;
 mod marks;
 mod pace;
@@ -293,10 +294,6 @@ impl<C: Control> Sender<C> {
         self.deadline = if outstanding { self.timeout_from_now(ctx) } else { Time::NEVER };
     }
 
-    fn flight(&self) -> u32 {
-        self.nxt - self.una
-    }
-
     /// An acknowledgement has come.
     fn acknowledged(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         let ack = packet.ack;
@@ -388,8 +385,8 @@ impl<C: Control> Sender<C> {
             self.send_more(address, ctx);
             return;
         }
-        if self.control.repairs_late() {
-            return self.send_more(address, ctx);
+        if self.repairs_otherwise(address, ctx) {
+            return;
         }
         let lost = self.dup_acks == 3
             || (told && self.board.as_ref().is_some_and(|board| board.lost(self.una)));
