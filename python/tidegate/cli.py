@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import functools
-import json
 import re
 import signal
 import sys
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TextIO, TypeVar
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from tidegate.console import (
+    INTERRUPTED,
+    TERMINATED,
+    Json,
+    Workers,
+    guarded,
+    print_json,
+    say,
+    stderr,
+    stdout,
+)
+from tidegate.papers.command import paper
 
-    from rich.console import Console
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
     from tidegate._native import Scenario
     from tidegate.comparison import Comparison, Plan
@@ -27,11 +37,6 @@ if TYPE_CHECKING:
     from tidegate.sweeping import Sweep
     from tidegate.sweeping.ledger import Ledger
     from tidegate.sweeping.plan import Plan as SweepPlan
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-FAILED, REFUSED, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 
 app = typer.Typer(
     help="A laboratory for congestion control in the network.",
@@ -52,71 +57,10 @@ Out = Annotated[
         help="Folder for results; default out/SCENARIO-COMMAND, replaced next time.",
     ),
 ]
-Json = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object on standard output, for machines.")
-]
-
-
 Port = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="The port that --gate controls; default the bottleneck."),
 ]
-Workers = Annotated[int | None, typer.Option(min=1, help="Runs at a time; default one a core.")]
-
-
-def _stderr() -> Console:
-    from rich.console import Console
-
-    return Console(stderr=True, highlight=False, soft_wrap=True)
-
-
-def _stdout() -> Console:
-    """Return a console that does not squeeze tables where nobody's terminal asks for it."""
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=120)
-
-
-def _say(text: str) -> None:
-    typer.echo(text, err=True)
-
-
-def guarded(command: Callable[P, R]) -> Callable[P, R]:
-    """Turn what can go wrong into a message with place and remedy, and an exit code."""
-
-    @functools.wraps(command)
-    def run(*args: P.args, **kwargs: P.kwargs) -> R:
-        from tidegate._native import LawFault, ScenarioError
-        from tidegate.errors import TidegateError, UsageError
-
-        try:
-            return command(*args, **kwargs)
-        except ScenarioError as error:
-            _say(str(error).rstrip())
-            raise typer.Exit(REFUSED) from None
-        except TidegateError as error:
-            _say(f"tidegate: {error.what}\n{error.remedy}")
-            raise typer.Exit(REFUSED if isinstance(error, UsageError) else FAILED) from None
-        except LawFault as error:
-            _say(f"tidegate: the run broke off: {error}")
-            raise typer.Exit(FAILED) from None
-        except BrokenPipeError:
-            # Whoever read our output has seen enough; the interpreter must not complain at exit.
-            sys.stdout = None
-            raise typer.Exit(FAILED) from None
-        except OSError as error:
-            place = f" ({error.filename})" if error.filename else ""
-            _say(f"tidegate: {error.strerror or error}{place}.\nNothing was written.")
-            raise typer.Exit(FAILED) from None
-        except MemoryError:
-            _say("tidegate: out of memory.\nTry fewer --workers, or less traffic.")
-            raise typer.Exit(FAILED) from None
-        except KeyboardInterrupt:
-            _say("Interrupted; nothing was written.")
-            raise typer.Exit(INTERRUPTED) from None
-
-    return run
 
 
 def _document(file: Path, settings: list[str] | None) -> Document:
@@ -126,7 +70,7 @@ def _document(file: Path, settings: list[str] | None) -> Document:
 
 
 def _colour() -> bool:
-    return _stderr().is_terminal
+    return stderr().is_terminal
 
 
 def _folder(out: Path | None, name: str, command: str) -> Path:
@@ -166,7 +110,7 @@ def run(
 
     scenario = _document(file, settings).load(colour=_colour())
     with Store(_folder(out, scenario.name, "run")) as store:
-        with progress.bar(_stderr(), scenario.name, 1, scenario.duration_s) as meter:
+        with progress.bar(stderr(), scenario.name, 1, scenario.duration_s) as meter:
             capture = None if pcap is None else _capture(pcap, scenario, store)
             tick = functools.partial(meter.report, 0)
             outcome = simulate(scenario, seed, tick=tick, capture=capture)
@@ -174,11 +118,11 @@ def run(
         write_run(store, result)
         place = store.commit()
     if as_json:
-        _print_json(result.summary)
+        print_json(result.summary)
     else:
-        _stdout().print(result.table)
-    _say(f"Data and summary: {place}")
-    _say(advice.after_run(scenario, str(file)))
+        stdout().print(result.table)
+    say(f"Data and summary: {place}")
+    say(advice.after_run(scenario, str(file)))
 
 
 @app.command()
@@ -230,11 +174,11 @@ def compare(
         comparison = _execute(planned, workers, store)
         place = finish(store, comparison)
     if as_json:
-        _print_json(comparison.document())
+        print_json(comparison.document())
     else:
-        _stdout().print(comparison.table)
-    _say(f"Data, pictures (PNG, SVG) and summary: {place}")
-    _say(advice.after(comparison, str(file), document.tables()))
+        stdout().print(comparison.table)
+    say(f"Data, pictures (PNG, SVG) and summary: {place}")
+    say(advice.after(comparison, str(file), document.tables()))
 
 
 def _execute(planned: Plan, workers: int | None, store: Store) -> Comparison:
@@ -244,7 +188,7 @@ def _execute(planned: Plan, workers: int | None, store: Store) -> Comparison:
 
     runs = len(planned.jobs)
     try:
-        with progress.bar(_stderr(), planned.base.name, runs, planned.total_s) as meter:
+        with progress.bar(stderr(), planned.base.name, runs, planned.total_s) as meter:
             return execute(
                 planned,
                 workers=workers,
@@ -255,10 +199,10 @@ def _execute(planned: Plan, workers: int | None, store: Store) -> Comparison:
     except Interrupted as interrupted:
         done = len(interrupted.comparison.rows)
         if done == 0:
-            _say("Interrupted before the first run was over; nothing was written.")
+            say("Interrupted before the first run was over; nothing was written.")
         else:
             place = finish(store, interrupted.comparison)
-            _say(f"Interrupted; {done} of {runs} runs are kept: {place}")
+            say(f"Interrupted; {done} of {runs} runs are kept: {place}")
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -355,11 +299,11 @@ def _kept(ledger: Ledger) -> Iterator[None]:
         kept, total = ledger.kept(), len(ledger.plan.subject.jobs)
         if kept:
             place = display(ledger.target)
-            _say(f"{kept} of {total} runs are kept in {place}; the same command goes on there.")
+            say(f"{kept} of {total} runs are kept in {place}; the same command goes on there.")
         if not isinstance(error, KeyboardInterrupt):
             raise
         if not kept:
-            _say("Interrupted before the first run was over; nothing was written.")
+            say("Interrupted before the first run was over; nothing was written.")
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -372,9 +316,9 @@ def _fill(
 
     total, missing = len(planned.subject.jobs), ledger.missing
     if ledger.found:
-        _say(f"{len(ledger.found)} of {total} runs are there already; {len(missing)} to go.")
+        say(f"{len(ledger.found)} of {total} runs are there already; {len(missing)} to go.")
     with progress.bar(
-        _stderr(), planned.subject.name, len(missing), planned.simulated_s(missing)
+        stderr(), planned.subject.name, len(missing), planned.simulated_s(missing)
     ) as meter:
         return execute(
             planned,
@@ -391,14 +335,14 @@ def _end(ledger: Ledger, done: Sweep, as_json: bool) -> None:
 
     place = finish(ledger, done)
     if as_json:
-        _print_json(done.document())
+        print_json(done.document())
     if done.subject.shard is not None:
-        _say(f"All {len(done.rows)} runs of this shard are in {place}. When all shards are there:")
-        _say("tidegate merge DIR... --out DIR")
+        say(f"All {len(done.rows)} runs of this shard are in {place}. When all shards are there:")
+        say("tidegate merge DIR... --out DIR")
         return
     if not as_json:
-        _stdout().print(done.table)
-    _say(f"Data, pictures (PNG, SVG) and table: {place}")
+        stdout().print(done.table)
+    say(f"Data, pictures (PNG, SVG) and table: {place}")
 
 
 @app.command()
@@ -427,12 +371,15 @@ def merge(
 
     done = together(parts, out, metrics=metrics or (), mix=mix, partial=partial)
     if as_json:
-        _print_json(done.document())
+        print_json(done.document())
     else:
-        _stdout().print(done.table)
+        stdout().print(done.table)
     if not done.complete:
-        _say(f"{len(done.subject.jobs) - len(done.rows)} runs are missing.")
-    _say(f"Data, pictures (PNG, SVG) and table: {display(out.absolute())}")
+        say(f"{len(done.subject.jobs) - len(done.rows)} runs are missing.")
+    say(f"Data, pictures (PNG, SVG) and table: {display(out.absolute())}")
+
+
+app.command()(guarded(paper))
 
 
 @app.command()
@@ -445,10 +392,10 @@ def bench(
     from tidegate import progress
     from tidegate.bench import DURATION_S, measure
 
-    with progress.bar(_stderr(), "yardstick", 1, DURATION_S, threaded=False) as meter:
+    with progress.bar(stderr(), "yardstick", 1, DURATION_S, threaded=False) as meter:
         figures = measure(flows, tick=functools.partial(meter.report, 0))
     if as_json:
-        _print_json(figures)
+        print_json(figures)
         return
     for name, value in figures.items():
         text = f"{value:,.2f}" if isinstance(value, float) else str(value)
@@ -473,7 +420,7 @@ def flows(
     from tidegate.errors import from_os
 
     size = file.stat().st_size if file.is_file() else 0
-    with progress.reading(_stderr(), file.name, size) as tick:
+    with progress.reading(stderr(), file.name, size) as tick:
         found = replay.flows(file, tick)
     if csv is not None:
         try:
@@ -485,12 +432,12 @@ def flows(
             typer.echo(piece, nl=False)
         typer.echo()
     else:
-        _stdout().print(found.listed(rows))
+        stdout().print(found.listed(rows))
     if found.broken is not None:
-        _say(f"tidegate: {file}: {found.broken}.\nWhat was read up to there is kept.")
+        say(f"tidegate: {file}: {found.broken}.\nWhat was read up to there is kept.")
     if csv is not None:
-        _say(f"Flows as a table: {csv}")
-    _say(advice.after_flows(found, str(csv or file)))
+        say(f"Flows as a table: {csv}")
+    say(advice.after_flows(found, str(csv or file)))
 
 
 @app.command()
@@ -500,10 +447,6 @@ def schema() -> None:
     from tidegate._native import schema as text
 
     typer.echo(text())
-
-
-def _print_json(value: dict[str, Any]) -> None:
-    typer.echo(json.dumps(value, allow_nan=False))
 
 
 def _version(asked: bool) -> None:
@@ -553,7 +496,7 @@ def _warned(
     from tidegate.errors import TidegateWarning
 
     if issubclass(category, TidegateWarning):
-        _say(f"tidegate: {message}.")
+        say(f"tidegate: {message}.")
     else:
         (file or sys.stderr).write(
             warnings.formatwarning(message, category, filename, lineno, line)
@@ -571,7 +514,7 @@ def main() -> None:
     try:
         app()
     except KeyboardInterrupt:
-        _say("Interrupted; nothing was written.")
+        say("Interrupted; nothing was written.")
         raise SystemExit(INTERRUPTED) from None
 
 

@@ -127,6 +127,7 @@ def class_statistics(flows: Mapping[str, Any], window: Window) -> dict[str, Any]
     in_closed, in_gave_up = window.has(closed), window.has(gave_up)
     never_in, unfinished = np.isnan(admitted), np.isnan(closed) & np.isnan(gave_up)
     sizes = np.asarray(flows["size_bytes"], dtype=float)[in_closed]
+    sizes = sizes[~np.isnan(sizes)]  # a flow without end that was stopped has none
     fct, fct_admitted = flows["fct_s"][in_closed], flows["fct_admitted_s"][in_closed]
     wait = (admitted - start)[in_admitted]
     sent, again = int(np.sum(flows["sent_packets"])), int(np.sum(flows["retransmitted_packets"]))
@@ -183,7 +184,7 @@ def port_statistics(totals: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return what each port did in the window; counts are packets, times of SYNs included."""
     codes, names = totals["port"]
     reasons = [name for name in totals if name.startswith("drops_")]
-    plain = ("syn_arrived", "syn_refused", "data_arrived", "data_dropped", "marked")
+    plain = ("syn_arrived", "syn_refused", "syn_dropped", "data_arrived", "data_dropped", "marked")
     ports = []
     for row, code in enumerate(codes):
         port: dict[str, Any] = {"name": names[code]}

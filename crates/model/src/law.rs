@@ -1,6 +1,7 @@
 //! The registry of session laws: every one has its arm and its line here.
 
 pub mod queue;
+pub mod stamp;
 
 use std::borrow::Cow;
 

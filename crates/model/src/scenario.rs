@@ -9,8 +9,10 @@ use tidegate_core::law::session::{Opener, Refusal};
 pub use tidegate_core::port::Limit;
 use tidegate_core::units::{Length, Rate, Time};
 
+use crate::control::Control;
 use crate::law::GateLaw;
 pub use crate::law::queue::Queue;
+use crate::law::stamp::StampLaw;
 use crate::profile::Tcp;
 use crate::route::Route;
 
@@ -62,6 +64,8 @@ pub struct Port {
     pub delay: Time,
     /// Buffer as written.
     pub buffer: Length,
+    /// Whether a buffer in packets or bytes follows a change of capacity in proportion.
+    pub buffer_follows: bool,
     /// What the link loses at random.
     pub loss: Loss,
     /// What the port adds to the length of a path, at least 1.
@@ -74,6 +78,8 @@ pub struct Port {
     pub gate: Option<Gate>,
     /// Queueing discipline.
     pub queue: Queue,
+    /// Explicit rates, if any.
+    pub stamp: Option<StampLaw>,
 }
 
 impl Port {
@@ -83,11 +89,23 @@ impl Port {
     }
 
     /// The buffer limit at capacity `rate`: buffers in bdp or time follow it, at least one packet of 1500 B.
+    ///
+    /// One in packets or bytes does where `buffer_follows`, rounded to the
+    /// nearest, at least one packet of whatever size.
     pub fn limit(&self, rate: Rate) -> Limit {
         let bytes = |time: Time| Limit::Bytes((rate * time).bytes().max(1500));
+        let scaled = |length: u64| {
+            if !self.buffer_follows {
+                return length;
+            }
+            let (now, first) = (u128::from(rate.bps()), u128::from(self.rate.bps()).max(1));
+            u64::try_from((u128::from(length) * now + first / 2) / first).unwrap_or(u64::MAX)
+        };
         match self.buffer {
-            Length::Packets(packets) => Limit::Packets(packets),
-            Length::Bytes(bytes) => Limit::Bytes(bytes),
+            Length::Packets(packets) => {
+                Limit::Packets(u32::try_from(scaled(packets.into()).max(1)).unwrap_or(u32::MAX))
+            }
+            Length::Bytes(bytes) => Limit::Bytes(scaled(bytes).max(1500.min(bytes))),
             Length::Bdp(factor) => bytes(Time::from_secs_f64(self.round_trip.secs() * factor)),
             Length::Time(time) => bytes(time),
         }
@@ -148,6 +166,8 @@ pub struct Class {
 pub enum Transport {
     /// Reliably, and as fast as the network allows.
     Tcp(Tcp),
+    /// Reliably, and as fast as another control says.
+    Controlled(Tcp, Control),
     /// At a constant rate, whatever becomes of it.
     Udp(Udp),
 }
@@ -156,15 +176,15 @@ impl Transport {
     /// Bytes of payload in a full packet.
     pub fn payload(&self) -> u32 {
         match self {
-            Transport::Tcp(tcp) => tcp.mss,
+            Transport::Tcp(tcp) | Transport::Controlled(tcp, _) => tcp.mss,
             Transport::Udp(udp) => udp.packet - Udp::HEADER,
         }
     }
 
-    /// The settings of TCP, where that is the transport.
+    /// The settings of TCP, where the transport is reliable.
     pub fn tcp(&self) -> Option<&Tcp> {
         match self {
-            Transport::Tcp(tcp) => Some(tcp),
+            Transport::Tcp(tcp) | Transport::Controlled(tcp, _) => Some(tcp),
             Transport::Udp(_) => None,
         }
     }

@@ -60,7 +60,7 @@ pub(crate) struct Capture {
 impl Capture {
     pub(crate) fn new(port: u32, scenario: &Scenario) -> Capture {
         let layout = |transport: &Transport| match transport {
-            Transport::Tcp(tcp) => {
+            Transport::Tcp(tcp) | Transport::Controlled(tcp, _) => {
                 Layout::Tcp { mss: u64::from(tcp.mss), header: tcp.header as u16 }
             }
             Transport::Udp(_) => Layout::Udp,

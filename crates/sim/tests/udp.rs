@@ -181,12 +181,26 @@ fn bursts_follow_each_other() {
 /// of them. Twice as many come as the link can carry, so that it is always busy.
 #[test]
 fn service_and_buffer_follow_the_capacity() {
+    service_and_buffer_follow("100ms", "");
+}
+
+/// As above: `buffer_follows` is for buffers in packets and in bytes, which
+/// otherwise stay as they are.
+#[test]
+fn a_buffer_in_packets_or_bytes_follows_the_capacity_if_asked_to() {
+    service_and_buffer_follow("100packets", "buffer_follows = true");
+    service_and_buffer_follow("125kB", "buffer_follows = true");
+}
+
+fn service_and_buffer_follow(buffer: &str, more: &str) {
     let text = class(
         "{ rate = \"20Mbit\", packet = \"1250B\" }",
-        "arrivals = { at = [\"0s\"] }\n\
-         [[change]]\nwhat = \"bottleneck.rate\"\nat = \"2s\"\nto = \"5Mbit\"\npulse = \"2s\"",
+        &format!(
+            "arrivals = {{ at = [\"0s\"] }}\n[[change]]\nwhat = \"bottleneck.rate\"\n\
+             at = \"2s\"\nto = \"5Mbit\"\npulse = \"2s\"\n{more}"
+        ),
     );
-    let set = [("topology.dumbbell.bottleneck.buffer", "100ms"), ("duration", "6s")];
+    let set = [("topology.dumbbell.bottleneck.buffer", buffer), ("duration", "6s")];
     let results = run(&load(&text, &set), 1);
     let rows: Vec<usize> = (0..column(&results.ports, "port").len())
         .filter(|&row| column(&results.ports, "port")[row] == 0.0)

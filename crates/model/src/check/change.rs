@@ -38,6 +38,8 @@ struct Change {
     to: f64,
     /// Whether the old value returns at `until`, rather than a ramp ending there.
     pulse: bool,
+    /// Whether a buffer in packets or bytes changes with it.
+    buffer_follows: bool,
 }
 
 /// Applies changes of arrivals and sizes to the classes, and returns those of capacity.
@@ -45,7 +47,7 @@ pub(super) fn apply(
     check: &mut Check<'_>,
     changes: &[ChangeDoc],
     traffic: &mut [Class],
-    ports: &[Port],
+    ports: &mut [Port],
 ) -> Vec<CapacityChange> {
     let mut by_target: BTreeMap<Target, Vec<Change>> = BTreeMap::new();
     if changes.len() > MAX_CHANGES {
@@ -70,6 +72,8 @@ pub(super) fn apply(
             by_target.entry(target).or_default().push(change);
         }
     }
+    let followed: Vec<usize> = by_target.iter().filter_map(followed).collect();
+    followed.into_iter().for_each(|port| ports[port].buffer_follows = true);
     let mut capacity = Vec::new();
     for (target, mut changes) in by_target {
         changes.sort_by_key(|change| change.at);
@@ -98,6 +102,14 @@ pub(super) fn apply(
     }
     capacity.sort_by_key(|change| (change.at, change.port));
     capacity
+}
+
+/// The port whose buffer follows its rate, if one of its changes says so.
+fn followed((target, changes): (&Target, &Vec<Change>)) -> Option<usize> {
+    match target {
+        Target::Rate(port) if changes.iter().any(|change| change.buffer_follows) => Some(*port),
+        _ => None,
+    }
 }
 
 /// What a path like `traffic.web.size.mean` or `bottleneck.rate` means.
@@ -174,8 +186,21 @@ fn read(
         Target::Arrivals(_) => 0.0..=1e9,
         Target::Rate(_) => 1.0..=1e13,
     };
-    let mut holds =
-        check.require(range.contains(&to), &path("to"), "out of range", "write a value in range");
+    let holds = sound(check, path, doc, target, range.contains(&to));
+    let until = doc.until.unwrap_or(doc.at + doc.pulse.unwrap_or(Time::ZERO));
+    let (pulse, buffer_follows) = (doc.pulse.is_some(), doc.buffer_follows);
+    holds.then_some(Change { place, at: doc.at, until, to, pulse, buffer_follows })
+}
+
+/// Whether a change makes sense, its value apart.
+fn sound<'a>(
+    check: &mut Check<'_>,
+    path: impl Fn(&'a str) -> [&'a str; 3],
+    doc: &ChangeDoc,
+    target: Target,
+    in_range: bool,
+) -> bool {
+    let mut holds = check.require(in_range, &path("to"), "out of range", "write a value in range");
     holds &= check.require(
         doc.until.is_none() || doc.pulse.is_none(),
         &path("pulse"),
@@ -194,8 +219,13 @@ fn read(
         "a pulse of 0s is none",
         "write a time above 0s",
     );
-    let until = doc.until.unwrap_or(doc.at + doc.pulse.unwrap_or(Time::ZERO));
-    holds.then_some(Change { place, at: doc.at, until, to, pulse: doc.pulse.is_some() })
+    holds &= check.require(
+        !doc.buffer_follows || matches!(target, Target::Rate(_)),
+        &path("buffer_follows"),
+        "only a change of a link's rate has a buffer to follow it",
+        "leave `buffer_follows` out",
+    );
+    holds
 }
 
 /// Whether each change is over when the next one (sorted by time) begins.

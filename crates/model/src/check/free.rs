@@ -82,12 +82,14 @@ impl Free {
             rate: link.rate,
             delay: link.delay,
             buffer: link.buffer,
+            buffer_follows: false,
             loss: loss(check, &["topology", "links", name], link.loss),
             cost: link.cost,
             round_trip: link.delay,
             access: false,
             gate: None,
             queue: Queue::DropTail,
+            stamp: None,
         }
     }
 

@@ -269,12 +269,14 @@ impl<'a> Chain<'a> {
                 rate: link.rate,
                 delay: link.delay,
                 buffer: link.buffer,
+                buffer_follows: false,
                 loss: Loss { data: link.loss.data, ack: link.loss.ack },
                 cost: 1,
                 round_trip,
                 access: false,
                 gate: None,
                 queue: Queue::DropTail,
+                stamp: None,
             });
         }
         for (router, prefix) in &self.sources {
@@ -310,12 +312,14 @@ impl<'a> Chain<'a> {
             rate: self.access.rate,
             delay: self.access.delay,
             buffer: self.access.buffer,
+            buffer_follows: false,
             loss: Loss { data: self.access.loss.data, ack: self.access.loss.ack },
             cost: 1,
             round_trip,
             access: true,
             gate: None,
             queue: Queue::DropTail,
+            stamp: None,
         }
     }
 }

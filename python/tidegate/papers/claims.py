@@ -1,0 +1,91 @@
+"""The claims of a paper: every number and statement that is to be checked."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from tidegate.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+KINDS = ("setup", "arithmetic", "exact-number", "approx-number", "ratio", "ordering")
+APART = ("setup", "arithmetic")
+"""Kinds that say nothing about behaviour: they are counted apart."""
+COLUMNS = ("id", "where", "scenario", "metric", "unit", "value", "kind", "note")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One number or statement of a paper, as its `claims.csv` has it."""
+
+    id: str
+    where: str
+    scenario: str
+    metric: str
+    unit: str
+    value: str
+    kind: str
+    note: str = ""
+
+    @property
+    def number(self) -> float | None:
+        """The number that the paper gives, if it is one and nothing else (`~17` is)."""
+        found = re.fullmatch(r"\s*[~≈]?\s*(-?\d+(?:\.\d+)?(?:[eE]-?\d+)?)\s*%?\s*", self.value)
+        return float(found[1]) if found else None
+
+    @property
+    def short(self) -> str:
+        """Its id without the key of the paper."""
+        return self.id.partition(".")[2]
+
+
+def read(text: str) -> list[Claim]:
+    """Read a `claims.csv`; ValueError says what is wrong with it."""
+    claims = [
+        Claim(**{name: (row[name] or "").strip() for name in COLUMNS})
+        for row in csv.DictReader(io.StringIO(text))
+    ]
+    for claim in claims:
+        if claim.kind not in KINDS:
+            raise ValueError(f"{claim.id}: {claim.kind} is no kind of claim")
+    ids = [claim.id for claim in claims]
+    twice = {name for name in ids if ids.count(name) > 1}
+    if twice:
+        raise ValueError(f"claimed twice: {', '.join(sorted(twice))}")
+    return claims
+
+
+def matches(pattern: str, name: str) -> bool:
+    """Tell whether a pattern names a claim: its id, the beginning of it, or with `*`.
+
+    `table1`, `table1.admit65`, `session.table1.*.fct` and so on; the key of
+    the paper may be left out.
+    """
+    short = name.partition(".")[2]
+    return any(
+        each == pattern or each.startswith(f"{pattern}.") or fnmatchcase(each, pattern)
+        for each in (name, short)
+    )
+
+
+def chosen(claims: Sequence[Claim], patterns: Iterable[str]) -> list[Claim]:
+    """Return the claims that the patterns name, all if there are none; UsageError for a miss."""
+    wanted = list(patterns)
+    for pattern in wanted:
+        if not any(matches(pattern, claim.id) for claim in claims):
+            groups = dict.fromkeys(claim.short.partition(".")[0] for claim in claims)
+            near = get_close_matches(pattern, [*groups, *(claim.short for claim in claims)], 3, 0.5)
+            raise UsageError(
+                f"No claim is called {pattern}.",
+                f"Did you mean {' or '.join(near)}?" if near else f"There are {', '.join(groups)}.",
+            )
+    if not wanted:
+        return list(claims)
+    return [claim for claim in claims if any(matches(each, claim.id) for each in wanted)]

@@ -1,0 +1,138 @@
+"""`tidegate paper`."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tidegate.console import INTERRUPTED, Json, Workers, print_json, say, stderr, stdout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tidegate.papers.folder import Folder
+    from tidegate.papers.perform import Asked, Done
+    from tidegate.papers.study import Study
+
+Key = Annotated[str | None, typer.Argument(metavar="[KEY]", help="A paper; without it a list.")]
+Only = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="ID",
+        help="Claims or a figure, as in table4, table1.admit65.fct or fig2; may be repeated.",
+    ),
+]
+
+
+def paper(
+    key: Key = None,
+    only: Only = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Tables and figures alone, few seeds: about a minute.")
+    ] = False,
+    sensitivity: Annotated[
+        bool,
+        typer.Option(
+            "--sensitivity", help="The table of what hangs on each guess, in place of the claims."
+        ),
+    ] = False,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Number of seeds; default the paper's, at least 5.")
+    ] = None,
+    workers: Workers = None,
+    mix: Annotated[
+        bool, typer.Option("--mix", help="Take runs of other code as they are.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for runs, gone on with; default out/paper-KEY."),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Copy report and pictures there too; default papers/KEY, if that is here and the"
+            " whole paper was asked for.",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Regenerate tables and figures of a paper: paper beside measured, claim by claim.
+
+    Finished runs are kept: after Ctrl-C, or when only claims have changed, the
+    same command runs what is missing and nothing else.
+    """
+    from tidegate import papers, progress
+    from tidegate.papers import perform
+    from tidegate.papers.folder import Folder
+
+    if key is None:
+        for name, title in papers.PAPERS.items():
+            typer.echo(f"{name}: {title}")
+        return
+    study = papers.load(key)
+    asked = perform.Asked(tuple(only or ()), quick, seeds)
+    bar = partial(progress.bar, stderr())
+    if sensitivity and not only:
+        asked.claims(study)
+    asked.claims(study)  # a name that fits nothing is refused before a folder is made
+    with Folder(out or Path("out") / f"paper-{key}", study, mix=mix) as folder, _kept(folder):
+        if sensitivity:
+            perform.sensitivity(study, folder, asked, bar, workers)
+            _copy(["sensitivity.md"], folder, report, asked, study)
+            return
+        done = perform.regenerate(study, folder, asked, bar, workers)
+        _end(done, folder, report, as_json)
+
+
+@contextmanager
+def _kept(folder: Folder) -> Iterator[None]:
+    """Say what is kept if it breaks off, and leave quietly on Ctrl-C."""
+    from tidegate.papers.folder import RUNS
+    from tidegate.store import display
+
+    try:
+        yield
+    except BaseException as error:
+        kept = sum(1 for _ in (folder.target / RUNS).glob("*/seed-*"))
+        if kept:
+            say(
+                f"{kept} runs are kept in {display(folder.target)}; the same command goes on there."
+            )
+        if not isinstance(error, KeyboardInterrupt):
+            raise
+        if not kept:
+            say("Interrupted before the first run was over.")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _end(done: Done, folder: Folder, report: Path | None, as_json: bool) -> None:
+    from tidegate.papers.tables import of_outcomes
+
+    if as_json:
+        print_json(done.document())
+    else:
+        stdout().print(of_outcomes(done))
+    new = f", {done.ran} of them new" if done.ran else ", none of them new"
+    say(f"{done.runs.cost['runs']:.0f} runs{new}; {done.wall_s:.0f} s.")
+    _copy(done.files, folder, report, done.asked, done.study)
+
+
+def _copy(
+    names: list[str], folder: Folder, report: Path | None, asked: Asked, study: Study
+) -> None:
+    from tidegate.papers import perform
+    from tidegate.store import display
+
+    place = report
+    if place is None and asked.whole(study):
+        here = Path("papers") / study.key
+        place = here if here.is_dir() else None
+    if place is not None:
+        perform.copied(names, folder, place)
+    last = "REPORT.md" if "REPORT.md" in names else names[-1]
+    say(f"Report: {display((place or folder.target) / last)}. Runs: {display(folder.target)}")

@@ -1,0 +1,91 @@
+"""Where a study departs from its paper or had to guess: `deviations.toml`."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from typing import Any
+
+from tidegate.papers.claims import matches
+from tidegate.papers.verdicts import Circumstances
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another value that might have been taken; `settings` make it, in the cases that fit."""
+
+    says: str
+    settings: tuple[tuple[str, str], ...] = ()
+    cases: tuple[str, ...] = ("*",)
+    measures: tuple[tuple[str, str], ...] = ()
+    """Measures that stand in for others: `fct_admitted_mean_s` for `fct_mean_s`."""
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """One thing that the paper leaves unsaid, or that is done otherwise here."""
+
+    key: str
+    what: str
+    taken: str
+    why: str
+    alternatives: tuple[Alternative, ...] = ()
+    hangs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Deviations:
+    """What stands beside the claims of a paper."""
+
+    deviations: tuple[Deviation, ...] = ()
+    contradictions: tuple[tuple[tuple[str, ...], str], ...] = ()
+    explanations: tuple[tuple[tuple[str, ...], str], ...] = ()
+
+    def beside(self, claim: str) -> Circumstances:
+        """Return what is to be known for the verdict on one claim."""
+        hangs = [each.what for each in self.deviations if _any(each.hangs, claim)]
+        return Circumstances(
+            tuple(hangs), _first(self.contradictions, claim), _first(self.explanations, claim)
+        )
+
+
+def read(text: str) -> Deviations:
+    """Read a `deviations.toml`; KeyError or ValueError if it is none."""
+    table = tomllib.loads(text)
+    return Deviations(
+        tuple(_deviation(each) for each in table.get("deviation", [])),
+        _texts(table.get("contradiction", []), "by"),
+        _texts(table.get("explanation", []), "text"),
+    )
+
+
+def _deviation(table: dict[str, Any]) -> Deviation:
+    alternatives = tuple(
+        Alternative(
+            each["says"],
+            tuple(each.get("settings", {}).items()),
+            tuple(each.get("cases", ["*"])),
+            tuple(each.get("measures", {}).items()),
+        )
+        for each in table.get("alternatives", [])
+    )
+    return Deviation(
+        table["key"],
+        table["what"],
+        table["taken"],
+        table["why"],
+        alternatives,
+        tuple(table.get("hangs", [])),
+    )
+
+
+def _texts(tables: list[dict[str, Any]], name: str) -> tuple[tuple[tuple[str, ...], str], ...]:
+    return tuple((tuple(each["claims"]), " ".join(each[name].split())) for each in tables)
+
+
+def _any(patterns: tuple[str, ...], claim: str) -> bool:
+    return any(matches(pattern, claim) for pattern in patterns)
+
+
+def _first(texts: tuple[tuple[tuple[str, ...], str], ...], claim: str) -> str:
+    return next((text for patterns, text in texts if _any(patterns, claim)), "")

@@ -1,0 +1,130 @@
+"""Checks that most claims are made of: a number, a ratio, what is more than what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tidegate.papers.runs import paired
+from tidegate.papers.study import Check
+from tidegate.papers.verdicts import Exact, Numbers, Ordering, Part, Unchecked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tidegate.papers.runs import Floats, Measure, Runs
+    from tidegate.papers.verdicts import Finding
+
+
+@dataclass(frozen=True)
+class Of:
+    """A measure of a case, in the unit of the claim."""
+
+    case: str
+    measure: Measure
+    scale: float = 1.0
+
+    def values(self, runs: Runs) -> Floats:
+        """Return it for each seed."""
+        return runs.values(self.case, self.measure) * self.scale
+
+
+@dataclass(frozen=True)
+class Side:
+    """`more` is claimed to be more than `less`; with a margin, more than so much less of it.
+
+    A margin of 0.02 makes "not worse" of "better": the difference may be 2 % of
+    `less` on the wrong side.
+    """
+
+    what: str
+    more: Of
+    less: Of
+    margin: float = 0.0
+
+    def part(self, runs: Runs) -> Part:
+        """Return the paired differences."""
+        more, less = self.more.values(runs), self.less.values(runs)
+        means = f"{self.what} ({plain(more)} to {plain(less)})"
+        return Part(means, paired(more, less * (1.0 - self.margin)))
+
+
+def number(of: Of, paper: float | tuple[float, float] | None = None, note: str = "") -> Check:
+    """Check a number."""
+    return Check((of.case,), lambda runs: Numbers(tuple(of.values(runs)), paper, note))
+
+
+def ratio(
+    top: Of, bottom: Of, paper: float | tuple[float, float] | None = None, note: str = ""
+) -> Check:
+    """Check a ratio, taken seed by seed."""
+
+    def find(runs: Runs) -> Finding:
+        return Numbers(tuple(top.values(runs) / bottom.values(runs)), paper, note)
+
+    return Check((top.case, bottom.case), find)
+
+
+def ordering(*sides: Side, note: str = "") -> Check:
+    """Check that each side is as claimed."""
+    cases = dict.fromkeys(of.case for side in sides for of in (side.more, side.less))
+    return Check(
+        tuple(cases), lambda runs: Ordering(tuple(side.part(runs) for side in sides), note)
+    )
+
+
+def descending(what: str, *chain: tuple[str, Of], note: str = "") -> Check:
+    """Check that each is more than the next one."""
+    sides = [
+        Side(f"{what}: {high} > {low}", more, less) for (high, more), (low, less) in pairwise(chain)
+    ]
+    return ordering(*sides, note=note)
+
+
+def between(
+    what: str, case: str, more: str, less: str, measure: Measure, margin: float = 0.0
+) -> Side:
+    """Return the side on which one case is claimed to have more than another.
+
+    Their keys differ in one place, `{}` in `case`.
+    """
+    return Side(what, Of(case.format(more), measure), Of(case.format(less), measure), margin)
+
+
+def close(what: str, one: Of, other: Of, within: float) -> tuple[Side, Side]:
+    """Return the two sides of "about equal": neither is more than so much above the other."""
+    return (
+        Side(f"{what} within {100 * within:.0f} %, below", one, other, within),
+        Side(f"{what} within {100 * within:.0f} %, above", other, one, within),
+    )
+
+
+def parts(
+    cases: tuple[str, ...], find: Callable[[Runs], dict[str, np.ndarray | list[float]]]
+) -> Check:
+    """Check an ordering whose differences are worked out otherwise: above zero is as claimed."""
+
+    def found(runs: Runs) -> Finding:
+        return Ordering(
+            tuple(Part(what, tuple(map(float, each))) for what, each in find(runs).items())
+        )
+
+    return Check(cases, found)
+
+
+def exact(find: Callable[[], tuple[str, bool]]) -> Check:
+    """Check a row of the set-up: what the scenarios say, and whether the paper says so."""
+    return Check((), lambda _: Exact(*find()))
+
+
+def unchecked(reason: str) -> Check:
+    """Say why nothing can be said."""
+    return Check((), lambda _: Unchecked(reason))
+
+
+def plain(values: Floats) -> str:
+    """Return the mean over the seeds in three digits, for the text of a part."""
+    return f"{float(np.mean(values)):.3g}"

@@ -1,0 +1,265 @@
+"""REPORT.md: what holds, what does not, and why; generated from the outcomes."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any, cast
+
+from tidegate import _native
+from tidegate.papers import PAPERS
+from tidegate.papers.claims import APART, matches
+from tidegate.papers.verdicts import (
+    CALIBRATED,
+    CONTRADICTED,
+    MET,
+    NOT_MET,
+    UNCHECKED,
+    UNRESOLVED,
+    Outcome,
+    counts,
+)
+from tidegate.store import commit_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tidegate.papers.perform import Done, Varied
+    from tidegate.papers.study import Grid, Picture, Section, Study
+
+MARKS = {
+    MET: "✓",
+    CALIBRATED: "≈",
+    UNRESOLVED: "?",
+    NOT_MET: "✗",
+    CONTRADICTED: "⇄",
+    UNCHECKED: "○",
+}
+MARKS_SAY = (
+    "✓ met, ≈ calibrated, ? unresolved, ✗ not met,"
+    " ⇄ contradicted by the paper itself, ○ cannot be checked"
+)
+RULES = """\
+A number is *met* within 20 % of the paper's (or within two standard deviations of the seeds where
+one of these is under 20 %), an approximate number within 30 %, a ratio within 25 %. An ordering is
+met when the 95 % interval of the paired difference over the seeds lies on the claimed side, *not
+met* when it lies on the other, *unresolved* when it straddles; of several parts every one has to
+hold. *Calibrated*: it would be met, but hangs on a number that the paper withholds and that was
+chosen here. *Contradicted*: the paper says otherwise elsewhere. Set-up rows have to be exactly
+equal, and are counted apart. ± is the standard deviation over the seeds.
+"""
+
+
+def pages(done: Done, pictures: Sequence[Picture]) -> dict[str, bytes]:
+    """Return the report and its pictures, as file name and content."""
+    files = {f"pictures/{each.name}.png": drawn(done, each) for each in pictures}
+    names = {each.name: each for each in pictures}
+    files["REPORT.md"] = _report(done, names).encode()
+    return files
+
+
+def drawn(done: Done, picture: Picture) -> bytes:
+    """Render one picture; without a date in it, so that the same data give the same file."""
+    import matplotlib as mpl
+
+    from tidegate.plot.style import RULES as LOOK
+
+    with mpl.rc_context(cast("Any", LOOK)):
+        figure = picture.draw(done.runs)
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png", dpi=110)
+    return buffer.getvalue()
+
+
+def number(value: float) -> str:
+    """Return three significant digits, all digits of what is a thousand or more."""
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    if abs(value) >= 100:
+        return f"{value:.0f}" if abs(value - round(value)) < 0.05 else f"{value:.1f}"
+    return f"{value:.3g}"
+
+
+def measured(outcome: Outcome) -> str:
+    """Return what was measured, with its spread or interval."""
+    value = outcome.measured
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if outcome.claim.kind == "ordering" or outcome.spread is None:
+        if outcome.low is None or outcome.high is None:
+            return number(value)
+        return f"{number(value)} [{number(outcome.low)}, {number(outcome.high)}]"
+    return f"{number(value)} ± {number(outcome.spread)}"
+
+
+def said(outcome: Outcome) -> str:
+    """Return what the paper says."""
+    if isinstance(outcome.paper, float | int):
+        return number(float(outcome.paper))
+    return str(outcome.paper or outcome.claim.value)
+
+
+def _report(done: Done, pictures: dict[str, Picture]) -> str:
+    study, outcomes = done.study, done.outcomes
+    lines = [f"# {PAPERS.get(study.key, study.key)}", ""]
+    lines += [f"<!-- Made by `{_made_by(done)}`: change the code, not this page. -->", ""]
+    if not done.asked.whole(study):
+        lines += [_provisional(done), ""]
+    lines += [study.summary(outcomes, done.runs), "", _counted(outcomes), ""]
+    for section in study.sections:
+        lines += _section(done, section, pictures)
+    lines += _departures(study)
+    lines += _every_claim(done)
+    lines += _made(done)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _made_by(done: Done) -> str:
+    asked = done.asked
+    words = ["tidegate paper", done.study.key, *(f"--only {each}" for each in asked.only)]
+    return " ".join([*words, *(["--quick"] if asked.quick else [])])
+
+
+def _provisional(done: Done) -> str:
+    claims = len(done.outcomes)
+    return (
+        f"**Not the whole paper:** {claims} of {len(done.study.claims())} claims over"
+        f" {done.runs.seeds} seeds (`{_made_by(done)}`). Verdicts of a full run rest on"
+        f" {done.study.seeds} seeds; with fewer, intervals are wide and little is resolved."
+    )
+
+
+def _counted(outcomes: Sequence[Outcome]) -> str:
+    found = counts(outcomes)
+    head = " | ".join(found)
+    return "\n".join(
+        [f"| {head} |", "|" + "---|" * len(found), f"| {' | '.join(map(str, found.values()))} |"]
+    )
+
+
+def _section(done: Done, section: Section, pictures: dict[str, Picture]) -> list[str]:
+    mine = [each for each in done.outcomes if _of(section.claims, each)]
+    shown = [pictures[name] for name in section.pictures if name in pictures]
+    if not mine and not shown:
+        return []
+    lines = [f"## {section.title}", ""]
+    if section.text is not None and done.asked.whole(done.study):
+        lines += [section.text(done.runs), ""]
+    for picture in shown:
+        lines += [f"![{picture.title}](pictures/{picture.name}.png)", "", f"*{picture.title}*", ""]
+    for grid in section.grids:
+        lines += _grid(grid, mine)
+    in_grids = {cell for grid in section.grids for _, row in grid.rows for cell in row}
+    rest = [each for each in mine if each.claim.id not in in_grids and not each.apart]
+    return lines + _table(rest)
+
+
+def _of(patterns: Iterable[str], outcome: Outcome) -> bool:
+    return any(matches(pattern, outcome.claim.id) for pattern in patterns)
+
+
+def _grid(grid: Grid, outcomes: Sequence[Outcome]) -> list[str]:
+    """Return a table of the paper as printed there: what it says, what was measured."""
+    found = {each.claim.id: each for each in outcomes}
+    if not any(cell in found for _, row in grid.rows for cell in row):
+        return []
+    lines = [f"**{grid.title}**: paper → measured ({MARKS_SAY})", ""]
+    lines += [f"| {' | '.join(grid.columns)} |", "|" + "---|" * len(grid.columns)]
+    for label, row in grid.rows:
+        cells = [_cell(found.get(each)) for each in row]
+        lines.append(f"| {label} | {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
+def _cell(outcome: Outcome | None) -> str:
+    if outcome is None:
+        return ""
+    return f"{said(outcome)} → {measured(outcome)} {MARKS[outcome.verdict]}"
+
+
+def _table(outcomes: Sequence[Outcome]) -> list[str]:
+    if not outcomes:
+        return []
+    lines = ["| claim | paper | measured | verdict | |", "|---|---|---|---|---|"]
+    for each in outcomes:
+        what = f"`{each.claim.short}` {each.claim.metric}, {each.claim.scenario}"
+        cells = [what, said(each), measured(each), f"{MARKS[each.verdict]} {each.verdict}"]
+        lines.append(f"| {' | '.join(_safe(cell) for cell in [*cells, each.reason])} |")
+    return [*lines, ""]
+
+
+def _safe(cell: str) -> str:
+    return cell.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+
+
+def _departures(study: Study) -> list[str]:
+    """Return what was guessed, and what the choice hangs on."""
+    deviations = study.deviations().deviations
+    if not deviations:
+        return []
+    lines = ["## What the paper leaves unsaid, and what was taken", ""]
+    lines += ["| what | taken | why | alternatives |", "|---|---|---|---|"]
+    for each in deviations:
+        others = "; ".join(other.says for other in each.alternatives)
+        cells = [each.what, each.taken, " ".join(each.why.split()), others]
+        lines.append(f"| {' | '.join(map(_safe, cells))} |")
+    return [*lines, ""]
+
+
+def _every_claim(done: Done) -> list[str]:
+    """Return the list of all claims, by which each line can be repeated."""
+    lines = ["## Every claim", "", RULES]
+    lines += [
+        f"Any line again: `tidegate paper {done.study.key} --only ID`, with the ID of its first"
+        " column. Of an ordering, the measured value is the paired difference of the part that"
+        " decides, with its 95 % interval.",
+        "",
+    ]
+    lines += ["| ID | kind | where | paper | measured | verdict | why |", "|" + "---|" * 7]
+    for each in done.outcomes:
+        claim = each.claim
+        cells = [f"`{claim.short}`", claim.kind, claim.where, said(each), measured(each)]
+        cells += [each.verdict, each.reason]
+        lines.append(f"| {' | '.join(map(_safe, cells))} |")
+    return [*lines, ""]
+
+
+def _made(done: Done) -> list[str]:
+    cost = done.runs.cost
+    commit = (commit_id() or "")[:12]
+    made = f"tidegate {_native.__version__}{f', commit {commit}' if commit else ''}"
+    hops = cost["packet_hops"] / 1e6
+    return [
+        "## Cost",
+        "",
+        f"{cost['runs']:.0f} runs, {cost['cpu_s']:.0f} s of CPU time in the simulator,"
+        f" {hops:,.0f} million packet-hops; {made}.",
+    ]
+
+
+def sensitivity(study: Study, table: Sequence[Varied], seeds: int) -> str:
+    """Return the table of some claims under every alternative."""
+    claims = [outcome.claim for outcome in table[0].outcomes]
+    lines = [f"# Sensitivity: {PAPERS.get(study.key, study.key)}", ""]
+    lines += [f"<!-- Made by `tidegate paper {study.key} --sensitivity`. -->", ""]
+    lines += [
+        f"One setting at a time is changed to its alternative, {seeds} seeds."
+        f" Verdicts by the rules alone: {MARKS_SAY}.",
+        "",
+    ]
+    heads = [f"`{claim.short}`" for claim in claims]
+    lines += [f"| setting | value | {' | '.join(heads)} |", "|---|---|" + "---|" * len(heads)]
+    lines += [f"| paper | | {' | '.join(_safe(said(each)) for each in table[0].outcomes)} |"]
+    for row in table:
+        cells = [f"{_short(each)} {MARKS[each.verdict]}" for each in row.outcomes]
+        lines.append(f"| {_safe(row.what)} | {_safe(row.says)} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _short(outcome: Outcome) -> str:
+    value = outcome.measured
+    return number(value) if isinstance(value, float) else str(value or "")
+
+
+__all__ = ["APART", "drawn", "measured", "number", "pages", "said", "sensitivity"]

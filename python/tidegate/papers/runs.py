@@ -1,0 +1,140 @@
+"""The saved runs of a study, as its checks and figures see them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from tidegate.papers.folder import Folder, Job
+    from tidegate.papers.record import Record
+    from tidegate.papers.study import Case, Search, Study
+    from tidegate.scenario import Setting
+
+    Floats = NDArray[np.float64]
+
+Measure: TypeAlias = "str | Callable[[Record], float]"
+"""The name of a measure of all flows in the summary, or a function of a run."""
+
+
+class Runs:
+    """What is there.
+
+    `changed` gives the settings that a case has beside its own, `instead` the
+    measures that stand in for others.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        folder: Folder,
+        seeds: int,
+        changed: Callable[[Case], tuple[Setting, ...]] | None = None,
+        instead: Mapping[str, str] | None = None,
+    ) -> None:
+        self.study, self.folder, self.seeds = study, folder, seeds
+        self._changed, self._instead = changed, instead or {}
+        self._records: dict[str, list[Record]] = {}
+        self._values: dict[tuple[str, object], Floats] = {}
+
+    def case(self, key: str) -> Case:
+        """Return a case of the study, as it is run here."""
+        return self.adapt(self.study.cases[key])
+
+    def adapt(self, case: Case) -> Case:
+        """Return a case with what is changed here."""
+        settings = self._changed(case) if self._changed else ()
+        if not settings:
+            return case
+        return replace(case.having(*settings), key=f"{case.key}+{settings!r}")
+
+    def jobs(self, names: Iterable[str]) -> list[Job]:
+        """Return the runs of these cases and searches, as far as they are known by now.
+
+        The fine grid of a search is known once its coarse one is there.
+        """
+        cases: dict[str, Case] = {}
+        for name in names:
+            for case in self._cases(name):
+                cases.setdefault(case.key, case)
+        return [job for case in cases.values() for job in self.folder.jobs(case, self.seeds)]
+
+    def _cases(self, name: str) -> list[Case]:
+        if name not in self.study.searches:
+            return [self.case(name)]
+        search = self.study.searches[name]
+        coarse = [self.adapt(case) for case in search.grid().values()]
+        jobs = [job for case in coarse for job in self.folder.jobs(case, self.seeds)]
+        if not all(self.folder.has(job) for job in jobs):
+            return coarse
+        return coarse + [self.adapt(case) for case in self.fine(name).values()]
+
+    def records(self, case: str | Case) -> list[Record]:
+        """Return the runs of a case, in the order of the seeds."""
+        found = self.case(case) if isinstance(case, str) else self.adapt(case)
+        if found.key not in self._records:
+            jobs = self.folder.jobs(found, self.seeds)
+            self._records[found.key] = [self.folder.record(job) for job in jobs]
+        return self._records[found.key]
+
+    def values(self, case: str | Case, measure: Measure) -> Floats:
+        """Return a measure of a case, one value per seed; NaN where it is undefined."""
+        key = case if isinstance(case, str) else case.key
+        if (key, measure) not in self._values:
+            what = self._instead.get(measure, measure) if isinstance(measure, str) else measure
+            found = [_measured(record, what) for record in self.records(case)]
+            self._values[key, measure] = np.array(found, dtype=np.float64)
+        return self._values[key, measure]
+
+    def mean(self, case: str | Case, measure: Measure) -> float:
+        """Return the mean of a measure over the seeds."""
+        return float(np.mean(self.values(case, measure)))
+
+    def fine(self, search: str) -> dict[float, Case]:
+        """Return the fine grid of a search, around the best of its coarse one."""
+        what = self.study.searches[search]
+        return what.near(self._best(what.grid(), what))
+
+    def best(self, search: str) -> tuple[float, Case]:
+        """Return the optimum of a search: the value, and its case."""
+        what, grid = self.study.searches[search], self.fine(search)
+        value = self._best(grid, what)
+        return value, grid[value]
+
+    def curve(self, search: str) -> list[tuple[float, float]]:
+        """Return all that a search has tried: value and metric (mean over the seeds there are)."""
+        what = self.study.searches[search]
+        both = what.grid() | self.fine(search)
+        return sorted((value, self.mean(case, what.metric)) for value, case in both.items())
+
+    def _best(self, grid: dict[float, Case], search: Search) -> float:
+        return max(grid, key=lambda value: self.mean(grid[value], search.metric))
+
+    @cached_property
+    def cost(self) -> dict[str, float]:
+        """CPU seconds, packet-hops and number of the runs that were looked at."""
+        summaries = [record.summary for each in self._records.values() for record in each]
+        return {
+            "runs": len(summaries),
+            "cpu_s": sum(each["cpu_s"] for each in summaries),
+            "packet_hops": sum(each["packet_hops"] for each in summaries),
+        }
+
+
+def _measured(record: Record, measure: Measure) -> float:
+    if isinstance(measure, str):
+        value = record.all[measure]
+        return float("nan") if value is None else float(value)
+    return float(measure(record))
+
+
+def paired(more: Sequence[float] | Floats, less: Sequence[float] | Floats) -> tuple[float, ...]:
+    """Return the differences, seed by seed."""
+    return tuple(float(a - b) for a, b in zip(more, less, strict=True))

@@ -1,0 +1,40 @@
+"""The claims of a paper as a table for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from tidegate.papers.report import measured, said
+from tidegate.papers.verdicts import MET, NOT_MET, counts
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from tidegate.papers.perform import Done
+
+STYLES = {MET: "green", NOT_MET: "red"}
+
+
+def of_outcomes(done: Done) -> RenderableType:
+    """Return one line per claim, and how many have which verdict."""
+    table = Table(box=None, pad_edge=False)
+    for head in ("claim", "paper", "measured", "verdict"):
+        table.add_column(head, overflow="fold")
+    for each in done.outcomes:
+        style = STYLES.get(each.verdict, "yellow")
+        table.add_row(
+            Text(each.claim.short),
+            Text(_cut(said(each))),
+            Text(measured(each)),
+            Text(each.verdict, style=style),
+        )
+    found = ", ".join(f"{number} {verdict}" for verdict, number in counts(done.outcomes).items())
+    return Group(table, Text(""), Text(found))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:39]}…"

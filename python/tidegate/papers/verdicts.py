@@ -1,0 +1,258 @@
+"""From what was found to a verdict: one set of rules for all papers.
+
+- A number is met within 20 % of the paper's, or within two standard deviations
+  of the seeds where one of these is under 20 % of the paper's; an approximate
+  number within 30 %; a ratio within 25 %.
+- An ordering is met when the 95 % interval of the paired difference over the
+  seeds lies on the claimed side (Student's t), not met when it lies on the
+  other, unresolved when it straddles. Of several parts every one must be met.
+- A set-up row is met when it is exactly equal.
+- What would be met is `calibrated` where it hangs on a number that the paper
+  withholds and that was chosen here.
+- Where the paper itself says otherwise elsewhere, it is `contradicted`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from tidegate.papers.claims import APART
+from tidegate.results import interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidegate.papers.claims import Claim
+
+MET, NOT_MET, UNRESOLVED = "met", "not met", "unresolved"
+CALIBRATED, CONTRADICTED, UNCHECKED = "calibrated", "contradicted", "cannot be checked"
+VERDICTS = (MET, CALIBRATED, UNRESOLVED, NOT_MET, CONTRADICTED, UNCHECKED)
+WITHIN = {"exact-number": 0.20, "approx-number": 0.30, "ratio": 0.25}
+SEEDS = 5
+"""Fewest seeds that a verdict of a full run rests on."""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A number measured once per seed. `paper`: where the claim's text is not a plain number."""
+
+    values: tuple[float, ...]
+    paper: float | tuple[float, float] | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of an ordering: `differences` has one per seed, above zero if it is as claimed."""
+
+    what: str
+    differences: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """A statement that something is more than something else; all parts must hold."""
+
+    parts: tuple[Part, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Exact:
+    """What the scenarios themselves, or a calculation, say."""
+
+    found: str
+    equal: bool
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Unchecked:
+    """Nothing can be said, and why."""
+
+    reason: str
+
+
+Finding: TypeAlias = Numbers | Ordering | Exact | Unchecked
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One line of a report: the claim, what was measured, the verdict and why.
+
+    Of an ordering, `measured` with its interval is the paired difference of
+    the part that decides; `parts` has all.
+    """
+
+    claim: Claim
+    verdict: str
+    reason: str
+    measured: float | str | None = None
+    low: float | None = None
+    high: float | None = None
+    spread: float | None = None
+    paper: float | str | None = None
+    parts: tuple[str, ...] = ()
+    values: tuple[float, ...] = ()
+
+    @property
+    def apart(self) -> bool:
+        """Whether it is a row of the set-up, counted apart."""
+        return self.claim.kind in APART
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What stands beside a claim in `deviations.toml`."""
+
+    hangs_on: tuple[str, ...] = ()
+    contradicted_by: str = ""
+    explanation: str = ""
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A verdict by the rule alone, with what it was taken from."""
+
+    verdict: str
+    why: str
+    measured: float | str | None = None
+    low: float | None = None
+    high: float | None = None
+    spread: float | None = None
+    paper: float | str | None = None
+    parts: tuple[str, ...] = field(default=())
+    values: tuple[float, ...] = field(default=())
+
+
+def judge(claim: Claim, finding: Finding, beside: Circumstances | None = None) -> Outcome:
+    """Return the verdict on a claim."""
+    beside = beside or Circumstances()
+    if isinstance(finding, Unchecked):
+        return Outcome(claim, UNCHECKED, finding.reason, paper=claim.number or claim.value)
+    if isinstance(finding, Numbers):
+        ruled = _number(claim, finding)
+    elif isinstance(finding, Ordering):
+        ruled = _ordering(claim, finding)
+    else:
+        ruled = _exact(claim, finding)
+    verdict, reasons = ruled.verdict, [ruled.why, finding.note]
+    if beside.contradicted_by:
+        reasons = [f"{beside.contradicted_by} Here it is {verdict}:", *reasons]
+        verdict = CONTRADICTED
+    elif verdict == MET and beside.hangs_on:
+        verdict = CALIBRATED
+        reasons.append(f"Hangs on {' and '.join(beside.hangs_on)}, which the paper withholds.")
+    if beside.explanation and verdict not in (MET, CALIBRATED):
+        reasons.append(beside.explanation)
+    return Outcome(
+        claim,
+        verdict,
+        " ".join(each for each in reasons if each),
+        ruled.measured,
+        ruled.low,
+        ruled.high,
+        ruled.spread,
+        ruled.paper,
+        ruled.parts,
+        ruled.values,
+    )
+
+
+def _number(claim: Claim, finding: Numbers) -> _Judged:
+    said = finding.paper if finding.paper is not None else claim.number
+    if said is None:
+        raise ValueError(f"{claim.id}: {claim.value!r} is not a number, and no other was given")
+    low_said, high_said = said if isinstance(said, tuple) else (said, said)
+    known = [value for value in finding.values if np.isfinite(value)]
+    shown: float | str = said if isinstance(said, float | int) else claim.value
+    if not known:
+        return _Judged(NOT_MET, "Nothing was measured.", paper=shown)
+    between = interval(known)
+    mean = float(np.mean(known))
+    spread = float(np.std(known, ddof=1)) if len(known) > 1 else None
+    nearest = min(max(mean, low_said), high_said)
+    scale = abs(nearest) or 1.0
+    off = abs(mean - nearest) / scale
+    within = WITHIN.get(claim.kind, WITHIN["exact-number"])
+    if off <= within:
+        verdict, why = MET, ""
+    elif spread is not None and spread < 0.2 * scale and abs(mean - nearest) <= 2 * spread:
+        verdict, why = MET, "Within two standard deviations of the seeds."
+    else:
+        verdict = NOT_MET
+        why = f"{100 * (mean - nearest) / scale:+.0f} %, more than {100 * within:.0f} %."
+    low, high = between["low"], between["high"]
+    return _Judged(verdict, why, mean, low, high, spread, shown, (), tuple(known))
+
+
+def _ordering(claim: Claim, finding: Ordering) -> _Judged:
+    if not finding.parts:
+        raise ValueError(f"{claim.id}: an ordering of nothing")
+    ruled = [(part, *_side(part.differences)) for part in finding.parts]
+    rank = (NOT_MET, UNRESOLVED, MET)
+    decides = min(ruled, key=lambda each: (rank.index(each[1]), _margin(each[0].differences)))
+    part, verdict, between = decides
+    lines = tuple(f"{each.what}: {side}" for each, side, _ in ruled)
+    failing = [each.what for each, side, _ in ruled if side == verdict]
+    why = f"{'; '.join(failing[:4])}{' ...' if len(failing) > 4 else ''}."
+    if verdict == MET:
+        why = "; ".join(each.what for each, _, _ in ruled[:4]) + "."
+    elif verdict == UNRESOLVED:
+        straddles = len(part.differences) > 1
+        what = "The interval straddles" if straddles else "One seed gives no interval"
+        why = f"{what}: {why}"
+    return _Judged(
+        verdict,
+        why,
+        between["mean"],
+        between["low"],
+        between["high"],
+        None,
+        claim.value,
+        lines,
+        part.differences,
+    )
+
+
+def _side(differences: Sequence[float]) -> tuple[str, dict[str, float | None]]:
+    """Return on which side of zero the 95 % interval of the mean lies."""
+    known = [each for each in differences if np.isfinite(each)]
+    between = interval(known)
+    low, high = between["low"], between["high"]
+    if low is None or high is None or len(known) < len(differences):
+        return UNRESOLVED, between
+    if low == high:  # all seeds agree: equal is not more
+        return (MET if low > 0 else NOT_MET), between
+    if low > 0:
+        return MET, between
+    return (NOT_MET if high < 0 else UNRESOLVED), between
+
+
+def _margin(differences: Sequence[float]) -> float:
+    """Return how far the mean is on the claimed side, in standard deviations."""
+    deviation = float(np.std(differences)) or 1e-12
+    return float(np.mean(differences)) / deviation
+
+
+def _exact(claim: Claim, finding: Exact) -> _Judged:
+    verdict = MET if finding.equal else NOT_MET
+    why = "" if finding.equal else f"Here it is {finding.found}."
+    try:
+        measured: float | str = float(finding.found)
+    except ValueError:
+        measured = finding.found
+    return _Judged(verdict, why, measured, paper=claim.number or claim.value)
+
+
+def counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
+    """Return how many claims have which verdict; rows of the set-up under names of their own."""
+    names = [*VERDICTS, *(f"set-up {verdict}" for verdict in (MET, NOT_MET, UNCHECKED))]
+    found = dict.fromkeys(names, 0)
+    for outcome in outcomes:
+        name = f"set-up {outcome.verdict}" if outcome.apart else outcome.verdict
+        found[name] = found.get(name, 0) + 1
+    return {name: number for name, number in found.items() if number}

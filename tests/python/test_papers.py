@@ -1,0 +1,322 @@
+"""The machinery that judges a paper: the rules of its verdicts, and a study from end to end."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tidegate.errors import UsageError
+from tidegate.papers import claims as listed
+from tidegate.papers import perform, verdicts
+from tidegate.papers.deviations import read as read_deviations
+from tidegate.papers.finders import Of, Side, number, ordering, unchecked
+from tidegate.papers.folder import Folder
+from tidegate.papers.study import Case, Search, Section, Study
+from tidegate.papers.verdicts import Circumstances, Exact, Numbers, Ordering, Part, Unchecked, judge
+from tidegate.progress import Meter
+
+
+def claim(kind, value="100", name="toy.table1.a"):
+    return listed.Claim(name, "Table 1", "small", "rate", "1/s", value, kind)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "verdict"),
+    [
+        ("exact-number", (119, 120, 121), "met"),  # 20 % off, on the edge
+        ("exact-number", (124.9, 125, 125.1), "not met"),  # 25 % off, the seeds agree
+        # 25 % off; standard deviation 15: within two of them, and one is under 20 %
+        ("exact-number", (110, 125, 140), "met"),
+        # 45 % off; standard deviation 25: within two of them, but one is over 20 %
+        ("exact-number", (120, 145, 170), "not met"),
+        ("approx-number", (130, 130), "met"),
+        ("approx-number", (131, 131), "not met"),
+        ("ratio", (125, 125), "met"),
+        ("ratio", (74, 74), "not met"),
+    ],
+)
+def test_numbers_are_met_within_their_tolerance(kind, values, verdict):
+    assert judge(claim(kind), Numbers(values)).verdict == verdict
+
+
+def test_a_number_may_be_a_range_and_is_held_to_its_nearer_end():
+    # 3.5 + 25 % = 4.375
+    assert judge(claim("ratio", "2.5 to 3.5"), Numbers((4.3, 4.3), (2.5, 3.5))).verdict == "met"
+    assert judge(claim("ratio", "2.5 to 3.5"), Numbers((4.4, 4.4), (2.5, 3.5))).verdict == "not met"
+
+
+def test_a_number_reports_mean_interval_and_spread():
+    found = judge(claim("exact-number"), Numbers((90, 100, 110)))
+    # Student's t with 2 degrees of freedom at 97.5 %: 4.3027; 10/sqrt(3) = 5.7735
+    assert found.measured == 100
+    assert found.low == pytest.approx(100 - 24.84, abs=0.01)
+    assert found.spread == pytest.approx(10)
+
+
+@pytest.mark.parametrize(
+    ("differences", "verdict"),
+    [
+        ((1.0, 1.2, 0.9, 1.1, 1.0), "met"),
+        ((-1.0, -1.2, -0.9, -1.1, -1.0), "not met"),
+        # mean 0.4, deviation 1.14: the interval is 0.4 +- 2.776 * 0.51
+        ((1.0, -1.0, 2.0, -0.5, 0.5), "unresolved"),
+        ((5.0,), "unresolved"),  # one seed gives no interval
+        ((0.0, 0.0, 0.0), "not met"),  # equal is not more
+        ((2.0, 2.0, 2.0), "met"),
+    ],
+)
+def test_orderings_go_by_the_interval_of_the_paired_difference(differences, verdict):
+    found = judge(claim("ordering", "a > b"), Ordering((Part("a > b", differences),)))
+    assert found.verdict == verdict
+
+
+def test_every_part_of_an_ordering_has_to_hold_and_the_worst_decides():
+    good, bad = Part("a > b", (1.0, 1.1, 0.9)), Part("b > c", (-1.0, -1.1, -0.9))
+    unclear = Part("c > d", (1.0, -1.0, 0.5))
+    assert judge(claim("ordering", "x"), Ordering((good, unclear))).verdict == "unresolved"
+    found = judge(claim("ordering", "x"), Ordering((good, unclear, bad)))
+    assert found.verdict == "not met"
+    assert found.measured == pytest.approx(-1.0)
+    assert "b > c" in found.reason
+    assert "a > b" not in found.reason
+
+
+def test_calibrated_and_contradicted_come_from_what_stands_beside_the_claim():
+    near, far = Numbers((100, 100)), Numbers((200, 200))
+    hangs = Circumstances(hangs_on=("the load",))
+    assert judge(claim("exact-number"), near, hangs).verdict == "calibrated"
+    assert judge(claim("exact-number"), far, hangs).verdict == "not met"
+    against = Circumstances(contradicted_by="Table IV says otherwise.")
+    found = judge(claim("exact-number"), far, against)
+    assert found.verdict == "contradicted"
+    assert "Table IV" in found.reason
+    why = Circumstances(explanation="Because.")
+    assert "Because." in judge(claim("exact-number"), far, why).reason
+    assert "Because." not in judge(claim("exact-number"), near, why).reason
+
+
+def test_set_up_is_exactly_equal_or_not_and_counted_apart():
+    outcomes = [
+        judge(claim("setup"), Exact("100", equal=True)),
+        judge(claim("setup"), Exact("101", equal=False)),
+        judge(claim("exact-number"), Numbers((100, 101))),
+        judge(claim("exact-number"), Unchecked("no data")),
+    ]
+    assert verdicts.counts(outcomes) == {
+        "met": 1,
+        "cannot be checked": 1,
+        "set-up met": 1,
+        "set-up not met": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("43.944", 43.944), ("~17", 17), ("81 %", 81), ("< 0.5", None), ("CP > none", None)],
+)
+def test_plain_and_approximate_numbers_of_a_claim_are_read(text, value):
+    assert claim("ratio", text).number == value
+
+
+def test_claims_are_named_by_id_beginning_or_pattern():
+    rows = [claim("ratio", name=f"toy.{name}") for name in ("table1.a", "table1.b", "table10.a")]
+    names = [each.short for each in listed.chosen(rows, ["table1"])]
+    assert names == ["table1.a", "table1.b"]
+    assert [each.short for each in listed.chosen(rows, ["*.a"])] == ["table1.a", "table10.a"]
+    with pytest.raises(UsageError, match="table1"):
+        listed.chosen(rows, ["tabel1"])
+
+
+SCENARIO = """
+name = "small"
+duration = "20s"
+warmup = "5s"
+[topology.dumbbell]
+access = { rate = "10Mbit", delay = "1ms" }
+bottleneck = { rate = "1Mbit", delay = "20ms", buffer = "20packets" }
+[traffic.web]
+arrivals = { poisson = "20/s" }
+size = { pareto = { mean = "10kB", shape = 1.5 } }
+transport = { tcp = { profile = "ns2-2005" } }
+[port.bottleneck]
+gate = { law = "none" }
+[variant.none.port.bottleneck]
+gate = { law = "none" }
+[variant.cp.port.bottleneck]
+gate = { law = "close-probe" }
+"""
+CLAIMS = """id,where,scenario,metric,unit,value,kind,note
+toy.table1.rate,Table 1,small,completed,1/s,10,exact-number,
+toy.table1.better,Table 1,small,FCT,-,CP < none,ordering,
+toy.text.never,text,small,something,-,always,ordering,
+"""
+DEVIATIONS = """
+[[deviation]]
+key = "buffer"
+what = "buffer"
+taken = "20 packets"
+why = "a guess"
+hangs = ["table1.rate"]
+alternatives = [
+    { says = "10 packets", settings = { "topology.dumbbell.bottleneck.buffer" = "10packets" } },
+]
+"""
+
+
+@pytest.fixture
+def toy(tmp_path, monkeypatch):
+    """Return a study of two small cases and a search."""
+    home = tmp_path / "code" / "toy_paper"
+    (home / "scenarios").mkdir(parents=True)
+    (home / "__init__.py").write_text("")
+    (home / "claims.csv").write_text(CLAIMS)
+    (home / "deviations.toml").write_text(DEVIATIONS)
+    (home / "scenarios" / "small.toml").write_text(SCENARIO)
+    monkeypatch.syspath_prepend(str(home.parent))
+    monkeypatch.delitem(sys.modules, "toy_paper", raising=False)
+    cases = {key: Case(key, "small.toml", (key,)) for key in ("none", "cp")}
+
+    def fixed(rate):
+        gate = f'{{ law = "fixed-rate", rate = "{rate:g}/s" }}'
+        return Case(f"fixed/{rate:g}", "small.toml", (), (("port.bottleneck.gate", gate),))
+
+    fct = [Of(key, "fct_mean_s") for key in ("none", "cp")]
+    return Study(
+        "toy",
+        "toy_paper",
+        cases,
+        {"optimum": Search("optimum", fixed, (4, 8, 12), 2, around=1)},
+        {
+            "toy.table1.rate": number(Of("cp", "completed_per_s")),
+            "toy.table1.better": ordering(Side("FCT none > CP", *fct)),
+            "toy.text.never": unchecked("a toy"),
+        },
+        (),
+        (Section("Table 1", ("table1",)),),
+        lambda outcomes, _: f"{len(outcomes)} claims.",
+        seeds=3,
+        sensitive=("table1.rate",),
+    )
+
+
+class Bar:
+    """A progress bar that keeps count; after `most` runs somebody presses Ctrl-C."""
+
+    def __init__(self, most=None):
+        self.runs, self.most = 0, most
+
+    def __call__(self, title, runs, total_s):
+        self.runs += runs
+        return self
+
+    def __enter__(self):
+        return Meter(self.runs, self.show)
+
+    def __exit__(self, *_):
+        return None
+
+    def show(self, _, finished):
+        if self.most is not None and finished >= self.most:
+            raise KeyboardInterrupt
+
+
+def regenerate(study, place, bar=None, **asked):
+    bar = bar or Bar()
+    with Folder(place, study) as folder:
+        done = perform.regenerate(study, folder, perform.Asked(**asked), bar, 1)
+    return done, bar
+
+
+def test_a_study_runs_once_and_changing_a_claim_runs_nothing(toy, tmp_path):
+    first, bar = regenerate(toy, tmp_path / "out")
+    assert (bar.runs, first.ran) == (6, 6)  # two cases, three seeds
+    home = Path(str(toy.folder))
+    (home / "claims.csv").write_text(CLAIMS.replace(",10,exact", ",1000,exact"))
+    again, bar = regenerate(toy, tmp_path / "out")
+    assert bar.runs == 0
+    verdict = {each.claim.short: each.verdict for each in again.outcomes}
+    assert verdict["table1.rate"] == "not met"
+    assert verdict["text.never"] == "cannot be checked"
+    assert [a.values for a in again.outcomes] == [a.values for a in first.outcomes]
+
+
+def test_a_changed_scenario_runs_again_and_only_that(toy, tmp_path):
+    regenerate(toy, tmp_path / "out", only=("table1.rate",))
+    path = Path(str(toy.folder)) / "scenarios" / "small.toml"
+    path.write_text(path.read_text().replace("20packets", "21packets"))
+    _, bar = regenerate(toy, tmp_path / "out", only=("table1.rate",))
+    assert bar.runs == 3
+
+
+def test_an_interrupted_study_keeps_its_runs_and_goes_on(toy, tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        regenerate(toy, tmp_path / "out", Bar(most=2))
+    resumed, bar = regenerate(toy, tmp_path / "out")
+    assert bar.runs == 4
+    whole, _ = regenerate(toy, tmp_path / "other")
+    assert [a.values for a in resumed.outcomes] == [a.values for a in whole.outcomes]
+
+
+def test_the_document_of_a_paper_has_what_machines_read(toy, tmp_path):
+    done, _ = regenerate(toy, tmp_path / "out")
+    document = json.loads((tmp_path / "out" / "claims.json").read_text())
+    assert document == json.loads(json.dumps(done.document()))
+    assert set(document) == {"paper", "settings", "claims", "counts"}
+    line = document["claims"][0]
+    keys = {"id", "kind", "where", "paper", "measured", "low", "high", "verdict", "reason"}
+    assert keys | {"command"} <= set(line)
+    assert line["command"] == "tidegate paper toy --only table1.rate"
+    assert line["paper"] == 10
+    assert sum(document["counts"].values()) == 3
+
+
+def test_the_report_names_each_claim_and_each_guess(toy, tmp_path):
+    done, _ = regenerate(toy, tmp_path / "out")
+    text = (tmp_path / "out" / "REPORT.md").read_text()
+    assert "3 claims." in text
+    for each in done.outcomes:
+        assert f"`{each.claim.short}`" in text
+    assert "20 packets" in text
+    partial, _ = regenerate(toy, tmp_path / "out", only=("table1",))
+    assert not partial.asked.whole(toy)
+    assert "Not the whole paper" in (tmp_path / "out" / "REPORT.md").read_text()
+
+
+def test_a_search_goes_from_coarse_to_fine(toy, tmp_path):
+    with Folder(tmp_path / "out", toy) as folder:
+        runs = perform.Runs(toy, folder, 3)
+        bar = Bar()
+        # coarse: 4, 8, 12 with one seed; fine: the best of them and 2 either side, three seeds,
+        # of which one is there already
+        assert perform.fill(runs, ["optimum"], bar, 1) == 3 + 8
+        best, case = runs.best("optimum")
+        fine = {value: runs.mean(each, "completed") for value, each in runs.fine("optimum").items()}
+        assert len(fine) == 3
+        assert fine[best] == max(fine.values())
+        assert case.settings[0][1].endswith(f'"{best:g}/s" }}')
+
+
+def test_sensitivity_changes_one_setting_at_a_time(toy, tmp_path):
+    with Folder(tmp_path / "out", toy) as folder:
+        table = perform.sensitivity(toy, folder, perform.Asked(seeds=2), Bar(), 1)
+    assert [row.says for row in table] == ["", "10 packets"]
+    taken, other = (row.outcomes[0] for row in table)
+    assert taken.values != other.values
+    assert "10 packets" in (tmp_path / "out" / "sensitivity.md").read_text()
+
+
+def test_a_folder_with_something_else_is_refused(toy, tmp_path):
+    from tidegate.errors import TidegateError
+
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine.txt").write_text("mine")
+    with pytest.raises(TidegateError, match="holds something else"):
+        Folder(tmp_path / "out", toy)
+
+
+def test_deviations_are_read_with_their_alternatives():
+    found = read_deviations(DEVIATIONS)
+    assert found.deviations[0].alternatives[0].says == "10 packets"
+    assert found.beside("toy.table1.rate").hangs_on == ("buffer",)
+    assert found.beside("toy.table1.better").hangs_on == ()
