@@ -390,6 +390,12 @@ fn errors_show_the_line_and_what_would_be_right() {
         ),
         ("until = \"200s\"", "until = \"99s\"", &["`change.0.until`"]),
         ("until = \"200s\"", "until = \"200s\"\npulse = \"3s\"", &["`change.0.pulse`"]),
+        // a mean size has no buffer
+        (
+            "until = \"200s\"",
+            "until = \"200s\"\nbuffer_follows = true",
+            &["`change.0.buffer_follows`"],
+        ),
         ("[port.bottleneck]", "[port.botleneck]", &["did you mean `bottleneck`", "access.sink1"]),
         ("name     =", "name     ", &["test.toml:2", "quote"]),
         ("[traffic.web]", "[traffic.web]\npatience = \"0s\"", &["patience", "above 0s"]),
