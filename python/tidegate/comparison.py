@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from tidegate import _native
-    from tidegate.runner import Law
+    from tidegate.runner import Law, RateLaw
     from tidegate.scenario import Cell, Document, Source
 
 LOOK_S = 0.05

@@ -45,7 +45,7 @@ fn packet(number: u32) -> Packet {
     Packet {
         size: 500,
         flags: Flags::DATA,
-        ext: Ext::Priority((number % 7 + level) % 200),
+        ext: Ext::Priority { level: (number % 7 + level) % 200, burst: 0 },
         ..Packet::default()
     }
 }

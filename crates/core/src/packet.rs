@@ -115,8 +115,13 @@ pub enum Ext {
         /// The most recent block first.
         blocks: [SackBlock; 3],
     },
-    /// How readily the packet may be given up: 0 last (blitz, 2.1).
-    Priority(u32),
+    /// How readily the packet may be given up (blitz, 2.1).
+    Priority {
+        /// Place in its burst: 0 is given up last.
+        level: u32,
+        /// Number of the burst, for the receiver to hand back.
+        burst: u32,
+    },
     /// Sixteen bytes that a control of the user's own gives a meaning to.
     Custom([u32; 4]),
 }
@@ -132,7 +137,6 @@ impl Ext {
                 Ext::Xcp(XcpHeader { reverse: header.delta, ..XcpHeader::default() })
             }
             Ext::Load { code, .. } => Ext::Load { code: 0, echo: code },
-            Ext::Priority(_) => Ext::None,
             other => other,
         }
     }
@@ -144,7 +148,7 @@ impl Ext {
             Ext::Xcp(header) => header.reverse.to_bits(),
             Ext::Load { echo, .. } => u32::from(echo),
             Ext::Custom(_) => return self,
-            Ext::None | Ext::Sack(_) | Ext::SackWith { .. } | Ext::Priority(_) => {
+            Ext::None | Ext::Sack(_) | Ext::SackWith { .. } | Ext::Priority { .. } => {
                 return Ext::Sack(blocks);
             }
         };

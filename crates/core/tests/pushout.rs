@@ -105,7 +105,7 @@ fn port(service: Service, levels: u32, limit: Limit) -> Port<u32> {
 
 fn packet(waiting: Waiting) -> Packet {
     let (flags, ext) = match waiting.level {
-        Some(level) => (Flags::DATA, Ext::Priority(level)),
+        Some(level) => (Flags::DATA, Ext::Priority { level, burst: 0 }),
         None => (Flags::ACK, Ext::None),
     };
     Packet { flow: waiting.id, size: waiting.size, flags, ext, ..Packet::default() }
@@ -242,7 +242,7 @@ fn data_without_a_priority_has_the_last_level() {
     let plain = Packet { size: 1000, flags: Flags::DATA, ..Packet::default() };
     let outcomes: Vec<bool> = (0..5)
         .map(|id| {
-            let ext = if id == 4 { Ext::Priority(4094) } else { Ext::None };
+            let ext = if id == 4 { Ext::Priority { level: 4094, burst: 0 } } else { Ext::None };
             let packet = Packet { flow: id, ext, ..plain };
             port.arrive(&packet, id, Time::ZERO, &mut NoDraw) == Outcome::Taken
         })

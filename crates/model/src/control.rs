@@ -66,6 +66,8 @@ controls! {
     Vcp(Vcp) = "vcp";
     /// Quick-Start: the rate that the ports grant at the start, then TCP (RFC 4782).
     QuickStart(QuickStart) = "quick-start";
+    /// Blitz: everything at once, in bursts of falling priority.
+    Blitz(Blitz) = "blitz";
 }
 
 impl Default for TransportDoc {
@@ -165,6 +167,21 @@ pub struct QuickStart {
     pub request: Option<Rate>,
 }
 
+/// What Blitz's sender can be told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "BlitzSender")]
+pub struct Blitz {
+    /// After how many duplicate acknowledgements a packet counts as lost; default 3, 1 to 100 (TCP; the paper does not say).
+    pub notice: u32,
+}
+
+impl Default for Blitz {
+    fn default() -> Blitz {
+        Blitz { notice: 3 }
+    }
+}
+
 /// A key that is out of range, and what would be right.
 type Refused = (&'static str, String);
 
@@ -195,9 +212,16 @@ impl QuickStart {
     const KEYS: &[&str] = &["request"];
 }
 
+impl Blitz {
+    const KEYS: &[&str] = &["notice"];
+}
+
 impl Control {
     /// The key that is out of range, if one is, and what would be right.
     pub(crate) fn check(&self) -> Result<(), Refused> {
+        if let Control::Blitz(blitz) = self {
+            return within("notice", f64::from(blitz.notice), 1.0, 100.0);
+        }
         let Control::Vcp(vcp) = self else { return Ok(()) };
         within("xi", vcp.xi, 0.0, 1.0)?;
         within("alpha", vcp.alpha, 0.0, 100.0)?;
@@ -227,6 +251,7 @@ mod tests {
             toml::Table::try_from(Xcp::default()),
             toml::Table::try_from(Vcp::default()),
             toml::Table::try_from(QuickStart { request: rate }),
+            toml::Table::try_from(Blitz::default()),
         ];
         for (table, (name, listed)) in keys.into_iter().zip(Control::KEYS) {
             let mut keys: Vec<String> = table.unwrap().keys().cloned().collect();
@@ -235,6 +260,6 @@ mod tests {
             listed.sort_unstable();
             assert_eq!(keys, listed, "{name}");
         }
-        assert_eq!(Control::KEYS.len(), 5);
+        assert_eq!(Control::KEYS.len(), 6);
     }
 }

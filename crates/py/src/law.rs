@@ -22,6 +22,35 @@ pub struct Knobs {
     pass_all: bool,
 }
 
+#[pymethods]
+impl Knobs {
+    /// Knobs to try a law with; a run hands out its own.
+    #[new]
+    #[pyo3(signature = (*, allowance=0, token_interval_ns=0, token_depth_ns=0, pass_all=false))]
+    fn new(allowance: u64, token_interval_ns: u64, token_depth_ns: u64, pass_all: bool) -> Knobs {
+        Knobs { allowance, token_interval_ns, token_depth_ns, pass_all }
+    }
+
+    /// Lets so many sessions pass in an epoch of that length, whichever the
+    /// limiter: the first so many, or one each `epoch_s / sessions`.
+    fn allow(&mut self, sessions: u64, epoch_s: f64) -> PyResult<()> {
+        if epoch_s.is_nan() || epoch_s <= 0.0 {
+            return Err(PyValueError::new_err(format!(
+                "an epoch is longer than 0 s; epoch_s is {epoch_s}"
+            )));
+        }
+        let mut knobs = session::Knobs::default();
+        knobs.allow(sessions, Time::from_secs_f64(epoch_s));
+        *self = Knobs::of(&knobs);
+        Ok(())
+    }
+
+    /// Lets everything pass.
+    fn open(&mut self) {
+        self.pass_all = true;
+    }
+}
+
 impl Knobs {
     fn of(knobs: &session::Knobs) -> Knobs {
         Knobs {
@@ -53,6 +82,16 @@ pub struct Counts {
     resets: u64,
 }
 
+#[pymethods]
+impl Counts {
+    /// Counts to try a law with; a run hands out its own.
+    #[new]
+    #[pyo3(signature = (*, arrived=0, admitted=0, departed=0, resets=0))]
+    fn new(arrived: u64, admitted: u64, departed: u64, resets: u64) -> Counts {
+        Counts { arrived, admitted, departed, resets }
+    }
+}
+
 /// What a law may see of its port.
 #[pyclass(module = "tidegate._native", frozen, get_all)]
 pub struct View {
@@ -72,6 +111,36 @@ pub struct View {
     busy_s: f64,
     /// Since when (s) the link has been idle, or None.
     idle_since_s: Option<f64>,
+}
+
+#[pymethods]
+impl View {
+    /// A view to try a law with; a run hands out its own.
+    #[new]
+    #[pyo3(signature = (*, rate_bps, queue_packets=0, queue_bytes=0, min_queue_packets=0,
+        queue_offered=0, queue_drops=0, busy_s=0.0, idle_since_s=None))]
+    #[allow(clippy::too_many_arguments)] // its fields, all by keyword
+    fn new(
+        rate_bps: u64,
+        queue_packets: u32,
+        queue_bytes: u64,
+        min_queue_packets: u32,
+        queue_offered: u64,
+        queue_drops: u64,
+        busy_s: f64,
+        idle_since_s: Option<f64>,
+    ) -> View {
+        View {
+            rate_bps,
+            queue_packets,
+            queue_bytes,
+            min_queue_packets,
+            queue_offered,
+            queue_drops,
+            busy_s,
+            idle_since_s,
+        }
+    }
 }
 
 impl View {
@@ -159,7 +228,7 @@ impl Half for Admission {
         (told, taken.departed as f64)
     }
     fn set(knobs: &session::Knobs) -> f64 {
-        knobs.allowance as f64
+        if knobs.pass_all == 0 { knobs.allowance as f64 } else { f64::INFINITY }
     }
 }
 

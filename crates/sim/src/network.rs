@@ -11,7 +11,7 @@ use tidegate_core::law::session::{Counts, Knobs};
 use tidegate_core::law::{Draw, Interval};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::{GateStage, Outcome, Port, Stages, Stamp};
-use tidegate_core::units::Time;
+use tidegate_core::units::{Pace, Time};
 use tidegate_model::draw::stream;
 use tidegate_model::route::{NO_PORT, PacketKind, Routes};
 use tidegate_model::scenario::{self, Loss, Queue, Scenario};
@@ -131,6 +131,12 @@ impl Network {
         if at != Time::NEVER {
             self.events.push(at, Entity::new(Kind::Tick, port));
         }
+    }
+
+    /// The pace of a host's link; none: it has more than one.
+    pub(crate) fn access(&self, node: u16) -> Option<Pace> {
+        let uplink = self.routes.uplinks[usize::from(node)];
+        self.ports.get(uplink as usize).map(|port| port.rate().pace())
     }
 
     /// A host sends a packet.

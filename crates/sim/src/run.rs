@@ -397,7 +397,8 @@ impl Simulation {
             }
             Source::Udp => self.udp.start(flow, &mut world),
             Source::Controlled(control) => {
-                let control = Any::of(control, &world.classes[class].tcp);
+                let access = world.net.access(flow.pair.0);
+                let control = Any::of(control, &world.classes[class].tcp, access);
                 self.other.start(flow, control, &mut world)
             }
             Source::Custom(factory) => self.other.start(flow, Any::Custom(factory()), &mut world),

@@ -15,11 +15,13 @@ from tidegate.errors import UsageError
 if TYPE_CHECKING:
     from tidegate.papers.study import Study
 
-PAPERS: dict[str, str] = {}
+PAPERS = {
+    "session": "Ramesh and Kasera, Best effort session-level congestion control (ICNP 2007)",
+}
 """Key and title of every paper: a new one is a line here and a package of that name."""
 
 
-def study(key: str) -> Study:
+def load(key: str) -> Study:
     """Return what is to be done for a paper; UsageError if there is no such paper."""
     if key not in PAPERS:
         near = get_close_matches(key, PAPERS, 1, 0.4)

@@ -74,7 +74,7 @@ def paper(
         for name, title in papers.PAPERS.items():
             typer.echo(f"{name}: {title}")
         return
-    study = papers.study(key)
+    study = papers.load(key)
     asked = perform.Asked(tuple(only or ()), quick, seeds)
     bar = partial(progress.bar, stderr())
     if sensitivity and not only:

@@ -16,7 +16,7 @@ class Alternative:
 
     says: str
     settings: tuple[tuple[str, str], ...] = ()
-    cases: str = "*"
+    cases: tuple[str, ...] = ("*",)
     measures: tuple[tuple[str, str], ...] = ()
     """Measures that stand in for others: `fct_admitted_mean_s` for `fct_mean_s`."""
 
@@ -64,7 +64,7 @@ def _deviation(table: dict[str, Any]) -> Deviation:
         Alternative(
             each["says"],
             tuple(each.get("settings", {}).items()),
-            each.get("cases", "*"),
+            tuple(each.get("cases", ["*"])),
             tuple(each.get("measures", {}).items()),
         )
         for each in table.get("alternatives", [])

@@ -48,7 +48,7 @@ class Side:
     def part(self, runs: Runs) -> Part:
         """Return the paired differences."""
         more, less = self.more.values(runs), self.less.values(runs)
-        means = f"{self.what} ({_plain(more)} to {_plain(less)})"
+        means = f"{self.what} ({plain(more)} to {plain(less)})"
         return Part(means, paired(more, less * (1.0 - self.margin)))
 
 
@@ -84,6 +84,16 @@ def descending(what: str, *chain: tuple[str, Of], note: str = "") -> Check:
     return ordering(*sides, note=note)
 
 
+def between(
+    what: str, case: str, more: str, less: str, measure: Measure, margin: float = 0.0
+) -> Side:
+    """Return the side on which one case is claimed to have more than another.
+
+    Their keys differ in one place, `{}` in `case`.
+    """
+    return Side(what, Of(case.format(more), measure), Of(case.format(less), measure), margin)
+
+
 def close(what: str, one: Of, other: Of, within: float) -> tuple[Side, Side]:
     """Return the two sides of "about equal": neither is more than so much above the other."""
     return (
@@ -115,5 +125,6 @@ def unchecked(reason: str) -> Check:
     return Check((), lambda _: Unchecked(reason))
 
 
-def _plain(values: Floats) -> str:
+def plain(values: Floats) -> str:
+    """Return the mean over the seeds in three digits, for the text of a part."""
     return f"{float(np.mean(values)):.3g}"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tidegate.papers.claims import Claim
     from tidegate.papers.deviations import Alternative
     from tidegate.papers.folder import Folder, Job
-    from tidegate.papers.study import Case, Picture, Study
+    from tidegate.papers.study import Case, Picture, Section, Study
     from tidegate.progress import Meter
     from tidegate.scenario import Setting
 
@@ -63,7 +63,7 @@ class Asked:
             return [each for each in study.pictures if each.name in self.only]
         if not self.quick:
             return list(study.pictures)
-        known = needed(study, self.claims(study), [])
+        known = needed(study, self.claims(study))
         return [each for each in study.pictures if set(each.cases) <= set(known)]
 
     @staticmethod
@@ -124,9 +124,16 @@ def _line(study: Study, outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def needed(study: Study, claims: Iterable[Claim], pictures: Iterable[Picture]) -> list[str]:
-    """Return the names of the cases and searches that claims and pictures are taken from."""
+def needed(
+    study: Study,
+    claims: Iterable[Claim],
+    pictures: Iterable[Picture] = (),
+    sections: Iterable[Section] = (),
+) -> list[str]:
+    """Return the names of the cases and searches that all this is taken from."""
     names: dict[str, None] = {}
+    for section in sections:
+        names |= dict.fromkeys(section.cases)
     for claim in claims:
         names |= dict.fromkeys(study.checks[claim.id].cases)
     for picture in pictures:
@@ -189,7 +196,8 @@ def regenerate(
     start = time.perf_counter()
     claims, pictures = asked.claims(study), asked.pictures(study)
     runs = Runs(study, folder, asked.seeds_of(study))
-    ran = fill(runs, needed(study, claims, pictures), bar, workers)
+    texts = study.sections if asked.whole(study) else ()
+    ran = fill(runs, needed(study, claims, pictures, texts), bar, workers)
     done = Done(study, asked, assess(study, runs, claims), runs, ran=ran)
     done.wall_s = time.perf_counter() - start
     folder.write("claims.json", (json.dumps(done.document(), indent=1) + "\n").encode())
@@ -215,7 +223,7 @@ def sensitivity(
     from tidegate.papers import report
 
     claims = listed.chosen(study.claims(), asked.only or study.sensitive)
-    names, seeds = needed(study, claims, []), asked.seeds_of(study)
+    names, seeds = needed(study, claims), asked.seeds or study.sensitive_seeds
     table = []
     deviations = study.deviations().deviations
     rows: list[tuple[str, str, Alternative | None]] = [("as taken", "", None)]
@@ -233,9 +241,9 @@ def sensitivity(
 
 def _changes(alternative: Alternative | None) -> Callable[[Case], tuple[Setting, ...]]:
     def change(case: Case) -> tuple[Setting, ...]:
-        if alternative is None or not fnmatchcase(case.key, alternative.cases):
-            return ()
-        return alternative.settings
+        patterns = alternative.cases if alternative else ()
+        fits = any(fnmatchcase(case.key, pattern) for pattern in patterns)
+        return alternative.settings if alternative and fits else ()
 
     return change
 

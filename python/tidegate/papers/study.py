@@ -113,6 +113,8 @@ class Section:
     pictures: tuple[str, ...] = ()
     grids: tuple[Grid, ...] = ()
     text: Callable[[Runs], str] | None = None
+    cases: tuple[str, ...] = ()
+    """What the text is taken from, beside the claims of the section."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,8 @@ class Study:
     """Claims of `--quick`."""
     sensitive: tuple[str, ...] = ()
     """Claims of the sensitivity table."""
+    sensitive_seeds: int = 3
+    """Seeds of that table: it shows which way numbers go, and judges nothing."""
     keep: tuple[str, ...] = ("size_bytes", "start_s", "admitted_s", "data_done_s", "closed_s")
     """Columns of finished flows that are saved."""
 

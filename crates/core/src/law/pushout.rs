@@ -184,7 +184,7 @@ impl PushOut {
     pub fn level(&self, packet: &Packet) -> Level {
         let level = match packet.ext {
             _ if !packet.flags.has(Flags::DATA) => 0,
-            Ext::Priority(level) => level.saturating_add(1).min(self.last_level),
+            Ext::Priority { level, .. } => level.saturating_add(1).min(self.last_level),
             _ => self.last_level,
         };
         level as Level

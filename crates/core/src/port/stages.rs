@@ -321,7 +321,12 @@ impl Stages {
         {
             let view = gate.since.view(view);
             let counts = gate.counts;
-            gate.deadline = gate.law.update(now, &view, &mut gate.counts, &mut gate.knobs)?;
+            let next = gate.law.update(now, &view, &mut gate.counts, &mut gate.knobs)?;
+            if next <= now {
+                let what = "a law must return the time of its next update, later than now";
+                return Err(format!("{what}: it returned {next} at {now}").into());
+            }
+            gate.deadline = next;
             return Ok(Some(Ticked::Gate { counts, decision: gate.law.decision() }));
         }
         match &mut self.stamp {

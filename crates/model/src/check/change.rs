@@ -186,8 +186,21 @@ fn read(
         Target::Arrivals(_) => 0.0..=1e9,
         Target::Rate(_) => 1.0..=1e13,
     };
-    let mut holds =
-        check.require(range.contains(&to), &path("to"), "out of range", "write a value in range");
+    let holds = sound(check, path, doc, target, range.contains(&to));
+    let until = doc.until.unwrap_or(doc.at + doc.pulse.unwrap_or(Time::ZERO));
+    let (pulse, buffer_follows) = (doc.pulse.is_some(), doc.buffer_follows);
+    holds.then_some(Change { place, at: doc.at, until, to, pulse, buffer_follows })
+}
+
+/// Whether a change makes sense, its value apart.
+fn sound<'a>(
+    check: &mut Check<'_>,
+    path: impl Fn(&'a str) -> [&'a str; 3],
+    doc: &ChangeDoc,
+    target: Target,
+    in_range: bool,
+) -> bool {
+    let mut holds = check.require(in_range, &path("to"), "out of range", "write a value in range");
     holds &= check.require(
         doc.until.is_none() || doc.pulse.is_none(),
         &path("pulse"),
@@ -212,9 +225,7 @@ fn read(
         "only a change of a link's rate has a buffer to follow it",
         "leave `buffer_follows` out",
     );
-    let until = doc.until.unwrap_or(doc.at + doc.pulse.unwrap_or(Time::ZERO));
-    let (pulse, buffer_follows) = (doc.pulse.is_some(), doc.buffer_follows);
-    holds.then_some(Change { place, at: doc.at, until, to, pulse, buffer_follows })
+    holds
 }
 
 /// Whether each change is over when the next one (sorted by time) begins.

@@ -85,6 +85,7 @@ fn overridden(doc: &TcpDoc) -> Tcp {
         loss_rule: doc.loss_rule.unwrap_or(base.loss_rule),
         tick: doc.tick.unwrap_or(base.tick),
         timestamps: doc.timestamps.unwrap_or(base.timestamps),
+        handshake: doc.handshake.unwrap_or(base.handshake),
         ecn: doc.ecn.unwrap_or(base.ecn),
         syn_retries: SynRetries {
             linear: syn.linear.unwrap_or(base.syn_retries.linear),
@@ -115,6 +116,7 @@ fn spelled_out(doc: &TcpDoc, tcp: &Tcp) -> TcpDoc {
         loss_rule: Some(tcp.loss_rule),
         tick: Some(tcp.tick),
         timestamps: Some(tcp.timestamps),
+        handshake: Some(tcp.handshake),
         ecn: Some(tcp.ecn),
         syn_retries: Some(SynRetriesDoc {
             linear: Some(tcp.syn_retries.linear),

@@ -51,6 +51,13 @@ pub(super) fn class(
         let direction = *doc.direction.get_or_insert_default();
         (arrivals(check, name, &mut doc.arrivals), size(check, name, doc), direction)
     };
+    check.require(
+        transport.tcp().is_none_or(|tcp| tcp.handshake)
+            || (direction == Direction::Upload && doc.flows.is_none()),
+        &["traffic", name, "transport"],
+        "without a handshake only the end that sends the data can begin",
+        "leave `handshake` true, or make the class an upload with `arrivals`",
+    );
     Some(Class {
         name: name.to_owned(),
         arrivals: arrivals?,

@@ -141,6 +141,9 @@ pub(crate) struct TcpDoc {
     /// Whether every segment is timed (RFC 7323) or one per round trip.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
+    /// Whether a connection is opened by a handshake; false: it is open from the start, and its data goes at once; default true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handshake: Option<bool>,
     /// Whether both ends understand marks (RFC 3168), as queues with `ecn` set them; default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,

@@ -1,6 +1,7 @@
 //! Congestion controls: how much may be in flight, and how fast.
 
 mod any;
+mod blitz;
 mod quick_start;
 mod rate;
 mod reno;
@@ -12,6 +13,7 @@ use tidegate_core::units::Time;
 use tidegate_model::profile::LostSyn;
 
 pub(crate) use any::Any;
+pub use blitz::Blitz;
 pub use quick_start::QuickStart;
 pub use rate::Granted;
 pub use reno::Reno;
@@ -78,6 +80,12 @@ pub trait Control: Send {
     #[inline]
     fn repairs_late(&self) -> bool {
         false
+    }
+    /// A duplicate acknowledgement has come: whether everything from the missing
+    /// segment on is sent once more now; none: losses are repaired as TCP does.
+    #[inline]
+    fn goes_back(&mut self) -> Option<bool> {
+        None
     }
     /// New data was acknowledged outside recovery.
     fn on_ack(&mut self, ack: &Acked<'_>);

@@ -288,6 +288,11 @@ impl Receiver {
         let mut ack = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
         ack.ack = self.next;
         ack.sent = self.echo;
+        let echo = match echo {
+            // of a burst only what lies beyond the hole says that the hole is one
+            Ext::Priority { .. } if newest <= self.next => &Ext::None,
+            echo => echo,
+        };
         ack.ext = match &self.beyond {
             Some(beyond) if ctx.class.sack() => {
                 // RFC 7323 leaves room for three blocks beside a timestamp

@@ -3,13 +3,15 @@
 //! Sequence numbers count segments. The FIN is a number of its own behind the
 //! data, unless it rides on the last segment.
 
+mod back;
 mod data;
 mod marks;
 mod pace;
+mod timer;
 
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
-use tidegate_model::profile::{LossRule, Recovery, TimerRule};
+use tidegate_model::profile::{LossRule, Recovery};
 
 use super::control::{Acked, Control, Feedback};
 use super::receiver::Address;
@@ -260,43 +262,6 @@ impl<C: Control> Sender<C> {
         self.control.on_feedback(&Feedback { ext: &packet.ext, now, srtt, new });
     }
 
-    #[inline]
-    fn timeout_from_now(&self, ctx: &Ctx<'_>) -> Time {
-        if self.control.repairs_late() {
-            return self.late_repair(ctx);
-        }
-        ctx.net.now + self.rto.timeout(ctx.class, self.syn_lost)
-    }
-
-    /// An acknowledgement of everything up to `ack` restarts the timer of FullTcp,
-    /// before anything else is learnt from it: as backed off as it was; then the back-off ends.
-    #[inline]
-    fn restart_early(&mut self, ack: u32, ctx: &Ctx<'_>) {
-        if ctx.class.tcp.timer_rule == TimerRule::FullTcp {
-            let outstanding = ack < self.max;
-            self.deadline = if outstanding { self.timeout_from_now(ctx) } else { Time::NEVER };
-            self.rto.calm();
-        }
-    }
-
-    /// An acknowledgement of something new restarts the timer (RFC 6298, 5.3).
-    #[inline]
-    fn restart_by_ack(&mut self, ctx: &Ctx<'_>) {
-        if ctx.class.tcp.timer_rule == TimerRule::Rfc {
-            self.restart_timer(ctx);
-        }
-    }
-
-    #[inline]
-    fn restart_timer(&mut self, ctx: &Ctx<'_>) {
-        let outstanding = self.una < self.nxt;
-        self.deadline = if outstanding { self.timeout_from_now(ctx) } else { Time::NEVER };
-    }
-
-    fn flight(&self) -> u32 {
-        self.nxt - self.una
-    }
-
     /// An acknowledgement has come.
     fn acknowledged(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         let ack = packet.ack;
@@ -388,8 +353,8 @@ impl<C: Control> Sender<C> {
             self.send_more(address, ctx);
             return;
         }
-        if self.control.repairs_late() {
-            return self.send_more(address, ctx);
+        if self.repairs_otherwise(address, ctx) {
+            return;
         }
         let lost = self.dup_acks == 3
             || (told && self.board.as_ref().is_some_and(|board| board.lost(self.una)));

@@ -1,11 +1,11 @@
 //! The controls beside TCP's own in one type: built-in ones inline, and the user's.
 
 use tidegate_core::packet::Ext;
-use tidegate_core::units::Time;
+use tidegate_core::units::{Pace, Time};
 use tidegate_model::control;
 use tidegate_model::profile::{LostSyn, Tcp};
 
-use super::{Acked, Control, Feedback, Granted, QuickStart, Vcp, Xcp};
+use super::{Acked, Blitz, Control, Feedback, Granted, QuickStart, Vcp, Xcp};
 
 /// Any control beside TCP's own.
 pub(crate) enum Any {
@@ -13,18 +13,21 @@ pub(crate) enum Any {
     Xcp(Xcp),
     Vcp(Vcp),
     QuickStart(QuickStart),
+    Blitz(Blitz),
     Custom(Box<dyn Control>),
 }
 
 impl Any {
-    /// The control that a scenario asks for, for a new connection.
-    pub(crate) fn of(control: &control::Control, tcp: &Tcp) -> Any {
+    /// The control that a scenario asks for, for a new connection of a host
+    /// with this link, if it has one of its own.
+    pub(crate) fn of(control: &control::Control, tcp: &Tcp, access: Option<Pace>) -> Any {
         match control {
             control::Control::Qfcp(options) => Any::Granted(Granted::qfcp(options, tcp)),
             control::Control::Rcp(options) => Any::Granted(Granted::rcp(options, tcp)),
             control::Control::Xcp(options) => Any::Xcp(Xcp::new(options, tcp)),
             control::Control::Vcp(options) => Any::Vcp(Vcp::new(options, tcp)),
             control::Control::QuickStart(options) => Any::QuickStart(QuickStart::new(options, tcp)),
+            control::Control::Blitz(options) => Any::Blitz(Blitz::new(options, tcp, access)),
         }
     }
 }
@@ -37,6 +40,7 @@ macro_rules! each {
             Any::Xcp($control) => $call,
             Any::Vcp($control) => $call,
             Any::QuickStart($control) => $call,
+            Any::Blitz($control) => $call,
             Any::Custom($control) => $call,
         }
     };
@@ -60,6 +64,9 @@ impl Control for Any {
     }
     fn repairs_late(&self) -> bool {
         each!(self, control => control.repairs_late())
+    }
+    fn goes_back(&mut self) -> Option<bool> {
+        each!(self, control => control.goes_back())
     }
     fn on_ack(&mut self, ack: &Acked<'_>) {
         each!(self, control => control.on_ack(ack));

@@ -1,0 +1,203 @@
+"""What is simulated: the paper's experiments, the optima, the ablations, and what lies beyond."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tidegate.papers.study import Case, Search
+
+if TYPE_CHECKING:
+    from tidegate.scenario import Setting
+
+CONTROLS = {"none": "none", "gssga": "gss-ga", "cp": "cp"}
+"""Name of a control in the claims, and of its variant in the scenarios."""
+LOADS = ("load1", "load2", "load3")
+ARRIVALS = (100, 1000)
+SIZES = (10, 30)
+RATES = (65, 100, 110, 120, 130, 150, 200, 250, 300, 400, 600, 1000)
+"""Admit rates of Figure 2 and Tables I and II, sessions/s."""
+UNDERLOAD = 0.25
+"""What a second at 100 sessions/s costs beside one at 1000."""
+
+GATE = "port.bottleneck.gate"
+ARRIVAL_RATE = "traffic.web.arrivals.poisson"
+MEAN_SIZE = "traffic.web.size.pareto.mean"
+CAPACITY = "topology.dumbbell.bottleneck.rate"
+BUFFER = "topology.dumbbell.bottleneck.buffer"
+
+
+def fixed(rate: float) -> Setting:
+    """Return the setting of a fixed admit rate."""
+    return GATE, f'{{ law = "fixed-rate", rate = "{rate:g}/s", epoch = "1s", limiter = "counter" }}'
+
+
+def arriving(rate: int) -> tuple[Setting, ...]:
+    """Return the setting of an arrival rate."""
+    return ((ARRIVAL_RATE, f"{rate}/s"),)
+
+
+def capacity(mbit: int) -> tuple[Setting, ...]:
+    """Return the settings of a capacity, with the buffer in proportion."""
+    return ((CAPACITY, f"{mbit}Mbit"), (BUFFER, f"{round(21.7 * mbit)}packets"))
+
+
+def at_rate(
+    rate: float, key: str, settings: tuple[Setting, ...] = (), scenario: str = "static.toml"
+) -> Case:
+    """Return the case of a fixed admit rate."""
+    return Case(f"{key}/{rate:g}", scenario, (), (*settings, fixed(rate)))
+
+
+def _cost(rate: int) -> float:
+    return UNDERLOAD if rate == 100 else 1.0
+
+
+def _paper() -> list[Case]:
+    """Return what the paper shows: the static cells, and the changing loads."""
+    cases = [at_rate(rate, "admit") for rate in RATES]
+    for control, variant in CONTROLS.items():
+        for rate in ARRIVALS:
+            here, weight = arriving(rate), _cost(rate)
+            for size in SIZES:
+                cell = (*here, (MEAN_SIZE, f"{size}kB"))
+                key = f"static/{size}k-{rate}/{control}"
+                cases.append(Case(key, "static.toml", (variant,), cell, weight=weight))
+            for load in (*LOADS, "pulses"):
+                key = f"size/{rate}/{load}/{control}"
+                cases.append(Case(key, "size.toml", (load, variant), here, weight=weight))
+            for load in (*(f"{way}-{load}" for way in ("down", "up") for load in LOADS), "pulses"):
+                key = f"capacity/{rate}/{load}/{control}"
+                cases.append(Case(key, "capacity.toml", (load, variant), here, weight=weight))
+        for load in (*LOADS, "pulses"):
+            key = f"arrivals/{load}/{control}"
+            cases.append(Case(key, "arrivals.toml", (load, variant), weight=0.4))
+    return cases
+
+
+def _ablations() -> list[Case]:
+    """Return the laws without one of their parts."""
+    no_ga, no_way_back = (f"{GATE}.ga", "false"), (f"{GATE}.restart", "false")
+    return [
+        Case("ablation/gss-alone", "static.toml", ("gss-ga",), (no_ga,)),
+        Case("ablation/no-smoothing", "static.toml", ("cp",), ((f"{GATE}.beta", "1.0"),)),
+        *(
+            Case(f"ablation/{load}-no-way-back", "capacity.toml", (load, "gss-ga"), (no_way_back,))
+            for load in ("up-load3", "down-load3")
+        ),
+        Case("ablation/size-no-way-back", "size.toml", ("load3", "gss-ga"), (no_way_back,)),
+    ]
+
+
+def _beyond() -> list[Case]:
+    """Return the cases that the paper names and does not run."""
+    endless = ("traffic.web.size", '"unlimited"')
+    short = ("duration", "150s")
+    cases = [
+        Case(f"endless/{control}", "static.toml", (CONTROLS[control],), (endless, short))
+        for control in ("gssga", "cp")
+    ]
+    cases += [
+        Case(f"range/{mbit}/gssga", "static.toml", ("gss-ga",), capacity(mbit)) for mbit in (5, 20)
+    ]
+    cases += [
+        Case(f"{name}/{control}", f"{name}.toml", (CONTROLS[control],))
+        for name in ("downloads", "udp")
+        for control in ("none", "cp")
+    ]
+    cases += [
+        Case(f"series/{name}", "series.toml", (name,))
+        for name in ("none", "first", "second", "both")
+    ]
+    for rate in ARRIVALS:
+        ways = ("all", "fin5", "fin15", "syn15")
+        cases += [
+            Case(f"paths/{rate}/{way}", "paths.toml", (way,), arriving(rate), weight=_cost(rate))
+            for way in ways
+        ]
+    refused = ((f"{GATE}.refuse", "rst"),)
+    cases += [
+        Case("refuse/rst", "static.toml", ("cp",), refused),
+        Case("opaque/10", "static.toml", ("cp",), (("traffic.web.opaque_share", "0.1"),)),
+        Case("opaque/0.15", "static.toml", ("cp",), (("traffic.web.opaque_share", "0.0015"),)),
+    ]
+    return cases + _hosts() + _thresholds()
+
+
+HOSTS: dict[str, tuple[Setting, ...]] = {
+    "3s": (("traffic.web.transport.tcp.initial_rto", "3s"),),
+    "1s": (("traffic.web.transport.tcp.initial_rto", "1s"),),
+    "linear": (
+        ("traffic.web.transport.tcp.initial_rto", "1s"),
+        ("traffic.web.transport.tcp.syn_retries", "{ linear = 4, limit = 6 }"),
+    ),
+    "jitter": (("traffic.web.transport.tcp.syn_retries", '{ jitter = 0.5, limit = "none" }'),),
+    "15s": (("traffic.web.transport.tcp.initial_rto", "15s"),),
+}
+"""Other schedules of SYN retries at the end hosts (the paper's further work)."""
+
+
+def _hosts() -> list[Case]:
+    return [
+        Case(f"hosts/{name}/{control}", "static.toml", (CONTROLS[control],), settings)
+        for name, settings in HOSTS.items()
+        for control in ("none", "cp")
+    ]
+
+
+OTHER_LOADS: dict[str, tuple[Setting, ...]] = {
+    "30k": ((MEAN_SIZE, "30kB"),),
+    "300": arriving(300),
+    "5M": capacity(5),
+    "100": arriving(100),
+}
+"""Loads for which the thresholds were not tuned."""
+TUNED = {"occupancy": 0.98, "loss-rate": 0.4}
+"""The thresholds with the most completions of `TRIED`, at 10 kB, 1000/s and 10 Mbit/s."""
+TRIED = {"occupancy": (0.5, 0.7, 0.9, 0.98), "loss-rate": (0.01, 0.1, 0.4)}
+
+
+def threshold(law: str, value: float, load: str = "tuning") -> Case:
+    """Return the case of a gate that goes by a threshold."""
+    gate = (GATE, f'{{ law = "{law}", threshold = {value:g} }}')
+    settings = (*OTHER_LOADS.get(load, ()), gate)
+    return Case(f"threshold/{law}/{load}/{value:g}", "static.toml", (), settings)
+
+
+def _thresholds() -> list[Case]:
+    """Return the baselines at the load that they are tuned at, and then at others."""
+    tuning = [threshold(law, value) for law, values in TRIED.items() for value in values]
+    tuned = [threshold(law, value, load) for law, value in TUNED.items() for load in OTHER_LOADS]
+    controls = [
+        Case(f"other/{load}/{control}", "static.toml", (CONTROLS[control],), settings)
+        for load, settings in OTHER_LOADS.items()
+        for control in ("cp", "gssga")
+    ]
+    return tuning + tuned + controls
+
+
+CASES = {case.key: case for case in [*_paper(), *_ablations(), *_beyond()]}
+
+GRIDS: dict[str, tuple[tuple[float, ...], tuple[Setting, ...], str]] = {
+    "10k-1000": ((65, 100, 150, 200, 250, 300, 400, 600, 1000), (), "static.toml"),
+    "30k-1000": ((20, 40, 60, 80, 100, 150, 300), OTHER_LOADS["30k"], "static.toml"),
+    "10k-100": ((60, 80, 100, 120, 150), arriving(100), "static.toml"),
+    "30k-100": ((20, 40, 60, 80, 100, 150), (*arriving(100), *OTHER_LOADS["30k"]), "static.toml"),
+    "10k-300": ((60, 100, 150, 200, 250, 300), arriving(300), "static.toml"),
+    "10k-600": ((60, 100, 150, 200, 250, 300, 400, 600), arriving(600), "static.toml"),
+    "5M": ((30, 60, 100, 150, 200, 300, 500), capacity(5), "static.toml"),
+    "20M": ((150, 200, 250, 300, 400, 600, 1000), capacity(20), "static.toml"),
+    "udp": ((30, 60, 100, 150, 200, 300, 500), (), "udp.toml"),
+}
+"""Coarse grids of the brute-force optima, sessions/s, with the load of each."""
+
+SEARCHES = {
+    f"optimum/{name}": Search(
+        f"optimum/{name}",
+        partial(at_rate, key=f"admit-{name}", settings=settings, scenario=scenario),
+        grid,
+        10.0,
+        around=2 if name.endswith("1000") else 1,
+    )
+    for name, (grid, settings, scenario) in GRIDS.items()
+}

@@ -1,0 +1,110 @@
+"""Pieces of the pictures of this paper."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from tidegate.plot.style import PALETTE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+
+    from tidegate.papers.record import Record
+
+ADMITTED, COMPLETED = PALETTE[4], PALETTE[1]
+COLOURS = {"none": PALETTE[6], "optimal": PALETTE[2], "gssga": PALETTE[4], "cp": PALETTE[1]}
+SHOWN = {"none": "no control", "optimal": "optimal (brute force)", "gssga": "GSS+GA", "cp": "CP"}
+
+
+def panels(
+    rows: int,
+    columns: int,
+    *,
+    width: float,
+    height: float,
+    sharex: bool = False,
+    sharey: bool = False,
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure with its panels in one list."""
+    figure = Figure(figsize=(width, height))
+    return figure, list(
+        figure.subplots(rows, columns, squeeze=False, sharex=sharex, sharey=sharey).flat
+    )
+
+
+def bars(axes: Axes, groups: Sequence[str], series: Mapping[str, Sequence[np.ndarray]]) -> None:
+    """Draw a group of bars each, with the standard deviation over the seeds and the value."""
+    width = 0.84 / len(series)
+    for place, (name, values) in enumerate(series.items()):
+        xs = np.arange(len(groups)) + (place - (len(series) - 1) / 2) * width
+        means = np.array([float(np.mean(each)) for each in values])
+        spread = [float(np.std(each, ddof=1)) if len(each) > 1 else 0.0 for each in values]
+        axes.bar(
+            xs,
+            means,
+            width * 0.94,
+            yerr=spread,
+            color=COLOURS[name],
+            label=SHOWN[name],
+            error_kw={"lw": 0.8},
+        )
+        for x, mean, error in zip(xs, means, spread, strict=True):
+            text = f"{mean / 1000:.1f}k" if mean >= 1000 else f"{mean:.3g}"
+            axes.annotate(
+                text, (x, mean + error), (0, 2), textcoords="offset points", ha="center", fontsize=7
+            )
+    axes.set_xticks(range(len(groups)), groups)
+    axes.grid(visible=False, axis="x")
+    axes.margins(y=0.12)
+    axes.legend(
+        frameon=False,
+        fontsize=8,
+        ncols=len(series),
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.06),
+        borderaxespad=0.0,
+        handlelength=1.0,
+        columnspacing=1.0,
+    )
+
+
+def beside(axes: Axes, labels: Sequence[str], values: Sequence[np.ndarray], title: str) -> None:
+    """Draw one horizontal bar for each label, with its value."""
+    means = [float(np.mean(each)) for each in values]
+    spread = [float(np.std(each, ddof=1)) if len(each) > 1 else 0.0 for each in values]
+    hues = [COLOURS["none"] if "no control" in label else COLOURS["cp"] for label in labels]
+    axes.barh(range(len(labels)), means, 0.7, xerr=spread, color=hues, error_kw={"lw": 0.8})
+    for place, (mean, error) in enumerate(zip(means, spread, strict=True)):
+        axes.annotate(
+            f"{mean:.3g}",
+            (mean + error, place),
+            (3, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8,
+        )
+    axes.set_yticks(range(len(labels)), labels, fontsize=8)
+    axes.set_ylim(len(labels) - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+    axes.margins(x=0.1)
+    axes.set_xlabel(title)
+
+
+def timeline(axes: Axes, record: Record, title: str) -> None:
+    """Draw admissions and completions of one run, second by second."""
+    rates = record.rates()
+    smooth = np.ones(3) / 3
+    for name, hue in (("admitted", ADMITTED), ("completed", COMPLETED)):
+        axes.plot(
+            rates["time_s"], np.convolve(rates[name], smooth, "same"), color=hue, lw=1.1, label=name
+        )
+    top = max(float(np.percentile(rates[name], 97)) for name in ("admitted", "completed"))
+    axes.set_xlim(0, float(rates["time_s"][-1]))
+    axes.set_ylim(0, 1.2 * top + 1.0)
+    axes.set_title(title, fontsize=9)
+    axes.legend(frameon=False, fontsize=8, loc="upper right", ncols=2)

@@ -1,0 +1,429 @@
+"""Figures 2 to 9 redrawn, and pictures of what the authors ran and did not show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tidegate.papers.session.cases import ARRIVALS, LOADS
+from tidegate.papers.session.drawing import (
+    ADMITTED,
+    COLOURS,
+    COMPLETED,
+    SHOWN,
+    bars,
+    beside,
+    panels,
+    timeline,
+)
+from tidegate.papers.session.shapes import CELLS, CP, GSS, NC, SWEEP, curve
+from tidegate.papers.study import Picture
+from tidegate.plot.style import GREY
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from tidegate.papers.runs import Runs
+
+CONTROLS = ("none", "gssga", "cp")
+TABLE1 = {65: 64.716, 100: 99.84, 150: 102.6, 250: 107.088, 1000: 43.944}
+"""Admit rates and completions of Table I, sessions/s."""
+
+
+def _figure2(runs: Runs) -> Figure:
+    figure, (axes,) = panels(1, 1, width=7.0, height=3.8)
+    found = curve(runs)
+    rates = sorted(found)
+    means = np.array([np.mean(found[rate]) for rate in rates])
+    spread = np.array([np.std(found[rate], ddof=1) if runs.seeds > 1 else 0.0 for rate in rates])
+    axes.fill_between(
+        rates, means - spread, means + spread, color=COLOURS["optimal"], alpha=0.2, lw=0
+    )
+    axes.plot(
+        rates, means, "o-", color=COLOURS["optimal"], ms=4, label="tidegate, fixed admit rate"
+    )
+    axes.plot(
+        [1000],
+        [runs.mean(NC, "completed_per_s")],
+        "D",
+        color=COLOURS["none"],
+        ms=7,
+        label="tidegate, no control",
+    )
+    axes.plot(
+        list(TABLE1), list(TABLE1.values()), "x", color="black", ms=8, mew=2, label="paper, Table I"
+    )
+    axes.plot([0, 160], [0, 160], ":", color=GREY, lw=1)
+    axes.annotate(
+        "all admitted complete", (128, 134), rotation=0, color=GREY, fontsize=8, ha="right"
+    )
+    axes.set_xlim(0, 1040)
+    axes.set_ylim(0, 160)
+    axes.set_xlabel("admit rate [sessions/s]")
+    axes.set_ylabel("completions [sessions/s]")
+    axes.legend(frameon=False, fontsize=8.5, loc="lower right")
+    return figure
+
+
+def _figure3(runs: Runs) -> Figure:
+    figure, both = panels(1, 2, width=10.0, height=3.6)
+    for axes, cells in zip(both, (CELLS[:2], CELLS[2:]), strict=True):
+        series = {
+            "none": [runs.values(f"static/{cell}/none", "completed") for cell in cells],
+            "optimal": [
+                runs.values(runs.best(f"optimum/{cell}")[1], "completed") for cell in cells
+            ],
+            "gssga": [runs.values(f"static/{cell}/gssga", "completed") for cell in cells],
+            "cp": [runs.values(f"static/{cell}/cp", "completed") for cell in cells],
+        }
+        size = cells[0].partition("k")[0]
+        bars(axes, [f"{cell.partition('-')[2]} arrivals/s" for cell in cells], series)
+        axes.set_title(f"mean size {size} kB")
+    both[0].set_ylabel("sessions completed, 50 to 300 s")
+    return figure
+
+
+def _figure4(runs: Runs) -> Figure:
+    figure, (axes,) = panels(1, 1, width=7.0, height=3.6)
+    edges = np.arange(0.0, 101.0, 1.0)
+    for name, case in (("none", NC), ("gssga", GSS), ("cp", CP)):
+        shares = []
+        for record in runs.records(case):
+            flows = record.flows()
+            late = flows["closed_s"] > 50.0
+            counts, _ = np.histogram((flows["closed_s"] - flows["start_s"])[late], edges)
+            shares.append(counts / np.sum(late))
+        mean = 100 * np.convolve(np.mean(shares, axis=0), np.ones(3) / 3, "same")
+        axes.plot((edges[1:] + edges[:-1]) / 2, mean, color=COLOURS[name], label=SHOWN[name])
+    axes.set_yscale("log")
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("duration, first SYN to close [s]")
+    axes.set_ylabel("% of completed sessions a second")
+    axes.legend(frameon=False)
+    return figure
+
+
+def _lines(runs: Runs, cases: tuple[tuple[str, str], ...], marks: tuple[float, ...] = ()) -> Figure:
+    figure, many = panels(len(cases), 1, width=9.0, height=1.2 + 1.9 * len(cases), sharex=True)
+    for axes, (case, title) in zip(many, cases, strict=True):
+        timeline(axes, runs.records(case)[0], title)
+        for mark in marks:
+            axes.axvline(mark, color=GREY, lw=0.8, ls=":")
+    many[-1].set_xlabel("time [s]")
+    figure.supylabel("sessions per second", fontsize=9)
+    return figure
+
+
+def _figure5(runs: Runs) -> Figure:
+    return _lines(runs, ((NC, "no session control"), (GSS, "GSS+GA"), (CP, "CP")))
+
+
+def _figure6(runs: Runs) -> Figure:
+    figure, three = panels(1, 3, width=10.0, height=2.8)
+    families = (
+        ("arrivals", "arrival rate [1/s]"),
+        ("size/100", "mean size [kB]"),
+        ("capacity/100", "capacity [Mbit/s]"),
+    )
+    for axes, (family, label) in zip(three, families, strict=True):
+        way = "down-" if family.startswith("capacity") else ""
+        for number, load in enumerate((*(f"{way}{each}" for each in LOADS), "pulses")):
+            times, values = _course(runs, f"{family}/{load}/none")
+            axes.plot(
+                times,
+                values,
+                lw=2.2 - 0.4 * number,
+                ls="-" if number < 3 else ":",
+                label=load.removeprefix("down-"),
+            )
+        axes.set_ylim(0, None)
+        axes.set_ylabel(label)
+        axes.set_xlabel("time [s]")
+    three[0].legend(frameon=False, fontsize=8)
+    return figure
+
+
+def _course(runs: Runs, case: str) -> tuple[list[float], list[float]]:
+    """Return what changes in a case, as points of a line."""
+    import tomllib
+
+    document = tomllib.loads(runs.study.document(runs.case(case)).load().show())
+    first = {
+        "arrivals": document["traffic"]["web"]["arrivals"]["poisson"],
+        "size": document["traffic"]["web"]["size"]["pareto"]["mean"],
+        "capacity": document["topology"]["dumbbell"]["bottleneck"]["rate"],
+    }[case.partition("/")[0]]
+    times, values = [0.0], [_number(first)]
+    for change in document["change"]:
+        at, to, now = _number(change["at"]), _number(change["to"]), values[-1]
+        times.append(at)
+        values.append(now)
+        if "pulse" in change:
+            end = at + _number(change["pulse"])
+            times += [at, end, end]
+            values += [to, to, now]
+        else:
+            times.append(_number(change["until"]) if "until" in change else at)
+            values.append(to)
+    return [*times, 300.0], [*values, values[-1]]
+
+
+def _number(text: str) -> float:
+    if text.endswith("ms"):
+        return float(text[:-2]) / 1000
+    return float(text.rstrip("kBMits/"))
+
+
+def _family(runs: Runs, cells: list[tuple[str, str]], measure: str) -> dict[str, list[np.ndarray]]:
+    return {
+        name: [runs.values(f"{cell}/{name}", measure) for _, cell in cells] for name in CONTROLS
+    }
+
+
+def _two(
+    runs: Runs,
+    left: tuple[str, list[tuple[str, str]]],
+    right: tuple[str, list[tuple[str, str]]],
+    measure: str,
+    label: str,
+) -> Figure:
+    figure, both = panels(1, 2, width=10.0, height=3.4)
+    for axes, (title, cells) in zip(both, (left, right), strict=True):
+        bars(axes, [name for name, _ in cells], _family(runs, cells, measure))
+        axes.set_title(title)
+    both[0].set_ylabel(label)
+    return figure
+
+
+def _figure7(runs: Runs) -> Figure:
+    cells = [(load.upper(), f"arrivals/{load}") for load in LOADS]
+    figure, both = panels(1, 2, width=10.0, height=3.4)
+    bars(both[0], [name for name, _ in cells], _family(runs, cells, "completed"))
+    both[0].set_ylabel("sessions completed in 300 s")
+    bars(both[1], [name for name, _ in cells], _family(runs, cells, "fct_mean_s"))
+    both[1].set_ylabel("FCT, mean [s]  (Table III)")
+    return figure
+
+
+def _figure8(runs: Runs) -> Figure:
+    cases = (("arrivals/load3/none", "no session control"), ("arrivals/load3/cp", "CP"))
+    return _lines(runs, cases, (125.0, 175.0))
+
+
+def _by_capacity(runs: Runs, way: str) -> Figure:
+    sides = [
+        (f"{rate} arrivals/s", [(load.upper(), f"capacity/{rate}/{way}-{load}") for load in LOADS])
+        for rate in ARRIVALS
+    ]
+    return _two(runs, sides[0], sides[1], "completed", "sessions completed in 300 s")
+
+
+def _pulses(runs: Runs) -> Figure:
+    cells = [("arrival rate", "arrivals/pulses")]
+    cells += [
+        (f"{what}\n{rate}/s", f"{what}/{rate}/pulses")
+        for what in ("size", "capacity")
+        for rate in ARRIVALS
+    ]
+    figure, both = panels(2, 1, width=9.0, height=5.6)
+    bars(both[0], [name for name, _ in cells], _family(runs, cells, "completed"))
+    both[0].set_ylabel("sessions completed")
+    timeline(
+        both[1],
+        runs.records("capacity/1000/pulses/cp")[0],
+        "CP, capacity 10, 5 and 10 Mbit/s, 1000 arrivals/s",
+    )
+    both[1].set_xlabel("time [s]")
+    return figure
+
+
+def _optima(runs: Runs) -> Figure:
+    figure, both = panels(1, 2, width=10.0, height=3.4)
+    arrivals = (
+        ("10k-300", "300 arrivals/s"),
+        ("10k-600", "600 arrivals/s"),
+        ("10k-1000", "1000 arrivals/s"),
+    )
+    capacities = (
+        ("5M", "5 Mbit/s"),
+        ("udp", "10 Mbit/s, 5 of UDP"),
+        ("10k-1000", "10 Mbit/s"),
+        ("20M", "20 Mbit/s"),
+    )
+    for axes, lines in zip(both, (arrivals, capacities), strict=True):
+        for number, (name, label) in enumerate(lines):
+            points = runs.curve(f"optimum/{name}")
+            per_s = [(rate, flows / 250.0) for rate, flows in points]
+            axes.plot(
+                *zip(*per_s, strict=True),
+                marker=".",
+                lw=1.3,
+                label=label,
+                ls=("-", "--", "-.", ":")[number],
+            )
+        axes.set_xlabel("admit rate [sessions/s]")
+        axes.set_ylim(0, None)
+        axes.legend(frameon=False, fontsize=8)
+    both[0].set_ylabel("completions [sessions/s]")
+    return figure
+
+
+def _ablations(runs: Runs) -> Figure:
+    pairs = (
+        ((GSS, "GSS+GA"), ("ablation/gss-alone", "GSS alone"), "1000 arrivals/s"),
+        (
+            ("capacity/1000/up-load3/gssga", "with the way back to GSS"),
+            ("ablation/up-load3-no-way-back", "without"),
+            "10 to 20 Mbit/s at 150 s",
+        ),
+        ((CP, "CP"), ("ablation/no-smoothing", "without smoothing"), "1000 arrivals/s"),
+    )
+    figure, three = panels(3, 1, width=9.0, height=6.6, sharex=True)
+    for axes, (mine, without, title) in zip(three, pairs, strict=True):
+        for (case, label), hue in ((without, COMPLETED), (mine, ADMITTED)):
+            record = runs.records(case)[0]
+            events = record.events()
+            epoch = 1.0 if "CP" in label or "smoothing" in label else 2.0
+            axes.step(
+                events["time_s"],
+                events["set"] / epoch,
+                where="post",
+                color=hue,
+                lw=1.1,
+                label=label,
+            )
+        axes.set_title(title, fontsize=9)
+        axes.set_xlim(0, 300)
+        axes.set_ylim(0, None)
+        axes.legend(frameon=False, fontsize=8, loc="upper right", ncols=2)
+    three[-1].set_xlabel("time [s]")
+    figure.supylabel("allowed [sessions/s]", fontsize=9)
+    return figure
+
+
+BEYOND = (
+    ("no control", NC),
+    ("CP", CP),
+    ("CP, refusing by RST", "refuse/rst"),
+    ("CP, 10 % of sessions encrypted", "opaque/10"),
+    ("downloads, no control", "downloads/none"),
+    ("downloads, CP on SYN+ACK", "downloads/cp"),
+    ("5 Mbit/s of UDP, no control", "udp/none"),
+    ("5 Mbit/s of UDP, CP", "udp/cp"),
+    ("10 and 5 Mbit/s in series, no control", "series/none"),
+    ("in series, CP on the first", "series/first"),
+    ("in series, CP on the second", "series/second"),
+    ("in series, CP on both", "series/both"),
+    ("CP, all FINs seen", "paths/1000/all"),
+    ("CP, 5 % of FINs unseen", "paths/1000/fin5"),
+    ("CP, 15 % of FINs unseen", "paths/1000/fin15"),
+    ("CP, 15 % of SYNs unseen", "paths/1000/syn15"),
+    ("SYN retries at 3, 6, 12 s ..., no control", "hosts/3s/none"),
+    ("SYN retries at 3, 6, 12 s ..., CP", "hosts/3s/cp"),
+    ("SYN retries at 1, 2, 4 s ..., no control", "hosts/1s/none"),
+    ("SYN retries at 1, 2, 4 s ..., CP", "hosts/1s/cp"),
+    ("SYN retries 1, 1, 1, 1, 2 s, then given up, no control", "hosts/linear/none"),
+    ("SYN retries 1, 1, 1, 1, 2 s, then given up, CP", "hosts/linear/cp"),
+    ("SYN retries up to half as late again, no control", "hosts/jitter/none"),
+    ("SYN retries up to half as late again, CP", "hosts/jitter/cp"),
+    ("SYN retries at 15, 30, 60 s ..., no control", "hosts/15s/none"),
+    ("SYN retries at 15, 30, 60 s ..., CP", "hosts/15s/cp"),
+)
+"""What the paper names and does not run."""
+
+
+def _beyond(runs: Runs) -> Figure:
+    figure, both = panels(1, 2, width=10.0, height=7.0, sharey=True)
+    from tidegate.papers.session.measures import served
+
+    completions = [runs.values(case, served) / 250.0 for _, case in BEYOND]
+    times = [
+        np.array(
+            [record.traffic("web")["fct_mean_s"] for record in runs.records(case)], dtype=float
+        )
+        for _, case in BEYOND
+    ]
+    labels = [label for label, _ in BEYOND]
+    beside(both[0], labels, completions, "completions [sessions/s]")
+    beside(both[1], labels, times, "FCT of those served, mean [s]")
+    return figure
+
+
+def _cells(*families: str) -> tuple[str, ...]:
+    return tuple(f"{family}/{name}" for family in families for name in CONTROLS)
+
+
+def _loads(family: str, way: str = "") -> tuple[str, ...]:
+    return _cells(*(f"{family}/{way}{load}" for load in LOADS))
+
+
+PICTURES = (
+    Picture(
+        "fig2", "Figure 2: completions over the admit rate, 1000 arrivals/s", (*SWEEP, NC), _figure2
+    ),
+    Picture(
+        "fig3",
+        "Figure 3: sessions completed under traffic that does not change",
+        (*_cells(*(f"static/{cell}" for cell in CELLS)), *(f"optimum/{cell}" for cell in CELLS)),
+        _figure3,
+    ),
+    Picture("fig4", "Figure 4: how long completed sessions took", (NC, GSS, CP), _figure4),
+    Picture("fig5", "Figure 5: admitted and completed over time (seed 1)", (NC, GSS, CP), _figure5),
+    Picture("fig6", "Figure 6: how traffic and link change, as reconstructed", (), _figure6),
+    Picture(
+        "fig7", "Figure 7 and Table III: the arrival rate changes", _loads("arrivals"), _figure7
+    ),
+    Picture(
+        "fig8",
+        "Figure 8: LOAD3 of the arrival rate over time (seed 1)",
+        ("arrivals/load3/none", "arrivals/load3/cp"),
+        _figure8,
+    ),
+    Picture(
+        "fig9",
+        "Figure 9: the capacity falls from 10 to 5 Mbit/s",
+        tuple(case for rate in ARRIVALS for case in _loads(f"capacity/{rate}", "down-")),
+        lambda runs: _by_capacity(runs, "down"),
+    ),
+    Picture(
+        "capacity-up",
+        "Run by the authors, not shown: the capacity rises from 10 to 20 Mbit/s",
+        tuple(case for rate in ARRIVALS for case in _loads(f"capacity/{rate}", "up-")),
+        lambda runs: _by_capacity(runs, "up"),
+    ),
+    Picture(
+        "pulses",
+        "Run by the authors, not shown: pulses of 25 s at 50, 150 and 250 s",
+        _cells(
+            "arrivals/pulses",
+            *(f"{what}/{rate}/pulses" for what in ("size", "capacity") for rate in ARRIVALS),
+        ),
+        _pulses,
+    ),
+    Picture(
+        "optima",
+        "The brute-force optimum for other arrival rates and capacities",
+        tuple(f"optimum/{name}" for name in ("10k-300", "10k-600", "10k-1000", "5M", "20M", "udp")),
+        _optima,
+    ),
+    Picture(
+        "ablations",
+        "The laws without one of their parts (seed 1)",
+        (
+            GSS,
+            CP,
+            "ablation/gss-alone",
+            "capacity/1000/up-load3/gssga",
+            "ablation/up-load3-no-way-back",
+            "ablation/no-smoothing",
+        ),
+        _ablations,
+    ),
+    Picture(
+        "beyond",
+        "Beyond the paper: 1000 arrivals/s of 10 kB",
+        tuple(case for _, case in BEYOND),
+        _beyond,
+    ),
+)

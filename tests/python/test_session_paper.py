@@ -1,0 +1,148 @@
+"""The study of the session control paper: that it is whole, and what its measures work out."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from tidegate.cli import app
+from tidegate.papers import load
+from tidegate.papers.claims import matches
+from tidegate.papers.perform import Asked, needed
+from tidegate.papers.record import Record
+from tidegate.papers.session import measures
+
+STUDY = load("session")
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_every_claim_has_a_check_a_place_in_the_report_and_cases_that_exist():
+    claims = STUDY.claims()
+    assert {claim.id for claim in claims} == set(STUDY.checks)
+    known = set(STUDY.cases) | set(STUDY.searches)
+    assert set(needed(STUDY, claims, STUDY.pictures, STUDY.sections)) <= known
+    places = [pattern for section in STUDY.sections for pattern in section.claims]
+    for claim in claims:
+        assert claim.kind == "setup" or any(matches(each, claim.id) for each in places), claim.id
+
+
+def test_every_guess_contradiction_and_explanation_names_claims_that_exist():
+    found = STUDY.deviations()
+    ids = [claim.id for claim in STUDY.claims()]
+    patterns = [pattern for each in found.deviations for pattern in each.hangs]
+    patterns += [
+        each for names, _ in (*found.contradictions, *found.explanations) for each in names
+    ]
+    for pattern in patterns:
+        assert any(matches(pattern, name) for name in ids), pattern
+
+
+def test_one_set_of_settings_serves_the_whole_paper():
+    """Rates, delays, buffer, sizes, transport and laws are the same in all dumbbells."""
+    names = ("static", "arrivals", "size", "capacity", "downloads", "udp")
+    texts = [(STUDY.folder / "scenarios" / f"{name}.toml").read_text() for name in names]
+    first, *others = (tomllib.loads(text) for text in texts)
+    for other in others:
+        assert other["topology"] == first["topology"]
+        for key in ("size", "transport"):
+            assert other["traffic"]["web"][key] == first["traffic"]["web"][key]
+        for control in ("none", "gss-ga", "cp"):
+            gates = [
+                each["variant"][control]["port"]["bottleneck"]["gate"] for each in (other, first)
+            ]
+            gates[0].pop("admit", None)  # downloads are gated by their SYN+ACKs
+            assert gates[0] == gates[1]
+
+
+def test_what_lies_at_the_root_is_what_is_installed():
+    for name in ("claims.csv", "deviations.toml", "scenarios"):
+        link = ROOT / "papers" / "session" / name
+        assert link.resolve() == Path(str(STUDY.folder / name)).resolve()
+
+
+@pytest.fixture
+def record(tmp_path):
+    """A run of 100 s: four sessions; one probe and two closings."""
+    flows = {
+        "start_s": [40.0, 50.0, 60.0, 70.0],
+        "admitted_s": [40.0, 56.0, 78.0, 71.0],  # waits of 0, 6, 18 and 1 s
+        "closed_s": [44.0, 60.0, 80.0, 90.0],  # 4, 10, 20 and 20 s in all
+    }
+    seconds = np.arange(1.0, 101.0)
+    rates = {"time_s": seconds, "admitted": np.full(100, 12.0), "completed": np.full(100, 10.0)}
+    events = {
+        "time_s": [55.0, 56.0, 57.0],
+        "port": ["bottleneck"] * 3,
+        "law": ["close-probe"] * 3,
+        "phase": ["close", "probe", "close"],
+        "set": [100.0, 110.0, 106.0],
+        "admitted": [1, 7, 9],
+        "departed": [9, 9, 9],
+    }
+    for name, table in (("flows", flows), ("rates", rates), ("events", events)):
+        pl.DataFrame(table).write_parquet(tmp_path / f"{name}.parquet")
+    return Record(tmp_path, 1)
+
+
+def test_measures_of_flows(record):
+    # of those that close after 50 s none took under 5 s
+    assert measures.short_share(record) == 0.0
+    assert measures.fct(50.0, 85.0)(record) == pytest.approx(15.0)  # 10 and 20 s
+    assert measures.on_schedule(record) == pytest.approx(0.75)  # all but the wait of 1 s
+
+
+def test_measures_of_rates(record):
+    assert measures.completed(0.0, 50.0)(record) == pytest.approx(10.0)
+    assert measures.gap(20.0, 80.0)(record) == pytest.approx(0.2)  # 12 to 10
+    # 27 ends counted from 54 to 57 s, in which 30 sessions ended
+    assert measures.unseen_ends(54.0, 57.0)(record) == pytest.approx(0.1)
+
+
+def test_measures_of_decisions(record):
+    assert measures.changes(55.5, 57.0)(record) == pytest.approx(7.0)  # 10 and 4
+    assert measures.changes(0.0, 100.0, ("probe",))(record) == pytest.approx(10.0)
+    assert measures.least_admitted(record) == 7.0  # the first epoch is left out
+    assert measures.spikes(record) == pytest.approx(1 / 25)  # one span of ten seconds of 25
+    # 100, 110, 106: deviation 4.11 around 105.3
+    assert measures.swing(0.0, 100.0)(record) == pytest.approx(4.110 / 105.33, rel=1e-3)
+    assert np.isnan(measures.epochs_to_ascent(record))
+
+
+def test_quick_is_tables_and_figures_of_the_paper():
+    claims = Asked(quick=True).claims(STUDY)
+    tables = [claim for claim in STUDY.claims() if claim.short.startswith("table")]
+    assert {claim.id for claim in tables} <= {claim.id for claim in claims}
+    cases = needed(STUDY, claims)
+    assert not any(case in STUDY.searches or case.startswith("ablation") for case in cases)
+
+
+def test_the_command_judges_one_row_and_does_not_run_it_again(tmp_path):
+    asked = ["paper", "session", "--only", "table1.admit65", "--only", "setup", "--seeds", "2"]
+    asked += ["--out", str(tmp_path / "out")]
+    first = CliRunner().invoke(app, [*asked, "--json"])
+    assert first.exit_code == 0, first.output
+    document = json.loads(first.stdout)
+    assert document["paper"] == "session"
+    assert document["settings"]["taken"]["initial-rto"].startswith("6 s")
+    lines = {line["id"]: line for line in document["claims"]}
+    assert len(lines) == 24 + 3
+    rate = lines["session.table1.admit65.completion_rate"]
+    # the gate admits 65/s and all of them complete
+    assert rate["measured"] == pytest.approx(65.0, rel=0.01)
+    assert (rate["paper"], rate["verdict"]) == (64.716, "met")
+    assert document["counts"]["set-up met"] == 24
+    again = CliRunner().invoke(app, asked)
+    assert again.exit_code == 0
+    assert "none of them new" in again.output
+    assert (tmp_path / "out" / "REPORT.md").exists()
+
+
+def test_papers_are_listed_and_an_unknown_one_is_refused():
+    assert "session: " in CliRunner().invoke(app, ["paper"]).stdout
+    refused = CliRunner().invoke(app, ["paper", "sesion"])
+    assert refused.exit_code == 2
+    assert "Did you mean session?" in refused.output
