@@ -18,7 +18,7 @@ from tidegate.sweeping import axes as grid
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tidegate.runner import Law
+    from tidegate.runner import Law, RateLaw
     from tidegate.scenario import Cell, Document
     from tidegate.sweeping.axes import Axis
 
@@ -147,7 +147,7 @@ def plan(
     gates: Sequence[str | dict[str, Any]] | None = None,
     seeds: int | Sequence[int] | None = None,
     port: str | None = None,
-    laws: Mapping[str, Law] | None = None,
+    laws: Mapping[str, Law | RateLaw] | None = None,
     shard: tuple[int, int] | None = None,
     colour: bool = False,
 ) -> Plan:
