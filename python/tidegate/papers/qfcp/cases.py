@@ -106,10 +106,19 @@ def _parts() -> dict[str, Case]:
         for scenario in ("fct", "adapt", "rtt", "crowd")
     ]
     cases += [
-        _case(f"{scenario}/beta/{beta}", scenario, protocol("qfcp", scenario, beta=beta))
-        for beta in BETAS
-        for scenario in ("adapt", "crowd", "fct")
+        _case(f"fct/beta/{beta}", "fct", protocol("qfcp", "fct", beta=beta), 4.0) for beta in BETAS
     ]
+    cases += [
+        _case(
+            f"adapt/beta/{beta}",
+            "adapt",
+            (*protocol("qfcp", "adapt", beta=beta), ("sample", '"10ms"')),
+        )
+        for beta in BETAS
+    ]
+    cases.append(
+        _case("fct/without/slow-start", "fct", protocol("tcp", "fct", "initial_ssthresh = 2"), 4.0)
+    )
     cases += [
         _case("fct/rcp-2006", "fct", protocol("rcp", "fct", alpha=0.1, beta=1.0), 4.0),
         _case("fct/rcp-own", "fct", protocol("rcp", "fct", 'reliability = "own"'), 4.0),

@@ -178,10 +178,10 @@ def _parts(runs: Runs) -> Figure:
 
 def _betas(runs: Runs) -> Figure:
     figure, (queue, full) = panels(1, 2, width=9.0, height=3.2)
-    after = [runs.values(f"adapt/beta/{beta}", m.after_join) for beta in BETAS]
+    after = [runs.values(f"adapt/beta/{beta}", m.drain_time) for beta in BETAS]
     mean = [runs.values(f"fct/beta/{beta}", "fct_mean_s") for beta in BETAS]
     for axes, values, label in (
-        (queue, after, "queue in the second after a join [packets]"),
+        (queue, after, "from the peak after a join to 5 % of the buffer [s]"),
         (full, mean, "mean completion time, 60,000 flows [s]"),
     ):
         axes.errorbar(

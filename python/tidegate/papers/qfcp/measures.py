@@ -93,12 +93,6 @@ def penalty(record: Record) -> float:
     return float(np.mean(ratios)) if ratios else float("nan")
 
 
-def slow_start_losses(record: Record) -> float:
-    """Return the share of the packets sent again that belong to flows of up to 100 packets."""
-    size, _, again = packets(record)
-    return float(np.sum(again[size <= SHORT]) / np.sum(again)) if np.sum(again) else float("nan")
-
-
 def goodput(record: Record) -> float:
     """Return what was delivered in order, in Mbit/s over the run."""
     return float(record.all["delivered_bytes"]) * 8e-6 / 60.0
@@ -144,9 +138,9 @@ def time_to_fair(record: Record) -> float:
 
 
 def head_start(record: Record) -> float:
-    """Return how much more the flow of 40 ms got than that of 220 ms in the first 3 s."""
+    """Return how much more the three shortest round trips got than the three longest in 3 s."""
     rates = mean_rates(record, 10, 0.0, 3.0)
-    return float(rates[0] / max(rates[-1], 1e-9))
+    return float(np.sum(rates[:3]) / np.sum(rates[-3:]))
 
 
 def bias(record: Record) -> float:
@@ -222,6 +216,20 @@ def after_join(record: Record) -> float:
     table = record.ports("middle")
     times, queue = table["time_s"], table["queue_mean_packets"]
     found = [queue[(times > when + 1e-6) & (times <= when + 1.0 + 1e-6)].mean() for when in JOINS]
+    return float(np.mean(found))
+
+
+def drain_time(record: Record) -> float:
+    """Return how long after its peak the queue of a join is below 5 % of the buffer (mean of three)."""
+    table = record.ports("middle")
+    times, queue = table["time_s"], table["queue_packets"]
+    found = []
+    for when in JOINS:
+        inside = (times > when) & (times <= when + 2.0)
+        span, waits = times[inside], queue[inside]
+        peak = int(np.argmax(waits))
+        empty = np.flatnonzero(waits[peak:] < 0.05 * 225)
+        found.append(float(span[peak + empty[0]] - span[peak]) if empty.size else 2.0)
     return float(np.mean(found))
 
 

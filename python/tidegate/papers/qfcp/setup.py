@@ -162,7 +162,7 @@ def _others(setup: Setup, mbit: Callable[[str], float]) -> dict[str, Check]:
         "lossy.bw": _same(lambda: rate("lossy/qfcp/none"), 100.0),
         "lossy.rtt": _same(lambda: setup.round_trip("lossy/qfcp/none", 1), 40.0),
         "lossy.range": _same(shares, [0.0001, 0.1]),
-        "lossy.dur": _same(lambda: setup.of("lossy/qfcp/none")["duration"], "1min"),
+        "lossy.dur": _same(lambda: _seconds(setup.of("lossy/qfcp/none")["duration"]), 60.0),
         # delay-bandwidth products: 150 Mbit/s x 100 ms, 45 x 40, 100 x 40, in packets of 1000 B
         "buffer": _same(products, [1875, 225, 500]),
         "tcp_aqm": _same(lambda: setup.of("fct/tcp")["port"]["bottleneck"]["queue"]["law"], "red"),
