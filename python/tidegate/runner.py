@@ -44,7 +44,7 @@ class RateLaw(Protocol):
     """
 
     def start(self, now_s: float, knobs: _native.RateKnobs) -> float:
-        """Set the first rate (without it there is no limit); return the time (s) of the first update."""
+        """Set the first rate, or leave no limit; return the time (s) of the first update."""
 
     def update(
         self,

@@ -160,6 +160,30 @@ fn the_flags_alone_say_what_a_packet_is() {
     assert_eq!(law.arrive(&with(Flags::ACK), &busy(), ROOM, &mut Never), Verdict::Pass);
 }
 
+/// dqm, I: no state of a flow: whoever sends the packets, the decisions are the same.
+#[test]
+fn it_does_not_matter_whose_packets_they_are() {
+    let decisions = |flow: fn(u32) -> u32| -> Vec<Verdict> {
+        let (mut law, mut draw) = (dual(&sharp(p1())), Uniform(5));
+        let packets = (0..400).map(|number| {
+            let kind = if number % 4 == 3 { syn() } else { data() };
+            Packet { flow: flow(number), src: flow(number) as u16, ..kind }
+        });
+        packets
+            .map(|packet| {
+                let verdict = law.arrive(&packet, &busy(), ROOM, &mut draw);
+                if verdict == Verdict::Pass {
+                    law.enqueued(&packet, 0);
+                }
+                verdict
+            })
+            .collect()
+    };
+    let one = decisions(|_| 7);
+    assert!(one.contains(&REFUSED) && one.contains(&FULL));
+    assert_eq!(one, decisions(|number| number));
+}
+
 /// features D2: at a constant average of 67.5 of P1 a share of 0.2, each by a draw of its own:
 /// the distances between two losses are geometric, mean 5 and deviation sqrt(0.8)/0.2 = 4.47.
 #[test]

@@ -210,7 +210,7 @@ def _port_or_none(scenario: _native.Scenario) -> str | None:
         return None
 
 
-def _law_digest(law: Law) -> str:
+def _law_digest(law: Law | RateLaw) -> str:
     """Return a digest of a law's source and of its state before the run."""
     parts = []
     module = sys.modules.get(type(law).__module__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from tidegate.papers.session.drawing import (
     COLOURS,
     COMPLETED,
     SHOWN,
+    above,
     bars,
     beside,
     panels,
@@ -97,6 +99,7 @@ def _figure4(runs: Runs) -> Figure:
         mean = 100 * np.convolve(np.mean(shares, axis=0), np.ones(3) / 3, "same")
         axes.plot((edges[1:] + edges[:-1]) / 2, mean, color=COLOURS[name], label=SHOWN[name])
     axes.set_yscale("log")
+    axes.set_ylim(0.01, 50.0)
     axes.set_xlim(0, 100)
     axes.set_xlabel("duration, first SYN to close [s]")
     axes.set_ylabel("% of completed sessions a second")
@@ -140,7 +143,7 @@ def _figure6(runs: Runs) -> Figure:
         axes.set_ylim(0, None)
         axes.set_ylabel(label)
         axes.set_xlabel("time [s]")
-    three[0].legend(frameon=False, fontsize=8)
+    above(three[0], 4)
     return figure
 
 
@@ -170,9 +173,11 @@ def _course(runs: Runs, case: str) -> tuple[list[float], list[float]]:
 
 
 def _number(text: str) -> float:
-    if text.endswith("ms"):
-        return float(text[:-2]) / 1000
-    return float(text.rstrip("kBMits/"))
+    """Return the number of a quantity, in its own unit; times are in seconds."""
+    found = re.fullmatch(r"([\d.]+)(\D*)", text)
+    if found is None:
+        raise ValueError(f"{text} is no quantity")
+    return float(found[1]) / (1000.0 if found[2] == "ms" else 1.0)
 
 
 def _family(runs: Runs, cells: list[tuple[str, str]], measure: str) -> dict[str, list[np.ndarray]]:

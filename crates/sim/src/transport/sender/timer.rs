@@ -1,4 +1,4 @@
-//! When a sender's retransmission timer runs, and for how long.
+//! When the retransmission timer of a sender is started anew.
 
 use tidegate_core::units::Time;
 use tidegate_model::profile::TimerRule;

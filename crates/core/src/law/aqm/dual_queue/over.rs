@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::law::aqm::{Link, red};
@@ -72,19 +72,17 @@ impl Over {
     }
 }
 
-/// The form of the document: `{ law = "red", min_th = 15 }`.
-#[derive(Serialize, JsonSchema)]
+/// The form of the document.
+#[derive(Serialize)]
 #[serde(tag = "law", rename_all = "kebab-case")]
 enum Flat<'a> {
-    /// First come, first served; what does not fit is lost.
     DropTail,
-    /// Random early detection.
-    Red(Cow<'a, red::Config>),
+    Red(&'a red::Config),
 }
 
 impl Serialize for Over {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let flat = self.red().map_or(Flat::DropTail, |red| Flat::Red(Cow::Borrowed(red)));
+        let flat = self.red().map_or(Flat::DropTail, Flat::Red);
         flat.serialize(to)
     }
 }
@@ -94,6 +92,29 @@ impl JsonSchema for Over {
         "Over".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Flat::json_schema(generator)
+        let named = |name: &str, mut schema: Schema| {
+            let object = schema.ensure_object();
+            object.remove("default");
+            object.insert("title".to_owned(), name.into());
+            object.insert("required".to_owned(), vec!["law"].into());
+            let properties =
+                object.entry("properties").or_insert_with(|| json_schema!({}).to_value());
+            if let Some(properties) = properties.as_object_mut() {
+                properties.insert("law".to_owned(), json_schema!({ "const": name }).to_value());
+            }
+            schema
+        };
+        let plain = json_schema!({
+            "type": "object",
+            "description": "First come, first served; what does not fit is lost.",
+            "additionalProperties": false,
+        });
+        json_schema!({
+            "description": "What a dual queue lies over: { law = \"red\", min_th = 15 }.",
+            "oneOf": [
+                named("drop-tail", plain),
+                named("red", red::Config::json_schema(generator)),
+            ],
+        })
     }
 }
