@@ -6,7 +6,7 @@ Run it from the top of the checkout: `.venv/bin/python examples/own_rate_law.py`
 import tidegate
 
 SCENARIO = "scenarios/explicit-rates.toml"
-OWN = 'variant.load-factor."port.bottleneck.stamp"'
+OWN = "variant.load-factor.port.bottleneck.stamp"
 
 
 class LoadFactor:
