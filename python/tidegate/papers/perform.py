@@ -117,7 +117,7 @@ def _line(study: Study, outcome: Outcome) -> dict[str, Any]:
         "low": outcome.low,
         "high": outcome.high,
         "verdict": outcome.verdict,
-        "reason": outcome.reason,
+        "reason": " ".join(each for each in (outcome.reason, outcome.explanation) if each),
         "parts": list(outcome.parts),
         "values": list(outcome.values),
         "command": command(study, claim),
