@@ -204,6 +204,8 @@ def regenerate(
     for name, content in report.pages(done, pictures).items():
         folder.write(name, content)
         done.files.append(name)
+    if (folder.target / report.SENSITIVITY).exists():
+        done.files.append(report.SENSITIVITY)
     return done
 
 
@@ -235,7 +237,7 @@ def sensitivity(
             judge(claim, study.checks[claim.id].find(runs), Circumstances()) for claim in claims
         ]
         table.append(Varied(what, says, tuple(outcomes)))
-    folder.write("sensitivity.md", report.sensitivity(study, table, seeds).encode())
+    folder.write(report.SENSITIVITY, report.sensitivity(study, table, seeds).encode())
     return table
 
 

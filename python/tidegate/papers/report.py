@@ -38,6 +38,7 @@ MARKS_SAY = (
     "✓ met, ≈ calibrated, ? unresolved, ✗ not met,"
     " ⇄ contradicted by the paper itself, ○ cannot be checked"
 )
+SENSITIVITY = "sensitivity.md"
 RULES = """\
 A number is *met* within 20 % of the paper's (or within two standard deviations of the seeds where
 one of these is under 20 %), an approximate number within 30 %, a ratio within 25 %. An ordering is
@@ -110,7 +111,7 @@ def _report(done: Done, pictures: dict[str, Picture]) -> str:
     lines += [f"In the tables: {MARKS_SAY}. The rules stand [below](#every-claim).", ""]
     for section in study.sections:
         lines += _section(done, section, pictures)
-    lines += _departures(study)
+    lines += _departures(done)
     lines += _every_claim(done)
     lines += _made(done)
     return "\n".join(lines).rstrip() + "\n"
@@ -216,9 +217,9 @@ def _safe(cell: str) -> str:
     return cell.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
 
 
-def _departures(study: Study) -> list[str]:
+def _departures(done: Done) -> list[str]:
     """Return what was guessed, and what the choice hangs on."""
-    deviations = study.deviations().deviations
+    deviations = done.study.deviations().deviations
     if not deviations:
         return []
     lines = ["## What the paper leaves unsaid, and what was taken", ""]
@@ -227,6 +228,8 @@ def _departures(study: Study) -> list[str]:
         others = "; ".join(other.says for other in each.alternatives)
         cells = [each.what, each.taken, " ".join(each.why.split()), others]
         lines.append(f"| {' | '.join(map(_safe, cells))} |")
+    if (done.runs.folder.target / SENSITIVITY).exists():
+        lines += ["", f"What each alternative changes: [{SENSITIVITY}]({SENSITIVITY})."]
     return [*lines, ""]
 
 
