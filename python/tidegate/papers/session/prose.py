@@ -65,8 +65,9 @@ Completions and mean FCT at 1000 arrivals/s of 10 kB, 50 to 300 s:
 - **Other SYN timers at the hosts** (see the picture). Alone, longer waits help:
   {pair("hosts/15s/none")} with waits from 15 s on, {pair("hosts/1s/none")} from 1 s on.
   Together with CP it matters whether they are multiples of the epoch:
-  {pair("hosts/1s/cp")} from 1 s on, {pair("hosts/15s/cp")} from 15 s on, but {pair("hosts/jitter/cp")} with waits up to half as long again at random, by
-  which a retry comes at another phase of an epoch and old sessions get in.
+  {pair("hosts/1s/cp")} from 1 s on, {pair("hosts/15s/cp")} from 15 s on, but
+  {pair("hosts/jitter/cp")} with waits up to half as long again at random, by which a retry
+  comes at another phase of an epoch and old sessions get in.
 
 **Thresholds**, tuned at 1000 arrivals/s of 10 kB on 10 Mbit/s (the most completions of those
 tried), then used elsewhere: completions and mean FCT.
