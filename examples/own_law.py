@@ -1,52 +1,59 @@
-"""A law of your own in Python: admit a fixed number of sessions for each free place.
+"""A law of your own in Python, beside two built-in ones on the same traffic.
 
 Run it from the top of the checkout: `.venv/bin/python examples/own_law.py`
 """
+
+from rich import print as show
 
 import tidegate
 
 EPOCH_S = 1.0
 
 
-class KeepOpen:
-    """Hold the number of open sessions near a target, from the counts of the gate alone.
+class Aimd:
+    """Add to the admissions while the queue loses little, and cut them when it loses much."""
 
-    Every second it admits as many sessions as have ended since the last one,
-    and those that are missing to the target.
-    """
-
-    def __init__(self, target: int) -> None:
-        self.target = target
-        self.open = 0
+    def __init__(
+        self,
+        increase: float = 5.0,
+        decrease: float = 0.8,
+        threshold: float = 0.01,
+        alpha_min: float = 10.0,
+    ) -> None:
+        self.increase = increase
+        self.decrease = decrease
+        self.threshold = threshold
+        self.alpha_min = alpha_min
+        self.alpha = alpha_min
 
     def start(self, now_s: float, knobs: tidegate.Knobs) -> float:
-        """Begin with as many sessions as the target has room for."""
-        knobs.allowance = self.target
+        """Begin with the least."""
+        knobs.allow(int(self.alpha), EPOCH_S)
         return now_s + EPOCH_S
 
     def update(
         self, now_s: float, view: tidegate.View, counts: tidegate.Counts, knobs: tidegate.Knobs
     ) -> float:
-        """Refill up to the target."""
-        self.open = max(self.open + counts.admitted - counts.departed, 0)
-        knobs.allowance = max(self.target - self.open, 0)
+        """Decide what the next epoch admits."""
+        lost = view.queue_drops / max(view.queue_offered, 1)
+        if lost > self.threshold:
+            self.alpha = max(self.alpha * self.decrease, self.alpha_min)
+        elif counts.arrived > counts.admitted:  # else the allowance was not put to the test
+            self.alpha += self.increase
+        knobs.allow(int(self.alpha), EPOCH_S)
         return now_s + EPOCH_S
 
 
 def main() -> None:
-    """Run the overloaded link under this law and under none."""
-    short = {"duration": "60s", "warmup": "20s"}
-    own = {"law": "python", "name": "keep-open", "limiter": "counter"}
+    """Compare it on an overloaded link with no control and with close-probe."""
     comparison = tidegate.compare(
         "scenarios/overloaded-access-link.toml",
-        gates=["none", own],
-        seeds=2,
-        settings=short,
-        laws={"keep-open": KeepOpen(target=200)},
+        gates=["none", "close-probe", {"law": "python", "name": "aimd", "limiter": "token-bucket"}],
+        seeds=3,
+        settings={"duration": "120s", "warmup": "20s"},
+        laws={"aimd": Aimd()},
     )
-    for average in comparison.averages:
-        completed = average["completed_per_s"]["mean"]
-        print(f"{average['settings']['gate']:40} {completed:7.1f} sessions completed per second")
+    show(comparison.table)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ __all__ = [
     "Counts",
     "Knobs",
     "LawFault",
+    "RateCounts",
+    "RateKnobs",
     "Scenario",
     "ScenarioError",
     "Simulation",
@@ -72,9 +74,22 @@ class Knobs:
     token_interval_ns: int
     token_depth_ns: int
     pass_all: bool
+    def __new__(
+        cls,
+        *,
+        allowance: int = 0,
+        token_interval_ns: int = 0,
+        token_depth_ns: int = 0,
+        pass_all: bool = False,
+    ) -> Knobs: ...
+    def allow(self, sessions: int, epoch_s: float) -> None: ...
+    def open(self) -> None: ...
 
 @final
 class Counts:
+    def __new__(
+        cls, *, arrived: int = 0, admitted: int = 0, departed: int = 0, resets: int = 0
+    ) -> Counts: ...
     @property
     def arrived(self) -> int: ...
     @property
@@ -85,7 +100,36 @@ class Counts:
     def resets(self) -> int: ...
 
 @final
+class RateKnobs:
+    rate_bps: float
+
+@final
+class RateCounts:
+    @property
+    def packets(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def dropped_bytes(self) -> int: ...
+    @property
+    def mean_rtt_s(self) -> float | None: ...
+    @property
+    def mean_rtt_by_bytes_s(self) -> float | None: ...
+
+@final
 class View:
+    def __new__(
+        cls,
+        *,
+        rate_bps: int,
+        queue_packets: int = 0,
+        queue_bytes: int = 0,
+        min_queue_packets: int = 0,
+        queue_offered: int = 0,
+        queue_drops: int = 0,
+        busy_s: float = 0.0,
+        idle_since_s: float | None = None,
+    ) -> View: ...
     @property
     def rate_bps(self) -> int: ...
     @property

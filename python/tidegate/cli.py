@@ -467,6 +467,19 @@ def _options(
     """Take the options that stand before a command."""
 
 
+class _Stopped(KeyboardInterrupt):
+    """Ctrl-C, as a class of its own.
+
+    The interpreter marks a plain KeyboardInterrupt that passes through `exec`
+    of a text (as importing a dataclass does) and in the end kills the process
+    by the signal, though the exception was handled; it does not mark a subclass.
+    """
+
+
+def _interrupted(_signal: int, _frame: object) -> None:
+    raise _Stopped
+
+
 def _terminated(_signal: int, _frame: object) -> None:
     raise SystemExit(TERMINATED)
 
@@ -494,6 +507,9 @@ def main() -> None:
     """Run the command line."""
     # As an exception, so that temporary folders are removed on the way out.
     signal.signal(signal.SIGTERM, _terminated)
+    # Left alone where it is ignored, as under `nohup` or in the background of a shell.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupted)
     warnings.showwarning = _warned
     try:
         app()

@@ -117,8 +117,8 @@ def class_statistics(flows: Mapping[str, Any], window: Window) -> dict[str, Any]
     Over flows that closed in the window: `fct_*_s` from the first SYN,
     `fct_admitted_*_s` from admission, `goodput_mean_bps`, `size_mean_bytes`,
     `share_le_10kB` (share of sizes up to 10 000 B).
-    Over all flows ever: `retransmitted_packets`, `timeouts`, and
-    `retransmitted_share` of all data transmissions.
+    Over all flows ever: `retransmitted_packets`, `timeouts`, `delivered_bytes`
+    (in order, so far), and `retransmitted_share` of all data transmissions.
     `open_mean`: time average of flows between admission and their end.
     """
     start, admitted, closed = flows["start_s"], flows["admitted_s"], flows["closed_s"]
@@ -127,6 +127,7 @@ def class_statistics(flows: Mapping[str, Any], window: Window) -> dict[str, Any]
     in_closed, in_gave_up = window.has(closed), window.has(gave_up)
     never_in, unfinished = np.isnan(admitted), np.isnan(closed) & np.isnan(gave_up)
     sizes = np.asarray(flows["size_bytes"], dtype=float)[in_closed]
+    sizes = sizes[~np.isnan(sizes)]  # a flow without end that was stopped has none
     fct, fct_admitted = flows["fct_s"][in_closed], flows["fct_admitted_s"][in_closed]
     wait = (admitted - start)[in_admitted]
     sent, again = int(np.sum(flows["sent_packets"])), int(np.sum(flows["retransmitted_packets"]))
@@ -156,6 +157,7 @@ def class_statistics(flows: Mapping[str, Any], window: Window) -> dict[str, Any]
         "retransmitted_packets": again,
         "retransmitted_share": share(again, sent),
         "timeouts": int(np.sum(flows["timeouts"])),
+        "delivered_bytes": int(np.sum(flows["delivered_bytes"])),
         "open_mean": time_average(admitted, np.fmin(closed, gave_up), window),
     }
 
@@ -183,7 +185,7 @@ def port_statistics(totals: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return what each port did in the window; counts are packets, times of SYNs included."""
     codes, names = totals["port"]
     reasons = [name for name in totals if name.startswith("drops_")]
-    plain = ("syn_arrived", "syn_refused", "data_arrived", "data_dropped", "marked")
+    plain = ("syn_arrived", "syn_refused", "syn_dropped", "data_arrived", "data_dropped", "marked")
     ports = []
     for row, code in enumerate(codes):
         port: dict[str, Any] = {"name": names[code]}

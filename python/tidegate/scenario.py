@@ -113,10 +113,12 @@ def gate_cells(
     opens a session there and how one is refused belong to the port, so they
     are kept; parameters of the same law are kept too.
     """
-    cells = []
+    cells: list[Cell] = []
     for gate in gates:
         asked = _shorthand(gate) if isinstance(gate, str) else gate
         label = gate if isinstance(gate, str) else _label(gate)
+        if not isinstance(gate, str) and any(label == cell.label for cell in cells):
+            label = _label(gate, full=True)
         kept = dict(written) if asked.get("law") == written.get("law") else {}
         if asked.get("law") != "none":
             kept |= {name: written[name] for name in ("admit", "refuse") if name in written}
@@ -125,9 +127,12 @@ def gate_cells(
     return cells
 
 
-def _label(gate: Mapping[str, Any]) -> str:
-    rest = [f"{name}={value}" for name, value in gate.items() if name != "law"]
-    return ":".join([str(gate.get("law", "?")), *rest])
+def _label(gate: Mapping[str, Any], *, full: bool = False) -> str:
+    """Return a name for the column: of a law of the caller's own, the one it was given."""
+    law, said = str(gate.get("law", "?")), {"law"}
+    if law == "python" and "name" in gate and not full:
+        law, said = str(gate["name"]), {"law", "name", "limiter"}
+    return ":".join([law, *(f"{name}={value}" for name, value in gate.items() if name not in said)])
 
 
 _POSITIONAL = {"fixed-rate": "rate", "python": "name"}

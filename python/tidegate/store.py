@@ -33,12 +33,14 @@ class Store:
 
     Files go to a hidden temporary folder beside `target`; `commit` moves it
     into place, replacing what an earlier run wrote there. Without `commit`
-    nothing is left behind. A folder that holds anything else is never touched.
+    nothing is left behind. A folder that holds anything else is never touched,
+    nor the many runs of a sweep, unless `over_sweep` is set.
     """
 
-    def __init__(self, target: str | Path) -> None:
+    def __init__(self, target: str | Path, *, over_sweep: bool = False) -> None:
         self.target = Path(target).absolute()
-        _refuse_strangers(self.target)
+        self.over_sweep = over_sweep
+        _refuse_strangers(self.target, over_sweep=over_sweep)
         try:
             self.target.parent.mkdir(parents=True, exist_ok=True)
             beside = f".{self.target.name}."
@@ -92,7 +94,7 @@ class Store:
 
     def commit(self) -> Path:
         """Move the folder into its place; return that place, relative if it is below here."""
-        _refuse_strangers(self.target)
+        _refuse_strangers(self.target, over_sweep=self.over_sweep)
         try:
             self.temporary.chmod(0o777 & ~umask())
             if self.target.exists():
@@ -125,7 +127,7 @@ def display(path: Path) -> Path:
     return path
 
 
-def _refuse_strangers(target: Path) -> None:
+def _refuse_strangers(target: Path, *, over_sweep: bool) -> None:
     """Raise unless the folder is absent, empty, or holds nothing but tidegate's results."""
     try:
         if not target.exists():
@@ -142,17 +144,29 @@ def _refuse_strangers(target: Path) -> None:
             f" ({', '.join(strangers[:3])}{', ...' if len(strangers) > 3 else ''}).",
             "Choose another folder with --out, or move those files away.",
         )
+    if not over_sweep and _read(target / MANIFEST).get("command") == "sweep":
+        raise TidegateError(
+            f"Will not replace {display(target)}: it holds the runs of a sweep.",
+            "Choose another folder with --out, or remove that one first.",
+        )
 
 
 def _written(manifest: Path) -> set[str]:
     """Return the names, at the top of a folder, that its manifest says tidegate wrote."""
+    content = _read(manifest)
+    try:
+        return {MANIFEST, *(name.split("/")[0] for name in content["files"])}
+    except (KeyError, TypeError, AttributeError):
+        return set()
+
+
+def _read(manifest: Path) -> dict[str, Any]:
+    """Return a manifest of tidegate's, or nothing."""
     try:
         content = json.loads(manifest.read_text(encoding="utf-8"))
-        if "tidegate" not in content:
-            return set()
-        return {MANIFEST, *(name.split("/")[0] for name in content["files"])}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return set()
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) and "tidegate" in content else {}
 
 
 @cache

@@ -225,3 +225,29 @@ def test_help_starts_quickly_and_loads_nothing_heavy():
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout.strip().endswith("[]")
+
+
+MEETS_CTRL_C_IN_THE_TEXT_OF_A_CLASS = """\
+import signal
+from tidegate import cli
+
+def app():
+    try:
+        exec("signal.raise_signal(signal.SIGINT)", {"signal": signal})
+    except KeyboardInterrupt:
+        raise SystemExit(130)
+
+cli.app = app
+cli.main()
+"""
+
+
+def test_ctrl_c_while_something_is_imported_ends_with_the_code_of_ctrl_c(tmp_path):
+    """An interrupt that passes through `exec` of a text must not become a death by signal.
+
+    The expected code is the shell's for Ctrl-C, 128 + 2; with Python's own
+    handler the process dies by the signal instead (code -2), handled or not.
+    """
+    (tmp_path / "met.py").write_text(MEETS_CTRL_C_IN_THE_TEXT_OF_A_CLASS, encoding="utf-8")
+    run = subprocess.run([sys.executable, "-m", "met"], cwd=tmp_path, timeout=60, check=False)
+    assert run.returncode == 130

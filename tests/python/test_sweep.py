@@ -543,3 +543,12 @@ def test_a_shard_goes_into_its_own_folder(tidegate, overload_file):
     assert done.returncode == 0, done.stderr
     assert "tidegate merge" in done.stderr
     assert len(runs(overload_file.parent / "out" / "small-overload-sweep-2-of-4")) == 2
+
+
+def test_the_runs_of_a_sweep_are_not_replaced_by_a_single_run(overload, tmp_path):
+    """What took long is removed by its owner only, never by a command that reuses the name."""
+    tidegate.sweep(overload, {RATES: [5, 10]}, seeds=1, settings=QUICK, out=tmp_path / "s")
+    kept = sorted(path for path in (tmp_path / "s").rglob("*") if path.is_file())
+    with pytest.raises(tidegate.TidegateError, match="holds the runs of a sweep"):
+        tidegate.compare(overload, gates=["none"], seeds=1, settings=QUICK, out=tmp_path / "s")
+    assert sorted(path for path in (tmp_path / "s").rglob("*") if path.is_file()) == kept

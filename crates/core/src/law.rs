@@ -6,6 +6,8 @@
 //! that was not handed in.
 
 pub mod aqm;
+pub mod pushout;
+pub mod rate;
 pub mod session;
 
 use crate::packet::{Flags, Packet};
@@ -27,17 +29,20 @@ pub enum Reason {
     Custom,
     /// The link lost the packet after its transmission.
     LinkLoss,
+    /// The queue held so much data that a connection was not to be opened.
+    Connection,
 }
 
 impl Reason {
     /// Every reason, in the order of its counter.
-    pub const ALL: [Reason; 6] = [
+    pub const ALL: [Reason; 7] = [
         Reason::QueueFull,
         Reason::Early,
         Reason::SessionRefused,
         Reason::Evicted,
         Reason::Custom,
         Reason::LinkLoss,
+        Reason::Connection,
     ];
     /// How many reasons there are.
     pub const COUNT: usize = Self::ALL.len();
@@ -51,6 +56,7 @@ impl Reason {
             Reason::Evicted => "evicted",
             Reason::Custom => "custom",
             Reason::LinkLoss => "link_loss",
+            Reason::Connection => "connection",
         }
     }
 }
@@ -126,13 +132,14 @@ pub struct View<'a> {
 /// What a law decided at a tick, as a row for the `events` table.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Decision {
-    /// The phase that the law is in now.
+    /// The phase that the law is in now; empty: it only looked, and decided nothing.
     pub phase: &'static str,
     /// The value that it set: for a session law, sessions allowed per epoch,
-    /// infinite while everything passes.
+    /// infinite while everything passes; for a rate law, what it tells senders.
     pub set: f64,
     /// The value that it set it from: for a session law, the (smoothed)
-    /// completions per epoch, or the measure that it holds against a threshold.
+    /// completions per epoch, or the measure that it holds against a threshold;
+    /// for a rate law, what it takes the traffic to be.
     pub from: f64,
 }
 

@@ -4,7 +4,11 @@
 //! or starts a thread. Time and randomness come in as arguments, so the same
 //! code runs in the simulator and on real packets.
 
+// a law reads the same inside this crate and outside of it
+extern crate self as tidegate_core;
+
 pub mod law;
 pub mod packet;
 pub mod port;
 pub mod units;
+pub mod wire;

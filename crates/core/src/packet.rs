@@ -62,16 +62,108 @@ pub struct SackBlock {
     pub len: u16,
 }
 
-/// The one extension header that a packet may carry.
+/// What a sender asks for and what the ports on its way leave of it (qfcp, 2.1).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct RateHeader {
+    /// Rate that the sender asks for and the path grants so far, in bytes per
+    /// second; zero: nothing is asked, as on an acknowledgement.
+    pub request: u32,
+    /// What the receiver hands back of the request, in bytes per second; zero: nothing.
+    pub feedback: u32,
+    /// The sender's smoothed round-trip time, in microseconds; zero: not measured.
+    pub rtt_us: u32,
+}
+
+/// The congestion header of XCP (draft-falk-xcp-spec-03, section 3).
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct XcpHeader {
+    /// The sender's smoothed round-trip time, in microseconds; zero: not measured.
+    pub rtt_us: u32,
+    /// Time between two packets of the sender at its present rate (X), in seconds.
+    pub spacing_s: f32,
+    /// Change of rate that the sender wants and the path grants so far, in bytes per second.
+    pub delta: f32,
+    /// What the receiver hands back of it, in bytes per second.
+    pub reverse: f32,
+}
+
+/// The one extension header that a packet may carry.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub enum Ext {
     /// No extension.
     #[default]
     None,
     /// Selective acknowledgements (RFC 2018), the most recent block first.
     Sack([SackBlock; 4]),
+    /// An explicit rate.
+    Rate(RateHeader),
+    /// XCP.
+    Xcp(XcpHeader),
+    /// How busy the busiest port of the way is, in two bits, and what the
+    /// receiver hands back of it (VCP); zero: not said.
+    Load {
+        /// What the ports have written.
+        code: u8,
+        /// What came back.
+        echo: u8,
+    },
+    /// Selective acknowledgements beside what a receiver hands back: the
+    /// `feedback`, `reverse` (its bits) or `echo` of the other headers.
+    SackWith {
+        /// What is handed back.
+        word: u32,
+        /// The most recent block first.
+        blocks: [SackBlock; 3],
+    },
+    /// How readily the packet may be given up (blitz, 2.1).
+    Priority {
+        /// Place in its burst: 0 is given up last.
+        level: u32,
+        /// Number of the burst, for the receiver to hand back.
+        burst: u32,
+    },
     /// Sixteen bytes that a control of the user's own gives a meaning to.
     Custom([u32; 4]),
+}
+
+impl Ext {
+    /// What a receiver hands back of this header on its acknowledgement.
+    pub fn echoed(self) -> Ext {
+        match self {
+            Ext::Rate(header) => {
+                Ext::Rate(RateHeader { request: 0, feedback: header.request, rtt_us: 0 })
+            }
+            Ext::Xcp(header) => {
+                Ext::Xcp(XcpHeader { reverse: header.delta, ..XcpHeader::default() })
+            }
+            Ext::Load { code, .. } => Ext::Load { code: 0, echo: code },
+            other => other,
+        }
+    }
+
+    /// The same with blocks of selective acknowledgement, as many as fit.
+    pub fn with_blocks(self, blocks: [SackBlock; 4]) -> Ext {
+        let word = match self {
+            Ext::Rate(header) => header.feedback,
+            Ext::Xcp(header) => header.reverse.to_bits(),
+            Ext::Load { echo, .. } => u32::from(echo),
+            Ext::Custom(_) => return self,
+            Ext::None | Ext::Sack(_) | Ext::SackWith { .. } | Ext::Priority { .. } => {
+                return Ext::Sack(blocks);
+            }
+        };
+        Ext::SackWith { word, blocks: [blocks[0], blocks[1], blocks[2]] }
+    }
+
+    /// The blocks of selective acknowledgement, the most recent first.
+    #[inline]
+    pub fn blocks(&self) -> Option<&[SackBlock]> {
+        match self {
+            Ext::Sack(blocks) => Some(blocks),
+            Ext::SackWith { blocks, .. } => Some(blocks),
+            _ => None,
+        }
+    }
 }
 
 /// A packet as the network sees it.

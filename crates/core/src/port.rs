@@ -13,16 +13,18 @@
 //! `departed` are in transmission or propagation and carry their delivery time;
 //! those after it wait and carry their arrival time.
 
+mod queueing;
 mod ring;
 mod stages;
+mod stamp;
 
-use crate::law::aqm::Found;
-use crate::law::{Draw, Fault, Reason, Verdict, View};
+use crate::law::{Draw, Fault, Reason, View};
 use crate::packet::{Flags, Packet};
 use crate::units::{Pace, Rate, Time};
 
 use ring::Ring;
 pub use stages::{Backlog, Discipline, GateStage, Next, Queue, Stages, Ticked};
+pub use stamp::{Stamp, Stamper};
 
 /// What became of an arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,6 +69,8 @@ pub struct Counters {
     pub data_arrived: u64,
     /// Lost packets with payload.
     pub data_dropped: u64,
+    /// Lost packets with SYN set.
+    pub syn_dropped: u64,
     /// Packets that were marked instead of lost.
     pub marked: u64,
     /// Lost packets by [`Reason`], in the order of [`Reason::ALL`].
@@ -168,10 +172,12 @@ impl<C: Default> Port<C> {
 
     /// The average queue that the discipline goes by, in packets; none: it keeps none.
     pub fn avg_queue_packets(&self, now: Time) -> Option<f64> {
-        let idle = (self.queue_packets() == 0 && self.free_at <= now).then(|| now - self.free_at);
+        // what is held back may wait at an idle link
+        let idle = (self.free_at <= now).then(|| now - self.free_at);
         match &self.stages.as_ref()?.queue {
             Queue::Red(red) => Some(red.average_after(idle, self.pace)),
-            Queue::DropTail | Queue::Custom(_) => None,
+            Queue::DualQueue(dual) => Some(dual.average_after(idle, self.pace)),
+            Queue::DropTail | Queue::PushOut(_) | Queue::Custom(_) => None,
         }
     }
 
@@ -190,10 +196,10 @@ impl<C: Default> Port<C> {
     /// When the port next has something to do: a delivery, or a held packet to let go.
     #[inline]
     pub fn next_event(&self) -> Time {
-        let delivery = self.ring.in_flight_head().map_or(Time::NEVER, |packet| packet.at);
+        let due = |head: Option<&Packet>| head.map_or(Time::NEVER, |packet| packet.at);
         match &self.stages {
-            None => delivery,
-            Some(stages) => delivery.min(stages.wake),
+            None => due(self.ring.in_flight_head()),
+            Some(stages) => due(self.ring.in_flight_head_unburied()).min(stages.wake),
         }
     }
 
@@ -206,6 +212,11 @@ impl<C: Default> Port<C> {
         if self.stages.is_some() {
             return self.advance_staged(now);
         }
+        self.serve_due(now);
+    }
+
+    #[inline]
+    fn serve_due(&mut self, now: Time) {
         while self.ring.waiting() > 0 && self.free_at <= now {
             self.serve();
         }
@@ -233,7 +244,12 @@ impl<C: Default> Port<C> {
     /// It stays readable in its place until the next arrival at this port.
     #[inline]
     pub fn deliver(&mut self, now: Time) -> Option<(&Packet, C)> {
-        self.advance(now);
+        if self.is_plain() {
+            self.serve_due(now);
+        } else {
+            self.advance(now);
+            self.ring.skip_buried();
+        }
         self.ring.pop_delivered(now)
     }
 
@@ -343,6 +359,7 @@ impl<C: Default> Port<C> {
     fn lose(&mut self, packet: &Packet, reason: Reason) -> Outcome {
         self.counters.drops[reason as usize] += 1;
         self.counters.data_dropped += u64::from(packet.flags.has(Flags::DATA));
+        self.counters.syn_dropped += u64::from(packet.flags.has(Flags::SYN));
         Outcome::Lost(reason)
     }
 
@@ -375,158 +392,5 @@ impl<C: Default> Port<C> {
             None => Ok(None),
             Some(stages) => stages.tick(now, view),
         }
-    }
-}
-
-impl<C: Default> Port<C> {
-    /// The port with control: the same steps, with a hook at each.
-    fn arrive_staged(
-        &mut self,
-        packet: &Packet,
-        cargo: C,
-        now: Time,
-        draw: &mut dyn Draw,
-    ) -> Outcome {
-        let Some(mut stages) = self.stages.take() else { return Outcome::Taken };
-        let outcome = self.pass_stages(&mut stages, packet, cargo, now, draw);
-        self.stages = Some(stages);
-        if outcome == Outcome::Taken {
-            self.advance(now);
-        }
-        outcome
-    }
-
-    fn pass_stages(
-        &mut self,
-        stages: &mut Stages,
-        packet: &Packet,
-        cargo: C,
-        now: Time,
-        draw: &mut dyn Draw,
-    ) -> Outcome {
-        let mut admitted = false;
-        let mut marked = false;
-        let mut verdict = stages.arrive(packet, now, draw, &mut admitted).on(packet);
-        if let Verdict::Pass | Verdict::Mark(_) = verdict {
-            marked = verdict != Verdict::Pass;
-            verdict = self.queue_verdict(stages, packet, now, draw).on(packet);
-        }
-        match verdict {
-            Verdict::Pass => {}
-            Verdict::Mark(_) => marked = true,
-            Verdict::Drop(reason) => {
-                stages.dropped(packet, reason, now);
-                return self.lose(packet, reason);
-            }
-            Verdict::Reject(reason) => {
-                stages.dropped(packet, reason, now);
-                self.lose(packet, reason);
-                return Outcome::Rejected(reason);
-            }
-        }
-        self.take(packet, cargo, now);
-        if admitted {
-            let taken = self.ring.last_mut();
-            taken.flags = taken.flags.with(Flags::ADMITTED);
-            taken.sent = now;
-        }
-        if marked {
-            let taken = self.ring.last_mut();
-            taken.flags = taken.flags.with(Flags::CE);
-            self.counters.marked += 1;
-        }
-        stages.enqueued(packet, now);
-        Outcome::Taken
-    }
-
-    /// Whether the queue takes the packet.
-    fn queue_verdict(
-        &mut self,
-        stages: &mut Stages,
-        packet: &Packet,
-        now: Time,
-        draw: &mut dyn Draw,
-    ) -> Verdict {
-        let packets = self.ring.waiting() - stages.tombstones;
-        let idle = (packets == 0 && self.free_at <= now).then(|| now - self.free_at);
-        let fits = idle.is_some()
-            || (packets < self.limit_packets
-                && self.backlog_bytes + u64::from(packet.size) <= self.limit_bytes);
-        match &mut stages.queue {
-            Queue::DropTail if fits => Verdict::Pass,
-            Queue::DropTail => Verdict::Drop(Reason::QueueFull),
-            Queue::Red(red) => {
-                let (bytes, pace) = (self.backlog_bytes, self.pace);
-                red.arrive(packet.size, &Found { packets, bytes, fits, idle, pace }, draw)
-            }
-            Queue::Custom(_) if idle.is_some() => Verdict::Pass,
-            Queue::Custom(_) => self.custom_verdict(stages, packet, now, draw),
-        }
-    }
-
-    /// What a discipline of the user's own says; it may evict others.
-    fn custom_verdict(
-        &mut self,
-        stages: &mut Stages,
-        packet: &Packet,
-        now: Time,
-        draw: &mut dyn Draw,
-    ) -> Verdict {
-        let queued = self.ring.waiting() - stages.tombstones;
-        let Queue::Custom(discipline) = &mut stages.queue else { return Verdict::Pass };
-        let mut backlog = Backlog {
-            ring: &mut self.ring,
-            packets: queued,
-            bytes: self.backlog_bytes,
-            limit_packets: self.limit_packets,
-            limit_bytes: self.limit_bytes,
-            evicted: Vec::new(),
-        };
-        let verdict = discipline.admit(packet, &mut backlog, now, draw);
-        let evicted = std::mem::take(&mut backlog.evicted);
-        for victim in &evicted {
-            stages.tombstones += 1;
-            self.backlog_bytes -= u64::from(victim.size);
-            self.counters.waited_ps = self.counters.waited_ps.wrapping_add(now.ps());
-            self.lose(victim, Reason::Evicted);
-            stages.dropped(victim, Reason::Evicted, now);
-        }
-        verdict
-    }
-
-    fn advance_staged(&mut self, now: Time) {
-        let Some(mut stages) = self.stages.take() else { return };
-        if stages.wake != Time::NEVER {
-            // the link was kept waiting: what goes now starts now
-            stages.wake = Time::NEVER;
-            self.free_at = self.free_at.max(now);
-        }
-        while self.free_at <= now && self.bury(&mut stages) {
-            match stages.next(&mut self.ring, now) {
-                Next::Oldest => {}
-                Next::At(index) => self.ring.bring_forward(index),
-                Next::NotBefore(later) => {
-                    stages.wake = later;
-                    break;
-                }
-            }
-            let start = self.free_at.max(self.ring.first_waiting_mut().at);
-            stages.depart(self.ring.first_waiting_mut(), start);
-            self.serve();
-            stages.note_queue(self.ring.waiting() - stages.tombstones);
-        }
-        self.stages = Some(stages);
-    }
-
-    /// Skips evicted packets at the front; whether a packet waits behind them.
-    fn bury(&mut self, stages: &mut Stages) -> bool {
-        while self.ring.waiting() > 0 {
-            if !self.ring.first_waiting_mut().flags.has(Flags::EVICTED) {
-                return true;
-            }
-            self.ring.discard_first_waiting();
-            stages.tombstones -= 1;
-        }
-        false
     }
 }

@@ -5,6 +5,7 @@
 
 mod cdf;
 mod change;
+mod control;
 mod free;
 mod network;
 mod replay;
@@ -18,6 +19,7 @@ use tidegate_core::units::Time;
 
 use crate::Report;
 use crate::document::{Document, PortDoc};
+use crate::law::stamp::StampLaw;
 use crate::report::{Place, Problem, Text};
 use crate::scenario::{Gate, Port, Scenario};
 use crate::tree::decode::{joined, spelling};
@@ -98,6 +100,16 @@ pub(crate) fn typed(mut root: Node) -> Result<Document, Problem> {
 /// Puts the settings of each law one level down, under the law's name, where
 /// types can tell them apart: `{ law = "x", a = 1 }` becomes `{ law = { x = { a = 1 } } }`.
 fn rearrange(root: &mut Node) {
+    if let Some(traffic) = root.table_mut().and_then(|table| entry_mut(table, "traffic"))
+        && let Some(classes) = traffic.value.table_mut()
+    {
+        for class in &mut classes.entries {
+            let transport = class.value.table_mut().and_then(|class| entry_mut(class, "transport"));
+            if let Some(transport) = transport {
+                control::spread(&mut transport.value);
+            }
+        }
+    }
     let Some(port) = root.table_mut().and_then(|table| entry_mut(table, "port")) else {
         return;
     };
@@ -112,7 +124,15 @@ fn rearrange(root: &mut Node) {
             nest(&mut gate.value, &["admit", "refuse"], &["law", "admit", "refuse"]);
         }
         if let Some(queue) = entry_mut(stages, "queue") {
+            // a queue may lie over another one
+            let over = queue.value.table_mut().and_then(|table| entry_mut(table, "over"));
+            if let Some(over) = over {
+                nest(&mut over.value, &[], &["law"]);
+            }
             nest(&mut queue.value, &[], &["law"]);
+        }
+        if let Some(stamp) = entry_mut(stages, "stamp") {
+            nest(&mut stamp.value, &[], &["law"]);
         }
     }
 }
@@ -272,6 +292,10 @@ fn control(check: &mut Check<'_>, port: &mut Port, doc: &PortDoc) {
         refuse("queue", problem);
     }
     port.queue = queue;
+    port.stamp = doc.stamp.law.law();
+    if let Some(Err(problem)) = port.stamp.as_ref().map(StampLaw::check) {
+        refuse("stamp", problem);
+    }
     let Some(law) = doc.gate.law.law() else {
         return;
     };

@@ -87,6 +87,12 @@ pub const PORTS: &[Column] = &[
     column("capacity_bps", "bit/s", U64, "capacity at the end of the interval"),
     column("syn_arrived", "packets", U32, "opening packets that arrived"),
     column("syn_refused", "packets", U32, "of these, dropped or rejected by the gate"),
+    column(
+        "syn_dropped",
+        "packets",
+        U32,
+        "opening packets lost here for whatever reason: refused, dropped by the queue, or lost on the link",
+    ),
     column("data_arrived", "packets", U32, "data packets that arrived"),
     column(
         "data_dropped",
@@ -108,6 +114,12 @@ pub const PORTS: &[Column] = &[
     column("drops_evicted", "packets", U32, "taken out of the queue for a better packet"),
     column("drops_custom", "packets", U32, "dropped by a law of the user's own"),
     column("drops_link_loss", "packets", U32, "lost on the link, after their transmission"),
+    column(
+        "drops_connection",
+        "packets",
+        U32,
+        "connection packets (SYN, SYN+ACK) that a dual queue dropped because of the data that waits",
+    ),
     column("marked", "packets", U32, "marked as having met congestion, instead of dropped"),
     column(
         "queue_packets",

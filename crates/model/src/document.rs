@@ -15,8 +15,10 @@ use tidegate_core::units::{Frequency, Length, Rate, Time};
 
 pub(crate) use named::{Anything, Named};
 
+use crate::control::TransportDoc;
 use crate::law::GateDoc;
 use crate::law::queue::QueueDoc;
+use crate::law::stamp::StampDoc;
 use crate::scenario::Direction;
 
 /// A tidegate scenario.
@@ -173,6 +175,9 @@ pub(crate) struct PortDoc {
     /// Queueing discipline; default drop-tail.
     #[serde(default)]
     pub queue: QueueDoc,
+    /// Explicit rates, written into packets when their transmission starts; default none.
+    #[serde(default)]
+    pub stamp: StampDoc,
 }
 
 /// One traffic class.
@@ -199,7 +204,7 @@ pub(crate) struct ClassDoc {
     pub only: Option<Direction>,
     /// Transport; default tcp with the profile rfc.
     #[serde(default)]
-    pub transport: transport::TransportDoc,
+    pub transport: TransportDoc,
     /// Which end opens the connection: the one that sends the data (upload, the default) or the one that receives it. With `flows` it places the hosts: data of this direction goes the way of the class, that of the other one comes back; default there: the direction that most bytes have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,

@@ -1,15 +1,14 @@
 //! The registry of session laws: every one has its arm and its line here.
 
 pub mod queue;
+pub mod stamp;
 
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize, Serializer, ser};
 use tidegate_core::law::Interval;
-use tidegate_core::law::session::{
-    Counts, Knobs, Limiter, Opener, Refusal, close_probe, fixed_rate, gss_ga, loss_rate, occupancy,
-};
+use tidegate_core::law::session::{self, Counts, Knobs, Limiter, Opener, Refusal};
 
 /// Makes the enum of session laws from one line for each:
 /// `Arm(module, law) = "name in documents"`.
@@ -18,7 +17,7 @@ macro_rules! session_laws {
         /// A session law and its parameters.
         #[derive(Clone, PartialEq, Debug)]
         pub enum GateLaw {
-            $($(#[$doc])* $arm($module::Config),)+
+            $($(#[$doc])* $arm(session::$module::Config),)+
             /// A law of the user's own, supplied by name when the simulation is built.
             Custom {
                 /// The name that the caller knows it by.
@@ -48,7 +47,7 @@ macro_rules! session_laws {
             /// The law's interval half; none for a custom law, which the caller supplies.
             pub fn build(&self) -> Option<Box<dyn Interval<Knobs, Counts>>> {
                 match self {
-                    $(GateLaw::$arm(config) => Some(Box::new($module::$arm::new(config.clone()))),)+
+                    $(GateLaw::$arm(config) => Some(Box::new(session::$module::$arm::new(config.clone()))),)+
                     GateLaw::Custom { .. } => None,
                 }
             }
@@ -71,7 +70,7 @@ macro_rules! session_laws {
         pub(crate) enum LawDoc {
             #[serde(rename = "none")]
             None(Nothing),
-            $(#[serde(rename = $name)] $arm($module::Config),)+
+            $(#[serde(rename = $name)] $arm(session::$module::Config),)+
             #[serde(rename = "python")]
             Python(Python),
         }
@@ -99,7 +98,7 @@ macro_rules! session_laws {
             fn schemas(generator: &mut SchemaGenerator) -> Vec<(&'static str, Schema)> {
                 vec![
                     ("none", Nothing::json_schema(generator)),
-                    $(($name, $module::Config::json_schema(generator)),)+
+                    $(($name, session::$module::Config::json_schema(generator)),)+
                     ("python", Python::json_schema(generator)),
                 ]
             }

@@ -7,6 +7,7 @@
 
 mod check;
 pub mod columns;
+pub mod control;
 mod document;
 pub mod draw;
 pub mod law;

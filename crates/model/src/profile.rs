@@ -80,6 +80,7 @@ fn ns2(profile: Profile) -> Tcp {
         loss_rule: LossRule::FullTcp,
         tick: Time::from_ms(10),
         timestamps: false,
+        handshake: true,
         ecn: false,
         syn_retries: SynRetries { linear: 0, limit: u32::MAX, jitter: 0.0 },
     }
@@ -106,6 +107,7 @@ fn rfc(profile: Profile) -> Tcp {
         loss_rule: LossRule::Rfc,
         tick: Time::ZERO,
         timestamps: false,
+        handshake: true,
         ecn: false,
         syn_retries: SynRetries { linear: 0, limit: u32::MAX, jitter: 0.0 },
     }
@@ -132,6 +134,7 @@ fn linux(profile: Profile) -> Tcp {
         loss_rule: LossRule::Rfc,
         tick: Time::ZERO,
         timestamps: true,
+        handshake: true,
         ecn: false,
         syn_retries: SynRetries { linear: 4, limit: 6, jitter: 0.0 },
     }
@@ -192,6 +195,8 @@ pub struct Tcp {
     pub tick: Time,
     /// Whether every segment is timed (timestamps, RFC 7323) or one per round trip.
     pub timestamps: bool,
+    /// Whether a connection is opened by a handshake, or is open from the start.
+    pub handshake: bool,
     /// Whether both ends understand marks (RFC 3168): data may be marked instead of lost.
     pub ecn: bool,
     /// Retries of a SYN.

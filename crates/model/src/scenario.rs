@@ -9,8 +9,10 @@ use tidegate_core::law::session::{Opener, Refusal};
 pub use tidegate_core::port::Limit;
 use tidegate_core::units::{Length, Rate, Time};
 
+use crate::control::Control;
 use crate::law::GateLaw;
 pub use crate::law::queue::Queue;
+use crate::law::stamp::StampLaw;
 use crate::profile::Tcp;
 use crate::route::Route;
 
@@ -76,6 +78,8 @@ pub struct Port {
     pub gate: Option<Gate>,
     /// Queueing discipline.
     pub queue: Queue,
+    /// Explicit rates, if any.
+    pub stamp: Option<StampLaw>,
 }
 
 impl Port {
@@ -162,6 +166,8 @@ pub struct Class {
 pub enum Transport {
     /// Reliably, and as fast as the network allows.
     Tcp(Tcp),
+    /// Reliably, and as fast as another control says.
+    Controlled(Tcp, Control),
     /// At a constant rate, whatever becomes of it.
     Udp(Udp),
 }
@@ -170,15 +176,15 @@ impl Transport {
     /// Bytes of payload in a full packet.
     pub fn payload(&self) -> u32 {
         match self {
-            Transport::Tcp(tcp) => tcp.mss,
+            Transport::Tcp(tcp) | Transport::Controlled(tcp, _) => tcp.mss,
             Transport::Udp(udp) => udp.packet - Udp::HEADER,
         }
     }
 
-    /// The settings of TCP, where that is the transport.
+    /// The settings of TCP, where the transport is reliable.
     pub fn tcp(&self) -> Option<&Tcp> {
         match self {
-            Transport::Tcp(tcp) => Some(tcp),
+            Transport::Tcp(tcp) | Transport::Controlled(tcp, _) => Some(tcp),
             Transport::Udp(_) => None,
         }
     }

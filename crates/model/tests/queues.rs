@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tidegate_core::law::aqm::{self, red};
+use tidegate_core::law::aqm::{self, dual_queue, red};
+use tidegate_core::law::pushout;
 use tidegate_model::scenario::Queue;
 use tidegate_model::{Report, Scenario, Setting, Source, load, schema, show};
 
@@ -44,6 +45,38 @@ fn a_queue_has_the_settings_of_its_law_and_the_rest_by_default() {
     assert_eq!(queues[..2], [&Queue::Red(wanted), &Queue::DropTail]);
 }
 
+/// design.md: what a dual queue lies over is nested, and has settings of its own.
+#[test]
+fn a_dual_queue_lies_over_another_queue() {
+    let text = text(
+        "law = \"dual-queue\", x_m = 45, x_M = 90, P_M = 0.4, over = { law = \"red\", max_p = 0.3 }",
+    );
+    let set = [("port.bottleneck.queue.over.min_th", "15"), ("port.bottleneck.queue.queues", "1")];
+    let scenario = loaded(&text, &set).unwrap();
+    let beneath =
+        red::Config { min_th: aqm::Setting::Is(15.0), max_p: 0.3, ..red::Config::default() };
+    let wanted = dual_queue::Config {
+        x_M: 90.0,
+        P_M: 0.4,
+        queues: 1,
+        over: dual_queue::Over::of_red(beneath),
+        ..dual_queue::Config::default()
+    };
+    assert_eq!(scenario.network.ports[0].queue, Queue::DualQueue(wanted));
+    let plain = loaded(&text.replace("law = \"red\", max_p = 0.3", "law = \"drop-tail\""), &[]);
+    let plain = plain.unwrap().network.ports[0].queue.clone();
+    let Queue::DualQueue(config) = plain else { panic!("{plain:?}") };
+    assert_eq!(config.over, dual_queue::Over::default());
+}
+
+#[test]
+fn a_push_out_queue_has_levels_and_an_order_of_service() {
+    let scenario = loaded(&text("law = \"pushout\", service = \"priority\""), &[]).unwrap();
+    let wanted =
+        pushout::Config { service: pushout::Service::Priority, ..pushout::Config::default() };
+    assert_eq!(scenario.network.ports[0].queue, Queue::PushOut(wanted));
+}
+
 #[test]
 fn the_shown_queue_spells_defaults_out_and_is_the_same() {
     let text = text("law = \"red\", max_th = 45.5");
@@ -55,12 +88,36 @@ fn the_shown_queue_spells_defaults_out_and_is_the_same() {
     assert_eq!(loaded(&shown, &[]).unwrap(), loaded(&text, &[]).unwrap());
 }
 
+#[test]
+fn a_queue_over_another_one_is_shown_as_it_is_written() {
+    let text = self::text("law = \"dual-queue\", over = { law = \"red\", max_th = 45.5 }");
+    let source = Source { name: "test.toml", text: &text };
+    let shown = show(source, &[], &BTreeMap::new()).unwrap();
+    for part in ["x_M = 45.0", "P_M = 1.0", "queues = 2", "blocked = \"drop\"", "max_th = 45.5"] {
+        assert!(shown.contains(part), "no {part} in\n{shown}");
+    }
+    assert_eq!(loaded(&shown, &[]).unwrap(), loaded(&text, &[]).unwrap());
+}
+
 /// Each case: the queue, and what the message must hold. At 10 Mbit/s the
 /// automatic min_th is 2500 packets/s x 0.005 s / 2 = 6.25.
 #[test]
 fn errors_show_the_setting_and_what_would_be_right() {
     let cases: &[(&str, &[&str])] = &[
-        ("law = \"re\"", &["`re`", "drop-tail, red"]),
+        ("law = \"re\"", &["`re`", "drop-tail, red, dual-queue, pushout"]),
+        (
+            "law = \"dual-queue\", over = { law = \"red\", max_q = 1 }",
+            &["unknown key `max_q`", "port.bottleneck.queue.over", "did you mean `max_p`"],
+        ),
+        (
+            "law = \"dual-queue\", over = { law = \"red\", max_p = 2 }",
+            &["port.bottleneck.queue.over.max_p", "test.toml:5:", "to 1"],
+        ),
+        ("law = \"dual-queue\", over = { law = \"pushout\" }", &["`pushout`", "drop-tail, red"]),
+        ("law = \"dual-queue\", over = { max_p = 1 }", &["queue.over", "`law`"]),
+        ("law = \"dual-queue\", x_M = 44", &["queue.x_M", "below x_m, which is 45"]),
+        ("law = \"dual-queue\", measure = \"now\"", &["`now`", "average, instantaneous"]),
+        ("law = \"pushout\", levels = 1", &["queue.levels", "2 to 65535"]),
         ("law = \"drop-tail\", max_p = 1", &["unknown key `max_p`"]),
         ("law = \"red\", mint_th = 9", &["did you mean `min_th`"]),
         ("law = \"red\", max_p = 2", &["port.bottleneck.queue.max_p", "to 1"]),
@@ -85,5 +142,5 @@ fn the_schema_knows_every_discipline() {
     let laws = schema["$defs"]["Queue"]["oneOf"].as_array().unwrap();
     let names: Vec<&str> =
         laws.iter().map(|law| law["properties"]["law"]["const"].as_str().unwrap()).collect();
-    assert_eq!(names, ["drop-tail", "red"]);
+    assert_eq!(names, ["drop-tail", "red", "dual-queue", "pushout"]);
 }

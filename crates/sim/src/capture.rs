@@ -60,7 +60,7 @@ pub(crate) struct Capture {
 impl Capture {
     pub(crate) fn new(port: u32, scenario: &Scenario) -> Capture {
         let layout = |transport: &Transport| match transport {
-            Transport::Tcp(tcp) => {
+            Transport::Tcp(tcp) | Transport::Controlled(tcp, _) => {
                 Layout::Tcp { mss: u64::from(tcp.mss), header: tcp.header as u16 }
             }
             Transport::Udp(_) => Layout::Udp,
@@ -179,6 +179,10 @@ fn tcp_header(
         () if flags.has(Flags::TO_SOURCE) => {
             let fin = u64::from(packet.ack >= flow.end);
             (1, (1 + bytes_before(packet.ack) + fin) as u32)
+        }
+        // an acknowledgement without data: of the SYN+ACK (0), or of the FIN behind all data
+        () if !flags.has(Flags::DATA) && !flags.has(Flags::FIN) && packet.ack > 0 => {
+            ((2 + bytes_before(flow.end)) as u32, 2)
         }
         () => ((1 + bytes_before(packet.seq)) as u32, 1),
     };

@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
+use tidegate_core::law::rate::RateLaw;
 use tidegate_core::law::session::{Counts, Knobs};
 use tidegate_core::law::{Draw, Interval};
 use tidegate_core::packet::{Flags, Packet};
-use tidegate_core::port::{GateStage, Outcome, Port, Stages};
-use tidegate_core::units::Time;
+use tidegate_core::port::{GateStage, Outcome, Port, Stages, Stamp};
+use tidegate_core::units::{Pace, Time};
 use tidegate_model::draw::stream;
 use tidegate_model::route::{NO_PORT, PacketKind, Routes};
 use tidegate_model::scenario::{self, Loss, Queue, Scenario};
@@ -71,21 +72,24 @@ pub(crate) struct Network {
     pub(crate) hops: u64,
 }
 
-/// Supplies the interval half of a law of the user's own, by its name.
+/// Supplies the interval half of a session law of the user's own, by its name.
 pub(crate) type Laws<'a> = dyn FnMut(&str) -> Option<Box<dyn Interval<Knobs, Counts>>> + 'a;
+/// Supplies the interval half of a rate law of the user's own, by its name.
+pub(crate) type RateLaws<'a> = dyn FnMut(&str) -> Option<RateLaw> + 'a;
 
 impl Network {
     pub(crate) fn new(
         scenario: &Scenario,
         seed: u64,
         laws: &mut Laws<'_>,
+        rate_laws: &mut RateLaws<'_>,
     ) -> Result<Network, BuildError> {
         let specs = &scenario.network.ports;
         let mut ports = Vec::with_capacity(specs.len());
         let mut draws = Vec::with_capacity(specs.len());
         for (number, spec) in (0..).zip(specs) {
             let port = Port::new(number, spec.rate, spec.delay, spec.limit(spec.rate));
-            ports.push(match stages(spec, laws)? {
+            ports.push(match stages(spec, laws, rate_laws)? {
                 None => port,
                 Some(stages) => port.with_stages(stages),
             });
@@ -127,6 +131,12 @@ impl Network {
         if at != Time::NEVER {
             self.events.push(at, Entity::new(Kind::Tick, port));
         }
+    }
+
+    /// The pace of a host's link; none: it has more than one.
+    pub(crate) fn access(&self, node: u16) -> Option<Pace> {
+        let uplink = self.routes.uplinks[usize::from(node)];
+        self.ports.get(uplink as usize).map(|port| port.rate().pace())
     }
 
     /// A host sends a packet.
@@ -253,18 +263,31 @@ impl Network {
     }
 }
 
+fn no_such(law: &str) -> BuildError {
+    BuildError::NoSuchLaw(law.to_owned())
+}
+
 /// The stages that a port's specification asks for.
-fn stages(spec: &scenario::Port, laws: &mut Laws<'_>) -> Result<Option<Stages>, BuildError> {
-    if spec.gate.is_none() && spec.queue == Queue::DropTail {
+fn stages(
+    spec: &scenario::Port,
+    laws: &mut Laws<'_>,
+    rate_laws: &mut RateLaws<'_>,
+) -> Result<Option<Stages>, BuildError> {
+    if spec.gate.is_none() && spec.queue == Queue::DropTail && spec.stamp.is_none() {
         return Ok(None);
     }
     let mut stages = Stages::new();
     stages.queue = spec.queue.build(spec.link());
+    if let Some(law) = &spec.stamp {
+        stages.stamp = Some(match law.build(spec.link()) {
+            Some(stamp) => stamp,
+            None => rate_laws(law.name()).map(Stamp::grant).ok_or_else(|| no_such(law.name()))?,
+        });
+    }
     if let Some(gate) = &spec.gate {
         let law = match gate.law.build() {
             Some(law) => law,
-            None => laws(gate.law.name())
-                .ok_or_else(|| BuildError::NoSuchLaw(gate.law.name().to_owned()))?,
+            None => laws(gate.law.name()).ok_or_else(|| no_such(gate.law.name()))?,
         };
         let half = tidegate_core::law::session::Admit {
             limiter: gate.law.limiter(),

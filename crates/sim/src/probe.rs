@@ -1,6 +1,6 @@
 //! What is measured: columns of flows, ports and decisions.
 
-use tidegate_core::law::Reason;
+use tidegate_core::law::{Decision, Reason, session};
 use tidegate_core::port::{Counters, Port, Ticked};
 use tidegate_core::units::Time;
 use tidegate_model::scenario::Scenario;
@@ -121,9 +121,10 @@ struct PortRow {
     utilisation: f64,
 }
 
-const COUNTS: [&str; 6] = [
+const COUNTS: [&str; 7] = [
     "syn_arrived",
     "syn_refused",
+    "syn_dropped",
     "data_arrived",
     "data_dropped",
     "arrived_packets",
@@ -137,6 +138,7 @@ const DROPS: [&str; Reason::COUNT] = [
     "drops_evicted",
     "drops_custom",
     "drops_link_loss",
+    "drops_connection",
 ];
 
 impl PortRow {
@@ -155,6 +157,7 @@ impl PortRow {
             counts: [
                 (new.syn_arrived - old.syn_arrived) as u32,
                 (new.drops[refused] - old.drops[refused]) as u32,
+                (new.syn_dropped - old.syn_dropped) as u32,
                 (new.data_arrived - old.data_arrived) as u32,
                 (new.data_dropped - old.data_dropped) as u32,
                 (new.arrived - old.arrived) as u32,
@@ -221,7 +224,10 @@ fn port_names(scenario: &Scenario) -> Vec<String> {
 struct EventRow {
     time: Time,
     port: u32,
-    ticked: Ticked,
+    /// Whether the gate's law decided, or the stamp's.
+    gate: bool,
+    decision: Decision,
+    counts: session::Counts,
 }
 
 fn event_columns(rows: &[EventRow], scenario: &Scenario) -> Vec<Column> {
@@ -233,15 +239,18 @@ fn event_columns(rows: &[EventRow], scenario: &Scenario) -> Vec<Column> {
         name,
         data: Data::U64(rows.iter().map(value).collect()),
     };
-    let laws =
-        scenario.network.ports.iter().map(|port| {
-            port.gate.as_ref().map_or(String::new(), |gate| gate.law.name().to_owned())
-        });
+    // of each port the law of its gate, then that of its stamp
+    let laws = scenario.network.ports.iter().flat_map(|port| {
+        let gate = port.gate.as_ref().map(|gate| gate.law.name());
+        let stamp = port.stamp.as_ref().map(|law| law.name());
+        [gate, stamp].map(|name| name.unwrap_or_default().to_owned())
+    });
+    let law = |row: &EventRow| row.port * 2 + u32::from(!row.gate);
     let mut phases: Vec<String> = Vec::new();
     let codes = rows
         .iter()
         .map(|row| {
-            let phase = row.ticked.decision.phase;
+            let phase = row.decision.phase;
             let known = phases.iter().position(|name| name == phase);
             known.unwrap_or_else(|| {
                 phases.push(phase.to_owned());
@@ -252,17 +261,17 @@ fn event_columns(rows: &[EventRow], scenario: &Scenario) -> Vec<Column> {
     let ports: Vec<u32> = rows.iter().map(|row| row.port).collect();
     vec![
         real("time_s", |row| row.time.secs()),
+        Column { name: "port", data: Data::Category { codes: ports, names: port_names(scenario) } },
         Column {
-            name: "port",
-            data: Data::Category { codes: ports.clone(), names: port_names(scenario) },
+            name: "law",
+            data: Data::Category { codes: rows.iter().map(law).collect(), names: laws.collect() },
         },
-        Column { name: "law", data: Data::Category { codes: ports, names: laws.collect() } },
         Column { name: "phase", data: Data::Category { codes, names: phases } },
-        real("set", |row| row.ticked.decision.set),
-        real("from", |row| row.ticked.decision.from),
-        wide("arrived", |row| row.ticked.counts.arrived),
-        wide("admitted", |row| row.ticked.counts.admitted),
-        wide("departed", |row| row.ticked.counts.departed),
+        real("set", |row| row.decision.set),
+        real("from", |row| row.decision.from),
+        wide("arrived", |row| row.counts.arrived),
+        wide("admitted", |row| row.counts.admitted),
+        wide("departed", |row| row.counts.departed),
     ]
 }
 
@@ -310,7 +319,11 @@ impl Probe {
 
     /// A law has decided.
     pub(crate) fn decision(&mut self, time: Time, port: u32, ticked: Ticked) {
-        self.events.push(EventRow { time, port, ticked });
+        let (gate, counts, decision) = match ticked {
+            Ticked::Gate { counts, decision } => (true, counts, decision),
+            Ticked::Stamp(decision) => (false, session::Counts::default(), decision),
+        };
+        self.events.push(EventRow { time, port, gate, decision, counts });
     }
 
     /// Columns of ports over time, of decisions, and of ports over the whole window.

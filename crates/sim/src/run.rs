@@ -6,17 +6,18 @@ use tidegate_core::law::Fault;
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::{Port, Stages};
 use tidegate_core::units::Time;
+use tidegate_model::control;
 use tidegate_model::draw::{ClassDraws, FlowDraw, stream};
 use tidegate_model::profile::Profile;
 use tidegate_model::scenario::{Class, Direction, FlowSize, Scenario, Transport, Udp};
 
 use crate::capture::Capture;
 use crate::engine::{Entity, Kind};
-use crate::network::{Laws, Network};
+use crate::network::{Laws, Network, RateLaws};
 use crate::probe::{Column, Probe, flow_columns};
 use crate::rows::{Row, UNLIMITED};
 use crate::transport::ClassParams;
-use crate::transport::control::{Control, Reno};
+use crate::transport::control::{Any, Control, Reno};
 use crate::transport::table::{FlowId, FlowTable, NewFlow, World};
 use crate::transport::udp::UdpTable;
 
@@ -54,6 +55,8 @@ impl JitterDraw {
 pub struct Custom<'a> {
     /// The interval half of a session law, by the name that the scenario gives it.
     pub laws: Option<&'a mut Laws<'a>>,
+    /// The interval half of a rate law, by the name that the scenario gives it.
+    pub rate_laws: Option<&'a mut RateLaws<'a>>,
     /// Stages to put at ports, by the port's name, in place of what the scenario says.
     pub stages: Vec<(String, Stages)>,
     /// A control for the flows of a class, by the class's name.
@@ -69,6 +72,7 @@ pub type Factory = Box<dyn FnMut() -> Box<dyn Control> + Send>;
 enum Source {
     Reno,
     Udp,
+    Controlled(control::Control),
     Custom(Factory),
 }
 
@@ -84,7 +88,7 @@ pub struct Simulation {
     scenario: Scenario,
     net: Network,
     reno: FlowTable<Reno>,
-    custom: FlowTable<Box<dyn Control>>,
+    other: FlowTable<Any>,
     udp: UdpTable,
     classes: Vec<ClassParams>,
     arrivals: Vec<Arrivals>,
@@ -115,7 +119,7 @@ pub struct Results {
 }
 
 const RENO: u32 = 0;
-const CUSTOM: u32 = 1;
+const OTHER: u32 = 1;
 const UDP: u32 = 7;
 
 impl Simulation {
@@ -133,7 +137,12 @@ impl Simulation {
             Some(laws) => laws,
             None => &mut none,
         };
-        let mut net = Network::new(scenario, seed, laws)?;
+        let mut none = |_: &str| None;
+        let rate_laws: &mut RateLaws<'_> = match custom.rate_laws.take() {
+            Some(laws) => laws,
+            None => &mut none,
+        };
+        let mut net = Network::new(scenario, seed, laws, rate_laws)?;
         for (name, stages) in custom.stages {
             let ports = &scenario.network.ports;
             if let Some(place) = ports.iter().position(|port| port.name == name) {
@@ -150,10 +159,11 @@ impl Simulation {
         let mut arrivals = Vec::new();
         for class in &scenario.traffic {
             let control = custom.controls.iter().position(|(name, _)| *name == class.name);
-            let source = match control {
-                _ if class.transport.tcp().is_none() => Source::Udp,
-                Some(place) => Source::Custom(custom.controls.swap_remove(place).1),
-                None => Source::Reno,
+            let source = match (&class.transport, control) {
+                (Transport::Udp(_), _) => Source::Udp,
+                (_, Some(place)) => Source::Custom(custom.controls.swap_remove(place).1),
+                (Transport::Controlled(_, control), None) => Source::Controlled(control.clone()),
+                (Transport::Tcp(_), None) => Source::Reno,
             };
             arrivals.push(Arrivals { draws: ClassDraws::new(seed, class), pending: None, source });
         }
@@ -164,7 +174,7 @@ impl Simulation {
             scenario: scenario.clone(),
             net,
             reno: FlowTable::new(RENO),
-            custom: FlowTable::new(CUSTOM),
+            other: FlowTable::new(OTHER),
             udp: UdpTable::new(UDP, scenario.traffic.iter().map(udp)),
             arrivals,
             rows: Vec::new(),
@@ -289,7 +299,7 @@ impl Simulation {
         match FlowId(packet.flow).table() {
             RENO => self.reno.deliver(packet, &mut world),
             UDP => self.udp.deliver(packet, &mut world),
-            _ => self.custom.deliver(packet, &mut world),
+            _ => self.other.deliver(packet, &mut world),
         }
     }
 
@@ -306,13 +316,13 @@ impl Simulation {
                 let mut world =
                     World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
                 self.reno.stop(number as u16, &mut world);
-                self.custom.stop(number as u16, &mut world);
+                self.other.stop(number as u16, &mut world);
                 self.udp.stop(number as u16);
                 if let Some(capture) = &mut self.capture {
                     self.reno
                         .open(number as u16, &self.classes)
                         .for_each(|flow| capture.note(flow));
-                    self.custom
+                    self.other
                         .open(number as u16, &self.classes)
                         .for_each(|flow| capture.note(flow));
                 }
@@ -345,8 +355,8 @@ impl Simulation {
             (RENO, Kind::Pace) => self.reno.go_on(id, &mut world),
             (RENO, _) => self.reno.expire(id, &mut world),
             (UDP, _) => self.udp.expire(id, &mut world),
-            (_, Kind::Pace) => self.custom.go_on(id, &mut world),
-            (_, _) => self.custom.expire(id, &mut world),
+            (_, Kind::Pace) => self.other.go_on(id, &mut world),
+            (_, _) => self.other.expire(id, &mut world),
         }
     }
 
@@ -367,7 +377,7 @@ impl Simulation {
             let room = match &self.arrivals[place].source {
                 Source::Reno => self.reno.has_room(),
                 Source::Udp => self.udp.has_room(),
-                Source::Custom(_) => self.custom.has_room(),
+                Source::Controlled(_) | Source::Custom(_) => self.other.has_room(),
             };
             self.rows.push(Row::new(class as u16, size, self.net.now));
             if room {
@@ -386,7 +396,12 @@ impl Simulation {
                 self.reno.start(flow, control, &mut world)
             }
             Source::Udp => self.udp.start(flow, &mut world),
-            Source::Custom(factory) => self.custom.start(flow, factory(), &mut world),
+            Source::Controlled(control) => {
+                let access = world.net.access(flow.pair.0);
+                let control = Any::of(control, &world.classes[class].tcp, access);
+                self.other.start(flow, control, &mut world)
+            }
+            Source::Custom(factory) => self.other.start(flow, Any::Custom(factory()), &mut world),
         };
         if let Some(capture) = &mut self.capture {
             capture.note(started);
@@ -407,9 +422,9 @@ impl Simulation {
         let mut world =
             World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
         self.reno.finish(&mut world);
-        self.custom.finish(&mut world);
+        self.other.finish(&mut world);
         // a million flows: their state must not lie beside the columns
-        drop((self.reno, self.custom, self.udp));
+        drop((self.reno, self.other, self.udp));
         let now = self.net.now;
         let (ports, events, port_totals) =
             self.probe.finish(&mut self.net.ports, now, &self.scenario);
@@ -427,7 +442,7 @@ impl Simulation {
 fn udp(class: &Class) -> Option<Udp> {
     match class.transport {
         Transport::Udp(udp) => Some(udp),
-        Transport::Tcp(_) => None,
+        Transport::Tcp(_) | Transport::Controlled(..) => None,
     }
 }
 

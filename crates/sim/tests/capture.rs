@@ -82,6 +82,8 @@ fn a_flow_is_captured_with_its_bytes_and_times() {
         (537, 536, false, true, false),
         // a round trip later, with Nagle: the short segment with the FIN
         (1073, 428, false, true, true),
+        // the other end closes too: its FIN is acknowledged (RFC 9293, figure 12)
+        (1502, 0, false, true, false),
     ];
     assert_eq!(told, expected);
     // 1 ms and 40 B at 100 Mbit/s to the port
@@ -91,15 +93,22 @@ fn a_flow_is_captured_with_its_bytes_and_times() {
     assert_eq!(ports, (1024, 5001), "flow 0");
     // the second segment follows when the first is through: 576 B at 10 Mbit/s
     assert_eq!(sent[3].at_ns - sent[2].at_ns, 460_800);
+    assert_eq!(sent[5].tcp().acknowledgment_number, 2);
 
     let back = read(&captured(&one(class), "bottleneck.reverse", 10).1);
-    let told: Vec<(u32, u32, bool)> = back
+    let told: Vec<(u32, u32, bool, bool)> = back
         .iter()
         .map(|packet| packet.tcp())
-        .map(|tcp| (tcp.sequence_number, tcp.acknowledgment_number, tcp.syn))
+        .map(|tcp| (tcp.sequence_number, tcp.acknowledgment_number, tcp.syn, tcp.fin))
         .collect();
-    // the FIN counts for one
-    let expected = [(0, 1, true), (1, 537, false), (1, 1073, false), (1, 1502, false)];
+    // a FIN counts for one
+    let expected = [
+        (0, 1, true, false),
+        (1, 537, false, false),
+        (1, 1073, false, false),
+        (1, 1502, false, false),
+        (1, 1502, false, true),
+    ];
     assert_eq!(told, expected);
     assert_eq!((back[0].tcp().source_port, back[0].tcp().destination_port), (5001, 1024));
 }

@@ -131,7 +131,7 @@ class Ledger:
         """Write a run and move it into its place; any thread may call this."""
         number, seed = job
         point = self.plan.subject.points[number]
-        with Store(self.target / run_folder(point, seed)) as store:
+        with Store(self.target / run_folder(point, seed), over_sweep=True) as store:
             more = {
                 "settings": point.says,
                 "inputs": point.inputs,

@@ -56,7 +56,7 @@ def merge(
             "Run the shards again that lack them, or merge what there is with --partial.",
         )
     done = Sweep.of(subjects[0], {job: run.summary for job, run in runs.items()}, names)
-    with Store(out) as store:
+    with Store(out, over_sweep=True) as store:
         for (number, seed), run in runs.items():
             _copy(run, store, run_folder(subjects[0].points[number], seed))
         _finish(store, done, manifests[0])

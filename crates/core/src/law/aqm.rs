@@ -4,6 +4,7 @@
 //! keeps for all of them, and is asked once per arrival with what the arrival
 //! finds ([`Found`]).
 
+pub mod dual_queue;
 pub mod red;
 mod setting;
 
@@ -55,6 +56,11 @@ impl Average {
     #[inline]
     pub fn value(&self) -> f64 {
         self.value
+    }
+
+    /// The weight of the newest sample.
+    pub fn weight(&self) -> f64 {
+        self.w
     }
 
     /// An arrival found so long a queue while the link was sending.

@@ -253,7 +253,10 @@ impl Carry {
 pub type Refused = (&'static str, String);
 
 /// Refuses a number outside `low..=high`.
-pub(crate) fn within(field: &'static str, value: f64, low: f64, high: f64) -> Result<(), Refused> {
+///
+/// # Errors
+/// The field and the range.
+pub fn within(field: &'static str, value: f64, low: f64, high: f64) -> Result<(), Refused> {
     if (low..=high).contains(&value) {
         return Ok(());
     }
@@ -261,7 +264,10 @@ pub(crate) fn within(field: &'static str, value: f64, low: f64, high: f64) -> Re
 }
 
 /// Refuses an epoch shorter than 1 ms or longer than 1 h.
-pub(crate) fn check_epoch(epoch: Time) -> Result<(), Refused> {
+///
+/// # Errors
+/// The field and the range.
+pub fn check_epoch(epoch: Time) -> Result<(), Refused> {
     if (Time::from_ms(1)..=Time::from_secs(3_600)).contains(&epoch) {
         return Ok(());
     }

@@ -114,22 +114,42 @@ impl<C: Default> Ring<C> {
         }
     }
 
-    /// Throws the oldest waiting packet away.
-    ///
-    /// Packets in flight move up by one place: the places before `departed`
-    /// must hold packets in flight only.
-    pub(super) fn discard_first_waiting(&mut self) {
-        let mut place = self.departed;
-        self.cargo[self.place(place)] = C::default();
-        while place != self.head {
-            let here = self.place(place);
-            place = place.wrapping_sub(1);
-            let before = self.place(place);
-            self.packets.swap(here, before);
-            self.cargo.swap(here, before);
-        }
-        self.head = self.head.wrapping_add(1);
+    /// The oldest waiting packet and the one at `index` change places.
+    pub(super) fn swap_forward(&mut self, index: u32) {
+        let here = self.place(self.departed);
+        let there = self.place(self.departed.wrapping_add(index));
+        self.packets.swap(here, there);
+        self.cargo.swap(here, there);
+    }
+
+    /// The oldest waiting packet, which was evicted, goes in among those in
+    /// flight, so that nothing has to move up; [`Ring::skip_buried`] passes over it.
+    pub(super) fn bury_first_waiting(&mut self) {
+        let place = self.place(self.departed);
+        self.cargo[place] = C::default();
         self.departed = self.departed.wrapping_add(1);
+    }
+
+    /// The packet that is delivered next, where some of those in flight are buried.
+    pub(super) fn in_flight_head_unburied(&self) -> Option<&Packet> {
+        let mut place = self.head;
+        while place != self.departed {
+            let packet = &self.packets[self.place(place)];
+            if !packet.flags.has(Flags::EVICTED) {
+                return Some(packet);
+            }
+            place = place.wrapping_add(1);
+        }
+        None
+    }
+
+    /// Drops the buried packets before the one that is delivered next.
+    pub(super) fn skip_buried(&mut self) {
+        while self.head != self.departed
+            && self.packets[self.place(self.head)].flags.has(Flags::EVICTED)
+        {
+            self.head = self.head.wrapping_add(1);
+        }
     }
 
     /// The waiting packets, oldest first, as the two runs of the ring.

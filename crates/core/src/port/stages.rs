@@ -1,12 +1,16 @@
 //! The optional stages of a port: gate, discipline, stamp.
 
+use crate::law::aqm::dual_queue::DualQueue;
 use crate::law::aqm::red::Red;
+use crate::law::pushout::PushOut;
+use crate::law::rate::Moment;
 use crate::law::session::{Admit, Counts, Knobs};
 use crate::law::{Decision, Draw, Fault, Interval, PerPacket, Reason, Verdict, View};
 use crate::packet::{Flags, Packet};
 use crate::units::Time;
 
 use super::ring::{Ring, entomb};
+use super::stamp::Stamp;
 
 /// Session control at a port: the shared per-packet half and a law's interval half.
 pub struct GateStage {
@@ -19,6 +23,7 @@ pub struct GateStage {
     /// Interval half.
     pub law: Box<dyn Interval<Knobs, Counts>>,
     deadline: Time,
+    since: Since,
 }
 
 impl GateStage {
@@ -26,17 +31,56 @@ impl GateStage {
     pub fn new(half: Admit, mut law: Box<dyn Interval<Knobs, Counts>>) -> GateStage {
         let mut knobs = Knobs::default();
         let deadline = law.start(Time::ZERO, &mut knobs);
-        GateStage { half, knobs, counts: Counts::default(), law, deadline }
+        let (counts, since) = (Counts::default(), Since::default());
+        GateStage { half, knobs, counts, law, deadline, since }
     }
 }
 
-/// What happened at a tick: the counts of the interval that ended, and the decision on them.
+/// What happened at a tick: which law decided, and what.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Ticked {
-    /// Opening packets, admissions and ends of the interval.
-    pub counts: Counts,
-    /// What the law decided.
-    pub decision: Decision,
+pub enum Ticked {
+    /// The gate's law, on what was counted in the interval that ended.
+    Gate {
+        /// Opening packets, admissions and ends of the interval.
+        counts: Counts,
+        /// What the law decided.
+        decision: Decision,
+    },
+    /// The stamp's law.
+    Stamp(Decision),
+}
+
+/// What a law's view counts from: its last tick.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Since {
+    offered: u64,
+    drops: u64,
+    busy: Time,
+    min_queue: u32,
+}
+
+impl Since {
+    /// From what was counted since the port was made to what was since the last tick.
+    pub(super) fn view<'a>(&mut self, mut view: View<'a>) -> View<'a> {
+        let present = view.queue_packets;
+        let now = Since {
+            offered: view.queue_offered,
+            drops: view.queue_drops,
+            busy: view.busy,
+            min_queue: present,
+        };
+        let before = std::mem::replace(self, now);
+        view.queue_offered -= before.offered;
+        view.queue_drops -= before.drops;
+        view.busy = view.busy - before.busy;
+        view.min_queue_packets = before.min_queue.min(present);
+        view
+    }
+
+    /// A transmission has started and so many packets still wait.
+    pub(super) fn note_queue(&mut self, waiting: u32) {
+        self.min_queue = self.min_queue.min(waiting);
+    }
 }
 
 /// Which waiting packet a discipline sends next.
@@ -44,8 +88,13 @@ pub struct Ticked {
 pub enum Next {
     /// The oldest.
     Oldest,
-    /// The one so many places behind the oldest (evicted ones counted).
+    /// The one so many places behind the oldest (evicted ones counted); the
+    /// others keep their order.
     At(u32),
+    /// The one so many places behind the oldest, which takes its place.
+    Swap(u32),
+    /// The oldest, which the discipline has kept until this instant.
+    OldestFrom(Time),
     /// None before this instant.
     NotBefore(Time),
 }
@@ -116,6 +165,10 @@ pub enum Queue {
     DropTail,
     /// Random early detection.
     Red(Red),
+    /// Connection packets lost sooner than data.
+    DualQueue(Box<DualQueue>),
+    /// The worst packet gives way to a better one.
+    PushOut(Box<PushOut>),
     /// A discipline of the user's own.
     Custom(Box<dyn Discipline>),
 }
@@ -144,6 +197,8 @@ pub struct Stages {
     pub gate: Option<GateStage>,
     /// Discipline of the queue.
     pub queue: Queue,
+    /// Explicit rates.
+    pub stamp: Option<Stamp>,
     /// A per-packet half of the user's own; its `depart` may stamp.
     pub custom: Option<Box<dyn PerPacket>>,
     /// What was sent and when, since it was last taken, if someone reads along.
@@ -152,16 +207,6 @@ pub struct Stages {
     pub(super) tombstones: u32,
     /// When a held packet may go.
     pub(super) wake: Time,
-    min_queue: u32,
-    last_tick: Totals,
-}
-
-/// What the port had counted at the last tick.
-#[derive(Clone, Copy, Default)]
-struct Totals {
-    offered: u64,
-    drops: u64,
-    busy: Time,
 }
 
 impl Stages {
@@ -191,7 +236,13 @@ impl Stages {
         }
     }
 
-    pub(super) fn enqueued(&mut self, packet: &Packet, now: Time) {
+    /// The queue has taken the packet, behind `before` places of the ring.
+    pub(super) fn enqueued(&mut self, packet: &Packet, before: u32, now: Time) {
+        match &mut self.queue {
+            Queue::DropTail | Queue::Red(_) | Queue::Custom(_) => {}
+            Queue::DualQueue(dual) => dual.enqueued(packet, before),
+            Queue::PushOut(law) => law.enqueued(packet),
+        }
         if let Some(gate) = &mut self.gate {
             gate.half.enqueued(packet, &mut gate.counts);
         }
@@ -200,53 +251,87 @@ impl Stages {
         }
     }
 
+    /// The packet comes to the queue, which may lose it yet.
+    #[inline]
+    pub(super) fn offered(&mut self, packet: &Packet, moment: &Moment) {
+        if let Some(stamp) = &mut self.stamp {
+            stamp.arrive(packet, moment);
+        }
+    }
+
+    /// The queue has lost the packet, before it or out of it.
+    pub(super) fn lost(&mut self, packet: &Packet, reason: Reason, now: Time) {
+        if let Some(stamp) = &mut self.stamp {
+            stamp.dropped(packet);
+        }
+        self.dropped(packet, reason, now);
+    }
+
     pub(super) fn dropped(&mut self, packet: &Packet, reason: Reason, now: Time) {
         if let Some(custom) = &mut self.custom {
             custom.dropped(packet, reason, now);
         }
     }
 
-    pub(super) fn depart(&mut self, packet: &mut Packet, now: Time) {
+    pub(super) fn depart(&mut self, packet: &mut Packet, moment: &Moment) {
+        match &mut self.queue {
+            Queue::DropTail | Queue::Red(_) | Queue::Custom(_) => {}
+            Queue::DualQueue(dual) => dual.departs(packet),
+            Queue::PushOut(law) => law.departs(),
+        }
+        if let Some(stamp) = &mut self.stamp {
+            stamp.depart(packet, moment);
+        }
         if let Some(custom) = &mut self.custom {
-            custom.depart(packet, now);
+            custom.depart(packet, moment.now);
         }
         if let Some(log) = &mut self.log {
-            log.push((now, *packet));
+            log.push((moment.now, *packet));
         }
     }
 
-    pub(super) fn next(&mut self, ring: &mut dyn Waiting, now: Time) -> Next {
-        match &mut self.queue {
-            Queue::Custom(discipline) => discipline.next(ring.slices(), now),
-            Queue::DropTail | Queue::Red(_) => Next::Oldest,
+    /// The oldest place of the ring, of an evicted packet, is given up.
+    #[inline]
+    pub(super) fn buried(&mut self) {
+        self.tombstones -= 1;
+        if let Queue::PushOut(law) = &mut self.queue {
+            law.buried();
         }
     }
 
     /// A transmission has started and so many packets still wait.
     pub(super) fn note_queue(&mut self, waiting: u32) {
-        self.min_queue = self.min_queue.min(waiting);
+        if let Some(gate) = &mut self.gate {
+            gate.since.note_queue(waiting);
+        }
+        if let Some(stamp) = &mut self.stamp {
+            stamp.note_queue(waiting);
+        }
     }
 
     pub(super) fn tick_at(&self) -> Time {
-        self.gate.as_ref().map_or(Time::NEVER, |gate| gate.deadline)
+        let gate = self.gate.as_ref().map_or(Time::NEVER, |gate| gate.deadline);
+        self.stamp.as_ref().map_or(gate, |stamp| gate.min(stamp.tick_at()))
     }
 
-    /// Runs the law that is due; `view` has what was counted since the start.
-    pub(super) fn tick(&mut self, now: Time, mut view: View<'_>) -> Result<Option<Ticked>, Fault> {
-        let Some(gate) = &mut self.gate else { return Ok(None) };
-        if gate.deadline > now {
-            return Ok(None);
+    /// Runs one law that is due; `view` has what was counted since the start.
+    pub(super) fn tick(&mut self, now: Time, view: View<'_>) -> Result<Option<Ticked>, Fault> {
+        if let Some(gate) = &mut self.gate
+            && gate.deadline <= now
+        {
+            let view = gate.since.view(view);
+            let counts = gate.counts;
+            let next = gate.law.update(now, &view, &mut gate.counts, &mut gate.knobs)?;
+            if next <= now {
+                let what = "a law must return the time of its next update, later than now";
+                return Err(format!("{what}: it returned {next} at {now}").into());
+            }
+            gate.deadline = next;
+            return Ok(Some(Ticked::Gate { counts, decision: gate.law.decision() }));
         }
-        let so_far =
-            Totals { offered: view.queue_offered, drops: view.queue_drops, busy: view.busy };
-        let before = std::mem::replace(&mut self.last_tick, so_far);
-        view.queue_offered -= before.offered;
-        view.queue_drops -= before.drops;
-        view.busy = view.busy - before.busy;
-        view.min_queue_packets =
-            std::mem::replace(&mut self.min_queue, view.queue_packets).min(view.queue_packets);
-        let counts = gate.counts;
-        gate.deadline = gate.law.update(now, &view, &mut gate.counts, &mut gate.knobs)?;
-        Ok(Some(Ticked { counts, decision: gate.law.decision() }))
+        match &mut self.stamp {
+            Some(stamp) => Ok(stamp.tick(now, view)?.map(Ticked::Stamp)),
+            None => Ok(None),
+        }
     }
 }

@@ -89,6 +89,7 @@ impl Free {
             access: false,
             gate: None,
             queue: Queue::DropTail,
+            stamp: None,
         }
     }
 

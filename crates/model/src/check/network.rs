@@ -276,6 +276,7 @@ impl<'a> Chain<'a> {
                 access: false,
                 gate: None,
                 queue: Queue::DropTail,
+                stamp: None,
             });
         }
         for (router, prefix) in &self.sources {
@@ -318,6 +319,7 @@ impl<'a> Chain<'a> {
             access: true,
             gate: None,
             queue: Queue::DropTail,
+            stamp: None,
         }
     }
 }

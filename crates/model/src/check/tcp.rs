@@ -10,9 +10,14 @@ use crate::profile::{MaxRto, Profile, Recovery, SynRetries, Tcp, rfc6928, usual_
 const HOUR: Time = Time::from_secs(3600);
 
 /// The effective settings; spells them out in `doc`.
-pub(super) fn effective(check: &mut Check<'_>, class: &str, doc: &mut TcpDoc) -> Tcp {
+pub(super) fn effective(
+    check: &mut Check<'_>,
+    class: &str,
+    transport: &str,
+    doc: &mut TcpDoc,
+) -> Tcp {
     let tcp = overridden(doc);
-    let path = |key| ["traffic", class, "transport", "tcp", key];
+    let path = |key| ["traffic", class, "transport", transport, key];
     let mut within = |key, holds: bool, range: &str| {
         check.require(holds, &path(key), "out of range", &format!("write {range}"));
     };
@@ -80,6 +85,7 @@ fn overridden(doc: &TcpDoc) -> Tcp {
         loss_rule: doc.loss_rule.unwrap_or(base.loss_rule),
         tick: doc.tick.unwrap_or(base.tick),
         timestamps: doc.timestamps.unwrap_or(base.timestamps),
+        handshake: doc.handshake.unwrap_or(base.handshake),
         ecn: doc.ecn.unwrap_or(base.ecn),
         syn_retries: SynRetries {
             linear: syn.linear.unwrap_or(base.syn_retries.linear),
@@ -110,6 +116,7 @@ fn spelled_out(doc: &TcpDoc, tcp: &Tcp) -> TcpDoc {
         loss_rule: Some(tcp.loss_rule),
         tick: Some(tcp.tick),
         timestamps: Some(tcp.timestamps),
+        handshake: Some(tcp.handshake),
         ecn: Some(tcp.ecn),
         syn_retries: Some(SynRetriesDoc {
             linear: Some(tcp.syn_retries.linear),

@@ -3,9 +3,11 @@
 use tidegate_core::units::{Size, Time};
 
 use super::{Check, cdf, replay, tcp};
+use crate::control::{Control, TransportDoc};
 use crate::document::size::{Distribution, SizeDoc};
-use crate::document::transport::TransportDoc;
+use crate::document::transport::DelayedAck;
 use crate::document::{ArrivalsDoc, ClassDoc};
+use crate::profile::Recovery;
 use crate::scenario::{Arrivals, Class, Course, Direction, FlowSize, Shape, Transport, Udp};
 
 /// Largest size or mean size of a flow.
@@ -25,8 +27,9 @@ pub(super) fn class(
     let path = |key| ["traffic", name, key];
     check.require(!name.is_empty(), &["traffic", ""], "a class needs a name", "name it");
     let transport = match &mut doc.transport {
-        TransportDoc::Tcp(tcp) => Transport::Tcp(tcp::effective(check, name, tcp)),
+        TransportDoc::Tcp(tcp) => Transport::Tcp(tcp::effective(check, name, "tcp", tcp)),
         TransportDoc::Udp(_) => Transport::Udp(udp(check, name, doc)?),
+        other => controlled(check, name, other)?,
     };
     check.require(
         (0.0..=1.0).contains(&doc.opaque_share),
@@ -48,6 +51,13 @@ pub(super) fn class(
         let direction = *doc.direction.get_or_insert_default();
         (arrivals(check, name, &mut doc.arrivals), size(check, name, doc), direction)
     };
+    check.require(
+        transport.tcp().is_none_or(|tcp| tcp.handshake)
+            || (direction == Direction::Upload && doc.flows.is_none()),
+        &["traffic", name, "transport"],
+        "without a handshake only the end that sends the data can begin",
+        "leave `handshake` true, or make the class an upload with `arrivals`",
+    );
     Some(Class {
         name: name.to_owned(),
         arrivals: arrivals?,
@@ -58,6 +68,23 @@ pub(super) fn class(
         opaque_share: doc.opaque_share,
         pairs,
     })
+}
+
+/// A control beside TCP's own.
+fn controlled(check: &mut Check<'_>, name: &str, doc: &mut TransportDoc) -> Option<Transport> {
+    let (control, tcp) = doc.control()?;
+    if let Err((key, message)) = control.check() {
+        check.refuse(&["traffic", name, "transport", control.name(), key], message, "");
+    }
+    // what a port has to say comes with every acknowledgement, and hangs on exact round trips
+    tcp.delayed_ack.get_or_insert(DelayedAck::Usual(false));
+    tcp.timestamps.get_or_insert(true);
+    if matches!(control, Control::Qfcp(_) | Control::Rcp(_)) && tcp.sack.is_none() {
+        // a rate that losses do not touch must not be held up by their repair
+        tcp.recovery.get_or_insert(Recovery::Sack);
+    }
+    let tcp = tcp::effective(check, name, control.name(), tcp);
+    Some(Transport::Controlled(tcp, control))
 }
 
 /// UDP: what means nothing to it is refused, what goes without saying is spelled out.

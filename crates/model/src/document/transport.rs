@@ -5,24 +5,47 @@ use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Visitor};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer, ser};
 use tidegate_core::units::{Rate, Size, Time, parse::UnitError};
 
 use crate::profile::{LossRule, LostSyn, MaxRto, Profile, Recovery, TimerRule};
 
-/// Transport of a class.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum TransportDoc {
-    /// TCP.
-    Tcp(TcpDoc),
-    /// UDP at a constant rate: no connection, no answer, nothing sent again.
-    Udp(UdpDoc),
+/// A control beside TCP's own: what it can be told itself, and what TCP can be told.
+///
+/// Reading expects the two apart, as `rearrange` puts them; writing gives the
+/// form of the document, in which they stand together.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default, bound = "O: Default + serde::de::DeserializeOwned")]
+pub(crate) struct ControlDoc<O> {
+    /// The control's own settings.
+    pub own: O,
+    /// The rest.
+    pub tcp: TcpDoc,
 }
 
-impl Default for TransportDoc {
-    fn default() -> TransportDoc {
-        TransportDoc::Tcp(TcpDoc::default())
+impl<O: Serialize> Serialize for ControlDoc<O> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut table = toml::Table::try_from(&self.own).map_err(ser::Error::custom)?;
+        table.extend(toml::Table::try_from(&self.tcp).map_err(ser::Error::custom)?);
+        table.serialize(to)
+    }
+}
+
+impl<O: JsonSchema> JsonSchema for ControlDoc<O> {
+    fn schema_name() -> Cow<'static, str> {
+        O::schema_name()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = O::json_schema(generator);
+        let tcp = TcpDoc::json_schema(generator);
+        let own = schema.ensure_object().get_mut("properties");
+        if let (Some(own), Some(tcp)) = (
+            own.and_then(|own| own.as_object_mut()),
+            tcp.get("properties").and_then(|tcp| tcp.as_object()),
+        ) {
+            own.extend(tcp.clone());
+        }
+        schema
     }
 }
 
@@ -118,6 +141,9 @@ pub(crate) struct TcpDoc {
     /// Whether every segment is timed (RFC 7323) or one per round trip.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
+    /// Whether a connection is opened by a handshake; false: it is open from the start, and its data goes at once; default true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handshake: Option<bool>,
     /// Whether both ends understand marks (RFC 3168), as queues with `ecn` set them; default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,

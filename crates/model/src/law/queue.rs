@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer, ser};
-use tidegate_core::law::aqm::{Link, red};
+use tidegate_core::law::aqm::{Link, dual_queue, red};
+use tidegate_core::law::pushout;
 use tidegate_core::port;
 
 use super::{Nothing, choice, flat};
@@ -35,7 +36,7 @@ macro_rules! disciplines {
             pub fn build(&self, link: Link) -> port::Queue {
                 match self {
                     Queue::DropTail => port::Queue::DropTail,
-                    $(Queue::$arm(config) => port::Queue::$arm($module::$arm::new(config, link)),)+
+                    $(Queue::$arm(config) => port::Queue::$arm($module::$arm::new(config, link).into()),)+
                 }
             }
 
@@ -86,6 +87,10 @@ macro_rules! disciplines {
 disciplines! {
     /// Random early detection.
     Red(red) = "red";
+    /// Connection packets lost sooner than data.
+    DualQueue(dual_queue) = "dual-queue";
+    /// The worst packet gives way to a better one.
+    PushOut(pushout) = "pushout";
 }
 
 /// Queueing discipline of a port: `{ law = "red", min_th = 15, max_th = 45 }`.

@@ -1,12 +1,37 @@
 //! Congestion controls: how much may be in flight, and how fast.
 
+mod any;
+mod blitz;
+mod quick_start;
+mod rate;
 mod reno;
+mod vcp;
+mod xcp;
 
 use tidegate_core::packet::Ext;
 use tidegate_core::units::Time;
 use tidegate_model::profile::LostSyn;
 
+pub(crate) use any::Any;
+pub use blitz::Blitz;
+pub use quick_start::QuickStart;
+pub use rate::Granted;
 pub use reno::Reno;
+pub use vcp::Vcp;
+pub use xcp::Xcp;
+
+/// What a packet from the receiver says beside its acknowledgement.
+#[derive(Clone, Copy, Debug)]
+pub struct Feedback<'a> {
+    /// The extension header, as the receiver handed it back.
+    pub ext: &'a Ext,
+    /// When it came.
+    pub now: Time,
+    /// Smoothed round-trip time ([`Time::ZERO`]: not measured yet).
+    pub srtt: Time,
+    /// Whether it opens the connection or acknowledges anything new.
+    pub new: bool,
+}
 
 /// What an acknowledgement of new data tells a control.
 #[derive(Clone, Copy, Debug)]
@@ -37,9 +62,30 @@ pub trait Control: Send {
     fn gap(&self) -> Option<Time> {
         None
     }
-    /// The extension header of the next data packet.
+    /// The extension header of the next data packet, or of the SYN.
     fn header(&mut self, _now: Time) -> Ext {
         Ext::None
+    }
+    /// A packet has come back from the receiver, in or outside recovery; called
+    /// before whatever else it brings about.
+    #[inline]
+    fn on_feedback(&mut self, _feedback: &Feedback<'_>) {}
+    /// Whether the first duplicates may let packets out too (RFC 3042).
+    #[inline]
+    fn limited_transmit(&self) -> bool {
+        false
+    }
+    /// Whether lost packets are sent again only when all have been sent once,
+    /// every two round trips (RCP's own way).
+    #[inline]
+    fn repairs_late(&self) -> bool {
+        false
+    }
+    /// A duplicate acknowledgement has come: whether everything from the missing
+    /// segment on is sent once more now; none: losses are repaired as TCP does.
+    #[inline]
+    fn goes_back(&mut self) -> Option<bool> {
+        None
     }
     /// New data was acknowledged outside recovery.
     fn on_ack(&mut self, ack: &Acked<'_>);
@@ -62,43 +108,4 @@ pub trait Control: Send {
     fn on_timeout(&mut self, flight: u32, again: bool);
     /// The connection is open, after at least one lost SYN.
     fn on_lost_syn(&mut self, _rule: LostSyn) {}
-}
-
-impl Control for Box<dyn Control> {
-    fn cwnd(&self) -> f64 {
-        (**self).cwnd()
-    }
-    fn gap(&self) -> Option<Time> {
-        (**self).gap()
-    }
-    fn header(&mut self, now: Time) -> Ext {
-        (**self).header(now)
-    }
-    fn on_ack(&mut self, ack: &Acked<'_>) {
-        (**self).on_ack(ack);
-    }
-    fn on_loss(&mut self, flight: u32) {
-        (**self).on_loss(flight);
-    }
-    fn on_loss_after_mark(&mut self, flight: u32) {
-        (**self).on_loss_after_mark(flight);
-    }
-    fn on_mark(&mut self, flight: u32) {
-        (**self).on_mark(flight);
-    }
-    fn on_duplicate(&mut self) {
-        (**self).on_duplicate();
-    }
-    fn on_partial(&mut self, segments: u32) {
-        (**self).on_partial(segments);
-    }
-    fn on_recovered(&mut self, flight: u32) {
-        (**self).on_recovered(flight);
-    }
-    fn on_timeout(&mut self, flight: u32, again: bool) {
-        (**self).on_timeout(flight, again);
-    }
-    fn on_lost_syn(&mut self, rule: LostSyn) {
-        (**self).on_lost_syn(rule);
-    }
 }

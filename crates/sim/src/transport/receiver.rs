@@ -196,18 +196,19 @@ impl Receiver {
             if self.state != State::LastAck {
                 self.open(ctx);
             }
-            self.acknowledge(address, 0, ctx);
+            self.acknowledge_with(address, 0, &packet.ext, ctx);
         } else {
             self.state = State::SynReceived;
-            self.send_syn_ack(address, ctx);
+            self.send_syn_ack(address, &packet.ext, ctx);
         }
     }
 
-    fn send_syn_ack(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+    fn send_syn_ack(&mut self, address: &Address, asked: &Ext, ctx: &mut Ctx<'_>) {
         let base = ctx.class.tcp.initial_rto;
         self.deadline = ctx.net.now + ctx.class.backed_off(base, u32::from(self.retries));
         let flags = Flags::SYN.with(Flags::ACK);
-        let answer = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
+        let mut answer = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
+        answer.ext = asked.echoed();
         ctx.net.send(&answer);
     }
 
@@ -287,13 +288,18 @@ impl Receiver {
         let mut ack = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
         ack.ack = self.next;
         ack.sent = self.echo;
-        ack.ext = match (&self.beyond, echo) {
-            (Some(beyond), Ext::None) if ctx.class.sack() => {
+        let echo = match echo {
+            // of a burst only what lies beyond the hole says that the hole is one
+            Ext::Priority { .. } if newest <= self.next => &Ext::None,
+            echo => echo,
+        };
+        ack.ext = match &self.beyond {
+            Some(beyond) if ctx.class.sack() => {
                 // RFC 7323 leaves room for three blocks beside a timestamp
                 let most = if ctx.class.tcp.timestamps { 3 } else { 4 };
-                beyond.blocks(self.next, newest, most)
+                echo.echoed().with_blocks(beyond.blocks(self.next, newest, most))
             }
-            _ => *echo,
+            _ => echo.echoed(),
         };
         ctx.net.send(&ack);
     }
@@ -312,7 +318,8 @@ impl Receiver {
             }
             State::SynReceived => {
                 self.retries = self.retries.saturating_add(1);
-                self.send_syn_ack(address, ctx);
+                // what the SYN asked for is forgotten: the first data asks again
+                self.send_syn_ack(address, &Ext::None, ctx);
             }
             State::Open => self.acknowledge(address, self.next, ctx),
             State::LastAck => {

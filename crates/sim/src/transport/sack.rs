@@ -84,7 +84,7 @@ impl Ranges {
     }
 
     /// Up to `most` blocks relative to `ack`, the one that holds `newest` first.
-    pub(crate) fn blocks(&self, ack: u32, newest: u32, most: usize) -> Ext {
+    pub(crate) fn blocks(&self, ack: u32, newest: u32, most: usize) -> [SackBlock; 4] {
         let mut blocks = [SackBlock::default(); 4];
         let holds = |range: &&(u32, u32)| range.0 <= newest && newest < range.1;
         let first = self.0.iter().find(holds);
@@ -97,7 +97,7 @@ impl Ranges {
                 *block = SackBlock { start, len };
             }
         }
-        Ext::Sack(blocks)
+        blocks
     }
 }
 
@@ -113,7 +113,7 @@ impl Scoreboard {
     /// Reads an acknowledgement; whether it told anything new.
     pub(crate) fn update(&mut self, una: u32, nxt: u32, ext: &Ext) -> bool {
         self.sacked.prune(una);
-        let Ext::Sack(blocks) = ext else { return false };
+        let Some(blocks) = ext.blocks() else { return false };
         let mut news = false;
         for block in blocks.iter().filter(|block| block.len > 0) {
             let start = una.saturating_add(u32::from(block.start));
@@ -139,6 +139,11 @@ impl Scoreboard {
     pub(crate) fn pipe(&self, una: u32, nxt: u32) -> u32 {
         let lost = self.sacked.lost_below().max(una);
         self.sacked.gaps(lost, nxt) + self.sacked.gaps(una, self.repaired.min(lost).max(una))
+    }
+
+    /// Whether a lost segment was not sent again yet.
+    pub(crate) fn repairs(&self, una: u32) -> bool {
+        self.sacked.first_gap(self.repaired.max(una)) < self.sacked.lost_below()
     }
 
     /// The next lost segment that was not sent again yet (NextSeg, rule 1).
@@ -203,7 +208,7 @@ mod tests {
         ranges.insert(12, 14);
         ranges.insert(16, 17);
         ranges.insert(20, 23);
-        let Ext::Sack(blocks) = ranges.blocks(10, 16, 4) else { panic!("no blocks") };
+        let blocks = ranges.blocks(10, 16, 4);
         let told: Vec<(u16, u16)> = blocks.iter().map(|block| (block.start, block.len)).collect();
         assert_eq!(told, [(6, 1), (10, 3), (2, 2), (0, 0)]);
     }

@@ -3,16 +3,17 @@
 //! Sequence numbers count segments. The FIN is a number of its own behind the
 //! data, unless it rides on the last segment.
 
+mod back;
 mod data;
 mod marks;
+mod pace;
+mod timer;
 
-use tidegate_core::packet::{Ext, Flags, Packet};
+use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
-use tidegate_model::profile::{LossRule, Recovery, TimerRule};
+use tidegate_model::profile::{LossRule, Recovery};
 
-use crate::engine::{Entity, Kind};
-
-use super::control::{Acked, Control};
+use super::control::{Acked, Control, Feedback};
 use super::receiver::Address;
 use super::rto::Rto;
 use super::sack::Scoreboard;
@@ -40,8 +41,8 @@ pub(crate) struct Sender<C> {
     pub(super) armed: Time,
     /// When the retransmission timer (or that of the SYN) expires.
     deadline: Time,
-    /// When the next data packet may go (paced controls).
-    pace_at: Time,
+    /// What the gap to the next data packet counts from (paced controls).
+    pace_from: Time,
     /// When a packet that the pace held back may go.
     wake: Time,
     /// When the user loses patience.
@@ -100,7 +101,7 @@ impl<C: Control> Sender<C> {
         Sender {
             armed: Time::NEVER,
             deadline: Time::NEVER,
-            pace_at: Time::ZERO,
+            pace_from: Time::ZERO,
             wake: Time::NEVER,
             give_up: Time::NEVER,
             timed_at: Time::ZERO,
@@ -157,7 +158,8 @@ impl<C: Control> Sender<C> {
         self.timing = ctx.row.syn_tries == 1;
         self.timed_at = ctx.net.now;
         self.deadline = ctx.net.now + ctx.class.syn_wait(ctx.row.syn_tries);
-        let syn = address.towards_sink(Flags::SYN, ctx.class.tcp.header, ctx.net.now);
+        let mut syn = address.towards_sink(Flags::SYN, ctx.class.tcp.header, ctx.net.now);
+        syn.ext = self.control.header(ctx.net.now);
         ctx.net.send(&syn);
     }
 
@@ -185,7 +187,7 @@ impl<C: Control> Sender<C> {
                 Fate::Lives
             }
             State::SynReceived => {
-                self.open(address, ctx);
+                self.open(packet, address, ctx);
                 Fate::Lives
             }
             State::Listen | State::SynSent => Fate::Lives,
@@ -208,7 +210,7 @@ impl<C: Control> Sender<C> {
                 self.rto.calm();
                 // a packet of its own, before any data (RFC 9293, figure 6)
                 Self::acknowledge(address, 0, ctx);
-                self.open(address, ctx);
+                self.open(packet, address, ctx);
             }
             // the acknowledgement of the SYN+ACK was lost (RFC 9293, 3.10.7.4)
             (true, State::Open) => Self::acknowledge(address, 0, ctx),
@@ -232,12 +234,13 @@ impl<C: Control> Sender<C> {
         self.timed_at = ctx.net.now;
         self.deadline = ctx.net.now + self.rto.timeout(ctx.class, false);
         let flags = Flags::SYN.with(Flags::ACK);
-        let answer = address.towards_sink(flags, ctx.class.tcp.header, ctx.net.now);
+        let mut answer = address.towards_sink(flags, ctx.class.tcp.header, ctx.net.now);
+        answer.ext = self.control.header(ctx.net.now);
         ctx.net.send(&answer);
     }
 
     /// The handshake is complete on this side.
-    fn open(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+    fn open(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         self.state = State::Open;
         self.deadline = Time::NEVER;
         if self.timing {
@@ -248,41 +251,15 @@ impl<C: Control> Sender<C> {
             self.after_timeout = true;
             self.control.on_lost_syn(ctx.class.tcp.lost_syn);
         }
+        self.hand_back(packet, true, ctx);
         self.send_more(address, ctx);
     }
 
+    /// The control hears what the receiver hands back.
     #[inline]
-    fn timeout_from_now(&self, ctx: &Ctx<'_>) -> Time {
-        ctx.net.now + self.rto.timeout(ctx.class, self.syn_lost)
-    }
-
-    /// An acknowledgement of everything up to `ack` restarts the timer of FullTcp,
-    /// before anything else is learnt from it: as backed off as it was; then the back-off ends.
-    #[inline]
-    fn restart_early(&mut self, ack: u32, ctx: &Ctx<'_>) {
-        if ctx.class.tcp.timer_rule == TimerRule::FullTcp {
-            let outstanding = ack < self.max;
-            self.deadline = if outstanding { self.timeout_from_now(ctx) } else { Time::NEVER };
-            self.rto.calm();
-        }
-    }
-
-    /// An acknowledgement of something new restarts the timer (RFC 6298, 5.3).
-    #[inline]
-    fn restart_by_ack(&mut self, ctx: &Ctx<'_>) {
-        if ctx.class.tcp.timer_rule == TimerRule::Rfc {
-            self.restart_timer(ctx);
-        }
-    }
-
-    #[inline]
-    fn restart_timer(&mut self, ctx: &Ctx<'_>) {
-        let outstanding = self.una < self.nxt;
-        self.deadline = if outstanding { self.timeout_from_now(ctx) } else { Time::NEVER };
-    }
-
-    fn flight(&self) -> u32 {
-        self.nxt - self.una
+    fn hand_back(&mut self, packet: &Packet, new: bool, ctx: &Ctx<'_>) {
+        let (now, srtt) = (ctx.net.now, self.rto.srtt());
+        self.control.on_feedback(&Feedback { ext: &packet.ext, now, srtt, new });
     }
 
     /// An acknowledgement has come.
@@ -294,7 +271,7 @@ impl<C: Control> Sender<C> {
         self.heed_mark(packet, ctx);
         let told = match &mut self.board {
             Some(board) => board.update(ack, self.max, &packet.ext),
-            None if matches!(packet.ext, Ext::Sack(_)) => {
+            None if packet.ext.blocks().is_some() => {
                 self.board.get_or_insert_default().update(ack, self.max, &packet.ext)
             }
             None => false,
@@ -303,6 +280,7 @@ impl<C: Control> Sender<C> {
             return self.advanced(packet, address, ctx);
         }
         if self.una < self.nxt {
+            self.hand_back(packet, false, ctx);
             self.dup_acks += 1;
             self.duplicate(told, address, ctx);
         }
@@ -319,6 +297,7 @@ impl<C: Control> Sender<C> {
             self.timing = false;
             self.rto.sample(self.timed_at, ctx.net.now, ctx.class);
         }
+        self.hand_back(packet, true, ctx);
         self.una = ack;
         self.nxt = self.nxt.max(ack);
         self.dup_acks = 0;
@@ -374,9 +353,15 @@ impl<C: Control> Sender<C> {
             self.send_more(address, ctx);
             return;
         }
+        if self.repairs_otherwise(address, ctx) {
+            return;
+        }
         let lost = self.dup_acks == 3
             || (told && self.board.as_ref().is_some_and(|board| board.lost(self.una)));
         if !lost {
+            if self.control.limited_transmit() {
+                self.send_more(address, ctx);
+            }
             return;
         }
         let full_tcp = ctx.class.tcp.loss_rule == LossRule::FullTcp;
@@ -434,6 +419,9 @@ impl<C: Control> Sender<C> {
             self.nxt += 1;
             self.transmit(seq, address, ctx);
         }
+        if self.control.repairs_late() {
+            self.arm_late_repair(ctx);
+        }
     }
 
     /// Whether there is something to send, and nothing but the window forbids it.
@@ -450,15 +438,7 @@ impl<C: Control> Sender<C> {
                 return false;
             }
         }
-        if self.control.gap().is_some() && self.pace_at > ctx.net.now {
-            // an event of its own: the retransmission timer's stays where it is
-            if self.wake == Time::NEVER {
-                self.wake = self.pace_at;
-                ctx.net.events.push(self.wake, Entity::new(Kind::Pace, address.flow));
-            }
-            return false;
-        }
-        true
+        self.pace_allows(address, ctx)
     }
 
     /// Recovery with SACK: repairs first, then new data, as far as the pipe has room.
@@ -469,6 +449,10 @@ impl<C: Control> Sender<C> {
             if board.pipe(self.una, self.nxt) >= window {
                 return;
             }
+            if board.repairs(self.una) && !self.pace_allows(address, ctx) {
+                return;
+            }
+            let Some(board) = &mut self.board else { return };
             if let Some(seq) = board.next_repair(self.una) {
                 self.transmit(seq, address, ctx);
                 continue;
@@ -525,19 +509,8 @@ impl<C: Control> Sender<C> {
         let mut packet = address.towards_sink(flags, payload + ctx.class.tcp.header, now);
         packet.seq = seq;
         packet.ext = self.control.header(now);
-        if let Some(gap) = self.control.gap() {
-            self.pace_at = self.pace_at.max(now) + gap;
-        }
+        self.note_pace(now);
         ctx.net.send(&packet);
-    }
-
-    /// The pace lets the next packet go.
-    pub(crate) fn go_on(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
-        // an event of an earlier owner of the slot says another time
-        if self.wake == ctx.net.now {
-            self.wake = Time::NEVER;
-            self.send_more(address, ctx);
-        }
     }
 
     /// The flow's timer has fired for this end.
@@ -583,12 +556,12 @@ impl<C: Control> Sender<C> {
         }
         let again = self.rto.backed_off() && self.timed_out == self.una;
         self.control.on_timeout(self.flight(), again);
+        self.after_timeout = !self.control.repairs_late();
         self.tell_of_cut(ctx.class);
         self.timed_out = self.una;
         self.timeouts += 1;
         self.rto.back_off(ctx.class.tcp.timer_rule);
         self.recover = self.max;
-        self.after_timeout = true;
         self.recovering = false;
         self.dup_acks = 0;
         self.timing = false;

@@ -113,7 +113,7 @@ impl<C: Control> FlowTable<C> {
         if flow.download {
             receiver.send_syn(&address, &mut ctx);
         } else {
-            sender.send_syn(&address, &mut ctx);
+            sender.begin(&address, &mut ctx);
         }
         self.arm(id, world);
         self.identity(slot, world.classes)

@@ -182,14 +182,20 @@ impl Red {
         idle.ps() as f64 / pace.of(self.mean_packet as u64).ps().max(1) as f64
     }
 
-    /// A packet of `size` bytes arrives.
+    /// Takes the queue that an arrival finds into the average.
     #[inline]
-    pub fn arrive(&mut self, size: u16, found: &Found, draw: &mut dyn Draw) -> Verdict {
+    pub(super) fn observe(&mut self, found: &Found) {
         match found.idle {
             Some(idle) => self.average.decay(self.services(idle, found.pace)),
             None if self.bytes => self.average.sample(found.bytes as f64 / self.mean_packet),
             None => self.average.sample(f64::from(found.packets)),
         }
+    }
+
+    /// A packet of `size` bytes arrives.
+    #[inline]
+    pub fn arrive(&mut self, size: u16, found: &Found, draw: &mut dyn Draw) -> Verdict {
+        self.observe(found);
         if !found.fits {
             self.passed = self.passed.map(|_| 0.0);
             return Verdict::Drop(Reason::QueueFull);

@@ -36,6 +36,12 @@ impl Reno {
         }
     }
 
+    /// Starts with a window that the path has granted; it needs no slow start.
+    pub(super) fn start_with(&mut self, window: f64) {
+        self.cwnd = window.min(self.cap);
+        self.ssthresh = self.cwnd;
+    }
+
     fn halve(&mut self, flight: u32) {
         let half = match self.rule {
             // RFC 5681, eq. 4

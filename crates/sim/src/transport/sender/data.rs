@@ -24,6 +24,21 @@ impl<C: Control> Sender<C> {
         self.end = self.total + u32::from(!rides);
     }
 
+    /// Segments in flight.
+    pub(super) fn flight(&self) -> u32 {
+        self.nxt - self.una
+    }
+
+    /// Opens an upload: with its first SYN, or without a handshake at once.
+    pub(crate) fn begin(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        if ctx.class.tcp.handshake {
+            return self.send_syn(address, ctx);
+        }
+        ctx.row.admitted = ctx.net.now;
+        self.state = State::Open;
+        self.send_more(address, ctx);
+    }
+
     /// No more data is handed in: what was sent is all there is.
     pub(crate) fn stop(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         if self.total == u32::MAX {

@@ -1,0 +1,437 @@
+//! Dual-queue management: packets that open connections are lost sooner than
+//! data, so that the connections that are there can finish (dqm, II).
+//!
+//! | symbol  | here                | unit    | paper                                    |
+//! |---------|---------------------|---------|------------------------------------------|
+//! | `x`     | `DualQueue::length` | packets | data waiting, averaged or at this moment |
+//! | `x_m`   | `x_m`               | packets | 45: where connections begin to be lost   |
+//! | `x_M`   | `x_M`               | packets | 45 or 90: where the line has its bend    |
+//! | `P_M^c` | `P_M`               | 1       | 0.4, 0.7 or 1: share lost at the bend    |
+//! | `B`     | the port's buffer   | packets | 90                                       |
+//! | `P_c`   | `Curve::at`         | 1       | share of connection packets lost at `x`  |
+//!
+//! At each arrival:
+//! 1. The packet's flags alone say what it is: SYN and SYN+ACK are connection
+//!    packets, everything else is data. Nothing is kept for a flow.
+//! 2. Data meets what the law lies over: drop-tail (dqm, fig. 2a) or RED
+//!    (fig. 2b), which see the data that waits and nothing else.
+//! 3. A connection packet is lost with probability `P_c(x)`, each for itself:
+//!    0 up to `x_m`, on a line to `P_M` at `x_M`, on another to 1 at `B`.
+//!    Where `x_m = x_M` the curve is a step, and from there on not below `P_M`.
+//! 4. What passes is served in the order of arrival, whichever of the two it is.
+//!
+//! The paper leaves open, and is settled here:
+//! - Every arrival is a sample for the average, that of a connection packet
+//!   which is refused too, and while the link is idle the average decays as it
+//!   does for RED. Were only accepted packets seen, a step could lock
+//!   connections out for ever once the data is gone.
+//! - With `queues = 2` either sort of packet has a buffer of `B` of its own;
+//!   with one they share it. As service is in order of arrival, nothing else
+//!   distinguishes two physical queues from one.
+//! - `blocked = "hold"` keeps back what it would lose, up to `hold_packets`,
+//!   until `P_c(x)` is zero again; the paper names delaying and does not try it.
+//!
+//! Limits: many small flows and a few large ones look the same to it, and the
+//! large ones win (dqm, III-A-2).
+
+use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::law::session::{Refused, within};
+use crate::law::{Draw, Reason, Verdict};
+use crate::packet::{Flags, Packet};
+use crate::units::{Pace, Size, Time};
+
+use super::red::{self, Red};
+use super::{Average, Found, Link, Setting};
+
+mod over;
+
+pub use over::Over;
+
+/// Which length of the data queue the share of lost connections follows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measure {
+    /// Its moving average, as RED keeps it.
+    #[default]
+    Average,
+    /// What waits at this moment.
+    Instantaneous,
+}
+
+/// What becomes of a connection packet that may not pass now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Blocked {
+    /// It is lost, and its sender tries again by its own timer.
+    #[default]
+    Drop,
+    /// It is held back until the data queue has sunk.
+    Hold,
+}
+
+/// Parameters of dual-queue management.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
+#[schemars(rename = "DualQueue")]
+#[expect(non_snake_case, reason = "the paper's symbols, which differ in case alone")]
+pub struct Config {
+    /// Data queue from which connection packets are lost, in packets; default 45, 0 to 1e9 (dqm, III-A-1).
+    pub x_m: f64,
+    /// Data queue at which a share P_M of them is lost, in packets; default 45: a step; from x_m, above 0, up to 1e9 (dqm, III-A-1).
+    #[serde(rename = "x_M")]
+    pub x_M: f64,
+    /// Share of connection packets lost at x_M; from there it rises to 1 at the full buffer; default 1, 0 to 1 (dqm, III-A-1).
+    #[serde(rename = "P_M")]
+    pub P_M: f64,
+    /// Whether the share follows the average of the data queue or what waits at this moment; default average (dqm, III).
+    pub measure: Measure,
+    /// Weight of the newest arrival in the average; default auto: that of the RED beneath, over drop-tail from the link's rate and delay as RED's (ns-2); 1e-9 to 1.
+    pub w: Setting,
+    /// Mean packet: what idle time and an automatic w reckon with, and a buffer in bytes; default 500B, 1B to 65000B (ns-2).
+    pub mean_packet: Size,
+    /// Whether a connection packet that may not pass is lost or held back; default drop (dqm, II).
+    pub blocked: Blocked,
+    /// For hold: how many connection packets are held back at most, the others are lost; default 10, 1 to 100000.
+    pub hold_packets: u32,
+    /// 2: connection packets and data have a buffer each, as long as the port's; 1: they share it; default 2 (dqm, II).
+    pub queues: u8,
+    /// What data meets: drop-tail or RED with its settings; default { law = "drop-tail" } (dqm, fig. 2).
+    pub over: Over,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            x_m: 45.0,
+            x_M: 45.0,
+            P_M: 1.0,
+            measure: Measure::Average,
+            w: Setting::Auto,
+            mean_packet: Size::from_bytes(500),
+            blocked: Blocked::Drop,
+            hold_packets: 10,
+            queues: 2,
+            over: Over::default(),
+        }
+    }
+}
+
+impl Config {
+    /// The weight of the newest arrival at this link.
+    fn weight(&self, link: Link) -> f64 {
+        let beneath = self.over.red().cloned();
+        let beneath = beneath.unwrap_or_else(|| red::Config {
+            mean_packet: self.mean_packet,
+            ..red::Config::default()
+        });
+        self.w.or(beneath.at(link).2)
+    }
+
+    /// Whether every value is in range at this link.
+    ///
+    /// # Errors
+    /// The field that is not, and what would be right.
+    pub fn check(&self, link: Link) -> Result<(), Refused> {
+        within("x_m", self.x_m, 0.0, 1e9)?;
+        within("x_M", self.x_M, 1e-9, 1e9)?;
+        within("P_M", self.P_M, 0.0, 1.0)?;
+        self.w.within("w", 1e-9, 1.0)?;
+        within("hold_packets", f64::from(self.hold_packets), 1.0, 1e5)?;
+        let wrong = |field, what: String| Err((field, what));
+        if self.x_M < self.x_m {
+            return wrong("x_M", format!("{} is below x_m, which is {}", self.x_M, self.x_m));
+        }
+        if !(1..=65_000).contains(&self.mean_packet.bytes()) {
+            let mean = self.mean_packet;
+            return wrong("mean_packet", format!("{mean} is out of range: write 1B to 65000B"));
+        }
+        if !(1..=2).contains(&self.queues) {
+            return wrong(
+                "queues",
+                format!("{} queues are out of range: write 1 or 2", self.queues),
+            );
+        }
+        if self.blocked == Blocked::Hold && self.x_m == 0.0 {
+            let never = "the average never sinks to 0, so nothing would be let go: write more";
+            return wrong("x_m", never.to_owned());
+        }
+        self.over.check(link)
+    }
+}
+
+/// The share of connection packets lost at a length of the data queue (dqm, fig. 2).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Curve {
+    x_m: f64,
+    bend: f64,
+    share: f64,
+}
+
+impl Curve {
+    /// With parameters that have passed [`Config::check`].
+    pub fn new(config: &Config) -> Curve {
+        Curve { x_m: config.x_m, bend: config.x_M, share: config.P_M }
+    }
+
+    /// `P_c` at `x`, over a buffer of `b` packets.
+    pub fn at(&self, x: f64, b: f64) -> f64 {
+        let Curve { x_m, bend, share } = *self;
+        if x >= b {
+            1.0
+        } else if x < x_m {
+            0.0
+        } else if x < bend {
+            share * (x - x_m) / (bend - x_m)
+        } else {
+            // between the bend and b, so there is a second segment
+            share + (1.0 - share) * (x - bend) / (b - bend)
+        }
+    }
+}
+
+/// What may wait at the port.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// Packets.
+    pub packets: u32,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// What waits of one sort of packets.
+#[derive(Clone, Copy, Debug, Default)]
+struct Waiting {
+    packets: u32,
+    bytes: u64,
+}
+
+impl Waiting {
+    fn with(self, other: Waiting) -> Waiting {
+        Waiting { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
+    }
+
+    fn fits(self, size: u16, room: Room) -> bool {
+        self.packets < room.packets && self.bytes + u64::from(size) <= room.bytes
+    }
+}
+
+/// Dual-queue management at one port.
+#[derive(Clone, Debug)]
+pub struct DualQueue {
+    curve: Curve,
+    average: Average,
+    measure: Measure,
+    blocked: Blocked,
+    shared: bool,
+    mean_packet: f64,
+    /// The law of the data queue; none: drop-tail.
+    red: Option<Box<Red>>,
+    data: Waiting,
+    connections: Waiting,
+    /// How much of the present idle time the average has seen.
+    seen_idle: Time,
+    hold_packets: usize,
+    /// Places of the packets that are held back, counted from the oldest waiting one, rising.
+    held: VecDeque<u32>,
+    /// The connection packet that was let in last is to be held back.
+    holding: bool,
+    /// The buffer in packets, as of the last arrival.
+    b: f64,
+}
+
+/// What a dual queue sends next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Release {
+    /// The packet so many places behind the oldest.
+    At(u32),
+    /// The oldest, which was held back until this instant.
+    OldestFrom(Time),
+    /// Nothing before this instant.
+    NotBefore(Time),
+}
+
+impl DualQueue {
+    /// With parameters that have passed [`Config::check`] at this link.
+    pub fn new(config: &Config, link: Link) -> DualQueue {
+        DualQueue {
+            curve: Curve::new(config),
+            average: Average::new(config.weight(link)),
+            measure: config.measure,
+            blocked: config.blocked,
+            shared: config.queues == 1,
+            mean_packet: config.mean_packet.bytes() as f64,
+            red: config.over.red().map(|red| Box::new(Red::new(red, link))),
+            data: Waiting::default(),
+            connections: Waiting::default(),
+            seen_idle: Time::ZERO,
+            hold_packets: config.hold_packets as usize,
+            held: VecDeque::new(),
+            holding: false,
+            b: f64::INFINITY,
+        }
+    }
+
+    /// Whether the packet sets a connection up (dqm, II): by its flags alone.
+    #[inline]
+    pub fn opens(packet: &Packet) -> bool {
+        packet.flags.has(Flags::SYN) && !packet.flags.has(Flags::OPAQUE)
+    }
+
+    /// `x`: the length of the data queue that the curve is read at.
+    fn length(&self) -> f64 {
+        match self.measure {
+            Measure::Average => self.average.value(),
+            Measure::Instantaneous => f64::from(self.data.packets),
+        }
+    }
+
+    /// How many mean packets the link could have sent in that time.
+    fn services(&self, idle: Time, pace: Pace) -> f64 {
+        idle.ps() as f64 / pace.of(self.mean_packet as u64).ps().max(1) as f64
+    }
+
+    /// The average now that the link has been idle for so long, in packets.
+    pub fn average_after(&self, idle: Option<Time>, pace: Pace) -> f64 {
+        let unseen = idle.map_or(Time::ZERO, |idle| idle.saturating_sub(self.seen_idle));
+        self.average.decayed(self.services(unseen, pace))
+    }
+
+    /// A packet arrives; `found` speaks of everything that waits, and is idle
+    /// when nothing is being sent.
+    pub fn arrive(
+        &mut self,
+        packet: &Packet,
+        found: &Found,
+        room: Room,
+        draw: &mut dyn Draw,
+    ) -> Verdict {
+        self.b = match room.packets {
+            u32::MAX => room.bytes as f64 / self.mean_packet,
+            packets => f64::from(packets),
+        };
+        let idle = found.idle.map(|idle| idle.saturating_sub(self.seen_idle));
+        let queue = if self.shared { self.data.with(self.connections) } else { self.data };
+        let seen = Found {
+            packets: self.data.packets,
+            bytes: self.data.bytes,
+            fits: idle.is_some() || queue.fits(packet.size, room),
+            idle,
+            pace: found.pace,
+        };
+        match idle {
+            Some(idle) => self.average.decay(self.services(idle, found.pace)),
+            None => self.average.sample(f64::from(self.data.packets)),
+        }
+        let verdict = if Self::opens(packet) {
+            self.open(packet, &seen, room, draw)
+        } else {
+            self.pass(packet, &seen, draw)
+        };
+        // a refused packet leaves the link idle, and what it saw is seen
+        let waits_on = found.idle.filter(|_| verdict != Verdict::Pass || self.holding);
+        self.seen_idle = waits_on.unwrap_or(Time::ZERO);
+        verdict
+    }
+
+    /// Data meets the law beneath.
+    fn pass(&mut self, packet: &Packet, seen: &Found, draw: &mut dyn Draw) -> Verdict {
+        match &mut self.red {
+            Some(red) => red.arrive(packet.size, seen, draw),
+            None if seen.fits => Verdict::Pass,
+            None => Verdict::Drop(Reason::QueueFull),
+        }
+    }
+
+    /// A connection packet meets the curve.
+    fn open(&mut self, packet: &Packet, seen: &Found, room: Room, draw: &mut dyn Draw) -> Verdict {
+        if let Some(red) = &mut self.red {
+            red.observe(seen);
+        }
+        let fits = if self.shared {
+            seen.fits
+        } else {
+            seen.idle.is_some() || self.connections.fits(packet.size, room)
+        };
+        let p_c = self.curve.at(self.length(), self.b);
+        let passes = p_c == 0.0 || (p_c < 1.0 && draw.uniform() >= p_c);
+        self.holding = !passes && self.blocked == Blocked::Hold;
+        if self.holding && self.held.len() >= self.hold_packets {
+            self.holding = false;
+        } else if (passes || self.holding) && !fits {
+            self.holding = false;
+            return Verdict::Drop(Reason::QueueFull);
+        }
+        if passes || self.holding { Verdict::Pass } else { Verdict::Drop(Reason::Connection) }
+    }
+
+    /// The queue has taken the packet, and `before` others wait before it.
+    pub fn enqueued(&mut self, packet: &Packet, before: u32) {
+        let sort = if Self::opens(packet) { &mut self.connections } else { &mut self.data };
+        *sort = sort.with(Waiting { packets: 1, bytes: u64::from(packet.size) });
+        if std::mem::take(&mut self.holding) {
+            self.held.push_back(before);
+        }
+    }
+
+    /// The transmission of the packet starts, and it was the oldest.
+    pub fn departs(&mut self, packet: &Packet) {
+        let sort = if Self::opens(packet) { &mut self.connections } else { &mut self.data };
+        sort.packets -= 1;
+        sort.bytes -= u64::from(packet.size);
+        if self.held.front() == Some(&0) {
+            self.held.pop_front();
+        }
+        self.held.iter_mut().for_each(|place| *place -= 1);
+    }
+
+    /// What is sent next, of so many that wait (at least one), by a link that
+    /// fell free at `free_at` and is looked at `now`.
+    ///
+    /// A packet that is held back and not yet due lets the others past.
+    #[inline]
+    pub fn next(&mut self, waiting: u32, free_at: Time, now: Time, pace: Pace) -> Release {
+        if self.held.is_empty() {
+            return Release::At(0);
+        }
+        self.next_held(waiting, free_at, now, pace)
+    }
+
+    fn next_held(&mut self, waiting: u32, free_at: Time, now: Time, pace: Pace) -> Release {
+        if self.curve.at(self.length(), self.b) == 0.0 {
+            return Release::At(0);
+        }
+        let mut place = 0;
+        for held in &self.held {
+            if *held != place {
+                break;
+            }
+            place += 1;
+        }
+        if place < waiting {
+            // they make room for one that overtakes them
+            self.held.iter_mut().take(place as usize).for_each(|held| *held += 1);
+            return Release::At(place);
+        }
+        let due = free_at + self.seen_idle + self.time_to_sink(pace);
+        if due > now {
+            return Release::NotBefore(due);
+        }
+        // the link works again from then on, with the average as it is by then
+        self.average.decay(self.services(due - free_at - self.seen_idle, pace));
+        self.seen_idle = Time::ZERO;
+        Release::OldestFrom(due)
+    }
+
+    /// How long an idle link takes until the average is below `x_m`.
+    fn time_to_sink(&self, pace: Pace) -> Time {
+        let packets = libm::log(self.curve.x_m / self.average.value())
+            / libm::log(1.0 - self.average.weight().min(1.0 - 1e-9));
+        let service_s = pace.of(self.mean_packet as u64).secs();
+        // a little more than exactly: at x_m itself a step still blocks
+        Time::from_secs_f64((packets * (1.0 + 1e-9) + 1e-6).max(0.0) * service_s)
+    }
+}

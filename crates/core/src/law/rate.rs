@@ -1,0 +1,148 @@
+//! Explicit rates: ports tell senders how fast to send (qfcp, 2; XCP; RCP; VCP).
+//!
+//! A packet carries a header in which its sender asks; every port on the way
+//! writes its own answer in when it starts to send the packet, the receiver
+//! hands it back, and the sender obeys. No port keeps state per flow.
+//!
+//! The per-packet half is a [`Half`]. QFCP, RCP and laws of the user's own
+//! share [`Grant`], which works in integers only, so that a kernel can do the
+//! same; those of XCP and VCP stand with their laws.
+
+pub mod qfcp;
+pub mod rcp;
+pub mod vcp;
+pub mod xcp;
+
+use super::Interval;
+use super::session::Refused;
+use crate::packet::{Ext, Packet};
+use crate::units::Time;
+
+/// The port at the moment of a packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// When it is.
+    pub now: Time,
+    /// Bytes that wait, this packet not counted.
+    pub queue_bytes: u64,
+}
+
+/// The per-packet half of a law that stamps; each hook does nothing unless it says otherwise.
+pub trait Half: Send {
+    /// What the interval half sets.
+    type Knobs: Copy + Default + Send;
+    /// What the per-packet half counts.
+    type Counts: Default + Send;
+
+    /// The packet comes to the queue, which may lose it yet.
+    fn arrive(&self, _: &Packet, _: &Moment, _: &Self::Knobs, _: &mut Self::Counts) {}
+    /// The queue has lost the packet.
+    fn dropped(&self, _: &Packet, _: &mut Self::Counts) {}
+    /// Its transmission starts: the half may write into its header.
+    fn depart(&self, _: &mut Packet, _: &Moment, _: &Self::Knobs, _: &mut Self::Counts) {}
+}
+
+/// The interval half of a law over [`Grant`].
+pub type RateLaw = Box<dyn Interval<Knobs, Counts>>;
+
+/// What the interval half sets and [`Grant`] obeys.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Knobs {
+    /// The most that any flow may have (R), in bytes per second.
+    pub rate: u64,
+}
+
+impl Default for Knobs {
+    /// No limit, until the law sets one.
+    fn default() -> Knobs {
+        Knobs { rate: u64::MAX }
+    }
+}
+
+/// What [`Grant`] has counted since the last tick.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct Counts {
+    /// Packets that came.
+    pub packets: u64,
+    /// Their bytes, those lost here included.
+    pub bytes: u64,
+    /// Bytes of the packets that the queue lost.
+    pub dropped_bytes: u64,
+    /// Packets that said their sender's round-trip time.
+    pub rtt_packets: u64,
+    /// Sum of these times, in microseconds.
+    pub rtt_us: u64,
+    /// Bytes of these packets.
+    pub rtt_bytes: u64,
+    /// Sum of bytes times round-trip time, in byte microseconds.
+    pub rtt_us_bytes: u64,
+}
+
+const _: () = assert!(size_of::<Counts>() == 56);
+
+impl Counts {
+    /// Mean round-trip time over packets, in seconds.
+    pub fn mean_rtt_s(&self) -> Option<f64> {
+        (self.rtt_packets > 0).then(|| self.rtt_us as f64 / self.rtt_packets as f64 / 1e6)
+    }
+
+    /// Mean round-trip time over bytes, in seconds.
+    pub fn mean_rtt_by_bytes_s(&self) -> Option<f64> {
+        (self.rtt_bytes > 0).then(|| self.rtt_us_bytes as f64 / self.rtt_bytes as f64 / 1e6)
+    }
+}
+
+/// The per-packet half of QFCP, RCP and laws of the user's own: no flow gets
+/// more than the port's one rate (qfcp, 2.1, step 2).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Grant;
+
+impl Half for Grant {
+    type Knobs = Knobs;
+    type Counts = Counts;
+
+    #[inline]
+    fn arrive(&self, packet: &Packet, _: &Moment, _: &Knobs, counts: &mut Counts) {
+        let size = u64::from(packet.size);
+        counts.packets += 1;
+        counts.bytes += size;
+        if let Ext::Rate(header) = &packet.ext
+            && header.rtt_us > 0
+        {
+            let rtt_us = u64::from(header.rtt_us);
+            counts.rtt_packets += 1;
+            counts.rtt_us += rtt_us;
+            counts.rtt_bytes += size;
+            counts.rtt_us_bytes += size * rtt_us;
+        }
+    }
+
+    fn dropped(&self, packet: &Packet, counts: &mut Counts) {
+        counts.dropped_bytes += u64::from(packet.size);
+    }
+
+    #[inline]
+    fn depart(&self, packet: &mut Packet, _: &Moment, knobs: &Knobs, _: &mut Counts) {
+        if let Ext::Rate(header) = &mut packet.ext
+            && u64::from(header.request) > knobs.rate
+        {
+            // it fits: it is less than what 32 bits held
+            header.request = knobs.rate.max(1) as u32;
+        }
+    }
+}
+
+/// Refuses a span of time outside `low..=high`.
+fn within_time(field: &'static str, value: Time, low: Time, high: Time) -> Result<(), Refused> {
+    if (low..=high).contains(&value) {
+        return Ok(());
+    }
+    Err((field, format!("{value} is out of range: write a time from {low} to {high}")))
+}
+
+/// A rate in whole bytes per second, at least one.
+fn whole(bytes_per_s: f64) -> u64 {
+    bytes_per_s.max(1.0) as u64
+}

@@ -1,0 +1,183 @@
+//! QFCP: every flow gets an equal share, by an estimate of how many there are
+//! (qfcp, 2.2 and 2.3).
+//!
+//! | symbol | here                 | unit | paper                              |
+//! |--------|----------------------|------|------------------------------------|
+//! | `C`    | `view.rate`          | B/s  | capacity of the link               |
+//! | `T`    | `interval`           | s    | moving average of the packets' RTT |
+//! | `y(t)` | `bytes / T`          | B/s  | input traffic of the last interval |
+//! | `q(t)` | `queue_bytes`        | B    | queue, with what was dropped       |
+//! | `beta` | `beta`               | 1    | 0.5                                |
+//! | `N(t)` | `n`                  | 1    | estimate of the number of flows    |
+//! | `R(t)` | `rate`               | B/s  | fair share: the most that any flow may have |
+//!
+//! At the end of an interval:
+//! 1. `N = y / R` with the rate that was in force (eq. 2);
+//! 2. `R' = (C - beta q / T) / N` (eq. 3);
+//! 3. `R = (R' + R) / 2` (rate stabilisation, 2.3).
+//!
+//! `N` is an effective number: a flow that sends less than `R` counts as a part
+//! of one, which is what the rate of the others needs.
+//!
+//! Where the paper says nothing (each is a setting):
+//! - `R` starts at the capacity, as if one flow were to come, and `T` at 100 ms.
+//! - `T` follows the mean over an interval with a weight of an eighth, and
+//!   stays within 10 ms and 1 s.
+//! - A queue of more than `C T / beta` would ask for a negative share: at least
+//!   a hundredth of the capacity is divided.
+//! - Fewer than one flow are taken for one, and `R` lies between a thousandth
+//!   of the capacity and all of it.
+//!
+//! Limits: a share is told one round trip late, so a flow that joins brings its
+//! whole share on top of the others' for about that long.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::law::aqm::Link;
+use crate::law::session::{Refused, within};
+use crate::law::{Decision, Fault, Interval, View};
+use crate::units::Time;
+
+use super::{Counts, Knobs, whole, within_time};
+
+/// Least share of the capacity that is divided among the flows.
+const LEAST_SPARE: f64 = 0.01;
+
+/// Parameters of QFCP.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
+#[schemars(rename = "Qfcp")]
+pub struct Config {
+    /// How strongly the queue is drained; default 0.5, 0 to 10 (qfcp, 2.2).
+    pub beta: f64,
+    /// Whether the new rate is the mean of the computed and the present one; default true (2.3).
+    pub average: bool,
+    /// Whether bytes that the queue lost count as queue; default true (2.3).
+    pub virtual_queue: bool,
+    /// Rate at the start, as a share of the capacity; default 1, 0.001 to 1 (not in the paper).
+    pub initial_rate: f64,
+    /// Least rate, as a share of the capacity; default 0.001, 1e-9 to 1 (not in the paper).
+    pub least_rate: f64,
+    /// Control period before any packet has said its round-trip time; default 100ms, 1ms to 10s (not in the paper).
+    pub initial_interval: Time,
+    /// Least control period; default 10ms, 1ms to 10s (not in the paper).
+    pub least_interval: Time,
+    /// Greatest control period; default 1s, 1ms to 10s (not in the paper).
+    pub greatest_interval: Time,
+    /// Weight of the newest control period's mean round-trip time in the average; default 0.125, 0.001 to 1 (not in the paper).
+    pub gain: f64,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            beta: 0.5,
+            average: true,
+            virtual_queue: true,
+            initial_rate: 1.0,
+            least_rate: 0.001,
+            initial_interval: Time::from_ms(100),
+            least_interval: Time::from_ms(10),
+            greatest_interval: Time::from_secs(1),
+            gain: 0.125,
+        }
+    }
+}
+
+impl Config {
+    /// Whether every value is in range.
+    ///
+    /// # Errors
+    /// The field that is not, and what would be right.
+    pub fn check(&self) -> Result<(), Refused> {
+        let (least, most) = (Time::from_ms(1), Time::from_secs(10));
+        within("beta", self.beta, 0.0, 10.0)?;
+        within("initial_rate", self.initial_rate, 0.001, 1.0)?;
+        within("least_rate", self.least_rate, 1e-9, 1.0)?;
+        within_time("initial_interval", self.initial_interval, least, most)?;
+        within_time("least_interval", self.least_interval, least, most)?;
+        within_time("greatest_interval", self.greatest_interval, self.least_interval, most)?;
+        within("gain", self.gain, 0.001, 1.0)
+    }
+}
+
+/// QFCP.
+#[derive(Clone, Debug)]
+pub struct Qfcp {
+    config: Config,
+    /// Start of the present interval.
+    began: Time,
+    /// Moving average of the round-trip times (T), in seconds.
+    interval_s: f64,
+    /// Fair share (R), in bytes per second.
+    rate: f64,
+    /// Estimate of the number of flows (N).
+    n: f64,
+}
+
+impl Qfcp {
+    /// At this link, with parameters that have passed [`Config::check`].
+    pub fn new(config: &Config, link: Link) -> Qfcp {
+        Qfcp {
+            config: config.clone(),
+            began: Time::ZERO,
+            interval_s: config.initial_interval.secs(),
+            rate: config.initial_rate * link.rate.bytes_per_s(),
+            n: 1.0,
+        }
+    }
+
+    /// Equations 2 and 3 and rate stabilisation, over an interval of `t_s` seconds.
+    fn allot(&mut self, capacity: f64, queue_bytes: f64, counts: &Counts, t_s: f64) -> f64 {
+        let config = &self.config;
+        let in_force = self.rate;
+        let y = counts.bytes as f64 / t_s;
+        // qfcp, eq. 2
+        self.n = (y / in_force).max(1.0);
+        let lost = if config.virtual_queue { counts.dropped_bytes as f64 } else { 0.0 };
+        let q = queue_bytes + lost;
+        // qfcp, eq. 3
+        let spare = (capacity - config.beta * q / t_s).max(LEAST_SPARE * capacity);
+        let computed = spare / self.n;
+        let rate = if config.average { (computed + in_force) / 2.0 } else { computed };
+        rate.clamp(config.least_rate * capacity, capacity)
+    }
+
+    /// The next control period.
+    fn smooth(&mut self, counts: &Counts) -> Time {
+        if let Some(mean_s) = counts.mean_rtt_s() {
+            self.interval_s += self.config.gain * (mean_s - self.interval_s);
+        }
+        let config = &self.config;
+        Time::from_secs_f64(self.interval_s).clamp(config.least_interval, config.greatest_interval)
+    }
+}
+
+impl Interval<Knobs, Counts> for Qfcp {
+    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Time {
+        self.began = now;
+        knobs.rate = whole(self.rate);
+        now + self.config.initial_interval
+    }
+
+    fn update(
+        &mut self,
+        now: Time,
+        view: &View<'_>,
+        counts: &mut Counts,
+        knobs: &mut Knobs,
+    ) -> Result<Time, Fault> {
+        let counted = std::mem::take(counts);
+        let t_s = (now - self.began).secs();
+        let rate = self.allot(view.rate.bytes_per_s(), view.queue_bytes as f64, &counted, t_s);
+        self.rate = rate;
+        self.began = now;
+        knobs.rate = whole(rate);
+        Ok(now + self.smooth(&counted))
+    }
+
+    fn decision(&self) -> Decision {
+        Decision { phase: "share", set: self.rate * 8.0, from: self.n }
+    }
+}

@@ -1,0 +1,166 @@
+//! RCP: one rate for all, adjusted by spare capacity and queue (Dukkipati,
+//! Kobayashi, Zhang-Shen and McKeown 2005; parameters of its ns-2 code).
+//!
+//! | symbol  | here          | unit | source                                     |
+//! |---------|---------------|------|--------------------------------------------|
+//! | `C`     | `view.rate`   | B/s  | capacity of the link                       |
+//! | `T`     | `interval`    | s    | min(10 ms, `d0`): how often `R` is updated |
+//! | `d0`    | `rtt_s`       | s    | moving average of the traffic's RTT        |
+//! | `y`     | `bytes / T`   | B/s  | input traffic of the last interval         |
+//! | `q`     | `queue_bytes` | B    | queue at the end of it                     |
+//! | `alpha` | `alpha`       | 1    | 0.4 (2006: 0.1)                            |
+//! | `beta`  | `beta`        | 1    | 0.4 (2006: 1)                              |
+//! | `R`     | `rate`        | B/s  | the rate of every flow                     |
+//!
+//! At the end of an interval:
+//! `R = R (1 + (T / d0) (alpha (C - y) - beta q / d0) / C)`,
+//! within 1 % of a packet per `d0` and `gamma C`.
+//!
+//! `d0` takes a sample that is longer with the gain `T / d0`, and one that is
+//! shorter with `(R / C) (r / d0) (T / d0)`: short round trips come from flows
+//! that start, and must not make the law hasty.
+//!
+//! Behind the formula stands the estimate `C / R` of the number of flows, which
+//! holds while `y = C`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::law::aqm::Link;
+use crate::law::session::{Refused, within};
+use crate::law::{Decision, Fault, Interval, View};
+use crate::units::Time;
+
+use super::{Counts, Knobs, whole, within_time};
+
+/// A packet, where the least rate is given in packets.
+const PACKET_BYTES: f64 = 1000.0;
+
+/// Parameters of RCP.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
+#[schemars(rename = "Rcp")]
+pub struct Config {
+    /// How strongly spare capacity raises the rate; default 0.4, 0 to 10 (the authors' ns-2 code; 0.1 in their later scripts).
+    pub alpha: f64,
+    /// How strongly the queue lowers it; default 0.4, 0 to 10 (the same; later 1).
+    pub beta: f64,
+    /// Greatest rate, as a share of the capacity; default 1, 0.01 to 1 (the same).
+    pub gamma: f64,
+    /// Rate at the start, as a share of the capacity; default 0.05, 0.001 to 1 (the same).
+    pub initial_rate: f64,
+    /// How often the rate is updated, or once a round trip if that is shorter; default 10ms, 1ms to 1s (the same).
+    pub interval: Time,
+    /// Round-trip time before any packet has said its own; default 200ms, 1ms to 10s (the same).
+    pub initial_rtt: Time,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            alpha: 0.4,
+            beta: 0.4,
+            gamma: 1.0,
+            initial_rate: 0.05,
+            interval: Time::from_ms(10),
+            initial_rtt: Time::from_ms(200),
+        }
+    }
+}
+
+impl Config {
+    /// Whether every value is in range.
+    ///
+    /// # Errors
+    /// The field that is not, and what would be right.
+    pub fn check(&self) -> Result<(), Refused> {
+        within("alpha", self.alpha, 0.0, 10.0)?;
+        within("beta", self.beta, 0.0, 10.0)?;
+        within("gamma", self.gamma, 0.01, 1.0)?;
+        within("initial_rate", self.initial_rate, 0.001, 1.0)?;
+        within_time("interval", self.interval, Time::from_ms(1), Time::from_secs(1))?;
+        within_time("initial_rtt", self.initial_rtt, Time::from_ms(1), Time::from_secs(10))
+    }
+}
+
+/// RCP.
+#[derive(Clone, Debug)]
+pub struct Rcp {
+    config: Config,
+    /// Start of the present interval.
+    began: Time,
+    /// Moving average of the round-trip times (d0), in seconds.
+    rtt_s: f64,
+    /// The rate of every flow (R), in bytes per second.
+    rate: f64,
+    /// Capacity at the last update, in bytes per second.
+    capacity: f64,
+}
+
+impl Rcp {
+    /// At this link, with parameters that have passed [`Config::check`].
+    pub fn new(config: &Config, link: Link) -> Rcp {
+        let capacity = link.rate.bytes_per_s();
+        Rcp {
+            config: config.clone(),
+            began: Time::ZERO,
+            rtt_s: config.initial_rtt.secs(),
+            rate: config.initial_rate * capacity,
+            capacity,
+        }
+    }
+
+    /// Takes an interval's mean round-trip time into the average.
+    fn smooth(&mut self, mean_s: f64, t_s: f64) {
+        let mut gain = t_s / self.rtt_s;
+        if mean_s < self.rtt_s {
+            gain *= self.rate / self.capacity * (mean_s / self.rtt_s);
+        }
+        self.rtt_s += gain.min(1.0) * (mean_s - self.rtt_s);
+    }
+
+    fn adjust(&mut self, queue_bytes: f64, counts: &Counts, t_s: f64) {
+        let Config { alpha, beta, gamma, .. } = self.config;
+        let (capacity, d0) = (self.capacity, self.rtt_s);
+        let y = counts.bytes as f64 / t_s;
+        let change = alpha * (capacity - y) - beta * queue_bytes / d0;
+        let rate = self.rate * (1.0 + (t_s / d0) * change / capacity);
+        let most = gamma * capacity;
+        self.rate = rate.clamp((0.01 * PACKET_BYTES / d0).min(most), most);
+    }
+
+    fn next(&self, now: Time) -> Time {
+        now + self.config.interval.min(Time::from_secs_f64(self.rtt_s)).max(Time::from_ms(1))
+    }
+}
+
+impl Interval<Knobs, Counts> for Rcp {
+    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Time {
+        self.began = now;
+        knobs.rate = whole(self.rate);
+        self.next(now)
+    }
+
+    fn update(
+        &mut self,
+        now: Time,
+        view: &View<'_>,
+        counts: &mut Counts,
+        knobs: &mut Knobs,
+    ) -> Result<Time, Fault> {
+        let counted = std::mem::take(counts);
+        let t_s = (now - self.began).secs();
+        self.began = now;
+        self.capacity = view.rate.bytes_per_s();
+        if let Some(mean_s) = counted.mean_rtt_by_bytes_s() {
+            self.smooth(mean_s, t_s);
+        }
+        self.adjust(view.queue_bytes as f64, &counted, t_s);
+        knobs.rate = whole(self.rate);
+        Ok(self.next(now))
+    }
+
+    fn decision(&self) -> Decision {
+        Decision { phase: "share", set: self.rate * 8.0, from: self.capacity / self.rate }
+    }
+}

@@ -1,0 +1,209 @@
+//! VCP: two bits that say how busy the port is (Xia, Subramanian, Stoica and
+//! Kalyanaraman 2005, 3.1 and 4.1).
+//!
+//! | symbol    | here          | unit | source                              |
+//! |-----------|---------------|------|-------------------------------------|
+//! | `C`       | `view.rate`   | B/s  | capacity of the link                |
+//! | `t_rho`   | `interval`    | s    | 0.2                                 |
+//! | `t_q`     | `probe`       | s    | 0.01: how often the queue is looked at |
+//! | `lambda`  | `bytes`       | B    | input traffic of the last interval  |
+//! | `q`       | `queue`       | B    | smoothed mean of what was seen of the queue |
+//! | `kappa_q` | `kappa`       | 1    | 0.5                                 |
+//! | `gamma_l` | `target`      | 1    | 0.98                                |
+//! | `rho`     | `rho`         | 1    | load factor                         |
+//!
+//! `rho = (lambda + kappa_q q) / (gamma_l C t_rho)`: low below 0.8, high below
+//! 1, else overload. A packet keeps the highest code of its way.
+//!
+//! Limits: three levels say how much to change, not what to change to, so flows
+//! find their shares over many intervals.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::law::aqm::Link;
+use crate::law::session::{Refused, within};
+use crate::law::{Decision, Fault, Interval, View};
+use crate::packet::{Ext, Packet};
+use crate::units::Time;
+
+use super::{Half, Moment, within_time};
+
+/// The code of a load below the lower bound.
+pub const LOW: u8 = 1;
+/// The code of a load up to the capacity.
+pub const HIGH: u8 = 2;
+/// The code of a load above it.
+pub const OVERLOAD: u8 = 3;
+
+/// Weight of the newest mean in the smoothed queue.
+const QUEUE_WEIGHT: f64 = 0.25;
+
+/// Parameters of VCP.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
+#[schemars(rename = "Vcp")]
+pub struct Config {
+    /// How often the load is computed (t_rho); default 200ms, 10ms to 10s (2005, 4.1).
+    pub interval: Time,
+    /// How often the queue is looked at (t_q); default 10ms, 1ms to 1s (4.1).
+    pub probe: Time,
+    /// How much of the standing queue counts as load (kappa_q); default 0.5, 0 to 10 (4.1).
+    pub kappa: f64,
+    /// Utilisation aimed at (gamma_l); default 0.98, 0.1 to 1 (4.1).
+    pub target: f64,
+    /// Load from which it is no longer low; default 0.8, 0.01 to 0.99 (3.1).
+    pub low: f64,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            interval: Time::from_ms(200),
+            probe: Time::from_ms(10),
+            kappa: 0.5,
+            target: 0.98,
+            low: 0.8,
+        }
+    }
+}
+
+impl Config {
+    /// Whether every value is in range.
+    ///
+    /// # Errors
+    /// The field that is not, and what would be right.
+    pub fn check(&self) -> Result<(), Refused> {
+        within_time("interval", self.interval, Time::from_ms(10), Time::from_secs(10))?;
+        let most = self.interval.min(Time::from_secs(1));
+        within_time("probe", self.probe, Time::from_ms(1), most)?;
+        within("kappa", self.kappa, 0.0, 10.0)?;
+        within("target", self.target, 0.1, 1.0)?;
+        within("low", self.low, 0.01, 0.99)
+    }
+}
+
+/// What the interval half sets: the code of the present load.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct Knobs {
+    /// [`LOW`], [`HIGH`] or [`OVERLOAD`].
+    pub code: u32,
+}
+
+/// What came since the last computation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct Counts {
+    /// Bytes that came, those lost here included.
+    pub bytes: u64,
+}
+
+/// The per-packet half of VCP.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Load;
+
+impl Half for Load {
+    type Knobs = Knobs;
+    type Counts = Counts;
+
+    #[inline]
+    fn arrive(&self, packet: &Packet, _: &Moment, _: &Knobs, counts: &mut Counts) {
+        counts.bytes += u64::from(packet.size);
+    }
+
+    #[inline]
+    fn depart(&self, packet: &mut Packet, _: &Moment, knobs: &Knobs, _: &mut Counts) {
+        if let Ext::Load { code, .. } = &mut packet.ext
+            && *code > 0
+        {
+            *code = (*code).max(knobs.code as u8);
+        }
+    }
+}
+
+/// The interval half of VCP.
+#[derive(Clone, Debug)]
+pub struct Vcp {
+    config: Config,
+    /// When the present interval ends.
+    ends: Time,
+    began: Time,
+    /// Sum and number of what was seen of the queue in this interval.
+    seen: (f64, u32),
+    /// Smoothed queue, in bytes.
+    queue: f64,
+    rho: f64,
+    phase: &'static str,
+}
+
+impl Vcp {
+    /// At this link, with parameters that have passed [`Config::check`].
+    pub fn new(config: &Config, _: Link) -> Vcp {
+        let ends = Time::ZERO;
+        Vcp {
+            config: config.clone(),
+            ends,
+            began: ends,
+            seen: (0.0, 0),
+            queue: 0.0,
+            rho: 0.0,
+            phase: "",
+        }
+    }
+
+    /// The load factor of the interval that ends.
+    fn load(&mut self, bytes: u64, capacity: f64, t_s: f64) {
+        let (sum, looks) = std::mem::take(&mut self.seen);
+        if looks > 0 {
+            self.queue += QUEUE_WEIGHT * (sum / f64::from(looks) - self.queue);
+        }
+        let Config { kappa, target, .. } = self.config;
+        self.rho = (bytes as f64 + kappa * self.queue) / (target * capacity * t_s);
+    }
+
+    fn code(&self) -> (u8, &'static str) {
+        if self.rho < self.config.low {
+            (LOW, "low")
+        } else if self.rho < 1.0 {
+            (HIGH, "high")
+        } else {
+            (OVERLOAD, "overload")
+        }
+    }
+}
+
+impl Interval<Knobs, Counts> for Vcp {
+    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Time {
+        knobs.code = u32::from(LOW);
+        self.began = now;
+        self.ends = now + self.config.interval;
+        now + self.config.probe
+    }
+
+    fn update(
+        &mut self,
+        now: Time,
+        view: &View<'_>,
+        counts: &mut Counts,
+        knobs: &mut Knobs,
+    ) -> Result<Time, Fault> {
+        self.seen.0 += view.queue_bytes as f64;
+        self.seen.1 += 1;
+        self.phase = "";
+        if now >= self.ends {
+            let bytes = std::mem::take(counts).bytes;
+            self.load(bytes, view.rate.bytes_per_s(), (now - self.began).secs());
+            let (code, phase) = self.code();
+            knobs.code = u32::from(code);
+            self.phase = phase;
+            self.began = now;
+            self.ends = now + self.config.interval;
+        }
+        Ok(self.ends.min(now + self.config.probe))
+    }
+
+    fn decision(&self) -> Decision {
+        Decision { phase: self.phase, set: f64::from(self.code().0), from: self.rho }
+    }
+}

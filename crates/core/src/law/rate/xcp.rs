@@ -1,0 +1,262 @@
+//! XCP: efficiency and fairness controlled apart, by a change of rate written
+//! into every packet (Katabi, Handley and Rohrs 2002, 3.2 to 3.5; in the form
+//! of rates of draft-falk-xcp-spec-03, section 4).
+//!
+//! | symbol  | here             | unit | source                                  |
+//! |---------|------------------|------|-----------------------------------------|
+//! | `C`     | `view.rate`      | B/s  | capacity of the link                    |
+//! | `d`     | `interval_s`     | s    | mean RTT, weighted by X                 |
+//! | `X`     | `spacing_s`      | s    | time between two packets of a sender    |
+//! | `y`     | `input / d`      | B/s  | input traffic of the last interval      |
+//! | `Q`     | `standing_bytes` | B    | least queue of the last propagation delay |
+//! | `alpha` | `alpha`          | 1    | 0.4                                     |
+//! | `beta`  | `beta`           | 1    | 0.226 = alpha^2 sqrt 2                  |
+//! | `gamma` | `gamma`          | 1    | 0.1                                     |
+//! | `F`     | `feedback`       | B/s  | change of rate that all flows together should make |
+//! | `Cp`    | `positive`       | B/s2 | increase per second of X                |
+//! | `Cn`    | `negative`       | 1/s  | decrease per byte                       |
+//!
+//! At the end of an interval (efficiency, then fairness):
+//! 1. `F = alpha (C - y) - beta Q / d` (eq. 1);
+//! 2. at least `gamma y` is shuffled from all to all (eq. 2);
+//! 3. what is to be added is spread evenly over flows, `Cp = added / sum X`,
+//!    and what is to be taken in proportion to their rates, `Cn = taken / bytes`
+//!    (eqs. 6 and 9).
+//!
+//! A packet that leaves gets `Cp X - Cn size`, unless it has less already, and
+//! what it got is taken off what is left to give (appendix A).
+//!
+//! The standing queue is the least of a probe of `(d - q / C) / 2`, at least
+//! 2 ms (ns-2).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::law::aqm::Link;
+use crate::law::session::{Refused, within};
+use crate::law::{Decision, Fault, Interval, View};
+use crate::packet::{Ext, Packet};
+use crate::units::Time;
+
+use super::{Half, Moment, within_time};
+
+/// Least and greatest control interval (draft, 4.1).
+const LEAST_S: f64 = 0.001;
+const MOST_S: f64 = 1.0;
+/// Least probe of the standing queue (ns-2).
+const LEAST_PROBE: Time = Time::from_ms(2);
+
+/// Parameters of XCP.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
+#[schemars(rename = "Xcp")]
+pub struct Config {
+    /// How strongly spare capacity is given out; default 0.4, 0.001 to 0.55 (2002, 3.5; stable below pi / 4 sqrt 2).
+    pub alpha: f64,
+    /// How strongly the standing queue is drained; default 0.226, 0 to 1 (2002, 3.5).
+    pub beta: f64,
+    /// Share of the traffic that is shuffled between flows; default 0.1, 0 to 1 (2002, 3.5.2).
+    pub gamma: f64,
+    /// Control interval before any packet has said its round-trip time; default 50ms, 1ms to 1s (ns-2).
+    pub initial_interval: Time,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { alpha: 0.4, beta: 0.226, gamma: 0.1, initial_interval: Time::from_ms(50) }
+    }
+}
+
+impl Config {
+    /// Whether every value is in range.
+    ///
+    /// # Errors
+    /// The field that is not, and what would be right.
+    pub fn check(&self) -> Result<(), Refused> {
+        within("alpha", self.alpha, 0.001, 0.55)?;
+        within("beta", self.beta, 0.0, 1.0)?;
+        within("gamma", self.gamma, 0.0, 1.0)?;
+        let most = Time::from_secs(1);
+        within_time("initial_interval", self.initial_interval, Time::from_ms(1), most)
+    }
+}
+
+/// What the interval half sets.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Knobs {
+    /// Control interval (d), in seconds.
+    pub interval_s: f64,
+    /// Capacity (C), in bytes per second.
+    pub capacity: f64,
+}
+
+/// What packets add up and use up.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Counts {
+    /// Bytes that came.
+    pub input_bytes: u64,
+    /// Sum of X over packets that say it, in seconds.
+    pub sum_spacing: f64,
+    /// Sum of X times round-trip time, in seconds squared.
+    pub sum_rtt_spacing: f64,
+    /// What is left to add (B/s), and how much of it per second of X (Cp).
+    pub left_positive: f64,
+    /// See `left_positive`.
+    pub positive: f64,
+    /// What is left to take (B/s), and how much of it per byte (Cn).
+    pub left_negative: f64,
+    /// See `left_negative`.
+    pub negative: f64,
+    /// Least queue of the last whole probe (Q).
+    pub standing_bytes: u64,
+    /// Least queue of the present probe.
+    pub least_bytes: u64,
+    /// When the present probe ends.
+    pub probe_ends: Time,
+}
+
+impl Counts {
+    /// Looks at the queue; ends the probe if it is due.
+    fn probe(&mut self, now: Time, queue_bytes: u64, knobs: &Knobs) {
+        self.least_bytes = self.least_bytes.min(queue_bytes);
+        if now >= self.probe_ends {
+            self.standing_bytes = self.least_bytes;
+            self.least_bytes = queue_bytes;
+            let rest_s = knobs.interval_s - queue_bytes as f64 / knobs.capacity;
+            self.probe_ends = now + Time::from_secs_f64(rest_s / 2.0).max(LEAST_PROBE);
+        }
+    }
+}
+
+/// The per-packet half of XCP.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Share;
+
+impl Half for Share {
+    type Knobs = Knobs;
+    type Counts = Counts;
+
+    fn arrive(&self, packet: &Packet, moment: &Moment, knobs: &Knobs, counts: &mut Counts) {
+        counts.probe(moment.now, moment.queue_bytes, knobs);
+        counts.input_bytes += u64::from(packet.size);
+        if let Ext::Xcp(header) = &packet.ext
+            && header.rtt_us > 0
+        {
+            let spacing = f64::from(header.spacing_s);
+            let rtt_s = (f64::from(header.rtt_us) / 1e6).min(MOST_S);
+            counts.sum_spacing += spacing;
+            counts.sum_rtt_spacing += rtt_s * spacing;
+        }
+    }
+
+    fn depart(&self, packet: &mut Packet, moment: &Moment, knobs: &Knobs, counts: &mut Counts) {
+        counts.probe(moment.now, moment.queue_bytes, knobs);
+        let size = f64::from(packet.size);
+        let Ext::Xcp(header) = &mut packet.ext else { return };
+        if header.rtt_us == 0 {
+            header.delta = 0.0;
+            return;
+        }
+        let wanted = f64::from(header.delta);
+        let gain = counts.left_positive.min(counts.positive * f64::from(header.spacing_s));
+        let cost = counts.left_negative.min(counts.negative * size);
+        let feedback = gain - cost;
+        let (added, taken) = if wanted >= feedback {
+            header.delta = feedback as f32;
+            (gain, cost)
+        } else {
+            // another port gives less than this one would (2002, appendix A)
+            charge(wanted, feedback)
+        };
+        counts.left_positive = (counts.left_positive - added).max(0.0);
+        counts.left_negative = (counts.left_negative - taken).max(0.0);
+        if counts.left_positive == 0.0 {
+            counts.positive = 0.0;
+        }
+        if counts.left_negative == 0.0 {
+            counts.negative = 0.0;
+        }
+    }
+}
+
+/// What a packet that gets only `wanted` uses up of what is added and taken.
+fn charge(wanted: f64, feedback: f64) -> (f64, f64) {
+    if wanted > 0.0 { (wanted, feedback - wanted) } else { (0.0, feedback.max(0.0) - wanted) }
+}
+
+/// The interval half of XCP.
+#[derive(Clone, Debug)]
+pub struct Xcp {
+    config: Config,
+    /// Control interval (d), in seconds.
+    interval_s: f64,
+    /// Capacity at the start, in bytes per second.
+    capacity: f64,
+    began: Time,
+    feedback: f64,
+}
+
+impl Xcp {
+    /// At this link, with parameters that have passed [`Config::check`].
+    pub fn new(config: &Config, link: Link) -> Xcp {
+        Xcp {
+            config: config.clone(),
+            interval_s: config.initial_interval.secs(),
+            capacity: link.rate.bytes_per_s(),
+            began: Time::ZERO,
+            feedback: 0.0,
+        }
+    }
+
+    /// Efficiency and fairness (eqs. 1, 2, 6 and 9).
+    fn control(&mut self, counts: &mut Counts, t_s: f64) {
+        let Config { alpha, beta, gamma, .. } = self.config;
+        let y = counts.input_bytes as f64 / t_s;
+        let standing = counts.standing_bytes as f64;
+        self.feedback = alpha * (self.capacity - y) - beta * standing / self.interval_s;
+        let shuffled = (gamma * y - self.feedback.abs()).max(0.0);
+        counts.left_positive = shuffled + self.feedback.max(0.0);
+        counts.left_negative = shuffled + (-self.feedback).max(0.0);
+        counts.positive = ratio(counts.left_positive, counts.sum_spacing);
+        counts.negative = ratio(counts.left_negative, counts.input_bytes as f64);
+    }
+}
+
+/// A share of a sum; without anything to share it among, none.
+fn ratio(amount: f64, sum: f64) -> f64 {
+    if sum > 0.0 { amount / sum } else { 0.0 }
+}
+
+impl Interval<Knobs, Counts> for Xcp {
+    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Time {
+        self.began = now;
+        *knobs = Knobs { interval_s: self.interval_s, capacity: self.capacity };
+        now + self.config.initial_interval
+    }
+
+    fn update(
+        &mut self,
+        now: Time,
+        view: &View<'_>,
+        counts: &mut Counts,
+        knobs: &mut Knobs,
+    ) -> Result<Time, Fault> {
+        let t_s = (now - self.began).secs();
+        self.began = now;
+        self.capacity = view.rate.bytes_per_s();
+        self.interval_s = if counts.sum_spacing > 0.0 {
+            (counts.sum_rtt_spacing / counts.sum_spacing).clamp(LEAST_S, MOST_S)
+        } else {
+            self.config.initial_interval.secs()
+        };
+        *knobs = Knobs { interval_s: self.interval_s, capacity: self.capacity };
+        counts.probe(now, view.queue_bytes, knobs);
+        self.control(counts, t_s);
+        (counts.input_bytes, counts.sum_spacing, counts.sum_rtt_spacing) = (0, 0.0, 0.0);
+        Ok(now + Time::from_secs_f64(self.interval_s))
+    }
+
+    fn decision(&self) -> Decision {
+        Decision { phase: "shuffle", set: self.feedback * 8.0, from: self.interval_s }
+    }
+}

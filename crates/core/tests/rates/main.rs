@@ -1,0 +1,6 @@
+//! Rate laws: golden vectors, edge cases, and the stamp at a port.
+
+mod edges;
+mod golden;
+mod port;
+mod rig;

@@ -1,0 +1,154 @@
+//! The registry of rate laws: every one has its arm and its line here.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize, Serializer, ser};
+use tidegate_core::law::aqm::Link;
+use tidegate_core::law::rate::{Grant, qfcp, rcp, vcp, xcp};
+use tidegate_core::port;
+
+use super::{Nothing, choice, flat};
+
+/// Makes the enum of rate laws from one line for each:
+/// `Arm(module) = "name in documents", Per-packet half(how to make it)`.
+macro_rules! rate_laws {
+    ($($(#[$doc:meta])* $arm:ident($module:ident) = $name:literal, $stamp:ident($half:expr);)+) => {
+        /// A rate law and its parameters.
+        #[derive(Clone, PartialEq, Debug)]
+        pub enum StampLaw {
+            $($(#[$doc])* $arm($module::Config),)+
+            /// A law of the user's own, supplied by name when the simulation is built.
+            Custom {
+                /// The name that the caller knows it by.
+                name: String,
+            },
+        }
+
+        impl StampLaw {
+            /// The name in documents and results; of a custom law, its own.
+            pub fn name(&self) -> &str {
+                match self {
+                    $(StampLaw::$arm(_) => $name,)+
+                    StampLaw::Custom { name } => name,
+                }
+            }
+
+            /// The stamp at this link; none for a custom law, whose interval half the caller supplies.
+            pub fn build(&self, link: Link) -> Option<port::Stamp> {
+                match self {
+                    $(StampLaw::$arm(config) => {
+                        let law = Box::new($module::$arm::new(config, link));
+                        Some(port::Stamp::$stamp(port::Stamper::new($half, law)))
+                    })+
+                    StampLaw::Custom { .. } => None,
+                }
+            }
+
+            /// The key that is out of range, if one is, and what would be right.
+            pub(crate) fn check(&self) -> Result<(), (&'static str, String)> {
+                match self {
+                    $(StampLaw::$arm(config) => config.check(),)+
+                    StampLaw::Custom { name } if name.is_empty() => {
+                        Err(("name", "a law needs a name: name the class or function".to_owned()))
+                    }
+                    StampLaw::Custom { .. } => Ok(()),
+                }
+            }
+        }
+
+        /// A rate law as the (rearranged) document has it.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(expecting = "a table, as in { law = \"qfcp\" }")]
+        pub(crate) enum StampLawDoc {
+            #[serde(rename = "none")]
+            None(Nothing),
+            $(#[serde(rename = $name)] $arm($module::Config),)+
+            #[serde(rename = "python")]
+            Python(Python),
+        }
+
+        impl Default for StampLawDoc {
+            fn default() -> StampLawDoc {
+                StampLawDoc::None(Nothing {})
+            }
+        }
+
+        impl StampLawDoc {
+            /// The law, if there is one.
+            pub fn law(&self) -> Option<StampLaw> {
+                match self {
+                    StampLawDoc::None(_) => None,
+                    $(StampLawDoc::$arm(config) => Some(StampLaw::$arm(config.clone())),)+
+                    StampLawDoc::Python(python) => {
+                        Some(StampLaw::Custom { name: python.name.clone() })
+                    }
+                }
+            }
+
+            /// Name and settings of every law, for the schema.
+            fn schemas(generator: &mut SchemaGenerator) -> Vec<(&'static str, Schema)> {
+                vec![
+                    ("none", Nothing::json_schema(generator)),
+                    $(($name, $module::Config::json_schema(generator)),)+
+                    ("python", Python::json_schema(generator)),
+                ]
+            }
+        }
+    };
+}
+
+rate_laws! {
+    /// An equal share, by an estimate of the number of flows.
+    Qfcp(qfcp) = "qfcp", Grant(Grant);
+    /// A change of rate in every packet.
+    Xcp(xcp) = "xcp", Share(xcp::Share);
+    /// One rate, adjusted by spare capacity and queue.
+    Rcp(rcp) = "rcp", Grant(Grant);
+    /// Two bits of load.
+    Vcp(vcp) = "vcp", Load(vcp::Load);
+}
+
+/// The per-packet halves that a law of the user's own can stand over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum HalfDoc {
+    /// No flow gets more than the one rate that the law sets, as with qfcp and rcp.
+    #[default]
+    Grant,
+}
+
+/// A law written in Python.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "PythonRate")]
+pub(crate) struct Python {
+    /// Name under which the law is handed to the run.
+    pub name: String,
+    /// The per-packet half that it steers; default grant.
+    #[serde(default)]
+    pub half: HalfDoc,
+}
+
+/// Explicit rates of a port: `{ law = "qfcp", beta = 0.5 }`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table, as in { law = \"qfcp\" }")]
+pub(crate) struct StampDoc {
+    /// The law and its settings.
+    pub law: StampLawDoc,
+}
+
+impl Serialize for StampDoc {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        flat(&self.law).map_err(ser::Error::custom)?.serialize(to)
+    }
+}
+
+impl JsonSchema for StampDoc {
+    fn schema_name() -> Cow<'static, str> {
+        "Stamp".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        choice(StampLawDoc::schemas(generator), &[], "Explicit rates.")
+    }
+}

@@ -1,0 +1,109 @@
+//! Blitz: no feedback control at all (blitz, 2.1).
+//!
+//! The file leaves as fast as the link of its host takes it, in one burst whose
+//! packets have priority levels 0, 1, 2, ... When a packet is lost a new burst
+//! begins with it, at the highest priority, level 0. Switches along the way
+//! sort the bursts out (`pushout`).
+//!
+//! Settled here, as the paper leaves it open:
+//! - A loss is noticed by duplicate acknowledgements, as in TCP by three of
+//!   them; the retransmission timer stands behind.
+//! - One loss starts one burst. Packets carry the number of their burst, and
+//!   the receiver hands it back when a packet lies beyond the hole; duplicates
+//!   that earlier bursts bring about, or packets that the receiver has had
+//!   before, mean nothing. So a restart is lost only if packets of its own
+//!   burst say so: a round trip later, however long the queue has made that.
+//! - An acknowledgement from beyond the present packet of the burst moves the
+//!   burst on to there, at the priority that it has reached.
+//! - The host's link sets the pace, so that nothing queues in the host, where
+//!   a restart could not overtake it. A host with several links is not paced.
+
+use tidegate_core::packet::Ext;
+use tidegate_core::units::{Pace, Time};
+use tidegate_model::control;
+use tidegate_model::profile::Tcp;
+
+use super::{Acked, Control, Feedback};
+
+/// A sender without a window.
+#[derive(Clone, Copy, Debug)]
+pub struct Blitz {
+    notice: u32,
+    /// Time that a full packet takes on the host's link.
+    gap: Option<Time>,
+    /// Level of the next packet.
+    level: u32,
+    /// Number of the present burst.
+    burst: u32,
+    /// Of which burst the latest acknowledgement told.
+    told: Option<u32>,
+    /// Duplicates that the present burst has brought about for the present hole.
+    duplicates: u32,
+    open: bool,
+}
+
+impl Blitz {
+    /// A new connection under a class's settings, of a host with this link.
+    pub fn new(options: &control::Blitz, tcp: &Tcp, access: Option<Pace>) -> Blitz {
+        Blitz {
+            notice: options.notice,
+            gap: access.map(|pace| pace.of(u64::from(tcp.mss + tcp.header))),
+            level: 0,
+            burst: 0,
+            told: None,
+            duplicates: 0,
+            open: !tcp.handshake,
+        }
+    }
+
+    fn begin_burst(&mut self) {
+        self.level = 0;
+        self.burst = self.burst.wrapping_add(1);
+        self.duplicates = 0;
+    }
+}
+
+impl Control for Blitz {
+    fn cwnd(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    fn gap(&self) -> Option<Time> {
+        self.gap
+    }
+
+    fn header(&mut self, _now: Time) -> Ext {
+        let level = self.level;
+        self.level = self.level.saturating_add(1);
+        Ext::Priority { level, burst: self.burst }
+    }
+
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        self.told = match *feedback.ext {
+            Ext::Priority { burst, .. } => Some(burst),
+            _ => None,
+        };
+        if feedback.new {
+            self.duplicates = 0;
+        }
+        // the first burst begins after the handshake
+        if !std::mem::replace(&mut self.open, true) {
+            self.level = 0;
+        }
+    }
+
+    fn goes_back(&mut self) -> Option<bool> {
+        self.duplicates += u32::from(self.told == Some(self.burst));
+        Some(self.duplicates >= self.notice)
+    }
+
+    fn on_ack(&mut self, _ack: &Acked<'_>) {}
+
+    fn on_loss(&mut self, _flight: u32) {
+        self.begin_burst();
+    }
+
+    fn on_timeout(&mut self, _flight: u32, _again: bool) {
+        self.begin_burst();
+    }
+}

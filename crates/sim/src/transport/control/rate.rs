@@ -1,0 +1,163 @@
+//! A rate from the ports on the way, paced (QFCP: qfcp, 2.1 and 2.3; RCP).
+//!
+//! | symbol    | meaning                                          | unit     |
+//! |-----------|--------------------------------------------------|----------|
+//! | `rate`    | what the last acknowledgement granted            | B/s      |
+//! | `cwnd`    | `rate * srtt` over the packet (eq. 1), and one if paced | segments |
+//! | `swollen` | packets that duplicates say have left the network | segments |
+//!
+//! Losses do not touch the window: it is the ports' to decide (qfcp, 3.4).
+//! Only a timeout does, and any acknowledgement after it brings the rate back.
+//! Where no port on the way grants a rate, the initial window stays.
+
+use tidegate_core::packet::{Ext, RateHeader};
+use tidegate_core::units::{Rate, Time};
+use tidegate_model::control;
+use tidegate_model::profile::{Recovery, Tcp};
+
+use super::{Acked, Control, Feedback};
+
+/// What a header can ask for at most: as much as there is.
+const ANY: u32 = u32::MAX;
+
+/// How to ask for a rate in a header; none: as much as there is.
+pub(super) fn asked(request: Option<Rate>) -> u32 {
+    request.map_or(ANY, |rate| (rate.bps() / 8).clamp(1, u64::from(ANY)) as u32)
+}
+
+/// The rate that came back, if a port or the request limits it, in bytes per second.
+pub(super) fn granted(ext: &Ext) -> Option<u32> {
+    let word = match ext {
+        Ext::Rate(header) => header.feedback,
+        Ext::SackWith { word, .. } => *word,
+        _ => return None,
+    };
+    (word > 0 && word < ANY).then_some(word)
+}
+
+/// Window and pace of a sender that obeys the ports.
+#[derive(Clone, Copy, Debug)]
+pub struct Granted {
+    /// In bytes per second, once granted.
+    rate: Option<f64>,
+    srtt: Time,
+    gap: Time,
+    /// Bytes of a full packet.
+    packet: f64,
+    initial_window: f64,
+    /// A paced sender's window must not hold its pace up: whole packets are fewer
+    /// than `cwnd`, and one more is on its way when the oldest is acknowledged.
+    spare: f64,
+    swollen: u32,
+    request: u32,
+    sack: bool,
+    /// Whether the sender counts what is under way itself: in recovery with SACK.
+    piped: bool,
+    pacing: bool,
+    timed_out: bool,
+    late: bool,
+}
+
+impl Granted {
+    fn new(tcp: &Tcp, request: Option<Rate>, pacing: bool, late: bool) -> Granted {
+        Granted {
+            rate: None,
+            srtt: Time::ZERO,
+            gap: Time::ZERO,
+            packet: f64::from(tcp.mss + tcp.header),
+            initial_window: f64::from(tcp.initial_window),
+            spare: if pacing { 1.0 } else { 0.0 },
+            swollen: 0,
+            request: asked(request),
+            sack: tcp.recovery == Recovery::Sack,
+            piped: false,
+            pacing,
+            timed_out: false,
+            late,
+        }
+    }
+
+    /// QFCP's sender.
+    pub fn qfcp(options: &control::Qfcp, tcp: &Tcp) -> Granted {
+        Granted::new(tcp, options.request, options.pacing, false)
+    }
+
+    /// RCP's sender.
+    pub fn rcp(options: &control::Rcp, tcp: &Tcp) -> Granted {
+        let late = options.reliability == control::Reliability::Own;
+        Granted::new(tcp, options.request, options.pacing, late)
+    }
+}
+
+impl Control for Granted {
+    fn cwnd(&self) -> f64 {
+        let window = match self.rate {
+            _ if self.timed_out => 1.0,
+            // its pace alone says when a packet goes
+            Some(_) if self.late => f64::from(u32::MAX),
+            // qfcp, eq. 1
+            Some(rate) => (rate * self.srtt.secs() / self.packet).max(1.0) + self.spare,
+            None => self.initial_window,
+        };
+        window + f64::from(self.swollen)
+    }
+
+    fn gap(&self) -> Option<Time> {
+        (self.pacing && self.rate.is_some()).then_some(self.gap)
+    }
+
+    fn header(&mut self, _now: Time) -> Ext {
+        let rtt_us = (self.srtt.ps() / 1_000_000).min(u64::from(u32::MAX)) as u32;
+        Ext::Rate(RateHeader { request: self.request, feedback: 0, rtt_us })
+    }
+
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        self.srtt = feedback.srtt;
+        // the window moves on with a duplicate, as with any acknowledgement (RFC
+        // 3042); in recovery with SACK the sender counts for itself what is under way
+        self.swollen += u32::from(!feedback.new && !self.piped);
+        if let Some(rate) = granted(feedback.ext) {
+            self.timed_out = false;
+            let rate = f64::from(rate);
+            if self.rate != Some(rate) {
+                self.rate = Some(rate);
+                self.gap = Time::from_secs_f64(self.packet / rate);
+            }
+        }
+    }
+
+    fn on_ack(&mut self, _: &Acked<'_>) {
+        self.swollen = 0;
+    }
+
+    fn on_loss(&mut self, _: u32) {
+        self.piped = self.sack;
+        if self.piped {
+            self.swollen = 0;
+        }
+    }
+
+    fn on_partial(&mut self, segments: u32) {
+        // what has arrived was counted as duplicates, all but the repaired one
+        self.swollen = (self.swollen + 1).saturating_sub(segments);
+    }
+
+    fn on_recovered(&mut self, _: u32) {
+        self.swollen = 0;
+        self.piped = false;
+    }
+
+    fn on_timeout(&mut self, _: u32, _: bool) {
+        self.swollen = 0;
+        self.piped = false;
+        self.timed_out = !self.late;
+    }
+
+    fn limited_transmit(&self) -> bool {
+        true
+    }
+
+    fn repairs_late(&self) -> bool {
+        self.late
+    }
+}

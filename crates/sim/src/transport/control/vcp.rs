@@ -1,0 +1,164 @@
+//! The window of a VCP sender (Xia, Subramanian, Stoica and Kalyanaraman 2005,
+//! 3.2 and 4.2).
+//!
+//! | symbol  | here       | value  | meaning                                     |
+//! |---------|------------|--------|---------------------------------------------|
+//! | `t_rho` | `interval` | 200 ms | how often the ports compute the load        |
+//! | `xi`    | `xi`       | 0.0625 | growth per `t_rho` while the load is low    |
+//! | `alpha` | `alpha`    | 1      | segments gained per `t_rho` while it is high |
+//! | `beta`  | `beta`     | 0.875  | what is left of the window at overload      |
+//!
+//! Growth is scaled to the round trip, so that flows grow alike in time: with
+//! `r = srtt / t_rho` an acknowledgement adds `(1 + xi)^r - 1` when the load is
+//! low, and `alpha r^2 / cwnd` when it is high. At overload the window is cut
+//! once; then it stays for `t_rho`, in which the ports see the cut, and grows
+//! additively for a round trip before the code counts again.
+
+use tidegate_core::law::rate::vcp::{HIGH, LOW, OVERLOAD};
+use tidegate_core::packet::Ext;
+use tidegate_core::units::Time;
+use tidegate_model::control;
+use tidegate_model::profile::{Recovery, Tcp};
+
+use super::{Acked, Control, Feedback};
+
+/// Longest round trip that growth is scaled to, in intervals.
+const MOST_SCALE: f64 = 2.5;
+
+/// What the sender does with the code.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Phase {
+    /// It counts.
+    Listening,
+    /// The window was cut and stays as it is until then.
+    Frozen(Time),
+    /// The window grows additively until then.
+    Careful(Time),
+}
+
+/// Window of a VCP sender.
+#[derive(Clone, Copy, Debug)]
+pub struct Vcp {
+    cwnd: f64,
+    /// Largest useful window.
+    cap: f64,
+    phase: Phase,
+    srtt: Time,
+    swollen: u32,
+    inflates: bool,
+    pacing: bool,
+    xi: f64,
+    alpha: f64,
+    beta: f64,
+    interval: Time,
+}
+
+/// The code that came back; zero: none.
+fn returned(ext: &Ext) -> u8 {
+    match ext {
+        Ext::Load { echo, .. } => *echo,
+        Ext::SackWith { word, .. } => *word as u8,
+        _ => 0,
+    }
+}
+
+impl Vcp {
+    /// A new connection under a class's settings.
+    pub fn new(options: &control::Vcp, tcp: &Tcp) -> Vcp {
+        Vcp {
+            cwnd: f64::from(tcp.initial_window),
+            cap: f64::from(tcp.window),
+            phase: Phase::Listening,
+            srtt: Time::ZERO,
+            swollen: 0,
+            inflates: tcp.recovery != Recovery::Sack,
+            pacing: options.pacing,
+            xi: options.xi,
+            alpha: options.alpha,
+            beta: options.beta,
+            interval: options.interval,
+        }
+    }
+
+    fn scale(&self) -> f64 {
+        (self.srtt.secs() / self.interval.secs()).min(MOST_SCALE)
+    }
+
+    fn additive(&mut self) {
+        let scale = self.scale();
+        self.cwnd += self.alpha * scale * scale / self.cwnd;
+    }
+
+    fn heed(&mut self, code: u8, now: Time) {
+        match code {
+            LOW => self.cwnd += libm::pow(1.0 + self.xi, self.scale()) - 1.0,
+            HIGH => self.additive(),
+            OVERLOAD => {
+                self.cwnd *= self.beta;
+                self.phase = Phase::Frozen(now + self.interval);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Control for Vcp {
+    fn cwnd(&self) -> f64 {
+        self.cwnd + f64::from(self.swollen)
+    }
+
+    fn gap(&self) -> Option<Time> {
+        let spaced = self.pacing && self.srtt > Time::ZERO;
+        spaced.then(|| Time::from_secs_f64(self.srtt.secs() / self.cwnd))
+    }
+
+    fn header(&mut self, _now: Time) -> Ext {
+        Ext::Load { code: LOW, echo: 0 }
+    }
+
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        self.srtt = feedback.srtt;
+        let code = returned(feedback.ext);
+        if !feedback.new || code == 0 {
+            return;
+        }
+        let now = feedback.now;
+        match self.phase {
+            Phase::Frozen(until) if now < until => {}
+            Phase::Frozen(_) => {
+                self.phase = Phase::Careful(now + self.srtt);
+                self.additive();
+            }
+            Phase::Careful(until) if now < until => self.additive(),
+            Phase::Careful(_) | Phase::Listening => {
+                self.phase = Phase::Listening;
+                self.heed(code, now);
+            }
+        }
+        self.cwnd = self.cwnd.clamp(1.0, self.cap);
+    }
+
+    fn on_ack(&mut self, _: &Acked<'_>) {}
+
+    fn on_loss(&mut self, flight: u32) {
+        self.cwnd = (f64::from(flight) / 2.0).max(2.0);
+        self.swollen = if self.inflates { 3 } else { 0 };
+    }
+
+    fn on_duplicate(&mut self) {
+        self.swollen += u32::from(self.inflates);
+    }
+
+    fn on_partial(&mut self, segments: u32) {
+        self.swollen = (self.swollen + 1).saturating_sub(segments);
+    }
+
+    fn on_recovered(&mut self, _: u32) {
+        self.swollen = 0;
+    }
+
+    fn on_timeout(&mut self, _: u32, _: bool) {
+        self.cwnd = 1.0;
+        self.swollen = 0;
+    }
+}

@@ -1,0 +1,119 @@
+//! The window of an XCP sender (Katabi, Handley and Rohrs 2002, 3.3; in the
+//! form of rates of draft-falk-xcp-spec-03, section 3.1).
+//!
+//! | symbol  | meaning                                   | unit     |
+//! |---------|-------------------------------------------|----------|
+//! | `cwnd`  | congestion window                         | segments |
+//! | `delta` | change of rate that came back             | B/s      |
+//! | `X`     | `srtt / cwnd`: time between two packets   | s        |
+//!
+//! `cwnd += delta * srtt / packet` with each new acknowledgement, never below
+//! one. To losses and timeouts it answers as Reno does.
+
+use tidegate_core::packet::{Ext, XcpHeader};
+use tidegate_core::units::Time;
+use tidegate_model::control;
+use tidegate_model::profile::{LossRule, Recovery, Tcp};
+
+use super::{Acked, Control, Feedback};
+
+/// Window of an XCP sender.
+#[derive(Clone, Copy, Debug)]
+pub struct Xcp {
+    cwnd: f64,
+    /// Largest useful window.
+    cap: f64,
+    /// Packets that duplicates say have left the network.
+    swollen: u32,
+    srtt: Time,
+    /// Bytes of a full packet.
+    packet: f64,
+    inflates: bool,
+    pacing: bool,
+    rule: LossRule,
+}
+
+/// The change of rate that came back, in bytes per second; none: no port has seen it.
+fn returned(ext: &Ext) -> Option<f64> {
+    let delta = match ext {
+        Ext::Xcp(header) => header.reverse,
+        Ext::SackWith { word, .. } => f32::from_bits(*word),
+        _ => return None,
+    };
+    (delta.is_finite() && delta < f32::MAX).then_some(f64::from(delta))
+}
+
+impl Xcp {
+    /// A new connection under a class's settings.
+    pub fn new(options: &control::Xcp, tcp: &Tcp) -> Xcp {
+        Xcp {
+            cwnd: f64::from(tcp.initial_window),
+            cap: f64::from(tcp.window),
+            swollen: 0,
+            srtt: Time::ZERO,
+            packet: f64::from(tcp.mss + tcp.header),
+            inflates: tcp.recovery != Recovery::Sack,
+            pacing: options.pacing,
+            rule: tcp.loss_rule,
+        }
+    }
+
+    fn halve(&mut self, flight: u32) {
+        self.cwnd = match self.rule {
+            LossRule::Rfc => f64::from(flight) / 2.0,
+            LossRule::FullTcp => (self.cwnd / 2.0).floor(),
+        };
+        self.cwnd = self.cwnd.max(2.0);
+    }
+}
+
+impl Control for Xcp {
+    fn cwnd(&self) -> f64 {
+        self.cwnd + f64::from(self.swollen)
+    }
+
+    fn gap(&self) -> Option<Time> {
+        let spaced = self.pacing && self.srtt > Time::ZERO;
+        spaced.then(|| Time::from_secs_f64(self.srtt.secs() / self.cwnd))
+    }
+
+    fn header(&mut self, _now: Time) -> Ext {
+        let rtt_us = (self.srtt.ps() / 1_000_000).min(u64::from(u32::MAX)) as u32;
+        let spacing_s = (self.srtt.secs() / self.cwnd) as f32;
+        Ext::Xcp(XcpHeader { rtt_us, spacing_s, delta: f32::MAX, reverse: 0.0 })
+    }
+
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        self.srtt = feedback.srtt;
+        if feedback.new
+            && let Some(delta) = returned(feedback.ext)
+        {
+            let change = delta * self.srtt.secs() / self.packet;
+            self.cwnd = (self.cwnd + change).clamp(1.0, self.cap);
+        }
+    }
+
+    fn on_ack(&mut self, _: &Acked<'_>) {}
+
+    fn on_loss(&mut self, flight: u32) {
+        self.halve(flight);
+        self.swollen = if self.inflates { 3 } else { 0 };
+    }
+
+    fn on_duplicate(&mut self) {
+        self.swollen += u32::from(self.inflates);
+    }
+
+    fn on_partial(&mut self, segments: u32) {
+        self.swollen = (self.swollen + 1).saturating_sub(segments);
+    }
+
+    fn on_recovered(&mut self, _: u32) {
+        self.swollen = 0;
+    }
+
+    fn on_timeout(&mut self, _: u32, _: bool) {
+        self.cwnd = 1.0;
+        self.swollen = 0;
+    }
+}

@@ -1,0 +1,43 @@
+//! When the retransmission timer of a sender is started anew.
+
+use tidegate_core::units::Time;
+use tidegate_model::profile::TimerRule;
+
+use super::super::Ctx;
+use super::super::control::Control;
+use super::Sender;
+
+impl<C: Control> Sender<C> {
+    #[inline]
+    pub(super) fn timeout_from_now(&self, ctx: &Ctx<'_>) -> Time {
+        if self.control.repairs_late() {
+            return self.late_repair(ctx);
+        }
+        ctx.net.now + self.rto.timeout(ctx.class, self.syn_lost)
+    }
+
+    /// An acknowledgement of everything up to `ack` restarts the timer of FullTcp,
+    /// before anything else is learnt from it: as backed off as it was; then the back-off ends.
+    #[inline]
+    pub(super) fn restart_early(&mut self, ack: u32, ctx: &Ctx<'_>) {
+        if ctx.class.tcp.timer_rule == TimerRule::FullTcp {
+            let outstanding = ack < self.max;
+            self.deadline = if outstanding { self.timeout_from_now(ctx) } else { Time::NEVER };
+            self.rto.calm();
+        }
+    }
+
+    /// An acknowledgement of something new restarts the timer (RFC 6298, 5.3).
+    #[inline]
+    pub(super) fn restart_by_ack(&mut self, ctx: &Ctx<'_>) {
+        if ctx.class.tcp.timer_rule == TimerRule::Rfc {
+            self.restart_timer(ctx);
+        }
+    }
+
+    #[inline]
+    pub(super) fn restart_timer(&mut self, ctx: &Ctx<'_>) {
+        let outstanding = self.una < self.nxt;
+        self.deadline = if outstanding { self.timeout_from_now(ctx) } else { Time::NEVER };
+    }
+}

@@ -1,0 +1,127 @@
+//! A law of the caller's own in a whole run: the one of docs/own-law.md, and two that fail.
+
+mod common;
+#[path = "../../../examples/own_law.rs"]
+pub mod law; // public: a part is used here, all of it in a crate
+
+use tidegate_core::law::session::{Counts, Knobs, Limiter};
+use tidegate_core::law::{Decision, Fault, Interval, View};
+use tidegate_core::units::Time;
+use tidegate_model::Scenario;
+use tidegate_sim::{Custom, Results, Simulation};
+
+type Boxed = Box<dyn Interval<Knobs, Counts>>;
+
+/// A link of 10 Mbit/s that bears some 100 sessions of 10 kB a second, and 1000 that come.
+const OVERLOAD: &str = r#"
+    name = "overload"
+    duration = "60s"
+    [topology.dumbbell]
+    pairs = 10
+    access = { rate = "100Mbit", delay = "1ms" }
+    bottleneck = { rate = "10Mbit", delay = "98ms", buffer = "217packets" }
+    [port.bottleneck]
+    gate = { law = "python", name = "mine", limiter = "token-bucket" }
+    [traffic.web]
+    arrivals = { poisson = "1000/s" }
+    size = { pareto = { mean = "10kB", shape = 1.5 } }
+    transport = { tcp = { profile = "ns2-2005" } }
+"#;
+
+fn start(scenario: &Scenario, make: fn() -> Boxed) -> Simulation {
+    let mut laws = |name: &str| (name == "mine").then(make);
+    let custom = Custom { laws: Some(&mut laws), ..Custom::default() };
+    Simulation::new(scenario, 1, custom).expect("the scenario can be built")
+}
+
+fn total(results: &Results, name: &str) -> f64 {
+    common::column(&results.flows, name).iter().filter(|value| !value.is_nan()).sum()
+}
+
+fn completed(results: &Results) -> usize {
+    common::column(&results.flows, "closed_s").iter().filter(|at| !at.is_nan()).count()
+}
+
+/// Additive increase by 5, decrease to 0.8, from 10, once a second for a
+/// minute; and what a control is for: more sessions end, fewer packets go twice.
+#[test]
+fn the_law_of_the_page_controls_a_link() {
+    let gated = common::load(OVERLOAD, &[]);
+    let open = common::load(OVERLOAD, &[("port.bottleneck.gate", r#"{ law = "none" }"#)]);
+    let make: fn() -> Boxed = || Box::new(law::Aimd::new(law::Config::default()));
+    let (gated, open) = (common::finish(start(&gated, make)), common::run(&open, 1));
+
+    let set = common::column(&gated.events, "set");
+    assert!((59..=60).contains(&set.len()), "{} epochs of a minute", set.len());
+    let mut before = law::Config::default().alpha_min;
+    for &alpha in &set {
+        let next = [before + 5.0, before, (before * 0.8).max(10.0)];
+        assert!(next.contains(&alpha), "{alpha} after {before}");
+        before = alpha;
+    }
+    assert!(set.windows(2).any(|pair| pair[1] > pair[0]), "it rises");
+    assert!(set.windows(2).any(|pair| pair[1] < pair[0]), "it falls");
+    assert!(completed(&gated) > completed(&open));
+    let again = "retransmitted_packets";
+    assert!(total(&gated, again) < total(&open, again) / 2.0);
+}
+
+#[test]
+fn its_limiter_spreads_by_default() {
+    assert_eq!(law::Config::default().limiter(), Limiter::TokenBucket);
+}
+
+/// Fails at its third update, or answers with a time that is not later.
+struct Broken {
+    updates: u32,
+    wait: Option<Time>,
+}
+
+impl Interval<Knobs, Counts> for Broken {
+    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Time {
+        knobs.open();
+        now + Time::from_secs(1)
+    }
+    fn update(
+        &mut self,
+        now: Time,
+        _view: &View<'_>,
+        counts: &mut Counts,
+        _knobs: &mut Knobs,
+    ) -> Result<Time, Fault> {
+        counts.take();
+        self.updates += 1;
+        match (self.updates, self.wait) {
+            (3, None) => Err("three is too many".into()),
+            (3, Some(wait)) => Ok(now.saturating_sub(Time::from_secs(1)) + wait),
+            _ => Ok(now + Time::from_secs(1)),
+        }
+    }
+    fn decision(&self) -> Decision {
+        Decision { phase: "broken", set: 0.0, from: 0.0 }
+    }
+}
+
+fn fault(make: fn() -> Boxed) -> (String, Time) {
+    let mut simulation = start(&common::load(OVERLOAD, &[]), make);
+    let fault = simulation.advance(Time::NEVER, u64::MAX).expect_err("the law fails");
+    (fault.to_string(), simulation.now())
+}
+
+#[test]
+fn a_fault_ends_the_run_when_it_happens() {
+    let (message, now) = fault(|| Box::new(Broken { updates: 0, wait: None }));
+    assert_eq!((message.as_str(), now), ("three is too many", Time::from_secs(3)));
+}
+
+#[test]
+fn a_law_that_would_stand_still_is_a_fault() {
+    for make in [
+        || -> Boxed { Box::new(Broken { updates: 0, wait: Some(Time::from_secs(1)) }) },
+        || -> Boxed { Box::new(Broken { updates: 0, wait: Some(Time::ZERO) }) },
+    ] {
+        let (message, now) = fault(make);
+        assert!(message.contains("later than now"), "{message}");
+        assert_eq!(now, Time::from_secs(3));
+    }
+}

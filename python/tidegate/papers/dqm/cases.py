@@ -1,0 +1,97 @@
+"""What is simulated: Tables I and II, Figures 5 to 7, and what the paper only names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidegate.papers.study import Case
+
+if TYPE_CHECKING:
+    from tidegate.scenario import Setting
+
+CAPACITY_BPS = 100_000.0
+PACKET_BITS = 576 * 8
+SERVICE_S = PACKET_BITS / CAPACITY_BPS
+"""What a packet takes on the bottleneck."""
+SHORT, LONG = 20, 100
+"""Mean sizes of flows, packets."""
+
+POLICIES = ("dt", "gr2", "p1", "p2", "p3")
+"""The policies of Figures 5 and 6."""
+REDS = ("gr1", "gr2", "gr3")
+RHOS = tuple(round(0.2 * step, 1) for step in range(1, 11))
+CONGESTED = tuple(rho for rho in RHOS if rho > 1.0)
+RATIOS = (1, 2, 5, 10, 20)
+"""Short flows for each long one (R)."""
+LIGHT = (0.6, 0.7)
+TRIED = ("p3-drop-tail", "p3-moment", "p3-one-buffer", "p3-hold")
+"""What the paper names beside its own policies."""
+TANDEM = ("gr2", "p3", "p3-drop-tail")
+TRIED_RHOS = (1.2, 1.6, 2.0)
+STARTS = (15, 30, 45, 60, 75)
+"""Where connections begin to be lost, in the table of what provisioning can choose."""
+SHARES = (0.4, 0.7, 1.0)
+QUEUE = "port.bottleneck.queue"
+
+
+def rate(rho: float, mean: float = SHORT) -> float:
+    """Return how many flows a second make up a load."""
+    return rho / (SERVICE_S * mean)
+
+
+def at(rho: float, policy: str) -> str:
+    """Return the key of a policy at a load."""
+    return f"rho/{rho:g}/{policy}"
+
+
+def two(rho: float, ratio: float, policy: str) -> str:
+    """Return the key of a policy with two classes of flows."""
+    return f"classes/{rho:g}/{ratio:g}/{policy}"
+
+
+def step(start: int, share: float) -> str:
+    """Return the key of a curve that jumps to a share."""
+    return f"provision/{start}/{share:g}"
+
+
+def _arriving(rho: float) -> Setting:
+    return "traffic.flows.arrivals.poisson", f"{rate(rho):.6g}/s"
+
+
+def _single(rho: float, policy: str, seeds: int | None = None) -> Case:
+    key = at(rho, policy)
+    return Case(key, "single.toml", (policy,), (_arriving(rho),), seeds, weight=rho)
+
+
+def _classes(rho: float, ratio: float, policy: str) -> Case:
+    mean = (SHORT * ratio + LONG) / (ratio + 1.0)
+    long = rate(rho, mean) / (ratio + 1.0)
+    settings = (
+        ("traffic.short.arrivals.poisson", f"{ratio * long:.6g}/s"),
+        ("traffic.long.arrivals.poisson", f"{long:.6g}/s"),
+    )
+    return Case(two(rho, ratio, policy), "classes.toml", (policy,), settings, weight=rho)
+
+
+def _provision(start: int, share: float) -> Case:
+    settings = (
+        _arriving(1.6),
+        (f"{QUEUE}.x_m", str(start)),
+        (f"{QUEUE}.x_M", str(start)),
+        (f"{QUEUE}.P_M", str(share)),
+    )
+    return Case(step(start, share), "single.toml", ("p3",), settings, 5)
+
+
+def _all() -> list[Case]:
+    cases = [_single(rho, policy) for rho in RHOS for policy in POLICIES]
+    cases += [_single(1.2, policy) for policy in REDS]
+    cases += [_single(rho, policy) for rho in TRIED_RHOS for policy in TRIED]
+    cases += [_classes(2.0, ratio, policy) for ratio in RATIOS for policy in ("gr2", "p3")]
+    cases += [_classes(rho, 5, policy) for rho in LIGHT for policy in ("gr2", "p3")]
+    cases += [Case(f"tandem/{policy}", "tandem.toml", (policy,)) for policy in TANDEM]
+    cases += [_provision(start, share) for start in STARTS for share in SHARES]
+    return cases
+
+
+CASES = {case.key: case for case in _all()}

@@ -1,0 +1,111 @@
+"""What is measured in a saved run of this paper, beyond its summary."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from tidegate.papers.record import Record
+
+    Measured = Callable[[Record], float]
+
+BUFFER = 90.0
+CURVES: dict[str, tuple[tuple[float, float], ...]] = {
+    "gr1": ((15, 0), (60, 0.1), (120, 1)),
+    "gr2": ((15, 0), (45, 0.1), (90, 1)),
+    "gr3": ((15, 0), (30, 0.4), (60, 1)),
+    "p1": ((45, 0), (90, 0.4), (90, 1)),
+    "p2": ((45, 0), (90, 0.7), (90, 1)),
+    "p3": ((45, 0), (45, 1)),
+}
+"""The share of connection packets lost over the average queue, by its corners (dqm, fig. 4)."""
+
+
+def throughput(record: Record) -> float:
+    """Return T: the mean, over finished flows, of size over latency, bit/s."""
+    flows = record.flows()
+    return float(np.mean(flows["size_bytes"] * 8.0 / (flows["closed_s"] - flows["admitted_s"])))
+
+
+@cache
+def throughput_of(number: int) -> Measured:
+    """Return T of one class of flows, by its place in the scenario."""
+
+    def measure(record: Record) -> float:
+        flows = record.flows()
+        mine = flows["class"] == number
+        rates = flows["size_bytes"] * 8.0 / (flows["closed_s"] - flows["admitted_s"])
+        return float(np.mean(rates[mine]))
+
+    return measure
+
+
+def data_loss(record: Record) -> float:
+    """Return P_d: the share of data packets that the bottleneck lost."""
+    port = record.port("bottleneck")
+    return float(port["data_dropped"] / port["data_arrived"])
+
+
+def connection_loss(record: Record) -> float:
+    """Return P_c: the share of SYNs that the bottleneck lost, retries counted like first ones."""
+    port = record.port("bottleneck")
+    return float(port["syn_dropped"] / port["syn_arrived"])
+
+
+def connection_loss_in_time(policy: str) -> Measured:
+    """Return a measure: the share that would be lost of SYNs spread evenly over time.
+
+    With drop-tail, the share of the time in which the queue is full.
+    """
+
+    def measure(record: Record) -> float:
+        samples = record.ports()
+        if policy == "dt":
+            return float(np.mean(samples["queue_packets"] >= BUFFER))
+        corners = CURVES[policy]
+        xs, ys = ([corner[place] for corner in corners] for place in (0, 1))
+        return float(np.mean(np.interp(samples["avg_queue_packets"], xs, ys)))
+
+    return measure
+
+
+def queue(record: Record) -> float:
+    """Return the time average of the packets waiting."""
+    return float(record.port("bottleneck")["queue_mean_packets"])
+
+
+def utilisation(record: Record) -> float:
+    """Return the share of the time in which the bottleneck sends."""
+    return float(record.port("bottleneck")["utilisation"])
+
+
+def setup_time(record: Record) -> float:
+    """Return D_a - D: what the handshake takes, retries included."""
+    both = record.all["fct_mean_s"], record.all["fct_admitted_mean_s"]
+    return float(both[0] - both[1])
+
+
+@cache
+def of_class(name: str, measure: str) -> Measured:
+    """Return a measure of the summary for one class of flows."""
+    return lambda record: float(record.traffic(name)[measure])
+
+
+def longest_pause(record: Record) -> float:
+    """Return the longest time without an admission, from the first one on, in whole seconds."""
+    rates = record.rates()
+    return float(longest_gap(rates["time_s"][rates["admitted"] > 0.0], rates["time_s"][-1]))
+
+
+def longest_gap(times: NDArray[np.float64], end: float) -> float:
+    """Return the longest time between two of them, or from the last one to the end."""
+    if times.size == 0:
+        return float("inf")
+    return float(np.max(np.diff(np.append(times, end)), initial=0.0))

@@ -1,0 +1,104 @@
+"""Laws in Python without a run: the parts that they are handed, and the one of docs/own-law.md."""
+
+import csv
+import math
+import runpy
+from pathlib import Path
+
+import pytest
+
+import tidegate
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+EPOCH_S = 1.0
+
+
+@pytest.fixture
+def law():
+    return runpy.run_path(str(EXAMPLES / "own_law.py"))["Aimd"]()
+
+
+def test_the_worked_examples(law):
+    # The same table as for the law in Rust (crates/core/tests/own_law.rs).
+    knobs = tidegate.Knobs()
+    now_s = law.start(0.0, knobs)
+    assert (now_s, knobs.allowance) == (EPOCH_S, 10)
+    lines = (EXAMPLES / "own_law.csv").read_text(encoding="utf-8").splitlines()
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    assert len(rows) == 10
+    for row in rows:
+        view = tidegate.View(
+            rate_bps=10_000_000, queue_offered=int(row["offered"]), queue_drops=int(row["lost"])
+        )
+        counts = tidegate.Counts(arrived=int(row["arrived"]), admitted=int(row["admitted"]))
+        assert law.update(now_s, view, counts, knobs) == now_s + EPOCH_S
+        assert law.alpha == pytest.approx(float(row["alpha"]), rel=1e-9), row
+        assert knobs.allowance == int(float(row["alpha"])), row
+
+
+def test_it_settles_around_what_a_link_bears(law):
+    # 100 ask and the link bears 60: up by 5, then between 0.8 x 61 and 60 + 5.
+    knobs, seen = tidegate.Knobs(), []
+    now_s = law.start(0.0, knobs)
+    for _ in range(100):
+        admitted = min(100, knobs.allowance)
+        seen.append(admitted)
+        view = tidegate.View(
+            rate_bps=10_000_000, queue_offered=admitted, queue_drops=max(admitted - 60, 0)
+        )
+        counts = tidegate.Counts(arrived=100, admitted=admitted, departed=min(admitted, 60))
+        now_s = law.update(now_s, view, counts, knobs)
+    assert seen[:12] == list(range(10, 70, 5))
+    assert all(48 <= admitted <= 65 for admitted in seen[11:])
+    assert min(seen[11:]) < 52
+    assert max(seen[11:]) > 62
+
+
+def test_allow_sets_what_either_limiter_obeys():
+    # 40 in an epoch of 2 s: the first 40, or one each 50 ms, and no more than one saved up.
+    knobs = tidegate.Knobs(pass_all=True)
+    knobs.allow(40, 2.0)
+    assert (knobs.allowance, knobs.pass_all) == (40, False)
+    assert (knobs.token_interval_ns, knobs.token_depth_ns) == (50_000_000, 50_000_000)
+    knobs.open()
+    assert knobs.pass_all
+    knobs.allow(0, 1.0)
+    assert not knobs.pass_all
+    assert knobs.token_interval_ns > 10**18, "no token in thirty years"
+    for epoch_s in (0.0, -1.0, math.nan):
+        with pytest.raises(ValueError, match="longer than 0 s"):
+            knobs.allow(1, epoch_s)
+    with pytest.raises(TypeError):
+        knobs.allow(2.5, 1.0)
+
+
+def test_an_epoch_in_which_everything_passes_shows_as_infinite(overload):
+    class Open:
+        def start(self, now_s, knobs):
+            knobs.open()
+            return now_s + EPOCH_S
+
+        def update(self, now_s, view, counts, knobs):
+            knobs.allow(7, EPOCH_S) if now_s >= 5.0 else knobs.open()
+            return now_s + EPOCH_S
+
+    gate = {"port.bottleneck.gate": '{ law = "python", name = "mine" }'}
+    run = tidegate.run(overload, settings=gate, laws={"mine": Open()})
+    assert run.events["set"].to_list()[:6] == [math.inf] * 4 + [7.0] * 2
+
+
+def test_a_law_of_ones_own_names_its_column(overload, law):
+    own = {"law": "python", "name": "aimd"}
+    gates = [own, own | {"limiter": "token-bucket"}, "python:aimd:limiter=counter", "none"]
+    comparison = tidegate.compare(
+        overload, gates=gates, seeds=1, laws={"aimd": law}, settings={"duration": "8s"}
+    )
+    labels = [row["settings"]["gate"] for row in comparison.rows]
+    assert labels == [
+        "aimd",
+        "python:name=aimd:limiter=token-bucket",
+        "python:aimd:limiter=counter",
+        "none",
+    ]
+    first, other, written, _ = (row["result_hash"] for row in comparison.rows)
+    assert first == written != other
