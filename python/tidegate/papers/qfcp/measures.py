@@ -41,7 +41,8 @@ def binned(record: Record) -> Floats:
     place = np.digitize(size, BINS)
     counts = np.bincount(place, minlength=BINS.size + 1)[1:]
     sums = np.bincount(place, fct, minlength=BINS.size + 1)[1:]
-    return np.divide(sums, counts, out=np.full(BINS.size, np.nan), where=counts > 0)
+    means: Floats = np.divide(sums, counts, out=np.full(BINS.size, np.nan), where=counts > 0)
+    return means
 
 
 def short_fct(record: Record) -> float:
