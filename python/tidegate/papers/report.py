@@ -18,7 +18,6 @@ from tidegate.papers.verdicts import (
     Outcome,
     counts,
 )
-from tidegate.store import commit_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -253,8 +252,9 @@ def _every_claim(done: Done) -> list[str]:
 
 def _made(done: Done) -> list[str]:
     cost = done.runs.cost
-    commit = (commit_id() or "")[:12]
-    made = f"tidegate {_native.__version__}{f', commit {commit}' if commit else ''}"
+    commits = sorted({record.commit[:12] for record in done.runs.looked_at} - {""})
+    by = f", runs of commit {' and '.join(commits)}" if commits else ""
+    made = f"tidegate {_native.__version__}{by}"
     hops = cost["packet_hops"] / 1e6
     return [
         "## Cost",
