@@ -5,12 +5,8 @@ from __future__ import annotations
 from tidegate.papers.study import Case
 
 PROTOCOLS = ("qfcp", "rcp", "xcp", "tcp", "vcp")
-FLOWS: dict[str, tuple[str, ...]] = {
-    "fct": ("web",),
-    "lossy": ("f1",),
-    "crowd": ("old", "crowd"),
-    "mixed": ("rates",),
-}
+FLOWS: dict[str, tuple[str, ...]] = {"fct": ("web",), "lossy": ("f1",)}
+FLOWS |= {"crowd": ("old", "crowd"), "mixed": ("rates",)}
 FLOWS |= {"row": ("whole", "first", "second", "third")}
 FLOWS |= {"adapt": tuple(f"f{k}" for k in range(1, 5)), "rtt": tuple(f"f{k}" for k in range(1, 11))}
 """The traffic classes of each scenario whose transport is varied."""
