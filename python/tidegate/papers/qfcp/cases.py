@@ -5,12 +5,13 @@ from __future__ import annotations
 from tidegate.papers.study import Case
 
 PROTOCOLS = ("qfcp", "rcp", "xcp", "tcp", "vcp")
-FLOWS = {"fct": ("web",), "lossy": ("f1",), "crowd": ("old", "crowd"), "mixed": ("rates",)}
+FLOWS: dict[str, tuple[str, ...]] = {"fct": ("web",), "lossy": ("f1",)}
+FLOWS |= {"crowd": ("old", "crowd"), "mixed": ("rates",)}
 FLOWS |= {"row": ("whole", "first", "second", "third")}
 FLOWS |= {"adapt": tuple(f"f{k}" for k in range(1, 5)), "rtt": tuple(f"f{k}" for k in range(1, 11))}
 """The traffic classes of each scenario whose transport is varied."""
-PORTS = {name: ("middle",) for name in ("adapt", "rtt", "lossy")}
-PORTS |= {name: ("bottleneck",) for name in ("fct", "crowd", "mixed")}
+PORTS: dict[str, tuple[str, ...]] = dict.fromkeys(("adapt", "rtt", "lossy"), ("middle",))
+PORTS |= dict.fromkeys(("fct", "crowd", "mixed"), ("bottleneck",))
 PORTS |= {"row": ("link1", "link2", "link3")}
 BUFFERS = {"fct": 1875, "adapt": 225, "rtt": 731, "lossy": 500, "crowd": 225, "mixed": 225}
 """Packets of the bottleneck's buffer."""

@@ -56,7 +56,7 @@ def _figure1(runs: Runs) -> Figure:
         short.plot(sizes[near], means[near], "-", lw=1.0, color=COLOURS[name], label=NAMES[name])
     whole.set_xscale("log")
     whole.set_yscale("log")
-    whole.set_xlabel("flow size [packets], in bins; all seeds")
+    whole.set_xlabel("flow size [packets], in bins, the last for all above; all seeds")
     short.set_xlabel("flow size [packets], every size; one seed")
     whole.set_ylabel("average flow completion time [s]")
     whole.set_title("(a) all flows")
@@ -106,11 +106,11 @@ def _figure3(runs: Runs) -> Figure:
         axes.set_xlabel("time [s]")
         axes.legend(frameon=False, fontsize=8)
     for name in ("qfcp", "xcp", "rcp", "tcp"):
-        rates = [m.mean_rates(record, 10, 20.0, 60.0) for record in runs.records(f"rtt/{name}")]
-        index = np.mean([m.jain(each) for each in rates])
+        each = [m.mean_rates(record, 10, 20.0, 60.0) for record in runs.records(f"rtt/{name}")]
+        index = np.mean([m.jain(one) for one in each])
         means.plot(
             40 + 20 * np.arange(10),
-            np.mean(rates, axis=0),
+            np.mean(each, axis=0),
             "o-",
             ms=4,
             color=COLOURS[name],
@@ -227,7 +227,9 @@ def _crowd(runs: Runs) -> Figure:
     return figure
 
 
-_FIG4 = tuple(lossy(name, way, share) for name in FIVE for way in ("data", "ack") for share in LOSSES)
+_FIG4 = tuple(
+    lossy(name, way, share) for name in FIVE for way in ("data", "ack") for share in LOSSES
+)
 _OFF = tuple(
     f"{scenario}/{what}"
     for scenario in ("adapt", "crowd", "rtt")

@@ -41,7 +41,8 @@ def binned(record: Record) -> Floats:
     place = np.digitize(size, BINS)
     counts = np.bincount(place, minlength=BINS.size + 1)[1:]
     sums = np.bincount(place, fct, minlength=BINS.size + 1)[1:]
-    return np.divide(sums, counts, out=np.full(BINS.size, np.nan), where=counts > 0)
+    means: Floats = np.divide(sums, counts, out=np.full(BINS.size, np.nan), where=counts > 0)
+    return means
 
 
 def short_fct(record: Record) -> float:
@@ -99,7 +100,7 @@ def goodput(record: Record) -> float:
 
 
 def throughputs(record: Record, flows: int) -> tuple[Floats, Floats]:
-    """Return the ends of the samples and, flow by flow, the throughput (Mbit/s, headers included)."""
+    """Return the ends of the samples and the throughput of each flow (Mbit/s, with headers)."""
     tables = [record.ports(f"out{k}") for k in range(1, flows + 1)]
     times = tables[0]["time_s"]
     spans = np.diff(times, prepend=0.0)
@@ -220,7 +221,7 @@ def after_join(record: Record) -> float:
 
 
 def drain_time(record: Record) -> float:
-    """Return how long after its peak the queue of a join is below 5 % of the buffer (mean of three)."""
+    """Return how long after its peak the queue of a join is below 5 % of the buffer (mean)."""
     table = record.ports("middle")
     times, queue = table["time_s"], table["queue_packets"]
     found = []

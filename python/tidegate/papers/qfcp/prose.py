@@ -69,7 +69,9 @@ def _mean_rates(runs: Runs, case: str, duration: float) -> list[float]:
 
 def beyond(runs: Runs) -> str:
     """Return what goes beyond the paper, in numbers."""
-    lines = ["Several bottlenecks in a row (45, 20 and 30 Mbit/s; max-min shares are 10, 35, 10 and"]
+    lines = [
+        "Several bottlenecks in a row (45, 20 and 30 Mbit/s; max-min shares are 10, 35, 10 and"
+    ]
     lines.append("20 Mbit/s; start included):\n")
     for name in ("qfcp", "rcp", "xcp"):
         rates = ", ".join(f"{rate:.1f}" for rate in _mean_rates(runs, f"row/{name}", 30.0))

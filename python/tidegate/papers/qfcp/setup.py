@@ -137,7 +137,9 @@ def _others(setup: Setup, mbit: Callable[[str], float]) -> dict[str, Check]:
 
     def products() -> list[int]:
         fct = setup.dumbbell()["bottleneck"]["buffer"]
-        others = [setup.links(name)["middle"]["buffer"] for name in ("adapt/qfcp", "lossy/qfcp/none")]
+        others = [
+            setup.links(name)["middle"]["buffer"] for name in ("adapt/qfcp", "lossy/qfcp/none")
+        ]
         return [int(each.removesuffix("packets")) for each in (fct, *others)]
 
     def shares() -> list[float]:

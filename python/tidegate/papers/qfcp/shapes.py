@@ -91,9 +91,7 @@ def figure1() -> dict[str, Check]:
                 Of(fct("xcp"), m.lost_at_bottleneck),
             )
         ),
-        "fig1.rate_pair": _short(
-            ("tcp", "rcp"), ("xcp", "rcp"), ("tcp", "qfcp"), ("xcp", "qfcp")
-        ),
+        "fig1.rate_pair": _short(("tcp", "rcp"), ("xcp", "rcp"), ("tcp", "qfcp"), ("xcp", "qfcp")),
         "fig1.qfcp_lt_rcp": _longer((("rcp", "qfcp"),)),
         "fig1.slowstart_losses": _slow_start(),
     }
@@ -105,7 +103,9 @@ def _converge() -> Check:
         records = runs.records("adapt/qfcp")
         for begin, end, active in m.phases():
             times = np.array([m.settled(record, begin, end, active) for record in records])
-            what = f"{active} flows from {begin:g} s: share within 10 % after {np.mean(times):.2f} s"
+            what = (
+                f"{active} flows from {begin:g} s: share within 10 % after {np.mean(times):.2f} s"
+            )
             found[f"{what}, < 1 s"] = 1.0 - times
         return found
 
@@ -116,7 +116,8 @@ def _initial_rate() -> Check:
     def find(runs: Runs) -> Parts:
         qfcp, xcp = (runs.values(f"adapt/{name}", m.newcomer) for name in ("qfcp", "xcp"))
         return {
-            f"qfcp: the newcomer has {np.mean(qfcp):.2f} of what the first has, > 0.75": qfcp - 0.75,
+            f"qfcp: the newcomer has {np.mean(qfcp):.2f} of what the first has, > 0.75": qfcp
+            - 0.75,
             f"xcp: {np.mean(xcp):.2f}, < 0.75": 0.75 - xcp,
         }
 
@@ -145,8 +146,10 @@ def figure2() -> dict[str, Check]:
 def _qfcp_fair(runs: Runs) -> Parts:
     rates = np.array([m.mean_rates(each, 10, 20.0, 60.0) for each in runs.records("rtt/qfcp")])
     off = np.max(np.abs(rates / 4.5 - 1.0), axis=1)
-    return {f"the flow that is furthest from 4.5 Mbit/s is {100 * np.mean(off):.2g} % off, < 10 %":
-            0.1 - off}
+    return {
+        f"the flow that is furthest from 4.5 Mbit/s is {100 * np.mean(off):.2g} % off, < 10 %": 0.1
+        - off
+    }
 
 
 def _xcp_transient(runs: Runs) -> Parts:
@@ -167,6 +170,11 @@ def _tcp_unfair(runs: Runs) -> Parts:
     }
 
 
+def _tcp_bias(runs: Runs) -> Parts:
+    values = runs.values("rtt/tcp", m.bias)
+    return {f"correlation of throughput and RTT {np.mean(values):.2f}, < -0.5": -0.5 - values}
+
+
 def figure3() -> dict[str, Check]:
     """Return the checks of Figure 3."""
     fair = [("qfcp", "xcp"), ("xcp", "tcp")]
@@ -185,13 +193,7 @@ def figure3() -> dict[str, Check]:
         ),
         "fig3.xcp_transient": parts(("rtt/xcp", "rtt/qfcp"), _xcp_transient),
         "fig3.tcp_unfair": parts(("rtt/tcp",), _tcp_unfair),
-        "fig3.tcp_rtt_bias": parts(
-            ("rtt/tcp",),
-            lambda runs: {
-                f"correlation of throughput and RTT {runs.mean('rtt/tcp', m.bias):.2f}, < -0.5":
-                -0.5 - runs.values("rtt/tcp", m.bias)
-            },
-        ),
+        "fig3.tcp_rtt_bias": parts(("rtt/tcp",), _tcp_bias),
         "fig3.best": ordering(*sides),
     }
 
@@ -221,8 +223,13 @@ def _better(pairs: tuple[tuple[str, str], ...], ways: tuple[str, ...]) -> Check:
         return found
 
     names = {name for pair in pairs for name in pair}
-    cases = [lossy(name, way, share) for name in PROTOCOLS if name in names for way in ways
-             for share in LOSSES]
+    cases = [
+        lossy(name, way, share)
+        for name in PROTOCOLS
+        if name in names
+        for way in ways
+        for share in LOSSES
+    ]
     return parts(tuple(cases), find)
 
 

@@ -23,7 +23,7 @@ NONE = "lossy/qfcp/none"
 
 
 def _dupack(runs: Runs) -> Parts:
-    """A sender that cut its window for each loss would be far below the link."""
+    """Hold the goodput to what gets through: a window cut for each loss would be far below."""
     none = runs.values(NONE, m.goodput)
     found: Parts = {}
     for share in LOSSES[:4]:
@@ -55,7 +55,7 @@ def _redundant(runs: Runs) -> Parts:
 
 
 def _state() -> tuple[str, bool]:
-    """What a port keeps beside its queue is one rate and a few sums, whatever the flows."""
+    """Count what a port keeps beside its queue: one rate and a few sums, whatever the flows."""
     fields = [
         name
         for kind in (_native.RateKnobs, _native.RateCounts)
@@ -68,8 +68,10 @@ def _state() -> tuple[str, bool]:
 def _same_rate(runs: Runs) -> Parts:
     values = runs.values("adapt/qfcp", m.newcomer)
     off = np.abs(values - 1.0)
-    return {f"a newcomer's throughput is {np.mean(values):.3f} of the first flow's, within 20 %":
-            0.2 - off}
+    return {
+        f"a newcomer's throughput is {np.mean(values):.3f} of the first flow's, within 20 %": 0.2
+        - off
+    }
 
 
 def _beta() -> Check:
@@ -115,5 +117,3 @@ def checks() -> dict[str, Check]:
             )
         ),
     }
-
-
