@@ -19,6 +19,7 @@ PAPERS = {
     "qfcp": "Pu and Hamdi, QFCP: a router-assisted congestion control mechanism (SITIS 2006)",
     "session": "Ramesh and Kasera, Best effort session-level congestion control (ICNP 2007)",
     "dqm": "Kim and Liu, Distributed admission control via dual-queue management",
+    "blitz": "Kim and Farber, A new congestion control framework (Blitz)",
 }
 """Key and title of every paper: a new one is a line here and a package of that name."""
 

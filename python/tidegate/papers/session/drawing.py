@@ -60,6 +60,7 @@ def bars(axes: Axes, groups: Sequence[str], series: Mapping[str, Sequence[np.nda
                 text, (x, mean + error), (0, 2), textcoords="offset points", ha="center", fontsize=7
             )
     axes.set_xticks(range(len(groups)), groups)
+    axes.tick_params(axis="x", length=0)
     axes.grid(visible=False, axis="x")
     axes.margins(y=0.12)
     above(axes, len(series))

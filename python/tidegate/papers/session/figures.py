@@ -57,9 +57,7 @@ def _figure2(runs: Runs) -> Figure:
         list(TABLE1), list(TABLE1.values()), "x", color="black", ms=8, mew=2, label="paper, Table I"
     )
     axes.plot([0, 160], [0, 160], ":", color=GREY, lw=1)
-    axes.annotate(
-        "all admitted complete", (128, 134), rotation=0, color=GREY, fontsize=8, ha="right"
-    )
+    axes.annotate("all admitted complete", (150, 148), color=GREY, fontsize=8, ha="left")
     axes.set_xlim(0, 1040)
     axes.set_ylim(0, 160)
     axes.set_xlabel("admit rate [sessions/s]")
@@ -81,7 +79,7 @@ def _figure3(runs: Runs) -> Figure:
         }
         size = cells[0].partition("k")[0]
         bars(axes, [f"{cell.partition('-')[2]} arrivals/s" for cell in cells], series)
-        axes.set_title(f"mean size {size} kB")
+        axes.set_xlabel(f"mean size {size} kB")
     both[0].set_ylabel("sessions completed, 50 to 300 s")
     return figure
 
@@ -196,7 +194,7 @@ def _two(
     figure, both = panels(1, 2, width=10.0, height=3.4)
     for axes, (title, cells) in zip(both, (left, right), strict=True):
         bars(axes, [name for name, _ in cells], _family(runs, cells, measure))
-        axes.set_title(title)
+        axes.set_xlabel(title)
     both[0].set_ylabel(label)
     return figure
 

@@ -1,0 +1,134 @@
+"""What is simulated: seven networks of the paper and an eighth, each at three bottlenecks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tidegate.papers.study import Case
+
+if TYPE_CHECKING:
+    from tidegate.scenario import Setting
+
+PACKET, PAYLOAD = 500, 460
+FILES = 2000
+"""A run lasts until so many files are through, or offered where fewer are offered."""
+LONGEST_S = 60.0
+WARMUP_S = 2.0
+STEPS = (-1.0, -0.6, -0.4, -0.25, -0.15, -0.075, 0.0, 0.1, 0.3)
+"""log10 of the arrival rate over the one that fills the bottleneck."""
+CONTROLS = ("blitz", "reno")
+SHARES = (0.2, 0.6, 1.0)
+"""Bottleneck over network bandwidth."""
+
+
+@dataclass(frozen=True)
+class Net:
+    """A network of the paper."""
+
+    key: str
+    name: str
+    mbit: int
+    delay_ms: float
+    size: int
+
+    def bottlenecks(self) -> tuple[int, ...]:
+        """Return the bottlenecks, Mbit/s."""
+        return tuple(round(share * self.mbit) for share in SHARES)
+
+    def saturation(self, mbit: int) -> float:
+        """Return how many files a second fill a bottleneck, headers included."""
+        packets = -(-self.size // PAYLOAD)
+        return mbit * 1e6 / (8.0 * (self.size + packets * (PACKET - PAYLOAD)))
+
+    def bdp(self, mbit: int) -> float:
+        """Return the product of bandwidth and round trip at a bottleneck, bytes."""
+        return mbit * 1e6 * 2.0 * self.delay_ms * 1e-3 / 8.0
+
+    def ratio(self, mbit: int) -> float:
+        """Return the file size over that product."""
+        return self.size / self.bdp(mbit)
+
+
+NETS = {
+    net.key: net
+    for net in (
+        Net("ref", "150 Mbit/s, 30 ms, 100 kB", 150, 30.0, 100_000),
+        Net("fast", "1 Gbit/s, 30 ms, 100 kB", 1000, 30.0, 100_000),
+        Net("small", "150 Mbit/s, 1.8 ms, 100 kB", 150, 1.8, 100_000),
+        Net("slow", "15 Mbit/s, 30 ms, 100 kB", 15, 30.0, 100_000),
+        Net("big", "150 Mbit/s, 30 ms, 1 MB", 150, 30.0, 1_000_000),
+        Net("bigfast", "1 Gbit/s, 30 ms, 1 MB", 1000, 30.0, 1_000_000),
+        Net("tiny", "150 Mbit/s, 30 ms, 10 kB", 150, 30.0, 10_000),
+        Net("middle", "150 Mbit/s, 3 ms, 100 kB", 150, 3.0, 100_000),
+    )
+}
+PAPER = ("ref", "fast", "small", "slow", "big", "bigfast", "tiny")
+OTHER_D = ("ref", "fast", "small")
+"""Networks that are also run with D as the round trip."""
+
+
+def key(net: str, mbit: int, control: str, step: float, kind: str = "") -> str:
+    """Return the key of a case."""
+    return f"{net}{kind}/{mbit}/{control}/{step:g}"
+
+
+def keys(net: str, mbit: int, control: str, kind: str = "") -> tuple[str, ...]:
+    """Return the keys of a curve over the arrival rate."""
+    return tuple(key(net, mbit, control, step, kind) for step in STEPS)
+
+
+def window(net: Net, mbit: int) -> int:
+    """Return an initial window that grows with F/BDP: BDP x / (1 + x) for x = F/BDP, segments.
+
+    It is the whole file where that is small beside the path, and the path's
+    product where the file is large.
+    """
+    x = net.ratio(mbit)
+    return max(1, round(net.bdp(mbit) * x / (1.0 + x) / PACKET))
+
+
+def _case(net: Net, mbit: int, control: str, step: float, kind: str = "", *more: Setting) -> Case:
+    full = net.saturation(mbit)
+    rate = full * 10.0**step
+    duration = min(LONGEST_S, WARMUP_S + FILES / min(rate, full))
+    settings: tuple[Setting, ...] = (
+        ("duration", f"{duration:.3g}s"),
+        ("topology.dumbbell.access.rate", f"{net.mbit}Mbit"),
+        ("topology.dumbbell.bottleneck.rate", f"{mbit}Mbit"),
+        ("topology.dumbbell.bottleneck.delay", f"{net.delay_ms:g}ms"),
+        ("traffic.files.arrivals.poisson", f"{rate:.6g}/s"),
+        ("traffic.files.size", f"{net.size}B"),
+        *more,
+    )
+    packets = min(FILES, rate * LONGEST_S) * net.size / PAYLOAD
+    name = key(net.key, mbit, control, step, kind)
+    weight = packets / duration / 1e4
+    variant = "blitz" if control == "blitz" else "reno"
+    return Case(name, "files.toml", (variant,), settings, weight=weight)
+
+
+def _all() -> list[Case]:
+    cases = []
+    for net in NETS.values():
+        for mbit in net.bottlenecks():
+            cases += [_case(net, mbit, each, step) for each in CONTROLS for step in STEPS]
+        top = net.mbit
+        wide = ("traffic.files.transport.tcp.initial_window", str(window(net, top)))
+        cases += [_case(net, top, "wide", step, "", wide) for step in STEPS]
+    for name in OTHER_D:
+        net = NETS[name]
+        half = ("topology.dumbbell.bottleneck.delay", f"{net.delay_ms / 2:g}ms")
+        cases += [
+            _case(net, mbit, each, step, "-round", half)
+            for mbit in net.bottlenecks()
+            for each in CONTROLS
+            for step in STEPS
+        ]
+    pareto = ("traffic.files.size", '{ pareto = { mean = "100kB", shape = 1.5 } }')
+    ref = NETS["ref"]
+    cases += [_case(ref, 90, each, step, "-pareto", pareto) for each in CONTROLS for step in STEPS]
+    return cases
+
+
+CASES = {case.key: case for case in _all()}

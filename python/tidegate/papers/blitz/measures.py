@@ -1,0 +1,101 @@
+"""What is measured in a saved run of this paper, and the maxima of its curves."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tidegate.papers.blitz.cases import STEPS, WARMUP_S, key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tidegate.papers.record import Record
+    from tidegate.papers.runs import Floats, Measure, Runs
+
+    Measured = Callable[[Record], float]
+
+SHORT_B, LONG_B = 40_000.0, 200_000.0
+"""Up to the one a file of the Pareto mix counts as short, above the other as long; the least
+that there is has 33 kB."""
+
+
+def _done(record: Record) -> tuple[Floats, Floats]:
+    """Return size and response time of the files received after the warm-up."""
+    flows = record.flows()
+    there = flows["data_done_s"] > WARMUP_S
+    return flows["size_bytes"][there], (flows["data_done_s"] - flows["start_s"])[there]
+
+
+def _span(record: Record) -> float:
+    return float(record.summary["duration_s"]) - WARMUP_S
+
+
+def goodput(record: Record) -> float:
+    """Return Theta: useful bits of the files received, per second."""
+    sizes, _ = _done(record)
+    return float(np.sum(sizes) * 8.0 / _span(record))
+
+
+def response(record: Record) -> float:
+    """Return R: mean time from arrival to the last packet received, s."""
+    _, times = _done(record)
+    return float(np.mean(times)) if times.size else float("nan")
+
+
+def power(record: Record) -> float:
+    """Return P = Theta / R (blitz, 2.2)."""
+    found = goodput(record) / response(record)
+    return found if np.isfinite(found) else 0.0
+
+
+def utilisation(record: Record) -> float:
+    """Return the share of the time in which the bottleneck sends."""
+    return float(record.port("bottleneck")["utilisation"])
+
+
+def fairness(record: Record) -> float:
+    """Return Jain's index of the rates that the files got, of those received."""
+    sizes, times = _done(record)
+    rates = sizes / times
+    return float(np.sum(rates) ** 2 / (rates.size * np.sum(rates**2))) if rates.size else 0.0
+
+
+@cache
+def response_of(least: float, most: float) -> Measured:
+    """Return a measure: mean response time of files of these sizes."""
+
+    def measure(record: Record) -> float:
+        sizes, times = _done(record)
+        mine = (sizes > least) & (sizes <= most)
+        return float(np.mean(times[mine])) if np.any(mine) else float("nan")
+
+    return measure
+
+
+def curve(
+    runs: Runs, net: str, mbit: int, control: str, measure: Measure = power, kind: str = ""
+) -> Floats:
+    """Return a measure over the arrival rates (rows) and seeds (columns)."""
+    return np.array([runs.values(key(net, mbit, control, step, kind), measure) for step in STEPS])
+
+
+def peak(runs: Runs, net: str, mbit: int, control: str, kind: str = "") -> Floats:
+    """Return the maximum power for each seed."""
+    return np.asarray(curve(runs, net, mbit, control, power, kind).max(axis=0), dtype=np.float64)
+
+
+def at_peak(runs: Runs, net: str, mbit: int, control: str, measure: Measure) -> Floats:
+    """Return a measure at the arrival rate of the maximum power, for each seed."""
+    places = curve(runs, net, mbit, control).argmax(axis=0)
+    values = curve(runs, net, mbit, control, measure)
+    return np.array([values[place, seed] for seed, place in enumerate(places)])
+
+
+def advantage(runs: Runs, net: str, mbit: int, kind: str = "", over: str = "reno") -> Floats:
+    """Return the maximum power of Blitz over that of TCP, for each seed."""
+    return np.asarray(
+        peak(runs, net, mbit, "blitz", kind) / peak(runs, net, mbit, over, kind), dtype=np.float64
+    )

@@ -1,0 +1,162 @@
+"""The studies of the papers on dual queues and on Blitz, and what their measures work out."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tidegate.papers import load
+from tidegate.papers.blitz import cases as blitz_cases
+from tidegate.papers.blitz import measures as blitz
+from tidegate.papers.blitz import statements
+from tidegate.papers.claims import matches
+from tidegate.papers.dqm import cases as dqm_cases
+from tidegate.papers.dqm import measures as dqm
+from tidegate.papers.perform import needed
+from tidegate.papers.record import Record
+
+ROOT = Path(__file__).resolve().parents[2]
+STUDIES = {key: load(key) for key in ("dqm", "blitz")}
+
+
+@pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
+def test_every_claim_has_a_check_a_place_in_the_report_and_cases_that_exist(study):
+    claims = study.claims()
+    assert {claim.id for claim in claims} == set(study.checks)
+    assert set(needed(study, claims, study.pictures, study.sections)) <= set(study.cases)
+    places = [pattern for section in study.sections for pattern in section.claims]
+    for claim in claims:
+        assert claim.kind == "setup" or any(matches(each, claim.id) for each in places), claim.id
+    shown = [name for section in study.sections for name in section.pictures]
+    assert sorted(shown) == sorted(picture.name for picture in study.pictures)
+
+
+@pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
+def test_every_guess_and_explanation_names_claims_and_cases_that_exist(study):
+    found = study.deviations()
+    ids = [claim.id for claim in study.claims()]
+    patterns = [pattern for each in found.deviations for pattern in each.hangs]
+    patterns += [
+        each for names, _ in (*found.contradictions, *found.explanations) for each in names
+    ]
+    patterns += [*study.quick, *study.sensitive]
+    for pattern in patterns:
+        assert any(matches(pattern, name) for name in ids), pattern
+
+
+@pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
+def test_every_case_and_every_alternative_loads(study):
+    """One case of each kind as it is, and one with each alternative that is meant for it."""
+    from fnmatch import fnmatchcase
+
+    scenarios = {case.scenario: case for case in study.cases.values()}
+    for case in scenarios.values():
+        study.document(case).load()
+    for deviation in study.deviations().deviations:
+        for other in deviation.alternatives:
+            meant = [
+                case
+                for case in study.cases.values()
+                if any(fnmatchcase(case.key, pattern) for pattern in other.cases)
+            ]
+            assert meant, other.says
+            study.document(meant[0].having(*other.settings)).load()
+
+
+@pytest.mark.parametrize("key", STUDIES)
+def test_what_lies_at_the_root_is_what_is_installed(key):
+    for name in ("claims.csv", "deviations.toml", "scenarios"):
+        link = ROOT / "papers" / key / name
+        assert link.resolve() == Path(str(STUDIES[key].folder / name)).resolve()
+
+
+def record(folder, **tables):
+    for name, columns in tables.items():
+        if name == "summary":
+            (folder / "summary.json").write_text(json.dumps(columns))
+        else:
+            pl.DataFrame(columns).write_parquet(folder / f"{name}.parquet")
+    return Record(folder, 1)
+
+
+def test_the_load_is_what_the_paper_says_it_is():
+    """Section III-A-1: rho = lambda d L / C; 1.302 flows a second are 1.2."""
+    assert dqm_cases.rate(1.2) == pytest.approx(1.30208, rel=1e-5)
+    # two classes, R = 5: 1.085 and 0.217 a second are 2 (20 x 1.085 + 100 x 0.217 = 43.4 packets)
+    case = dqm_cases.CASES[dqm_cases.two(2.0, 5, "p3")]
+    rates = dict(case.settings)
+    assert rates["traffic.short.arrivals.poisson"] == "1.08507/s"
+    assert rates["traffic.long.arrivals.poisson"] == "0.217014/s"
+
+
+def test_throughput_is_a_mean_of_ratios(tmp_path):
+    """T: 1000 B in 8 s after admission are 1000 bit/s, 4000 B in 16 s 2000 bit/s."""
+    flows = {
+        "size_bytes": [1000.0, 4000.0],
+        "start_s": [0.0, 0.0],
+        "admitted_s": [2.0, 4.0],
+        "closed_s": [10.0, 20.0],
+        "class": [0, 1],
+    }
+    found = record(tmp_path, flows=flows)
+    assert dqm.throughput(found) == pytest.approx(1500.0)
+    assert dqm.throughput_of(1)(found) == pytest.approx(2000.0)
+
+
+def test_losses_over_time_follow_the_curve(tmp_path):
+    """Fig. 4: at 30, 45 and 67.5 G-R2 loses 0.05, 0.1 and 0.55, P1 0, 0 and 0.2, P3 0, 1 and 1."""
+    ports = {
+        "port": ["bottleneck"] * 3,
+        "avg_queue_packets": [30.0, 45.0, 67.5],
+        "queue_packets": [10, 90, 90],
+    }
+    found = record(tmp_path, ports=ports)
+    assert dqm.connection_loss_in_time("gr2")(found) == pytest.approx(0.7 / 3)
+    assert dqm.connection_loss_in_time("p1")(found) == pytest.approx(0.2 / 3)
+    assert dqm.connection_loss_in_time("p3")(found) == pytest.approx(2.0 / 3)
+    assert dqm.connection_loss_in_time("dt")(found) == pytest.approx(2.0 / 3)
+
+
+def test_the_longest_pause_counts_up_to_the_end(tmp_path):
+    """Admissions in the seconds 2, 3 and 8 of 20: from 3 to 8 it is 5 s, from 8 to the end 12."""
+    seconds = np.arange(1.0, 21.0)
+    admitted = np.isin(seconds, (2.0, 3.0, 8.0)).astype(float)
+    found = record(tmp_path, rates={"time_s": seconds, "admitted": admitted})
+    assert dqm.longest_pause(found) == 12.0
+    assert dqm.longest_gap(np.array([]), 9.0) == np.inf
+
+
+def test_power_is_goodput_over_response_time(tmp_path):
+    """Three files of 1 MB, one within the warm-up of 2 s: 16 Mbit in 8 s are 2 Mbit/s,
+    over a mean of 2 s: 1 Mbit/s per s."""
+    flows = {
+        "size_bytes": [1e6] * 3,
+        "start_s": [0.0, 3.0, 4.0],
+        "data_done_s": [1.0, 4.0, 7.0],
+        "closed_s": [1.0, 4.0, 7.0],
+    }
+    found = record(tmp_path, flows=flows, summary={"duration_s": 10.0})
+    assert blitz.goodput(found) == pytest.approx(2e6)
+    assert blitz.response(found) == pytest.approx(2.0)
+    assert blitz.power(found) == pytest.approx(1e6)
+    # rates of 1 and 1/3: (4/3)^2 / (2 x 10/9)
+    assert blitz.fairness(found) == pytest.approx(0.8)
+
+
+def test_a_curve_with_one_maximum_makes_no_detour():
+    assert statements._detour(np.array([1.0, 2.0, 4.0, 3.0, 1.0])) == 0.0
+    assert statements._detour(np.array([1.0, 4.0, 2.0, 3.0, 1.0])) == pytest.approx(0.25)
+    assert statements._detour(np.array([2.0, 1.0, 4.0])) == pytest.approx(0.25)
+
+
+def test_networks_fill_their_bottlenecks_and_know_their_products():
+    """Reference: 218 packets of 500 B at 150 Mbit/s are 171.9 files a second (100000 B and 218
+    headers of 40 B); 150 Mbit/s times 60 ms are 1.125 MB."""
+    ref = blitz_cases.NETS["ref"]
+    assert ref.saturation(150) == pytest.approx(150e6 / (8 * 108_720))
+    assert ref.bdp(150) == pytest.approx(1.125e6)
+    assert ref.ratio(150) == pytest.approx(0.0889, abs=1e-4)
+    # BDP x / (1 + x) is F BDP / (F + BDP): 91.8 kB, 184 packets
+    assert blitz_cases.window(ref, 150) == 184
