@@ -49,7 +49,7 @@ def main() -> None:
     comparison = tidegate.compare(
         "scenarios/overloaded-access-link.toml",
         gates=["none", "close-probe", {"law": "python", "name": "aimd", "limiter": "token-bucket"}],
-        seeds=2,
+        seeds=3,
         settings={"duration": "120s", "warmup": "20s"},
         laws={"aimd": Aimd()},
     )

@@ -5,7 +5,7 @@
 //! | `E`       | `epoch`     | s              | ours: 1                       |
 //! | `a_I`     | `increase`  | sessions/epoch | ours: 5                       |
 //! | `b_D`     | `decrease`  | 1              | ours: 0.8                     |
-//! | `y > X`   | `threshold` | 1              | ours: 1 % of packets lost     |
+//! | `y`       | `lost`      | 1              | ours: 1 if above `threshold`  |
 //! | `alpha_t` | `alpha`     | sessions/epoch | allowed                       |
 //!
 //! The rule is that of D.-M. Chiu and R. Jain, "Analysis of the Increase and

@@ -21,12 +21,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tidegate._native import Counts, Knobs, LawFault, ScenarioError, View, __version__
+    from tidegate._native import (
+        Counts,
+        Knobs,
+        LawFault,
+        RateCounts,
+        RateKnobs,
+        ScenarioError,
+        View,
+        __version__,
+    )
     from tidegate.comparison import Comparison, compare
     from tidegate.errors import TidegateError, TidegateWarning
     from tidegate.replay import Flows, flows
     from tidegate.results import Result
-    from tidegate.runner import Law
+    from tidegate.runner import Law, RateLaw
     from tidegate.scenario import Source
     from tidegate.sweeping import Sweep, sweep
     from tidegate.sweeping.merge import merge
@@ -38,6 +47,9 @@ __all__ = [
     "Knobs",
     "Law",
     "LawFault",
+    "RateCounts",
+    "RateKnobs",
+    "RateLaw",
     "Result",
     "ScenarioError",
     "Sweep",
@@ -60,6 +72,9 @@ _HOMES = {
     "Knobs": "tidegate._native",
     "Law": "tidegate.runner",
     "LawFault": "tidegate._native",
+    "RateCounts": "tidegate._native",
+    "RateKnobs": "tidegate._native",
+    "RateLaw": "tidegate.runner",
     "Result": "tidegate.results",
     "ScenarioError": "tidegate._native",
     "Sweep": "tidegate.sweeping",
@@ -87,7 +102,7 @@ def run(
     *,
     seed: int = 1,
     settings: Mapping[str, object] | None = None,
-    laws: Mapping[str, Law] | None = None,
+    laws: Mapping[str, Law | RateLaw] | None = None,
 ) -> Result:
     """Run one scenario with one seed.
 

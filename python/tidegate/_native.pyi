@@ -9,6 +9,8 @@ __all__ = [
     "Counts",
     "Knobs",
     "LawFault",
+    "RateCounts",
+    "RateKnobs",
     "Scenario",
     "ScenarioError",
     "Simulation",
@@ -96,6 +98,23 @@ class Counts:
     def departed(self) -> int: ...
     @property
     def resets(self) -> int: ...
+
+@final
+class RateKnobs:
+    rate_bps: float
+
+@final
+class RateCounts:
+    @property
+    def packets(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def dropped_bytes(self) -> int: ...
+    @property
+    def mean_rtt_s(self) -> float | None: ...
+    @property
+    def mean_rtt_by_bytes_s(self) -> float | None: ...
 
 @final
 class View:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from tidegate import _native
-    from tidegate.runner import Law
+    from tidegate.runner import Law, RateLaw
     from tidegate.scenario import Cell, Document, Source
 
 LOOK_S = 0.05
@@ -170,7 +170,7 @@ class Interrupted(Exception):
 def execute(
     planned: Plan,
     *,
-    laws: Mapping[str, Law] | None = None,
+    laws: Mapping[str, Law | RateLaw] | None = None,
     workers: int | None = None,
     report: Callable[[int, float], None] | None = None,
     finished: Callable[[], None] | None = None,
@@ -284,7 +284,7 @@ def compare(
     seeds: int | Sequence[int] = 5,
     port: str | None = None,
     settings: Mapping[str, object] | None = None,
-    laws: Mapping[str, Law] | None = None,
+    laws: Mapping[str, Law | RateLaw] | None = None,
     workers: int | None = None,
     out: str | Path | None = None,
 ) -> Comparison:

@@ -117,8 +117,8 @@ def class_statistics(flows: Mapping[str, Any], window: Window) -> dict[str, Any]
     Over flows that closed in the window: `fct_*_s` from the first SYN,
     `fct_admitted_*_s` from admission, `goodput_mean_bps`, `size_mean_bytes`,
     `share_le_10kB` (share of sizes up to 10 000 B).
-    Over all flows ever: `retransmitted_packets`, `timeouts`, and
-    `retransmitted_share` of all data transmissions.
+    Over all flows ever: `retransmitted_packets`, `timeouts`, `delivered_bytes`
+    (in order, so far), and `retransmitted_share` of all data transmissions.
     `open_mean`: time average of flows between admission and their end.
     """
     start, admitted, closed = flows["start_s"], flows["admitted_s"], flows["closed_s"]
@@ -157,6 +157,7 @@ def class_statistics(flows: Mapping[str, Any], window: Window) -> dict[str, Any]
         "retransmitted_packets": again,
         "retransmitted_share": share(again, sent),
         "timeouts": int(np.sum(flows["timeouts"])),
+        "delivered_bytes": int(np.sum(flows["delivered_bytes"])),
         "open_mean": time_average(admitted, np.fmin(closed, gave_up), window),
     }
 

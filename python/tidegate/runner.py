@@ -35,6 +35,27 @@ class Law(Protocol):
         """Set the knobs from what was counted since last time; return the next time (s)."""
 
 
+class RateLaw(Protocol):
+    """A law of the user's own that sets the rate which a port grants to senders.
+
+    In the scenario: `stamp = { law = "python", name = "mine", half = "grant" }`,
+    and `laws={"mine": MyLaw()}` with the run. The rest is as with `Law`. The
+    rate is in force for what leaves from then on.
+    """
+
+    def start(self, now_s: float, knobs: _native.RateKnobs) -> float:
+        """Set the first rate, or leave no limit; return the time (s) of the first update."""
+
+    def update(
+        self,
+        now_s: float,
+        view: _native.View,
+        counts: _native.RateCounts,
+        knobs: _native.RateKnobs,
+    ) -> float:
+        """Set the rate from what was counted since last time; return the next time (s)."""
+
+
 @dataclass(frozen=True)
 class Capture:
     """What a port sends, written as a pcap piece by piece while the run goes on."""
@@ -59,7 +80,7 @@ class Outcome:
 def simulate(
     scenario: _native.Scenario,
     seed: int,
-    laws: Mapping[str, Law] | None = None,
+    laws: Mapping[str, Law | RateLaw] | None = None,
     tick: Callable[[float], None] | None = None,
     stop: threading.Event | None = None,
     capture: Capture | None = None,

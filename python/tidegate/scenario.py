@@ -113,7 +113,7 @@ def gate_cells(
     opens a session there and how one is refused belong to the port, so they
     are kept; parameters of the same law are kept too.
     """
-    cells = []
+    cells: list[Cell] = []
     for gate in gates:
         asked = _shorthand(gate) if isinstance(gate, str) else gate
         label = gate if isinstance(gate, str) else _label(gate)

@@ -145,6 +145,7 @@ def test_port_statistics_name_their_drops():
         "port": (np.array([1, 0], np.uint32), ["b", "a"]),
         "syn_arrived": np.array([10, 1]),
         "syn_refused": np.array([4, 0]),
+        "syn_dropped": np.array([5, 0]),
         "data_arrived": np.array([100, 5]),
         "data_dropped": np.array([3, 0]),
         "marked": np.array([2, 0]),
@@ -159,6 +160,7 @@ def test_port_statistics_name_their_drops():
     assert first["drops"] == {"queue_full": 3, "session_refused": 4}
     assert first["departed"] == 103
     assert first["marked"] == 2
+    assert first["syn_dropped"] == 5
 
 
 def tables(**flows_columns):

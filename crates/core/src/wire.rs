@@ -26,6 +26,7 @@
 
 use thiserror::Error;
 
+use crate::packet::RateHeader;
 use crate::units::{Rate, Time};
 
 /// Option kind of experiments.
@@ -150,6 +151,22 @@ impl RateOption {
             // at most 4095 << 15, which 32 bits hold
             rtt_us: RTT.value(u32::from_be_bytes([0, 0, r0, r1])) as u32,
         }
+    }
+}
+
+impl From<RateHeader> for RateOption {
+    fn from(header: RateHeader) -> RateOption {
+        let RateHeader { request, feedback, rtt_us } = header;
+        RateOption { request: request.into(), feedback: feedback.into(), rtt_us }
+    }
+}
+
+impl From<RateOption> for RateHeader {
+    /// What is above 32 bits becomes the most that they hold, some 34 Gbit/s.
+    fn from(option: RateOption) -> RateHeader {
+        let most = |rate: u64| rate.try_into().unwrap_or(u32::MAX);
+        let RateOption { request, feedback, rtt_us } = option;
+        RateHeader { request: most(request), feedback: most(feedback), rtt_us }
     }
 }
 

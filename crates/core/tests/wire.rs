@@ -3,6 +3,7 @@
 
 use etherparse::{Ipv4Header, TcpHeaderSlice};
 use proptest::prelude::*;
+use tidegate_core::packet::RateHeader;
 use tidegate_core::units::{Rate, Time};
 use tidegate_core::wire::{
     Checksum, EXPERIMENT, KIND, LENGTH, RateOption, WireError, find, lower, read, write,
@@ -63,6 +64,7 @@ fn rates_are_rounded_down_and_round_trips_to_the_nearest() {
         (524_288, [0x0C, 0x00, 0x00], 524_288),
         (524_289, [0x0C, 0x00, 0x00], 524_288),
         (1_048_575, [0x0F, 0xFF, 0xFF], 1_048_574),
+        (1 << 50, [0xFF, 0xFF, 0xFF], 524_287 << 31),
         (u64::MAX, [0xFF, 0xFF, 0xFF], 524_287 << 31),
     ];
     for (request, code, out) in rates {
@@ -77,6 +79,7 @@ fn rates_are_rounded_down_and_round_trips_to_the_nearest() {
         (4_097, [0x18, 0x01], 4_098),
         (8_191, [0x28, 0x00], 8_192),
         (200_000, [0x6C, 0x35], 200_000),
+        (4_096 << 15, [0xFF, 0xFF], 4_095 << 15),
         (u32::MAX, [0xFF, 0xFF], 4_095 << 15),
     ];
     for (rtt_us, code, out) in rtts {
@@ -101,6 +104,15 @@ fn quantities_become_units_of_the_wire_and_back() {
 }
 
 #[test]
+fn the_option_says_what_the_record_of_a_packet_says() {
+    let header = RateHeader { request: 1_250_000, feedback: 0, rtt_us: 40_000 };
+    assert_eq!((RateOption::from(header), RateHeader::from(ASKED)), (ASKED, header));
+    let large = RateOption { request: 1 << 40, feedback: u32::MAX.into(), rtt_us: 1 };
+    let header = RateHeader { request: u32::MAX, feedback: u32::MAX, rtt_us: 1 };
+    assert_eq!(RateHeader::from(large), header);
+}
+
+#[test]
 fn the_option_is_found_among_others_and_not_in_the_payload() {
     assert_eq!(find(&tcp(&[&USUAL[..], &[1, 1], &ASKING].concat())), Ok(Some(29)));
     assert_eq!(find(&tcp(&ASKING)), Ok(Some(20)));
@@ -110,6 +122,7 @@ fn the_option_is_found_among_others_and_not_in_the_payload() {
     assert_eq!(find(&[&tcp(&[])[..], &ASKING].concat()), Ok(None), "payload");
     // TCP Fast Open as it was tried out, and an experiment too short for a number
     assert_eq!(find(&tcp(&[254, 4, 0xF9, 0x89, 254, 3, 9, 254, 2])), Ok(None));
+    assert_eq!(find(&tcp(&[1, 1, 254, 2])), Ok(None), "and one at the very end");
     assert_eq!(find(&tcp(&[&[253][..], &ASKING[1..]].concat())), Ok(None), "kind 253");
 }
 
@@ -178,6 +191,10 @@ fn the_example_of_rfc_1624() {
     let option = RateOption { feedback: 0x3285, ..ASKED };
     assert_eq!(write(&mut header, &option, Checksum::Whole), Ok(()));
     assert_eq!((sum_in(&header), &header[28..30]), (0, &[0x32, 0x85][..]));
+    // one more: a sum of 0xFFFF, which is zero, becomes 1, with two carries on the way
+    let option = RateOption { feedback: 0x3286, ..ASKED };
+    assert_eq!(write(&mut header, &option, Checksum::Whole), Ok(()));
+    assert_eq!(sum_in(&header), 0xFFFE);
 }
 
 #[test]

@@ -347,65 +347,58 @@ change = []
     }
 }
 
-/// Each case: what is put in place of what, and what the message must hold.
+/// What is put in place of what, and what the message must hold.
+const MISTAKES: &[(&str, &str, &[&str])] = &[
+    ("warmup  ", "warmpu  ", &["test.toml:4:1", "`warmpu`", "did you mean `warmup`", "duration"]),
+    ("alpha_min", "alpha_mn", &["test.toml:12:32", "^^^^^^^^", "`alpha_min`", "admit", "beta"]),
+    ("alpha_min = 10", "alpha_min = -1", &["port.bottleneck.gate.alpha_min", "from 1"]),
+    ("close-probe", "close-prob", &["`close-prob`", "did you mean `close-probe`", "gss-ga"]),
+    ("ns2-2005", "ns2-205", &["did you mean `ns2-2005`", "linux"]),
+    ("pareto", "pareot", &["did you mean `pareto`", "empirical"]),
+    ("drop-tail", "droptail", &["did you mean `drop-tail`"]),
+    ("\"98ms\"", "\"98Mbit\"", &["bottleneck.delay", "unit of time", "20ms"]),
+    ("\"10Mbit\"", "\"-10Mbit\"", &["bottleneck.rate", "cannot be `-10Mbit`"]),
+    ("\"10Mbit\"", "10", &["the number `10`", "with its unit"]),
+    ("\"10Mbit\"", "\"10mbps\"", &["10Mbit", "10MB/s"]),
+    ("duration = \"300s\"", "", &["`duration` is missing"]),
+    ("rate = \"100Mbit\", ", "", &["topology.dumbbell.access", "`rate` is missing"]),
+    ("\"300s\"", "\"721h\"", &["`duration`", "720h"]),
+    ("\"50s\"", "\"300s\"", &["warm-up", "test.toml:4:12"]),
+    ("shape = 1.5", "shape = 1", &["size.pareto.shape", "above 1"]),
+    ("shape = 1.5", "sigma = 1", &["unknown key `sigma`", "mean, shape"]),
+    ("pairs      = 10", "pairs = 20001", &["1 to 20000"]),
+    ("pairs      = 10", "pairs = -1", &["`-1`", "whole number"]),
+    ("217packets", "0packets", &["buffer", "above 0"]),
+    ("{ poisson = \"1000/s\" }", "{}", &["there is no process", "uniform"]),
+    ("{ poisson = ", "{ every = \"1s\", poisson = ", &["`poisson` and `every` cannot both"]),
+    ("{ poisson = \"1000/s\" }", "{ uniform = 5 }", &["`within` is missing"]),
+    (
+        "{ poisson = ",
+        "{ within = \"1s\", poisson = ",
+        &["`traffic.web.arrivals.within`", "poisson"],
+    ),
+    (
+        "traffic.web.size.mean",
+        "traffic.wbe.size.mean",
+        &["bottleneck.rate", "did you mean `traffic.web.size.mean`"],
+    ),
+    ("until = \"200s\"", "until = \"99s\"", &["`change.0.until`"]),
+    ("until = \"200s\"", "until = \"200s\"\npulse = \"3s\"", &["`change.0.pulse`"]),
+    // a mean size has no buffer
+    ("until = \"200s\"", "until = \"200s\"\nbuffer_follows = true", &["`change.0.buffer_follows`"]),
+    ("[port.bottleneck]", "[port.botleneck]", &["did you mean `bottleneck`", "access.sink1"]),
+    ("name     =", "name     ", &["test.toml:2", "quote"]),
+    ("[traffic.web]", "[traffic.web]\npatience = \"0s\"", &["patience", "above 0s"]),
+    ("[traffic.web]", "[traffic.web]\nopaque_share = 1.5", &["from 0 to 1"]),
+    ("[traffic.web]", "[traffic.web]\nstop = \"5s\"", &["only flows of unlimited size stop"]),
+    ("[traffic.web]", "[traffic.web]\nfrom = \"r1\"", &["traffic.web.from"]),
+    ("profile =", "max_rto = \"1s\", profile =", &["max_rto", "6s"]),
+    ("profile =", "sack = true, recovery = \"reno\", profile =", &["`recovery`"]),
+];
+
 #[test]
 fn errors_show_the_line_and_what_would_be_right() {
-    let cases: &[(&str, &str, &[&str])] = &[
-        (
-            "warmup  ",
-            "warmpu  ",
-            &["test.toml:4:1", "`warmpu`", "did you mean `warmup`", "duration"],
-        ),
-        ("alpha_min", "alpha_mn", &["test.toml:12:32", "^^^^^^^^", "`alpha_min`", "admit", "beta"]),
-        ("alpha_min = 10", "alpha_min = -1", &["port.bottleneck.gate.alpha_min", "from 1"]),
-        ("close-probe", "close-prob", &["`close-prob`", "did you mean `close-probe`", "gss-ga"]),
-        ("ns2-2005", "ns2-205", &["did you mean `ns2-2005`", "linux"]),
-        ("pareto", "pareot", &["did you mean `pareto`", "empirical"]),
-        ("drop-tail", "droptail", &["did you mean `drop-tail`"]),
-        ("\"98ms\"", "\"98Mbit\"", &["bottleneck.delay", "unit of time", "20ms"]),
-        ("\"10Mbit\"", "\"-10Mbit\"", &["bottleneck.rate", "cannot be `-10Mbit`"]),
-        ("\"10Mbit\"", "10", &["the number `10`", "with its unit"]),
-        ("\"10Mbit\"", "\"10mbps\"", &["10Mbit", "10MB/s"]),
-        ("duration = \"300s\"", "", &["`duration` is missing"]),
-        ("rate = \"100Mbit\", ", "", &["topology.dumbbell.access", "`rate` is missing"]),
-        ("\"300s\"", "\"721h\"", &["`duration`", "720h"]),
-        ("\"50s\"", "\"300s\"", &["warm-up", "test.toml:4:12"]),
-        ("shape = 1.5", "shape = 1", &["size.pareto.shape", "above 1"]),
-        ("shape = 1.5", "sigma = 1", &["unknown key `sigma`", "mean, shape"]),
-        ("pairs      = 10", "pairs = 20001", &["1 to 20000"]),
-        ("pairs      = 10", "pairs = -1", &["`-1`", "whole number"]),
-        ("217packets", "0packets", &["buffer", "above 0"]),
-        ("{ poisson = \"1000/s\" }", "{}", &["there is no process", "uniform"]),
-        ("{ poisson = ", "{ every = \"1s\", poisson = ", &["`poisson` and `every` cannot both"]),
-        ("{ poisson = \"1000/s\" }", "{ uniform = 5 }", &["`within` is missing"]),
-        (
-            "{ poisson = ",
-            "{ within = \"1s\", poisson = ",
-            &["`traffic.web.arrivals.within`", "poisson"],
-        ),
-        (
-            "traffic.web.size.mean",
-            "traffic.wbe.size.mean",
-            &["bottleneck.rate", "did you mean `traffic.web.size.mean`"],
-        ),
-        ("until = \"200s\"", "until = \"99s\"", &["`change.0.until`"]),
-        ("until = \"200s\"", "until = \"200s\"\npulse = \"3s\"", &["`change.0.pulse`"]),
-        // a mean size has no buffer
-        (
-            "until = \"200s\"",
-            "until = \"200s\"\nbuffer_follows = true",
-            &["`change.0.buffer_follows`"],
-        ),
-        ("[port.bottleneck]", "[port.botleneck]", &["did you mean `bottleneck`", "access.sink1"]),
-        ("name     =", "name     ", &["test.toml:2", "quote"]),
-        ("[traffic.web]", "[traffic.web]\npatience = \"0s\"", &["patience", "above 0s"]),
-        ("[traffic.web]", "[traffic.web]\nopaque_share = 1.5", &["from 0 to 1"]),
-        ("[traffic.web]", "[traffic.web]\nstop = \"5s\"", &["only flows of unlimited size stop"]),
-        ("[traffic.web]", "[traffic.web]\nfrom = \"r1\"", &["traffic.web.from"]),
-        ("profile =", "max_rto = \"1s\", profile =", &["max_rto", "6s"]),
-        ("profile =", "sack = true, recovery = \"reno\", profile =", &["`recovery`"]),
-    ];
-    for (from, to, wanted) in cases {
+    for (from, to, wanted) in MISTAKES {
         assert!(BASE.contains(from), "{from}");
         let message = refusal(&BASE.replacen(from, to, 1), &[]);
         for part in *wanted {

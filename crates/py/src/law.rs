@@ -1,9 +1,12 @@
-//! Laws written in Python: an object with `start` and `update` as an interval half.
+//! Laws written in Python: an object with `start` and `update` as the interval half over a named per-packet half.
 
+use std::marker::PhantomData;
+
+use pyo3::PyClass;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tidegate_core::law::session;
 use tidegate_core::law::{self, Decision, Fault, Interval};
+use tidegate_core::law::{rate, session};
 use tidegate_core::units::Time;
 
 /// What a law sets and the per-packet half obeys.
@@ -155,39 +158,133 @@ impl View {
     }
 }
 
-/// Reads and clears what was counted; when the next token falls due is not a count.
-fn take(counts: &mut session::Counts) -> Counts {
-    let taken = std::mem::take(counts);
-    counts.token_due_ns = taken.token_due_ns;
-    Counts {
-        arrived: taken.arrived,
-        admitted: taken.admitted,
-        departed: taken.departed,
-        resets: taken.resets,
+/// The rate that a stamp grants.
+#[pyclass(module = "tidegate._native", get_all, set_all)]
+pub struct RateKnobs {
+    /// The most that any flow may have, in bits per second.
+    rate_bps: f64,
+}
+
+/// What a stamp has counted since the last update.
+#[pyclass(module = "tidegate._native", frozen, get_all)]
+pub struct RateCounts {
+    /// Packets that came to the queue.
+    packets: u64,
+    /// Their bytes, those that the queue lost included.
+    bytes: u64,
+    /// Bytes of the packets that the queue lost.
+    dropped_bytes: u64,
+    /// Mean round-trip time (s) that packets said, or None.
+    mean_rtt_s: Option<f64>,
+    /// The same with the bytes as weights, or None.
+    mean_rtt_by_bytes_s: Option<f64>,
+}
+
+/// How a per-packet half and a Python law hand things to each other.
+pub trait Half {
+    /// What the law sets, as the half keeps it.
+    type Knobs: Send;
+    /// What the half counts.
+    type Counts: Send;
+    /// What Python is handed and may change.
+    type Handed: PyClass<Frozen = pyo3::pyclass::boolean_struct::False>
+        + Into<PyClassInitializer<Self::Handed>>;
+    /// What Python is told.
+    type Told: PyClass + Into<PyClassInitializer<Self::Told>>;
+
+    /// Hands the knobs over.
+    fn hand(knobs: &Self::Knobs) -> Self::Handed;
+    /// Takes them back.
+    fn store(handed: &Self::Handed, knobs: &mut Self::Knobs);
+    /// Reads and clears what was counted; also what the row of the `events` table says of it.
+    fn take(counts: &mut Self::Counts) -> (Self::Told, f64);
+    /// What the row of the `events` table says was set.
+    fn set(knobs: &Self::Knobs) -> f64;
+}
+
+/// The half of a gate.
+pub struct Admission;
+
+impl Half for Admission {
+    type Knobs = session::Knobs;
+    type Counts = session::Counts;
+    type Handed = Knobs;
+    type Told = Counts;
+
+    fn hand(knobs: &session::Knobs) -> Knobs {
+        Knobs::of(knobs)
+    }
+    fn store(handed: &Knobs, knobs: &mut session::Knobs) {
+        handed.store(knobs);
+    }
+    fn take(counts: &mut session::Counts) -> (Counts, f64) {
+        let taken = counts.take();
+        let told = Counts {
+            arrived: taken.arrived,
+            admitted: taken.admitted,
+            departed: taken.departed,
+            resets: taken.resets,
+        };
+        (told, taken.departed as f64)
+    }
+    fn set(knobs: &session::Knobs) -> f64 {
+        if knobs.pass_all == 0 { knobs.allowance as f64 } else { f64::INFINITY }
+    }
+}
+
+/// The half of a stamp that grants one rate.
+pub struct Granting;
+
+impl Half for Granting {
+    type Knobs = rate::Knobs;
+    type Counts = rate::Counts;
+    type Handed = RateKnobs;
+    type Told = RateCounts;
+
+    fn hand(knobs: &rate::Knobs) -> RateKnobs {
+        RateKnobs { rate_bps: knobs.rate as f64 * 8.0 }
+    }
+    fn store(handed: &RateKnobs, knobs: &mut rate::Knobs) {
+        knobs.rate = (handed.rate_bps / 8.0).max(1.0) as u64;
+    }
+    fn take(counts: &mut rate::Counts) -> (RateCounts, f64) {
+        let taken = std::mem::take(counts);
+        let told = RateCounts {
+            packets: taken.packets,
+            bytes: taken.bytes,
+            dropped_bytes: taken.dropped_bytes,
+            mean_rtt_s: taken.mean_rtt_s(),
+            mean_rtt_by_bytes_s: taken.mean_rtt_by_bytes_s(),
+        };
+        (told, taken.bytes as f64)
+    }
+    fn set(knobs: &rate::Knobs) -> f64 {
+        knobs.rate as f64 * 8.0
     }
 }
 
 /// A Python object in the socket of an interval half.
-pub struct PythonLaw {
+pub struct PythonLaw<H: Half> {
     object: Py<PyAny>,
     last: Decision,
     /// What `start` raised: it cannot fail, so the first update does.
     failed: Option<PyErr>,
+    half: PhantomData<fn() -> H>,
 }
 
-impl PythonLaw {
+impl<H: Half> PythonLaw<H> {
     /// The object becomes a law; whether it has the methods shows on the first call.
-    pub fn new(object: Py<PyAny>) -> PythonLaw {
+    pub fn new(object: Py<PyAny>) -> PythonLaw<H> {
         let last = Decision { phase: "python", set: 0.0, from: 0.0 };
-        PythonLaw { object, last, failed: None }
+        PythonLaw { object, last, failed: None, half: PhantomData }
     }
 
-    fn call_start(&self, now: Time, knobs: &mut session::Knobs) -> PyResult<Time> {
+    fn call_start(&self, now: Time, knobs: &mut H::Knobs) -> PyResult<Time> {
         Python::attach(|py| {
-            let handed = Bound::new(py, Knobs::of(knobs))?;
+            let handed = Bound::new(py, H::hand(knobs))?;
             let arguments = (now.secs(), &handed);
             let answer = self.object.bind(py).call_method1("start", arguments)?;
-            handed.borrow().store(knobs);
+            H::store(&handed.borrow(), knobs);
             deadline(now, &answer)
         })
     }
@@ -196,14 +293,15 @@ impl PythonLaw {
         &self,
         now: Time,
         view: &law::View<'_>,
-        counts: Counts,
-        knobs: &mut session::Knobs,
+        counts: H::Told,
+        knobs: &mut H::Knobs,
     ) -> PyResult<Time> {
         Python::attach(|py| {
-            let handed = Bound::new(py, Knobs::of(knobs))?;
+            let handed = Bound::new(py, H::hand(knobs))?;
+            let counts = Bound::new(py, counts)?;
             let arguments = (now.secs(), View::of(view), counts, &handed);
             let answer = self.object.bind(py).call_method1("update", arguments)?;
-            handed.borrow().store(knobs);
+            H::store(&handed.borrow(), knobs);
             deadline(now, &answer)
         })
     }
@@ -222,8 +320,8 @@ fn deadline(now: Time, answer: &Bound<'_, PyAny>) -> PyResult<Time> {
     )))
 }
 
-impl Interval<session::Knobs, session::Counts> for PythonLaw {
-    fn start(&mut self, now: Time, knobs: &mut session::Knobs) -> Time {
+impl<H: Half> Interval<H::Knobs, H::Counts> for PythonLaw<H> {
+    fn start(&mut self, now: Time, knobs: &mut H::Knobs) -> Time {
         match self.call_start(now, knobs) {
             Ok(deadline) => deadline,
             Err(error) => {
@@ -237,17 +335,15 @@ impl Interval<session::Knobs, session::Counts> for PythonLaw {
         &mut self,
         now: Time,
         view: &law::View<'_>,
-        counts: &mut session::Counts,
-        knobs: &mut session::Knobs,
+        counts: &mut H::Counts,
+        knobs: &mut H::Knobs,
     ) -> Result<Time, Fault> {
         if let Some(error) = self.failed.take() {
             return Err(Box::new(error));
         }
-        let taken = take(counts);
-        let departed = taken.departed;
-        let next = self.call_update(now, view, taken, knobs)?;
-        let set = if knobs.pass_all == 0 { knobs.allowance as f64 } else { f64::INFINITY };
-        self.last = Decision { set, from: departed as f64, ..self.last };
+        let (told, from) = H::take(counts);
+        let next = self.call_update(now, view, told, knobs)?;
+        self.last = Decision { set: H::set(knobs), from, ..self.last };
         Ok(next)
     }
 

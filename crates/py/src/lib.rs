@@ -18,7 +18,7 @@ mod _native {
     #[pymodule_export]
     use crate::capture::{Capture, CaptureError};
     #[pymodule_export]
-    use crate::law::{Counts, Knobs, View};
+    use crate::law::{Counts, Knobs, RateCounts, RateKnobs, View};
     #[pymodule_export]
     use crate::scenario::{Scenario, ScenarioError, axes, columns, files, load, schema, variants};
     #[pymodule_export]

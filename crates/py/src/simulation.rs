@@ -10,12 +10,13 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use tidegate_core::law::Interval;
+use tidegate_core::law::rate::RateLaw;
 use tidegate_core::law::session::{Counts, Knobs};
 use tidegate_core::units::Time;
 use tidegate_sim as sim;
 
 use crate::columns;
-use crate::law::PythonLaw;
+use crate::law::{Admission, Granting, PythonLaw};
 use crate::scenario::{Scenario, ScenarioError};
 
 create_exception!(
@@ -48,11 +49,19 @@ impl Simulation {
         capture: Option<String>,
     ) -> PyResult<Simulation> {
         let checked = &scenario.get().checked;
-        let mut custom = |name: &str| -> Option<Box<dyn Interval<Knobs, Counts>>> {
-            let object = laws?.get_item(name).ok()??;
-            Some(Box::new(PythonLaw::new(object.unbind())))
+        let object = |name: &str| Some(laws?.get_item(name).ok()??.unbind());
+        let mut gates = |name: &str| -> Option<Box<dyn Interval<Knobs, Counts>>> {
+            Some(Box::new(PythonLaw::<Admission>::new(object(name)?)))
         };
-        let parts = sim::Custom { laws: Some(&mut custom), capture, ..sim::Custom::default() };
+        let mut rates = |name: &str| -> Option<RateLaw> {
+            Some(Box::new(PythonLaw::<Granting>::new(object(name)?)))
+        };
+        let parts = sim::Custom {
+            laws: Some(&mut gates),
+            rate_laws: Some(&mut rates),
+            capture,
+            ..sim::Custom::default()
+        };
         let simulation = sim::Simulation::new(checked, seed, parts)
             .map_err(|error| ScenarioError::new_err(error.to_string()))?;
         Ok(Simulation {

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tidegate.papers.study import Study
 
 PAPERS = {
+    "qfcp": "Pu and Hamdi, QFCP: a router-assisted congestion control mechanism (SITIS 2006)",
     "session": "Ramesh and Kasera, Best effort session-level congestion control (ICNP 2007)",
     "dqm": "Kim and Liu, Distributed admission control via dual-queue management",
     "blitz": "Kim and Farber, A new congestion control framework (Blitz)",

@@ -68,6 +68,7 @@ def paper(
     """
     from tidegate import papers, progress
     from tidegate.papers import perform
+    from tidegate.papers import report as report_of
     from tidegate.papers.folder import Folder
 
     if key is None:
@@ -77,13 +78,11 @@ def paper(
     study = papers.load(key)
     asked = perform.Asked(tuple(only or ()), quick, seeds)
     bar = partial(progress.bar, stderr())
-    if sensitivity and not only:
-        asked.claims(study)
     asked.claims(study)  # a name that fits nothing is refused before a folder is made
     with Folder(out or Path("out") / f"paper-{key}", study, mix=mix) as folder, _kept(folder):
         if sensitivity:
             perform.sensitivity(study, folder, asked, bar, workers)
-            _copy(["sensitivity.md"], folder, report, asked, study)
+            _copy([report_of.SENSITIVITY], folder, report, asked, study)
             return
         done = perform.regenerate(study, folder, asked, bar, workers)
         _end(done, folder, report, as_json)

@@ -117,7 +117,7 @@ def _line(study: Study, outcome: Outcome) -> dict[str, Any]:
         "low": outcome.low,
         "high": outcome.high,
         "verdict": outcome.verdict,
-        "reason": outcome.reason,
+        "reason": " ".join(each for each in (outcome.reason, outcome.explanation) if each),
         "parts": list(outcome.parts),
         "values": list(outcome.values),
         "command": command(study, claim),
@@ -204,6 +204,8 @@ def regenerate(
     for name, content in report.pages(done, pictures).items():
         folder.write(name, content)
         done.files.append(name)
+    if (folder.target / report.SENSITIVITY).exists():
+        done.files.append(report.SENSITIVITY)
     return done
 
 
@@ -235,7 +237,7 @@ def sensitivity(
             judge(claim, study.checks[claim.id].find(runs), Circumstances()) for claim in claims
         ]
         table.append(Varied(what, says, tuple(outcomes)))
-    folder.write("sensitivity.md", report.sensitivity(study, table, seeds).encode())
+    folder.write(report.SENSITIVITY, report.sensitivity(study, table, seeds).encode())
     return table
 
 

@@ -49,6 +49,12 @@ class Record:
         return found
 
     @cached_property
+    def commit(self) -> str:
+        """The commit that it was made by; empty outside of a checkout."""
+        found = json.loads((self.folder / MANIFEST).read_text("utf-8"))["commit"]
+        return str(found or "")
+
+    @cached_property
     def all(self) -> dict[str, Any]:
         """The measures of all flows together, over the window of the scenario."""
         found: dict[str, Any] = self.summary["all"]

@@ -18,7 +18,6 @@ from tidegate.papers.verdicts import (
     Outcome,
     counts,
 )
-from tidegate.store import commit_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -38,6 +37,7 @@ MARKS_SAY = (
     "✓ met, ≈ calibrated, ? unresolved, ✗ not met,"
     " ⇄ contradicted by the paper itself, ○ cannot be checked"
 )
+SENSITIVITY = "sensitivity.md"
 RULES = """\
 A number is *met* within 20 % of the paper's (or within two standard deviations of the seeds where
 one of these is under 20 %), an approximate number within 30 %, a ratio within 25 %. An ordering is
@@ -107,9 +107,10 @@ def _report(done: Done, pictures: dict[str, Picture]) -> str:
     if not done.asked.whole(study):
         lines += [_provisional(done), ""]
     lines += [study.summary(outcomes, done.runs), "", _counted(outcomes), ""]
+    lines += [f"In the tables: {MARKS_SAY}. The rules stand [below](#every-claim).", ""]
     for section in study.sections:
         lines += _section(done, section, pictures)
-    lines += _departures(study)
+    lines += _departures(done)
     lines += _every_claim(done)
     lines += _made(done)
     return "\n".join(lines).rstrip() + "\n"
@@ -148,44 +149,66 @@ def _section(done: Done, section: Section, pictures: dict[str, Picture]) -> list
         lines += [section.text(done.runs), ""]
     for picture in shown:
         lines += [f"![{picture.title}](pictures/{picture.name}.png)", "", f"*{picture.title}*", ""]
+    notes = _Notes()
     for grid in section.grids:
-        lines += _grid(grid, mine)
+        lines += _grid(grid, mine, notes)
     in_grids = {cell for grid in section.grids for _, row in grid.rows for cell in row}
     rest = [each for each in mine if each.claim.id not in in_grids and not each.apart]
-    return lines + _table(rest)
+    return lines + _table(rest, notes) + notes.lines()
+
+
+class _Notes:
+    """Explanations of a section: each stands once, and claims refer to it by a letter."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def mark(self, outcome: Outcome) -> str:
+        """Return the letter of an outcome's explanation, or nothing."""
+        text = outcome.explanation
+        if not text:
+            return ""
+        if text not in self.texts:
+            self.texts.append(text)
+        return f" ({chr(ord('a') + self.texts.index(text))})"
+
+    def lines(self) -> list[str]:
+        """Return the explanations."""
+        notes = [f"- ({chr(ord('a') + place)}) {text}" for place, text in enumerate(self.texts)]
+        return ["Why not:", "", *notes, ""] if notes else []
 
 
 def _of(patterns: Iterable[str], outcome: Outcome) -> bool:
     return any(matches(pattern, outcome.claim.id) for pattern in patterns)
 
 
-def _grid(grid: Grid, outcomes: Sequence[Outcome]) -> list[str]:
+def _grid(grid: Grid, outcomes: Sequence[Outcome], notes: _Notes) -> list[str]:
     """Return a table of the paper as printed there: what it says, what was measured."""
     found = {each.claim.id: each for each in outcomes}
     if not any(cell in found for _, row in grid.rows for cell in row):
         return []
-    lines = [f"**{grid.title}**: paper → measured ({MARKS_SAY})", ""]
+    lines = [f"**{grid.title}**: paper → measured ± deviation over the seeds", ""]
     lines += [f"| {' | '.join(grid.columns)} |", "|" + "---|" * len(grid.columns)]
     for label, row in grid.rows:
-        cells = [_cell(found.get(each)) for each in row]
+        cells = [_cell(found[each], notes) if each in found else "" for each in row]
         lines.append(f"| {label} | {' | '.join(cells)} |")
     return [*lines, ""]
 
 
-def _cell(outcome: Outcome | None) -> str:
-    if outcome is None:
-        return ""
-    return f"{said(outcome)} → {measured(outcome)} {MARKS[outcome.verdict]}"
+def _cell(outcome: Outcome, notes: _Notes) -> str:
+    mark = f"{MARKS[outcome.verdict]}{notes.mark(outcome)}"
+    return f"{said(outcome)} → {measured(outcome)} {mark}"
 
 
-def _table(outcomes: Sequence[Outcome]) -> list[str]:
+def _table(outcomes: Sequence[Outcome], notes: _Notes) -> list[str]:
     if not outcomes:
         return []
     lines = ["| claim | paper | measured | verdict | |", "|---|---|---|---|---|"]
     for each in outcomes:
         what = f"`{each.claim.short}` {each.claim.metric}, {each.claim.scenario}"
-        cells = [what, said(each), measured(each), f"{MARKS[each.verdict]} {each.verdict}"]
-        lines.append(f"| {' | '.join(_safe(cell) for cell in [*cells, each.reason])} |")
+        verdict = f"{MARKS[each.verdict]} {each.verdict}{notes.mark(each)}"
+        cells = [what, said(each), measured(each), verdict, each.reason]
+        lines.append(f"| {' | '.join(map(_safe, cells))} |")
     return [*lines, ""]
 
 
@@ -193,9 +216,9 @@ def _safe(cell: str) -> str:
     return cell.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
 
 
-def _departures(study: Study) -> list[str]:
+def _departures(done: Done) -> list[str]:
     """Return what was guessed, and what the choice hangs on."""
-    deviations = study.deviations().deviations
+    deviations = done.study.deviations().deviations
     if not deviations:
         return []
     lines = ["## What the paper leaves unsaid, and what was taken", ""]
@@ -204,6 +227,8 @@ def _departures(study: Study) -> list[str]:
         others = "; ".join(other.says for other in each.alternatives)
         cells = [each.what, each.taken, " ".join(each.why.split()), others]
         lines.append(f"| {' | '.join(map(_safe, cells))} |")
+    if (done.runs.folder.target / SENSITIVITY).exists():
+        lines += ["", f"What each alternative changes: [{SENSITIVITY}]({SENSITIVITY})."]
     return [*lines, ""]
 
 
@@ -227,8 +252,9 @@ def _every_claim(done: Done) -> list[str]:
 
 def _made(done: Done) -> list[str]:
     cost = done.runs.cost
-    commit = (commit_id() or "")[:12]
-    made = f"tidegate {_native.__version__}{f', commit {commit}' if commit else ''}"
+    commits = sorted({record.commit[:12] for record in done.runs.looked_at} - {""})
+    by = f", runs of commit {' and '.join(commits)}" if commits else ""
+    made = f"tidegate {_native.__version__}{by}"
     hops = cost["packet_hops"] / 1e6
     return [
         "## Cost",

@@ -117,10 +117,16 @@ class Runs:
     def _best(self, grid: dict[float, Case], search: Search) -> float:
         return max(grid, key=lambda value: self.mean(grid[value], search.metric))
 
+    @property
+    def looked_at(self) -> list[Record]:
+        """The runs that were looked at, each once: cases of one scenario share theirs."""
+        records = {record.folder: record for each in self._records.values() for record in each}
+        return list(records.values())
+
     @cached_property
     def cost(self) -> dict[str, float]:
         """CPU seconds, packet-hops and number of the runs that were looked at."""
-        summaries = [record.summary for each in self._records.values() for record in each]
+        summaries = [record.summary for record in self.looked_at]
         return {
             "runs": len(summaries),
             "cpu_s": sum(each["cpu_s"] for each in summaries),

@@ -84,7 +84,8 @@ class Outcome:
     """One line of a report: the claim, what was measured, the verdict and why.
 
     Of an ordering, `measured` with its interval is the paired difference of
-    the part that decides; `parts` has all.
+    the part that decides; `parts` has all. `reason` is why the rule comes to
+    its verdict, `explanation` why the paper may have found otherwise.
     """
 
     claim: Claim
@@ -97,6 +98,7 @@ class Outcome:
     paper: float | str | None = None
     parts: tuple[str, ...] = ()
     values: tuple[float, ...] = ()
+    explanation: str = ""
 
     @property
     def apart(self) -> bool:
@@ -146,8 +148,7 @@ def judge(claim: Claim, finding: Finding, beside: Circumstances | None = None) -
     elif verdict == MET and beside.hangs_on:
         verdict = CALIBRATED
         reasons.append(f"Hangs on {' and '.join(beside.hangs_on)}, which the paper withholds.")
-    if beside.explanation and verdict not in (MET, CALIBRATED):
-        reasons.append(beside.explanation)
+    explanation = "" if verdict in (MET, CALIBRATED) else beside.explanation
     return Outcome(
         claim,
         verdict,
@@ -159,6 +160,7 @@ def judge(claim: Claim, finding: Finding, beside: Circumstances | None = None) -
         ruled.paper,
         ruled.parts,
         ruled.values,
+        explanation,
     )
 
 

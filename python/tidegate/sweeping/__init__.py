@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from tidegate.runner import Law
+    from tidegate.runner import Law, RateLaw
     from tidegate.scenario import Source
     from tidegate.sweeping.plan import Job, Plan
 
@@ -34,7 +34,7 @@ def execute(
     planned: Plan,
     ledger: Ledger | None = None,
     *,
-    laws: Mapping[str, Law] | None = None,
+    laws: Mapping[str, Law | RateLaw] | None = None,
     workers: int | None = None,
     metrics: Sequence[str] = (),
     report: Callable[[int, float], None] | None = None,
@@ -96,7 +96,7 @@ def sweep(
     seeds: int | Sequence[int] | None = None,
     port: str | None = None,
     settings: Mapping[str, object] | None = None,
-    laws: Mapping[str, Law] | None = None,
+    laws: Mapping[str, Law | RateLaw] | None = None,
     workers: int | None = None,
     out: str | Path | None = None,
     keep_flows: bool = False,

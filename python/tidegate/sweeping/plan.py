@@ -18,7 +18,7 @@ from tidegate.sweeping import axes as grid
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tidegate.runner import Law
+    from tidegate.runner import Law, RateLaw
     from tidegate.scenario import Cell, Document
     from tidegate.sweeping.axes import Axis
 
@@ -147,7 +147,7 @@ def plan(
     gates: Sequence[str | dict[str, Any]] | None = None,
     seeds: int | Sequence[int] | None = None,
     port: str | None = None,
-    laws: Mapping[str, Law] | None = None,
+    laws: Mapping[str, Law | RateLaw] | None = None,
     shard: tuple[int, int] | None = None,
     colour: bool = False,
 ) -> Plan:
@@ -210,7 +210,7 @@ def _port_or_none(scenario: _native.Scenario) -> str | None:
         return None
 
 
-def _law_digest(law: Law) -> str:
+def _law_digest(law: Law | RateLaw) -> str:
     """Return a digest of a law's source and of its state before the run."""
     parts = []
     module = sys.modules.get(type(law).__module__)

@@ -46,11 +46,18 @@ pub trait Half: Send {
 pub type RateLaw = Box<dyn Interval<Knobs, Counts>>;
 
 /// What the interval half sets and [`Grant`] obeys.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Knobs {
     /// The most that any flow may have (R), in bytes per second.
     pub rate: u64,
+}
+
+impl Default for Knobs {
+    /// No limit, until the law sets one.
+    fn default() -> Knobs {
+        Knobs { rate: u64::MAX }
+    }
 }
 
 /// What [`Grant`] has counted since the last tick.

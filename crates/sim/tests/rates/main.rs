@@ -65,16 +65,26 @@ pub fn rates_after(results: &Results, from: f64) -> Vec<f64> {
     times.iter().zip(set).filter(|(at, _)| **at > from).map(|(_, set)| set).collect()
 }
 
+/// What a law inside the run and the test outside share.
 pub type Noted<T> = Arc<Mutex<Vec<T>>>;
 
+/// What was noted so far.
 pub fn noted<T: Clone>(from: &Noted<T>) -> Vec<T> {
     from.lock().expect("no one panicked").clone()
 }
 
+/// Whether to lose a packet at that many seconds.
+pub type Lose = Box<dyn FnMut(&Packet, f64) -> bool + Send>;
+
+/// Stages by the name of their port.
+pub type Named = Vec<(String, Stages)>;
+
 /// Notes data packets that leave, and loses those that it is told to.
 pub struct Watch {
+    /// Seconds and packets.
     pub sent: Noted<(f64, Packet)>,
-    pub lose: Box<dyn FnMut(&Packet, f64) -> bool + Send>,
+    /// Which to lose.
+    pub lose: Lose,
 }
 
 impl PerPacket for Watch {
@@ -93,7 +103,7 @@ pub fn watched(
     scenario: &Scenario,
     port: &str,
     lose: impl FnMut(&Packet, f64) -> bool + Send + 'static,
-) -> (Vec<(String, Stages)>, Noted<(f64, Packet)>) {
+) -> (Named, Noted<(f64, Packet)>) {
     let spec = scenario.network.ports.iter().find(|spec| spec.name == port).expect("a port");
     let sent = Noted::default();
     let mut stages = Stages::new();

@@ -185,9 +185,9 @@ GRIDS: dict[str, tuple[tuple[float, ...], tuple[Setting, ...], str]] = {
     "30k-100": ((20, 40, 60, 80, 100, 150), (*arriving(100), *OTHER_LOADS["30k"]), "static.toml"),
     "10k-300": ((60, 100, 150, 200, 250, 300), arriving(300), "static.toml"),
     "10k-600": ((60, 100, 150, 200, 250, 300, 400, 600), arriving(600), "static.toml"),
-    "5M": ((30, 60, 100, 150, 200, 300, 500), capacity(5), "static.toml"),
-    "20M": ((150, 200, 250, 300, 400, 600, 1000), capacity(20), "static.toml"),
-    "udp": ((30, 60, 100, 150, 200, 300, 500), (), "udp.toml"),
+    "5M": ((30, 60, 100, 150, 200, 300, 500, 700, 1000), capacity(5), "static.toml"),
+    "20M": ((150, 200, 250, 300, 400, 600, 1000, 1500), capacity(20), "static.toml"),
+    "udp": ((30, 60, 100, 150, 200, 300, 500, 700, 1000), (), "udp.toml"),
 }
 """Coarse grids of the brute-force optima, sessions/s, with the load of each."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from tidegate.plot.style import PALETTE
+from tidegate.plot.style import GREY, PALETTE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tidegate.papers.record import Record
 
 ADMITTED, COMPLETED = PALETTE[4], PALETTE[1]
-COLOURS = {"none": PALETTE[6], "optimal": PALETTE[2], "gssga": PALETTE[4], "cp": PALETTE[1]}
+COLOURS = {"none": GREY, "optimal": PALETTE[2], "gssga": PALETTE[4], "cp": PALETTE[1]}
 SHOWN = {"none": "no control", "optimal": "optimal (brute force)", "gssga": "GSS+GA", "cp": "CP"}
 
 
@@ -40,6 +40,7 @@ def panels(
 def bars(axes: Axes, groups: Sequence[str], series: Mapping[str, Sequence[np.ndarray]]) -> None:
     """Draw a group of bars each, with the standard deviation over the seeds and the value."""
     width = 0.84 / len(series)
+    axes.set_axisbelow(True)
     for place, (name, values) in enumerate(series.items()):
         xs = np.arange(len(groups)) + (place - (len(series) - 1) / 2) * width
         means = np.array([float(np.mean(each)) for each in values])
@@ -59,18 +60,10 @@ def bars(axes: Axes, groups: Sequence[str], series: Mapping[str, Sequence[np.nda
                 text, (x, mean + error), (0, 2), textcoords="offset points", ha="center", fontsize=7
             )
     axes.set_xticks(range(len(groups)), groups)
+    axes.tick_params(axis="x", length=0)
     axes.grid(visible=False, axis="x")
     axes.margins(y=0.12)
-    axes.legend(
-        frameon=False,
-        fontsize=8,
-        ncols=len(series),
-        loc="lower left",
-        bbox_to_anchor=(0.0, 1.06),
-        borderaxespad=0.0,
-        handlelength=1.0,
-        columnspacing=1.0,
-    )
+    above(axes, len(series))
 
 
 def beside(axes: Axes, labels: Sequence[str], values: Sequence[np.ndarray], title: str) -> None:
@@ -88,6 +81,7 @@ def beside(axes: Axes, labels: Sequence[str], values: Sequence[np.ndarray], titl
             va="center",
             fontsize=8,
         )
+    axes.set_axisbelow(True)
     axes.set_yticks(range(len(labels)), labels, fontsize=8)
     axes.set_ylim(len(labels) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
@@ -96,15 +90,32 @@ def beside(axes: Axes, labels: Sequence[str], values: Sequence[np.ndarray], titl
 
 
 def timeline(axes: Axes, record: Record, title: str) -> None:
-    """Draw admissions and completions of one run, second by second."""
+    """Draw admissions and completions of one run, in bins of two seconds: the longer epoch."""
     rates = record.rates()
-    smooth = np.ones(3) / 3
-    for name, hue in (("admitted", ADMITTED), ("completed", COMPLETED)):
-        axes.plot(
-            rates["time_s"], np.convolve(rates[name], smooth, "same"), color=hue, lw=1.1, label=name
-        )
-    top = max(float(np.percentile(rates[name], 97)) for name in ("admitted", "completed"))
+    bins = rates["time_s"].size // 2
+    times = rates["time_s"][: 2 * bins].reshape(bins, 2)[:, 0]
+    lines = {
+        name: rates[name][: 2 * bins].reshape(bins, 2).mean(axis=1)
+        for name in ("admitted", "completed")
+    }
+    for (name, values), hue in zip(lines.items(), (ADMITTED, COMPLETED), strict=True):
+        axes.plot(times, values, color=hue, lw=1.1, label=name)
+    top = max(float(np.percentile(each, 98)) for each in lines.values())
     axes.set_xlim(0, float(rates["time_s"][-1]))
-    axes.set_ylim(0, 1.2 * top + 1.0)
+    axes.set_ylim(0, 1.25 * top + 1.0)
     axes.set_title(title, fontsize=9)
     axes.legend(frameon=False, fontsize=8, loc="upper right", ncols=2)
+
+
+def above(axes: Axes, columns: int) -> None:
+    """Put the legend above the panel, in one row at its right: titles are at its left."""
+    axes.legend(
+        frameon=False,
+        fontsize=8,
+        ncols=columns,
+        loc="lower right",
+        bbox_to_anchor=(1.0, 1.02),
+        borderaxespad=0.0,
+        handlelength=1.4,
+        columnspacing=1.0,
+    )

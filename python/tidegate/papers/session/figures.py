@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from tidegate.papers.session.drawing import (
     COLOURS,
     COMPLETED,
     SHOWN,
+    above,
     bars,
     beside,
     panels,
@@ -55,9 +57,7 @@ def _figure2(runs: Runs) -> Figure:
         list(TABLE1), list(TABLE1.values()), "x", color="black", ms=8, mew=2, label="paper, Table I"
     )
     axes.plot([0, 160], [0, 160], ":", color=GREY, lw=1)
-    axes.annotate(
-        "all admitted complete", (128, 134), rotation=0, color=GREY, fontsize=8, ha="right"
-    )
+    axes.annotate("all admitted complete", (150, 148), color=GREY, fontsize=8, ha="left")
     axes.set_xlim(0, 1040)
     axes.set_ylim(0, 160)
     axes.set_xlabel("admit rate [sessions/s]")
@@ -79,7 +79,7 @@ def _figure3(runs: Runs) -> Figure:
         }
         size = cells[0].partition("k")[0]
         bars(axes, [f"{cell.partition('-')[2]} arrivals/s" for cell in cells], series)
-        axes.set_title(f"mean size {size} kB")
+        axes.set_xlabel(f"mean size {size} kB")
     both[0].set_ylabel("sessions completed, 50 to 300 s")
     return figure
 
@@ -97,6 +97,7 @@ def _figure4(runs: Runs) -> Figure:
         mean = 100 * np.convolve(np.mean(shares, axis=0), np.ones(3) / 3, "same")
         axes.plot((edges[1:] + edges[:-1]) / 2, mean, color=COLOURS[name], label=SHOWN[name])
     axes.set_yscale("log")
+    axes.set_ylim(0.01, 50.0)
     axes.set_xlim(0, 100)
     axes.set_xlabel("duration, first SYN to close [s]")
     axes.set_ylabel("% of completed sessions a second")
@@ -140,7 +141,7 @@ def _figure6(runs: Runs) -> Figure:
         axes.set_ylim(0, None)
         axes.set_ylabel(label)
         axes.set_xlabel("time [s]")
-    three[0].legend(frameon=False, fontsize=8)
+    above(three[0], 4)
     return figure
 
 
@@ -170,9 +171,11 @@ def _course(runs: Runs, case: str) -> tuple[list[float], list[float]]:
 
 
 def _number(text: str) -> float:
-    if text.endswith("ms"):
-        return float(text[:-2]) / 1000
-    return float(text.rstrip("kBMits/"))
+    """Return the number of a quantity, in its own unit; times are in seconds."""
+    found = re.fullmatch(r"([\d.]+)(\D*)", text)
+    if found is None:
+        raise ValueError(f"{text} is no quantity")
+    return float(found[1]) / (1000.0 if found[2] == "ms" else 1.0)
 
 
 def _family(runs: Runs, cells: list[tuple[str, str]], measure: str) -> dict[str, list[np.ndarray]]:
@@ -191,7 +194,7 @@ def _two(
     figure, both = panels(1, 2, width=10.0, height=3.4)
     for axes, (title, cells) in zip(both, (left, right), strict=True):
         bars(axes, [name for name, _ in cells], _family(runs, cells, measure))
-        axes.set_title(title)
+        axes.set_xlabel(title)
     both[0].set_ylabel(label)
     return figure
 

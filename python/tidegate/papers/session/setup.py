@@ -89,8 +89,12 @@ def checks(study: Callable[[], Study]) -> dict[str, Check]:
             {"300s"},
             lambda: 300,
         ),
-        "fig3_arrivals": _same(lambda: _static(setup, "arrivals"), {"100/s", "1000/s"}),
-        "fig3_sizes": _same(lambda: _static(setup, "size"), {"10kB", "30kB"}),
+        "fig3_arrivals": _same(
+            lambda: _static(setup, "arrivals"), {"100/s", "1000/s"}, lambda: "100; 1000"
+        ),
+        "fig3_sizes": _same(
+            lambda: _static(setup, "size"), {"10kB", "30kB"}, lambda: "10000; 30000"
+        ),
     }
     return {
         f"setup.{name}": check for name, check in (found | _laws(setup) | _changes(setup)).items()

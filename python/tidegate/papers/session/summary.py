@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidegate.papers.report import number
-from tidegate.papers.verdicts import CALIBRATED, MET
+from tidegate.papers.verdicts import (
+    CALIBRATED,
+    CONTRADICTED,
+    MET,
+    NOT_MET,
+    UNCHECKED,
+    UNRESOLVED,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +24,7 @@ if TYPE_CHECKING:
 def opening(outcomes: Sequence[Outcome], runs: Runs) -> str:
     """Return it in Markdown; a part whose claims were not asked for is left out."""
     found = {outcome.claim.short: outcome for outcome in outcomes}
-    parts = [_works(found), _time(found), _exact(outcomes), _fails(found)]
+    parts = [_works(found), _time(found), _shapes(found), _exact(outcomes), _fails(found)]
     whole = [part for part in parts if part]
     return (
         "\n".join(f"- {part}" for part in whole) or f"{len(outcomes)} claims, {runs.seeds} seeds."
@@ -76,6 +83,23 @@ def _time(found: dict[str, Outcome]) -> str:
     )
 
 
+def _shapes(found: dict[str, Outcome]) -> str:
+    """Return what the time lines and the histograms show."""
+    names = {
+        "fig4.cp_best": "more short sessions under CP than under GSS+GA, and there than without",
+        "fig5.cp_track": "CP's admissions follow its completions",
+        "fig5.cp_spikes": "with regular probes",
+        "fig8.nc_dip": "completions dip in the overload without control",
+        "fig8.cp_floor": "and stay above 100/s under CP",
+    }
+    there = [name for name in names if name in found]
+    if len(there) < len(names):
+        return ""
+    good = "; ".join(names[name] for name in there if _holds(found, name))
+    bad = "; ".join(names[name] for name in there if not _holds(found, name))
+    return f"**The shapes are the paper's**: {good}." + (f" Not so: {bad}." if bad else "")
+
+
 def _exact(outcomes: Sequence[Outcome]) -> str:
     """Return how the tables fare, with and without control."""
     cells = [each for each in outcomes if each.claim.kind == "exact-number"]
@@ -102,13 +126,14 @@ def _exact(outcomes: Sequence[Outcome]) -> str:
 
 
 def _fails(found: dict[str, Outcome]) -> str:
-    """Return the statements of the text that do not hold."""
-    said = [
-        each
-        for each in found.values()
-        if each.claim.kind in ("ordering", "ratio") and each.verdict not in (MET, CALIBRATED)
-    ]
-    if not said:
+    """Return how the statements of the text and of the figures fare."""
+    said = [each for each in found.values() if each.claim.kind == "ordering"]
+    good = [each for each in said if each.verdict in (MET, CALIBRATED)]
+    if not said or len(good) == len(said):
         return ""
-    names = ", ".join(f"`{each.claim.short}` ({each.verdict})" for each in said)
-    return f"**Statements that do not hold as they stand**: {names}."
+    groups = []
+    for verdict in (NOT_MET, UNRESOLVED, CONTRADICTED, UNCHECKED):
+        names = ", ".join(f"`{each.claim.short}`" for each in said if each.verdict == verdict)
+        if names:
+            groups.append(f"{verdict}: {names}")
+    return f"**Statements**: {len(good)} of {len(said)} hold. {'; '.join(groups)}."

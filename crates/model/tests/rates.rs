@@ -1,0 +1,140 @@
+//! Stamps and the transports that obey them in a document: what they mean, and
+//! what is wrong with them.
+
+use std::collections::BTreeMap;
+
+use tidegate_core::law::rate::qfcp;
+use tidegate_core::units::{Rate, Time};
+use tidegate_model::control::{self, Control};
+use tidegate_model::law::stamp::StampLaw;
+use tidegate_model::profile::Recovery;
+use tidegate_model::scenario::Transport;
+use tidegate_model::{Report, Scenario, Setting, Source, load, schema, show};
+
+fn text(stamp: &str, transport: &str) -> String {
+    format!(
+        r#"
+name = "rates"
+duration = "10s"
+[port.bottleneck]
+stamp = {{ {stamp} }}
+[topology.dumbbell]
+access = {{ rate = "100Mbit", delay = "1ms" }}
+bottleneck = {{ rate = "10Mbit", delay = "98ms" }}
+[traffic.web]
+arrivals = {{ poisson = "10/s" }}
+size = "10kB"
+transport = {transport}
+"#
+    )
+}
+
+fn loaded(text: &str, set: &[(&str, &str)]) -> Result<Scenario, Report> {
+    let settings: Vec<Setting<'_>> =
+        set.iter().map(|&(key, value)| Setting { key, value }).collect();
+    load(Source { name: "test.toml", text }, &settings, &BTreeMap::new())
+}
+
+#[test]
+fn a_stamp_has_the_settings_of_its_law() {
+    let text = text("law = \"qfcp\", beta = 1, gain = 0.5", "\"qfcp\"");
+    let scenario = loaded(&text, &[("port.bottleneck.stamp.average", "false")]).unwrap();
+    let wanted = qfcp::Config { beta: 1.0, gain: 0.5, average: false, ..Default::default() };
+    let ports = &scenario.network.ports;
+    assert_eq!(ports[0].stamp, Some(StampLaw::Qfcp(wanted)));
+    assert_eq!(ports[1].stamp, None);
+}
+
+#[test]
+fn a_transport_may_be_a_mere_name() {
+    let by_name = loaded(&text("law = \"none\"", "\"tcp\""), &[]).unwrap();
+    let by_table = loaded(&text("law = \"none\"", "{ tcp = {} }"), &[]).unwrap();
+    assert_eq!(by_name, by_table);
+    for name in ["qfcp", "rcp", "xcp", "vcp", "quick-start"] {
+        let scenario = loaded(&text("law = \"none\"", &format!("\"{name}\"")), &[]).unwrap();
+        let Transport::Controlled(_, control) = &scenario.traffic[0].transport else {
+            panic!("{name} is no control");
+        };
+        assert_eq!(control.name(), name);
+    }
+}
+
+/// The control's own settings and those of TCP stand in one table.
+#[test]
+fn a_control_takes_the_settings_of_tcp_beside_its_own() {
+    let transport = "{ qfcp = { pacing = false, request = \"2Mbit\", profile = \"ns2-2006\", mss = \"960B\" } }";
+    let scenario = loaded(&text("law = \"qfcp\"", transport), &[]).unwrap();
+    let Transport::Controlled(tcp, Control::Qfcp(options)) = &scenario.traffic[0].transport else {
+        panic!("not QFCP");
+    };
+    let wanted = control::Qfcp { pacing: false, request: Some(Rate::from_bps(2_000_000)) };
+    assert_eq!(*options, wanted);
+    assert_eq!((tcp.mss, tcp.initial_rto), (960, Time::from_secs(3)));
+    // what a port says comes with every acknowledgement, and losses do not hold it up
+    assert_eq!((tcp.delayed_ack, tcp.timestamps, tcp.recovery), (None, true, Recovery::Sack));
+    let set = [("traffic.web.transport.qfcp.recovery", "\"newreno\"")];
+    let scenario = loaded(&text("law = \"qfcp\"", transport), &set).unwrap();
+    assert_eq!(scenario.traffic[0].transport.tcp().unwrap().recovery, Recovery::NewReno);
+}
+
+#[test]
+fn the_shown_scenario_is_the_same() {
+    let cases = [
+        ("law = \"qfcp\"", "\"qfcp\"", ["virtual_queue = true", "pacing = true"]),
+        (
+            "law = \"rcp\", alpha = 0.1",
+            "{ rcp = { reliability = \"own\" } }",
+            ["alpha = 0.1", "reliability = \"own\""],
+        ),
+        ("law = \"xcp\"", "\"xcp\"", ["gamma = 0.1", "pacing = false"]),
+        ("law = \"vcp\"", "{ vcp = { xi = 0.1 } }", ["kappa = 0.5", "xi = 0.1"]),
+    ];
+    for (stamp, transport, parts) in cases {
+        let text = text(stamp, transport);
+        let source = Source { name: "test.toml", text: &text };
+        let shown = show(source, &[], &BTreeMap::new()).unwrap();
+        for part in parts {
+            assert!(shown.contains(part), "no {part} in\n{shown}");
+        }
+        assert_eq!(loaded(&shown, &[]).unwrap(), loaded(&text, &[]).unwrap());
+    }
+}
+
+/// Each case: the stamp, the transport, and what the message must hold.
+#[test]
+fn errors_show_the_setting_and_what_would_be_right() {
+    let cases: &[(&str, &str, &[&str])] = &[
+        ("law = \"qfc\"", "\"tcp\"", &["`qfc`", "did you mean `qfcp`", "xcp, rcp, vcp"]),
+        ("law = \"qfcp\", beta = -1", "\"tcp\"", &["port.bottleneck.stamp.beta", "from 0 to 10"]),
+        ("law = \"xcp\", beat = 1", "\"tcp\"", &["unknown key `beat`", "did you mean `beta`"]),
+        ("law = \"python\"", "\"tcp\"", &["`name`"]),
+        ("law = \"python\", name = \"a\", half = \"granted\"", "\"tcp\"", &["`granted`", "grant"]),
+        ("law = \"vcp\", probe = \"1us\"", "\"vcp\"", &["stamp.probe", "1ms"]),
+        ("law = \"none\"", "\"qcp\"", &["`qcp`", "qfcp"]),
+        ("law = \"none\"", "{ qfcp = { pace = true } }", &["unknown key `pace`", "pacing"]),
+        ("law = \"none\"", "{ qfcp = { mss = \"1B\" } }", &["transport.qfcp.mss", "64B to 65000B"]),
+        ("law = \"none\"", "{ vcp = { beta = 2 } }", &["transport.vcp.beta", "from 0.1 to 1"]),
+        ("law = \"none\"", "{ qfcp = { pacing = 1 } }", &["transport.qfcp.pacing"]),
+        ("law = \"none\"", "3", &["traffic.web.transport"]),
+    ];
+    for (stamp, transport, wanted) in cases {
+        let report = loaded(&text(stamp, transport), &[]).expect_err(transport).render(false);
+        for part in *wanted {
+            assert!(report.contains(part), "{stamp} {transport}: no {part:?} in\n{report}");
+        }
+    }
+}
+
+#[test]
+fn the_schema_knows_every_law_and_every_control() {
+    let schema: serde_json::Value = serde_json::from_str(&schema()).unwrap();
+    let laws = schema["$defs"]["Stamp"]["oneOf"].as_array().unwrap();
+    let names: Vec<&str> =
+        laws.iter().map(|law| law["properties"]["law"]["const"].as_str().unwrap()).collect();
+    assert_eq!(names, ["none", "qfcp", "xcp", "rcp", "vcp", "python"]);
+    let text = schema["$defs"].to_string();
+    for own in ["QfcpSender", "RcpSender", "XcpSender", "VcpSender", "QuickStartSender"] {
+        let sender = &schema["$defs"][own]["properties"];
+        assert!(sender["mss"].is_object(), "{own} takes TCP's settings too: {text:.100}");
+    }
+}

@@ -1,0 +1,154 @@
+"""What is simulated: each protocol in each scenario of the paper, and what goes beyond it."""
+
+from __future__ import annotations
+
+from tidegate.papers.study import Case
+
+PROTOCOLS = ("qfcp", "rcp", "xcp", "tcp", "vcp")
+FLOWS: dict[str, tuple[str, ...]] = {"fct": ("web",), "lossy": ("f1",)}
+FLOWS |= {"crowd": ("old", "crowd"), "mixed": ("rates",)}
+FLOWS |= {"row": ("whole", "first", "second", "third")}
+FLOWS |= {"adapt": tuple(f"f{k}" for k in range(1, 5)), "rtt": tuple(f"f{k}" for k in range(1, 11))}
+"""The traffic classes of each scenario whose transport is varied."""
+PORTS: dict[str, tuple[str, ...]] = dict.fromkeys(("adapt", "rtt", "lossy"), ("middle",))
+PORTS |= dict.fromkeys(("fct", "crowd", "mixed"), ("bottleneck",))
+PORTS |= {"row": ("link1", "link2", "link3")}
+BUFFERS = {"fct": 1875, "adapt": 225, "rtt": 731, "lossy": 500, "crowd": 225, "mixed": 225}
+"""Packets of the bottleneck's buffer."""
+
+_ALIKE = 'profile = "ns2-2005", mss = "960B", window = "none", nagle = false, fin_waits = false'
+_EXACT = f'{_ALIKE}, tick = "0s"'
+_RATE = f'{_EXACT}, timer_rule = "rfc", loss_rule = "rfc", lost_syn = "nothing"'
+TRANSPORTS = {
+    "qfcp": f"{{ qfcp = {{ {_RATE} }} }}",
+    "rcp": f"{{ rcp = {{ {_RATE} }} }}",
+    "xcp": f"{{ xcp = {{ {_EXACT} }} }}",
+    "vcp": f"{{ vcp = {{ {_EXACT} }} }}",
+    "tcp": f"{{ tcp = {{ {_ALIKE} }} }}",
+}
+"""One-way Reno of ns-2 but for what each protocol brings itself."""
+LOSSES = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)
+BETAS = (0.1, 0.25, 0.5, 1.0, 2.0)
+
+Setting = tuple[str, str]
+
+
+def _red(buffer: int) -> str:
+    return (
+        f'{{ law = "red", min_th = {buffer / 3:.4g}, max_th = {buffer / 1.5:.4g},'
+        ' gentle = true, mean_packet = "1000B" }'
+    )
+
+
+def protocol(name: str, scenario: str, *more: str, **law: object) -> tuple[Setting, ...]:
+    """Return the settings that put a scenario under a protocol.
+
+    `more` are further settings of the senders, `law` those of the ports' law.
+    """
+    transport = TRANSPORTS[name]
+    if more:
+        transport = transport.replace(" } }", "".join(f", {each}" for each in more) + " } }")
+    settings = [(f"traffic.{flow}.transport", transport) for flow in FLOWS[scenario]]
+    for port in PORTS[scenario]:
+        values = "".join(f", {key} = {_toml(value)}" for key, value in law.items())
+        stamp = "none" if name == "tcp" else name
+        settings.append((f"port.{port}.stamp", f'{{ law = "{stamp}"{values} }}'))
+        if name == "tcp" and scenario in BUFFERS:
+            settings.append((f"port.{port}.queue", _red(BUFFERS[scenario])))
+    return tuple(settings)
+
+
+def _toml(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def loss(where: str, share: float) -> Setting:
+    """Return the setting that makes the bottleneck lose a share of data or of ACKs."""
+    both = {"data": 0.0, "ack": 0.0} | {where: share}
+    text = f"{{ data = {both['data']}, ack = {both['ack']} }}"
+    return ("topology.links.middle.loss", text)
+
+
+def _case(key: str, scenario: str, settings: tuple[Setting, ...], weight: float = 1.0) -> Case:
+    return Case(key, f"{scenario}.toml", (), settings, None, weight)
+
+
+def _of_the_paper() -> dict[str, Case]:
+    cases = [
+        _case(f"{scenario}/{name}", scenario, protocol(name, scenario), weight)
+        for scenario, weight in (("fct", 4.0), ("adapt", 1.0), ("rtt", 1.0))
+        for name in PROTOCOLS
+    ]
+    for name in PROTOCOLS:
+        cases.append(_case(f"lossy/{name}/none", "lossy", protocol(name, "lossy"), 2.0))
+        cases += [
+            _case(
+                f"lossy/{name}/{where}/{share}",
+                "lossy",
+                (*protocol(name, "lossy"), loss(where, share)),
+                2.0,
+            )
+            for where in ("data", "ack")
+            for share in LOSSES
+        ]
+    return {case.key: case for case in cases}
+
+
+def _parts() -> dict[str, Case]:
+    """Return the cases that take a part of QFCP away, or change one."""
+    off: dict[str, tuple[tuple[str, ...], dict[str, object]]] = {
+        "average": ((), {"average": False}),
+        "virtual-queue": ((), {"virtual_queue": False}),
+        "pacing": (("pacing = false",), {}),
+    }
+    cases = [
+        _case(f"{scenario}/without/{what}", scenario, protocol("qfcp", scenario, *more, **law))
+        for what, (more, law) in off.items()
+        for scenario in ("fct", "adapt", "rtt", "crowd")
+    ]
+    cases += [
+        _case(f"fct/beta/{beta}", "fct", protocol("qfcp", "fct", beta=beta), 4.0) for beta in BETAS
+    ]
+    cases += [
+        _case(
+            f"adapt/beta/{beta}",
+            "adapt",
+            (*protocol("qfcp", "adapt", beta=beta), ("sample", '"10ms"')),
+        )
+        for beta in BETAS
+    ]
+    cases.append(
+        _case("fct/without/slow-start", "fct", protocol("tcp", "fct", "initial_ssthresh = 2"), 4.0)
+    )
+    cases += [
+        _case("fct/rcp-2006", "fct", protocol("rcp", "fct", alpha=0.1, beta=1.0), 4.0),
+        _case("fct/rcp-own", "fct", protocol("rcp", "fct", 'reliability = "own"'), 4.0),
+    ]
+    return {case.key: case for case in cases}
+
+
+def _beyond() -> dict[str, Case]:
+    outage = (
+        "change",
+        '[{ what = "middle.rate", at = "30s", to = "10kbit", pulse = "1s" }]',
+    )
+    halved = (
+        "change",
+        '[{ what = "middle.rate", at = "20s", to = "22500kbit", pulse = "20s" }]',
+    )
+    cases = [_case(f"crowd/{name}", "crowd", protocol(name, "crowd")) for name in PROTOCOLS]
+    cases += [_case(f"row/{name}", "row", protocol(name, "row")) for name in ("qfcp", "rcp", "xcp")]
+    for name in ("qfcp", "xcp"):
+        settings = protocol(name, "mixed")
+        cases.append(_case(f"mixed/{name}/drop-tail", "mixed", settings))
+        red = ("port.bottleneck.queue", _red(225))
+        cases.append(_case(f"mixed/{name}/red", "mixed", (*settings, red)))
+    cases += [
+        _case(f"outage/{name}", "lossy", (*protocol(name, "lossy"), outage), 2.0)
+        for name in ("qfcp", "tcp")
+    ]
+    cases += [_case(f"halved/{n}", "rtt", (*protocol(n, "rtt"), halved)) for n in ("qfcp", "xcp")]
+    return {case.key: case for case in cases}
+
+
+CASES = _of_the_paper() | _parts() | _beyond()

@@ -1,0 +1,251 @@
+"""What is taken from a run: completion times by size, throughput flow by flow, shares."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tidegate.papers.record import Record
+    from tidegate.papers.runs import Floats, Runs
+
+PAYLOAD, PACKET = 960.0, 1000.0
+SHORT = 100
+"""Packets up to which a flow is short (Figure 1 (b) looks closely at some hundred)."""
+BINS = np.unique(np.round(np.geomspace(5, 3000, 33)))
+"""Bounds of the bins of sizes, in packets."""
+JOINS, LEAVES = (2.0, 4.0, 6.0), (8.0, 10.0, 12.0)
+
+
+def packets(record: Record) -> tuple[Floats, Floats, Floats]:
+    """Return size in packets, completion time and packets sent again, of the finished flows."""
+    flows = record.flows()
+    size = np.ceil(flows["size_bytes"] / PAYLOAD)
+    return size, flows["closed_s"] - flows["start_s"], flows["retransmitted_packets"]
+
+
+def afct(record: Record) -> tuple[Floats, Floats]:
+    """Return the sizes that occur (packets), and the mean completion time of each."""
+    size, fct, _ = packets(record)
+    sizes, place = np.unique(size, return_inverse=True)
+    return sizes, np.bincount(place, fct) / np.bincount(place)
+
+
+def binned(record: Record) -> Floats:
+    """Return the mean completion time of each bin of sizes; NaN where there is no flow."""
+    size, fct, _ = packets(record)
+    place = np.digitize(size, BINS)
+    counts = np.bincount(place, minlength=BINS.size + 1)[1:]
+    sums = np.bincount(place, fct, minlength=BINS.size + 1)[1:]
+    means: Floats = np.divide(sums, counts, out=np.full(BINS.size, np.nan), where=counts > 0)
+    return means
+
+
+def short_fct(record: Record) -> float:
+    """Return the mean completion time of short flows."""
+    size, fct, _ = packets(record)
+    return float(np.mean(fct[size <= SHORT]))
+
+
+def long_fct(record: Record) -> float:
+    """Return the mean completion time of the others."""
+    size, fct, _ = packets(record)
+    return float(np.mean(fct[size > SHORT]))
+
+
+def oscillation(record: Record) -> float:
+    """Return the mean step of AFCT from one size to the next, in logarithms, up to 100 packets."""
+    sizes, means = afct(record)
+    steps = np.abs(np.diff(np.log(means[sizes <= SHORT])))
+    return float(np.mean(steps))
+
+
+def finished(record: Record) -> float:
+    """Return the number of flows that finished."""
+    return float(record.all["completed"])
+
+
+def lost(port: str) -> Callable[[Record], float]:
+    """Return how many packets a port lost."""
+
+    @cache
+    def measure(record: Record) -> float:
+        return float(sum(record.port(port)["drops"].values()))
+
+    return measure
+
+
+lost_at_bottleneck = lost("bottleneck")
+
+
+def penalty(record: Record) -> float:
+    """Return by how much flows with losses take longer than others of their size (up to 100)."""
+    size, fct, again = packets(record)
+    ratios = []
+    for packet in range(5, SHORT + 1):
+        here = size == packet
+        with_loss, without = here & (again > 0), here & (again == 0)
+        if with_loss.sum() >= 5 and without.sum() >= 5:
+            ratios.append(float(np.mean(fct[with_loss]) / np.mean(fct[without])))
+    return float(np.mean(ratios)) if ratios else float("nan")
+
+
+def goodput(record: Record) -> float:
+    """Return what was delivered in order, in Mbit/s over the run."""
+    return float(record.all["delivered_bytes"]) * 8e-6 / 60.0
+
+
+def throughputs(record: Record, flows: int) -> tuple[Floats, Floats]:
+    """Return the ends of the samples and the throughput of each flow (Mbit/s, with headers)."""
+    tables = [record.ports(f"out{k}") for k in range(1, flows + 1)]
+    times = tables[0]["time_s"]
+    spans = np.diff(times, prepend=0.0)
+    return times, np.array([table["departed_bytes"] * 8e-6 / spans for table in tables])
+
+
+def mean_rates(record: Record, flows: int, start: float, end: float) -> Floats:
+    """Return each flow's mean throughput between two instants (Mbit/s)."""
+    times, rates = throughputs(record, flows)
+    inside = (times > start + 1e-6) & (times <= end + 1e-6)
+    return np.asarray(rates[:, inside].mean(axis=1))
+
+
+def jain(rates: Floats) -> float:
+    """Return Jain's index."""
+    squares = float(np.sum(rates**2))
+    return float(np.sum(rates)) ** 2 / (rates.size * squares) if squares else 0.0
+
+
+def fair(record: Record) -> float:
+    """Return Jain's index of the ten flows' mean throughput from 20 s on."""
+    return jain(mean_rates(record, 10, 20.0, 60.0))
+
+
+def time_to_fair(record: Record) -> float:
+    """Return from when on Jain's index of the ten flows stays above 0.98, in windows of 1 s."""
+    times, rates = throughputs(record, 10)
+    width = 5
+    smooth = np.array([np.convolve(each, np.ones(width) / width, "valid") for each in rates])
+    index = np.array([jain(column) for column in smooth.T])
+    bad = np.flatnonzero(index < 0.98)
+    if bad.size == 0:
+        return float(times[width - 1])
+    last = int(bad[-1]) + width
+    return float(times[min(last, times.size - 1)])
+
+
+def head_start(record: Record) -> float:
+    """Return how much more the three shortest round trips got than the three longest in 3 s."""
+    rates = mean_rates(record, 10, 0.0, 3.0)
+    return float(np.sum(rates[:3]) / np.sum(rates[-3:]))
+
+
+def bias(record: Record) -> float:
+    """Return the correlation of throughput and round trip over the ten flows, from 20 s on."""
+    rates = mean_rates(record, 10, 20.0, 60.0)
+    return float(np.corrcoef(np.arange(10), rates)[0, 1])
+
+
+def settled(record: Record, when: float, end: float, active: int) -> float:
+    """Return how long after a change all active flows are within 10 % of their share, for good.
+
+    In windows of 0.3 s; for good: to the next change.
+    """
+    times, rates = throughputs(record, 4)
+    smooth = np.array([np.convolve(each, np.ones(3) / 3, "same") for each in rates[:active]])
+    share = 45.0 / active
+    good = np.all(np.abs(smooth / share - 1.0) < 0.1, axis=0)
+    inside = (times > when + 1e-6) & (times <= end - 0.15)
+    wrong = times[inside & ~good]
+    return float(wrong[-1] - when) if wrong.size else 0.0
+
+
+def phases() -> list[tuple[float, float, int]]:
+    """Return begin, end and number of flows between two changes of Figure 2."""
+    marks = (0.0, *JOINS, *LEAVES, 14.0)
+    counts = (1, 2, 3, 4, 3, 2, 1)
+    return list(zip(marks[:-1], marks[1:], counts, strict=True))
+
+
+def utilisation(record: Record, after: float = 0.5) -> float:
+    """Return the mean utilisation of Figure 2, without so many seconds behind each change."""
+    table = record.ports("middle")
+    times = table["time_s"]
+    inside = np.zeros(times.size, dtype=bool)
+    for begin, end, _ in phases():
+        inside |= (times > begin + after + 1e-6) & (times <= end + 1e-6)
+    return float(np.mean(table["utilisation"][inside]))
+
+
+def newcomer(record: Record) -> float:
+    """Return what a newcomer gets in 0.1 to 0.4 s after joining, over what the first flow gets."""
+    times, rates = throughputs(record, 4)
+    found = []
+    for place, when in enumerate(JOINS, 1):
+        inside = (times > when + 0.1 + 1e-6) & (times <= when + 0.4 + 1e-6)
+        found.append(float(rates[place, inside].mean() / rates[0, inside].mean()))
+    return float(np.mean(found))
+
+
+def estimate_error(record: Record) -> float:
+    """Return the mean relative error of the estimate of ten flows, from 5 s on."""
+    events = record.events("middle")
+    late = events["time_s"] > 5.0
+    return float(np.mean(np.abs(events["from"][late] / 10.0 - 1.0)))
+
+
+def swing(record: Record) -> float:
+    """Return the standard deviation of the rate over its mean, from 5 s on."""
+    events = record.events("middle")
+    rates = events["set"][events["time_s"] > 5.0]
+    return float(np.std(rates) / np.mean(rates))
+
+
+def drained(record: Record) -> float:
+    """Return the mean queue in the two seconds after the crowd came, in packets."""
+    table = record.ports("bottleneck")
+    inside = (table["time_s"] > 5.0 + 1e-6) & (table["time_s"] <= 7.0 + 1e-6)
+    return float(np.mean(table["queue_mean_packets"][inside]))
+
+
+def after_join(record: Record) -> float:
+    """Return the mean queue in the second after each join of Figure 2, in packets."""
+    table = record.ports("middle")
+    times, queue = table["time_s"], table["queue_mean_packets"]
+    found = [queue[(times > when + 1e-6) & (times <= when + 1.0 + 1e-6)].mean() for when in JOINS]
+    return float(np.mean(found))
+
+
+def drain_time(record: Record) -> float:
+    """Return how long after its peak the queue of a join is below 5 % of the buffer (mean)."""
+    table = record.ports("middle")
+    times, queue = table["time_s"], table["queue_packets"]
+    found = []
+    for when in JOINS:
+        inside = (times > when) & (times <= when + 2.0)
+        span, waits = times[inside], queue[inside]
+        peak = int(np.argmax(waits))
+        empty = np.flatnonzero(waits[peak:] < 0.05 * 225)
+        found.append(float(span[peak + empty[0]] - span[peak]) if empty.size else 2.0)
+    return float(np.mean(found))
+
+
+def recovered(record: Record) -> float:
+    """Return the utilisation from 0.3 to 1.3 s after an outage that ends at 31 s."""
+    table = record.ports("middle")
+    inside = (table["time_s"] > 31.3 + 1e-6) & (table["time_s"] <= 32.3 + 1e-6)
+    return float(np.mean(table["utilisation"][inside]))
+
+
+def timeouts(record: Record) -> float:
+    """Return how often retransmission timers expired."""
+    return float(record.all["timeouts"])
+
+
+def by_bins(runs: Runs, case: str) -> Floats:
+    """Return the binned completion times of each seed, as rows."""
+    return np.array([binned(record) for record in runs.records(case)])

@@ -1,0 +1,127 @@
+"""Texts of the report with numbers from the runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tidegate.papers.qfcp import measures as m
+from tidegate.papers.qfcp.shapes import FOUR, fct
+from tidegate.papers.report import number
+
+if TYPE_CHECKING:
+    from tidegate.papers.record import Record
+    from tidegate.papers.runs import Runs
+
+FIVE = (*FOUR, "vcp")
+FCT_CASES = (*(fct(name) for name in FIVE), "fct/rcp-2006", "fct/rcp-own", "fct/without/pacing")
+BEYOND = (
+    *(f"row/{name}" for name in ("qfcp", "rcp", "xcp")),
+    *(f"mixed/{name}/{queue}" for name in ("qfcp", "xcp") for queue in ("drop-tail", "red")),
+    "halved/qfcp",
+    "halved/xcp",
+)
+
+
+def _row(runs: Runs, what: str, case: str) -> str:
+    values = [
+        runs.mean(case, "fct_mean_s"),
+        runs.mean(case, m.short_fct),
+        runs.mean(case, m.long_fct),
+    ]
+    cells = " | ".join(f"{value:.3f}" for value in values)
+    lost, again = runs.mean(case, m.lost_at_bottleneck), runs.mean(case, m.timeouts)
+    done = runs.mean(case, m.finished)
+    return f"| {what} | {cells} | {number(lost)} | {number(again)} | {number(done)} |"
+
+
+def completion(runs: Runs) -> str:
+    """Return the table of mean completion times."""
+    names = {
+        "qfcp": "QFCP",
+        "rcp": "RCP (alpha 0.4, beta 0.4)",
+        "fct/rcp-2006": "RCP (alpha 0.1, beta 1)",
+        "fct/rcp-own": "RCP with its own reliability",
+        "xcp": "XCP",
+        "tcp": "TCP Reno over RED",
+        "vcp": "VCP",
+        "fct/without/pacing": "QFCP without pacing",
+    }
+    lines = [
+        "| | mean FCT, s | up to 100 packets | above | packets lost | timeouts | finished |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for key, what in names.items():
+        lines.append(_row(runs, what, key if "/" in key else fct(key)))
+    return "\n".join(lines)
+
+
+def _rates(record: Record, duration: float) -> np.ndarray:
+    bits = [each["delivered_bytes"] * 8e-6 for each in record.summary["classes"]]
+    return np.array(bits) / duration * m.PACKET / m.PAYLOAD
+
+
+def _mean_rates(runs: Runs, case: str, duration: float) -> list[float]:
+    found = np.mean([_rates(record, duration) for record in runs.records(case)], axis=0)
+    return [float(each) for each in found]
+
+
+def beyond(runs: Runs) -> str:
+    """Return what goes beyond the paper, in numbers."""
+    lines = [
+        "Several bottlenecks in a row (45, 20 and 30 Mbit/s; max-min shares are 10, 35, 10 and"
+    ]
+    lines.append("20 Mbit/s; start included):\n")
+    for name in ("qfcp", "rcp", "xcp"):
+        rates = ", ".join(f"{rate:.1f}" for rate in _mean_rates(runs, f"row/{name}", 30.0))
+        lines.append(f"- {name.upper()}: {rates} Mbit/s.")
+    lines.append("\nFour flows beside four of TCP on 45 Mbit/s, Mbit/s of all four together:\n")
+    for name in ("qfcp", "xcp"):
+        for queue in ("drop-tail", "red"):
+            own, tcp = _mean_rates(runs, f"mixed/{name}/{queue}", 60.0)
+            lines.append(f"- {name.upper()} over {queue}: {own:.1f}, TCP {tcp:.1f}.")
+    lines.append("\nThe capacity halves from 20 to 40 s (ten flows of Figure 3):\n")
+    for name in ("qfcp", "xcp"):
+        lines.append(f"- {name.upper()}: {_halved(runs, f'halved/{name}')}")
+    return "\n".join(lines)
+
+
+def _halved(runs: Runs, case: str) -> str:
+    full, lost, queue = [], [], []
+    for record in runs.records(case):
+        table = record.ports("middle")
+        inside = (table["time_s"] > 20.0) & (table["time_s"] <= 40.0)
+        full.append(table["utilisation"][inside].mean())
+        lost.append(table["drops_queue_full"][inside].sum())
+        queue.append(table["queue_mean_packets"][inside].mean())
+    return (
+        f"utilisation {np.mean(full):.3f} meanwhile, {number(float(np.mean(lost)))} packets lost,"
+        f" mean queue {number(float(np.mean(queue)))}."
+    )
+
+
+def crowd(runs: Runs) -> str:
+    """Return what a crowd costs."""
+    lines = [
+        "100 flows of 500 packets at once beside four long ones, on 45 Mbit/s (two packets a round",
+        "trip for each):\n",
+        "| | lost in 2 s | timeouts | mean FCT of the crowd, s |",
+        "|---|---|---|---|",
+    ]
+    for name in FIVE:
+        records = runs.records(f"crowd/{name}")
+        lost = [_lost(record, 5.0, 7.0) for record in records]
+        fcts = [record.traffic("crowd")["fct_mean_s"] for record in records]
+        cut = runs.mean(f"crowd/{name}", m.timeouts)
+        mean = float(np.mean([each for each in fcts if each is not None]))
+        lines.append(
+            f"| {name} | {number(float(np.mean(lost)))} | {number(cut)} | {number(mean)} |"
+        )
+    return "\n".join(lines)
+
+
+def _lost(record: Record, begin: float, end: float) -> float:
+    table = record.ports("bottleneck")
+    inside = (table["time_s"] > begin + 1e-6) & (table["time_s"] <= end + 1e-6)
+    return float((table["drops_queue_full"] + table["drops_early"])[inside].sum())

@@ -1,0 +1,139 @@
+"""The study of the QFCP paper: that it is whole, and what its measures work out."""
+
+import json
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tidegate.papers import load
+from tidegate.papers.claims import matches
+from tidegate.papers.perform import needed
+from tidegate.papers.qfcp import measures
+from tidegate.papers.qfcp.cases import FLOWS, PROTOCOLS, TRANSPORTS
+from tidegate.papers.record import Record
+
+STUDY = load("qfcp")
+
+
+def test_every_claim_has_a_check_a_place_in_the_report_and_cases_that_exist():
+    claims = STUDY.claims()
+    assert {claim.id for claim in claims} == set(STUDY.checks)
+    assert set(needed(STUDY, claims, STUDY.pictures, STUDY.sections)) <= set(STUDY.cases)
+    places = [pattern for section in STUDY.sections for pattern in section.claims]
+    for claim in claims:
+        assert claim.kind == "setup" or any(matches(each, claim.id) for each in places), claim.id
+
+
+def test_every_guess_and_explanation_names_claims_that_exist():
+    found = STUDY.deviations()
+    ids = [claim.id for claim in STUDY.claims()]
+    patterns = [pattern for each in found.deviations for pattern in each.hangs]
+    patterns += [each for names, _ in found.explanations for each in names]
+    for pattern in patterns:
+        assert any(matches(pattern, name) for name in ids), pattern
+
+
+def test_every_case_is_a_scenario():
+    for case in STUDY.cases.values():
+        assert STUDY.document(case).load().duration_s > 0
+
+
+def test_every_alternative_changes_cases_that_exist():
+    from fnmatch import fnmatchcase
+
+    for deviation in STUDY.deviations().deviations:
+        for other in deviation.alternatives:
+            patterns = (other.cases,) if isinstance(other.cases, str) else other.cases
+            fits = [key for key in STUDY.cases if any(fnmatchcase(key, each) for each in patterns)]
+            assert fits, other.says
+            for key in fits:
+                changed = STUDY.cases[key].having(*other.settings)
+                assert STUDY.document(changed).load().duration_s > 0
+
+
+def test_one_set_of_senders_serves_the_whole_paper():
+    for name in PROTOCOLS:
+        for scenario in ("fct", "adapt", "rtt", "lossy", "crowd"):
+            key = f"{scenario}/{name}/none" if scenario == "lossy" else f"{scenario}/{name}"
+            settings = dict(STUDY.cases[key].settings)
+            assert {settings[f"traffic.{flow}.transport"] for flow in FLOWS[scenario]} == {
+                TRANSPORTS[name]
+            }
+    plain = re.compile(r"mss = \"960B\".* nagle = false")
+    assert all(plain.search(text) for text in TRANSPORTS.values())
+
+
+@pytest.fixture
+def record(tmp_path):
+    """A run of seven flows, four of which are on the way by name in a port each."""
+    flows = pl.DataFrame(
+        {
+            "size_bytes": [4800.0, 4800.0, 5760.0, 4801.0, 960_000.0],
+            "start_s": [0.0, 1.0, 2.0, 3.0, 4.0],
+            "closed_s": [0.2, 1.4, 2.6, 3.6, 14.0],
+            "retransmitted_packets": [0, 1, 0, 0, 9],
+        }
+    )
+    flows.write_parquet(tmp_path / "flows.parquet")
+    times = np.round(np.arange(1, 151) * 0.1, 3)
+    tables = []
+    for flow in range(4):
+        rate = np.zeros(150)
+        for begin, end, active in measures.phases():
+            if flow < active:
+                inside = (times > begin + 1e-6) & (times <= end + 1e-6)
+                rate[inside] = 45.0 / active
+        if flow == 1:  # 0.5 s late at its share
+            rate[(times > 2.0) & (times <= 2.5)] = 5.0
+        tables.append(
+            pl.DataFrame(
+                {
+                    "time_s": times,
+                    "port": [f"out{flow + 1}"] * 150,
+                    "departed_bytes": rate * 1e5 / 8,
+                }
+            )
+        )
+    pl.concat(tables).write_parquet(tmp_path / "ports.parquet")
+    summary = {"all": {"delivered_bytes": 75_000_000, "completed": 5, "timeouts": 2}}
+    (tmp_path / "summary.json").write_text(json.dumps(summary))
+    return Record(tmp_path, 1)
+
+
+def test_afct_is_the_mean_over_flows_of_as_many_packets(record):
+    # 4800 B are 5 packets of 960 B; 4801 B are 6, as 5760 B are; 960 kB are 1000
+    sizes, means = measures.afct(record)
+    assert sizes.tolist() == [5, 6, 1000]
+    assert means.tolist() == pytest.approx([0.3, 0.6, 10.0])
+
+
+def test_oscillation_is_the_step_between_neighbouring_sizes(record):
+    assert measures.oscillation(record) == pytest.approx(np.log(2))
+
+
+def test_short_and_long_flows(record):
+    assert measures.short_fct(record) == pytest.approx((0.2 + 0.4 + 0.6 + 0.6) / 4)
+    assert measures.long_fct(record) == pytest.approx(10.0)
+
+
+def test_goodput_is_what_was_delivered_in_a_minute(record):
+    assert measures.goodput(record) == pytest.approx(10.0)
+
+
+def test_jain_of_known_vectors():
+    assert measures.jain(np.array([3.0, 3.0, 3.0])) == pytest.approx(1.0)
+    assert measures.jain(np.array([1.0, 0.0, 0.0, 0.0])) == pytest.approx(0.25)
+    assert measures.jain(np.array([1.0, 2.0, 3.0])) == pytest.approx(36 / 42)
+
+
+def test_a_flow_settles_when_it_stays_within_a_tenth_of_its_share(record):
+    # windows of 0.3 s: the last with a bad sample ends 0.1 s after it
+    assert measures.settled(record, 2.0, 4.0, 2) == pytest.approx(0.6, abs=0.01)
+    assert measures.settled(record, 4.0, 6.0, 3) <= 0.1
+
+
+def test_a_newcomer_is_held_against_the_first_flow(record):
+    # at 2 s 5 of 22.5 Mbit/s from 0.1 to 0.4 s; at 4 and 6 s the whole share
+    assert measures.newcomer(record) == pytest.approx((5 / 22.5 + 1 + 1) / 3)

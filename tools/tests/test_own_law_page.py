@@ -1,0 +1,103 @@
+"""What docs/own-law.md shows is what lies in the repository, and works as it says."""
+
+import os
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tidegate
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "own-law.md"
+EXAMPLE = ROOT / "examples" / "own_law.py"
+FILES = ["crates/core/src/law/session.rs", "crates/model/src/law.rs"]
+ROWS = ["completed_per_s", "completed_share", "fct_mean_s", "fct_admitted_mean_s"]
+ROWS += ["retransmitted_share"]
+
+
+def blocks(language: str) -> list[str]:
+    """The blocks of code of one language on the page."""
+    text = PAGE.read_text(encoding="utf-8")
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.S | re.M)
+    return [code for each, code in fenced if each == language]
+
+
+@pytest.mark.parametrize(("language", "suffix"), [("python", ".py"), ("rust", ".rs")])
+def test_the_code_on_the_page_is_that_of_the_example(language: str, suffix: str) -> None:
+    assert blocks(language)[0] == EXAMPLE.with_suffix(suffix).read_text(encoding="utf-8")
+
+
+def test_the_plant_keeps_within_the_bounds_that_the_page_names(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    exec(compile(blocks("python")[1], "own-law.md", "exec"), {})
+    allowed = [int(line.split()[1]) for line in capsys.readouterr().out.splitlines()]
+    assert allowed[:3] == [15, 20, 25]
+    assert len(allowed) == 60
+    assert (min(allowed[10:]), max(allowed[10:])) == (48, 65)
+
+
+def with_the_lines_of_the_page(text: str, diff: str) -> str:
+    """The text with the added lines of a diff where its other lines are."""
+    lines = diff.splitlines(keepends=True)
+    old = "".join(line[1:] for line in lines if line.startswith(" "))
+    assert all(line[0] in " +" for line in lines)
+    assert text.count(old) == 1, old
+    return text.replace(old, "".join(line[1:] for line in lines))
+
+
+def test_a_law_in_rust_takes_one_file_and_two_lines() -> None:
+    # Compiled beside what is compiled already, so that only the two crates are checked again.
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    copy = target / "own-law"
+    shutil.rmtree(copy, ignore_errors=True)
+    for crate in ("core", "model"):
+        shutil.copytree(ROOT / "crates" / crate, copy / "crates" / crate)
+    for name in ("Cargo.toml", "Cargo.lock"):
+        shutil.copy(ROOT / name, copy / name)
+    shutil.copy(EXAMPLE.with_suffix(".rs"), copy / "crates/core/src/law/session/aimd.rs")
+    added = 0
+    for path, diff in zip(FILES, blocks("diff"), strict=True):
+        text = with_the_lines_of_the_page((copy / path).read_text(encoding="utf-8"), diff)
+        (copy / path).write_text(text, encoding="utf-8")
+        added += sum(line.startswith("+") and "///" not in line for line in diff.splitlines())
+    assert added == 2
+    check = ["cargo", "check", "--quiet", "--offline", "-p", "tidegate-model"]
+    environment = os.environ | {"CARGO_TARGET_DIR": str(target)}
+    done = subprocess.run(
+        check, cwd=copy, env=environment, check=False, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_figures_are_those_of_the_example(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Within a tenth, or three times the interval over seeds: see test_readme.py.
+    monkeypatch.chdir(ROOT)
+    shown: list[Any] = []
+    compare = tidegate.compare
+
+    def kept(*arguments: Any, **options: Any) -> Any:
+        shown.append(compare(*arguments, **(options | {"seeds": 1})))
+        return shown[0]
+
+    monkeypatch.setattr(tidegate, "compare", kept)
+    runpy.run_path(str(EXAMPLE), run_name="__main__")
+    averages = shown[0].averages
+    assert [average["settings"]["gate"] for average in averages] == ["none", "close-probe", "aimd"]
+    (table,) = [block for block in blocks("") if "aimd" in block]
+    lines = table.splitlines()[1:]
+    for line, metric in zip(lines, ROWS, strict=True):
+        scale = 100.0 if "%" in line else 1.0
+        figures = re.findall(r"([\d.]+) ± ([\d.]+)", line)
+        for (mean, half), average in zip(figures, averages, strict=True):
+            measured = average[metric]["mean"] * scale
+            allowed = max(float(mean) / 10, 3 * float(half))
+            assert abs(measured - float(mean)) <= allowed, (line, measured)
