@@ -25,6 +25,7 @@ class Case:
 
 
 SESSIONS = ("completed_per_s", "fct_mean_s", "drops", "retransmitted", "queue_mean")
+POWER = ("power", "completed_per_s", "fct_mean_s", "drops")
 STREAMS = ("departed_per_s", "drops", "retransmitted", "queue_mean")
 
 
@@ -36,13 +37,15 @@ def _case(
     seconds: int,
     seeds: int,
     measures: tuple[str, ...],
+    rate: str = "10Mbit",
+    access: str = "100Mbit",
     delay_ms: int = 98,
     buffer: int = 217,
     pairs: int = 10,
     tcp: dict[str, Any] | None = None,
     red: dict[str, Any] | None = None,
 ) -> Case:
-    """Say one dumbbell to both: access 100 Mbit/s and 1 ms, bottleneck 10 Mbit/s."""
+    """Say one dumbbell to both: access links with 1 ms, one bottleneck."""
     given = {"mss": 536, "window": 20} | (tcp or {})
     transport = {"tcp": {"profile": NS2_2006, "mss": f"{given['mss']}B", "window": given["window"]}}
     document = {
@@ -51,9 +54,9 @@ def _case(
         "topology": {
             "dumbbell": {
                 "pairs": pairs,
-                "access": {"rate": "100Mbit", "delay": "1ms"},
+                "access": {"rate": access, "delay": "1ms"},
                 "bottleneck": {
-                    "rate": "10Mbit",
+                    "rate": rate,
                     "delay": f"{delay_ms}ms",
                     "buffer": f"{buffer}packets",
                 },
@@ -63,7 +66,8 @@ def _case(
     }
     settings = {
         "until": str(seconds),
-        "rate": "10Mb",
+        "rate": rate.removesuffix("it"),
+        "access_rate": access.removesuffix("it"),
         "delay": f"{delay_ms}ms",
         "buffer": str(buffer),
         "pairs": str(pairs),
@@ -107,6 +111,46 @@ def _red(name: str, about: str, *, gentle: bool) -> Case:
         buffer=60,
         tcp=LONG,
         red={"min_th": 5, "max_th": 15, "max_p": 0.05, "w": 0.002, "gentle": gentle},
+    )
+
+
+SLOW_RED = {"min_th": 15, "max_th": 45, "max_p": 0.1, "w": 0.002, "gentle": True}
+"""G-R2 of the paper on dual queues, with the older of ns-2's weights."""
+
+
+def _slow(name: str, about: str, red: dict[str, Any] | None) -> Case:
+    """Return the bottleneck of the paper on dual queues, at 1.2 times its capacity."""
+    size = {"exponential": {"mean": "10720B"}}
+    return _case(
+        name,
+        f"1.3 sessions/s of 10.7 kB (exponential), {about}: 0.1 Mbit/s, 50 ms, 90 packets, 600 s",
+        traffic={"arrivals": {"poisson": "1.30208/s"}, "size": size},
+        seconds=600,
+        seeds=10,
+        measures=SESSIONS,
+        rate="100kbit",
+        access="10Mbit",
+        delay_ms=23,
+        buffer=90,
+        red=red,
+    )
+
+
+def _power(rate: int) -> Case:
+    """Return a point of Reno's power curve, in the reference network of the paper on Blitz."""
+    return _case(
+        f"power-{rate}",
+        f"{rate} files/s of 100 kB: 150 Mbit/s, RTT 30 ms, 1125 packets, MSS 460 B, 20 s",
+        traffic={"arrivals": {"poisson": f"{rate}/s"}, "size": "100000B"},
+        seconds=20,
+        seeds=3,
+        measures=POWER,
+        rate="150Mbit",
+        access="150Mbit",
+        delay_ms=13,
+        buffer=1125,
+        pairs=50,
+        tcp={"mss": 460, "window": UNLIMITED},
     )
 
 
@@ -160,6 +204,9 @@ CASES = (
         seeds=3,
         measures=SESSIONS,
     ),
+    _slow("slow-drop-tail", "drop-tail", None),
+    _slow("slow-gentle-red", "gentle RED (15, 45, 0.1)", SLOW_RED),
+    *(_power(rate) for rate in (60, 130, 160, 220)),
 )
 
 IDLE = tuple(
