@@ -20,7 +20,7 @@ RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.to
 .PHONY: help
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | \
-	    while IFS='|' read -r target text; do printf '  make %-8s %s\n' "$$target" "$$text"; done
+	    while IFS='|' read -r target text; do printf '  make %-11s %s\n' "$$target" "$$text"; done
 
 .PHONY: build
 build: $(VENV)/.built ## Make .venv/bin/tidegate (installs what is missing into .venv)
@@ -54,6 +54,10 @@ bench: build ## Measure the speed of the simulator on its yardstick
 	$(BIN)/tidegate bench
 	$(BIN)/tidegate bench --json
 
+.PHONY: bench-peers
+bench-peers: $(VENV)/.dev ## Measure other simulators on the yardstick too, and print the ratio
+	$(BIN)/python -m tools.peers
+
 .PHONY: validate
 validate: $(VENV)/.dev ## Run the same transfers in ns-2 and print the two side by side
 	@command -v ns >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get install -y ns2; } || \
@@ -72,7 +76,7 @@ docs: $(VENV)/.dev ## Write the generated pages: those of docs/ that come from t
 
 .PHONY: clean
 clean: ## Remove everything that was built, results in out/ included
-	rm -rf $(VENV) out target
+	rm -rf $(VENV) build out target
 
 # Stamps: a step runs again when what it depends on is newer.
 

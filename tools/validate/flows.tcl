@@ -4,12 +4,14 @@
 #
 # The network is the dumbbell of tidegate's scenarios: `pairs` sources and sinks behind access
 # links, one bottleneck link each way. Transfers are two-way TCP (FullTcp): handshake, data, FIN.
+# A list of access_delay goes round the pairs: the first delay is that of the first pair.
 
 array set opt {
     flows "" out "" trace "" until 10
     rate 10Mb delay 98ms access_rate 100Mb access_delay 1ms pairs 1 buffer 217
     queue DropTail min_thresh 5 max_thresh 15 weight 0.002 max_p 0.1 gentle 0
     variant "" mss 536 window 20 iw 2 rto_init 3 rto_min 0.2 rto_max 60
+    setbit 0 ecn 0 loss 0 ack_loss 0
     drop "" drop_back "" seed 1
 }
 foreach {key value} $argv {
@@ -41,11 +43,14 @@ Agent/TCP set windowInit_ $opt(iw)
 Agent/TCP set rtxcur_init_ $opt(rto_init)
 Agent/TCP set minrto_ $opt(rto_min)
 Agent/TCP set maxrto_ $opt(rto_max)
+Agent/TCP set ecn_ $opt(ecn)
 Agent/TCP/FullTcp set segsize_ $opt(mss)
 Agent/TCP/FullTcp set debug_ false
 Queue/RED set bytes_ false
 Queue/RED set queue_in_bytes_ false
-Queue/RED set setbit_ false
+Queue/RED set setbit_ $opt(setbit)
+# marks at any probability, not only where it is under mark_p_
+Queue/RED set use_mark_p_ false
 Queue/RED set gentle_ $opt(gentle)
 Queue/RED set thresh_ $opt(min_thresh)
 Queue/RED set maxthresh_ $opt(max_thresh)
@@ -69,8 +74,9 @@ $ns queue-limit $right $left 1000000
 for {set i 0} {$i < $opt(pairs)} {incr i} {
     set source($i) [$ns node]
     set sink($i) [$ns node]
+    set delay [lindex $opt(access_delay) [expr {$i % [llength $opt(access_delay)]}]]
     foreach {a b} [list $source($i) $left $right $sink($i)] {
-        $ns duplex-link $a $b $opt(access_rate) $opt(access_delay) DropTail
+        $ns duplex-link $a $b $opt(access_rate) $delay DropTail
         $ns queue-limit $a $b 1000000
         $ns queue-limit $b $a 1000000
     }
@@ -89,6 +95,20 @@ proc lose {from to numbers} {
 }
 lose $left $right $opt(drop)
 lose $right $left $opt(drop_back)
+
+# Loses packets at random, after their transmission: data one way, acknowledgements the other.
+proc lose_at_random {from to share} {
+    global ns
+    if {$share == 0} return
+    set model [new ErrorModel]
+    $model unit pkt
+    $model set rate_ $share
+    $model ranvar [new RandomVariable/Uniform]
+    $model drop-target [new Agent/Null]
+    $ns link-lossmodel $model $from $to
+}
+lose_at_random $left $right $opt(loss)
+lose_at_random $right $left $opt(ack_loss)
 
 if {$opt(trace) ne ""} {
     set trace [open $opt(trace) w]

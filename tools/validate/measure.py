@@ -13,7 +13,7 @@ import numpy as np
 from tools.validate import ns2
 
 if TYPE_CHECKING:
-    from tools.validate.cases import Case
+    from tools.validate.dumbbell import Case
 
 Measures: TypeAlias = Mapping[str, float]
 Flows: TypeAlias = list[tuple[float, int]]
@@ -40,6 +40,7 @@ def of_tidegate(case: Case, seed: int) -> tuple[Measures, Flows]:
         "power": power(list(fct), list(flows["size_bytes"][closed]), seconds),
         "departed_per_s": float(totals["departed_packets"][row]) / seconds,
         "drops": float(sum(totals[name][row] for name in totals if name.startswith("drops_"))),
+        "marked": float(totals["marked"][row]),
         "retransmitted": float(np.sum(flows["retransmitted_packets"])),
         "queue_mean": float(totals["queue_mean_packets"][row]),
     }
@@ -75,7 +76,7 @@ def power(fct: Sequence[float], sizes: Sequence[float], seconds: float) -> float
 
 def of_trace(trace: Path, seconds: float) -> Measures:
     """Measure the bottleneck: losses, repeated data, departures, mean number of waiting packets."""
-    departed = dropped = again = waiting = 0
+    departed = dropped = marked = again = waiting = 0
     area = last = 0.0
     highest: dict[int, int] = {}
     for event in ns2.events(trace):
@@ -94,10 +95,12 @@ def of_trace(trace: Path, seconds: float) -> Measures:
             waiting -= 1
             departed += event.kind == "-"
             dropped += event.kind == "d"
+            marked += event.kind == "-" and event.marked
     area += waiting * (seconds - last)
     return {
         "departed_per_s": departed / seconds,
         "drops": float(dropped),
+        "marked": float(marked),
         "retransmitted": float(again),
         "queue_mean": area / seconds,
     }

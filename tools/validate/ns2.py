@@ -43,6 +43,8 @@ class Event:
     flow: int
     sequence: int
     flags: int
+    marked: bool
+    """Whether it carries the mark of congestion (ECN)."""
 
 
 def find() -> str:
@@ -94,6 +96,14 @@ def events(trace: Path) -> Iterator[Event]:
     """Read the trace of the bottleneck, forward direction only."""
     with trace.open(encoding="ascii") as lines:
         for line in lines:
-            kind, time, source, _to, _type, size, _marks, flow, *rest = line.split()
+            kind, time, source, _to, _type, size, marks, flow, *rest = line.split()
             if source == "0":
-                yield Event(kind, float(time), int(size), int(flow), int(rest[2]), int(rest[5], 16))
+                yield Event(
+                    kind,
+                    float(time),
+                    int(size),
+                    int(flow),
+                    int(rest[2]),
+                    int(rest[5], 16),
+                    "E" in marks,
+                )

@@ -96,68 +96,72 @@ def _table1() -> dict[str, Check]:
     }
 
 
-def _figure5() -> dict[str, Check]:
-    def throughputs(runs: Runs) -> Parts:
-        first, second = (mean_over(runs, policy, throughput) for policy in ("gr2", "p1"))
-        kept = [
-            runs.values(at(2.0, policy), throughput) / runs.values(at(1.2, policy), throughput)
-            for policy in ("p3", "gr2")
+def _throughputs(runs: Runs) -> Parts:
+    first, second = (mean_over(runs, policy, throughput) for policy in ("gr2", "p1"))
+    kept = [
+        runs.values(at(2.0, policy), throughput) / runs.values(at(1.2, policy), throughput)
+        for policy in ("p3", "gr2")
+    ]
+    return dict(
+        [
+            more(runs, throughput, "p3", "p2"),
+            more(runs, throughput, "p2", "gr2"),
+            more(runs, throughput, "gr2", "dt"),
+            more(runs, throughput, "p1", "dt"),
+            ("P1 within 15 % of G-RED", EQUAL * first - np.abs(first - second)),
+            (
+                f"from rho 1.2 to 2 P3 keeps more than G-RED ({np.mean(kept[0]):.2g} to"
+                f" {np.mean(kept[1]):.2g})",
+                kept[0] - kept[1],
+            ),
         ]
-        return dict(
-            [
-                more(runs, throughput, "p3", "p2"),
-                more(runs, throughput, "p2", "gr2"),
-                more(runs, throughput, "gr2", "dt"),
-                more(runs, throughput, "p1", "dt"),
-                ("P1 within 15 % of G-RED", EQUAL * first - np.abs(first - second)),
-                (
-                    f"from rho 1.2 to 2 P3 keeps more than G-RED ({np.mean(kept[0]):.2g} to"
-                    f" {np.mean(kept[1]):.2g})",
-                    kept[0] - kept[1],
-                ),
-            ]
-        )
+    )
 
-    def linear(runs: Runs) -> Parts:
-        values = np.array([runs.values(at(rho, "dt"), RTX) for rho in (1.0, *CONGESTED)])
-        xs = np.array((1.0, *CONGESTED))
-        fits = [np.polyfit(xs, each, 1) for each in values.T]
-        residues = [
-            1.0 - np.var(each - np.polyval(fit, xs)) / np.var(each)
-            for each, fit in zip(values.T, fits, strict=True)
-        ]
-        return {
-            f"a line explains 95 % (r2 {np.mean(residues):.3f})": np.array(residues) - 0.95,
-            "and it rises": np.array([fit[0] for fit in fits]),
-        }
 
-    def like(runs: Runs) -> Parts:
-        found: Parts = {}
-        for name, measure in (("T", throughput), ("rtx", RTX), ("N", N), ("queue", queue)):
-            one, other = mean_over(runs, "p1", measure), mean_over(runs, "gr2", measure)
-            text = f"{name} within 15 % ({np.mean(one):.3g} to {np.mean(other):.3g})"
-            found[text] = EQUAL * other - np.abs(one - other)
-        return found
-
-    def inside(runs: Runs) -> Parts:
-        found: Parts = {}
-        for name, measure, up in (
-            ("T", throughput, 1.0),
-            ("rtx", RTX, -1.0),
-            ("N", N, -1.0),
-            ("queue", queue, -1.0),
-        ):
-            values = {each: mean_over(runs, each, measure) for each in ("gr2", "p1", "p2", "p3")}
-            for middle in ("p1", "p2"):
-                near = up * (values[middle] - values["gr2"]) + SAME * values["gr2"]
-                far = up * (values["p3"] - values[middle]) + SAME * values["p3"]
-                found[f"{name}: {SHOWN[middle]} on P3's side of G-RED"] = near
-                found[f"{name}: {SHOWN[middle]} on G-RED's side of P3"] = far
-        return found
-
+def _linear(runs: Runs) -> Parts:
+    values = np.array([runs.values(at(rho, "dt"), RTX) for rho in (1.0, *CONGESTED)])
+    xs = np.array((1.0, *CONGESTED))
+    fits = [np.polyfit(xs, each, 1) for each in values.T]
+    residues = [
+        1.0 - np.var(each - np.polyval(fit, xs)) / np.var(each)
+        for each, fit in zip(values.T, fits, strict=True)
+    ]
     return {
-        "fig5a.p3": parts(_above(rhos=(1.2, *CONGESTED)), throughputs),
-        "fig5b.dt_linear": parts(_above(("dt",), (1.0, *CONGESTED)), linear),
+        f"a line explains 95 % (r2 {np.mean(residues):.3f})": np.array(residues) - 0.95,
+        "and it rises": np.array([fit[0] for fit in fits]),
+    }
+
+
+def _like(runs: Runs) -> Parts:
+    found: Parts = {}
+    for name, measure in (("T", throughput), ("rtx", RTX), ("N", N), ("queue", queue)):
+        one, other = mean_over(runs, "p1", measure), mean_over(runs, "gr2", measure)
+        text = f"{name} within 15 % ({np.mean(one):.3g} to {np.mean(other):.3g})"
+        found[text] = EQUAL * other - np.abs(one - other)
+    return found
+
+
+def _inside(runs: Runs) -> Parts:
+    found: Parts = {}
+    for name, measure, up in (
+        ("T", throughput, 1.0),
+        ("rtx", RTX, -1.0),
+        ("N", N, -1.0),
+        ("queue", queue, -1.0),
+    ):
+        values = {each: mean_over(runs, each, measure) for each in ("gr2", "p1", "p2", "p3")}
+        for middle in ("p1", "p2"):
+            near = up * (values[middle] - values["gr2"]) + SAME * values["gr2"]
+            far = up * (values["p3"] - values[middle]) + SAME * values["p3"]
+            found[f"{name}: {SHOWN[middle]} on P3's side of G-RED"] = near
+            found[f"{name}: {SHOWN[middle]} on G-RED's side of P3"] = far
+    return found
+
+
+def _figure5() -> dict[str, Check]:
+    return {
+        "fig5a.p3": parts(_above(rhos=(1.2, *CONGESTED)), _throughputs),
+        "fig5b.dt_linear": parts(_above(("dt",), (1.0, *CONGESTED)), _linear),
         "fig5b.order": chain(
             RTX,
             ("dt", "gr2", 1.0),
@@ -168,8 +172,8 @@ def _figure5() -> dict[str, Check]:
         ),
         "fig5c.order": chain(N, ("gr2", "p3", 2.0)),
         "fig5d": chain(queue, ("gr2", "p3", 1.0), ("dt", "p3", 1.0)),
-        "fig5.p1_like_gred": parts(_above(("gr2", "p1")), like),
-        "fig5.p12_between": parts(_above(("gr2", "p1", "p2", "p3")), inside),
+        "fig5.p1_like_gred": parts(_above(("gr2", "p1")), _like),
+        "fig5.p12_between": parts(_above(("gr2", "p1", "p2", "p3")), _inside),
         "fig5.t1_consistency": ordering(
             Side(
                 "P_c of G-RED above DT's at rho 1.2",

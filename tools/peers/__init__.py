@@ -1,0 +1,1 @@
+"""Other simulators on the yardstick, for the ratio of speed."""

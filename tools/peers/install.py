@@ -1,0 +1,108 @@
+"""How the other simulators are had: ns-2 from the system, ns-3 and ns.py from PyPI.
+
+What is installed goes into build/peers, never into the user's own environment.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HERE = Path(__file__).parent
+BUILD = HERE.parents[1] / "build" / "peers"
+
+NS3 = "ns3==3.44.post0"
+NS3_LIBRARIES = (
+    "applications",
+    "internet",
+    "nix-vector-routing",
+    "point-to-point",
+    "traffic-control",
+    "network",
+    "core",
+)
+NS_PY = "ns.py==0.4.3"
+
+
+class UnavailableError(RuntimeError):
+    """A peer cannot be had here."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Another simulator."""
+
+    name: str
+    about: str
+    seconds: float
+    """Simulated time of a round: less than the yardstick's where that would take minutes."""
+    install: Callable[[], list[str]]
+    """Returns the command that runs the yardstick, but for the starts and the seconds."""
+
+
+def environment(name: str, requirement: str) -> Path:
+    """Return a virtual environment of its own that has a package from PyPI."""
+    place = BUILD / name
+    python = place / "bin" / "python"
+    done = place / ".installed"
+    if done.exists() and done.read_text(encoding="ascii") == requirement:
+        return python
+    steps = (
+        [sys.executable, "-m", "venv", "--clear", str(place)],
+        [str(python), "-m", "pip", "install", "--quiet", "--only-binary", ":all:", requirement],
+    )
+    for step in steps:
+        result = subprocess.run(step, check=False, capture_output=True, text=True)
+        if result.returncode:
+            last = (result.stderr.strip().splitlines() or ["no message"])[-1]
+            raise UnavailableError(f"pip has no {requirement} for this Python: {last}")
+    done.write_text(requirement, encoding="ascii")
+    return python
+
+
+def ns2() -> list[str]:
+    """Find ns-2."""
+    path = shutil.which("ns")
+    if path is None:
+        raise UnavailableError("apt-get install -y ns2")
+    return [path, str(HERE / "yardstick.tcl")]
+
+
+def ns3() -> list[str]:
+    """Build the yardstick against the headers and libraries in ns-3's wheel."""
+    compiler = shutil.which("g++")
+    if compiler is None:
+        raise UnavailableError("it takes a C++ compiler, g++")
+    python = environment("ns3", NS3)
+    (wheel,) = python.parents[1].glob("lib/python*/site-packages/ns3")
+    source, program = HERE / "yardstick.cc", BUILD / "yardstick-ns3"
+    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
+        release = NS3.partition("==")[2].partition(".post")[0]
+        libraries = wheel / "lib64"
+        # -w: the headers are not ours to mend
+        command = [compiler, "-O2", "-std=c++20", "-w", str(source), f"-I{wheel / 'include'}"]
+        command += [f"-L{libraries}", *(f"-lns{release}-{name}" for name in NS3_LIBRARIES)]
+        command += [f"-Wl,-rpath,{libraries}", "-Wl,--allow-shlib-undefined", "-o", str(program)]
+        result = subprocess.run(command, check=False, capture_output=True, text=True)
+        if result.returncode:
+            raise UnavailableError(f"its wheel does not compile here: {result.stderr[:500]}")
+    return [str(program)]
+
+
+def ns_py() -> list[str]:
+    """Install ns.py."""
+    return [str(environment("ns.py", NS_PY)), str(HERE / "yardstick_ns_py.py")]
+
+
+PEERS = (
+    Peer("ns-2", "2.35, one-way NewReno, only the packet headers that are used", 20.0, ns2),
+    Peer("ns-3", "3.44 from PyPI, C++, NewReno, nix-vector routing", 4.0, ns3),
+    Peer("ns.py", "0.4.3 from PyPI, Reno", 2.0, ns_py),
+)

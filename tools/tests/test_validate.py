@@ -1,0 +1,139 @@
+"""The validation against ns-2: what counts as agreement, and that both are told the same."""
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tools.validate import ns2
+from tools.validate.cases import CASES, idle
+from tools.validate.dumbbell import Case
+from tools.validate.explained import EXPLANATIONS
+from tools.validate.judge import Explanation, Row, Verdict, rows
+from tools.validate.measure import of_trace
+
+ROOT = Path(__file__).parents[2]
+
+
+def row(mine: list[float], theirs: list[float], known: Explanation | None = None) -> Row:
+    return Row("drops", tuple(mine), tuple(theirs), known)
+
+
+# By hand: means 104 and 100, the same difference with each seed, so 5 % is what counts.
+def test_five_percent_are_accepted() -> None:
+    assert row([104, 204], [100, 200]).verdict is Verdict.AGREES
+    assert row([100, 100], [105.1, 105.1]).verdict is Verdict.AGREES  # 4.85 %
+    assert row([106, 106], [100, 100]).verdict is Verdict.DIFFERS
+    assert row([94, 94], [100, 100]).verdict is Verdict.DIFFERS
+
+
+# By hand: differences 0, 10, 20, 30 have the mean 15 and the standard error 12.91 / 2 = 6.455.
+def test_three_standard_errors_are_accepted() -> None:
+    four = row([100, 110, 120, 130], [100, 100, 100, 100])
+    assert four.difference == 15
+    assert four.allowed == pytest.approx(19.365, rel=1e-3)
+    assert four.verdict is Verdict.AGREES
+    # the same mean with less spread: 13, 14, 16, 17 have the standard error 0.913
+    assert row([113, 114, 116, 117], [100] * 4).verdict is Verdict.DIFFERS
+
+
+def test_the_spread_that_counts_is_that_of_the_difference() -> None:
+    # seeds far apart, but both simulators see the same seeds
+    assert row([10, 1000], [12, 1200]).allowed == pytest.approx(3 * 99, rel=0.01)
+    assert row([106, 1060], [100, 1000]).verdict is Verdict.AGREES
+    assert row([110, 1100, 10_006], [100, 1090, 9996]).allowed == pytest.approx(186.4, rel=1e-3)
+
+
+def test_what_is_not_a_number_differs() -> None:
+    assert row([math.nan], [1]).verdict is Verdict.DIFFERS
+    assert row([1], [math.nan]).verdict is Verdict.DIFFERS
+    assert row([0, 0], [0, 0]).verdict is Verdict.AGREES
+    assert row([1, 1], [0, 0]).verdict is Verdict.DIFFERS
+
+
+def test_an_explanation_holds_up_to_its_limit() -> None:
+    known = Explanation("x", "drops", 0.10, "because")
+    assert row([108, 108], [100, 100], known).verdict is Verdict.EXPLAINED
+    assert row([92, 92], [100, 100], known).verdict is Verdict.EXPLAINED
+    assert row([111, 111], [100, 100], known).verdict is Verdict.DIFFERS
+    assert row([104, 104], [100, 100], known).verdict is Verdict.AGREES
+    assert row([math.nan], [100], known).verdict is Verdict.DIFFERS
+
+
+def test_an_explanation_is_for_one_measure_of_one_case() -> None:
+    known = [Explanation("a", "drops", 0.5, "because")]
+    pairs = [({"drops": 120.0, "marked": 120.0}, {"drops": 100.0, "marked": 100.0})] * 2
+    of_a = rows("a", ["drops", "marked"], pairs, known)
+    assert [one.verdict for one in of_a] == [Verdict.EXPLAINED, Verdict.DIFFERS]
+    assert rows("b", ["drops"], pairs, known)[0].verdict is Verdict.DIFFERS
+
+
+def test_every_explanation_is_of_a_row_that_there_is() -> None:
+    measures = {(case.name, measure) for case in CASES for measure in case.measures}
+    for known in EXPLANATIONS:
+        assert (known.case, known.measure) in measures
+        assert 0.05 < known.at_most <= 0.5
+        assert len(known.why) > 40
+        assert known.case in (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
+
+
+def test_names_are_unique_and_all_are_in_the_page() -> None:
+    names = [case.name for case in CASES]
+    assert len(set(names)) == len(names)
+    page = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
+    assert [name for name in names if name not in page] == []
+
+
+@pytest.mark.parametrize("case", [*CASES, idle(536, 1000)], ids=lambda case: case.name)
+def test_every_document_loads_and_every_setting_is_known(case: Case) -> None:
+    from tidegate.scenario import read
+
+    scenario = read(case.document, None).load()
+    assert scenario.duration_s == float(case.settings["until"])
+    script = ns2.SCRIPT.read_text(encoding="utf-8")
+    head = script[script.index("array set opt") : script.index("}\n")]
+    known = head.split("{", 1)[1].split()[::2]
+    assert set(case.settings) <= set(known)
+
+
+# Four data packets (one of them again), one loss, and 1 s with two packets waiting, out of 4 s.
+TRACE = """\
++ 1.0 0 1 tcp 576 ------- 7 2.0 3.0 1 10 1 0x10 40 0
++ 1.0 0 1 tcp 576 ------- 7 2.0 3.0 537 11 1 0x10 40 0
+- 2.0 0 1 tcp 576 ----E-N 7 2.0 3.0 1 10 1 0x10 40 0
++ 2.0 0 1 tcp 576 ------- 8 2.0 3.0 1 12 1 0x10 40 0
+d 2.0 0 1 tcp 576 ------- 8 2.0 3.0 1 12 1 0x10 40 0
++ 2.0 1 0 ack 40 ------- 8 2.0 3.0 1 12 1 0x10 40 0
++ 2.0 0 1 tcp 40 ------- 9 2.0 3.0 1 14 1 0x2 40 0
+- 2.0 0 1 tcp 40 ------- 9 2.0 3.0 1 14 1 0x2 40 0
++ 3.0 0 1 tcp 576 ------- 7 2.0 3.0 537 13 1 0x10 40 0
+- 3.0 0 1 tcp 576 ------- 7 2.0 3.0 537 11 1 0x10 40 0
+- 3.0 0 1 tcp 576 ------- 7 2.0 3.0 537 13 1 0x10 40 0
+"""
+
+
+def test_a_trace_is_counted_by_hand(tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    trace.write_text(TRACE, encoding="ascii")
+    found = of_trace(trace, 4.0)
+    assert found == {
+        "departed_per_s": 1.0,
+        "drops": 1.0,
+        "marked": 1.0,
+        "retransmitted": 1.0,
+        "queue_mean": 0.75,  # (2 packets x 1 s + 1 packet x 1 s) / 4 s
+    }
+
+
+def test_without_ns2_it_says_how_to_get_it() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tools.validate"],
+        cwd=ROOT,
+        env={"PATH": "/nowhere"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "apt-get install" in done.stderr
