@@ -16,12 +16,9 @@ PORTS |= {"row": ("link1", "link2", "link3")}
 BUFFERS = {"fct": 1875, "adapt": 225, "rtt": 731, "lossy": 500, "crowd": 225, "mixed": 225}
 """Packets of the bottleneck's buffer."""
 
-_ALIKE = (
-    'profile = "ns2-2005", mss = "960B", window = "none", nagle = false, fin_waits = false,'
-    ' loss_rule = "rfc"'
-)
+_ALIKE = 'profile = "ns2-2005", mss = "960B", window = "none", nagle = false, fin_waits = false'
 _EXACT = f'{_ALIKE}, tick = "0s"'
-_RATE = f'{_EXACT}, timer_rule = "rfc", lost_syn = "nothing"'
+_RATE = f'{_EXACT}, timer_rule = "rfc", loss_rule = "rfc", lost_syn = "nothing"'
 TRANSPORTS = {
     "qfcp": f"{{ qfcp = {{ {_RATE} }} }}",
     "rcp": f"{{ rcp = {{ {_RATE} }} }}",
