@@ -2,7 +2,7 @@
 
     python -m tools.validate.rates
 
-One-way agents of ns-2 have no handshake: completion times are counted from the first data packet.
+One-way agents of ns-2 have no handshake; `HANDSHAKE` says what that means for completion times.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import subprocess
 import tempfile
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,7 +35,12 @@ if TYPE_CHECKING:
 
 SCRIPT = Path(__file__).with_name("rates.tcl")
 SEEDS = (1, 2, 3)
+LISTS = (1,)
+"""Seeds of the list of 60,000 flows: ns-2 takes minutes for each."""
 PACKET, PAYLOAD = 1000, 960
+HANDSHAKE = {"xcp": 0.0, "tcp": 0.1}
+"""What of a completion time here has no match there, in s: the first round trip of ns-2's XCP
+only tells it how long that is, which the handshake does here."""
 WITHIN = 0.1
 """Means that are closer than this, or within two standard deviations, agree."""
 
@@ -144,8 +150,8 @@ def lossy(name: str) -> list[Row]:
 
 def completion(name: str) -> list[Row]:
     """Compare the mean completion time of 60,000 flows, the very same in both."""
-    theirs, ours, lost = [], [], []
-    for seed in SEEDS:
+    theirs, ours = [], []
+    for seed in LISTS:
         draw = np.random.default_rng(seed)
         starts = np.sort(draw.uniform(0.0, 96.0, 60_000))
         sizes = np.ceil(5.0 / draw.uniform(size=60_000) ** (1 / 1.2)).astype(int)
@@ -153,21 +159,25 @@ def completion(name: str) -> list[Row]:
         given: dict[str, object] = {"until": 200, "step": 0, "rate": "150Mb", "delay": 48}
         _, ends = in_ns2(name, flows, **given, buffer=1875, seed=seed)
         theirs.append(float(np.nanmean(ends - starts)))
-        lost.append(float(np.isnan(ends).sum()))
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "flows.csv")
             with path.open("w", encoding="utf-8", newline="") as file:
                 writer = csv.writer(file)
                 writer.writerow(("start_s", "size_bytes"))
                 writer.writerows(zip(starts, sizes * PAYLOAD, strict=True))
-            replay: dict[str, object] = {"traffic.web.flows": str(path)}
-            result = here(name, "fct", seed, _replayed(replay))
-        ours.append(float(np.nanmean(result.flows["fct_s"].to_numpy())) - 0.1)
+            result = replayed(name, seed, path)
+        ours.append(float(np.nanmean(result.flows["fct_s"].to_numpy())) - HANDSHAKE[name])
     return [("60,000 flows, mean FCT [s]", theirs, ours)]
 
 
-def _replayed(replay: dict[str, object]) -> dict[str, object]:
-    return replay
+def replayed(name: str, seed: int, path: Path) -> Result:
+    """Run the flows of a table here, in the network of the 60,000 flows."""
+    scenario = Path(str(load("qfcp").folder / "scenarios" / "fct.toml"))
+    document = tomllib.loads(scenario.read_text(encoding="utf-8"))
+    web = document["traffic"]["web"]
+    del web["arrivals"], web["size"]
+    web["flows"] = str(path)
+    return tidegate.run(document, seed=seed, settings=dict(protocol(name, "fct")))
 
 
 def verdict(theirs: list[float], ours: list[float]) -> str:
