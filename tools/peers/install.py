@@ -47,16 +47,17 @@ class Peer:
     """Returns the command that runs the yardstick, but for the starts and the seconds."""
 
 
-def environment(name: str, requirement: str) -> Path:
-    """Return a virtual environment of its own that has a package from PyPI."""
+def environment(name: str, requirement: str, *options: str) -> Path:
+    """Return the Python of a virtual environment that has a package from PyPI."""
     place = BUILD / name
     python = place / "bin" / "python"
     done = place / ".installed"
     if done.exists() and done.read_text(encoding="ascii") == requirement:
         return python
+    pip = [str(python), "-m", "pip", "install", "--quiet", "--only-binary", ":all:"]
     steps = (
         [sys.executable, "-m", "venv", "--clear", str(place)],
-        [str(python), "-m", "pip", "install", "--quiet", "--only-binary", ":all:", requirement],
+        [*pip, *options, requirement],
     )
     for step in steps:
         result = subprocess.run(step, check=False, capture_output=True, text=True)
@@ -80,7 +81,8 @@ def ns3() -> list[str]:
     compiler = shutil.which("g++")
     if compiler is None:
         raise UnavailableError("it takes a C++ compiler, g++")
-    python = environment("ns3", NS3)
+    # what it needs for its Python side is not needed here
+    python = environment("ns3", NS3, "--no-deps")
     (wheel,) = python.parents[1].glob("lib/python*/site-packages/ns3")
     source, program = HERE / "yardstick.cc", BUILD / "yardstick-ns3"
     if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
