@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from tools.validate.dumbbell import (
     ECN,
+    POWER,
     SESSIONS,
     STREAMS,
     UNLIMITED,
@@ -27,6 +28,19 @@ SHORT = Dumbbell()
 PLAIN = Red(min_th=5, max_th=15, max_p=0.1, gentle=False)
 GENTLE = replace(PLAIN, gentle=True)
 WIDE = Red(min_th=15, max_th=45, max_p=0.1, gentle=True)
+
+SLOW = Dumbbell(rate="100kbit", access="10Mbit", delay_ms=23, buffer=90)
+"""The bottleneck of the paper on dual queues."""
+
+FAST = Dumbbell(
+    rate="150Mbit",
+    access="150Mbit",
+    delay_ms=13,
+    buffer=1125,
+    pairs=50,
+    tcp=Tcp(mss=460, window=UNLIMITED),
+)
+"""The reference network of the paper on Blitz."""
 
 IDLE = tuple(
     (mss, size)
@@ -65,6 +79,32 @@ def _sessions(
         f"RTT 200 ms, 217 packets, MSS 536 B, {seconds} s"
     )
     return case(name, about, network, sessions(rate), SESSIONS, seconds=seconds, seeds=seeds)
+
+
+def _slow(name: str, about: str, red: Red | None) -> Case:
+    """Return the bottleneck of the paper on dual queues, at 1.2 times its capacity."""
+    return case(
+        name,
+        f"1.3 sessions/s of 10.7 kB (exponential), {about}: 0.1 Mbit/s, 50 ms, 90 packets, 600 s",
+        replace(SLOW, red=red),
+        {"arrivals": {"poisson": "1.30208/s"}, "size": {"exponential": {"mean": "10720B"}}},
+        SESSIONS,
+        seconds=600,
+        seeds=10,
+    )
+
+
+def _power(rate: int) -> Case:
+    """Return a point of Reno's power curve, in the reference network of the paper on Blitz."""
+    return case(
+        f"power-{rate}",
+        f"{rate} files/s of 100 kB: 150 Mbit/s, RTT 30 ms, 1125 packets, MSS 460 B, 20 s",
+        FAST,
+        {"arrivals": {"poisson": f"{rate}/s"}, "size": "100000B"},
+        POWER,
+        seconds=20,
+        seeds=3,
+    )
 
 
 CASES = (
@@ -109,4 +149,7 @@ CASES = (
         seeds=6,
     ),
     _sessions("overload", 1000, SHORT, "drop-tail, nothing refused", seconds=15, seeds=4),
+    _slow("slow-drop-tail", "drop-tail", None),
+    _slow("slow-gentle-red", "gentle RED (15, 45, 0.1)", WIDE),
+    *(_power(rate) for rate in (60, 130, 160, 220)),
 )

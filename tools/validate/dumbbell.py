@@ -17,6 +17,9 @@ SESSIONS = ("completed_per_s", "fct_mean_s", "drops", "retransmitted", "queue_me
 STREAMS = ("departed_per_s", "drops", "retransmitted", "queue_mean")
 """What is compared where they do not."""
 
+POWER = ("power", "completed_per_s", "fct_mean_s", "drops")
+"""What is compared of the power of a network: throughput over completion time."""
+
 ECN = ("departed_per_s", "marked", "drops", "retransmitted", "queue_mean")
 """What is compared where packets are marked."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -31,11 +31,13 @@ def of_tidegate(case: Case, seed: int) -> tuple[Measures, Flows]:
     flows, totals = outcome.tables["flows"], outcome.tables["port_totals"]
     codes, names = totals["port"]
     row = [names[code] for code in codes].index(PORT)
-    fct = flows["fct_s"][~np.isnan(flows["fct_s"])]
+    closed = ~np.isnan(flows["fct_s"])
+    fct = flows["fct_s"][closed]
     seconds = outcome.scenario.duration_s
     measures = {
         "completed_per_s": fct.size / seconds,
         "fct_mean_s": float(np.mean(fct)) if fct.size else math.nan,
+        "power": power(list(fct), list(flows["size_bytes"][closed]), seconds),
         "departed_per_s": float(totals["departed_packets"][row]) / seconds,
         "drops": float(sum(totals[name][row] for name in totals if name.startswith("drops_"))),
         "marked": float(totals["marked"][row]),
@@ -55,12 +57,21 @@ def of_ns2(case: Case, seed: int, flows: Flows) -> Measures:
         settings = {**case.settings, "seed": str(seed)}
         closed = ns2.run(flows, settings, trace=trace)
         port = of_trace(trace, seconds)
-    fct = [flow.closed - flow.start for flow in closed if not math.isnan(flow.closed)]
+    over = [flow for flow in closed if not math.isnan(flow.closed)]
+    fct = [flow.closed - flow.start for flow in over]
     return {
         "completed_per_s": len(fct) / seconds,
         "fct_mean_s": sum(fct) / len(fct) if fct else math.nan,
+        "power": power(fct, [flow.size for flow in over], seconds),
         **port,
     }
+
+
+def power(fct: Sequence[float], sizes: Sequence[float], seconds: float) -> float:
+    """Return useful bits per second over the mean completion time, Mbit/s per s."""
+    if not fct:
+        return 0.0
+    return sum(sizes) * 8e-6 / seconds / (sum(fct) / len(fct))
 
 
 def of_trace(trace: Path, seconds: float) -> Measures:

@@ -115,6 +115,7 @@ def _figure8(runs: Runs) -> Figure:
                 ha="center",
                 fontsize=8,
             )
+    axes.set_axisbelow(True)
     axes.set_xticks(range(3), [f"{mbit} Mbit/s" for mbit in bottlenecks])
     axes.set_ylabel("maximum power [Gbit/s per s]")
     axes.grid(visible=False, axis="x")

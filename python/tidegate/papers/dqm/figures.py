@@ -188,6 +188,7 @@ def _readings(runs: Runs) -> Figure:
         )  # fmt: skip
     axes.set_xticks(range(len(policies)), [TABLE1[policy] for policy in policies])
     axes.grid(visible=False, axis="x")
+    axes.set_axisbelow(True)
     axes.set_ylabel("P_c")
     axes.set_ylim(0, 1)
     axes.legend(frameon=False, fontsize=8.5, ncols=2, loc="upper right")

@@ -1,0 +1,151 @@
+# Runs XCP or Reno over RED over one bottleneck in ns-2 and writes what each flow got.
+#
+#   ns rates.tcl KEY VALUE ...
+#
+# One-way agents, packets of 1000 B with headers. `flows` is a file of lines START STOP SIZE RTT:
+# seconds, packets (0: without end) and milliseconds. `out` gets a line for each flow: the packet
+# acknowledged last at the end of every `step`, then -- and when the last packet was acknowledged.
+
+array set opt {
+    protocol xcp flows "" out "" until 15 step 0.5
+    rate 45Mb delay 18 buffer 225 loss_data 0 loss_ack 0 seed 1 rto_init 6 rto_min 0.2
+}
+foreach {key value} $argv {
+    if {![info exists opt($key)]} { puts stderr "unknown setting $key"; exit 2 }
+    set opt($key) $value
+}
+ns-random $opt(seed)
+
+# ns-2 looks every default of a new object up anew: nearly all the time of many short flows
+SplitObject instproc init-instvar var {
+    global default_of
+    set class [$self info class]
+    if {![info exists default_of($class,$var)]} {
+        foreach ancestor [concat $class [$class info heritage]] {
+            if {![catch {$ancestor set $var} value]} {
+                set default_of($class,$var) $value
+                break
+            }
+        }
+    }
+    $self instvar -parse-part1 $var
+    set $var $default_of($class,$var)
+}
+Simulator instproc create-eventtrace args {}
+
+Agent/TCP set window_ 1000000
+Agent/TCP set packetSize_ 960
+Agent/TCP set rtxcur_init_ $opt(rto_init)
+Agent/TCP set minrto_ $opt(rto_min)
+Queue/RED set bytes_ false
+Queue/RED set queue_in_bytes_ false
+Queue/RED set gentle_ true
+Queue/RED set thresh_ [expr {$opt(buffer) / 3.0}]
+Queue/RED set maxthresh_ [expr {$opt(buffer) / 1.5}]
+Queue/RED set mean_pktsize_ 1000
+
+set ns [new Simulator]
+remove-all-packet-headers
+add-packet-header IP TCP Flags XCP
+set left [$ns node]
+set right [$ns node]
+set queue [expr {$opt(protocol) eq "xcp" ? "XCP" : "RED"}]
+if {$opt(protocol) eq "xcp"} {
+    $ns duplex-link $left $right $opt(rate) $opt(delay)ms XCP
+    foreach {a b} [list $left $right $right $left] {
+        set link [$ns link $a $b]
+        set q [$link queue]
+        $q set-link-capacity [[$link link] set bandwidth_]
+    }
+} else {
+    $ns duplex-link $left $right $opt(rate) $opt(delay)ms RED
+}
+$ns queue-limit $left $right $opt(buffer)
+$ns queue-limit $right $left 100000
+
+proc lossy {from to share} {
+    global ns
+    if {$share <= 0} return
+    set model [new ErrorModel]
+    $model set rate_ $share
+    $model unit pkt
+    set draw [new RandomVariable/Uniform]
+    $model ranvar $draw
+    $model drop-target [new Agent/Null]
+    $ns lossmodel $model $from $to
+}
+lossy $left $right $opt(loss_data)
+lossy $right $left $opt(loss_ack)
+
+# hosts behind fast links, two for each round trip that occurs
+proc host {rtt} {
+    global ns left right opt hosts
+    if {![info exists hosts($rtt)]} {
+        set source [$ns node]
+        set sink [$ns node]
+        set rest [expr {($rtt - 2.0 * $opt(delay)) / 4.0}]
+        set near [expr {2.0 * $rest - 1.0}]
+        $ns duplex-link $source $left 1Gb ${near}ms DropTail
+        $ns duplex-link $right $sink 1Gb 1ms DropTail
+        foreach {a b} [list $source $left $left $source $right $sink $sink $right] {
+            $ns queue-limit $a $b 1000000
+        }
+        set hosts($rtt) [list $source $sink]
+    }
+    return $hosts($rtt)
+}
+
+Class Transfer
+Transfer instproc init {start stop size rtt} {
+    global ns opt
+    $self instvar tcp done marks
+    set done ""
+    set marks {}
+    foreach {source sink} [host $rtt] break
+    if {$opt(protocol) eq "xcp"} {
+        set tcp [new Agent/TCP/Reno/XCP]
+        set to [new Agent/TCPSink/XCPSink]
+        $tcp set tcpTick_ 0.01
+    } else {
+        set tcp [new Agent/TCP/Reno]
+        set to [new Agent/TCPSink]
+    }
+    $ns attach-agent $source $tcp
+    $ns attach-agent $sink $to
+    $ns connect $tcp $to
+    set ftp [new Application/FTP]
+    $ftp attach-agent $tcp
+    $tcp proc done {} "$self finished"
+    if {$size > 0} {
+        $ns at $start "$tcp advance $size"
+    } else {
+        $ns at $start "$ftp start"
+        if {$stop > 0} { $ns at $stop "$ftp stop; $tcp set maxpkts_ 1" }
+    }
+}
+Transfer instproc finished {} { global ns; $self instvar done; set done [$ns now] }
+Transfer instproc mark {} { $self instvar tcp marks; lappend marks [$tcp set ack_] }
+Transfer instproc row {} {
+    $self instvar done marks
+    return "$marks -- $done"
+}
+
+set transfers {}
+set in [open $opt(flows)]
+while {[gets $in line] >= 0} {
+    foreach {start stop size rtt} $line break
+    lappend transfers [new Transfer $start $stop $size $rtt]
+}
+close $in
+if {$opt(step) > 0} {
+    for {set at $opt(step)} {$at <= $opt(until) + 1e-9} {set at [expr {$at + $opt(step)}]} {
+        $ns at $at "foreach each \$transfers { \$each mark }"
+    }
+}
+$ns at [expr {$opt(until) + 0.001}] {
+    set out [open $opt(out) w]
+    foreach each $transfers { puts $out [$each row] }
+    close $out
+    exit 0
+}
+$ns run
