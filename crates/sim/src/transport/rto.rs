@@ -142,7 +142,7 @@ mod tests {
     /// (SRTT, RTTVAR) = (1000, 500), (1125, 625), (1109.375, 500), (1345.703125, 847.65625).
     #[test]
     fn the_timeout_follows_the_formula() {
-        let expected = [3000.0, 3625.0, 3109.375, 4736.328_125];
+        let expected = [3000.0, 3625.0, 3109.375, 4_736.328_125];
         close(&timeouts(Profile::Rfc, &[1000, 2000, 1000, 3000]), &expected);
     }
 
