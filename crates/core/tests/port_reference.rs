@@ -425,7 +425,7 @@ fn a_held_packet_starts_when_it_is_let_go() {
     assert_eq!(delivered, [(0, Time::from_ms(6)), (1, Time::from_ms(7))]);
 }
 
-/// C2: with room for two behind the one in transmission, the fourth is lost and order is kept.
+/// features C2: with room for two behind the one in transmission, the fourth is lost and order is kept.
 #[test]
 fn drop_tail_keeps_order_and_loses_what_does_not_fit() {
     let mut port: Port<u32> =

@@ -152,6 +152,7 @@ fn gentle_red_rises_on_to_one() {
     assert_eq!([plain.curve(20.0), plain.curve(30.0)], [1.0, 1.0]);
 }
 
+/// features C3: the share of drops at a constant average is that of the curve.
 /// Floyd and Jacobson 1993: p_a = p/(1 - count p) makes the distance between two
 /// drops uniform on 1 .. 1/p; here p = 0.1 (average 15), so 1 .. 10, each 1/10.
 #[test]

@@ -79,7 +79,7 @@ fn mean(values: &[f64]) -> f64 {
 
 const N: usize = 200_000;
 
-/// Pareto with mean 10 kB and shape 1.5: scale 10/3 kB, P(X > x) = (scale/x)^1.5.
+/// features C10: Pareto with mean 10 kB and shape 1.5: scale 10/3 kB, P(X > x) = (scale/x)^1.5.
 #[test]
 fn pareto_sizes_have_the_closed_form_shares_and_tail() {
     let drawn = sizes("{ pareto = { mean = \"10kB\", shape = 1.5 } }", N);
@@ -137,6 +137,7 @@ fn empirical_sizes_follow_the_distribution_function() {
     assert!(drawn.iter().all(|size| (100.0..=300.0).contains(size)));
 }
 
+/// features C10: 1000/s over 200 s, and counts that scatter as those of a Poisson process do.
 #[test]
 fn a_poisson_process_has_its_rate_and_its_dispersion() {
     let starts = starts(poisson(&[(0, 1000.0)]), Time::from_secs(200));

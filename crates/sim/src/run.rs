@@ -45,6 +45,11 @@ pub enum Progress {
 pub(crate) struct JitterDraw(Pcg64);
 
 impl JitterDraw {
+    /// The draws of a class.
+    pub(crate) fn new(seed: u64, class: &str) -> JitterDraw {
+        JitterDraw(stream(seed, class, "syn-jitter"))
+    }
+
     pub(crate) fn uniform(&mut self) -> f64 {
         self.0.random()
     }
@@ -452,6 +457,6 @@ fn params(class: &Class, seed: u64) -> ClassParams {
         tcp: class.transport.tcp().cloned().unwrap_or_else(|| Profile::default().tcp()),
         pairs: class.pairs.clone(),
         patience: class.patience,
-        jitter: JitterDraw(stream(seed, &class.name, "syn-jitter")),
+        jitter: JitterDraw::new(seed, &class.name),
     }
 }

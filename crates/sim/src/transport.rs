@@ -26,6 +26,13 @@ pub(crate) struct ClassParams {
 }
 
 impl ClassParams {
+    /// A class with these settings and nobody in it.
+    #[cfg(test)]
+    pub(crate) fn of(tcp: Tcp) -> ClassParams {
+        let jitter = crate::run::JitterDraw::new(1, "test");
+        ClassParams { tcp, pairs: Vec::new(), patience: None, jitter }
+    }
+
     /// A timeout of `base`, backed off `times` times.
     pub(crate) fn backed_off(&self, base: Time, times: u32) -> Time {
         let doubled = base * (1u64 << times.min(40));

@@ -147,7 +147,7 @@ proptest! {
         }
     }
 
-    /// The same seed gives the same bytes however the run is sliced; another seed, others.
+    /// features C1: the same seed gives the same bytes however the run is sliced; another seed, others.
     #[test]
     fn a_run_does_not_depend_on_its_slices(text in document(), seed in 0..1000u64) {
         let scenario = load(&text, &[]);
@@ -190,7 +190,7 @@ fn another_class_leaves_the_flows_of_the_others_as_they_were() {
     assert_eq!(draws(&one), draws(&two));
 }
 
-/// Every control meets the very same flows on one seed.
+/// features C10: every control meets the very same flows on one seed.
 #[test]
 fn every_control_meets_the_same_flows() {
     let text = format!(

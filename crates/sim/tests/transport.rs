@@ -49,6 +49,7 @@ fn lossy(class: &str, what: Flags, which: &[usize]) -> (Results, Vec<(f64, u32, 
     (results, seen)
 }
 
+/// features C7 (a flow completes after its FIN) and C9 (segment size, a window of 20):
 /// ns-2.35's FullTcp over the same idle link: data complete and closed, in
 /// seconds after the first SYN, as its package prints them. It closes when the
 /// other end's FIN arrives, 32 us (40 B) behind the last ACK.
@@ -76,7 +77,7 @@ fn one_flow_on_an_idle_link_takes_what_ns2_takes() {
     }
 }
 
-/// features C7: SYNs lost at t0 come back RTO0, 3 RTO0 and 7 RTO0 later.
+/// features C7 and C8: SYNs lost at t0 come back RTO0, 3 RTO0 and 7 RTO0 later.
 #[test]
 fn lost_syns_come_back_after_doubling_waits() {
     for (profile, rto) in [("ns2-2005", 6.0), ("ns2-2006", 3.0), ("rfc", 1.0)] {
@@ -122,7 +123,7 @@ fn rounds(seen: &[(f64, u32, bool)]) -> Vec<Vec<u32>> {
     rounds
 }
 
-/// RFC 5681, 3.1: the window doubles every round trip from its initial value.
+/// features C6, RFC 5681, 3.1: the window doubles every round trip from its initial value.
 #[test]
 fn slow_start_doubles_every_round_trip() {
     let class = "size = \"62000B\"\ntransport = { tcp = { profile = \"rfc\", mss = \"1000B\", \
@@ -172,7 +173,7 @@ fn a_single_loss_is_repaired_by_fast_retransmit() {
     }
 }
 
-/// RFC 6582 and 6675: three losses in one window cost NewReno three round
+/// features C9, RFC 6582 and 6675: three losses in one window cost NewReno three round
 /// trips and SACK one, and neither a timeout; Reno falls back on its timer.
 #[test]
 fn several_losses_in_a_window_need_no_timeout_with_newreno_or_sack() {

@@ -110,3 +110,73 @@ impl Rto {
         Time::from_ps((srtt / 8 + rttvar) * tick)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tidegate_model::profile::Profile;
+
+    use super::*;
+
+    /// The timeouts of a profile after each of the round trips, in milliseconds.
+    fn timeouts(profile: Profile, round_trips: &[u64]) -> Vec<f64> {
+        let class = ClassParams::of(profile.tcp());
+        let mut rto = Rto::NEW;
+        let mut now = Time::from_ms(1000);
+        let sampled = round_trips.iter().map(|&ms| {
+            let sent = now;
+            now += Time::from_ms(ms);
+            rto.sample(sent, now, &class);
+            rto.timeout(&class, false).secs() * 1e3
+        });
+        sampled.collect()
+    }
+
+    fn close(measured: &[f64], expected: &[f64]) {
+        assert_eq!(measured.len(), expected.len());
+        for (one, two) in measured.iter().zip(expected) {
+            assert!((one - two).abs() < 1e-6, "{measured:?}, by hand {expected:?}");
+        }
+    }
+
+    /// features C6, RFC 6298, 2.2 and 2.3, by hand in ms for 1000, 2000, 1000 and 3000:
+    /// (SRTT, RTTVAR) = (1000, 500), (1125, 625), (1109.375, 500), (1345.703125, 847.65625).
+    #[test]
+    fn the_timeout_follows_the_formula() {
+        let expected = [3000.0, 3625.0, 3109.375, 4736.328_125];
+        close(&timeouts(Profile::Rfc, &[1000, 2000, 1000, 3000]), &expected);
+    }
+
+    /// RFC 6298, 2.4: at least the minimum, 1 s in the RFC and 0.2 s in Linux.
+    #[test]
+    fn the_timeout_is_at_least_the_minimum() {
+        close(&timeouts(Profile::Rfc, &[10, 10]), &[1000.0, 1000.0]);
+        close(&timeouts(Profile::Linux, &[10, 10]), &[200.0, 200.0]);
+    }
+
+    /// Jacobson 1988, appendix A, with ticks of 10 ms and SRTT in eighths, RTTVAR in quarters, by
+    /// hand for four round trips of 20 ticks: (160, 40), (160, 30), (160, 23), (160, 18).
+    #[test]
+    fn ticks_round_the_deviation_down() {
+        let expected = [600.0, 500.0, 430.0, 380.0];
+        close(&timeouts(Profile::Ns2Of2006, &[200, 200, 200, 200]), &expected);
+    }
+
+    /// features C6, RFC 6298, 5.5 and 5.7: each expiry doubles, up to the bound (60 s), and a
+    /// sample ends the back-off (Karn: only of what was not sent again, which the sender sees to).
+    #[test]
+    fn expiries_double_and_a_sample_ends_them() {
+        let class = ClassParams::of(Profile::Rfc.tcp());
+        let mut rto = Rto::NEW;
+        rto.sample(Time::ZERO, Time::from_ms(1000), &class);
+        let waits: Vec<u64> = (0..7)
+            .map(|_| {
+                rto.back_off(class.tcp.timer_rule);
+                (rto.timeout(&class, false).secs()) as u64
+            })
+            .collect();
+        assert_eq!(waits, [6, 12, 24, 48, 60, 60, 60]);
+        rto.sample(Time::from_ms(5000), Time::from_ms(6000), &class);
+        // (1000, 375)
+        assert_eq!(rto.timeout(&class, false), Time::from_ms(2500));
+    }
+}
