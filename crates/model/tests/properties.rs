@@ -156,6 +156,12 @@ fn time() -> impl Strategy<Value = String> {
         .prop_map(|(number, unit)| format!("\"{number}{unit}\""))
 }
 
+/// A time of 1 ns or more, as between arrivals.
+fn spacing() -> impl Strategy<Value = String> {
+    let unit = prop::sample::select(vec!["ns", "us", "ms", "s", "min"]);
+    (1.0f64..5000.0, unit).prop_map(|(number, unit)| format!("\"{number}{unit}\""))
+}
+
 fn size() -> impl Strategy<Value = String> {
     let unit = prop::sample::select(vec!["B", "kB", "KiB", "MB"]);
     (1.0f64..5000.0, unit).prop_map(|(number, unit)| format!("\"{number}{unit}\""))
@@ -179,7 +185,7 @@ fn sizes() -> impl Strategy<Value = String> {
 fn arrivals() -> impl Strategy<Value = String> {
     prop_oneof![
         (0.0f64..1e6).prop_map(|rate| format!("{{ poisson = \"{rate}/s\" }}")),
-        (time(), time())
+        (spacing(), time())
             .prop_map(|(every, start)| format!("{{ every = {every}, start = {start} }}")),
         prop::collection::vec(time(), 0..5)
             .prop_map(|at| format!("{{ at = [{}] }}", at.join(", "))),
