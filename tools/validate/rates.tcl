@@ -97,10 +97,10 @@ proc host {rtt} {
 
 Class Transfer
 Transfer instproc init {start stop size rtt} {
-    global ns opt
+    global ns opt marked
     $self instvar tcp done marks
     set done ""
-    set marks {}
+    set marks [lrepeat $marked -1]
     foreach {source sink} [host $rtt] break
     if {$opt(protocol) eq "xcp"} {
         set tcp [new Agent/TCP/Reno/XCP]
@@ -117,9 +117,9 @@ Transfer instproc init {start stop size rtt} {
     $ftp attach-agent $tcp
     $tcp proc done {} "$self finished"
     if {$size > 0} {
-        $ns at $start "$tcp advance $size"
+        $tcp advance $size
     } else {
-        $ns at $start "$ftp start"
+        $ftp start
         if {$stop > 0} { $ns at $stop "$ftp stop; $tcp set maxpkts_ 1" }
     }
 }
@@ -130,16 +130,22 @@ Transfer instproc row {} {
     return "$marks -- $done"
 }
 
+# one after the other: thousands of events that wait from the beginning on slow ns-2's calendar down
 set transfers {}
+set marked 0
 set in [open $opt(flows)]
-while {[gets $in line] >= 0} {
+while {[gets $in line] >= 0} { host [lindex $line 3] }  ;# routes are computed before the start
+seek $in 0
+proc start_next {} {
+    global ns in transfers
+    if {[gets $in line] < 0} return
     foreach {start stop size rtt} $line break
-    lappend transfers [new Transfer $start $stop $size $rtt]
+    $ns at $start "lappend transfers \[new Transfer $start $stop $size $rtt\]; start_next"
 }
-close $in
+start_next
 if {$opt(step) > 0} {
     for {set at $opt(step)} {$at <= $opt(until) + 1e-9} {set at [expr {$at + $opt(step)}]} {
-        $ns at $at "foreach each \$transfers { \$each mark }"
+        $ns at $at "foreach each \$transfers { \$each mark }; incr marked"
     }
 }
 $ns at [expr {$opt(until) + 0.001}] {
