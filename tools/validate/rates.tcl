@@ -79,7 +79,7 @@ lossy $right $left $opt(loss_ack)
 
 # hosts behind fast links, two for each round trip that occurs
 proc host {rtt} {
-    global ns left right opt hosts
+    global ns left right opt hosts idle
     if {![info exists hosts($rtt)]} {
         set source [$ns node]
         set sink [$ns node]
@@ -91,16 +91,27 @@ proc host {rtt} {
             $ns queue-limit $a $b 1000000
         }
         set hosts($rtt) [list $source $sink]
+        set idle($rtt) {}
     }
     return $hosts($rtt)
 }
 
 Class Transfer
 Transfer instproc init {start stop size rtt} {
-    global ns opt marked
-    $self instvar tcp done marks
+    global ns opt marked idle
+    $self instvar tcp to at done marks
+    set at $rtt
     set done ""
     set marks [lrepeat $marked -1]
+    if {$size > 0 && [llength $idle($rtt)]} {
+        foreach {tcp to} [lindex $idle($rtt) end] break
+        set idle($rtt) [lrange $idle($rtt) 0 end-1]
+        $tcp reset
+        $to reset
+        $tcp proc done {} "$self finished"
+        $tcp advance $size
+        return
+    }
     foreach {source sink} [host $rtt] break
     if {$opt(protocol) eq "xcp"} {
         set tcp [new Agent/TCP/Reno/XCP]
@@ -123,7 +134,12 @@ Transfer instproc init {start stop size rtt} {
         if {$stop > 0} { $ns at $stop "$ftp stop; $tcp set maxpkts_ 1" }
     }
 }
-Transfer instproc finished {} { global ns; $self instvar done; set done [$ns now] }
+Transfer instproc finished {} {
+    global ns idle
+    $self instvar tcp to at done
+    set done [$ns now]
+    $ns at [expr {$done + 5}] "lappend idle($at) {$tcp $to}"
+}
 Transfer instproc mark {} { $self instvar tcp marks; lappend marks [$tcp set ack_] }
 Transfer instproc row {} {
     $self instvar done marks
