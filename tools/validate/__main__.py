@@ -125,7 +125,7 @@ def brief(value: float, digits: int = 4) -> str:
 
 def options() -> argparse.Namespace:
     """Read the command line."""
-    names = ["idle", *(case.name for case in (*CASES, *rates.EXPERIMENTS))]
+    names = ["idle", *(case.name for case in CASES), *(each.name for each in rates.EXPERIMENTS)]
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m tools.validate")
     parser.add_argument("--case", action="append", choices=names, help="only this; repeatable")
     parser.add_argument("--no-rates", action="store_true", help="leave XCP and Reno over RED out")
@@ -168,8 +168,8 @@ def main() -> int:
             waiting.append((each, jobs))
         if single:
             printer.single_flows([one.result() for one in single])
-        for case, runs in waiting:
-            printer.case(case, [one.result() for one in runs])
+        for what, runs in waiting:
+            printer.case(what, [one.result() for one in runs])
     counts = ", ".join(f"{printer.verdicts[verdict]} {verdict.value}" for verdict in Verdict)
     printer.console.print(f"\n{counts}; {time.perf_counter() - begin:.0f} s", highlight=False)
     return 1 if printer.verdicts[Verdict.DIFFERS] else 0

@@ -364,11 +364,12 @@ impl<C: Control> Sender<C> {
             }
             return;
         }
-        let full_tcp = ctx.class.tcp.loss_rule == LossRule::FullTcp;
-        if full_tcp {
+        let rule = ctx.class.tcp.loss_rule;
+        let once = rule == LossRule::OneWay && self.recover > 0;
+        if rule != LossRule::Rfc {
             // it repairs nothing that it sent before a timeout, but its window
             // swells as if it did
-            if self.after_timeout && self.una <= self.recover {
+            if (self.after_timeout || once) && self.una <= self.recover {
                 self.recovering = !ctx.class.sack();
                 return;
             }
@@ -389,7 +390,7 @@ impl<C: Control> Sender<C> {
             board.repaired_first(self.una);
         }
         self.restart_timer(ctx);
-        if !full_tcp {
+        if rule == LossRule::Rfc {
             self.send_more(address, ctx);
         }
     }
