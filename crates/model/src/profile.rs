@@ -260,9 +260,6 @@ pub enum LossRule {
     /// timeout; the third duplicate brings out the repair alone, and the
     /// acknowledgement that ends fast recovery opens the window (ns-2's FullTcp).
     FullTcp,
-    /// As `full-tcp`, but a window is halved and not rounded, and duplicates
-    /// repair one loss of it alone: the timer repairs the others (ns-2's one-way agents).
-    OneWay,
 }
 
 /// When a SYN without an answer is sent again.

@@ -111,29 +111,6 @@ fn a_timeout_leaves_one_segment() {
     assert_eq!(bursts[4], [7, 8], "and what follows it, again");
 }
 
-/// ns-2's agents differ in what they do about a second loss of a window, of which Reno's recovery
-/// learns by more duplicates: FullTcp repairs it by them, a one-way agent (`bugFix_`) leaves it to
-/// the timer. By hand, as above: 20 and 24 of the sixteen from 14 on are lost, and ten sent since
-/// say so of 24. One loss alone needs no timer under either rule.
-#[test]
-fn duplicates_repair_one_loss_of_a_window_or_each() {
-    for (rule, lost, timeouts) in [
-        ("full-tcp", &[20, 24][..], 0.0),
-        ("one-way", &[20, 24], 1.0),
-        ("full-tcp", &[20], 0.0),
-        ("one-way", &[20], 0.0),
-    ] {
-        let class = format!(
-            "size = \"100000B\"\ntransport = {{ tcp = {{ profile = \"ns2-2006\", mss = \"1000B\", \
-             window = \"none\", initial_window = 2, loss_rule = \"{rule}\" }} }}"
-        );
-        let (results, seen) = lossy(&class, 1, Flags::DATA, lost);
-        assert_eq!(column(&results.flows, "timeouts"), [timeouts], "{rule}, {lost:?}");
-        let again = seen.iter().filter(|(_, number)| *number == 24).count();
-        assert_eq!(again, lost.len(), "{rule}, {lost:?}");
-    }
-}
-
 /// The waits between the SYNs of a flow that all are lost, with the given settings.
 fn waits(tcp: &str, seed: u64) -> Vec<f64> {
     let class = format!("size = \"100B\"\ntransport = {{ tcp = {{ profile = \"rfc\", {tcp} }} }}");

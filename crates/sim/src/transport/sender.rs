@@ -364,12 +364,11 @@ impl<C: Control> Sender<C> {
             }
             return;
         }
-        let rule = ctx.class.tcp.loss_rule;
-        let once = rule == LossRule::OneWay && self.recover > 0;
-        if rule != LossRule::Rfc {
+        let full_tcp = ctx.class.tcp.loss_rule == LossRule::FullTcp;
+        if full_tcp {
             // it repairs nothing that it sent before a timeout, but its window
             // swells as if it did
-            if (self.after_timeout || once) && self.una <= self.recover {
+            if self.after_timeout && self.una <= self.recover {
                 self.recovering = !ctx.class.sack();
                 return;
             }
@@ -390,7 +389,7 @@ impl<C: Control> Sender<C> {
             board.repaired_first(self.una);
         }
         self.restart_timer(ctx);
-        if rule == LossRule::Rfc {
+        if !full_tcp {
             self.send_more(address, ctx);
         }
     }

@@ -62,7 +62,6 @@ impl Xcp {
         self.cwnd = match self.rule {
             LossRule::Rfc => f64::from(flight) / 2.0,
             LossRule::FullTcp => (self.cwnd / 2.0).floor(),
-            LossRule::OneWay => self.cwnd / 2.0,
         };
         self.cwnd = self.cwnd.max(2.0);
     }
