@@ -19,17 +19,9 @@ SAME_RATE = (
     "agree within 3 %."
 )
 
-ONE_REPAIR = (
-    "ns-2's one-way agents repair one loss of a window by duplicates and leave a second one to the "
-    "timer (bugFix_); the paper's settings here have FullTcp's rule, which repairs each. A window "
-    "of 600 packets loses two often: 73 timeouts in 60 s in ns-2, 21 here. With loss_rule = "
-    "'one-way' there are 71 here, and 45.5 Mbit/s: 8 % more than in ns-2."
-)
-
 EXPLANATIONS = (
     Explanation("one-stream-red", "retransmitted", 0.15, TIES),
     Explanation("power-220", "power", 0.20, SAME_RATE),
     Explanation("power-220", "fct_mean_s", 0.15, SAME_RATE),
     Explanation("power-220", "drops", 0.15, SAME_RATE),
-    Explanation("xcp-losses", "data_loss_0.1%", 0.35, ONE_REPAIR),
 )
