@@ -63,7 +63,6 @@ validate: $(VENV)/.dev ## Run the same transfers in ns-2 and print the two side 
 	@command -v ns >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get install -y ns2; } || \
 	    { echo 'ns-2 is not installed; as root: apt-get install -y ns2' >&2; exit 2; }
 	$(BIN)/python -m tools.validate
-	$(BIN)/python -m tools.validate.rates
 
 .PHONY: fmt
 fmt: $(VENV)/.dev ## Format Rust and Python

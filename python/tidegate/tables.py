@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from math import floor, log10
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,13 @@ from rich.text import Text
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
 
-    from rich.console import RenderableType
+    from rich.console import (
+        Console,
+        ConsoleOptions,
+        JustifyMethod,
+        RenderableType,
+        RenderResult,
+    )
 
     from tidegate.comparison import Comparison
     from tidegate.sweeping import Sweep
@@ -22,9 +29,10 @@ if TYPE_CHECKING:
     Value = Mapping[str, float | None] | float | None
 
 COLUMNS = 5
-"""Cells side by side in one table; more go into a table below."""
-WIDTH, CELL = 120, 12
-"""Letters of a line where each setting has one, and of a mean with its interval."""
+"""Cells side by side in one table, where the line has room; more go into a table below."""
+HEADING = "bold"
+LABEL = 16
+"""Letters of a label that stay together, if it can be broken at all."""
 
 
 @dataclass(frozen=True)
@@ -135,28 +143,110 @@ def _decimals(value: float, significant: int) -> int:
     return min(max(significant - 1 - floor(log10(abs(value))), 0), 3)
 
 
-def _sheet(title: str) -> Table:
-    name = Text(title, style="bold")
-    return Table(title=name, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+@dataclass(frozen=True)
+class Column:
+    """What stands in one column, top down. What is no number has the style `HEADING`."""
+
+    head: str
+    cells: tuple[Text, ...]
+
+    @property
+    def least(self) -> int:
+        """How wide it has to be: no number and no word of the head is broken."""
+        figures = (len(cell.plain) for cell in self.cells if cell.style != HEADING)
+        return max([1, *map(len, self.head.split()), *figures])
+
+    @property
+    def best(self) -> int:
+        """How wide it is with nothing broken, long heads apart."""
+        heads = min(max(map(len, self.head.splitlines()), default=0), LABEL)
+        return max([self.least, heads, *(len(cell.plain) for cell in self.cells)])
 
 
-def _table(title: str, labels: Sequence[str]) -> Table:
-    table = _sheet(title)
-    table.add_column("", no_wrap=True)
-    for label in labels:
-        table.add_column(Text(label), justify="right", overflow="fold")
-    return table
+@dataclass(frozen=True)
+class Sheets:
+    """Columns beside those that say what a line is about, in as many tables as it takes.
+
+    How many fit side by side is seen when they are printed: a terminal may be narrow.
+    """
+
+    title: str
+    about: tuple[Column, ...]
+    columns: tuple[Column, ...]
+    most: int = 100
+    right: bool = False
+    """Whether what a line is about stands at the right of its column, as numbers do."""
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
+        """Make the tables for this width."""
+        left = self.columns
+        about = [column.best for column in self.about]
+        while left:
+            most = range(min(len(left), self.most), 0, -1)
+            beside = next((n for n in most if _taken(about, left[:n]) <= options.max_width), 0)
+            now, left = left[: beside or 1], left[beside or 1 :]
+            spare = options.max_width - _taken(about, now)
+            if spare < 0:  # the narrowest of lines: words that say what it is about are broken
+                about[0] = max(about[0] + spare, 1)
+            yield self._table(now, about, spare)
+
+    def _table(self, columns: Sequence[Column], about: Sequence[int], spare: int) -> Table:
+        name = Text(self.title, style=HEADING)
+        table = Table(title=name, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+        for column, width in zip(self.about, about, strict=True):
+            justify: JustifyMethod = "right" if self.right else "left"
+            table.add_column(Text(column.head), justify=justify, width=width)
+        for column, width in zip(columns, _widths(columns, spare), strict=True):
+            table.add_column(Text(column.head), justify="right", width=width)
+        for line in zip(*(each.cells for each in (*self.about, *columns)), strict=True):
+            table.add_row(*line)
+        return table
 
 
-def _fill(table: Table, blocks: Sequence[Block], columns: Sequence[Mapping[str, Any]]) -> None:
-    for number, block in enumerate(blocks):
-        if number:
-            table.add_row("")
-        heading = [Text(_heading(block, column), style="bold") for column in columns]
-        table.add_row(Text(block.title, style="bold"), *heading)
-        for row in block.rows:
-            cells = [_cell(row, column.get(row.metric)) for column in columns]
-            table.add_row(Text(f"  {row.title}"), *cells)
+def _widths(columns: Sequence[Column], spare: int) -> list[int]:
+    """Return widths: what is to spare goes to the narrowest that have use for it."""
+    widths = [column.least for column in columns]
+    for _ in range(spare):
+        short = [at for at, column in enumerate(columns) if widths[at] < column.best]
+        if not short:
+            break
+        widths[min(short, key=widths.__getitem__)] += 1
+    return widths
+
+
+def _taken(about: Sequence[int], columns: Sequence[Column]) -> int:
+    """Return the width of a table: three letters between two columns, one at either end."""
+    widths = [*about, *(column.least for column in columns)]
+    return sum(widths) + 3 * (len(widths) - 1) + 2
+
+
+def broken(label: str, width: int = LABEL) -> str:
+    """Return a label in lines of this width where it can be broken: after `:`, `,` and spaces."""
+    lines = [""]
+    for piece in re.findall(r"[^:, ]*[:, ]*", label):
+        if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > width:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _about(blocks: Sequence[Block]) -> Column:
+    """Return what the lines are about, a blank line between two blocks."""
+    cells: list[Text] = []
+    for block in blocks:
+        cells += [Text("")] if cells else []
+        cells += [Text(block.title, style=HEADING), *(Text(f"  {row.title}") for row in block.rows)]
+    return Column("", tuple(cells))
+
+
+def _figures(label: str, column: Mapping[str, Any], blocks: Sequence[Block]) -> Column:
+    """Return what stands beside."""
+    cells: list[Text] = []
+    for block in blocks:
+        cells += [Text("")] if cells else []
+        cells += [Text(_heading(block, column), style=HEADING)]
+        cells += [_cell(row, column.get(row.metric)) for row in block.rows]
+    return Column(broken(label), tuple(cells))
 
 
 def _cell(row: Row, value: Value) -> Text:
@@ -214,12 +304,10 @@ def _side_by_side(
     columns: Sequence[Mapping[str, Any]],
     blocks: Sequence[Block],
 ) -> RenderableType:
-    tables = []
-    for first in range(0, len(labels), COLUMNS):
-        table = _table(title, labels[first : first + COLUMNS])
-        _fill(table, blocks, columns[first : first + COLUMNS])
-        tables.append(table)
-    return Group(*tables)
+    beside = [
+        _figures(label, column, blocks) for label, column in zip(labels, columns, strict=True)
+    ]
+    return Sheets(title, (_about(blocks),), tuple(beside), COLUMNS)
 
 
 def of_comparison(comparison: Comparison) -> RenderableType:
@@ -247,21 +335,15 @@ def of_sweep(sweep: Sweep) -> RenderableType:
     telling = {row.metric: row for row in _telling(subject.port)}
     rows = [telling.get(name, Row(name, name)) for name in sweep.metrics or telling]
     short = shortened(list(subject.axes))
-    taken = sum(3 + max(len(short[key]), *map(len, values)) for key, values in subject.axes.items())
-    beside = max((WIDTH - taken) // (CELL + 3), 2)
-    tables = []
-    for first in range(0, len(rows), beside):
-        some = rows[first : first + beside]
-        table = _sheet(title)
-        for key in subject.axes:
-            table.add_column(Text(short[key]), justify="right", overflow="fold")
-        for row in some:
-            table.add_column(Text(row.title), justify="right", min_width=CELL)
-        for average in sweep.averages:
-            says = [Text(value) for value in average["settings"].values()]
-            table.add_row(*says, *(_cell(row, average.get(row.metric)) for row in some))
-        tables.append(table)
-    return Group(*tables)
+    says = [
+        Column(short[key], tuple(Text(row["settings"][key]) for row in sweep.averages))
+        for key in subject.axes
+    ]
+    found = [
+        Column(row.title, tuple(_cell(row, each.get(row.metric)) for each in sweep.averages))
+        for row in rows
+    ]
+    return Sheets(title, tuple(says), tuple(found), right=True)
 
 
 def _telling(port: str | None) -> tuple[Row, ...]:
@@ -286,13 +368,11 @@ def of_run(summary: Mapping[str, Any], access: Container[str] = ()) -> Renderabl
         f"{summary['scenario']}, seed {summary['seed']}, "
         f"{summary['warmup_s']:g} to {summary['duration_s']:g} s"
     )
-    flows = _table(title, labels)
-    _fill(flows, [*FLOW_BLOCKS, _link(None)], columns)
+    flows = _side_by_side(title, labels, columns, [*FLOW_BLOCKS, _link(None)])
     return Group(flows, _ports([port for port in summary["ports"] if port["name"] not in access]))
 
 
-def _ports(ports: Sequence[Mapping[str, Any]]) -> Table:
-    table = _table("Ports", [])
+def _ports(ports: Sequence[Mapping[str, Any]]) -> Sheets:
     heads: dict[str, Callable[[Mapping[str, Any]], str]] = {
         "utilisation [%]": lambda port: shown(port["utilisation"], 100),
         "queue, mean [packets]": lambda port: shown(port["queue_mean_packets"]),
@@ -301,8 +381,8 @@ def _ports(ports: Sequence[Mapping[str, Any]]) -> Table:
         "data packets": lambda port: f"{port['data_arrived']:,}",
         "dropped": lambda port: f"{port['data_dropped']:,}",
     }
-    for head in heads:
-        table.add_column(Text(head), justify="right")
-    for port in ports:
-        table.add_row(Text(port["name"]), *(write(port) for write in heads.values()))
-    return table
+    columns = [
+        Column(head, tuple(Text(write(port)) for port in ports)) for head, write in heads.items()
+    ]
+    names = Column("", tuple(Text(port["name"]) for port in ports))
+    return Sheets("Ports", (names,), tuple(columns))

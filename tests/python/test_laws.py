@@ -4,6 +4,7 @@ import csv
 import math
 import runpy
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -34,6 +35,24 @@ def test_the_worked_examples(law):
         assert law.update(now_s, view, counts, knobs) == now_s + EPOCH_S
         assert law.alpha == pytest.approx(float(row["alpha"]), rel=1e-9), row
         assert knobs.allowance == int(float(row["alpha"])), row
+
+
+def test_the_worked_examples_of_the_rate_law():
+    # The same table as for the law in Rust (crates/core/tests/rates/own.rs).
+    law = runpy.run_path(str(EXAMPLES / "own_rate_law.py"))["LoadFactor"](target=0.95)
+    knobs = SimpleNamespace(rate_bps=0.0)
+    now_s = law.start(0.0, knobs)
+    assert (now_s, knobs.rate_bps) == (0.1, 1e6)
+    lines = (EXAMPLES / "own_rate_law.csv").read_text(encoding="utf-8").splitlines()
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    assert len(rows) == 14
+    for row in rows:
+        view = tidegate.View(rate_bps=10_000_000, queue_bytes=int(row["queue_bytes"]))
+        rtt_s = float(row["rtt_ms"]) / 1e3 or None
+        counts = SimpleNamespace(bytes=int(row["bytes"]), mean_rtt_s=rtt_s)
+        before_s, now_s = now_s, law.update(now_s, view, counts, knobs)
+        assert knobs.rate_bps == pytest.approx(float(row["rate_bps"]), rel=1e-9), row
+        assert now_s - before_s == pytest.approx(float(row["next_ms"]) / 1e3), row
 
 
 def test_it_settles_around_what_a_link_bears(law):

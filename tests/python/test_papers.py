@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -281,6 +282,18 @@ def test_the_report_names_each_claim_and_each_guess(toy, tmp_path):
     partial, _ = regenerate(toy, tmp_path / "out", only=("table1",))
     assert not partial.asked.whole(toy)
     assert "Not the whole paper" in (tmp_path / "out" / "REPORT.md").read_text()
+
+
+def test_a_text_of_its_own_is_in_the_report_and_its_runs_are_counted(toy, tmp_path):
+    # one case, three seeds; the text reads none of them, and they are runs all the same
+    more = Section("Beyond", (), text=lambda _: "Of no claim, and no picture.", cases=("cp",))
+    study = replace(toy, checks={"toy.text.never": unchecked("a toy")}, sections=(more,))
+    (Path(str(toy.folder)) / "claims.csv").write_text("\n".join(CLAIMS.splitlines()[::3]) + "\n")
+    done, bar = regenerate(study, tmp_path / "out")
+    assert (bar.runs, done.ran, done.runs.cost["runs"]) == (3, 3, 3)
+    text = (tmp_path / "out" / "REPORT.md").read_text()
+    assert "## Beyond\n\nOf no claim, and no picture.\n" in text
+    assert "\n3 runs, " in text
 
 
 def test_a_search_goes_from_coarse_to_fine(toy, tmp_path):

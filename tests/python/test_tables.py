@@ -29,8 +29,8 @@ def test_values_show_two_digits_of_their_interval(value, scale, text):
     assert shown(value, scale) == text
 
 
-def rendered(table) -> str:
-    console = Console(file=io.StringIO(), width=120)
+def rendered(table, width=120) -> str:
+    console = Console(file=io.StringIO(), width=width)
     console.print(table)
     return console.file.getvalue()
 
@@ -56,6 +56,51 @@ def test_more_controls_than_fit_go_into_a_table_below(overload):
     assert text.count("never admitted") == 2
     for gate in gates:
         assert gate in text
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 200])
+def test_no_number_is_broken_however_narrow_the_terminal(overload, width):
+    # gates that have numbers in their names, and widths that are no multiple of anything
+    gates = ["none", "fixed-rate:100", "fixed-rate:epoch=2s:rate=123456/s", "close-probe"]
+    settings = {"duration": "8s", "traffic.web.arrivals.poisson": "600/s"}
+    comparison = tidegate.compare(overload, gates=gates, seeds=2, settings=settings)
+    text = rendered(comparison.table, width)
+    assert max(map(len, text.splitlines())) <= width
+    words = text.split()
+    for average in comparison.averages:
+        for metric in ("offered_per_s", "fct_mean_s", "open_mean", "goodput_mean_bps"):
+            value = shown(average[metric], 1e-3 if "goodput" in metric else 1.0)
+            assert value in text, value
+    for label in ("none", "fixed-rate:100", "rate=123456/s", "close-probe"):
+        assert label in words
+    assert text.count("never admitted") == {40: 4, 60: 4, 80: 2, 100: 2}.get(width, 1)
+
+
+@pytest.mark.parametrize("width", [50, 80, 120])
+def test_a_sweep_breaks_no_number_either(overload, width):
+    rates = [f"{rate}/s" for rate in range(1000, 7000, 1000)]
+    settings = {"duration": "6s", "warmup": "1s"}
+    sweep = tidegate.sweep(
+        overload, {"traffic.web.arrivals.poisson": rates}, seeds=2, settings=settings
+    )
+    text = rendered(sweep.table, width)
+    assert max(map(len, text.splitlines())) <= width
+    words = text.split()
+    for rate, average in zip(rates, sweep.averages, strict=True):
+        assert rate in words
+        assert shown(average["completed_per_s"]) in text
+        assert shown(average["bottleneck.utilisation"], 100) in text
+
+
+def test_a_run_breaks_no_number_of_its_ports(overload):
+    summary = tidegate.run(overload).summary
+    ports = [
+        port | {"data_arrived": 123_456_789, "name": "from-here-to-there"}
+        for port in summary["ports"]
+    ]
+    text = rendered(of_run(summary | {"ports": ports}), 60)
+    assert max(map(len, text.splitlines())) <= 60
+    assert text.split().count("123,456,789") == len(ports)
 
 
 def test_a_scenario_of_several_classes_says_each(overload):

@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "own-law.md"
 EXAMPLE = ROOT / "examples" / "own_law.py"
 FILES = ["crates/core/src/law/session.rs", "crates/model/src/law.rs"]
+FILES += ["crates/core/src/law/rate.rs", "crates/model/src/law/stamp.rs"]
 ROWS = ["completed_per_s", "completed_share", "fct_mean_s", "fct_admitted_mean_s"]
 ROWS += ["retransmitted_share"]
 
@@ -55,7 +56,8 @@ def with_the_lines_of_the_page(text: str, diff: str) -> str:
 
 
 def test_a_law_in_rust_takes_one_file_and_two_lines() -> None:
-    # Compiled beside what is compiled already, so that only the two crates are checked again.
+    # One for sessions and one for rates, at once. Compiled beside what is compiled already, so
+    # that only the two crates are checked again.
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     copy = target / "own-law"
     shutil.rmtree(copy, ignore_errors=True)
@@ -63,13 +65,17 @@ def test_a_law_in_rust_takes_one_file_and_two_lines() -> None:
         shutil.copytree(ROOT / "crates" / crate, copy / "crates" / crate)
     for name in ("Cargo.toml", "Cargo.lock"):
         shutil.copy(ROOT / name, copy / name)
-    shutil.copy(EXAMPLE.with_suffix(".rs"), copy / "crates/core/src/law/session/aimd.rs")
+    copied = [line.split()[1:] for line in "".join(blocks("sh")).splitlines() if "cp " in line]
+    assert [Path(source).suffix for source, _ in copied] == [".rs", ".rs"]
+    for source, place in copied:
+        assert not (copy / place).exists()
+        shutil.copy(ROOT / source, copy / place)
     added = 0
     for path, diff in zip(FILES, blocks("diff"), strict=True):
         text = with_the_lines_of_the_page((copy / path).read_text(encoding="utf-8"), diff)
         (copy / path).write_text(text, encoding="utf-8")
         added += sum(line.startswith("+") and "///" not in line for line in diff.splitlines())
-    assert added == 2
+    assert added == 2 * len(copied)
     check = ["cargo", "check", "--quiet", "--offline", "-p", "tidegate-model"]
     environment = os.environ | {"CARGO_TARGET_DIR": str(target)}
     done = subprocess.run(

@@ -12,6 +12,7 @@ from tools.validate.dumbbell import Case
 from tools.validate.explained import EXPLANATIONS
 from tools.validate.judge import Explanation, Row, Verdict, rows
 from tools.validate.measure import of_trace
+from tools.validate.rates import EXPERIMENTS
 
 ROOT = Path(__file__).parents[2]
 
@@ -71,6 +72,7 @@ def test_an_explanation_is_for_one_measure_of_one_case() -> None:
 
 def test_every_explanation_is_of_a_row_that_there_is() -> None:
     measures = {(case.name, measure) for case in CASES for measure in case.measures}
+    measures |= {(each.name, measure) for each in EXPERIMENTS for measure in each.measures}
     for known in EXPLANATIONS:
         assert (known.case, known.measure) in measures
         assert 0.05 < known.at_most <= 0.5
@@ -79,7 +81,7 @@ def test_every_explanation_is_of_a_row_that_there_is() -> None:
 
 
 def test_names_are_unique_and_all_are_in_the_page() -> None:
-    names = [case.name for case in CASES]
+    names = [*(case.name for case in CASES), *(each.name for each in EXPERIMENTS)]
     assert len(set(names)) == len(names)
     page = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
     assert [name for name in names if name not in page] == []

@@ -1,6 +1,6 @@
 """Run the same transfers in tidegate and in ns-2 and print them side by side.
 
-    python -m tools.validate [--case NAME]... [--seeds N] [--jobs N] [--markdown]
+    python -m tools.validate [--case NAME]... [--no-rates] [--seeds N] [--jobs N] [--markdown]
 
 tidegate draws the flows; ns-2 gets their starts and sizes. A difference is accepted up to 5 % or
 three standard errors of the mean difference over the seeds, whichever is larger; a larger one has
@@ -23,7 +23,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from tools.validate import ns2
+from tools.validate import ns2, rates
 from tools.validate.cases import CASES, IDLE, idle
 from tools.validate.explained import EXPLANATIONS
 from tools.validate.judge import Row, Verdict, rows, spread
@@ -31,8 +31,10 @@ from tools.validate.measure import Measures, of_ns2, of_tidegate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from concurrent.futures import Future
 
     from tools.validate.dumbbell import Case
+    from tools.validate.rates import Experiment
 
     Pair = tuple[Measures, Measures]
 
@@ -70,7 +72,7 @@ class Printer:
             drawn.add_row(*line)
         self.console.print(drawn)
 
-    def case(self, case: Case, pairs: Sequence[Pair]) -> None:
+    def case(self, case: Case | Experiment, pairs: Sequence[Pair]) -> None:
         """Print one case with what is known of its disagreements."""
         drawn = rows(case.name, case.measures, pairs, EXPLANATIONS)
         self.verdicts.update(row.verdict for row in drawn)
@@ -123,16 +125,17 @@ def brief(value: float, digits: int = 4) -> str:
 
 def options() -> argparse.Namespace:
     """Read the command line."""
-    names = ["idle", *(case.name for case in CASES)]
+    names = ["idle", *(case.name for case in CASES), *(each.name for each in rates.EXPERIMENTS)]
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m tools.validate")
     parser.add_argument("--case", action="append", choices=names, help="only this; repeatable")
+    parser.add_argument("--no-rates", action="store_true", help="leave XCP and Reno over RED out")
     parser.add_argument("--seeds", type=int, help="seeds per case instead of the case's own")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
     parser.add_argument("--markdown", action="store_true", help="print tables as Markdown")
     return parser.parse_args()
 
 
-def seeds(case: Case, given: int | None) -> range:
+def seeds(case: Case | Experiment, given: int | None) -> range:
     """Return the seeds to run: as many as asked for, or the case's own number."""
     return range(1, (given or case.seeds) + 1)
 
@@ -148,18 +151,25 @@ def main() -> int:
     begin = time.perf_counter()
     printer = Printer(markdown=given.markdown)
     asked = [case for case in CASES if given.case is None or case.name in given.case]
+    tried = [each for each in rates.EXPERIMENTS if given.case is None or each.name in given.case]
+    if given.no_rates:
+        tried = []
     with ProcessPoolExecutor(given.jobs) as pool:
         flows = IDLE if given.case is None or "idle" in given.case else ()
         single = [pool.submit(run, (idle(mss, size), 1)) for mss, size in flows]
         # all at once, so that no process waits for the last run of a case
-        waiting = [
-            (case, [pool.submit(run, (case, seed)) for seed in seeds(case, given.seeds)])
-            for case in asked
-        ]
+        waiting: list[tuple[Case | Experiment, list[Future[Pair]]]] = []
+        for case in asked:
+            jobs = [pool.submit(run, (case, seed)) for seed in seeds(case, given.seeds)]
+            waiting.append((case, jobs))
+        for each in tried:
+            numbers = seeds(each, given.seeds)
+            jobs = [pool.submit(rates.run, (each.name, seed)) for seed in numbers]
+            waiting.append((each, jobs))
         if single:
             printer.single_flows([one.result() for one in single])
-        for case, runs in waiting:
-            printer.case(case, [one.result() for one in runs])
+        for what, runs in waiting:
+            printer.case(what, [one.result() for one in runs])
     counts = ", ".join(f"{printer.verdicts[verdict]} {verdict.value}" for verdict in Verdict)
     printer.console.print(f"\n{counts}; {time.perf_counter() - begin:.0f} s", highlight=False)
     return 1 if printer.verdicts[Verdict.DIFFERS] else 0

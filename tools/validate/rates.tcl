@@ -79,7 +79,7 @@ lossy $right $left $opt(loss_ack)
 
 # hosts behind fast links, two for each round trip that occurs
 proc host {rtt} {
-    global ns left right opt hosts
+    global ns left right opt hosts idle
     if {![info exists hosts($rtt)]} {
         set source [$ns node]
         set sink [$ns node]
@@ -91,16 +91,27 @@ proc host {rtt} {
             $ns queue-limit $a $b 1000000
         }
         set hosts($rtt) [list $source $sink]
+        set idle($rtt) {}
     }
     return $hosts($rtt)
 }
 
 Class Transfer
 Transfer instproc init {start stop size rtt} {
-    global ns opt
-    $self instvar tcp done marks
+    global ns opt marked idle
+    $self instvar tcp to at done marks
+    set at $rtt
     set done ""
-    set marks {}
+    set marks [lrepeat $marked -1]
+    if {$size > 0 && [llength $idle($rtt)]} {
+        foreach {tcp to} [lindex $idle($rtt) end] break
+        set idle($rtt) [lrange $idle($rtt) 0 end-1]
+        $tcp reset
+        $to reset
+        $tcp proc done {} "$self finished"
+        $tcp advance $size
+        return
+    }
     foreach {source sink} [host $rtt] break
     if {$opt(protocol) eq "xcp"} {
         set tcp [new Agent/TCP/Reno/XCP]
@@ -117,29 +128,40 @@ Transfer instproc init {start stop size rtt} {
     $ftp attach-agent $tcp
     $tcp proc done {} "$self finished"
     if {$size > 0} {
-        $ns at $start "$tcp advance $size"
+        $tcp advance $size
     } else {
-        $ns at $start "$ftp start"
+        $ftp start
         if {$stop > 0} { $ns at $stop "$ftp stop; $tcp set maxpkts_ 1" }
     }
 }
-Transfer instproc finished {} { global ns; $self instvar done; set done [$ns now] }
+Transfer instproc finished {} {
+    global ns idle
+    $self instvar tcp to at done
+    set done [$ns now]
+    $ns at [expr {$done + 5}] "lappend idle($at) {$tcp $to}"
+}
 Transfer instproc mark {} { $self instvar tcp marks; lappend marks [$tcp set ack_] }
 Transfer instproc row {} {
     $self instvar done marks
     return "$marks -- $done"
 }
 
+# one after the other: thousands of events that wait from the beginning on slow ns-2's calendar down
 set transfers {}
+set marked 0
 set in [open $opt(flows)]
-while {[gets $in line] >= 0} {
+while {[gets $in line] >= 0} { host [lindex $line 3] }  ;# routes are computed before the start
+seek $in 0
+proc start_next {} {
+    global ns in transfers
+    if {[gets $in line] < 0} return
     foreach {start stop size rtt} $line break
-    lappend transfers [new Transfer $start $stop $size $rtt]
+    $ns at $start "lappend transfers \[new Transfer $start $stop $size $rtt\]; start_next"
 }
-close $in
+start_next
 if {$opt(step) > 0} {
     for {set at $opt(step)} {$at <= $opt(until) + 1e-9} {set at [expr {$at + $opt(step)}]} {
-        $ns at $at "foreach each \$transfers { \$each mark }"
+        $ns at $at "foreach each \$transfers { \$each mark }; incr marked"
     }
 }
 $ns at [expr {$opt(until) + 0.001}] {

@@ -415,6 +415,7 @@ fn an_error_in_a_setting_shows_the_setting() {
         ("traffic.web.patience", "0s", &["--set:1:22", "traffic.web.patience=0s", "^^"]),
         ("trafic.web.patience", "1s", &["--set:1:1", "did you mean `traffic`"]),
         ("port.bottleneck.reverse.gate.law", "none", &["unknown key `reverse`"]),
+        ("port.bottleneck.gate.law", "none", &["`alpha_min`", "set `port.bottleneck.gate={ law"]),
         ("change.3.to", "1kB", &["no number `3`"]),
         ("name.first", "x", &["`name` is a single value"]),
         ("a b", "1", &["not a key"]),

@@ -45,6 +45,27 @@ fn a_stamp_has_the_settings_of_its_law() {
     assert_eq!(ports[1].stamp, None);
 }
 
+/// A law set apart from the settings of another: the message has the setting that works.
+#[test]
+fn a_law_is_set_with_its_settings() {
+    let text = text("law = \"qfcp\", gain = 0.5", "\"qfcp\"");
+    let told = |set: &[(&str, &str)]| loaded(&text, set).unwrap_err().to_string();
+    let message = told(&[("port.bottleneck.stamp.law", "rcp")]);
+    assert!(message.contains("unknown key `gain` in `port.bottleneck.stamp`"), "{message}");
+    assert!(message.contains("set `port.bottleneck.stamp={ law = \"rcp\" }`"), "{message}");
+    let whole = ("port.bottleneck.stamp", "{ law = \"rcp\" }");
+    let ports = loaded(&text, &[whole]).unwrap().network.ports;
+    assert_eq!(ports[0].stamp.as_ref().map(StampLaw::name), Some("rcp"));
+    // here the key is wrong, not the law
+    for set in [
+        &[whole, ("port.bottleneck.stamp.gain", "1")][..],
+        &[("port.bottleneck.stamp", "{ law = \"rcp\", gain = 1 }")],
+        &[("port.bottleneck.stamp.law", "qfcp"), ("port.bottleneck.stamp.gian", "1")],
+    ] {
+        assert!(!told(set).contains("go together"), "{}", told(set));
+    }
+}
+
 #[test]
 fn a_transport_may_be_a_mere_name() {
     let by_name = loaded(&text("law = \"none\"", "\"tcp\""), &[]).unwrap();

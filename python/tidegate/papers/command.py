@@ -55,7 +55,7 @@ def paper(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Copy report and pictures there too; default papers/KEY, if that is here and the"
+            help="Copy report and pictures there too; default papers/KEY of a checkout, if the"
             " whole paper was asked for.",
         ),
     ] = None,
@@ -121,6 +121,12 @@ def _end(done: Done, folder: Folder, report: Path | None, as_json: bool) -> None
     _copy(done.files, folder, report, done.asked, done.study)
 
 
+def page(key: str) -> Path | None:
+    """Return where a checkout keeps the report of a paper, or None if this is none."""
+    here = Path("papers") / key
+    return here if (here / "claims.csv").is_file() else None
+
+
 def _copy(
     names: list[str], folder: Folder, report: Path | None, asked: Asked, study: Study
 ) -> None:
@@ -129,8 +135,7 @@ def _copy(
 
     place = report
     if place is None and asked.whole(study):
-        here = Path("papers") / study.key
-        place = here if here.is_dir() else None
+        place = page(study.key)
     if place is not None:
         perform.copied(names, folder, place)
     last = "REPORT.md" if "REPORT.md" in names else names[-1]

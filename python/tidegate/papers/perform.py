@@ -152,6 +152,7 @@ def fill(runs: Runs, names: Sequence[str], bar: Bar, workers: int | None = None)
         jobs = {job.folder: job for job in runs.jobs(names)}
         missing = [job for job in jobs.values() if not runs.folder.has(job)]
         if not missing:
+            runs.used(jobs.values())
             return total
         _execute(runs.folder, missing, bar, workers)
         total += len(missing)

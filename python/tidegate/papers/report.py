@@ -142,11 +142,12 @@ def _counted(outcomes: Sequence[Outcome]) -> str:
 def _section(done: Done, section: Section, pictures: dict[str, Picture]) -> list[str]:
     mine = [each for each in done.outcomes if _of(section.claims, each)]
     shown = [pictures[name] for name in section.pictures if name in pictures]
-    if not mine and not shown:
+    text = section.text if done.asked.whole(done.study) else None
+    if not mine and not shown and text is None:
         return []
     lines = [f"## {section.title}", ""]
-    if section.text is not None and done.asked.whole(done.study):
-        lines += [section.text(done.runs), ""]
+    if text is not None:
+        lines += [text(done.runs), ""]
     for picture in shown:
         lines += [f"![{picture.title}](pictures/{picture.name}.png)", "", f"*{picture.title}*", ""]
     notes = _Notes()
@@ -253,7 +254,7 @@ def _every_claim(done: Done) -> list[str]:
 
 def _made(done: Done) -> list[str]:
     cost = done.runs.cost
-    commits = sorted({record.commit[:12] for record in done.runs.looked_at} - {""})
+    commits = sorted({record.commit[:12] for record in done.runs.noted.values()} - {""})
     by = f", runs of commit {' and '.join(commits)}" if commits else ""
     made = f"tidegate {_native.__version__}{by}"
     hops = cost["packet_hops"] / 1e6

@@ -10,6 +10,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -43,6 +44,7 @@ class Runs:
         self._changed, self._instead = changed, instead or {}
         self._records: dict[str, list[Record]] = {}
         self._values: dict[tuple[str, object], Floats] = {}
+        self.noted: dict[Path, Record] = {}
 
     def case(self, key: str) -> Case:
         """Return a case of the study, as it is run here."""
@@ -117,16 +119,14 @@ class Runs:
     def _best(self, grid: dict[float, Case], search: Search) -> float:
         return max(grid, key=lambda value: self.mean(grid[value], search.metric))
 
-    @property
-    def looked_at(self) -> list[Record]:
-        """The runs that were looked at, each once: cases of one scenario share theirs."""
-        records = {record.folder: record for each in self._records.values() for record in each}
-        return list(records.values())
+    def used(self, jobs: Iterable[Job]) -> None:
+        """Note runs that all this is taken from, each once: cases of one scenario share theirs."""
+        self.noted |= {job.folder: self.folder.record(job) for job in jobs}
 
     @cached_property
     def cost(self) -> dict[str, float]:
-        """CPU seconds, packet-hops and number of the runs that were looked at."""
-        summaries = [record.summary for record in self.looked_at]
+        """CPU seconds, packet-hops and number of the runs that were noted."""
+        summaries = [record.summary for record in self.noted.values()]
         return {
             "runs": len(summaries),
             "cpu_s": sum(each["cpu_s"] for each in summaries),

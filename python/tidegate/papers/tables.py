@@ -22,8 +22,12 @@ STYLES = {MET: "green", NOT_MET: "red"}
 def of_outcomes(done: Done) -> RenderableType:
     """Return one line per claim, and how many have which verdict."""
     table = Table(box=None, pad_edge=False)
-    for head in ("claim", "paper", "measured", "verdict"):
-        table.add_column(head, overflow="fold")
+    texts = [(measured(each), each.verdict) for each in done.outcomes]
+    figures, verdicts = (max(map(len, each)) for each in zip(("", ""), *texts, strict=True))
+    # no number is broken, and no verdict; a text is, and so is the name of a claim if need be
+    widths = {"claim": None, "paper": None, "measured": min(figures, 28), "verdict": verdicts}
+    for head, width in widths.items():
+        table.add_column(head, overflow="fold", width=width)
     for each in done.outcomes:
         style = STYLES.get(each.verdict, "yellow")
         table.add_row(

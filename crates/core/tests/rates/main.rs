@@ -2,5 +2,6 @@
 
 mod edges;
 mod golden;
+mod own;
 mod port;
 mod rig;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer, ser};
 use tidegate_core::law::aqm::Link;
-use tidegate_core::law::rate::{Grant, qfcp, rcp, vcp, xcp};
+use tidegate_core::law::rate;
 use tidegate_core::port;
 
 use super::{Nothing, choice, flat};
@@ -17,7 +17,7 @@ macro_rules! rate_laws {
         /// A rate law and its parameters.
         #[derive(Clone, PartialEq, Debug)]
         pub enum StampLaw {
-            $($(#[$doc])* $arm($module::Config),)+
+            $($(#[$doc])* $arm(rate::$module::Config),)+
             /// A law of the user's own, supplied by name when the simulation is built.
             Custom {
                 /// The name that the caller knows it by.
@@ -38,7 +38,7 @@ macro_rules! rate_laws {
             pub fn build(&self, link: Link) -> Option<port::Stamp> {
                 match self {
                     $(StampLaw::$arm(config) => {
-                        let law = Box::new($module::$arm::new(config, link));
+                        let law = Box::new(rate::$module::$arm::new(config, link));
                         Some(port::Stamp::$stamp(port::Stamper::new($half, law)))
                     })+
                     StampLaw::Custom { .. } => None,
@@ -63,7 +63,7 @@ macro_rules! rate_laws {
         pub(crate) enum StampLawDoc {
             #[serde(rename = "none")]
             None(Nothing),
-            $(#[serde(rename = $name)] $arm($module::Config),)+
+            $(#[serde(rename = $name)] $arm(rate::$module::Config),)+
             #[serde(rename = "python")]
             Python(Python),
         }
@@ -90,7 +90,7 @@ macro_rules! rate_laws {
             fn schemas(generator: &mut SchemaGenerator) -> Vec<(&'static str, Schema)> {
                 vec![
                     ("none", Nothing::json_schema(generator)),
-                    $(($name, $module::Config::json_schema(generator)),)+
+                    $(($name, rate::$module::Config::json_schema(generator)),)+
                     ("python", Python::json_schema(generator)),
                 ]
             }
@@ -100,13 +100,13 @@ macro_rules! rate_laws {
 
 rate_laws! {
     /// An equal share, by an estimate of the number of flows.
-    Qfcp(qfcp) = "qfcp", Grant(Grant);
+    Qfcp(qfcp) = "qfcp", Grant(rate::Grant);
     /// A change of rate in every packet.
-    Xcp(xcp) = "xcp", Share(xcp::Share);
+    Xcp(xcp) = "xcp", Share(rate::xcp::Share);
     /// One rate, adjusted by spare capacity and queue.
-    Rcp(rcp) = "rcp", Grant(Grant);
+    Rcp(rcp) = "rcp", Grant(rate::Grant);
     /// Two bits of load.
-    Vcp(vcp) = "vcp", Load(vcp::Load);
+    Vcp(vcp) = "vcp", Load(rate::vcp::Load);
 }
 
 /// The per-packet halves that a law of the user's own can stand over.

@@ -20,6 +20,8 @@ pub(crate) struct Refused {
     path: Vec<String>,
     /// The key that is unknown, and those that are known here.
     unknown: Option<Box<(String, Vec<String>)>>,
+    /// The law that was set apart from the settings beside it, which are of another one.
+    law: Option<String>,
 }
 
 impl std::error::Error for Refused {}
@@ -38,6 +40,7 @@ impl Refused {
             place: None,
             path: Vec::new(),
             unknown: None,
+            law: None,
         }
     }
 
@@ -65,7 +68,12 @@ impl Refused {
             Some(unknown) => {
                 let (key, known) = *unknown;
                 let inside = if within.is_empty() { within } else { format!(" in {within}") };
-                (format!("unknown key `{key}`{inside}"), spelling(&key, &known, "keys"))
+                let mut help = spelling(&key, &known, "keys");
+                if let Some(law) = self.law {
+                    let whole = format!("{}={{ law = {law:?} }}", joined(&self.path));
+                    help = format!("a law and its settings go together: set `{whole}` ({help})");
+                }
+                (format!("unknown key `{key}`{inside}"), help)
             }
             None if within.is_empty() => (self.what, self.help),
             None => {
@@ -426,6 +434,11 @@ impl<'de> de::VariantAccess<'de> for Choice<'de> {
         seed.deserialize(content).map_err(|mut error| {
             if self.content.is_none() {
                 error.place = Some(self.place.clone());
+            }
+            // a name that came by a setting, and a key that stood in the document before
+            let older = error.place.as_ref().is_some_and(|place| place.text < self.place.text);
+            if self.hidden && older && error.unknown.is_some() && error.path.is_empty() {
+                error.law = Some(self.name.to_owned());
             }
             error.under(self.name, self.hidden)
         })

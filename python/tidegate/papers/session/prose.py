@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 CASES = (
-    *(f"paths/{rate}/{way}" for rate in (100, 1000) for way in ("all", "fin5", "fin15", "syn15")),
+    *(f"paths/{rate}/{way}" for rate in (100, 1000) for way in ("all", "fin5", "fin15")),
+    "paths/1000/syn15",
     "opaque/0.15",
 )
 """What is in no picture and no claim."""
