@@ -18,8 +18,16 @@ pub(crate) struct Refused {
     place: Option<Place>,
     /// Keys from the root to the value, innermost last.
     path: Vec<String>,
-    /// The key that is unknown, and those that are known here.
-    unknown: Option<Box<(String, Vec<String>)>>,
+    /// The key that is unknown, if one is.
+    unknown: Option<Box<Unknown>>,
+}
+
+/// A key that does not belong where it stands.
+#[derive(Clone, Debug)]
+struct Unknown {
+    key: String,
+    /// Those that are known here.
+    known: Vec<String>,
     /// The law that was set apart from the settings beside it, which are of another one.
     law: Option<String>,
 }
@@ -40,7 +48,6 @@ impl Refused {
             place: None,
             path: Vec::new(),
             unknown: None,
-            law: None,
         }
     }
 
@@ -66,10 +73,10 @@ impl Refused {
         };
         let (what, help) = match self.unknown {
             Some(unknown) => {
-                let (key, known) = *unknown;
+                let Unknown { key, known, law } = *unknown;
                 let inside = if within.is_empty() { within } else { format!(" in {within}") };
                 let mut help = spelling(&key, &known, "keys");
-                if let Some(law) = self.law {
+                if let Some(law) = law {
                     let whole = format!("{}={{ law = {law:?} }}", joined(&self.path));
                     help = format!("a law and its settings go together: set `{whole}` ({help})");
                 }
@@ -176,7 +183,8 @@ impl de::Error for Refused {
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Refused {
         let known = expected.iter().map(|&name| name.to_owned()).collect();
-        Refused { unknown: Some(Box::new((field.to_owned(), known))), ..Refused::new("", "") }
+        let unknown = Unknown { key: field.to_owned(), known, law: None };
+        Refused { unknown: Some(Box::new(unknown)), ..Refused::new("", "") }
     }
 
     fn missing_field(field: &'static str) -> Refused {
@@ -248,7 +256,7 @@ impl<'de> Node {
             if let Some(unknown) = &mut error.unknown
                 && error.path.is_empty()
             {
-                unknown.1.extend(table.also.iter().map(|&name| name.to_owned()));
+                unknown.known.extend(table.also.iter().map(|&name| name.to_owned()));
             }
             error
         })?;
@@ -437,8 +445,12 @@ impl<'de> de::VariantAccess<'de> for Choice<'de> {
             }
             // a name that came by a setting, and a key that stood in the document before
             let older = error.place.as_ref().is_some_and(|place| place.text < self.place.text);
-            if self.hidden && older && error.unknown.is_some() && error.path.is_empty() {
-                error.law = Some(self.name.to_owned());
+            if let Some(unknown) = &mut error.unknown
+                && self.hidden
+                && older
+                && error.path.is_empty()
+            {
+                unknown.law = Some(self.name.to_owned());
             }
             error.under(self.name, self.hidden)
         })
