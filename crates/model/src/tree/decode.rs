@@ -18,10 +18,11 @@ pub(crate) struct Refused {
     place: Option<Place>,
     /// Keys from the root to the value, innermost last.
     path: Vec<String>,
+    /// The key that is unknown, if one is.
     unknown: Option<Box<Unknown>>,
 }
 
-/// A key that is unknown.
+/// A key that does not belong where it stands.
 #[derive(Clone, Debug)]
 struct Unknown {
     key: String,
