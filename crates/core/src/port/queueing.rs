@@ -73,7 +73,7 @@ impl<C: Default> Port<C> {
         if marked {
             let taken = self.ring.last_mut();
             taken.flags = taken.flags.with(Flags::CE);
-            self.counters.marked += 1;
+            self.tally.marked += 1;
         }
         stages.enqueued(packet, before, now);
         Outcome::Taken
@@ -146,7 +146,7 @@ impl<C: Default> Port<C> {
     fn lose_evicted(&mut self, stages: &mut Stages, victim: &Packet, now: Time) {
         stages.tombstones += 1;
         self.backlog_bytes -= u64::from(victim.size);
-        self.counters.waited_ps = self.counters.waited_ps.wrapping_add(now.ps());
+        self.tally.waited_ps = self.tally.waited_ps.wrapping_add(now.ps());
         self.lose(victim, Reason::Evicted);
         stages.lost(victim, Reason::Evicted, now);
     }

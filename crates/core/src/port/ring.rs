@@ -78,7 +78,9 @@ impl<C: Default> Ring<C> {
         }
         let place = self.place(self.tail);
         self.tail = self.tail.wrapping_add(1);
-        self.cargo[place] = cargo;
+        if size_of::<C>() > 0 {
+            self.cargo[place] = cargo;
+        }
         let slot = &mut self.packets[place];
         *slot = *packet;
         slot
@@ -95,7 +97,12 @@ impl<C: Default> Ring<C> {
             return None;
         }
         self.head = self.head.wrapping_add(1);
-        Some((&self.packets[place], std::mem::take(&mut self.cargo[place])))
+        // the place of nothing is not looked up
+        let cargo = match size_of::<C>() {
+            0 => C::default(),
+            _ => std::mem::take(&mut self.cargo[place]),
+        };
+        Some((&self.packets[place], cargo))
     }
 
     /// The packet popped last, until something is pushed.
