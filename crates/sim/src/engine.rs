@@ -95,8 +95,10 @@ pub(crate) struct Events {
     beyond: Vec<u128>,
 }
 
+/// Among fewer events than this one more is put in its place by moving others.
+const SHORT: usize = 64;
 /// Bits of the picoseconds in one slot of the fine wheel: 67 us.
-const FINE_BITS: u32 = 26;
+const FINE_BITS: u32 = 25;
 /// Bits of the number of slots of the fine wheel: 0.27 s in all.
 const FINE_SLOTS: u32 = 12;
 /// Bits of the picoseconds in one slot of the middle wheel.
@@ -147,10 +149,26 @@ impl Events {
     #[inline(never)]
     fn push_aside(&mut self, key: u128) {
         if ps_of(key) >> FINE_BITS < self.next {
-            self.late.push(Reverse(key));
+            if self.due.len() < SHORT {
+                self.put_in_order(key);
+            } else {
+                self.late.push(Reverse(key));
+            }
         } else {
             self.push_far(key);
         }
+    }
+
+    /// Adds an event to those of the present slot.
+    #[inline]
+    fn put_in_order(&mut self, key: u128) {
+        self.due.push(key);
+        let mut place = self.due.len() - 1;
+        while place > 0 && self.due[place - 1] < key {
+            self.due[place] = self.due[place - 1];
+            place -= 1;
+        }
+        self.due[place] = key;
     }
 
     fn push_far(&mut self, key: u128) {

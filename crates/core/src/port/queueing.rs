@@ -55,11 +55,11 @@ impl<C: Default> Port<C> {
                 } else {
                     stages.dropped(packet, reason, now);
                 }
-                return self.lose(packet, reason);
+                return self.lose(packet.flags, reason);
             }
             Verdict::Reject(reason) => {
                 stages.dropped(packet, reason, now);
-                self.lose(packet, reason);
+                self.lose(packet.flags, reason);
                 return Outcome::Rejected(reason);
             }
         }
@@ -147,7 +147,7 @@ impl<C: Default> Port<C> {
         stages.tombstones += 1;
         self.backlog_bytes -= u64::from(victim.size);
         self.tally.waited_ps = self.tally.waited_ps.wrapping_add(now.ps());
-        self.lose(victim, Reason::Evicted);
+        self.lose(victim.flags, Reason::Evicted);
         stages.lost(victim, Reason::Evicted, now);
     }
 

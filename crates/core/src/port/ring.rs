@@ -71,7 +71,7 @@ impl<C: Default> Ring<C> {
 
     /// Copies the packet in, to be edited in place: narrow stores before a
     /// 64-byte copy would stall the store forwarding.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&mut self, packet: &Packet, cargo: C) -> &mut Packet {
         if self.tail.wrapping_sub(self.head) as usize == self.packets.len() {
             self.grow();
