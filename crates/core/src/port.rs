@@ -384,10 +384,12 @@ impl<C: Default> Port<C> {
 
     /// Puts the packet behind the others.
     #[inline(always)]
-    fn take(&mut self, packet: &Packet, cargo: C, now: Time) {
-        self.ring.push(packet, cargo).at = now;
+    fn take(&mut self, packet: &Packet, cargo: C, now: Time) -> &mut Packet {
         self.backlog_bytes += u64::from(packet.size);
         self.tally.waited_ps = self.tally.waited_ps.wrapping_sub(now.ps());
+        let taken = self.ring.push(packet, cargo);
+        taken.at = now;
+        taken
     }
 
     #[cold]

@@ -52,11 +52,6 @@ impl<C: Default> Ring<C> {
         &mut self.packets[self.place(self.departed)]
     }
 
-    /// The packet pushed last; there must be one.
-    pub(super) fn last_mut(&mut self) -> &mut Packet {
-        &mut self.packets[self.place(self.tail.wrapping_sub(1))]
-    }
-
     /// The packet `index` places behind the oldest waiting one.
     pub(super) fn waiting_mut(&mut self, index: u32) -> Option<&mut Packet> {
         (index < self.waiting())
@@ -78,6 +73,18 @@ impl<C: Default> Ring<C> {
         }
         let place = self.place(self.tail);
         self.tail = self.tail.wrapping_add(1);
+        if size_of::<C>() > 0 {
+            self.cargo[place] = cargo;
+        }
+        let slot = &mut self.packets[place];
+        *slot = *packet;
+        slot
+    }
+
+    /// Puts a packet in the place of the waiting one at `index`.
+    #[inline]
+    pub(super) fn replace(&mut self, index: u32, packet: &Packet, cargo: C) -> &mut Packet {
+        let place = self.place(self.departed.wrapping_add(index));
         if size_of::<C>() > 0 {
             self.cargo[place] = cargo;
         }
@@ -126,7 +133,9 @@ impl<C: Default> Ring<C> {
         let here = self.place(self.departed);
         let there = self.place(self.departed.wrapping_add(index));
         self.packets.swap(here, there);
-        self.cargo.swap(here, there);
+        if size_of::<C>() > 0 {
+            self.cargo.swap(here, there);
+        }
     }
 
     /// The oldest waiting packet, which was evicted, goes in among those in
