@@ -11,6 +11,7 @@ pub mod control;
 mod document;
 pub mod draw;
 pub mod law;
+mod meaning;
 pub mod profile;
 mod report;
 pub mod route;

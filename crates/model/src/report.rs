@@ -24,7 +24,7 @@ impl Place {
 pub(crate) struct Problem {
     /// What is wrong, in one line.
     pub what: String,
-    /// What would be right.
+    /// What would be right; a second line says what the key means.
     pub help: String,
     /// Where; without a place the file as a whole is meant.
     pub place: Option<Place>,
@@ -94,14 +94,16 @@ impl Report {
     pub fn render(&self, colour: bool) -> String {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
         let render = |(problem, excerpt): &(Problem, Option<Excerpt>)| {
-            let help = Level::HELP.message(problem.help.as_str());
-            let title = Level::ERROR.primary_title(problem.what.as_str());
-            let group = match excerpt {
-                Some(excerpt) => title.element(excerpt.snippet()),
-                None => title
-                    .elements(std::iter::empty::<Snippet<'_, annotate_snippets::Annotation<'_>>>()),
-            };
-            renderer.render(&[if problem.help.is_empty() { group } else { group.element(help) }])
+            let (help, note) = problem.help.split_once('\n').unwrap_or((&problem.help, ""));
+            let mut group = Level::ERROR
+                .primary_title(problem.what.as_str())
+                .elements(excerpt.as_ref().map(Excerpt::snippet));
+            for (level, text) in [(Level::HELP, help), (Level::NOTE, note)] {
+                if !text.is_empty() {
+                    group = group.element(level.message(text));
+                }
+            }
+            renderer.render(&[group])
         };
         self.problems.iter().map(render).collect::<Vec<_>>().join("\n\n")
     }

@@ -359,6 +359,8 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
     ("\"98ms\"", "\"98Mbit\"", &["bottleneck.delay", "unit of time", "20ms"]),
     ("\"10Mbit\"", "\"-10Mbit\"", &["bottleneck.rate", "cannot be `-10Mbit`"]),
     ("\"10Mbit\"", "10", &["the number `10`", "with its unit"]),
+    // the note is the comment at the field, which the schema carries
+    ("pairs      = 10", "pairs = \"ten\"", &["whole number", "note: `topology.dumbbell.pairs`: "]),
     ("\"10Mbit\"", "\"10mbps\"", &["10Mbit", "10MB/s"]),
     ("duration = \"300s\"", "", &["`duration` is missing"]),
     ("rate = \"100Mbit\", ", "", &["topology.dumbbell.access", "`rate` is missing"]),

@@ -65,10 +65,12 @@ fn lossy(class: &str, seed: u64, what: Flags, which: &[usize]) -> (Results, Vec<
 
 /// Numbers of the data packets of a Reno flow of 1000 B segments from a window of two, in
 /// bursts: 0.1 s apart or more.
-fn bursts(lost: &[usize]) -> Vec<Vec<u32>> {
-    let class = "size = \"100000B\"\ntransport = { tcp = { profile = \"rfc\", mss = \"1000B\", \
-                 initial_window = 2, delayed_ack = false, recovery = \"reno\" } }";
-    let (_, seen) = lossy(class, 1, Flags::DATA, lost);
+fn bursts(rule: &str, lost: &[usize]) -> Vec<Vec<u32>> {
+    let class = format!(
+        "size = \"100000B\"\ntransport = {{ tcp = {{ profile = \"rfc\", mss = \"1000B\", \
+         initial_window = 2, delayed_ack = false, recovery = \"reno\", loss_rule = \"{rule}\" }} }}"
+    );
+    let (_, seen) = lossy(&class, 1, Flags::DATA, lost);
     let mut bursts: Vec<Vec<u32>> = Vec::new();
     let mut last = f64::NEG_INFINITY;
     for (at, number) in seen {
@@ -89,7 +91,7 @@ fn bursts(lost: &[usize]) -> Vec<Vec<u32>> {
 /// later it is just under twelve, and so on.
 #[test]
 fn three_duplicates_halve_the_window() {
-    let bursts = bursts(&[20]);
+    let bursts = bursts("rfc", &[20]);
     let first: Vec<usize> = bursts.iter().map(Vec::len).take(3).collect();
     assert_eq!(first, [2, 4, 8]);
     assert_eq!(bursts[3], (14..30).collect::<Vec<u32>>());
@@ -104,11 +106,41 @@ fn three_duplicates_halve_the_window() {
 /// four segments; four acknowledgements bring cwnd to 4.9, then 5.7 and 6.6.
 #[test]
 fn a_timeout_leaves_one_segment() {
-    let bursts = bursts(&[6, 7, 8, 9, 10, 11, 12, 13]);
+    let bursts = bursts("rfc", &[6, 7, 8, 9, 10, 11, 12, 13]);
     let sizes: Vec<usize> = bursts.iter().map(Vec::len).take(9).collect();
     assert_eq!(sizes, [2, 4, 8, 1, 2, 4, 4, 5, 6]);
     assert_eq!(bursts[3], [6], "the oldest one");
     assert_eq!(bursts[4], [7, 8], "and what follows it, again");
+}
+
+/// ns-2's one-way agents (`loss_rule = "one-way"`) send one new segment for each of the first two
+/// duplicates and repair one loss in a window; what else is lost in it waits for the timer. By
+/// hand: 20 and 24 are lost. As above, but 42 and 43 go out before 20 does, with 24 in flight.
+/// Five more duplicates bring cwnd from 11 + 3 to 19, the next fourteen to 33: 44 to 52. The
+/// answer to 20 asks for 24 and leaves cwnd at 11. Nine duplicates do nothing; after the timeout
+/// ssthresh is 5: one, two, four and five segments.
+#[test]
+fn one_way_agents_repair_one_loss_in_a_window() {
+    let bursts = bursts("one-way", &[20, 24]);
+    assert_eq!(bursts[3], (14..30).collect::<Vec<u32>>());
+    assert_eq!(bursts[4], (30..44).chain([20]).collect::<Vec<u32>>());
+    assert_eq!(bursts[5], (44..53).collect::<Vec<u32>>());
+    assert_eq!(bursts[6], [24]);
+    let later: Vec<usize> = bursts[6..10].iter().map(Vec::len).collect();
+    assert_eq!(later, [1, 2, 4, 5]);
+}
+
+/// The same rule, where the first segment sent after a loss was noticed is lost (44, the 46th
+/// that came): it still counts as the same window. By hand: six duplicates more than three bring
+/// cwnd to 20 and the next fourteen to 34: 44 to 53; then all up to 43 is acknowledged, and 54
+/// makes a window of 11 full. The first two of ten duplicates let out 55 and 56, the rest
+/// nothing; 44 comes by the timer.
+#[test]
+fn the_segment_behind_a_window_counts_as_of_it() {
+    let bursts = bursts("one-way", &[20, 45]);
+    assert_eq!(bursts[5], (44..55).collect::<Vec<u32>>());
+    assert_eq!(bursts[6], [55, 56]);
+    assert_eq!(bursts[7], [44]);
 }
 
 /// The waits between the SYNs of a flow that all are lost, with the given settings.

@@ -227,8 +227,9 @@ def _departures(done: Done) -> list[str]:
         others = "; ".join(other.says for other in each.alternatives)
         cells = [each.what, each.taken, " ".join(each.why.split()), others]
         lines.append(f"| {' | '.join(map(_safe, cells))} |")
-    if (done.runs.folder.target / SENSITIVITY).exists():
-        lines += ["", f"What each alternative changes: [{SENSITIVITY}]({SENSITIVITY})."]
+    if done.study.sensitive:
+        made = f"`tidegate paper {done.study.key} --sensitivity`"
+        lines += ["", f"What each alternative changes: [{SENSITIVITY}]({SENSITIVITY}), by {made}."]
     return [*lines, ""]
 
 

@@ -7,6 +7,7 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, Error as _, Unexpected, Visitor};
 
 use super::{Entry, Node, Table, Value};
+use crate::meaning::meaning;
 use crate::report::{Place, Problem};
 
 /// Why a tree does not fit a type.
@@ -67,7 +68,10 @@ impl Refused {
                 (format!("unknown key `{key}`{inside}"), spelling(&key, &known, "keys"))
             }
             None if within.is_empty() => (self.what, self.help),
-            None => (format!("{within}: {}", self.what), self.help),
+            None => {
+                let note = meaning(&self.path).map(|said| format!("\n{within}: {said}"));
+                (format!("{within}: {}", self.what), self.help + &note.unwrap_or_default())
+            }
         };
         Problem { what, help, place: self.place }
     }

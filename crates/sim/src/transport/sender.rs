@@ -361,20 +361,25 @@ impl<C: Control> Sender<C> {
         if !lost {
             if self.control.limited_transmit() {
                 self.send_more(address, ctx);
+            } else if ctx.class.tcp.loss_rule == LossRule::OneWay {
+                self.send_one(address, ctx);
             }
             return;
         }
         let full_tcp = ctx.class.tcp.loss_rule == LossRule::FullTcp;
-        if full_tcp {
+        match ctx.class.tcp.loss_rule {
             // it repairs nothing that it sent before a timeout, but its window
             // swells as if it did
-            if self.after_timeout && self.una <= self.recover {
-                self.recovering = !ctx.class.sack();
-                return;
+            LossRule::FullTcp => {
+                if self.after_timeout && self.una <= self.recover {
+                    self.recovering = !ctx.class.sack();
+                    return;
+                }
             }
-        } else if self.una < self.recover {
             // RFC 6582, 4: duplicates of what was outstanding at the last loss mean nothing
-            return;
+            LossRule::Rfc if self.una < self.recover => return,
+            LossRule::OneWay if self.una <= self.recover => return,
+            LossRule::Rfc | LossRule::OneWay => {}
         }
         self.after_timeout = false;
         self.recover = self.max;
@@ -391,6 +396,18 @@ impl<C: Control> Sender<C> {
         self.restart_timer(ctx);
         if !full_tcp {
             self.send_more(address, ctx);
+        }
+    }
+
+    /// Sends one new segment for each of the first two duplicates (RFC 3042).
+    fn send_one(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        let window = self.control.cwnd() + f64::from(self.dup_acks);
+        let fits = self.nxt - self.una < ctx.class.tcp.window
+            && f64::from(self.nxt - self.una + 1) <= window;
+        if self.dup_acks < 3 && fits && self.may_send(address, ctx) {
+            let seq = self.nxt;
+            self.nxt += 1;
+            self.transmit(seq, address, ctx);
         }
     }
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tidegate.papers.blitz.cases import CASES, NETS, PAPER, SHARES, key
+from tidegate.papers.blitz.cases import NETS, PAPER, SHARES, key
+from tidegate.papers.effective import Effective
 from tidegate.papers.finders import exact, unchecked
 
 if TYPE_CHECKING:
@@ -18,16 +18,8 @@ MILE_M = 1609.344
 LIGHT_M_S = 299_792_458.0
 
 
-class Setup:
+class Setup(Effective):
     """The effective scenarios of the cases."""
-
-    def __init__(self, study: Callable[[], Study]) -> None:
-        self._study = study
-        self.of = cache(self._of)
-
-    def _of(self, case: str) -> dict[str, Any]:
-        """Return the effective scenario of a case, as nested dicts."""
-        return tomllib.loads(self._study().document(CASES[case]).load().show())
 
     def net(self, name: str, place: int = 2) -> dict[str, Any]:
         """Return the scenario of a network, at one of its bottlenecks."""

@@ -4,37 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tidegate.papers.openings import failing, holds, listed, measured
 from tidegate.papers.report import number
-from tidegate.papers.verdicts import CALIBRATED, MET
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tidegate.papers.openings import Found
     from tidegate.papers.runs import Runs
     from tidegate.papers.verdicts import Outcome
+
+_KINDS = ("ordering", "ratio", "approx-number")
 
 
 def opening(outcomes: Sequence[Outcome], runs: Runs) -> str:
     """Return it in Markdown; a part whose claims were not asked for is left out."""
-    found = {outcome.claim.short: outcome for outcome in outcomes}
-    parts = [_gains(found), _grows(found), _ratio(found), _fails(found)]
-    whole = [part for part in parts if part]
-    return (
-        "\n".join(f"- {part}" for part in whole) or f"{len(outcomes)} claims, {runs.seeds} seeds."
-    )
+    parts = (_gains, _grows, _ratio, _fails)
+    return listed(parts, outcomes, runs)
 
 
-def _measured(found: dict[str, Outcome], name: str) -> float | None:
-    value = found[name].measured if name in found else None
-    return value if isinstance(value, float) else None
-
-
-def _holds(found: dict[str, Outcome], name: str) -> bool:
-    return name in found and found[name].verdict in (MET, CALIBRATED)
-
-
-def _gains(found: dict[str, Outcome]) -> str:
-    gains = [_measured(found, f"fig4l.ratio{mbit}") for mbit in (30, 90, 150)]
+def _gains(found: Found) -> str:
+    gains = [measured(found, f"fig4l.ratio{mbit}") for mbit in (30, 90, 150)]
     known = [gain for gain in gains if gain is not None]
     if len(known) < len(gains):
         return ""
@@ -45,8 +35,8 @@ def _gains(found: dict[str, Outcome]) -> str:
     )
 
 
-def _grows(found: dict[str, Outcome]) -> str:
-    growth = _measured(found, "fig4r.gap")
+def _grows(found: Found) -> str:
+    growth = measured(found, "fig4r.gap")
     if growth is None:
         return ""
     return (
@@ -55,11 +45,11 @@ def _grows(found: dict[str, Outcome]) -> str:
     )
 
 
-def _ratio(found: dict[str, Outcome]) -> str:
+def _ratio(found: Found) -> str:
     if "concl.ratio" not in found:
         return ""
-    answer = "holds" if _holds(found, "concl.ratio") else "does not hold"
-    window = "closes" if _holds(found, "text.aggressiveness") else "does not everywhere close"
+    answer = "holds" if holds(found, "concl.ratio") else "does not hold"
+    window = "closes" if holds(found, "text.aggressiveness") else "does not everywhere close"
     return (
         f"**The conclusion {answer}**: what is gained falls with F/BDP, in all networks at all"
         f" bottlenecks; and a TCP whose initial window grows with F/BDP {window} part of the gap"
@@ -67,14 +57,9 @@ def _ratio(found: dict[str, Outcome]) -> str:
     )
 
 
-def _fails(found: dict[str, Outcome]) -> str:
-    """Return the statements of the text that do not hold."""
-    said = [
-        each
-        for each in found.values()
-        if each.claim.kind != "setup" and each.verdict not in (MET, CALIBRATED)
-    ]
-    if not said:
-        return ""
-    names = ", ".join(f"`{each.claim.short}` ({each.verdict})" for each in said)
-    return f"**What does not hold as it stands**: {names}."
+def _fails(found: Found) -> str:
+    return failing(
+        found,
+        "What does not hold as it stands",
+        ("ordering", "ratio", "approx-number", "exact-number"),
+    )

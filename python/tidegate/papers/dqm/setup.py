@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
-from functools import cache
 from math import isclose
 from typing import TYPE_CHECKING, Any
 
-from tidegate.papers.dqm.cases import CASES, LIGHT, PACKET_BITS, at, two
+from tidegate.papers.dqm.cases import LIGHT, PACKET_BITS, at, two
+from tidegate.papers.effective import Effective
 from tidegate.papers.finders import exact
 
 if TYPE_CHECKING:
@@ -16,16 +15,8 @@ if TYPE_CHECKING:
     from tidegate.papers.study import Check, Study
 
 
-class Setup:
+class Setup(Effective):
     """The effective scenarios of the cases."""
-
-    def __init__(self, study: Callable[[], Study]) -> None:
-        self._study = study
-        self.of = cache(self._of)
-
-    def _of(self, case: str) -> dict[str, Any]:
-        """Return the effective scenario of a case, as nested dicts."""
-        return tomllib.loads(self._study().document(CASES[case]).load().show())
 
     def queue(self, case: str, port: str = "bottleneck") -> dict[str, Any]:
         """Return the queue of a port."""

@@ -4,41 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tidegate.papers.openings import failing, holds, listed, measured
 from tidegate.papers.report import number
-from tidegate.papers.verdicts import CALIBRATED, MET
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tidegate.papers.openings import Found
     from tidegate.papers.runs import Runs
     from tidegate.papers.verdicts import Outcome
 
 
 def opening(outcomes: Sequence[Outcome], runs: Runs) -> str:
     """Return it in Markdown; a part whose claims were not asked for is left out."""
-    found = {outcome.claim.short: outcome for outcome in outcomes}
-    parts = [_works(found), _baseline(found), _classes(found), _fails(found)]
-    whole = [part for part in parts if part]
-    return (
-        "\n".join(f"- {part}" for part in whole) or f"{len(outcomes)} claims, {runs.seeds} seeds."
-    )
+    parts = (_works, _baseline, _classes, _fails)
+    return listed(parts, outcomes, runs)
 
 
-def _measured(found: dict[str, Outcome], name: str) -> float | None:
-    value = found[name].measured if name in found else None
-    return value if isinstance(value, float) else None
-
-
-def _holds(found: dict[str, Outcome], name: str) -> bool:
-    return name in found and found[name].verdict in (MET, CALIBRATED)
-
-
-def _works(found: dict[str, Outcome]) -> str:
-    latency, part = (_measured(found, f"fig6c.{name}") for name in ("D_p3", "D_ratio"))
-    total = _measured(found, "fig6c.Da_ratio")
+def _works(found: Found) -> str:
+    latency, part = (measured(found, f"fig6c.{name}") for name in ("D_p3", "D_ratio"))
+    total = measured(found, "fig6c.Da_ratio")
     if latency is None or part is None or total is None:
         return ""
-    answer = "holds" if _holds(found, "text.tradeoff") else "does not hold"
+    answer = "holds" if holds(found, "text.tradeoff") else "does not hold"
     return (
         f"**The trade {answer}, by less than the paper says.** At rho 1.6 flows that are admitted"
         f" under P3 take {number(latency)} s (paper: 14.0), {number(part)} % of what they take"
@@ -46,8 +34,8 @@ def _works(found: dict[str, Outcome]) -> str:
     )
 
 
-def _baseline(found: dict[str, Outcome]) -> str:
-    latency, lost = (_measured(found, f"table1.dt.{name}") for name in ("D", "Pd"))
+def _baseline(found: Found) -> str:
+    latency, lost = (measured(found, f"table1.dt.{name}") for name in ("D", "Pd"))
     if latency is None or lost is None:
         return ""
     return (
@@ -58,24 +46,15 @@ def _baseline(found: dict[str, Outcome]) -> str:
     )
 
 
-def _classes(found: dict[str, Outcome]) -> str:
+def _classes(found: Found) -> str:
     if "fig7a.unfair" not in found:
         return ""
-    answer = "holds" if _holds(found, "fig7a.unfair") else "is not resolved"
+    answer = "holds" if holds(found, "fig7a.unfair") else "is not resolved"
     return (
         f"**Long flows gain more than short ones** under P3, at the cost of fairness: that {answer}"
         " for every mix of the two."
     )
 
 
-def _fails(found: dict[str, Outcome]) -> str:
-    """Return the statements of the text that do not hold."""
-    said = [
-        each
-        for each in found.values()
-        if each.claim.kind in ("ordering", "ratio") and each.verdict not in (MET, CALIBRATED)
-    ]
-    if not said:
-        return ""
-    names = ", ".join(f"`{each.claim.short}` ({each.verdict})" for each in said)
-    return f"**Statements that do not hold as they stand**: {names}."
+def _fails(found: Found) -> str:
+    return failing(found, "Statements that do not hold as they stand", ("ordering", "ratio"))

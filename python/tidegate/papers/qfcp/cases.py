@@ -18,13 +18,14 @@ BUFFERS = {"fct": 1875, "adapt": 225, "rtt": 731, "lossy": 500, "crowd": 225, "m
 
 _ALIKE = 'profile = "ns2-2005", mss = "960B", window = "none", nagle = false, fin_waits = false'
 _EXACT = f'{_ALIKE}, tick = "0s"'
+_ONE_WAY = 'timer_rule = "rfc", loss_rule = "one-way"'
 _RATE = f'{_EXACT}, timer_rule = "rfc", loss_rule = "rfc", lost_syn = "nothing"'
 TRANSPORTS = {
     "qfcp": f"{{ qfcp = {{ {_RATE} }} }}",
     "rcp": f"{{ rcp = {{ {_RATE} }} }}",
-    "xcp": f"{{ xcp = {{ {_EXACT} }} }}",
-    "vcp": f"{{ vcp = {{ {_EXACT} }} }}",
-    "tcp": f"{{ tcp = {{ {_ALIKE} }} }}",
+    "xcp": f"{{ xcp = {{ {_EXACT}, {_ONE_WAY}, timestamps = true }} }}",
+    "vcp": f"{{ vcp = {{ {_EXACT}, {_ONE_WAY} }} }}",
+    "tcp": f"{{ tcp = {{ {_ALIKE}, {_ONE_WAY} }} }}",
 }
 """One-way Reno of ns-2 but for what each protocol brings itself."""
 LOSSES = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)

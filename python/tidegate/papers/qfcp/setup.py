@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from tidegate.papers.effective import Effective
 from tidegate.papers.finders import exact
-from tidegate.papers.qfcp.cases import CASES, LOSSES
+from tidegate.papers.qfcp.cases import LOSSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,16 +14,8 @@ if TYPE_CHECKING:
     from tidegate.papers.study import Check, Study
 
 
-class Setup:
+class Setup(Effective):
     """The effective scenarios of the cases."""
-
-    def __init__(self, study: Callable[[], Study]) -> None:
-        self._study = study
-        self.of = cache(self._of)
-
-    def _of(self, case: str) -> dict[str, Any]:
-        """Return the effective scenario of a case, as nested dicts."""
-        return tomllib.loads(self._study().document(CASES[case]).load().show())
 
     def web(self) -> dict[str, Any]:
         """Return the traffic of the experiment on completion times."""

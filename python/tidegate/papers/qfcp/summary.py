@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.verdicts import CALIBRATED, MET
+from tidegate.papers.openings import good
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,9 +35,9 @@ def opening(outcomes: Sequence[Outcome], runs: Runs) -> str:
 
 
 def _fares(outcomes: Sequence[Outcome]) -> str:
-    good = [each for each in outcomes if each.verdict in (MET, CALIBRATED)]
-    text = f"{len(good)} of {len(outcomes)} statements hold."
-    rest = [each for each in outcomes if each not in good]
+    hold = [each for each in outcomes if good(each)]
+    text = f"{len(hold)} of {len(outcomes)} statements hold."
+    rest = [each for each in outcomes if each not in hold]
     for each in rest:
         text += f" `{each.claim.short}` ({each.verdict}): {_short(each)}"
     return text

@@ -4,54 +4,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tidegate.papers.openings import good, holds, listed, measured
 from tidegate.papers.report import number
-from tidegate.papers.verdicts import (
-    CALIBRATED,
-    CONTRADICTED,
-    MET,
-    NOT_MET,
-    UNCHECKED,
-    UNRESOLVED,
-)
+from tidegate.papers.verdicts import CONTRADICTED, NOT_MET, UNCHECKED, UNRESOLVED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tidegate.papers.openings import Found
     from tidegate.papers.runs import Runs
     from tidegate.papers.verdicts import Outcome
 
 
 def opening(outcomes: Sequence[Outcome], runs: Runs) -> str:
     """Return it in Markdown; a part whose claims were not asked for is left out."""
-    found = {outcome.claim.short: outcome for outcome in outcomes}
-    parts = [_works(found), _time(found), _shapes(found), _exact(outcomes), _fails(found)]
-    whole = [part for part in parts if part]
-    return (
-        "\n".join(f"- {part}" for part in whole) or f"{len(outcomes)} claims, {runs.seeds} seeds."
-    )
+    parts = (_works, _time, _shapes, _exact, _fails)
+    return listed(parts, outcomes, runs)
 
 
-def _measured(found: dict[str, Outcome], name: str) -> float | None:
-    value = found[name].measured if name in found else None
-    return value if isinstance(value, float) else None
-
-
-def _holds(found: dict[str, Outcome], name: str) -> bool:
-    return name in found and found[name].verdict in (MET, CALIBRATED)
-
-
-def _works(found: dict[str, Outcome]) -> str:
+def _works(found: Found) -> str:
     """Return whether session control works."""
     none, ratio = (
-        _measured(found, "table1.admit1000.completion_rate"),
-        _measured(found, "fig3.ratio17"),
+        measured(found, "table1.admit1000.completion_rate"),
+        measured(found, "fig3.ratio17"),
     )
-    level = _measured(found, "table1.admit100.completion_rate")
+    level = measured(found, "table1.admit100.completion_rate")
     if none is None or ratio is None or level is None:
         return ""
     answer = (
         "**Session control works**"
-        if _holds(found, "fig3.congested_gain10k")
+        if holds(found, "fig3.congested_gain10k")
         else "**Session control does not do what the paper says**"
     )
     return (
@@ -62,18 +44,18 @@ def _works(found: dict[str, Outcome]) -> str:
     )
 
 
-def _time(found: dict[str, Outcome]) -> str:
+def _time(found: Found) -> str:
     """Return what it does to the completion time."""
     none, cp = (
-        _measured(found, "table5.arr1000.load3.nosc.fct"),
-        _measured(found, "table5.arr1000.load3.cp.fct"),
+        measured(found, "table5.arr1000.load3.nosc.fct"),
+        measured(found, "table5.arr1000.load3.cp.fct"),
     )
-    gss = _measured(found, "table5.arr1000.load3.gssga.fct")
+    gss = measured(found, "table5.arr1000.load3.gssga.fct")
     if none is None or cp is None or gss is None:
         return ""
     lowest = (
         "lowest everywhere"
-        if _holds(found, "table5.cp_lowest")
+        if holds(found, "table5.cp_lowest")
         else "lowest in most cells, not in all"
     )
     return (
@@ -83,7 +65,7 @@ def _time(found: dict[str, Outcome]) -> str:
     )
 
 
-def _shapes(found: dict[str, Outcome]) -> str:
+def _shapes(found: Found) -> str:
     """Return what the time lines and the histograms show."""
     names = {
         "fig4.cp_best": "more short sessions under CP than under GSS+GA, and there than without",
@@ -95,14 +77,14 @@ def _shapes(found: dict[str, Outcome]) -> str:
     there = [name for name in names if name in found]
     if len(there) < len(names):
         return ""
-    good = "; ".join(names[name] for name in there if _holds(found, name))
-    bad = "; ".join(names[name] for name in there if not _holds(found, name))
+    good = "; ".join(names[name] for name in there if holds(found, name))
+    bad = "; ".join(names[name] for name in there if not holds(found, name))
     return f"**The shapes are the paper's**: {good}." + (f" Not so: {bad}." if bad else "")
 
 
-def _exact(outcomes: Sequence[Outcome]) -> str:
+def _exact(found: Found) -> str:
     """Return how the tables fare, with and without control."""
-    cells = [each for each in outcomes if each.claim.kind == "exact-number"]
+    cells = [each for each in found.values() if each.claim.kind == "exact-number"]
     none = [
         each
         for each in cells
@@ -115,8 +97,7 @@ def _exact(outcomes: Sequence[Outcome]) -> str:
     rest = [each for each in cells if each not in none]
 
     def share(some: Sequence[Outcome]) -> str:
-        good = sum(each.verdict in (MET, CALIBRATED) for each in some)
-        return f"{good} of {len(some)}"
+        return f"{sum(good(each) for each in some)} of {len(some)}"
 
     return (
         f"**Numbers**: of the cells of the tables {share(rest)} with control are within tolerance,"
@@ -125,15 +106,15 @@ def _exact(outcomes: Sequence[Outcome]) -> str:
     )
 
 
-def _fails(found: dict[str, Outcome]) -> str:
+def _fails(found: Found) -> str:
     """Return how the statements of the text and of the figures fare."""
     said = [each for each in found.values() if each.claim.kind == "ordering"]
-    good = [each for each in said if each.verdict in (MET, CALIBRATED)]
-    if not said or len(good) == len(said):
+    hold = [each for each in said if good(each)]
+    if not said or len(hold) == len(said):
         return ""
     groups = []
     for verdict in (NOT_MET, UNRESOLVED, CONTRADICTED, UNCHECKED):
         names = ", ".join(f"`{each.claim.short}`" for each in said if each.verdict == verdict)
         if names:
             groups.append(f"{verdict}: {names}")
-    return f"**Statements**: {len(good)} of {len(said)} hold. {'; '.join(groups)}."
+    return f"**Statements**: {len(hold)} of {len(said)} hold. {'; '.join(groups)}."

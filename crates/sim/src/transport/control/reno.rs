@@ -46,7 +46,7 @@ impl Reno {
         let half = match self.rule {
             // RFC 5681, eq. 4
             LossRule::Rfc => f64::from(flight) / 2.0,
-            LossRule::FullTcp => (self.cwnd / 2.0).floor(),
+            LossRule::FullTcp | LossRule::OneWay => (self.cwnd / 2.0).floor(),
         };
         self.ssthresh = half.max(2.0);
     }
@@ -104,7 +104,7 @@ impl Control for Reno {
     fn on_recovered(&mut self, _flight: u32) {
         match self.rule {
             LossRule::Rfc => self.cwnd = self.ssthresh,
-            LossRule::FullTcp => {
+            LossRule::FullTcp | LossRule::OneWay => {
                 self.cwnd = self.cwnd.min(self.ssthresh);
                 self.open();
             }
@@ -113,7 +113,7 @@ impl Control for Reno {
 
     fn on_timeout(&mut self, flight: u32, again: bool) {
         // RFC 5681, 3.1: held constant when the same segment is lost again
-        if !again || self.rule == LossRule::FullTcp {
+        if !again || self.rule != LossRule::Rfc {
             self.halve(flight);
         }
         self.cwnd = 1.0;
