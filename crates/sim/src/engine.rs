@@ -82,7 +82,7 @@ impl Entity {
 pub(crate) struct Events {
     /// The events of the slot taken last, the earliest at the end.
     due: Vec<u128>,
-    /// What was added to that slot after it was taken.
+    /// What was added to that slot after it was taken, where `due` was long.
     late: BinaryHeap<Reverse<u128>>,
     /// The first fine slot not taken yet: what lies before it is `due` or `late`.
     next: u64,
@@ -97,16 +97,18 @@ pub(crate) struct Events {
 
 /// Among fewer events than this one more is put in its place by moving others.
 const SHORT: usize = 64;
-/// Bits of the picoseconds in one slot of the fine wheel: 67 us.
+/// Bits of the picoseconds in one slot of the fine wheel: 34 us. Anything from
+/// 8 to 134 us does within 3 %; at 1 us, with an event or none to a slot, a
+/// packet-hop took a tenth longer, as what comes next is known late.
 const FINE_BITS: u32 = 25;
-/// Bits of the number of slots of the fine wheel: 0.27 s in all.
+/// Bits of the number of slots of the fine wheel: 0.14 s in all.
 const FINE_SLOTS: u32 = 12;
 /// Bits of the picoseconds in one slot of the middle wheel.
 const MIDDLE_BITS: u32 = FINE_BITS + FINE_SLOTS;
-/// Bits of the number of slots of the middle wheel: 9.4 min in all.
+/// Bits of the number of slots of the middle wheel: 4.7 min in all.
 const MIDDLE_SLOTS: u32 = 11;
 /// Bits of the number of slots of the coarse wheel, each a turn of the middle
-/// one: 6.7 days in all.
+/// one: 3.3 days in all.
 const COARSE_SLOTS: u32 = 10;
 
 // one wide integer compares without a branch between time and entity
@@ -454,10 +456,16 @@ mod tests {
         assert_eq!(order, expected);
     }
 
-    /// Any sequence of pushes and replacements comes out sorted, over spans
-    /// from picoseconds to days: against a plain sorted list.
+    /// Any sequence of pushes comes out sorted: against a plain sorted list;
+    /// over spans from picoseconds to days, and with thousands in one slot.
     #[test]
     fn wheels_keep_the_order_of_a_sorted_list() {
+        against_a_sorted_list(41);
+        against_a_sorted_list(4);
+    }
+
+    /// Events are up to 2^20 ps ahead, doubled fewer than `doublings` times.
+    fn against_a_sorted_list(doublings: u64) {
         let mut state = 1u64;
         let mut draw = |below: u64| {
             // Numerical Recipes' linear congruence; any scrambling will do here
@@ -470,7 +478,7 @@ mod tests {
             let mut now = 0;
             for number in 0..3000 {
                 for _ in 0..draw(4) {
-                    let at = now + draw(1 << 20) * (1 << draw(37));
+                    let at = now + draw(1 << 20) * (1 << draw(doublings));
                     let entity = Entity::new(Kind::Flow, number % 7);
                     if sorted.insert(key(Time::from_ps(at), entity)) {
                         events.push(Time::from_ps(at), entity);
@@ -482,7 +490,7 @@ mod tests {
                 };
                 assert_eq!(sorted.pop_first(), Some(key(at, entity)));
                 now = at.ps();
-                let again = now + 1 + draw(1 << 20) * (1 << draw(30));
+                let again = now + 1 + draw(1 << 20) * (1 << draw(doublings));
                 if draw(2) == 0 && sorted.insert(key(Time::from_ps(again), entity)) {
                     events.push(Time::from_ps(again), entity);
                 }

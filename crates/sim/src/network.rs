@@ -161,8 +161,9 @@ impl Network {
                 }
             }
             _ => {
-                let packet = packet;
-                self.send(&packet);
+                // a copy, so that the packet itself need not lie in memory
+                let elsewhere = packet;
+                self.send(&elsewhere);
             }
         }
     }
