@@ -140,11 +140,31 @@ impl Network {
     }
 
     /// A host sends a packet.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn send(&mut self, packet: &Packet) {
         match self.routes.uplinks[packet.src as usize] {
             NO_PORT => self.emit(packet.src, packet),
             uplink => self.enter(uplink, packet),
+        }
+    }
+
+    /// The same for what is sent most: see [`Port::arrive_plain`].
+    #[inline(always)]
+    pub(crate) fn send_often(&mut self, packet: Packet) {
+        let uplink = self.routes.uplinks[packet.src as usize];
+        match self.ports.get_mut(uplink as usize) {
+            Some(port) if port.is_plain() => {
+                port.arrive_plain(&packet, (), self.now);
+                if port.armed == Time::NEVER {
+                    let due = port.rearm();
+                    self.events.push(due, Entity::new(Kind::Port, uplink));
+                }
+            }
+            _ => {
+                // a copy, so that the packet itself need not lie in memory
+                let elsewhere = packet;
+                self.send(&elsewhere);
+            }
         }
     }
 
@@ -166,17 +186,27 @@ impl Network {
             return (port.rearm(), false);
         };
         self.hops += 1;
-        match self.exits[number as usize] {
+        let onward = match self.exits[number as usize] {
             Exit::Host => {
                 *arrived = *packet;
-                (port.rearm(), true)
+                return (port.rearm(), true);
             }
-            Exit::Router(routes) => {
-                let onward = self.routes.table[routes as usize + packet.dst as usize];
-                self.hand_over(number, onward, arrived)
-            }
-            Exit::Other => self.cross_other(number, arrived),
+            Exit::Router(routes) => self.routes.table[routes as usize + packet.dst as usize],
+            Exit::Other => return self.cross_other(number, arrived),
+        };
+        // straight from ring to ring
+        let both = self.ports.get_disjoint_mut([number as usize, onward as usize]);
+        let Ok([port, other]) = both else { return self.end_here(number, arrived) };
+        if !other.is_plain() {
+            return self.hand_over(number, onward);
         }
+        other.arrive_plain(port.last_delivered(), (), now);
+        // a plain port that is armed is so for a packet before this one
+        if other.armed == Time::NEVER {
+            let due = other.rearm();
+            self.events.push(due, Entity::new(Kind::Port, onward));
+        }
+        (port.rearm(), false)
     }
 
     /// The rest of [`Network::cross`] where packets get lost or are sorted.
@@ -190,26 +220,16 @@ impl Network {
             return (port.rearm(), false);
         }
         let node = self.ends[number as usize].1;
-        let onward = self.routes.next(node, packet.dst, PacketKind::of(packet.flags));
-        self.hand_over(number, onward.unwrap_or(NO_PORT), arrived)
+        match self.routes.next(node, packet.dst, PacketKind::of(packet.flags)) {
+            Some(onward) if onward != number => self.hand_over(number, onward),
+            _ => self.end_here(number, arrived),
+        }
     }
 
-    /// Moves the packet that `number` has just delivered on to `onward`,
-    /// straight from ring to ring; as [`Network::cross`].
-    // called from two places, the compiler would leave it out of line: 4 % slower
-    #[inline(always)]
-    fn hand_over(&mut self, number: u32, onward: u32, arrived: &mut Packet) -> (Time, bool) {
-        let both = self.ports.get_disjoint_mut([number as usize, onward as usize]);
-        let Ok([port, other]) = both else { return self.end_here(number, arrived) };
-        if other.is_plain() {
-            other.arrive_plain(port.last_delivered(), (), self.now);
-            let due = other.next_event();
-            if due < other.armed {
-                other.armed = due;
-                self.events.push(due, Entity::new(Kind::Port, onward));
-            }
-            return (port.rearm(), false);
-        }
+    /// The packet that `number` has just delivered goes on to `onward`.
+    #[inline(never)]
+    fn hand_over(&mut self, number: u32, onward: u32) -> (Time, bool) {
+        let port = &mut self.ports[number as usize];
         let packet = *port.last_delivered();
         let next = port.rearm();
         self.enter(onward, &packet);

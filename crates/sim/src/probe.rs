@@ -97,7 +97,7 @@ impl Snapshot {
     fn of(port: &mut Port, now: Time) -> Snapshot {
         port.advance(now);
         Snapshot {
-            counters: *port.counters(),
+            counters: port.counters(),
             waiting_ps: port.waiting_ps(now),
             busy_ps: port.busy_ps(now),
             at: now,

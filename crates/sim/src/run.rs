@@ -273,22 +273,20 @@ impl Simulation {
     /// Handles the earliest event, if it is not after `limit`.
     #[inline]
     fn step(&mut self, limit: Time) -> Result<bool, Fault> {
-        let Some((at, entity)) = self.net.events.next(limit) else { return Ok(false) };
+        let Some((at, entity)) = self.net.events.take(limit) else { return Ok(false) };
         self.net.now = at;
         if entity.kind() != Kind::Port {
-            self.net.events.remove();
             self.handle(entity)?;
             return Ok(true);
         }
         let number = entity.number();
         if self.net.ports[number as usize].armed != at {
-            self.net.events.remove();
             return Ok(true);
         }
-        // whatever this brings about comes later than now: the event keeps its
-        // place at the top until it is replaced
         let (next, arrived) = self.net.cross(number, &mut self.arrived);
-        self.net.events.replace(entity, next);
+        if next != Time::NEVER {
+            self.net.events.push(next, entity);
+        }
         if arrived {
             self.deliver();
         }

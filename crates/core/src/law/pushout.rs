@@ -17,6 +17,8 @@
 //!    level goes first and, among equals, the packet that came first.
 //!
 //! A packet that goes leaves its place in the port's ring empty; nothing moves.
+//! With priority service, where the order of places means nothing, the arrival
+//! takes that place; else the port passes over it later.
 //! Every level has a list of its packets, by their places in the ring, and a
 //! bit that says whether it has any: the worst is found without a search, and
 //! an arrival costs the same whatever waits.
@@ -72,13 +74,11 @@ impl Config {
 /// How good a packet is: 0 is never pushed out, data has 1 and up.
 pub type Level = u16;
 
-/// No packet.
-const NONE: u32 = u32::MAX;
-
 /// What is known of the packet at a place of the ring.
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
-    /// The packet of its level that came before it, and the one after.
+    /// The packet of its level that came before it, and the one after; the
+    /// ends of a list say nothing here, so that taking one off touches no other.
     older: u32,
     newer: u32,
     level: Level,
@@ -133,6 +133,7 @@ impl Levels {
     }
 
     /// The lowest level that has packets.
+    #[inline]
     fn first(&self) -> Option<usize> {
         let place = self.summary.iter().position(|word| *word != 0)?;
         let word = place * 64 + self.summary[place].trailing_zeros() as usize;
@@ -172,7 +173,7 @@ impl PushOut {
             service: config.service,
             last_level: config.levels,
             nodes: vec![Node::default(); Self::INITIAL].into(),
-            lists: vec![List { oldest: NONE, newest: NONE, packets: 0 }; levels].into(),
+            lists: vec![List { oldest: 0, newest: 0, packets: 0 }; levels].into(),
             levels: Levels::new(levels),
             front: 0,
             back: 0,
@@ -230,13 +231,10 @@ impl PushOut {
     #[inline]
     pub fn evict(&mut self, level: Level) -> Option<u32> {
         let worst = self.levels.last().filter(|worst| *worst > usize::from(level))?;
-        let place = self.lists[worst].newest;
-        if self.service == Service::Priority {
-            self.unlink(place);
-        } else {
-            self.lists[worst].newest = self.nodes[place as usize].older;
-            self.discount(worst);
-        }
+        let list = &mut self.lists[worst];
+        let place = list.newest;
+        list.newest = self.nodes[place as usize].older;
+        self.discount(worst);
         Some(self.index(place))
     }
 
@@ -246,20 +244,35 @@ impl PushOut {
         if self.back.wrapping_sub(self.front) as usize == self.nodes.len() {
             self.grow();
         }
-        let level = self.level(packet);
         let place = self.place(self.back);
         self.back = self.back.wrapping_add(1);
+        self.link(place, packet);
+    }
+
+    /// The queue has put a packet in the place of one that was evicted.
+    #[inline]
+    pub fn enqueued_at(&mut self, packet: &Packet, index: u32) {
+        self.link(self.place(self.front.wrapping_add(index)), packet);
+    }
+
+    /// Puts the packet at a place behind the others of its level.
+    #[inline]
+    fn link(&mut self, place: u32, packet: &Packet) {
+        let level = self.level(packet);
         let list = &mut self.lists[usize::from(level)];
-        let older = if list.packets == 0 { NONE } else { list.newest };
+        let older = list.newest;
         list.newest = place;
         list.packets += 1;
-        if older == NONE {
+        if list.packets == 1 {
             list.oldest = place;
             self.levels.set(usize::from(level));
         } else if self.service == Service::Priority {
             self.nodes[older as usize].newer = place;
         }
-        self.nodes[place as usize] = Node { older, newer: NONE, level, size: packet.size };
+        let node = &mut self.nodes[place as usize];
+        node.older = older;
+        node.level = level;
+        node.size = packet.size;
     }
 
     /// A level has one packet less.
@@ -285,65 +298,48 @@ impl PushOut {
         if self.service == Service::Fifo {
             return 0;
         }
-        let best = self.levels.first().map_or(NONE, |level| self.lists[level].oldest);
+        let Some(level) = self.levels.first() else { return 0 };
+        let list = &mut self.lists[level];
+        let best = list.oldest;
+        list.oldest = self.nodes[best as usize].newer;
+        self.discount(level);
         let front = self.place(self.front);
-        if best == NONE || best == front {
-            return 0;
+        if best != front {
+            self.relocate(front, best);
         }
-        let served = self.nodes[best as usize];
-        self.unlink(best);
-        self.relocate(front, best);
-        // the one that goes is now the oldest place, in no list: see `departs`
-        self.nodes[front as usize] = Node { older: front, ..served };
         self.index(best)
     }
 
-    /// The packet in the oldest place is sent.
+    /// The packet in the oldest place is sent: the one that [`PushOut::serve`] chose.
     #[inline]
     pub fn departs(&mut self) {
-        let place = self.place(self.front);
-        let node = self.nodes[place as usize];
         if self.service == Service::Fifo {
-            self.discount(usize::from(node.level));
-        } else if node.older != place {
-            self.unlink(place);
+            let place = self.place(self.front);
+            self.discount(usize::from(self.nodes[place as usize].level));
         }
         self.front = self.front.wrapping_add(1);
     }
 
-    /// Takes a packet out of the list of its level.
-    #[inline]
-    fn unlink(&mut self, place: u32) {
-        let Node { older, newer, level, .. } = self.nodes[place as usize];
-        let list = &mut self.lists[usize::from(level)];
-        if older == NONE {
-            list.oldest = newer;
-        } else {
-            self.nodes[older as usize].newer = newer;
-        }
-        if newer == NONE {
-            list.newest = older;
-        } else {
-            self.nodes[newer as usize].older = older;
-        }
-        self.discount(usize::from(level));
-    }
-
     /// A packet changes its place in the ring, not its place in its list.
+    #[inline]
     fn relocate(&mut self, from: u32, to: u32) {
-        let node = self.nodes[from as usize];
-        self.nodes[to as usize] = node;
-        let list = &mut self.lists[usize::from(node.level)];
-        if node.older == NONE {
+        let Node { older, newer, level, size } = self.nodes[from as usize];
+        let list = &mut self.lists[usize::from(level)];
+        if list.oldest == from {
             list.oldest = to;
         } else {
-            self.nodes[node.older as usize].newer = to;
+            self.nodes[older as usize].newer = to;
         }
-        if node.newer == NONE {
+        if list.newest == from {
             list.newest = to;
         } else {
-            self.nodes[node.newer as usize].older = to;
+            self.nodes[newer as usize].older = to;
         }
+        let node = &mut self.nodes[to as usize];
+        node.older = older;
+        node.newer = newer;
+        node.level = level;
+        node.size = size;
     }
 
     #[cold]
@@ -351,9 +347,6 @@ impl PushOut {
         let old = self.nodes.len() as u32;
         let mut nodes = vec![Node::default(); 2 * old as usize];
         let moved = |place: u32, front: u32| {
-            if place == NONE {
-                return NONE;
-            }
             let index = place.wrapping_sub(front) & (old - 1);
             front.wrapping_add(index) & (2 * old - 1)
         };

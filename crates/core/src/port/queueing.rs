@@ -2,6 +2,7 @@
 
 use crate::law::aqm::Found;
 use crate::law::aqm::dual_queue::{Release, Room};
+use crate::law::pushout::Service;
 use crate::law::rate::Moment;
 use crate::law::{Draw, Reason, Verdict};
 use crate::packet::{Flags, Packet};
@@ -55,25 +56,26 @@ impl<C: Default> Port<C> {
                 } else {
                     stages.dropped(packet, reason, now);
                 }
-                return self.lose(packet, reason);
+                return self.lose(packet.flags, reason);
             }
             Verdict::Reject(reason) => {
                 stages.dropped(packet, reason, now);
-                self.lose(packet, reason);
+                self.lose(packet.flags, reason);
                 return Outcome::Rejected(reason);
             }
         }
         let before = self.ring.waiting();
-        self.take(packet, cargo, now);
+        let taken = match stages.freed {
+            Some(index) => self.take_freed(index, packet, cargo, now),
+            None => self.take(packet, cargo, now),
+        };
         if admitted {
-            let taken = self.ring.last_mut();
             taken.flags = taken.flags.with(Flags::ADMITTED);
             taken.sent = now;
         }
         if marked {
-            let taken = self.ring.last_mut();
             taken.flags = taken.flags.with(Flags::CE);
-            self.counters.marked += 1;
+            self.tally.marked += 1;
         }
         stages.enqueued(packet, before, now);
         Outcome::Taken
@@ -122,33 +124,55 @@ impl<C: Default> Port<C> {
         let size = u64::from(packet.size);
         // a buffer that has shrunk drains: nothing goes but for what comes
         let missing = (self.backlog_bytes + size).saturating_sub(self.limit_bytes).min(size);
-        let mut packets_missing = u64::from(packets >= self.limit_packets);
-        let mut freed = 0;
-        if !law.can_free(level, missing) {
+        // without a limit in bytes any one packet that is worse will do
+        if missing > 0 && !law.can_free(level, missing) {
             return Verdict::Drop(Reason::QueueFull);
         }
+        let mut packets_missing = u64::from(packets >= self.limit_packets);
+        let mut freed = 0;
         while freed < missing || packets_missing > 0 {
             let Queue::PushOut(law) = &mut stages.queue else { break };
             let Some(index) = law.evict(level) else {
                 return Verdict::Drop(Reason::QueueFull);
             };
+            let anywhere = law.service() == Service::Priority;
             let Some(victim) = self.ring.waiting_mut(index) else { break };
-            let gone = *victim;
-            entomb(victim);
             packets_missing = 0;
-            freed += u64::from(gone.size);
-            self.lose_evicted(stages, &gone, now);
+            let (size, flags) = (u64::from(victim.size), victim.flags);
+            // the copy is for those who want to know what was lost
+            let gone = stages.hears_of_losses().then_some(*victim);
+            entomb(victim);
+            freed += size;
+            self.count_evicted(stages, size, flags, now);
+            if let Some(gone) = gone {
+                stages.lost(&gone, Reason::Evicted, now);
+            }
+            if anywhere && freed >= missing {
+                // who does not serve in the order of places puts what comes
+                // there, where nothing has to be passed over later
+                stages.freed = Some(index);
+                stages.tombstones -= 1;
+            }
         }
         Verdict::Pass
     }
 
+    /// Puts the packet in the place of one that was evicted.
+    fn take_freed(&mut self, index: u32, packet: &Packet, cargo: C, now: Time) -> &mut Packet {
+        self.backlog_bytes += u64::from(packet.size);
+        self.tally.waited_ps = self.tally.waited_ps.wrapping_sub(now.ps());
+        let taken = self.ring.replace(index, packet, cargo);
+        taken.at = now;
+        taken
+    }
+
     /// Counts a waiting packet that was evicted.
-    fn lose_evicted(&mut self, stages: &mut Stages, victim: &Packet, now: Time) {
+    #[inline]
+    fn count_evicted(&mut self, stages: &mut Stages, size: u64, flags: Flags, now: Time) {
         stages.tombstones += 1;
-        self.backlog_bytes -= u64::from(victim.size);
-        self.counters.waited_ps = self.counters.waited_ps.wrapping_add(now.ps());
-        self.lose(victim, Reason::Evicted);
-        stages.lost(victim, Reason::Evicted, now);
+        self.backlog_bytes -= size;
+        self.tally.waited_ps = self.tally.waited_ps.wrapping_add(now.ps());
+        self.lose(flags, Reason::Evicted);
     }
 
     /// What a discipline of the user's own says; it may evict others.
@@ -172,11 +196,14 @@ impl<C: Default> Port<C> {
         let verdict = discipline.admit(packet, &mut backlog, now, draw);
         let evicted = std::mem::take(&mut backlog.evicted);
         for victim in &evicted {
-            self.lose_evicted(stages, victim, now);
+            self.count_evicted(stages, u64::from(victim.size), victim.flags, now);
+            stages.lost(victim, Reason::Evicted, now);
         }
         verdict
     }
 
+    // out of line, so that who finds nothing to do pays nothing for it
+    #[inline(never)]
     pub(super) fn advance_staged(&mut self, now: Time) {
         let Some(mut stages) = self.stages.take() else { return };
         let kept_waiting = std::mem::replace(&mut stages.wake, Time::NEVER) != Time::NEVER;

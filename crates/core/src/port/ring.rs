@@ -52,11 +52,6 @@ impl<C: Default> Ring<C> {
         &mut self.packets[self.place(self.departed)]
     }
 
-    /// The packet pushed last; there must be one.
-    pub(super) fn last_mut(&mut self) -> &mut Packet {
-        &mut self.packets[self.place(self.tail.wrapping_sub(1))]
-    }
-
     /// The packet `index` places behind the oldest waiting one.
     pub(super) fn waiting_mut(&mut self, index: u32) -> Option<&mut Packet> {
         (index < self.waiting())
@@ -71,14 +66,28 @@ impl<C: Default> Ring<C> {
 
     /// Copies the packet in, to be edited in place: narrow stores before a
     /// 64-byte copy would stall the store forwarding.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&mut self, packet: &Packet, cargo: C) -> &mut Packet {
         if self.tail.wrapping_sub(self.head) as usize == self.packets.len() {
             self.grow();
         }
         let place = self.place(self.tail);
         self.tail = self.tail.wrapping_add(1);
-        self.cargo[place] = cargo;
+        if size_of::<C>() > 0 {
+            self.cargo[place] = cargo;
+        }
+        let slot = &mut self.packets[place];
+        *slot = *packet;
+        slot
+    }
+
+    /// Puts a packet in the place of the waiting one at `index`.
+    #[inline]
+    pub(super) fn replace(&mut self, index: u32, packet: &Packet, cargo: C) -> &mut Packet {
+        let place = self.place(self.departed.wrapping_add(index));
+        if size_of::<C>() > 0 {
+            self.cargo[place] = cargo;
+        }
         let slot = &mut self.packets[place];
         *slot = *packet;
         slot
@@ -95,7 +104,12 @@ impl<C: Default> Ring<C> {
             return None;
         }
         self.head = self.head.wrapping_add(1);
-        Some((&self.packets[place], std::mem::take(&mut self.cargo[place])))
+        // the place of nothing is not looked up
+        let cargo = match size_of::<C>() {
+            0 => C::default(),
+            _ => std::mem::take(&mut self.cargo[place]),
+        };
+        Some((&self.packets[place], cargo))
     }
 
     /// The packet popped last, until something is pushed.
@@ -119,7 +133,9 @@ impl<C: Default> Ring<C> {
         let here = self.place(self.departed);
         let there = self.place(self.departed.wrapping_add(index));
         self.packets.swap(here, there);
-        self.cargo.swap(here, there);
+        if size_of::<C>() > 0 {
+            self.cargo.swap(here, there);
+        }
     }
 
     /// The oldest waiting packet, which was evicted, goes in among those in

@@ -205,6 +205,8 @@ pub struct Stages {
     pub(super) log: Option<Vec<(Time, Packet)>>,
     /// Evicted packets that still hold a place in the ring.
     pub(super) tombstones: u32,
+    /// The place that an evicted packet leaves to the one that comes.
+    pub(super) freed: Option<u32>,
     /// When a held packet may go.
     pub(super) wake: Time,
 }
@@ -241,7 +243,10 @@ impl Stages {
         match &mut self.queue {
             Queue::DropTail | Queue::Red(_) | Queue::Custom(_) => {}
             Queue::DualQueue(dual) => dual.enqueued(packet, before),
-            Queue::PushOut(law) => law.enqueued(packet),
+            Queue::PushOut(law) => match self.freed.take() {
+                None => law.enqueued(packet),
+                Some(index) => law.enqueued_at(packet, index),
+            },
         }
         if let Some(gate) = &mut self.gate {
             gate.half.enqueued(packet, &mut gate.counts);
@@ -257,6 +262,12 @@ impl Stages {
         if let Some(stamp) = &mut self.stamp {
             stamp.arrive(packet, moment);
         }
+    }
+
+    /// Whether anyone looks at a packet that the queue has lost.
+    #[inline]
+    pub(super) fn hears_of_losses(&self) -> bool {
+        self.stamp.is_some() || self.custom.is_some()
     }
 
     /// The queue has lost the packet, before it or out of it.

@@ -301,7 +301,7 @@ impl Receiver {
             }
             _ => echo.echoed(),
         };
-        ctx.net.send(&ack);
+        ctx.net.send_often(ack);
     }
 
     /// The deadline has passed.

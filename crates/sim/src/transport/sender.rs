@@ -527,7 +527,7 @@ impl<C: Control> Sender<C> {
         packet.seq = seq;
         packet.ext = self.control.header(now);
         self.note_pace(now);
-        ctx.net.send(&packet);
+        ctx.net.send_often(packet);
     }
 
     /// The flow's timer has fired for this end.
