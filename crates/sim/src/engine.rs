@@ -73,7 +73,7 @@ impl Entity {
 /// What lies in the present slot of the fine wheel is sorted once and taken
 /// off one end, so that the next event is known long before it is due; what
 /// lies within a turn of the wheel hangs in unsorted slots. (A heap of all
-/// that is near, whose branches no predictor guesses, took 5 % longer for a
+/// that is near, whose branches no predictor guesses, took 3 to 7 % longer for a
 /// packet-hop.) Two coarser wheels hold what is farther.
 ///
 /// A hundred thousand retransmission timers in one heap would cost a cache
@@ -97,9 +97,9 @@ pub(crate) struct Events {
 
 /// Among fewer events than this one more is put in its place by moving others.
 const SHORT: usize = 64;
-/// Bits of the picoseconds in one slot of the fine wheel: 34 us. Anything from
-/// 8 to 134 us does within 3 %; at 1 us, with an event or none to a slot, a
-/// packet-hop took a tenth longer, as what comes next is known late.
+/// Bits of the picoseconds in one slot of the fine wheel: 34 us. Half and twice
+/// that measured the same within the noise of a busy machine (3 %); at 1 us,
+/// with an event or none to a slot, a packet-hop took a tenth longer.
 const FINE_BITS: u32 = 25;
 /// Bits of the number of slots of the fine wheel: 0.14 s in all.
 const FINE_SLOTS: u32 = 12;
