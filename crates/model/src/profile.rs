@@ -260,9 +260,10 @@ pub enum LossRule {
     /// timeout; the third duplicate brings out the repair alone, and the
     /// acknowledgement that ends fast recovery opens the window (ns-2's FullTcp).
     FullTcp,
-    /// The same cut, but only one in a window of data: what is lost twice in a
-    /// window waits for the timer; the first two duplicates let out a new
-    /// segment each, and the third the repair and what the window then allows
+    /// The same cut without rounding the window, but only one in a window of
+    /// data: what is lost twice in a window waits for the timer; the first two
+    /// duplicates let out a new segment each, and the third the repair and what
+    /// the window then allows; a repair ends the timing of the round trip
     /// (ns-2's one-way agents; RFC 3042).
     OneWay,
 }

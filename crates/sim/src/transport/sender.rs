@@ -394,6 +394,8 @@ impl<C: Control> Sender<C> {
             board.repaired_first(self.una);
         }
         self.restart_timer(ctx);
+        // an answer that a repair held up says nothing of the round trip (ns-2)
+        self.timing &= ctx.class.tcp.loss_rule != LossRule::OneWay;
         if !full_tcp {
             self.send_more(address, ctx);
         }

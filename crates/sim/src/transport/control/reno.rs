@@ -46,7 +46,8 @@ impl Reno {
         let half = match self.rule {
             // RFC 5681, eq. 4
             LossRule::Rfc => f64::from(flight) / 2.0,
-            LossRule::FullTcp | LossRule::OneWay => (self.cwnd / 2.0).floor(),
+            LossRule::FullTcp => (self.cwnd / 2.0).floor(),
+            LossRule::OneWay => self.cwnd / 2.0,
         };
         self.ssthresh = half.max(2.0);
     }
@@ -115,6 +116,10 @@ impl Control for Reno {
         // RFC 5681, 3.1: held constant when the same segment is lost again
         if !again || self.rule != LossRule::Rfc {
             self.halve(flight);
+        }
+        if self.rule == LossRule::OneWay {
+            // there the window may be a fraction, but not the threshold
+            self.ssthresh = self.ssthresh.floor();
         }
         self.cwnd = 1.0;
     }
