@@ -23,7 +23,7 @@ help: ## Show this list
 	    while IFS='|' read -r target text; do printf '  make %-11s %s\n' "$$target" "$$text"; done
 
 .PHONY: build
-build: $(VENV)/.built ## Make .venv/bin/tidegate (installs what is missing into .venv)
+build: $(VENV)/.built $(VENV)/.live ## Make .venv/bin/tidegate and target/release/tidegated
 
 .PHONY: demo
 demo: build ## Compare session controls on an overloaded access link: table, pictures, data
@@ -87,6 +87,10 @@ $(VENV)/.created: tools/system.sh
 
 $(VENV)/.built: $(VENV)/.created pyproject.toml $(RUST)
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) PIP_QUIET=1 $(BIN)/maturin develop --release --locked
+	touch $@
+
+$(VENV)/.live: $(VENV)/.built
+	cargo build --release --locked --package tidegate-live
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.built

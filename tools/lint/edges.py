@@ -11,6 +11,7 @@ ALLOWED: Mapping[str, frozenset[str]] = {
     "core": frozenset(),
     "model": frozenset({"core"}),
     "sim": frozenset({"model", "core"}),
+    "live": frozenset({"model", "core"}),
     "py": frozenset({"sim", "model", "core", "capture"}),
 }
 """Folder of a crate under `crates/`, and the folders of the crates it may use."""

@@ -1,0 +1,82 @@
+//! Errors of the program: what is wrong, where, and what would be right.
+
+use std::fmt::{self, Display};
+use std::process::ExitCode;
+
+/// How the program ends when it does not end well; the numbers are exit codes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Kind {
+    /// It was asked for something that works, and that did not work out.
+    Failed = 1,
+    /// What it was asked for is wrong: its arguments, or a file that they name.
+    Usage = 2,
+}
+
+/// An error with its place and its remedy.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// What kind of an end it is.
+    pub kind: Kind,
+    /// Where: a file with its line, an address, an argument.
+    pub place: String,
+    /// What is wrong there.
+    pub what: String,
+    /// What would be right; empty: nothing is known to help.
+    pub remedy: String,
+}
+
+impl Failure {
+    /// What was asked for is wrong at `place`.
+    pub fn usage(place: impl Display, what: impl Display) -> Failure {
+        Failure::new(Kind::Usage, place, what)
+    }
+
+    /// Something went wrong at `place`.
+    pub fn failed(place: impl Display, what: impl Display) -> Failure {
+        Failure::new(Kind::Failed, place, what)
+    }
+
+    fn new(kind: Kind, place: impl Display, what: impl Display) -> Failure {
+        let (place, what) = (place.to_string(), what.to_string());
+        Failure { kind, place, what, remedy: String::new() }
+    }
+
+    /// The same with what would be right.
+    #[must_use]
+    pub fn remedy(mut self, remedy: impl Display) -> Failure {
+        self.remedy = remedy.to_string();
+        self
+    }
+
+    /// The exit code.
+    pub fn code(&self) -> ExitCode {
+        ExitCode::from(self.kind as u8)
+    }
+}
+
+impl Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.what)?;
+        if self.remedy.is_empty() { Ok(()) } else { write!(f, "\n  {}", self.remedy) }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The form of every error of the program: place, what is wrong, then the remedy on a line of its own.
+    #[test]
+    fn says_where_what_and_what_would_be_right() {
+        let failure =
+            Failure::usage("node.toml:3", "no such key `adress`").remedy("write `address`");
+        assert_eq!(failure.to_string(), "node.toml:3: no such key `adress`\n  write `address`");
+        assert_eq!(
+            Failure::failed("127.0.0.1:9", "no answer").to_string(),
+            "127.0.0.1:9: no answer"
+        );
+    }
+}
