@@ -21,7 +21,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use tidegate_core::law::session::{Counts, Knobs, Limiter, Refused, check_epoch, within};
+use tidegate_core::law::session::{Counts, Knobs, Limiter};
+use tidegate_core::law::settings::{Refused, check_epoch, within};
 use tidegate_core::law::{Decision, Fault, Interval, View};
 use tidegate_core::units::Time;
 

@@ -19,9 +19,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use tidegate_core::law::aqm::Link;
 use tidegate_core::law::rate::{Counts, Knobs};
-use tidegate_core::law::session::{Refused, within};
+use tidegate_core::law::settings::{Link, Refused, within};
 use tidegate_core::law::{Decision, Fault, Interval, View};
 use tidegate_core::units::Time;
 

@@ -8,8 +8,8 @@ use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use tidegate_core::law::Draw;
-use tidegate_core::law::aqm::Link;
 use tidegate_core::law::pushout::{Config, PushOut, Service};
+use tidegate_core::law::settings::Link;
 use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::port::{Limit, Port, Queue, Stages};
 use tidegate_core::units::{Rate, Time};

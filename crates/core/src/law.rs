@@ -9,6 +9,7 @@ pub mod aqm;
 pub mod pushout;
 pub mod rate;
 pub mod session;
+pub mod settings;
 
 use crate::packet::{Flags, Packet};
 use crate::units::{Rate, Time};

@@ -1,8 +1,9 @@
 //! Dual-queue management against the paper's figures and hand calculations.
 
+use tidegate_core::law::aqm::Found;
 use tidegate_core::law::aqm::dual_queue::{Blocked, Config, Curve, DualQueue, Measure, Over, Room};
 use tidegate_core::law::aqm::red::{self, Red};
-use tidegate_core::law::aqm::{Found, Link, Setting};
+use tidegate_core::law::settings::{Link, Setting};
 use tidegate_core::law::{Draw, Reason, Verdict};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::{Limit, Outcome, Port, Queue, Stages};

@@ -8,8 +8,9 @@
 use std::collections::VecDeque;
 
 use proptest::prelude::*;
+use tidegate_core::law::aqm::Found;
 use tidegate_core::law::aqm::red::{self, Red};
-use tidegate_core::law::aqm::{Found, Link, Setting};
+use tidegate_core::law::settings::{Link, Setting};
 use tidegate_core::law::{Draw, PerPacket, Reason, Verdict};
 use tidegate_core::packet::{Ext, Packet};
 use tidegate_core::port::{Backlog, Discipline, Limit, Next, Outcome, Port, Queue, Stages};

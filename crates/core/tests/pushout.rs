@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use proptest::prelude::*;
-use tidegate_core::law::aqm::Link;
 use tidegate_core::law::pushout::{Config, PushOut, Service};
+use tidegate_core::law::settings::Link;
 use tidegate_core::law::{Draw, Reason};
 use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::port::{Limit, Outcome, Port, Queue, Stages};

@@ -1,7 +1,8 @@
 //! RED against closed forms and hand calculations.
 
 use tidegate_core::law::aqm::red::{Config, Red};
-use tidegate_core::law::aqm::{Average, Found, Link, Setting};
+use tidegate_core::law::aqm::{Average, Found};
+use tidegate_core::law::settings::{Link, Setting};
 use tidegate_core::law::{Draw, Reason, Verdict};
 use tidegate_core::units::{Rate, Size, Time};
 

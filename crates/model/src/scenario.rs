@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use tidegate_core::law::aqm::Link;
 use tidegate_core::law::session::{Opener, Refusal};
+use tidegate_core::law::settings::Link;
 pub use tidegate_core::port::Limit;
 use tidegate_core::units::{Length, Rate, Time};
 

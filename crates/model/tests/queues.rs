@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tidegate_core::law::aqm::{self, dual_queue, red};
-use tidegate_core::law::pushout;
+use tidegate_core::law::aqm::{dual_queue, red};
+use tidegate_core::law::{pushout, settings};
 use tidegate_model::scenario::Queue;
 use tidegate_model::{Report, Scenario, Setting, Source, load, schema, show};
 
@@ -36,8 +36,8 @@ fn a_queue_has_the_settings_of_its_law_and_the_rest_by_default() {
     let text = text("law = \"red\", min_th = 15, max_th = 45.5, w = \"auto\"");
     let scenario = loaded(&text, &[("port.bottleneck.queue.ecn", "true")]).unwrap();
     let wanted = red::Config {
-        min_th: aqm::Setting::Is(15.0),
-        max_th: aqm::Setting::Is(45.5),
+        min_th: settings::Setting::Is(15.0),
+        max_th: settings::Setting::Is(45.5),
         ecn: true,
         ..red::Config::default()
     };
@@ -54,7 +54,7 @@ fn a_dual_queue_lies_over_another_queue() {
     let set = [("port.bottleneck.queue.over.min_th", "15"), ("port.bottleneck.queue.queues", "1")];
     let scenario = loaded(&text, &set).unwrap();
     let beneath =
-        red::Config { min_th: aqm::Setting::Is(15.0), max_p: 0.3, ..red::Config::default() };
+        red::Config { min_th: settings::Setting::Is(15.0), max_p: 0.3, ..red::Config::default() };
     let wanted = dual_queue::Config {
         x_M: 90.0,
         P_M: 0.4,

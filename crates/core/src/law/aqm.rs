@@ -6,20 +6,8 @@
 
 pub mod dual_queue;
 pub mod red;
-mod setting;
 
-use crate::units::{Pace, Rate, Time};
-
-pub use setting::Setting;
-
-/// The link behind a queue, as parameters that set themselves depend on it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Link {
-    /// Capacity at the start.
-    pub rate: Rate,
-    /// Propagation delay.
-    pub delay: Time,
-}
+use crate::units::{Pace, Time};
 
 /// What an arrival finds at its queue.
 #[derive(Clone, Copy)]

@@ -29,8 +29,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::law::aqm::Link;
-use crate::law::session::{Refused, within};
+use crate::law::settings::{Link, Refused, within};
 use crate::packet::{Ext, Flags, Packet};
 
 /// In which order packets are sent.

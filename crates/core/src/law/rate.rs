@@ -14,7 +14,6 @@ pub mod vcp;
 pub mod xcp;
 
 use super::Interval;
-use super::session::Refused;
 use crate::packet::{Ext, Packet};
 use crate::units::Time;
 
@@ -132,14 +131,6 @@ impl Half for Grant {
             header.request = knobs.rate.max(1) as u32;
         }
     }
-}
-
-/// Refuses a span of time outside `low..=high`.
-fn within_time(field: &'static str, value: Time, low: Time, high: Time) -> Result<(), Refused> {
-    if (low..=high).contains(&value) {
-        return Ok(());
-    }
-    Err((field, format!("{value} is out of range: write a time from {low} to {high}")))
 }
 
 /// A rate in whole bytes per second, at least one.

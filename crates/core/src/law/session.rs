@@ -249,30 +249,5 @@ impl Carry {
     }
 }
 
-/// What a parameter has against its value: the field and the message.
-pub type Refused = (&'static str, String);
-
-/// Refuses a number outside `low..=high`.
-///
-/// # Errors
-/// The field and the range.
-pub fn within(field: &'static str, value: f64, low: f64, high: f64) -> Result<(), Refused> {
-    if (low..=high).contains(&value) {
-        return Ok(());
-    }
-    Err((field, format!("{value} is out of range: write a number from {low} to {high}")))
-}
-
-/// Refuses an epoch shorter than 1 ms or longer than 1 h.
-///
-/// # Errors
-/// The field and the range.
-pub fn check_epoch(epoch: Time) -> Result<(), Refused> {
-    if (Time::from_ms(1)..=Time::from_secs(3_600)).contains(&epoch) {
-        return Ok(());
-    }
-    Err(("epoch", format!("{epoch} is out of range: write a time from 1ms to 1h")))
-}
-
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! Drives the interval half of a rate law by hand.
 
-use tidegate_core::law::aqm::Link;
 use tidegate_core::law::rate::{Counts, Knobs};
+use tidegate_core::law::settings::Link;
 use tidegate_core::law::{Decision, Interval, View};
 use tidegate_core::units::{Rate, Time};
 

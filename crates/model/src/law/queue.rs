@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer, ser};
-use tidegate_core::law::aqm::{Link, dual_queue, red};
+use tidegate_core::law::aqm::{dual_queue, red};
 use tidegate_core::law::pushout;
+use tidegate_core::law::settings::Link;
 use tidegate_core::port;
 
 use super::{Nothing, choice, flat};

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer, ser};
-use tidegate_core::law::aqm::Link;
 use tidegate_core::law::rate;
+use tidegate_core::law::settings::Link;
 use tidegate_core::port;
 
 use super::{Nothing, choice, flat};

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use tidegate_core::law::aqm::Link;
 use tidegate_core::law::rate::qfcp::{Config, Qfcp};
 use tidegate_core::law::rate::{Counts, Knobs};
+use tidegate_core::law::settings::Link;
 use tidegate_core::law::{Decision, Draw, Fault, Interval, PerPacket, Verdict, View};
 use tidegate_core::packet::{Ext, Packet};
 use tidegate_core::port::{Stages, Stamp};

@@ -39,13 +39,13 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::law::session::{Refused, within};
+use crate::law::settings::{Link, Refused, Setting, within};
 use crate::law::{Draw, Reason, Verdict};
 use crate::packet::{Flags, Packet};
 use crate::units::{Pace, Size, Time};
 
 use super::red::{self, Red};
-use super::{Average, Found, Link, Setting};
+use super::{Average, Found};
 
 mod over;
 

@@ -42,11 +42,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::law::session::{Refused, within};
+use crate::law::settings::{Link, Refused, Setting, within};
 use crate::law::{Draw, Reason, Verdict};
 use crate::units::{Pace, Size, Time};
 
-use super::{Average, Found, Link, Setting};
+use super::{Average, Found};
 
 /// Parameters of RED.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

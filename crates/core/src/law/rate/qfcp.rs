@@ -34,12 +34,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::law::aqm::Link;
-use crate::law::session::{Refused, within};
+use crate::law::settings::{Link, Refused, within, within_time};
 use crate::law::{Decision, Fault, Interval, View};
 use crate::units::Time;
 
-use super::{Counts, Knobs, whole, within_time};
+use super::{Counts, Knobs, whole};
 
 /// Least share of the capacity that is divided among the flows.
 const LEAST_SPARE: f64 = 0.01;

@@ -26,12 +26,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::law::aqm::Link;
-use crate::law::session::{Refused, within};
+use crate::law::settings::{Link, Refused, within, within_time};
 use crate::law::{Decision, Fault, Interval, View};
 use crate::units::Time;
 
-use super::{Counts, Knobs, whole, within_time};
+use super::{Counts, Knobs, whole};
 
 /// A packet, where the least rate is given in packets.
 const PACKET_BYTES: f64 = 1000.0;

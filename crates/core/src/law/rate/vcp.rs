@@ -21,13 +21,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::law::aqm::Link;
-use crate::law::session::{Refused, within};
+use crate::law::settings::{Link, Refused, within, within_time};
 use crate::law::{Decision, Fault, Interval, View};
 use crate::packet::{Ext, Packet};
 use crate::units::Time;
 
-use super::{Half, Moment, within_time};
+use super::{Half, Moment};
 
 /// The code of a load below the lower bound.
 pub const LOW: u8 = 1;

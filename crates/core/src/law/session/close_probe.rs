@@ -34,10 +34,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::law::settings::{Refused, check_epoch, within};
 use crate::law::{Decision, Fault, Interval, View};
 use crate::units::Time;
 
-use super::{Carry, Counts, Knobs, Limiter, Refused, check_epoch, within};
+use super::{Carry, Counts, Knobs, Limiter};
 
 /// Parameters of close and probe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

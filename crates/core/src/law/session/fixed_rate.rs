@@ -16,10 +16,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::law::settings::{Refused, check_epoch};
 use crate::law::{Decision, Fault, Interval, View};
 use crate::units::{Frequency, Time};
 
-use super::{Carry, Counts, Knobs, Limiter, Refused, check_epoch};
+use super::{Carry, Counts, Knobs, Limiter};
 
 /// Parameters of a fixed rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -18,10 +18,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::law::settings::{Refused, check_epoch, within};
 use crate::law::{Decision, Fault, Interval, View};
 use crate::units::Time;
 
-use super::{AllOrNothing, Counts, Knobs, Limiter, Refused, check_epoch, within};
+use super::{AllOrNothing, Counts, Knobs, Limiter};
 
 /// Parameters of admission by link occupancy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::law::aqm::{Link, red};
-use crate::law::session::Refused;
+use crate::law::aqm::red;
+use crate::law::settings::{Link, Refused};
 
 /// The law of the data queue.
 ///

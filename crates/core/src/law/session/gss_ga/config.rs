@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::law::session::{Limiter, Refused, change, check_epoch, within};
+use crate::law::session::{Limiter, change};
+use crate::law::settings::{Refused, check_epoch, within};
 use crate::units::Time;
 
 /// Parameters of GSS+GA.

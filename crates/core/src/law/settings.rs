@@ -1,4 +1,5 @@
-//! Parameters that can set themselves.
+//! What the settings of all laws share: ranges, refusals, and parameters that
+//! set themselves by the link that a law stands at.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,7 +7,49 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::law::session::{Refused, within};
+use crate::units::{Rate, Time};
+
+/// The link that a law stands at, as parameters that set themselves depend on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Link {
+    /// Capacity at the start.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Time,
+}
+
+/// What a parameter has against its value: the field and the message.
+pub type Refused = (&'static str, String);
+
+/// Refuses a number outside `low..=high`.
+///
+/// # Errors
+/// The field and the range.
+pub fn within(field: &'static str, value: f64, low: f64, high: f64) -> Result<(), Refused> {
+    if (low..=high).contains(&value) {
+        return Ok(());
+    }
+    Err((field, format!("{value} is out of range: write a number from {low} to {high}")))
+}
+
+/// Refuses a span of time outside `low..=high`.
+///
+/// # Errors
+/// The field and the range.
+pub fn within_time(field: &'static str, value: Time, low: Time, high: Time) -> Result<(), Refused> {
+    if (low..=high).contains(&value) {
+        return Ok(());
+    }
+    Err((field, format!("{value} is out of range: write a time from {low} to {high}")))
+}
+
+/// Refuses an epoch shorter than 1 ms or longer than 1 h.
+///
+/// # Errors
+/// The field and the range.
+pub fn check_epoch(epoch: Time) -> Result<(), Refused> {
+    within_time("epoch", epoch, Time::from_ms(1), Time::from_secs(3_600))
+}
 
 /// A number, or `"auto"`: one that follows from the link.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -20,7 +63,7 @@ pub enum Setting {
 
 impl Setting {
     /// What is set, or else `automatic`.
-    pub(super) fn or(self, automatic: f64) -> f64 {
+    pub fn or(self, automatic: f64) -> f64 {
         match self {
             Setting::Auto => automatic,
             Setting::Is(value) => value,
@@ -28,7 +71,10 @@ impl Setting {
     }
 
     /// Refuses what is set outside `low..=high`.
-    pub(super) fn within(self, field: &'static str, low: f64, high: f64) -> Result<(), Refused> {
+    ///
+    /// # Errors
+    /// The field and the range.
+    pub fn within(self, field: &'static str, low: f64, high: f64) -> Result<(), Refused> {
         match self {
             Setting::Auto => Ok(()),
             Setting::Is(value) => within(field, value, low, high),
