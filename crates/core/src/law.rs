@@ -6,6 +6,7 @@
 //! that was not handed in.
 
 pub mod aqm;
+pub mod greedy;
 pub mod pushout;
 pub mod rate;
 pub mod session;
