@@ -7,6 +7,7 @@
 // a law reads the same inside this crate and outside of it
 extern crate self as tidegate_core;
 
+pub mod active;
 pub mod law;
 pub mod packet;
 pub mod port;

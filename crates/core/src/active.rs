@@ -1,0 +1,253 @@
+//! The datagram of an active network (lgc, 4.1), byte by byte.
+//!
+//! Numbers are in network order, the most significant byte first.
+//!
+//! | byte  | field         | content                                                     |
+//! |-------|---------------|-------------------------------------------------------------|
+//! | 0-1   |               | 0x7467                                                      |
+//! | 2     |               | 1: the version of this format                               |
+//! | 3     | `active`      | bit 0: to be served at nodes (Act); the other bits are zero |
+//! | 4-9   | `source`      | IPv4 address and port of the node that sent it first        |
+//! | 10-15 | `destination` | of the node that it is for                                  |
+//! | 16-21 | `previous`    | of the last node that it visited (PrevNode)                 |
+//! | 22-23 | `service`     | type of service that it asks for (TOS); 0 where not active  |
+//! | 24-27 | `number`      | number of the packet, counted by its source                 |
+//! | 28-31 | `life_ms`     | rest of its life, in ms (TTL)                               |
+//! | 32-33 |               | bytes of payload, which follow and end the datagram         |
+//!
+//! A node that forwards rewrites `previous` and `life_ms` and nothing else. A
+//! life is a span, not an instant, so that no two clocks have to agree; each
+//! node takes off the time that it kept the packet.
+//!
+//! Departures: the header of the paper stands behind that of IPv4, whose
+//! addresses and ports it shares; here it stands alone in a UDP datagram.
+
+pub mod message;
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use crate::law::greedy::Node;
+
+/// What every datagram begins with.
+pub const MAGIC: u16 = 0x7467;
+/// The version of the format that is written and read here.
+pub const VERSION: u8 = 1;
+/// Bytes of a header.
+pub const HEADER: usize = 34;
+/// Most bytes of payload: a datagram fits an Ethernet frame behind IPv4 and UDP.
+pub const MOST_PAYLOAD: usize = 1_472 - HEADER;
+
+const PREVIOUS: usize = 16;
+const LIFE: usize = 28;
+
+/// An IPv4 address with a port: how real nodes are named.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Address {
+    /// The address.
+    pub ip: [u8; 4],
+    /// The port.
+    pub port: u16,
+}
+
+impl Address {
+    /// The six bytes of the format.
+    pub fn bytes(self) -> [u8; 6] {
+        let [a, b, c, d] = self.ip;
+        let [high, low] = self.port.to_be_bytes();
+        [a, b, c, d, high, low]
+    }
+
+    fn of(bytes: [u8; 6]) -> Address {
+        let [a, b, c, d, high, low] = bytes;
+        Address { ip: [a, b, c, d], port: u16::from_be_bytes([high, low]) }
+    }
+}
+
+impl From<Address> for Node {
+    fn from(address: Address) -> Node {
+        Node(u64::from(u32::from_be_bytes(address.ip)) << 16 | u64::from(address.port))
+    }
+}
+
+impl From<Node> for Address {
+    /// What lies above 48 bits is nobody's address, and is left out.
+    fn from(node: Node) -> Address {
+        Address { ip: ((node.0 >> 16) as u32).to_be_bytes(), port: node.0 as u16 }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c, d] = self.ip;
+        write!(f, "{a}.{b}.{c}.{d}:{}", self.port)
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for Address {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Address, String> {
+        let parsed: std::net::SocketAddrV4 = text
+            .parse()
+            .map_err(|_| format!("`{text}` is no address: write one as 127.0.0.1:4700"))?;
+        Ok(Address { ip: parsed.ip().octets(), port: parsed.port() })
+    }
+}
+
+/// What stands before the payload.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Header {
+    /// Whether nodes are to serve it (Act).
+    pub active: bool,
+    /// Who sent it first.
+    pub source: Address,
+    /// Whom it is for.
+    pub destination: Address,
+    /// The last node that it visited (PrevNode).
+    pub previous: Address,
+    /// What service it asks for (TOS); 0 where not active.
+    pub service: u16,
+    /// Number of the packet, counted by its source.
+    pub number: u32,
+    /// Rest of its life, in ms (TTL).
+    pub life_ms: u32,
+}
+
+/// A datagram that was read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Datagram<'a> {
+    /// Its header.
+    pub header: Header,
+    /// What follows.
+    pub payload: &'a [u8],
+}
+
+/// Why bytes are no datagram, or a datagram cannot be written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum FormatError {
+    /// The bytes end before the field does.
+    #[error("{have} bytes, where at least {needed} are needed")]
+    Cut {
+        /// How many there are.
+        have: usize,
+        /// How many it takes.
+        needed: usize,
+    },
+    /// It is something else.
+    #[error("it does not begin like a datagram of an active network")]
+    Magic,
+    /// It is of another version.
+    #[error("version {0} of the format, where this is {VERSION}")]
+    Version(u8),
+    /// A bit is set that has no meaning, or a service is asked for by a passive packet.
+    #[error("a field has a value without meaning")]
+    Field,
+    /// The length that it says is not its length.
+    #[error("it says {said} bytes of payload and has {have}")]
+    Length {
+        /// What it says.
+        said: usize,
+        /// What follows the header.
+        have: usize,
+    },
+    /// The payload is longer than a datagram may be.
+    #[error("{0} bytes of payload, where {MOST_PAYLOAD} are the most")]
+    TooLong(usize),
+}
+
+/// `N` bytes at a place, or how many it would take.
+pub(crate) fn take<const N: usize>(bytes: &[u8], at: usize) -> Result<[u8; N], FormatError> {
+    let cut = FormatError::Cut { have: bytes.len(), needed: at + N };
+    bytes.get(at..at + N).and_then(|part| part.try_into().ok()).ok_or(cut)
+}
+
+/// Writes a datagram behind what is in `out`.
+///
+/// # Errors
+/// [`FormatError::TooLong`].
+pub fn encode(header: &Header, payload: &[u8], out: &mut Vec<u8>) -> Result<(), FormatError> {
+    if payload.len() > MOST_PAYLOAD {
+        return Err(FormatError::TooLong(payload.len()));
+    }
+    out.reserve(HEADER + payload.len());
+    out.extend_from_slice(&MAGIC.to_be_bytes());
+    out.extend_from_slice(&[VERSION, u8::from(header.active)]);
+    for address in [header.source, header.destination, header.previous] {
+        out.extend_from_slice(&address.bytes());
+    }
+    out.extend_from_slice(&header.service.to_be_bytes());
+    out.extend_from_slice(&header.number.to_be_bytes());
+    out.extend_from_slice(&header.life_ms.to_be_bytes());
+    out.extend_from_slice(&(payload.len() as u16).to_be_bytes());
+    out.extend_from_slice(payload);
+    Ok(())
+}
+
+/// Reads a datagram; what was read is written back to the same bytes.
+///
+/// # Errors
+/// Why the bytes are none.
+pub fn decode(bytes: &[u8]) -> Result<Datagram<'_>, FormatError> {
+    let header: [u8; HEADER] = take(bytes, 0)?;
+    if u16::from_be_bytes(take(&header, 0)?) != MAGIC {
+        return Err(FormatError::Magic);
+    }
+    if header[2] != VERSION {
+        return Err(FormatError::Version(header[2]));
+    }
+    let service = u16::from_be_bytes(take(&header, 22)?);
+    if header[3] > 1 || (header[3] == 0 && service != 0) {
+        return Err(FormatError::Field);
+    }
+    let (said, have) = (usize::from(u16::from_be_bytes(take(&header, 32)?)), bytes.len() - HEADER);
+    if said != have {
+        return Err(FormatError::Length { said, have });
+    }
+    if said > MOST_PAYLOAD {
+        return Err(FormatError::TooLong(said));
+    }
+    let header = Header {
+        active: header[3] == 1,
+        source: Address::of(take(&header, 4)?),
+        destination: Address::of(take(&header, 10)?),
+        previous: Address::of(take(&header, PREVIOUS)?),
+        service,
+        number: u32::from_be_bytes(take(&header, 24)?),
+        life_ms: u32::from_be_bytes(take(&header, LIFE)?),
+    };
+    Ok(Datagram { header, payload: &bytes[HEADER..] })
+}
+
+/// Rewrites, in a datagram that [`decode`] has read, what a node that forwards it changes.
+pub fn forward(bytes: &mut [u8], previous: Address, life_ms: u32) {
+    if bytes.len() >= HEADER {
+        bytes[PREVIOUS..PREVIOUS + 6].copy_from_slice(&previous.bytes());
+        bytes[LIFE..LIFE + 4].copy_from_slice(&life_ms.to_be_bytes());
+    }
+}
+
+/// What a message authentication code covers: all that no node on the way may
+/// change, so everything but `previous`, `life_ms` and the code itself.
+pub fn signed_part(header: &Header, payload_before_tag: &[u8]) -> Vec<u8> {
+    let mut part = Vec::with_capacity(HEADER + payload_before_tag.len());
+    part.extend_from_slice(&MAGIC.to_be_bytes());
+    part.extend_from_slice(&[VERSION, u8::from(header.active)]);
+    part.extend_from_slice(&header.source.bytes());
+    part.extend_from_slice(&header.destination.bytes());
+    part.extend_from_slice(&header.service.to_be_bytes());
+    part.extend_from_slice(&header.number.to_be_bytes());
+    part.extend_from_slice(payload_before_tag);
+    part
+}
+
+#[cfg(test)]
+mod tests;

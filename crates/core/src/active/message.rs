@@ -1,0 +1,192 @@
+//! What the payloads of an active network say.
+//!
+//! A passive packet between a source and a sink carries a [`Segment`]:
+//!
+//! | byte | data                 | acknowledgement                       |
+//! |------|----------------------|---------------------------------------|
+//! | 0    | 0, or 2: unanswered  | 1                                     |
+//! | 1-4  | number from 1 on     | next number that the sink expects     |
+//! | 5-   | filling              |                                       |
+//!
+//! A packet that asks for a filter ([`Filter`], service 1) carries
+//!
+//! | byte  | content                                                                   |
+//! |-------|---------------------------------------------------------------------------|
+//! | 0-5   | address and port of the greedy source (GCI)                               |
+//! | 6-9   | how long the asker filters itself, in ms                                  |
+//! | 10-17 | sequence number: microseconds since 1970 by the asker's clock, but always more than the last |
+//! | 18-33 | the first 16 bytes of HMAC-SHA256 over [`signed_part`](super::signed_part) |
+//!
+//! A packet that follows a route ([`Trace`], services 2 and 3: on its way, and
+//! back) carries
+//!
+//! | byte    | content                                                                |
+//! |---------|------------------------------------------------------------------------|
+//! | 0       | 0: one answer from the destination; 1: one from every hop              |
+//! | 1       | how many hops follow, 14 bytes each                                    |
+//! | 0-5     | address and port of the node                                           |
+//! | 6-11    | when it came, in microseconds since 1970 by the clock of the node      |
+//! | 12-13   | packets that waited in the queue that it goes on through               |
+
+use super::{Address, FormatError, MOST_PAYLOAD, take};
+
+/// Bytes of an authentication code.
+pub const TAG: usize = 16;
+/// Most hops that one packet can follow.
+pub const MOST_HOPS: usize = (MOST_PAYLOAD - 2) / HOP;
+
+const HOP: usize = 14;
+const FILTER: usize = 18;
+
+/// Types of service (TOS) that are built in.
+pub mod service {
+    /// Filter packets of an origin.
+    pub const FILTER: u16 = 1;
+    /// Follow a route, on the way to its end.
+    pub const TRACE: u16 = 2;
+    /// What was found, on the way back.
+    pub const TRACED: u16 = 3;
+}
+
+/// What a source and its sink tell each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Segment {
+    /// Data with its number, from 1 on; the sink acknowledges it if it is wanted.
+    Data {
+        /// Its number.
+        number: u32,
+        /// Whether the source waits for an acknowledgement.
+        answer: bool,
+    },
+    /// Everything below `next` has arrived.
+    Ack {
+        /// The next number that is expected.
+        next: u32,
+    },
+}
+
+impl Segment {
+    /// The payload, with so many bytes in all (never fewer than it takes).
+    pub fn encode(self, bytes: usize) -> Vec<u8> {
+        let (kind, number) = match self {
+            Segment::Data { number, answer } => (if answer { 0 } else { 2 }, number),
+            Segment::Ack { next } => (1, next),
+        };
+        let mut payload = vec![0; bytes.max(5)];
+        payload[0] = kind;
+        payload[1..5].copy_from_slice(&number.to_be_bytes());
+        payload
+    }
+
+    /// Reads a payload.
+    ///
+    /// # Errors
+    /// Why it is none.
+    pub fn decode(payload: &[u8]) -> Result<Segment, FormatError> {
+        let number = u32::from_be_bytes(take(payload, 1)?);
+        match payload[0] {
+            kind @ (0 | 2) => Ok(Segment::Data { number, answer: kind == 0 }),
+            1 => Ok(Segment::Ack { next: number }),
+            _ => Err(FormatError::Field),
+        }
+    }
+}
+
+/// A request to filter, without its authentication code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Filter {
+    /// Whose packets.
+    pub origin: Address,
+    /// How long the asker filters itself, in ms.
+    pub lasts_ms: u32,
+    /// Later requests have higher numbers.
+    pub sequence: u64,
+}
+
+impl Filter {
+    /// The payload up to the authentication code, which follows it.
+    pub fn encode(self) -> Vec<u8> {
+        let mut payload = Vec::with_capacity(FILTER + TAG);
+        payload.extend_from_slice(&self.origin.bytes());
+        payload.extend_from_slice(&self.lasts_ms.to_be_bytes());
+        payload.extend_from_slice(&self.sequence.to_be_bytes());
+        payload
+    }
+
+    /// Reads a payload, and gives what is signed and the code apart.
+    ///
+    /// # Errors
+    /// Why it is none.
+    pub fn decode(payload: &[u8]) -> Result<(Filter, &[u8], [u8; TAG]), FormatError> {
+        let tag = take(payload, FILTER)?;
+        if payload.len() != FILTER + TAG {
+            return Err(FormatError::Length { said: FILTER + TAG, have: payload.len() });
+        }
+        let filter = Filter {
+            origin: Address::of(take(payload, 0)?),
+            lasts_ms: u32::from_be_bytes(take(payload, 6)?),
+            sequence: u64::from_be_bytes(take(payload, 10)?),
+        };
+        Ok((filter, &payload[..FILTER], tag))
+    }
+}
+
+/// A node that a [`Trace`] came through.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Hop {
+    /// The node.
+    pub node: Address,
+    /// When it came, in microseconds since 1970 by the node's clock; 48 bits of it.
+    pub at_us: u64,
+    /// Packets that waited in the queue that it went on through.
+    pub queue_packets: u16,
+}
+
+/// A packet that follows a route.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Trace {
+    /// Whether every hop answers, instead of the destination alone.
+    pub every_hop: bool,
+    /// Where it has been, in order; at most [`MOST_HOPS`].
+    pub hops: Vec<Hop>,
+}
+
+impl Trace {
+    /// The payload; hops beyond [`MOST_HOPS`] are left out.
+    pub fn encode(&self) -> Vec<u8> {
+        let hops = &self.hops[..self.hops.len().min(MOST_HOPS)];
+        let mut payload = Vec::with_capacity(2 + HOP * hops.len());
+        payload.extend_from_slice(&[u8::from(self.every_hop), hops.len() as u8]);
+        for hop in hops {
+            payload.extend_from_slice(&hop.node.bytes());
+            payload.extend_from_slice(&hop.at_us.to_be_bytes()[2..]);
+            payload.extend_from_slice(&hop.queue_packets.to_be_bytes());
+        }
+        payload
+    }
+
+    /// Reads a payload.
+    ///
+    /// # Errors
+    /// Why it is none.
+    pub fn decode(payload: &[u8]) -> Result<Trace, FormatError> {
+        let [mode, count] = take(payload, 0)?;
+        let said = 2 + HOP * usize::from(count);
+        if mode > 1 || usize::from(count) > MOST_HOPS {
+            return Err(FormatError::Field);
+        }
+        if payload.len() != said {
+            return Err(FormatError::Length { said, have: payload.len() });
+        }
+        let hop = |at: usize| -> Result<Hop, FormatError> {
+            let [a, b, c, d, e, f] = take(payload, at + 6)?;
+            Ok(Hop {
+                node: Address::of(take(payload, at)?),
+                at_us: u64::from_be_bytes([0, 0, a, b, c, d, e, f]),
+                queue_packets: u16::from_be_bytes(take(payload, at + 12)?),
+            })
+        };
+        let hops = (0..usize::from(count)).map(|i| hop(2 + HOP * i)).collect::<Result<_, _>>()?;
+        Ok(Trace { every_hop: mode == 1, hops })
+    }
+}
