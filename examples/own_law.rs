@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use tidegate_core::law::session::{Counts, Knobs, Limiter};
 use tidegate_core::law::settings::{Refused, check_epoch, within};
-use tidegate_core::law::{Decision, Fault, Interval, View};
+use tidegate_core::law::{Decision, Fault, Interval, Turn, View};
 use tidegate_core::units::Time;
 
 /// Parameters of additive increase, multiplicative decrease.
@@ -82,16 +82,13 @@ impl Config {
 pub struct Aimd {
     config: Config,
     alpha: f64,
-    phase: &'static str,
-    /// The share of packets lost in the last epoch.
-    lost: f64,
 }
 
 impl Aimd {
     /// With parameters that have passed [`Config::check`].
     pub fn new(config: Config) -> Aimd {
         let alpha = config.alpha_min;
-        Aimd { config, alpha, phase: "start", lost: 0.0 }
+        Aimd { config, alpha }
     }
 
     /// Sets the knobs of the next epoch and returns its end.
@@ -102,33 +99,29 @@ impl Aimd {
 }
 
 impl Interval<Knobs, Counts> for Aimd {
-    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Time {
-        self.set(now, knobs)
+    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
+        Ok(self.set(now, knobs))
     }
 
     fn update(
         &mut self,
         now: Time,
         view: &View<'_>,
-        counts: &mut Counts,
+        counts: &Counts,
         knobs: &mut Knobs,
-    ) -> Result<Time, Fault> {
-        let epoch = counts.take();
-        self.lost = view.queue_drops as f64 / view.queue_offered.max(1) as f64;
-        if self.lost > self.config.threshold {
+    ) -> Result<Turn, Fault> {
+        let lost = view.queue_drops as f64 / view.queue_offered.max(1) as f64;
+        let phase = if lost > self.config.threshold {
             self.alpha = (self.alpha * self.config.decrease).max(self.config.alpha_min);
-            self.phase = "decrease";
-        } else if epoch.arrived > epoch.admitted {
+            "decrease"
+        } else if counts.arrived > counts.admitted {
             self.alpha += self.config.increase;
-            self.phase = "increase";
+            "increase"
         } else {
             // nobody was refused: the allowance was not put to the test
-            self.phase = "hold";
-        }
-        Ok(self.set(now, knobs))
-    }
-
-    fn decision(&self) -> Decision {
-        Decision { phase: self.phase, set: self.alpha, from: self.lost }
+            "hold"
+        };
+        let decision = Decision { phase, set: self.alpha, from: lost };
+        Ok((self.set(now, knobs), Some(decision)))
     }
 }

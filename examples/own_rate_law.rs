@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use tidegate_core::law::rate::{Counts, Knobs};
 use tidegate_core::law::settings::{Link, Refused, within};
-use tidegate_core::law::{Decision, Fault, Interval, View};
+use tidegate_core::law::{Decision, Fault, Interval, Turn, View};
 use tidegate_core::units::Time;
 
 /// An interval in which no packet has said its sender's round-trip time.
@@ -60,14 +60,12 @@ pub struct LoadFactor {
     began: Time,
     /// The rate of every flow (R) that was set last, in bits per second.
     rate_bps: f64,
-    /// The load of the last interval (z).
-    load: f64,
 }
 
 impl LoadFactor {
     /// At this link, with parameters that have passed [`Config::check`].
     pub fn new(config: &Config, _: Link) -> LoadFactor {
-        LoadFactor { target: config.target, began: Time::ZERO, rate_bps: 0.0, load: 0.0 }
+        LoadFactor { target: config.target, began: Time::ZERO, rate_bps: 0.0 }
     }
 
     /// Sets the rate of the next interval and returns its end.
@@ -80,28 +78,24 @@ impl LoadFactor {
 }
 
 impl Interval<Knobs, Counts> for LoadFactor {
-    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Time {
+    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         // a rate that can do no harm
-        self.set(now, 1e6, SILENT_S, knobs)
+        Ok(self.set(now, 1e6, SILENT_S, knobs))
     }
 
     fn update(
         &mut self,
         now: Time,
         view: &View<'_>,
-        counts: &mut Counts,
+        counts: &Counts,
         knobs: &mut Knobs,
-    ) -> Result<Time, Fault> {
-        let counted = std::mem::take(counts);
+    ) -> Result<Turn, Fault> {
         let capacity = view.rate.bytes_per_s() * 8.0;
-        let bits = 8.0 * (counted.bytes + view.queue_bytes) as f64;
-        self.load = bits / (self.target * capacity * (now - self.began).secs());
-        let rate_bps = self.rate_bps / self.load.clamp(0.5, 2.0);
+        let bits = 8.0 * (counts.bytes + view.queue_bytes) as f64;
+        let load = bits / (self.target * capacity * (now - self.began).secs());
+        let rate_bps = self.rate_bps / load.clamp(0.5, 2.0);
         let rate_bps = rate_bps.clamp(1e-3 * capacity, capacity);
-        Ok(self.set(now, rate_bps, counted.mean_rtt_s().unwrap_or(SILENT_S), knobs))
-    }
-
-    fn decision(&self) -> Decision {
-        Decision { phase: "share", set: self.rate_bps, from: self.load }
+        let next = self.set(now, rate_bps, counts.mean_rtt_s().unwrap_or(SILENT_S), knobs);
+        Ok((next, Some(Decision { phase: "share", set: self.rate_bps, from: load })))
     }
 }

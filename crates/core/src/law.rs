@@ -134,7 +134,7 @@ pub struct View<'a> {
 /// What a law decided at a tick, as a row for the `events` table.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Decision {
-    /// The phase that the law is in now; empty: it only looked, and decided nothing.
+    /// The phase that the law is in now.
     pub phase: &'static str,
     /// The value that it set: for a session law, sessions allowed per epoch,
     /// infinite while everything passes; for a rate law, what it tells senders.
@@ -148,14 +148,63 @@ pub struct Decision {
 /// Why an interval half could not go on: only a law of the user's own can fail.
 pub type Fault = Box<dyn std::error::Error + Send + Sync>;
 
+/// Counts that only grow, so that whoever wrote them never has to be stopped
+/// to read them.
+pub trait Counted: Copy + Default + Send {
+    /// What was counted between an earlier look and this one.
+    fn since(&self, before: &Self) -> Self;
+}
+
+/// The port at the moment of a packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// When it is.
+    pub now: Time,
+    /// Bytes that wait, this packet not counted.
+    pub queue_bytes: u64,
+}
+
+/// The per-packet half of a law; each hook does nothing unless it says otherwise.
+///
+/// What it must remember from packet to packet is its own (`self`). Knobs and
+/// counts are plain numbers and may lie elsewhere, as in a map that a kernel
+/// shares with whoever runs the interval half.
+pub trait Half: Send {
+    /// What the interval half sets.
+    type Knobs: Copy + Default + Send;
+    /// What the per-packet half counts.
+    type Counts: Counted;
+
+    /// Before the queue: may the packet go on?
+    fn admit(&mut self, _: &Packet, _: Time, _: &Self::Knobs, _: &mut Self::Counts) -> Verdict {
+        Verdict::Pass
+    }
+    /// The packet comes to the queue, which may lose it yet.
+    fn offered(&mut self, _: &Packet, _: &Moment, _: &Self::Knobs, _: &mut Self::Counts) {}
+    /// The queue has taken the packet.
+    fn enqueued(&mut self, _: &Packet, _: &mut Self::Counts) {}
+    /// The queue has lost the packet.
+    fn dropped(&mut self, _: &Packet, _: &mut Self::Counts) {}
+    /// Its transmission starts: the half may write into its header.
+    fn depart(&mut self, _: &mut Packet, _: &Moment, _: &Self::Knobs, _: &mut Self::Counts) {}
+    /// The interval half has set the knobs: what holds for one interval begins anew.
+    fn renewed(&mut self, _: &Moment, _: &Self::Knobs, _: &mut Self::Counts) {}
+}
+
+/// When a law is to be asked again, and what it decided; none: it only looked.
+pub type Turn = (Time, Option<Decision>);
+
 /// The interval half of a law over knobs `K` and counts `C`.
 pub trait Interval<K, C>: Send {
     /// Called once, before the first packet: sets the knobs of the first
-    /// epoch and returns the first deadline (later than `now`).
-    fn start(&mut self, now: Time, knobs: &mut K) -> Time;
+    /// interval and returns the first deadline (later than `now`).
+    ///
+    /// # Errors
+    /// Built-in laws never fail; a law that does never begins.
+    fn start(&mut self, now: Time, knobs: &mut K) -> Result<Time, Fault>;
 
-    /// Called at its deadline: reads and clears the counts, sets the knobs,
-    /// and returns the next deadline (later than `now`).
+    /// Called at its deadline with what was counted since the last call: sets
+    /// the knobs, and returns the next deadline (later than `now`).
     ///
     /// # Errors
     /// Built-in laws never fail; a failing law ends the run with its error.
@@ -163,10 +212,7 @@ pub trait Interval<K, C>: Send {
         &mut self,
         now: Time,
         view: &View<'_>,
-        counts: &mut C,
+        counts: &C,
         knobs: &mut K,
-    ) -> Result<Time, Fault>;
-
-    /// What was decided by the last `update`.
-    fn decision(&self) -> Decision;
+    ) -> Result<Turn, Fault>;
 }

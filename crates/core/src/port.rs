@@ -15,6 +15,7 @@
 
 mod queueing;
 mod ring;
+mod stage;
 mod stages;
 mod stamp;
 
@@ -23,8 +24,9 @@ use crate::packet::{Flags, Packet};
 use crate::units::{Pace, Rate, Time};
 
 use ring::Ring;
-pub use stages::{Backlog, Discipline, GateStage, Next, Queue, Stages, Ticked};
-pub use stamp::{Stamp, Stamper};
+pub use stage::{Stage, Told};
+pub use stages::{Backlog, Discipline, Next, Queue, Stages, Ticked};
+pub use stamp::Stamp;
 
 /// What became of an arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -405,6 +407,20 @@ impl<C: Default> Port<C> {
         self.stages.as_ref().map_or(Time::NEVER, |stages| stages.tick_at())
     }
 
+    /// Starts the laws of this port, which sleep until then: what a gate is made
+    /// with admits nothing.
+    ///
+    /// # Errors
+    /// The fault of a law of the user's own.
+    pub fn start(&mut self, now: Time) -> Result<(), Fault> {
+        self.advance(now);
+        let queue_packets = self.queue_packets();
+        let Some(mut stages) = self.stages.take() else { return Ok(()) };
+        let started = stages.start(now, self.view(now, queue_packets));
+        self.stages = Some(stages);
+        started
+    }
+
     /// Runs the interval law that is due at `now`.
     ///
     /// # Errors
@@ -412,9 +428,16 @@ impl<C: Default> Port<C> {
     pub fn tick(&mut self, now: Time) -> Result<Option<Ticked>, Fault> {
         self.advance(now);
         let queue_packets = self.queue_packets();
+        let Some(mut stages) = self.stages.take() else { return Ok(None) };
+        let ticked = stages.tick(now, self.view(now, queue_packets));
+        self.stages = Some(stages);
+        ticked
+    }
+
+    /// What laws may see, with what was counted since the port was made.
+    fn view(&self, now: Time, queue_packets: u32) -> View<'_> {
         let refused = self.tally.drops[Reason::SessionRefused as usize];
-        // what is counted since the last tick the stages know
-        let view = View {
+        View {
             rate: self.rate,
             queue_packets,
             queue_bytes: self.backlog_bytes,
@@ -424,10 +447,6 @@ impl<C: Default> Port<C> {
             busy: Time::from_ps(self.busy_ps(now)),
             idle_since: (queue_packets == 0 && self.free_at <= now).then_some(self.free_at),
             queued: self.ring.waiting_slices(),
-        };
-        match &mut self.stages {
-            None => Ok(None),
-            Some(stages) => stages.tick(now, view),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use pyo3::PyClass;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tidegate_core::law::{self, Decision, Fault, Interval};
+use tidegate_core::law::{self, Decision, Fault, Interval, Turn};
 use tidegate_core::law::{rate, session};
 use tidegate_core::units::Time;
 
@@ -196,8 +196,8 @@ pub trait Half {
     fn hand(knobs: &Self::Knobs) -> Self::Handed;
     /// Takes them back.
     fn store(handed: &Self::Handed, knobs: &mut Self::Knobs);
-    /// Reads and clears what was counted; also what the row of the `events` table says of it.
-    fn take(counts: &mut Self::Counts) -> (Self::Told, f64);
+    /// Tells what was counted; also what the row of the `events` table says of it.
+    fn tell(counts: &Self::Counts) -> (Self::Told, f64);
     /// What the row of the `events` table says was set.
     fn set(knobs: &Self::Knobs) -> f64;
 }
@@ -217,15 +217,9 @@ impl Half for Admission {
     fn store(handed: &Knobs, knobs: &mut session::Knobs) {
         handed.store(knobs);
     }
-    fn take(counts: &mut session::Counts) -> (Counts, f64) {
-        let taken = counts.take();
-        let told = Counts {
-            arrived: taken.arrived,
-            admitted: taken.admitted,
-            departed: taken.departed,
-            resets: taken.resets,
-        };
-        (told, taken.departed as f64)
+    fn tell(counts: &session::Counts) -> (Counts, f64) {
+        let &session::Counts { arrived, admitted, departed, resets } = counts;
+        (Counts { arrived, admitted, departed, resets }, departed as f64)
     }
     fn set(knobs: &session::Knobs) -> f64 {
         if knobs.pass_all == 0 { knobs.allowance as f64 } else { f64::INFINITY }
@@ -247,16 +241,15 @@ impl Half for Granting {
     fn store(handed: &RateKnobs, knobs: &mut rate::Knobs) {
         knobs.rate = (handed.rate_bps / 8.0).max(1.0) as u64;
     }
-    fn take(counts: &mut rate::Counts) -> (RateCounts, f64) {
-        let taken = std::mem::take(counts);
+    fn tell(counts: &rate::Counts) -> (RateCounts, f64) {
         let told = RateCounts {
-            packets: taken.packets,
-            bytes: taken.bytes,
-            dropped_bytes: taken.dropped_bytes,
-            mean_rtt_s: taken.mean_rtt_s(),
-            mean_rtt_by_bytes_s: taken.mean_rtt_by_bytes_s(),
+            packets: counts.packets,
+            bytes: counts.bytes,
+            dropped_bytes: counts.dropped_bytes,
+            mean_rtt_s: counts.mean_rtt_s(),
+            mean_rtt_by_bytes_s: counts.mean_rtt_by_bytes_s(),
         };
-        (told, taken.bytes as f64)
+        (told, counts.bytes as f64)
     }
     fn set(knobs: &rate::Knobs) -> f64 {
         knobs.rate as f64 * 8.0
@@ -266,17 +259,13 @@ impl Half for Granting {
 /// A Python object in the socket of an interval half.
 pub struct PythonLaw<H: Half> {
     object: Py<PyAny>,
-    last: Decision,
-    /// What `start` raised: it cannot fail, so the first update does.
-    failed: Option<PyErr>,
     half: PhantomData<fn() -> H>,
 }
 
 impl<H: Half> PythonLaw<H> {
     /// The object becomes a law; whether it has the methods shows on the first call.
     pub fn new(object: Py<PyAny>) -> PythonLaw<H> {
-        let last = Decision { phase: "python", set: 0.0, from: 0.0 };
-        PythonLaw { object, last, failed: None, half: PhantomData }
+        PythonLaw { object, half: PhantomData }
     }
 
     fn call_start(&self, now: Time, knobs: &mut H::Knobs) -> PyResult<Time> {
@@ -321,33 +310,19 @@ fn deadline(now: Time, answer: &Bound<'_, PyAny>) -> PyResult<Time> {
 }
 
 impl<H: Half> Interval<H::Knobs, H::Counts> for PythonLaw<H> {
-    fn start(&mut self, now: Time, knobs: &mut H::Knobs) -> Time {
-        match self.call_start(now, knobs) {
-            Ok(deadline) => deadline,
-            Err(error) => {
-                self.failed = Some(error);
-                now
-            }
-        }
+    fn start(&mut self, now: Time, knobs: &mut H::Knobs) -> Result<Time, Fault> {
+        Ok(self.call_start(now, knobs)?)
     }
 
     fn update(
         &mut self,
         now: Time,
         view: &law::View<'_>,
-        counts: &mut H::Counts,
+        counts: &H::Counts,
         knobs: &mut H::Knobs,
-    ) -> Result<Time, Fault> {
-        if let Some(error) = self.failed.take() {
-            return Err(Box::new(error));
-        }
-        let (told, from) = H::take(counts);
+    ) -> Result<Turn, Fault> {
+        let (told, from) = H::tell(counts);
         let next = self.call_update(now, view, told, knobs)?;
-        self.last = Decision { set: H::set(knobs), from, ..self.last };
-        Ok(next)
-    }
-
-    fn decision(&self) -> Decision {
-        self.last
+        Ok((next, Some(Decision { phase: "python", set: H::set(knobs), from })))
     }
 }

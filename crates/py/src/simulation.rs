@@ -62,8 +62,11 @@ impl Simulation {
             capture,
             ..sim::Custom::default()
         };
-        let simulation = sim::Simulation::new(checked, seed, parts)
-            .map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        let simulation =
+            sim::Simulation::new(checked, seed, parts).map_err(|error| match error {
+                sim::BuildError::Law(fault) => raised(fault),
+                other => ScenarioError::new_err(other.to_string()),
+            })?;
         Ok(Simulation {
             running: Mutex::new(Some(simulation)),
             duration: checked.duration,

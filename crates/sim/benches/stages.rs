@@ -11,7 +11,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use tidegate_core::law::session::{Admit, fixed_rate};
 use tidegate_core::law::{Draw, PerPacket, Reason, Verdict};
 use tidegate_core::packet::{Ext, Packet};
-use tidegate_core::port::{Backlog, Discipline, GateStage, Queue, Stages};
+use tidegate_core::port::{Backlog, Discipline, Queue, Stage, Stages};
 use tidegate_core::units::{Frequency, Time};
 use tidegate_model::{Scenario, Setting, Source};
 use tidegate_sim::transport::control::{Acked, Control};
@@ -45,9 +45,9 @@ impl PerPacket for Stamp {
     }
 }
 
-fn gate() -> GateStage {
+fn gate() -> Stage<Admit> {
     let config = fixed_rate::Config { rate: Frequency::per_s(1e6), ..Default::default() };
-    GateStage::new(Admit::default(), Box::new(fixed_rate::FixedRate::new(config)))
+    Stage::new(Admit::default(), Box::new(fixed_rate::FixedRate::new(config)))
 }
 
 fn all() -> Stages {

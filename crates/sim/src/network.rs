@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use rand::RngExt;
 use rand_pcg::Pcg64;
 use tidegate_core::law::rate::RateLaw;
-use tidegate_core::law::session::{Counts, Knobs};
+use tidegate_core::law::session::{Admission, Admit, Counts, Knobs};
 use tidegate_core::law::{Draw, Interval};
 use tidegate_core::packet::{Flags, Packet};
-use tidegate_core::port::{GateStage, Outcome, Port, Stages, Stamp};
+use tidegate_core::port::{Outcome, Port, Stage, Stages, Stamp};
 use tidegate_core::units::{Pace, Time};
 use tidegate_model::draw::stream;
 use tidegate_model::route::{NO_PORT, PacketKind, Routes};
@@ -113,16 +113,28 @@ impl Network {
             hops: 0,
         };
         for number in 0..network.ports.len() as u32 {
-            network.schedule_tick(number);
+            network.start(number)?;
         }
         Ok(network)
     }
 
     /// Puts stages at a port; the caller has not started the run yet.
-    pub(crate) fn set_stages(&mut self, port: u32, spec: &scenario::Port, stages: Stages) {
+    pub(crate) fn set_stages(
+        &mut self,
+        port: u32,
+        spec: &scenario::Port,
+        stages: Stages,
+    ) -> Result<(), BuildError> {
         self.ports[port as usize] =
             Port::new(port, spec.rate, spec.delay, spec.limit(spec.rate)).with_stages(stages);
+        self.start(port)
+    }
+
+    /// Starts the laws of a port.
+    fn start(&mut self, port: u32) -> Result<(), BuildError> {
+        self.ports[port as usize].start(self.now).map_err(BuildError::Law)?;
         self.schedule_tick(port);
+        Ok(())
     }
 
     /// Schedules the next deadline of the port's interval law.
@@ -309,12 +321,9 @@ fn stages(
             Some(law) => law,
             None => laws(gate.law.name()).ok_or_else(|| no_such(gate.law.name()))?,
         };
-        let half = tidegate_core::law::session::Admit {
-            limiter: gate.law.limiter(),
-            opener: gate.admit,
-            refusal: gate.refuse,
-        };
-        stages.gate = Some(GateStage::new(half, law));
+        let rules =
+            Admission { limiter: gate.law.limiter(), opener: gate.admit, refusal: gate.refuse };
+        stages.gate = Some(Stage::new(Admit::new(rules), law));
     }
     Ok(Some(stages))
 }

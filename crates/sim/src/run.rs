@@ -22,7 +22,7 @@ use crate::transport::table::{FlowId, FlowTable, NewFlow, World};
 use crate::transport::udp::UdpTable;
 
 /// Why a scenario could not be made ready to run.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// A port asks for a law of the user's own that was not supplied.
     #[error("no law named `{0}` was supplied; hand one in under that name")]
@@ -30,6 +30,9 @@ pub enum BuildError {
     /// The port whose packets are to be captured is not there.
     #[error("no port is named `{0}`")]
     NoSuchPort(String),
+    /// A law of the user's own could not be started.
+    #[error(transparent)]
+    Law(Fault),
 }
 
 /// How far a run has got.
@@ -151,7 +154,7 @@ impl Simulation {
         for (name, stages) in custom.stages {
             let ports = &scenario.network.ports;
             if let Some(place) = ports.iter().position(|port| port.name == name) {
-                net.set_stages(place as u32, &ports[place], stages);
+                net.set_stages(place as u32, &ports[place], stages)?;
             }
         }
         let mut capture = None;

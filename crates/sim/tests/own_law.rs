@@ -5,7 +5,7 @@ mod common;
 pub mod law; // public: a part is used here, all of it in a crate
 
 use tidegate_core::law::session::{Counts, Knobs, Limiter};
-use tidegate_core::law::{Decision, Fault, Interval, View};
+use tidegate_core::law::{Fault, Interval, Turn, View};
 use tidegate_core::units::Time;
 use tidegate_model::Scenario;
 use tidegate_sim::{Custom, Results, Simulation};
@@ -78,27 +78,24 @@ struct Broken {
 }
 
 impl Interval<Knobs, Counts> for Broken {
-    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Time {
+    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         knobs.open();
-        now + Time::from_secs(1)
+        Ok(now + Time::from_secs(1))
     }
     fn update(
         &mut self,
         now: Time,
         _view: &View<'_>,
-        counts: &mut Counts,
+        _counts: &Counts,
         _knobs: &mut Knobs,
-    ) -> Result<Time, Fault> {
-        counts.take();
+    ) -> Result<Turn, Fault> {
         self.updates += 1;
-        match (self.updates, self.wait) {
-            (3, None) => Err("three is too many".into()),
-            (3, Some(wait)) => Ok(now.saturating_sub(Time::from_secs(1)) + wait),
-            _ => Ok(now + Time::from_secs(1)),
-        }
-    }
-    fn decision(&self) -> Decision {
-        Decision { phase: "broken", set: 0.0, from: 0.0 }
+        let next = match (self.updates, self.wait) {
+            (3, None) => return Err("three is too many".into()),
+            (3, Some(wait)) => now.saturating_sub(Time::from_secs(1)) + wait,
+            _ => now + Time::from_secs(1),
+        };
+        Ok((next, None))
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use common::*;
 use tidegate_core::law::session::{Counts, Knobs};
-use tidegate_core::law::{Decision, Draw, Fault, Interval, PerPacket, Reason, Verdict, View};
+use tidegate_core::law::{Decision, Draw, Fault, Interval, PerPacket, Reason, Turn, Verdict, View};
 use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::port::{Backlog, Discipline, Queue, Stages};
 use tidegate_core::units::Time;
@@ -209,28 +209,25 @@ struct Table {
 }
 
 impl Interval<Knobs, Counts> for Table {
-    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Time {
+    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         knobs.allowance = 1;
-        now + Time::from_secs(1)
+        Ok(now + Time::from_secs(1))
     }
     fn update(
         &mut self,
         now: Time,
         view: &View<'_>,
-        counts: &mut Counts,
+        _: &Counts,
         knobs: &mut Knobs,
-    ) -> Result<Time, Fault> {
+    ) -> Result<Turn, Fault> {
         if self.fails {
             return Err("the user's law is broken".into());
         }
         assert_eq!(view.rate.bps(), 10_000_000);
         self.epoch += 1;
         knobs.allowance = self.epoch as u64 + 1;
-        *counts = Counts::default();
-        Ok(now + Time::from_secs(1))
-    }
-    fn decision(&self) -> Decision {
-        Decision { phase: "table", set: self.epoch as f64 + 1.0, from: 0.0 }
+        let decision = Decision { phase: "table", set: self.epoch as f64 + 1.0, from: 0.0 };
+        Ok((now + Time::from_secs(1), Some(decision)))
     }
 }
 

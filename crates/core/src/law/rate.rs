@@ -4,7 +4,7 @@
 //! writes its own answer in when it starts to send the packet, the receiver
 //! hands it back, and the sender obeys. No port keeps state per flow.
 //!
-//! The per-packet half is a [`Half`]. QFCP, RCP and laws of the user's own
+//! The per-packet halves are [`Half`]s. QFCP, RCP and laws of the user's own
 //! share [`Grant`], which works in integers only, so that a kernel can do the
 //! same; those of XCP and VCP stand with their laws.
 
@@ -13,33 +13,8 @@ pub mod rcp;
 pub mod vcp;
 pub mod xcp;
 
-use super::Interval;
+use super::{Counted, Half, Interval, Moment};
 use crate::packet::{Ext, Packet};
-use crate::units::Time;
-
-/// The port at the moment of a packet.
-#[derive(Clone, Copy, Debug)]
-pub struct Moment {
-    /// When it is.
-    pub now: Time,
-    /// Bytes that wait, this packet not counted.
-    pub queue_bytes: u64,
-}
-
-/// The per-packet half of a law that stamps; each hook does nothing unless it says otherwise.
-pub trait Half: Send {
-    /// What the interval half sets.
-    type Knobs: Copy + Default + Send;
-    /// What the per-packet half counts.
-    type Counts: Default + Send;
-
-    /// The packet comes to the queue, which may lose it yet.
-    fn arrive(&self, _: &Packet, _: &Moment, _: &Self::Knobs, _: &mut Self::Counts) {}
-    /// The queue has lost the packet.
-    fn dropped(&self, _: &Packet, _: &mut Self::Counts) {}
-    /// Its transmission starts: the half may write into its header.
-    fn depart(&self, _: &mut Packet, _: &Moment, _: &Self::Knobs, _: &mut Self::Counts) {}
-}
 
 /// The interval half of a law over [`Grant`].
 pub type RateLaw = Box<dyn Interval<Knobs, Counts>>;
@@ -59,7 +34,7 @@ impl Default for Knobs {
     }
 }
 
-/// What [`Grant`] has counted since the last tick.
+/// What [`Grant`] has counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Counts {
@@ -80,6 +55,20 @@ pub struct Counts {
 }
 
 const _: () = assert!(size_of::<Counts>() == 56);
+
+impl Counted for Counts {
+    fn since(&self, before: &Counts) -> Counts {
+        Counts {
+            packets: self.packets.wrapping_sub(before.packets),
+            bytes: self.bytes.wrapping_sub(before.bytes),
+            dropped_bytes: self.dropped_bytes.wrapping_sub(before.dropped_bytes),
+            rtt_packets: self.rtt_packets.wrapping_sub(before.rtt_packets),
+            rtt_us: self.rtt_us.wrapping_sub(before.rtt_us),
+            rtt_bytes: self.rtt_bytes.wrapping_sub(before.rtt_bytes),
+            rtt_us_bytes: self.rtt_us_bytes.wrapping_sub(before.rtt_us_bytes),
+        }
+    }
+}
 
 impl Counts {
     /// Mean round-trip time over packets, in seconds.
@@ -103,7 +92,7 @@ impl Half for Grant {
     type Counts = Counts;
 
     #[inline]
-    fn arrive(&self, packet: &Packet, _: &Moment, _: &Knobs, counts: &mut Counts) {
+    fn offered(&mut self, packet: &Packet, _: &Moment, _: &Knobs, counts: &mut Counts) {
         let size = u64::from(packet.size);
         counts.packets += 1;
         counts.bytes += size;
@@ -118,12 +107,12 @@ impl Half for Grant {
         }
     }
 
-    fn dropped(&self, packet: &Packet, counts: &mut Counts) {
+    fn dropped(&mut self, packet: &Packet, counts: &mut Counts) {
         counts.dropped_bytes += u64::from(packet.size);
     }
 
     #[inline]
-    fn depart(&self, packet: &mut Packet, _: &Moment, knobs: &Knobs, _: &mut Counts) {
+    fn depart(&mut self, packet: &mut Packet, _: &Moment, knobs: &Knobs, _: &mut Counts) {
         if let Ext::Rate(header) = &mut packet.ext
             && u64::from(header.request) > knobs.rate
         {

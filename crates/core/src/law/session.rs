@@ -18,7 +18,7 @@ mod threshold;
 use crate::packet::{Flags, Packet};
 use crate::units::Time;
 
-use super::{Reason, Verdict};
+use super::{Counted, Half, Moment, Reason, Verdict};
 use threshold::AllOrNothing;
 
 /// How admissions are spread over an epoch.
@@ -120,7 +120,7 @@ impl Knobs {
     }
 }
 
-/// What the per-packet half has counted since the last tick.
+/// What the per-packet half has counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Counts {
@@ -132,24 +132,24 @@ pub struct Counts {
     pub departed: u64,
     /// Sessions that broke off: resets that the queue took.
     pub resets: u64,
-    /// When the bucket will be full again (token bucket), in nanoseconds.
-    pub token_due_ns: u64,
 }
 
-const _: () = assert!(size_of::<Counts>() == 40);
+const _: () = assert!(size_of::<Counts>() == 32);
 
-impl Counts {
-    /// The counts of the epoch that ends; the next one counts from zero, with
-    /// the bucket as it is.
-    pub fn take(&mut self) -> Counts {
-        let next = Counts { token_due_ns: self.token_due_ns, ..Counts::default() };
-        std::mem::replace(self, next)
+impl Counted for Counts {
+    fn since(&self, before: &Counts) -> Counts {
+        Counts {
+            arrived: self.arrived.wrapping_sub(before.arrived),
+            admitted: self.admitted.wrapping_sub(before.admitted),
+            departed: self.departed.wrapping_sub(before.departed),
+            resets: self.resets.wrapping_sub(before.resets),
+        }
     }
 }
 
-/// The per-packet half of every session law.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Admit {
+/// What sessions the per-packet half looks at, and how it admits and refuses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Admission {
     /// How admissions are spread.
     pub limiter: Limiter,
     /// Which packet opens a session here.
@@ -158,52 +158,77 @@ pub struct Admit {
     pub refusal: Refusal,
 }
 
+/// What the limiters remember from packet to packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct Spent {
+    /// Sessions let through in the present epoch (counter).
+    pub admitted: u64,
+    /// When the bucket will be full again (token bucket), in nanoseconds.
+    pub token_due_ns: u64,
+}
+
+const _: () = assert!(size_of::<Spent>() == 16);
+
+/// The per-packet half of every session law.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Admit {
+    rules: Admission,
+    /// What is left of it says how many more may pass.
+    pub spent: Spent,
+}
+
 impl Admit {
+    /// With nothing admitted yet, and a full bucket.
+    pub fn new(rules: Admission) -> Admit {
+        Admit { rules, spent: Spent::default() }
+    }
+
     /// Whether the packet opens a session at this port.
     #[inline]
     fn opens(&self, packet: &Packet) -> bool {
         packet.flags.has(Flags::SYN)
-            && packet.flags.has(Flags::ACK) == (self.opener == Opener::SynAck)
+            && packet.flags.has(Flags::ACK) == (self.rules.opener == Opener::SynAck)
             && !packet.flags.has(Flags::OPAQUE)
     }
 
-    /// Before the queue: count an opening packet, and admit or refuse it.
+    /// Whether one more session fits; takes its token.
+    fn allows(&mut self, now: Time, knobs: &Knobs) -> bool {
+        match self.rules.limiter {
+            Limiter::Counter => self.spent.admitted < knobs.allowance,
+            Limiter::TokenBucket => self.spent.take_token(now.ps() / 1_000, knobs),
+        }
+    }
+}
+
+impl Half for Admit {
+    type Knobs = Knobs;
+    type Counts = Counts;
+
+    /// Counts an opening packet, and admits or refuses it.
     #[inline]
-    pub fn arrive(
-        &self,
-        packet: &Packet,
-        now: Time,
-        knobs: &Knobs,
-        counts: &mut Counts,
-    ) -> Verdict {
+    fn admit(&mut self, packet: &Packet, now: Time, knobs: &Knobs, counts: &mut Counts) -> Verdict {
         if !self.opens(packet) {
             return Verdict::Pass;
         }
         counts.arrived += 1;
-        if knobs.pass_all != 0 || self.allows(now, knobs, counts) {
+        if knobs.pass_all != 0 || self.allows(now, knobs) {
             counts.admitted += 1;
+            self.spent.admitted += 1;
             return Verdict::Pass;
         }
-        match self.refusal {
+        match self.rules.refusal {
             Refusal::Drop => Verdict::Drop(Reason::SessionRefused),
             Refusal::Rst => Verdict::Reject(Reason::SessionRefused),
         }
     }
 
-    /// Whether one more session fits; takes its token.
-    fn allows(&self, now: Time, knobs: &Knobs, counts: &mut Counts) -> bool {
-        match self.limiter {
-            Limiter::Counter => counts.admitted < knobs.allowance,
-            Limiter::TokenBucket => take_token(now.ps() / 1_000, knobs, counts),
-        }
-    }
-
-    /// The queue took the packet: count the end of a session.
+    /// Counts the end of a session.
     ///
     /// A FIN that was lost is counted when its retransmission is taken; one
     /// FIN a connection crosses a port in the direction of its data.
     #[inline]
-    pub fn enqueued(&self, packet: &Packet, counts: &mut Counts) {
+    fn enqueued(&mut self, packet: &Packet, counts: &mut Counts) {
         if packet.flags.has(Flags::OPAQUE) {
             return;
         }
@@ -213,25 +238,33 @@ impl Admit {
             counts.resets += 1;
         }
     }
+
+    /// An epoch begins, with the bucket as it is.
+    fn renewed(&mut self, _: &Moment, _: &Knobs, _: &mut Counts) {
+        self.spent.admitted = 0;
+    }
 }
 
-/// A token bucket that stores one number, the time at which it will be full
-/// again (the generic cell rate algorithm, ITU-T I.371 annex A).
-///
-/// `token_due_ns - now` is what has been taken and not yet refilled, as a time.
-/// It is never more than the whole bucket: when the knobs change to a shorter
-/// interval, an old debt is not paid at the old pace.
-fn take_token(now_ns: u64, knobs: &Knobs, counts: &mut Counts) -> bool {
-    let interval_ns = knobs.token_interval_ns;
-    if interval_ns == 0 {
-        return true;
+impl Spent {
+    /// Takes a token if there is one, from a bucket that stores one number: the
+    /// time at which it will be full again (the generic cell rate algorithm,
+    /// ITU-T I.371 annex A).
+    ///
+    /// `token_due_ns - now` is what has been taken and not yet refilled, as a time.
+    /// It is never more than the whole bucket: when the knobs change to a shorter
+    /// interval, an old debt is not paid at the old pace.
+    fn take_token(&mut self, now_ns: u64, knobs: &Knobs) -> bool {
+        let interval_ns = knobs.token_interval_ns;
+        if interval_ns == 0 {
+            return true;
+        }
+        let depth_ns = knobs.token_depth_ns.max(interval_ns);
+        let taken_ns = self.token_due_ns.saturating_sub(now_ns).min(depth_ns);
+        let fits = interval_ns <= depth_ns - taken_ns;
+        let then_ns = if fits { taken_ns + interval_ns } else { taken_ns };
+        self.token_due_ns = now_ns.saturating_add(then_ns);
+        fits
     }
-    let depth_ns = knobs.token_depth_ns.max(interval_ns);
-    let taken_ns = counts.token_due_ns.saturating_sub(now_ns).min(depth_ns);
-    let fits = interval_ns <= depth_ns - taken_ns;
-    let then_ns = if fits { taken_ns + interval_ns } else { taken_ns };
-    counts.token_due_ns = now_ns.saturating_add(then_ns);
-    fits
 }
 
 /// Turns a real allowance into whole sessions, carrying the rest over: 65.5 an

@@ -3,8 +3,7 @@
 use crate::law::aqm::Found;
 use crate::law::aqm::dual_queue::{Release, Room};
 use crate::law::pushout::Service;
-use crate::law::rate::Moment;
-use crate::law::{Draw, Reason, Verdict};
+use crate::law::{Draw, Moment, Reason, Verdict};
 use crate::packet::{Flags, Packet};
 use crate::units::Time;
 

@@ -3,38 +3,14 @@
 use crate::law::aqm::dual_queue::DualQueue;
 use crate::law::aqm::red::Red;
 use crate::law::pushout::PushOut;
-use crate::law::rate::Moment;
-use crate::law::session::{Admit, Counts, Knobs};
-use crate::law::{Decision, Draw, Fault, Interval, PerPacket, Reason, Verdict, View};
+use crate::law::session::{Admit, Counts};
+use crate::law::{Decision, Draw, Fault, Moment, PerPacket, Reason, Verdict, View};
 use crate::packet::{Flags, Packet};
 use crate::units::Time;
 
 use super::ring::{Ring, entomb};
+use super::stage::{Stage, Told};
 use super::stamp::Stamp;
-
-/// Session control at a port: the shared per-packet half and a law's interval half.
-pub struct GateStage {
-    /// Per-packet half.
-    pub half: Admit,
-    /// What the interval half set last.
-    pub knobs: Knobs,
-    /// What the per-packet half has counted since.
-    pub counts: Counts,
-    /// Interval half.
-    pub law: Box<dyn Interval<Knobs, Counts>>,
-    deadline: Time,
-    since: Since,
-}
-
-impl GateStage {
-    /// Starts the law at time zero.
-    pub fn new(half: Admit, mut law: Box<dyn Interval<Knobs, Counts>>) -> GateStage {
-        let mut knobs = Knobs::default();
-        let deadline = law.start(Time::ZERO, &mut knobs);
-        let (counts, since) = (Counts::default(), Since::default());
-        GateStage { half, knobs, counts, law, deadline, since }
-    }
-}
 
 /// What happened at a tick: which law decided, and what.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -48,39 +24,6 @@ pub enum Ticked {
     },
     /// The stamp's law.
     Stamp(Decision),
-}
-
-/// What a law's view counts from: its last tick.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Since {
-    offered: u64,
-    drops: u64,
-    busy: Time,
-    min_queue: u32,
-}
-
-impl Since {
-    /// From what was counted since the port was made to what was since the last tick.
-    pub(super) fn view<'a>(&mut self, mut view: View<'a>) -> View<'a> {
-        let present = view.queue_packets;
-        let now = Since {
-            offered: view.queue_offered,
-            drops: view.queue_drops,
-            busy: view.busy,
-            min_queue: present,
-        };
-        let before = std::mem::replace(self, now);
-        view.queue_offered -= before.offered;
-        view.queue_drops -= before.drops;
-        view.busy = view.busy - before.busy;
-        view.min_queue_packets = before.min_queue.min(present);
-        view
-    }
-
-    /// A transmission has started and so many packets still wait.
-    pub(super) fn note_queue(&mut self, waiting: u32) {
-        self.min_queue = self.min_queue.min(waiting);
-    }
 }
 
 /// Which waiting packet a discipline sends next.
@@ -191,10 +134,9 @@ pub trait Discipline: Send {
 }
 
 /// The control of one port.
-#[derive(Default)]
 pub struct Stages {
     /// Session control.
-    pub gate: Option<GateStage>,
+    pub gate: Option<Stage<Admit>>,
     /// Discipline of the queue.
     pub queue: Queue,
     /// Explicit rates.
@@ -211,10 +153,25 @@ pub struct Stages {
     pub(super) wake: Time,
 }
 
+impl Default for Stages {
+    fn default() -> Stages {
+        Stages {
+            gate: None,
+            queue: Queue::DropTail,
+            stamp: None,
+            custom: None,
+            log: None,
+            tombstones: 0,
+            freed: None,
+            wake: Time::NEVER,
+        }
+    }
+}
+
 impl Stages {
     /// No control at all.
     pub fn new() -> Stages {
-        Stages { wake: Time::NEVER, ..Stages::default() }
+        Stages::default()
     }
 
     /// The gate, then the user's own half; `admitted` tells that the packet opened a session.
@@ -226,9 +183,9 @@ impl Stages {
         admitted: &mut bool,
     ) -> Verdict {
         if let Some(gate) = &mut self.gate {
-            let before = gate.counts.admitted;
-            match gate.half.arrive(packet, now, &gate.knobs, &mut gate.counts) {
-                Verdict::Pass => *admitted = gate.counts.admitted > before,
+            let before = gate.half.spent.admitted;
+            match gate.admit(packet, now) {
+                Verdict::Pass => *admitted = gate.half.spent.admitted > before,
                 refused => return refused,
             }
         }
@@ -249,7 +206,7 @@ impl Stages {
             },
         }
         if let Some(gate) = &mut self.gate {
-            gate.half.enqueued(packet, &mut gate.counts);
+            gate.enqueued(packet);
         }
         if let Some(custom) = &mut self.custom {
             custom.enqueued(packet, now);
@@ -260,7 +217,7 @@ impl Stages {
     #[inline]
     pub(super) fn offered(&mut self, packet: &Packet, moment: &Moment) {
         if let Some(stamp) = &mut self.stamp {
-            stamp.arrive(packet, moment);
+            stamp.offered(packet, moment);
         }
     }
 
@@ -313,7 +270,7 @@ impl Stages {
     /// A transmission has started and so many packets still wait.
     pub(super) fn note_queue(&mut self, waiting: u32) {
         if let Some(gate) = &mut self.gate {
-            gate.since.note_queue(waiting);
+            gate.note_queue(waiting);
         }
         if let Some(stamp) = &mut self.stamp {
             stamp.note_queue(waiting);
@@ -321,24 +278,27 @@ impl Stages {
     }
 
     pub(super) fn tick_at(&self) -> Time {
-        let gate = self.gate.as_ref().map_or(Time::NEVER, |gate| gate.deadline);
+        let gate = self.gate.as_ref().map_or(Time::NEVER, Stage::tick_at);
         self.stamp.as_ref().map_or(gate, |stamp| gate.min(stamp.tick_at()))
     }
 
-    /// Runs one law that is due; `view` has what was counted since the start.
+    /// Starts the laws; `view` has what was counted since the port was made.
+    pub(super) fn start(&mut self, now: Time, view: View<'_>) -> Result<(), Fault> {
+        if let Some(gate) = &mut self.gate {
+            gate.start(now, view)?;
+        }
+        match &mut self.stamp {
+            Some(stamp) => stamp.start(now, view),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs one law that is due; `view` has what was counted since the port was made.
     pub(super) fn tick(&mut self, now: Time, view: View<'_>) -> Result<Option<Ticked>, Fault> {
         if let Some(gate) = &mut self.gate
-            && gate.deadline <= now
+            && let Some(Told { counts, decision }) = gate.tick(now, view)?
         {
-            let view = gate.since.view(view);
-            let counts = gate.counts;
-            let next = gate.law.update(now, &view, &mut gate.counts, &mut gate.knobs)?;
-            if next <= now {
-                let what = "a law must return the time of its next update, later than now";
-                return Err(format!("{what}: it returned {next} at {now}").into());
-            }
-            gate.deadline = next;
-            return Ok(Some(Ticked::Gate { counts, decision: gate.law.decision() }));
+            return Ok(decision.map(|decision| Ticked::Gate { counts, decision }));
         }
         match &mut self.stamp {
             Some(stamp) => Ok(stamp.tick(now, view)?.map(Ticked::Stamp)),

@@ -3,91 +3,63 @@
 //! Not on arrival: by the time that the packet leaves, what was true then is
 //! one queue old, and stale feedback is what makes such loops swing.
 
-use crate::law::rate::{Grant, Half, Moment, RateLaw, vcp, xcp};
-use crate::law::{Decision, Fault, Interval, View};
+use crate::law::rate::{Grant, RateLaw, vcp, xcp};
+use crate::law::{Decision, Fault, Moment, View};
 use crate::packet::Packet;
 use crate::units::Time;
 
-use super::stages::Since;
-
-/// A per-packet half at work, and the interval half that steers it.
-pub struct Stamper<H: Half> {
-    /// Per-packet half.
-    pub half: H,
-    /// What the interval half set last.
-    pub knobs: H::Knobs,
-    /// What the per-packet half has counted since.
-    pub counts: H::Counts,
-    /// Interval half.
-    pub law: Box<dyn Interval<H::Knobs, H::Counts>>,
-    deadline: Time,
-    since: Since,
-}
-
-impl<H: Half> Stamper<H> {
-    /// Starts the law at time zero.
-    pub fn new(half: H, mut law: Box<dyn Interval<H::Knobs, H::Counts>>) -> Stamper<H> {
-        let mut knobs = H::Knobs::default();
-        let deadline = law.start(Time::ZERO, &mut knobs);
-        let counts = H::Counts::default();
-        Stamper { half, knobs, counts, law, deadline, since: Since::default() }
-    }
-
-    fn tick(&mut self, now: Time, view: View<'_>) -> Result<Option<Decision>, Fault> {
-        if self.deadline > now {
-            return Ok(None);
-        }
-        let view = self.since.view(view);
-        self.deadline = self.law.update(now, &view, &mut self.counts, &mut self.knobs)?;
-        let decision = self.law.decision();
-        Ok((!decision.phase.is_empty()).then_some(decision))
-    }
-}
+use super::stage::Stage;
 
 /// Makes the enum of stamps from one line for each per-packet half.
 macro_rules! stamps {
     ($($(#[$doc:meta])* $arm:ident($half:ty);)+) => {
         /// The stamp of a port, by its per-packet half.
         pub enum Stamp {
-            $($(#[$doc])* $arm(Stamper<$half>),)+
+            $($(#[$doc])* $arm(Stage<$half>),)+
         }
 
         impl Stamp {
             #[inline]
-            pub(super) fn arrive(&mut self, packet: &Packet, moment: &Moment) {
+            pub(super) fn offered(&mut self, packet: &Packet, moment: &Moment) {
                 match self {
-                    $(Stamp::$arm(on) => on.half.arrive(packet, moment, &on.knobs, &mut on.counts),)+
+                    $(Stamp::$arm(on) => on.offered(packet, moment),)+
                 }
             }
 
             pub(super) fn dropped(&mut self, packet: &Packet) {
                 match self {
-                    $(Stamp::$arm(on) => on.half.dropped(packet, &mut on.counts),)+
+                    $(Stamp::$arm(on) => on.dropped(packet),)+
                 }
             }
 
             #[inline]
             pub(super) fn depart(&mut self, packet: &mut Packet, moment: &Moment) {
                 match self {
-                    $(Stamp::$arm(on) => on.half.depart(packet, moment, &on.knobs, &mut on.counts),)+
+                    $(Stamp::$arm(on) => on.depart(packet, moment),)+
                 }
             }
 
             pub(super) fn note_queue(&mut self, waiting: u32) {
                 match self {
-                    $(Stamp::$arm(on) => on.since.note_queue(waiting),)+
+                    $(Stamp::$arm(on) => on.note_queue(waiting),)+
                 }
             }
 
             pub(super) fn tick_at(&self) -> Time {
                 match self {
-                    $(Stamp::$arm(on) => on.deadline,)+
+                    $(Stamp::$arm(on) => on.tick_at(),)+
+                }
+            }
+
+            pub(super) fn start(&mut self, now: Time, view: View<'_>) -> Result<(), Fault> {
+                match self {
+                    $(Stamp::$arm(on) => on.start(now, view),)+
                 }
             }
 
             pub(super) fn tick(&mut self, now: Time, view: View<'_>) -> Result<Option<Decision>, Fault> {
                 match self {
-                    $(Stamp::$arm(on) => on.tick(now, view),)+
+                    $(Stamp::$arm(on) => Ok(on.tick(now, view)?.and_then(|told| told.decision)),)+
                 }
             }
         }
@@ -106,6 +78,6 @@ stamps! {
 impl Stamp {
     /// One rate for all, set by this law.
     pub fn grant(law: RateLaw) -> Stamp {
-        Stamp::Grant(Stamper::new(Grant, law))
+        Stamp::Grant(Stage::new(Grant, law))
     }
 }

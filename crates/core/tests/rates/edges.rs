@@ -1,10 +1,11 @@
 //! What the papers do not say: each edge, with its expected number by hand.
 
+use tidegate_core::law::rate::Counts;
 use tidegate_core::law::rate::qfcp::{self, Qfcp};
 use tidegate_core::law::rate::rcp::{self, Rcp};
 use tidegate_core::law::rate::vcp::{self, HIGH, LOW, Load, OVERLOAD};
-use tidegate_core::law::rate::xcp::{self, Share};
-use tidegate_core::law::rate::{Counts, Half, Moment};
+use tidegate_core::law::rate::xcp::{self, Pool, Share};
+use tidegate_core::law::{Half, Moment};
 use tidegate_core::packet::{Ext, Packet, XcpHeader};
 use tidegate_core::units::{Rate, Time};
 
@@ -192,41 +193,42 @@ fn vcp_keeps_the_highest_code_of_the_way() {
 /// a packet, nothing to take: 400, 400, 200, and then nothing.
 #[test]
 fn xcp_gives_no_more_than_there_is() {
-    let knobs = xcp::Knobs { interval_s: 0.1, capacity: 1e6 };
-    let mut counts =
-        xcp::Counts { left_positive: 1000.0, positive: 51_200.0, ..xcp::Counts::default() };
-    let granted = |delta: f32, rtt_us: u32, counts: &mut xcp::Counts| {
+    let knobs = xcp::Knobs { interval_s: 0.1, capacity: 1e6, ..Default::default() };
+    let left = Pool { left_positive: 1000.0, positive: 51_200.0, ..Default::default() };
+    let mut share = Share { left };
+    let granted = |delta: f32, rtt_us: u32, share: &mut Share| {
         let header = XcpHeader { rtt_us, spacing_s: 1.0 / 128.0, delta, reverse: 0.0 };
         let mut packet = Packet { size: 1000, ext: Ext::Xcp(header), ..Packet::default() };
         let moment = Moment { now: Time::ZERO, queue_bytes: 0 };
-        Share.depart(&mut packet, &moment, &knobs, counts);
+        share.depart(&mut packet, &moment, &knobs, &mut xcp::Counts::default());
         let Ext::Xcp(header) = packet.ext else { panic!("the header has gone") };
         header.delta
     };
-    let mut give = |delta| granted(delta, 100_000, &mut counts);
+    let mut give = |delta| granted(delta, 100_000, &mut share);
     assert_eq!([give(1e9), give(1e9), give(1e9), give(1e9)], [400.0, 400.0, 200.0, 0.0]);
-    assert_eq!(granted(1e9, 0, &mut counts), 0.0, "no round-trip time: nothing");
+    assert_eq!(granted(1e9, 0, &mut share), 0.0, "no round-trip time: nothing");
 }
 
 /// Another port gave 100 where this one would give 400: only 100 are used up,
 /// and the 300 are made good by taking less (2002, appendix A).
 #[test]
 fn xcp_charges_what_was_really_given() {
-    let knobs = xcp::Knobs { interval_s: 0.1, capacity: 1e6 };
+    let knobs = xcp::Knobs { interval_s: 0.1, capacity: 1e6, ..Default::default() };
     for (delta, left_positive, left_negative) in
         [(100.0, 900.0, 200.0), (-50.0, 1000.0, 50.0), (1e9, 600.0, 500.0)]
     {
-        let mut counts = xcp::Counts {
+        let left = Pool {
             left_positive: 1000.0,
             positive: 40_000.0,
             left_negative: 500.0,
-            ..xcp::Counts::default()
+            ..Default::default()
         };
+        let mut share = Share { left };
         let header = XcpHeader { rtt_us: 100_000, spacing_s: 0.01, delta, reverse: 0.0 };
         let mut packet = Packet { size: 1000, ext: Ext::Xcp(header), ..Packet::default() };
         let moment = Moment { now: Time::ZERO, queue_bytes: 0 };
-        Share.depart(&mut packet, &moment, &knobs, &mut counts);
-        let left = (counts.left_positive, counts.left_negative);
+        share.depart(&mut packet, &moment, &knobs, &mut xcp::Counts::default());
+        let left = (share.left.left_positive, share.left.left_negative);
         assert!((left.0 - left_positive).abs() < 1e-3, "{delta}: {left:?}");
         assert!((left.1 - left_negative).abs() < 1e-3, "{delta}: {left:?}");
     }

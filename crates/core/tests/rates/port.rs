@@ -26,6 +26,7 @@ fn port(buffer: u32) -> Port {
     let rate = Rate::from_bps(BPS);
     let mut port =
         Port::new(0, rate, Time::from_ms(10), Limit::Packets(buffer)).with_stages(stages);
+    port.start(Time::ZERO).expect("QFCP never fails");
     port.watch();
     port
 }
@@ -88,6 +89,7 @@ fn the_smallest_rate_of_the_way_stays() {
             let rate = Rate::from_bps(bps);
             let limit = Limit::Packets(10);
             let mut port: Port = Port::new(0, rate, Time::ZERO, limit).with_stages(stages);
+            port.start(Time::ZERO).expect("QFCP never fails");
             port.arrive(&packet, (), Time::ZERO, &mut NoDraw);
             (packet, ()) = port.deliver(Time::from_ms(4)).map(|(p, ())| (*p, ())).unwrap();
         }
@@ -115,6 +117,7 @@ fn only_what_comes_to_the_queue_counts() {
     stages.custom = Some(Box::new(Other(false)));
     let rate = Rate::from_bps(BPS);
     let mut port: Port = Port::new(0, rate, Time::ZERO, Limit::Packets(10)).with_stages(stages);
+    port.start(Time::ZERO).expect("QFCP never fails");
     for at_us in (0..100_000).step_by(500) {
         port.arrive(&data(), (), Time::from_ns(at_us * 1000), &mut NoDraw);
     }

@@ -30,7 +30,7 @@ struct Input {
 fn inputs() -> impl Strategy<Value = Vec<Input>> {
     let input = (count(), count(), count(), count(), 0..2u64, 0..2u32).prop_map(
         |(arrived, admitted, departed, resets, queue_drops, min_queue_packets)| Input {
-            counts: Counts { arrived, admitted, departed, resets, token_due_ns: 0 },
+            counts: Counts { arrived, admitted, departed, resets },
             queue_drops,
             min_queue_packets,
         },

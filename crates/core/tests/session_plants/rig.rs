@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tidegate_core::law::session::{Admit, Counts, Knobs};
-use tidegate_core::law::{Decision, Interval, Verdict, View};
+use tidegate_core::law::{Counted, Decision, Half, Interval, Moment, Verdict, View};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::{Rate, Time};
 
@@ -25,6 +25,7 @@ pub struct Rig {
     /// What the law has set.
     pub knobs: Knobs,
     counts: Counts,
+    told: Counts,
     begin: Time,
     deadline: Time,
     /// What the law is shown as the packets offered to the queue in the epoch.
@@ -41,12 +42,13 @@ impl Rig {
     pub fn new(law: impl Interval<Knobs, Counts> + 'static) -> Rig {
         let mut law = Box::new(law);
         let mut knobs = Knobs::default();
-        let deadline = law.start(Time::ZERO, &mut knobs);
+        let deadline = law.start(Time::ZERO, &mut knobs).expect("a built-in law never fails");
         Rig {
             admit: Admit::default(),
             law,
             knobs,
             counts: Counts::default(),
+            told: Counts::default(),
             begin: Time::ZERO,
             deadline,
             queue_offered: 100,
@@ -71,7 +73,7 @@ impl Rig {
     /// A session asks to be let in.
     pub fn offer(&mut self, at: Time) -> bool {
         let syn = Packet { flags: Flags::SYN, ..Packet::default() };
-        self.admit.arrive(&syn, at, &self.knobs, &mut self.counts) == Verdict::Pass
+        self.admit.admit(&syn, at, &self.knobs, &mut self.counts) == Verdict::Pass
     }
 
     /// So many sessions end.
@@ -104,14 +106,15 @@ impl Rig {
             queued: (&[], &[]),
         };
         let allowance = self.allowance();
-        let counts = given.unwrap_or(self.counts);
-        self.counts = counts;
-        let next = self.law.update(self.deadline, &view, &mut self.counts, &mut self.knobs);
+        let counts = given.unwrap_or_else(|| self.counts.since(&self.told));
+        self.told = self.counts;
+        let turn = self.law.update(self.deadline, &view, &counts, &mut self.knobs);
+        let (next, decision) = turn.expect("a built-in law never fails");
+        let moment = Moment { now: self.deadline, queue_bytes: 0 };
+        self.admit.renewed(&moment, &self.knobs, &mut self.counts);
         self.begin = self.deadline;
-        self.deadline = next.expect("a built-in law never fails");
-        let left = Counts { token_due_ns: 0, ..self.counts };
-        assert_eq!(left, Counts::default(), "the counts of an epoch are cleared");
-        Epoch { allowance, counts, decision: self.law.decision() }
+        self.deadline = next;
+        Epoch { allowance, counts, decision: decision.expect("a session law decides") }
     }
 
     /// One epoch of so many first attempts, of which the plant completes what it can.

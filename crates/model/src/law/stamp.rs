@@ -39,7 +39,7 @@ macro_rules! rate_laws {
                 match self {
                     $(StampLaw::$arm(config) => {
                         let law = Box::new(rate::$module::$arm::new(config, link));
-                        Some(port::Stamp::$stamp(port::Stamper::new($half, law)))
+                        Some(port::Stamp::$stamp(port::Stage::new($half, law)))
                     })+
                     StampLaw::Custom { .. } => None,
                 }
@@ -102,7 +102,7 @@ rate_laws! {
     /// An equal share, by an estimate of the number of flows.
     Qfcp(qfcp) = "qfcp", Grant(rate::Grant);
     /// A change of rate in every packet.
-    Xcp(xcp) = "xcp", Share(rate::xcp::Share);
+    Xcp(xcp) = "xcp", Share(rate::xcp::Share::default());
     /// One rate, adjusted by spare capacity and queue.
     Rcp(rcp) = "rcp", Grant(rate::Grant);
     /// Two bits of load.

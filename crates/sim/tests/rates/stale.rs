@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use tidegate_core::law::rate::qfcp::{Config, Qfcp};
 use tidegate_core::law::rate::{Counts, Knobs};
 use tidegate_core::law::settings::Link;
-use tidegate_core::law::{Decision, Draw, Fault, Interval, PerPacket, Verdict, View};
+use tidegate_core::law::{Draw, Fault, Interval, PerPacket, Turn, Verdict, View};
 use tidegate_core::packet::{Ext, Packet};
 use tidegate_core::port::{Stages, Stamp};
 use tidegate_core::units::Time;
@@ -26,27 +26,23 @@ struct Told {
 }
 
 impl Interval<Knobs, Counts> for Told {
-    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Time {
-        let next = self.law.start(now, &mut self.knobs);
+    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
+        let next = self.law.start(now, &mut self.knobs)?;
         *self.rate.lock().expect("no one panicked") = self.knobs.rate;
         knobs.rate = u64::MAX;
-        next
+        Ok(next)
     }
 
     fn update(
         &mut self,
         now: Time,
         view: &View<'_>,
-        counts: &mut Counts,
+        counts: &Counts,
         _: &mut Knobs,
-    ) -> Result<Time, Fault> {
-        let next = self.law.update(now, view, counts, &mut self.knobs)?;
+    ) -> Result<Turn, Fault> {
+        let turn = self.law.update(now, view, counts, &mut self.knobs)?;
         *self.rate.lock().expect("no one panicked") = self.knobs.rate;
-        Ok(next)
-    }
-
-    fn decision(&self) -> Decision {
-        self.law.decision()
+        Ok(turn)
     }
 }
 

@@ -35,7 +35,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::law::settings::{Link, Refused, within, within_time};
-use crate::law::{Decision, Fault, Interval, View};
+use crate::law::{Decision, Fault, Interval, Turn, View};
 use crate::units::Time;
 
 use super::{Counts, Knobs, whole};
@@ -154,29 +154,25 @@ impl Qfcp {
 }
 
 impl Interval<Knobs, Counts> for Qfcp {
-    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Time {
+    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         self.began = now;
         knobs.rate = whole(self.rate);
-        now + self.config.initial_interval
+        Ok(now + self.config.initial_interval)
     }
 
     fn update(
         &mut self,
         now: Time,
         view: &View<'_>,
-        counts: &mut Counts,
+        counts: &Counts,
         knobs: &mut Knobs,
-    ) -> Result<Time, Fault> {
-        let counted = std::mem::take(counts);
+    ) -> Result<Turn, Fault> {
         let t_s = (now - self.began).secs();
-        let rate = self.allot(view.rate.bytes_per_s(), view.queue_bytes as f64, &counted, t_s);
+        let rate = self.allot(view.rate.bytes_per_s(), view.queue_bytes as f64, counts, t_s);
         self.rate = rate;
         self.began = now;
         knobs.rate = whole(rate);
-        Ok(now + self.smooth(&counted))
-    }
-
-    fn decision(&self) -> Decision {
-        Decision { phase: "share", set: self.rate * 8.0, from: self.n }
+        let decision = Decision { phase: "share", set: self.rate * 8.0, from: self.n };
+        Ok((now + self.smooth(counts), Some(decision)))
     }
 }

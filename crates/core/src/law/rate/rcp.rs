@@ -27,7 +27,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::law::settings::{Link, Refused, within, within_time};
-use crate::law::{Decision, Fault, Interval, View};
+use crate::law::{Decision, Fault, Interval, Turn, View};
 use crate::units::Time;
 
 use super::{Counts, Knobs, whole};
@@ -134,32 +134,29 @@ impl Rcp {
 }
 
 impl Interval<Knobs, Counts> for Rcp {
-    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Time {
+    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         self.began = now;
         knobs.rate = whole(self.rate);
-        self.next(now)
+        Ok(self.next(now))
     }
 
     fn update(
         &mut self,
         now: Time,
         view: &View<'_>,
-        counts: &mut Counts,
+        counts: &Counts,
         knobs: &mut Knobs,
-    ) -> Result<Time, Fault> {
-        let counted = std::mem::take(counts);
+    ) -> Result<Turn, Fault> {
         let t_s = (now - self.began).secs();
         self.began = now;
         self.capacity = view.rate.bytes_per_s();
-        if let Some(mean_s) = counted.mean_rtt_by_bytes_s() {
+        if let Some(mean_s) = counts.mean_rtt_by_bytes_s() {
             self.smooth(mean_s, t_s);
         }
-        self.adjust(view.queue_bytes as f64, &counted, t_s);
+        self.adjust(view.queue_bytes as f64, counts, t_s);
         knobs.rate = whole(self.rate);
-        Ok(self.next(now))
-    }
-
-    fn decision(&self) -> Decision {
-        Decision { phase: "share", set: self.rate * 8.0, from: self.capacity / self.rate }
+        let flows = self.capacity / self.rate;
+        let decision = Decision { phase: "share", set: self.rate * 8.0, from: flows };
+        Ok((self.next(now), Some(decision)))
     }
 }

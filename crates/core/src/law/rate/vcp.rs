@@ -22,11 +22,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::law::settings::{Link, Refused, within, within_time};
-use crate::law::{Decision, Fault, Interval, View};
+use crate::law::{Counted, Decision, Fault, Half, Interval, Moment, Turn, View};
 use crate::packet::{Ext, Packet};
 use crate::units::Time;
-
-use super::{Half, Moment};
 
 /// The code of a load below the lower bound.
 pub const LOW: u8 = 1;
@@ -90,12 +88,18 @@ pub struct Knobs {
     pub code: u32,
 }
 
-/// What came since the last computation.
+/// What came.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Counts {
     /// Bytes that came, those lost here included.
     pub bytes: u64,
+}
+
+impl Counted for Counts {
+    fn since(&self, before: &Counts) -> Counts {
+        Counts { bytes: self.bytes.wrapping_sub(before.bytes) }
+    }
 }
 
 /// The per-packet half of VCP.
@@ -107,12 +111,12 @@ impl Half for Load {
     type Counts = Counts;
 
     #[inline]
-    fn arrive(&self, packet: &Packet, _: &Moment, _: &Knobs, counts: &mut Counts) {
+    fn offered(&mut self, packet: &Packet, _: &Moment, _: &Knobs, counts: &mut Counts) {
         counts.bytes += u64::from(packet.size);
     }
 
     #[inline]
-    fn depart(&self, packet: &mut Packet, _: &Moment, knobs: &Knobs, _: &mut Counts) {
+    fn depart(&mut self, packet: &mut Packet, _: &Moment, knobs: &Knobs, _: &mut Counts) {
         if let Ext::Load { code, .. } = &mut packet.ext
             && *code > 0
         {
@@ -128,12 +132,13 @@ pub struct Vcp {
     /// When the present interval ends.
     ends: Time,
     began: Time,
+    /// Bytes that came in this interval.
+    bytes: u64,
     /// Sum and number of what was seen of the queue in this interval.
     seen: (f64, u32),
     /// Smoothed queue, in bytes.
     queue: f64,
     rho: f64,
-    phase: &'static str,
 }
 
 impl Vcp {
@@ -144,10 +149,10 @@ impl Vcp {
             config: config.clone(),
             ends,
             began: ends,
+            bytes: 0,
             seen: (0.0, 0),
             queue: 0.0,
             rho: 0.0,
-            phase: "",
         }
     }
 
@@ -173,36 +178,33 @@ impl Vcp {
 }
 
 impl Interval<Knobs, Counts> for Vcp {
-    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Time {
+    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         knobs.code = u32::from(LOW);
         self.began = now;
         self.ends = now + self.config.interval;
-        now + self.config.probe
+        Ok(now + self.config.probe)
     }
 
     fn update(
         &mut self,
         now: Time,
         view: &View<'_>,
-        counts: &mut Counts,
+        counts: &Counts,
         knobs: &mut Knobs,
-    ) -> Result<Time, Fault> {
+    ) -> Result<Turn, Fault> {
         self.seen.0 += view.queue_bytes as f64;
         self.seen.1 += 1;
-        self.phase = "";
+        self.bytes += counts.bytes;
+        let mut decision = None;
         if now >= self.ends {
-            let bytes = std::mem::take(counts).bytes;
+            let bytes = std::mem::take(&mut self.bytes);
             self.load(bytes, view.rate.bytes_per_s(), (now - self.began).secs());
             let (code, phase) = self.code();
             knobs.code = u32::from(code);
-            self.phase = phase;
+            decision = Some(Decision { phase, set: f64::from(code), from: self.rho });
             self.began = now;
             self.ends = now + self.config.interval;
         }
-        Ok(self.ends.min(now + self.config.probe))
-    }
-
-    fn decision(&self) -> Decision {
-        Decision { phase: self.phase, set: f64::from(self.code().0), from: self.rho }
+        Ok((self.ends.min(now + self.config.probe), decision))
     }
 }

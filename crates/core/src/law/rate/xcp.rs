@@ -33,11 +33,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::law::settings::{Link, Refused, within, within_time};
-use crate::law::{Decision, Fault, Interval, View};
+use crate::law::{Counted, Decision, Fault, Half, Interval, Moment, Turn, View};
 use crate::packet::{Ext, Packet};
 use crate::units::Time;
-
-use super::{Half, Moment};
 
 /// Least and greatest control interval (draft, 4.1).
 const LEAST_S: f64 = 0.001;
@@ -80,17 +78,66 @@ impl Config {
     }
 }
 
+/// Feedback to give out: to all together, and by what a packet says.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[repr(C)]
+pub struct Pool {
+    /// What is left to add, in bytes per second.
+    pub left_positive: f64,
+    /// How much of it per second of X (Cp).
+    pub positive: f64,
+    /// What is left to take, in bytes per second.
+    pub left_negative: f64,
+    /// How much of it per byte (Cn).
+    pub negative: f64,
+}
+
 /// What the interval half sets.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[repr(C)]
 pub struct Knobs {
     /// Control interval (d), in seconds.
     pub interval_s: f64,
     /// Capacity (C), in bytes per second.
     pub capacity: f64,
+    /// What the interval that begins may give out.
+    pub pool: Pool,
 }
 
-/// What packets add up and use up.
+const _: () = assert!(size_of::<Knobs>() == 48);
+
+/// The least queue, probe by probe.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[repr(C)]
+pub struct Probe {
+    /// Least queue of the last whole probe (Q), in bytes.
+    pub standing_bytes: u64,
+    /// Least queue of the present probe, in bytes.
+    pub least_bytes: u64,
+    /// When the present probe ends.
+    pub ends: Time,
+}
+
+impl Probe {
+    /// Looks at the queue; ends the probe if it is due.
+    fn look(&mut self, moment: &Moment, knobs: &Knobs) {
+        let &Moment { now, queue_bytes } = moment;
+        self.least_bytes = self.least_bytes.min(queue_bytes);
+        if now >= self.ends {
+            self.standing_bytes = self.least_bytes;
+            self.least_bytes = queue_bytes;
+            let rest_s = knobs.interval_s - queue_bytes as f64 / knobs.capacity;
+            self.ends = now + Time::from_secs_f64(rest_s / 2.0).max(LEAST_PROBE);
+        }
+    }
+}
+
+/// What packets add up.
+///
+/// The bytes grow; the sums are those of the present interval, for a
+/// difference of real numbers that have grown would lose their last places.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[repr(C)]
 pub struct Counts {
     /// Bytes that came.
     pub input_bytes: u64,
@@ -98,45 +145,31 @@ pub struct Counts {
     pub sum_spacing: f64,
     /// Sum of X times round-trip time, in seconds squared.
     pub sum_rtt_spacing: f64,
-    /// What is left to add (B/s), and how much of it per second of X (Cp).
-    pub left_positive: f64,
-    /// See `left_positive`.
-    pub positive: f64,
-    /// What is left to take (B/s), and how much of it per byte (Cn).
-    pub left_negative: f64,
-    /// See `left_negative`.
-    pub negative: f64,
-    /// Least queue of the last whole probe (Q).
-    pub standing_bytes: u64,
-    /// Least queue of the present probe.
-    pub least_bytes: u64,
-    /// When the present probe ends.
-    pub probe_ends: Time,
+    /// The queue as it was seen so far.
+    pub probe: Probe,
 }
 
-impl Counts {
-    /// Looks at the queue; ends the probe if it is due.
-    fn probe(&mut self, now: Time, queue_bytes: u64, knobs: &Knobs) {
-        self.least_bytes = self.least_bytes.min(queue_bytes);
-        if now >= self.probe_ends {
-            self.standing_bytes = self.least_bytes;
-            self.least_bytes = queue_bytes;
-            let rest_s = knobs.interval_s - queue_bytes as f64 / knobs.capacity;
-            self.probe_ends = now + Time::from_secs_f64(rest_s / 2.0).max(LEAST_PROBE);
-        }
+const _: () = assert!(size_of::<Counts>() == 48);
+
+impl Counted for Counts {
+    fn since(&self, before: &Counts) -> Counts {
+        Counts { input_bytes: self.input_bytes.wrapping_sub(before.input_bytes), ..*self }
     }
 }
 
-/// The per-packet half of XCP.
+/// The per-packet half of XCP: gives out what is left.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Share;
+pub struct Share {
+    /// What the interval half gave, less what packets got of it.
+    pub left: Pool,
+}
 
 impl Half for Share {
     type Knobs = Knobs;
     type Counts = Counts;
 
-    fn arrive(&self, packet: &Packet, moment: &Moment, knobs: &Knobs, counts: &mut Counts) {
-        counts.probe(moment.now, moment.queue_bytes, knobs);
+    fn offered(&mut self, packet: &Packet, moment: &Moment, knobs: &Knobs, counts: &mut Counts) {
+        counts.probe.look(moment, knobs);
         counts.input_bytes += u64::from(packet.size);
         if let Ext::Xcp(header) = &packet.ext
             && header.rtt_us > 0
@@ -148,17 +181,18 @@ impl Half for Share {
         }
     }
 
-    fn depart(&self, packet: &mut Packet, moment: &Moment, knobs: &Knobs, counts: &mut Counts) {
-        counts.probe(moment.now, moment.queue_bytes, knobs);
+    fn depart(&mut self, packet: &mut Packet, moment: &Moment, knobs: &Knobs, counts: &mut Counts) {
+        counts.probe.look(moment, knobs);
         let size = f64::from(packet.size);
         let Ext::Xcp(header) = &mut packet.ext else { return };
         if header.rtt_us == 0 {
             header.delta = 0.0;
             return;
         }
+        let left = &mut self.left;
         let wanted = f64::from(header.delta);
-        let gain = counts.left_positive.min(counts.positive * f64::from(header.spacing_s));
-        let cost = counts.left_negative.min(counts.negative * size);
+        let gain = left.left_positive.min(left.positive * f64::from(header.spacing_s));
+        let cost = left.left_negative.min(left.negative * size);
         let feedback = gain - cost;
         let (added, taken) = if wanted >= feedback {
             header.delta = feedback as f32;
@@ -167,14 +201,20 @@ impl Half for Share {
             // another port gives less than this one would (2002, appendix A)
             charge(wanted, feedback)
         };
-        counts.left_positive = (counts.left_positive - added).max(0.0);
-        counts.left_negative = (counts.left_negative - taken).max(0.0);
-        if counts.left_positive == 0.0 {
-            counts.positive = 0.0;
+        left.left_positive = (left.left_positive - added).max(0.0);
+        left.left_negative = (left.left_negative - taken).max(0.0);
+        if left.left_positive == 0.0 {
+            left.positive = 0.0;
         }
-        if counts.left_negative == 0.0 {
-            counts.negative = 0.0;
+        if left.left_negative == 0.0 {
+            left.negative = 0.0;
         }
+    }
+
+    fn renewed(&mut self, moment: &Moment, knobs: &Knobs, counts: &mut Counts) {
+        counts.probe.look(moment, knobs);
+        (counts.sum_spacing, counts.sum_rtt_spacing) = (0.0, 0.0);
+        self.left = knobs.pool;
     }
 }
 
@@ -208,16 +248,20 @@ impl Xcp {
     }
 
     /// Efficiency and fairness (eqs. 1, 2, 6 and 9).
-    fn control(&mut self, counts: &mut Counts, t_s: f64) {
+    fn control(&mut self, counts: &Counts, standing_bytes: u64, t_s: f64) -> Pool {
         let Config { alpha, beta, gamma, .. } = self.config;
         let y = counts.input_bytes as f64 / t_s;
-        let standing = counts.standing_bytes as f64;
+        let standing = standing_bytes as f64;
         self.feedback = alpha * (self.capacity - y) - beta * standing / self.interval_s;
         let shuffled = (gamma * y - self.feedback.abs()).max(0.0);
-        counts.left_positive = shuffled + self.feedback.max(0.0);
-        counts.left_negative = shuffled + (-self.feedback).max(0.0);
-        counts.positive = ratio(counts.left_positive, counts.sum_spacing);
-        counts.negative = ratio(counts.left_negative, counts.input_bytes as f64);
+        let left_positive = shuffled + self.feedback.max(0.0);
+        let left_negative = shuffled + (-self.feedback).max(0.0);
+        Pool {
+            left_positive,
+            positive: ratio(left_positive, counts.sum_spacing),
+            left_negative,
+            negative: ratio(left_negative, counts.input_bytes as f64),
+        }
     }
 }
 
@@ -227,19 +271,20 @@ fn ratio(amount: f64, sum: f64) -> f64 {
 }
 
 impl Interval<Knobs, Counts> for Xcp {
-    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Time {
+    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         self.began = now;
-        *knobs = Knobs { interval_s: self.interval_s, capacity: self.capacity };
-        now + self.config.initial_interval
+        let Xcp { interval_s, capacity, .. } = *self;
+        *knobs = Knobs { interval_s, capacity, pool: Pool::default() };
+        Ok(now + self.config.initial_interval)
     }
 
     fn update(
         &mut self,
         now: Time,
         view: &View<'_>,
-        counts: &mut Counts,
+        counts: &Counts,
         knobs: &mut Knobs,
-    ) -> Result<Time, Fault> {
+    ) -> Result<Turn, Fault> {
         let t_s = (now - self.began).secs();
         self.began = now;
         self.capacity = view.rate.bytes_per_s();
@@ -248,14 +293,14 @@ impl Interval<Knobs, Counts> for Xcp {
         } else {
             self.config.initial_interval.secs()
         };
-        *knobs = Knobs { interval_s: self.interval_s, capacity: self.capacity };
-        counts.probe(now, view.queue_bytes, knobs);
-        self.control(counts, t_s);
-        (counts.input_bytes, counts.sum_spacing, counts.sum_rtt_spacing) = (0, 0.0, 0.0);
-        Ok(now + Time::from_secs_f64(self.interval_s))
-    }
-
-    fn decision(&self) -> Decision {
-        Decision { phase: "shuffle", set: self.feedback * 8.0, from: self.interval_s }
+        knobs.interval_s = self.interval_s;
+        knobs.capacity = self.capacity;
+        // this look at the queue counts as well
+        let mut probe = counts.probe;
+        probe.look(&Moment { now, queue_bytes: view.queue_bytes }, knobs);
+        knobs.pool = self.control(counts, probe.standing_bytes, t_s);
+        let decision =
+            Decision { phase: "shuffle", set: self.feedback * 8.0, from: self.interval_s };
+        Ok((now + Time::from_secs_f64(self.interval_s), Some(decision)))
     }
 }

@@ -35,7 +35,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::law::settings::{Refused, check_epoch, within};
-use crate::law::{Decision, Fault, Interval, View};
+use crate::law::{Decision, Fault, Interval, Turn, View};
 use crate::units::Time;
 
 use super::{Carry, Counts, Knobs, Limiter};
@@ -172,34 +172,32 @@ impl CloseProbe {
 }
 
 impl Interval<Knobs, Counts> for CloseProbe {
-    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Time {
+    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         knobs.open();
-        now.saturating_add(self.config.epoch)
+        Ok(now.saturating_add(self.config.epoch))
     }
 
     fn update(
         &mut self,
         now: Time,
         view: &View<'_>,
-        counts: &mut Counts,
+        counts: &Counts,
         knobs: &mut Knobs,
-    ) -> Result<Time, Fault> {
-        let epoch = counts.take();
-        let broken_off = if self.config.relief { epoch.resets as f64 } else { 0.0 };
+    ) -> Result<Turn, Fault> {
+        let broken_off = if self.config.relief { counts.resets as f64 } else { 0.0 };
         let idle = view.queue_drops == 0 && view.min_queue_packets == 0;
-        self.decide(epoch.arrived as f64, epoch.departed as f64 + broken_off, idle);
-        match self.stage {
-            Stage::Open => knobs.open(),
-            Stage::Allow { alpha } => knobs.allow(self.carry.whole(alpha), self.config.epoch),
-        }
-        Ok(now.saturating_add(self.config.epoch))
-    }
-
-    fn decision(&self) -> Decision {
+        self.decide(counts.arrived as f64, counts.departed as f64 + broken_off, idle);
         let set = match self.stage {
-            Stage::Open => f64::INFINITY,
-            Stage::Allow { alpha } => alpha,
+            Stage::Open => {
+                knobs.open();
+                f64::INFINITY
+            }
+            Stage::Allow { alpha } => {
+                knobs.allow(self.carry.whole(alpha), self.config.epoch);
+                alpha
+            }
         };
-        Decision { phase: self.phase, set, from: self.sfcr.unwrap_or(0.0) }
+        let decision = Decision { phase: self.phase, set, from: self.sfcr.unwrap_or(0.0) };
+        Ok((now.saturating_add(self.config.epoch), Some(decision)))
     }
 }

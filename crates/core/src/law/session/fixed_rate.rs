@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::law::settings::{Refused, check_epoch};
-use crate::law::{Decision, Fault, Interval, View};
+use crate::law::{Decision, Fault, Interval, Turn, View};
 use crate::units::{Frequency, Time};
 
 use super::{Carry, Counts, Knobs, Limiter};
@@ -70,20 +70,20 @@ impl Config {
 pub struct FixedRate {
     config: Config,
     carry: Carry,
-    decision: Decision,
+    /// What an epoch admits, in sessions.
+    alpha: f64,
 }
 
 impl FixedRate {
     /// With parameters that have passed [`Config::check`].
     pub fn new(config: Config) -> FixedRate {
         let alpha = config.rate.get() * config.epoch.secs();
-        let decision = Decision { phase: "fixed", set: alpha, from: 0.0 };
-        FixedRate { config, carry: Carry::default(), decision }
+        FixedRate { config, carry: Carry::default(), alpha }
     }
 
     /// Sets the knobs of the next epoch and returns its end.
     fn set(&mut self, now: Time, knobs: &mut Knobs) -> Time {
-        knobs.allow(self.carry.whole(self.decision.set), self.config.epoch);
+        knobs.allow(self.carry.whole(self.alpha), self.config.epoch);
         // tokens come at the rate itself, not at the whole sessions of this epoch
         let interval_ns = (1e9 / self.config.rate.get()) as u64;
         knobs.token_interval_ns = interval_ns.max(1);
@@ -93,22 +93,18 @@ impl FixedRate {
 }
 
 impl Interval<Knobs, Counts> for FixedRate {
-    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Time {
-        self.set(now, knobs)
+    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
+        Ok(self.set(now, knobs))
     }
 
     fn update(
         &mut self,
         now: Time,
         _view: &View<'_>,
-        counts: &mut Counts,
+        counts: &Counts,
         knobs: &mut Knobs,
-    ) -> Result<Time, Fault> {
-        self.decision.from = counts.take().departed as f64;
-        Ok(self.set(now, knobs))
-    }
-
-    fn decision(&self) -> Decision {
-        self.decision
+    ) -> Result<Turn, Fault> {
+        let decision = Decision { phase: "fixed", set: self.alpha, from: counts.departed as f64 };
+        Ok((self.set(now, knobs), Some(decision)))
     }
 }

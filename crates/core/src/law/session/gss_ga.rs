@@ -37,7 +37,7 @@
 
 mod config;
 
-use crate::law::{Decision, Fault, Interval, View};
+use crate::law::{Decision, Fault, Interval, Turn, View};
 use crate::units::Time;
 
 use super::change::Detector;
@@ -114,7 +114,6 @@ pub struct GssGa {
     /// Evaluations so far.
     evaluations: u32,
     carry: Carry,
-    decision: Decision,
 }
 
 impl GssGa {
@@ -126,7 +125,6 @@ impl GssGa {
             waiting: config.skip,
             evaluations: 0,
             carry: Carry::default(),
-            decision: Decision { phase: "bracket", set: config.alpha_min, from: 0.0 },
             config,
         }
     }
@@ -253,26 +251,21 @@ impl GssGa {
 }
 
 impl Interval<Knobs, Counts> for GssGa {
-    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Time {
+    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         knobs.allow(self.carry.whole(self.alpha), self.config.epoch);
-        now.saturating_add(self.config.epoch)
+        Ok(now.saturating_add(self.config.epoch))
     }
 
     fn update(
         &mut self,
         now: Time,
         _view: &View<'_>,
-        counts: &mut Counts,
+        counts: &Counts,
         knobs: &mut Knobs,
-    ) -> Result<Time, Fault> {
-        let epoch = counts.take();
-        let phase = self.decide(epoch.arrived as f64, epoch.departed as f64);
-        self.decision = Decision { phase, set: self.alpha, from: epoch.departed as f64 };
+    ) -> Result<Turn, Fault> {
+        let phase = self.decide(counts.arrived as f64, counts.departed as f64);
+        let decision = Decision { phase, set: self.alpha, from: counts.departed as f64 };
         knobs.allow(self.carry.whole(self.alpha), self.config.epoch);
-        Ok(now.saturating_add(self.config.epoch))
-    }
-
-    fn decision(&self) -> Decision {
-        self.decision
+        Ok((now.saturating_add(self.config.epoch), Some(decision)))
     }
 }

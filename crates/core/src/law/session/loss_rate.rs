@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::law::settings::{Refused, check_epoch, within};
-use crate::law::{Decision, Fault, Interval, View};
+use crate::law::{Fault, Interval, Turn, View};
 use crate::units::Time;
 
 use super::{AllOrNothing, Counts, Knobs, Limiter};
@@ -77,26 +77,21 @@ impl LossRate {
 }
 
 impl Interval<Knobs, Counts> for LossRate {
-    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Time {
+    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         knobs.open();
-        now.saturating_add(self.config.epoch)
+        Ok(now.saturating_add(self.config.epoch))
     }
 
     fn update(
         &mut self,
         now: Time,
         view: &View<'_>,
-        counts: &mut Counts,
+        _counts: &Counts,
         knobs: &mut Knobs,
-    ) -> Result<Time, Fault> {
-        counts.take();
+    ) -> Result<Turn, Fault> {
         // an evicted packet may have been offered in the epoch before
         let loss = view.queue_drops as f64 / (view.queue_offered as f64).max(1.0);
-        self.gate.decide(loss.min(1.0), self.config.epoch, knobs);
-        Ok(now.saturating_add(self.config.epoch))
-    }
-
-    fn decision(&self) -> Decision {
-        self.gate.decision()
+        let decision = self.gate.decide(loss.min(1.0), self.config.epoch, knobs);
+        Ok((now.saturating_add(self.config.epoch), Some(decision)))
     }
 }

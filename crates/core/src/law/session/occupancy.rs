@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::law::settings::{Refused, check_epoch, within};
-use crate::law::{Decision, Fault, Interval, View};
+use crate::law::{Fault, Interval, Turn, View};
 use crate::units::Time;
 
 use super::{AllOrNothing, Counts, Knobs, Limiter};
@@ -76,25 +76,20 @@ impl Occupancy {
 }
 
 impl Interval<Knobs, Counts> for Occupancy {
-    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Time {
+    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         knobs.open();
-        now.saturating_add(self.config.epoch)
+        Ok(now.saturating_add(self.config.epoch))
     }
 
     fn update(
         &mut self,
         now: Time,
         view: &View<'_>,
-        counts: &mut Counts,
+        _counts: &Counts,
         knobs: &mut Knobs,
-    ) -> Result<Time, Fault> {
-        counts.take();
+    ) -> Result<Turn, Fault> {
         let occupancy = view.busy.secs() / self.config.epoch.secs();
-        self.gate.decide(occupancy, self.config.epoch, knobs);
-        Ok(now.saturating_add(self.config.epoch))
-    }
-
-    fn decision(&self) -> Decision {
-        self.gate.decision()
+        let decision = self.gate.decide(occupancy, self.config.epoch, knobs);
+        Ok((now.saturating_add(self.config.epoch), Some(decision)))
     }
 }

@@ -21,22 +21,15 @@ impl AllOrNothing {
     }
 
     /// Takes the measure of the epoch that ended, and opens or closes the gate for the next.
-    pub(super) fn decide(&mut self, measured: f64, epoch: Time, knobs: &mut Knobs) {
+    pub(super) fn decide(&mut self, measured: f64, epoch: Time, knobs: &mut Knobs) -> Decision {
         let before = self.measure.unwrap_or(measured);
-        self.measure = Some((1.0 - self.beta) * before + self.beta * measured);
-        if self.is_open() {
+        let measure = (1.0 - self.beta) * before + self.beta * measured;
+        self.measure = Some(measure);
+        if measure < self.threshold {
             knobs.open();
-        } else {
-            knobs.allow(0, epoch);
+            return Decision { phase: "open", set: f64::INFINITY, from: measure };
         }
-    }
-
-    fn is_open(&self) -> bool {
-        self.measure.is_none_or(|measure| measure < self.threshold)
-    }
-
-    pub(super) fn decision(&self) -> Decision {
-        let (phase, set) = if self.is_open() { ("open", f64::INFINITY) } else { ("closed", 0.0) };
-        Decision { phase, set, from: self.measure.unwrap_or(0.0) }
+        knobs.allow(0, epoch);
+        Decision { phase: "closed", set: 0.0, from: measure }
     }
 }

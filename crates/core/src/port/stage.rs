@@ -1,0 +1,156 @@
+//! A law at work: its two halves, and what passes between them.
+
+use crate::law::{Counted, Decision, Fault, Half, Interval, Moment, Verdict, View};
+use crate::packet::Packet;
+use crate::units::Time;
+
+/// A per-packet half at work, and the interval half that steers it.
+///
+/// Until it is started, the per-packet half obeys the knobs as they are made.
+pub struct Stage<H: Half> {
+    /// Per-packet half.
+    pub half: H,
+    /// What the interval half set last.
+    knobs: H::Knobs,
+    /// What the per-packet half has counted.
+    counts: H::Counts,
+    /// What of it the interval half has been told.
+    told: H::Counts,
+    law: Box<dyn Interval<H::Knobs, H::Counts>>,
+    deadline: Time,
+    since: Since,
+}
+
+/// What came of a law's turn.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Told<C> {
+    /// What was counted in the interval that ended.
+    pub counts: C,
+    /// What the law decided; none: it only looked.
+    pub decision: Option<Decision>,
+}
+
+impl<H: Half> Stage<H> {
+    /// Puts the halves together; the law sleeps until [`Stage::start`].
+    pub fn new(half: H, law: Box<dyn Interval<H::Knobs, H::Counts>>) -> Stage<H> {
+        Stage {
+            half,
+            knobs: H::Knobs::default(),
+            counts: H::Counts::default(),
+            told: H::Counts::default(),
+            law,
+            deadline: Time::NEVER,
+            since: Since::default(),
+        }
+    }
+
+    /// Starts the law at `now`; the view's sums are those since the port was made.
+    ///
+    /// # Errors
+    /// The fault of a law of the user's own, or a deadline that is not later than `now`.
+    pub fn start(&mut self, now: Time, view: View<'_>) -> Result<(), Fault> {
+        self.since.view(view);
+        self.told = self.counts;
+        self.deadline = later(self.law.start(now, &mut self.knobs)?, now)?;
+        Ok(())
+    }
+
+    /// When the law is to be asked next.
+    pub fn tick_at(&self) -> Time {
+        self.deadline
+    }
+
+    /// Asks the law, if it is due; the view's sums are those since the port was made.
+    ///
+    /// # Errors
+    /// The fault of a law of the user's own, or a deadline that is not later than `now`.
+    pub fn tick(&mut self, now: Time, view: View<'_>) -> Result<Option<Told<H::Counts>>, Fault> {
+        if self.deadline > now {
+            return Ok(None);
+        }
+        let view = self.since.view(view);
+        let counts = self.counts.since(&self.told);
+        self.told = self.counts;
+        let (next, decision) = self.law.update(now, &view, &counts, &mut self.knobs)?;
+        self.deadline = later(next, now)?;
+        let moment = Moment { now, queue_bytes: view.queue_bytes };
+        self.half.renewed(&moment, &self.knobs, &mut self.counts);
+        Ok(Some(Told { counts, decision }))
+    }
+
+    /// A transmission has started and so many packets still wait.
+    pub fn note_queue(&mut self, waiting: u32) {
+        self.since.note_queue(waiting);
+    }
+
+    /// Before the queue: may the packet go on?
+    #[inline]
+    pub fn admit(&mut self, packet: &Packet, now: Time) -> Verdict {
+        self.half.admit(packet, now, &self.knobs, &mut self.counts)
+    }
+
+    /// The packet comes to the queue, which may lose it yet.
+    #[inline]
+    pub fn offered(&mut self, packet: &Packet, moment: &Moment) {
+        self.half.offered(packet, moment, &self.knobs, &mut self.counts);
+    }
+
+    /// The queue has taken the packet.
+    #[inline]
+    pub fn enqueued(&mut self, packet: &Packet) {
+        self.half.enqueued(packet, &mut self.counts);
+    }
+
+    /// The queue has lost the packet.
+    pub fn dropped(&mut self, packet: &Packet) {
+        self.half.dropped(packet, &mut self.counts);
+    }
+
+    /// Its transmission starts.
+    #[inline]
+    pub fn depart(&mut self, packet: &mut Packet, moment: &Moment) {
+        self.half.depart(packet, moment, &self.knobs, &mut self.counts);
+    }
+}
+
+/// A deadline, if it is later than now: a law that stands still would be asked without end.
+fn later(next: Time, now: Time) -> Result<Time, Fault> {
+    if next > now {
+        return Ok(next);
+    }
+    let what = "a law must return the time of its next update, later than now";
+    Err(format!("{what}: it returned {next} at {now}").into())
+}
+
+/// What a law's view counts from: its last tick.
+#[derive(Clone, Copy, Default)]
+struct Since {
+    offered: u64,
+    drops: u64,
+    busy: Time,
+    min_queue: u32,
+}
+
+impl Since {
+    /// From what was counted since the port was made to what was since the last tick.
+    fn view<'a>(&mut self, mut view: View<'a>) -> View<'a> {
+        let present = view.queue_packets;
+        let now = Since {
+            offered: view.queue_offered,
+            drops: view.queue_drops,
+            busy: view.busy,
+            min_queue: present,
+        };
+        let before = std::mem::replace(self, now);
+        view.queue_offered -= before.offered;
+        view.queue_drops -= before.drops;
+        view.busy = view.busy - before.busy;
+        view.min_queue_packets = before.min_queue.min(present);
+        view
+    }
+
+    /// A transmission has started and so many packets still wait.
+    fn note_queue(&mut self, waiting: u32) {
+        self.min_queue = self.min_queue.min(waiting);
+    }
+}

@@ -1,0 +1,241 @@
+//! What every law may rely on: when it is asked, and what it is told.
+
+use std::sync::{Arc, Mutex};
+
+use tidegate_core::law::rate::{Grant, qfcp, rcp, vcp, xcp};
+use tidegate_core::law::session::{
+    self, Admission, Admit, Counts, Knobs, close_probe, fixed_rate, gss_ga, loss_rate, occupancy,
+};
+use tidegate_core::law::settings::Link;
+use tidegate_core::law::{Decision, Draw, Fault, Interval, Turn, View};
+use tidegate_core::packet::{Ext, Flags, Packet, RateHeader, XcpHeader};
+use tidegate_core::port::{Limit, Outcome, Port, Stage, Stages, Stamp, Ticked};
+use tidegate_core::units::{Rate, Time};
+
+struct NoDraw;
+
+impl Draw for NoDraw {
+    fn uniform(&mut self) -> f64 {
+        panic!("nothing here is random")
+    }
+}
+
+/// 8 Mbit/s: a packet of 1000 B takes 1 ms.
+const LINK: Link = Link { rate: Rate::from_bps(8_000_000), delay: Time::from_ms(10) };
+
+fn port(stages: Stages) -> Port {
+    Port::new(0, LINK.rate, LINK.delay, Limit::Packets(20)).with_stages(stages)
+}
+
+fn gate(law: impl Interval<Knobs, Counts> + 'static) -> Stages {
+    let mut stages = Stages::new();
+    stages.gate = Some(Stage::new(Admit::new(Admission::default()), Box::new(law)));
+    stages
+}
+
+fn flags(flags: Flags) -> Packet {
+    Packet { size: 100, flags, ..Packet::default() }
+}
+
+/// What a law was told, by time.
+type Seen = Arc<Mutex<Vec<(Time, Counts, u64)>>>;
+
+/// Admits two sessions a turn; answers with deadlines from a list, the last again and again.
+struct Recorder {
+    seen: Seen,
+    spans: Vec<Time>,
+}
+
+impl Recorder {
+    fn next(&mut self, now: Time) -> Time {
+        let last = *self.spans.last().expect("a span");
+        now + if self.spans.len() > 1 { self.spans.remove(0) } else { last }
+    }
+}
+
+impl Interval<Knobs, Counts> for Recorder {
+    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
+        knobs.allow(2, Time::from_secs(1));
+        self.seen.lock().unwrap().push((now, Counts::default(), 0));
+        Ok(self.next(now))
+    }
+    fn update(
+        &mut self,
+        now: Time,
+        view: &View<'_>,
+        counts: &Counts,
+        _: &mut Knobs,
+    ) -> Result<Turn, Fault> {
+        self.seen.lock().unwrap().push((now, *counts, view.queue_offered));
+        Ok((self.next(now), None))
+    }
+}
+
+/// Counts grow without end, and a law is told of what came since its last turn;
+/// an allowance is one of each turn, though the law leaves the knobs alone.
+/// By hand: 5 SYN in the first second, 1 in the second, 3 and a FIN in the third.
+#[test]
+fn a_law_is_told_of_differences() {
+    let seen = Seen::default();
+    let law = Recorder { seen: seen.clone(), spans: vec![Time::from_secs(1)] };
+    let mut port = port(gate(law));
+    let begin = Time::from_secs(1_000);
+    // what passed before the laws were started is none of theirs
+    port.arrive(&flags(Flags::DATA), (), Time::from_secs(999), &mut NoDraw);
+    port.start(begin).expect("it starts");
+    for (second, syns) in [(0, 5), (1, 1), (2, 3)] {
+        let now = begin + Time::from_secs(second) + Time::from_ms(500);
+        let taken = (0..syns)
+            .filter(|_| port.arrive(&flags(Flags::SYN), (), now, &mut NoDraw) == Outcome::Taken)
+            .count();
+        assert_eq!(taken, syns.min(2));
+        if second == 2 {
+            port.arrive(&flags(Flags::FIN), (), now, &mut NoDraw);
+        }
+        assert_eq!(port.tick_at(), begin + Time::from_secs(second + 1));
+        assert_eq!(port.tick(port.tick_at()).expect("never fails"), None, "it only looks");
+    }
+    let counts = |arrived, admitted, departed| Counts { arrived, admitted, departed, resets: 0 };
+    let expected = [
+        (begin, Counts::default(), 0),
+        (begin + Time::from_secs(1), counts(5, 2, 0), 2),
+        (begin + Time::from_secs(2), counts(1, 1, 0), 1),
+        (begin + Time::from_secs(3), counts(3, 2, 1), 3),
+    ];
+    assert_eq!(*seen.lock().unwrap(), expected);
+}
+
+/// A deadline that is not later than now is refused, at the start as at any
+/// turn, by a gate as by a stamp; the message says both times.
+#[test]
+fn a_law_that_stands_still_is_a_fault() {
+    let spans = |spans: &[u64]| spans.iter().map(|&s| Time::from_secs(s)).collect();
+    let refused = |fault: Fault| {
+        let message = fault.to_string();
+        assert!(message.contains("later than now"), "{message}");
+        message
+    };
+    let begin = Time::from_secs(7);
+    let law = Recorder { seen: Seen::default(), spans: spans(&[0, 1]) };
+    let message = refused(port(gate(law)).start(begin).expect_err("it stands still"));
+    assert!(message.contains("7"), "{message}");
+
+    let law = Recorder { seen: Seen::default(), spans: spans(&[1, 0]) };
+    let mut gated = port(gate(law));
+    gated.start(begin).expect("it starts");
+    let message = refused(gated.tick(Time::from_secs(8)).expect_err("it stands still"));
+    assert!(message.contains("8"), "{message}");
+
+    struct Still;
+    impl Interval<tidegate_core::law::rate::Knobs, tidegate_core::law::rate::Counts> for Still {
+        fn start(
+            &mut self,
+            now: Time,
+            _: &mut tidegate_core::law::rate::Knobs,
+        ) -> Result<Time, Fault> {
+            Ok(now + Time::from_ms(1))
+        }
+        fn update(
+            &mut self,
+            now: Time,
+            _: &View<'_>,
+            _: &tidegate_core::law::rate::Counts,
+            _: &mut tidegate_core::law::rate::Knobs,
+        ) -> Result<Turn, Fault> {
+            Ok((now, None))
+        }
+    }
+    let mut stages = Stages::new();
+    stages.stamp = Some(Stamp::grant(Box::new(Still)));
+    let mut stamped = port(stages);
+    stamped.start(begin).expect("it starts");
+    refused(stamped.tick(begin + Time::from_ms(1)).expect_err("it stands still"));
+}
+
+/// A port whose stages were made by `Stages::default` has nothing to do until a packet comes.
+#[test]
+fn default_stages_ask_for_nothing() {
+    let port = port(Stages::default());
+    assert_eq!((port.next_event(), port.tick_at()), (Time::NEVER, Time::NEVER));
+}
+
+type Make = fn() -> Stages;
+
+fn stamp(stamp: Stamp) -> Stages {
+    let mut stages = Stages::new();
+    stages.stamp = Some(stamp);
+    stages
+}
+
+const LAWS: [(&str, Make); 9] = [
+    ("fixed-rate", || gate(fixed_rate::FixedRate::new(fixed_rate::Config::default()))),
+    ("gss-ga", || gate(gss_ga::GssGa::new(gss_ga::Config::default()))),
+    ("close-probe", || gate(close_probe::CloseProbe::new(close_probe::Config::default()))),
+    ("occupancy", || gate(occupancy::Occupancy::new(occupancy::Config::default()))),
+    ("loss-rate", || gate(loss_rate::LossRate::new(loss_rate::Config::default()))),
+    ("qfcp", || {
+        let law = Box::new(qfcp::Qfcp::new(&qfcp::Config::default(), LINK));
+        stamp(Stamp::Grant(Stage::new(Grant, law)))
+    }),
+    ("rcp", || {
+        let law = Box::new(rcp::Rcp::new(&rcp::Config::default(), LINK));
+        stamp(Stamp::Grant(Stage::new(Grant, law)))
+    }),
+    ("vcp", || {
+        let law = Box::new(vcp::Vcp::new(&vcp::Config::default(), LINK));
+        stamp(Stamp::Load(Stage::new(vcp::Load, law)))
+    }),
+    ("xcp", || {
+        let law = Box::new(xcp::Xcp::new(&xcp::Config::default(), LINK));
+        stamp(Stamp::Share(Stage::new(xcp::Share::default(), law)))
+    }),
+];
+
+/// Ten seconds of traffic at a port whose laws start at `begin`: what was
+/// decided, when (from `begin` on), and what became of each packet.
+fn driven(stages: Stages, begin: Time) -> (Vec<(Time, session::Counts, Decision)>, Vec<Outcome>) {
+    let mut port = port(stages);
+    port.start(begin).expect("built-in laws start");
+    let (mut decisions, mut outcomes) = (Vec::new(), Vec::new());
+    for step in 0..10_000u64 {
+        let now = begin + Time::from_ns(step * 1_000_000);
+        while port.tick_at() <= now {
+            let at = port.tick_at();
+            match port.tick(at).expect("built-in laws never fail") {
+                Some(Ticked::Gate { counts, decision }) => {
+                    decisions.push((at - begin, counts, decision));
+                }
+                Some(Ticked::Stamp(decision)) => {
+                    decisions.push((at - begin, Counts::default(), decision));
+                }
+                None => {}
+            }
+        }
+        while port.next_event() <= now {
+            port.deliver(port.next_event());
+        }
+        let rate = RateHeader { request: u32::MAX, feedback: 0, rtt_us: 60_000 };
+        let xcp = XcpHeader { rtt_us: 60_000, spacing_s: 0.002, delta: 1e6, reverse: 0.0 };
+        let kinds = [
+            (Flags::SYN, 60, Ext::None),
+            (Flags::DATA, 1500, Ext::Rate(rate)),
+            (Flags::DATA, 900, Ext::Xcp(xcp)),
+            (Flags::FIN, 60, Ext::None),
+        ];
+        let (flags, size, ext) = kinds[(step * step % 11 % 4) as usize];
+        let packet = Packet { flags, size, ext, ..Packet::default() };
+        outcomes.push(port.arrive(&packet, (), now, &mut NoDraw));
+    }
+    (decisions, outcomes)
+}
+
+/// A daemon starts long after zero: a law does the same from any start.
+#[test]
+fn laws_start_at_the_now_of_their_port() {
+    for (name, make) in LAWS {
+        let at_zero = driven(make(), Time::ZERO);
+        assert!(at_zero.0.len() >= 4, "{name}: {} decisions", at_zero.0.len());
+        let begin = Time::from_secs(1_000_000) + Time::from_ns(123_456_789);
+        assert_eq!(driven(make(), begin), at_zero, "{name}");
+    }
+}
