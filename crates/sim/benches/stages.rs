@@ -14,7 +14,7 @@ use tidegate_core::packet::{Ext, Packet};
 use tidegate_core::port::{Backlog, Discipline, Queue, Stage, Stages};
 use tidegate_core::units::{Frequency, Time};
 use tidegate_model::{Scenario, Setting, Source};
-use tidegate_sim::transport::control::{Acked, Control};
+use tidegate_sim::transport::control::{Control, RateSample, Setback, Signal};
 use tidegate_sim::{Custom, Factory, Progress, Simulation};
 
 const YARDSTICK: &str = include_str!("../../../python/tidegate/scenarios/yardstick.toml");
@@ -83,9 +83,9 @@ impl Control for Fixed {
     fn gap(&self) -> Option<Time> {
         self.0
     }
-    fn on_ack(&mut self, _: &Acked<'_>) {}
-    fn on_loss(&mut self, _: u32) {}
-    fn on_timeout(&mut self, _: u32, _: bool) {}
+    fn on_ack(&mut self, _: &RateSample<'_>) {}
+    fn on_congestion(&mut self, _: Signal, _: &Setback) {}
+    fn on_timeout(&mut self, _: &Setback, _: bool) {}
 }
 
 fn controlled(gap: Option<Time>) -> Custom<'static> {

@@ -16,10 +16,10 @@ use crate::engine::{Entity, Kind};
 use crate::network::{Laws, Network, RateLaws};
 use crate::probe::{Column, Probe, flow_columns};
 use crate::rows::{Row, UNLIMITED};
-use crate::transport::ClassParams;
 use crate::transport::control::{Any, Control, Reno};
 use crate::transport::table::{FlowId, FlowTable, NewFlow, World};
 use crate::transport::udp::UdpTable;
+use crate::transport::{ClassParams, Repair};
 
 /// Why a scenario could not be made ready to run.
 #[derive(Debug, thiserror::Error)]
@@ -456,6 +456,7 @@ fn params(class: &Class, seed: u64) -> ClassParams {
     ClassParams {
         // a class without TCP asks for none of it
         tcp: class.transport.tcp().cloned().unwrap_or_else(|| Profile::default().tcp()),
+        repair: Repair::of(&class.transport),
         pairs: class.pairs.clone(),
         patience: class.patience,
         jitter: JitterDraw::new(seed, &class.name),

@@ -12,14 +12,43 @@ pub(crate) mod table;
 pub(crate) mod udp;
 
 use tidegate_core::units::Time;
+use tidegate_model::control::{Control, Reliability};
 use tidegate_model::profile::{LostSyn, MaxRto, Recovery, Tcp};
+use tidegate_model::scenario::Transport;
 
 use crate::network::Network;
 use crate::rows::Row;
 
+/// Whose rules say what is sent again, and when.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Repair {
+    /// TCP's: the hole, as acknowledgements tell of it.
+    Tcp,
+    /// Everything from the hole on is sent once more, after so many duplicates (blitz, 2.1).
+    GoBack { notice: u32 },
+    /// What is missing when all was sent once, every two round trips (RCP's own).
+    Late,
+}
+
+impl Repair {
+    /// The rules that the transport of a class brings with it.
+    pub(crate) fn of(transport: &Transport) -> Repair {
+        match transport {
+            Transport::Controlled(_, Control::Blitz(blitz)) => {
+                Repair::GoBack { notice: blitz.notice }
+            }
+            Transport::Controlled(_, Control::Rcp(rcp)) if rcp.reliability == Reliability::Own => {
+                Repair::Late
+            }
+            _ => Repair::Tcp,
+        }
+    }
+}
+
 /// What the transport of one class needs to know, resolved once.
 pub(crate) struct ClassParams {
     pub(crate) tcp: Tcp,
+    pub(crate) repair: Repair,
     pub(crate) pairs: Vec<(u16, u16)>,
     pub(crate) patience: Option<Time>,
     pub(crate) jitter: crate::run::JitterDraw,
@@ -30,7 +59,7 @@ impl ClassParams {
     #[cfg(test)]
     pub(crate) fn of(tcp: Tcp) -> ClassParams {
         let jitter = crate::run::JitterDraw::new(1, "test");
-        ClassParams { tcp, pairs: Vec::new(), patience: None, jitter }
+        ClassParams { tcp, repair: Repair::Tcp, pairs: Vec::new(), patience: None, jitter }
     }
 
     /// A timeout of `base`, backed off `times` times.

@@ -10,7 +10,7 @@ use tidegate_core::law::{Decision, Draw, Fault, Interval, PerPacket, Reason, Tur
 use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::port::{Backlog, Discipline, Queue, Stages};
 use tidegate_core::units::Time;
-use tidegate_sim::transport::control::{Acked, Control};
+use tidegate_sim::transport::control::{Control, RateSample, Setback, Signal};
 use tidegate_sim::{Custom, Simulation};
 
 type Noted<T> = Arc<Mutex<Vec<T>>>;
@@ -39,13 +39,13 @@ impl Control for Paced {
     fn header(&mut self, _: Time) -> Ext {
         Ext::Custom([u32::MAX, 0, 0, 0])
     }
-    fn on_ack(&mut self, ack: &Acked<'_>) {
+    fn on_ack(&mut self, ack: &RateSample<'_>) {
         if let Ext::Custom(words) = ack.ext {
             note(&self.echoes, (ack.now.secs(), *words));
         }
     }
-    fn on_loss(&mut self, _: u32) {}
-    fn on_timeout(&mut self, _: u32, _: bool) {}
+    fn on_congestion(&mut self, _: Signal, _: &Setback) {}
+    fn on_timeout(&mut self, _: &Setback, _: bool) {}
 }
 
 /// Writes the start of service, in microseconds, into what the sender asked for.

@@ -33,17 +33,21 @@ pub struct Feedback<'a> {
     pub new: bool,
 }
 
-/// What an acknowledgement of new data tells a control.
+/// What an acknowledgement tells a control that says something new of the data.
 #[derive(Clone, Copy, Debug)]
-pub struct Acked<'a> {
+pub struct RateSample<'a> {
     /// When it came.
     pub now: Time,
-    /// Segments newly acknowledged.
+    /// Segments that it acknowledges cumulatively and none before did.
     pub segments: u32,
     /// Segments still in flight.
     pub flight: u32,
     /// Smoothed round-trip time ([`Time::ZERO`]: not measured yet).
     pub srtt: Time,
+    /// The round trip that it measures itself ([`Time::ZERO`]: none).
+    pub rtt: Time,
+    /// Whether it came in recovery, or ended it.
+    pub recovering: bool,
     /// Whether it echoes a mark (or one before did and the receiver does not
     /// know yet that it was heeded): no time to open the window.
     pub marked: bool,
@@ -51,13 +55,54 @@ pub struct Acked<'a> {
     pub ext: &'a Ext,
 }
 
+impl RateSample<'_> {
+    /// Segments by which it may open the window: none in recovery (RFC 5681,
+    /// 3.2), and none with the echo of a mark (RFC 3168, 6.1.2).
+    #[inline]
+    pub fn opens(&self) -> u32 {
+        if self.recovering || self.marked { 0 } else { self.segments }
+    }
+}
+
+/// What made a sender believe that the way is congested.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Signal {
+    /// Losses were noticed by acknowledgements; recovery begins.
+    Loss,
+    /// The same, in a window that a mark has cut already: once is enough.
+    LossAfterMark,
+    /// A queue on the way marked a packet instead of losing it (RFC 3168):
+    /// told once a round trip, and nothing needs repair.
+    Mark,
+}
+
+/// The state of a sender that has to give way.
+#[derive(Clone, Copy, Debug)]
+pub struct Setback {
+    /// The present time.
+    pub now: Time,
+    /// Segments in flight.
+    pub flight: u32,
+    /// The window that was in force, with what duplicates had added.
+    pub window: f64,
+}
+
 /// The part of a sender that decides how much it may send.
 ///
-/// Repair (what is sent again, and when) is the sender's; a control is told
-/// and answers with a window and, if it paces, a gap. Windows are in segments.
+/// Repair (what is sent again, and when) is the sender's, and so is what
+/// duplicates add to a window meanwhile; a control is told and answers with a
+/// window and, if it paces, a gap. Windows are in segments. Only four methods
+/// have to be there; the rest do nothing unless they are written.
 pub trait Control: Send {
     /// Segments that may be in flight.
     fn cwnd(&self) -> f64;
+    /// An acknowledgement said something new of the data.
+    fn on_ack(&mut self, sample: &RateSample<'_>);
+    /// The way is congested.
+    fn on_congestion(&mut self, signal: Signal, at: &Setback);
+    /// The retransmission timer expired; `again`: for the same segment as before.
+    fn on_timeout(&mut self, at: &Setback, again: bool);
+
     /// Least time between two data packets; none: not paced.
     fn gap(&self) -> Option<Time> {
         None
@@ -66,46 +111,25 @@ pub trait Control: Send {
     fn header(&mut self, _now: Time) -> Ext {
         Ext::None
     }
+    /// A data packet leaves, with so many segments in flight before it.
+    #[inline]
+    fn on_sent(&mut self, _now: Time, _flight: u32) {}
     /// A packet has come back from the receiver, in or outside recovery; called
     /// before whatever else it brings about.
     #[inline]
     fn on_feedback(&mut self, _feedback: &Feedback<'_>) {}
+    /// Recovery is over; `window`: what was in force in it, with what duplicates had added.
+    fn on_recovered(&mut self, _window: f64) {}
+    /// The connection is open, after at least one lost SYN.
+    fn on_lost_syn(&mut self, _rule: LostSyn) {}
     /// Whether the first duplicates may let packets out too (RFC 3042).
     #[inline]
     fn limited_transmit(&self) -> bool {
         false
     }
-    /// Whether lost packets are sent again only when all have been sent once,
-    /// every two round trips (RCP's own way).
-    #[inline]
-    fn repairs_late(&self) -> bool {
-        false
+    /// Whether a duplicate acknowledgement with this header tells of a loss
+    /// among what is under way, where the sender goes back on losses.
+    fn tells_of_loss(&self, _ext: &Ext) -> bool {
+        true
     }
-    /// A duplicate acknowledgement has come: whether everything from the missing
-    /// segment on is sent once more now; none: losses are repaired as TCP does.
-    #[inline]
-    fn goes_back(&mut self) -> Option<bool> {
-        None
-    }
-    /// New data was acknowledged outside recovery.
-    fn on_ack(&mut self, ack: &Acked<'_>);
-    /// Losses were noticed by duplicate acknowledgements; recovery begins.
-    fn on_loss(&mut self, flight: u32);
-    /// The same, in a window that a mark has cut already: once is enough.
-    fn on_loss_after_mark(&mut self, flight: u32) {
-        self.on_loss(flight);
-    }
-    /// A queue on the way marked a packet instead of losing it (RFC 3168):
-    /// told once a round trip, and nothing needs repair.
-    fn on_mark(&mut self, _flight: u32) {}
-    /// One more duplicate acknowledgement in recovery without SACK.
-    fn on_duplicate(&mut self) {}
-    /// Part of what was outstanding at the loss was acknowledged (RFC 6582, 3.2 step 3).
-    fn on_partial(&mut self, _segments: u32) {}
-    /// Recovery is over.
-    fn on_recovered(&mut self, _flight: u32) {}
-    /// The retransmission timer expired; `again`: for the same segment as before.
-    fn on_timeout(&mut self, flight: u32, again: bool);
-    /// The connection is open, after at least one lost SYN.
-    fn on_lost_syn(&mut self, _rule: LostSyn) {}
 }

@@ -5,19 +5,20 @@
 
 mod back;
 mod data;
+mod handshake;
 mod marks;
 mod pace;
+mod repair;
 mod timer;
 
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
-use tidegate_model::profile::{LossRule, Recovery};
 
-use super::control::{Acked, Control, Feedback};
+use super::control::{Control, Feedback, RateSample};
 use super::receiver::Address;
 use super::rto::Rto;
 use super::sack::Scoreboard;
-use super::{Ctx, Fate};
+use super::{Ctx, Fate, Repair};
 use marks::Marks;
 
 /// Where the sending end stands.
@@ -70,6 +71,8 @@ pub(crate) struct Sender<C> {
     pub(super) retransmitted: u32,
     pub(super) timeouts: u32,
     dup_acks: u32,
+    /// What duplicates add to the window, in segments.
+    inflation: f64,
     marks: Marks,
     /// Payload of the last data segment.
     last_payload: u16,
@@ -118,6 +121,7 @@ impl<C: Control> Sender<C> {
             retransmitted: 0,
             timeouts: 0,
             dup_acks: 0,
+            inflation: 0.0,
             marks: Marks::default(),
             last_payload: 0,
             generation,
@@ -151,18 +155,6 @@ impl<C: Control> Sender<C> {
         self.deadline.min(self.give_up)
     }
 
-    /// Opens an upload: the first SYN, or another one.
-    pub(crate) fn send_syn(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
-        self.state = State::SynSent;
-        ctx.row.syn_tries += 1;
-        self.timing = ctx.row.syn_tries == 1;
-        self.timed_at = ctx.net.now;
-        self.deadline = ctx.net.now + ctx.class.syn_wait(ctx.row.syn_tries);
-        let mut syn = address.towards_sink(Flags::SYN, ctx.class.tcp.header, ctx.net.now);
-        syn.ext = self.control.header(ctx.net.now);
-        ctx.net.send(&syn);
-    }
-
     /// A packet for this end has come.
     pub(crate) fn receive(
         &mut self,
@@ -194,67 +186,6 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    fn refused(&mut self, ctx: &mut Ctx<'_>) -> Fate {
-        if self.state != State::SynSent {
-            return Fate::Lives;
-        }
-        ctx.row.gave_up = ctx.net.now;
-        Fate::Over
-    }
-
-    fn handshake(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
-        match (packet.flags.has(Flags::ACK), self.state) {
-            (true, State::SynSent) => {
-                self.syn_lost = ctx.row.syn_tries > 1;
-                // what the SYN waited is forgotten (RFC 6298, 5.7; ns-2 too)
-                self.rto.calm();
-                // a packet of its own, before any data (RFC 9293, figure 6)
-                Self::acknowledge(address, 0, ctx);
-                self.open(packet, address, ctx);
-            }
-            // the acknowledgement of the SYN+ACK was lost (RFC 9293, 3.10.7.4)
-            (true, State::Open) => Self::acknowledge(address, 0, ctx),
-            (false, State::Listen | State::SynReceived) => {
-                self.timing = self.state == State::Listen;
-                self.syn_lost |= self.state == State::SynReceived;
-                self.state = State::SynReceived;
-                self.send_syn_ack(address, ctx);
-            }
-            _ => {}
-        }
-    }
-
-    fn acknowledge(address: &Address, number: u32, ctx: &mut Ctx<'_>) {
-        let mut ack = address.towards_sink(Flags::ACK, ctx.class.tcp.header, ctx.net.now);
-        ack.ack = number;
-        ctx.net.send(&ack);
-    }
-
-    fn send_syn_ack(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
-        self.timed_at = ctx.net.now;
-        self.deadline = ctx.net.now + self.rto.timeout(ctx.class, false);
-        let flags = Flags::SYN.with(Flags::ACK);
-        let mut answer = address.towards_sink(flags, ctx.class.tcp.header, ctx.net.now);
-        answer.ext = self.control.header(ctx.net.now);
-        ctx.net.send(&answer);
-    }
-
-    /// The handshake is complete on this side.
-    fn open(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
-        self.state = State::Open;
-        self.deadline = Time::NEVER;
-        if self.timing {
-            self.rto.sample(self.timed_at, ctx.net.now, ctx.class);
-            self.timing = false;
-        }
-        if self.syn_lost {
-            self.after_timeout = true;
-            self.control.on_lost_syn(ctx.class.tcp.lost_syn);
-        }
-        self.hand_back(packet, true, ctx);
-        self.send_more(address, ctx);
-    }
-
     /// The control hears what the receiver hands back.
     #[inline]
     fn hand_back(&mut self, packet: &Packet, new: bool, ctx: &Ctx<'_>) {
@@ -281,7 +212,7 @@ impl<C: Control> Sender<C> {
         }
         if self.una < self.nxt {
             self.hand_back(packet, false, ctx);
-            self.dup_acks += 1;
+            self.dup_acks += u32::from(self.counts(&packet.ext, ctx.class));
             self.duplicate(told, address, ctx);
         }
     }
@@ -291,12 +222,7 @@ impl<C: Control> Sender<C> {
         let ack = packet.ack;
         let segments = ack - self.una;
         self.restart_early(ack, ctx);
-        if ctx.class.tcp.timestamps {
-            self.rto.sample(packet.sent, ctx.net.now, ctx.class);
-        } else if self.timing && ack > self.timed {
-            self.timing = false;
-            self.rto.sample(self.timed_at, ctx.net.now, ctx.class);
-        }
+        let rtt = self.time(packet, ctx);
         self.hand_back(packet, true, ctx);
         self.una = ack;
         self.nxt = self.nxt.max(ack);
@@ -308,114 +234,27 @@ impl<C: Control> Sender<C> {
             self.give_up = Time::NEVER;
             return;
         }
-        if self.recovering {
+        let recovering = self.recovering;
+        if recovering {
             self.recovery_ack(segments, address, ctx);
         } else {
-            let flight = self.flight();
-            let srtt = self.rto.srtt();
-            self.control.on_ack(&Acked {
-                now: ctx.net.now,
-                segments,
-                flight,
-                srtt,
-                marked: packet.flags.has(Flags::ECE),
-                ext: &packet.ext,
-            });
+            self.inflation = 0.0;
+        }
+        let sample = RateSample {
+            now: ctx.net.now,
+            segments,
+            flight: self.flight(),
+            srtt: self.rto.srtt(),
+            rtt,
+            recovering,
+            marked: packet.flags.has(Flags::ECE),
+            ext: &packet.ext,
+        };
+        self.control.on_ack(&sample);
+        if !recovering {
             self.restart_by_ack(ctx);
         }
         self.send_more(address, ctx);
-    }
-
-    /// New data acknowledged in recovery: all of it, or a part.
-    fn recovery_ack(&mut self, segments: u32, address: &Address, ctx: &mut Ctx<'_>) {
-        let recovery = ctx.class.tcp.recovery;
-        if recovery == Recovery::Reno || self.una >= self.recover {
-            self.recovering = false;
-            self.control.on_recovered(self.flight());
-            self.restart_by_ack(ctx);
-            return;
-        }
-        self.control.on_partial(segments);
-        // RFC 6582, 3.2 step 3: only the first partial acknowledgement restarts the timer
-        if !self.partial || recovery == Recovery::Sack {
-            self.partial = true;
-            self.restart_by_ack(ctx);
-        }
-        if recovery == Recovery::NewReno {
-            self.retransmit_first(address, ctx);
-        }
-    }
-
-    /// One more duplicate acknowledgement.
-    fn duplicate(&mut self, told: bool, address: &Address, ctx: &mut Ctx<'_>) {
-        if self.recovering {
-            self.control.on_duplicate();
-            self.send_more(address, ctx);
-            return;
-        }
-        if self.repairs_otherwise(address, ctx) {
-            return;
-        }
-        let lost = self.dup_acks == 3
-            || (told && self.board.as_ref().is_some_and(|board| board.lost(self.una)));
-        if !lost {
-            if self.control.limited_transmit() {
-                self.send_more(address, ctx);
-            } else if ctx.class.tcp.loss_rule == LossRule::OneWay {
-                self.send_one(address, ctx);
-            }
-            return;
-        }
-        let full_tcp = ctx.class.tcp.loss_rule == LossRule::FullTcp;
-        match ctx.class.tcp.loss_rule {
-            // it repairs nothing that it sent before a timeout, but its window
-            // swells as if it did
-            LossRule::FullTcp => {
-                if self.after_timeout && self.una <= self.recover {
-                    self.recovering = !ctx.class.sack();
-                    return;
-                }
-            }
-            // RFC 6582, 4: duplicates of what was outstanding at the last loss mean nothing
-            LossRule::Rfc if self.una < self.recover => return,
-            LossRule::OneWay if self.una <= self.recover => return,
-            LossRule::Rfc | LossRule::OneWay => {}
-        }
-        self.after_timeout = false;
-        self.recover = self.max;
-        self.recovering = true;
-        self.partial = false;
-        self.heed_loss(ctx.class);
-        if ctx.class.sack() {
-            self.board.get_or_insert_default().begin(self.una);
-        }
-        self.retransmit_first(address, ctx);
-        if let Some(board) = &mut self.board {
-            board.repaired_first(self.una);
-        }
-        self.restart_timer(ctx);
-        // an answer that a repair held up says nothing of the round trip (ns-2)
-        self.timing &= ctx.class.tcp.loss_rule != LossRule::OneWay;
-        if !full_tcp {
-            self.send_more(address, ctx);
-        }
-    }
-
-    /// Sends one new segment for each of the first two duplicates (RFC 3042).
-    fn send_one(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
-        let window = self.control.cwnd() + f64::from(self.dup_acks);
-        let fits = self.nxt - self.una < ctx.class.tcp.window
-            && f64::from(self.nxt - self.una + 1) <= window;
-        if self.dup_acks < 3 && fits && self.may_send(address, ctx) {
-            let seq = self.nxt;
-            self.nxt += 1;
-            self.transmit(seq, address, ctx);
-        }
-    }
-
-    /// Sends the oldest unacknowledged segment again.
-    fn retransmit_first(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
-        self.transmit(self.una, address, ctx);
     }
 
     /// Sends what the window, the pace and Nagle's rule allow.
@@ -423,7 +262,7 @@ impl<C: Control> Sender<C> {
         if self.recovering && ctx.class.sack() {
             return self.send_sack(address, ctx);
         }
-        let window = self.control.cwnd().min(f64::from(ctx.class.tcp.window)).max(1.0) as u32;
+        let window = self.window().min(f64::from(ctx.class.tcp.window)).max(1.0) as u32;
         while self.nxt - self.una < window {
             if self.nxt < self.max {
                 // behind a timeout: what the receiver holds is not sent again
@@ -438,7 +277,7 @@ impl<C: Control> Sender<C> {
             self.nxt += 1;
             self.transmit(seq, address, ctx);
         }
-        if self.control.repairs_late() {
+        if ctx.class.repair == Repair::Late {
             self.arm_late_repair(ctx);
         }
     }
@@ -458,31 +297,6 @@ impl<C: Control> Sender<C> {
             }
         }
         self.pace_allows(address, ctx)
-    }
-
-    /// Recovery with SACK: repairs first, then new data, as far as the pipe has room.
-    fn send_sack(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
-        let window = self.control.cwnd().max(1.0) as u32;
-        loop {
-            let Some(board) = &mut self.board else { return };
-            if board.pipe(self.una, self.nxt) >= window {
-                return;
-            }
-            if board.repairs(self.una) && !self.pace_allows(address, ctx) {
-                return;
-            }
-            let Some(board) = &mut self.board else { return };
-            if let Some(seq) = board.next_repair(self.una) {
-                self.transmit(seq, address, ctx);
-                continue;
-            }
-            if self.nxt - self.una >= ctx.class.tcp.window || !self.may_send(address, ctx) {
-                return;
-            }
-            let seq = self.nxt;
-            self.nxt += 1;
-            self.transmit(seq, address, ctx);
-        }
     }
 
     /// Puts one segment on the wire.
@@ -528,6 +342,7 @@ impl<C: Control> Sender<C> {
         let mut packet = address.towards_sink(flags, payload + ctx.class.tcp.header, now);
         packet.seq = seq;
         packet.ext = self.control.header(now);
+        self.control.on_sent(now, self.flight());
         self.note_pace(now);
         ctx.net.send_often(packet);
     }
@@ -574,8 +389,9 @@ impl<C: Control> Sender<C> {
             return self.send_more(address, ctx);
         }
         let again = self.rto.backed_off() && self.timed_out == self.una;
-        self.control.on_timeout(self.flight(), again);
-        self.after_timeout = !self.control.repairs_late();
+        self.control.on_timeout(&self.setback(ctx), again);
+        self.inflation = 0.0;
+        self.after_timeout = ctx.class.repair != Repair::Late;
         self.tell_of_cut(ctx.class);
         self.timed_out = self.una;
         self.timeouts += 1;

@@ -20,38 +20,29 @@
 
 use tidegate_core::packet::Ext;
 use tidegate_core::units::{Pace, Time};
-use tidegate_model::control;
 use tidegate_model::profile::Tcp;
 
-use super::{Acked, Control, Feedback};
+use super::{Control, Feedback, RateSample, Setback, Signal};
 
 /// A sender without a window.
 #[derive(Clone, Copy, Debug)]
 pub struct Blitz {
-    notice: u32,
     /// Time that a full packet takes on the host's link.
     gap: Option<Time>,
     /// Level of the next packet.
     level: u32,
     /// Number of the present burst.
     burst: u32,
-    /// Of which burst the latest acknowledgement told.
-    told: Option<u32>,
-    /// Duplicates that the present burst has brought about for the present hole.
-    duplicates: u32,
     open: bool,
 }
 
 impl Blitz {
-    /// A new connection under a class's settings, of a host with this link.
-    pub fn new(options: &control::Blitz, tcp: &Tcp, access: Option<Pace>) -> Blitz {
+    /// A new connection of a host with this link.
+    pub fn new(tcp: &Tcp, access: Option<Pace>) -> Blitz {
         Blitz {
-            notice: options.notice,
             gap: access.map(|pace| pace.of(u64::from(tcp.mss + tcp.header))),
             level: 0,
             burst: 0,
-            told: None,
-            duplicates: 0,
             open: !tcp.handshake,
         }
     }
@@ -59,7 +50,6 @@ impl Blitz {
     fn begin_burst(&mut self) {
         self.level = 0;
         self.burst = self.burst.wrapping_add(1);
-        self.duplicates = 0;
     }
 }
 
@@ -78,32 +68,26 @@ impl Control for Blitz {
         Ext::Priority { level, burst: self.burst }
     }
 
-    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        self.told = match *feedback.ext {
-            Ext::Priority { burst, .. } => Some(burst),
-            _ => None,
-        };
-        if feedback.new {
-            self.duplicates = 0;
-        }
+    fn on_feedback(&mut self, _: &Feedback<'_>) {
         // the first burst begins after the handshake
         if !std::mem::replace(&mut self.open, true) {
             self.level = 0;
         }
     }
 
-    fn goes_back(&mut self) -> Option<bool> {
-        self.duplicates += u32::from(self.told == Some(self.burst));
-        Some(self.duplicates >= self.notice)
+    fn tells_of_loss(&self, ext: &Ext) -> bool {
+        matches!(*ext, Ext::Priority { burst, .. } if burst == self.burst)
     }
 
-    fn on_ack(&mut self, _ack: &Acked<'_>) {}
+    fn on_ack(&mut self, _: &RateSample<'_>) {}
 
-    fn on_loss(&mut self, _flight: u32) {
-        self.begin_burst();
+    fn on_congestion(&mut self, signal: Signal, _: &Setback) {
+        if signal == Signal::Loss {
+            self.begin_burst();
+        }
     }
 
-    fn on_timeout(&mut self, _flight: u32, _again: bool) {
+    fn on_timeout(&mut self, _: &Setback, _: bool) {
         self.begin_burst();
     }
 }

@@ -11,7 +11,7 @@ use tidegate_model::control;
 use tidegate_model::profile::{LostSyn, Tcp};
 
 use super::rate::{asked, granted};
-use super::{Acked, Control, Feedback, Reno};
+use super::{Control, Feedback, RateSample, Reno, Setback, Signal};
 
 /// A window that starts with what the ports grant.
 #[derive(Clone, Copy, Debug)]
@@ -75,37 +75,21 @@ impl Control for QuickStart {
         }
     }
 
-    fn on_ack(&mut self, ack: &Acked<'_>) {
-        self.reno.on_ack(ack);
+    fn on_ack(&mut self, sample: &RateSample<'_>) {
+        self.reno.on_ack(sample);
     }
 
-    fn on_loss(&mut self, flight: u32) {
-        self.reno.on_loss(flight);
+    fn on_congestion(&mut self, signal: Signal, at: &Setback) {
+        self.reno.on_congestion(signal, at);
     }
 
-    fn on_loss_after_mark(&mut self, flight: u32) {
-        self.reno.on_loss_after_mark(flight);
+    fn on_recovered(&mut self, window: f64) {
+        self.reno.on_recovered(window);
     }
 
-    fn on_mark(&mut self, flight: u32) {
-        self.reno.on_mark(flight);
-    }
-
-    fn on_duplicate(&mut self) {
-        self.reno.on_duplicate();
-    }
-
-    fn on_partial(&mut self, segments: u32) {
-        self.reno.on_partial(segments);
-    }
-
-    fn on_recovered(&mut self, flight: u32) {
-        self.reno.on_recovered(flight);
-    }
-
-    fn on_timeout(&mut self, flight: u32, again: bool) {
+    fn on_timeout(&mut self, at: &Setback, again: bool) {
         self.paced = None;
-        self.reno.on_timeout(flight, again);
+        self.reno.on_timeout(at, again);
     }
 
     fn on_lost_syn(&mut self, rule: LostSyn) {

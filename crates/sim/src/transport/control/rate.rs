@@ -4,7 +4,6 @@
 //! |-----------|--------------------------------------------------|----------|
 //! | `rate`    | what the last acknowledgement granted            | B/s      |
 //! | `cwnd`    | `rate * srtt` over the packet (eq. 1), and one if paced | segments |
-//! | `swollen` | packets that duplicates say have left the network | segments |
 //!
 //! Losses do not touch the window: it is the ports' to decide (qfcp, 3.4).
 //! Only a timeout does, and any acknowledgement after it brings the rate back.
@@ -13,9 +12,9 @@
 use tidegate_core::packet::{Ext, RateHeader};
 use tidegate_core::units::{Rate, Time};
 use tidegate_model::control;
-use tidegate_model::profile::{Recovery, Tcp};
+use tidegate_model::profile::Tcp;
 
-use super::{Acked, Control, Feedback};
+use super::{Control, Feedback, RateSample, Setback, Signal};
 
 /// What a header can ask for at most: as much as there is.
 const ANY: u32 = u32::MAX;
@@ -48,11 +47,7 @@ pub struct Granted {
     /// A paced sender's window must not hold its pace up: whole packets are fewer
     /// than `cwnd`, and one more is on its way when the oldest is acknowledged.
     spare: f64,
-    swollen: u32,
     request: u32,
-    sack: bool,
-    /// Whether the sender counts what is under way itself: in recovery with SACK.
-    piped: bool,
     pacing: bool,
     timed_out: bool,
     late: bool,
@@ -67,10 +62,7 @@ impl Granted {
             packet: f64::from(tcp.mss + tcp.header),
             initial_window: f64::from(tcp.initial_window),
             spare: if pacing { 1.0 } else { 0.0 },
-            swollen: 0,
             request: asked(request),
-            sack: tcp.recovery == Recovery::Sack,
-            piped: false,
             pacing,
             timed_out: false,
             late,
@@ -91,15 +83,14 @@ impl Granted {
 
 impl Control for Granted {
     fn cwnd(&self) -> f64 {
-        let window = match self.rate {
+        match self.rate {
             _ if self.timed_out => 1.0,
             // its pace alone says when a packet goes
             Some(_) if self.late => f64::from(u32::MAX),
             // qfcp, eq. 1
             Some(rate) => (rate * self.srtt.secs() / self.packet).max(1.0) + self.spare,
             None => self.initial_window,
-        };
-        window + f64::from(self.swollen)
+        }
     }
 
     fn gap(&self) -> Option<Time> {
@@ -113,9 +104,6 @@ impl Control for Granted {
 
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.srtt = feedback.srtt;
-        // the window moves on with a duplicate, as with any acknowledgement (RFC
-        // 3042); in recovery with SACK the sender counts for itself what is under way
-        self.swollen += u32::from(!feedback.new && !self.piped);
         if let Some(rate) = granted(feedback.ext) {
             self.timed_out = false;
             let rate = f64::from(rate);
@@ -126,38 +114,15 @@ impl Control for Granted {
         }
     }
 
-    fn on_ack(&mut self, _: &Acked<'_>) {
-        self.swollen = 0;
-    }
+    fn on_ack(&mut self, _: &RateSample<'_>) {}
 
-    fn on_loss(&mut self, _: u32) {
-        self.piped = self.sack;
-        if self.piped {
-            self.swollen = 0;
-        }
-    }
+    fn on_congestion(&mut self, _: Signal, _: &Setback) {}
 
-    fn on_partial(&mut self, segments: u32) {
-        // what has arrived was counted as duplicates, all but the repaired one
-        self.swollen = (self.swollen + 1).saturating_sub(segments);
-    }
-
-    fn on_recovered(&mut self, _: u32) {
-        self.swollen = 0;
-        self.piped = false;
-    }
-
-    fn on_timeout(&mut self, _: u32, _: bool) {
-        self.swollen = 0;
-        self.piped = false;
+    fn on_timeout(&mut self, _: &Setback, _: bool) {
         self.timed_out = !self.late;
     }
 
     fn limited_transmit(&self) -> bool {
         true
-    }
-
-    fn repairs_late(&self) -> bool {
-        self.late
     }
 }

@@ -8,9 +8,9 @@
 //! NewReno and SACK recovery use the same window; they differ in what the
 //! sender repairs and in when recovery ends.
 
-use tidegate_model::profile::{LossRule, LostSyn, Recovery, Tcp};
+use tidegate_model::profile::{LossRule, LostSyn, Tcp};
 
-use super::{Acked, Control};
+use super::{Control, RateSample, Setback, Signal};
 
 /// Window of a Reno, NewReno or SACK sender.
 #[derive(Clone, Copy, Debug)]
@@ -19,8 +19,6 @@ pub struct Reno {
     ssthresh: f64,
     /// Largest useful window.
     cap: f64,
-    /// Whether duplicate acknowledgements inflate the window (no SACK).
-    inflates: bool,
     rule: LossRule,
 }
 
@@ -31,7 +29,6 @@ impl Reno {
             cwnd: f64::from(tcp.initial_window),
             ssthresh: f64::from(tcp.initial_ssthresh),
             cap: f64::from(tcp.window),
-            inflates: tcp.recovery != Recovery::Sack,
             rule: tcp.loss_rule,
         }
     }
@@ -42,12 +39,12 @@ impl Reno {
         self.ssthresh = self.cwnd;
     }
 
-    fn halve(&mut self, flight: u32) {
+    fn halve(&mut self, at: &Setback) {
         let half = match self.rule {
             // RFC 5681, eq. 4
-            LossRule::Rfc => f64::from(flight) / 2.0,
-            LossRule::FullTcp => (self.cwnd / 2.0).floor(),
-            LossRule::OneWay => self.cwnd / 2.0,
+            LossRule::Rfc => f64::from(at.flight) / 2.0,
+            LossRule::FullTcp => (at.window / 2.0).floor(),
+            LossRule::OneWay => at.window / 2.0,
         };
         self.ssthresh = half.max(2.0);
     }
@@ -67,55 +64,33 @@ impl Control for Reno {
     }
 
     #[inline]
-    fn on_ack(&mut self, ack: &Acked<'_>) {
-        // RFC 3168, 6.1.2: not on an echo of a mark
-        if !ack.marked {
+    fn on_ack(&mut self, sample: &RateSample<'_>) {
+        if sample.opens() > 0 {
             self.open();
         }
     }
 
-    fn on_loss(&mut self, flight: u32) {
-        self.halve(flight);
-        self.on_loss_after_mark(flight);
-    }
-
-    fn on_loss_after_mark(&mut self, _flight: u32) {
-        // RFC 5681, 3.2 step 3; with SACK (RFC 6675) the pipe counts instead
-        self.cwnd = if self.inflates { self.ssthresh + 3.0 } else { self.ssthresh };
-    }
-
-    fn on_mark(&mut self, flight: u32) {
-        self.halve(flight);
+    fn on_congestion(&mut self, signal: Signal, at: &Setback) {
+        if signal != Signal::LossAfterMark {
+            self.halve(at);
+        }
         self.cwnd = self.ssthresh;
     }
 
-    fn on_duplicate(&mut self) {
-        if self.inflates {
-            self.cwnd += 1.0;
-        }
-    }
-
-    fn on_partial(&mut self, segments: u32) {
-        // RFC 6582, 3.2 step 3: deflate by what was acknowledged, add one back
-        if self.inflates {
-            self.cwnd = (self.cwnd - f64::from(segments) + 1.0).max(1.0);
-        }
-    }
-
-    fn on_recovered(&mut self, _flight: u32) {
+    fn on_recovered(&mut self, window: f64) {
         match self.rule {
             LossRule::Rfc => self.cwnd = self.ssthresh,
             LossRule::FullTcp | LossRule::OneWay => {
-                self.cwnd = self.cwnd.min(self.ssthresh);
+                self.cwnd = window.min(self.ssthresh);
                 self.open();
             }
         }
     }
 
-    fn on_timeout(&mut self, flight: u32, again: bool) {
+    fn on_timeout(&mut self, at: &Setback, again: bool) {
         // RFC 5681, 3.1: held constant when the same segment is lost again
         if !again || self.rule != LossRule::Rfc {
-            self.halve(flight);
+            self.halve(at);
         }
         if self.rule == LossRule::OneWay {
             // there the window may be a fraction, but not the threshold

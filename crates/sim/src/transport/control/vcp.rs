@@ -18,9 +18,9 @@ use tidegate_core::law::rate::vcp::{HIGH, LOW, OVERLOAD};
 use tidegate_core::packet::Ext;
 use tidegate_core::units::Time;
 use tidegate_model::control;
-use tidegate_model::profile::{Recovery, Tcp};
+use tidegate_model::profile::Tcp;
 
-use super::{Acked, Control, Feedback};
+use super::{Control, Feedback, RateSample, Setback, Signal};
 
 /// Longest round trip that growth is scaled to, in intervals.
 const MOST_SCALE: f64 = 2.5;
@@ -44,8 +44,6 @@ pub struct Vcp {
     cap: f64,
     phase: Phase,
     srtt: Time,
-    swollen: u32,
-    inflates: bool,
     pacing: bool,
     xi: f64,
     alpha: f64,
@@ -70,8 +68,6 @@ impl Vcp {
             cap: f64::from(tcp.window),
             phase: Phase::Listening,
             srtt: Time::ZERO,
-            swollen: 0,
-            inflates: tcp.recovery != Recovery::Sack,
             pacing: options.pacing,
             xi: options.xi,
             alpha: options.alpha,
@@ -104,7 +100,7 @@ impl Vcp {
 
 impl Control for Vcp {
     fn cwnd(&self) -> f64 {
-        self.cwnd + f64::from(self.swollen)
+        self.cwnd
     }
 
     fn gap(&self) -> Option<Time> {
@@ -138,27 +134,15 @@ impl Control for Vcp {
         self.cwnd = self.cwnd.clamp(1.0, self.cap);
     }
 
-    fn on_ack(&mut self, _: &Acked<'_>) {}
+    fn on_ack(&mut self, _: &RateSample<'_>) {}
 
-    fn on_loss(&mut self, flight: u32) {
-        self.cwnd = (f64::from(flight) / 2.0).max(2.0);
-        self.swollen = if self.inflates { 3 } else { 0 };
+    fn on_congestion(&mut self, signal: Signal, at: &Setback) {
+        if signal != Signal::Mark {
+            self.cwnd = (f64::from(at.flight) / 2.0).max(2.0);
+        }
     }
 
-    fn on_duplicate(&mut self) {
-        self.swollen += u32::from(self.inflates);
-    }
-
-    fn on_partial(&mut self, segments: u32) {
-        self.swollen = (self.swollen + 1).saturating_sub(segments);
-    }
-
-    fn on_recovered(&mut self, _: u32) {
-        self.swollen = 0;
-    }
-
-    fn on_timeout(&mut self, _: u32, _: bool) {
+    fn on_timeout(&mut self, _: &Setback, _: bool) {
         self.cwnd = 1.0;
-        self.swollen = 0;
     }
 }

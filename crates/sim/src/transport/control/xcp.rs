@@ -13,9 +13,9 @@
 use tidegate_core::packet::{Ext, XcpHeader};
 use tidegate_core::units::Time;
 use tidegate_model::control;
-use tidegate_model::profile::{LossRule, Recovery, Tcp};
+use tidegate_model::profile::{LossRule, Tcp};
 
-use super::{Acked, Control, Feedback};
+use super::{Control, Feedback, RateSample, Setback, Signal};
 
 /// Window of an XCP sender.
 #[derive(Clone, Copy, Debug)]
@@ -23,12 +23,9 @@ pub struct Xcp {
     cwnd: f64,
     /// Largest useful window.
     cap: f64,
-    /// Packets that duplicates say have left the network.
-    swollen: u32,
     srtt: Time,
     /// Bytes of a full packet.
     packet: f64,
-    inflates: bool,
     pacing: bool,
     rule: LossRule,
 }
@@ -49,10 +46,8 @@ impl Xcp {
         Xcp {
             cwnd: f64::from(tcp.initial_window),
             cap: f64::from(tcp.window),
-            swollen: 0,
             srtt: Time::ZERO,
             packet: f64::from(tcp.mss + tcp.header),
-            inflates: tcp.recovery != Recovery::Sack,
             pacing: options.pacing,
             rule: tcp.loss_rule,
         }
@@ -70,7 +65,7 @@ impl Xcp {
 
 impl Control for Xcp {
     fn cwnd(&self) -> f64 {
-        self.cwnd + f64::from(self.swollen)
+        self.cwnd
     }
 
     fn gap(&self) -> Option<Time> {
@@ -94,27 +89,15 @@ impl Control for Xcp {
         }
     }
 
-    fn on_ack(&mut self, _: &Acked<'_>) {}
+    fn on_ack(&mut self, _: &RateSample<'_>) {}
 
-    fn on_loss(&mut self, flight: u32) {
-        self.halve(flight);
-        self.swollen = if self.inflates { 3 } else { 0 };
+    fn on_congestion(&mut self, signal: Signal, at: &Setback) {
+        if signal != Signal::Mark {
+            self.halve(at.flight);
+        }
     }
 
-    fn on_duplicate(&mut self) {
-        self.swollen += u32::from(self.inflates);
-    }
-
-    fn on_partial(&mut self, segments: u32) {
-        self.swollen = (self.swollen + 1).saturating_sub(segments);
-    }
-
-    fn on_recovered(&mut self, _: u32) {
-        self.swollen = 0;
-    }
-
-    fn on_timeout(&mut self, _: u32, _: bool) {
+    fn on_timeout(&mut self, _: &Setback, _: bool) {
         self.cwnd = 1.0;
-        self.swollen = 0;
     }
 }

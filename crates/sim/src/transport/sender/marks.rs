@@ -6,7 +6,7 @@
 
 use tidegate_core::packet::{Flags, Packet};
 
-use super::super::control::Control;
+use super::super::control::{Control, Signal};
 use super::super::{ClassParams, Ctx};
 use super::Sender;
 
@@ -31,19 +31,16 @@ impl<C: Control> Sender<C> {
         }
         if packet.ack > self.marks.cut.max(self.recover) {
             self.marks = Marks { cut: self.max, tell: true };
-            self.control.on_mark(self.flight());
+            self.control.on_congestion(Signal::Mark, &self.setback(ctx));
         }
     }
 
     /// Losses were noticed; those of a window that a mark has cut do not cut it again.
-    pub(super) fn heed_loss(&mut self, class: &ClassParams) {
-        let flight = self.flight();
-        if self.una < self.marks.cut {
-            self.control.on_loss_after_mark(flight);
-        } else {
-            self.control.on_loss(flight);
-        }
-        self.tell_of_cut(class);
+    pub(super) fn heed_loss(&mut self, ctx: &Ctx<'_>) {
+        let cut = self.una < self.marks.cut;
+        let signal = if cut { Signal::LossAfterMark } else { Signal::Loss };
+        self.control.on_congestion(signal, &self.setback(ctx));
+        self.tell_of_cut(ctx.class);
     }
 
     /// The next new data packet says that the window was cut, for whatever reason.

@@ -1,16 +1,32 @@
 //! When the retransmission timer of a sender is started anew.
 
+use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
 use tidegate_model::profile::TimerRule;
 
-use super::super::Ctx;
 use super::super::control::Control;
+use super::super::{Ctx, Repair};
 use super::Sender;
 
 impl<C: Control> Sender<C> {
+    /// The round trip that an acknowledgement of something new measures, if it does.
+    #[inline]
+    pub(super) fn time(&mut self, packet: &Packet, ctx: &Ctx<'_>) -> Time {
+        let sent = if ctx.class.tcp.timestamps {
+            packet.sent
+        } else if self.timing && packet.ack > self.timed {
+            self.timing = false;
+            self.timed_at
+        } else {
+            return Time::ZERO;
+        };
+        self.rto.sample(sent, ctx.net.now, ctx.class);
+        ctx.net.now.saturating_sub(sent)
+    }
+
     #[inline]
     pub(super) fn timeout_from_now(&self, ctx: &Ctx<'_>) -> Time {
-        if self.control.repairs_late() {
+        if ctx.class.repair == Repair::Late {
             return self.late_repair(ctx);
         }
         ctx.net.now + self.rto.timeout(ctx.class, self.syn_lost)

@@ -1,0 +1,84 @@
+//! Opening and refusing a connection, at the end that sends the data.
+
+use tidegate_core::packet::{Flags, Packet};
+use tidegate_core::units::Time;
+
+use super::super::control::Control;
+use super::super::receiver::Address;
+use super::super::{Ctx, Fate};
+use super::{Sender, State};
+
+impl<C: Control> Sender<C> {
+    /// Opens an upload: the first SYN, or another one.
+    pub(crate) fn send_syn(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        self.state = State::SynSent;
+        ctx.row.syn_tries += 1;
+        self.timing = ctx.row.syn_tries == 1;
+        self.timed_at = ctx.net.now;
+        self.deadline = ctx.net.now + ctx.class.syn_wait(ctx.row.syn_tries);
+        let mut syn = address.towards_sink(Flags::SYN, ctx.class.tcp.header, ctx.net.now);
+        syn.ext = self.control.header(ctx.net.now);
+        ctx.net.send(&syn);
+    }
+
+    pub(super) fn refused(&mut self, ctx: &mut Ctx<'_>) -> Fate {
+        if self.state != State::SynSent {
+            return Fate::Lives;
+        }
+        ctx.row.gave_up = ctx.net.now;
+        Fate::Over
+    }
+
+    pub(super) fn handshake(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
+        match (packet.flags.has(Flags::ACK), self.state) {
+            (true, State::SynSent) => {
+                self.syn_lost = ctx.row.syn_tries > 1;
+                // what the SYN waited is forgotten (RFC 6298, 5.7; ns-2 too)
+                self.rto.calm();
+                // a packet of its own, before any data (RFC 9293, figure 6)
+                Self::acknowledge(address, 0, ctx);
+                self.open(packet, address, ctx);
+            }
+            // the acknowledgement of the SYN+ACK was lost (RFC 9293, 3.10.7.4)
+            (true, State::Open) => Self::acknowledge(address, 0, ctx),
+            (false, State::Listen | State::SynReceived) => {
+                self.timing = self.state == State::Listen;
+                self.syn_lost |= self.state == State::SynReceived;
+                self.state = State::SynReceived;
+                self.send_syn_ack(address, ctx);
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn acknowledge(address: &Address, number: u32, ctx: &mut Ctx<'_>) {
+        let mut ack = address.towards_sink(Flags::ACK, ctx.class.tcp.header, ctx.net.now);
+        ack.ack = number;
+        ctx.net.send(&ack);
+    }
+
+    pub(super) fn send_syn_ack(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        self.timed_at = ctx.net.now;
+        self.deadline = ctx.net.now + self.rto.timeout(ctx.class, false);
+        let flags = Flags::SYN.with(Flags::ACK);
+        let mut answer = address.towards_sink(flags, ctx.class.tcp.header, ctx.net.now);
+        answer.ext = self.control.header(ctx.net.now);
+        ctx.net.send(&answer);
+    }
+
+    /// The handshake is complete on this side.
+    pub(super) fn open(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
+        self.state = State::Open;
+        self.deadline = Time::NEVER;
+        if self.timing {
+            self.rto.sample(self.timed_at, ctx.net.now, ctx.class);
+            self.timing = false;
+        }
+        if self.syn_lost {
+            self.after_timeout = true;
+            self.control.on_lost_syn(ctx.class.tcp.lost_syn);
+        }
+        self.hand_back(packet, true, ctx);
+        self.send_more(address, ctx);
+    }
+}

@@ -1,0 +1,181 @@
+//! What is sent again, and when, as TCP does it; and what duplicates add to the
+//! window meanwhile.
+//!
+//! A duplicate says that a packet has left the network. In recovery without
+//! SACK the window grows by one for each, and shrinks again by what a partial
+//! acknowledgement covers (RFC 5681, 3.2 steps 3 and 4; RFC 6582, 3.2 step 3).
+//! With SACK what is under way is counted instead (RFC 6675).
+
+use tidegate_model::profile::{LossRule, Recovery};
+
+use super::super::control::{Control, Setback};
+use super::super::receiver::Address;
+use super::super::{ClassParams, Ctx, Repair};
+use super::Sender;
+use tidegate_core::packet::Ext;
+
+impl<C: Control> Sender<C> {
+    /// The window in force: the control's, and what duplicates add.
+    #[inline]
+    pub(super) fn window(&self) -> f64 {
+        self.control.cwnd() + self.inflation
+    }
+
+    /// What a control that has to give way is told.
+    pub(super) fn setback(&self, ctx: &Ctx<'_>) -> Setback {
+        Setback { now: ctx.net.now, flight: self.flight(), window: self.window() }
+    }
+
+    /// Whether a duplicate counts for the notice of a loss.
+    pub(super) fn counts(&self, ext: &Ext, class: &ClassParams) -> bool {
+        !matches!(class.repair, Repair::GoBack { .. }) || self.control.tells_of_loss(ext)
+    }
+
+    /// A duplicate has come: in recovery, or earlier where the control lets
+    /// the first ones count too (RFC 3042).
+    fn inflate(&mut self, class: &ClassParams) {
+        let counts = if self.recovering { !class.sack() } else { self.control.limited_transmit() };
+        if counts {
+            self.inflation += 1.0;
+        }
+    }
+
+    /// RFC 6582, 3.2 step 3: less by what was acknowledged, but for the repaired segment.
+    fn deflate(&mut self, segments: u32, class: &ClassParams) {
+        if !class.sack() {
+            let window = (self.window() - f64::from(segments) + 1.0).max(1.0);
+            self.inflation = window - self.control.cwnd();
+        }
+    }
+
+    /// New data acknowledged in recovery: all of it, or a part.
+    pub(super) fn recovery_ack(&mut self, segments: u32, address: &Address, ctx: &mut Ctx<'_>) {
+        let recovery = ctx.class.tcp.recovery;
+        if recovery == Recovery::Reno || self.una >= self.recover {
+            self.recovering = false;
+            let window = self.window();
+            self.inflation = 0.0;
+            self.control.on_recovered(window);
+            self.restart_by_ack(ctx);
+            return;
+        }
+        self.deflate(segments, ctx.class);
+        // RFC 6582, 3.2 step 3: only the first partial acknowledgement restarts the timer
+        if !self.partial || recovery == Recovery::Sack {
+            self.partial = true;
+            self.restart_by_ack(ctx);
+        }
+        if recovery == Recovery::NewReno {
+            self.retransmit_first(address, ctx);
+        }
+    }
+
+    /// One more duplicate acknowledgement.
+    pub(super) fn duplicate(&mut self, told: bool, address: &Address, ctx: &mut Ctx<'_>) {
+        self.inflate(ctx.class);
+        if self.recovering {
+            self.send_more(address, ctx);
+            return;
+        }
+        match ctx.class.repair {
+            Repair::Tcp => {}
+            Repair::GoBack { notice } if self.dup_acks >= notice => {
+                return self.go_back(address, ctx);
+            }
+            Repair::GoBack { .. } | Repair::Late => return self.send_more(address, ctx),
+        }
+        let lost = self.dup_acks == 3
+            || (told && self.board.as_ref().is_some_and(|board| board.lost(self.una)));
+        if !lost {
+            if self.control.limited_transmit() {
+                self.send_more(address, ctx);
+            } else if ctx.class.tcp.loss_rule == LossRule::OneWay {
+                self.send_one(address, ctx);
+            }
+            return;
+        }
+        match ctx.class.tcp.loss_rule {
+            // it repairs nothing that it sent before a timeout, but its window
+            // swells as if it did
+            LossRule::FullTcp => {
+                if self.after_timeout && self.una <= self.recover {
+                    self.recovering = !ctx.class.sack();
+                    return;
+                }
+            }
+            // RFC 6582, 4: duplicates of what was outstanding at the last loss mean nothing
+            LossRule::Rfc if self.una < self.recover => return,
+            LossRule::OneWay if self.una <= self.recover => return,
+            LossRule::Rfc | LossRule::OneWay => {}
+        }
+        self.begin_recovery(address, ctx);
+        // an answer that a repair held up says nothing of the round trip (ns-2)
+        self.timing &= ctx.class.tcp.loss_rule != LossRule::OneWay;
+        if ctx.class.tcp.loss_rule != LossRule::FullTcp {
+            self.send_more(address, ctx);
+        }
+    }
+
+    /// Fast recovery begins: the window is cut, and the hole sent again.
+    fn begin_recovery(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        self.after_timeout = false;
+        self.recover = self.max;
+        self.recovering = true;
+        self.partial = false;
+        self.heed_loss(ctx);
+        if ctx.class.sack() {
+            self.inflation = 0.0;
+            self.board.get_or_insert_default().begin(self.una);
+        } else {
+            // RFC 5681, 3.2 step 3
+            self.inflation = 3.0;
+        }
+        self.retransmit_first(address, ctx);
+        if let Some(board) = &mut self.board {
+            board.repaired_first(self.una);
+        }
+        self.restart_timer(ctx);
+    }
+
+    /// Sends one new segment for each of the first two duplicates (RFC 3042).
+    fn send_one(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        let window = self.control.cwnd() + f64::from(self.dup_acks);
+        let fits = self.nxt - self.una < ctx.class.tcp.window
+            && f64::from(self.nxt - self.una + 1) <= window;
+        if self.dup_acks < 3 && fits && self.may_send(address, ctx) {
+            let seq = self.nxt;
+            self.nxt += 1;
+            self.transmit(seq, address, ctx);
+        }
+    }
+
+    /// Sends the oldest unacknowledged segment again.
+    fn retransmit_first(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        self.transmit(self.una, address, ctx);
+    }
+
+    /// Recovery with SACK: repairs first, then new data, as far as the pipe has room.
+    pub(super) fn send_sack(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        let window = self.control.cwnd().max(1.0) as u32;
+        loop {
+            let Some(board) = &mut self.board else { return };
+            if board.pipe(self.una, self.nxt) >= window {
+                return;
+            }
+            if board.repairs(self.una) && !self.pace_allows(address, ctx) {
+                return;
+            }
+            let Some(board) = &mut self.board else { return };
+            if let Some(seq) = board.next_repair(self.una) {
+                self.transmit(seq, address, ctx);
+                continue;
+            }
+            if self.nxt - self.una >= ctx.class.tcp.window || !self.may_send(address, ctx) {
+                return;
+            }
+            let seq = self.nxt;
+            self.nxt += 1;
+            self.transmit(seq, address, ctx);
+        }
+    }
+}
