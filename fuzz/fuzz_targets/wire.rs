@@ -1,9 +1,12 @@
-//! Any bytes as a TCP header with an explicit rate: read or refused, and a
-//! change leaves everything else, and the sum of the whole, as it was.
+//! Any bytes as a TCP header with an explicit rate, and as an IP packet: read or
+//! refused, and a change leaves everything else, and the sum of the whole, as it was.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use tidegate_core::packet::{Ext, Flags};
 use tidegate_core::units::Rate;
+use tidegate_core::wire::ip::{self, Reader};
+use tidegate_core::wire::reset::reset;
 use tidegate_core::wire::{
     Checksum, EXPERIMENT, KIND, LENGTH, RateOption, find, lower, read, write,
 };
@@ -16,8 +19,35 @@ fn sum(bytes: &[u8]) -> u64 {
     words.sum::<u64>() % 0xFFFF
 }
 
+/// As an IP packet: what a port may change is changed, and nothing else is.
+fn packet(bytes: &[u8], request: u64) {
+    let Ok(headers) = Reader::new((1, 2)).read(bytes) else { return };
+    let size = usize::from(headers.record.size);
+    assert!(size <= bytes.len());
+    let mut record = headers.record;
+    record.flags = record.flags.with(Flags::CE);
+    if let Ext::Rate(header) = &mut record.ext {
+        header.request = header.request.min(request as u32);
+    }
+    let mut changed = bytes.to_vec();
+    ip::write(&mut changed, &headers, &record, Checksum::Whole).expect("the same bytes");
+    assert_eq!(changed[size..], bytes[size..]);
+    let again = Reader::new((1, 2)).read(&changed).expect("still a packet");
+    let marked = headers.record.flags.has(Flags::ECT);
+    assert_eq!(again.record.flags.has(Flags::CE), marked);
+    if let (Ext::Rate(now), Ext::Rate(wanted)) = (again.record.ext, record.ext) {
+        assert!(now.request <= wanted.request.max(1));
+    }
+    assert_eq!((again.ports, again.record.flow), (headers.ports, headers.record.flow));
+    if let Ok(answer) = reset(&headers) {
+        let answer = Reader::new((1, 2)).read(&answer).expect("it is whole");
+        assert!(answer.record.flags.has(Flags::RST) && reset(&answer).is_err());
+    }
+}
+
 fuzz_target!(|input: (u64, u64, u32, Option<u8>, Vec<u8>)| {
     let (request, feedback, rtt_us, planted, mut bytes) = input;
+    packet(&bytes, request);
     // four bytes that must all be right are seldom met by chance
     let place =
         planted.and_then(|at| bytes.get_mut(20 + usize::from(at) % 32..)?.first_chunk_mut());

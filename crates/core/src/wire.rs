@@ -1,5 +1,8 @@
 //! Byte formats of headers that real packets carry.
 //!
+//! [`ip`] turns a packet into the record that a port looks at and back, and
+//! [`reset`] answers the opener of a session that was refused.
+//!
 //! An explicit rate travels in a TCP option of 12 bytes (qfcp, 2.1: request,
 //! feedback and, for the control period of the ports, the sender's RTT):
 //!
@@ -23,6 +26,9 @@
 //!
 //! Nothing here checks that a segment is what it says. Who forwards packets
 //! lets one pass unchanged on any [`WireError`]: its ends will deal with it.
+
+pub mod ip;
+pub mod reset;
 
 use thiserror::Error;
 
@@ -297,20 +303,25 @@ fn header_length(tcp: &[u8]) -> Result<usize, WireError> {
     Ok(needed)
 }
 
-/// Puts bytes among the options and mends the checksum by the difference
-/// (RFC 1624, eq. 3). An option may begin at an odd byte: the words that hold
-/// it, which end within a header of whole words, are summed before and after.
+/// Puts bytes among the options of a TCP header, and mends its checksum.
 fn replace(tcp: &mut [u8], at: usize, bytes: &[u8], checksum: Checksum) {
+    match checksum {
+        Checksum::Whole => mend(tcp, at, bytes, CHECKSUM),
+        Checksum::Offloaded => tcp[at..at + bytes.len()].copy_from_slice(bytes),
+    }
+}
+
+/// Puts bytes into a header of whole words and mends its checksum by the
+/// difference (RFC 1624, eq. 3). They may begin at an odd byte: the words that
+/// hold them are summed before and after.
+fn mend(header: &mut [u8], at: usize, bytes: &[u8], checksum: usize) {
     let end = at + bytes.len();
     let words = at & !1..(end + 1) & !1;
-    let before = sum(&tcp[words.clone()]);
-    tcp[at..end].copy_from_slice(bytes);
-    if checksum == Checksum::Offloaded {
-        return;
-    }
-    let held = u16::from_be_bytes([tcp[CHECKSUM], tcp[CHECKSUM + 1]]);
-    let mended = !fold(u32::from(!held) + u32::from(!before) + u32::from(sum(&tcp[words])));
-    tcp[CHECKSUM..CHECKSUM + 2].copy_from_slice(&mended.to_be_bytes());
+    let before = sum(&header[words.clone()]);
+    header[at..end].copy_from_slice(bytes);
+    let held = u16::from_be_bytes([header[checksum], header[checksum + 1]]);
+    let mended = !fold(u32::from(!held) + u32::from(!before) + u32::from(sum(&header[words])));
+    header[checksum..checksum + 2].copy_from_slice(&mended.to_be_bytes());
 }
 
 /// The ones' complement sum of whole words (RFC 1071).

@@ -1,0 +1,273 @@
+//! From the bytes of an IP packet to the record that a port looks at, and back.
+//!
+//! | field of the record | from                                                        |
+//! |---------------------|-------------------------------------------------------------|
+//! | `size`              | the length that the IP header says                          |
+//! | `flow`              | a keyed hash of addresses, protocol and ports               |
+//! | `src`, `dst`        | the same of one address                                     |
+//! | `seq`, `ack`        | the numbers of the TCP header, in bytes                     |
+//! | `flags`             | TCP's; `DATA` with payload; `ECT` and `CE` of the IP header |
+//! | `ext`               | the explicit-rate option, if there is one                   |
+//!
+//! `OPAQUE` is every packet whose transport header cannot be read, or not be
+//! changed: fragments (RFC 791, RFC 8200), what is authenticated or encrypted
+//! (RFC 4302, RFC 4303), tunnels, other protocols, and TCP and UDP that are not
+//! what their lengths say. It passes gates, and a queue sees its size and ECN
+//! field. Extension headers of IPv6 are passed over. Only what is no IP packet
+//! at all is an error.
+//!
+//! A port changes two things: it marks (ECT becomes CE, RFC 3168), and it
+//! lowers what the explicit-rate option asks for. [`write`] puts both back,
+//! with the checksums that change by them.
+
+use std::hash::{Hash, Hasher};
+use std::net::IpAddr;
+
+use etherparse::{
+    IpNumber, Ipv4HeaderSlice, Ipv6HeaderSlice, LaxNetSlice, LaxSlicedPacket, TcpSlice,
+    TransportSlice,
+};
+use siphasher::sip::SipHasher13;
+use thiserror::Error;
+
+use crate::packet::{Ext, Flags, Packet};
+use crate::units::Rate;
+
+use super::{Checksum, WireError, lower, mend};
+
+/// Why bytes are no IP packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum IpError {
+    /// There are none.
+    #[error("no bytes, where an IP packet has 20 at least")]
+    Empty,
+    /// Another version, or none.
+    #[error("version {0} of IP: this reads 4 and 6")]
+    Version(u8),
+    /// The bytes end before the packet does.
+    #[error("the IP packet has {needed} bytes and {have} are there")]
+    Cut {
+        /// How many there are.
+        have: usize,
+        /// How many the packet has.
+        needed: usize,
+    },
+    /// The header says that it is longer than the packet, or shorter than any header.
+    #[error("the IP header says lengths that cannot be")]
+    Length,
+    /// The packet is longer than a record can say.
+    #[error("an IP packet of {0} bytes: this takes 65535 at most")]
+    Long(usize),
+}
+
+/// What the headers of a packet say.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Headers {
+    /// Who sent it.
+    pub source: IpAddr,
+    /// Whom it is for.
+    pub destination: IpAddr,
+    /// What the IP packet carries (IANA's protocol numbers), behind extension headers.
+    pub protocol: u8,
+    /// Ports from and to, where they can be read.
+    pub ports: Option<(u16, u16)>,
+    /// Bytes of TCP or UDP payload.
+    pub data_bytes: u32,
+    /// What a port looks at.
+    pub record: Packet,
+    /// Byte at which the TCP header begins, where it may be changed.
+    tcp: Option<usize>,
+}
+
+/// Reads packets. Hashes depend on its key, so that who does not know the key
+/// cannot choose addresses and ports that fall together.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader {
+    key: (u64, u64),
+}
+
+impl Reader {
+    /// With the key of its hashes.
+    pub fn new(key: (u64, u64)) -> Reader {
+        Reader { key }
+    }
+
+    /// The headers of the IP packet that `bytes` begin with; what follows it
+    /// (the padding of a short frame) is left alone.
+    ///
+    /// # Errors
+    /// If there is no whole IP packet.
+    pub fn read(&self, bytes: &[u8]) -> Result<Headers, IpError> {
+        let total = total(bytes)?;
+        let size = u16::try_from(total).map_err(|_| IpError::Long(total))?;
+        let sliced = LaxSlicedPacket::from_ip(&bytes[..total]).map_err(|_| IpError::Length)?;
+        let (source, destination, ecn, sealed) = match &sliced.net {
+            Some(LaxNetSlice::Ipv4(ip)) => {
+                let header = ip.header();
+                let (source, destination) = (header.source_addr(), header.destination_addr());
+                let sealed = ip.extensions().auth.is_some();
+                (source.into(), destination.into(), header.ecn(), sealed)
+            }
+            Some(LaxNetSlice::Ipv6(ip)) => {
+                let header = ip.header();
+                let (source, destination) = (header.source_addr(), header.destination_addr());
+                let mut chain = ip.extensions().clone().into_iter();
+                let sealed = chain
+                    .any(|one| matches!(one, etherparse::Ipv6ExtensionSlice::Authentication(_)));
+                (source.into(), destination.into(), header.ecn(), sealed)
+            }
+            _ => return Err(IpError::Length),
+        };
+        let payload = sliced.ip_payload().ok_or(IpError::Length)?;
+        let record = Packet { size, flags: ecn_flags(ecn.value()), ..Packet::default() };
+        let mut headers = Headers {
+            source,
+            destination,
+            protocol: payload.ip_number.0,
+            ports: None,
+            data_bytes: 0,
+            record,
+            tcp: None,
+        };
+        let readable = !payload.fragmented && !sealed && sliced.stop_err.is_none();
+        headers.transport(sliced.transport.filter(|_| readable), total);
+        self.number(&mut headers);
+        Ok(headers)
+    }
+
+    /// Names the flow and its ends.
+    fn number(&self, headers: &mut Headers) {
+        let Headers { source, destination, protocol, ports, record, .. } = headers;
+        record.flow = self.hash((&*source, &*destination, *protocol, *ports)) as u32;
+        record.src = self.hash(&*source) as u16;
+        record.dst = self.hash(&*destination) as u16;
+    }
+
+    fn hash(&self, of: impl Hash) -> u64 {
+        let mut hasher = SipHasher13::new_with_keys(self.key.0, self.key.1);
+        of.hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+impl Headers {
+    /// Takes in the transport header, if it can be read.
+    fn transport(&mut self, transport: Option<TransportSlice<'_>>, total: usize) {
+        match transport {
+            Some(TransportSlice::Tcp(tcp)) if self.protocol == IpNumber::TCP.0 => {
+                self.take_tcp(&tcp, total);
+            }
+            Some(TransportSlice::Udp(udp)) if self.protocol == IpNumber::UDP.0 => {
+                self.ports = Some((udp.source_port(), udp.destination_port()));
+                self.take_data(udp.payload());
+            }
+            _ => self.record.flags = self.record.flags.with(Flags::OPAQUE),
+        }
+    }
+
+    fn take_data(&mut self, data: &[u8]) {
+        self.data_bytes = data.len() as u32;
+        if !data.is_empty() {
+            self.record.flags = self.record.flags.with(Flags::DATA);
+        }
+    }
+
+    fn take_tcp(&mut self, tcp: &TcpSlice<'_>, total: usize) {
+        self.ports = Some((tcp.source_port(), tcp.destination_port()));
+        let said = [
+            (tcp.syn(), Flags::SYN),
+            (tcp.ack(), Flags::ACK),
+            (tcp.fin(), Flags::FIN),
+            (tcp.rst(), Flags::RST),
+            (tcp.psh(), Flags::PUSH),
+            (tcp.ece(), Flags::ECE),
+            (tcp.cwr(), Flags::CWR),
+        ];
+        let set = said.iter().filter(|(set, _)| *set);
+        self.record.flags = set.fold(self.record.flags, |flags, (_, flag)| flags.with(*flag));
+        self.record.seq = tcp.sequence_number();
+        self.record.ack = tcp.acknowledgment_number();
+        self.take_data(tcp.payload());
+        // a segment ends its packet
+        self.tcp = total.checked_sub(tcp.slice().len());
+        // options that cannot be told apart are left to the ends
+        if let Ok(Some(option)) = super::read(tcp.slice()) {
+            self.record.ext = Ext::Rate(option.into());
+        }
+    }
+}
+
+/// Bytes of the whole packet; all of them are there.
+fn total(bytes: &[u8]) -> Result<usize, IpError> {
+    let first = bytes.first().ok_or(IpError::Empty)?;
+    let have = bytes.len();
+    let short = |needed| IpError::Cut { have, needed };
+    let (header, total) = match first >> 4 {
+        4 if have < 20 => return Err(short(20)),
+        4 => {
+            let ip = Ipv4HeaderSlice::from_slice(bytes).map_err(|_| IpError::Length)?;
+            (ip.slice().len(), usize::from(ip.total_len()))
+        }
+        6 if have < 40 => return Err(short(40)),
+        6 => {
+            let ip = Ipv6HeaderSlice::from_slice(bytes).map_err(|_| IpError::Length)?;
+            // (a jumbogram says zero, and is taken for a packet without payload: RFC 2675)
+            (40, 40 + usize::from(ip.payload_length()))
+        }
+        version => return Err(IpError::Version(version)),
+    };
+    if total < header {
+        return Err(IpError::Length);
+    }
+    if have < total { Err(short(total)) } else { Ok(total) }
+}
+
+/// Not-ECT, ECT(1), ECT(0) and CE (RFC 3168, 5); what bears a mark is of a
+/// transport that understands it.
+fn ecn_flags(ecn: u8) -> Flags {
+    match ecn {
+        0 => Flags::NONE,
+        3 => Flags::ECT.with(Flags::CE),
+        _ => Flags::ECT,
+    }
+}
+
+/// Writes back what a port has changed of the record: `headers` are those that
+/// [`Reader::read`] gave of these very bytes, and `packet` is the record now.
+///
+/// # Errors
+/// If the bytes are others.
+pub fn write(
+    bytes: &mut [u8],
+    headers: &Headers,
+    packet: &Packet,
+    checksum: Checksum,
+) -> Result<(), WireError> {
+    let (before, size) = (&headers.record, usize::from(headers.record.size));
+    let have = bytes.len();
+    let bytes = bytes.get_mut(..size).ok_or(WireError::Cut { have, needed: size })?;
+    // what cannot bear a mark is not marked
+    if packet.flags.has(Flags::CE) && before.flags.has(Flags::ECT) {
+        mark(bytes);
+    }
+    let (Ext::Rate(now), Ext::Rate(was), Some(tcp)) = (packet.ext, before.ext, headers.tcp) else {
+        return Ok(());
+    };
+    if now.request < was.request {
+        let most = Rate::from_bps(u64::from(now.request) * 8);
+        lower(&mut bytes[tcp..], most, checksum)?;
+    }
+    Ok(())
+}
+
+/// Sets CE; an IPv4 header has a checksum, which is never left to a device here.
+fn mark(bytes: &mut [u8]) {
+    match bytes {
+        [first, tos, ..] if *first >> 4 == 4 => {
+            let marked = *tos | 0b11;
+            mend(bytes, 1, &[marked], 10);
+        }
+        [_, class, ..] => *class |= 0b11_0000,
+        _ => {}
+    }
+}
