@@ -27,9 +27,12 @@ pub enum BuildError {
     /// A port asks for a law of the user's own that was not supplied.
     #[error("no law named `{0}` was supplied; hand one in under that name")]
     NoSuchLaw(String),
-    /// The port whose packets are to be captured is not there.
+    /// The port that was named, for stages or a capture, is not there.
     #[error("no port is named `{0}`")]
     NoSuchPort(String),
+    /// The class whose control was supplied is not there, or has none.
+    #[error("no class of traffic is named `{0}`, or it is UDP and has no control")]
+    NoSuchClass(String),
     /// A law of the user's own could not be started.
     #[error(transparent)]
     Law(Fault),
@@ -152,15 +155,12 @@ impl Simulation {
         };
         let mut net = Network::new(scenario, seed, laws, rate_laws)?;
         for (name, stages) in custom.stages {
-            let ports = &scenario.network.ports;
-            if let Some(place) = ports.iter().position(|port| port.name == name) {
-                net.set_stages(place as u32, &ports[place], stages)?;
-            }
+            let port = port_of(scenario, name)?;
+            net.set_stages(port as u32, &scenario.network.ports[port], stages)?;
         }
         let mut capture = None;
         if let Some(name) = custom.capture {
-            let place = scenario.network.ports.iter().position(|port| port.name == name);
-            let port = place.ok_or(BuildError::NoSuchPort(name))?;
+            let port = port_of(scenario, name)?;
             net.ports[port].watch();
             capture = Some(Capture::new(port as u32, scenario));
         }
@@ -174,6 +174,9 @@ impl Simulation {
                 (Transport::Tcp(_), None) => Source::Reno,
             };
             arrivals.push(Arrivals { draws: ClassDraws::new(seed, class), pending: None, source });
+        }
+        if let Some((name, _)) = custom.controls.pop() {
+            return Err(BuildError::NoSuchClass(name));
         }
         let mut run = Simulation {
             classes: scenario.traffic.iter().map(|class| params(class, seed)).collect(),
@@ -443,6 +446,12 @@ impl Simulation {
             delivered_packets: self.delivered,
         }
     }
+}
+
+/// The place of a port in the scenario's network.
+fn port_of(scenario: &Scenario, name: String) -> Result<usize, BuildError> {
+    let place = scenario.network.ports.iter().position(|port| port.name == name);
+    place.ok_or(BuildError::NoSuchPort(name))
 }
 
 fn udp(class: &Class) -> Option<Udp> {

@@ -262,3 +262,23 @@ fn a_law_that_fails_ends_the_run() {
     let fault = run.advance(Time::NEVER, u64::MAX).expect_err("the law fails at 1 s");
     assert_eq!(fault.to_string(), "the user's law is broken");
 }
+
+/// A name that the scenario does not have is refused, whatever was handed in under it.
+#[test]
+fn names_that_are_not_there_are_refused() {
+    let web = "[traffic.web]\narrivals = { every = \"1s\" }\nsize = \"100B\"\n";
+    let udp = "[traffic.voice]\narrivals = { at = [\"0s\"] }\nsize = \"1kB\"\n\
+        transport = { udp = { rate = \"64kbit\" } }\n";
+    let scenario = load(&format!("{LINK}{web}{udp}"), &[]);
+    let refused =
+        |custom| Simulation::new(&scenario, 1, custom).err().map(|error| error.to_string());
+    let stages = vec![("botleneck".to_owned(), Stages::new())];
+    let message = refused(Custom { stages, ..Custom::default() });
+    assert_eq!(message.as_deref(), Some("no port is named `botleneck`"));
+    for class in ["wep", "voice"] {
+        let mut controls = controlled(None, &Noted::default());
+        controls[0].0 = class.to_owned();
+        let message = refused(Custom { controls, ..Custom::default() }).expect("it is refused");
+        assert!(message.contains(class), "{message}");
+    }
+}
