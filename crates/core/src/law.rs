@@ -121,7 +121,8 @@ pub struct View<'a> {
     pub min_queue_packets: u32,
     /// Packets that came since the last tick, refused sessions not counted.
     pub queue_offered: u64,
-    /// Packets that the queue lost since the last tick, refused sessions not counted.
+    /// Packets that the queue lost since the last tick: neither refused sessions
+    /// nor what the link loses behind it.
     pub queue_drops: u64,
     /// Transmission time since the last tick.
     pub busy: Time,

@@ -437,13 +437,15 @@ impl<C: Default> Port<C> {
     /// What laws may see, with what was counted since the port was made.
     fn view(&self, now: Time, queue_packets: u32) -> View<'_> {
         let refused = self.tally.drops[Reason::SessionRefused as usize];
+        // what the link loses has left the queue
+        let elsewhere = refused + self.tally.drops[Reason::LinkLoss as usize];
         View {
             rate: self.rate,
             queue_packets,
             queue_bytes: self.backlog_bytes,
             min_queue_packets: queue_packets,
             queue_offered: self.tally.arrived[0] + self.tally.arrived[1] - refused,
-            queue_drops: self.tally.drops.iter().sum::<u64>() - refused,
+            queue_drops: self.tally.drops.iter().sum::<u64>() - elsewhere,
             busy: Time::from_ps(self.busy_ps(now)),
             idle_since: (queue_packets == 0 && self.free_at <= now).then_some(self.free_at),
             queued: self.ring.waiting_slices(),

@@ -105,7 +105,7 @@ pub struct View {
     min_queue_packets: u32,
     /// Packets that came since the last update, refused sessions not counted.
     queue_offered: u64,
-    /// Packets that the queue lost since the last update, refused sessions not counted.
+    /// Packets that the queue lost since the last update: neither refused sessions nor what the link loses.
     queue_drops: u64,
     /// Transmission time (s) since the last update.
     busy_s: f64,

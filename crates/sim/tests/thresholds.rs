@@ -56,6 +56,32 @@ fn occupancy_follows_the_utilisation_of_the_link() {
     follows(&results, 0.9, &utilisation);
 }
 
+/// A link that loses 2 % says nothing about its queue: a gate that closes at
+/// 1 % of losses never does while the queue stays empty, and close-probe with
+/// relief refuses nobody. By hand: 20 sessions/s of 3 kB are a twentieth of the link.
+#[test]
+fn what_the_link_loses_the_queue_has_not_lost() {
+    let calm = r#"
+        [port.bottleneck]
+        gate = { law = "none" }
+        [traffic.web]
+        arrivals = { every = "50ms" }
+        size = "3kB"
+        transport = { tcp = { profile = "ns2-2005" } }
+    "#;
+    for gate in
+        ["{ law = \"loss-rate\", threshold = 0.01 }", "{ law = \"close-probe\", relief = true }"]
+    {
+        let set = [("port.bottleneck.gate", gate), ("topology.dumbbell.bottleneck.loss", "0.02")];
+        let results = run(&load(&format!("{LINK}{calm}"), &set), 1);
+        let total = |name| bottleneck(&results.port_totals, name)[0];
+        assert!(total("drops_link_loss") > 20.0, "{gate}");
+        assert_eq!(total("drops_queue_full"), 0.0);
+        assert_eq!(total("drops_session_refused"), 0.0, "{gate}");
+        assert!(column(&results.events, "set").iter().all(|set| set.is_infinite()), "{gate}");
+    }
+}
+
 #[test]
 fn loss_rate_follows_the_losses_of_the_queue() {
     let results = overload("{ law = \"loss-rate\", threshold = 0.02 }");

@@ -139,8 +139,8 @@ impl Reader {
     fn number(&self, headers: &mut Headers) {
         let Headers { source, destination, protocol, ports, record, .. } = headers;
         record.flow = self.hash((&*source, &*destination, *protocol, *ports)) as u32;
-        record.src = self.hash(&*source) as u16;
-        record.dst = self.hash(&*destination) as u16;
+        record.src = self.hash(*source) as u16;
+        record.dst = self.hash(*destination) as u16;
     }
 
     fn hash(&self, of: impl Hash) -> u64 {
