@@ -7,7 +7,7 @@ use common::*;
 use proptest::prelude::*;
 use tidegate_core::law::Reason;
 use tidegate_core::units::Time;
-use tidegate_sim::{Column, Custom, Data, Progress, Simulation};
+use tidegate_sim::{Column, Custom, Progress, Simulation};
 
 /// A scenario with everything in it that a document can ask for.
 fn document() -> impl Strategy<Value = String> {
@@ -102,24 +102,6 @@ fn ordered(flows: &[Column]) -> Result<(), TestCaseError> {
         prop_assert!(tries[row] >= 1.0);
     }
     Ok(())
-}
-
-fn bits(columns: &[Column]) -> Vec<(&'static str, Vec<u64>)> {
-    let values = |data: &Data| match data {
-        Data::F64(values) => values.iter().map(|value| value.to_bits()).collect(),
-        Data::U64(values) => values.clone(),
-        Data::U32(values) | Data::Category { codes: values, .. } => {
-            values.iter().map(|&value| u64::from(value)).collect()
-        }
-    };
-    columns.iter().map(|column| (column.name, values(&column.data))).collect()
-}
-
-fn all_bits(results: &tidegate_sim::Results) -> Vec<(&'static str, Vec<u64>)> {
-    [&results.flows, &results.ports, &results.events, &results.port_totals]
-        .into_iter()
-        .flat_map(|columns| bits(columns))
-        .collect()
 }
 
 proptest! {

@@ -77,3 +77,22 @@ pub fn close(measured: f64, expected: f64, relative: f64) {
         "measured {measured}, expected {expected} within {relative}"
     );
 }
+
+fn bits(columns: &[Column]) -> Vec<(&'static str, Vec<u64>)> {
+    let values = |data: &Data| match data {
+        Data::F64(values) => values.iter().map(|value| value.to_bits()).collect(),
+        Data::U64(values) => values.clone(),
+        Data::U32(values) | Data::Category { codes: values, .. } => {
+            values.iter().map(|&value| u64::from(value)).collect()
+        }
+    };
+    columns.iter().map(|column| (column.name, values(&column.data))).collect()
+}
+
+/// Every value of every table, to the bit: NaN equals itself.
+pub fn all_bits(results: &Results) -> Vec<(&'static str, Vec<u64>)> {
+    [&results.flows, &results.ports, &results.events, &results.port_totals]
+        .into_iter()
+        .flat_map(|columns| bits(columns))
+        .collect()
+}
