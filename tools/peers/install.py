@@ -76,15 +76,15 @@ def ns2() -> list[str]:
     return [path, str(HERE / "yardstick.tcl")]
 
 
-def ns3() -> list[str]:
-    """Build the yardstick against the headers and libraries in ns-3's wheel."""
+def compile_ns3(source: Path) -> Path:
+    """Build a program against the headers and libraries in ns-3's wheel, and return it."""
     compiler = shutil.which("g++")
     if compiler is None:
         raise UnavailableError("it takes a C++ compiler, g++")
     # what it needs for its Python side is not needed here
     python = environment("ns3", NS3, "--no-deps")
     (wheel,) = python.parents[1].glob("lib/python*/site-packages/ns3")
-    source, program = HERE / "yardstick.cc", BUILD / "yardstick-ns3"
+    program = BUILD / f"{source.stem}-ns3"
     if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
         release = NS3.partition("==")[2].partition(".post")[0]
         libraries = wheel / "lib64"
@@ -95,7 +95,12 @@ def ns3() -> list[str]:
         result = subprocess.run(command, check=False, capture_output=True, text=True)
         if result.returncode:
             raise UnavailableError(f"its wheel does not compile here: {result.stderr[:500]}")
-    return [str(program)]
+    return program
+
+
+def ns3() -> list[str]:
+    """Build the yardstick in ns-3."""
+    return [str(compile_ns3(HERE / "yardstick.cc"))]
 
 
 def ns_py() -> list[str]:

@@ -1,17 +1,20 @@
-"""The validation against ns-2: what counts as agreement, and that both are told the same."""
+"""The validation against ns-2 and ns-3: what counts as agreement, and what each is told."""
 
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from tools.validate import ns2
+from tools.validate import ns2, ns3
 from tools.validate.cases import CASES, idle
 from tools.validate.dumbbell import Case
 from tools.validate.explained import EXPLANATIONS
 from tools.validate.judge import Explanation, Row, Verdict, rows
-from tools.validate.measure import of_trace
+from tools.validate.measure import Transfer, of_trace, of_transfers
+from tools.validate.printer import as_markdown, placed, reasons, renew
+from tools.validate.queues import CASES3, IDLE3, idle3
 from tools.validate.rates import EXPERIMENTS
 
 ROOT = Path(__file__).parents[2]
@@ -73,6 +76,7 @@ def test_an_explanation_is_for_one_measure_of_one_case() -> None:
 def test_every_explanation_is_of_a_row_that_there_is() -> None:
     measures = {(case.name, measure) for case in CASES for measure in case.measures}
     measures |= {(each.name, measure) for each in EXPERIMENTS for measure in each.measures}
+    measures |= {(case.name, measure) for case in CASES3 for measure in case.measures}
     for known in EXPLANATIONS:
         assert (known.case, known.measure) in measures
         assert 0.05 < known.at_most <= 0.5
@@ -81,22 +85,70 @@ def test_every_explanation_is_of_a_row_that_there_is() -> None:
 
 
 def test_names_are_unique_and_all_are_in_the_page() -> None:
-    names = [*(case.name for case in CASES), *(each.name for each in EXPERIMENTS)]
+    names = [*(case.name for case in (*CASES, *CASES3)), *(each.name for each in EXPERIMENTS)]
     assert len(set(names)) == len(names)
     page = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
     assert [name for name in names if name not in page] == []
 
 
-@pytest.mark.parametrize("case", [*CASES, idle(536, 1000)], ids=lambda case: case.name)
+def test_the_page_has_a_place_for_every_table_of_ns3() -> None:
+    page = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
+    assert {"idle-ns3", *(case.name for case in CASES3)} <= placed(page)
+
+
+def test_a_table_is_renewed_in_its_place_and_nothing_else_is() -> None:
+    page = "a\n<!-- begin x -->\nold\n<!-- end x -->\nb\n<!-- begin y -->\nkept\n<!-- end y -->\n"
+    table = as_markdown("x", "why", ("one", "two"), [("1", "2")])
+    assert table == "**x**: why\n\n| one | two |\n|---|---|\n| 1 | 2 |\n"
+    assert renew(page, {"x": table, "z": "no place"}) == page.replace("old\n", table)
+    assert placed(page) == {"x", "y"}
+
+
+def test_one_reason_for_two_measures_is_said_once() -> None:
+    known = Explanation("x", "drops", 0.5, "because")
+    drawn = [
+        Row(name, (120.0, 120.0), (100.0, 100.0), why)
+        for name, why in (("drops", known), ("marked", known), ("fct_mean_s", None))
+    ]
+    assert reasons(drawn) == ["Explained (drops, marked): because"]
+
+
+# By hand: two of three files closed, after 1 s and 3 s; two flows without end with 1 and 3 MB.
+def test_transfers_are_measured_by_hand() -> None:
+    over = [Transfer(10, 1.0, 10, 0), Transfer(20, 3.0, 20, 2), Transfer(30, math.nan, 5, 1)]
+    endless = [Transfer(-1, math.nan, 1e6, 3), Transfer(-1, math.nan, 3e6, 4)]
+    found = of_transfers([*over, *endless], 10.0)
+    assert found["completed_per_s"] == 0.2
+    assert found["fct_mean_s"] == 2.0
+    assert found["fct_p95_s"] == pytest.approx(2.9)
+    assert found["goodput_mbit_s"] == pytest.approx(4_000_035 * 8e-6 / 10)
+    assert found["jain"] == pytest.approx(0.8)  # (1 + 3)^2 / (2 (1 + 9))
+    assert found["retransmitted"] == 10
+    assert math.isnan(of_transfers(endless, 10.0)["fct_mean_s"])
+
+
+def known_to_ns2() -> set[str]:
+    script = ns2.SCRIPT.read_text(encoding="utf-8")
+    head = script[script.index("array set opt") : script.index("}\n")]
+    return set(head.split("{", 1)[1].split()[::2])
+
+
+def known_to_ns3() -> set[str]:
+    source = ns3.PROGRAM.read_text(encoding="utf-8")
+    head = source[source.index("Options options{") : source.index("};")]
+    return set(re.findall(r'\{"(\w+)", ', head))
+
+
+@pytest.mark.parametrize(
+    "case", [*CASES, idle(536, 1000), *CASES3, idle3(*IDLE3[0])], ids=lambda case: case.name
+)
 def test_every_document_loads_and_every_setting_is_known(case: Case) -> None:
     from tidegate.scenario import read
 
     scenario = read(case.document, None).load()
     assert scenario.duration_s == float(case.settings["until"])
-    script = ns2.SCRIPT.read_text(encoding="utf-8")
-    head = script[script.index("array set opt") : script.index("}\n")]
-    known = head.split("{", 1)[1].split()[::2]
-    assert set(case.settings) <= set(known)
+    known = known_to_ns3() if case.peer == "ns-3" else known_to_ns2()
+    assert set(case.settings) <= known
 
 
 # Four data packets (one of them again), one loss, and 1 s with two packets waiting, out of 4 s.

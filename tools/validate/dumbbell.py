@@ -34,6 +34,8 @@ class Case:
     settings: dict[str, str]
     seeds: int
     measures: tuple[str, ...]
+    peer: str = "ns-2"
+    """The other simulator."""
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from tools.validate import ns2
+import tidegate
+from tools.validate import ns2, ns3
 
 if TYPE_CHECKING:
     from tools.validate.dumbbell import Case
@@ -22,31 +24,78 @@ Flows: TypeAlias = list[tuple[float, int]]
 PORT = "bottleneck"
 
 
+@dataclass(frozen=True)
+class Transfer:
+    """What became of a flow."""
+
+    size: int
+    """In bytes; -1: without end."""
+    fct: float
+    """First SYN to close, in seconds; NaN: not within the run."""
+    delivered: float
+    """Bytes handed to the receiver, in order."""
+    again: float
+    """Data packets that were sent again."""
+
+
 def of_tidegate(case: Case, seed: int) -> tuple[Measures, Flows]:
     """Run tidegate; return what it measured and the flows that it drew."""
-    from tidegate.runner import simulate
-    from tidegate.scenario import read
-
-    outcome = simulate(read(case.document, None).load(), seed, None)
-    flows, totals = outcome.tables["flows"], outcome.tables["port_totals"]
-    codes, names = totals["port"]
-    row = [names[code] for code in codes].index(PORT)
-    closed = ~np.isnan(flows["fct_s"])
-    fct = flows["fct_s"][closed]
-    seconds = outcome.scenario.duration_s
+    result = tidegate.run(case.document, seed=seed)
+    table = result.flows
+    sizes = [-1 if size is None else int(size) for size in table["size_bytes"]]
+    fct = [math.nan if each is None else float(each) for each in table["fct_s"]]
+    rows = zip(sizes, fct, table["delivered_bytes"], table["retransmitted_packets"], strict=True)
+    transfers = [Transfer(*row) for row in rows]
+    [port] = [each for each in result.summary["ports"] if each["name"] == PORT]
+    seconds = result.summary["duration_s"]
     measures = {
-        "completed_per_s": fct.size / seconds,
-        "fct_mean_s": float(np.mean(fct)) if fct.size else math.nan,
-        "power": power(list(fct), list(flows["size_bytes"][closed]), seconds),
-        "departed_per_s": float(totals["departed_packets"][row]) / seconds,
-        "drops": float(sum(totals[name][row] for name in totals if name.startswith("drops_"))),
-        "marked": float(totals["marked"][row]),
-        "retransmitted": float(np.sum(flows["retransmitted_packets"])),
-        "queue_mean": float(totals["queue_mean_packets"][row]),
+        **of_transfers(transfers, seconds),
+        "departed_per_s": port["departed"] / seconds,
+        "drops": float(sum(port["drops"].values()) - port["drops"]["link_loss"]),
+        "marked": float(port["marked"]),
+        "queue_mean": port["queue_mean_packets"],
     }
-    sizes = np.nan_to_num(np.asarray(flows["size_bytes"], dtype=float), nan=-1.0)
-    drawn = [(float(start), int(size)) for start, size in zip(flows["start_s"], sizes, strict=True)]
+    drawn = [(float(start), size) for start, size in zip(table["start_s"], sizes, strict=True)]
     return measures, drawn
+
+
+def of_ns3(case: Case, seed: int, flows: Flows) -> Measures:
+    """Run ns-3 on the same flows and measure the same."""
+    seconds = float(case.settings["until"])
+    found = ns3.run(flows, {**case.settings, "seed": str(seed)})
+    transfers = [
+        Transfer(
+            size,
+            each["closed"] - start if each["closed"] >= 0 else math.nan,
+            each["delivered"],
+            each["again"],
+        )
+        for (start, size), each in zip(flows, found["flows"], strict=True)
+    ]
+    return {
+        **of_transfers(transfers, seconds),
+        "departed_per_s": found["departed"] / seconds,
+        "drops": float(found["drops"]),
+        "marked": float(found["marked"]),
+        "queue_mean": found["queue_mean"],
+    }
+
+
+def of_transfers(transfers: Sequence[Transfer], seconds: float) -> Measures:
+    """Measure what became of the flows."""
+    over = [each for each in transfers if not math.isnan(each.fct)]
+    fct = [each.fct for each in over]
+    endless = np.array([each.delivered for each in transfers if each.size < 0])
+    squares = float(endless.size * np.sum(endless**2))
+    return {
+        "completed_per_s": len(over) / seconds,
+        "fct_mean_s": float(np.mean(fct)) if fct else math.nan,
+        "fct_p95_s": float(np.percentile(fct, 95)) if fct else math.nan,
+        "power": power(fct, [each.size for each in over], seconds),
+        "goodput_mbit_s": sum(each.delivered for each in transfers) * 8e-6 / seconds,
+        "jain": float(endless.sum()) ** 2 / squares if squares else math.nan,
+        "retransmitted": float(sum(each.again for each in transfers)),
+    }
 
 
 def of_ns2(case: Case, seed: int, flows: Flows) -> Measures:

@@ -194,6 +194,7 @@ class Experiment:
     measures: tuple[str, ...]
     compare: Callable[[str, int], Pair]
     seeds: int = 3
+    peer: str = "ns-2"
 
 
 LOSSES = (

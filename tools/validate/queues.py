@@ -1,0 +1,213 @@
+"""What is run in tidegate and in ns-3: queues that watch the delay, and the controls of today.
+
+The network is a dumbbell whose links to the hosts are faster than the bottleneck by no whole
+factor, so that few packets arrive at the very instant of a departure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tools.validate.dumbbell import Case, streams
+
+HEADER = 42
+"""Headers of a packet in ns-3, in bytes: TCP, IPv4 and two of its point-to-point link."""
+
+LONG = ("goodput_mbit_s", "jain", "queue_mean", "drops", "retransmitted")
+"""What is compared of flows without end."""
+
+MARKED = ("goodput_mbit_s", "jain", "queue_mean", "marked", "drops", "retransmitted")
+"""What is compared of them where packets are marked."""
+
+SHORT = ("completed_per_s", "fct_mean_s", "fct_p95_s", "queue_mean", "drops", "retransmitted")
+"""What is compared where flows end."""
+
+SOURCES = {"drop-tail": "Fifo", "codel": "CoDel", "fq-codel": "FqCoDel", "pie": "Pie"}
+"""The queues, by their names in either."""
+
+CONTROLS = {"reno": "NewReno", "cubic": "Cubic", "bbr": "Bbr"}
+"""The controls, by their names in either."""
+
+
+@dataclass(frozen=True)
+class Sender:
+    """A sender's control and how it repairs."""
+
+    control: str = "reno"
+    sack: bool = True
+    delayed_ack: bool = False
+    ecn: bool = False
+    initial_ssthresh: int = 0
+    """In segments; 0: none."""
+
+    def document(self) -> dict[str, Any]:
+        """Say it to tidegate."""
+        said: dict[str, Any] = {
+            "profile": "rfc",
+            "header": f"{HEADER}B",
+            "lost_syn": "nothing",  # ns-3 starts as if none had been lost
+            "initial_ssthresh": self.initial_ssthresh or "none",
+            "recovery": "sack" if self.sack else "newreno",
+            "delayed_ack": self.delayed_ack,
+            "ecn": self.ecn,
+        }
+        # what the profile has anyway need not be said
+        return {"tcp": said | ({} if self.control == "reno" else {"control": self.control})}
+
+    def settings(self) -> dict[str, str]:
+        """Say it to dumbbell.cc."""
+        return {
+            "control": CONTROLS[self.control],
+            "sack": str(int(self.sack)),
+            "delayed_ack": str(int(self.delayed_ack)),
+            "ecn": str(int(self.ecn)),
+            "initial_ssthresh": str(self.initial_ssthresh),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Network:
+    """A dumbbell; the way back is never full."""
+
+    mbit: int = 10
+    rtt_ms: int = 50
+    buffer: int = 100
+    """Waiting packets."""
+    loss: float = 0.0
+    """Share of data packets that the bottleneck loses at random after their transmission."""
+    queue: str = "drop-tail"
+    sender: Sender = field(default_factory=Sender)
+
+    def document(self) -> dict[str, Any]:
+        """Say it to tidegate, without traffic."""
+        law: dict[str, Any] = {"law": self.queue}
+        if self.queue != "drop-tail":
+            law["ecn"] = self.sender.ecn
+        if self.queue == "fq-codel":
+            law["flows"] = 65536
+        bottleneck: dict[str, Any] = {
+            "rate": f"{self.mbit}Mbit",
+            "delay": f"{self.delay_ms}ms",
+            "buffer": f"{self.buffer}packets",
+        }
+        if self.loss:
+            bottleneck["loss"] = {"data": self.loss, "ack": 0.0}
+        access = {"rate": f"{self.access_mbit}Mbit", "delay": "1ms"}
+        dumbbell = {"pairs": 10, "access": access, "bottleneck": bottleneck}
+        return {
+            "topology": {"dumbbell": dumbbell},
+            "port": {"bottleneck": {"queue": law}},
+        }
+
+    def settings(self) -> dict[str, str]:
+        """Say it to dumbbell.cc."""
+        return {
+            "rate": f"{self.mbit}Mbps",
+            "delay": f"{self.delay_ms}ms",
+            "access_rate": f"{self.access_mbit}Mbps",
+            "access_delay": "1ms",
+            "pairs": "10",
+            "buffer": str(self.buffer),
+            "loss": str(self.loss),
+            "queue": SOURCES[self.queue],
+            **self.sender.settings(),
+        }
+
+    @property
+    def delay_ms(self) -> float:
+        """Half of the round trip, less both links of the hosts."""
+        return self.rtt_ms / 2 - 2
+
+    @property
+    def access_mbit(self) -> int:
+        """Nearly ten times the bottleneck."""
+        return 10 * self.mbit - 3
+
+    @property
+    def about(self) -> str:
+        """Say it in words."""
+        words = [f"{self.mbit} Mbit/s", f"RTT {self.rtt_ms} ms", f"{self.buffer} packets"]
+        if self.loss:
+            words.append(f"{self.loss:.1%} of the data lost")
+        return ", ".join(words)
+
+
+def _case(
+    name: str,
+    about: str,
+    network: Network,
+    traffic: dict[str, dict[str, Any]],
+    measures: tuple[str, ...],
+    *,
+    seconds: int = 40,
+    seeds: int = 5,
+) -> Case:
+    transport = network.sender.document()
+    document = {
+        "name": name,
+        "duration": f"{seconds}s",
+        **network.document(),
+        "traffic": {key: {**each, "transport": transport} for key, each in traffic.items()},
+    }
+    settings = {"until": str(seconds), **network.settings()}
+    said = f"{about}: {network.about}, {seconds} s"
+    return Case(name, said, document, settings, seeds, measures, peer="ns-3")
+
+
+def idle3(control: str, size: int) -> Case:
+    """Return one flow on an idle link."""
+    return _case(
+        f"idle-{control}",
+        f"one {control} flow of {size} B on an idle link",
+        Network(buffer=1000, sender=Sender(control)),
+        {"all": {"arrivals": {"at": ["0s"]}, "size": f"{size}B"}},
+        ("fct_mean_s",),
+        seconds=10,
+        seeds=1,
+    )
+
+
+IDLE3 = tuple((control, size) for control in ("reno",) for size in (1000, 10_000, 100_000, 200_000))
+"""Controls and file sizes of single flows on an idle link."""
+
+
+def _long(name: str, count: int, network: Network, about: str) -> Case:
+    flows = {1: "one flow", 4: "four flows", 10: "ten flows"}[count]
+    measures = MARKED if network.sender.ecn else LONG
+    traffic = {"long": streams(count)}
+    return _case(name, f"{flows} without end, {about}", network, traffic, measures)
+
+
+def _short(name: str, network: Network, about: str) -> Case:
+    traffic = {"web": _web(22)}
+    said = f"22 files/s of 50 kB (exponential), {about}"
+    return _case(name, said, network, traffic, SHORT, seeds=8)
+
+
+def _web(rate: int) -> dict[str, Any]:
+    return {"arrivals": {"poisson": f"{rate}/s"}, "size": {"exponential": {"mean": "50kB"}}}
+
+
+PLAIN = Network()
+FAR = Network(mbit=20, rtt_ms=100, buffer=167)
+"""One bandwidth-delay product."""
+
+CASES3 = (
+    _long("reno-one", 1, PLAIN, "Reno over drop-tail"),
+    _long("reno-ten", 10, PLAIN, "Reno over drop-tail"),
+    _long(
+        "reno-ten-newreno",
+        10,
+        replace(PLAIN, sender=Sender(sack=False, initial_ssthresh=10)),
+        "NewReno without SACK over drop-tail",
+    ),
+    _long(
+        "reno-ten-delayed",
+        10,
+        replace(PLAIN, sender=Sender(delayed_ack=True)),
+        "Reno with delayed ACKs over drop-tail",
+    ),
+    _long("reno-lossy", 4, replace(FAR, buffer=1000, loss=0.005), "Reno over drop-tail"),
+    _short("reno-files", PLAIN, "Reno over drop-tail"),
+)
