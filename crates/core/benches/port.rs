@@ -8,10 +8,11 @@ use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use tidegate_core::law::Draw;
-use tidegate_core::law::pushout::{Config, PushOut, Service};
+use tidegate_core::law::queue::Queue;
+use tidegate_core::law::queue::pushout::{Config, PushOut, Service};
 use tidegate_core::law::settings::Link;
 use tidegate_core::packet::{Ext, Flags, Packet};
-use tidegate_core::port::{Limit, Port, Queue, Stages};
+use tidegate_core::port::{Limit, Port, Stages};
 use tidegate_core::units::{Rate, Time};
 
 const WAITING: u32 = 10_000;
@@ -35,8 +36,8 @@ fn plain() -> Port {
 fn push_out(service: Service) -> Port {
     let mut stages = Stages::new();
     let config = Config { service, ..Config::default() };
-    stages.queue = Queue::PushOut(Box::new(PushOut::new(&config, LINK)));
-    plain().with_stages(stages)
+    stages.queue = Queue::PushOut(PushOut::new(&config, LINK));
+    plain().with_stages(stages, Box::new(NoDraw))
 }
 
 /// Bursts whose levels rise, 200 of them mixed: 100 kB files in packets of 500 B.
@@ -53,7 +54,7 @@ fn packet(number: u32) -> Packet {
 /// A port with a full queue, at the instant at which the next packet would leave.
 fn full(mut port: Port) -> Port {
     for number in 0..=WAITING {
-        port.arrive(&packet(number), (), Time::ZERO, &mut NoDraw);
+        port.arrive(&packet(number), (), Time::ZERO);
     }
     port
 }
@@ -66,7 +67,7 @@ fn run(port: &mut Port, gap_ns: u64) -> u64 {
         while port.next_event() <= now {
             delivered += u64::from(port.deliver(now).is_some());
         }
-        port.arrive(&packet(number + WAITING), (), now, &mut NoDraw);
+        port.arrive(&packet(number + WAITING), (), now);
     }
     delivered
 }

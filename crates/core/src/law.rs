@@ -5,9 +5,8 @@
 //! Neither logs, allocates per packet, reads a clock or draws a random number
 //! that was not handed in.
 
-pub mod aqm;
 pub mod greedy;
-pub mod pushout;
+pub mod queue;
 pub mod rate;
 pub mod session;
 pub mod settings;
@@ -128,8 +127,8 @@ pub struct View<'a> {
     pub busy: Time,
     /// Since when the link has been idle, if it is.
     pub idle_since: Option<Time>,
-    /// The waiting packets, oldest first, as the two runs of a ring.
-    pub queued: (&'a [Packet], &'a [Packet]),
+    /// The waiting packets.
+    pub queued: &'a queue::Waiting,
 }
 
 /// What a law decided at a tick, as a row for the `events` table.

@@ -37,8 +37,6 @@ impl Flags {
     pub const ECE: Flags = Flags(1 << 12);
     /// The sender has reduced its window (RFC 3168, CWR).
     pub const CWR: Flags = Flags(1 << 13);
-    /// Taken out of its queue by the discipline; a port never sends it.
-    pub(crate) const EVICTED: Flags = Flags(1 << 15);
 
     /// Whether all of `other`'s bits are set.
     #[inline]

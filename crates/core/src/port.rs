@@ -9,9 +9,10 @@
 //! discipline, evicting ones and changing rates included; a test holds it to
 //! such a reference, to the picosecond.
 //!
-//! Packets lie by value in one ring: `head <= departed <= tail`. Those before
-//! `departed` are in transmission or propagation and carry their delivery time;
-//! those after it wait and carry their arrival time.
+//! Packets lie by value. Those in transmission or propagation lie in a ring and
+//! carry their delivery time; those that wait carry their arrival time. At a
+//! plain port, which has no stage, they lie in the same ring behind the others;
+//! at a port with stages in a slab, where a discipline knows them by handles.
 
 mod queueing;
 mod ring;
@@ -19,13 +20,15 @@ mod stage;
 mod stages;
 mod stamp;
 
-use crate::law::{Draw, Fault, Reason, View};
+use crate::law::queue::{Discipline, Room, Sum};
+use crate::law::{Draw, Reason};
 use crate::packet::{Flags, Packet};
 use crate::units::{Pace, Rate, Time};
 
+use queueing::Staged;
 use ring::Ring;
 pub use stage::{Stage, Told};
-pub use stages::{Backlog, Discipline, Next, Queue, Stages, Ticked};
+pub use stages::{Stages, Ticked};
 pub use stamp::Stamp;
 
 /// What became of an arrival.
@@ -51,7 +54,8 @@ pub enum Limit {
 /// What a port has counted since it was made.
 ///
 /// At every moment `arrived = dropped before the queue + enqueued` and
-/// `enqueued = departed + evicted + waiting`. What the link loses has departed.
+/// `enqueued = departed + dropped out of the queue + waiting`. What the link
+/// loses has departed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
     /// Packets that came.
@@ -64,6 +68,9 @@ pub struct Counters {
     pub busy_ps: u64,
     /// Packets that the queue took.
     pub enqueued: u64,
+    /// Of these, packets that were lost while they waited: evicted, or dropped
+    /// when it was their turn.
+    pub dropped_waiting: u64,
     /// Of those that came, packets with SYN set.
     pub syn_arrived: u64,
     /// Of those that came, packets with payload.
@@ -94,6 +101,7 @@ struct Tally {
     syn_arrived: u64,
     data_dropped: u64,
     syn_dropped: u64,
+    dropped_waiting: u64,
     marked: u64,
     drops: [u64; Reason::COUNT],
 }
@@ -109,9 +117,10 @@ pub struct Port<C = ()> {
     free_at: Time,
     /// When the carrier will look at this port next; the carrier's to use.
     pub armed: Time,
-    stages: Option<Box<Stages>>,
+    staged: Option<Box<Staged<C>>>,
     pace: Pace,
     delay: Time,
+    /// Bytes that wait in the ring.
     backlog_bytes: u64,
     /// Bytes that may wait (`u64::MAX` where packets are the limit).
     limit_bytes: u64,
@@ -135,7 +144,7 @@ impl<C: Default> Port<C> {
             limit_bytes: 0,
             backlog_bytes: 0,
             tally: Tally::default(),
-            stages: None,
+            staged: None,
             rate,
             number,
             armed: Time::NEVER,
@@ -144,9 +153,9 @@ impl<C: Default> Port<C> {
         port
     }
 
-    /// Adds control to the port.
-    pub fn with_stages(mut self, stages: Stages) -> Port<C> {
-        self.stages = Some(Box::new(stages));
+    /// Adds control to the port, with the randomness of its laws.
+    pub fn with_stages(mut self, stages: Stages, draw: Box<dyn Draw + Send>) -> Port<C> {
+        self.stage(stages, draw);
         self
     }
 
@@ -160,11 +169,13 @@ impl<C: Default> Port<C> {
     /// Changes capacity and buffer, for transmissions that start from `now` on.
     ///
     /// A buffer that shrinks below its backlog drains; nothing is thrown out.
+    /// The port may have to be looked at sooner than before ([`Port::next_event`]).
     pub fn set_capacity(&mut self, now: Time, rate: Rate, limit: Limit) {
         self.advance(now);
         self.rate = rate;
         self.pace = rate.pace();
         self.set_limit(limit);
+        self.ask_again(now);
     }
 
     /// Present capacity.
@@ -175,7 +186,7 @@ impl<C: Default> Port<C> {
     /// What was counted so far (call [`Port::advance`] first).
     pub fn counters(&self) -> Counters {
         let tally = &self.tally;
-        let after = tally.drops[Reason::Evicted as usize] + tally.drops[Reason::LinkLoss as usize];
+        let after = tally.dropped_waiting + tally.drops[Reason::LinkLoss as usize];
         let arrived = tally.arrived[0] + tally.arrived[1];
         Counters {
             arrived,
@@ -183,6 +194,7 @@ impl<C: Default> Port<C> {
             departed_bytes: tally.departed_bytes,
             busy_ps: tally.busy_ps,
             enqueued: arrived + after - tally.drops.iter().sum::<u64>(),
+            dropped_waiting: tally.dropped_waiting,
             syn_arrived: tally.syn_arrived,
             data_arrived: tally.arrived[1],
             data_dropped: tally.data_dropped,
@@ -192,26 +204,42 @@ impl<C: Default> Port<C> {
         }
     }
 
+    /// What waits.
+    #[inline]
+    fn queue(&self) -> Sum {
+        match &self.staged {
+            None => Sum { packets: self.ring.waiting(), bytes: self.backlog_bytes },
+            Some(staged) => staged.waiting.all(),
+        }
+    }
+
     /// Packets waiting.
     #[inline]
     pub fn queue_packets(&self) -> u32 {
-        self.ring.waiting() - self.stages.as_ref().map_or(0, |stages| stages.tombstones)
+        self.queue().packets
     }
 
     /// Bytes waiting.
     pub fn queue_bytes(&self) -> u64 {
-        self.backlog_bytes
+        self.queue().bytes
     }
 
     /// The average queue that the discipline goes by, in packets; none: it keeps none.
     pub fn avg_queue_packets(&self, now: Time) -> Option<f64> {
-        // what is held back may wait at an idle link
-        let idle = (self.free_at <= now).then(|| now - self.free_at);
-        match &self.stages.as_ref()?.queue {
-            Queue::Red(red) => Some(red.average_after(idle, self.pace)),
-            Queue::DualQueue(dual) => Some(dual.average_after(idle, self.pace)),
-            Queue::DropTail | Queue::PushOut(_) | Queue::Custom(_) => None,
-        }
+        self.staged.as_ref()?.stages.queue.average(self.idle(now), self.pace)
+    }
+
+    /// How long the link has been idle; none: it is sending. (What is held back
+    /// may wait at an idle link.)
+    #[inline]
+    fn idle(&self, now: Time) -> Option<Time> {
+        (self.free_at <= now).then(|| now - self.free_at)
+    }
+
+    /// What may wait.
+    #[inline]
+    fn room(&self) -> Room {
+        Room { packets: self.limit_packets, bytes: self.limit_bytes }
     }
 
     /// The integral of the number of waiting packets up to `now`, in packet
@@ -230,22 +258,23 @@ impl<C: Default> Port<C> {
     #[inline]
     pub fn next_event(&self) -> Time {
         let due = |head: Option<&Packet>| head.map_or(Time::NEVER, |packet| packet.at);
-        match &self.stages {
-            None => due(self.ring.in_flight_head()),
-            Some(stages) => due(self.ring.in_flight_head_unburied()).min(stages.wake),
+        let delivery = due(self.ring.in_flight_head());
+        match &self.staged {
+            None => delivery,
+            Some(staged) => delivery.min(staged.wake()),
         }
     }
 
     /// Starts every transmission that is due by `now`.
     #[inline]
     pub fn advance(&mut self, now: Time) {
-        if self.ring.waiting() == 0 || self.free_at > now {
+        if self.free_at > now {
             return;
         }
-        if self.stages.is_some() {
-            return self.advance_staged(now);
+        if self.is_plain() {
+            return self.serve_due(now);
         }
-        self.serve_due(now);
+        self.advance_staged(now);
     }
 
     #[inline]
@@ -281,7 +310,6 @@ impl<C: Default> Port<C> {
             self.serve_due(now);
         } else {
             self.advance(now);
-            self.ring.skip_buried();
         }
         self.ring.pop_delivered(now)
     }
@@ -294,15 +322,19 @@ impl<C: Default> Port<C> {
 
     /// From now on keeps what is sent, to be taken by [`Port::take_sent`].
     pub fn watch(&mut self) {
-        let stages = self.stages.get_or_insert_with(|| Box::new(Stages::new()));
-        stages.log.get_or_insert_default();
+        if self.is_plain() {
+            self.stage(Stages::new(), Box::new(queueing::Undrawn));
+        }
+        if let Some(staged) = &mut self.staged {
+            staged.stages.log.get_or_insert_default();
+        }
     }
 
     /// The packets whose transmission has started since the last call, with
     /// the time of that; only a port that is watched knows them.
     pub fn take_sent(&mut self, now: Time) -> Vec<(Time, Packet)> {
         self.advance(now);
-        let log = self.stages.as_mut().and_then(|stages| stages.log.as_mut());
+        let log = self.staged.as_mut().and_then(|staged| staged.stages.log.as_mut());
         log.map_or_else(Vec::new, std::mem::take)
     }
 
@@ -323,17 +355,17 @@ impl<C: Default> Port<C> {
     /// Whether neither a gate nor a discipline nor a stamp is at work here.
     #[inline]
     pub fn is_plain(&self) -> bool {
-        self.stages.is_none()
+        self.staged.is_none()
     }
 
     /// A packet arrives at `now`.
-    pub fn arrive(&mut self, packet: &Packet, cargo: C, now: Time, draw: &mut dyn Draw) -> Outcome {
+    pub fn arrive(&mut self, packet: &Packet, cargo: C, now: Time) -> Outcome {
         if self.is_plain() {
             return self.arrive_plain(packet, cargo, now);
         }
         self.advance(now);
         self.count_arrival(packet);
-        self.arrive_staged(packet, cargo, now, draw)
+        self.arrive_staged(packet, cargo, now)
     }
 
     /// A packet arrives at a port without stages ([`Port::is_plain`]).
@@ -400,55 +432,5 @@ impl<C: Default> Port<C> {
         self.tally.data_dropped += u64::from(flags.has(Flags::DATA));
         self.tally.syn_dropped += u64::from(flags.has(Flags::SYN));
         Outcome::Lost(reason)
-    }
-
-    /// The next deadline of an interval law at this port.
-    pub fn tick_at(&self) -> Time {
-        self.stages.as_ref().map_or(Time::NEVER, |stages| stages.tick_at())
-    }
-
-    /// Starts the laws of this port, which sleep until then: what a gate is made
-    /// with admits nothing.
-    ///
-    /// # Errors
-    /// The fault of a law of the user's own.
-    pub fn start(&mut self, now: Time) -> Result<(), Fault> {
-        self.advance(now);
-        let queue_packets = self.queue_packets();
-        let Some(mut stages) = self.stages.take() else { return Ok(()) };
-        let started = stages.start(now, self.view(now, queue_packets));
-        self.stages = Some(stages);
-        started
-    }
-
-    /// Runs the interval law that is due at `now`.
-    ///
-    /// # Errors
-    /// The fault of a law of the user's own.
-    pub fn tick(&mut self, now: Time) -> Result<Option<Ticked>, Fault> {
-        self.advance(now);
-        let queue_packets = self.queue_packets();
-        let Some(mut stages) = self.stages.take() else { return Ok(None) };
-        let ticked = stages.tick(now, self.view(now, queue_packets));
-        self.stages = Some(stages);
-        ticked
-    }
-
-    /// What laws may see, with what was counted since the port was made.
-    fn view(&self, now: Time, queue_packets: u32) -> View<'_> {
-        let refused = self.tally.drops[Reason::SessionRefused as usize];
-        // what the link loses has left the queue
-        let elsewhere = refused + self.tally.drops[Reason::LinkLoss as usize];
-        View {
-            rate: self.rate,
-            queue_packets,
-            queue_bytes: self.backlog_bytes,
-            min_queue_packets: queue_packets,
-            queue_offered: self.tally.arrived[0] + self.tally.arrived[1] - refused,
-            queue_drops: self.tally.drops.iter().sum::<u64>() - elsewhere,
-            busy: Time::from_ps(self.busy_ps(now)),
-            idle_since: (queue_packets == 0 && self.free_at <= now).then_some(self.free_at),
-            queued: self.ring.waiting_slices(),
-        }
     }
 }

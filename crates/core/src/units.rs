@@ -179,7 +179,7 @@ impl Mul<Time> for Rate {
 ///
 /// Whole picoseconds per byte would be 0.6 % off at 15 Gbit/s; twenty binary
 /// places keep the error below 1e-6 up to 1 Tbit/s and hold 1 bit/s.
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pace(u64);
 
 impl Pace {

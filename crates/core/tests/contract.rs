@@ -24,7 +24,7 @@ impl Draw for NoDraw {
 const LINK: Link = Link { rate: Rate::from_bps(8_000_000), delay: Time::from_ms(10) };
 
 fn port(stages: Stages) -> Port {
-    Port::new(0, LINK.rate, LINK.delay, Limit::Packets(20)).with_stages(stages)
+    Port::new(0, LINK.rate, LINK.delay, Limit::Packets(20)).with_stages(stages, Box::new(NoDraw))
 }
 
 fn gate(law: impl Interval<Knobs, Counts> + 'static) -> Stages {
@@ -81,16 +81,16 @@ fn a_law_is_told_of_differences() {
     let mut port = port(gate(law));
     let begin = Time::from_secs(1_000);
     // what passed before the laws were started is none of theirs
-    port.arrive(&flags(Flags::DATA), (), Time::from_secs(999), &mut NoDraw);
+    port.arrive(&flags(Flags::DATA), (), Time::from_secs(999));
     port.start(begin).expect("it starts");
     for (second, syns) in [(0, 5), (1, 1), (2, 3)] {
         let now = begin + Time::from_secs(second) + Time::from_ms(500);
         let taken = (0..syns)
-            .filter(|_| port.arrive(&flags(Flags::SYN), (), now, &mut NoDraw) == Outcome::Taken)
+            .filter(|_| port.arrive(&flags(Flags::SYN), (), now) == Outcome::Taken)
             .count();
         assert_eq!(taken, syns.min(2));
         if second == 2 {
-            port.arrive(&flags(Flags::FIN), (), now, &mut NoDraw);
+            port.arrive(&flags(Flags::FIN), (), now);
         }
         assert_eq!(port.tick_at(), begin + Time::from_secs(second + 1));
         assert_eq!(port.tick(port.tick_at()).expect("never fails"), None, "it only looks");
@@ -205,7 +205,7 @@ fn driven(stages: Stages, begin: Time) -> (Vec<(Time, session::Counts, Decision)
                 Some(Ticked::Gate { counts, decision }) => {
                     decisions.push((at - begin, counts, decision));
                 }
-                Some(Ticked::Stamp(decision)) => {
+                Some(Ticked::Queue(decision) | Ticked::Stamp(decision)) => {
                     decisions.push((at - begin, Counts::default(), decision));
                 }
                 None => {}
@@ -224,7 +224,7 @@ fn driven(stages: Stages, begin: Time) -> (Vec<(Time, session::Counts, Decision)
         ];
         let (flags, size, ext) = kinds[(step * step % 11 % 4) as usize];
         let packet = Packet { flags, size, ext, ..Packet::default() };
-        outcomes.push(port.arrive(&packet, (), now, &mut NoDraw));
+        outcomes.push(port.arrive(&packet, (), now));
     }
     (decisions, outcomes)
 }

@@ -1,12 +1,12 @@
 //! Dual-queue management against the paper's figures and hand calculations.
 
-use tidegate_core::law::aqm::Found;
-use tidegate_core::law::aqm::dual_queue::{Blocked, Config, Curve, DualQueue, Measure, Over, Room};
-use tidegate_core::law::aqm::red::{self, Red};
+use tidegate_core::law::queue::dual_queue::{Blocked, Config, Curve, DualQueue, Measure, Over};
+use tidegate_core::law::queue::red::{self, Red};
+use tidegate_core::law::queue::{Discipline, Found, Next, Queue, Room, Slot, Sum, Waiting};
 use tidegate_core::law::settings::{Link, Setting};
 use tidegate_core::law::{Draw, Reason, Verdict};
 use tidegate_core::packet::{Flags, Packet};
-use tidegate_core::port::{Limit, Outcome, Port, Queue, Stages};
+use tidegate_core::port::{Limit, Outcome, Port, Stages};
 use tidegate_core::units::{Rate, Size, Time};
 
 /// The paper's link: 576 B take 46.08 ms.
@@ -70,14 +70,53 @@ fn data() -> Packet {
     Packet { size: 576, flags: Flags::ACK.with(Flags::DATA), ..Packet::default() }
 }
 
-fn dual(config: &Config) -> DualQueue {
+/// The law with its queue, and no port.
+struct Dual {
+    law: DualQueue,
+    waiting: Waiting,
+}
+
+impl Dual {
+    fn arrive(&mut self, packet: &Packet, found: &Found, draw: &mut dyn Draw) -> Verdict {
+        let found = Found { queue: self.waiting.all(), ..*found };
+        self.law.arrive(packet, &mut self.waiting, &found, draw)
+    }
+
+    /// What has just arrived is taken.
+    fn take(&mut self, packet: &Packet) {
+        let handle = self.waiting.push(packet);
+        self.law.taken(handle, &mut self.waiting);
+    }
+
+    /// Sends the next packet.
+    fn send(&mut self) {
+        let slot = Slot { start: Time::ZERO, idle: Time::ZERO, pace: SLOW.rate.pace() };
+        match self.law.next(&mut self.waiting, &slot, &mut Never) {
+            Next::Send(handle) => assert!(self.waiting.take(handle).is_some()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn average(&self) -> f64 {
+        self.law.average(None, SLOW.rate.pace()).expect("the law keeps one")
+    }
+}
+
+fn dual(config: &Config) -> Dual {
     config.check(SLOW).expect("the parameters are in range");
-    DualQueue::new(config, SLOW)
+    Dual { law: DualQueue::new(config, SLOW), waiting: Waiting::new() }
 }
 
 /// What an arrival at a busy link finds; the law counts its own sorts of packets.
 fn busy() -> Found {
-    Found { packets: 0, bytes: 0, fits: true, idle: None, pace: SLOW.rate.pace() }
+    Found {
+        now: Time::ZERO,
+        queue: Sum::default(),
+        fits: true,
+        idle: None,
+        pace: SLOW.rate.pace(),
+        room: ROOM,
+    }
 }
 
 fn idle(time: Time) -> Found {
@@ -85,10 +124,10 @@ fn idle(time: Time) -> Found {
 }
 
 /// Fills the queue with so much data.
-fn fill(law: &mut DualQueue, packets: u32) {
+fn fill(law: &mut Dual, packets: u32) {
     for _ in 0..packets {
-        assert_eq!(law.arrive(&data(), &busy(), ROOM, &mut Never), Verdict::Pass);
-        law.enqueued(&data(), 0);
+        assert_eq!(law.arrive(&data(), &busy(), &mut Never), Verdict::Pass);
+        law.take(&data());
     }
 }
 
@@ -157,8 +196,8 @@ fn the_flags_alone_say_what_a_packet_is() {
     }
     let mut law = dual(&sharp(p3()));
     fill(&mut law, 60);
-    assert_eq!(law.arrive(&syn(), &busy(), ROOM, &mut Never), REFUSED);
-    assert_eq!(law.arrive(&with(Flags::ACK), &busy(), ROOM, &mut Never), Verdict::Pass);
+    assert_eq!(law.arrive(&syn(), &busy(), &mut Never), REFUSED);
+    assert_eq!(law.arrive(&with(Flags::ACK), &busy(), &mut Never), Verdict::Pass);
 }
 
 /// dqm, I: no state of a flow: whoever sends the packets, the decisions are the same.
@@ -172,9 +211,9 @@ fn it_does_not_matter_whose_packets_they_are() {
         });
         packets
             .map(|packet| {
-                let verdict = law.arrive(&packet, &busy(), ROOM, &mut draw);
+                let verdict = law.arrive(&packet, &busy(), &mut draw);
                 if verdict == Verdict::Pass {
-                    law.enqueued(&packet, 0);
+                    law.take(&packet);
                 }
                 verdict
             })
@@ -195,7 +234,7 @@ fn each_connection_packet_is_lost_by_a_draw_of_its_own() {
     let (mut gaps, mut gap) = (Vec::new(), 0.0);
     while gaps.len() < 4000 {
         gap += 1.0;
-        if law.arrive(&syn(), &busy(), ROOM, &mut draw) == REFUSED {
+        if law.arrive(&syn(), &busy(), &mut draw) == REFUSED {
             gaps.push(std::mem::take(&mut gap));
         }
     }
@@ -215,7 +254,7 @@ fn the_share_follows_the_average_or_the_moment() {
     {
         let mut law = dual(&Config { measure, w: Setting::Is(0.001), ..p3() });
         fill(&mut law, 60);
-        assert_eq!(law.arrive(&syn(), &busy(), ROOM, &mut Never), expected);
+        assert_eq!(law.arrive(&syn(), &busy(), &mut Never), expected);
     }
 }
 
@@ -230,11 +269,11 @@ fn either_sort_meets_its_own_test() {
         ..red::Config::default()
     };
     let mut law = dual(&Config { over: Over::of_red(beneath), ..sharp(p3()) });
-    while law.arrive(&data(), &busy(), ROOM, &mut Always(0.999)) == Verdict::Pass {
-        law.enqueued(&data(), 0);
+    while law.arrive(&data(), &busy(), &mut Always(0.999)) == Verdict::Pass {
+        law.take(&data());
     }
-    assert_eq!(law.arrive(&data(), &busy(), ROOM, &mut Always(0.0)), Verdict::Drop(Reason::Early));
-    assert_eq!(law.arrive(&syn(), &busy(), ROOM, &mut Never), Verdict::Pass);
+    assert_eq!(law.arrive(&data(), &busy(), &mut Always(0.0)), Verdict::Drop(Reason::Early));
+    assert_eq!(law.arrive(&syn(), &busy(), &mut Never), Verdict::Pass);
 }
 
 /// Over RED the law's average is RED's own: the weight is taken over, and both see every arrival.
@@ -253,18 +292,18 @@ fn over_red_data_meets_red() {
     let (mut one, mut other) = (Uniform(9), Uniform(9));
     let (mut waiting, mut early) = (0, 0);
     for step in 0..5000u32 {
-        let found = Found { packets: waiting, bytes: 576 * u64::from(waiting), ..busy() };
-        let expected = alone.arrive(576, &found, &mut one);
-        assert_eq!(law.arrive(&data(), &busy(), ROOM, &mut other), expected, "step {step}");
-        near(law.average_after(None, SLOW.rate.pace()), alone.average().value());
+        let queue = Sum { packets: waiting, bytes: 576 * u64::from(waiting) };
+        let expected = alone.meet(576, &Found { queue, ..busy() }, &mut one);
+        assert_eq!(law.arrive(&data(), &busy(), &mut other), expected, "step {step}");
+        near(law.average(), alone.average(None, SLOW.rate.pace()).expect("RED keeps one"));
         early += u32::from(expected != Verdict::Pass);
         if expected == Verdict::Pass {
             waiting += 1;
-            law.enqueued(&data(), 0);
+            law.take(&data());
         }
         if step % 3 > 0 && waiting > 0 && step % 200 > 20 {
             waiting -= 1;
-            law.departs(&data());
+            law.send();
         }
     }
     assert!(early > 100, "{early}");
@@ -275,14 +314,14 @@ fn over_red_data_meets_red() {
 fn two_queues_have_a_buffer_each_and_one_is_shared() {
     for (queues, first, second) in [(2, Verdict::Pass, Verdict::Pass), (1, FULL, FULL)] {
         let open = Config { queues, ..triple(1000.0, 1000.0, 1.0) };
-        let room = Room { packets: 3, bytes: u64::MAX };
+        let small = Found { room: Room { packets: 3, bytes: u64::MAX }, ..busy() };
         let mut law = dual(&open);
         for packet in [data(), data(), syn()] {
-            assert_eq!(law.arrive(&packet, &busy(), room, &mut Never), Verdict::Pass);
-            law.enqueued(&packet, 0);
+            assert_eq!(law.arrive(&packet, &small, &mut Never), Verdict::Pass);
+            law.take(&packet);
         }
-        assert_eq!(law.arrive(&syn(), &busy(), room, &mut Never), first);
-        assert_eq!(law.arrive(&data(), &busy(), room, &mut Never), second);
+        assert_eq!(law.arrive(&syn(), &small, &mut Never), first);
+        assert_eq!(law.arrive(&data(), &small, &mut Never), second);
     }
 }
 
@@ -294,14 +333,13 @@ fn a_step_does_not_lock_connections_out_once_the_link_is_idle() {
     let mut law = dual(&Config { w: Setting::Is(0.02), ..p3() });
     fill(&mut law, 60);
     for _ in 0..1500 {
-        law.arrive(&data(), &busy(), ROOM, &mut Never);
+        law.arrive(&data(), &busy(), &mut Never);
     }
-    near(law.average_after(None, SLOW.rate.pace()), 60.0);
+    near(law.average(), 60.0);
     for _ in 0..60 {
-        law.departs(&data());
+        law.send();
     }
-    let verdict =
-        |law: &mut DualQueue, ms| law.arrive(&syn(), &idle(Time::from_ms(ms)), ROOM, &mut Never);
+    let verdict = |law: &mut Dual, ms| law.arrive(&syn(), &idle(Time::from_ms(ms)), &mut Never);
     // refused ones do not make the time count twice
     for ms in [0, 100, 200, 300, 650] {
         assert_eq!(verdict(&mut law, ms), REFUSED, "{ms}");
@@ -316,13 +354,13 @@ fn refused_connections_let_the_average_follow_the_queue() {
     let mut law = dual(&Config { w: Setting::Is(0.02), ..p3() });
     fill(&mut law, 60);
     for _ in 0..1500 {
-        law.arrive(&data(), &busy(), ROOM, &mut Never);
+        law.arrive(&data(), &busy(), &mut Never);
     }
     for _ in 0..50 {
-        law.departs(&data());
+        law.send();
     }
     // ten wait: 10 + 50 x 0.98^k < 45 from k = 18 on (17.7)
-    let refused = std::iter::repeat_with(|| law.arrive(&syn(), &busy(), ROOM, &mut Never))
+    let refused = std::iter::repeat_with(|| law.arrive(&syn(), &busy(), &mut Never))
         .take_while(|verdict| *verdict == REFUSED)
         .count();
     assert_eq!(refused, 17);
@@ -331,12 +369,12 @@ fn refused_connections_let_the_average_follow_the_queue() {
 fn port(config: &Config, limit: u32) -> Port<u32> {
     config.check(SLOW).expect("the parameters are in range");
     let mut stages = Stages::new();
-    stages.queue = Queue::DualQueue(Box::new(DualQueue::new(config, SLOW)));
-    Port::new(0, SLOW.rate, SLOW.delay, Limit::Packets(limit)).with_stages(stages)
+    stages.queue = Queue::DualQueue(DualQueue::new(config, SLOW));
+    Port::new(0, SLOW.rate, SLOW.delay, Limit::Packets(limit)).with_stages(stages, Box::new(Never))
 }
 
 fn send(port: &mut Port<u32>, packet: Packet, flow: u32, now: Time) -> Outcome {
-    port.arrive(&Packet { flow, ..packet }, flow, now, &mut Never)
+    port.arrive(&Packet { flow, ..packet }, flow, now)
 }
 
 fn drain(port: &mut Port<u32>, until: Time) -> Vec<(u32, Time)> {

@@ -1,17 +1,8 @@
 //! A port carries what lies beside the record: real bytes, for packets that are real.
 
-use tidegate_core::law::Draw;
 use tidegate_core::packet::Packet;
 use tidegate_core::port::{Limit, Outcome, Port};
 use tidegate_core::units::{Rate, Time};
-
-struct NoDraw;
-
-impl Draw for NoDraw {
-    fn uniform(&mut self) -> f64 {
-        panic!("nothing here is random")
-    }
-}
 
 /// Bytes go in with their record and come out with it, in order, through a ring
 /// that wraps and grows; those of a lost packet are gone.
@@ -29,7 +20,7 @@ fn bytes_travel_with_their_record() {
         }
         let bytes = flow.to_be_bytes().repeat(1 + flow as usize % 250);
         let packet = Packet { flow, size: bytes.len() as u16, ..Packet::default() };
-        match port.arrive(&packet, bytes.clone(), now, &mut NoDraw) {
+        match port.arrive(&packet, bytes.clone(), now) {
             Outcome::Taken => sent.push((flow, bytes)),
             Outcome::Lost(_) | Outcome::Rejected(_) => lost += 1,
         }

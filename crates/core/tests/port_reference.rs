@@ -2,18 +2,20 @@
 //! of transmission: the same packets, in the same order, to the picosecond.
 //!
 //! The reference below is the textbook port (one event when a packet arrives,
-//! one when the link falls free) and shares no code with the port under test
-//! but the packet record and the quantities.
+//! one when the link falls free, one when a packet that was kept back may go)
+//! and shares no code with the port under test but the packet record and the
+//! quantities.
 
 use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
-use tidegate_core::law::aqm::Found;
-use tidegate_core::law::aqm::red::{self, Red};
+use tidegate_core::law::queue::red::{self, Red};
+use tidegate_core::law::queue::{Discipline, Found, Next, Queue, Room, Slot, Sum, Waiting};
 use tidegate_core::law::settings::{Link, Setting};
 use tidegate_core::law::{Draw, PerPacket, Reason, Verdict};
-use tidegate_core::packet::{Ext, Packet};
-use tidegate_core::port::{Backlog, Discipline, Limit, Next, Outcome, Port, Queue, Stages};
+use tidegate_core::packet::{Ext, Flags, Packet};
+use tidegate_core::port::{Limit, Outcome, Port, Stages};
 use tidegate_core::units::{Rate, Time};
 
 struct NoDraw;
@@ -40,6 +42,12 @@ impl Draw for Golden {
 enum Step {
     Arrive { size: u16, level: u32 },
     Capacity { mbit: u64, limit: u32 },
+    Look,
+}
+
+/// Takes what fits.
+fn tail(found: &Found) -> Verdict {
+    if found.fits { Verdict::Pass } else { Verdict::Drop(Reason::QueueFull) }
 }
 
 /// Space-priority push-out: a full queue gives up its worst packet (largest
@@ -48,20 +56,20 @@ enum Step {
 struct PushOut;
 
 impl Discipline for PushOut {
-    fn admit(
+    fn arrive(
         &mut self,
         packet: &Packet,
-        backlog: &mut Backlog<'_>,
-        _: Time,
+        waiting: &mut Waiting,
+        found: &Found,
         _: &mut dyn Draw,
     ) -> Verdict {
-        if backlog.fits(packet.size) {
+        if found.fits {
             return Verdict::Pass;
         }
-        let worst = backlog.iter().max_by_key(|(place, packet)| (level(packet), *place));
-        match worst.map(|(place, packet)| (place, level(packet))) {
-            Some((place, worst)) if worst > level(packet) => {
-                backlog.evict(place);
+        let worst = waiting.iter().enumerate().max_by_key(|(at, (_, packet))| (level(packet), *at));
+        match worst.map(|(_, (handle, packet))| (handle, level(packet))) {
+            Some((handle, worst)) if worst > level(packet) => {
+                waiting.evict(handle);
                 Verdict::Pass
             }
             _ => Verdict::Drop(Reason::QueueFull),
@@ -73,20 +81,68 @@ impl Discipline for PushOut {
 struct Priority;
 
 impl Discipline for Priority {
-    fn admit(
-        &mut self,
-        packet: &Packet,
-        backlog: &mut Backlog<'_>,
-        _: Time,
-        _: &mut dyn Draw,
-    ) -> Verdict {
-        if backlog.fits(packet.size) { Verdict::Pass } else { Verdict::Drop(Reason::QueueFull) }
+    fn arrive(&mut self, _: &Packet, _: &mut Waiting, found: &Found, _: &mut dyn Draw) -> Verdict {
+        tail(found)
     }
 
-    fn next(&mut self, (first, second): (&[Packet], &[Packet]), _: Time) -> Next {
-        let best =
-            first.iter().chain(second).zip(0..).min_by_key(|(packet, at)| (level(packet), *at));
-        Next::At(best.map_or(0, |(_, at)| at))
+    fn next(&mut self, waiting: &mut Waiting, _: &Slot, _: &mut dyn Draw) -> Next {
+        let best = waiting.iter().enumerate().min_by_key(|(at, (_, packet))| (level(packet), *at));
+        Next::Send(best.expect("something waits").1.0)
+    }
+}
+
+/// So long a packet may wait.
+const AGE: Time = Time::from_ns(700_000);
+
+/// Looks at ages when service starts: marks what has waited too long, or drops
+/// it and looks at the next.
+struct Aging;
+
+impl Discipline for Aging {
+    fn arrive(&mut self, _: &Packet, _: &mut Waiting, found: &Found, _: &mut dyn Draw) -> Verdict {
+        tail(found)
+    }
+
+    fn next(&mut self, waiting: &mut Waiting, slot: &Slot, _: &mut dyn Draw) -> Next {
+        let oldest = waiting.oldest().expect("something waits");
+        let packet = waiting.get(oldest).expect("it waits");
+        if slot.start - packet.at <= AGE {
+            return Next::Send(oldest);
+        }
+        // odd levels bear a mark; of a packet that does not a mark is a drop
+        match level(packet) {
+            0 | 1 => Next::Mark(oldest),
+            _ => Next::Drop(oldest, Reason::Custom),
+        }
+    }
+}
+
+/// No two packets start closer than this.
+const GAP: Time = Time::from_ns(450_000);
+
+/// Spaces what it sends, and drops the fifth packet of those whose turn it is.
+#[derive(Default)]
+struct Spaced {
+    next: Time,
+    seen: u32,
+}
+
+impl Discipline for Spaced {
+    fn arrive(&mut self, _: &Packet, _: &mut Waiting, found: &Found, _: &mut dyn Draw) -> Verdict {
+        tail(found)
+    }
+
+    fn next(&mut self, waiting: &mut Waiting, slot: &Slot, _: &mut dyn Draw) -> Next {
+        if slot.start < self.next {
+            return Next::NotBefore(self.next);
+        }
+        let oldest = waiting.oldest().expect("something waits");
+        self.seen += 1;
+        if self.seen.is_multiple_of(5) {
+            return Next::Drop(oldest, Reason::Custom);
+        }
+        self.next = slot.start + GAP;
+        Next::Send(oldest)
     }
 }
 
@@ -103,6 +159,8 @@ enum Kind {
     PushOut,
     Priority,
     Red { bytes: bool },
+    Aging,
+    Spaced,
 }
 
 /// RED with thresholds that a queue of five crosses all the time.
@@ -120,64 +178,119 @@ fn red(kind: Kind) -> Option<Red> {
     Some(Red::new(&config, Link { rate: Rate::from_bps(10_000_000), delay: Time::ZERO }))
 }
 
+/// A packet of the textbook queue.
+#[derive(Clone, Copy)]
+struct Entry {
+    id: u32,
+    size: u16,
+    level: u32,
+    came: Time,
+}
+
+/// What became of a packet: who, when, and whether it was marked.
+type Delivered = (u32, Time, bool);
+
 /// The textbook port.
 struct Reference {
     kind: Kind,
     rate: Rate,
     limit: usize,
     delay: Time,
-    queue: VecDeque<(u32, u16, u32)>,
+    queue: VecDeque<Entry>,
     /// End of the present transmission.
     busy_until: Option<Time>,
     /// End of the last one, while there is none.
     idle_since: Time,
+    /// When what is kept back may go.
+    wake: Option<Time>,
+    /// When the next packet may start, and how many had their turn (`Spaced`).
+    spaced: (Time, u32),
     red: Option<Red>,
     draw: Golden,
-    delivered: Vec<(u32, Time)>,
+    delivered: Vec<Delivered>,
     lost: Vec<u32>,
 }
 
 impl Reference {
-    fn start(&mut self, now: Time) {
-        let place = match self.kind {
-            Kind::Priority => (0..self.queue.len()).min_by_key(|&at| (self.queue[at].2, at)),
-            _ => (!self.queue.is_empty()).then_some(0),
-        };
-        let Some((id, size, _)) = place.and_then(|place| self.queue.remove(place)) else {
-            self.busy_until = None;
-            self.idle_since = now;
-            return;
-        };
-        // 8e12 ps per second and bit; the quotient is rounded up
-        let ps = (u128::from(size) * 8_000_000_000_000).div_ceil(u128::from(self.rate.bps()));
-        let end = now + Time::from_ps(ps as u64);
-        self.busy_until = Some(end);
-        self.delivered.push((id, end + self.delay));
+    fn new(kind: Kind, rate: Rate, delay: Time) -> Reference {
+        Reference {
+            kind,
+            rate,
+            limit: 5,
+            delay,
+            queue: VecDeque::new(),
+            busy_until: None,
+            idle_since: Time::ZERO,
+            wake: None,
+            spaced: (Time::ZERO, 0),
+            red: red(kind),
+            draw: Golden::default(),
+            delivered: Vec::new(),
+            lost: Vec::new(),
+        }
     }
 
-    /// Ends every transmission that ends by `now`.
+    /// The link is free: starts what can be started.
+    fn start(&mut self, now: Time) {
+        self.wake = None;
+        while !self.queue.is_empty() {
+            if self.kind == Kind::Spaced && now < self.spaced.0 {
+                self.wake = Some(self.spaced.0);
+                return;
+            }
+            let place = match self.kind {
+                Kind::Priority => {
+                    (0..self.queue.len()).min_by_key(|&at| (self.queue[at].level, at))
+                }
+                _ => Some(0),
+            };
+            let Some(next) = place.and_then(|place| self.queue.remove(place)) else { return };
+            let old = self.kind == Kind::Aging && now - next.came > AGE;
+            self.spaced.1 += 1;
+            let fifth = self.kind == Kind::Spaced && self.spaced.1.is_multiple_of(5);
+            if fifth || old && next.level != 1 {
+                self.lost.push(next.id);
+                continue;
+            }
+            self.spaced.0 = now + GAP;
+            // 8e12 ps per second and bit; the quotient is rounded up
+            let ps =
+                (u128::from(next.size) * 8_000_000_000_000).div_ceil(u128::from(self.rate.bps()));
+            let end = now + Time::from_ps(ps as u64);
+            self.busy_until = Some(end);
+            self.delivered.push((next.id, end + self.delay, old));
+            return;
+        }
+    }
+
+    /// Ends every transmission that ends by `now`, and starts what was kept back.
     fn run_to(&mut self, now: Time) {
-        while let Some(end) = self.busy_until.filter(|end| *end <= now) {
-            self.start(end);
+        loop {
+            if let Some(end) = self.busy_until.filter(|end| *end <= now) {
+                self.busy_until = None;
+                self.idle_since = end;
+                self.start(end);
+            } else if let Some(wake) = self.wake.filter(|wake| *wake <= now) {
+                self.start(wake);
+            } else {
+                return;
+            }
         }
     }
 
     fn arrive(&mut self, now: Time, id: u32, size: u16, level: u32) {
         self.run_to(now);
+        let entry = Entry { id, size, level, came: now };
         if self.red_loses(now, size) {
             self.lost.push(id);
             return;
         }
-        if self.busy_until.is_none() {
-            self.queue.push_back((id, size, level));
-            self.start(now);
-            return;
-        }
-        if self.queue.len() >= self.limit {
-            let worst = (0..self.queue.len()).max_by_key(|&at| (self.queue[at].2, at));
+        let idle = self.busy_until.is_none();
+        if !(idle && self.queue.is_empty()) && self.queue.len() >= self.limit {
+            let worst = (0..self.queue.len()).max_by_key(|&at| (self.queue[at].level, at));
             match worst {
-                Some(at) if self.kind == Kind::PushOut && self.queue[at].2 > level => {
-                    self.lost.extend(self.queue.remove(at).map(|gone| gone.0));
+                Some(at) if self.kind == Kind::PushOut && self.queue[at].level > level => {
+                    self.lost.extend(self.queue.remove(at).map(|gone| gone.id));
                 }
                 _ => {
                     self.lost.push(id);
@@ -185,29 +298,33 @@ impl Reference {
                 }
             }
         }
-        self.queue.push_back((id, size, level));
+        self.queue.push_back(entry);
+        if idle {
+            self.start(now);
+        }
     }
-}
 
-impl Reference {
     /// Asks the same law about the textbook queue: what the port shows it must be the same.
     fn red_loses(&mut self, now: Time, size: u16) -> bool {
         let idle = self.busy_until.is_none();
+        let packets = self.queue.len() as u32;
+        let bytes = self.queue.iter().map(|waiting| u64::from(waiting.size)).sum();
         let found = Found {
-            packets: self.queue.len() as u32,
-            bytes: self.queue.iter().map(|waiting| u64::from(waiting.1)).sum(),
+            now,
+            queue: Sum { packets, bytes },
             fits: idle || self.queue.len() < self.limit,
             idle: idle.then(|| now - self.idle_since),
             pace: self.rate.pace(),
+            room: Room { packets: self.limit as u32, bytes: u64::MAX },
         };
-        let verdict = self.red.as_mut().map(|red| red.arrive(size, &found, &mut self.draw));
+        let verdict = self.red.as_mut().map(|red| red.meet(size, &found, &mut self.draw));
         verdict.is_some_and(|verdict| verdict != Verdict::Pass)
     }
 }
 
 /// Notes every packet lost, in order.
 #[derive(Default)]
-struct Losses(std::sync::Arc<std::sync::Mutex<Vec<u32>>>);
+struct Losses(Arc<Mutex<Vec<u32>>>);
 
 impl PerPacket for Losses {
     fn dropped(&mut self, packet: &Packet, _: Reason, _: Time) {
@@ -230,6 +347,7 @@ fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
         9 => (sizes(), 0..5u32).prop_map(|(size, level)| Step::Arrive { size, level }),
         1 => (0..4usize, 0..12u32)
             .prop_map(|(rate, limit)| Step::Capacity { mbit: RATES[rate], limit }),
+        2 => Just(Step::Look),
     ];
     // gaps around the transmission time of a packet; multiples of 80 us make
     // arrivals coincide with ends of transmission
@@ -241,10 +359,9 @@ fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
 struct Pair {
     port: Port<u32>,
     reference: Reference,
-    draw: Golden,
     /// What the port's own law saw lost; nothing where the port is plain.
-    noted: Option<std::sync::Arc<std::sync::Mutex<Vec<u32>>>>,
-    delivered: Vec<(u32, Time)>,
+    noted: Option<Arc<Mutex<Vec<u32>>>>,
+    delivered: Vec<Delivered>,
     lost: Vec<u32>,
 }
 
@@ -258,31 +375,14 @@ impl Pair {
         stages.queue = match kind {
             Kind::PushOut => Queue::Custom(Box::new(PushOut)),
             Kind::Priority => Queue::Custom(Box::new(Priority)),
-            Kind::DropTail | Kind::Red { .. } => red(kind).map_or(Queue::DropTail, Queue::Red),
+            Kind::Aging => Queue::Custom(Box::new(Aging)),
+            Kind::Spaced => Queue::Custom(Box::new(Spaced::default())),
+            Kind::DropTail | Kind::Red { .. } => red(kind).map_or(Queue::default(), Queue::Red),
         };
         let port = Port::new(3, rate, delay, Limit::Packets(5));
-        let reference = Reference {
-            kind,
-            rate,
-            limit: 5,
-            delay,
-            queue: VecDeque::new(),
-            busy_until: None,
-            idle_since: Time::ZERO,
-            red: red(kind),
-            draw: Golden::default(),
-            delivered: Vec::new(),
-            lost: Vec::new(),
-        };
-        let port = if plain { port } else { port.with_stages(stages) };
-        Pair {
-            port,
-            reference,
-            draw: Golden::default(),
-            noted,
-            delivered: Vec::new(),
-            lost: Vec::new(),
-        }
+        let port = if plain { port } else { port.with_stages(stages, Box::new(Golden::default())) };
+        let reference = Reference::new(kind, rate, delay);
+        Pair { port, reference, noted, delivered: Vec::new(), lost: Vec::new() }
     }
 
     fn step(&mut self, now: Time, id: u32, step: &Step) {
@@ -290,8 +390,9 @@ impl Pair {
             Step::Arrive { size, level } => {
                 self.reference.arrive(now, id, size, level);
                 let ext = Ext::Custom([level, 0, 0, 0]);
-                let packet = Packet { flow: id, size, ext, ..Packet::default() };
-                if self.port.arrive(&packet, id, now, &mut self.draw) != Outcome::Taken {
+                let flags = if level % 2 == 1 { Flags::ECT } else { Flags::NONE };
+                let packet = Packet { flow: id, size, ext, flags, ..Packet::default() };
+                if self.port.arrive(&packet, id, now) != Outcome::Taken {
                     self.lost.push(id);
                 }
             }
@@ -301,6 +402,7 @@ impl Pair {
                 self.reference.limit = limit as usize;
                 self.port.set_capacity(now, self.reference.rate, Limit::Packets(limit));
             }
+            Step::Look => {}
         }
         self.port.advance(now);
     }
@@ -310,6 +412,8 @@ impl Pair {
         let end = Time::from_secs(1000);
         drain(&mut self.port, end, &mut self.delivered)?;
         self.reference.run_to(end);
+        let marked = self.reference.delivered.iter().filter(|(.., marked)| *marked).count();
+        prop_assert_eq!(self.port.counters().marked, marked as u64);
         prop_assert_eq!(self.delivered, self.reference.delivered);
         if let Some(noted) = self.noted {
             self.lost = noted.lock().map_err(|_| TestCaseError::fail("poisoned"))?.clone();
@@ -335,17 +439,13 @@ fn check(kind: Kind, steps: &[(u64, Step)], slack: u64) -> Result<(), TestCaseEr
     pair.settle()
 }
 
-fn drain(
-    port: &mut Port<u32>,
-    until: Time,
-    to: &mut Vec<(u32, Time)>,
-) -> Result<(), TestCaseError> {
+fn drain(port: &mut Port<u32>, until: Time, to: &mut Vec<Delivered>) -> Result<(), TestCaseError> {
     while port.next_event() <= until {
         let at = port.next_event();
         if let Some((packet, cargo)) = port.deliver(at) {
             prop_assert_eq!(packet.flow, cargo, "what it carries stays with its packet");
             prop_assert_eq!(packet.prev_port, 3);
-            to.push((packet.flow, packet.at));
+            to.push((packet.flow, packet.at, packet.flags.has(Flags::CE)));
         }
     }
     Ok(())
@@ -354,10 +454,10 @@ fn drain(
 /// The identities of the port's counters.
 fn conserved(port: &Port<u32>) -> Result<(), TestCaseError> {
     let count = port.counters();
-    let evicted = count.drops[Reason::Evicted as usize];
-    let before: u64 = count.drops.iter().sum::<u64>() - evicted;
+    let out = count.dropped_waiting;
+    let before: u64 = count.drops.iter().sum::<u64>() - out;
     prop_assert_eq!(count.arrived, before + count.enqueued);
-    prop_assert_eq!(count.enqueued, count.departed + evicted + u64::from(port.queue_packets()));
+    prop_assert_eq!(count.enqueued, count.departed + out + u64::from(port.queue_packets()));
     Ok(())
 }
 
@@ -380,6 +480,16 @@ proptest! {
     }
 
     #[test]
+    fn ages_are_those_of_the_two_event_port(steps in steps(), slack in 0..4u64) {
+        check(Kind::Aging, &steps, slack)?;
+    }
+
+    #[test]
+    fn what_is_kept_back_goes_as_at_the_two_event_port(steps in steps(), slack in 0..4u64) {
+        check(Kind::Spaced, &steps, slack)?;
+    }
+
+    #[test]
     fn red_sees_the_queue_of_the_two_event_port(steps in steps(), slack in 0..4u64) {
         check(Kind::Red { bytes: slack.is_multiple_of(2) }, &steps, slack)?;
     }
@@ -391,7 +501,7 @@ fn one_packet_takes_its_transmission_and_propagation_time() {
     let mut port: Port =
         Port::new(0, Rate::from_bps(10_000_000), Time::from_ms(100), Limit::Packets(1));
     let packet = Packet { size: 1500, ..Packet::default() };
-    port.arrive(&packet, (), Time::ZERO, &mut NoDraw);
+    port.arrive(&packet, (), Time::ZERO);
     assert_eq!(port.next_event(), Time::from_ms(100) + Time::from_ns(1_200_000));
 }
 
@@ -399,31 +509,58 @@ fn one_packet_takes_its_transmission_and_propagation_time() {
 struct Hold;
 
 impl Discipline for Hold {
-    fn admit(&mut self, _: &Packet, _: &mut Backlog<'_>, _: Time, _: &mut dyn Draw) -> Verdict {
-        Verdict::Pass
+    fn arrive(&mut self, _: &Packet, _: &mut Waiting, found: &Found, _: &mut dyn Draw) -> Verdict {
+        tail(found)
     }
-    fn next(&mut self, _: (&[Packet], &[Packet]), now: Time) -> Next {
+    fn next(&mut self, waiting: &mut Waiting, slot: &Slot, _: &mut dyn Draw) -> Next {
         let release = Time::from_ms(5);
-        if now < release { Next::NotBefore(release) } else { Next::Oldest }
+        if slot.start < release {
+            return Next::NotBefore(release);
+        }
+        Next::Send(waiting.oldest().expect("something waits"))
     }
+}
+
+fn held(limit: u32) -> Port<u32> {
+    let mut stages = Stages::new();
+    stages.queue = Queue::Custom(Box::new(Hold));
+    Port::new(3, Rate::from_bps(8_000_000), Time::ZERO, Limit::Packets(limit))
+        .with_stages(stages, Box::new(NoDraw))
 }
 
 /// A discipline that has to wait says so, and its packets start when it said:
 /// 1000 B at 8 Mbit/s take 1 ms each, so they leave at 6 and 7 ms.
 #[test]
 fn a_held_packet_starts_when_it_is_let_go() {
-    let mut stages = Stages::new();
-    stages.queue = Queue::Custom(Box::new(Hold));
-    let mut port: Port<u32> =
-        Port::new(3, Rate::from_bps(8_000_000), Time::ZERO, Limit::Packets(9)).with_stages(stages);
+    let mut port = held(9);
     for flow in 0..2 {
         let packet = Packet { size: 1000, flow, ..Packet::default() };
-        port.arrive(&packet, flow, Time::from_ms(1), &mut NoDraw);
+        port.arrive(&packet, flow, Time::from_ms(1));
     }
     assert_eq!(port.next_event(), Time::from_ms(5));
     let mut delivered = Vec::new();
     drain(&mut port, Time::from_secs(1), &mut delivered).expect("what is carried stays in order");
-    assert_eq!(delivered, [(0, Time::from_ms(6)), (1, Time::from_ms(7))]);
+    assert_eq!(delivered, [(0, Time::from_ms(6), false), (1, Time::from_ms(7), false)]);
+}
+
+/// The same if nobody looks at the port before 9 ms: the start of service is that of the
+/// discipline, not the clock of whoever looks.
+#[test]
+fn a_held_packet_does_not_start_when_it_is_looked_at() {
+    let mut port = held(9);
+    let packet = Packet { size: 1000, ..Packet::default() };
+    port.arrive(&packet, 0, Time::from_ms(1));
+    port.advance(Time::from_ms(9));
+    assert_eq!(port.next_event(), Time::from_ms(6));
+}
+
+/// An idle link that keeps packets back has no more room than a busy one.
+#[test]
+fn what_is_kept_back_fills_the_buffer() {
+    let mut port = held(2);
+    let packet = Packet { size: 1000, ..Packet::default() };
+    let outcomes = [0, 1, 2].map(|id| port.arrive(&packet, id, Time::from_ms(1)));
+    assert_eq!(outcomes, [Outcome::Taken, Outcome::Taken, Outcome::Lost(Reason::QueueFull)]);
 }
 
 /// features C2: with room for two behind the one in transmission, the fourth is lost and order is kept.
@@ -434,14 +571,14 @@ fn drop_tail_keeps_order_and_loses_what_does_not_fit() {
     let outcomes: Vec<Outcome> = (0..4)
         .map(|flow| {
             let packet = Packet { size: 1000, flow, ..Packet::default() };
-            port.arrive(&packet, flow, Time::ZERO, &mut NoDraw)
+            port.arrive(&packet, flow, Time::ZERO)
         })
         .collect();
     assert_eq!(outcomes[3], Outcome::Lost(Reason::QueueFull));
     let mut delivered = Vec::new();
     drain(&mut port, Time::from_secs(1), &mut delivered).expect("what is carried stays in order");
-    let times: Vec<(u32, Time)> =
-        (0..3).map(|flow| (flow, Time::from_ms(u64::from(flow) + 1))).collect();
+    let times: Vec<Delivered> =
+        (0..3).map(|flow| (flow, Time::from_ms(u64::from(flow) + 1), false)).collect();
     assert_eq!(delivered, times);
     // the second waited 1 ms, the third 2 ms: 3 packet milliseconds
     assert_eq!(port.waiting_ps(Time::from_ms(3)), Time::from_ms(3).ps());

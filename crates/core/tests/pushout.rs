@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 
 use proptest::prelude::*;
-use tidegate_core::law::pushout::{Config, PushOut, Service};
+use tidegate_core::law::queue::Queue;
+use tidegate_core::law::queue::pushout::{Config, PushOut, Service};
 use tidegate_core::law::settings::Link;
 use tidegate_core::law::{Draw, Reason};
 use tidegate_core::packet::{Ext, Flags, Packet};
-use tidegate_core::port::{Limit, Outcome, Port, Queue, Stages};
+use tidegate_core::port::{Limit, Outcome, Port, Stages};
 use tidegate_core::units::{Rate, Time};
 
 /// 1000 B take a millisecond.
@@ -99,8 +100,8 @@ fn port(service: Service, levels: u32, limit: Limit) -> Port<u32> {
     let mut stages = Stages::new();
     let config = Config { levels, service };
     config.check(LINK).expect("the parameters are in range");
-    stages.queue = Queue::PushOut(Box::new(PushOut::new(&config, LINK)));
-    Port::new(0, LINK.rate, LINK.delay, limit).with_stages(stages)
+    stages.queue = Queue::PushOut(PushOut::new(&config, LINK));
+    Port::new(0, LINK.rate, LINK.delay, limit).with_stages(stages, Box::new(NoDraw))
 }
 
 fn packet(waiting: Waiting) -> Packet {
@@ -155,7 +156,7 @@ fn same(
         }
         let waiting = Waiting { id, size: *size, level: *level };
         naive.arrive(now, waiting);
-        let outcome = port.arrive(&packet(waiting), id, now, &mut NoDraw);
+        let outcome = port.arrive(&packet(waiting), id, now);
         refused += u64::from(outcome != Outcome::Taken);
         prop_assert_eq!(port.queue_packets() as usize, naive.queue.len());
         let bytes: u64 = naive.queue.iter().map(|waiting| u64::from(waiting.size)).sum();
@@ -206,9 +207,7 @@ fn burst(levels: &[Option<u32>]) -> (Vec<bool>, Vec<u32>) {
     let mut port = port(Service::Fifo, 4096, Limit::Packets(3));
     let arrivals = (0..).zip(levels).map(|(id, &level)| Waiting { id, size: 1000, level });
     let taken = arrivals
-        .map(|waiting| {
-            port.arrive(&packet(waiting), waiting.id, Time::ZERO, &mut NoDraw) == Outcome::Taken
-        })
+        .map(|waiting| port.arrive(&packet(waiting), waiting.id, Time::ZERO) == Outcome::Taken)
         .collect();
     let mut delivered = Vec::new();
     drain(&mut port, Time::from_secs(1), &mut delivered);
@@ -244,7 +243,7 @@ fn data_without_a_priority_has_the_last_level() {
         .map(|id| {
             let ext = if id == 4 { Ext::Priority { level: 4094, burst: 0 } } else { Ext::None };
             let packet = Packet { flow: id, ext, ..plain };
-            port.arrive(&packet, id, Time::ZERO, &mut NoDraw) == Outcome::Taken
+            port.arrive(&packet, id, Time::ZERO) == Outcome::Taken
         })
         .collect();
     assert_eq!(outcomes, [true, true, true, false, true]);

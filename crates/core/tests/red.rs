@@ -1,7 +1,7 @@
 //! RED against closed forms and hand calculations.
 
-use tidegate_core::law::aqm::red::{Config, Red};
-use tidegate_core::law::aqm::{Average, Found};
+use tidegate_core::law::queue::red::{Config, Red};
+use tidegate_core::law::queue::{Average, Discipline, Found, Room, Sum};
 use tidegate_core::law::settings::{Link, Setting};
 use tidegate_core::law::{Draw, Reason, Verdict};
 use tidegate_core::units::{Rate, Size, Time};
@@ -41,8 +41,19 @@ impl Draw for Never {
 }
 
 fn waiting(packets: u32) -> Found {
-    let (bytes, pace) = (u64::from(packets) * 500, SLOW.rate.pace());
-    Found { packets, bytes, fits: true, idle: None, pace }
+    Found {
+        now: Time::ZERO,
+        queue: Sum { packets, bytes: u64::from(packets) * 500 },
+        fits: true,
+        idle: None,
+        pace: SLOW.rate.pace(),
+        room: Room { packets: u32::MAX, bytes: u64::MAX },
+    }
+}
+
+/// The average as of the last arrival.
+fn average(red: &Red) -> f64 {
+    red.average(None, SLOW.rate.pace()).expect("RED keeps one")
 }
 
 /// Thresholds 10 and 20, `max_p` 0.2; the average is the queue itself.
@@ -67,7 +78,7 @@ fn gaps(config: &Config, queue: u32, size: u16, drops: usize) -> Vec<u32> {
     let (mut gaps, mut gap) = (Vec::new(), 0);
     while gaps.len() <= drops {
         gap += 1;
-        if red.arrive(size, &waiting(queue), &mut draw) == EARLY {
+        if red.meet(size, &waiting(queue), &mut draw) == EARLY {
             gaps.push(gap);
             gap = 0;
         }
@@ -108,18 +119,18 @@ fn an_idle_link_lets_the_average_decay() {
     let config = Config { w: Setting::Is(0.1), ..config() };
     let mut red = red(&config);
     for _ in 0..100 {
-        red.arrive(500, &waiting(8), &mut Never);
+        red.meet(500, &waiting(8), &mut Never);
     }
-    let before = red.average().value();
+    let before = average(&red);
     // 0.3 s at 40 ms each: m = 7.5; 0.9^7 sqrt(0.9) = 0.453752
     let idle = Found { idle: Some(Time::from_ms(300)), ..waiting(0) };
-    close(red.average_after(idle.idle, idle.pace), before * 0.453_752, 1e-5);
-    assert_eq!(red.average().value(), before, "looking changes nothing");
-    assert_eq!(red.arrive(500, &idle, &mut Never), Verdict::Pass);
-    close(red.average().value(), before * 0.453_752, 1e-5);
+    close(red.average(idle.idle, idle.pace).expect("RED keeps one"), before * 0.453_752, 1e-5);
+    assert_eq!(average(&red), before, "looking changes nothing");
+    assert_eq!(red.meet(500, &idle, &mut Never), Verdict::Pass);
+    close(average(&red), before * 0.453_752, 1e-5);
     // an empty queue behind a busy link is an ordinary sample
-    red.arrive(500, &waiting(0), &mut Never);
-    close(red.average().value(), before * 0.453_752 * 0.9, 1e-5);
+    red.meet(500, &waiting(0), &mut Never);
+    close(average(&red), before * 0.453_752 * 0.9, 1e-5);
 }
 
 /// features C3: below min_th nothing is dropped, and no number is drawn.
@@ -127,7 +138,7 @@ fn an_idle_link_lets_the_average_decay() {
 fn below_the_threshold_everything_passes() {
     let mut red = red(&config());
     for queue in (0..10).cycle().take(1000) {
-        assert_eq!(red.arrive(500, &waiting(queue), &mut Never), Verdict::Pass);
+        assert_eq!(red.meet(500, &waiting(queue), &mut Never), Verdict::Pass);
     }
 }
 
@@ -187,11 +198,11 @@ fn a_queue_of_one_packet_loses_nothing_early() {
     let config = Config { w: Setting::Is(0.001), gentle: false, ..config() };
     let mut red = red(&config);
     for _ in 0..5000 {
-        red.arrive(500, &waiting(100), &mut Always(0.0));
+        red.meet(500, &waiting(100), &mut Always(0.0));
     }
-    assert!(red.average().value() > 90.0);
-    assert_eq!(red.arrive(500, &waiting(1), &mut Never), Verdict::Pass);
-    assert_eq!(red.arrive(500, &waiting(2), &mut Never), EARLY, "p is 1 beyond max_th");
+    assert!(average(&red) > 90.0);
+    assert_eq!(red.meet(500, &waiting(1), &mut Never), Verdict::Pass);
+    assert_eq!(red.meet(500, &waiting(2), &mut Never), EARLY, "p is 1 beyond max_th");
 }
 
 /// ns-2: the first packet that finds the average above min_th is let through.
@@ -199,10 +210,10 @@ fn a_queue_of_one_packet_loses_nothing_early() {
 fn the_first_packet_above_the_threshold_passes() {
     let mut red = red(&Config { wait: false, ..config() });
     let mut least = Always(0.0);
-    assert_eq!(red.arrive(500, &waiting(15), &mut Never), Verdict::Pass);
-    assert_eq!(red.arrive(500, &waiting(15), &mut least), EARLY);
-    assert_eq!(red.arrive(500, &waiting(9), &mut Never), Verdict::Pass);
-    assert_eq!(red.arrive(500, &waiting(15), &mut Never), Verdict::Pass, "above it again");
+    assert_eq!(red.meet(500, &waiting(15), &mut Never), Verdict::Pass);
+    assert_eq!(red.meet(500, &waiting(15), &mut least), EARLY);
+    assert_eq!(red.meet(500, &waiting(9), &mut Never), Verdict::Pass);
+    assert_eq!(red.meet(500, &waiting(15), &mut Never), Verdict::Pass, "above it again");
 }
 
 /// A full queue drops whatever the average, ECN or not, and the distance to the
@@ -211,14 +222,14 @@ fn the_first_packet_above_the_threshold_passes() {
 fn a_full_queue_drops() {
     let mut red = red(&Config { ecn: true, ..config() });
     for _ in 0..9 {
-        assert_eq!(red.arrive(500, &waiting(15), &mut Never), Verdict::Pass);
+        assert_eq!(red.meet(500, &waiting(15), &mut Never), Verdict::Pass);
     }
     let full = Found { fits: false, ..waiting(15) };
-    assert_eq!(red.arrive(500, &full, &mut Never), Verdict::Drop(Reason::QueueFull));
+    assert_eq!(red.meet(500, &full, &mut Never), Verdict::Drop(Reason::QueueFull));
     for _ in 0..9 {
-        assert_eq!(red.arrive(500, &waiting(15), &mut Never), Verdict::Pass);
+        assert_eq!(red.meet(500, &waiting(15), &mut Never), Verdict::Pass);
     }
-    assert_eq!(red.arrive(500, &waiting(15), &mut Always(0.0)), Verdict::Mark(Reason::Early));
+    assert_eq!(red.meet(500, &waiting(15), &mut Always(0.0)), Verdict::Mark(Reason::Early));
 }
 
 /// Byte mode: the queue is its bytes over the mean packet, and a packet's chance
@@ -228,13 +239,13 @@ fn a_full_queue_drops() {
 #[test]
 fn byte_mode_measures_and_weighs_by_size() {
     let config = Config { bytes: true, wait: false, ..config() };
-    let found = Found { bytes: 9000, ..waiting(12) };
+    let found = Found { queue: Sum { packets: 12, bytes: 9000 }, ..waiting(12) };
     let after_a_drop = |size: u16, number: f64| {
         let mut red = red(&config);
-        red.arrive(500, &found, &mut Never);
-        assert_eq!(red.arrive(500, &found, &mut Always(0.0)), EARLY);
-        assert_eq!(red.average().value(), 18.0);
-        red.arrive(size, &found, &mut Always(number))
+        red.meet(500, &found, &mut Never);
+        assert_eq!(red.meet(500, &found, &mut Always(0.0)), EARLY);
+        assert_eq!(average(&red), 18.0);
+        red.meet(size, &found, &mut Always(number))
     };
     assert_eq!(after_a_drop(250, 0.0799), EARLY);
     assert_eq!(after_a_drop(250, 0.0801), Verdict::Pass);

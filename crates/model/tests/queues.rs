@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tidegate_core::law::aqm::{dual_queue, red};
-use tidegate_core::law::{pushout, settings};
+use tidegate_core::law::queue::{dual_queue, pushout, red};
+use tidegate_core::law::settings;
 use tidegate_model::scenario::Queue;
 use tidegate_model::{Report, Scenario, Setting, Source, load, schema, show};
 

@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use tidegate_core::law::queue::{Discipline, Found, Queue, Waiting};
 use tidegate_core::law::session::{Admit, fixed_rate};
 use tidegate_core::law::{Draw, PerPacket, Reason, Verdict};
 use tidegate_core::packet::{Ext, Packet};
-use tidegate_core::port::{Backlog, Discipline, Queue, Stage, Stages};
+use tidegate_core::port::{Stage, Stages};
 use tidegate_core::units::{Frequency, Time};
 use tidegate_model::{Scenario, Setting, Source};
 use tidegate_sim::transport::control::{Control, RateSample, Setback, Signal};
@@ -23,14 +24,8 @@ const YARDSTICK: &str = include_str!("../../../python/tidegate/scenarios/yardsti
 struct Tail;
 
 impl Discipline for Tail {
-    fn admit(
-        &mut self,
-        packet: &Packet,
-        backlog: &mut Backlog<'_>,
-        _: Time,
-        _: &mut dyn Draw,
-    ) -> Verdict {
-        if backlog.fits(packet.size) { Verdict::Pass } else { Verdict::Drop(Reason::QueueFull) }
+    fn arrive(&mut self, _: &Packet, _: &mut Waiting, found: &Found, _: &mut dyn Draw) -> Verdict {
+        if found.fits { Verdict::Pass } else { Verdict::Drop(Reason::QueueFull) }
     }
 }
 

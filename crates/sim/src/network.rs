@@ -65,7 +65,6 @@ pub(crate) struct Network {
     routes: Routes,
     /// Random loss, by the port's number.
     losses: BTreeMap<u32, Losses>,
-    draws: Vec<PortDraw>,
     /// Node that each port belongs to, and the one at its far end.
     ends: Vec<(u16, u16)>,
     /// Packets that crossed a link.
@@ -86,14 +85,12 @@ impl Network {
     ) -> Result<Network, BuildError> {
         let specs = &scenario.network.ports;
         let mut ports = Vec::with_capacity(specs.len());
-        let mut draws = Vec::with_capacity(specs.len());
         for (number, spec) in (0..).zip(specs) {
             let port = Port::new(number, spec.rate, spec.delay, spec.limit(spec.rate));
             ports.push(match stages(spec, laws, rate_laws)? {
                 None => port,
-                Some(stages) => port.with_stages(stages),
+                Some(stages) => port.with_stages(stages, draw(seed, spec)),
             });
-            draws.push(PortDraw(stream(seed, &spec.name, "port")));
         }
         let routes = Routes::of(&scenario.network);
         let lossy = (0..).zip(specs).filter(|(_, spec)| !spec.loss.is_none());
@@ -108,7 +105,6 @@ impl Network {
             exits: specs.iter().map(|spec| exit(&routes, spec)).collect(),
             routes,
             losses: losses.collect(),
-            draws,
             ends: specs.iter().map(|spec| (spec.from, spec.to)).collect(),
             hops: 0,
         };
@@ -124,9 +120,10 @@ impl Network {
         port: u32,
         spec: &scenario::Port,
         stages: Stages,
+        seed: u64,
     ) -> Result<(), BuildError> {
-        self.ports[port as usize] =
-            Port::new(port, spec.rate, spec.delay, spec.limit(spec.rate)).with_stages(stages);
+        self.ports[port as usize] = Port::new(port, spec.rate, spec.delay, spec.limit(spec.rate))
+            .with_stages(stages, draw(seed, spec));
         self.start(port)
     }
 
@@ -264,15 +261,22 @@ impl Network {
         let outcome = if port.is_plain() {
             port.arrive_plain(packet, (), self.now)
         } else {
-            port.arrive(packet, (), self.now, &mut self.draws[number as usize])
+            port.arrive(packet, (), self.now)
         };
+        self.arm(number);
+        if let Outcome::Rejected(_) = outcome {
+            self.reject(number, packet);
+        }
+    }
+
+    /// Looks at a port in time if something has happened there.
+    #[inline]
+    pub(crate) fn arm(&mut self, number: u32) {
+        let port = &mut self.ports[number as usize];
         let due = port.next_event();
         if due < port.armed {
             port.armed = due;
             self.events.push(due, Entity::new(Kind::Port, number));
-        }
-        if let Outcome::Rejected(_) = outcome {
-            self.reject(number, packet);
         }
     }
 
@@ -293,6 +297,11 @@ impl Network {
         let way = self.routes.next(node, dst, PacketKind::of(reset.flags));
         self.enter(way.unwrap_or(port), &reset);
     }
+}
+
+/// The randomness of a port's laws.
+fn draw(seed: u64, spec: &scenario::Port) -> Box<PortDraw> {
+    Box::new(PortDraw(stream(seed, &spec.name, "port")))
 }
 
 fn no_such(law: &str) -> BuildError {

@@ -224,10 +224,18 @@ fn port_names(scenario: &Scenario) -> Vec<String> {
 struct EventRow {
     time: Time,
     port: u32,
-    /// Whether the gate's law decided, or the stamp's.
-    gate: bool,
+    /// Which of the port's laws decided.
+    by: By,
     decision: Decision,
     counts: session::Counts,
+}
+
+/// A law of a port, by the stage that it steers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    Gate,
+    Stamp,
+    Queue,
 }
 
 fn event_columns(rows: &[EventRow], scenario: &Scenario) -> Vec<Column> {
@@ -239,13 +247,22 @@ fn event_columns(rows: &[EventRow], scenario: &Scenario) -> Vec<Column> {
         name,
         data: Data::U64(rows.iter().map(value).collect()),
     };
-    // of each port the law of its gate, then that of its stamp
-    let laws = scenario.network.ports.iter().flat_map(|port| {
-        let gate = port.gate.as_ref().map(|gate| gate.law.name());
-        let stamp = port.stamp.as_ref().map(|law| law.name());
-        [gate, stamp].map(|name| name.unwrap_or_default().to_owned())
-    });
-    let law = |row: &EventRow| row.port * 2 + u32::from(!row.gate);
+    // of each port the law of its gate, then that of its stamp; the laws of
+    // queues come behind them, where one has decided anything
+    let ports = &scenario.network.ports;
+    let mut laws: Vec<String> = Vec::new();
+    for port in ports {
+        laws.push(port.gate.as_ref().map_or("", |gate| gate.law.name()).to_owned());
+        laws.push(port.stamp.as_ref().map_or("", |law| law.name()).to_owned());
+    }
+    if rows.iter().any(|row| row.by == By::Queue) {
+        laws.extend(ports.iter().map(|port| port.queue.name().to_owned()));
+    }
+    let law = |row: &EventRow| match row.by {
+        By::Gate => row.port * 2,
+        By::Stamp => row.port * 2 + 1,
+        By::Queue => ports.len() as u32 * 2 + row.port,
+    };
     let mut phases: Vec<String> = Vec::new();
     let codes = rows
         .iter()
@@ -264,7 +281,7 @@ fn event_columns(rows: &[EventRow], scenario: &Scenario) -> Vec<Column> {
         Column { name: "port", data: Data::Category { codes: ports, names: port_names(scenario) } },
         Column {
             name: "law",
-            data: Data::Category { codes: rows.iter().map(law).collect(), names: laws.collect() },
+            data: Data::Category { codes: rows.iter().map(law).collect(), names: laws },
         },
         Column { name: "phase", data: Data::Category { codes, names: phases } },
         real("set", |row| row.decision.set),
@@ -319,11 +336,13 @@ impl Probe {
 
     /// A law has decided.
     pub(crate) fn decision(&mut self, time: Time, port: u32, ticked: Ticked) {
-        let (gate, counts, decision) = match ticked {
-            Ticked::Gate { counts, decision } => (true, counts, decision),
-            Ticked::Stamp(decision) => (false, session::Counts::default(), decision),
+        let none = session::Counts::default();
+        let (by, counts, decision) = match ticked {
+            Ticked::Gate { counts, decision } => (By::Gate, counts, decision),
+            Ticked::Queue(decision) => (By::Queue, none, decision),
+            Ticked::Stamp(decision) => (By::Stamp, none, decision),
         };
-        self.events.push(EventRow { time, port, gate, decision, counts });
+        self.events.push(EventRow { time, port, by, decision, counts });
     }
 
     /// Columns of ports over time, of decisions, and of ports over the whole window.

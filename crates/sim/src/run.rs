@@ -156,7 +156,7 @@ impl Simulation {
         let mut net = Network::new(scenario, seed, laws, rate_laws)?;
         for (name, stages) in custom.stages {
             let port = port_of(scenario, name)?;
-            net.set_stages(port as u32, &scenario.network.ports[port], stages)?;
+            net.set_stages(port as u32, &scenario.network.ports[port], stages, seed)?;
         }
         let mut capture = None;
         if let Some(name) = custom.capture {
@@ -341,6 +341,7 @@ impl Simulation {
                     self.probe.decision(now, number, ticked);
                 }
                 self.net.schedule_tick(number);
+                self.net.arm(number);
             }
             Kind::Change => self.change(number as usize),
             Kind::Warm => self.probe.warm(&mut self.net.ports, now),
@@ -424,6 +425,7 @@ impl Simulation {
         let limit = self.scenario.network.ports[place].limit(change.rate);
         let port = &mut self.net.ports[place];
         port.set_capacity(self.net.now, change.rate, limit);
+        self.net.arm(change.port);
     }
 
     /// What was measured.

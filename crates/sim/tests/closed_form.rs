@@ -11,14 +11,6 @@ use tidegate_core::units::{Rate, Time};
 use tidegate_model::draw::stream;
 use tidegate_sim::Custom;
 
-struct NoDraw;
-
-impl Draw for NoDraw {
-    fn uniform(&mut self) -> f64 {
-        panic!("nothing here is random")
-    }
-}
-
 /// Pollaczek-Khinchine for constant service: the mean wait is rho / (2 (1 - rho)) services.
 #[test]
 fn a_port_is_an_md1_queue() {
@@ -51,7 +43,7 @@ fn md1_wait(rho: f64, batch: u64, packets: u32) -> f64 {
             let due = port.next_event();
             port.deliver(due);
         }
-        port.arrive(&packet, (), end, &mut NoDraw);
+        port.arrive(&packet, (), end);
     }
     port.advance(end);
     port.waiting_ps(end) as f64 / 1e9 / f64::from(packets)

@@ -5,10 +5,11 @@ mod common;
 use std::sync::{Arc, Mutex};
 
 use common::*;
+use tidegate_core::law::queue::{Discipline, Found, Queue, Waiting};
 use tidegate_core::law::session::{Counts, Knobs};
 use tidegate_core::law::{Decision, Draw, Fault, Interval, PerPacket, Reason, Turn, Verdict, View};
 use tidegate_core::packet::{Ext, Flags, Packet};
-use tidegate_core::port::{Backlog, Discipline, Queue, Stages};
+use tidegate_core::port::Stages;
 use tidegate_core::units::Time;
 use tidegate_sim::transport::control::{Control, RateSample, Setback, Signal};
 use tidegate_sim::{Custom, Simulation};
@@ -163,17 +164,16 @@ fn a_law_that_rejects_is_answered_by_a_reset() {
 struct DropFront;
 
 impl Discipline for DropFront {
-    fn admit(
+    fn arrive(
         &mut self,
-        packet: &Packet,
-        backlog: &mut Backlog<'_>,
-        _: Time,
+        _: &Packet,
+        waiting: &mut Waiting,
+        found: &Found,
         _: &mut dyn Draw,
     ) -> Verdict {
-        while !backlog.fits(packet.size) {
-            let oldest = backlog.iter().next().map(|(place, _)| place);
-            let Some(place) = oldest else { return Verdict::Drop(Reason::QueueFull) };
-            backlog.evict(place);
+        if !found.fits {
+            let Some(oldest) = waiting.oldest() else { return Verdict::Drop(Reason::QueueFull) };
+            waiting.evict(oldest);
         }
         Verdict::Pass
     }

@@ -1,73 +1,104 @@
 //! The way of a packet through the optional stages of a port, and its service there.
 
-use crate::law::aqm::Found;
-use crate::law::aqm::dual_queue::{Release, Room};
-use crate::law::pushout::Service;
-use crate::law::{Draw, Moment, Reason, Verdict};
+use crate::law::queue::{Discipline, Found, Handle, Next, Slot, Sum, Waiting};
+use crate::law::{Draw, Fault, Moment, Reason, Verdict, View};
 use crate::packet::{Flags, Packet};
 use crate::units::Time;
 
-use super::ring::entomb;
-use super::stages::{Backlog, Next, Queue, Stages};
+use super::stages::{Stages, Ticked};
 use super::{Outcome, Port};
 
+/// A port's stages, and what waits there.
+pub(super) struct Staged<C> {
+    pub(super) stages: Stages,
+    pub(super) waiting: Waiting,
+    /// What the waiting packets carry, by handle.
+    cargo: Vec<C>,
+    draw: Box<dyn Draw + Send>,
+    /// Nothing is sent before this instant unless something happens: an
+    /// arrival, or the time that the discipline has named.
+    resume: Time,
+    /// Whether the discipline keeps back what waits.
+    held: bool,
+}
+
+impl<C> Staged<C> {
+    /// When a held packet may go.
+    pub(super) fn wake(&self) -> Time {
+        if self.held { self.resume } else { Time::NEVER }
+    }
+}
+
+/// The randomness of a port whose stages ask for none.
+pub(super) struct Undrawn;
+
+impl Draw for Undrawn {
+    fn uniform(&mut self) -> f64 {
+        0.0
+    }
+}
+
 impl<C: Default> Port<C> {
-    /// The port with control: the same steps, with a hook at each.
-    pub(super) fn arrive_staged(
-        &mut self,
-        packet: &Packet,
-        cargo: C,
-        now: Time,
-        draw: &mut dyn Draw,
-    ) -> Outcome {
-        let Some(mut stages) = self.stages.take() else { return Outcome::Taken };
-        let outcome = self.pass_stages(&mut stages, packet, cargo, now, draw);
-        self.stages = Some(stages);
-        if outcome == Outcome::Taken {
-            self.advance(now);
+    /// Puts stages at the port; what waits goes on waiting.
+    pub(super) fn stage(&mut self, mut stages: Stages, draw: Box<dyn Draw + Send>) {
+        let mut waiting = Waiting::new();
+        let mut cargo = Vec::new();
+        let moved: Vec<_> = std::iter::from_fn(|| self.ring.pop_newest()).collect();
+        for (packet, carried) in moved.into_iter().rev() {
+            let handle = waiting.push(&packet);
+            store(&mut cargo, handle, carried);
+            stages.queue.taken(handle, &mut waiting);
         }
+        self.backlog_bytes = 0;
+        let (resume, held) = (Time::ZERO, false);
+        self.staged = Some(Box::new(Staged { stages, waiting, cargo, draw, resume, held }));
+    }
+
+    /// The port with control: the same steps, with a hook at each.
+    pub(super) fn arrive_staged(&mut self, packet: &Packet, cargo: C, now: Time) -> Outcome {
+        let Some(mut staged) = self.staged.take() else { return Outcome::Taken };
+        let outcome = self.pass_stages(&mut staged, packet, cargo, now);
+        self.staged = Some(staged);
+        self.ask_again(now);
         outcome
     }
 
     fn pass_stages(
         &mut self,
-        stages: &mut Stages,
+        staged: &mut Staged<C>,
         packet: &Packet,
         cargo: C,
         now: Time,
-        draw: &mut dyn Draw,
     ) -> Outcome {
         let mut admitted = false;
         let mut marked = false;
-        let mut verdict = stages.arrive(packet, now, draw, &mut admitted).on(packet);
+        let stages = &mut staged.stages;
+        let mut verdict = stages.arrive(packet, now, &mut *staged.draw, &mut admitted).on(packet);
         let offered = matches!(verdict, Verdict::Pass | Verdict::Mark(_));
         if offered {
             marked = verdict != Verdict::Pass;
-            stages.offered(packet, &Moment { now, queue_bytes: self.backlog_bytes });
-            verdict = self.queue_verdict(stages, packet, now, draw).on(packet);
+            let queue_bytes = staged.waiting.all().bytes;
+            stages.offered(packet, &Moment { now, queue_bytes });
+            verdict = self.queue_verdict(staged, packet, now).on(packet);
         }
         match verdict {
             Verdict::Pass => {}
             Verdict::Mark(_) => marked = true,
             Verdict::Drop(reason) => {
                 if offered {
-                    stages.lost(packet, reason, now);
+                    staged.stages.lost(packet, reason, now);
                 } else {
-                    stages.dropped(packet, reason, now);
+                    staged.stages.dropped(packet, reason, now);
                 }
                 return self.lose(packet.flags, reason);
             }
             Verdict::Reject(reason) => {
-                stages.dropped(packet, reason, now);
+                staged.stages.dropped(packet, reason, now);
                 self.lose(packet.flags, reason);
                 return Outcome::Rejected(reason);
             }
         }
-        let before = self.ring.waiting();
-        let taken = match stages.freed {
-            Some(index) => self.take_freed(index, packet, cargo, now),
-            None => self.take(packet, cargo, now),
-        };
+        let mut taken = Packet { at: now, ..*packet };
         if admitted {
             taken.flags = taken.flags.with(Flags::ADMITTED);
             taken.sent = now;
@@ -76,191 +107,200 @@ impl<C: Default> Port<C> {
             taken.flags = taken.flags.with(Flags::CE);
             self.tally.marked += 1;
         }
-        stages.enqueued(packet, before, now);
+        self.tally.waited_ps = self.tally.waited_ps.wrapping_sub(now.ps());
+        let handle = staged.waiting.push(&taken);
+        store(&mut staged.cargo, handle, cargo);
+        staged.stages.queue.taken(handle, &mut staged.waiting);
+        staged.stages.enqueued(packet, now);
         Outcome::Taken
     }
 
-    /// Whether the queue takes the packet.
-    fn queue_verdict(
-        &mut self,
-        stages: &mut Stages,
-        packet: &Packet,
-        now: Time,
-        draw: &mut dyn Draw,
-    ) -> Verdict {
-        let packets = self.ring.waiting() - stages.tombstones;
+    /// Whether the queue takes the packet; what it evicts for it is lost.
+    fn queue_verdict(&mut self, staged: &mut Staged<C>, packet: &Packet, now: Time) -> Verdict {
+        let (queue, room) = (staged.waiting.all(), self.room());
         // whatever could be sent is being sent by now; the rest is held back
-        let idle = (self.free_at <= now).then(|| now - self.free_at);
-        let fits = idle.is_some()
-            || (packets < self.limit_packets
-                && self.backlog_bytes + u64::from(packet.size) <= self.limit_bytes);
-        let found = Found { packets, bytes: self.backlog_bytes, fits, idle, pace: self.pace };
-        match &mut stages.queue {
-            Queue::DropTail if fits => Verdict::Pass,
-            Queue::DropTail => Verdict::Drop(Reason::QueueFull),
-            Queue::Red(red) => red.arrive(packet.size, &found, draw),
-            Queue::DualQueue(dual) => {
-                let room = Room { packets: self.limit_packets, bytes: self.limit_bytes };
-                dual.arrive(packet, &found, room, draw)
-            }
-            Queue::PushOut(_) if fits => Verdict::Pass,
-            Queue::PushOut(_) => self.push_out(stages, packet, packets, now),
-            Queue::Custom(_) if packets == 0 && idle.is_some() => Verdict::Pass,
-            Queue::Custom(_) => self.custom_verdict(stages, packet, now, draw),
-        }
-    }
-
-    /// Makes room for a packet at the cost of worse ones, if there are enough of them.
-    fn push_out(
-        &mut self,
-        stages: &mut Stages,
-        packet: &Packet,
-        packets: u32,
-        now: Time,
-    ) -> Verdict {
-        let Queue::PushOut(law) = &mut stages.queue else { return Verdict::Pass };
-        let level = law.level(packet);
-        let size = u64::from(packet.size);
-        // a buffer that has shrunk drains: nothing goes but for what comes
-        let missing = (self.backlog_bytes + size).saturating_sub(self.limit_bytes).min(size);
-        // without a limit in bytes any one packet that is worse will do
-        if missing > 0 && !law.can_free(level, missing) {
-            return Verdict::Drop(Reason::QueueFull);
-        }
-        let mut packets_missing = u64::from(packets >= self.limit_packets);
-        let mut freed = 0;
-        while freed < missing || packets_missing > 0 {
-            let Queue::PushOut(law) = &mut stages.queue else { break };
-            let Some(index) = law.evict(level) else {
-                return Verdict::Drop(Reason::QueueFull);
-            };
-            let anywhere = law.service() == Service::Priority;
-            let Some(victim) = self.ring.waiting_mut(index) else { break };
-            packets_missing = 0;
-            let (size, flags) = (u64::from(victim.size), victim.flags);
-            // the copy is for those who want to know what was lost
-            let gone = stages.hears_of_losses().then_some(*victim);
-            entomb(victim);
-            freed += size;
-            self.count_evicted(stages, size, flags, now);
-            if let Some(gone) = gone {
-                stages.lost(&gone, Reason::Evicted, now);
-            }
-            if anywhere && freed >= missing {
-                // who does not serve in the order of places puts what comes
-                // there, where nothing has to be passed over later
-                stages.freed = Some(index);
-                stages.tombstones -= 1;
-            }
-        }
-        Verdict::Pass
-    }
-
-    /// Puts the packet in the place of one that was evicted.
-    fn take_freed(&mut self, index: u32, packet: &Packet, cargo: C, now: Time) -> &mut Packet {
-        self.backlog_bytes += u64::from(packet.size);
-        self.tally.waited_ps = self.tally.waited_ps.wrapping_sub(now.ps());
-        let taken = self.ring.replace(index, packet, cargo);
-        taken.at = now;
-        taken
-    }
-
-    /// Counts a waiting packet that was evicted.
-    #[inline]
-    fn count_evicted(&mut self, stages: &mut Stages, size: u64, flags: Flags, now: Time) {
-        stages.tombstones += 1;
-        self.backlog_bytes -= size;
-        self.tally.waited_ps = self.tally.waited_ps.wrapping_add(now.ps());
-        self.lose(flags, Reason::Evicted);
-    }
-
-    /// What a discipline of the user's own says; it may evict others.
-    fn custom_verdict(
-        &mut self,
-        stages: &mut Stages,
-        packet: &Packet,
-        now: Time,
-        draw: &mut dyn Draw,
-    ) -> Verdict {
-        let queued = self.ring.waiting() - stages.tombstones;
-        let Queue::Custom(discipline) = &mut stages.queue else { return Verdict::Pass };
-        let mut backlog = Backlog {
-            ring: &mut self.ring,
-            packets: queued,
-            bytes: self.backlog_bytes,
-            limit_packets: self.limit_packets,
-            limit_bytes: self.limit_bytes,
-            evicted: Vec::new(),
-        };
-        let verdict = discipline.admit(packet, &mut backlog, now, draw);
-        let evicted = std::mem::take(&mut backlog.evicted);
-        for victim in &evicted {
-            self.count_evicted(stages, u64::from(victim.size), victim.flags, now);
-            stages.lost(victim, Reason::Evicted, now);
+        let idle = self.idle(now);
+        let fits = idle.is_some() && queue.packets == 0 || room.fits(queue, packet.size);
+        let found = Found { now, queue, fits, idle, pace: self.pace, room };
+        let Staged { stages, waiting, draw, .. } = staged;
+        let verdict = stages.queue.arrive(packet, waiting, &found, &mut **draw);
+        while let Some((handle, gone)) = staged.waiting.take_evicted() {
+            take(&mut staged.cargo, handle);
+            self.lose_waiting(staged, &gone, Reason::Evicted, now);
         }
         verdict
+    }
+
+    /// Counts a packet that was lost while it waited.
+    fn lose_waiting(&mut self, staged: &mut Staged<C>, gone: &Packet, reason: Reason, now: Time) {
+        self.tally.waited_ps = self.tally.waited_ps.wrapping_add(now.ps());
+        self.tally.dropped_waiting += 1;
+        self.lose(gone.flags, reason);
+        staged.stages.lost(gone, reason, now);
+    }
+
+    /// Something has happened that may let a packet go that is held back.
+    pub(super) fn ask_again(&mut self, now: Time) {
+        if let Some(staged) = &mut self.staged {
+            staged.resume = now;
+            staged.held = false;
+            self.advance(now);
+        }
     }
 
     // out of line, so that who finds nothing to do pays nothing for it
     #[inline(never)]
     pub(super) fn advance_staged(&mut self, now: Time) {
-        let Some(mut stages) = self.stages.take() else { return };
-        let kept_waiting = std::mem::replace(&mut stages.wake, Time::NEVER) != Time::NEVER;
-        while self.free_at <= now && self.bury(&mut stages) {
-            let mut from = if kept_waiting { now } else { Time::ZERO };
-            match self.next(&mut stages, now) {
-                Next::Oldest => {}
-                Next::At(index) => self.ring.bring_forward(index),
-                Next::Swap(index) => self.ring.swap_forward(index),
-                Next::OldestFrom(at) => from = at,
-                Next::NotBefore(later) => {
-                    stages.wake = later;
-                    break;
-                }
-            }
-            // the link was kept waiting until then
-            self.free_at = self.free_at.max(from);
-            let packet = self.ring.first_waiting_mut();
-            let start = self.free_at.max(packet.at);
-            let queue_bytes = self.backlog_bytes - u64::from(packet.size);
-            stages.depart(packet, &Moment { now: start, queue_bytes });
-            self.serve();
-            stages.note_queue(self.ring.waiting() - stages.tombstones);
+        let Some(mut staged) = self.staged.take() else { return };
+        while self.free_at <= now && staged.resume <= now && staged.waiting.all().packets > 0 {
+            let start = self.free_at.max(staged.resume);
+            staged.held = false;
+            self.serve_staged(&mut staged, start);
         }
-        self.stages = Some(stages);
+        self.staged = Some(staged);
     }
 
-    /// Which of the waiting packets (at least one) is sent next.
-    #[inline]
-    fn next(&mut self, stages: &mut Stages, now: Time) -> Next {
-        match &mut stages.queue {
-            Queue::DropTail | Queue::Red(_) => Next::Oldest,
-            Queue::DualQueue(dual) => {
-                match dual.next(self.ring.waiting(), self.free_at, now, self.pace) {
-                    Release::At(0) => Next::Oldest,
-                    Release::At(index) => Next::At(index),
-                    Release::OldestFrom(at) => Next::OldestFrom(at),
-                    Release::NotBefore(at) => Next::NotBefore(at),
+    /// The link is free and something waits: does what the discipline says.
+    fn serve_staged(&mut self, staged: &mut Staged<C>, start: Time) {
+        let slot = Slot { start, idle: start - self.free_at, pace: self.pace };
+        let Staged { stages, waiting, draw, .. } = staged;
+        let next = stages.queue.next(waiting, &slot, &mut **draw);
+        match next {
+            Next::Send(handle) => self.send(staged, handle, false, start),
+            Next::Mark(handle) => {
+                let bears = |packet: &Packet| packet.flags.has(Flags::ECT);
+                if staged.waiting.get(handle).is_some_and(bears) {
+                    self.send(staged, handle, true, start);
+                } else {
+                    self.drop_waiting(staged, handle, Reason::Early, start);
                 }
             }
-            Queue::PushOut(law) => match law.serve() {
-                0 => Next::Oldest,
-                index => Next::Swap(index),
-            },
-            Queue::Custom(discipline) => discipline.next(self.ring.waiting_slices(), now),
+            Next::Drop(handle, reason) => self.drop_waiting(staged, handle, reason, start),
+            Next::NotBefore(later) => {
+                staged.held = true;
+                // no reason to wait is given: then until something happens
+                staged.resume = if later > start { later } else { Time::NEVER };
+            }
         }
     }
 
-    /// Skips evicted packets at the front; whether a packet waits behind them.
-    #[inline]
-    fn bury(&mut self, stages: &mut Stages) -> bool {
-        while self.ring.waiting() > 0 {
-            if !self.ring.first_waiting_mut().flags.has(Flags::EVICTED) {
-                return true;
-            }
-            self.ring.bury_first_waiting();
-            stages.buried();
-        }
-        false
+    /// Loses a packet whose turn it was.
+    fn drop_waiting(
+        &mut self,
+        staged: &mut Staged<C>,
+        handle: Handle,
+        reason: Reason,
+        start: Time,
+    ) {
+        let Some(gone) = staged.waiting.take(handle) else {
+            return self.misnamed(staged);
+        };
+        take(&mut staged.cargo, handle);
+        self.lose_waiting(staged, &gone, reason, start);
+        staged.stages.note_queue(staged.waiting.all().packets);
     }
+
+    /// Starts the transmission of a waiting packet.
+    fn send(&mut self, staged: &mut Staged<C>, handle: Handle, marked: bool, start: Time) {
+        let Some(mut packet) = staged.waiting.take(handle) else {
+            return self.misnamed(staged);
+        };
+        if marked {
+            packet.flags = packet.flags.with(Flags::CE);
+            self.tally.marked += 1;
+        }
+        let Sum { packets, bytes: queue_bytes } = staged.waiting.all();
+        staged.stages.depart(&mut packet, &Moment { now: start, queue_bytes });
+        let size = u64::from(packet.size);
+        let spent = self.pace.of(size);
+        self.tally.waited_ps = self.tally.waited_ps.wrapping_add(start.ps());
+        self.tally.departed += 1;
+        self.tally.departed_bytes += size;
+        self.tally.busy_ps += spent.ps();
+        self.free_at = start + spent;
+        packet.at = self.free_at + self.delay;
+        packet.prev_port = self.number;
+        self.ring.push(&packet, take(&mut staged.cargo, handle));
+        self.ring.depart();
+        staged.stages.note_queue(packets);
+    }
+
+    /// A discipline has named a packet that does not wait: it is not asked
+    /// again before something happens.
+    #[cold]
+    fn misnamed(&mut self, staged: &mut Staged<C>) {
+        debug_assert!(false, "a discipline has named a packet that does not wait");
+        staged.held = true;
+        staged.resume = Time::NEVER;
+    }
+
+    /// The next deadline of an interval law at this port.
+    pub fn tick_at(&self) -> Time {
+        self.staged.as_ref().map_or(Time::NEVER, |staged| staged.stages.tick_at())
+    }
+
+    /// Starts the laws of this port, which sleep until then: what a gate is made
+    /// with admits nothing.
+    ///
+    /// # Errors
+    /// The fault of a law of the user's own.
+    pub fn start(&mut self, now: Time) -> Result<(), Fault> {
+        self.advance(now);
+        let Some(mut staged) = self.staged.take() else { return Ok(()) };
+        let started = staged.stages.start(now, self.view(&staged.waiting, now));
+        self.staged = Some(staged);
+        self.ask_again(now);
+        started
+    }
+
+    /// Runs the interval law that is due at `now`. The port may have to be
+    /// looked at sooner than before ([`Port::next_event`]).
+    ///
+    /// # Errors
+    /// The fault of a law of the user's own.
+    pub fn tick(&mut self, now: Time) -> Result<Option<Ticked>, Fault> {
+        self.advance(now);
+        let Some(mut staged) = self.staged.take() else { return Ok(None) };
+        let ticked = staged.stages.tick(now, self.view(&staged.waiting, now));
+        self.staged = Some(staged);
+        self.ask_again(now);
+        ticked
+    }
+
+    /// What laws may see, with what was counted since the port was made.
+    fn view<'a>(&self, waiting: &'a Waiting, now: Time) -> View<'a> {
+        let refused = self.tally.drops[Reason::SessionRefused as usize];
+        // what the link loses has left the queue
+        let elsewhere = refused + self.tally.drops[Reason::LinkLoss as usize];
+        let queue = waiting.all();
+        View {
+            rate: self.rate,
+            queue_packets: queue.packets,
+            queue_bytes: queue.bytes,
+            min_queue_packets: queue.packets,
+            queue_offered: self.tally.arrived[0] + self.tally.arrived[1] - refused,
+            queue_drops: self.tally.drops.iter().sum::<u64>() - elsewhere,
+            busy: Time::from_ps(self.busy_ps(now)),
+            idle_since: (queue.packets == 0 && self.free_at <= now).then_some(self.free_at),
+            queued: waiting,
+        }
+    }
+}
+
+/// Puts what a packet carries in its place.
+#[inline]
+fn store<C: Default>(cargo: &mut Vec<C>, handle: Handle, carried: C) {
+    if size_of::<C>() == 0 {
+        return;
+    }
+    if cargo.len() <= handle.index() {
+        cargo.resize_with(handle.index() + 1, C::default);
+    }
+    cargo[handle.index()] = carried;
+}
+
+/// Takes what a packet carries out of its place.
+#[inline]
+fn take<C: Default>(cargo: &mut [C], handle: Handle) -> C {
+    cargo.get_mut(handle.index()).map(std::mem::take).unwrap_or_default()
 }

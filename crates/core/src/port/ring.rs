@@ -1,6 +1,6 @@
 //! The ring that holds a port's packets by value.
 
-use crate::packet::{Flags, Packet};
+use crate::packet::Packet;
 use crate::units::Time;
 
 /// Packets in flight, then packets waiting; grows by doubling.
@@ -34,7 +34,7 @@ impl<C: Default> Ring<C> {
         count as usize & (self.packets.len() - 1)
     }
 
-    /// Packets that wait, evicted ones not yet buried included.
+    /// Packets that wait.
     #[inline]
     pub(super) fn waiting(&self) -> u32 {
         self.tail.wrapping_sub(self.departed)
@@ -52,12 +52,6 @@ impl<C: Default> Ring<C> {
         &mut self.packets[self.place(self.departed)]
     }
 
-    /// The packet `index` places behind the oldest waiting one.
-    pub(super) fn waiting_mut(&mut self, index: u32) -> Option<&mut Packet> {
-        (index < self.waiting())
-            .then(|| &mut self.packets[self.place(self.departed.wrapping_add(index))])
-    }
-
     /// The oldest waiting packet is in transmission from now on.
     #[inline]
     pub(super) fn depart(&mut self) {
@@ -73,18 +67,6 @@ impl<C: Default> Ring<C> {
         }
         let place = self.place(self.tail);
         self.tail = self.tail.wrapping_add(1);
-        if size_of::<C>() > 0 {
-            self.cargo[place] = cargo;
-        }
-        let slot = &mut self.packets[place];
-        *slot = *packet;
-        slot
-    }
-
-    /// Puts a packet in the place of the waiting one at `index`.
-    #[inline]
-    pub(super) fn replace(&mut self, index: u32, packet: &Packet, cargo: C) -> &mut Packet {
-        let place = self.place(self.departed.wrapping_add(index));
         if size_of::<C>() > 0 {
             self.cargo[place] = cargo;
         }
@@ -118,62 +100,14 @@ impl<C: Default> Ring<C> {
         &self.packets[self.place(self.head.wrapping_sub(1))]
     }
 
-    /// Moves the waiting packet at `index` before the others, which keep their order.
-    pub(super) fn bring_forward(&mut self, index: u32) {
-        for step in (0..index.min(self.waiting().saturating_sub(1))).rev() {
-            let here = self.place(self.departed.wrapping_add(step));
-            let next = self.place(self.departed.wrapping_add(step + 1));
-            self.packets.swap(here, next);
-            self.cargo.swap(here, next);
+    /// Takes the packet that was pushed last, which waits, with what it carries.
+    pub(super) fn pop_newest(&mut self) -> Option<(Packet, C)> {
+        if self.waiting() == 0 {
+            return None;
         }
-    }
-
-    /// The oldest waiting packet and the one at `index` change places.
-    pub(super) fn swap_forward(&mut self, index: u32) {
-        let here = self.place(self.departed);
-        let there = self.place(self.departed.wrapping_add(index));
-        self.packets.swap(here, there);
-        if size_of::<C>() > 0 {
-            self.cargo.swap(here, there);
-        }
-    }
-
-    /// The oldest waiting packet, which was evicted, goes in among those in
-    /// flight, so that nothing has to move up; [`Ring::skip_buried`] passes over it.
-    pub(super) fn bury_first_waiting(&mut self) {
-        let place = self.place(self.departed);
-        self.cargo[place] = C::default();
-        self.departed = self.departed.wrapping_add(1);
-    }
-
-    /// The packet that is delivered next, where some of those in flight are buried.
-    pub(super) fn in_flight_head_unburied(&self) -> Option<&Packet> {
-        let mut place = self.head;
-        while place != self.departed {
-            let packet = &self.packets[self.place(place)];
-            if !packet.flags.has(Flags::EVICTED) {
-                return Some(packet);
-            }
-            place = place.wrapping_add(1);
-        }
-        None
-    }
-
-    /// Drops the buried packets before the one that is delivered next.
-    pub(super) fn skip_buried(&mut self) {
-        while self.head != self.departed
-            && self.packets[self.place(self.head)].flags.has(Flags::EVICTED)
-        {
-            self.head = self.head.wrapping_add(1);
-        }
-    }
-
-    /// The waiting packets, oldest first, as the two runs of the ring.
-    pub(super) fn waiting_slices(&self) -> (&[Packet], &[Packet]) {
-        let waiting = self.waiting() as usize;
-        let start = self.place(self.departed);
-        let first = waiting.min(self.packets.len() - start);
-        (&self.packets[start..start + first], &self.packets[..waiting - first])
+        self.tail = self.tail.wrapping_sub(1);
+        let place = self.place(self.tail);
+        Some((self.packets[place], std::mem::take(&mut self.cargo[place])))
     }
 
     #[cold]
@@ -194,9 +128,4 @@ impl<C: Default> Ring<C> {
         self.packets = packets.into();
         self.cargo = cargo.into();
     }
-}
-
-/// Marks a waiting packet as evicted: it keeps its place and is never sent.
-pub(super) fn entomb(packet: &mut Packet) {
-    packet.flags = packet.flags.with(Flags::EVICTED);
 }

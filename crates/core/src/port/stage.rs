@@ -17,8 +17,7 @@ pub struct Stage<H: Half> {
     /// What of it the interval half has been told.
     told: H::Counts,
     law: Box<dyn Interval<H::Knobs, H::Counts>>,
-    deadline: Time,
-    since: Since,
+    clock: Clock,
 }
 
 /// What came of a law's turn.
@@ -39,8 +38,7 @@ impl<H: Half> Stage<H> {
             counts: H::Counts::default(),
             told: H::Counts::default(),
             law,
-            deadline: Time::NEVER,
-            since: Since::default(),
+            clock: Clock::default(),
         }
     }
 
@@ -49,15 +47,13 @@ impl<H: Half> Stage<H> {
     /// # Errors
     /// The fault of a law of the user's own, or a deadline that is not later than `now`.
     pub fn start(&mut self, now: Time, view: View<'_>) -> Result<(), Fault> {
-        self.since.view(view);
         self.told = self.counts;
-        self.deadline = later(self.law.start(now, &mut self.knobs)?, now)?;
-        Ok(())
+        self.clock.start(self.law.start(now, &mut self.knobs)?, now, view)
     }
 
     /// When the law is to be asked next.
     pub fn tick_at(&self) -> Time {
-        self.deadline
+        self.clock.deadline
     }
 
     /// Asks the law, if it is due; the view's sums are those since the port was made.
@@ -65,14 +61,14 @@ impl<H: Half> Stage<H> {
     /// # Errors
     /// The fault of a law of the user's own, or a deadline that is not later than `now`.
     pub fn tick(&mut self, now: Time, view: View<'_>) -> Result<Option<Told<H::Counts>>, Fault> {
-        if self.deadline > now {
+        if self.clock.deadline > now {
             return Ok(None);
         }
-        let view = self.since.view(view);
+        let view = self.clock.view(view);
         let counts = self.counts.since(&self.told);
         self.told = self.counts;
         let (next, decision) = self.law.update(now, &view, &counts, &mut self.knobs)?;
-        self.deadline = later(next, now)?;
+        self.clock.set(next, now)?;
         let moment = Moment { now, queue_bytes: view.queue_bytes };
         self.half.renewed(&moment, &self.knobs, &mut self.counts);
         Ok(Some(Told { counts, decision }))
@@ -80,7 +76,7 @@ impl<H: Half> Stage<H> {
 
     /// A transmission has started and so many packets still wait.
     pub fn note_queue(&mut self, waiting: u32) {
-        self.since.note_queue(waiting);
+        self.clock.note_queue(waiting);
     }
 
     /// Before the queue: may the packet go on?
@@ -113,29 +109,51 @@ impl<H: Half> Stage<H> {
     }
 }
 
-/// A deadline, if it is later than now: a law that stands still would be asked without end.
-fn later(next: Time, now: Time) -> Result<Time, Fault> {
-    if next > now {
-        return Ok(next);
-    }
-    let what = "a law must return the time of its next update, later than now";
-    Err(format!("{what}: it returned {next} at {now}").into())
-}
-
-/// What a law's view counts from: its last tick.
-#[derive(Clone, Copy, Default)]
-struct Since {
+/// When a law is due, and what its view counts from: its last turn.
+#[derive(Clone, Copy)]
+pub(super) struct Clock {
+    deadline: Time,
     offered: u64,
     drops: u64,
     busy: Time,
     min_queue: u32,
 }
 
-impl Since {
-    /// From what was counted since the port was made to what was since the last tick.
-    fn view<'a>(&mut self, mut view: View<'a>) -> View<'a> {
+impl Default for Clock {
+    /// Of a law that sleeps.
+    fn default() -> Clock {
+        Clock { deadline: Time::NEVER, offered: 0, drops: 0, busy: Time::ZERO, min_queue: 0 }
+    }
+}
+
+impl Clock {
+    /// When the law is due.
+    pub(super) fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// The law begins at `now`, and is due then.
+    pub(super) fn start(&mut self, first: Time, now: Time, view: View<'_>) -> Result<(), Fault> {
+        self.view(view);
+        self.set(first, now)
+    }
+
+    /// The law is due then, which must be later than now: one that stands
+    /// still would be asked without end.
+    pub(super) fn set(&mut self, next: Time, now: Time) -> Result<(), Fault> {
+        if next > now {
+            self.deadline = next;
+            return Ok(());
+        }
+        let what = "a law must return the time of its next update, later than now";
+        Err(format!("{what}: it returned {next} at {now}").into())
+    }
+
+    /// From what was counted since the port was made to what was since the last turn.
+    pub(super) fn view<'a>(&mut self, mut view: View<'a>) -> View<'a> {
         let present = view.queue_packets;
-        let now = Since {
+        let now = Clock {
+            deadline: self.deadline,
             offered: view.queue_offered,
             drops: view.queue_drops,
             busy: view.busy,
@@ -150,7 +168,7 @@ impl Since {
     }
 
     /// A transmission has started and so many packets still wait.
-    fn note_queue(&mut self, waiting: u32) {
+    pub(super) fn note_queue(&mut self, waiting: u32) {
         self.min_queue = self.min_queue.min(waiting);
     }
 }

@@ -1,15 +1,12 @@
 //! The optional stages of a port: gate, discipline, stamp.
 
-use crate::law::aqm::dual_queue::DualQueue;
-use crate::law::aqm::red::Red;
-use crate::law::pushout::PushOut;
+use crate::law::queue::{Discipline, Queue};
 use crate::law::session::{Admit, Counts};
 use crate::law::{Decision, Draw, Fault, Moment, PerPacket, Reason, Verdict, View};
-use crate::packet::{Flags, Packet};
+use crate::packet::Packet;
 use crate::units::Time;
 
-use super::ring::{Ring, entomb};
-use super::stage::{Stage, Told};
+use super::stage::{Clock, Stage, Told};
 use super::stamp::Stamp;
 
 /// What happened at a tick: which law decided, and what.
@@ -22,118 +19,14 @@ pub enum Ticked {
         /// What the law decided.
         decision: Decision,
     },
+    /// The queue's law.
+    Queue(Decision),
     /// The stamp's law.
     Stamp(Decision),
 }
 
-/// Which waiting packet a discipline sends next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Next {
-    /// The oldest.
-    Oldest,
-    /// The one so many places behind the oldest (evicted ones counted); the
-    /// others keep their order.
-    At(u32),
-    /// The one so many places behind the oldest, which takes its place.
-    Swap(u32),
-    /// The oldest, which the discipline has kept until this instant.
-    OldestFrom(Time),
-    /// None before this instant.
-    NotBefore(Time),
-}
-
-/// The waiting packets, as a discipline may see and thin them.
-pub struct Backlog<'a> {
-    pub(super) ring: &'a mut dyn Waiting,
-    /// Packets that wait.
-    pub packets: u32,
-    /// Their bytes.
-    pub bytes: u64,
-    /// Packets that may wait.
-    pub limit_packets: u32,
-    /// Bytes that may wait.
-    pub limit_bytes: u64,
-    pub(super) evicted: Vec<Packet>,
-}
-
-impl Backlog<'_> {
-    /// Whether a packet of `size` bytes fits behind the others.
-    pub fn fits(&self, size: u16) -> bool {
-        self.packets < self.limit_packets && self.bytes + u64::from(size) <= self.limit_bytes
-    }
-
-    /// The waiting packets with their places, oldest first.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, &Packet)> {
-        let (first, second) = self.ring.slices();
-        (0..)
-            .zip(first.iter().chain(second))
-            .filter(|(_, packet)| !packet.flags.has(Flags::EVICTED))
-    }
-
-    /// Takes the packet at a place out of the queue; whether there was one.
-    pub fn evict(&mut self, place: u32) -> bool {
-        match self.ring.at(place) {
-            Some(packet) if !packet.flags.has(Flags::EVICTED) => {
-                self.evicted.push(*packet);
-                entomb(packet);
-                self.packets -= 1;
-                self.bytes -= u64::from(self.evicted[self.evicted.len() - 1].size);
-                true
-            }
-            _ => false,
-        }
-    }
-}
-
-/// The ring, whatever it carries beside the packets.
-pub(super) trait Waiting {
-    fn slices(&self) -> (&[Packet], &[Packet]);
-    fn at(&mut self, place: u32) -> Option<&mut Packet>;
-}
-
-impl<C: Default> Waiting for Ring<C> {
-    fn slices(&self) -> (&[Packet], &[Packet]) {
-        self.waiting_slices()
-    }
-    fn at(&mut self, place: u32) -> Option<&mut Packet> {
-        self.waiting_mut(place)
-    }
-}
-
-/// What a queue takes, and what it sends next.
-#[derive(Default)]
-pub enum Queue {
-    /// First come, first served; what does not fit is lost.
-    #[default]
-    DropTail,
-    /// Random early detection.
-    Red(Red),
-    /// Connection packets lost sooner than data.
-    DualQueue(Box<DualQueue>),
-    /// The worst packet gives way to a better one.
-    PushOut(Box<PushOut>),
-    /// A discipline of the user's own.
-    Custom(Box<dyn Discipline>),
-}
-
-/// A queueing discipline of the user's own.
-pub trait Discipline: Send {
-    /// Whether the packet may join; the discipline may evict others for it.
-    fn admit(
-        &mut self,
-        packet: &Packet,
-        backlog: &mut Backlog<'_>,
-        now: Time,
-        draw: &mut dyn Draw,
-    ) -> Verdict;
-
-    /// Which of the waiting packets (at least one) is sent next.
-    fn next(&mut self, _waiting: (&[Packet], &[Packet]), _now: Time) -> Next {
-        Next::Oldest
-    }
-}
-
 /// The control of one port.
+#[derive(Default)]
 pub struct Stages {
     /// Session control.
     pub gate: Option<Stage<Admit>>,
@@ -145,27 +38,8 @@ pub struct Stages {
     pub custom: Option<Box<dyn PerPacket>>,
     /// What was sent and when, since it was last taken, if someone reads along.
     pub(super) log: Option<Vec<(Time, Packet)>>,
-    /// Evicted packets that still hold a place in the ring.
-    pub(super) tombstones: u32,
-    /// The place that an evicted packet leaves to the one that comes.
-    pub(super) freed: Option<u32>,
-    /// When a held packet may go.
-    pub(super) wake: Time,
-}
-
-impl Default for Stages {
-    fn default() -> Stages {
-        Stages {
-            gate: None,
-            queue: Queue::DropTail,
-            stamp: None,
-            custom: None,
-            log: None,
-            tombstones: 0,
-            freed: None,
-            wake: Time::NEVER,
-        }
-    }
+    /// The clock of the discipline.
+    clock: Clock,
 }
 
 impl Stages {
@@ -195,16 +69,8 @@ impl Stages {
         }
     }
 
-    /// The queue has taken the packet, behind `before` places of the ring.
-    pub(super) fn enqueued(&mut self, packet: &Packet, before: u32, now: Time) {
-        match &mut self.queue {
-            Queue::DropTail | Queue::Red(_) | Queue::Custom(_) => {}
-            Queue::DualQueue(dual) => dual.enqueued(packet, before),
-            Queue::PushOut(law) => match self.freed.take() {
-                None => law.enqueued(packet),
-                Some(index) => law.enqueued_at(packet, index),
-            },
-        }
+    /// The queue has taken the packet.
+    pub(super) fn enqueued(&mut self, packet: &Packet, now: Time) {
         if let Some(gate) = &mut self.gate {
             gate.enqueued(packet);
         }
@@ -219,12 +85,6 @@ impl Stages {
         if let Some(stamp) = &mut self.stamp {
             stamp.offered(packet, moment);
         }
-    }
-
-    /// Whether anyone looks at a packet that the queue has lost.
-    #[inline]
-    pub(super) fn hears_of_losses(&self) -> bool {
-        self.stamp.is_some() || self.custom.is_some()
     }
 
     /// The queue has lost the packet, before it or out of it.
@@ -242,11 +102,6 @@ impl Stages {
     }
 
     pub(super) fn depart(&mut self, packet: &mut Packet, moment: &Moment) {
-        match &mut self.queue {
-            Queue::DropTail | Queue::Red(_) | Queue::Custom(_) => {}
-            Queue::DualQueue(dual) => dual.departs(packet),
-            Queue::PushOut(law) => law.departs(),
-        }
         if let Some(stamp) = &mut self.stamp {
             stamp.depart(packet, moment);
         }
@@ -258,17 +113,9 @@ impl Stages {
         }
     }
 
-    /// The oldest place of the ring, of an evicted packet, is given up.
-    #[inline]
-    pub(super) fn buried(&mut self) {
-        self.tombstones -= 1;
-        if let Queue::PushOut(law) = &mut self.queue {
-            law.buried();
-        }
-    }
-
     /// A transmission has started and so many packets still wait.
     pub(super) fn note_queue(&mut self, waiting: u32) {
+        self.clock.note_queue(waiting);
         if let Some(gate) = &mut self.gate {
             gate.note_queue(waiting);
         }
@@ -279,7 +126,8 @@ impl Stages {
 
     pub(super) fn tick_at(&self) -> Time {
         let gate = self.gate.as_ref().map_or(Time::NEVER, Stage::tick_at);
-        self.stamp.as_ref().map_or(gate, |stamp| gate.min(stamp.tick_at()))
+        let stamp = self.stamp.as_ref().map_or(Time::NEVER, Stamp::tick_at);
+        gate.min(self.clock.deadline()).min(stamp)
     }
 
     /// Starts the laws; `view` has what was counted since the port was made.
@@ -287,6 +135,8 @@ impl Stages {
         if let Some(gate) = &mut self.gate {
             gate.start(now, view)?;
         }
+        let first = self.queue.start(now)?;
+        self.clock.start(first, now, view)?;
         match &mut self.stamp {
             Some(stamp) => stamp.start(now, view),
             None => Ok(()),
@@ -299,6 +149,11 @@ impl Stages {
             && let Some(Told { counts, decision }) = gate.tick(now, view)?
         {
             return Ok(decision.map(|decision| Ticked::Gate { counts, decision }));
+        }
+        if self.clock.deadline() <= now {
+            let (next, decision) = self.queue.tick(now, &self.clock.view(view))?;
+            self.clock.set(next, now)?;
+            return Ok(decision.map(Ticked::Queue));
         }
         match &mut self.stamp {
             Some(stamp) => Ok(stamp.tick(now, view)?.map(Ticked::Stamp)),

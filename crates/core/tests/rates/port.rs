@@ -24,8 +24,8 @@ fn port(buffer: u32) -> Port {
     let mut stages = Stages::new();
     stages.stamp = Some(Stamp::grant(Box::new(law)));
     let rate = Rate::from_bps(BPS);
-    let mut port =
-        Port::new(0, rate, Time::from_ms(10), Limit::Packets(buffer)).with_stages(stages);
+    let mut port = Port::new(0, rate, Time::from_ms(10), Limit::Packets(buffer))
+        .with_stages(stages, Box::new(NoDraw));
     port.start(Time::ZERO).expect("QFCP never fails");
     port.watch();
     port
@@ -53,7 +53,7 @@ fn a_packet_that_waited_leaves_with_the_rate_of_its_departure() {
     let mut on_arrival = Vec::new();
     for at_us in (500..100_000).step_by(500) {
         let now = Time::from_ns(at_us * 1000);
-        if port.arrive(&data(), (), now, &mut NoDraw) == Outcome::Taken {
+        if port.arrive(&data(), (), now) == Outcome::Taken {
             on_arrival.push(1_000_000);
         }
     }
@@ -88,9 +88,10 @@ fn the_smallest_rate_of_the_way_stays() {
             stages.stamp = Some(Stamp::grant(Box::new(law)));
             let rate = Rate::from_bps(bps);
             let limit = Limit::Packets(10);
-            let mut port: Port = Port::new(0, rate, Time::ZERO, limit).with_stages(stages);
+            let mut port: Port =
+                Port::new(0, rate, Time::ZERO, limit).with_stages(stages, Box::new(NoDraw));
             port.start(Time::ZERO).expect("QFCP never fails");
-            port.arrive(&packet, (), Time::ZERO, &mut NoDraw);
+            port.arrive(&packet, (), Time::ZERO);
             (packet, ()) = port.deliver(Time::from_ms(4)).map(|(p, ())| (*p, ())).unwrap();
         }
         assert_eq!(request(&packet), 250_000);
@@ -116,10 +117,11 @@ fn only_what_comes_to_the_queue_counts() {
     stages.stamp = Some(Stamp::grant(Box::new(law)));
     stages.custom = Some(Box::new(Other(false)));
     let rate = Rate::from_bps(BPS);
-    let mut port: Port = Port::new(0, rate, Time::ZERO, Limit::Packets(10)).with_stages(stages);
+    let mut port: Port =
+        Port::new(0, rate, Time::ZERO, Limit::Packets(10)).with_stages(stages, Box::new(NoDraw));
     port.start(Time::ZERO).expect("QFCP never fails");
     for at_us in (0..100_000).step_by(500) {
-        port.arrive(&data(), (), Time::from_ns(at_us * 1000), &mut NoDraw);
+        port.arrive(&data(), (), Time::from_ns(at_us * 1000));
     }
     let Ok(Some(Ticked::Stamp(decision))) = port.tick(Time::from_ms(100)) else {
         panic!("the law was due");

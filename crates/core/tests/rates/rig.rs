@@ -1,9 +1,13 @@
 //! Drives the interval half of a rate law by hand.
 
+use tidegate_core::law::queue::Waiting;
 use tidegate_core::law::rate::{Counts, Knobs};
 use tidegate_core::law::settings::Link;
 use tidegate_core::law::{Decision, Interval, View};
 use tidegate_core::units::{Rate, Time};
+
+/// An empty queue.
+static NOTHING: Waiting = Waiting::new();
 
 /// What a law sees of a port of this rate with so much waiting.
 pub fn view(rate: Rate, queue_bytes: u64) -> View<'static> {
@@ -16,7 +20,7 @@ pub fn view(rate: Rate, queue_bytes: u64) -> View<'static> {
         queue_drops: 0,
         busy: Time::ZERO,
         idle_since: None,
-        queued: (&[], &[]),
+        queued: &NOTHING,
     }
 }
 

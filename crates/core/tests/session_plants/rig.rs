@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use tidegate_core::law::queue::Waiting;
 use tidegate_core::law::session::{Admit, Counts, Knobs};
 use tidegate_core::law::{Counted, Decision, Half, Interval, Moment, Verdict, View};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::{Rate, Time};
+
+/// An empty queue.
+static NOTHING: Waiting = Waiting::new();
 
 /// What happened in one epoch.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +107,7 @@ impl Rig {
             queue_drops: self.queue_drops,
             busy: self.busy,
             idle_since: None,
-            queued: (&[], &[]),
+            queued: &NOTHING,
         };
         let allowance = self.allowance();
         let counts = given.unwrap_or_else(|| self.counts.since(&self.told));

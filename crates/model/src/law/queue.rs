@@ -4,10 +4,8 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer, ser};
-use tidegate_core::law::aqm::{dual_queue, red};
-use tidegate_core::law::pushout;
+use tidegate_core::law::queue::{self, drop_tail, dual_queue, pushout, red};
 use tidegate_core::law::settings::Link;
-use tidegate_core::port;
 
 use super::{Nothing, choice, flat};
 
@@ -34,10 +32,10 @@ macro_rules! disciplines {
             }
 
             /// The discipline at this link.
-            pub fn build(&self, link: Link) -> port::Queue {
+            pub fn build(&self, link: Link) -> queue::Queue {
                 match self {
-                    Queue::DropTail => port::Queue::DropTail,
-                    $(Queue::$arm(config) => port::Queue::$arm($module::$arm::new(config, link).into()),)+
+                    Queue::DropTail => queue::Queue::DropTail(drop_tail::DropTail),
+                    $(Queue::$arm(config) => queue::Queue::$arm($module::$arm::new(config, link)),)+
                 }
             }
 

@@ -48,7 +48,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::law::aqm::Average;
+use crate::law::queue::Average;
 use crate::law::settings::{Refused, within};
 use crate::units::{Pace, Size, Time};
 

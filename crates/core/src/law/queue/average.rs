@@ -1,28 +1,7 @@
-//! Active queue management: laws that lose or mark packets before the queue is full.
-//!
-//! Such a law looks at an average of the queue's length, which [`Average`]
-//! keeps for all of them, and is asked once per arrival with what the arrival
-//! finds ([`Found`]).
+//! A moving average of the length of a queue.
 
-pub mod dual_queue;
-pub mod red;
-
-use crate::units::{Pace, Time};
-
-/// What an arrival finds at its queue.
-#[derive(Clone, Copy)]
-pub struct Found {
-    /// Packets waiting, the one in transmission not counted.
-    pub packets: u32,
-    /// Bytes waiting, the packet in transmission not counted.
-    pub bytes: u64,
-    /// Whether the arrival fits behind them.
-    pub fits: bool,
-    /// How long the link has been idle; none: it is sending.
-    pub idle: Option<Time>,
-    /// Present pace of the link.
-    pub pace: Pace,
-}
+use crate::law::settings::Link;
+use crate::units::Size;
 
 /// An exponentially weighted average of the length of a queue
 /// (Floyd and Jacobson 1993).
@@ -38,6 +17,15 @@ impl Average {
     /// Of an empty queue, with weight `w` of the newest sample, above 0 and up to 1.
     pub fn new(w: f64) -> Average {
         Average { w, value: 0.0 }
+    }
+
+    /// The weight that ns-2 gives a link by itself: with `ptc` mean packets a
+    /// second and `rtt = max(0.1 s, 3 (delay + 1 / ptc))`, it is
+    /// `1 - exp(-1 / (10 rtt ptc))`.
+    pub fn automatic_weight(mean_packet: Size, link: Link) -> f64 {
+        let mean_packet_s = (mean_packet / link.rate).secs();
+        let rtt = (3.0 * (link.delay.secs() + mean_packet_s)).max(0.1);
+        1.0 - libm::exp(-1.0 / (10.0 * rtt * (1.0 / mean_packet_s)))
     }
 
     /// The average as of the last arrival.

@@ -44,9 +44,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::law::settings::{Link, Refused, Setting, within};
 use crate::law::{Draw, Reason, Verdict};
+use crate::packet::Packet;
 use crate::units::{Pace, Size, Time};
 
-use super::{Average, Found};
+use super::{Average, Discipline, Found, Waiting};
 
 /// Parameters of RED.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -92,12 +93,10 @@ impl Default for Config {
 impl Config {
     /// `min_th`, `max_th` and `w` at this link.
     pub fn at(&self, link: Link) -> (f64, f64, f64) {
-        let mean_packet_s = (self.mean_packet / link.rate).secs();
-        let ptc = 1.0 / mean_packet_s;
-        let rtt = (3.0 * (link.delay.secs() + mean_packet_s)).max(0.1);
+        let ptc = 1.0 / (self.mean_packet / link.rate).secs();
         let min_th = self.min_th.or((0.005 * ptc / 2.0).max(5.0));
         let max_th = self.max_th.or(3.0 * min_th);
-        let w = self.w.or(1.0 - libm::exp(-1.0 / (10.0 * rtt * ptc)));
+        let w = self.w.or(Average::automatic_weight(self.mean_packet, link));
         (min_th, max_th, w)
     }
 
@@ -161,19 +160,9 @@ impl Red {
         }
     }
 
-    /// The average queue.
-    pub fn average(&self) -> &Average {
-        &self.average
-    }
-
     /// The average at which a share of `max_p` is dropped, in packets.
     pub fn max_th(&self) -> f64 {
         self.max_th
-    }
-
-    /// The average now that the link has been idle for so long, in packets.
-    pub fn average_after(&self, idle: Option<Time>, pace: Pace) -> f64 {
-        idle.map_or(self.average.value(), |idle| self.average.decayed(self.services(idle, pace)))
     }
 
     /// How many mean packets the link could have sent in that time (`m`).
@@ -182,26 +171,16 @@ impl Red {
         idle.ps() as f64 / pace.of(self.mean_packet as u64).ps().max(1) as f64
     }
 
-    /// Takes the queue that an arrival finds into the average.
-    #[inline]
-    pub(super) fn observe(&mut self, found: &Found) {
-        match found.idle {
-            Some(idle) => self.average.decay(self.services(idle, found.pace)),
-            None if self.bytes => self.average.sample(found.bytes as f64 / self.mean_packet),
-            None => self.average.sample(f64::from(found.packets)),
-        }
-    }
-
     /// A packet of `size` bytes arrives.
     #[inline]
-    pub fn arrive(&mut self, size: u16, found: &Found, draw: &mut dyn Draw) -> Verdict {
+    pub fn meet(&mut self, size: u16, found: &Found, draw: &mut dyn Draw) -> Verdict {
         self.observe(found);
         if !found.fits {
             self.passed = self.passed.map(|_| 0.0);
             return Verdict::Drop(Reason::QueueFull);
         }
         let avg = self.average.value();
-        if avg < self.min_th || found.packets <= 1 {
+        if avg < self.min_th || found.queue.packets <= 1 {
             self.passed = None;
             return Verdict::Pass;
         }
@@ -255,5 +234,37 @@ impl Red {
         }
         let p_a = if behind < most { p_b / (most - behind) } else { 1.0 };
         (p_a * if self.bytes { weight } else { 1.0 }).min(1.0)
+    }
+}
+
+impl Discipline for Red {
+    #[inline]
+    fn arrive(
+        &mut self,
+        packet: &Packet,
+        _: &mut Waiting,
+        found: &Found,
+        draw: &mut dyn Draw,
+    ) -> Verdict {
+        self.meet(packet.size, found, draw)
+    }
+
+    /// Takes the queue that an arrival finds into the average.
+    #[inline]
+    fn observe(&mut self, found: &Found) {
+        match found.idle {
+            Some(idle) => self.average.decay(self.services(idle, found.pace)),
+            None if self.bytes => self.average.sample(found.queue.bytes as f64 / self.mean_packet),
+            None => self.average.sample(f64::from(found.queue.packets)),
+        }
+    }
+
+    fn average(&self, idle: Option<Time>, pace: Pace) -> Option<f64> {
+        let unseen = idle.map(|idle| self.average.decayed(self.services(idle, pace)));
+        Some(unseen.unwrap_or(self.average.value()))
+    }
+
+    fn weight(&self) -> Option<f64> {
+        Some(self.average.weight())
     }
 }

@@ -34,18 +34,15 @@
 //! Limits: many small flows and a few large ones look the same to it, and the
 //! large ones win (dqm, III-A-2).
 
-use std::collections::VecDeque;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::law::settings::{Link, Refused, Setting, within};
-use crate::law::{Draw, Reason, Verdict};
+use crate::law::{Draw, Fault, Reason, Turn, Verdict, View};
 use crate::packet::{Flags, Packet};
 use crate::units::{Pace, Size, Time};
 
-use super::red::{self, Red};
-use super::{Average, Found};
+use super::{Average, Chain, Discipline, Found, Handle, Links, Next, Queue, Slot, Sum, Waiting};
 
 mod over;
 
@@ -121,16 +118,6 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The weight of the newest arrival at this link.
-    fn weight(&self, link: Link) -> f64 {
-        let beneath = self.over.red().cloned();
-        let beneath = beneath.unwrap_or_else(|| red::Config {
-            mean_packet: self.mean_packet,
-            ..red::Config::default()
-        });
-        self.w.or(beneath.at(link).2)
-    }
-
     /// Whether every value is in range at this link.
     ///
     /// # Errors
@@ -193,34 +180,7 @@ impl Curve {
     }
 }
 
-/// What may wait at the port.
-#[derive(Clone, Copy, Debug)]
-pub struct Room {
-    /// Packets.
-    pub packets: u32,
-    /// Bytes.
-    pub bytes: u64,
-}
-
-/// What waits of one sort of packets.
-#[derive(Clone, Copy, Debug, Default)]
-struct Waiting {
-    packets: u32,
-    bytes: u64,
-}
-
-impl Waiting {
-    fn with(self, other: Waiting) -> Waiting {
-        Waiting { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
-    }
-
-    fn fits(self, size: u16, room: Room) -> bool {
-        self.packets < room.packets && self.bytes + u64::from(size) <= room.bytes
-    }
-}
-
 /// Dual-queue management at one port.
-#[derive(Clone, Debug)]
 pub struct DualQueue {
     curve: Curve,
     average: Average,
@@ -228,48 +188,45 @@ pub struct DualQueue {
     blocked: Blocked,
     shared: bool,
     mean_packet: f64,
-    /// The law of the data queue; none: drop-tail.
-    red: Option<Box<Red>>,
-    data: Waiting,
-    connections: Waiting,
+    /// The discipline of the data queue: it sees the data alone.
+    beneath: Box<Queue>,
+    /// Connection packets that wait, those held back among them.
+    connections: Sum,
+    links: Links,
+    /// Connection packets on their way, in the order of arrival.
+    passing: Chain,
+    /// Connection packets that are held back, in the order of arrival.
+    held: Chain,
+    hold_packets: u32,
     /// How much of the present idle time the average has seen.
     seen_idle: Time,
-    hold_packets: usize,
-    /// Places of the packets that are held back, counted from the oldest waiting one, rising.
-    held: VecDeque<u32>,
     /// The connection packet that was let in last is to be held back.
     holding: bool,
     /// The buffer in packets, as of the last arrival.
     b: f64,
 }
 
-/// What a dual queue sends next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Release {
-    /// The packet so many places behind the oldest.
-    At(u32),
-    /// The oldest, which was held back until this instant.
-    OldestFrom(Time),
-    /// Nothing before this instant.
-    NotBefore(Time),
-}
-
 impl DualQueue {
     /// With parameters that have passed [`Config::check`] at this link.
     pub fn new(config: &Config, link: Link) -> DualQueue {
+        let beneath = config.over.build(link);
+        let automatic = beneath.weight();
+        let automatic =
+            automatic.unwrap_or_else(|| Average::automatic_weight(config.mean_packet, link));
         DualQueue {
             curve: Curve::new(config),
-            average: Average::new(config.weight(link)),
+            average: Average::new(config.w.or(automatic)),
             measure: config.measure,
             blocked: config.blocked,
             shared: config.queues == 1,
             mean_packet: config.mean_packet.bytes() as f64,
-            red: config.over.red().map(|red| Box::new(Red::new(red, link))),
-            data: Waiting::default(),
-            connections: Waiting::default(),
+            beneath: Box::new(beneath),
+            connections: Sum::default(),
+            links: Links::default(),
+            passing: Chain::default(),
+            held: Chain::default(),
+            hold_packets: config.hold_packets,
             seen_idle: Time::ZERO,
-            hold_packets: config.hold_packets as usize,
-            held: VecDeque::new(),
             holding: false,
             b: f64::INFINITY,
         }
@@ -281,11 +238,11 @@ impl DualQueue {
         packet.flags.has(Flags::SYN) && !packet.flags.has(Flags::OPAQUE)
     }
 
-    /// `x`: the length of the data queue that the curve is read at.
-    fn length(&self) -> f64 {
+    /// `x`: the length of the data queue, of so many packets, that the curve is read at.
+    fn length(&self, data: u32) -> f64 {
         match self.measure {
             Measure::Average => self.average.value(),
-            Measure::Instantaneous => f64::from(self.data.packets),
+            Measure::Instantaneous => f64::from(data),
         }
     }
 
@@ -294,72 +251,18 @@ impl DualQueue {
         idle.ps() as f64 / pace.of(self.mean_packet as u64).ps().max(1) as f64
     }
 
-    /// The average now that the link has been idle for so long, in packets.
-    pub fn average_after(&self, idle: Option<Time>, pace: Pace) -> f64 {
-        let unseen = idle.map_or(Time::ZERO, |idle| idle.saturating_sub(self.seen_idle));
-        self.average.decayed(self.services(unseen, pace))
-    }
-
-    /// A packet arrives; `found` speaks of everything that waits, and is idle
-    /// when nothing is being sent.
-    pub fn arrive(
-        &mut self,
-        packet: &Packet,
-        found: &Found,
-        room: Room,
-        draw: &mut dyn Draw,
-    ) -> Verdict {
-        self.b = match room.packets {
-            u32::MAX => room.bytes as f64 / self.mean_packet,
-            packets => f64::from(packets),
-        };
-        let idle = found.idle.map(|idle| idle.saturating_sub(self.seen_idle));
-        let queue = if self.shared { self.data.with(self.connections) } else { self.data };
-        let seen = Found {
-            packets: self.data.packets,
-            bytes: self.data.bytes,
-            fits: idle.is_some() || queue.fits(packet.size, room),
-            idle,
-            pace: found.pace,
-        };
-        match idle {
-            Some(idle) => self.average.decay(self.services(idle, found.pace)),
-            None => self.average.sample(f64::from(self.data.packets)),
-        }
-        let verdict = if Self::opens(packet) {
-            self.open(packet, &seen, room, draw)
-        } else {
-            self.pass(packet, &seen, draw)
-        };
-        // a refused packet leaves the link idle, and what it saw is seen
-        let waits_on = found.idle.filter(|_| verdict != Verdict::Pass || self.holding);
-        self.seen_idle = waits_on.unwrap_or(Time::ZERO);
-        verdict
-    }
-
-    /// Data meets the law beneath.
-    fn pass(&mut self, packet: &Packet, seen: &Found, draw: &mut dyn Draw) -> Verdict {
-        match &mut self.red {
-            Some(red) => red.arrive(packet.size, seen, draw),
-            None if seen.fits => Verdict::Pass,
-            None => Verdict::Drop(Reason::QueueFull),
-        }
-    }
-
     /// A connection packet meets the curve.
-    fn open(&mut self, packet: &Packet, seen: &Found, room: Room, draw: &mut dyn Draw) -> Verdict {
-        if let Some(red) = &mut self.red {
-            red.observe(seen);
-        }
+    fn open(&mut self, packet: &Packet, found: &Found, fits: bool, draw: &mut dyn Draw) -> Verdict {
+        self.beneath.observe(found);
         let fits = if self.shared {
-            seen.fits
+            fits
         } else {
-            seen.idle.is_some() || self.connections.fits(packet.size, room)
+            found.idle.is_some() || found.room.fits(self.connections, packet.size)
         };
-        let p_c = self.curve.at(self.length(), self.b);
+        let p_c = self.curve.at(self.length(found.queue.packets), self.b);
         let passes = p_c == 0.0 || (p_c < 1.0 && draw.uniform() >= p_c);
         self.holding = !passes && self.blocked == Blocked::Hold;
-        if self.holding && self.held.len() >= self.hold_packets {
+        if self.holding && self.held.packets() >= self.hold_packets {
             self.holding = false;
         } else if (passes || self.holding) && !fits {
             self.holding = false;
@@ -368,62 +271,38 @@ impl DualQueue {
         if passes || self.holding { Verdict::Pass } else { Verdict::Drop(Reason::Connection) }
     }
 
-    /// The queue has taken the packet, and `before` others wait before it.
-    pub fn enqueued(&mut self, packet: &Packet, before: u32) {
-        let sort = if Self::opens(packet) { &mut self.connections } else { &mut self.data };
-        *sort = sort.with(Waiting { packets: 1, bytes: u64::from(packet.size) });
-        if std::mem::take(&mut self.holding) {
-            self.held.push_back(before);
+    /// The first connection packet that may go, if `released` those held back too.
+    fn connection(&self, waiting: &Waiting, released: bool) -> Option<Handle> {
+        let held = self.held.oldest().filter(|_| released);
+        match (self.passing.oldest(), held) {
+            (Some(passing), Some(held)) if waiting.came_before(held, passing) => Some(held),
+            (passing, held) => passing.or(held),
         }
     }
 
-    /// The transmission of the packet starts, and it was the oldest.
-    pub fn departs(&mut self, packet: &Packet) {
-        let sort = if Self::opens(packet) { &mut self.connections } else { &mut self.data };
-        sort.packets -= 1;
-        sort.bytes -= u64::from(packet.size);
-        if self.held.front() == Some(&0) {
-            self.held.pop_front();
+    /// Takes a connection packet off its list to be sent.
+    fn send(&mut self, connection: Handle, waiting: &Waiting) -> Next {
+        let held = self.held.oldest() == Some(connection);
+        let list = if held { &mut self.held } else { &mut self.passing };
+        list.remove(connection, &mut self.links);
+        if let Some(packet) = waiting.get(connection) {
+            self.connections.subtract(packet);
         }
-        self.held.iter_mut().for_each(|place| *place -= 1);
+        Next::Send(connection)
     }
 
-    /// What is sent next, of so many that wait (at least one), by a link that
-    /// fell free at `free_at` and is looked at `now`.
-    ///
-    /// A packet that is held back and not yet due lets the others past.
-    #[inline]
-    pub fn next(&mut self, waiting: u32, free_at: Time, now: Time, pace: Pace) -> Release {
-        if self.held.is_empty() {
-            return Release::At(0);
+    /// Nothing but what is held back waits, at a link that has been idle since
+    /// the average was last told: it goes when the average has sunk.
+    fn wait(&mut self, first: Handle, waiting: &Waiting, slot: &Slot) -> Next {
+        let unseen = slot.idle.saturating_sub(self.seen_idle);
+        let sinks = self.time_to_sink(slot.pace);
+        if sinks > unseen {
+            return Next::NotBefore(slot.start + (sinks - unseen));
         }
-        self.next_held(waiting, free_at, now, pace)
-    }
-
-    fn next_held(&mut self, waiting: u32, free_at: Time, now: Time, pace: Pace) -> Release {
-        if self.curve.at(self.length(), self.b) == 0.0 {
-            return Release::At(0);
-        }
-        let mut place = 0;
-        for held in &self.held {
-            if *held != place {
-                break;
-            }
-            place += 1;
-        }
-        if place < waiting {
-            // they make room for one that overtakes them
-            self.held.iter_mut().take(place as usize).for_each(|held| *held += 1);
-            return Release::At(place);
-        }
-        let due = free_at + self.seen_idle + self.time_to_sink(pace);
-        if due > now {
-            return Release::NotBefore(due);
-        }
-        // the link works again from then on, with the average as it is by then
-        self.average.decay(self.services(due - free_at - self.seen_idle, pace));
+        // the link works again from now on, with the average as it is by now
+        self.average.decay(self.services(unseen, slot.pace));
         self.seen_idle = Time::ZERO;
-        Release::OldestFrom(due)
+        self.send(first, waiting)
     }
 
     /// How long an idle link takes until the average is below `x_m`.
@@ -433,5 +312,85 @@ impl DualQueue {
         let service_s = pace.of(self.mean_packet as u64).secs();
         // a little more than exactly: at x_m itself a step still blocks
         Time::from_secs_f64((packets * (1.0 + 1e-9) + 1e-6).max(0.0) * service_s)
+    }
+}
+
+impl Discipline for DualQueue {
+    fn arrive(
+        &mut self,
+        packet: &Packet,
+        waiting: &mut Waiting,
+        found: &Found,
+        draw: &mut dyn Draw,
+    ) -> Verdict {
+        self.b = match found.room.packets {
+            u32::MAX => found.room.bytes as f64 / self.mean_packet,
+            packets => f64::from(packets),
+        };
+        let idle = found.idle.map(|idle| idle.saturating_sub(self.seen_idle));
+        let data = Sum { packets: waiting.packets(), bytes: waiting.bytes() };
+        let queue = if self.shared { data.with(self.connections) } else { data };
+        let nothing = idle.is_some() && data.packets == 0;
+        let fits = nothing || found.room.fits(queue, packet.size);
+        let seen = Found { queue: data, fits, idle, ..*found };
+        match idle {
+            Some(idle) => self.average.decay(self.services(idle, found.pace)),
+            None => self.average.sample(f64::from(data.packets)),
+        }
+        let verdict = if Self::opens(packet) {
+            self.open(packet, &seen, fits, draw)
+        } else {
+            self.holding = false;
+            self.beneath.arrive(packet, waiting, &seen, draw)
+        };
+        // a refused packet leaves the link idle, and what it saw is seen
+        let waits_on = found.idle.filter(|_| verdict != Verdict::Pass || self.holding);
+        self.seen_idle = waits_on.unwrap_or(Time::ZERO);
+        verdict
+    }
+
+    fn taken(&mut self, handle: Handle, waiting: &mut Waiting) {
+        let Some(packet) = waiting.get(handle).filter(|packet| Self::opens(packet)) else {
+            return self.beneath.taken(handle, waiting);
+        };
+        self.connections.add(packet);
+        waiting.set_aside(handle);
+        let held = std::mem::take(&mut self.holding);
+        let list = if held { &mut self.held } else { &mut self.passing };
+        list.push(handle, &mut self.links);
+    }
+
+    fn next(&mut self, waiting: &mut Waiting, slot: &Slot, draw: &mut dyn Draw) -> Next {
+        let released =
+            self.held.is_empty() || self.curve.at(self.length(waiting.packets()), self.b) == 0.0;
+        let connection = self.connection(waiting, released);
+        match (connection, waiting.oldest()) {
+            (Some(connection), None) => self.send(connection, waiting),
+            (Some(connection), Some(data)) if waiting.came_before(connection, data) => {
+                self.send(connection, waiting)
+            }
+            (_, Some(_)) => self.beneath.next(waiting, slot, draw),
+            (None, None) => match self.held.oldest() {
+                Some(first) => self.wait(first, waiting, slot),
+                None => Next::NotBefore(slot.start),
+            },
+        }
+    }
+
+    fn start(&mut self, now: Time) -> Result<Time, Fault> {
+        self.beneath.start(now)
+    }
+
+    fn tick(&mut self, now: Time, view: &View<'_>) -> Result<Turn, Fault> {
+        self.beneath.tick(now, view)
+    }
+
+    fn average(&self, idle: Option<Time>, pace: Pace) -> Option<f64> {
+        let unseen = idle.map_or(Time::ZERO, |idle| idle.saturating_sub(self.seen_idle));
+        Some(self.average.decayed(self.services(unseen, pace)))
+    }
+
+    fn weight(&self) -> Option<f64> {
+        Some(self.average.weight())
     }
 }

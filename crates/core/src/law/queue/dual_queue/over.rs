@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::law::aqm::red;
+use crate::law::queue::{Queue, drop_tail::DropTail, red};
 use crate::law::settings::{Link, Refused};
 
 /// The law of the data queue.
@@ -53,6 +53,14 @@ impl Over {
         match &self.law {
             Beneath::DropTail(_) => None,
             Beneath::Red(red) => Some(red),
+        }
+    }
+
+    /// The law at this link.
+    pub(super) fn build(&self, link: Link) -> Queue {
+        match &self.law {
+            Beneath::DropTail(_) => Queue::DropTail(DropTail),
+            Beneath::Red(red) => Queue::Red(red::Red::new(red, link)),
         }
     }
 

@@ -1,0 +1,386 @@
+//! The packets that wait at a port: a slab behind handles.
+//!
+//! A discipline sees them, evicts some and names those to be sent; the port
+//! alone puts them in and takes them out. A [`Chain`] is a list of handles in
+//! an order of the discipline's own, at eight bytes a packet.
+
+use std::collections::VecDeque;
+
+use crate::packet::Packet;
+
+/// A waiting packet, until it leaves the queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Handle(u32);
+
+impl Handle {
+    /// Place of the handle in a table: small, and used again for later packets.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+const NONE: u32 = u32::MAX;
+
+/// Neighbours of a packet in the one list that it is on.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    older: u32,
+    newer: u32,
+}
+
+/// The links of lists that share no packet: a table by handle.
+#[derive(Clone, Debug, Default)]
+pub struct Links(Vec<Link>);
+
+/// Handles in a row; it lives by the [`Links`] that it is used with.
+#[derive(Clone, Copy, Debug)]
+pub struct Chain {
+    oldest: u32,
+    newest: u32,
+    packets: u32,
+}
+
+impl Default for Chain {
+    fn default() -> Chain {
+        Chain::EMPTY
+    }
+}
+
+impl Chain {
+    /// Nothing is on it.
+    pub const EMPTY: Chain = Chain { oldest: NONE, newest: NONE, packets: 0 };
+
+    /// How many are on it.
+    #[inline]
+    pub fn packets(&self) -> u32 {
+        self.packets
+    }
+
+    /// Whether nothing is on it.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.packets == 0
+    }
+
+    /// The first of the row.
+    #[inline]
+    pub fn oldest(&self) -> Option<Handle> {
+        (self.oldest != NONE).then_some(Handle(self.oldest))
+    }
+
+    /// The last of the row.
+    #[inline]
+    pub fn newest(&self) -> Option<Handle> {
+        (self.newest != NONE).then_some(Handle(self.newest))
+    }
+
+    /// Puts a handle at the end of the row.
+    #[inline]
+    pub fn push(&mut self, handle: Handle, links: &mut Links) {
+        let link = Link { older: self.newest, newer: NONE };
+        links.set(handle, link);
+        match self.newest {
+            NONE => self.oldest = handle.0,
+            newest => links.0[newest as usize].newer = handle.0,
+        }
+        self.newest = handle.0;
+        self.packets += 1;
+    }
+
+    /// Takes a handle that is on it out of the row.
+    #[inline]
+    pub fn remove(&mut self, handle: Handle, links: &mut Links) {
+        let Some(&Link { older, newer }) = links.0.get(handle.index()) else { return };
+        match older {
+            NONE => self.oldest = newer,
+            older => links.0[older as usize].newer = newer,
+        }
+        match newer {
+            NONE => self.newest = older,
+            newer => links.0[newer as usize].older = older,
+        }
+        self.packets -= 1;
+    }
+
+    /// Takes the first of the row.
+    #[inline]
+    pub fn pop(&mut self, links: &mut Links) -> Option<Handle> {
+        let oldest = self.oldest()?;
+        self.remove(oldest, links);
+        Some(oldest)
+    }
+
+    /// From the first of the row to the last.
+    pub fn iter<'a>(&self, links: &'a Links) -> impl Iterator<Item = Handle> + use<'a> {
+        std::iter::successors(self.oldest(), |handle| links.newer(*handle))
+    }
+}
+
+impl Links {
+    #[inline]
+    fn set(&mut self, handle: Handle, link: Link) {
+        match self.0.get_mut(handle.index()) {
+            Some(place) => *place = link,
+            None => self.grow(handle, link),
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, handle: Handle, link: Link) {
+        self.0.resize(handle.index() + 1, link);
+    }
+
+    /// The one behind this one in its row.
+    #[inline]
+    pub fn newer(&self, handle: Handle) -> Option<Handle> {
+        self.0.get(handle.index()).filter(|link| link.newer != NONE).map(|link| Handle(link.newer))
+    }
+
+    /// The one before this one in its row.
+    #[inline]
+    pub fn older(&self, handle: Handle) -> Option<Handle> {
+        self.0.get(handle.index()).filter(|link| link.older != NONE).map(|link| Handle(link.older))
+    }
+}
+
+/// Something that is known of each waiting packet: a table by handle.
+#[derive(Clone, Debug, Default)]
+pub struct Notes<T>(Vec<T>);
+
+impl<T: Clone + Default> Notes<T> {
+    /// Notes something of a packet.
+    #[inline]
+    pub fn set(&mut self, handle: Handle, note: T) {
+        if self.0.len() <= handle.index() {
+            self.0.resize(handle.index() + 1, T::default());
+        }
+        self.0[handle.index()] = note;
+    }
+
+    /// What was noted of it last.
+    #[inline]
+    pub fn get(&self, handle: Handle) -> T {
+        self.0.get(handle.index()).cloned().unwrap_or_default()
+    }
+}
+
+/// A number of packets, and of their bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Sum {
+    /// Packets.
+    pub packets: u32,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Sum {
+    /// With one packet more.
+    #[inline]
+    pub fn add(&mut self, packet: &Packet) {
+        self.packets += 1;
+        self.bytes += u64::from(packet.size);
+    }
+
+    /// With one packet less.
+    #[inline]
+    pub fn subtract(&mut self, packet: &Packet) {
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.size);
+    }
+
+    /// With the packets of another.
+    #[inline]
+    pub fn with(self, other: Sum) -> Sum {
+        Sum { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
+    }
+}
+
+/// Where a place of the slab stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    /// Nothing is in it.
+    Free,
+    /// Its packet waits, in the order of arrival.
+    Listed,
+    /// Its packet waits, set aside.
+    Aside,
+    /// Its packet was evicted, and the port has yet to look at it.
+    Evicted,
+}
+
+/// The packets that wait.
+#[derive(Clone, Debug, Default)]
+pub struct Waiting {
+    packets: Vec<Packet>,
+    places: Vec<(Place, u32)>,
+    links: Links,
+    /// In the order of arrival.
+    order: Chain,
+    /// Those in the order of arrival.
+    listed: Sum,
+    /// Those set aside.
+    aside: Sum,
+    /// First of the free places, which are linked by `newer`.
+    free: Option<Handle>,
+    evicted: VecDeque<Handle>,
+    /// Packets that came so far, modulo 2^32.
+    came: u32,
+}
+
+impl Waiting {
+    /// No packet.
+    pub const fn new() -> Waiting {
+        Waiting {
+            packets: Vec::new(),
+            places: Vec::new(),
+            links: Links(Vec::new()),
+            order: Chain::EMPTY,
+            listed: Sum { packets: 0, bytes: 0 },
+            aside: Sum { packets: 0, bytes: 0 },
+            free: None,
+            evicted: VecDeque::new(),
+            came: 0,
+        }
+    }
+
+    /// Packets that wait, without those set aside.
+    #[inline]
+    pub fn packets(&self) -> u32 {
+        self.listed.packets
+    }
+
+    /// Their bytes.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.listed.bytes
+    }
+
+    /// All that wait, those set aside among them.
+    #[inline]
+    pub fn all(&self) -> Sum {
+        self.listed.with(self.aside)
+    }
+
+    /// The packet that has waited longest, of those not set aside.
+    #[inline]
+    pub fn oldest(&self) -> Option<Handle> {
+        self.order.oldest()
+    }
+
+    /// The packet that came last, of those not set aside.
+    #[inline]
+    pub fn newest(&self) -> Option<Handle> {
+        self.order.newest()
+    }
+
+    /// The packets in the order of arrival, without those set aside.
+    pub fn iter(&self) -> impl Iterator<Item = (Handle, &Packet)> {
+        self.order.iter(&self.links).map(|handle| (handle, &self.packets[handle.index()]))
+    }
+
+    /// A waiting packet; its `at` is the time of its arrival.
+    #[inline]
+    pub fn get(&self, handle: Handle) -> Option<&Packet> {
+        match self.places.get(handle.index())?.0 {
+            Place::Listed | Place::Aside => Some(&self.packets[handle.index()]),
+            Place::Free | Place::Evicted => None,
+        }
+    }
+
+    /// Whether the first of two waiting packets came before the second.
+    #[inline]
+    pub fn came_before(&self, first: Handle, second: Handle) -> bool {
+        let number = |handle: Handle| self.places.get(handle.index()).map_or(0, |place| place.1);
+        number(first).wrapping_sub(number(second)) > u32::MAX / 2
+    }
+
+    /// Gives a waiting packet up; whether there was one.
+    pub fn evict(&mut self, handle: Handle) -> bool {
+        if !self.unlist(handle) {
+            return false;
+        }
+        self.places[handle.index()].0 = Place::Evicted;
+        self.evicted.push_back(handle);
+        true
+    }
+
+    /// Takes a packet out of the order of arrival and out of the sums: whoever
+    /// lies beneath a discipline does not see it. It goes on waiting.
+    pub fn set_aside(&mut self, handle: Handle) {
+        if self.unlist(handle) {
+            self.places[handle.index()].0 = Place::Aside;
+            self.aside.add(&self.packets[handle.index()]);
+        }
+    }
+
+    /// Takes a waiting packet off its list; whether it was on one.
+    #[inline]
+    fn unlist(&mut self, handle: Handle) -> bool {
+        let Some((place, _)) = self.places.get(handle.index()) else { return false };
+        match place {
+            Place::Listed => {
+                self.order.remove(handle, &mut self.links);
+                self.listed.subtract(&self.packets[handle.index()]);
+                true
+            }
+            Place::Aside => {
+                self.aside.subtract(&self.packets[handle.index()]);
+                true
+            }
+            Place::Free | Place::Evicted => false,
+        }
+    }
+
+    /// Puts a packet behind the others: for whoever keeps the queue.
+    #[inline]
+    pub fn push(&mut self, packet: &Packet) -> Handle {
+        let handle = match self.free {
+            Some(free) => free,
+            None => self.grow(),
+        };
+        self.free = self.links.newer(handle);
+        let place = handle.index();
+        self.packets[place] = *packet;
+        self.places[place] = (Place::Listed, self.came);
+        self.came = self.came.wrapping_add(1);
+        self.order.push(handle, &mut self.links);
+        self.listed.add(packet);
+        handle
+    }
+
+    #[cold]
+    fn grow(&mut self) -> Handle {
+        let handle = Handle(self.packets.len() as u32);
+        self.packets.push(Packet::default());
+        self.places.push((Place::Free, 0));
+        self.links.set(handle, Link { older: NONE, newer: NONE });
+        handle
+    }
+
+    /// Takes a waiting packet out: for whoever keeps the queue.
+    #[inline]
+    pub fn take(&mut self, handle: Handle) -> Option<Packet> {
+        if !self.unlist(handle) {
+            return None;
+        }
+        self.release(handle);
+        Some(self.packets[handle.index()])
+    }
+
+    /// Takes a packet that was evicted: for whoever keeps the queue.
+    #[inline]
+    pub fn take_evicted(&mut self) -> Option<(Handle, Packet)> {
+        let handle = self.evicted.pop_front()?;
+        self.release(handle);
+        Some((handle, self.packets[handle.index()]))
+    }
+
+    #[inline]
+    fn release(&mut self, handle: Handle) {
+        self.places[handle.index()].0 = Place::Free;
+        let newer = self.free.map_or(NONE, |free| free.0);
+        self.links.set(handle, Link { older: NONE, newer });
+        self.free = Some(handle);
+    }
+}
