@@ -31,15 +31,15 @@ pub use stage::{Stage, Told};
 pub use stages::{Stages, Ticked};
 pub use stamp::Stamp;
 
-/// What became of an arrival.
+/// What became of an arrival, and of what lay beside it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Outcome {
+pub enum Outcome<C = ()> {
     /// The port holds the packet.
     Taken,
     /// The packet is lost.
-    Lost(Reason),
+    Lost(Reason, C),
     /// The packet is lost and its sender is to be told.
-    Rejected(Reason),
+    Rejected(Reason, C),
 }
 
 /// A limit of the waiting packets, the one in transmission not counted.
@@ -359,7 +359,7 @@ impl<C: Default> Port<C> {
     }
 
     /// A packet arrives at `now`.
-    pub fn arrive(&mut self, packet: &Packet, cargo: C, now: Time) -> Outcome {
+    pub fn arrive(&mut self, packet: &Packet, cargo: C, now: Time) -> Outcome<C> {
         if self.is_plain() {
             return self.arrive_plain(packet, cargo, now);
         }
@@ -373,7 +373,7 @@ impl<C: Default> Port<C> {
     // ring if the compiler sees both: put together elsewhere and copied, the
     // copy waits for the narrow stores before it (most of 10 % of a packet-hop)
     #[inline(always)]
-    pub fn arrive_plain(&mut self, packet: &Packet, cargo: C, now: Time) -> Outcome {
+    pub fn arrive_plain(&mut self, packet: &Packet, cargo: C, now: Time) -> Outcome<C> {
         self.count_arrival(packet);
         if self.free_at <= now {
             self.serve_due(now);
@@ -385,7 +385,8 @@ impl<C: Default> Port<C> {
         if self.ring.waiting() >= self.limit_packets
             || self.backlog_bytes + u64::from(packet.size) > self.limit_bytes
         {
-            return self.lose(packet.flags, Reason::QueueFull);
+            self.lose(packet.flags, Reason::QueueFull);
+            return Outcome::Lost(Reason::QueueFull, cargo);
         }
         self.take(packet, cargo, now);
         Outcome::Taken
@@ -427,10 +428,9 @@ impl<C: Default> Port<C> {
     }
 
     #[cold]
-    fn lose(&mut self, flags: Flags, reason: Reason) -> Outcome {
+    fn lose(&mut self, flags: Flags, reason: Reason) {
         self.tally.drops[reason as usize] += 1;
         self.tally.data_dropped += u64::from(flags.has(Flags::DATA));
         self.tally.syn_dropped += u64::from(flags.has(Flags::SYN));
-        Outcome::Lost(reason)
     }
 }

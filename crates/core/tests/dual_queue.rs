@@ -373,7 +373,7 @@ fn port(config: &Config, limit: u32) -> Port<u32> {
     Port::new(0, SLOW.rate, SLOW.delay, Limit::Packets(limit)).with_stages(stages, Box::new(Never))
 }
 
-fn send(port: &mut Port<u32>, packet: Packet, flow: u32, now: Time) -> Outcome {
+fn send(port: &mut Port<u32>, packet: Packet, flow: u32, now: Time) -> Outcome<u32> {
     port.arrive(&Packet { flow, ..packet }, flow, now)
 }
 
@@ -418,7 +418,8 @@ fn holding(measure: Measure, w: f64) -> Port<u32> {
     }
     for flow in 10..13 {
         let outcome = send(&mut port, syn(), flow, Time::ZERO);
-        let expected = if flow < 12 { Outcome::Taken } else { Outcome::Lost(Reason::Connection) };
+        let expected =
+            if flow < 12 { Outcome::Taken } else { Outcome::Lost(Reason::Connection, flow) };
         assert_eq!(outcome, expected, "flow {flow}");
     }
     port

@@ -560,7 +560,7 @@ fn what_is_kept_back_fills_the_buffer() {
     let mut port = held(2);
     let packet = Packet { size: 1000, ..Packet::default() };
     let outcomes = [0, 1, 2].map(|id| port.arrive(&packet, id, Time::from_ms(1)));
-    assert_eq!(outcomes, [Outcome::Taken, Outcome::Taken, Outcome::Lost(Reason::QueueFull)]);
+    assert_eq!(outcomes, [Outcome::Taken, Outcome::Taken, Outcome::Lost(Reason::QueueFull, 2)]);
 }
 
 /// features C2: with room for two behind the one in transmission, the fourth is lost and order is kept.
@@ -568,13 +568,13 @@ fn what_is_kept_back_fills_the_buffer() {
 fn drop_tail_keeps_order_and_loses_what_does_not_fit() {
     let mut port: Port<u32> =
         Port::new(3, Rate::from_bps(8_000_000), Time::ZERO, Limit::Packets(2));
-    let outcomes: Vec<Outcome> = (0..4)
+    let outcomes: Vec<Outcome<u32>> = (0..4)
         .map(|flow| {
             let packet = Packet { size: 1000, flow, ..Packet::default() };
             port.arrive(&packet, flow, Time::ZERO)
         })
         .collect();
-    assert_eq!(outcomes[3], Outcome::Lost(Reason::QueueFull));
+    assert_eq!(outcomes[3], Outcome::Lost(Reason::QueueFull, 3));
     let mut delivered = Vec::new();
     drain(&mut port, Time::from_secs(1), &mut delivered).expect("what is carried stays in order");
     let times: Vec<Delivered> =

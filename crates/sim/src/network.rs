@@ -264,7 +264,7 @@ impl Network {
             port.arrive(packet, (), self.now)
         };
         self.arm(number);
-        if let Outcome::Rejected(_) = outcome {
+        if let Outcome::Rejected(..) = outcome {
             self.reject(number, packet);
         }
     }

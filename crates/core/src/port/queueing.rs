@@ -14,6 +14,8 @@ pub(super) struct Staged<C> {
     pub(super) waiting: Waiting,
     /// What the waiting packets carry, by handle.
     cargo: Vec<C>,
+    /// What packets carried that were lost while they waited.
+    lost: Vec<(Packet, Reason, C)>,
     draw: Box<dyn Draw + Send>,
     /// Nothing is sent before this instant unless something happens: an
     /// arrival, or the time that the discipline has named.
@@ -51,11 +53,12 @@ impl<C: Default> Port<C> {
         }
         self.backlog_bytes = 0;
         let (resume, held) = (Time::ZERO, false);
-        self.staged = Some(Box::new(Staged { stages, waiting, cargo, draw, resume, held }));
+        let lost = Vec::new();
+        self.staged = Some(Box::new(Staged { stages, waiting, cargo, lost, draw, resume, held }));
     }
 
     /// The port with control: the same steps, with a hook at each.
-    pub(super) fn arrive_staged(&mut self, packet: &Packet, cargo: C, now: Time) -> Outcome {
+    pub(super) fn arrive_staged(&mut self, packet: &Packet, cargo: C, now: Time) -> Outcome<C> {
         let Some(mut staged) = self.staged.take() else { return Outcome::Taken };
         let outcome = self.pass_stages(&mut staged, packet, cargo, now);
         self.staged = Some(staged);
@@ -69,7 +72,7 @@ impl<C: Default> Port<C> {
         packet: &Packet,
         cargo: C,
         now: Time,
-    ) -> Outcome {
+    ) -> Outcome<C> {
         let mut admitted = false;
         let mut marked = false;
         let stages = &mut staged.stages;
@@ -90,12 +93,13 @@ impl<C: Default> Port<C> {
                 } else {
                     staged.stages.dropped(packet, reason, now);
                 }
-                return self.lose(packet.flags, reason);
+                self.lose(packet.flags, reason);
+                return Outcome::Lost(reason, cargo);
             }
             Verdict::Reject(reason) => {
                 staged.stages.dropped(packet, reason, now);
                 self.lose(packet.flags, reason);
-                return Outcome::Rejected(reason);
+                return Outcome::Rejected(reason, cargo);
             }
         }
         let mut taken = Packet { at: now, ..*packet };
@@ -125,14 +129,24 @@ impl<C: Default> Port<C> {
         let Staged { stages, waiting, draw, .. } = staged;
         let verdict = stages.queue.arrive(packet, waiting, &found, &mut **draw);
         while let Some((handle, gone)) = staged.waiting.take_evicted() {
-            take(&mut staged.cargo, handle);
-            self.lose_waiting(staged, &gone, Reason::Evicted, now);
+            self.lose_waiting(staged, handle, &gone, Reason::Evicted, now);
         }
         verdict
     }
 
-    /// Counts a packet that was lost while it waited.
-    fn lose_waiting(&mut self, staged: &mut Staged<C>, gone: &Packet, reason: Reason, now: Time) {
+    /// Counts a packet that was lost while it waited, and keeps what it carried.
+    fn lose_waiting(
+        &mut self,
+        staged: &mut Staged<C>,
+        handle: Handle,
+        gone: &Packet,
+        reason: Reason,
+        now: Time,
+    ) {
+        let carried = take(&mut staged.cargo, handle);
+        if size_of::<C>() > 0 {
+            staged.lost.push((*gone, reason, carried));
+        }
         self.tally.waited_ps = self.tally.waited_ps.wrapping_add(now.ps());
         self.tally.dropped_waiting += 1;
         self.lose(gone.flags, reason);
@@ -195,8 +209,7 @@ impl<C: Default> Port<C> {
         let Some(gone) = staged.waiting.take(handle) else {
             return self.misnamed(staged);
         };
-        take(&mut staged.cargo, handle);
-        self.lose_waiting(staged, &gone, reason, start);
+        self.lose_waiting(staged, handle, &gone, reason, start);
         staged.stages.note_queue(staged.waiting.all().packets);
     }
 
@@ -232,6 +245,15 @@ impl<C: Default> Port<C> {
         debug_assert!(false, "a discipline has named a packet that does not wait");
         staged.held = true;
         staged.resume = Time::NEVER;
+    }
+
+    /// The packets that were lost while they waited since the last call,
+    /// evicted or dropped when it was their turn, with why and what they carried.
+    ///
+    /// A port whose cargo has no size keeps none of them; of any other the
+    /// carrier takes them whenever it has looked at the port.
+    pub fn take_lost(&mut self) -> Vec<(Packet, Reason, C)> {
+        self.staged.as_mut().map_or_else(Vec::new, |staged| std::mem::take(&mut staged.lost))
     }
 
     /// The next deadline of an interval law at this port.
