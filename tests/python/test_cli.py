@@ -22,7 +22,7 @@ CANNOT_BE_USED = [
     (["show", "broken.toml"], 2, "broken.toml"),
     (["compare", "small.toml"], 2, "--gate"),
     (["compare", "small.toml", "--gate", "none", "--vary", "duration=5s"], 2, "--vary"),
-    (["compare", "small.toml", "--gate", "none,none"], 2, "none, none"),
+    (["compare", "small.toml", "--gate", "none,none"], 2, "none more than once"),
     (["compare", "small.toml", "--gate", "nonsense"], 2, "nonsense"),
     (["compare", "small.toml", "--gate", "close-probe:7"], 2, "close-probe:7"),
     (["compare", "small.toml", "--gate", "none", "--port", "attic"], 2, "attic"),
@@ -70,12 +70,34 @@ def test_run_leaves_a_table_data_and_a_next_step(tidegate, overload_file):
     }
 
 
-def test_run_again_replaces_its_own_folder(tidegate, overload_file):
-    for seed in (1, 2):
+def test_another_run_does_not_replace_the_former_and_the_same_one_does(tidegate, overload_file):
+    """Whoever runs twice has two results; the very same run gives nothing that is not there."""
+    for seed in (1, 2, 1):
         assert tidegate("run", overload_file, "--seed", seed).returncode == 0
-    (folder,) = (overload_file.parent / "out").iterdir()
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    assert manifest["seed"] == 2
+    out = overload_file.parent / "out"
+    seeds = {
+        folder.name: json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["seed"]
+        for folder in out.iterdir()
+    }
+    assert seeds == {"small-overload-run": 1, "small-overload-run-2": 2}
+
+
+def test_a_folder_that_was_named_is_not_used_for_another_run(tidegate, overload_file):
+    assert tidegate("run", overload_file, "--out", "r").returncode == 0
+    again = tidegate("run", overload_file, "--seed", 2, "--out", "r")
+    assert again.returncode == 1
+    assert "Will not replace r: it holds another run" in again.stderr
+    manifest = json.loads((overload_file.parent / "r" / "manifest.json").read_text("utf-8"))
+    assert manifest["seed"] == 1
+
+
+def test_results_go_to_where_a_link_points(tidegate, overload_file):
+    folder = overload_file.parent
+    (folder / "disk").mkdir()
+    (folder / "link").symlink_to("disk")
+    assert tidegate("run", overload_file, "--out", "link").returncode == 0
+    assert (folder / "link").is_symlink()
+    assert (folder / "disk" / "flows.parquet").exists()
 
 
 def test_json_of_a_run_is_the_summary_and_nothing_else_is_on_stdout(tidegate, overload_file):
@@ -197,16 +219,19 @@ def test_a_run_that_is_stopped_leaves_at_once_and_leaves_nothing(overload_file, 
     assert os.listdir(folder) == ["small.toml"]
 
 
-def test_a_comparison_that_is_stopped_keeps_its_finished_runs(overload_file):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_comparison_that_is_stopped_keeps_its_finished_runs(overload_file, number):
     folder = overload_file.parent
     vary = "duration=6s,2000000s"
     run = start(folder, "compare", overload_file, "--vary", vary, "--seeds", 1, "--out", "c")
-    wait_for(lambda: list(folder.glob(".c.*.partial/runs/duration=6s/seed-1/manifest.json")))
-    time.sleep(0.2)
-    run.send_signal(signal.SIGINT)
-    _, err = run.communicate(timeout=20)
-    assert run.returncode == 130
-    assert "1 of 2 runs are kept: c" in err
+    try:
+        wait_for((folder / "c" / "runs" / "duration=6s" / "seed-1" / "manifest.json").exists)
+        run.send_signal(number)
+        _, err = run.communicate(timeout=20)
+    finally:
+        run.kill()
+    assert run.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[number]
+    assert "1 of 2 runs are kept in c; the same command goes on there." in err
     assert "Traceback" not in err
     manifest = json.loads((folder / "c" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["complete"] is False

@@ -70,7 +70,7 @@ def test_json_is_the_flows_and_what_was_skipped_and_nothing_else(tidegate, captu
 def test_json_of_many_flows_is_one_object(monkeypatch):
     found = tidegate.flows(CAPTURE)
     whole = "".join(found.json())
-    monkeypatch.setattr("tidegate.replay._ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("tidegate.scenario.recorded._ROWS_AT_ONCE", 7)
     assert "".join(found.json()) == whole
     assert json.loads(whole)["flows"] == found.frame.select(KEYS).to_dicts()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from shutil import copytree, ignore_patterns
 
 import tidegate
-from tidegate.papers.command import page
+from tidegate.cli.paper import page
 
 
 def ask(folder: Path, package: Path, *arguments: str) -> str:

@@ -8,14 +8,17 @@ from pathlib import Path
 import pytest
 
 from tidegate.errors import UsageError
+from tidegate.grid.workers import Meter
 from tidegate.papers import claims as listed
 from tidegate.papers import perform, verdicts
+from tidegate.papers.case import Case, Search
 from tidegate.papers.deviations import read as read_deviations
+from tidegate.papers.done import Asked
 from tidegate.papers.finders import Of, Side, number, ordering, unchecked
 from tidegate.papers.folder import Folder
-from tidegate.papers.study import Case, Search, Section, Study
+from tidegate.papers.runs import Runs
+from tidegate.papers.study import Section, Study
 from tidegate.papers.verdicts import Circumstances, Exact, Numbers, Ordering, Part, Unchecked, judge
-from tidegate.progress import Meter
 
 
 def claim(kind, value="100", name="toy.table1.a"):
@@ -188,6 +191,8 @@ def toy(tmp_path, monkeypatch):
         "toy_paper",
         cases,
         {"optimum": Search("optimum", fixed, (4, 8, 12), 2, around=1)},
+        ("size_bytes", "start_s", "closed_s"),
+        "A toy",
         {
             "toy.table1.rate": number(Of("cp", "completed_per_s")),
             "toy.table1.better": ordering(Side("FCT none > CP", *fct)),
@@ -225,7 +230,7 @@ class Bar:
 def regenerate(study, place, bar=None, **asked):
     bar = bar or Bar()
     with Folder(place, study) as folder:
-        done = perform.regenerate(study, folder, perform.Asked(**asked), bar, 1)
+        done = perform.regenerate(study, folder, Asked(**asked), bar, 1)
     return done, bar
 
 
@@ -298,7 +303,7 @@ def test_a_text_of_its_own_is_in_the_report_and_its_runs_are_counted(toy, tmp_pa
 
 def test_a_search_goes_from_coarse_to_fine(toy, tmp_path):
     with Folder(tmp_path / "out", toy) as folder:
-        runs = perform.Runs(toy, folder, 3)
+        runs = Runs(toy, folder, 3)
         bar = Bar()
         # coarse: 4, 8, 12 with one seed; fine: the best of them and 2 either side, three seeds,
         # of which one is there already
@@ -312,7 +317,7 @@ def test_a_search_goes_from_coarse_to_fine(toy, tmp_path):
 
 def test_sensitivity_changes_one_setting_at_a_time(toy, tmp_path):
     with Folder(tmp_path / "out", toy) as folder:
-        table = perform.sensitivity(toy, folder, perform.Asked(seeds=2), Bar(), 1)
+        table = perform.sensitivity(toy, folder, Asked(seeds=2), Bar(), 1)
     assert [row.says for row in table] == ["", "10 packets"]
     taken, other = (row.outcomes[0] for row in table)
     assert taken.values != other.values

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tidegate
-from tidegate.plot.style import spread
+from tidegate.show.style import spread
 
 
 @pytest.fixture(scope="module")
 def files():
     from conftest import OVERLOAD
-    from tidegate.plot import pictures
+    from tidegate.show.pictures import pictures
 
     return pictures(tidegate.compare(OVERLOAD, gates=["none", "close-probe"], seeds=2))
 
@@ -48,7 +48,7 @@ def test_svgs_name_every_control_in_text(files):
 
 
 def test_the_same_data_give_the_same_files(overload):
-    from tidegate.plot import pictures
+    from tidegate.show.pictures import pictures
 
     once, again = (pictures(tidegate.compare(overload, gates=["none"], seeds=1)) for _ in range(2))
     assert once == again
@@ -66,7 +66,7 @@ def test_pictures_of_a_link_where_nothing_was_served(overload):
     comparison = tidegate.compare(overload, gates=["none"], seeds=1, settings=settings)
     assert comparison.averages[0]["completed"]["mean"] == 0
 
-    from tidegate.plot import pictures
+    from tidegate.show.pictures import pictures
 
     assert len(pictures(comparison)) == 6
 

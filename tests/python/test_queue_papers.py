@@ -12,10 +12,10 @@ from tidegate.papers.blitz import cases as blitz_cases
 from tidegate.papers.blitz import measures as blitz
 from tidegate.papers.blitz import statements
 from tidegate.papers.claims import matches
+from tidegate.papers.done import needed
 from tidegate.papers.dqm import cases as dqm_cases
 from tidegate.papers.dqm import measures as dqm
-from tidegate.papers.perform import needed
-from tidegate.papers.record import Record
+from tidegate.results.record import Record
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES = {key: load(key) for key in ("dqm", "blitz")}

@@ -191,7 +191,7 @@ def test_knobs_take_whole_numbers_only(overload):
 
 def test_results_are_handed_out_once_and_only_when_the_run_is_over(overload):
     from tidegate import _native
-    from tidegate.scenario import read
+    from tidegate.scenario.document import read
 
     run = _native.Simulation(read(overload).load(), 1)
     with pytest.raises(RuntimeError, match="not over"):

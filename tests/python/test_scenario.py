@@ -6,8 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate import scenario, toml
 from tidegate.errors import TidegateError, UsageError
+from tidegate.scenario import document as scenario
+from tidegate.scenario import overrides, toml
+
+PLAIN = scenario.read("# no port has anything written\n")
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=8)
 VALUES = st.recursive(
@@ -49,7 +52,7 @@ def test_keys_are_read_back_by_tomllib(parts):
     ],
 )
 def test_shorthands_of_gates(text, gate):
-    (cell,) = scenario.gate_cells([text], "bottleneck", {})
+    (cell,) = overrides.law_cells("gate", [text], "bottleneck", PLAIN)
     ((key, value),) = cell.settings
     assert key == "port.bottleneck.gate"
     assert tomllib.loads(f"gate = {value}")["gate"] == gate
@@ -58,33 +61,81 @@ def test_shorthands_of_gates(text, gate):
 
 def test_an_argument_that_a_law_has_no_place_for_is_refused():
     with pytest.raises(UsageError, match="close-probe:5"):
-        scenario.gate_cells(["close-probe:5"], "bottleneck", {})
+        overrides.law_cells("gate", ["close-probe:5"], "bottleneck", PLAIN)
+
+
+PORT = """
+[port.b]
+gate = { law = "close-probe", alpha_min = 10, admit = "syn-ack" }
+queue = { law = "red", min_th = 5, max_th = 15 }
+"""
+
+
+def laws(stage, asked, *settings):
+    document = scenario.read(PORT).having(*settings)
+    cells = overrides.law_cells(stage, asked, "b", document)
+    return [tomllib.loads(f"law = {cell.settings[0][1]}")["law"] for cell in cells]
 
 
 def test_gates_keep_what_belongs_to_the_port_and_the_parameters_of_their_own_law():
     written = {"law": "close-probe", "alpha_min": 10, "admit": "syn-ack"}
-    same, other, none = scenario.gate_cells(["close-probe", "gss-ga", "none"], "b", written)
-    gates = [tomllib.loads(f"gate = {cell.settings[0][1]}")["gate"] for cell in (same, other, none)]
-    assert gates == [written, {"law": "gss-ga", "admit": "syn-ack"}, {"law": "none"}]
+    assert laws("gate", ["close-probe", "gss-ga", "none"]) == [
+        written,
+        {"law": "gss-ga", "admit": "syn-ack"},
+        {"law": "none"},
+    ]
+
+
+def test_queues_keep_the_parameters_of_their_own_law():
+    assert laws("queue", ["drop-tail", "red", "red:max_th=9"]) == [
+        {"law": "drop-tail"},
+        {"law": "red", "min_th": 5, "max_th": 15},
+        {"law": "red", "min_th": 5, "max_th": 9},
+    ]
+
+
+def test_what_is_set_from_outside_counts_as_written():
+    refuse = ("port.b.gate.refuse", '"rst"')
+    assert laws("gate", ["gss-ga"], refuse) == [
+        {"law": "gss-ga", "admit": "syn-ack", "refuse": "rst"}
+    ]
+    whole = ("port.b.gate", '{ law = "gss-ga", admit = "syn" }')
+    assert laws("gate", ["none", "gss-ga"], whole) == [
+        {"law": "none"},
+        {"law": "gss-ga", "admit": "syn"},
+    ]
+
+
+def test_variants_follow_the_rule_of_the_command_line(overload):
+    text = (
+        overload.replace(overload[overload.index("[port.") : overload.index("[traffic.")], PORT)
+        + """
+[variant.same.port.b]
+gate = { law = "close-probe", beta = 0.3 }
+[variant.other.port.b]
+gate = { law = "gss-ga" }
+queue = { law = "drop-tail" }
+[variant.one-key.port.b.gate]
+beta = 0.2
+"""
+    )
+    same, other, one = overrides.variant_cells(scenario.read(text))
+    kept = {"law": "close-probe", "alpha_min": 10, "admit": "syn-ack", "beta": 0.3}
+    assert tomllib.loads(f"gate = {same.settings[0][1]}")["gate"] == kept
+    gate, queue = (tomllib.loads(f"law = {value}")["law"] for _, value in other.settings)
+    assert gate == {"law": "gss-ga", "admit": "syn-ack"}
+    assert queue == {"law": "drop-tail"}
+    assert one.settings == (("port.b.gate.beta", "0.2"),)
 
 
 def test_names_of_ports_are_quoted():
-    (cell,) = scenario.gate_cells(["none"], "bottleneck.reverse", {})
+    (cell,) = overrides.law_cells("gate", ["none"], "bottleneck.reverse", PLAIN)
     assert cell.settings[0][0] == 'port."bottleneck.reverse".gate'
 
 
 def test_split_leaves_brackets_and_quotes_whole():
     text = 'a, { x = 1, y = [2, 3] }, "p,q"'
-    assert scenario.split(text) == ["a", "{ x = 1, y = [2, 3] }", '"p,q"']
-
-
-def test_vary_makes_a_cell_of_each_value():
-    cells = scenario.vary_cells("traffic.web.size.pareto.mean=10kB,30kB")
-    assert [cell.settings for cell in cells] == [
-        (("traffic.web.size.pareto.mean", "10kB"),),
-        (("traffic.web.size.pareto.mean", "30kB"),),
-    ]
-    assert cells[0].says == {"traffic.web.size.pareto.mean": "10kB"}
+    assert overrides.split(text) == ["a", "{ x = 1, y = [2, 3] }", '"p,q"']
 
 
 def test_variants_are_settings(overload):
@@ -98,7 +149,7 @@ gate = { law = "fixed-rate", rate = "9/s" }
 """
     )
     document = scenario.read(text)
-    slow, fixed = scenario.variant_cells(document)
+    slow, fixed = overrides.variant_cells(document)
     assert slow.settings == (("topology.dumbbell.bottleneck.rate", '"5Mbit"'),)
     assert fixed.settings == (("port.bottleneck.gate", '{ law = "fixed-rate", rate = "9/s" }'),)
     assert fixed.says == {"variant": "fixed"}

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from tidegate.cli import app
 from tidegate.papers import load
 from tidegate.papers.claims import matches
-from tidegate.papers.perform import Asked, needed
-from tidegate.papers.record import Record
+from tidegate.papers.done import Asked, needed
 from tidegate.papers.session import measures
+from tidegate.results.record import Record
 
 STUDY = load("session")
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,15 +1,15 @@
 """Every expected number here is worked out by hand from the definitions in results.py."""
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate import results
-from tidegate.results import Window
+from tidegate.results import columns, curves
+from tidegate.results import statistics as results
+from tidegate.results.statistics import Window
 
 NAN = math.nan
 WINDOW = Window(10.0, 20.0)
@@ -176,9 +176,9 @@ def test_the_hash_sees_names_types_values_and_categories():
         {"a": np.array([1.0, np.nextafter(2.0, 3.0)]), "c": base["c"]},
         {"a": base["a"], "c": (base["c"][0], ["x", "z"])},
     ]
-    digests = {results.result_hash(tables(**each)) for each in [base, *others]}
+    digests = {columns.result_hash(tables(**each)) for each in [base, *others]}
     assert len(digests) == 5
-    assert results.result_hash(tables(**base)) == results.result_hash(tables(**base))
+    assert columns.result_hash(tables(**base)) == columns.result_hash(tables(**base))
 
 
 def test_frames_have_nulls_where_nothing_happened_and_words_for_codes():
@@ -186,18 +186,14 @@ def test_frames_have_nulls_where_nothing_happened_and_words_for_codes():
         "closed_s": np.array([1.0, NAN]),
         "law": (np.array([2, 0], np.uint32), ["none", "x", "none"]),
     }
-    frame = results.frame(table)
+    frame = columns.frame(table)
     assert frame["closed_s"].to_list() == [1.0, None]
     assert frame["law"].to_list() == ["none", "none"]
 
 
 def test_distributions_are_of_all_offered_and_of_all_served():
     fct, closed = [4.0, 3.0, 8.5, NAN, NAN, NAN], [12.0, 13.0, 19.5, NAN, NAN, NAN]
-    outcome = SimpleNamespace(
-        scenario=SimpleNamespace(warmup_s=10.0, duration_s=20.0),
-        tables={"flows": flows(fct_s=fct, closed_s=closed)},
-    )
-    got = results.curves(outcome)
+    got = curves.curves(flows(fct_s=fct, closed_s=closed), 10.0, 20.0)
     # Five arrived in the window, two of them finished. Three closed in it: 3, 4 and 8.5 s.
     at_5 = int(np.searchsorted(got.fct_grid_s, 5.0))
     assert got.offered_share[-1] == pytest.approx(2 / 5)

@@ -9,7 +9,7 @@ import pytest
 
 import tidegate
 from tidegate.errors import TidegateError
-from tidegate.store import MANIFEST, Store
+from tidegate.results.store import MANIFEST, Store
 
 
 def beside(folder: Path) -> list[str]:
@@ -99,7 +99,7 @@ def test_an_unwritable_place_is_named(tmp_path, monkeypatch):
     def refuse(**_options):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr("tidegate.store.tempfile.mkdtemp", refuse)
+    monkeypatch.setattr("tidegate.results.store.tempfile.mkdtemp", refuse)
     with pytest.raises(TidegateError, match="Permission denied") as caught:
         Store(tmp_path / "run")
     assert "permissions" in caught.value.remedy

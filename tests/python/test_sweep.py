@@ -11,9 +11,9 @@ import pytest
 
 import tidegate
 from test_cli import start, wait_for
-from tidegate.results import metric_names, metrics
-from tidegate.sweeping import axes as grid
-from tidegate.sweeping.plan import Point, Subject
+from tidegate.grid import axes as grid
+from tidegate.grid.plan import Point, Subject
+from tidegate.results.statistics import metric_names, metrics
 
 RATES = "port.bottleneck.gate.alpha_min"
 QUICK = {"duration": "4s", "warmup": "1s"}
@@ -79,7 +79,9 @@ def test_values_are_numbers_of_one_unit_or_none(values, found):
 
 def test_shards_are_all_runs_once_and_differ_by_one_at_most():
     points = tuple(Point({"k": str(number)}, "", {}) for number in range(6))
-    whole = Subject("x", 0.0, 1.0, ("web",), (), None, {"k": ()}, points, tuple(range(1, 8)))
+    whole = Subject(
+        "sweep", "x", 0.0, 1.0, ("web",), (), None, {"k": ()}, points, tuple(range(1, 8))
+    )
     for count in (1, 2, 3, 4, 5, 43):
         parts = [
             Subject(**{**vars(whole), "shard": (number, count)}).jobs
@@ -421,7 +423,7 @@ def test_other_axes_are_not_mixed_in(made, tmp_path):
 
 
 def test_other_code_is_not_mixed_in(made, monkeypatch, tmp_path):
-    monkeypatch.setattr("tidegate.store.code_hash", lambda: "f" * 40)
+    monkeypatch.setattr("tidegate.results.circumstances.code_hash", lambda: "f" * 40)
     with pytest.raises(
         tidegate.TidegateError, match=r"code: there 2 runs by tidegate .*ffffffffff"
     ):
@@ -464,7 +466,7 @@ def test_two_sweeps_do_not_share_a_folder(command, tmp_path, tidegate):
     wait_for((tmp_path / "s" / "manifest.json").exists)
     second = tidegate(*command, "--out", "s")
     assert second.returncode == 1
-    assert "Another sweep is at work in s" in second.stderr
+    assert "Another command is at work in s" in second.stderr
     assert (tmp_path / "s" / "manifest.json").exists()
     run.send_signal(signal.SIGINT)
     run.communicate(timeout=20)
@@ -529,7 +531,7 @@ def test_parts_of_different_sweeps_are_not_merged(
     assert (other.returncode, "scenario" in other.stderr) == (2, True)
     other = part("seeds", seeds=3)
     assert (other.returncode, "seeds: there 1, 2, 3; here 1, 2" in other.stderr) == (2, True)
-    monkeypatch.setattr("tidegate.store.code_hash", lambda: "f" * 40)
+    monkeypatch.setattr("tidegate.results.circumstances.code_hash", lambda: "f" * 40)
     other = part("code")
     assert (other.returncode, "different code" in other.stderr) == (2, True)
     assert "ffffffffff" in other.stderr
@@ -549,6 +551,6 @@ def test_the_runs_of_a_sweep_are_not_replaced_by_a_single_run(overload, tmp_path
     """What took long is removed by its owner only, never by a command that reuses the name."""
     tidegate.sweep(overload, {RATES: [5, 10]}, seeds=1, settings=QUICK, out=tmp_path / "s")
     kept = sorted(path for path in (tmp_path / "s").rglob("*") if path.is_file())
-    with pytest.raises(tidegate.TidegateError, match="holds the runs of a sweep"):
+    with pytest.raises(tidegate.TidegateError, match="something else than a comparison"):
         tidegate.compare(overload, gates=["none"], seeds=1, settings=QUICK, out=tmp_path / "s")
     assert sorted(path for path in (tmp_path / "s").rglob("*") if path.is_file()) == kept

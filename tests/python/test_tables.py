@@ -6,8 +6,8 @@ import pytest
 from rich.console import Console
 
 import tidegate
-from tidegate import advice
-from tidegate.tables import of_run, shown
+from tidegate.show import hints as advice
+from tidegate.show.tables import of_run, shown
 
 
 @pytest.mark.parametrize(

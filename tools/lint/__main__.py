@@ -3,9 +3,9 @@
 import sys
 from pathlib import Path
 
-from tools.lint import edges, generated, length, links, places
+from tools.lint import edges, generated, length, links, places, rooms
 
-CHECKS = (edges, length, places, links, generated)
+CHECKS = (edges, rooms, length, places, links, generated)
 
 
 def main() -> int:

@@ -56,7 +56,7 @@ def starts() -> list[float]:
 
     from tidegate import _native
 
-    text = files("tidegate").joinpath("scenarios", "yardstick.toml").read_text(encoding="utf-8")
+    text = files("tidegate.results").joinpath("yardstick.toml").read_text(encoding="utf-8")
     scenario = _native.load(text, "yardstick.toml", [("duration", "6s")], {})
     run = _native.Simulation(scenario, SEED)
     while not run.advance(50.0):
@@ -66,9 +66,8 @@ def starts() -> list[float]:
 
 def tidegate() -> dict[str, float]:
     """Run the yardstick in a process of its own, as the peers are."""
-    code = (
-        f"import json; from tidegate.bench import measure; print(json.dumps(measure(seed={SEED})))"
-    )
+    code = "import json; from tidegate.results.yardstick import measure; "
+    code += f"print(json.dumps(measure(seed={SEED})))"
     return run([sys.executable, "-c", code])
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import tidegate
-from tidegate import scenario
+from tidegate.scenario import document as scenario
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = sorted((ROOT / "scenarios").glob("*.toml"))

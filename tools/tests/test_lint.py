@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tools.lint import edges, length, links, places
+from tools.lint import edges, length, links, places, rooms
 
 
 def metadata(**uses: list[str]) -> dict[str, object]:
@@ -50,6 +50,53 @@ def test_an_upward_dependency_is_a_problem(crate: str, used: str) -> None:
 def test_a_crate_without_a_place_in_the_layers_is_a_problem() -> None:
     [problem] = edges.forbidden(metadata(extra=[]))
     assert "no row" in problem
+
+
+def package(root: Path, **files: str) -> Path:
+    """A checkout with a Python package of these modules, `a__b` for `a/b.py`."""
+    for name, text in files.items():
+        path = root / "python" / "tidegate" / f"{name.replace('__', '/')}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return root
+
+
+def test_imports_of_lower_rooms_pass(tmp_path: Path) -> None:
+    root = package(
+        tmp_path,
+        grid__plan="from tidegate import _native\nfrom tidegate.results import store\n",
+        results__store="import tidegate.errors\nfrom .names import slug\n",
+        results__names="",
+        errors="",
+    )
+    assert list(rooms.problems(root)) == []
+
+
+def test_an_import_that_runs_back_up_is_a_problem_even_inside_a_function(tmp_path: Path) -> None:
+    text = "def table():\n    from tidegate.show.tables import of_run\n"
+    [problem] = rooms.problems(package(tmp_path, results__result=text, show__tables=""))
+    assert problem.startswith("python/tidegate/results/result.py:2: must not import")
+    [problem] = rooms.problems(package(tmp_path, results__result="", cli__run="import tidegate\n"))
+    assert problem.startswith("python/tidegate/cli/run.py:1: must not import `tidegate`")
+
+
+def test_circles_are_problems_even_for_the_type_checker_alone(tmp_path: Path) -> None:
+    for_types = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from . import c\n"
+    root = package(
+        tmp_path,
+        grid__a="from tidegate.grid.b import x\n",
+        grid__b=for_types,
+        grid__c="from tidegate.grid import a\n",
+        grid__d="from tidegate.grid import a\n",  # leads into the circle, and is not in it
+    )
+    [problem] = rooms.problems(root)
+    assert problem.startswith("python/tidegate/grid/a.py:1: `tidegate.grid.a` is in a circle")
+    assert problem.endswith("with tidegate.grid.b, tidegate.grid.c")
+
+
+def test_a_module_without_a_room_is_a_problem(tmp_path: Path) -> None:
+    [problem] = rooms.problems(package(tmp_path, attic=""))
+    assert "has no room" in problem
 
 
 def test_a_file_over_600_lines_is_a_problem(tmp_path: Path) -> None:

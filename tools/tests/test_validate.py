@@ -143,7 +143,7 @@ def known_to_ns3() -> set[str]:
     "case", [*CASES, idle(536, 1000), *CASES3, idle3(*IDLE3[0])], ids=lambda case: case.name
 )
 def test_every_document_loads_and_every_setting_is_known(case: Case) -> None:
-    from tidegate.scenario import read
+    from tidegate.scenario.document import read
 
     scenario = read(case.document, None).load()
     assert scenario.duration_s == float(case.settings["until"])

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tidegate.results import Result
+    from tidegate import Result
     from tools.validate.measure import Measures
 
     Pair = tuple[Measures, Measures]

@@ -6,7 +6,6 @@ import io
 from typing import TYPE_CHECKING, Any, cast
 
 from tidegate import _native
-from tidegate.papers import PAPERS
 from tidegate.papers.claims import APART, matches
 from tidegate.papers.verdicts import (
     CALIBRATED,
@@ -22,7 +21,7 @@ from tidegate.papers.verdicts import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tidegate.papers.perform import Done, Varied
+    from tidegate.papers.done import Done, Varied
     from tidegate.papers.study import Grid, Picture, Section, Study
 
 MARKS = {
@@ -61,7 +60,7 @@ def drawn(done: Done, picture: Picture) -> bytes:
     """Render one picture; without a date in it, so that the same data give the same file."""
     import matplotlib as mpl
 
-    from tidegate.plot.style import RULES as LOOK
+    from tidegate.show.style import RULES as LOOK
 
     with mpl.rc_context(cast("Any", LOOK)):
         figure = picture.draw(done.runs)
@@ -102,7 +101,7 @@ def said(outcome: Outcome) -> str:
 
 def _report(done: Done, pictures: dict[str, Picture]) -> str:
     study, outcomes = done.study, done.outcomes
-    lines = [f"# {PAPERS.get(study.key, study.key)}", ""]
+    lines = [f"# {study.title}", ""]
     lines += [f"<!-- Made by `{_made_by(done)}`: change the code, not this page. -->", ""]
     if not done.asked.whole(study):
         lines += [_provisional(done), ""]
@@ -269,7 +268,7 @@ def _made(done: Done) -> list[str]:
 def sensitivity(study: Study, table: Sequence[Varied], seeds: int) -> str:
     """Return the table of some claims under every alternative."""
     claims = [outcome.claim for outcome in table[0].outcomes]
-    lines = [f"# Sensitivity: {PAPERS.get(study.key, study.key)}", ""]
+    lines = [f"# Sensitivity: {study.title}", ""]
     lines += [f"<!-- Made by `tidegate paper {study.key} --sensitivity`. -->", ""]
     lines += [
         f"One setting at a time is changed to its alternative, {seeds} seeds."

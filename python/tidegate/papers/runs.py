@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tidegate.papers.case import Case, Search
     from tidegate.papers.folder import Folder, Job
-    from tidegate.papers.record import Record
-    from tidegate.papers.study import Case, Search, Study
-    from tidegate.scenario import Setting
+    from tidegate.papers.paper import Paper
+    from tidegate.results.record import Record
+    from tidegate.scenario.document import Setting
 
     Floats = NDArray[np.float64]
 
@@ -34,13 +35,13 @@ class Runs:
 
     def __init__(
         self,
-        study: Study,
+        paper: Paper,
         folder: Folder,
         seeds: int,
         changed: Callable[[Case], tuple[Setting, ...]] | None = None,
         instead: Mapping[str, str] | None = None,
     ) -> None:
-        self.study, self.folder, self.seeds = study, folder, seeds
+        self.paper, self.folder, self.seeds = paper, folder, seeds
         self._changed, self._instead = changed, instead or {}
         self._records: dict[str, list[Record]] = {}
         self._values: dict[tuple[str, object], Floats] = {}
@@ -48,7 +49,7 @@ class Runs:
 
     def case(self, key: str) -> Case:
         """Return a case of the study, as it is run here."""
-        return self.adapt(self.study.cases[key])
+        return self.adapt(self.paper.cases[key])
 
     def adapt(self, case: Case) -> Case:
         """Return a case with what is changed here."""
@@ -69,9 +70,9 @@ class Runs:
         return [job for case in cases.values() for job in self.folder.jobs(case, self.seeds)]
 
     def _cases(self, name: str) -> list[Case]:
-        if name not in self.study.searches:
+        if name not in self.paper.searches:
             return [self.case(name)]
-        search = self.study.searches[name]
+        search = self.paper.searches[name]
         coarse = [self.adapt(case) for case in search.grid().values()]
         jobs = [job for case in coarse for job in self.folder.jobs(case, self.seeds)]
         if not all(self.folder.has(job) for job in jobs):
@@ -101,18 +102,18 @@ class Runs:
 
     def fine(self, search: str) -> dict[float, Case]:
         """Return the fine grid of a search, around the best of its coarse one."""
-        what = self.study.searches[search]
+        what = self.paper.searches[search]
         return what.near(self._best(what.grid(), what))
 
     def best(self, search: str) -> tuple[float, Case]:
         """Return the optimum of a search: the value, and its case."""
-        what, grid = self.study.searches[search], self.fine(search)
+        what, grid = self.paper.searches[search], self.fine(search)
         value = self._best(grid, what)
         return value, grid[value]
 
     def curve(self, search: str) -> list[tuple[float, float]]:
         """Return all that a search has tried: value and metric (mean over the seeds there are)."""
-        what = self.study.searches[search]
+        what = self.paper.searches[search]
         both = what.grid() | self.fine(search)
         return sorted((value, self.mean(case, what.metric)) for value, case in both.items())
 

@@ -14,7 +14,7 @@ from tidegate.papers.verdicts import MET, NOT_MET, counts
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from tidegate.papers.perform import Done
+    from tidegate.papers.done import Done
 
 STYLES = {MET: "green", NOT_MET: "red"}
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from tidegate.papers.claims import APART
-from tidegate.results import interval
+from tidegate.results.statistics import interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,6 +17,7 @@ _CHECKS = setup.checks(_this) | statements.checks()
 
 STUDY = Study(
     key="blitz",
+    title="Kim and Farber, A new congestion control framework (Blitz)",
     package="tidegate.papers.blitz",
     cases=CASES,
     searches={},

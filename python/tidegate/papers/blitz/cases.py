@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tidegate.papers.study import Case
+from tidegate.papers.case import Case
 
 if TYPE_CHECKING:
-    from tidegate.scenario import Setting
+    from tidegate.scenario.document import Setting
 
 PACKET, PAYLOAD = 500, 460
 FILES = 2000

@@ -20,7 +20,7 @@ from tidegate.papers.blitz.measures import (
     utilisation,
 )
 from tidegate.papers.study import Picture
-from tidegate.plot.style import GREY, PALETTE
+from tidegate.show.style import GREY, PALETTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -12,8 +12,8 @@ from tidegate.papers.blitz.cases import STEPS, WARMUP_S, key
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tidegate.papers.record import Record
     from tidegate.papers.runs import Floats, Measure, Runs
+    from tidegate.results.record import Record
 
     Measured = Callable[[Record], float]
 

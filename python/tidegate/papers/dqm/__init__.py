@@ -17,6 +17,7 @@ _CHECKS = setup.checks(_this) | single.checks() | classes.checks() | tandem.chec
 
 STUDY = Study(
     key="dqm",
+    title="Kim and Liu, Distributed admission control via dual-queue management",
     package="tidegate.papers.dqm",
     cases=CASES,
     searches={},

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidegate.papers.study import Case
+from tidegate.papers.case import Case
 
 if TYPE_CHECKING:
-    from tidegate.scenario import Setting
+    from tidegate.scenario.document import Setting
 
 CAPACITY_BPS = 100_000.0
 PACKET_BITS = 576 * 8

@@ -30,7 +30,7 @@ from tidegate.papers.dqm.measures import (
 )
 from tidegate.papers.dqm.single import DA, DONE, RTX, SHOWN, TABLE1, D, N
 from tidegate.papers.study import Picture
-from tidegate.plot.style import GREY, PALETTE
+from tidegate.show.style import GREY, PALETTE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,6 +17,7 @@ _CHECKS = setup.checks(_this) | shapes.checks() | statements.checks()
 
 STUDY = Study(
     key="qfcp",
+    title="Pu and Hamdi, QFCP: a router-assisted congestion control mechanism (SITIS 2006)",
     package="tidegate.papers.qfcp",
     cases=CASES,
     searches={},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidegate.papers.study import Case
+from tidegate.papers.case import Case
 
 PROTOCOLS = ("qfcp", "rcp", "xcp", "tcp", "vcp")
 FLOWS: dict[str, tuple[str, ...]] = {"fct": ("web",), "lossy": ("f1",)}

@@ -11,7 +11,7 @@ from tidegate.papers.qfcp import measures as m
 from tidegate.papers.qfcp.cases import BETAS, LOSSES
 from tidegate.papers.qfcp.shapes import FOUR, fct, lossy
 from tidegate.papers.study import Picture
-from tidegate.plot.style import GREY, PALETTE
+from tidegate.show.style import GREY, PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tidegate.papers.record import Record
     from tidegate.papers.runs import Floats, Runs
+    from tidegate.results.record import Record
 
 PAYLOAD, PACKET = 960.0, 1000.0
 SHORT = 100

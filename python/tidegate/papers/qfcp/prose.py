@@ -11,8 +11,8 @@ from tidegate.papers.qfcp.shapes import FOUR, fct
 from tidegate.papers.report import number
 
 if TYPE_CHECKING:
-    from tidegate.papers.record import Record
     from tidegate.papers.runs import Runs
+    from tidegate.results.record import Record
 
 FIVE = (*FOUR, "vcp")
 FCT_CASES = (*(fct(name) for name in FIVE), "fct/rcp-2006", "fct/rcp-own", "fct/without/pacing")

@@ -17,9 +17,11 @@ _CHECKS = setup.checks(_this) | tables.checks() | shapes.checks(_this) | stateme
 
 STUDY = Study(
     key="session",
+    title="Ramesh and Kasera, Best effort session-level congestion control (ICNP 2007)",
     package="tidegate.papers.session",
     cases=CASES,
     searches=SEARCHES,
+    keep=("size_bytes", "start_s", "admitted_s", "data_done_s", "closed_s"),
     checks={f"session.{name}": check for name, check in _CHECKS.items()},
     pictures=PICTURES,
     sections=SECTIONS,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tidegate.papers.study import Case, Search
+from tidegate.papers.case import Case, Search
 
 if TYPE_CHECKING:
-    from tidegate.scenario import Setting
+    from tidegate.scenario.document import Setting
 
 CONTROLS = {"none": "none", "gssga": "gss-ga", "cp": "cp"}
 """Name of a control in the claims, and of its variant in the scenarios."""

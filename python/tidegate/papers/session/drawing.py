@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from tidegate.plot.style import GREY, PALETTE
+from tidegate.show.style import GREY, PALETTE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
 
-    from tidegate.papers.record import Record
+    from tidegate.results.record import Record
 
 ADMITTED, COMPLETED = PALETTE[4], PALETTE[1]
 COLOURS = {"none": GREY, "optimal": PALETTE[2], "gssga": PALETTE[4], "cp": PALETTE[1]}

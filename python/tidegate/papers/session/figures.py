@@ -21,7 +21,7 @@ from tidegate.papers.session.drawing import (
 )
 from tidegate.papers.session.shapes import CELLS, CP, GSS, NC, SWEEP, curve
 from tidegate.papers.study import Picture
-from tidegate.plot.style import GREY
+from tidegate.show.style import GREY
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -149,7 +149,7 @@ def _course(runs: Runs, case: str) -> tuple[list[float], list[float]]:
     """Return what changes in a case, as points of a line."""
     import tomllib
 
-    document = tomllib.loads(runs.study.document(runs.case(case)).load().show())
+    document = tomllib.loads(runs.paper.document(runs.case(case)).load().show())
     first = {
         "arrivals": document["traffic"]["web"]["arrivals"]["poisson"],
         "size": document["traffic"]["web"]["size"]["pareto"]["mean"],

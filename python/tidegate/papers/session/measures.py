@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tidegate.papers.record import Record
+    from tidegate.results.record import Record
 
     Measured = Callable[[Record], float]
 

@@ -22,9 +22,9 @@ from tidegate.papers.session.measures import (
 from tidegate.papers.session.shapes import ALMOST, CP, FLOWS, GSS, NC, NOT_WORSE, SCHEMES
 
 if TYPE_CHECKING:
-    from tidegate.papers.record import Record
     from tidegate.papers.runs import Runs
     from tidegate.papers.study import Check
+    from tidegate.results.record import Record
 
     Parts = dict[str, np.ndarray | list[float]]
 

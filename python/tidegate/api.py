@@ -1,0 +1,246 @@
+"""What Python users call: runs, comparisons and sweeps, with their tables and pictures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tidegate.errors import UsageError
+from tidegate.grid import axes as grid
+from tidegate.grid import plan
+from tidegate.grid.execute import costs, execute
+from tidegate.grid.ledger import Ledger
+from tidegate.grid.measured import Measured, chosen
+from tidegate.grid.merge import merge as together
+from tidegate.results.result import Run
+from tidegate.results.simulate import Law, RateLaw, simulate
+from tidegate.scenario.document import Source, read
+from tidegate.scenario.recorded import Recorded
+from tidegate.scenario.recorded import read as recorded
+from tidegate.show import finished
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from rich.console import RenderableType
+
+    Laws = Mapping[str, Law | RateLaw]
+    Controls = Sequence[str | dict[str, Any]]
+
+__all__ = [
+    "Comparison",
+    "Flows",
+    "Law",
+    "RateLaw",
+    "Result",
+    "Source",
+    "Sweep",
+    "compare",
+    "flows",
+    "merge",
+    "run",
+    "sweep",
+]
+
+
+class Flows(Recorded):
+    """What a packet capture holds."""
+
+    @property
+    def table(self) -> RenderableType:
+        """What was found, for a terminal."""
+        return self.listed()
+
+    def listed(self, rows: int = 10) -> RenderableType:
+        """Return what was found and the first rows, for a terminal."""
+        from tidegate.show.listing import of_flows
+
+        return of_flows(self, rows)
+
+
+class Result(Run):
+    """What one run measured: `summary`, and the frames `flows`, `ports` and `events`."""
+
+    @property
+    def table(self) -> RenderableType:
+        """The summary as a table for a terminal."""
+        from tidegate.show.tables import of_run
+
+        ports = self.outcome.scenario.ports
+        return of_run(self.summary, {name for name, access in ports if access})
+
+
+class _Grid(Measured):
+    @property
+    def table(self) -> RenderableType:
+        """Mean and interval of each setting, for a terminal."""
+        return finished.table(self)
+
+    def csv(self) -> str:
+        """Return the table in long format: a line per setting and metric."""
+        return finished.lines(self)
+
+    def plot(self, folder: str | Path | None = None) -> list[Path]:
+        """Draw the pictures, as PNG and SVG, and return their paths.
+
+        Without a folder they go where the results are, or into `pictures`.
+        """
+        return finished.plot(self, folder)
+
+
+class Comparison(_Grid):
+    """What a comparison measured.
+
+    `rows`: one dict per run, its `settings` and then its summary; `frame`: the
+    same as a Polars frame. `averages`: one dict per column, its `settings` and
+    then mean and 95 % interval over seeds of every metric.
+    """
+
+
+class Sweep(_Grid):
+    """What a sweep measured.
+
+    `rows`: one dict per run, its `settings` and then its summary; `frame`: the
+    same as a Polars frame. `averages`: one dict per setting, its `settings` and
+    then mean and 95 % interval over seeds of every metric. `metrics`: those
+    that tables and pictures show, if they were chosen.
+    """
+
+
+G = TypeVar("G", Comparison, Sweep)
+
+
+def flows(path: str | Path, tick: Callable[[int], None] | None = None) -> Flows:
+    """Read the TCP connections of a packet capture (pcap or pcapng).
+
+    `tick` is told how many bytes have been read. Raises TidegateError where
+    the file cannot be read, is no capture, or holds no TCP.
+    """
+    return Flows(**vars(recorded(path, tick)))
+
+
+def run(
+    source: Source,
+    *,
+    seed: int = 1,
+    settings: Mapping[str, object] | None = None,
+    laws: Laws | None = None,
+) -> Result:
+    """Run one scenario with one seed.
+
+    `source` is a path, the text of a document or nested dicts; `settings`
+    overrides single keys (`{"traffic.web.arrivals.poisson": "200/s"}`); `laws`
+    maps names to laws of your own. Raises ScenarioError, TidegateError, and
+    what a law of your own raises, with its traceback.
+    """
+    return Result(simulate(read(source, settings).load(), seed, laws))
+
+
+def compare(
+    source: Source,
+    *,
+    gates: Controls | None = None,
+    queues: Controls | None = None,
+    vary: str | None = None,
+    seeds: int | Sequence[int] = 5,
+    port: str | None = None,
+    settings: Mapping[str, object] | None = None,
+    laws: Laws | None = None,
+    workers: int | None = None,
+    out: str | Path | None = None,
+) -> Comparison:
+    """Compare controls on identical traffic.
+
+    `source` is a path, the text of a document or nested dicts; along `gates`
+    and `queues` (as on the command line, or dicts; both together are all their
+    pairs), along `vary="KEY=a,b"`, or along its [variant.NAME] tables. `seeds`
+    is how many (1, 2, ...) or which. With `out` the data of every run are kept
+    there at once, and at the end pictures and summary; a second call runs only
+    what is missing, and refuses a folder with another comparison. Raises
+    ScenarioError, TidegateError, and what a law of your own raises.
+    """
+    document = read(source, settings)
+    controls = plan.Controls(gates, queues, port)
+    planned = plan.comparison(document, controls, vary=vary, seeds=seeds, laws=laws)
+    return _execute(planned, Comparison, laws, workers, (), out)
+
+
+def sweep(
+    source: Source,
+    axes: Mapping[str, Sequence[object]] | None = None,
+    *,
+    gates: Controls | None = None,
+    queues: Controls | None = None,
+    seeds: int | Sequence[int] | None = None,
+    port: str | None = None,
+    settings: Mapping[str, object] | None = None,
+    laws: Laws | None = None,
+    workers: int | None = None,
+    out: str | Path | None = None,
+    keep_flows: bool = False,
+    metrics: Sequence[str] = (),
+    shard: str | None = None,
+    mix: bool = False,
+) -> Sweep:
+    """Run a grid of settings, each with the same seeds.
+
+    `source` is a path, the text of a document or nested dicts. The axes are
+    `axes={"port.bottleneck.gate.rate": ["50/s", "100/s"]}`, `gates` and
+    `queues`, or else those of its table [sweep]; `seeds` is how many (1, 2,
+    ...) or which, by default those of the document, or 10. With `out` every
+    finished run is kept there at once, and a second call runs only what is
+    missing; it refuses to mix runs of another code or scenario unless `mix` is
+    set. `keep_flows` keeps the Parquet files of each run too, `shard="2/8"`
+    runs a part. Raises ScenarioError, TidegateError, and what a law of your own
+    raises.
+    """
+    if keep_flows and out is None:
+        raise UsageError("There is no place to keep the flows.", "Name a folder with `out`.")
+    planned = plan.sweep(
+        read(source, settings),
+        plan.Controls(gates, queues, port),
+        axes=grid.asked(axes or {}),
+        seeds=seeds,
+        laws=laws,
+        shard=None if shard is None else plan.shard_of(shard),
+    )
+    names = chosen(metrics, planned.subject)
+    return _execute(planned, Sweep, laws, workers, names, out, keep_flows=keep_flows, mix=mix)
+
+
+def _execute(
+    planned: plan.Plan,
+    into: type[G],
+    laws: Laws | None,
+    workers: int | None,
+    metrics: Sequence[str],
+    out: str | Path | None,
+    *,
+    keep_flows: bool = True,
+    mix: bool = False,
+) -> G:
+    if out is None:
+        return execute(planned, into, laws=laws, workers=workers, metrics=metrics)
+    with Ledger(out, planned, keep_flows=keep_flows, mix=mix) as ledger:
+        done = execute(planned, into, ledger, laws=laws, workers=workers, metrics=metrics)
+        whole = done.subject.shard is None  # a shard has no table of its own
+        ledger.finish(finished.files(done) if whole else {}, **costs(done))
+        done.folder = ledger.target
+    return done
+
+
+def merge(
+    parts: Sequence[str | Path],
+    out: str | Path,
+    *,
+    metrics: Sequence[str] | str = (),
+    mix: bool = False,
+    partial: bool = False,
+) -> Sweep:
+    """Put the folders of shards together, and write tables and pictures of the whole.
+
+    Raises UsageError if they are parts of different sweeps or made by
+    different code (unless `mix` is set), if a run is in two of them, or if one
+    is in none (unless `partial` is set).
+    """
+    return together(parts, out, Sweep, finished.files, metrics=metrics, mix=mix, partial=partial)

@@ -1,0 +1,103 @@
+"""The command line. Results go to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import warnings
+from typing import Annotated, TextIO
+
+import typer
+
+from tidegate.cli.bench import bench
+from tidegate.cli.compare import compare
+from tidegate.cli.console import INTERRUPTED, TERMINATED, guarded, say
+from tidegate.cli.flows import flows
+from tidegate.cli.merge import merge
+from tidegate.cli.paper import paper
+from tidegate.cli.run import run
+from tidegate.cli.schema import schema
+from tidegate.cli.show import show
+from tidegate.cli.sweep import sweep
+
+app = typer.Typer(
+    help="A laboratory for congestion control in the network.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for _command in (run, show, compare, sweep, merge, paper, bench, flows, schema):
+    app.command()(guarded(_command))
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from tidegate._native import __version__
+
+        typer.echo(f"tidegate {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Take the options that stand before a command."""
+
+
+class _Stopped(KeyboardInterrupt):
+    """Ctrl-C, as a class of its own.
+
+    The interpreter marks a plain KeyboardInterrupt that passes through `exec`
+    of a text (as importing a dataclass does) and in the end kills the process
+    by the signal, though the exception was handled; it does not mark a subclass.
+    """
+
+
+def _interrupted(_signal: int, _frame: object) -> None:
+    raise _Stopped
+
+
+def _terminated(_signal: int, _frame: object) -> None:
+    raise SystemExit(TERMINATED)
+
+
+def _warned(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Print a warning of our own like any other message."""
+    from tidegate.errors import TidegateWarning
+
+    if issubclass(category, TidegateWarning):
+        say(f"tidegate: {message}.")
+    else:
+        (file or sys.stderr).write(
+            warnings.formatwarning(message, category, filename, lineno, line)
+        )
+
+
+def main() -> None:
+    """Run the command line."""
+    # As an exception, so that temporary folders are removed on the way out.
+    signal.signal(signal.SIGTERM, _terminated)
+    # Left alone where it is ignored, as under `nohup` or in the background of a shell.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupted)
+    warnings.showwarning = _warned
+    try:
+        app()
+    except KeyboardInterrupt:
+        say("Interrupted; nothing was written.")
+        raise SystemExit(INTERRUPTED) from None
+
+
+if __name__ == "__main__":
+    main()

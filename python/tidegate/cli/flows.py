@@ -1,0 +1,50 @@
+"""`tidegate flows`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tidegate.cli.console import Json, say, stderr, stdout
+
+
+def flows(
+    file: Annotated[
+        Path, typer.Argument(metavar="CAPTURE", help="A packet capture (pcap or pcapng).")
+    ],
+    csv: Annotated[
+        Path | None,
+        typer.Option("--csv", metavar="FILE", help="Write the flows as a table to replay."),
+    ] = None,
+    rows: Annotated[int, typer.Option(min=0, help="Number of flows to list.")] = 10,
+    as_json: Json = False,
+) -> None:
+    """List the TCP connections of a packet capture, as a scenario would replay them."""
+    from tidegate.cli import progress
+    from tidegate.errors import from_os
+    from tidegate.scenario import recorded
+    from tidegate.show import hints
+    from tidegate.show.listing import of_flows
+
+    size = file.stat().st_size if file.is_file() else 0
+    with progress.reading(stderr(), file.name, size) as tick:
+        found = recorded.read(file, tick)
+    if csv is not None:
+        try:
+            csv.write_bytes(found.csv)
+        except OSError as error:
+            csv.unlink(missing_ok=True)
+            raise from_os("write the flows to", csv, error) from error
+    if as_json:
+        for piece in found.json():
+            typer.echo(piece, nl=False)
+        typer.echo()
+    else:
+        stdout().print(of_flows(found, rows))
+    if found.broken is not None:
+        say(f"tidegate: {file}: {found.broken}.\nWhat was read up to there is kept.")
+    if csv is not None:
+        say(f"Flows as a table: {csv}")
+    say(hints.after_flows(found, str(csv or file)))

@@ -1,0 +1,41 @@
+"""What `tidegate compare` and `tidegate sweep` have in common: runs under a progress bar."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidegate.cli.console import say, stderr
+from tidegate.cli.keeping import keeping, name_damaged
+
+if TYPE_CHECKING:
+    from tidegate.grid.ledger import Ledger
+    from tidegate.grid.measured import Measured
+
+
+def fill(ledger: Ledger, workers: int | None, metrics: tuple[str, ...] = ()) -> Measured:
+    """Run what is missing, and write the files of the whole."""
+    from tidegate.cli import progress
+    from tidegate.grid.execute import costs, execute
+    from tidegate.grid.measured import Measured
+    from tidegate.show import finished
+
+    planned, subject = ledger.plan, ledger.plan.subject
+    total, missing = len(subject.jobs), ledger.missing
+    name_damaged(ledger)
+    with keeping(ledger, ledger.kept, total):
+        if ledger.found:
+            say(f"{len(ledger.found)} of {total} runs are there already; {len(missing)} to go.")
+        title, seconds = subject.name, planned.simulated_s(missing)
+        with progress.bar(stderr(), title, len(missing), seconds) as meter:
+            done = execute(
+                planned,
+                Measured,
+                ledger,
+                workers=workers,
+                metrics=metrics,
+                report=meter.report,
+                finished=meter.finished,
+            )
+        whole = subject.shard is None  # a shard has no table of its own
+        ledger.finish(finished.files(done) if whole else {}, **costs(done))
+    return done

@@ -1,0 +1,44 @@
+"""What becomes of finished runs when a command breaks off."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import typer
+
+from tidegate.cli.console import INTERRUPTED, say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tidegate.results.folder import RunFolder
+
+
+def name_damaged(folder: RunFolder) -> None:
+    """Name the files that were found broken; what they belong to is done again."""
+    from tidegate.results.store import display
+
+    for path in folder.damaged:
+        say(f"Damaged, and done again: {display(path)}")
+    folder.damaged.clear()
+
+
+@contextmanager
+def keeping(folder: RunFolder, kept: Callable[[], int], total: int | None = None) -> Iterator[None]:
+    """Say what is kept if a command breaks off, and leave quietly on Ctrl-C."""
+    from tidegate.results.store import display
+
+    try:
+        yield
+    except BaseException as error:
+        number = kept()
+        if number:
+            runs = f"{number} of {total} runs" if total is not None else f"{number} runs"
+            place = display(folder.target)
+            say(f"{runs} are kept in {place}; the same command goes on there.")
+        if not isinstance(error, KeyboardInterrupt):
+            raise
+        if not number:
+            say("Interrupted before the first run was over; nothing was written.")
+        raise typer.Exit(INTERRUPTED) from None

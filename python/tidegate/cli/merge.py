@@ -1,0 +1,47 @@
+"""`tidegate merge`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tidegate.cli.console import Json, print_json, say, stdout
+from tidegate.cli.options import Metrics
+
+
+def merge(
+    parts: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of the shards.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the whole sweep.")],
+    metrics: Metrics = None,
+    mix: Annotated[
+        bool, typer.Option("--mix", help="Take parts made by different code as they are.")
+    ] = False,
+    partial: Annotated[
+        bool,
+        typer.Option(
+            "--partial", help="Merge although runs are missing; sweep goes on from there."
+        ),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Put the shards of a sweep together: the same table as of the whole sweep.
+
+    Refuses parts that do not belong together, that overlap, or that leave gaps.
+    """
+    from tidegate.grid.measured import Measured
+    from tidegate.grid.merge import merge as together
+    from tidegate.results.store import display
+    from tidegate.show import finished
+
+    done = together(
+        parts, out, Measured, finished.files, metrics=metrics or (), mix=mix, partial=partial
+    )
+    if as_json:
+        print_json(done.document())
+    else:
+        stdout().print(finished.table(done))
+    if not done.complete:
+        say(f"{len(done.subject.jobs) - len(done.rows)} runs are missing.")
+    say(f"Data, pictures (PNG, SVG) and table: {display(out.absolute())}")

@@ -1,0 +1,59 @@
+"""What several commands share: options, the scenario, and the default folder."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tidegate.cli.console import stderr
+
+if TYPE_CHECKING:
+    from tidegate.scenario.document import Document
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A scenario (TOML).")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Override one key; may be repeated."),
+]
+Port = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The port that --gate and --queue are about; default the bottleneck.",
+    ),
+]
+Metrics = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LIST",
+        help="Metrics to show, as named in --json: fct_p99_s,bottleneck.utilisation.",
+    ),
+]
+
+
+def document(file: Path, settings: list[str] | None) -> Document:
+    """Return the scenario with what is set on the command line."""
+    from tidegate.scenario.document import read, setting
+
+    return read(file).having(*(setting(each) for each in settings or []))
+
+
+def colour() -> bool:
+    """Tell whether messages of the native module may have colours."""
+    return stderr().is_terminal
+
+
+def named(text: str | None) -> list[str] | None:
+    """Return the names of a list such as `none,close-probe`."""
+    from tidegate.scenario.overrides import split
+
+    return None if text is None else split(text)
+
+
+def default_folder(name: str, command: str) -> Path:
+    """Return the folder for results that is called after the scenario."""
+    slug = re.sub(r"[\W_]+", "-", name.lower()).strip("-") or "scenario"
+    return Path("out") / f"{slug}-{command}"

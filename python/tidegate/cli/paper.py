@@ -1,0 +1,123 @@
+"""`tidegate paper`."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tidegate.cli.console import Json, Workers, print_json, say, stderr, stdout
+from tidegate.cli.keeping import keeping, name_damaged
+
+if TYPE_CHECKING:
+    from tidegate.papers.done import Asked, Done
+    from tidegate.papers.folder import Folder
+    from tidegate.papers.study import Study
+
+Key = Annotated[str | None, typer.Argument(metavar="[KEY]", help="A paper; without it a list.")]
+Only = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="ID",
+        help="Claims or a figure, as in table4, table1.admit65.fct or fig2; may be repeated.",
+    ),
+]
+
+
+def paper(
+    key: Key = None,
+    only: Only = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Tables and figures alone, few seeds: about a minute.")
+    ] = False,
+    sensitivity: Annotated[
+        bool,
+        typer.Option(
+            "--sensitivity", help="The table of what hangs on each guess, in place of the claims."
+        ),
+    ] = False,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Number of seeds; default the paper's, at least 5.")
+    ] = None,
+    workers: Workers = None,
+    mix: Annotated[
+        bool, typer.Option("--mix", help="Take runs of other code as they are.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for runs, gone on with; default out/paper-KEY."),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Copy report and pictures there too; default papers/KEY of a checkout, if the"
+            " whole paper was asked for.",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Regenerate tables and figures of a paper: paper beside measured, claim by claim.
+
+    Finished runs are kept: after Ctrl-C, or when only claims have changed, the
+    same command runs what is missing and nothing else.
+    """
+    from tidegate import papers
+    from tidegate.cli import progress
+    from tidegate.papers import perform
+    from tidegate.papers import report as report_of
+    from tidegate.papers.done import Asked
+    from tidegate.papers.folder import Folder
+
+    if key is None:
+        for name, title in papers.PAPERS.items():
+            typer.echo(f"{name}: {title}")
+        return
+    study = papers.load(key)
+    asked = Asked(tuple(only or ()), quick, seeds)
+    bar = partial(progress.bar, stderr())
+    asked.claims(study)  # a name that fits nothing is refused before a folder is made
+    place = out or Path("out") / f"paper-{key}"
+    with Folder(place, study, mix=mix) as folder, keeping(folder, folder.count):
+        if sensitivity:
+            perform.sensitivity(study, folder, asked, bar, workers)
+            _copy([report_of.SENSITIVITY], folder, report, asked, study)
+            return
+        done = perform.regenerate(study, folder, asked, bar, workers)
+        name_damaged(folder)
+        _end(done, folder, report, as_json)
+
+
+def _end(done: Done, folder: Folder, report: Path | None, as_json: bool) -> None:
+    from tidegate.papers.tables import of_outcomes
+
+    if as_json:
+        print_json(done.document())
+    else:
+        stdout().print(of_outcomes(done))
+    new = f", {done.ran} of them new" if done.ran else ", none of them new"
+    say(f"{done.runs.cost['runs']:.0f} runs{new}; {done.wall_s:.0f} s.")
+    _copy(done.files, folder, report, done.asked, done.study)
+
+
+def page(key: str) -> Path | None:
+    """Return where a checkout keeps the report of a paper, or None if this is none."""
+    here = Path("papers") / key
+    return here if (here / "claims.csv").is_file() else None
+
+
+def _copy(
+    names: list[str], folder: Folder, report: Path | None, asked: Asked, study: Study
+) -> None:
+    from tidegate.papers import perform
+    from tidegate.results.store import display
+
+    place = report
+    if place is None and asked.whole(study):
+        place = page(study.key)
+    if place is not None:
+        perform.copied(names, folder, place)
+    last = "REPORT.md" if "REPORT.md" in names else names[-1]
+    say(f"Report: {display((place or folder.target) / last)}. Runs: {display(folder.target)}")

@@ -1,0 +1,100 @@
+"""`tidegate run`."""
+
+from __future__ import annotations
+
+import functools
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tidegate.cli.console import Json, print_json, say, stderr, stdout
+from tidegate.cli.options import File, Set, colour, default_folder, document
+
+if TYPE_CHECKING:
+    from tidegate._native import Scenario
+    from tidegate.results.simulate import Capture
+    from tidegate.results.store import Store
+
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Folder for results; default out/SCENARIO-run, numbered where another run is there.",
+    ),
+]
+
+
+def run(
+    file: File,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 1,
+    pcap: Annotated[
+        str | None,
+        typer.Option(metavar="PORT", help="Write what a port sends to PORT.pcap, for Wireshark."),
+    ] = None,
+    settings: Set = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Run a scenario once: a summary table, and the data in a folder."""
+    from tidegate.cli import progress
+    from tidegate.results.keep import whole, write_run
+    from tidegate.results.simulate import simulate
+    from tidegate.results.statistics import summarise
+    from tidegate.results.store import Store
+    from tidegate.show import hints
+    from tidegate.show.tables import of_run
+
+    asked = document(file, settings)
+    contents = asked.contents(colour=colour())
+    scenario = asked.load(colour=colour(), files=contents)
+    about = _about(scenario, seed, contents)
+    folder = out or default_folder(scenario.name, "run")
+    same = functools.partial(_same, about, set() if pcap is None else {_file(pcap)})
+    with Store(folder, replaces=same, numbered=out is None) as store:
+        with progress.bar(stderr(), scenario.name, 1, scenario.duration_s) as meter:
+            capture = None if pcap is None else _capture(pcap, scenario, store)
+            tick = functools.partial(meter.report, 0)
+            outcome = simulate(scenario, seed, tick=tick, capture=capture)
+        summary = summarise(outcome)
+        write_run(store, outcome, summary, whole(outcome), more={"inputs": about["inputs"]})
+        place = store.commit()
+    if as_json:
+        print_json(summary)
+    else:
+        stdout().print(of_run(summary, {name for name, access in scenario.ports if access}))
+    say(f"Data and summary: {place}")
+    say(hints.after_run(scenario, str(file)))
+
+
+def _about(scenario: Scenario, seed: int, contents: dict[str, bytes]) -> dict[str, Any]:
+    """Return what a manifest says of the very same run."""
+    from tidegate.results.circumstances import circumstances, digest
+
+    opening = circumstances("run", scenario.show())
+    return {
+        **{name: opening[name] for name in ("command", "code_hash", "scenario_hash")},
+        "seed": seed,
+        "inputs": {name: digest(content) for name, content in contents.items()},
+    }
+
+
+def _same(about: dict[str, Any], captures: set[str], manifest: dict[str, Any]) -> bool:
+    """Tell whether a folder holds the very same run: to replace it loses nothing."""
+    there = {name for name in manifest.get("files", []) if name.endswith(".pcap")}
+    return there <= captures and all(manifest.get(name) == value for name, value in about.items())
+
+
+def _file(port: str) -> str:
+    """Return the name of the file for what a port sends."""
+    return (re.sub(r"[^A-Za-z0-9._-]+", "-", port).strip(".") or "port") + ".pcap"
+
+
+def _capture(port: str, scenario: Scenario, store: Store) -> Capture:
+    """Return a capture of a port, into a file called after it in the folder of results."""
+    from tidegate.results.simulate import Capture
+    from tidegate.scenario.overrides import require_port
+
+    require_port(port, scenario)
+    return Capture(port, functools.partial(store.append, _file(port)))

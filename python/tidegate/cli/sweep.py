@@ -1,0 +1,97 @@
+"""`tidegate sweep`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tidegate.cli.console import Json, Workers, print_json, say, stdout
+from tidegate.cli.grids import fill
+from tidegate.cli.options import File, Metrics, Port, Set, colour, default_folder, document, named
+
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY=VALUES", help="One axis: KEY=a,b,c or KEY=lo:hi:step; may be repeated."
+    ),
+]
+Shard = Annotated[
+    str | None,
+    typer.Option(metavar="I/N", help="Run part I of N, in its own folder; then tidegate merge."),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR", help="Folder for results, gone on with; default out/SCENARIO-sweep."
+    ),
+]
+
+
+def sweep(
+    file: File,
+    vary: Vary = None,
+    gate: Annotated[
+        str | None, typer.Option(metavar="LIST", help="One more axis: controls, as in compare.")
+    ] = None,
+    queue: Annotated[
+        str | None, typer.Option(metavar="LIST", help="One more axis: queue laws, as in compare.")
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of seeds: 1, 2, ...; default the file's, or 10."),
+    ] = None,
+    port: Port = None,
+    settings: Set = None,
+    workers: Workers = None,
+    metrics: Metrics = None,
+    keep_flows: Annotated[
+        bool, typer.Option("--keep-flows", help="Keep flows, ports and events of every run too.")
+    ] = False,
+    shard: Shard = None,
+    mix: Annotated[
+        bool,
+        typer.Option("--mix", help="Take runs of other code or of another scenario as they are."),
+    ] = False,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Run a grid of settings x seeds on all cores: table with intervals, pictures, data.
+
+    Every finished run is kept at once. After Ctrl-C or a crash the same
+    command runs only what is missing. Without --vary, --gate and --queue the
+    axes are those of the table [sweep] of the file.
+    """
+    from tidegate.grid import axes
+    from tidegate.grid.ledger import Ledger
+    from tidegate.grid.measured import chosen
+    from tidegate.grid.plan import Controls, shard_of
+    from tidegate.grid.plan import sweep as plan
+    from tidegate.results.store import display
+    from tidegate.show import finished
+
+    planned = plan(
+        document(file, settings),
+        Controls(named(gate), named(queue), port),
+        axes=[axes.given(each) for each in vary or []],
+        seeds=seeds,
+        shard=None if shard is None else shard_of(shard),
+        colour=colour(),
+    )
+    subject = planned.subject
+    names = chosen(metrics, subject)
+    part = "" if subject.shard is None else "-{}-of-{}".format(*subject.shard)
+    folder = out or default_folder(subject.name, f"sweep{part}")
+    with Ledger(folder, planned, keep_flows=keep_flows, mix=mix) as ledger:
+        done = fill(ledger, workers, names)
+        place = display(ledger.target)
+    if as_json:
+        print_json(done.document())
+    if subject.shard is not None:
+        say(f"All {len(done.rows)} runs of this shard are in {place}. When all shards are there:")
+        say("tidegate merge DIR... --out DIR")
+        return
+    if not as_json:
+        stdout().print(finished.table(done))
+    say(f"Data, pictures (PNG, SVG) and table: {place}")

@@ -1,0 +1,240 @@
+"""The axes of a grid: keys with their values, and the grid of settings that they span."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from tidegate import _native
+from tidegate.errors import UsageError
+from tidegate.scenario import toml
+from tidegate.scenario.overrides import Cell, law_cells, split, variant_cells
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tidegate.scenario.document import Document, Setting
+
+MOST_VALUES = 10_000
+MOST_SETTINGS = 100_000
+SPEAKING = ("gate", "queue", "variant")
+"""Axes whose values say by themselves what they are of."""
+
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_QUANTITY = re.compile(rf"\s*({_NUMBER})\s*([A-Za-zµ/%][A-Za-zµ/%0-9]*)?\s*")
+_PREFIXES = {
+    "p": 1e-12,
+    "n": 1e-9,
+    "u": 1e-6,
+    "µ": 1e-6,
+    "m": 1e-3,
+    "": 1.0,
+    "k": 1e3,
+    "K": 1e3,
+    "M": 1e6,
+    "G": 1e9,
+    "T": 1e12,
+    "Ki": 2.0**10,
+    "Mi": 2.0**20,
+    "Gi": 2.0**30,
+}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One key with the names of its values, and what each of them sets."""
+
+    key: str
+    values: tuple[str, ...]
+    settings: tuple[tuple[Setting, ...], ...]
+
+
+def given(text: str) -> Axis:
+    """Read `KEY=a,b,c` or `KEY=lo:hi:step`."""
+    name, found, values = text.partition("=")
+    name = name.strip()
+    if not found or not name:
+        raise UsageError(
+            f"Could not understand --vary {text}.",
+            "Write KEY=a,b,c or KEY=lo:hi:step, as in --vary port.bottleneck.gate.beta=0.1:0.5:0.1",
+        )
+    parts = [each for part in split(values) for each in _steps(name, part)]
+    return _axis(name, parts, parts)
+
+
+def asked(axes: Mapping[str, Sequence[object]]) -> list[Axis]:
+    """Return axes as Python hands them in: keys with lists of values."""
+    found = []
+    for key, values in axes.items():
+        if isinstance(values, str) or not hasattr(values, "__iter__"):
+            raise UsageError(
+                f"The axis {key} is not a list of values: {values!r}.",
+                f"Write a list, as in axes={{{key!r}: [{values!r}]}}.",
+            )
+        texts = [value if isinstance(value, str) else toml.inline(value) for value in values]
+        found.append(_axis(key, texts, texts))
+    return found
+
+
+def written(document: Document, *, colour: bool = False) -> tuple[list[Axis], int | None]:
+    """Return the axes of the document's table [sweep], and its number of seeds."""
+    settings = list(document.settings)
+    found, seeds = _native.axes(document.text, document.origin, settings, colour)
+    return [_axis(key, [_named(value) for value in values], values) for key, values in found], seeds
+
+
+def _named(value: str) -> str:
+    """Return what a value in TOML is called: strings without their quotes."""
+    parsed = tomllib.loads(f"value = {value}")["value"]
+    return parsed if isinstance(parsed, str) else value
+
+
+def laws(
+    stage: str, asked_for: Sequence[str | dict[str, Any]], port: str, document: Document
+) -> Axis:
+    """Return the axis of laws at a stage of a port; see `overrides.law_cells`."""
+    return _of(stage, law_cells(stage, asked_for, port, document))
+
+
+def variants(document: Document) -> list[Axis]:
+    """Return the axis of the document's [variant.NAME] tables, if it has any."""
+    found = variant_cells(document)
+    return [_of("variant", found)] if found else []
+
+
+def _of(key: str, found: Sequence[Cell]) -> Axis:
+    return _checked(
+        Axis(key, tuple(cell.label for cell in found), tuple(cell.settings for cell in found))
+    )
+
+
+def _axis(key: str, names: Sequence[str], values: Sequence[str]) -> Axis:
+    return _checked(Axis(key, tuple(names), tuple(((key, value),) for value in values)))
+
+
+def _checked(axis: Axis) -> Axis:
+    if not axis.values:
+        raise UsageError(
+            f"The axis {axis.key} has no values.", "Give it one or more, as in KEY=a,b,c."
+        )
+    if len(axis.values) > MOST_VALUES:
+        raise UsageError(
+            f"The axis {axis.key} has {len(axis.values)} values, more than {MOST_VALUES}.",
+            "Take a larger step.",
+        )
+    twice = sorted({value for value in axis.values if axis.values.count(value) > 1})
+    if twice:
+        raise UsageError(
+            f"The axis {axis.key} has {', '.join(twice)} more than once.", "Name each value once."
+        )
+    return axis
+
+
+def _steps(key: str, text: str) -> list[str]:
+    """Return the values of `lo:hi:step`, both ends included, or the one value that it is."""
+    if ":" not in text or text[0] in "\"'[{":
+        return [text]
+    found = [_QUANTITY.fullmatch(part) for part in text.split(":")]
+    units = {each[2] for each in found if each is not None and each[2]}
+    if len(found) != 3 or None in found or len(units) > 1:
+        raise UsageError(
+            f"Could not understand {text} on the axis {key}.",
+            "Write lo:hi:step with one unit, as in 20ms:100ms:20ms; put quotes around text.",
+        )
+    low, high, step = (Decimal(each[1]) for each in found if each is not None)
+    count = int((high - low) / step) + 1 if step else 0
+    if count < 1:
+        raise UsageError(
+            f"{text} on the axis {key} has no values.",
+            "Write lo:hi:step with a step that leads from lo to hi.",
+        )
+    if count > MOST_VALUES:
+        raise UsageError(
+            f"{text} on the axis {key} makes {count} values, more than {MOST_VALUES}.",
+            "Take a larger step.",
+        )
+    unit = units.pop() if units else ""
+    return [f"{_plain(low + number * step)}{unit}" for number in range(count)]
+
+
+def _plain(number: Decimal) -> str:
+    """Return a number without exponent and without zeros that say nothing."""
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def cells(axes: Sequence[Axis]) -> list[Cell]:
+    """Return one cell per point of the grid, the last axis running fastest."""
+    keys = [axis.key for axis in axes]
+    twice = sorted({key for key in keys if keys.count(key) > 1})
+    if twice:
+        raise UsageError(f"There are two axes {', '.join(twice)}.", "Name each key once.")
+    if not axes:
+        raise UsageError(
+            "There is nothing to sweep.",
+            "Give --vary KEY=a,b,c, --gate LIST, --queue LIST, or a table [sweep] in the file.",
+        )
+    points = prod(len(axis.values) for axis in axes)
+    if points > MOST_SETTINGS:
+        raise UsageError(
+            f"The axes make {points} settings, more than {MOST_SETTINGS}.",
+            "Take fewer values, or sweep one part after the other.",
+        )
+    spans = [list(zip(axis.values, axis.settings, strict=True)) for axis in axes]
+    return [_cell(keys, chosen) for chosen in product(*spans)]
+
+
+def _cell(keys: Sequence[str], chosen: Iterable[tuple[str, tuple[Setting, ...]]]) -> Cell:
+    says: dict[str, str] = {}
+    settings: list[Setting] = []
+    for key, (value, changes) in zip(keys, chosen, strict=True):
+        says[key] = value
+        settings += changes
+    return Cell(named(says), says, tuple(settings))
+
+
+def named(says: Mapping[str, str]) -> str:
+    """Return the name of a point: its values, with the last word of their keys."""
+    short = shortened(list(says))
+    return " ".join(
+        value if key in SPEAKING else f"{short[key]}={value}" for key, value in says.items()
+    )
+
+
+def shortened(keys: Sequence[str]) -> dict[str, str]:
+    """Return the shortest ends of dotted keys that still tell them apart."""
+    parts = {key: key.split(".") for key in keys}
+    short = {}
+    for key in keys:
+        for length in range(1, len(parts[key]) + 1):
+            end = parts[key][-length:]
+            if sum(other[-length:] == end for other in parts.values()) == 1:
+                short[key] = ".".join(end)
+                break
+        else:
+            short[key] = key
+    return short
+
+
+def numbers(values: Sequence[str]) -> tuple[list[float], str] | None:
+    """Return the values as numbers and their unit, or None if they are not numbers of one.
+
+    Prefixes are taken into account, and the first unit stands: 500ms and 1s
+    are 500 and 1000, in ms.
+    """
+    found = [_QUANTITY.fullmatch(value) for value in values]
+    if not found or None in found:
+        return None
+    pairs = [(float(each[1]), each[2] or "") for each in found if each is not None]
+    units, first = {unit for _, unit in pairs}, pairs[0][1]
+    bases = {first.removeprefix(prefix) for prefix in _PREFIXES}
+    for base in sorted(bases, key=len):
+        known = {f"{prefix}{base}": factor for prefix, factor in _PREFIXES.items()}
+        if units <= known.keys() and (base or len(units) == 1):
+            return [number * (known[unit] / known[first]) for number, unit in pairs], first
+    return None

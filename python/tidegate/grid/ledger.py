@@ -1,0 +1,160 @@
+"""The folder of a comparison or a sweep: which of its runs are there, and which are missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tidegate.errors import UsageError
+from tidegate.grid.differences import foreign, unlike
+from tidegate.grid.plan import Subject
+from tidegate.results.circumstances import circumstances
+from tidegate.results.folder import RUNS, Busy, RunFolder
+from tidegate.results.keep import whole
+from tidegate.results.store import MANY, Occupied, display, numbered, read_manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tidegate.grid.plan import Job, Plan
+    from tidegate.results.keep import Kept
+    from tidegate.results.simulate import Outcome
+
+FLOWS = "flows.parquet"
+
+
+class Unlike(UsageError):
+    """A folder holds runs of something else than what is asked for."""
+
+
+class Ledger(RunFolder):
+    """The folder of a grid under way."""
+
+    def __init__(
+        self, target: str | Path, plan: Plan, *, keep_flows: bool = True, mix: bool = False
+    ) -> None:
+        super().__init__(target, plan.subject.command)
+        self.plan = plan
+        self.keep_flows = keep_flows
+        try:
+            former = _subject(self.former)
+            self.found = self._found()
+            if not mix:
+                self._refuse_others(former)
+            self._clear_out_of_date()
+            self.manifest(complete=False)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    @property
+    def missing(self) -> list[Job]:
+        """The runs that are still to be done, in their order."""
+        return [job for job in self.plan.subject.jobs if job not in self.found]
+
+    def kept(self) -> int:
+        """Return how many of the planned runs are there now."""
+        jobs = self.plan.subject.jobs
+        return sum((self._folder(job) / "manifest.json").exists() for job in jobs)
+
+    def keep_run(self, job: Job, outcome: Outcome, summary: Mapping[str, Any]) -> None:
+        """Save a run; any thread may call this."""
+        point = self.plan.subject.points[job[0]]
+        more = {"settings": point.says, "inputs": point.inputs, "laws": self.plan.subject.laws}
+        tables = whole(outcome) if self.keep_flows else {}
+        self.keep(self._folder(job), outcome, summary, tables, more)
+
+    def finish(self, files: Mapping[str, bytes], **costs: float) -> Path:
+        """Write the files of the whole, and that it is complete; return where that is."""
+        for name, content in files.items():
+            self.write(name, content)
+        self.manifest(complete=True, **costs)
+        return display(self.target)
+
+    def manifest(self, *, complete: bool, **costs: float) -> None:
+        """Write the manifest anew."""
+        content = manifest_of(self.plan.effective, self.plan.subject, complete=complete)
+        self.write_manifest(content | costs)
+
+    def _folder(self, job: Job) -> Path:
+        return self.place(self.plan.subject.points[job[0]].folder, job[1])
+
+    def _found(self) -> dict[Job, Kept]:
+        found = {}
+        for job in self.plan.subject.jobs:
+            run = self.find(self._folder(job), job[1])
+            if run is not None and (FLOWS in run.manifest["files"] or not self.keep_flows):
+                found[job] = run
+        return found
+
+    def _refuse_others(self, former: Subject | None) -> None:
+        if not self.count():
+            return
+        differs = foreign(self.found, self.plan)
+        if former is not None:
+            differs = [*unlike(former, self.plan.subject), *differs]
+        if differs:
+            what = MANY[self.command]
+            raise Unlike(
+                "\n  ".join(
+                    [
+                        f"Will not mix: {display(self.target)} holds runs of"
+                        f" {what.replace('a ', 'another ', 1)}.",
+                        *differs,
+                    ]
+                ),
+                "Choose another folder with --out"
+                + (
+                    ", or take its runs as they are with --mix."
+                    if self.command == "sweep"
+                    else ", or remove that one first."
+                ),
+            )
+
+    def _clear_out_of_date(self) -> None:
+        """Remove tables and pictures of the whole: they will be written anew."""
+        for name in (self.former or {}).get("files", []):
+            path = self.target / str(name)
+            if name != "manifest.json" and path.parent == self.target and path.is_file():
+                self.remove(path)
+
+
+def _subject(manifest: Mapping[str, Any] | None) -> Subject | None:
+    """Return what a manifest says that its runs are of; None: it says nothing."""
+    try:
+        return None if manifest is None else Subject.of(manifest)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def opened(wanted: Path, plan: Plan) -> tuple[Ledger, str]:
+    """Return the first numbered brother of a folder that a plan can go on in, and why not sooner.
+
+    A folder of something else, or in use, is passed over.
+    """
+    why = ""
+    for place in numbered(Path(wanted).absolute()):
+        try:
+            return Ledger(place, plan), why
+        except (Occupied, Busy, Unlike) as error:
+            why = f"{error.what}\nThis one goes to another folder."
+    raise AssertionError("the last one is free")
+
+
+def read_grid(folder: Path, command: str) -> dict[str, Any] | None:
+    """Return the manifest of the grid in a folder, or None if there is no such thing."""
+    manifest = read_manifest(folder)
+    is_one = manifest.get("command") == command and _subject(manifest) is not None
+    return manifest if is_one else None
+
+
+def manifest_of(effective: str, subject: Subject, *, complete: bool) -> dict[str, Any]:
+    """Return what the manifest of a grid holds beside the list of its files."""
+    opening = circumstances(subject.command, effective)
+    return opening | subject.document() | {"complete": complete}
+
+
+__all__ = ["FLOWS", "RUNS", "Ledger", "Unlike", "manifest_of", "opened", "read_grid"]

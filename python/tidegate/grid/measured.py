@@ -1,0 +1,111 @@
+"""What a comparison or a sweep measured: one row per run, averages per setting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+from tidegate.errors import UsageError
+from tidegate.results.statistics import aggregate, metric_names, metrics
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from tidegate.grid.plan import Job, Subject
+    from tidegate.results.curves import Curves
+
+
+@dataclass
+class Measured:
+    """What the runs of a grid measured.
+
+    `rows`: one dict per run, its `settings` and then its summary.
+    `averages`: one dict per setting, its `settings` and then mean and 95 %
+    interval over seeds of every metric.
+    `curves`: of a comparison, what its pictures show of each run, by setting.
+    `metrics`: those that tables and pictures show, if they were chosen.
+    """
+
+    subject: Subject
+    rows: list[dict[str, Any]]
+    averages: list[dict[str, Any]]
+    curves: dict[str, list[Curves]] = field(default_factory=dict)
+    metrics: tuple[str, ...] = ()
+    folder: Path | None = None
+    wall_s: float = 0.0
+
+    @classmethod
+    def of(
+        cls,
+        subject: Subject,
+        summaries: Mapping[Job, Mapping[str, Any]],
+        chosen: Sequence[str] = (),
+        curves: Mapping[Job, Curves] | None = None,
+    ) -> Self:
+        """Put runs together, in the order of the grid, however they came."""
+        done = cls(subject, [], [], metrics=tuple(chosen))
+        for number, point in enumerate(subject.points):
+            jobs = [(number, seed) for seed in subject.seeds if (number, seed) in summaries]
+            mine = [summaries[job] for job in jobs]
+            if mine:
+                done.rows += [{"settings": point.says, **summary} for summary in mine]
+                done.averages.append({"settings": point.says, **aggregate(mine)})
+            if mine and curves:
+                done.curves[point.label] = [curves[job] for job in jobs]
+        return done
+
+    @property
+    def complete(self) -> bool:
+        """Whether every planned run is there."""
+        return len(self.rows) == len(self.subject.jobs)
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU time of all runs."""
+        return float(sum(row["cpu_s"] for row in self.rows))
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """One row per run: the value on each axis, the seed, and every metric.
+
+        A metric that a run does not have, or that is undefined in it, is null.
+        What a run cost in time is left out: it differs from run to run.
+        """
+        import polars as pl
+
+        runs = [metrics(row) for row in self.rows]
+        names = list(dict.fromkeys(name for run in runs for name in run))
+        columns: dict[str, list[Any]] = {
+            key: [row["settings"][key] for row in self.rows] for key in self.subject.axes
+        }
+        columns["seed"] = [row["seed"] for row in self.rows]
+        columns |= {name: [run.get(name) for run in runs] for name in names}
+        columns["result_hash"] = [row["result_hash"] for row in self.rows]
+        return pl.DataFrame(columns, strict=False, infer_schema_length=None)
+
+    def document(self) -> dict[str, Any]:
+        """Return the object that `--json` prints."""
+        return {"rows": self.rows, "table": self.averages}
+
+
+def chosen(names: str | Sequence[str] | None, subject: Subject) -> tuple[str, ...]:
+    """Return the metrics that were asked for, if the runs of a sweep will have them."""
+    asked = [each.strip() for each in names.split(",")] if isinstance(names, str) else names or []
+    known = metric_names(subject.classes, subject.ports)
+    for name in asked:
+        if name not in known:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, known, 3, 0.5)
+            raise UsageError(
+                f"There is no metric {name}.",
+                f"Did you mean {' or '.join(near)}?"
+                if near
+                else "Metrics are the names in --json,"
+                " as in completed_per_s, fct_mean_s or bottleneck.utilisation.",
+            )
+    return tuple(dict.fromkeys(asked))

@@ -1,0 +1,185 @@
+"""The parts of a sweep put together: they must belong together, without overlaps and gaps."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tidegate.errors import TidegateError, UsageError, from_os
+from tidegate.grid.differences import made_by, unlike
+from tidegate.grid.ledger import RUNS, manifest_of, read_grid
+from tidegate.grid.measured import Measured, chosen
+from tidegate.grid.plan import Subject
+from tidegate.results.keep import Damaged, read_run
+from tidegate.results.store import MANIFEST, Store, display
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from tidegate.grid.plan import Job
+    from tidegate.results.keep import Kept
+
+M = TypeVar("M", bound=Measured)
+SHOWN = 20
+"""Runs that a message names."""
+
+
+def merge(
+    parts: Sequence[str | Path],
+    out: str | Path,
+    into: type[M],
+    files: Callable[[M], Mapping[str, bytes]],
+    *,
+    metrics: Sequence[str] | str = (),
+    mix: bool = False,
+    partial: bool = False,
+) -> M:
+    """Put the folders of shards together, and write the files of the whole.
+
+    Raises UsageError if they are parts of different sweeps or made by
+    different code (unless `mix` is set), if a run is in two of them, or if one
+    is in none (unless `partial` is set).
+    """
+    folders = [Path(part).absolute() for part in parts]
+    manifests = [_manifest(folder) for folder in folders]
+    subjects = [Subject.of(manifest).whole() for manifest in manifests]
+    names = chosen(metrics, subjects[0])
+    _same_sweep(folders, subjects, mix=mix)
+    found = [_runs(folder, subjects[0]) for folder in folders]
+    runs = _together(folders, found)
+    if not mix:
+        _same_code(runs, subjects[0])
+    missing = [job for job in subjects[0].jobs if job not in runs]
+    if missing and not partial:
+        raise UsageError(
+            f"{len(missing)} of {len(subjects[0].jobs)} runs are missing:"
+            f"{_listed(missing, subjects[0])}",
+            "Run the shards again that lack them, or merge what there is with --partial.",
+        )
+    done = into.of(subjects[0], {job: run.summary for job, run in runs.items()}, names)
+    with Store(out, over=True) as store:
+        for (number, seed), run in runs.items():
+            _copy(run, store, _place(subjects[0], (number, seed)))
+        _finish(store, done, files(done), manifests[0])
+        store.commit()
+        done.folder = store.target
+    return done
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    manifest = read_grid(folder, "sweep")
+    if manifest is None:
+        raise TidegateError(
+            f"{display(folder)} holds no sweep.", "Name folders that `tidegate sweep` wrote."
+        )
+    return manifest
+
+
+def _same_sweep(folders: Sequence[Path], subjects: Sequence[Subject], *, mix: bool) -> None:
+    """Refuse parts of different sweeps; with `mix` only those with other axes or seeds."""
+    first = subjects[0]
+    for folder, subject in zip(folders, subjects, strict=True):
+        differs = unlike(subject, first)
+        if subject.seeds != first.seeds:
+            differs.append(f"seeds: there {_seeds(subject)}; here {_seeds(first)}")
+        if not differs and not mix and subject.points != first.points:
+            differs.append("scenario: it differs in what is no axis, or in a file")
+        if not mix and subject.laws != first.laws:
+            differs.append("laws in Python: they differ")
+        if differs:
+            raise UsageError(
+                "\n  ".join(
+                    [
+                        f"{display(folder)} (there) and {display(folders[0])} (here)"
+                        " are not parts of one sweep.",
+                        *differs,
+                    ]
+                ),
+                "Merge only shards of the same command.",
+            )
+
+
+def _seeds(subject: Subject) -> str:
+    seeds = subject.seeds
+    return f"{min(seeds)} to {max(seeds)}" if len(seeds) > 8 else ", ".join(map(str, seeds))
+
+
+def _runs(folder: Path, subject: Subject) -> dict[Job, Kept]:
+    found = {}
+    for number, seed in subject.jobs:
+        with suppress(Damaged):  # counts as missing
+            run = read_run(folder / _place(subject, (number, seed)), seed)
+            if run is not None:
+                found[number, seed] = run
+    return found
+
+
+def _place(subject: Subject, job: Job) -> str:
+    """Return the place of a run below the folder of its sweep."""
+    return f"{RUNS}/{subject.points[job[0]].folder}/seed-{job[1]}"
+
+
+def _together(folders: Sequence[Path], found: Sequence[Mapping[Job, Kept]]) -> dict[Job, Kept]:
+    runs: dict[Job, Kept] = {}
+    for folder, part in zip(folders, found, strict=True):
+        twice = [job for job in part if job in runs]
+        if twice:
+            other = next(each for each, own in zip(folders, found, strict=True) if twice[0] in own)
+            raise UsageError(
+                f"{len(twice)} runs are both in {display(other)} and in {display(folder)}.",
+                "Name every part once, and none that is contained in another.",
+            )
+        runs |= part
+    return runs
+
+
+def _same_code(runs: Mapping[Job, Kept], subject: Subject) -> None:
+    codes = {run.manifest["code_hash"]: made_by(run.manifest) for run in runs.values()}
+    if len(codes) > 1:
+        raise UsageError(
+            "\n  ".join(["Will not mix: the runs were made by different code.", *codes.values()]),
+            "Run the parts again with one build, or take them as they are with --mix.",
+        )
+    for (number, _), run in runs.items():
+        if run.manifest["scenario_hash"] != subject.points[number].scenario_hash:
+            raise UsageError(
+                f"Will not mix: {display(run.folder)} is a run of another scenario.",
+                "Run its part again, or take it as it is with --mix.",
+            )
+
+
+def _listed(missing: Sequence[Job], subject: Subject) -> str:
+    lines = [f"\n  {subject.points[number].label} seed {seed}" for number, seed in missing]
+    more = [f"\n  and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else []
+    return "".join([*lines[:SHOWN], *more])
+
+
+def _copy(run: Kept, store: Store, place: str) -> None:
+    """Copy the files of a run; large ones are linked where the file system can."""
+    try:
+        (store.temporary / place).mkdir(parents=True)
+        for name in [*run.manifest["files"], MANIFEST]:
+            target = store.temporary / place / name
+            try:
+                os.link(run.folder / name, target)
+            except OSError:
+                shutil.copy2(run.folder / name, target)
+    except OSError as error:
+        raise from_os("write", store.target / place, error) from error
+
+
+def _finish(
+    store: Store, done: Measured, files: Mapping[str, bytes], part: Mapping[str, Any]
+) -> None:
+    for name, content in files.items():
+        store.write(name, content)
+    effective = part["effective_scenario"]
+    manifest = manifest_of(effective, done.subject, complete=done.complete) | {
+        "cpu_s": done.cpu_s,
+        "packet_hops": sum(row["packet_hops"] for row in done.rows),
+        "files": [*store.files, RUNS],
+    }
+    store.write_json(MANIFEST, manifest)

@@ -1,0 +1,299 @@
+"""What a comparison or a sweep is about, checked as a whole before its first run starts."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import re
+import sys
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from tidegate import _native
+from tidegate.errors import UsageError
+from tidegate.grid import axes as grid
+from tidegate.results.circumstances import digest
+from tidegate.results.store import folder_name
+from tidegate.scenario.overrides import STAGES, default_port, require_port
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tidegate.grid.axes import Axis
+    from tidegate.results.simulate import Law, RateLaw
+    from tidegate.scenario.document import Document
+    from tidegate.scenario.overrides import Cell
+
+Job: TypeAlias = tuple[int, int]
+"""One run: the number of its point, and its seed."""
+
+SEEDS = 10
+
+
+@dataclass(frozen=True)
+class Point:
+    """One setting of all axes, and what its numbers hang on."""
+
+    says: dict[str, str]
+    scenario_hash: str
+    inputs: dict[str, str]
+
+    @property
+    def folder(self) -> str:
+        """Its folder among the runs: readable, and unlike any other's."""
+        several = repr(sorted(self.says.items())) if len(self.says) > 1 else ""
+        return folder_name(self.label, several)
+
+    @property
+    def label(self) -> str:
+        """What it is called."""
+        return grid.named(self.says)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What the results of a grid are results of; a manifest holds all of it."""
+
+    command: str
+    name: str
+    warmup_s: float
+    duration_s: float
+    classes: tuple[str, ...]
+    ports: tuple[str, ...]
+    port: str | None
+    axes: dict[str, tuple[str, ...]]
+    points: tuple[Point, ...]
+    seeds: tuple[int, ...]
+    laws: dict[str, str] = field(default_factory=dict)
+    shard: tuple[int, int] | None = None
+
+    @property
+    def jobs(self) -> list[Job]:
+        """Every (point, seed) of the whole or of its shard, all points of one seed together.
+
+        The points of each seed are turned by one, so that no shard gets the
+        costly points of every seed; shards differ by one run at most.
+        """
+        count = len(self.points)
+        everything = [
+            ((place + turn) % count, seed)
+            for turn, seed in enumerate(self.seeds)
+            for place in range(count)
+        ]
+        if self.shard is None:
+            return everything
+        number, shards = self.shard
+        return everything[number - 1 :: shards]
+
+    def document(self) -> dict[str, Any]:
+        """Return what a manifest holds of it."""
+        return {
+            "scenario": self.name,
+            "warmup_s": self.warmup_s,
+            "duration_s": self.duration_s,
+            "classes": list(self.classes),
+            "ports": list(self.ports),
+            "port": self.port,
+            "axes": [{"key": key, "values": list(values)} for key, values in self.axes.items()],
+            "points": [
+                {
+                    "settings": point.says,
+                    "scenario_hash": point.scenario_hash,
+                    "inputs": point.inputs,
+                }
+                for point in self.points
+            ],
+            "seeds": list(self.seeds),
+            "laws": self.laws,
+            "shard": None if self.shard is None else list(self.shard),
+        }
+
+    @staticmethod
+    def of(manifest: Mapping[str, Any]) -> Subject:
+        """Read it from a manifest; KeyError, TypeError or ValueError: it is none."""
+        shard = manifest["shard"]
+        return Subject(
+            command=manifest["command"],
+            name=manifest["scenario"],
+            warmup_s=manifest["warmup_s"],
+            duration_s=manifest["duration_s"],
+            classes=tuple(manifest["classes"]),
+            ports=tuple(manifest["ports"]),
+            port=manifest["port"],
+            axes={each["key"]: tuple(each["values"]) for each in manifest["axes"]},
+            points=tuple(
+                Point(each["settings"], each["scenario_hash"], each["inputs"])
+                for each in manifest["points"]
+            ),
+            seeds=tuple(manifest["seeds"]),
+            laws=dict(manifest["laws"]),
+            shard=None if shard is None else (int(shard[0]), int(shard[1])),
+        )
+
+    def whole(self) -> Subject:
+        """Return the sweep that a shard is a part of."""
+        return replace(self, shard=None)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A grid that can be run."""
+
+    subject: Subject
+    scenarios: tuple[_native.Scenario, ...]
+    effective: str
+
+    def simulated_s(self, jobs: Sequence[Job]) -> float:
+        """Return the simulated time of these runs together."""
+        return sum(self.scenarios[point].duration_s for point, _ in jobs)
+
+
+@dataclass(frozen=True)
+class Controls:
+    """Laws that are compared at a port, by the stage that they stand at."""
+
+    gate: Sequence[str | dict[str, Any]] | None = None
+    queue: Sequence[str | dict[str, Any]] | None = None
+    port: str | None = None
+
+    def axes(self, document: Document, about: str) -> list[Axis]:
+        """Return an axis for each stage that was named."""
+        asked = {stage: getattr(self, stage) for stage in STAGES}
+        return [
+            grid.laws(stage, laws, about, document)
+            for stage, laws in asked.items()
+            if laws is not None
+        ]
+
+
+def comparison(
+    document: Document,
+    controls: Controls,
+    *,
+    vary: str | None = None,
+    seeds: int | Sequence[int] = 5,
+    laws: Mapping[str, Law | RateLaw] | None = None,
+    colour: bool = False,
+) -> Plan:
+    """Check every column of a comparison: controls, values of one key, or variants."""
+    stages = [stage for stage in STAGES if getattr(controls, stage)]
+    if stages and vary:
+        raise UsageError(
+            f"Both --{stages[0]} and --vary were given.",
+            "Compare along one of them; tidegate sweep takes both.",
+        )
+    axes = [] if stages else [grid.given(vary)] if vary else grid.variants(document)
+    if not axes and not stages:
+        raise UsageError(
+            "There is nothing to compare.",
+            "Give --gate LIST, --queue LIST, --vary KEY=a,b, or [variant.NAME] tables in the file.",
+        )
+    wanted = controls if stages else replace(controls, gate=None, queue=None)
+    return _plan("compare", document, axes, wanted, seeds, laws, None, colour)
+
+
+def sweep(
+    document: Document,
+    controls: Controls,
+    *,
+    axes: Sequence[Axis] = (),
+    seeds: int | Sequence[int] | None = None,
+    laws: Mapping[str, Law | RateLaw] | None = None,
+    shard: tuple[int, int] | None = None,
+    colour: bool = False,
+) -> Plan:
+    """Check every point of a sweep; axes that are handed in stand instead of the document's."""
+    document.load(colour=colour)
+    in_document, own_seeds = grid.written(document, colour=colour)
+    spans = list(axes)
+    if not spans and all(getattr(controls, stage) is None for stage in STAGES):
+        spans = in_document
+    number = seeds or own_seeds or SEEDS
+    return _plan("sweep", document, spans, controls, number, laws, shard, colour)
+
+
+def _plan(
+    command: str,
+    document: Document,
+    axes: Sequence[Axis],
+    controls: Controls,
+    seeds: int | Sequence[int],
+    laws: Mapping[str, Law | RateLaw] | None,
+    shard: tuple[int, int] | None,
+    colour: bool,
+) -> Plan:
+    """Check every point; ScenarioError for one that makes no scenario, and UsageError."""
+    base = document.load(colour=colour)
+    if controls.port is not None:
+        require_port(controls.port, base)
+    about = controls.port or _port_or_none(base)
+    stages = any(getattr(controls, stage) is not None for stage in STAGES)
+    spans = [*controls.axes(document, about or default_port(base)), *axes] if stages else axes
+    loaded = [_load(document, cell, colour) for cell in grid.cells(spans)]
+    subject = Subject(
+        command=command,
+        name=base.name,
+        warmup_s=base.warmup_s,
+        duration_s=base.duration_s,
+        classes=tuple(base.classes),
+        ports=tuple(name for name, _ in base.ports),
+        port=about,
+        axes={axis.key: axis.values for axis in spans},
+        points=tuple(point for point, _ in loaded),
+        seeds=_seeds(seeds),
+        laws={name: _law_digest(law) for name, law in (laws or {}).items()},
+        shard=shard,
+    )
+    return Plan(subject, tuple(scenario for _, scenario in loaded), base.show())
+
+
+def _load(document: Document, cell: Cell, colour: bool) -> tuple[Point, _native.Scenario]:
+    here = document.having(*cell.settings)
+    try:
+        files = here.contents(colour=colour)
+        scenario = here.load(colour=colour, files=files)
+    except _native.ScenarioError as error:
+        raise _native.ScenarioError(f"{str(error).rstrip()}\nThat is {cell.label}.") from None
+    inputs = {name: digest(content) for name, content in files.items()}
+    return Point(cell.says, digest(scenario.show().encode()), inputs), scenario
+
+
+def _seeds(asked: int | Sequence[int]) -> tuple[int, ...]:
+    numbers = tuple(range(1, asked + 1)) if isinstance(asked, int) else tuple(asked)
+    if not numbers or len(set(numbers)) < len(numbers):
+        raise UsageError("Seeds have to be one or more different numbers.", "Give --seeds 10.")
+    return numbers
+
+
+def _port_or_none(scenario: _native.Scenario) -> str | None:
+    try:
+        return default_port(scenario)
+    except UsageError:
+        return None
+
+
+def _law_digest(law: Law | RateLaw) -> str:
+    """Return a digest of a law's source and of its state before the run."""
+    parts = []
+    module = sys.modules.get(type(law).__module__)
+    for what in (module, type(law)):
+        try:
+            parts.append(inspect.getsource(what).encode() if what is not None else b"")
+        except (OSError, TypeError):
+            parts.append(b"")
+    try:
+        parts.append(pickle.dumps(law, protocol=4))
+    except (pickle.PicklingError, AttributeError, TypeError):
+        parts.append(b"")
+    return digest(b"\0".join(parts))
+
+
+def shard_of(text: str) -> tuple[int, int]:
+    """Read `i/N`."""
+    found = re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*", text)
+    if found is None or not 1 <= int(found[1]) <= int(found[2]):
+        raise UsageError(
+            f"Could not understand --shard {text}.",
+            "Write i/N with i from 1 to N, as in --shard 2/8.",
+        )
+    return int(found[1]), int(found[2])

@@ -1,0 +1,135 @@
+"""What of a paper is asked for, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tidegate.papers import claims as listed
+from tidegate.papers.verdicts import Outcome, counts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tidegate.papers.claims import Claim
+    from tidegate.papers.runs import Runs
+    from tidegate.papers.study import Picture, Section, Study
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What of a paper is to be regenerated, and how thoroughly."""
+
+    only: tuple[str, ...] = ()
+    quick: bool = False
+    seeds: int | None = None
+
+    def seeds_of(self, study: Study) -> int:
+        """Return the number of seeds."""
+        return self.seeds or (study.quick_seeds if self.quick else study.seeds)
+
+    def whole(self, study: Study) -> bool:
+        """Tell whether this is the whole paper, at full scale."""
+        return not self.only and not self.quick and self.seeds_of(study) >= study.seeds
+
+    def claims(self, study: Study) -> list[Claim]:
+        """Return the claims that are asked for; UsageError for a name that fits none."""
+        names = {picture.name for picture in study.pictures}
+        patterns = [each for each in self.only if each not in names or self._claimed(study, each)]
+        found = listed.chosen(study.claims(), patterns) if patterns or not self.only else []
+        if self.quick and not self.only:
+            quick = listed.chosen(study.claims(), study.quick)
+            return [claim for claim in found if claim in quick]
+        return found
+
+    def pictures(self, study: Study) -> list[Picture]:
+        """Return the pictures that are asked for: those named, or those of which all runs are."""
+        if self.only:
+            return [each for each in study.pictures if each.name in self.only]
+        if not self.quick:
+            return list(study.pictures)
+        known = needed(study, self.claims(study))
+        return [each for each in study.pictures if set(each.cases) <= set(known)]
+
+    @staticmethod
+    def _claimed(study: Study, name: str) -> bool:
+        return any(listed.matches(name, claim.id) for claim in study.claims())
+
+
+@dataclass
+class Done:
+    """What came of it."""
+
+    study: Study
+    asked: Asked
+    outcomes: list[Outcome]
+    runs: Runs
+    wall_s: float = 0.0
+    ran: int = 0
+    """Runs that were missing and have been done."""
+    files: list[str] = field(default_factory=list)
+
+    def document(self) -> dict[str, Any]:
+        """Return the object that `tidegate paper --json` prints."""
+        return {
+            "paper": self.study.key,
+            "settings": {
+                "seeds": self.runs.seeds,
+                "quick": self.asked.quick,
+                "only": list(self.asked.only),
+                "taken": {each.key: each.taken for each in self.study.deviations().deviations},
+            },
+            "claims": [_line(self.study, outcome) for outcome in self.outcomes],
+            "counts": counts(self.outcomes),
+        }
+
+
+def command(study: Study, claim: Claim) -> str:
+    """Return the command that repeats one line of the report."""
+    return f"tidegate paper {study.key} --only {claim.short}"
+
+
+def _line(study: Study, outcome: Outcome) -> dict[str, Any]:
+    claim = outcome.claim
+    return {
+        "id": claim.id,
+        "kind": claim.kind,
+        "where": claim.where,
+        "metric": claim.metric,
+        "unit": claim.unit,
+        "paper": claim.value if outcome.paper is None else outcome.paper,
+        "measured": outcome.measured,
+        "low": outcome.low,
+        "high": outcome.high,
+        "verdict": outcome.verdict,
+        "reason": " ".join(each for each in (outcome.reason, outcome.explanation) if each),
+        "parts": list(outcome.parts),
+        "values": list(outcome.values),
+        "command": command(study, claim),
+    }
+
+
+def needed(
+    study: Study,
+    claims: Iterable[Claim],
+    pictures: Iterable[Picture] = (),
+    sections: Iterable[Section] = (),
+) -> list[str]:
+    """Return the names of the cases and searches that all this is taken from."""
+    names: dict[str, None] = {}
+    for section in sections:
+        names |= dict.fromkeys(section.cases)
+    for claim in claims:
+        names |= dict.fromkeys(study.checks[claim.id].cases)
+    for picture in pictures:
+        names |= dict.fromkeys(picture.cases)
+    return list(names)
+
+
+@dataclass(frozen=True)
+class Varied:
+    """The claims of the sensitivity table under one alternative (None: as everywhere else)."""
+
+    what: str
+    says: str
+    outcomes: tuple[Outcome, ...]

@@ -1,0 +1,55 @@
+"""A paper as data: its claims, what departs from it, and what is simulated for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidegate.papers import claims as listed
+from tidegate.papers import deviations as departures
+from tidegate.scenario import document as documents
+from tidegate.scenario.overrides import variant_cells
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from importlib.resources.abc import Traversable
+
+    from tidegate.papers.case import Case, Search
+    from tidegate.papers.claims import Claim
+    from tidegate.papers.deviations import Deviations
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper. `package` is where its data lies beside its code."""
+
+    key: str
+    package: str
+    cases: Mapping[str, Case]
+    searches: Mapping[str, Search]
+    keep: tuple[str, ...]
+    """Columns of finished flows that are saved."""
+
+    @property
+    def folder(self) -> Traversable:
+        """Where its data lies."""
+        return files(self.package)
+
+    def claims(self) -> list[Claim]:
+        """Read its claims."""
+        return listed.read((self.folder / "claims.csv").read_text(encoding="utf-8"))
+
+    def deviations(self) -> Deviations:
+        """Read where it is departed from."""
+        return departures.read((self.folder / "deviations.toml").read_text(encoding="utf-8"))
+
+    def document(self, case: Case) -> documents.Document:
+        """Return the scenario of a case."""
+        path = Path(str(self.folder / "scenarios" / case.scenario))
+        document = documents.read(path)
+        variants = {cell.label: cell.settings for cell in variant_cells(document)}
+        for name in case.variants:
+            document = document.having(*variants[name])
+        return document.having(*case.settings)

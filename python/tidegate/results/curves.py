@@ -1,0 +1,63 @@
+"""What pictures of one run need: distributions of completion times, and rates over time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tidegate.results.statistics import Window
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tidegate.results.statistics import Floats
+
+
+@dataclass(frozen=True)
+class Curves:
+    """What pictures of one run need, small enough to keep for every run.
+
+    `offered_share[i]` is the share of all flows offered in the window that had
+    closed within `fct_grid_s[i]` of their first SYN: it levels off at the
+    share that was served at all. `served_share` is the same of the flows that
+    closed in the window, whose mean and percentiles the tables give.
+    `offered`, `admitted` and `completed` are events per second in bins that
+    end at `times_s`, over the whole run.
+    """
+
+    fct_grid_s: Floats
+    offered_share: Floats
+    served_share: Floats
+    times_s: Floats
+    offered: Floats
+    admitted: Floats
+    completed: Floats
+
+
+def curves(
+    flows: Mapping[str, Any], warmup_s: float, duration_s: float, bin_s: float | None = None
+) -> Curves:
+    """Reduce the flows of a run to its curves; bins are 1 s, or 2 s in runs over 200 s."""
+    window = Window(warmup_s, duration_s)
+    grid = np.asarray(np.geomspace(1e-2, max(duration_s, 1.0), 1500), dtype=np.float64)
+    of_offered = _within(flows["fct_s"][window.has(flows["start_s"])], grid)
+    of_served = _within(flows["fct_s"][window.has(flows["closed_s"])], grid)
+    width = bin_s or (1.0 if duration_s <= 200.0 else 2.0)
+    bins = int(np.ceil(duration_s / width))
+    edges = np.arange(bins + 1, dtype=np.float64) * width
+
+    def rate(times: Floats) -> Floats:
+        counts, _ = np.histogram(times[~np.isnan(times)], edges)
+        return counts.astype(np.float64) / width
+
+    rates = [rate(flows[name]) for name in ("start_s", "admitted_s", "closed_s")]
+    return Curves(grid, of_offered, of_served, edges[1:], *rates)
+
+
+def _within(times: Floats, grid: Floats) -> Floats:
+    """Return the share of all times, NaN included, that are at most each of the grid's."""
+    known = np.sort(times[~np.isnan(times)])
+    counts = np.searchsorted(known, grid, side="right").astype(np.float64)
+    return counts / max(times.size, 1)

@@ -1,0 +1,182 @@
+"""The folder of many runs: it grows run by run, so that no finished run is lost.
+
+    manifest.json          what they are runs of
+    runs/PLACE/seed-N/     one finished run (see keep.py), moved there when whole
+    tables and pictures    once all runs are there
+
+A comparison, a sweep and a paper each have one. It is held by one process at a
+time; a run that is there is finished, and one that is damaged is done again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tidegate.errors import TidegateError, from_os
+from tidegate.results.keep import Damaged, read_run, write_run
+from tidegate.results.store import (
+    MANIFEST,
+    MANY,
+    Occupied,
+    Store,
+    as_json,
+    contents,
+    display,
+    read_manifest,
+    umask,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+    import polars as pl
+
+    from tidegate.results.keep import Kept
+    from tidegate.results.simulate import Outcome
+
+RUNS = "runs"
+
+
+class RunFolder:
+    """A folder of many runs of one command; held by one process at a time."""
+
+    def __init__(self, target: str | Path, command: str) -> None:
+        self.target = Path(os.path.realpath(target))
+        self.command = command
+        self.files: list[str] = []
+        self.damaged: list[Path] = []
+        """What was found broken; the runs that it belongs to count as missing."""
+        umask()  # it can only be read by setting it: before there are threads
+        self.former = self._look()
+        try:
+            self._fresh = not self.target.exists()
+            self.target.mkdir(parents=True, exist_ok=True)
+            self._lock = os.open(self.target, os.O_RDONLY)
+        except OSError as error:
+            raise from_os("make the folder", display(self.target), error) from error
+        try:
+            self._hold()
+            self._clear()
+        except BaseException:
+            self.close()
+            raise
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the folder; if it was made for nothing, remove it."""
+        if self._fresh and not self.count():
+            shutil.rmtree(self.target, ignore_errors=True)
+        os.close(self._lock)
+
+    def count(self) -> int:
+        """Return how many finished runs are there."""
+        return sum(1 for _ in (self.target / RUNS).glob(f"*/seed-*/{MANIFEST}"))
+
+    def place(self, name: str, seed: int) -> Path:
+        """Return the folder of a run."""
+        return self.target / RUNS / name / f"seed-{seed}"
+
+    def find(self, folder: Path, seed: int) -> Kept | None:
+        """Return the run in its folder if it is there whole; note what is damaged."""
+        try:
+            return read_run(folder, seed)
+        except Damaged as damaged:
+            self.damaged.append(damaged.file)
+            return None
+
+    def keep(
+        self,
+        folder: Path,
+        outcome: Outcome,
+        summary: Mapping[str, Any],
+        tables: Mapping[str, pl.DataFrame],
+        more: Mapping[str, object],
+    ) -> None:
+        """Write a run and move it into its place; any thread may call this."""
+        self.remove(folder)  # what is there is damaged, or lacks what is asked for now
+        with Store(folder, over=True) as store:
+            write_run(store, outcome, summary, tables, command=self.command, more=more)
+            store.commit()
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file of the whole, replacing an older one at once."""
+        path = self.target / name
+        beside = path.with_name(f".{path.name}.partial")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            beside.write_bytes(content)
+            beside.replace(path)
+        except OSError as error:
+            raise from_os("write", display(path), error) from error
+        if name not in (*self.files, MANIFEST):
+            self.files.append(name)
+
+    def write_manifest(self, content: Mapping[str, Any]) -> None:
+        """Write the manifest anew."""
+        listed = list(dict.fromkeys([*self.files, RUNS]))
+        self.write(MANIFEST, as_json({**content, "files": listed}))
+
+    def remove(self, folder: Path) -> None:
+        """Remove a run, or a file, that is out of date."""
+        if folder.is_dir() and not folder.is_symlink():
+            shutil.rmtree(folder, ignore_errors=True)
+        else:
+            with suppress(OSError):
+                folder.unlink()
+
+    def _look(self) -> dict[str, Any] | None:
+        """Return the manifest of the runs that lie here; refuse what is something else."""
+        present = contents(self.target)
+        if not present:
+            return None
+        manifest = read_manifest(self.target)
+        if manifest.get("command") == self.command:
+            return manifest
+        if not manifest and RUNS in present and self._runs_are_ours():
+            self.damaged.append(self.target / MANIFEST)
+            return None
+        raise Occupied(
+            f"Will not write into {display(self.target)}: it holds something else than"
+            f" {MANY[self.command]} ({', '.join(sorted(present)[:3])}).",
+            "Choose another folder with --out.",
+        )
+
+    def _runs_are_ours(self) -> bool:
+        """Tell whether at least one run is there and all are of this command."""
+        found = [read_manifest(path) for path in (self.target / RUNS).glob("*/seed-*")]
+        known = {manifest["command"] for manifest in found if manifest}
+        return known == {self.command}
+
+    def _hold(self) -> None:
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._fresh = False
+            raise Busy(
+                f"Another command is at work in {display(self.target)}.",
+                "Wait for it, or choose another folder with --out.",
+            ) from None
+        except OSError:
+            return  # a file system without locks: nothing can be said
+
+    def _clear(self) -> None:
+        """Remove what a process left that was killed."""
+        for path in [*self.target.glob(".*.partial"), *self.target.glob(f"{RUNS}/*/.seed-*.*")]:
+            self.remove(path)
+
+
+class Busy(TidegateError):
+    """A folder for results is in use by another process."""

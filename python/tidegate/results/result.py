@@ -1,0 +1,50 @@
+"""The result of one run: its summary, its tables, and how it is saved."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tidegate.results.columns import frame
+from tidegate.results.keep import whole, write_run
+from tidegate.results.statistics import summarise
+from tidegate.results.store import Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+    from tidegate.results.simulate import Outcome
+
+
+class Run:
+    """What one run measured: `summary`, and the frames `flows`, `ports` and `events`."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        self.outcome = outcome
+        self.summary = summarise(outcome)
+
+    @cached_property
+    def flows(self) -> pl.DataFrame:
+        """One row per flow."""
+        return frame(self.outcome.tables["flows"])
+
+    @cached_property
+    def ports(self) -> pl.DataFrame:
+        """One row per port and sampling interval."""
+        return frame(self.outcome.tables["ports"])
+
+    @cached_property
+    def events(self) -> pl.DataFrame:
+        """One row per decision of a law."""
+        return frame(self.outcome.tables["events"])
+
+    def save(self, folder: str | Path) -> Path:
+        """Write Parquet files, summary.json and manifest.json; return the folder.
+
+        What an earlier `save` of a single run wrote there is replaced, and nothing else.
+        """
+        with Store(folder) as store:
+            write_run(store, self.outcome, self.summary, whole(self.outcome))
+            return store.commit()

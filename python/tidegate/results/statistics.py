@@ -1,0 +1,268 @@
+"""Every mean, percentile and interval of tidegate.
+
+Times are in seconds from the start of the run. The *window* is [warm-up, end
+of the run]. An event (arrival, admission, completion) counts when it falls
+into the window; means and percentiles of completion times are over the flows
+that closed in it. What has not happened is NaN in arrays, null in frames and
+files, None in summaries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from tidegate.results.columns import result_hash, select
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from tidegate.results.simulate import Outcome
+
+    Floats: TypeAlias = NDArray[np.float64]
+
+SMALL_BYTES = 10_000
+"""Flows up to this size count as small in `share_le_10kB`."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """The part of a run that is measured, in seconds."""
+
+    start: float
+    end: float
+
+    @property
+    def length(self) -> float:
+        """Its duration, never zero so that rates stay defined."""
+        return max(self.end - self.start, 1e-12)
+
+    def has(self, times: Floats) -> NDArray[np.bool_]:
+        """Tell which of the times lie inside; NaN does not."""
+        return (times >= self.start) & (times <= self.end)
+
+
+def mean(values: Floats) -> float | None:
+    """Return the arithmetic mean, or None of nothing."""
+    return float(np.mean(values)) if values.size else None
+
+
+def percentile(values: Floats, percent: float) -> float | None:
+    """Return a percentile, linear between order statistics, or None of nothing."""
+    return float(np.percentile(values, percent)) if values.size else None
+
+
+def share(part: float, whole: float) -> float | None:
+    """Return part / whole, or None where there is no whole."""
+    return part / whole if whole else None
+
+
+def jain(rates: Floats) -> float | None:
+    """Return Jain's index of fairness, (sum x)^2 / (n sum x^2): 1 equal, 1/n one takes all."""
+    squares = float(np.sum(rates * rates))
+    return float(np.sum(rates)) ** 2 / (rates.size * squares) if squares else None
+
+
+def interval(values: Iterable[float | None]) -> dict[str, float | None]:
+    """Return mean and 95 % confidence interval over seeds (Student's t).
+
+    Seeds where the metric is undefined are left out. With fewer than two
+    values there is a mean, but nothing can be said about its interval.
+    """
+    known = np.array([value for value in values if value is not None], dtype=float)
+    if known.size == 0:
+        return {"mean": None, "low": None, "high": None}
+    centre = float(np.mean(known))
+    if known.size == 1:
+        return {"mean": centre, "low": None, "high": None}
+    from scipy.special import stdtrit
+
+    deviation = float(np.std(known, ddof=1)) / known.size**0.5
+    half = float(stdtrit(known.size - 1, 0.975)) * deviation
+    return {"mean": centre, "low": centre - half, "high": centre + half}
+
+
+def time_average(begins: Floats, ends: Floats, window: Window) -> float:
+    """Return the time average, over the window, of how many of the spans are under way.
+
+    A span without a begin never was; one without an end lasts beyond the window.
+    """
+    begun = ~np.isnan(begins)
+    first = np.maximum(begins[begun], window.start)
+    last = np.minimum(np.nan_to_num(ends[begun], nan=np.inf), window.end)
+    return float(np.sum(np.maximum(last - first, 0.0))) / window.length
+
+
+def class_statistics(flows: Mapping[str, Any], window: Window) -> dict[str, Any]:
+    """Return the measures of a set of flows.
+
+    Counts of events in the window:
+    `arrived` first SYNs sent, `admitted`, `completed` (closed), `gave_up`;
+    `offered_per_s`, `admitted_per_s`, `completed_per_s` the same per second.
+    State at the end of the run, over all flows ever: `open` admitted and not
+    over, `waiting` neither admitted nor given up.
+    Of the flows that arrived in the window, as things stand at the end of the
+    run: `never_admitted_share`, `unfinished_share` (admitted, not completed)
+    and `completed_share`; together they are 1.
+    Over flows admitted in the window: `wait_p50_s`, `wait_p95_s`, `wait_p99_s`, first
+    SYN to admission.
+    Over flows that closed in the window: `fct_*_s` from the first SYN,
+    `fct_admitted_*_s` from admission, `goodput_mean_bps`, `size_mean_bytes`,
+    `share_le_10kB` (share of sizes up to 10 000 B).
+    Over all flows ever: `retransmitted_packets`, `timeouts`, `delivered_bytes`
+    (in order, so far), and `retransmitted_share` of all data transmissions.
+    `open_mean`: time average of flows between admission and their end.
+    """
+    start, admitted, closed = flows["start_s"], flows["admitted_s"], flows["closed_s"]
+    gave_up = flows["gave_up_s"]
+    in_arrived, in_admitted = window.has(start), window.has(admitted)
+    in_closed, in_gave_up = window.has(closed), window.has(gave_up)
+    never_in, unfinished = np.isnan(admitted), np.isnan(closed) & np.isnan(gave_up)
+    sizes = np.asarray(flows["size_bytes"], dtype=float)[in_closed]
+    sizes = sizes[~np.isnan(sizes)]  # a flow without end that was stopped has none
+    fct, fct_admitted = flows["fct_s"][in_closed], flows["fct_admitted_s"][in_closed]
+    wait = (admitted - start)[in_admitted]
+    sent, again = int(np.sum(flows["sent_packets"])), int(np.sum(flows["retransmitted_packets"]))
+    counts = [int(np.sum(each)) for each in (in_arrived, in_admitted, in_closed, in_gave_up)]
+    arrived = counts[0]
+    return {
+        "arrived": arrived,
+        "admitted": counts[1],
+        "completed": counts[2],
+        "open": int(np.sum(~never_in & unfinished)),
+        "waiting": int(np.sum(never_in & unfinished)),
+        "gave_up": counts[3],
+        "offered_per_s": arrived / window.length,
+        "admitted_per_s": counts[1] / window.length,
+        "completed_per_s": counts[2] / window.length,
+        "never_admitted_share": share(int(np.sum(in_arrived & never_in)), arrived),
+        "unfinished_share": share(int(np.sum(in_arrived & ~never_in & np.isnan(closed))), arrived),
+        "completed_share": share(int(np.sum(in_arrived & ~np.isnan(closed))), arrived),
+        **_spread("wait", wait),
+        "fct_mean_s": mean(fct),
+        **_spread("fct", fct),
+        "fct_admitted_mean_s": mean(fct_admitted),
+        **_spread("fct_admitted", fct_admitted),
+        "goodput_mean_bps": mean(flows["goodput_bps"][in_closed]),
+        "size_mean_bytes": mean(sizes),
+        "share_le_10kB": share(int(np.sum(sizes <= SMALL_BYTES)), sizes.size),
+        "retransmitted_packets": again,
+        "retransmitted_share": share(again, sent),
+        "timeouts": int(np.sum(flows["timeouts"])),
+        "delivered_bytes": int(np.sum(flows["delivered_bytes"])),
+        "open_mean": time_average(admitted, np.fmin(closed, gave_up), window),
+    }
+
+
+def _spread(name: str, values: Floats) -> dict[str, float | None]:
+    return {f"{name}_p{percent}_s": percentile(values, percent) for percent in (50, 95, 99)}
+
+
+def goodputs(flows: Mapping[str, Any], window: Window) -> Floats:
+    """Return the rate that each served flow got, in bit/s, for Jain's index.
+
+    Flows that closed in the window have their goodput; flows still open at
+    the end what was delivered since their first SYN.
+    """
+    closed, start = flows["closed_s"], flows["start_s"]
+    ended = window.has(closed)
+    still = ~np.isnan(flows["admitted_s"]) & np.isnan(closed) & np.isnan(flows["gave_up_s"])
+    still &= start < window.end
+    delivered = np.asarray(flows["delivered_bytes"], dtype=float)[still]
+    rates = delivered * 8.0 / (window.end - start[still])
+    return np.concatenate([flows["goodput_bps"][ended], rates])
+
+
+def port_statistics(totals: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what each port did in the window; counts are packets, times of SYNs included."""
+    codes, names = totals["port"]
+    reasons = [name for name in totals if name.startswith("drops_")]
+    plain = ("syn_arrived", "syn_refused", "syn_dropped", "data_arrived", "data_dropped", "marked")
+    ports = []
+    for row, code in enumerate(codes):
+        port: dict[str, Any] = {"name": names[code]}
+        port |= {name: int(totals[name][row]) for name in plain}
+        port["departed"] = int(totals["departed_packets"][row])
+        port["utilisation"] = float(totals["utilisation"][row])
+        port["queue_mean_packets"] = float(totals["queue_mean_packets"][row])
+        port["drops"] = {name.removeprefix("drops_"): int(totals[name][row]) for name in reasons}
+        ports.append(port)
+    return ports
+
+
+def summarise(outcome: Outcome) -> dict[str, Any]:
+    """Return the summary of one run: the object that `tidegate run --json` prints."""
+    scenario, flows = outcome.scenario, outcome.tables["flows"]
+    window = Window(scenario.warmup_s, scenario.duration_s)
+    codes, names = flows["class"]
+    together = class_statistics(flows, window)
+    if len(names) == 1:
+        classes = [{"name": names[0], **together}]
+    else:
+        classes = [
+            {"name": name, **class_statistics(select(flows, codes == code), window)}
+            for code, name in enumerate(names)
+        ]
+    return {
+        "scenario": scenario.name,
+        "seed": outcome.seed,
+        "duration_s": scenario.duration_s,
+        "warmup_s": scenario.warmup_s,
+        "classes": classes,
+        "all": together,
+        "ports": port_statistics(outcome.tables["port_totals"]),
+        "jain": jain(goodputs(flows, window)),
+        "packet_hops": outcome.packet_hops,
+        "delivered_packets": outcome.delivered_packets,
+        "cpu_s": outcome.cpu_s,
+        "result_hash": result_hash(outcome.tables),
+    }
+
+
+def metrics(summary: Mapping[str, Any]) -> dict[str, float | None]:
+    """Return the numbers of a summary under one flat name each.
+
+    Measures of all flows together have their own name, those of one class
+    (where there are several) or port are prefixed: `web.fct_mean_s`,
+    `bottleneck.utilisation`, `bottleneck.drops.queue_full`.
+    """
+    flat = dict(summary["all"])
+    flat["jain"] = summary["jain"]
+    if len(summary["classes"]) > 1:
+        for each in summary["classes"]:
+            flat |= {f"{each['name']}.{key}": each[key] for key in each if key != "name"}
+    for port in summary["ports"]:
+        name = port["name"]
+        flat |= {f"{name}.{key}": port[key] for key in port if key not in ("name", "drops")}
+        flat |= {f"{name}.drops.{reason}": count for reason, count in port["drops"].items()}
+        refused = share(port["syn_refused"], port["syn_arrived"])
+        flat[f"{name}.syn_refused_share"] = refused
+    return flat
+
+
+def metric_names(classes: Sequence[str], ports: Sequence[str]) -> list[str]:
+    """Return the names that `metrics` gives a run with such classes and ports."""
+    from tidegate import _native
+
+    columns = _native.columns()
+    none: dict[str, Any] = {name: np.zeros(0) for name, *_ in columns["flows"]}
+    every = class_statistics(none, Window(0.0, 1.0))
+    totals: dict[str, Any] = {name: np.zeros(len(ports)) for name, *_ in columns["port_totals"]}
+    totals["port"] = (range(len(ports)), list(ports))
+    nothing = {
+        "all": every,
+        "jain": None,
+        "classes": [{"name": name, **every} for name in classes],
+        "ports": port_statistics(totals),
+    }
+    return list(metrics(nothing))
+
+
+def aggregate(summaries: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float | None]]:
+    """Return mean and interval over seeds of every metric."""
+    each = [metrics(summary) for summary in summaries]
+    return {name: interval(one.get(name) for one in each) for name in each[0]}

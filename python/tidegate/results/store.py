@@ -1,0 +1,287 @@
+"""Folders of results: written beside their place, and moved there when whole."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import io
+import json
+import os
+import re
+import shutil
+import tempfile
+from contextlib import suppress
+from functools import cache
+from glob import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tidegate.errors import TidegateError, from_os
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+    import polars as pl
+
+MANIFEST = "manifest.json"
+MANY = {"compare": "a comparison", "sweep": "a sweep", "paper": "a paper"}
+"""Commands whose folders hold many runs, and what they are runs of."""
+_PLAIN = re.compile(r"[a-z0-9][a-z0-9._=+-]{0,79}")
+_DIGEST = re.compile(r"(?:^|-)[0-9a-f]{8}$")
+
+
+def folder_name(text: str, also: str = "") -> str:
+    """Return a name for a folder that no other text gets, readable as far as can be.
+
+    What is plain stays as it is. Anything else (blanks, capitals, other
+    alphabets, `..`) ends with a digest of the text, and of `also`, which no
+    plain name does: `a b` and `a-b` differ, wherever folders are kept.
+    """
+    if _PLAIN.fullmatch(text) and not _DIGEST.search(text) and not also:
+        return text
+    slug = re.sub(r"[^\w.=+-]+", "-", text).strip("-.")[:60]
+    found = hashlib.blake2b(f"{text}\0{also}".encode(), digest_size=4).hexdigest()
+    return f"{slug}-{found}" if slug else found
+
+
+class Store:
+    """A folder under construction.
+
+    Files go to a hidden temporary folder beside `target`; `commit` moves it
+    into place. Without `commit` nothing is left behind, and what a process
+    left that was killed is removed by the next one. A former single run there
+    is replaced if `replaces` says so of its manifest; otherwise the folder is
+    refused, or, if `numbered`, the next free of NAME-2, NAME-3 ... is taken. A
+    folder that holds anything else is never touched, nor are the many runs of
+    a comparison, a sweep or a paper, unless `over` is set.
+    """
+
+    def __init__(
+        self,
+        target: str | Path,
+        *,
+        replaces: Callable[[dict[str, Any]], bool] | None = None,
+        numbered: bool = False,
+        over: bool = False,
+    ) -> None:
+        # the folder that a symbolic link points to, not the link, is what gets the results
+        self.wanted = Path(os.path.realpath(target))
+        self.replaces, self.numbered, self.over = replaces, numbered, over
+        self.target = self._place()
+        try:
+            self.target.parent.mkdir(parents=True, exist_ok=True)
+            _remove_leftovers(self.target)
+            beside = f".{self.target.name}."
+            made = tempfile.mkdtemp(prefix=beside, suffix=".partial", dir=self.target.parent)
+        except OSError as error:
+            raise from_os("make a folder for results in", self.target.parent, error) from error
+        self.temporary = Path(made)
+        self._lock = _held(self.temporary)
+        self.former = self.temporary.with_suffix(".former")
+        self.files: list[str] = []
+        self.sums: dict[str, str] = {}
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.discard()
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write one file; `name` may contain folders."""
+        path = self.temporary / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        except OSError as error:
+            raise from_os("write", self.target / name, error) from error
+        self.files.append(name)
+        self.sums[name] = checksum(content)
+
+    def append(self, name: str, content: bytes) -> None:
+        """Write the next part of a file that grows while a run goes on."""
+        try:
+            with (self.temporary / name).open("ab") as file:
+                file.write(content)
+        except OSError as error:
+            raise from_os("write", self.target / name, error) from error
+        if name not in self.files:
+            self.files.append(name)
+
+    def write_json(self, name: str, value: object) -> None:
+        """Write one JSON file, readable by people too."""
+        self.write(name, as_json(value))
+
+    def write_frame(self, name: str, table: pl.DataFrame) -> None:
+        """Write one frame as Parquet; through memory, so that a full disk is an OSError."""
+        self.write(name, parquet(table))
+
+    def commit(self) -> Path:
+        """Move the folder into its place; return that place, relative if it is below here."""
+        self.target = self._place()  # somebody may have been quicker
+        try:
+            self.temporary.chmod(0o777 & ~umask())
+            if self.target.exists():
+                self.target.rename(self.former)
+            self.temporary.rename(self.target)
+        except OSError as error:
+            raise from_os("move the results to", self.target, error) from error
+        return display(self.target)
+
+    def discard(self) -> None:
+        """Remove what was written and not committed; undo a move that was broken off."""
+        if self.former.exists() and not self.target.exists():
+            self.former.rename(self.target)
+        shutil.rmtree(self.former, ignore_errors=True)
+        shutil.rmtree(self.temporary, ignore_errors=True)
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _place(self) -> Path:
+        """Return the folder to write: the one that was asked for, or its next number."""
+        if not self.numbered:
+            self._refuse(self.wanted)
+            return self.wanted
+        for place in numbered(self.wanted):
+            try:
+                self._refuse(place)
+            except Occupied:
+                continue
+            return place
+        raise AssertionError("numbers do not end")
+
+    def _refuse(self, target: Path) -> None:
+        """Raise unless the folder is absent, empty, or holds a run that may be replaced."""
+        present = contents(target)
+        if not present:
+            return
+        manifest = read_manifest(target)
+        strangers = sorted(present - _written(manifest))
+        if strangers:
+            raise Occupied(
+                f"Will not replace {display(target)}: it holds what tidegate did not write"
+                f" ({', '.join(strangers[:3])}{', ...' if len(strangers) > 3 else ''}).",
+                "Choose another folder with --out, or move those files away.",
+            )
+        many = MANY.get(str(manifest.get("command")))
+        if many is not None and not self.over:
+            raise Occupied(
+                f"Will not replace {display(target)}: it holds the runs of {many}.",
+                "Choose another folder with --out, or remove that one first.",
+            )
+        if self.replaces is not None and not self.replaces(manifest):
+            raise Occupied(
+                f"Will not replace {display(target)}: it holds another run.",
+                "Choose another folder with --out, or remove that one first.",
+            )
+
+
+class Occupied(TidegateError):
+    """A folder for results holds something that must not be replaced."""
+
+
+def numbered(wanted: Path) -> list[Path]:
+    """Return a folder and its numbered brothers: those there are, and the first free one."""
+    places = [wanted]
+    while places[-1].exists():
+        places.append(wanted.with_name(f"{wanted.name}-{len(places) + 1}"))
+    return places
+
+
+def contents(target: Path) -> set[str]:
+    """Return the names in a folder, none if it is absent; leftovers apart."""
+    try:
+        if not target.exists():
+            return set()
+        return {path.name for path in target.iterdir() if not _LEFT.fullmatch(path.name)}
+    except OSError as error:
+        raise from_os("use the folder", display(target), error) from error
+
+
+_LEFT = re.compile(r"\..*\.(partial|former)")
+
+
+def _held(folder: Path) -> int | None:
+    """Lock a folder for as long as this process lives, where the file system can."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        return None
+    return handle
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove what killed processes left beside a folder; bring back what one had moved away."""
+    for path in target.parent.glob(f".{escape(target.name)}.*.partial"):
+        handle = _held(path)
+        if handle is not None:  # nobody holds it any more
+            shutil.rmtree(path, ignore_errors=True)
+            os.close(handle)
+    for path in target.parent.glob(f".{escape(target.name)}.*.former"):
+        if not path.with_suffix(".partial").exists():
+            with suppress(OSError):
+                if target.exists():
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    path.rename(target)
+
+
+@cache
+def umask() -> int:
+    """Return the process's umask, which can only be read by setting it: not by two threads."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def display(path: Path) -> Path:
+    """Return the path relative to the present folder where it lies below it."""
+    with suppress(ValueError):
+        return path.relative_to(Path.cwd())
+    return path
+
+
+def checksum(content: bytes) -> str:
+    """Return a digest of a file's content."""
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+def as_json(value: object) -> bytes:
+    """Return JSON that is readable by people too."""
+    return (json.dumps(value, indent=2, allow_nan=False) + "\n").encode()
+
+
+def parquet(table: pl.DataFrame) -> bytes:
+    """Return a frame as Parquet."""
+    buffer = io.BytesIO()
+    table.write_parquet(buffer, compression="zstd", statistics=True)
+    return buffer.getvalue()
+
+
+def _written(manifest: dict[str, Any]) -> set[str]:
+    """Return the names, at the top of a folder, that its manifest says tidegate wrote."""
+    try:
+        return {MANIFEST, *(name.split("/")[0] for name in manifest["files"])}
+    except (KeyError, TypeError, AttributeError):
+        return set()
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Return the manifest of tidegate's in a folder, or nothing."""
+    try:
+        content = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) and "tidegate" in content else {}

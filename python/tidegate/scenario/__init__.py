@@ -1,0 +1,1 @@
+"""Scenarios: documents, what overrides them, and flows recorded elsewhere."""

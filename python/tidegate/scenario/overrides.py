@@ -1,0 +1,184 @@
+"""Controls, queues and variants: what the columns of a comparison change in a document.
+
+One rule serves `--gate`, `--queue` and `[variant.NAME]`: what they say of a law
+comes on top of what the document says of the same law. Which packet opens a
+session at a gate, and how one is refused, belong to the port and stay.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tidegate import _native
+from tidegate.errors import UsageError
+from tidegate.scenario import toml
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tidegate.scenario.document import Document, Setting
+
+STAGES = ("gate", "queue")
+"""Stages of a port whose laws are compared."""
+_OF_THE_PORT = {"gate": ("admit", "refuse"), "queue": ()}
+_EXAMPLES = {
+    "gate": "LAW, fixed-rate:RATE, or LAW:FIELD=VALUE, as in close-probe:alpha_min=5",
+    "queue": "LAW or LAW:FIELD=VALUE, as in red:min_th=5:max_th=15",
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One column of a comparison: what it is called and what it changes."""
+
+    label: str
+    says: dict[str, str]
+    settings: tuple[Setting, ...]
+
+
+def law_cells(
+    stage: str, laws: Sequence[str | dict[str, Any]], port: str, document: Document
+) -> list[Cell]:
+    """Return one cell per law of a stage (`gate` or `queue`) of a port."""
+    stands = written(document, port, stage)
+    cells: list[Cell] = []
+    for law in laws:
+        asked = _shorthand(stage, law) if isinstance(law, str) else law
+        label = law if isinstance(law, str) else _label(law)
+        if not isinstance(law, str) and any(label == cell.label for cell in cells):
+            label = _label(law, full=True)
+        value = toml.inline(_upon(stage, asked, stands))
+        cells.append(Cell(label, {stage: label}, ((toml.key("port", port, stage), value),)))
+    return cells
+
+
+def written(document: Document, port: str, stage: str) -> dict[str, Any]:
+    """Return what the document and its overrides say of a stage of a port."""
+    found: dict[str, Any] = document.tables().get("port", {}).get(port, {}).get(stage, {})
+    found = dict(found)
+    for name, value in document.settings:
+        place = _place(name)
+        if place == ["port", port, stage]:
+            whole = _plain(value)
+            found = dict(whole) if isinstance(whole, dict) else {}
+        elif place[:3] == ["port", port, stage] and len(place) == 4:
+            found[place[3]] = _plain(value)
+    return found
+
+
+def _place(name: str) -> list[str]:
+    """Return the parts of a dotted key; a key that is none is left to the native module."""
+    try:
+        table = tomllib.loads(f"{name} = 0")
+    except tomllib.TOMLDecodeError:
+        return [name]
+    parts: list[str] = []
+    while isinstance(table, dict):
+        ((part, table),) = table.items()
+        parts.append(part)
+    return parts
+
+
+def _upon(stage: str, asked: Mapping[str, Any], stands: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is asked for on top of what stands there."""
+    kept = dict(stands) if asked.get("law") == stands.get("law") else {}
+    if asked.get("law") != "none":
+        kept |= {name: stands[name] for name in _OF_THE_PORT[stage] if name in stands}
+    return kept | dict(asked)
+
+
+def _label(law: Mapping[str, Any], *, full: bool = False) -> str:
+    """Return a name for the column: of a law of the caller's own, the one it was given."""
+    name, said = str(law.get("law", "?")), {"law"}
+    if name == "python" and "name" in law and not full:
+        name, said = str(law["name"]), {"law", "name", "limiter"}
+    return ":".join([name, *(f"{key}={value}" for key, value in law.items() if key not in said)])
+
+
+_POSITIONAL = {"fixed-rate": "rate", "python": "name"}
+
+
+def _shorthand(stage: str, text: str) -> dict[str, Any]:
+    """Read `law`, `law:ARG` (fixed-rate:100) or `law:FIELD=VALUE:...`."""
+    law, *arguments = split(text, ":")
+    asked: dict[str, Any] = {"law": law}
+    for argument in arguments:
+        field, named, value = argument.partition("=")
+        if not named:
+            field, value = _POSITIONAL.get(law, ""), argument
+        if not field or not value:
+            raise UsageError(
+                f"Could not understand the {stage} {text}.", f"Write {_EXAMPLES[stage]}."
+            )
+        asked[field] = _plain(value)
+    if law == "fixed-rate" and isinstance(asked.get("rate"), int | float):
+        asked["rate"] = f"{asked['rate']}/s"
+    return asked
+
+
+def _plain(value: str) -> object:
+    """Return a number, a truth value or a table where the text is one, else the text."""
+    try:
+        return tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return value
+
+
+def split(text: str, at: str = ",") -> list[str]:
+    """Split at commas (or another letter) outside of brackets and quotes."""
+    parts, depth, quote = [""], 0, ""
+    for letter in text:
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        else:
+            depth += (letter in "[{") - (letter in "]}")
+        if letter == at and depth == 0 and not quote:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
+
+
+def variant_cells(document: Document) -> list[Cell]:
+    """Return one cell per [variant.NAME] table of the document."""
+    variants = _native.variants(document.text, document.origin, list(document.settings))
+    return [
+        Cell(name, {"variant": name}, tuple(_with_laws(document, change) for change in changes))
+        for name, changes in variants
+    ]
+
+
+def _with_laws(document: Document, change: Setting) -> Setting:
+    """Return a change of a variant; a whole law comes on top of the one that stands there."""
+    place, asked = _place(change[0]), _plain(change[1])
+    if len(place) != 3 or place[0] != "port" or place[2] not in STAGES:
+        return change
+    if not isinstance(asked, dict):
+        return change
+    stands = written(document, place[1], place[2])
+    return change[0], toml.inline(_upon(place[2], asked, stands))
+
+
+def default_port(scenario: _native.Scenario) -> str:
+    """Return the port that controls are compared at: the bottleneck, or the only candidate."""
+    names = [name for name, access in scenario.ports if not access]
+    forward = [name for name in names if not name.endswith(".reverse")]
+    if "bottleneck" in names:
+        return "bottleneck"
+    if len(forward) == 1:
+        return forward[0]
+    raise UsageError(
+        f"Which port should the gates control? {scenario.name} has {', '.join(forward) or 'none'}.",
+        "Name one with --port.",
+    )
+
+
+def require_port(port: str, scenario: _native.Scenario) -> None:
+    """Raise unless the scenario has the port."""
+    names = [name for name, access in scenario.ports if not access]
+    if port not in {name for name, _ in scenario.ports}:
+        raise UsageError(f"There is no port {port}.", f"The ports are {', '.join(names)}.")

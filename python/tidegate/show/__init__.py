@@ -1,0 +1,1 @@
+"""Tables, pictures and hints, made from finished results alone."""

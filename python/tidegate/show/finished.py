@@ -1,0 +1,81 @@
+"""What a finished comparison or sweep leaves: its table for a terminal, and its files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidegate.errors import from_os
+from tidegate.grid.axes import numbers
+from tidegate.results.store import parquet
+from tidegate.show.tables import metrics_of, of_comparison, of_sweep
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from tidegate.grid.measured import Measured
+
+
+def table(done: Measured) -> RenderableType:
+    """Return mean and interval of each setting, for a terminal."""
+    return of_comparison(done) if done.subject.command == "compare" else of_sweep(done)
+
+
+def lines(done: Measured) -> str:
+    """Return the table as CSV in long format: a line per setting and metric.
+
+    The metrics are those that were chosen, or those of the tables of
+    `compare`; the others are in `frame`.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*done.subject.axes, "metric", "seeds", "mean", "low", "high"])
+    chosen = done.metrics or metrics_of(done.subject.port, done.subject.classes)
+    seeds = Counter(tuple(row["settings"].values()) for row in done.rows)
+    for row in done.averages:
+        says = tuple(row["settings"].values())
+        for name in chosen:
+            value = row.get(name) or {"mean": None, "low": None, "high": None}
+            writer.writerow([*says, name, seeds[says], *value.values()])
+    return text.getvalue()
+
+
+def files(done: Measured) -> dict[str, bytes]:
+    """Return the files of the whole: the same runs give the same bytes."""
+    found = {
+        "table.csv": lines(done).encode(),
+        f"{done.subject.command}.parquet": parquet(done.frame),
+        "summary.json": (json.dumps(done.document(), allow_nan=False) + "\n").encode(),
+    }
+    axes = done.subject.axes.values()
+    if done.subject.command == "compare" or any(numbers(values) for values in axes):
+        found |= drawn(done)
+    return found
+
+
+def drawn(done: Measured) -> dict[str, bytes]:
+    """Return its pictures, as PNG and SVG."""
+    from tidegate.show.pictures import pictures
+
+    return pictures(done)
+
+
+def plot(done: Measured, folder: str | Path | None = None) -> list[Path]:
+    """Draw the pictures and return their paths.
+
+    Without a folder they go where the results are, or into `pictures`.
+    """
+    place = Path(folder or done.folder or "pictures")
+    paths = []
+    for name, content in drawn(done).items():
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+            (place / name).write_bytes(content)
+        except OSError as error:
+            raise from_os("write", place / name, error) from error
+        paths.append(place / name)
+    return paths

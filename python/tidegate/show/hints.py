@@ -1,0 +1,76 @@
+"""What to try next, from what a comparison showed."""
+
+from __future__ import annotations
+
+import shlex
+from math import floor, log10
+from typing import TYPE_CHECKING, Any
+
+from tidegate.errors import UsageError
+from tidegate.scenario import toml
+from tidegate.scenario.overrides import default_port
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tidegate import _native
+    from tidegate.grid.measured import Measured
+    from tidegate.scenario.recorded import Recorded
+
+OVERLOAD = 0.05
+"""From this share of never admitted or unfinished sessions on, a link counts as overloaded."""
+
+
+def after_run(scenario: _native.Scenario, file: str) -> str:
+    """Return what to try after one run."""
+    command = f"tidegate compare {shlex.quote(file)} --gate none,close-probe"
+    try:
+        default_port(scenario)
+    except UsageError:
+        command += " --port NAME"
+    return f"Try next what a control would change, on the same traffic: {command}"
+
+
+def after_flows(found: Recorded, file: str) -> str:
+    """Return how to replay flows that were found."""
+    if found.frame.height == 0:
+        return "Nothing here can be replayed: no connection carried data."
+    return f"Try next to replay them in a scenario: [traffic.mine] flows = {toml.inline(file)}"
+
+
+def after(comparison: Measured, file: str, tables: Mapping[str, Any]) -> str:
+    """Return one sentence and a command; `tables` is the document as written."""
+    best = max(comparison.averages, key=_completed)
+    label = next(iter(best["settings"].values()))
+    poisson = [name for name, each in tables.get("traffic", {}).items() if _is_poisson(each)]
+    short = 1.0 - (best["completed_share"]["mean"] or 0.0)
+    if "gate" in best["settings"] and short > OVERLOAD and len(poisson) == 1:
+        rate = _round(_completed(best) * 0.8)
+        if label == "none":
+            change = f"--gate {shlex.quote(f'none,fixed-rate:{rate:g}')}"
+            why = "Try next a rate below what the link completes; no control here beats none:"
+            return f"{why} tidegate compare {shlex.quote(file)} {change}"
+        gates = f"none,{label}"
+        load = f"traffic.{poisson[0]}.arrivals.poisson={rate:g}/s"
+        change = f"--gate {shlex.quote(gates)} --set {shlex.quote(load)}"
+        why = f"Try next whether {label} costs anything when the link is not overloaded:"
+        return f"{why} tidegate compare {shlex.quote(file)} {change}"
+    seeds = max(2 * len(comparison.subject.seeds), 10)
+    why = "Try next whether the differences hold with more seeds: the same command with"
+    return f"{why} --seeds {seeds}"
+
+
+def _is_poisson(traffic: object) -> bool:
+    arrivals = traffic.get("arrivals") if isinstance(traffic, dict) else None
+    return isinstance(arrivals, dict) and "poisson" in arrivals
+
+
+def _completed(row: Mapping[str, Any]) -> float:
+    """Return what a control completes for sure: the low end of its interval, if it has one."""
+    rate = row["completed_per_s"]
+    return float(rate["mean"] if rate["low"] is None else rate["low"])
+
+
+def _round(value: float) -> float:
+    """Round to one significant digit, a rate to write down."""
+    return round(value, -floor(log10(value))) if value > 0 else 1.0

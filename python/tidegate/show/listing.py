@@ -1,0 +1,107 @@
+"""What a packet capture holds, as tables for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.console import RenderableType
+
+    from tidegate.scenario.recorded import Recorded
+
+QUANTILES = (0.1, 0.5, 0.9, 0.99, 1.0)
+DIRECTIONS = ("upload", "download")
+
+
+def of_flows(found: Recorded, rows: int) -> RenderableType:
+    """Return totals, sizes and the first rows of flows, and what was left out."""
+    parts: list[RenderableType] = [_totals(found)]
+    if found.frame.height:
+        parts.append(_first(found.frame, rows))
+    if found.skipped:
+        parts.append(_skipped(found.skipped))
+    if found.broken is not None:
+        parts.append(Text(f"The file is not whole: {found.broken}.", style="bold red"))
+    return Group(*parts)
+
+
+def _table(title: str) -> Table:
+    return Table(
+        title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False
+    )
+
+
+def _totals(found: Recorded) -> Table:
+    """Return a column per direction and one for all."""
+    import polars as pl
+
+    title = f"{found.path.name}: {found.packets:,} packets in {found.span_s:,.3f} s"
+    table = _table(title)
+    table.add_column("", no_wrap=True)
+    kinds = [found.frame.filter(pl.col("direction") == name) for name in DIRECTIONS]
+    kinds.append(found.frame)
+    for name in (*DIRECTIONS, "all"):
+        table.add_column(name, justify="right")
+    sizes = [kind["size_bytes"] for kind in kinds]
+    seconds = found.span_s
+    lines: list[tuple[str, list[Any]]] = [
+        ("connections with data", [f"{kind.height:,}" for kind in kinds]),
+        ("  whose end is in the capture", [f"{kind['closed'].sum():,}" for kind in kinds]),
+        ("bytes", [f"{size.sum():,}" for size in sizes]),
+        ("  the other way", [f"{kind['other_bytes'].sum():,}" for kind in kinds]),
+        ("  mean rate [Mbit/s]", [_rate(size, seconds) for size in sizes]),
+        ("size, mean [B]", [_mean(size) for size in sizes]),
+    ]
+    for quantile in QUANTILES:
+        name = "largest" if quantile == 1.0 else f"p{quantile * 100:g}"
+        lines.append((f"  {name} [B]", [_quantile(size, quantile) for size in sizes]))
+    for name, cells in lines:
+        table.add_row(name, *cells)
+    return table
+
+
+def _rate(sizes: pl.Series, seconds: float) -> str:
+    return f"{int(sizes.sum()) * 8 / seconds / 1e6:,.3f}" if seconds > 0 else "-"
+
+
+def _mean(sizes: pl.Series) -> str:
+    return f"{int(sizes.sum()) / len(sizes):,.0f}" if len(sizes) else "-"
+
+
+def _quantile(sizes: pl.Series, quantile: float) -> str:
+    # a size that occurs, so that p50 of two flows is one of them
+    value = sizes.quantile(quantile, interpolation="lower")
+    return "-" if value is None else f"{value:,.0f}"
+
+
+def _first(frame: pl.DataFrame, rows: int) -> Table:
+    table = _table(f"First {min(rows, frame.height)} of {frame.height:,} flows")
+    for name in ("start [s]", "size [B]"):
+        table.add_column(name, justify="right")
+    for name in ("direction", "client", "server", "closed"):
+        table.add_column(name)
+    for row in frame.head(rows).iter_rows(named=True):
+        table.add_row(
+            f"{row['start_s']:.6f}",
+            f"{row['size_bytes']:,}",
+            row["direction"],
+            row["client"],
+            row["server"],
+            "yes" if row["closed"] else "no",
+        )
+    return table
+
+
+def _skipped(skipped: dict[str, int]) -> Table:
+    table = _table("Left out")
+    table.add_column("", no_wrap=True)
+    table.add_column("count", justify="right")
+    for reason, count in skipped.items():
+        table.add_row(Text(reason), f"{count:,}")
+    return table

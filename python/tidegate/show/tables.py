@@ -1,0 +1,387 @@
+"""Tables for a terminal: what was served stands before how well it was served."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import floor, log10
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from tidegate.grid.axes import named, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Mapping, Sequence
+
+    from rich.console import (
+        Console,
+        ConsoleOptions,
+        JustifyMethod,
+        RenderableType,
+        RenderResult,
+    )
+
+    from tidegate.grid.measured import Measured
+
+    Value = Mapping[str, float | None] | float | None
+
+COLUMNS = 5
+"""Cells side by side in one table, where the line has room; more go into a table below."""
+HEADING = "bold"
+LABEL = 16
+"""Letters of a label that stay together, if it can be broken at all."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measure: its title with unit, its name in the metrics, and its scale to that unit."""
+
+    title: str
+    metric: str
+    scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class Block:
+    """Measures under one heading.
+
+    `heading` names a share that stands beside the title in every column, with
+    the word for it: whoever reads these rows reads whom they are about.
+    """
+
+    title: str
+    rows: tuple[Row, ...]
+    heading: tuple[str, str] | None = None
+
+
+def _percentiles(prefix: str, mean: str | None = None) -> tuple[Row, ...]:
+    first = (Row("mean [s]", mean),) if mean else ()
+    return (*first, *(Row(f"p{each} [s]", f"{prefix}_p{each}_s") for each in (50, 95, 99)))
+
+
+SERVED = ("completed_share", "served")
+FLOW_BLOCKS = (
+    Block(
+        "Sessions",
+        (
+            Row("offered [1/s]", "offered_per_s"),
+            Row("admitted [1/s]", "admitted_per_s"),
+            Row("completed [1/s]", "completed_per_s"),
+            Row("never admitted [% of offered]", "never_admitted_share", 100),
+            Row("admitted, unfinished [%]", "unfinished_share", 100),
+            Row("served to the end [%]", "completed_share", 100),
+            Row("open at once, mean", "open_mean"),
+        ),
+    ),
+    Block("Wait for admission", _percentiles("wait"), ("admitted_share", "admitted")),
+    Block("FCT of those served, from first SYN", _percentiles("fct", "fct_mean_s"), SERVED),
+    Block(
+        "FCT of those served, from admission",
+        _percentiles("fct_admitted", "fct_admitted_mean_s"),
+        SERVED,
+    ),
+    Block(
+        "Transfers of those served",
+        (
+            Row("goodput, mean [kbit/s]", "goodput_mean_bps", 1e-3),
+            Row("size, mean [kB]", "size_mean_bytes", 1e-3),
+            Row("up to 10 kB [%]", "share_le_10kB", 100),
+        ),
+        SERVED,
+    ),
+)
+
+
+def _link(port: str | None) -> Block:
+    rows = [Row("data packets sent again [%]", "retransmitted_share", 100)]
+    if port is not None:
+        rows.insert(0, Row("SYNs refused by the gate [%]", f"{port}.syn_refused_share", 100))
+        rows.append(Row("utilisation [%]", f"{port}.utilisation", 100))
+    return Block(f"Link {port}" if port else "Network", tuple(rows))
+
+
+def _by_class(names: Sequence[str]) -> list[Block]:
+    rows = (
+        Row("completed [1/s]", "completed_per_s"),
+        Row("never admitted [% of offered]", "never_admitted_share", 100),
+        Row("FCT of those served, mean [s]", "fct_mean_s"),
+    )
+    return [
+        Block(
+            f"Class {name}",
+            tuple(Row(row.title, f"{name}.{row.metric}", row.scale) for row in rows),
+            (f"{name}.completed_share", "served"),
+        )
+        for name in names
+    ]
+
+
+def shown(value: Value, scale: float = 1.0) -> str:
+    """Return `mean ± half width`, with two digits of the half width; or a bare number."""
+    if value is None:
+        return "-"
+    if not isinstance(value, float | int):
+        centre, low, high = (value[name] for name in ("mean", "low", "high"))
+        if centre is None:
+            return "-"
+        if low is None or high is None:
+            return shown(centre, scale)
+        half = (high - low) / 2 * scale
+        same = half <= 1e-9 * abs(centre * scale)
+        digits = _decimals(centre * scale, 3) if same else _decimals(half, 2)
+        return f"{centre * scale:,.{digits}f} ± {half:,.{digits}f}"
+    return f"{value * scale:,.{_decimals(value * scale, 3)}f}"
+
+
+def _decimals(value: float, significant: int) -> int:
+    """Return how many decimals show so many significant digits, three at most."""
+    if value == 0 or abs(value) < 1e-9:
+        return 0
+    return min(max(significant - 1 - floor(log10(abs(value))), 0), 3)
+
+
+@dataclass(frozen=True)
+class Column:
+    """What stands in one column, top down. What is no number has the style `HEADING`."""
+
+    head: str
+    cells: tuple[Text, ...]
+
+    @property
+    def least(self) -> int:
+        """How wide it has to be: no number and no word of the head is broken."""
+        figures = (len(cell.plain) for cell in self.cells if cell.style != HEADING)
+        return max([1, *map(len, self.head.split()), *figures])
+
+    @property
+    def best(self) -> int:
+        """How wide it is with nothing broken, long heads apart."""
+        heads = min(max(map(len, self.head.splitlines()), default=0), LABEL)
+        return max([self.least, heads, *(len(cell.plain) for cell in self.cells)])
+
+
+@dataclass(frozen=True)
+class Sheets:
+    """Columns beside those that say what a line is about, in as many tables as it takes.
+
+    How many fit side by side is seen when they are printed: a terminal may be narrow.
+    """
+
+    title: str
+    about: tuple[Column, ...]
+    columns: tuple[Column, ...]
+    most: int = 100
+    right: bool = False
+    """Whether what a line is about stands at the right of its column, as numbers do."""
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
+        """Make the tables for this width."""
+        left = self.columns
+        about = [column.best for column in self.about]
+        while left:
+            most = range(min(len(left), self.most), 0, -1)
+            beside = next((n for n in most if _taken(about, left[:n]) <= options.max_width), 0)
+            now, left = left[: beside or 1], left[beside or 1 :]
+            spare = options.max_width - _taken(about, now)
+            if spare < 0:  # the narrowest of lines: words that say what it is about are broken
+                about[0] = max(about[0] + spare, 1)
+            yield self._table(now, about, spare)
+
+    def _table(self, columns: Sequence[Column], about: Sequence[int], spare: int) -> Table:
+        name = Text(self.title, style=HEADING)
+        table = Table(title=name, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+        for column, width in zip(self.about, about, strict=True):
+            justify: JustifyMethod = "right" if self.right else "left"
+            table.add_column(Text(column.head), justify=justify, width=width)
+        for column, width in zip(columns, _widths(columns, spare), strict=True):
+            table.add_column(Text(column.head), justify="right", width=width)
+        for line in zip(*(each.cells for each in (*self.about, *columns)), strict=True):
+            table.add_row(*line)
+        return table
+
+
+def _widths(columns: Sequence[Column], spare: int) -> list[int]:
+    """Return widths: what is to spare goes to the narrowest that have use for it."""
+    widths = [column.least for column in columns]
+    for _ in range(spare):
+        short = [at for at, column in enumerate(columns) if widths[at] < column.best]
+        if not short:
+            break
+        widths[min(short, key=widths.__getitem__)] += 1
+    return widths
+
+
+def _taken(about: Sequence[int], columns: Sequence[Column]) -> int:
+    """Return the width of a table: three letters between two columns, one at either end."""
+    widths = [*about, *(column.least for column in columns)]
+    return sum(widths) + 3 * (len(widths) - 1) + 2
+
+
+def broken(label: str, width: int = LABEL) -> str:
+    """Return a label in lines of this width where it can be broken: after `:`, `,` and spaces."""
+    lines = [""]
+    for piece in re.findall(r"[^:, ]*[:, ]*", label):
+        if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > width:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _about(blocks: Sequence[Block]) -> Column:
+    """Return what the lines are about, a blank line between two blocks."""
+    cells: list[Text] = []
+    for block in blocks:
+        cells += [Text("")] if cells else []
+        cells += [Text(block.title, style=HEADING), *(Text(f"  {row.title}") for row in block.rows)]
+    return Column("", tuple(cells))
+
+
+def _figures(label: str, column: Mapping[str, Any], blocks: Sequence[Block]) -> Column:
+    """Return what stands beside."""
+    cells: list[Text] = []
+    for block in blocks:
+        cells += [Text("")] if cells else []
+        cells += [Text(_heading(block, column), style=HEADING)]
+        cells += [_cell(row, column.get(row.metric)) for row in block.rows]
+    return Column(broken(label), tuple(cells))
+
+
+def _cell(row: Row, value: Value) -> Text:
+    """Return a cell; many sessions that never got in are not to be overlooked."""
+    centre = _centre(value)
+    alarm = row.metric.endswith("never_admitted_share") and centre is not None and centre >= 0.05
+    return Text(shown(value, row.scale), style="bold red" if alarm else "")
+
+
+def _centre(value: Value) -> float | None:
+    return value if value is None or isinstance(value, float | int) else value["mean"]
+
+
+def _heading(block: Block, column: Mapping[str, Any]) -> str:
+    if block.heading is None:
+        return ""
+    metric, word = block.heading
+    value = _admitted(column) if metric == "admitted_share" else column.get(metric)
+    centre = _centre(value)
+    return "-" if centre is None else f"{_percent(centre)} {word}"
+
+
+def _admitted(column: Mapping[str, Any]) -> float | None:
+    """Return the share of the offered sessions that were admitted by the end."""
+    centre = _centre(column.get("never_admitted_share"))
+    return None if centre is None else 1.0 - centre
+
+
+def _percent(value: float) -> str:
+    """Return a share in per cent; one just short of everything never reads 100 %."""
+    if 0.999 <= value < 1.0:
+        return "99.9 %"
+    return f"{value * 100:.{1 if value < 0.999 else 0}f} %"
+
+
+def _blocks(port: str | None, classes: Sequence[str]) -> list[Block]:
+    return [*FLOW_BLOCKS, _link(port), *(_by_class(classes) if len(classes) > 1 else [])]
+
+
+def metrics_of(port: str | None, classes: Sequence[str]) -> list[str]:
+    """Return the names of the metrics that the tables of controls or settings show."""
+    return [row.metric for block in _blocks(port, classes) for row in block.rows]
+
+
+def _title(name: str, seeds: int, window: tuple[float, float]) -> str:
+    means = "mean ± 95 % interval over" if seeds > 1 else "from"
+    return (
+        f"{name}: {means} {seeds} seed{'s' if seeds > 1 else ''}, {window[0]:g} to {window[1]:g} s"
+    )
+
+
+def _side_by_side(
+    title: str,
+    labels: Sequence[str],
+    columns: Sequence[Mapping[str, Any]],
+    blocks: Sequence[Block],
+) -> RenderableType:
+    beside = [
+        _figures(label, column, blocks) for label, column in zip(labels, columns, strict=True)
+    ]
+    return Sheets(title, (_about(blocks),), tuple(beside), COLUMNS)
+
+
+def of_comparison(comparison: Measured) -> RenderableType:
+    """Return controls as columns, measures as rows: mean ± 95 % interval over the seeds."""
+    subject = comparison.subject
+    title = _title(subject.name, len(subject.seeds), (subject.warmup_s, subject.duration_s))
+    blocks = _blocks(subject.port, subject.classes)
+    return _side_by_side(title, list(comparison.curves), comparison.averages, blocks)
+
+
+def of_sweep(sweep: Measured) -> RenderableType:
+    """Return settings as columns where they are few, else a line per setting.
+
+    A line shows the chosen metrics, or the most telling ones; where they do
+    not fit side by side, more tables follow.
+    """
+    subject = sweep.subject
+    title = _title(subject.name, len(subject.seeds), (subject.warmup_s, subject.duration_s))
+    if not sweep.metrics and len(sweep.averages) <= COLUMNS:
+        labels = [named(row["settings"]) for row in sweep.averages]
+        blocks = _blocks(subject.port, subject.classes)
+        return _side_by_side(title, labels, sweep.averages, blocks)
+    telling = {row.metric: row for row in _telling(subject.port)}
+    rows = [telling.get(name, Row(name, name)) for name in sweep.metrics or telling]
+    short = shortened(list(subject.axes))
+    says = [
+        Column(short[key], tuple(Text(row["settings"][key]) for row in sweep.averages))
+        for key in subject.axes
+    ]
+    found = [
+        Column(row.title, tuple(_cell(row, each.get(row.metric)) for each in sweep.averages))
+        for row in rows
+    ]
+    return Sheets(title, tuple(says), tuple(found), right=True)
+
+
+def _telling(port: str | None) -> tuple[Row, ...]:
+    """Return what a line per setting shows: what was served before how well."""
+    utilised = (Row("utilisation [%]", f"{port}.utilisation", 100),) if port else ()
+    return (
+        Row("completed [1/s]", "completed_per_s"),
+        Row("never admitted [%]", "never_admitted_share", 100),
+        Row("served [%]", "completed_share", 100),
+        Row("FCT of those served, mean [s]", "fct_mean_s"),
+        Row("data sent again [%]", "retransmitted_share", 100),
+        *utilised,
+    )
+
+
+def of_run(summary: Mapping[str, Any], access: Container[str] = ()) -> RenderableType:
+    """Return classes as columns, then the ports, those of access links left out."""
+    classes = summary["classes"]
+    columns = [*classes, summary["all"]] if len(classes) > 1 else list(classes)
+    labels = [each["name"] for each in classes] + (["all"] if len(classes) > 1 else [])
+    title = (
+        f"{summary['scenario']}, seed {summary['seed']}, "
+        f"{summary['warmup_s']:g} to {summary['duration_s']:g} s"
+    )
+    flows = _side_by_side(title, labels, columns, [*FLOW_BLOCKS, _link(None)])
+    return Group(flows, _ports([port for port in summary["ports"] if port["name"] not in access]))
+
+
+def _ports(ports: Sequence[Mapping[str, Any]]) -> Sheets:
+    heads: dict[str, Callable[[Mapping[str, Any]], str]] = {
+        "utilisation [%]": lambda port: shown(port["utilisation"], 100),
+        "queue, mean [packets]": lambda port: shown(port["queue_mean_packets"]),
+        "SYNs": lambda port: f"{port['syn_arrived']:,}",
+        "refused": lambda port: f"{port['syn_refused']:,}",
+        "data packets": lambda port: f"{port['data_arrived']:,}",
+        "dropped": lambda port: f"{port['data_dropped']:,}",
+    }
+    columns = [
+        Column(head, tuple(Text(write(port)) for port in ports)) for head, write in heads.items()
+    ]
+    names = Column("", tuple(Text(port["name"]) for port in ports))
+    return Sheets("Ports", (names,), tuple(columns))
