@@ -21,6 +21,12 @@ Shard = Annotated[
     str | None,
     typer.Option(metavar="I/N", help="Run part I of N, in its own folder; then tidegate merge."),
 ]
+KeepFlows = Annotated[
+    bool, typer.Option("--keep-flows", help="Keep flows, ports and events of every run too.")
+]
+Mix = Annotated[
+    bool, typer.Option("--mix", help="Take runs of other code or of another scenario as they are.")
+]
 Out = Annotated[
     Path | None,
     typer.Option(
@@ -46,14 +52,9 @@ def sweep(
     settings: Set = None,
     workers: Workers = None,
     metrics: Metrics = None,
-    keep_flows: Annotated[
-        bool, typer.Option("--keep-flows", help="Keep flows, ports and events of every run too.")
-    ] = False,
+    keep_flows: KeepFlows = False,
     shard: Shard = None,
-    mix: Annotated[
-        bool,
-        typer.Option("--mix", help="Take runs of other code or of another scenario as they are."),
-    ] = False,
+    mix: Mix = False,
     out: Out = None,
     as_json: Json = False,
 ) -> None:

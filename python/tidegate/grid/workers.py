@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
 
 J = TypeVar("J")
 R = TypeVar("R")
+
+LOOK_S = 0.05
+"""How often the waiting thread gives Ctrl-C a chance."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class Pool(Generic[J, R]):
             thread.start()
         try:
             for _ in self.jobs:
-                ended = self._ended.get()
+                ended = self._next()
                 if isinstance(ended, BaseException):
                     raise ended
                 yield ended.job, ended.result
@@ -47,6 +51,16 @@ class Pool(Generic[J, R]):
             self.stop.set()
             for thread in threads:
                 thread.join()
+
+    def _next(self) -> _Done[J, R] | BaseException:
+        """Wait for the next job that is over, looking up now and then.
+
+        The system may hand Ctrl-C to any thread; the one that waits here, which
+        alone can act on it, is not woken then.
+        """
+        while True:
+            with suppress(Empty):
+                return self._ended.get(timeout=LOOK_S)
 
     def _loop(self) -> None:
         while not self.stop.is_set():
