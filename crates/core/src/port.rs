@@ -25,7 +25,7 @@ use crate::law::{Draw, Reason};
 use crate::packet::{Flags, Packet};
 use crate::units::{Pace, Rate, Time};
 
-use queueing::Staged;
+use queueing::{Origin, Staged};
 use ring::Ring;
 pub use stage::{Stage, Told};
 pub use stages::{Stages, Ticked};
@@ -363,9 +363,16 @@ impl<C: Default> Port<C> {
         if self.is_plain() {
             return self.arrive_plain(packet, cargo, now);
         }
-        self.advance(now);
-        self.count_arrival(packet);
-        self.arrive_staged(packet, cargo, now)
+        self.arrive_staged(packet, cargo, now, Origin::Elsewhere)
+    }
+
+    /// The port's own node sends a packet that it has made itself, as an answer
+    /// to another: it passes no gate.
+    pub fn arrive_own(&mut self, packet: &Packet, cargo: C, now: Time) -> Outcome<C> {
+        if self.is_plain() {
+            return self.arrive_plain(packet, cargo, now);
+        }
+        self.arrive_staged(packet, cargo, now, Origin::Here)
     }
 
     /// A packet arrives at a port without stages ([`Port::is_plain`]).

@@ -67,7 +67,11 @@ impl Discipline for Careless {
     ) -> Verdict {
         let fits = found.fits || waiting.oldest().is_some_and(|oldest| waiting.evict(oldest));
         // some that would fit are lost all the same
-        if fits && packet.seq % 5 != 0 { Verdict::Pass } else { Verdict::Drop(Reason::Early) }
+        if fits && !packet.seq.is_multiple_of(5) {
+            Verdict::Pass
+        } else {
+            Verdict::Drop(Reason::Early)
+        }
     }
 
     fn next(&mut self, waiting: &mut Waiting, _: &Slot, _: &mut dyn Draw) -> Next {

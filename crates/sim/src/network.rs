@@ -295,7 +295,17 @@ impl Network {
         // an opener at this very node hears of it from its neighbour
         let node = self.ends[port as usize].0;
         let way = self.routes.next(node, dst, PacketKind::of(reset.flags));
-        self.enter(way.unwrap_or(port), &reset);
+        self.answer(way.unwrap_or(port), &reset);
+    }
+
+    /// The node of a port sends a packet that it has made itself.
+    #[cold]
+    fn answer(&mut self, number: u32, packet: &Packet) {
+        let now = self.now;
+        if let Some(port) = self.ports.get_mut(number as usize) {
+            port.arrive_own(packet, (), now);
+            self.arm(number);
+        }
     }
 }
 

@@ -282,3 +282,49 @@ fn names_that_are_not_there_are_refused() {
         assert!(message.contains(class), "{message}");
     }
 }
+
+/// Admits nobody, and notes how many sessions broke off in each epoch.
+struct Closed(Noted<(u64, u64)>);
+
+impl Interval<Knobs, Counts> for Closed {
+    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
+        knobs.allow(0, Time::from_secs(1));
+        Ok(now + Time::from_secs(1))
+    }
+    fn update(
+        &mut self,
+        now: Time,
+        _: &View<'_>,
+        counts: &Counts,
+        _: &mut Knobs,
+    ) -> Result<Turn, Fault> {
+        note(&self.0, (counts.arrived, counts.resets));
+        Ok((now + Time::from_secs(1), None))
+    }
+}
+
+/// A session that was refused has not ended: the reset that tells its opener so
+/// passes no gate of the node that sends it. Of an upload it goes back by another
+/// port, of a download by the very port that refused the SYN+ACK.
+#[test]
+fn the_reset_of_a_refused_session_is_no_end_of_one() {
+    for (admit, direction) in [("syn", "upload"), ("syn-ack", "download")] {
+        let text = format!(
+            "{LINK}[port.bottleneck]\n\
+             gate = {{ law = \"python\", name = \"mine\", admit = \"{admit}\", refuse = \"rst\" }}\n\
+             [traffic.web]\narrivals = {{ every = \"10ms\" }}\nsize = \"100B\"\n\
+             direction = \"{direction}\"\n\
+             transport = {{ tcp = {{ profile = \"ns2-2005\" }} }}"
+        );
+        let counted = Noted::default();
+        let mut laws =
+            |_: &str| Some(Box::new(Closed(counted.clone())) as Box<dyn Interval<Knobs, Counts>>);
+        let custom = Custom { laws: Some(&mut laws), ..Custom::default() };
+        let results = run_with(&load(&text, &[("duration", "5s")]), 1, custom);
+        let gave_up = column(&results.flows, "gave_up_s");
+        assert!(gave_up.iter().filter(|at| at.is_finite()).count() > 400, "openers are told");
+        let counted = noted(&counted);
+        assert!(counted.iter().map(|(arrived, _)| arrived).sum::<u64>() > 400, "{counted:?}");
+        assert!(counted.iter().all(|(_, resets)| *resets == 0), "{direction}: {counted:?}");
+    }
+}

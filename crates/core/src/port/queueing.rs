@@ -31,6 +31,15 @@ impl<C> Staged<C> {
     }
 }
 
+/// Where an arrival comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// From whoever sends through this node.
+    Elsewhere,
+    /// From this node itself, which has nothing to ask of its own gate.
+    Here,
+}
+
 /// The randomness of a port whose stages ask for none.
 pub(super) struct Undrawn;
 
@@ -58,9 +67,17 @@ impl<C: Default> Port<C> {
     }
 
     /// The port with control: the same steps, with a hook at each.
-    pub(super) fn arrive_staged(&mut self, packet: &Packet, cargo: C, now: Time) -> Outcome<C> {
+    pub(super) fn arrive_staged(
+        &mut self,
+        packet: &Packet,
+        cargo: C,
+        now: Time,
+        origin: Origin,
+    ) -> Outcome<C> {
+        self.advance(now);
+        self.count_arrival(packet);
         let Some(mut staged) = self.staged.take() else { return Outcome::Taken };
-        let outcome = self.pass_stages(&mut staged, packet, cargo, now);
+        let outcome = self.pass_stages(&mut staged, packet, cargo, now, origin);
         self.staged = Some(staged);
         self.ask_again(now);
         outcome
@@ -72,11 +89,12 @@ impl<C: Default> Port<C> {
         packet: &Packet,
         cargo: C,
         now: Time,
+        origin: Origin,
     ) -> Outcome<C> {
-        let mut admitted = false;
         let mut marked = false;
         let stages = &mut staged.stages;
-        let mut verdict = stages.arrive(packet, now, &mut *staged.draw, &mut admitted).on(packet);
+        let (verdict, admitted) = stages.arrive(packet, now, &mut *staged.draw, origin);
+        let mut verdict = verdict.on(packet);
         let offered = matches!(verdict, Verdict::Pass | Verdict::Mark(_));
         if offered {
             marked = verdict != Verdict::Pass;
@@ -115,7 +133,7 @@ impl<C: Default> Port<C> {
         let handle = staged.waiting.push(&taken);
         store(&mut staged.cargo, handle, cargo);
         staged.stages.queue.taken(handle, &mut staged.waiting);
-        staged.stages.enqueued(packet, now);
+        staged.stages.enqueued(packet, now, origin);
         Outcome::Taken
     }
 

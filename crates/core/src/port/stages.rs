@@ -6,6 +6,7 @@ use crate::law::{Decision, Draw, Fault, Moment, PerPacket, Reason, Verdict, View
 use crate::packet::Packet;
 use crate::units::Time;
 
+use super::queueing::Origin;
 use super::stage::{Clock, Stage, Told};
 use super::stamp::Stamp;
 
@@ -48,30 +49,35 @@ impl Stages {
         Stages::default()
     }
 
-    /// The gate, then the user's own half; `admitted` tells that the packet opened a session.
+    /// The gate, then the user's own half; also whether the packet opened a session.
     pub(super) fn arrive(
         &mut self,
         packet: &Packet,
         now: Time,
         draw: &mut dyn Draw,
-        admitted: &mut bool,
-    ) -> Verdict {
-        if let Some(gate) = &mut self.gate {
+        origin: Origin,
+    ) -> (Verdict, bool) {
+        let mut admitted = false;
+        if let Some(gate) = &mut self.gate
+            && origin == Origin::Elsewhere
+        {
             let before = gate.half.spent.admitted;
             match gate.admit(packet, now) {
-                Verdict::Pass => *admitted = gate.half.spent.admitted > before,
-                refused => return refused,
+                Verdict::Pass => admitted = gate.half.spent.admitted > before,
+                refused => return (refused, false),
             }
         }
         match &mut self.custom {
-            Some(custom) => custom.arrive(packet, now, draw),
-            None => Verdict::Pass,
+            Some(custom) => (custom.arrive(packet, now, draw), admitted),
+            None => (Verdict::Pass, admitted),
         }
     }
 
     /// The queue has taken the packet.
-    pub(super) fn enqueued(&mut self, packet: &Packet, now: Time) {
-        if let Some(gate) = &mut self.gate {
+    pub(super) fn enqueued(&mut self, packet: &Packet, now: Time, origin: Origin) {
+        if let Some(gate) = &mut self.gate
+            && origin == Origin::Elsewhere
+        {
             gate.enqueued(packet);
         }
         if let Some(custom) = &mut self.custom {
