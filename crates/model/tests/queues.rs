@@ -104,7 +104,7 @@ fn a_queue_over_another_one_is_shown_as_it_is_written() {
 #[test]
 fn errors_show_the_setting_and_what_would_be_right() {
     let cases: &[(&str, &[&str])] = &[
-        ("law = \"re\"", &["`re`", "drop-tail, red, dual-queue, pushout"]),
+        ("law = \"re\"", &["`re`", "drop-tail, red, dual-queue, pushout, pie"]),
         (
             "law = \"dual-queue\", over = { law = \"red\", max_q = 1 }",
             &["unknown key `max_q`", "port.bottleneck.queue.over", "did you mean `max_p`"],
@@ -120,6 +120,7 @@ fn errors_show_the_setting_and_what_would_be_right() {
         ("law = \"pushout\", levels = 1", &["queue.levels", "2 to 65535"]),
         ("law = \"drop-tail\", max_p = 1", &["unknown key `max_p`"]),
         ("law = \"red\", mint_th = 9", &["did you mean `min_th`"]),
+        ("law = \"pie\", t_update = \"0s\"", &["queue.t_update", "10us to 10s"]),
         ("law = \"red\", max_p = 2", &["port.bottleneck.queue.max_p", "to 1"]),
         ("law = \"red\", w = \"aut\"", &["queue.w", "\"aut\"", "a number, or \"auto\""]),
         (
@@ -142,5 +143,5 @@ fn the_schema_knows_every_discipline() {
     let laws = schema["$defs"]["Queue"]["oneOf"].as_array().unwrap();
     let names: Vec<&str> =
         laws.iter().map(|law| law["properties"]["law"]["const"].as_str().unwrap()).collect();
-    assert_eq!(names, ["drop-tail", "red", "dual-queue", "pushout"]);
+    assert_eq!(names, ["drop-tail", "red", "dual-queue", "pushout", "pie"]);
 }

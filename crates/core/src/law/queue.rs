@@ -9,6 +9,7 @@
 mod average;
 pub mod drop_tail;
 pub mod dual_queue;
+pub mod pie;
 pub mod pushout;
 pub mod red;
 mod waiting;
@@ -168,6 +169,8 @@ disciplines! {
     DualQueue(dual_queue);
     /// The worst packet gives way to a better one.
     PushOut(pushout);
+    /// The proportional integral controller enhanced.
+    Pie(pie);
 }
 
 impl Default for Queue {

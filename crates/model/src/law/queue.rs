@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer, ser};
-use tidegate_core::law::queue::{self, drop_tail, dual_queue, pushout, red};
+use tidegate_core::law::queue::{self, drop_tail, dual_queue, pie, pushout, red};
 use tidegate_core::law::settings::Link;
 
 use super::{Nothing, choice, flat};
@@ -90,6 +90,8 @@ disciplines! {
     DualQueue(dual_queue) = "dual-queue";
     /// The worst packet gives way to a better one.
     PushOut(pushout) = "pushout";
+    /// The proportional integral controller enhanced.
+    Pie(pie) = "pie";
 }
 
 /// Queueing discipline of a port: `{ law = "red", min_th = 15, max_th = 45 }`.

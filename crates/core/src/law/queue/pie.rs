@@ -1,0 +1,317 @@
+//! PIE, the proportional integral controller enhanced (RFC 8033).
+//!
+//! | symbol             | here              | unit  | RFC                               |
+//! |--------------------|-------------------|-------|-----------------------------------|
+//! | `QDELAY_REF`       | `qdelay_ref`      | s     | 15 ms: the delay that it steers to |
+//! | `T_UPDATE`         | `t_update`        | s     | 15 ms                             |
+//! | `alpha`            | `alpha`           | 1/s   | 1/8: weight of the deviation      |
+//! | `beta`             | `beta`            | 1/s   | 1 + 1/4: weight of the trend      |
+//! | `MAX_BURST`        | `max_burst`       | s     | 150 ms                            |
+//! | `mark_ecnth`       | `mark_ecnth`      | 1     | 0.1                               |
+//! | `MEAN_PKTSIZE`     | `mean_pktsize`    | byte  | left to the link                  |
+//! | `DQ_THRESHOLD`     | `dq_threshold`    | byte  | 2^14                              |
+//! | `TAIL_DROP`        | the port's buffer |       |                                   |
+//! | `drop_prob`        | `drop_prob`       | 1     | share of arrivals to drop         |
+//! | `current_qdelay`   | `current_qdelay`  | s     | newest delay of the queue         |
+//! | `qdelay_old`       | `qdelay_old`      | s     | that of the last update           |
+//! | `burst_allowance`  | `burst_allowance` | s     | for so long nothing is dropped    |
+//! | `accu_prob`        | `accu_prob`       | 1     | `drop_prob` since the last drop   |
+//!
+//! At each arrival:
+//! 1. What does not fit is lost.
+//! 2. While there is burst allowance left everything passes (4.4).
+//! 3. Safeguards (4.1): everything passes while the delay is below half of
+//!    `QDELAY_REF` and `drop_prob` below 0.2, or at most two mean packets wait.
+//! 4. Otherwise it is dropped with the chance `drop_prob` (4.1); with
+//!    `derandomize` never before the chances since the last drop add up to
+//!    0.85, and certainly once they add up to 8.5 (5.4).
+//! 5. With `ecn` a packet that can carry a mark is marked instead while
+//!    `drop_prob` is below `mark_ecnth` (5.1).
+//! 6. The burst allowance is full again when nothing is dropped any more and the
+//!    delay was below half of `QDELAY_REF` twice (4.4).
+//!
+//! Every `T_UPDATE`, where `Config::updated` is the arithmetic:
+//! 1. The delay is that of the packet sent last, by its time of arrival, or the
+//!    bytes that wait over the departure rate (4.3, 5.2).
+//! 2. `p = alpha (current_qdelay - QDELAY_REF) + beta (current_qdelay - qdelay_old)`,
+//!    made smaller in steps where `drop_prob` is small (4.2), at most 0.02
+//!    where it is not (5.5), is added to `drop_prob`.
+//! 3. An empty queue lets `drop_prob` decay by 2 % (4.2).
+//! 4. The burst allowance loses `T_UPDATE` (4.4).
+//!
+//! Departures:
+//! - the delay is taken from time stamps unless the departure rate is asked
+//!   for, as Linux and ns-3 do: the rate is only measured behind 16 KiB of
+//!   waiting data, which a slow link need not have in 15 ms.
+//! - PIE is always on unless `active_from` says when to turn it on (5.3, optional).
+//! - the chance is not scaled by the size of the packet (4.1, optional).
+//! - beyond 250 ms Linux and ns-3 add 2 % to `drop_prob` an update; the RFC does not.
+//!
+//! Limits: all flows share one queue and one `drop_prob`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::law::settings::{Link, Refused, within, within_time};
+use crate::law::{Decision, Draw, Fault, Reason, Turn, Verdict, View};
+use crate::packet::Packet;
+use crate::units::{Size, Time};
+
+use super::{Discipline, Found, Next, Slot, Waiting};
+
+mod departure;
+
+pub use departure::DepartureRate;
+
+/// How the delay of the queue is known (RFC 8033, 4.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Latency {
+    /// By the time that the packet sent last has waited.
+    #[default]
+    Timestamps,
+    /// By the bytes that wait over the estimated departure rate (5.2).
+    DepartureRate,
+}
+
+/// Parameters of PIE.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
+#[schemars(rename = "Pie")]
+pub struct Config {
+    /// Delay of the queue that it steers to; default 15ms, 10us to 10s (RFC 8033, 4.2).
+    pub qdelay_ref: Time,
+    /// Time from one update of the share of drops to the next; default 15ms, 10us to 10s (RFC 8033, 4.2).
+    pub t_update: Time,
+    /// Weight of the deviation from qdelay_ref, per second; default 0.125, 0 to 1000 (RFC 8033, 4.2).
+    pub alpha: f64,
+    /// Weight of the delay's change since the last update, per second; default 1.25, 0 to 1000 (RFC 8033, 4.2).
+    pub beta: f64,
+    /// How long a burst meets no drops, when the queue was short before; default 150ms, 0s to 100s (RFC 8033, 4.4).
+    pub max_burst: Time,
+    /// Mean packet: while no more than two of them wait nothing is dropped; default 1000B, 1B to 65000B (RFC 8033, 4.1, without a value; ns-3's).
+    pub mean_pktsize: Size,
+    /// Whether a packet of an ECN-capable transport is marked instead of dropped; default false (RFC 8033, 5.1).
+    pub ecn: bool,
+    /// With ecn: share of drops from which packets are dropped all the same; default 0.1, 0 to 1 (RFC 8033, 5.1).
+    pub mark_ecnth: f64,
+    /// Whether the queue's delay is known by time stamps or by the departure rate; default timestamps (RFC 8033, 4.3).
+    pub latency: Latency,
+    /// For departure-rate: bytes that one measurement takes; default 16KiB, 1B to 64KiB (RFC 8033, 5.2).
+    pub dq_threshold: Size,
+    /// Whether drops keep their distance; default false (RFC 8033, 5.4).
+    pub derandomize: bool,
+    /// Whether a share of drops of 0.1 or more grows by at most 0.02 an update; default true (RFC 8033, 5.5).
+    pub cap: bool,
+    /// Share of the buffer that must be in use to turn PIE on; default 0: it is always on; the RFC's 1/3 is its option; 0 to 1 (RFC 8033, 5.3).
+    pub active_from: f64,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            qdelay_ref: Time::from_ms(15),
+            t_update: Time::from_ms(15),
+            alpha: 0.125,
+            beta: 1.25,
+            max_burst: Time::from_ms(150),
+            mean_pktsize: Size::from_bytes(1000),
+            ecn: false,
+            mark_ecnth: 0.1,
+            latency: Latency::Timestamps,
+            dq_threshold: Size::from_bytes(1 << 14),
+            derandomize: false,
+            cap: true,
+            active_from: 0.0,
+        }
+    }
+}
+
+/// 4.2: below this share of drops the adjustment is divided by that.
+const AUTO_TUNE: [(f64, f64); 6] =
+    [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
+
+impl Config {
+    /// Whether every value is in range, at any link.
+    ///
+    /// # Errors
+    /// The field that is not, and what would be right.
+    pub fn check(&self, _: Link) -> Result<(), Refused> {
+        let (least, most) = (Time::from_ns(10_000), Time::from_secs(10));
+        within_time("qdelay_ref", self.qdelay_ref, least, most)?;
+        within_time("t_update", self.t_update, least, most)?;
+        within("alpha", self.alpha, 0.0, 1000.0)?;
+        within("beta", self.beta, 0.0, 1000.0)?;
+        within_time("max_burst", self.max_burst, Time::ZERO, Time::from_secs(100))?;
+        within("mark_ecnth", self.mark_ecnth, 0.0, 1.0)?;
+        within("active_from", self.active_from, 0.0, 1.0)?;
+        for (field, size, most) in [
+            ("mean_pktsize", self.mean_pktsize, 65_000),
+            ("dq_threshold", self.dq_threshold, 65_536),
+        ] {
+            if !(1..=most).contains(&size.bytes()) {
+                let most = Size::from_bytes(most);
+                return Err((
+                    field,
+                    format!("{size} is out of range: write a size from 1B to {most}"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// `drop_prob` after an update (4.2, 5.5).
+    pub fn updated(&self, drop_prob: f64, current_qdelay: Time, qdelay_old: Time) -> f64 {
+        let (current, old) = (current_qdelay.secs(), qdelay_old.secs());
+        let mut p = self.alpha * (current - self.qdelay_ref.secs()) + self.beta * (current - old);
+        if let Some((_, divisor)) = AUTO_TUNE.iter().find(|(below, _)| drop_prob < *below) {
+            p /= divisor;
+        }
+        if self.cap && drop_prob >= 0.1 {
+            p = p.min(0.02);
+        }
+        let idle = current_qdelay == Time::ZERO && qdelay_old == Time::ZERO;
+        ((drop_prob + p) * if idle { 0.98 } else { 1.0 }).clamp(0.0, 1.0)
+    }
+
+    /// Half of `QDELAY_REF`, below which a queue is short (4.1, 4.4).
+    fn short(&self) -> Time {
+        self.qdelay_ref / 2
+    }
+}
+
+/// The proportional integral controller enhanced.
+#[derive(Clone, Debug)]
+pub struct Pie {
+    config: Config,
+    active: bool,
+    drop_prob: f64,
+    accu_prob: f64,
+    current_qdelay: Time,
+    qdelay_old: Time,
+    burst_allowance: Time,
+    rate: DepartureRate,
+}
+
+impl Pie {
+    /// With parameters that have passed [`Config::check`].
+    pub fn new(config: &Config, _: Link) -> Pie {
+        Pie::of(config.clone())
+    }
+
+    fn of(config: Config) -> Pie {
+        Pie {
+            active: config.active_from == 0.0,
+            burst_allowance: config.max_burst,
+            config,
+            drop_prob: 0.0,
+            accu_prob: 0.0,
+            current_qdelay: Time::ZERO,
+            qdelay_old: Time::ZERO,
+            rate: DepartureRate::default(),
+        }
+    }
+
+    /// Whether this arrival is to be dropped (4.1, 5.4).
+    fn drop_early(&mut self, queue_bytes: u64, draw: &mut dyn Draw) -> bool {
+        let short = self.qdelay_old < self.config.short() && self.drop_prob < 0.2;
+        if short || queue_bytes <= 2 * self.config.mean_pktsize.bytes() {
+            return false;
+        }
+        if self.drop_prob == 0.0 {
+            self.accu_prob = 0.0;
+            return false;
+        }
+        self.accu_prob += self.drop_prob;
+        if self.config.derandomize && self.accu_prob < 0.85 {
+            return false;
+        }
+        self.config.derandomize && self.accu_prob >= 8.5 || draw.uniform() < self.drop_prob
+    }
+
+    /// Turns PIE on when the queue is long, and off when there is nothing to do (5.3).
+    fn turn(&mut self, found: &Found) {
+        let idle = self.drop_prob == 0.0
+            && self.qdelay_old == Time::ZERO
+            && self.current_qdelay == Time::ZERO;
+        let (used, room) = match found.room.packets {
+            u32::MAX => (found.queue.bytes as f64, found.room.bytes as f64),
+            packets => (f64::from(found.queue.packets), f64::from(packets)),
+        };
+        let long = used >= self.config.active_from * room;
+        if !self.active && long {
+            *self = Pie { active: true, ..Pie::of(self.config.clone()) };
+        } else if self.active && idle && !long {
+            self.active = false;
+            self.rate.interrupt();
+        }
+    }
+}
+
+impl Discipline for Pie {
+    fn arrive(
+        &mut self,
+        _: &Packet,
+        _: &mut Waiting,
+        found: &Found,
+        draw: &mut dyn Draw,
+    ) -> Verdict {
+        if !found.fits {
+            self.accu_prob = 0.0;
+            return Verdict::Drop(Reason::QueueFull);
+        }
+        let protected = !self.active || self.burst_allowance > Time::ZERO;
+        let verdict = if protected || !self.drop_early(found.queue.bytes, draw) {
+            Verdict::Pass
+        } else {
+            self.accu_prob = 0.0;
+            let mark = self.config.ecn && self.drop_prob < self.config.mark_ecnth;
+            if mark { Verdict::Mark(Reason::Early) } else { Verdict::Drop(Reason::Early) }
+        };
+        self.turn(found);
+        let short = self.config.short();
+        if self.drop_prob == 0.0 && self.current_qdelay < short && self.qdelay_old < short {
+            self.burst_allowance = self.config.max_burst;
+        }
+        verdict
+    }
+
+    fn next(&mut self, waiting: &mut Waiting, slot: &Slot, _: &mut dyn Draw) -> Next {
+        let Some(handle) = waiting.oldest() else { return Next::NotBefore(slot.start) };
+        let Some(packet) = waiting.get(handle) else { return Next::Send(handle) };
+        let size = u64::from(packet.size);
+        let left = waiting.bytes() - size;
+        match self.config.latency {
+            // what is left has no delay if nothing is left
+            Latency::Timestamps if left == 0 => self.current_qdelay = Time::ZERO,
+            Latency::Timestamps => self.current_qdelay = slot.start - packet.at,
+            Latency::DepartureRate if !self.active => {}
+            Latency::DepartureRate => {
+                self.rate.depart(slot.start, size, left, self.config.dq_threshold.bytes());
+            }
+        }
+        Next::Send(handle)
+    }
+
+    fn start(&mut self, now: Time) -> Result<Time, Fault> {
+        Ok(now + self.config.t_update)
+    }
+
+    fn tick(&mut self, now: Time, view: &View<'_>) -> Result<Turn, Fault> {
+        let next = now + self.config.t_update;
+        if self.config.latency == Latency::DepartureRate {
+            let dq_threshold = self.config.dq_threshold.bytes();
+            self.current_qdelay = self.rate.qdelay(view.queued.bytes(), dq_threshold);
+        }
+        if !self.active {
+            return Ok((next, None));
+        }
+        self.drop_prob = self.config.updated(self.drop_prob, self.current_qdelay, self.qdelay_old);
+        self.qdelay_old = self.current_qdelay;
+        self.burst_allowance = self.burst_allowance.saturating_sub(self.config.t_update);
+        let phase = if self.burst_allowance > Time::ZERO { "burst" } else { "drop" };
+        let decision = Decision { phase, set: self.drop_prob, from: self.current_qdelay.secs() };
+        // a row for every update of a queue that meets no drops would say nothing
+        Ok((next, (self.drop_prob > 0.0).then_some(decision)))
+    }
+}
