@@ -33,7 +33,7 @@ demo: build ## Compare session controls on an overloaded access link: table, pic
 .PHONY: test
 test: $(VENV)/.dev ## Run the tests of the Rust crates and of the Python package
 	cargo test --workspace
-	$(BIN)/python -m pytest tests/python tools/tests
+	$(BIN)/python -m pytest tests/python tests/pages tools/tests
 
 .PHONY: lint lint-rust lint-python
 lint: lint-rust lint-python ## Check formatting, lints, types, layering, lengths and generated files

@@ -42,8 +42,8 @@ def test_a_paper_needs_no_checkout_and_writes_below_the_folder_one_is_in(tmp_pat
 
 
 def test_a_report_goes_to_the_papers_of_a_checkout_and_to_no_other_folder(tmp_path, monkeypatch):
-    (tmp_path / "papers" / "dqm").mkdir(parents=True)  # somebody's own, of that name
+    (tmp_path / "docs" / "papers" / "dqm").mkdir(parents=True)  # somebody's own, of that name
     monkeypatch.chdir(tmp_path)
     assert page("dqm") is None
     monkeypatch.chdir(Path(__file__).parents[2])
-    assert page("dqm") == Path("papers/dqm")
+    assert page("dqm") == Path("docs/papers/dqm")

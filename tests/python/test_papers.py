@@ -1,28 +1,32 @@
 """The machinery that judges a paper: the rules of its verdicts, and a study from end to end."""
 
 import json
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tidegate import papers
 from tidegate.errors import UsageError
 from tidegate.grid.workers import Meter
 from tidegate.papers import claims as listed
-from tidegate.papers import perform, verdicts
-from tidegate.papers.case import Case, Search
+from tidegate.papers import perform, registry, verdicts
+from tidegate.papers.case import Case, Scale, Search
+from tidegate.papers.deviations import Circumstances
 from tidegate.papers.deviations import read as read_deviations
 from tidegate.papers.done import Asked
 from tidegate.papers.finders import Of, Side, number, ordering, unchecked
+from tidegate.papers.findings import Check, Exact, Numbers, Ordering, Part, Unchecked
 from tidegate.papers.folder import Folder
 from tidegate.papers.runs import Runs
 from tidegate.papers.study import Section, Study
-from tidegate.papers.verdicts import Circumstances, Exact, Numbers, Ordering, Part, Unchecked, judge
+from tidegate.papers.verdicts import judge
 
 
-def claim(kind, value="100", name="toy.table1.a"):
-    return listed.Claim(name, "Table 1", "small", "rate", "1/s", value, kind)
+def claim(kind, value="100", name="toy.table1.a", held_to=""):
+    return listed.Claim(name, "Table 1", "small", "rate", "1/s", value, kind, "", held_to)
 
 
 @pytest.mark.parametrize(
@@ -46,8 +50,25 @@ def test_numbers_are_met_within_their_tolerance(kind, values, verdict):
 
 def test_a_number_may_be_a_range_and_is_held_to_its_nearer_end():
     # 3.5 + 25 % = 4.375
-    assert judge(claim("ratio", "2.5 to 3.5"), Numbers((4.3, 4.3), (2.5, 3.5))).verdict == "met"
-    assert judge(claim("ratio", "2.5 to 3.5"), Numbers((4.4, 4.4), (2.5, 3.5))).verdict == "not met"
+    row = claim("ratio", "x2.5 to x3.5", held_to="2.5..3.5")
+    assert judge(row, Numbers((4.3, 4.3))).verdict == "met"
+    assert judge(row, Numbers((4.4, 4.4))).verdict == "not met"
+
+
+def test_a_number_in_a_text_and_a_range_without_an_end_are_in_a_column_of_their_own():
+    text = CLAIMS.replace("kind,note", "kind,note,number").replace(
+        ",10,exact-number,", ",a tenth,exact-number,,0.1"
+    )
+    assert listed.read(text)[0].said == 0.1
+    row = claim("ratio", "more than an order of magnitude", held_to="10..")
+    # 25 % under 10 is 7.5
+    assert [judge(row, Numbers((each, each))).verdict for each in (7.4, 7.6, 1e6)] == [
+        "not met",
+        "met",
+        "met",
+    ]
+    assert claim("ratio", "17").said == 17
+    assert claim("ordering", "a > b").said is None
 
 
 def test_a_number_reports_mean_interval_and_spread():
@@ -102,8 +123,8 @@ def test_calibrated_and_contradicted_come_from_what_stands_beside_the_claim():
 
 def test_set_up_is_exactly_equal_or_not_and_counted_apart():
     outcomes = [
-        judge(claim("setup"), Exact("100", equal=True)),
-        judge(claim("setup"), Exact("101", equal=False)),
+        judge(claim("setup"), Exact("100")),
+        judge(claim("setup"), Exact("101")),
         judge(claim("exact-number"), Numbers((100, 101))),
         judge(claim("exact-number"), Unchecked("no data")),
     ]
@@ -201,8 +222,7 @@ def toy(tmp_path, monkeypatch):
         (),
         (Section("Table 1", ("table1",)),),
         lambda outcomes, _: f"{len(outcomes)} claims.",
-        seeds=3,
-        sensitive=("table1.rate",),
+        Scale(seeds=3, sensitive=("table1.rate",)),
     )
 
 
@@ -322,6 +342,76 @@ def test_sensitivity_changes_one_setting_at_a_time(toy, tmp_path):
     taken, other = (row.outcomes[0] for row in table)
     assert taken.values != other.values
     assert "10 packets" in (tmp_path / "out" / "sensitivity.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("summary.json", lambda content: b""),
+        ("summary.json", lambda content: b"[]"),
+        ("flows.parquet", lambda content: content[:-1] + bytes([content[-1] ^ 1])),
+        ("ports.parquet", lambda content: content[: len(content) // 2]),
+        ("manifest.json", lambda content: content[:10]),
+        ("manifest.json", lambda content: b'{"seed": 1, "files": 5}'),
+    ],
+)
+def test_a_damaged_run_of_a_study_is_named_and_done_again(toy, tmp_path, name, damage):
+    first, _ = regenerate(toy, tmp_path / "out")
+    path = sorted((tmp_path / "out" / "runs").glob(f"*/seed-1/{name}"))[0]
+    path.write_bytes(damage(path.read_bytes()))
+    with Folder(tmp_path / "out", toy) as folder:
+        again = perform.regenerate(toy, folder, Asked(), Bar(), 1)
+        assert set(folder.damaged) == {path}
+    assert again.ran == 1
+    assert [each.values for each in again.outcomes] == [each.values for each in first.outcomes]
+
+
+def test_a_damaged_manifest_of_a_study_does_not_refuse_its_runs(toy, tmp_path):
+    regenerate(toy, tmp_path / "out")
+    (tmp_path / "out" / "manifest.json").write_bytes(b"{")
+    again, _ = regenerate(toy, tmp_path / "out")
+    assert again.ran == 0
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["paper"] == "toy"
+
+
+@pytest.mark.parametrize("key", papers.there())
+def test_every_id_leads_to_a_function_that_says_what_it_checks_and_names_the_id(key):
+    study = papers.load(key)
+    assert set(study.sources) == {claim.id for claim in study.claims()}
+    texts = {}
+    for name, source in study.sources.items():
+        path, line = source.place
+        lines = texts.setdefault(path, path.read_text(encoding="utf-8").splitlines())
+        assert lines[line - 1].startswith("@claim"), f"{path}:{line}"
+        assert source.says.startswith(("Check", "Count", "Say")), name
+        # the id stands there, or the template that makes it with the values of the call
+        head = "".join(lines[line - 1 : line + 12])
+        short = name.partition(".")[2]
+        templates = re.findall(r'@claim\(\s*"([^"]+)"', head)
+        assert short in [each.format_map(source.values) for each in templates[:1]], name
+
+
+def test_an_id_is_registered_once(tmp_path, monkeypatch):
+    home = tmp_path / "twice"
+    home.mkdir()
+    (home / "__init__.py").write_text("")
+    line = "from tidegate.papers.registry import claim\n@claim('a.{k}', of=(), k=(1, 2))\n"
+    (home / "one.py").write_text(f"{line}def one(runs, k):\n    'Check.'\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert list(registry.collect("toy", "twice")) == ["toy.a.1", "toy.a.2"]
+    (home / "two.py").write_text(f"{line}def two(runs, k):\n    'Check.'\n")
+    with pytest.raises(ValueError, match=r"toy\.a\.1 is registered twice"):
+        registry.collect("toy", "twice")
+
+
+def test_a_finding_of_parts_becomes_an_ordering():
+    def found(runs, more):
+        """Check nothing."""
+        return {"a > b": [more, 2.0]}
+
+    check = registry.Registered(found, {"more": 3}, ("cp",)).check()
+    assert check == Check(("cp",), check.find)
+    assert check.find(None) == Ordering((Part("a > b", (3.0, 2.0)),))
 
 
 def test_a_folder_with_something_else_is_refused(toy, tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from tidegate.papers import load
 from tidegate.papers.blitz import cases as blitz_cases
 from tidegate.papers.blitz import measures as blitz
-from tidegate.papers.blitz import statements
+from tidegate.papers.blitz.checks import figures
 from tidegate.papers.claims import matches
 from tidegate.papers.done import needed
 from tidegate.papers.dqm import cases as dqm_cases
@@ -41,7 +41,7 @@ def test_every_guess_and_explanation_names_claims_and_cases_that_exist(study):
     patterns += [
         each for names, _ in (*found.contradictions, *found.explanations) for each in names
     ]
-    patterns += [*study.quick, *study.sensitive]
+    patterns += [*study.scale.quick, *study.scale.sensitive]
     for pattern in patterns:
         assert any(matches(pattern, name) for name in ids), pattern
 
@@ -146,9 +146,9 @@ def test_power_is_goodput_over_response_time(tmp_path):
 
 
 def test_a_curve_with_one_maximum_makes_no_detour():
-    assert statements._detour(np.array([1.0, 2.0, 4.0, 3.0, 1.0])) == 0.0
-    assert statements._detour(np.array([1.0, 4.0, 2.0, 3.0, 1.0])) == pytest.approx(0.25)
-    assert statements._detour(np.array([2.0, 1.0, 4.0])) == pytest.approx(0.25)
+    assert figures._detour(np.array([1.0, 2.0, 4.0, 3.0, 1.0])) == 0.0
+    assert figures._detour(np.array([1.0, 4.0, 2.0, 3.0, 1.0])) == pytest.approx(0.25)
+    assert figures._detour(np.array([2.0, 1.0, 4.0])) == pytest.approx(0.25)
 
 
 def test_networks_fill_their_bottlenecks_and_know_their_products():

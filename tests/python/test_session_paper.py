@@ -139,6 +139,24 @@ def test_the_command_judges_one_row_and_does_not_run_it_again(tmp_path):
     assert again.exit_code == 0
     assert "none of them new" in again.output
     assert (tmp_path / "out" / "REPORT.md").exists()
+    explain = ["--explain", "table1.admit65.fct", "--seeds", "2", "--out", str(tmp_path / "out")]
+    said = CliRunner().invoke(app, ["paper", "session", *explain])
+    assert said.exit_code == 0, said.output
+    line = lines["session.table1.admit65.fct"]
+    for words in (
+        "session.table1.admit65.fct (exact-number), Table I",
+        "papers/session/checks/tables.py:",
+        "performance(rate=65, column='fct')",
+        "scenarios/static.toml of tidegate.papers.session, port.bottleneck.gate",
+        "2 runs, seeds 1 to 2, in",
+        "paper     3.02 [s]",
+        f"measured  {line['measured']:.3g} ±",
+        "met within 20 % of the paper's",
+        f"verdict   {line['verdict']}.",
+    ):
+        assert words in said.output, said.output
+    made = sorted((tmp_path / "out" / "runs").glob("*/seed-*"))
+    assert len(made) == 2
 
 
 def test_papers_are_listed_and_an_unknown_one_is_refused():

@@ -24,39 +24,51 @@ Only = Annotated[
         help="Claims or a figure, as in table4, table1.admit65.fct or fig2; may be repeated.",
     ),
 ]
+Explain = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ID",
+        help="Say of a claim by which code, settings and runs it is judged, and by which rule.",
+    ),
+]
+Quick = Annotated[
+    bool, typer.Option("--quick", help="Tables and figures alone, few seeds: about a minute.")
+]
+Sensitivity = Annotated[
+    bool,
+    typer.Option(
+        "--sensitivity", help="The table of what hangs on each guess, in place of the claims."
+    ),
+]
+Seeds = Annotated[
+    int | None, typer.Option(min=1, help="Number of seeds; default the paper's, at least 5.")
+]
+Mix = Annotated[bool, typer.Option("--mix", help="Take runs of other code as they are.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Folder for runs, gone on with; default out/paper-KEY."),
+]
+Report = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Copy report and pictures there too; default docs/papers/KEY of a checkout, if the"
+        " whole paper was asked for.",
+    ),
+]
 
 
 def paper(
     key: Key = None,
     only: Only = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Tables and figures alone, few seeds: about a minute.")
-    ] = False,
-    sensitivity: Annotated[
-        bool,
-        typer.Option(
-            "--sensitivity", help="The table of what hangs on each guess, in place of the claims."
-        ),
-    ] = False,
-    seeds: Annotated[
-        int | None, typer.Option(min=1, help="Number of seeds; default the paper's, at least 5.")
-    ] = None,
+    explain: Explain = None,
+    quick: Quick = False,
+    sensitivity: Sensitivity = False,
+    seeds: Seeds = None,
     workers: Workers = None,
-    mix: Annotated[
-        bool, typer.Option("--mix", help="Take runs of other code as they are.")
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder for runs, gone on with; default out/paper-KEY."),
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Copy report and pictures there too; default papers/KEY of a checkout, if the"
-            " whole paper was asked for.",
-        ),
-    ] = None,
+    mix: Mix = False,
+    out: Out = None,
+    report: Report = None,
     as_json: Json = False,
 ) -> None:
     """Regenerate tables and figures of a paper: paper beside measured, claim by claim.
@@ -72,22 +84,34 @@ def paper(
     from tidegate.papers.folder import Folder
 
     if key is None:
-        for name, title in papers.PAPERS.items():
-            typer.echo(f"{name}: {title}")
+        for name in papers.there():
+            typer.echo(f"{name}: {papers.title(name)}")
         return
     study = papers.load(key)
-    asked = Asked(tuple(only or ()), quick, seeds)
+    asked = Asked((explain,) if explain else tuple(only or ()), quick, seeds)
     bar = partial(progress.bar, stderr())
     asked.claims(study)  # a name that fits nothing is refused before a folder is made
     place = out or Path("out") / f"paper-{key}"
     with Folder(place, study, mix=mix) as folder, keeping(folder, folder.count):
-        if sensitivity:
+        if explain is not None:
+            _explain(study, folder, asked, workers)
+        elif sensitivity:
             perform.sensitivity(study, folder, asked, bar, workers)
             _copy([report_of.SENSITIVITY], folder, report, asked, study)
-            return
-        done = perform.regenerate(study, folder, asked, bar, workers)
+        else:
+            done = perform.regenerate(study, folder, asked, bar, workers)
+            _end(done, folder, report, as_json)
         name_damaged(folder)
-        _end(done, folder, report, as_json)
+
+
+def _explain(study: Study, folder: Folder, asked: Asked, workers: int | None) -> None:
+    """Print of each claim what its verdict was taken from; runs that are missing are made."""
+    from tidegate.cli import progress
+    from tidegate.papers import perform
+    from tidegate.papers.explain import explained
+
+    runs, outcomes = perform.judged(study, folder, asked, partial(progress.bar, stderr()), workers)
+    typer.echo("\n\n".join(explained(study, runs, outcome) for outcome in outcomes))
 
 
 def _end(done: Done, folder: Folder, report: Path | None, as_json: bool) -> None:
@@ -104,8 +128,8 @@ def _end(done: Done, folder: Folder, report: Path | None, as_json: bool) -> None
 
 def page(key: str) -> Path | None:
     """Return where a checkout keeps the report of a paper, or None if this is none."""
-    here = Path("papers") / key
-    return here if (here / "claims.csv").is_file() else None
+    here = Path("python") / "tidegate" / "papers" / key / "claims.csv"
+    return Path("docs") / "papers" / key if here.is_file() else None
 
 
 def _copy(

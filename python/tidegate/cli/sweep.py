@@ -64,35 +64,34 @@ def sweep(
     command runs only what is missing. Without --vary, --gate and --queue the
     axes are those of the table [sweep] of the file.
     """
-    from tidegate.grid import axes
+    from tidegate.grid import axes, plan
     from tidegate.grid.ledger import Ledger
     from tidegate.grid.measured import chosen
-    from tidegate.grid.plan import Controls, shard_of
-    from tidegate.grid.plan import sweep as plan
     from tidegate.results.store import display
     from tidegate.show import finished
 
-    planned = plan(
+    planned = plan.sweep(
         document(file, settings),
-        Controls(named(gate), named(queue), port),
+        plan.Controls(named(gate), named(queue), port),
         axes=[axes.given(each) for each in vary or []],
         seeds=seeds,
-        shard=None if shard is None else shard_of(shard),
+        shard=None if shard is None else plan.shard_of(shard),
         colour=colour(),
     )
     subject = planned.subject
     names = chosen(metrics, subject)
     part = "" if subject.shard is None else "-{}-of-{}".format(*subject.shard)
-    folder = out or default_folder(subject.name, f"sweep{part}")
-    with Ledger(folder, planned, keep_flows=keep_flows, mix=mix) as ledger:
+    with Ledger(
+        out or default_folder(subject.name, f"sweep{part}"), planned, keep_flows=keep_flows, mix=mix
+    ) as ledger:
         done = fill(ledger, workers, names)
         place = display(ledger.target)
     if as_json:
         print_json(done.document())
+    elif subject.shard is None:
+        stdout().print(finished.table(done))
     if subject.shard is not None:
         say(f"All {len(done.rows)} runs of this shard are in {place}. When all shards are there:")
         say("tidegate merge DIR... --out DIR")
         return
-    if not as_json:
-        stdout().print(finished.table(done))
     say(f"Data, pictures (PNG, SVG) and table: {place}")

@@ -1,34 +1,59 @@
 """Papers regenerated claim by claim: runs, claims as functions of saved columns, report.
 
-A paper is a package below this one with its data beside its code:
-`claims.csv`, `deviations.toml`, `scenarios/*.toml`, and a `STUDY`.
+A paper is a package below this one, found by its `claims.csv`, with the same
+roles in each: `cases`, `measures`, `checks`, `figures`, `prose`, and beside the
+code its data, `claims.csv`, `deviations.toml` and `scenarios/*.toml`.
 """
 
 from __future__ import annotations
 
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING
+from importlib.resources import files
 
 from tidegate.errors import UsageError
+from tidegate.papers.registry import collect
+from tidegate.papers.study import Study
 
-if TYPE_CHECKING:
-    from tidegate.papers.study import Study
 
-PAPERS = {
-    "qfcp": "Pu and Hamdi, QFCP: a router-assisted congestion control mechanism (SITIS 2006)",
-    "session": "Ramesh and Kasera, Best effort session-level congestion control (ICNP 2007)",
-    "dqm": "Kim and Liu, Distributed admission control via dual-queue management",
-    "blitz": "Kim and Farber, A new congestion control framework (Blitz)",
-}
-"""Key and title of every paper: a new one is a line here and a package of that name."""
+def there() -> list[str]:
+    """Return the keys of the papers that there are."""
+    here = files("tidegate.papers")
+    return sorted(each.name for each in here.iterdir() if (each / "claims.csv").is_file())
+
+
+def title(key: str) -> str:
+    """Return authors, title and year of a paper."""
+    found: str = import_module(f"tidegate.papers.{key}").TITLE
+    return found
 
 
 def load(key: str) -> Study:
     """Return what is to be done for a paper; UsageError if there is no such paper."""
-    if key not in PAPERS:
-        near = get_close_matches(key, PAPERS, 1, 0.4)
-        hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(PAPERS)}."
+    if key not in there():
+        near = get_close_matches(key, there(), 1, 0.4)
+        hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(there())}."
         raise UsageError(f"There is no paper {key}.", hint)
-    found: Study = import_module(f"tidegate.papers.{key}").STUDY
-    return found
+    return assembled(key, f"tidegate.papers.{key}")
+
+
+def assembled(key: str, package: str) -> Study:
+    """Return a study from the modules of its package."""
+    cases, figures, prose = (
+        import_module(f"{package}.{role}") for role in ("cases", "figures", "prose")
+    )
+    sources = collect(key, f"{package}.checks")
+    return Study(
+        key=key,
+        package=package,
+        cases=cases.CASES,
+        searches=getattr(cases, "SEARCHES", {}),
+        keep=cases.SCALE.keep,
+        title=import_module(package).TITLE,
+        checks={name: source.check() for name, source in sources.items()},
+        pictures=figures.PICTURES,
+        sections=prose.SECTIONS,
+        summary=prose.opening,
+        scale=cases.SCALE,
+        sources=sources,
+    )

@@ -11,6 +11,26 @@ if TYPE_CHECKING:
     from tidegate.scenario.document import Setting
 
 
+SEEDS = 5
+"""Fewest seeds that a verdict of a full run rests on."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How thoroughly a paper is regenerated, and what is kept of its runs."""
+
+    seeds: int = SEEDS
+    quick_seeds: int = 2
+    quick: tuple[str, ...] = ("*",)
+    """Claims of `--quick`."""
+    sensitive: tuple[str, ...] = ()
+    """Claims of the sensitivity table."""
+    sensitive_seeds: int = 3
+    """Seeds of that table: it shows which way numbers go, and judges nothing."""
+    keep: tuple[str, ...] = ("size_bytes", "start_s", "admitted_s", "data_done_s", "closed_s")
+    """Columns of finished flows that are saved."""
+
+
 @dataclass(frozen=True)
 class Case:
     """One thing that is simulated, with every seed: a scenario of the paper, and what differs.

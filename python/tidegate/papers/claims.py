@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 KINDS = ("setup", "arithmetic", "exact-number", "approx-number", "ratio", "ordering")
 APART = ("setup", "arithmetic")
 """Kinds that say nothing about behaviour: they are counted apart."""
-COLUMNS = ("id", "where", "scenario", "metric", "unit", "value", "kind", "note")
+COLUMNS = ("id", "where", "scenario", "metric", "unit", "value", "kind", "note", "number")
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,16 @@ class Claim:
     value: str
     kind: str
     note: str = ""
+    number_or_range: str = ""
+    """Where `value` is a text that holds a number, or a range `low..high`, which is held to."""
+
+    @property
+    def said(self) -> float | tuple[float, float] | None:
+        """What a measured number is held to: a number, or the two ends of a range."""
+        if not self.number_or_range:
+            return self.number
+        low, dots, high = self.number_or_range.partition("..")
+        return (float(low), float(high or "inf")) if dots else float(low)
 
     @property
     def number(self) -> float | None:
@@ -49,7 +59,7 @@ class Claim:
 def read(text: str) -> list[Claim]:
     """Read a `claims.csv`; ValueError says what is wrong with it."""
     claims = [
-        Claim(**{name: (row[name] or "").strip() for name in COLUMNS})
+        Claim(*((row.get(name) or "").strip() for name in COLUMNS))
         for row in csv.DictReader(io.StringIO(text))
     ]
     for claim in claims:

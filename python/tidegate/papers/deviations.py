@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidegate.papers.claims import matches
-from tidegate.papers.verdicts import Circumstances
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What stands beside a claim in `deviations.toml`."""
+
+    hangs_on: tuple[str, ...] = ()
+    contradicted_by: str = ""
+    explanation: str = ""
 
 
 @dataclass(frozen=True)

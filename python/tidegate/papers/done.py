@@ -26,11 +26,11 @@ class Asked:
 
     def seeds_of(self, study: Study) -> int:
         """Return the number of seeds."""
-        return self.seeds or (study.quick_seeds if self.quick else study.seeds)
+        return self.seeds or (study.scale.quick_seeds if self.quick else study.scale.seeds)
 
     def whole(self, study: Study) -> bool:
         """Tell whether this is the whole paper, at full scale."""
-        return not self.only and not self.quick and self.seeds_of(study) >= study.seeds
+        return not self.only and not self.quick and self.seeds_of(study) >= study.scale.seeds
 
     def claims(self, study: Study) -> list[Claim]:
         """Return the claims that are asked for; UsageError for a name that fits none."""
@@ -38,7 +38,7 @@ class Asked:
         patterns = [each for each in self.only if each not in names or self._claimed(study, each)]
         found = listed.chosen(study.claims(), patterns) if patterns or not self.only else []
         if self.quick and not self.only:
-            quick = listed.chosen(study.claims(), study.quick)
+            quick = listed.chosen(study.claims(), study.scale.quick)
             return [claim for claim in found if claim in quick]
         return found
 

@@ -1,25 +1,39 @@
-"""What the set-up rows of the studies share: the effective scenario of each case."""
+"""What the set-up rows of the papers share: the effective scenario of each case."""
 
 from __future__ import annotations
 
 import tomllib
-from functools import cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from tidegate.papers.paper import Paper
 
-    from tidegate.papers.study import Study
+_UNITS = {"kbit": 1e3, "Mbit": 1e6, "Gbit": 1e9, "us": 1e-6, "ms": 1e-3, "min": 60.0, "s": 1.0}
+_UNITS |= {"kB": 1e3, "MB": 1e6, "B": 1.0, "packets": 1.0, "/s": 1.0}
 
 
 class Effective:
-    """The effective scenarios of the cases of a study, loaded when first asked for."""
+    """The effective scenarios of the cases of a paper, loaded when first asked for."""
 
-    def __init__(self, study: Callable[[], Study]) -> None:
-        self._study = study
-        self.of = cache(self._of)
+    def __init__(self, paper: Paper) -> None:
+        self._paper = paper
 
-    def _of(self, case: str) -> dict[str, Any]:
+    @cached_property
+    def _loaded(self) -> dict[str, dict[str, Any]]:
+        return {}
+
+    def of(self, case: str) -> dict[str, Any]:
         """Return the effective scenario of a case, as nested dicts."""
-        study = self._study()
-        return tomllib.loads(study.document(study.cases[case]).load().show())
+        if case not in self._loaded:
+            document = self._paper.document(self._paper.cases[case])
+            self._loaded[case] = tomllib.loads(document.load().show())
+        return self._loaded[case]
+
+
+def amount(text: str) -> float:
+    """Return a quantity of an effective scenario in bits/s, seconds, bytes, packets or 1/s."""
+    for unit in sorted(_UNITS, key=len, reverse=True):
+        if text.endswith(unit):
+            return float(text.removesuffix(unit)) * _UNITS[unit]
+    raise ValueError(f"{text} has no unit that is known here")

@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tidegate.papers.findings import Check, Numbers, Ordering, Part, Unchecked
 from tidegate.papers.runs import paired
-from tidegate.papers.study import Check
-from tidegate.papers.verdicts import Exact, Numbers, Ordering, Part, Unchecked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from tidegate.papers.findings import Finding
     from tidegate.papers.runs import Floats, Measure, Runs
-    from tidegate.papers.verdicts import Finding
 
 
 @dataclass(frozen=True)
@@ -52,18 +49,16 @@ class Side:
         return Part(means, paired(more, less * (1.0 - self.margin)))
 
 
-def number(of: Of, paper: float | tuple[float, float] | None = None, note: str = "") -> Check:
+def number(of: Of) -> Check:
     """Check a number."""
-    return Check((of.case,), lambda runs: Numbers(tuple(of.values(runs)), paper, note))
+    return Check((of.case,), lambda runs: Numbers(tuple(of.values(runs))))
 
 
-def ratio(
-    top: Of, bottom: Of, paper: float | tuple[float, float] | None = None, note: str = ""
-) -> Check:
+def ratio(top: Of, bottom: Of) -> Check:
     """Check a ratio, taken seed by seed."""
 
     def find(runs: Runs) -> Finding:
-        return Numbers(tuple(top.values(runs) / bottom.values(runs)), paper, note)
+        return Numbers(tuple(top.values(runs) / bottom.values(runs)))
 
     return Check((top.case, bottom.case), find)
 
@@ -100,24 +95,6 @@ def close(what: str, one: Of, other: Of, within: float) -> tuple[Side, Side]:
         Side(f"{what} within {100 * within:.0f} %, below", one, other, within),
         Side(f"{what} within {100 * within:.0f} %, above", other, one, within),
     )
-
-
-def parts(
-    cases: tuple[str, ...], find: Callable[[Runs], dict[str, np.ndarray | list[float]]]
-) -> Check:
-    """Check an ordering whose differences are worked out otherwise: above zero is as claimed."""
-
-    def found(runs: Runs) -> Finding:
-        return Ordering(
-            tuple(Part(what, tuple(map(float, each))) for what, each in find(runs).items())
-        )
-
-    return Check(cases, found)
-
-
-def exact(find: Callable[[], tuple[str, bool]]) -> Check:
-    """Check a row of the set-up: what the scenarios say, and whether the paper says so."""
-    return Check((), lambda _: Exact(*find()))
 
 
 def unchecked(reason: str) -> Check:

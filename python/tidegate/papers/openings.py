@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tidegate.papers.report import number
 from tidegate.papers.verdicts import CALIBRATED, MET
 
 if TYPE_CHECKING:
@@ -27,6 +28,14 @@ def measured(found: Found, name: str) -> float | None:
     """Return what was measured for a claim; none: it was not asked for, or has no number."""
     value = found[name].measured if name in found else None
     return value if isinstance(value, float) else None
+
+
+def said(found: Found, name: str) -> str:
+    """Return the number, or the range, that the paper gives for a claim."""
+    value = found[name].claim.said
+    if isinstance(value, tuple):
+        return " to ".join(number(each) for each in value)
+    return found[name].claim.value if value is None else number(value)
 
 
 def good(outcome: Outcome) -> bool:

@@ -41,6 +41,10 @@ class Paper:
         """Read its claims."""
         return listed.read((self.folder / "claims.csv").read_text(encoding="utf-8"))
 
+    def claim(self, short: str) -> Claim:
+        """Return a claim by its id without the key."""
+        return next(claim for claim in self.claims() if claim.short == short)
+
     def deviations(self) -> Deviations:
         """Read where it is departed from."""
         return departures.read((self.folder / "deviations.toml").read_text(encoding="utf-8"))

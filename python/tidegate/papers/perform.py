@@ -13,9 +13,10 @@ from tidegate.errors import from_os
 from tidegate.grid.workers import Meter, Pool
 from tidegate.papers import claims as listed
 from tidegate.papers import report
+from tidegate.papers.deviations import Circumstances
 from tidegate.papers.done import Asked, Done, Varied, needed
 from tidegate.papers.runs import Runs
-from tidegate.papers.verdicts import Circumstances, Outcome, judge
+from tidegate.papers.verdicts import Outcome, judge
 from tidegate.results.simulate import simulate
 
 if TYPE_CHECKING:
@@ -80,6 +81,16 @@ def assess(study: Study, runs: Runs, claims: Iterable[Claim]) -> list[Outcome]:
     ]
 
 
+def judged(
+    study: Study, folder: Folder, asked: Asked, bar: Bar, workers: int | None = None
+) -> tuple[Runs, list[Outcome]]:
+    """Run what is missing for some claims, and judge them; nothing is written but runs."""
+    claims = asked.claims(study)
+    runs = Runs(study, folder, asked.seeds_of(study))
+    fill(runs, needed(study, claims), bar, workers)
+    return runs, assess(study, runs, claims)
+
+
 def regenerate(
     study: Study, folder: Folder, asked: Asked, bar: Bar, workers: int | None = None
 ) -> Done:
@@ -104,8 +115,8 @@ def sensitivity(
     study: Study, folder: Folder, asked: Asked, bar: Bar, workers: int | None = None
 ) -> list[Varied]:
     """Judge some claims again under every alternative of `deviations.toml`, and write the table."""
-    claims = listed.chosen(study.claims(), asked.only or study.sensitive)
-    names, seeds = needed(study, claims), asked.seeds or study.sensitive_seeds
+    claims = listed.chosen(study.claims(), asked.only or study.scale.sensitive)
+    names, seeds = needed(study, claims), asked.seeds or study.scale.sensitive_seeds
     table = []
     deviations = study.deviations().deviations
     rows: list[tuple[str, str, Alternative | None]] = [("as taken", "", None)]

@@ -107,12 +107,23 @@ def _report(done: Done, pictures: dict[str, Picture]) -> str:
         lines += [_provisional(done), ""]
     lines += [study.summary(outcomes, done.runs), "", _counted(outcomes), ""]
     lines += [f"In the tables: {MARKS_SAY}. The rules stand [below](#every-claim).", ""]
+    lines += [_beside(study.key), ""]
     for section in study.sections:
         lines += _section(done, section, pictures)
     lines += _departures(done)
     lines += _every_claim(done)
     lines += _made(done)
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _beside(key: str) -> str:
+    """Return where a checkout has what the report was made from; the page lies in its docs."""
+    home = f"../../../python/tidegate/papers/{key}"
+    return (
+        f"Made from [the claims]({home}/claims.csv), [what was guessed]({home}/deviations.toml),"
+        f" [the scenarios]({home}/scenarios) and [one check for each claim]({home}/checks);"
+        f" `tidegate paper {key} --explain ID` says of any claim how its verdict comes about."
+    )
 
 
 def _made_by(done: Done) -> str:
@@ -126,7 +137,7 @@ def _provisional(done: Done) -> str:
     return (
         f"**Not the whole paper:** {claims} of {len(done.study.claims())} claims over"
         f" {done.runs.seeds} seeds (`{_made_by(done)}`). Verdicts of a full run rest on"
-        f" {done.study.seeds} seeds; with fewer, intervals are wide and little is resolved."
+        f" {done.study.scale.seeds} seeds; with fewer, intervals are wide and little is resolved."
     )
 
 
@@ -227,7 +238,7 @@ def _departures(done: Done) -> list[str]:
         others = "; ".join(other.says for other in each.alternatives)
         cells = [each.what, each.taken, " ".join(each.why.split()), others]
         lines.append(f"| {' | '.join(map(_safe, cells))} |")
-    if done.study.sensitive:
+    if done.study.scale.sensitive:
         made = f"`tidegate paper {done.study.key} --sensitivity`"
         lines += ["", f"What each alternative changes: [{SENSITIVITY}]({SENSITIVITY}), by {made}."]
     return [*lines, ""]

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from tidegate.papers.effective import Effective
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from tidegate.scenario.document import Setting
 
     Floats = NDArray[np.float64]
+    Parts = dict[str, NDArray[np.float64] | list[float]]
+    """The differences of an ordering by the name of each part, one per seed."""
 
 Measure: TypeAlias = "str | Callable[[Record], float]"
 """The name of a measure of all flows in the summary, or a function of a run."""
@@ -123,6 +127,11 @@ class Runs:
     def used(self, jobs: Iterable[Job]) -> None:
         """Note runs that all this is taken from, each once: cases of one scenario share theirs."""
         self.noted |= {job.folder: self.folder.record(job) for job in jobs}
+
+    @cached_property
+    def effective(self) -> Effective:
+        """The effective scenarios of the cases."""
+        return Effective(self.paper)
 
     @cached_property
     def cost(self) -> dict[str, float]:

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from tidegate.papers.case import Scale
 from tidegate.papers.paper import Paper
-from tidegate.papers.verdicts import SEEDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from matplotlib.figure import Figure
 
+    from tidegate.papers.findings import Check
+    from tidegate.papers.registry import Registered
     from tidegate.papers.runs import Runs
-    from tidegate.papers.verdicts import Finding, Outcome
+    from tidegate.papers.verdicts import Outcome
 
     Draw: TypeAlias = Callable[[Runs], Figure]
-
-
-@dataclass(frozen=True)
-class Check:
-    """How a claim is found: a function of the runs of these cases and searches."""
-
-    cases: tuple[str, ...]
-    find: Callable[[Runs], Finding]
 
 
 @dataclass(frozen=True)
@@ -69,11 +63,6 @@ class Study(Paper):
     sections: tuple[Section, ...]
     summary: Callable[[Sequence[Outcome], Runs], str]
     """The opening of the report: what holds and what does not, in a minute's reading."""
-    seeds: int = SEEDS
-    quick_seeds: int = 2
-    quick: tuple[str, ...] = ("*",)
-    """Claims of `--quick`."""
-    sensitive: tuple[str, ...] = ()
-    """Claims of the sensitivity table."""
-    sensitive_seeds: int = 3
-    """Seeds of that table: it shows which way numbers go, and judges nothing."""
+    scale: Scale = field(default_factory=Scale)
+    sources: Mapping[str, Registered] = field(default_factory=dict)
+    """The function behind each check."""

@@ -15,11 +15,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from math import isclose
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tidegate.papers.claims import APART
+from tidegate.papers.deviations import Circumstances
+from tidegate.papers.findings import Exact, Finding, Numbers, Ordering, Unchecked
 from tidegate.results.statistics import interval
 
 if TYPE_CHECKING:
@@ -31,52 +34,6 @@ MET, NOT_MET, UNRESOLVED = "met", "not met", "unresolved"
 CALIBRATED, CONTRADICTED, UNCHECKED = "calibrated", "contradicted", "cannot be checked"
 VERDICTS = (MET, CALIBRATED, UNRESOLVED, NOT_MET, CONTRADICTED, UNCHECKED)
 WITHIN = {"exact-number": 0.20, "approx-number": 0.30, "ratio": 0.25}
-SEEDS = 5
-"""Fewest seeds that a verdict of a full run rests on."""
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """A number measured once per seed. `paper`: where the claim's text is not a plain number."""
-
-    values: tuple[float, ...]
-    paper: float | tuple[float, float] | None = None
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Part:
-    """One part of an ordering: `differences` has one per seed, above zero if it is as claimed."""
-
-    what: str
-    differences: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Ordering:
-    """A statement that something is more than something else; all parts must hold."""
-
-    parts: tuple[Part, ...]
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Exact:
-    """What the scenarios themselves, or a calculation, say."""
-
-    found: str
-    equal: bool
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Unchecked:
-    """Nothing can be said, and why."""
-
-    reason: str
-
-
-Finding: TypeAlias = Numbers | Ordering | Exact | Unchecked
 
 
 @dataclass(frozen=True)
@@ -107,15 +64,6 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Circumstances:
-    """What stands beside a claim in `deviations.toml`."""
-
-    hangs_on: tuple[str, ...] = ()
-    contradicted_by: str = ""
-    explanation: str = ""
-
-
-@dataclass(frozen=True)
 class _Judged:
     """A verdict by the rule alone, with what it was taken from."""
 
@@ -128,6 +76,22 @@ class _Judged:
     paper: float | str | None = None
     parts: tuple[str, ...] = field(default=())
     values: tuple[float, ...] = field(default=())
+
+
+def rule(claim: Claim) -> str:
+    """Say by which rule a claim is judged."""
+    if claim.kind in APART:
+        return "met when exactly equal"
+    if claim.kind == "ordering":
+        return (
+            "met when the 95 % interval of the paired difference over the seeds lies above zero,"
+            " not met when it lies below, unresolved when it straddles; every part has to be met"
+        )
+    within = WITHIN.get(claim.kind, WITHIN["exact-number"])
+    return (
+        f"met within {100 * within:.0f} % of the paper's, or within two standard deviations of the"
+        " seeds where one is under 20 %; a finding of parts goes by their paired differences"
+    )
 
 
 def judge(claim: Claim, finding: Finding, beside: Circumstances | None = None) -> Outcome:
@@ -165,9 +129,9 @@ def judge(claim: Claim, finding: Finding, beside: Circumstances | None = None) -
 
 
 def _number(claim: Claim, finding: Numbers) -> _Judged:
-    said = finding.paper if finding.paper is not None else claim.number
+    said = claim.said
     if said is None:
-        raise ValueError(f"{claim.id}: {claim.value!r} is not a number, and no other was given")
+        raise ValueError(f"{claim.id}: {claim.value!r} is not a number: give it one in its row")
     low_said, high_said = said if isinstance(said, tuple) else (said, said)
     known = [value for value in finding.values if np.isfinite(value)]
     shown: float | str = said if isinstance(said, float | int) else claim.value
@@ -241,13 +205,25 @@ def _margin(differences: Sequence[float]) -> float:
 
 
 def _exact(claim: Claim, finding: Exact) -> _Judged:
-    verdict = MET if finding.equal else NOT_MET
-    why = "" if finding.equal else f"Here it is {finding.found}."
+    equal = _equal(claim, finding) if finding.equal is None else finding.equal
+    verdict = MET if equal else NOT_MET
+    why = "" if equal else f"Here it is {finding.found}."
     try:
         measured: float | str = float(finding.found)
     except ValueError:
         measured = finding.found
     return _Judged(verdict, why, measured, paper=claim.number or claim.value)
+
+
+def _equal(claim: Claim, finding: Exact) -> bool:
+    """Tell whether a set-up row says what was found: the same number, or the same text."""
+    said, within = claim.said, finding.within
+    if isinstance(said, float):
+        try:
+            return isclose(float(finding.found), said, rel_tol=1e-9, abs_tol=within)
+        except ValueError:
+            return False
+    return "".join(finding.found.split()) == "".join(claim.value.split())
 
 
 def counts(outcomes: Sequence[Outcome]) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tidegate.papers.case import Case
+from tidegate.papers.case import Case, Scale
 
 if TYPE_CHECKING:
     from tidegate.scenario.document import Setting
@@ -132,3 +132,17 @@ def _all() -> list[Case]:
 
 
 CASES = {case.key: case for case in _all()}
+
+SCALE = Scale(
+    quick=("setup", "fig3", "fig4l"),
+    sensitive=(
+        "fig4l.ratio30",
+        "fig4l.ratio90",
+        "fig4l.ratio150",
+        "fig5l.gap_narrow",
+        "fig5l.still",
+        "fig5r.max",
+        "fig7.widen10k",
+    ),
+    keep=("size_bytes", "start_s", "data_done_s", "closed_s"),
+)

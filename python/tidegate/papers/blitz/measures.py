@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.blitz.cases import STEPS, WARMUP_S, key
+from tidegate.papers.blitz.cases import CONTROLS, NETS, STEPS, WARMUP_S, key, keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     Measured = Callable[[Record], float]
 
+SHOWN = {"blitz": "Blitz", "reno": "TCP"}
 SHORT_B, LONG_B = 40_000.0, 200_000.0
 """Up to the one a file of the Pareto mix counts as short, above the other as long; the least
 that there is has 33 kB."""
@@ -99,3 +100,27 @@ def advantage(runs: Runs, net: str, mbit: int, kind: str = "", over: str = "reno
     return np.asarray(
         peak(runs, net, mbit, "blitz", kind) / peak(runs, net, mbit, over, kind), dtype=np.float64
     )
+
+
+def of_nets(*nets: str) -> tuple[str, ...]:
+    """Return the cases of some networks, at all their bottlenecks."""
+    return tuple(
+        case
+        for net in nets
+        for mbit in NETS[net].bottlenecks()
+        for control in CONTROLS
+        for case in keys(net, mbit, control)
+    )
+
+
+def pairs(one: str, other: str) -> list[tuple[int, int]]:
+    """Return the bottlenecks of two networks that have the same share."""
+    return list(zip(NETS[one].bottlenecks(), NETS[other].bottlenecks(), strict=True))
+
+
+def gaps(one: str, other: str, runs: Runs) -> list[tuple[str, Floats, Floats]]:
+    """Return the advantage in two networks, at each share of the bottleneck."""
+    return [
+        (f"bottleneck {mine}", advantage(runs, one, mine), advantage(runs, other, theirs))
+        for mine, theirs in pairs(one, other)
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidegate.papers.case import Case
+from tidegate.papers.case import Case, Scale
 
 if TYPE_CHECKING:
     from tidegate.scenario.document import Setting
@@ -95,3 +95,24 @@ def _all() -> list[Case]:
 
 
 CASES = {case.key: case for case in _all()}
+
+SCALE = Scale(
+    seeds=10,
+    quick=("setup", "table1", "table2", "fig6c", "text"),
+    sensitive=(
+        "table1.dt.D",
+        "table1.dt.Pd",
+        "table1.gr2.D",
+        "table1.gr2.Pd",
+        "table1.gr2.Pc",
+        "table1.pc_gt_pd",
+        "fig5a.p3",
+        "fig5b.order",
+        "fig6c.D_p3",
+        "fig6c.D_ratio",
+        "table2.p3.D",
+        "table2.rtx_ratio",
+    ),
+    sensitive_seeds=5,
+    keep=("size_bytes", "start_s", "admitted_s", "closed_s", "class"),
+)

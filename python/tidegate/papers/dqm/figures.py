@@ -21,6 +21,13 @@ from tidegate.papers.dqm.cases import (
     two,
 )
 from tidegate.papers.dqm.measures import (
+    DA,
+    DONE,
+    RTX,
+    SHOWN,
+    TABLE1,
+    D,
+    N,
     connection_loss,
     connection_loss_in_time,
     data_loss,
@@ -28,7 +35,6 @@ from tidegate.papers.dqm.measures import (
     throughput,
     throughput_of,
 )
-from tidegate.papers.dqm.single import DA, DONE, RTX, SHOWN, TABLE1, D, N
 from tidegate.papers.study import Picture
 from tidegate.show.style import GREY, PALETTE
 
@@ -41,7 +47,6 @@ if TYPE_CHECKING:
 
 COLOURS = dict(zip(("dt", "gr2", "p1", "p2", "p3"), (6, 1, 4, 5, 0), strict=True))
 READINGS = ("share of SYNs lost", "flows never admitted", "average over time")
-PAPER_PC = {"dt": 0.30, "gr1": 0.77, "gr2": 0.60, "gr3": 0.57}
 TRIED_MEASURES: tuple[tuple[Measure, float], ...] = (
     (D, 1.0),
     (RTX, 1e-3),
@@ -181,7 +186,7 @@ def _readings(runs: Runs) -> Figure:
                 error_kw={"lw": 0.8},
                 label=name if place == 0 else None,
             )
-        said = PAPER_PC[policy]
+        said = runs.paper.claim(f"table1.{policy}.Pc").number or np.nan
         axes.plot(
             [place - 0.4, place + 0.4], [said, said], color="black", lw=1.6,
             label="paper, Table I" if place == 0 else None,

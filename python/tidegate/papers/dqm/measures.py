@@ -7,15 +7,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tidegate.papers.dqm.cases import CONGESTED, POLICIES, at
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from tidegate.papers.runs import Floats, Measure, Runs
     from tidegate.results.record import Record
 
     Measured = Callable[[Record], float]
 
+RTX, N, DONE = "retransmitted_packets", "open_mean", "completed_per_s"
+D, DA = "fct_admitted_mean_s", "fct_mean_s"
+TABLE1 = {"dt": "Drop-tail", "gr1": "G-R1", "gr2": "G-R2", "gr3": "G-R3"}
+SHOWN = {"dt": "DT", "gr2": "G-RED", "p1": "P1", "p2": "P2", "p3": "P3"}
 BUFFER = 90.0
 CURVES: dict[str, tuple[tuple[float, float], ...]] = {
     "gr1": ((15, 0), (60, 0.1), (120, 1)),
@@ -109,3 +116,30 @@ def longest_gap(times: NDArray[np.float64], end: float) -> float:
     if times.size == 0:
         return float("inf")
     return float(np.max(np.diff(np.append(times, end)), initial=0.0))
+
+
+SHORT, LONG = throughput_of(0), throughput_of(1)
+LATENCY, AGAIN = of_class("third", D), of_class("third", RTX)
+
+
+def mean_over(
+    runs: Runs, policy: str, measure: Measure, rhos: Sequence[float] = CONGESTED
+) -> Floats:
+    """Return a measure of a policy, averaged over loads, for each seed."""
+    values = np.array([runs.values(at(rho, policy), measure) for rho in rhos])
+    return np.asarray(values.mean(axis=0), dtype=np.float64)
+
+
+def more(
+    runs: Runs, measure: Measure, high: str, low: str, factor: float = 1.0
+) -> tuple[str, Floats]:
+    """Return that one policy has more of a measure than `factor` times another, above rho 1."""
+    top, bottom = mean_over(runs, high, measure), mean_over(runs, low, measure)
+    times = "" if factor == 1.0 else f"{factor:g} "
+    text = f"{SHOWN[high]} > {times}{SHOWN[low]} ({np.mean(top):.3g} to {np.mean(bottom):.3g})"
+    return text, top - factor * bottom
+
+
+def above(policies: Sequence[str] = POLICIES, rhos: Sequence[float] = CONGESTED) -> tuple[str, ...]:
+    """Return the cases of policies at loads, those above 1 if no other are named."""
+    return tuple(at(rho, policy) for rho in rhos for policy in policies)

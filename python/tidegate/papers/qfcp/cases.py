@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidegate.papers.case import Case
+from tidegate.papers.case import Case, Scale
 
 PROTOCOLS = ("qfcp", "rcp", "xcp", "tcp", "vcp")
 FLOWS: dict[str, tuple[str, ...]] = {"fct": ("web",), "lossy": ("f1",)}
@@ -28,6 +28,8 @@ TRANSPORTS = {
     "tcp": f"{{ tcp = {{ {_ALIKE}, {_ONE_WAY} }} }}",
 }
 """One-way Reno of ns-2 but for what each protocol brings itself."""
+FOUR = ("qfcp", "rcp", "xcp", "tcp")
+"""The protocols of Figure 1."""
 LOSSES = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)
 BETAS = (0.1, 0.25, 0.5, 1.0, 2.0)
 
@@ -68,6 +70,16 @@ def loss(where: str, share: float) -> Setting:
     both = {"data": 0.0, "ack": 0.0} | {where: share}
     text = f"{{ data = {both['data']}, ack = {both['ack']} }}"
     return ("topology.links.middle.loss", text)
+
+
+def fct(name: str) -> str:
+    """Return the case of a protocol in Figure 1."""
+    return f"fct/{name}"
+
+
+def lossy(name: str, where: str, share: float) -> str:
+    """Return a case of Figure 4."""
+    return f"lossy/{name}/{where}/{share}"
 
 
 def _case(key: str, scenario: str, settings: tuple[Setting, ...], weight: float = 1.0) -> Case:
@@ -153,3 +165,20 @@ def _beyond() -> dict[str, Case]:
 
 
 CASES = _of_the_paper() | _parts() | _beyond()
+
+SCALE = Scale(
+    quick=("setup", "fig1", "fig2", "fig3", "text.beta", "text.same_rate", "text.stabilisation"),
+    sensitive=(
+        "fig1.qfcp_best",
+        "fig1.xcp_longest_short",
+        "fig1.rate_pair",
+        "fig1.qfcp_lt_rcp",
+        "fig2.converge",
+        "fig2.initial_rate",
+        "fig3.faster_than_xcp",
+        "fig3.best",
+        "fig4.qfcp_gt_xcp",
+        "fig4.ack_insensitive",
+    ),
+    keep=("size_bytes", "start_s", "closed_s", "retransmitted_packets"),
+)

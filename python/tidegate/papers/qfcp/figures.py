@@ -8,8 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tidegate.papers.qfcp import measures as m
-from tidegate.papers.qfcp.cases import BETAS, LOSSES
-from tidegate.papers.qfcp.shapes import FOUR, fct, lossy
+from tidegate.papers.qfcp.cases import BETAS, FOUR, LOSSES, fct, lossy
 from tidegate.papers.study import Picture
 from tidegate.show.style import GREY, PALETTE
 

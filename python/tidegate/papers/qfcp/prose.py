@@ -1,4 +1,4 @@
-"""Texts of the report with numbers from the runs."""
+"""The report: its opening, its parts in the paper's order, and what they say of the runs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tidegate.papers.openings import good
 from tidegate.papers.qfcp import measures as m
-from tidegate.papers.qfcp.shapes import FOUR, fct
+from tidegate.papers.qfcp.cases import FOUR, fct
 from tidegate.papers.report import number
+from tidegate.papers.study import Section
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tidegate.papers.runs import Runs
+    from tidegate.papers.verdicts import Outcome
     from tidegate.results.record import Record
 
 FIVE = (*FOUR, "vcp")
@@ -125,3 +130,83 @@ def _lost(record: Record, begin: float, end: float) -> float:
     table = record.ports("bottleneck")
     inside = (table["time_s"] > begin + 1e-6) & (table["time_s"] <= end + 1e-6)
     return float((table["drops_queue_full"] + table["drops_early"])[inside].sum())
+
+
+SECTIONS = (
+    Section(
+        "Flow completion time (3.1; Figure 1)",
+        ("fig1",),
+        ("fig1",),
+        (),
+        completion,
+        FCT_CASES,
+    ),
+    Section("Adaptability (3.2; Figure 2)", ("fig2", "text.same_rate"), ("fig2",)),
+    Section("Different round trips (3.3; Figure 3)", ("fig3",), ("fig3",)),
+    Section(
+        "A lossy link (3.4; Figure 4)",
+        ("fig4", "text.dupack", "text.timeout", "text.redundant"),
+        ("fig4",),
+    ),
+    Section(
+        "The parts of the design (1, 2.2, 2.3)",
+        (
+            "text.no_state",
+            "text.beta",
+            "text.stabilisation",
+            "text.virtual_queue",
+            "intro.short_hurt_long",
+        ),
+        ("parts", "beta"),
+    ),
+    Section(
+        "Beyond the paper: a crowd",
+        (),
+        ("crowd",),
+        (),
+        crowd,
+        tuple(f"crowd/{name}" for name in FIVE),
+    ),
+    Section(
+        "Beyond the paper: several bottlenecks, TCP beside it, a capacity that changes",
+        (),
+        (),
+        (),
+        beyond,
+        BEYOND,
+    ),
+)
+
+_TOPICS = (
+    ("fig1", "**Completion times** (Figure 1)"),
+    ("fig2", "**Joining and leaving** (Figure 2)"),
+    ("fig3", "**Different round trips** (Figure 3)"),
+    ("fig4", "**Lossy links** (Figure 4)"),
+    ("text", "**What the text says**"),
+)
+
+
+def opening(outcomes: Sequence[Outcome], runs: Runs) -> str:
+    """Return it in Markdown; a part whose claims were not asked for is left out."""
+    found = [each for each in outcomes if not each.apart]
+    lines = []
+    for group, title in _TOPICS:
+        mine = [each for each in found if each.claim.short.startswith(f"{group}.")]
+        if mine:
+            lines.append(f"- {title}: {_fares(mine)}")
+    return "\n".join(lines) or f"{len(outcomes)} claims, {runs.seeds} seeds."
+
+
+def _fares(outcomes: Sequence[Outcome]) -> str:
+    hold = [each for each in outcomes if good(each)]
+    text = f"{len(hold)} of {len(outcomes)} statements hold."
+    rest = [each for each in outcomes if each not in hold]
+    for each in rest:
+        text += f" `{each.claim.short}` ({each.verdict}): {_short(each)}"
+    return text
+
+
+def _short(outcome: Outcome) -> str:
+    if isinstance(outcome.measured, float) and np.isfinite(outcome.measured):
+        return outcome.reason.split(". ")[0].rstrip(".") + "."
+    return outcome.reason

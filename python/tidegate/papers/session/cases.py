@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tidegate.papers.case import Case, Search
+from tidegate.papers.case import Case, Scale, Search
 
 if TYPE_CHECKING:
     from tidegate.scenario.document import Setting
@@ -20,11 +20,33 @@ RATES = (65, 100, 110, 120, 130, 150, 200, 250, 300, 400, 600, 1000)
 UNDERLOAD = 0.25
 """What a second at 100 sessions/s costs beside one at 1000."""
 
+NC, GSS, CP = (f"static/10k-1000/{name}" for name in ("none", "gssga", "cp"))
+OPTIMUM = "optimum/10k-1000"
+SWEEP = (*(f"admit/{rate}" for rate in RATES), OPTIMUM)
+CELLS = tuple(f"{size}k-{rate}" for size in SIZES for rate in ARRIVALS)
+SCHEMES = {"gssga": "GSS+GA", "cp": "CP"}
+NAMES = {"nosc": "none", "gssga": "gssga", "cp": "cp"}
+"""The controls in the ids of claims, and in the keys of cases."""
+TABLE1 = (1000, 250, 150, 100, 65)
+TABLE2 = (1000, 200, 150, 100, 65)
+"""Admit rates of the tables, sessions/s."""
+NOT_WORSE = 0.02
+"""Up to so much less is not worse: less than a bar chart of the paper can show."""
+ALMOST = 0.10
+"""Up to so much less is almost as much."""
+OPTIMA = {"30k": "30k-1000", "300": "10k-300", "5M": "5M", "100": "10k-100"}
+"""The load of `OTHER_LOADS`, and the search for its optimum."""
+
 GATE = "port.bottleneck.gate"
 ARRIVAL_RATE = "traffic.web.arrivals.poisson"
 MEAN_SIZE = "traffic.web.size.pareto.mean"
 CAPACITY = "topology.dumbbell.bottleneck.rate"
 BUFFER = "topology.dumbbell.bottleneck.buffer"
+
+
+def admit(rate: int) -> str:
+    """Return the case of an admit rate; 1000 is no control at all, which also lets retries pass."""
+    return NC if rate == 1000 else f"admit/{rate}"
 
 
 def fixed(rate: float) -> Setting:
@@ -201,3 +223,41 @@ SEARCHES = {
     )
     for name, (grid, settings, scenario) in GRIDS.items()
 }
+
+SCALE = Scale(
+    quick=(
+        "setup",
+        "table*",
+        "fig2.identity_low",
+        "fig3.ratio17",
+        "fig3.congested_gain10k",
+        "fig3.underload",
+        "fig3.gss_not_better",
+        "fig4",
+        "fig5",
+        "fig6",
+        "fig7",
+        "fig8",
+        "fig9",
+        "text.last100",
+        "text.size_session_load",
+    ),
+    sensitive=(
+        "table1.admit1000.completion_rate",
+        "table1.admit1000.fct",
+        "table1.admit100.fct",
+        "table1.admit65.fct",
+        "table1.admit65.goodput",
+        "fig3.ratio17",
+        "fig4.cp_best",
+        "fig5.cp_track",
+        "table3.load1.cp.fct",
+        "table3.load2.cp.fct",
+        "table3.load3.cp.fct",
+        "table4.arr1000.load3.nosc.flows",
+        "table4.arr1000.load3.gssga.flows",
+        "table4.arr1000.load3.cp.flows",
+        "table6.cp_1000",
+    ),
+    keep=("size_bytes", "start_s", "admitted_s", "data_done_s", "closed_s"),
+)

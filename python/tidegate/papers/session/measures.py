@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tidegate.papers.session.cases import OPTIMUM, RATES
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from tidegate.papers.runs import Floats, Runs
     from tidegate.results.record import Record
 
     Measured = Callable[[Record], float]
 
+FCT, FLOWS, RATE = "fct_mean_s", "completed", "completed_per_s"
 SHORT_S = 5.0
 """Up to this a session counts as short in Figure 4: a few round trips and one SYN retry less."""
 RETRY_S = 6.0
@@ -159,3 +163,14 @@ def unseen_ends(start: float, end: float) -> Measured:
 def served(record: Record) -> float:
     """Return the sessions of the web that completed in the window."""
     return float(record.traffic("web")["completed"])
+
+
+def jain(record: Record) -> float:
+    """Return Jain's index of what sessions got."""
+    return float(record.summary["jain"])
+
+
+def curve(runs: Runs) -> dict[float, Floats]:
+    """Return the completions per second at every admit rate with all seeds."""
+    found = {float(rate): runs.values(f"admit/{rate}", RATE) for rate in RATES}
+    return found | {rate: runs.values(case, RATE) for rate, case in runs.fine(OPTIMUM).items()}

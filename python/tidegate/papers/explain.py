@@ -1,0 +1,126 @@
+"""How a verdict comes about: claim, code, settings, runs, both numbers, and the rule."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from tidegate.papers.report import measured, number
+from tidegate.papers.verdicts import rule
+from tidegate.results.store import display
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tidegate.papers.case import Case
+    from tidegate.papers.runs import Runs
+    from tidegate.papers.study import Study
+    from tidegate.papers.verdicts import Outcome
+
+WIDTH = 96
+SHOWN = 12
+"""Cases, or lines, that are listed."""
+
+
+def explained(study: Study, runs: Runs, outcome: Outcome) -> str:
+    """Return what a verdict was taken from, for a terminal."""
+    claim = outcome.claim
+    parts = [
+        ("claim", [f"{claim.id} ({claim.kind}), {claim.where}"]),
+        ("says", [f"{claim.metric}, {claim.scenario}: {claim.value}{_unit(claim.unit)}"]),
+        ("note", [claim.note] if claim.note else []),
+        ("code", list(_code(study, claim.id))),
+        ("settings", list(_settings(study, claim.id))),
+        ("runs", list(_runs(study, runs, claim.id))),
+        ("paper", [f"{_said(outcome)}{_unit(claim.unit)}"]),
+        ("measured", list(_measured(outcome))),
+        ("rule", [rule(claim)]),
+        ("verdict", [" ".join(each for each in (f"{outcome.verdict}.", outcome.reason) if each)]),
+        ("why", [outcome.explanation] if outcome.explanation else []),
+    ]
+    lines: list[str] = []
+    for name, texts in parts:
+        for place, text in enumerate(texts):
+            lines += _wrapped(name if place == 0 else "", text)
+    return "\n".join(lines)
+
+
+def _wrapped(name: str, text: str) -> list[str]:
+    head = f"{name:9} "
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=head,
+        subsequent_indent=" " * len(head),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _unit(unit: str) -> str:
+    return "" if unit in ("", "-") else f" [{unit}]"
+
+
+def _code(study: Study, name: str) -> Iterator[str]:
+    if name not in study.sources:
+        yield "not registered under its id"
+        return
+    source = study.sources[name]
+    path, line = source.place
+    given = ", ".join(f"{key}={value!r}" for key, value in source.values.items())
+    called = f"{source.function.__name__}({given})" if given else source.function.__name__
+    yield f"{display(path)}:{line} {called}"
+    if source.says:
+        yield source.says
+
+
+def _settings(study: Study, name: str) -> Iterator[str]:
+    """Yield the guesses that the claim hangs on, and how each of its cases differs."""
+    deviations = study.deviations()
+    hangs = deviations.beside(name).hangs_on
+    for each in deviations.deviations:
+        if each.what in hangs:
+            yield f"hangs on {each.what}: {each.taken}"
+    names = study.checks[name].cases
+    known = [study.cases[case] for case in names if case in study.cases]
+    for case in known[:SHOWN]:
+        yield f"{case.key}: {_case(study, case)}"
+    if len(known) > SHOWN:
+        yield f"and {len(known) - SHOWN} more cases"
+    for search in (case for case in names if case in study.searches):
+        yield f"{search}: the most of {study.searches[search].metric}, coarse to fine"
+
+
+def _case(study: Study, case: Case) -> str:
+    says = [f"scenarios/{case.scenario} of {study.package}", *case.variants]
+    return ", ".join([*says, *(f"{key} = {value}" for key, value in case.settings)])
+
+
+def _runs(study: Study, runs: Runs, name: str) -> Iterator[str]:
+    """Yield the folders of the runs."""
+    jobs = runs.jobs(study.checks[name].cases)
+    if not jobs:
+        yield "none: the scenarios themselves, or a calculation"
+        return
+    folders = dict.fromkeys(job.folder.parent for job in jobs)
+    seeds = len({job.seed for job in jobs})
+    yield f"{len({job.folder for job in jobs})} runs, seeds 1 to {seeds}, in"
+    for folder in list(folders)[:SHOWN]:
+        yield str(display(folder))
+    if len(folders) > SHOWN:
+        yield f"and {len(folders) - SHOWN} more folders"
+
+
+def _said(outcome: Outcome) -> str:
+    paper = outcome.paper
+    return number(float(paper)) if isinstance(paper, float | int) else str(paper)
+
+
+def _measured(outcome: Outcome) -> Iterator[str]:
+    yield f"{measured(outcome) or 'nothing'}{_unit(outcome.claim.unit)}"
+    if outcome.values:
+        of = "differences" if outcome.claim.kind == "ordering" else "values"
+        yield f"{of} by seed: {', '.join(number(each) for each in outcome.values)}"
+    yield from outcome.parts[:SHOWN]
+    if len(outcome.parts) > SHOWN:
+        yield f"and {len(outcome.parts) - SHOWN} more parts"

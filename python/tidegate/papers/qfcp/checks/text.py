@@ -1,0 +1,128 @@
+"""The checks of what the text says: what a sender does, what each part of the router is for."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tidegate import _native
+from tidegate.papers.finders import Of, Side, ordering, unchecked
+from tidegate.papers.findings import Exact
+from tidegate.papers.qfcp import measures as m
+from tidegate.papers.qfcp.cases import BETAS, LOSSES, lossy
+from tidegate.papers.registry import claim
+
+if TYPE_CHECKING:
+    from tidegate.papers.findings import Check
+    from tidegate.papers.runs import Parts, Runs
+
+NONE = "lossy/qfcp/none"
+
+
+@claim("text.dupack", of=(NONE, *(lossy("qfcp", "data", share) for share in LOSSES[:4])))
+def duplicates(runs: Runs) -> Parts:
+    """Check the goodput against what gets through: cut for each loss it would be far below."""
+    none = runs.values(NONE, m.goodput)
+    found: Parts = {}
+    for share in LOSSES[:4]:
+        case = lossy("qfcp", "data", share)
+        kept = runs.values(case, m.goodput) / none
+        what = f"data loss {share:g}: {100 * np.mean(kept):.4g} % of the goodput without"
+        found[f"{what}, > 97 % of what gets through"] = kept - 0.97 * (1.0 - share)
+    return found
+
+
+@claim("text.timeout", of=("outage/qfcp", "outage/tcp"))
+def timeout(runs: Runs) -> Parts:
+    """Check that QFCP is back at its rate right after an outage, TCP not."""
+    cut = runs.values("outage/qfcp", m.timeouts)
+    qfcp, tcp = (runs.values(f"outage/{name}", m.recovered) for name in ("qfcp", "tcp"))
+    return {
+        f"timeouts in an outage of 1 s: {np.mean(cut):g}, > 0": cut - 0.5,
+        f"utilisation 0.3 to 1.3 s after it: {np.mean(qfcp):.2f}, > 0.9": qfcp - 0.9,
+        f"more than TCP's ({np.mean(tcp):.2f})": qfcp - tcp,
+    }
+
+
+@claim("text.redundant", of=(NONE, *(lossy("qfcp", "ack", share) for share in LOSSES)))
+def redundant(runs: Runs) -> Parts:
+    """Check that lost feedback costs nearly nothing."""
+    none = runs.values(NONE, m.goodput)
+    found: Parts = {}
+    for share in LOSSES:
+        kept = runs.values(lossy("qfcp", "ack", share), m.goodput) / none
+        what = f"ACK loss {share:g}: {100 * np.mean(kept):.4g} % of the goodput without"
+        found[f"{what}, > 98 %"] = kept - 0.98
+    return found
+
+
+@claim("text.no_state", of=())
+def state(_: Runs) -> Exact:
+    """Count what a port keeps beside its queue: one rate and a few sums, whatever the flows."""
+    fields = [
+        name
+        for kind in (_native.RateKnobs, _native.RateCounts)
+        for name in dir(kind)
+        if not name.startswith("_") and not callable(getattr(kind, name))
+    ]
+    text = f"{len(fields)} numbers a port ({', '.join(fields)}), none a flow"
+    return Exact(text, len(fields) < 10)
+
+
+@claim("text.same_rate", of=("adapt/qfcp",))
+def same_rate(runs: Runs) -> Parts:
+    """Check that a newcomer gets the rate of those that are there."""
+    values = runs.values("adapt/qfcp", m.newcomer)
+    off = np.abs(values - 1.0)
+    return {
+        f"a newcomer's throughput is {np.mean(values):.3f} of the first flow's, within 20 %": 0.2
+        - off
+    }
+
+
+@claim("text.beta")
+def drains() -> Check:
+    """Check that the queue of a join of Figure 2 drains later with each smaller beta."""
+    sides = [
+        Side(
+            f"seconds from the peak after a join to 5 % of the buffer: beta {less:g} > {more:g}",
+            Of(f"adapt/beta/{less}", m.drain_time),
+            Of(f"adapt/beta/{more}", m.drain_time),
+        )
+        for less, more in pairwise(BETAS)
+    ]
+    return ordering(*sides)
+
+
+@claim("intro.short_hurt_long")
+def short_hurt_long() -> Check:
+    """Say why the effect of short flows on long ones is not checked."""
+    return unchecked(
+        "A result of another paper, whose network and pattern of short flows are not given."
+    )
+
+
+@claim("text.stabilisation")
+def averaged() -> Check:
+    """Check that the estimate is further off without its average."""
+    return ordering(
+        Side(
+            "error of the estimate of ten flows: without averaging > with",
+            Of("rtt/without/average", m.estimate_error),
+            Of("rtt/qfcp", m.estimate_error),
+        )
+    )
+
+
+@claim("text.virtual_queue")
+def virtual_queue() -> Check:
+    """Check that the queue drains later without the virtual queue."""
+    return ordering(
+        Side(
+            "queue in the two seconds after a crowd: without > with [packets]",
+            Of("crowd/without/virtual-queue", m.drained),
+            Of("crowd/qfcp", m.drained),
+        )
+    )

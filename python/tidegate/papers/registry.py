@@ -1,0 +1,104 @@
+"""Checks under the ids of their claims: found by the id, and the id leads back to the code."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from itertools import product
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tidegate.papers.findings import Check, Finding, Ordering, Part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+F = TypeVar("F", bound="Callable[..., Any]")
+_MARK = "tidegate_claims"
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A function that checks a claim, or several by the values that it is called with.
+
+    It returns a Check; or, where `of` names the cases that it is taken from, it
+    is handed their runs and returns what was found there: a finding, or the
+    differences of an ordering by the name of each part, above zero as claimed.
+    """
+
+    function: Callable[..., Any]
+    values: Mapping[str, object]
+    of: tuple[str, ...] | None
+
+    def check(self) -> Check:
+        """Return the check."""
+        if self.of is None:
+            built: Check = self.function(**self.values)
+            return built
+        return Check(self.of, partial(_found, self.function, dict(self.values)))
+
+    @property
+    def place(self) -> tuple[Path, int]:
+        """The file of the function and the line where it begins."""
+        return Path(inspect.getsourcefile(self.function) or ""), inspect.getsourcelines(
+            self.function
+        )[1]
+
+    @property
+    def says(self) -> str:
+        """What the function says that it checks."""
+        text = inspect.getdoc(self.function) or ""
+        return " ".join(text.split())
+
+
+def _found(function: Callable[..., Any], values: dict[str, object], runs: object) -> Finding:
+    found = function(runs, **values)
+    if isinstance(found, dict):
+        return Ordering(tuple(Part(what, tuple(map(float, each))) for what, each in found.items()))
+    finding: Finding = found
+    return finding
+
+
+def claim(
+    template: str, of: Sequence[str] | None = None, **values: Sequence[object]
+) -> Callable[[F], F]:
+    """Register a function under the id of a claim, without the key of the paper.
+
+    `claim("table1.admit{rate}.fct", rate=(65, 100))` registers it under two ids
+    and calls it with the rate. `of`: see Registered.
+    """
+
+    def register(function: F) -> F:
+        marks = [
+            *getattr(function, _MARK, ()),
+            (template, None if of is None else tuple(of), values),
+        ]
+        setattr(function, _MARK, marks)
+        return function
+
+    return register
+
+
+def collect(key: str, package: str) -> dict[str, Registered]:
+    """Return all that is registered in the modules of a package, by the whole ids."""
+    found: dict[str, Registered] = {}
+    home = import_module(package)
+    for each in sorted(iter_modules(home.__path__), key=lambda module: module.name):
+        module = import_module(f"{package}.{each.name}")
+        for function in list(vars(module).values()):
+            if getattr(function, "__module__", None) == module.__name__:
+                _take(found, key, function)
+    return found
+
+
+def _take(found: dict[str, Registered], key: str, function: Callable[..., Any]) -> None:
+    for template, of, values in getattr(function, _MARK, ()):
+        for chosen in product(*values.values()):
+            given = dict(zip(values, chosen, strict=True))
+            name = f"{key}.{template.format(**given)}"
+            if name in found:
+                raise ValueError(f"{name} is registered twice")
+            found[name] = Registered(function, given, of)

@@ -1,0 +1,364 @@
+"""The checks of Figures 2 to 9: optima, orderings, and the shape of time lines."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tidegate.papers.effective import amount
+from tidegate.papers.finders import Of, Side, between, close, number, ordering, plain
+from tidegate.papers.findings import Exact, Numbers
+from tidegate.papers.registry import claim
+from tidegate.papers.session.cases import (
+    ALMOST,
+    CELLS,
+    CP,
+    GSS,
+    LOADS,
+    NC,
+    NOT_WORSE,
+    SCHEMES,
+    SWEEP,
+)
+from tidegate.papers.session.measures import (
+    FLOWS,
+    RATE,
+    admitted,
+    changes,
+    completed,
+    curve,
+    gap,
+    short_share,
+    spikes,
+)
+
+if TYPE_CHECKING:
+    from tidegate.papers.findings import Check
+    from tidegate.papers.runs import Floats, Parts, Runs
+
+NEIGHBOUR = 100.0
+"""Admit rates closer to the peak than this are not told apart from it, sessions/s."""
+
+# Figure 2
+
+
+def _peak(runs: Runs) -> tuple[float, Floats]:
+    """Return the admit rate with the most completions on average, and its completions."""
+    found = curve(runs)
+    best = max(found, key=lambda rate: float(np.mean(found[rate])))
+    return best, found[best]
+
+
+@claim("fig2.peak_rate", of=SWEEP)
+def peak_rate(runs: Runs) -> Numbers:
+    """Check the most completions a second."""
+    return Numbers(tuple(_peak(runs)[1]))
+
+
+@claim("fig2.peak_admit", of=SWEEP)
+def peak_admit(runs: Runs) -> Numbers:
+    """Check the admit rate with the most completions."""
+    found = curve(runs)
+    rates = np.array(list(found))
+    best = rates[np.argmax(np.array(list(found.values())), axis=0)]
+    span = _within(found, 0.95)
+    note = f"The curve is flat: from {span[0]:g} to {span[1]:g}/s it is within 5 % of its peak."
+    return Numbers(tuple(map(float, best)), note=note)
+
+
+def _within(found: dict[float, Floats], share: float) -> tuple[float, float]:
+    most = max(float(np.mean(each)) for each in found.values())
+    near = [rate for rate, each in found.items() if np.mean(each) >= share * most]
+    return min(near), max(near)
+
+
+@claim("fig2.nc_lt_half", of=(*SWEEP, NC))
+def lost(runs: Runs) -> Parts:
+    """Check that without control under half of the most complete."""
+    share = runs.values(NC, RATE) / _peak(runs)[1]
+    return {f"without control under half of the most ({np.mean(share):.3g})": 0.5 - share}
+
+
+@claim("fig2.unimodal", of=(*SWEEP, NC))
+def unimodal(runs: Runs) -> Parts:
+    """Check that completions rise to one maximum, and fall beyond it."""
+    best, most = _peak(runs)
+    found = curve(runs) | {best: most, 1e6: runs.values(NC, RATE)}
+    # neighbours of the peak differ by less than the seeds do
+    rates = (65.0, 100.0, 150.0, 250.0, 400.0, 600.0, 1000.0, 1e6)
+    grid = [rate for rate in rates if abs(rate - best) >= NEIGHBOUR]
+    up = [*(rate for rate in grid if rate < best), best]
+    down = [best, *(rate for rate in grid if rate > best)]
+    steps = list(pairwise(up))
+    falls = [(low, high) for high, low in pairwise(down)]
+    name = {1e6: "no control"}
+    return {
+        f"{name.get(high, f'{high:g}')} > {name.get(low, f'{low:g}')}": found[high] - found[low]
+        for low, high in [*steps, *falls]
+    }
+
+
+@claim("fig2.identity_low", of=("admit/65", "admit/100"))
+def identity(runs: Runs) -> Parts:
+    """Check that at low admit rates as many complete as are admitted."""
+    found: Parts = {}
+    for rate in (65, 100):
+        off = np.abs(runs.values(f"admit/{rate}", RATE) - rate) / rate
+        found[f"at {rate}/s within 3 % ({100 * np.mean(off):.2g} %)"] = 0.03 - off
+    return found
+
+
+@claim("fig2.peak_above_completion", of=SWEEP)
+def above_completions(runs: Runs) -> Parts:
+    """Check that at the peak more are admitted than complete."""
+    best, most = _peak(runs)
+    return {f"admit {best:g} > complete {np.mean(most):.4g}": best - most}
+
+
+@claim("fig2.plateau", of=SWEEP)
+def plateau(runs: Runs) -> Parts:
+    """Check that nearly the most complete where all complete that are admitted."""
+    found, (_, most) = curve(runs), _peak(runs)
+    kept = {rate: each for rate, each in found.items() if np.mean(each) >= 0.98 * rate}
+    rate = max(kept)
+    text = f"most {plain(most)}, with as many admitted {plain(kept[rate])}: within 10 %"
+    return {text: kept[rate] - (1 - ALMOST) * most}
+
+
+# Figure 3
+
+
+@claim("fig3.ratio17", of=tuple(f"static/30k-1000/{name}" for name in ("none", *SCHEMES)))
+def gain_at_30k(runs: Runs) -> Numbers:
+    """Check how many times as many of 30 kB complete: the scheme that is further off counts."""
+    paper = runs.paper.claim("fig3.ratio17").number or np.nan
+    none = runs.values("static/30k-1000/none", FLOWS)
+    both = {name: runs.values(f"static/30k-1000/{name}", FLOWS) / none for name in SCHEMES}
+    note = ", ".join(f"{SCHEMES[name]} {np.mean(each):.3g}" for name, each in both.items())
+    worst = max(both.values(), key=lambda each: abs(float(np.mean(each)) - paper))
+    return Numbers(tuple(worst), f"{note}.")
+
+
+def _side(cell: str, more: str, less: str, margin: float = 0.0) -> Side:
+    what = f"{cell}: {SCHEMES.get(more, more)} > {SCHEMES.get(less, less)}"
+    return between(what, f"static/{cell}/{{}}", more, less, FLOWS, margin)
+
+
+@claim("fig3.congested_gain10k")
+def gain_at_10k() -> Check:
+    """Check that more of 10 kB complete under both schemes where the link is congested."""
+    return ordering(*(_side("10k-1000", name, "none") for name in SCHEMES))
+
+
+@claim("fig3.underload")
+def underload() -> Check:
+    """Check that both schemes cost nothing at 100/s."""
+    under = [cell for cell in CELLS if cell.endswith("-100")]
+    return ordering(
+        *(_side(cell, name, "none", NOT_WORSE) for cell in under for name in SCHEMES),
+        note="Not worse: not more than 2 % fewer.",
+    )
+
+
+@claim(
+    "fig3.near_optimal",
+    of=(
+        *(f"static/{cell}/{name}" for cell in CELLS for name in SCHEMES),
+        *(f"optimum/{cell}" for cell in CELLS),
+    ),
+)
+def near_optimal(runs: Runs) -> Parts:
+    """Check that both schemes are within 10 % of the brute-force optimum."""
+    found: Parts = {}
+    for cell in CELLS:
+        rate, best = runs.best(f"optimum/{cell}")
+        most = runs.values(best, FLOWS)
+        for name, shown in SCHEMES.items():
+            mine = runs.values(f"static/{cell}/{name}", FLOWS)
+            text = f"{cell} {shown} {np.mean(mine):.0f}, optimum {np.mean(most):.0f} at {rate:g}/s"
+            found[text] = mine - (1 - ALMOST) * most
+    return found
+
+
+@claim("fig3.gss_not_better")
+def gss_not_better() -> Check:
+    """Check that GSS+GA has no more than CP."""
+    return ordering(
+        *(_side(cell, "cp", "gssga", NOT_WORSE) for cell in CELLS),
+        note="Up to 2 % more counts as no more.",
+    )
+
+
+# Figures 4 and 5
+
+SHORT = {name: Of(case, short_share) for name, case in (("none", NC), ("GSS+GA", GSS), ("CP", CP))}
+
+
+def _shorter(more: str, less: str) -> Side:
+    return Side(f"share under 5 s: {more} > {less}", SHORT[more], SHORT[less])
+
+
+@claim("fig4.shift")
+def shift() -> Check:
+    """Check that more sessions are short under both schemes."""
+    return ordering(_shorter("GSS+GA", "none"), _shorter("CP", "none"))
+
+
+@claim("fig4.cp_best")
+def shortest() -> Check:
+    """Check that the most sessions are short under CP, then under GSS+GA."""
+    return ordering(_shorter("CP", "GSS+GA"), _shorter("GSS+GA", "none"))
+
+
+@claim("fig5.nc_level")
+def level() -> Check:
+    """Check completions a second without control."""
+    return number(Of(NC, completed(50.0, 300.0)))
+
+
+def _above(case: str) -> Check:
+    into, out = Of(case, admitted(50.0, 300.0)), Of(case, completed(50.0, 300.0))
+    return ordering(Side("admitted > completed", into, out))
+
+
+@claim("fig5.nc_gap")
+def nc_gap() -> Check:
+    """Check that without control more are admitted than complete."""
+    return _above(NC)
+
+
+@claim("fig5.gss_phases", of=(GSS,))
+def phases(runs: Runs) -> Parts:
+    """Check that GSS+GA changes more from epoch to epoch while it searches than then."""
+    first = runs.values(GSS, changes(0.0, 300.0, ("bracket", "golden")))
+    then = runs.values(GSS, changes(0.0, 300.0, ("ascent",)))
+    means = f"({plain(first)}, {plain(then)})"
+    return {f"change an epoch while searching > while climbing {means}": first - then}
+
+
+@claim("fig5.gss_above")
+def gss_above() -> Check:
+    """Check that GSS+GA admits more than complete."""
+    return _above(GSS)
+
+
+def _tracked(runs: Runs, cp: str, other: str, start: float, end: float) -> Parts:
+    measure = gap(start, end)
+    mine, theirs = runs.values(cp, measure), runs.values(other, measure)
+    return {
+        f"admissions within 10 % of completions ({100 * np.mean(mine):.2g} %)": 0.10 - mine,
+        f"nearer than without control ({100 * np.mean(theirs):.3g} %)": theirs - mine,
+    }
+
+
+@claim("fig5.cp_track", of=(CP, NC))
+def track(runs: Runs) -> Parts:
+    """Check that CP's admissions follow its completions."""
+    return _tracked(runs, CP, NC, 50.0, 300.0)
+
+
+@claim("fig5.cp_spikes", of=(CP,))
+def probes(runs: Runs) -> Parts:
+    """Check that CP probes in nearly every ten seconds."""
+    share = runs.values(CP, spikes)
+    return {f"a probe in more than 90 % of all 10 s ({100 * np.mean(share):.3g} %)": share - 0.9}
+
+
+# Figure 6
+
+
+@claim("fig6.loads", of=())
+def loads(runs: Runs) -> Exact:
+    """Check that from LOAD1 to LOAD3 the changes get shorter, in each family."""
+    found = []
+    for family in ("arrivals", "size/100", "capacity/100"):
+        way = "down-" if family.startswith("capacity") else ""
+        ramps = []
+        for load in LOADS:
+            change = runs.effective.of(f"{family}/{way}{load}/none")["change"][0]
+            ramps.append(amount(change.get("until", change["at"])) - amount(change["at"]))
+        found.append((family.partition("/")[0], ramps))
+    text = "; ".join(f"{name} over {a:g}, {b:g}, {c:g} s" for name, (a, b, c) in found)
+    return Exact(text, all(a > b > c == 0 for _, (a, b, c) in found))
+
+
+# Figures 7 to 9
+
+WITHOUT, WITH = "arrivals/load3/none", "arrivals/load3/cp"
+
+
+def _flows(family: str, load: str, more: str, less: str) -> Side:
+    names = {**SCHEMES, "none": "none"}
+    what = f"{load}: {names[more]} > {names[less]}"
+    return between(what, f"{family}/{load}/{{}}", more, less, FLOWS)
+
+
+@claim("fig7.cp_best")
+def most_complete() -> Check:
+    """Check that the most complete under CP, then under GSS+GA."""
+    most = (("cp", "gssga"), ("cp", "none"), ("gssga", "none"))
+    return ordering(*(_flows("arrivals", load, *pair) for load in LOADS for pair in most))
+
+
+@claim("fig8.nc_before")
+def before() -> Check:
+    """Check completions a second without control before the overload."""
+    return number(Of(WITHOUT, completed(50.0, 125.0)))
+
+
+@claim("fig8.nc_dip")
+def dip() -> Check:
+    """Check that they fall in the overload."""
+    at_first, then = (Of(WITHOUT, completed(*span)) for span in ((50.0, 125.0), (130.0, 175.0)))
+    return ordering(Side("before > during", at_first, then))
+
+
+@claim("fig8.nc_after")
+def after() -> Check:
+    """Check that they come back."""
+    return number(Of(WITHOUT, completed(200.0, 300.0)))
+
+
+@claim("fig8.cp_floor", of=(WITH,))
+def floor(runs: Runs) -> Parts:
+    """Check that under CP completions stay above 100/s in the overload."""
+    rate = runs.values(WITH, completed(125.0, 200.0))
+    return {f"completions from 125 to 200 s > 100/s ({np.mean(rate):.4g})": rate - 100.0}
+
+
+@claim("fig8.cp_track", of=(WITH, WITHOUT))
+def track_a_step(runs: Runs) -> Parts:
+    """Check that CP's admissions follow its completions through the overload."""
+    return _tracked(runs, WITH, WITHOUT, 10.0, 300.0)
+
+
+@claim("fig9.gain1000")
+def capacity_gain() -> Check:
+    """Check that at 1000/s more complete under both schemes when the capacity falls."""
+    return ordering(
+        *(
+            _flows("capacity/1000", f"down-{load}", name, "none")
+            for load in LOADS
+            for name in SCHEMES
+        )
+    )
+
+
+@claim("fig9.par100")
+def capacity_on_a_par() -> Check:
+    """Check that at 100/s about as many complete."""
+    return ordering(
+        *(
+            side
+            for load in ("down-load1", "down-load2", "down-load3")
+            for name, shown in SCHEMES.items()
+            for side in close(
+                f"flows {load}: {shown} and none",
+                Of(f"capacity/100/{load}/{name}", FLOWS),
+                Of(f"capacity/100/{load}/none", FLOWS),
+                ALMOST,
+            )
+        )
+    )
