@@ -65,13 +65,6 @@ def test_every_case_and_every_alternative_loads(study):
             study.document(meant[0].having(*other.settings)).load()
 
 
-@pytest.mark.parametrize("key", STUDIES)
-def test_what_lies_at_the_root_is_what_is_installed(key):
-    for name in ("claims.csv", "deviations.toml", "scenarios"):
-        link = ROOT / "papers" / key / name
-        assert link.resolve() == Path(str(STUDIES[key].folder / name)).resolve()
-
-
 def record(folder, **tables):
     for name, columns in tables.items():
         if name == "summary":

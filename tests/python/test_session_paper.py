@@ -58,12 +58,6 @@ def test_one_set_of_settings_serves_the_whole_paper():
             assert gates[0] == gates[1]
 
 
-def test_what_lies_at_the_root_is_what_is_installed():
-    for name in ("claims.csv", "deviations.toml", "scenarios"):
-        link = ROOT / "papers" / "session" / name
-        assert link.resolve() == Path(str(STUDY.folder / name)).resolve()
-
-
 @pytest.fixture
 def record(tmp_path):
     """A run of 100 s: four sessions; one probe and two closings."""
