@@ -106,7 +106,7 @@ pub enum Ext {
         echo: u8,
     },
     /// Selective acknowledgements beside what a receiver hands back: the
-    /// `feedback`, `reverse` (its bits) or `echo` of the other headers.
+    /// `feedback`, `reverse` (its bits), `echo` or `burst` of the other headers.
     SackWith {
         /// What is handed back.
         word: u32,
@@ -145,10 +145,9 @@ impl Ext {
             Ext::Rate(header) => header.feedback,
             Ext::Xcp(header) => header.reverse.to_bits(),
             Ext::Load { echo, .. } => u32::from(echo),
+            Ext::Priority { burst, .. } => burst,
             Ext::Custom(_) => return self,
-            Ext::None | Ext::Sack(_) | Ext::SackWith { .. } | Ext::Priority { .. } => {
-                return Ext::Sack(blocks);
-            }
+            Ext::None | Ext::Sack(_) | Ext::SackWith { .. } => return Ext::Sack(blocks),
         };
         Ext::SackWith { word, blocks: [blocks[0], blocks[1], blocks[2]] }
     }

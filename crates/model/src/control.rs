@@ -1,14 +1,83 @@
-//! The registry of controls beside TCP's own: every one has its arm and its
-//! line here.
+//! The registry of controls: those inside TCP, and the transports with one of their own.
 //!
 //! All of them decide for the one reliable transport, so a class can set with
 //! each of them what it can set with TCP: `{ qfcp = { pacing = false, mss = "960B" } }`.
+//! A control inside TCP is an arm of [`TcpControl`]; one that comes with keys of
+//! its own is a line of `controls!`.
+
+use std::cell::Cell;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor, value};
+use serde::{Deserialize, Serialize, forward_to_deserialize_any};
 use tidegate_core::units::{Rate, Time};
 
 use crate::document::transport::{ControlDoc, TcpDoc, UdpDoc};
+
+/// Which control decides inside TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TcpControl {
+    /// Reno: a segment more each round trip, and half at a loss (RFC 5681).
+    Reno,
+    /// CUBIC: back to the window of the last loss along a cubic curve (RFC 9438).
+    Cubic,
+    /// BBR: as fast as packets are delivered, with little waiting (version 1, as in Linux).
+    Bbr,
+}
+
+/// What a transport with a control of its own can be told beside the settings of TCP.
+trait Settings: DeserializeOwned {
+    /// Whether ports have a say with every acknowledgement: then none is
+    /// delayed and each is timed, unless the class says so.
+    const EXPLICIT: bool = false;
+    /// Whether losses do not touch its rate, and repair must not hold it up:
+    /// then it is by SACK, unless the class says so.
+    const LOSSLESS: bool = false;
+    /// Whether its losses are repaired as the profile of TCP does.
+    const AS_TCP: bool = false;
+
+    /// The key that is out of range, if one is, and what would be right.
+    fn check(&self) -> Result<(), Refused> {
+        Ok(())
+    }
+}
+
+/// What a transport changes in the settings of TCP that a class leaves open.
+#[derive(Clone, Copy)]
+pub(crate) struct Habits {
+    pub explicit: bool,
+    pub lossless: bool,
+    pub as_tcp: bool,
+}
+
+/// The keys of a type, as its reader knows them.
+fn keys<T: DeserializeOwned>() -> &'static [&'static str] {
+    struct Asked<'a>(&'a Cell<&'static [&'static str]>);
+    impl<'de> Deserializer<'de> for Asked<'_> {
+        type Error = value::Error;
+        fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, value::Error> {
+            Err(value::Error::custom("only the keys were asked for"))
+        }
+        fn deserialize_struct<V: Visitor<'de>>(
+            self,
+            _: &'static str,
+            fields: &'static [&'static str],
+            visitor: V,
+        ) -> Result<V::Value, value::Error> {
+            self.0.set(fields);
+            self.deserialize_any(visitor)
+        }
+        forward_to_deserialize_any! {
+            bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit
+            unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+        }
+    }
+    let found: Cell<&'static [&'static str]> = Cell::new(&[]);
+    // the answer is in the question: reading nothing fails, as it must
+    let _ = T::deserialize(Asked(&found));
+    found.get()
+}
 
 /// Makes the enum of controls, and that of transports in a document, from one
 /// line for each: `Arm(options) = "name in documents"`.
@@ -28,8 +97,31 @@ macro_rules! controls {
                 }
             }
 
-            /// Name and own keys of every control.
-            pub(crate) const KEYS: &[(&str, &[&str])] = &[$(($name, $options::KEYS),)+];
+            /// The keys of its own that a control has, by its name.
+            pub(crate) fn keys(name: &str) -> Option<&'static [&'static str]> {
+                match name {
+                    $($name => Some(keys::<$options>()),)+
+                    _ => None,
+                }
+            }
+
+            /// The key that is out of range, if one is, and what would be right.
+            pub(crate) fn check(&self) -> Result<(), Refused> {
+                match self {
+                    $(Control::$arm(settings) => settings.check(),)+
+                }
+            }
+
+            /// What it changes in the settings of TCP.
+            pub(crate) fn habits(&self) -> Habits {
+                match self {
+                    $(Control::$arm(_) => Habits {
+                        explicit: $options::EXPLICIT,
+                        lossless: $options::LOSSLESS,
+                        as_tcp: $options::AS_TCP,
+                    },)+
+                }
+            }
         }
 
         /// Transport of a class: of TCP and the controls beside it also the mere name.
@@ -192,48 +284,45 @@ fn within(key: &'static str, value: f64, low: f64, high: f64) -> Result<(), Refu
     Err((key, format!("{value} is out of range: write a number from {low} to {high}")))
 }
 
-impl Qfcp {
-    const KEYS: &[&str] = &["pacing", "request"];
+impl Settings for Qfcp {
+    const EXPLICIT: bool = true;
+    const LOSSLESS: bool = true;
 }
 
-impl Rcp {
-    const KEYS: &[&str] = &["pacing", "request", "reliability"];
+impl Settings for Rcp {
+    const EXPLICIT: bool = true;
+    const LOSSLESS: bool = true;
 }
 
-impl Xcp {
-    const KEYS: &[&str] = &["pacing"];
+impl Settings for Xcp {
+    const EXPLICIT: bool = true;
 }
 
-impl Vcp {
-    const KEYS: &[&str] = &["pacing", "xi", "alpha", "beta", "interval"];
-}
+impl Settings for Vcp {
+    const EXPLICIT: bool = true;
 
-impl QuickStart {
-    const KEYS: &[&str] = &["request"];
-}
-
-impl Blitz {
-    const KEYS: &[&str] = &["notice"];
-}
-
-impl Control {
-    /// The key that is out of range, if one is, and what would be right.
-    pub(crate) fn check(&self) -> Result<(), Refused> {
-        if let Control::Blitz(blitz) = self {
-            return within("notice", f64::from(blitz.notice), 1.0, 100.0);
-        }
-        let Control::Vcp(vcp) = self else { return Ok(()) };
-        within("xi", vcp.xi, 0.0, 1.0)?;
-        within("alpha", vcp.alpha, 0.0, 100.0)?;
-        within("beta", vcp.beta, 0.1, 1.0)?;
+    fn check(&self) -> Result<(), Refused> {
+        within("xi", self.xi, 0.0, 1.0)?;
+        within("alpha", self.alpha, 0.0, 100.0)?;
+        within("beta", self.beta, 0.1, 1.0)?;
         let (least, most) = (Time::from_ms(10), Time::from_secs(10));
-        if (least..=most).contains(&vcp.interval) {
+        if (least..=most).contains(&self.interval) {
             return Ok(());
         }
         Err((
             "interval",
-            format!("{} is out of range: write a time from 10ms to 10s", vcp.interval),
+            format!("{} is out of range: write a time from 10ms to 10s", self.interval),
         ))
+    }
+}
+
+impl Settings for QuickStart {
+    const AS_TCP: bool = true;
+}
+
+impl Settings for Blitz {
+    fn check(&self) -> Result<(), Refused> {
+        within("notice", f64::from(self.notice), 1.0, 100.0)
     }
 }
 
@@ -241,25 +330,15 @@ impl Control {
 mod tests {
     use super::*;
 
-    /// The keys that [`Control::KEYS`] lists are those of the types.
+    /// The keys of a type are those that its documentation lists in this file, by hand.
     #[test]
-    fn the_keys_of_each_control_are_listed() {
-        let rate = Some(Rate::from_bps(1));
-        let keys = [
-            toml::Table::try_from(Qfcp { request: rate, ..Qfcp::default() }),
-            toml::Table::try_from(Rcp { request: rate, ..Rcp::default() }),
-            toml::Table::try_from(Xcp::default()),
-            toml::Table::try_from(Vcp::default()),
-            toml::Table::try_from(QuickStart { request: rate }),
-            toml::Table::try_from(Blitz::default()),
-        ];
-        for (table, (name, listed)) in keys.into_iter().zip(Control::KEYS) {
-            let mut keys: Vec<String> = table.unwrap().keys().cloned().collect();
-            keys.sort_unstable();
-            let mut listed: Vec<&str> = listed.to_vec();
-            listed.sort_unstable();
-            assert_eq!(keys, listed, "{name}");
-        }
-        assert_eq!(Control::KEYS.len(), 6);
+    fn keys_are_read_off_the_types() {
+        assert_eq!(Control::keys("qfcp"), Some(&["pacing", "request"][..]));
+        assert_eq!(Control::keys("rcp"), Some(&["pacing", "request", "reliability"][..]));
+        assert_eq!(Control::keys("xcp"), Some(&["pacing"][..]));
+        assert_eq!(Control::keys("vcp"), Some(&["pacing", "xi", "alpha", "beta", "interval"][..]));
+        assert_eq!(Control::keys("quick-start"), Some(&["request"][..]));
+        assert_eq!(Control::keys("blitz"), Some(&["notice"][..]));
+        assert_eq!(Control::keys("tcp"), None);
     }
 }

@@ -6,6 +6,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use tidegate_core::units::Time;
 
+use crate::control::TcpControl;
+
 /// The profiles by name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub enum Profile {
@@ -22,7 +24,7 @@ pub enum Profile {
     #[default]
     #[serde(rename = "rfc")]
     Rfc,
-    /// What Linux does.
+    /// What Linux does: CUBIC, PRR, RACK and TLP; what differs is said in docs/scenario.md.
     #[serde(rename = "linux")]
     Linux,
 }
@@ -82,11 +84,21 @@ fn ns2(profile: Profile) -> Tcp {
         timestamps: false,
         handshake: true,
         ecn: false,
+        control: TcpControl::Reno,
+        byte_counting: 0,
+        hystart: HyStart::None,
+        prr: false,
+        rack: false,
+        tlp: false,
         syn_retries: SynRetries { linear: 0, limit: u32::MAX, jitter: 0.0 },
     }
 }
 
 /// RFC 5681, 6298, 6582, 6928 and 9293.
+///
+/// RFC 5681, 3.1 has slow start open the window by at most one segment for an
+/// ACK, and recommends that congestion avoidance counts what is acknowledged:
+/// hence `byte_counting = 1`, and not the 2 of RFC 3465, which is an experiment.
 fn rfc(profile: Profile) -> Tcp {
     Tcp {
         profile: profile.name(),
@@ -109,11 +121,25 @@ fn rfc(profile: Profile) -> Tcp {
         timestamps: false,
         handshake: true,
         ecn: false,
+        control: TcpControl::Reno,
+        byte_counting: 1,
+        hystart: HyStart::None,
+        prr: false,
+        rack: false,
+        tlp: false,
         syn_retries: SynRetries { linear: 0, limit: u32::MAX, jitter: 0.0 },
     }
 }
 
 /// Linux, with timestamps: hence 12 bytes more header and less payload.
+///
+/// CUBIC with its HyStart, byte counting without a limit, PRR, RACK and TLP.
+/// Departures: windows are in whole segments, so there is neither a receive
+/// window that grows nor splitting of segments; no DSACK, F-RTO or other undo of
+/// a cut (`tcp_retrans_collapse`, `tcp_undo_cwnd_reduction`); the reordering
+/// window of RACK does not adapt; a receiver delays every second ACK from the
+/// start (Linux's first ones are quick) and always by 40 ms; PRR does not serve
+/// the cut after a mark; no idle restart, as flows are never idle.
 fn linux(profile: Profile) -> Tcp {
     Tcp {
         profile: profile.name(),
@@ -136,6 +162,12 @@ fn linux(profile: Profile) -> Tcp {
         timestamps: true,
         handshake: true,
         ecn: false,
+        control: TcpControl::Cubic,
+        byte_counting: u32::MAX,
+        hystart: HyStart::Classic,
+        prr: true,
+        rack: true,
+        tlp: true,
         syn_retries: SynRetries { linear: 4, limit: 6, jitter: 0.0 },
     }
 }
@@ -199,8 +231,35 @@ pub struct Tcp {
     pub handshake: bool,
     /// Whether both ends understand marks (RFC 3168): data may be marked instead of lost.
     pub ecn: bool,
+    /// Which control decides about the window.
+    pub control: TcpControl,
+    /// Segments by which one ACK opens the window in slow start at most
+    /// (`u32::MAX`: all that it acknowledges); zero: it counts as one
+    /// everywhere, whatever it acknowledges.
+    pub byte_counting: u32,
+    /// How CUBIC leaves its first slow start before losses.
+    pub hystart: HyStart,
+    /// Whether a cut is spread over recovery (RFC 6937).
+    pub prr: bool,
+    /// Whether losses are noticed by time (RFC 8985, section 6).
+    pub rack: bool,
+    /// Whether the tail of a flight is probed before the timeout (RFC 8985, section 7).
+    pub tlp: bool,
     /// Retries of a SYN.
     pub syn_retries: SynRetries,
+}
+
+/// How slow start is left before there are losses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HyStart {
+    /// Not at all.
+    None,
+    /// When acknowledgements come as one train for half a round trip, or round trips
+    /// get longer (Ha and Rhee 2011), as Linux does.
+    Classic,
+    /// By longer round trips, with a slower phase before the end (RFC 9406).
+    PlusPlus,
 }
 
 /// Bound of a backed-off retransmission timeout.

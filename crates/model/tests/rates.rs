@@ -132,7 +132,7 @@ fn errors_show_the_setting_and_what_would_be_right() {
         ("law = \"python\", name = \"a\", half = \"granted\"", "\"tcp\"", &["`granted`", "grant"]),
         ("law = \"vcp\", probe = \"1us\"", "\"vcp\"", &["stamp.probe", "1ms"]),
         ("law = \"none\"", "\"qcp\"", &["`qcp`", "qfcp"]),
-        ("law = \"none\"", "{ qfcp = { pace = true } }", &["unknown key `pace`", "pacing"]),
+        ("law = \"none\"", "{ qfcp = { pasing = true } }", &["unknown key `pasing`", "pacing"]),
         ("law = \"none\"", "{ qfcp = { mss = \"1B\" } }", &["transport.qfcp.mss", "64B to 65000B"]),
         ("law = \"none\"", "{ vcp = { beta = 2 } }", &["transport.vcp.beta", "from 0.1 to 1"]),
         ("law = \"none\"", "{ qfcp = { pacing = 1 } }", &["transport.qfcp.pacing"]),
@@ -157,5 +157,63 @@ fn the_schema_knows_every_law_and_every_control() {
     for own in ["QfcpSender", "RcpSender", "XcpSender", "VcpSender", "QuickStartSender"] {
         let sender = &schema["$defs"][own]["properties"];
         assert!(sender["mss"].is_object(), "{own} takes TCP's settings too: {text:.100}");
+    }
+}
+
+/// What a port has to say comes with every acknowledgement: with the four explicit transports
+/// none is delayed. Quick-Start is TCP after its start, and Blitz hears of losses at once
+/// anyway: they delay as their profile does.
+#[test]
+fn only_explicit_transports_switch_delayed_acknowledgements_off() {
+    for (name, delayed) in [
+        ("tcp", true),
+        ("quick-start", true),
+        ("blitz", true),
+        ("qfcp", false),
+        ("rcp", false),
+        ("xcp", false),
+        ("vcp", false),
+    ] {
+        let transport = format!("{{ {name} = {{ profile = \"linux\" }} }}");
+        let scenario = loaded(&text("law = \"none\"", &transport), &[]).expect("it can be read");
+        let tcp = scenario.traffic[0].transport.tcp().expect("it has a connection");
+        assert_eq!(tcp.delayed_ack.is_some(), delayed, "{name}");
+    }
+}
+
+/// A control is chosen inside TCP; what means nothing beside a transport is refused there.
+#[test]
+fn a_control_is_chosen_inside_tcp() {
+    let control = |transport: &str| {
+        let scenario =
+            loaded(&text("law = \"none\"", transport), &[]).map_err(|r| r.render(false))?;
+        let tcp = scenario.traffic[0].transport.tcp().expect("it has a connection");
+        Ok((tcp.control, tcp.hystart, tcp.rack))
+    };
+    use tidegate_model::control::TcpControl::{Bbr, Cubic, Reno};
+    use tidegate_model::profile::HyStart;
+    let cases = [
+        ("{ tcp = { profile = \"linux\" } }", (Cubic, HyStart::Classic, true)),
+        ("{ tcp = { profile = \"linux\", control = \"reno\" } }", (Reno, HyStart::None, true)),
+        ("{ tcp = { control = \"bbr\" } }", (Bbr, HyStart::None, false)),
+        (
+            "{ tcp = { control = \"cubic\", hystart = \"plus-plus\" } }",
+            (Cubic, HyStart::PlusPlus, false),
+        ),
+        ("{ tcp = { sack = true, rack = true } }", (Reno, HyStart::None, true)),
+        ("{ qfcp = { profile = \"linux\" } }", (Reno, HyStart::None, false)),
+    ];
+    for (transport, expected) in cases {
+        assert_eq!(control(transport), Ok(expected), "{transport}");
+    }
+    for (transport, wanted) in [
+        ("{ tcp = { control = \"cubik\" } }", "cubic"),
+        ("{ qfcp = { control = \"cubic\" } }", "means nothing beside `qfcp`"),
+        ("{ tcp = { control = \"reno\", hystart = \"classic\" } }", "only cubic has it"),
+        ("{ tcp = { rack = true } }", "selective acknowledgements"),
+        ("{ blitz = { sack = true, prr = true } }", "selective acknowledgements"),
+    ] {
+        let told: Result<_, String> = control(transport);
+        assert!(told.as_ref().is_err_and(|told| told.contains(wanted)), "{transport}: {told:?}");
     }
 }

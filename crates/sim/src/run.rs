@@ -6,7 +6,7 @@ use tidegate_core::law::Fault;
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::{Port, Stages};
 use tidegate_core::units::Time;
-use tidegate_model::control;
+use tidegate_model::control::{self, TcpControl};
 use tidegate_model::draw::{ClassDraws, FlowDraw, stream};
 use tidegate_model::profile::Profile;
 use tidegate_model::scenario::{Class, Direction, FlowSize, Scenario, Transport, Udp};
@@ -81,7 +81,10 @@ pub type Factory = Box<dyn FnMut() -> Box<dyn Control> + Send>;
 
 /// Where the flows of a class get their control from.
 enum Source {
+    /// Reno, in a table of its own.
     Reno,
+    /// Another control inside TCP.
+    Inside,
     Udp,
     Controlled(control::Control),
     Custom(Factory),
@@ -171,7 +174,8 @@ impl Simulation {
                 (Transport::Udp(_), _) => Source::Udp,
                 (_, Some(place)) => Source::Custom(custom.controls.swap_remove(place).1),
                 (Transport::Controlled(_, control), None) => Source::Controlled(control.clone()),
-                (Transport::Tcp(_), None) => Source::Reno,
+                (Transport::Tcp(tcp), None) if tcp.control == TcpControl::Reno => Source::Reno,
+                (Transport::Tcp(_), None) => Source::Inside,
             };
             arrivals.push(Arrivals { draws: ClassDraws::new(seed, class), pending: None, source });
         }
@@ -387,7 +391,7 @@ impl Simulation {
             let room = match &self.arrivals[place].source {
                 Source::Reno => self.reno.has_room(),
                 Source::Udp => self.udp.has_room(),
-                Source::Controlled(_) | Source::Custom(_) => self.other.has_room(),
+                Source::Inside | Source::Controlled(_) | Source::Custom(_) => self.other.has_room(),
             };
             self.rows.push(Row::new(class as u16, size, self.net.now));
             if room {
@@ -404,6 +408,10 @@ impl Simulation {
             Source::Reno => {
                 let control = Reno::new(&world.classes[class].tcp);
                 self.reno.start(flow, control, &mut world)
+            }
+            Source::Inside => {
+                let control = Any::inside(&world.classes[class].tcp);
+                self.other.start(flow, control, &mut world)
             }
             Source::Udp => self.udp.start(flow, &mut world),
             Source::Controlled(control) => {

@@ -4,11 +4,16 @@
 //! [`table::FlowTable`], one table per kind of control.
 
 pub mod control;
+mod delivery;
+mod ledger;
+mod prr;
+mod rack;
 pub(crate) mod receiver;
 mod rto;
 pub(crate) mod sack;
 pub(crate) mod sender;
 pub(crate) mod table;
+mod tlp;
 pub(crate) mod udp;
 
 use tidegate_core::units::Time;
@@ -90,6 +95,11 @@ impl ClassParams {
             LostSyn::Rfc if syn_lost => self.tcp.initial_rto.max(Time::from_secs(3)),
             _ => self.tcp.initial_rto,
         }
+    }
+
+    /// Whether its senders remember every outstanding segment.
+    pub(crate) fn keeps_books(&self) -> bool {
+        self.tcp.prr || self.tcp.rack || self.tcp.tlp
     }
 
     pub(crate) fn sack(&self) -> bool {

@@ -16,8 +16,8 @@ pub(super) fn spread(transport: &mut Node) {
     }
     let Some(table) = transport.table_mut() else { return };
     for entry in &mut table.entries {
-        let known = Control::KEYS.iter().find(|(name, _)| *name == entry.key);
-        let (Some((_, keys)), Some(settings)) = (known, entry.value.table_mut()) else { continue };
+        let known = Control::keys(&entry.key);
+        let (Some(keys), Some(settings)) = (known, entry.value.table_mut()) else { continue };
         let entries = std::mem::take(&mut settings.entries);
         let (own, tcp): (Vec<Entry>, Vec<Entry>) =
             entries.into_iter().partition(|entry| keys.contains(&entry.key.as_str()));

@@ -3,8 +3,11 @@
 use tidegate_core::units::{Size, Time};
 
 use super::Check;
+use crate::control::TcpControl;
 use crate::document::transport::{Bound, DelayedAck, SynRetriesDoc, TcpDoc};
-use crate::profile::{MaxRto, Profile, Recovery, SynRetries, Tcp, rfc6928, usual_delay};
+use crate::profile::{
+    HyStart, LossRule, MaxRto, Profile, Recovery, SynRetries, Tcp, rfc6928, usual_delay,
+};
 
 /// Longest retransmission timeout.
 const HOUR: Time = Time::from_secs(3600);
@@ -16,7 +19,7 @@ pub(super) fn effective(
     transport: &str,
     doc: &mut TcpDoc,
 ) -> Tcp {
-    let tcp = overridden(doc);
+    let tcp = overridden(doc, transport);
     let path = |key| ["traffic", class, "transport", transport, key];
     let mut within = |key, holds: bool, range: &str| {
         check.require(holds, &path(key), "out of range", &format!("write {range}"));
@@ -42,11 +45,31 @@ pub(super) fn effective(
     if doc.sack.is_some_and(|wanted| wanted != sack) {
         check.refuse(&path("sack"), "contradicts `recovery`", "leave one of them out");
     }
-    *doc = spelled_out(doc, &tcp);
+    for (key, asked, holds) in
+        [("prr", doc.prr, tcp.prr), ("rack", doc.rack, tcp.rack), ("tlp", doc.tlp, tcp.tlp)]
+    {
+        let what = "goes with TCP's own repair by selective acknowledgements";
+        let help = "set `sack = true` with the loss rule rfc, or leave it out";
+        check.require(asked != Some(true) || holds, &path(key), what, help);
+    }
+    let what = format!("means nothing beside `{transport}`");
+    let help = "leave it out, or write { tcp = { control = ... } }";
+    check.require(transport == "tcp" || doc.control.is_none(), &path("control"), what, help);
+    let cubic = tcp.control == TcpControl::Cubic;
+    let stray = !cubic && doc.hystart.is_some_and(|asked| asked != HyStart::None);
+    check.require(!stray, &path("hystart"), "only cubic has it", "leave it out");
+    *doc = spelled_out(doc, &tcp, transport);
     tcp
 }
 
-fn overridden(doc: &TcpDoc) -> Tcp {
+/// Leaves to TCP what goes with its own way of repair.
+pub(super) fn plain_repair(doc: &mut TcpDoc) {
+    doc.prr.get_or_insert(false);
+    doc.rack.get_or_insert(false);
+    doc.tlp.get_or_insert(false);
+}
+
+fn overridden(doc: &TcpDoc, transport: &str) -> Tcp {
     let base = doc.profile.tcp();
     let bytes = |size: Size| u32::try_from(size.bytes()).unwrap_or(u32::MAX);
     let mss = doc.mss.map_or(base.mss, bytes);
@@ -66,6 +89,23 @@ fn overridden(doc: &TcpDoc) -> Tcp {
         Some(DelayedAck::UpTo(time)) => Some(time),
     };
     let syn = doc.syn_retries.clone().unwrap_or_default();
+    let control = match doc.control {
+        // a transport with a control of its own: what it leaves to TCP is Reno
+        _ if transport != "tcp" => TcpControl::Reno,
+        None => base.control,
+        Some(control) => control,
+    };
+    let hystart = match control {
+        TcpControl::Cubic => doc.hystart.unwrap_or(base.hystart),
+        _ => HyStart::None,
+    };
+    let loss_rule = doc.loss_rule.unwrap_or(base.loss_rule);
+    // ns-2's agents count acknowledgements
+    let counted = if loss_rule == LossRule::Rfc { base.byte_counting } else { 0 };
+    // these stand on the scoreboard, and on the rules of RFC 6675
+    let scored = recovery == Recovery::Sack && loss_rule == LossRule::Rfc;
+    let own_repair = matches!(transport, "blitz" | "rcp");
+    let scored = |asked: Option<bool>, usual| asked.unwrap_or(usual) && scored && !own_repair;
     Tcp {
         profile: base.profile,
         mss,
@@ -82,11 +122,17 @@ fn overridden(doc: &TcpDoc) -> Tcp {
         fin_waits: doc.fin_waits.unwrap_or(base.fin_waits),
         lost_syn: doc.lost_syn.unwrap_or(base.lost_syn),
         timer_rule: doc.timer_rule.unwrap_or(base.timer_rule),
-        loss_rule: doc.loss_rule.unwrap_or(base.loss_rule),
+        loss_rule,
         tick: doc.tick.unwrap_or(base.tick),
         timestamps: doc.timestamps.unwrap_or(base.timestamps),
         handshake: doc.handshake.unwrap_or(base.handshake),
         ecn: doc.ecn.unwrap_or(base.ecn),
+        control,
+        byte_counting: doc.byte_counting.map_or(counted, |bound| bound.0),
+        hystart,
+        prr: scored(doc.prr, base.prr),
+        rack: scored(doc.rack, base.rack),
+        tlp: scored(doc.tlp, base.tlp),
         syn_retries: SynRetries {
             linear: syn.linear.unwrap_or(base.syn_retries.linear),
             limit: syn.limit.map_or(base.syn_retries.limit, |bound| bound.0),
@@ -95,7 +141,8 @@ fn overridden(doc: &TcpDoc) -> Tcp {
     }
 }
 
-fn spelled_out(doc: &TcpDoc, tcp: &Tcp) -> TcpDoc {
+fn spelled_out(doc: &TcpDoc, tcp: &Tcp, transport: &str) -> TcpDoc {
+    let own = transport == "tcp";
     TcpDoc {
         profile: doc.profile,
         mss: Some(Size::from_bytes(tcp.mss.into())),
@@ -118,6 +165,12 @@ fn spelled_out(doc: &TcpDoc, tcp: &Tcp) -> TcpDoc {
         timestamps: Some(tcp.timestamps),
         handshake: Some(tcp.handshake),
         ecn: Some(tcp.ecn),
+        control: own.then_some(tcp.control),
+        byte_counting: Some(Bound(tcp.byte_counting)),
+        hystart: (tcp.control == TcpControl::Cubic).then_some(tcp.hystart),
+        prr: Some(tcp.prr),
+        rack: Some(tcp.rack),
+        tlp: Some(tcp.tlp),
         syn_retries: Some(SynRetriesDoc {
             linear: Some(tcp.syn_retries.linear),
             limit: Some(Bound(tcp.syn_retries.limit)),

@@ -3,7 +3,7 @@
 use tidegate_core::units::{Size, Time};
 
 use super::{Check, cdf, replay, tcp};
-use crate::control::{Control, TransportDoc};
+use crate::control::TransportDoc;
 use crate::document::size::{Distribution, SizeDoc};
 use crate::document::transport::DelayedAck;
 use crate::document::{ArrivalsDoc, ClassDoc};
@@ -76,12 +76,18 @@ fn controlled(check: &mut Check<'_>, name: &str, doc: &mut TransportDoc) -> Opti
     if let Err((key, message)) = control.check() {
         check.refuse(&["traffic", name, "transport", control.name(), key], message, "");
     }
-    // what a port has to say comes with every acknowledgement, and hangs on exact round trips
-    tcp.delayed_ack.get_or_insert(DelayedAck::Usual(false));
-    tcp.timestamps.get_or_insert(true);
-    if matches!(control, Control::Qfcp(_) | Control::Rcp(_)) && tcp.sack.is_none() {
+    let habits = control.habits();
+    if habits.explicit {
+        // what a port has to say comes with every acknowledgement, and hangs on exact round trips
+        tcp.delayed_ack.get_or_insert(DelayedAck::Usual(false));
+        tcp.timestamps.get_or_insert(true);
+    }
+    if habits.lossless && tcp.sack.is_none() {
         // a rate that losses do not touch must not be held up by their repair
         tcp.recovery.get_or_insert(Recovery::Sack);
+    }
+    if !habits.as_tcp {
+        tcp::plain_repair(tcp);
     }
     let tcp = tcp::effective(check, name, control.name(), tcp);
     Some(Transport::Controlled(tcp, control))

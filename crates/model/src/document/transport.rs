@@ -8,7 +8,8 @@ use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer, ser};
 use tidegate_core::units::{Rate, Size, Time, parse::UnitError};
 
-use crate::profile::{LossRule, LostSyn, MaxRto, Profile, Recovery, TimerRule};
+use crate::control::TcpControl;
+use crate::profile::{HyStart, LossRule, LostSyn, MaxRto, Profile, Recovery, TimerRule};
 
 /// A control beside TCP's own: what it can be told itself, and what TCP can be told.
 ///
@@ -147,6 +148,24 @@ pub(crate) struct TcpDoc {
     /// Whether both ends understand marks (RFC 3168), as queues with `ecn` set them; default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
+    /// Which control decides about the window: reno, cubic or bbr.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control: Option<TcpControl>,
+    /// Most segments by which one ACK opens the window in slow start, from 1, or "none" (RFC 3465, L); 0: it counts as one everywhere, whatever it acknowledges.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub byte_counting: Option<Bound>,
+    /// How cubic leaves its first slow start before losses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hystart: Option<HyStart>,
+    /// Whether a cut of the window is spread over recovery (RFC 6937); with sack only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prr: Option<bool>,
+    /// Whether losses are noticed by time (RFC 8985, section 6); with sack only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rack: Option<bool>,
+    /// Whether the tail of a flight is probed before the timeout (RFC 8985, section 7); with sack only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tlp: Option<bool>,
     /// Retries of a SYN.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syn_retries: Option<SynRetriesDoc>,

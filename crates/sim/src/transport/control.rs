@@ -1,7 +1,13 @@
 //! Congestion controls: how much may be in flight, and how fast.
+//!
+//! A control is a file here, declared below, a line in [`any`], and its name in
+//! the registry of the model (`control.rs` there).
 
 mod any;
+mod bbr;
 mod blitz;
+mod cubic;
+mod hystart;
 mod quick_start;
 mod rate;
 mod reno;
@@ -13,7 +19,9 @@ use tidegate_core::units::Time;
 use tidegate_model::profile::LostSyn;
 
 pub(crate) use any::Any;
+pub use bbr::Bbr;
 pub use blitz::Blitz;
+pub use cubic::Cubic;
 pub use quick_start::QuickStart;
 pub use rate::Granted;
 pub use reno::Reno;
@@ -40,6 +48,13 @@ pub struct RateSample<'a> {
     pub now: Time,
     /// Segments that it acknowledges cumulatively and none before did.
     pub segments: u32,
+    /// Segments that it says have arrived and none before did, cumulatively or
+    /// by a block (RFC 2018).
+    pub delivered: u32,
+    /// Behind the last segment acknowledged cumulatively.
+    pub una: u32,
+    /// Behind the last segment sent.
+    pub sent: u32,
     /// Segments still in flight.
     pub flight: u32,
     /// Smoothed round-trip time ([`Time::ZERO`]: not measured yet).
@@ -53,6 +68,28 @@ pub struct RateSample<'a> {
     pub marked: bool,
     /// The extension header that the receiver echoed.
     pub ext: &'a Ext,
+    /// How fast data is delivered, for a control that asks ([`Control::samples_rate`]).
+    pub rate: Option<DeliveryRate>,
+}
+
+/// How fast data was delivered while the segment newly acknowledged was under way.
+#[derive(Clone, Copy, Debug)]
+pub struct DeliveryRate {
+    /// Segments delivered over the interval.
+    pub delivered: u32,
+    /// The longer of the times over which they were sent and acknowledged
+    /// ([`Time::ZERO`]: no sample).
+    pub interval: Time,
+    /// Whether the sender had less to send than the window allowed.
+    pub limited: bool,
+    /// Segments delivered before the segment was sent, of the whole connection.
+    pub before: u64,
+    /// Segments delivered now, of the whole connection.
+    pub total: u64,
+    /// Segments thought to be in the network before the acknowledgement, and after it.
+    pub flight: (u32, u32),
+    /// Segments newly marked lost.
+    pub losses: u32,
 }
 
 impl RateSample<'_> {
@@ -85,6 +122,8 @@ pub struct Setback {
     pub flight: u32,
     /// The window that was in force, with what duplicates had added.
     pub window: f64,
+    /// Behind the last segment sent.
+    pub sent: u32,
 }
 
 /// The part of a sender that decides how much it may send.
@@ -122,6 +161,16 @@ pub trait Control: Send {
     fn on_recovered(&mut self, _window: f64) {}
     /// The connection is open, after at least one lost SYN.
     fn on_lost_syn(&mut self, _rule: LostSyn) {}
+    /// Whether it asks for the delivery rate.
+    #[inline]
+    fn samples_rate(&self) -> bool {
+        false
+    }
+    /// Whether its window holds in recovery too, and is not spread over it (PRR).
+    #[inline]
+    fn keeps_window(&self) -> bool {
+        false
+    }
     /// Whether the first duplicates may let packets out too (RFC 3042).
     #[inline]
     fn limited_transmit(&self) -> bool {

@@ -1,6 +1,6 @@
 //! The end of a flow that receives its data.
 
-use tidegate_core::packet::{Ext, Flags, Packet};
+use tidegate_core::packet::{Ext, Flags, Packet, XcpHeader};
 use tidegate_core::units::Time;
 
 use super::sack::Ranges;
@@ -44,8 +44,17 @@ pub(crate) struct Receiver {
     rto: Time,
     /// Time to echo in the next acknowledgement (RFC 7323, 4.3).
     echo: Time,
-    /// What came beyond a hole; nothing is kept before the first hole.
-    beyond: Option<Box<Ranges>>,
+    /// What is seldom there; nothing is kept before it first is.
+    aside: Option<Box<Aside>>,
+}
+
+/// What a receiver keeps of holes and of delayed acknowledgements.
+#[derive(Default)]
+struct Aside {
+    /// What came beyond a hole.
+    beyond: Ranges,
+    /// What is to be handed back of segments not acknowledged yet.
+    held: Ext,
 }
 
 /// How to address packets of one flow.
@@ -89,6 +98,19 @@ impl Address {
     }
 }
 
+/// What one acknowledgement hands back of two segments: the sum of what XCP's
+/// ports changed (draft-falk-xcp-spec-03, 3.2), else the newer header.
+fn together(older: Ext, newer: Ext) -> Ext {
+    match (older, newer) {
+        // where no port has had a say, the greatest number stands for that
+        (Ext::Xcp(one), Ext::Xcp(two)) if one.delta < f32::MAX && two.delta < f32::MAX => {
+            Ext::Xcp(XcpHeader { delta: one.delta + two.delta, ..two })
+        }
+        (older, Ext::None) => older,
+        (_, newer) => newer,
+    }
+}
+
 impl Receiver {
     pub(crate) fn new() -> Receiver {
         Receiver {
@@ -103,7 +125,7 @@ impl Receiver {
             deadline: Time::NEVER,
             rto: Time::ZERO,
             echo: Time::ZERO,
-            beyond: None,
+            aside: None,
         }
     }
 
@@ -222,7 +244,7 @@ impl Receiver {
         }
         self.note_mark(packet);
         let in_order = packet.seq == self.next;
-        let had_holes = self.beyond.is_some();
+        let had_holes = self.has_holes();
         if in_order {
             self.next += 1;
             if had_holes {
@@ -235,16 +257,22 @@ impl Receiver {
                 ctx.row.data_done = ctx.net.now;
             }
         } else if packet.seq > self.next {
-            let beyond = self.beyond.get_or_insert_default();
-            beyond.insert(packet.seq, packet.seq + 1);
+            let aside = self.aside.get_or_insert_default();
+            aside.beyond.insert(packet.seq, packet.seq + 1);
         }
         self.pending = self.pending.saturating_add(1);
         // RFC 5681, 4.2: at once out of order, when a hole is filled, for every
         // second segment; and at the end, where nothing would follow
         let at_once = !in_order || had_holes || self.pending >= 2 || packet.flags.has(Flags::FIN);
         match ctx.class.tcp.delayed_ack {
-            Some(delay) if !at_once => self.deadline = ctx.net.now + delay,
-            _ => self.acknowledge_with(address, packet.seq, &packet.ext, ctx),
+            Some(delay) if !at_once => {
+                self.hold(&packet.ext);
+                self.deadline = ctx.net.now + delay;
+            }
+            _ => {
+                let ext = self.release(packet.ext);
+                self.acknowledge_with(address, packet.seq, &ext, ctx);
+            }
         }
     }
 
@@ -261,20 +289,36 @@ impl Receiver {
         }
     }
 
+    #[inline]
+    fn has_holes(&self) -> bool {
+        self.aside.as_ref().is_some_and(|aside| !aside.beyond.is_empty())
+    }
+
     #[cold]
     fn close_hole(&mut self) {
-        if let Some(beyond) = &mut self.beyond {
-            if let Some(end) = beyond.absorb(self.next) {
-                self.next = end;
-            }
-            if beyond.is_empty() {
-                self.beyond = None;
-            }
+        if let Some(aside) = &mut self.aside
+            && let Some(end) = aside.beyond.absorb(self.next)
+        {
+            self.next = end;
         }
     }
 
-    fn acknowledge(&mut self, address: &Address, newest: u32, ctx: &mut Ctx<'_>) {
-        self.acknowledge_with(address, newest, &Ext::None, ctx);
+    /// The header of a segment waits for its acknowledgement.
+    fn hold(&mut self, ext: &Ext) {
+        if *ext != Ext::None {
+            let aside = self.aside.get_or_insert_default();
+            aside.held = together(aside.held, *ext);
+        }
+    }
+
+    /// What an acknowledgement hands back of the segments that it covers, the
+    /// last of which has this header.
+    #[inline]
+    fn release(&mut self, ext: Ext) -> Ext {
+        match &mut self.aside {
+            Some(aside) => together(std::mem::take(&mut aside.held), ext),
+            None => ext,
+        }
     }
 
     #[inline]
@@ -293,11 +337,11 @@ impl Receiver {
             Ext::Priority { .. } if newest <= self.next => &Ext::None,
             echo => echo,
         };
-        ack.ext = match &self.beyond {
-            Some(beyond) if ctx.class.sack() => {
+        ack.ext = match &self.aside {
+            Some(aside) if ctx.class.sack() && !aside.beyond.is_empty() => {
                 // RFC 7323 leaves room for three blocks beside a timestamp
                 let most = if ctx.class.tcp.timestamps { 3 } else { 4 };
-                echo.echoed().with_blocks(beyond.blocks(self.next, newest, most))
+                echo.echoed().with_blocks(aside.beyond.blocks(self.next, newest, most))
             }
             _ => echo.echoed(),
         };
@@ -321,12 +365,38 @@ impl Receiver {
                 // what the SYN asked for is forgotten: the first data asks again
                 self.send_syn_ack(address, &Ext::None, ctx);
             }
-            State::Open => self.acknowledge(address, self.next, ctx),
+            State::Open => {
+                let ext = self.release(Ext::None);
+                self.acknowledge_with(address, self.next, &ext, ctx);
+            }
             State::LastAck => {
                 self.retries = self.retries.saturating_add(1);
                 self.send_fin(address, ctx);
             }
         }
         Fate::Lives
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delta(delta: f32) -> Ext {
+        Ext::Xcp(XcpHeader { delta, ..XcpHeader::default() })
+    }
+
+    /// draft-falk-xcp-spec-03, 3.2: an acknowledgement of two segments hands back both
+    /// changes; the header of neither is lost when the timer sends it.
+    #[test]
+    fn a_delayed_acknowledgement_hands_back_the_sum() {
+        let mut receiver = Receiver::new();
+        receiver.hold(&delta(1500.0));
+        assert_eq!(receiver.release(delta(-500.0)), delta(1000.0));
+        assert_eq!(receiver.release(delta(7.0)), delta(7.0), "what was handed back is gone");
+        receiver.hold(&delta(2.0));
+        assert_eq!(receiver.release(Ext::None), delta(2.0));
+        receiver.hold(&delta(f32::MAX));
+        assert_eq!(receiver.release(delta(5.0)), delta(5.0), "no port had seen the first");
     }
 }

@@ -61,6 +61,23 @@ impl Ranges {
         }
     }
 
+    /// The parts of `from .. to` that lie in no range, into `found`.
+    fn missing(&self, mut from: u32, to: u32, found: &mut Vec<(u32, u32)>) {
+        let first = self.0.partition_point(|range| range.1 <= from);
+        for range in &self.0[first..] {
+            if range.0 >= to {
+                break;
+            }
+            if from < range.0 {
+                found.push((from, range.0));
+            }
+            from = range.1;
+        }
+        if from < to {
+            found.push((from, to));
+        }
+    }
+
     /// How many segments of `from .. to` lie in no range.
     fn gaps(&self, from: u32, to: u32) -> u32 {
         if from >= to {
@@ -107,22 +124,31 @@ pub(crate) struct Scoreboard {
     sacked: Ranges,
     /// Segments below this were retransmitted in the present recovery.
     repaired: u32,
+    /// What the last acknowledgement told by its blocks, and none before did.
+    fresh: Vec<(u32, u32)>,
 }
 
 impl Scoreboard {
     /// Reads an acknowledgement; whether it told anything new.
     pub(crate) fn update(&mut self, una: u32, nxt: u32, ext: &Ext) -> bool {
         self.sacked.prune(una);
+        self.fresh.clear();
         let Some(blocks) = ext.blocks() else { return false };
         let mut news = false;
         for block in blocks.iter().filter(|block| block.len > 0) {
             let start = una.saturating_add(u32::from(block.start));
             let end = start.saturating_add(u32::from(block.len)).min(nxt);
             if start < end {
+                self.sacked.missing(start, end, &mut self.fresh);
                 news |= self.sacked.insert(start, end);
             }
         }
         news
+    }
+
+    /// Segments that the last acknowledgement told of first.
+    pub(crate) fn fresh(&self) -> &[(u32, u32)] {
+        &self.fresh
     }
 
     /// Whether the oldest outstanding segment counts as lost.
@@ -187,6 +213,22 @@ mod tests {
         assert_eq!(repairs, [0, 1, 2, 4]);
         // 0, 1, 2, 4 sent again, 8 and 9 still out
         assert_eq!(board.pipe(0, 10), 6);
+    }
+
+    /// Of 2 .. 12, with 4 .. 6 and 8 .. 9 known, the rest is news; the same again is none.
+    #[test]
+    fn only_what_was_not_known_is_fresh() {
+        let mut board = Scoreboard::default();
+        let told = |start, len| {
+            let none = SackBlock::default();
+            Ext::Sack([SackBlock { start, len }, none, none, none])
+        };
+        board.update(0, 20, &told(4, 2));
+        board.update(0, 20, &told(8, 1));
+        board.update(0, 20, &told(2, 10));
+        assert_eq!(board.fresh(), [(2, 4), (6, 8), (9, 12)]);
+        board.update(0, 20, &told(2, 10));
+        assert!(board.fresh().is_empty());
     }
 
     #[test]

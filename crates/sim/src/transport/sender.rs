@@ -4,17 +4,21 @@
 //! data, unless it rides on the last segment.
 
 mod back;
+mod books;
 mod data;
 mod handshake;
 mod marks;
 mod pace;
+mod probe;
 mod repair;
+mod timed;
 mod timer;
 
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
 
 use super::control::{Control, Feedback, RateSample};
+use super::ledger::Ledger;
 use super::receiver::Address;
 use super::rto::Rto;
 use super::sack::Scoreboard;
@@ -90,6 +94,7 @@ pub(crate) struct Sender<C> {
     after_timeout: bool,
     opaque: bool,
     board: Option<Box<Scoreboard>>,
+    ledger: Option<Box<Ledger>>,
     control: C,
 }
 
@@ -136,6 +141,7 @@ impl<C: Control> Sender<C> {
             after_timeout: false,
             opaque,
             board: None,
+            ledger: None,
             control,
         }
     }
@@ -152,7 +158,11 @@ impl<C: Control> Sender<C> {
 
     /// When the flow's timer is due for this end.
     pub(super) fn next_deadline(&self) -> Time {
-        self.deadline.min(self.give_up)
+        let soon = match &self.ledger {
+            Some(ledger) => ledger.deadline(),
+            None => Time::NEVER,
+        };
+        self.deadline.min(self.give_up).min(soon)
     }
 
     /// A packet for this end has come.
@@ -207,6 +217,12 @@ impl<C: Control> Sender<C> {
             }
             None => false,
         };
+        if self.ledger.is_some() {
+            self.keep_books(packet, ctx);
+            if ctx.class.tcp.rack {
+                return self.timed_ack(packet, address, ctx);
+            }
+        }
         if ack > self.una {
             return self.advanced(packet, address, ctx);
         }
@@ -214,6 +230,9 @@ impl<C: Control> Sender<C> {
             self.hand_back(packet, false, ctx);
             self.dup_acks += u32::from(self.counts(&packet.ext, ctx.class));
             self.duplicate(told, address, ctx);
+            if self.control.samples_rate() {
+                self.report(packet, 0, Time::ZERO, self.recovering, ctx);
+            }
         }
     }
 
@@ -224,15 +243,9 @@ impl<C: Control> Sender<C> {
         self.restart_early(ack, ctx);
         let rtt = self.time(packet, ctx);
         self.hand_back(packet, true, ctx);
-        self.una = ack;
-        self.nxt = self.nxt.max(ack);
-        self.dup_acks = 0;
+        self.move_on(ack);
         if self.una == self.end {
-            ctx.row.closed = ctx.net.now;
-            self.state = State::Closed;
-            self.deadline = Time::NEVER;
-            self.give_up = Time::NEVER;
-            return;
+            return self.close(ctx);
         }
         let recovering = self.recovering;
         if recovering {
@@ -240,25 +253,75 @@ impl<C: Control> Sender<C> {
         } else {
             self.inflation = 0.0;
         }
-        let sample = RateSample {
+        self.report(packet, segments, rtt, recovering, ctx);
+        if !recovering {
+            self.restart_by_ack(ctx);
+        }
+        self.send_more(address, ctx);
+        if self.ledger.is_some() {
+            self.arm_probe(ctx);
+        }
+    }
+
+    /// Everything up to `ack` has arrived.
+    #[inline]
+    fn move_on(&mut self, ack: u32) {
+        self.una = ack;
+        self.nxt = self.nxt.max(ack);
+        self.dup_acks = 0;
+    }
+
+    /// All has arrived.
+    fn close(&mut self, ctx: &mut Ctx<'_>) {
+        ctx.row.closed = ctx.net.now;
+        self.state = State::Closed;
+        self.deadline = Time::NEVER;
+        self.ledger = None;
+        self.give_up = Time::NEVER;
+    }
+
+    /// The control hears what an acknowledgement says.
+    #[inline]
+    fn report(
+        &mut self,
+        packet: &Packet,
+        segments: u32,
+        rtt: Time,
+        recovering: bool,
+        ctx: &Ctx<'_>,
+    ) {
+        let mut sample = RateSample {
             now: ctx.net.now,
             segments,
+            delivered: segments,
+            una: self.una,
+            sent: self.max,
             flight: self.flight(),
             srtt: self.rto.srtt(),
             rtt,
             recovering,
             marked: packet.flags.has(Flags::ECE),
             ext: &packet.ext,
+            rate: None,
         };
-        self.control.on_ack(&sample);
-        if !recovering {
-            self.restart_by_ack(ctx);
+        if let Some(ledger) = &self.ledger {
+            let news = &ledger.news;
+            sample.delivered = news.delivered;
+            if news.rtt > Time::ZERO {
+                sample.rtt = news.rtt;
+            }
+            if self.control.samples_rate() {
+                sample.rate = Some(self.delivery_rate(ledger, ctx.class));
+            }
         }
-        self.send_more(address, ctx);
+        self.control.on_ack(&sample);
     }
 
     /// Sends what the window, the pace and Nagle's rule allow.
     fn send_more(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        if ctx.class.tcp.rack {
+            return self.send_timed(address, ctx);
+        }
         if self.recovering && ctx.class.sack() {
             return self.send_sack(address, ctx);
         }
@@ -343,6 +406,9 @@ impl<C: Control> Sender<C> {
         packet.seq = seq;
         packet.ext = self.control.header(now);
         self.control.on_sent(now, self.flight());
+        if self.ledger.is_some() {
+            self.enter(seq, again, ctx);
+        }
         self.note_pace(now);
         ctx.net.send_often(packet);
     }
@@ -357,6 +423,9 @@ impl<C: Control> Sender<C> {
                 ctx.net.send(&reset);
             }
             return Fate::Over;
+        }
+        if self.ledger.is_some() {
+            self.overdue(address, ctx);
         }
         if self.deadline > now {
             return Fate::Lives;
@@ -400,7 +469,12 @@ impl<C: Control> Sender<C> {
         self.recovering = false;
         self.dup_acks = 0;
         self.timing = false;
-        self.nxt = self.una;
+        if let Some(ledger) = &mut self.ledger {
+            ledger.lose_all(ctx.class.tcp.rack);
+        }
+        if !ctx.class.tcp.rack {
+            self.nxt = self.una;
+        }
         self.send_more(address, ctx);
     }
 }

@@ -2,23 +2,40 @@
 
 use tidegate_core::packet::Ext;
 use tidegate_core::units::{Pace, Time};
-use tidegate_model::control::Control as Chosen;
+use tidegate_model::control::{Control as Chosen, TcpControl};
 use tidegate_model::profile::{LostSyn, Tcp};
 
-use super::{Blitz, Control, Feedback, Granted, QuickStart, RateSample, Setback, Signal, Vcp, Xcp};
+use super::{
+    Bbr, Blitz, Control, Cubic, Feedback, Granted, QuickStart, RateSample, Reno, Setback, Signal,
+    Vcp, Xcp,
+};
 
-/// Makes [`Any`] from one line for each control: its arm in the model's
-/// registry, its type, and how a new connection of a host with this link gets one.
+/// Makes [`Any`] from one line for each control: its arm in a registry of the
+/// model, its type, and how a new connection of a host with this link gets one.
 macro_rules! any {
-    ($($arm:ident($type:ty) = $make:expr;)+) => {
+    (
+        inside { $($inside:ident($within:ty) = $new:expr;)+ }
+        beside { $($arm:ident($type:ty) = $make:expr;)+ }
+    ) => {
         /// A control inline, or the user's.
         pub(crate) enum Any {
+            $($inside($within),)+
             $($arm($type),)+
             Custom(Box<dyn Control>),
         }
 
         impl Any {
-            /// The control that a scenario asks for, for a new connection of a host with this link.
+            /// A control inside TCP, for a new connection.
+            pub(crate) fn inside(tcp: &Tcp) -> Any {
+                match tcp.control {
+                    $(TcpControl::$inside => {
+                        let new: fn(&Tcp) -> $within = $new;
+                        Any::$inside(new(tcp))
+                    })+
+                }
+            }
+
+            /// The control of a transport beside TCP, for a new connection of a host with this link.
             pub(crate) fn of(chosen: &Chosen, tcp: &Tcp, access: Option<Pace>) -> Any {
                 match chosen {
                     $(Chosen::$arm(options) => {
@@ -33,6 +50,7 @@ macro_rules! any {
         macro_rules! each {
             ($any:expr, $control:ident => $call:expr) => {
                 match $any {
+                    $(Any::$inside($control) => $call,)+
                     $(Any::$arm($control) => $call,)+
                     Any::Custom($control) => $call,
                 }
@@ -42,12 +60,19 @@ macro_rules! any {
 }
 
 any! {
-    Qfcp(Granted) = |options, tcp, _| Granted::qfcp(options, tcp);
-    Rcp(Granted) = |options, tcp, _| Granted::rcp(options, tcp);
-    Xcp(Xcp) = |options, tcp, _| Xcp::new(options, tcp);
-    Vcp(Vcp) = |options, tcp, _| Vcp::new(options, tcp);
-    QuickStart(QuickStart) = |options, tcp, _| QuickStart::new(options, tcp);
-    Blitz(Blitz) = |_, tcp, access| Blitz::new(tcp, access);
+    inside {
+        Reno(Reno) = Reno::new;
+        Cubic(Cubic) = Cubic::new;
+        Bbr(Box<Bbr>) = |tcp| Box::new(Bbr::new(tcp));
+    }
+    beside {
+        Qfcp(Granted) = |options, tcp, _| Granted::qfcp(options, tcp);
+        Rcp(Granted) = |options, tcp, _| Granted::rcp(options, tcp);
+        Xcp(Xcp) = |options, tcp, _| Xcp::new(options, tcp);
+        Vcp(Vcp) = |options, tcp, _| Vcp::new(options, tcp);
+        QuickStart(QuickStart) = |options, tcp, _| QuickStart::new(options, tcp);
+        Blitz(Blitz) = |_, tcp, access| Blitz::new(tcp, access);
+    }
 }
 
 impl Control for Any {
@@ -80,6 +105,12 @@ impl Control for Any {
     }
     fn on_lost_syn(&mut self, rule: LostSyn) {
         each!(self, control => control.on_lost_syn(rule));
+    }
+    fn samples_rate(&self) -> bool {
+        each!(self, control => control.samples_rate())
+    }
+    fn keeps_window(&self) -> bool {
+        each!(self, control => control.keeps_window())
     }
     fn limited_transmit(&self) -> bool {
         each!(self, control => control.limited_transmit())

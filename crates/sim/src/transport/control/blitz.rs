@@ -76,7 +76,10 @@ impl Control for Blitz {
     }
 
     fn tells_of_loss(&self, ext: &Ext) -> bool {
-        matches!(*ext, Ext::Priority { burst, .. } if burst == self.burst)
+        match *ext {
+            Ext::Priority { burst, .. } | Ext::SackWith { word: burst, .. } => burst == self.burst,
+            _ => false,
+        }
     }
 
     fn on_ack(&mut self, _: &RateSample<'_>) {}

@@ -18,8 +18,12 @@ pub struct Reno {
     cwnd: f64,
     ssthresh: f64,
     /// Largest useful window.
-    cap: f64,
+    cap: u32,
     rule: LossRule,
+    /// Segments that one ACK opens slow start by at most; zero: each counts as one everywhere.
+    most: u32,
+    /// Segments acknowledged since congestion avoidance last opened the window.
+    credit: u32,
 }
 
 impl Reno {
@@ -28,14 +32,16 @@ impl Reno {
         Reno {
             cwnd: f64::from(tcp.initial_window),
             ssthresh: f64::from(tcp.initial_ssthresh),
-            cap: f64::from(tcp.window),
+            cap: tcp.window,
             rule: tcp.loss_rule,
+            most: tcp.byte_counting,
+            credit: 0,
         }
     }
 
     /// Starts with a window that the path has granted; it needs no slow start.
     pub(super) fn start_with(&mut self, window: f64) {
-        self.cwnd = window.min(self.cap);
+        self.cwnd = window.min(f64::from(self.cap));
         self.ssthresh = self.cwnd;
     }
 
@@ -49,11 +55,25 @@ impl Reno {
         self.ssthresh = half.max(2.0);
     }
 
-    /// RFC 5681, 3.1, eqs. 2 and 3.
+    /// An ACK opens the window.
     #[inline]
-    fn open(&mut self) {
-        self.cwnd += if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd };
-        self.cwnd = self.cwnd.min(self.cap);
+    fn open(&mut self, segments: u32) {
+        if self.most == 0 {
+            // RFC 5681, 3.1, eqs. 2 and 3, for every ACK
+            self.cwnd += if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd };
+        } else if self.cwnd < self.ssthresh {
+            // RFC 5681, eq. 2; RFC 3465, 2.2
+            let room = (self.ssthresh - self.cwnd).max(1.0);
+            self.cwnd += f64::from(segments.min(self.most)).min(room);
+        } else {
+            // RFC 5681, 3.1; RFC 3465, 2.1: one more when a window is acknowledged
+            self.credit += segments;
+            if f64::from(self.credit) >= self.cwnd {
+                self.credit -= self.cwnd as u32;
+                self.cwnd += 1.0;
+            }
+        }
+        self.cwnd = self.cwnd.min(f64::from(self.cap));
     }
 }
 
@@ -65,8 +85,9 @@ impl Control for Reno {
 
     #[inline]
     fn on_ack(&mut self, sample: &RateSample<'_>) {
-        if sample.opens() > 0 {
-            self.open();
+        let segments = sample.opens();
+        if segments > 0 {
+            self.open(segments);
         }
     }
 
@@ -74,6 +95,7 @@ impl Control for Reno {
         if signal != Signal::LossAfterMark {
             self.halve(at);
         }
+        self.credit = 0;
         self.cwnd = self.ssthresh;
     }
 
@@ -82,7 +104,7 @@ impl Control for Reno {
             LossRule::Rfc => self.cwnd = self.ssthresh,
             LossRule::FullTcp | LossRule::OneWay => {
                 self.cwnd = window.min(self.ssthresh);
-                self.open();
+                self.open(1);
             }
         }
     }
@@ -96,6 +118,7 @@ impl Control for Reno {
             // there the window may be a fraction, but not the threshold
             self.ssthresh = self.ssthresh.floor();
         }
+        self.credit = 0;
         self.cwnd = 1.0;
     }
 

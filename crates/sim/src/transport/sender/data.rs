@@ -3,6 +3,7 @@
 use crate::rows::UNLIMITED;
 
 use super::super::control::Control;
+use super::super::ledger::Ledger;
 use super::super::receiver::Address;
 use super::super::{ClassParams, Ctx};
 use super::{Sender, State};
@@ -10,6 +11,9 @@ use super::{Sender, State};
 impl<C: Control> Sender<C> {
     /// Cuts `size` bytes into segments.
     pub(crate) fn load(&mut self, size: u64, class: &ClassParams) {
+        if class.keeps_books() || self.control.samples_rate() {
+            self.ledger = Some(Box::new(Ledger::new()));
+        }
         let mss = u64::from(class.tcp.mss);
         if size == UNLIMITED {
             self.last_payload = class.tcp.mss as u16;

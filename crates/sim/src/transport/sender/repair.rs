@@ -9,6 +9,7 @@
 use tidegate_model::profile::{LossRule, Recovery};
 
 use super::super::control::{Control, Setback};
+use super::super::prr::Prr;
 use super::super::receiver::Address;
 use super::super::{ClassParams, Ctx, Repair};
 use super::Sender;
@@ -23,7 +24,7 @@ impl<C: Control> Sender<C> {
 
     /// What a control that has to give way is told.
     pub(super) fn setback(&self, ctx: &Ctx<'_>) -> Setback {
-        Setback { now: ctx.net.now, flight: self.flight(), window: self.window() }
+        Setback { now: ctx.net.now, flight: self.flight(), window: self.window(), sent: self.max }
     }
 
     /// Whether a duplicate counts for the notice of a loss.
@@ -130,11 +131,18 @@ impl<C: Control> Sender<C> {
             // RFC 5681, 3.2 step 3
             self.inflation = 3.0;
         }
+        if let Some(ledger) = &mut self.ledger {
+            ledger.prr = Prr::begin(self.nxt - self.una);
+            ledger.tlp.forget();
+        }
         self.retransmit_first(address, ctx);
         if let Some(board) = &mut self.board {
             board.repaired_first(self.una);
         }
         self.restart_timer(ctx);
+        if self.ledger.is_some() {
+            self.spread(ctx.class);
+        }
     }
 
     /// Sends one new segment for each of the first two duplicates (RFC 3042).
@@ -156,10 +164,10 @@ impl<C: Control> Sender<C> {
 
     /// Recovery with SACK: repairs first, then new data, as far as the pipe has room.
     pub(super) fn send_sack(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
-        let window = self.control.cwnd().max(1.0) as u32;
         loop {
-            let Some(board) = &mut self.board else { return };
-            if board.pipe(self.una, self.nxt) >= window {
+            let Some(board) = &self.board else { return };
+            let pipe = board.pipe(self.una, self.nxt);
+            if pipe >= self.window_in_recovery(pipe, ctx.class) {
                 return;
             }
             if board.repairs(self.una) && !self.pace_allows(address, ctx) {

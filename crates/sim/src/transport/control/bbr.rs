@@ -1,0 +1,298 @@
+//! BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00), as Linux runs it.
+//!
+//! A model of the path is kept, the greatest delivery rate of ten rounds and the
+//! least round trip of ten seconds, and data is paced at that rate with about
+//! one product of the two in flight. Losses are no signal, but a timeout is.
+//!
+//! | symbol (draft)     | here                       | value        | meaning                         |
+//! |--------------------|----------------------------|--------------|---------------------------------|
+//! | BBRHighGain        | [`HIGH_GAIN`]              | 2/ln 2       | doubles the rate in a round     |
+//! | BtlBwFilterLen     | [`bandwidth::ROUNDS`]      | 10 rounds    | memory of the bandwidth         |
+//! | RTpropFilterLen    | [`min_rtt::WINDOW`]        | 10 s         | memory of the least round trip  |
+//! | ProbeRTTDuration   | [`min_rtt::DURATION`]      | 200 ms       | how long PROBE_RTT lasts        |
+//! | BBRMinPipeCwnd     | [`MIN_WINDOW`]             | 4 segments   | window in PROBE_RTT             |
+//! | BBRGainCycleLen    | [`cycle::GAINS`]           | 8            | 1.25, 0.75, and six times 1     |
+//! | cwnd_gain          | [`WINDOW_GAIN`]            | 2            | in PROBE_BW, for delayed ACKs   |
+//! | -                  | [`MARGIN`]                 | 1 %          | less than the rate is paced (Linux) |
+//! | pacing_rate        | `pace`                     | segments/s   |                                 |
+//! | cwnd               | `cwnd`                     | segments     |                                 |
+//!
+//! One idea each: [`bandwidth`], [`round`], [`full`] (is the pipe full),
+//! [`cycle`], [`min_rtt`], [`aggregation`], [`repair`] (the window in recovery).
+//!
+//! Departures: no long-term bandwidth sampling (policers), no restart from idle,
+//! as flows are never idle; segments are paced one by one, and not in lumps of
+//! segmentation offload; where the cycle begins is drawn from the time of day of
+//! the run, not at random.
+
+mod aggregation;
+mod bandwidth;
+mod cycle;
+mod full;
+mod min_rtt;
+mod repair;
+mod round;
+
+use tidegate_core::units::Time;
+use tidegate_model::profile::Tcp;
+
+use super::{Control, DeliveryRate, Feedback, RateSample, Setback, Signal};
+use aggregation::Aggregation;
+use bandwidth::Bandwidth;
+use cycle::Cycle;
+use full::Full;
+use min_rtt::MinRtt;
+use repair::{Repair, State};
+use round::Round;
+
+/// 2/ln 2 (draft, 4.1.1.4).
+const HIGH_GAIN: f64 = 2.0 / std::f64::consts::LN_2;
+const WINDOW_GAIN: f64 = 2.0;
+const MIN_WINDOW: f64 = 4.0;
+const MARGIN: f64 = 0.99;
+
+/// Where a connection stands (draft, 4.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mode {
+    /// The rate doubles each round.
+    Startup,
+    /// What startup has put into the queue is let out.
+    Drain,
+    /// Around the bandwidth, in a cycle.
+    ProbeBw,
+    /// Almost nothing is in flight, to see the least round trip.
+    ProbeRtt,
+}
+
+/// A BBR sender.
+#[derive(Clone, Debug)]
+pub struct Bbr {
+    mode: Mode,
+    cwnd: f64,
+    /// Largest useful window.
+    cap: f64,
+    initial_window: f64,
+    /// Segments per second; zero: not known yet.
+    pace: f64,
+    gap: Option<Time>,
+    bandwidth: Bandwidth,
+    round: Round,
+    full: Full,
+    cycle: Cycle,
+    min_rtt: MinRtt,
+    aggregation: Aggregation,
+    repair: Repair,
+}
+
+impl Bbr {
+    /// A new connection under a class's settings.
+    pub fn new(tcp: &Tcp) -> Bbr {
+        let initial_window = f64::from(tcp.initial_window);
+        Bbr {
+            mode: Mode::Startup,
+            cwnd: initial_window,
+            cap: f64::from(tcp.window),
+            initial_window,
+            pace: 0.0,
+            gap: None,
+            bandwidth: Bandwidth::default(),
+            round: Round::default(),
+            full: Full::default(),
+            cycle: Cycle::default(),
+            min_rtt: MinRtt::default(),
+            aggregation: Aggregation::default(),
+            repair: Repair::default(),
+        }
+    }
+
+    /// The bandwidth times the least round trip, times a gain (draft, 4.2.3.2).
+    fn inflight(&self, gain: f64) -> f64 {
+        match self.min_rtt.get() {
+            Some(rtt) => self.quantised((gain * self.bandwidth.get() * rtt.secs()).ceil()),
+            None => self.initial_window,
+        }
+    }
+
+    /// Linux's allowance for delayed and stretched acknowledgements: three more,
+    /// even, and two more while the cycle probes.
+    fn quantised(&self, window: f64) -> f64 {
+        let even = ((window + 3.0) / 2.0).ceil() * 2.0;
+        let probing = self.mode == Mode::ProbeBw && self.cycle.is_probing();
+        if probing { even + 2.0 } else { even }
+    }
+
+    fn pacing_gain(&self) -> f64 {
+        match self.mode {
+            Mode::Startup => HIGH_GAIN,
+            Mode::Drain => 1.0 / HIGH_GAIN,
+            Mode::ProbeBw => self.cycle.gain(),
+            Mode::ProbeRtt => 1.0,
+        }
+    }
+
+    fn window_gain(&self) -> f64 {
+        match self.mode {
+            Mode::Startup | Mode::Drain => HIGH_GAIN,
+            Mode::ProbeBw => WINDOW_GAIN,
+            Mode::ProbeRtt => 1.0,
+        }
+    }
+
+    /// What the acknowledgement says of the path (draft, 4.1).
+    fn update_model(&mut self, sample: &RateSample<'_>, rate: &DeliveryRate) {
+        let valid = rate.interval > Time::ZERO;
+        self.round.start = false;
+        if valid {
+            self.round.update(rate);
+            if self.round.start {
+                self.repair.round_is_over();
+            }
+            let measured = f64::from(rate.delivered) / rate.interval.secs();
+            if !rate.limited || measured >= self.bandwidth.get() {
+                self.bandwidth.update(self.round.count, measured);
+            }
+            self.aggregation.update(sample, self.round.start, self.bandwidth.get(), self.cwnd);
+        }
+        if self.mode == Mode::ProbeBw {
+            let (probe, drain) = (self.inflight(self.cycle.gain()), self.inflight(1.0));
+            self.cycle.update(sample.now, rate, self.min_rtt.get(), probe, drain);
+        }
+        if self.round.start && !rate.limited {
+            self.full.update(self.bandwidth.get());
+        }
+        self.check_drain(sample.now, rate);
+        self.check_probe_rtt(sample, rate);
+    }
+
+    /// Draft, 4.3.3.
+    fn check_drain(&mut self, now: Time, rate: &DeliveryRate) {
+        if self.mode == Mode::Startup && self.full.reached() {
+            self.mode = Mode::Drain;
+        }
+        if self.mode == Mode::Drain && f64::from(rate.flight.1) <= self.inflight(1.0) {
+            self.enter_probe_bw(now);
+        }
+    }
+
+    fn enter_probe_bw(&mut self, now: Time) {
+        self.mode = Mode::ProbeBw;
+        self.cycle = Cycle::begin(now);
+    }
+
+    /// Draft, 4.3.5.
+    fn check_probe_rtt(&mut self, sample: &RateSample<'_>, rate: &DeliveryRate) {
+        let now = sample.now;
+        if self.min_rtt.update(sample.rtt, now) && self.mode != Mode::ProbeRtt {
+            self.repair.save(self.cwnd, false);
+            self.mode = Mode::ProbeRtt;
+            self.min_rtt.probe();
+        }
+        if self.mode != Mode::ProbeRtt {
+            return;
+        }
+        let low = f64::from(rate.flight.1) <= MIN_WINDOW;
+        if self.min_rtt.is_waiting() && low {
+            self.round.restart(rate.total);
+            self.round.start = false;
+        }
+        if self.min_rtt.probe_is_over(now, low, self.round.start) {
+            self.cwnd = self.cwnd.max(self.repair.saved());
+            if self.full.reached() {
+                self.enter_probe_bw(now);
+            } else {
+                self.mode = Mode::Startup;
+            }
+        }
+    }
+
+    /// Draft, 4.2.1: a rate that has not filled the pipe is never lowered.
+    fn set_pace(&mut self) {
+        let pace = self.bandwidth.get() * self.pacing_gain() * MARGIN;
+        if pace > 0.0 && (self.full.reached() || pace > self.pace) {
+            self.pace = pace;
+            self.gap = Some(Time::from_secs_f64(1.0 / pace));
+        }
+    }
+
+    /// Draft, 4.2.3.
+    fn set_window(&mut self, sample: &RateSample<'_>, rate: &DeliveryRate) {
+        let delivered = f64::from(sample.delivered);
+        let mut cwnd = self.cwnd;
+        if sample.delivered > 0 {
+            let conserving = self.repair.window(&mut cwnd, sample, rate);
+            if !conserving {
+                let extra = if self.full.reached() {
+                    self.aggregation.get(self.bandwidth.get())
+                } else {
+                    0.0
+                };
+                let target = self.inflight(self.window_gain()) + extra;
+                if self.full.reached() {
+                    cwnd = (cwnd + delivered).min(target);
+                } else if cwnd < target || (rate.total as f64) < self.initial_window {
+                    cwnd += delivered;
+                }
+                cwnd = cwnd.max(MIN_WINDOW);
+            }
+        }
+        self.cwnd = cwnd.min(self.cap);
+        if self.mode == Mode::ProbeRtt {
+            self.cwnd = self.cwnd.min(MIN_WINDOW);
+        }
+    }
+}
+
+impl Control for Bbr {
+    fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    fn gap(&self) -> Option<Time> {
+        self.gap
+    }
+
+    fn samples_rate(&self) -> bool {
+        true
+    }
+
+    fn keeps_window(&self) -> bool {
+        true
+    }
+
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        // the handshake's round trip gives the first pace (draft, 4.2.1)
+        if self.gap.is_none() && feedback.srtt > Time::ZERO {
+            self.pace = HIGH_GAIN * self.cwnd / feedback.srtt.secs();
+            self.gap = Some(Time::from_secs_f64(1.0 / self.pace));
+        }
+    }
+
+    fn on_ack(&mut self, sample: &RateSample<'_>) {
+        let Some(rate) = &sample.rate else { return };
+        if self.repair.notice(sample.una) {
+            self.round.restart(rate.total);
+        }
+        self.update_model(sample, rate);
+        self.set_pace();
+        self.set_window(sample, rate);
+    }
+
+    fn on_congestion(&mut self, signal: Signal, _: &Setback) {
+        // version 1 takes no notice of marks
+        if signal != Signal::Mark {
+            self.repair.save(self.cwnd, self.mode == Mode::ProbeRtt);
+            self.repair.enter(State::Recovery);
+        }
+    }
+
+    fn on_recovered(&mut self, _: f64) {
+        self.repair.enter(State::Open);
+    }
+
+    fn on_timeout(&mut self, at: &Setback, _: bool) {
+        self.repair.save(self.cwnd, self.mode == Mode::ProbeRtt);
+        self.repair.enter(State::Loss { until: at.sent });
+        self.full.forget();
+        self.cwnd = 1.0;
+    }
+}

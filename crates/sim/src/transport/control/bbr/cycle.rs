@@ -1,0 +1,111 @@
+//! The gain cycle of PROBE_BW: a quarter more for a round trip, a quarter less to
+//! empty the queue again, and six round trips as it is (draft, 4.3.4).
+
+use tidegate_core::units::Time;
+
+use super::super::DeliveryRate;
+
+/// Pacing gains.
+pub(super) const GAINS: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+
+/// Where the cycle stands, and since when.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cycle {
+    phase: usize,
+    since: Time,
+}
+
+impl Cycle {
+    /// A cycle begins in any phase but the one that empties the queue.
+    pub(super) fn begin(now: Time) -> Cycle {
+        // flows that begin at different times must not probe together
+        let mixed = (now.ps() ^ (now.ps() >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let phase = match (mixed >> 32) % 7 {
+            0 => 0,
+            later => later as usize + 1,
+        };
+        Cycle { phase, since: now }
+    }
+
+    /// The pacing gain.
+    pub(super) fn gain(&self) -> f64 {
+        GAINS[self.phase]
+    }
+
+    /// Whether it asks for more.
+    pub(super) fn is_probing(&self) -> bool {
+        self.phase == 0
+    }
+
+    /// An acknowledgement: the next phase begins after a round trip; the first only once
+    /// `probe` segments are in flight or some are lost, and the second ends early
+    /// with no more than `drain` in flight.
+    pub(super) fn update(
+        &mut self,
+        now: Time,
+        rate: &DeliveryRate,
+        min_rtt: Option<Time>,
+        probe: f64,
+        drain: f64,
+    ) {
+        let long = now.saturating_sub(self.since) > min_rtt.unwrap_or(Time::ZERO);
+        let before = f64::from(rate.flight.0);
+        let over = match self.phase {
+            0 => long && (rate.losses > 0 || before >= probe),
+            1 => long || before <= drain,
+            _ => long,
+        };
+        if over {
+            *self = Cycle { phase: (self.phase + 1) % GAINS.len(), since: now };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rate(flight: u32, losses: u32) -> DeliveryRate {
+        DeliveryRate {
+            delivered: 1,
+            interval: Time::from_ms(10),
+            limited: false,
+            before: 0,
+            total: 0,
+            flight: (flight, flight),
+            losses,
+        }
+    }
+
+    /// By hand with a round trip of 10 ms, 125 in flight wanted and 100 to be left: the
+    /// probe holds until 125 are out, the drain ends at 100, each other phase takes a round trip.
+    #[test]
+    fn eight_phases_in_order() {
+        let (ms, rtt) = (Time::from_ms, Some(Time::from_ms(10)));
+        let mut cycle = Cycle { phase: 0, since: Time::ZERO };
+        let mut gains = Vec::new();
+        for (at, flight) in
+            [(11, 110), (20, 125), (22, 110), (24, 100), (35, 100), (46, 100), (57, 100)]
+        {
+            cycle.update(ms(at), &rate(flight, 0), rtt, 125.0, 100.0);
+            gains.push((at, cycle.gain()));
+        }
+        let expected =
+            [(11, 1.25), (20, 0.75), (22, 0.75), (24, 1.0), (35, 1.0), (46, 1.0), (57, 1.0)];
+        assert_eq!(gains, expected);
+        for at in [68, 79, 90] {
+            cycle.update(ms(at), &rate(100, 0), rtt, 125.0, 100.0);
+        }
+        assert_eq!(cycle.gain(), 1.25, "six phases of 1, and it probes again");
+        cycle.update(ms(101), &rate(110, 1), rtt, 125.0, 100.0);
+        assert_eq!(cycle.gain(), 0.75, "a loss ends the probe");
+    }
+
+    /// It never begins in the phase that empties the queue.
+    #[test]
+    fn it_begins_anywhere_but_in_the_drain() {
+        let phases: Vec<usize> =
+            (0..1000).map(|us| Cycle::begin(Time::from_ns(us * 1000)).phase).collect();
+        assert!((0..8).all(|phase| phases.contains(&phase) == (phase != 1)), "{phases:?}");
+    }
+}

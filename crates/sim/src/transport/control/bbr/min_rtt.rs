@@ -1,0 +1,95 @@
+//! The least round trip of the last ten seconds, and the pauses in which it can
+//! be seen (draft, 4.1.2 and 4.3.5).
+
+use tidegate_core::units::Time;
+
+/// How long a least round trip counts.
+pub(super) const WINDOW: Time = Time::from_secs(10);
+/// How long a pause lasts at least, once little is in flight.
+pub(super) const DURATION: Time = Time::from_ms(200);
+
+/// The estimate, and the pause.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MinRtt {
+    least: Option<Time>,
+    seen: Time,
+    /// When the pause may end; none: too much is in flight yet.
+    until: Option<Time>,
+    /// A round has passed in it.
+    round: bool,
+}
+
+impl Default for MinRtt {
+    fn default() -> MinRtt {
+        MinRtt { least: None, seen: Time::ZERO, until: None, round: false }
+    }
+}
+
+impl MinRtt {
+    /// The estimate.
+    pub(super) fn get(&self) -> Option<Time> {
+        self.least
+    }
+
+    /// A round trip ([`Time::ZERO`]: none); whether the estimate had grown too old.
+    pub(super) fn update(&mut self, rtt: Time, now: Time) -> bool {
+        let expired = self.least.is_some() && now > self.seen + WINDOW;
+        let better = self.least.is_none_or(|least| rtt < least);
+        if rtt > Time::ZERO && (better || expired) {
+            self.least = Some(rtt);
+            self.seen = now;
+        }
+        expired
+    }
+
+    /// A pause begins.
+    pub(super) fn probe(&mut self) {
+        self.until = None;
+        self.round = false;
+    }
+
+    /// Whether the pause still waits for the flight to shrink.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.until.is_none()
+    }
+
+    /// An acknowledgement in the pause: whether it is over. `low`: little is in
+    /// flight; `round`: a round begins.
+    pub(super) fn probe_is_over(&mut self, now: Time, low: bool, round: bool) -> bool {
+        let Some(until) = self.until else {
+            if low {
+                self.until = Some(now + DURATION);
+            }
+            return false;
+        };
+        self.round |= round;
+        if self.round && now > until {
+            self.seen = now;
+            return true;
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The estimate holds for ten seconds; a pause lasts 200 ms from when little is in
+    /// flight, and a round.
+    #[test]
+    fn ten_seconds_and_a_fifth_of_one() {
+        let ms = Time::from_ms;
+        let mut min = MinRtt::default();
+        assert!(!min.update(ms(50), ms(0)));
+        assert!(!min.update(ms(60), ms(10_000)));
+        assert_eq!(min.get(), Some(ms(50)));
+        assert!(min.update(ms(60), ms(10_001)));
+        assert_eq!(min.get(), Some(ms(60)));
+        min.probe();
+        assert!(!min.probe_is_over(ms(10_100), false, true));
+        assert!(!min.probe_is_over(ms(10_200), true, false), "200 ms from here");
+        assert!(!min.probe_is_over(ms(10_401), true, false), "no round yet");
+        assert!(min.probe_is_over(ms(10_402), true, true));
+    }
+}

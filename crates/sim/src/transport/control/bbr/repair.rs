@@ -1,0 +1,87 @@
+//! The window while losses are repaired: what arrives is what may leave, for a
+//! round; then as usual, and afterwards the window of before (draft, 4.2.3.4).
+
+use super::super::{DeliveryRate, RateSample};
+
+/// What the sender does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum State {
+    #[default]
+    Open,
+    /// Losses are repaired that acknowledgements have told of.
+    Recovery,
+    /// After a timeout, until what had been sent has arrived.
+    Loss { until: u32 },
+}
+
+/// The window saved, and whether packets are conserved.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Repair {
+    state: State,
+    /// The state at the last acknowledgement.
+    before: State,
+    conserving: bool,
+    saved: f64,
+}
+
+impl Repair {
+    /// The window to go back to.
+    pub(super) fn saved(&self) -> f64 {
+        self.saved
+    }
+
+    /// Keeps the window, or the greater of two; `reduced`: it is small on purpose.
+    pub(super) fn save(&mut self, cwnd: f64, reduced: bool) {
+        let usual = self.before == State::Open && !reduced;
+        self.saved = if usual { cwnd } else { self.saved.max(cwnd) };
+    }
+
+    /// The sender begins or ends a repair.
+    pub(super) fn enter(&mut self, state: State) {
+        self.state = state;
+        if matches!(state, State::Loss { .. }) {
+            self.before = state;
+        }
+    }
+
+    /// A round is over.
+    pub(super) fn round_is_over(&mut self) {
+        self.conserving = false;
+    }
+
+    /// An acknowledgement comes, which may end a repair after a timeout; whether
+    /// a recovery begins with it, and with that a round.
+    pub(super) fn notice(&mut self, una: u32) -> bool {
+        if let State::Loss { until } = self.state
+            && una >= until
+        {
+            self.state = State::Open;
+        }
+        self.state == State::Recovery && self.before != State::Recovery
+    }
+
+    /// Changes the window; whether packets are conserved, and nothing else may change it.
+    pub(super) fn window(
+        &mut self,
+        cwnd: &mut f64,
+        sample: &RateSample<'_>,
+        rate: &DeliveryRate,
+    ) -> bool {
+        if rate.losses > 0 {
+            *cwnd = (*cwnd - f64::from(rate.losses)).max(1.0);
+        }
+        let kept = f64::from(rate.flight.1) + f64::from(sample.delivered);
+        if self.state == State::Recovery && self.before != State::Recovery {
+            self.conserving = true;
+            *cwnd = kept;
+        } else if self.state == State::Open && self.before != State::Open {
+            self.conserving = false;
+            *cwnd = cwnd.max(self.saved);
+        }
+        self.before = self.state;
+        if self.conserving {
+            *cwnd = cwnd.max(kept);
+        }
+        self.conserving
+    }
+}

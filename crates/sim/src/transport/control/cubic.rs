@@ -1,0 +1,331 @@
+//! CUBIC (RFC 9438): the window grows back to that of the last loss along a
+//! cubic curve of time, and beyond it.
+//!
+//! | symbol       | here         | value | meaning                                      | unit     |
+//! |--------------|--------------|-------|----------------------------------------------|----------|
+//! | C            | `C`          | 0.4   | how steep the curve is (5.1)                 | segments/s^3 |
+//! | beta_cubic   | `BETA`       | 0.7   | what is left of the window at a loss (4.6)   | 1        |
+//! | alpha_cubic  | `ALPHA`      | 9/17  | growth in the Reno-friendly region (4.3)     | segments/RTT |
+//! | cwnd         | `cwnd`       |       | congestion window                            | segments |
+//! | ssthresh     | `ssthresh`   |       | slow-start threshold                         | segments |
+//! | W_max        | `w_max`      |       | window before the last reduction             | segments |
+//! | cwnd_prior   | `cwnd_prior` |       | the same, without fast convergence           | segments |
+//! | K            | `k`          |       | from the start of the epoch to W_max (eq. 2) | s        |
+//! | epoch_start  | `epoch`      |       | when congestion avoidance began              |          |
+//! | W_est        | `w_est`      |       | window that Reno would have (eq. 4)          | segments |
+//!
+//! Limits: spurious losses are not undone (4.9). Departures: `flight_size` of
+//! 4.6 is the window where more than that is outstanding, as recovery begins
+//! only after SACK blocks have let new segments out.
+
+use tidegate_core::units::Time;
+use tidegate_model::profile::{LostSyn, Tcp};
+
+use super::hystart::{HyStart, Verdict};
+use super::{Control, RateSample, Setback, Signal};
+
+const C: f64 = 0.4;
+const BETA: f64 = 0.7;
+/// 3 (1 - beta) / (1 + beta): as many segments a round trip as let the mean
+/// window be Reno's (4.3).
+const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+
+/// Window of a CUBIC sender.
+#[derive(Clone, Copy, Debug)]
+pub struct Cubic {
+    cwnd: f64,
+    ssthresh: f64,
+    w_max: f64,
+    cwnd_prior: f64,
+    w_est: f64,
+    k: f64,
+    /// None: no acknowledgement of this congestion avoidance has come.
+    epoch: Option<Time>,
+    /// Largest useful window.
+    cap: f64,
+    /// Segments that one ACK opens slow start by at most; zero: each counts as one everywhere.
+    most: u32,
+    hystart: HyStart,
+    /// The first slow start is over.
+    searched: bool,
+    /// This congestion avoidance comes after a timeout, or after a slow start that no loss ended.
+    afresh: bool,
+}
+
+impl Cubic {
+    /// A new connection under a class's settings.
+    pub fn new(tcp: &Tcp) -> Cubic {
+        Cubic {
+            cwnd: f64::from(tcp.initial_window),
+            ssthresh: f64::from(tcp.initial_ssthresh),
+            w_max: 0.0,
+            cwnd_prior: 0.0,
+            w_est: 0.0,
+            k: 0.0,
+            epoch: None,
+            cap: f64::from(tcp.window),
+            most: tcp.byte_counting,
+            hystart: HyStart::new(tcp.hystart),
+            searched: false,
+            afresh: true,
+        }
+    }
+
+    /// Slow start (4.10), the first one with HyStart.
+    fn slow_start(&mut self, sample: &RateSample<'_>, segments: u32) {
+        let room = (self.ssthresh - self.cwnd).max(1.0);
+        let step = if self.most == 0 { 1 } else { segments.min(self.most) };
+        let grown = f64::from(step).min(room);
+        if self.searched {
+            self.cwnd += grown;
+            return;
+        }
+        match self.hystart.on_ack(sample, self.cwnd, grown) {
+            Verdict::Grow(grown) => self.cwnd += grown,
+            Verdict::Leave => self.ssthresh = self.cwnd,
+        }
+    }
+
+    /// A new congestion avoidance: where its curve starts.
+    fn begin(&mut self, now: Time) {
+        self.epoch = Some(now);
+        self.w_est = self.cwnd;
+        if self.cwnd_prior == 0.0 {
+            // 4.1.2: there was no congestion event yet
+            self.cwnd_prior = self.cwnd;
+        }
+        if self.afresh || self.cwnd >= self.w_max {
+            // 4.8: after a timeout, and where no loss has shown a W_max
+            self.w_max = self.cwnd;
+            self.k = 0.0;
+        } else {
+            // eq. 2
+            self.k = libm::cbrt((self.w_max - self.cwnd) / C);
+        }
+        self.afresh = false;
+    }
+
+    /// Eq. 1.
+    fn w_cubic(&self, t: f64) -> f64 {
+        let from = t - self.k;
+        C * from * from * from + self.w_max
+    }
+
+    /// Congestion avoidance (4.2 to 4.5).
+    fn avoid(&mut self, sample: &RateSample<'_>, segments: f64) {
+        if self.epoch.is_none() {
+            self.begin(sample.now);
+        }
+        let t = sample.now.saturating_sub(self.epoch.unwrap_or(sample.now)).secs();
+        // eq. 4: alpha is 1 once the window of the last loss is reached
+        let alpha = if self.w_est >= self.cwnd_prior { 1.0 } else { ALPHA };
+        self.w_est += alpha * segments / self.cwnd;
+        if self.w_cubic(t) < self.w_est {
+            // 4.3: the Reno-friendly region
+            self.cwnd = self.cwnd.max(self.w_est);
+            return;
+        }
+        // 4.2: where the curve is a round trip later, within bounds; 4.4 and 4.5
+        let target = self.w_cubic(t + sample.srtt.secs()).clamp(self.cwnd, 1.5 * self.cwnd);
+        self.cwnd += segments * (target - self.cwnd) / self.cwnd;
+    }
+
+    /// 4.6 and 4.7.
+    fn reduce(&mut self, at: &Setback) {
+        let flight = f64::from(at.flight).min(self.cwnd);
+        self.cwnd_prior = self.cwnd;
+        // 4.7: a flow that lost before it was back at W_max makes room for newer ones
+        self.w_max =
+            if self.cwnd < self.w_max { self.cwnd * (1.0 + BETA) / 2.0 } else { self.cwnd };
+        self.ssthresh = (flight * BETA).max(2.0);
+        self.epoch = None;
+        self.searched = true;
+    }
+}
+
+impl Control for Cubic {
+    #[inline]
+    fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    fn on_ack(&mut self, sample: &RateSample<'_>) {
+        let segments = sample.opens();
+        // 5.8: a window that was not used must not grow
+        let used = f64::from(sample.flight + segments);
+        if segments == 0 || used * 2.0 <= self.cwnd {
+            return;
+        }
+        if self.cwnd < self.ssthresh {
+            self.slow_start(sample, segments);
+        } else {
+            self.searched = true;
+            self.avoid(sample, if self.most == 0 { 1.0 } else { f64::from(segments) });
+        }
+        self.cwnd = self.cwnd.min(self.cap);
+    }
+
+    fn on_congestion(&mut self, signal: Signal, at: &Setback) {
+        if signal != Signal::LossAfterMark {
+            self.reduce(at);
+            self.afresh = false;
+        }
+        self.cwnd = self.ssthresh;
+    }
+
+    fn on_timeout(&mut self, at: &Setback, again: bool) {
+        // RFC 5681, 3.1: held constant when the same segment is lost again
+        if !again {
+            self.reduce(at);
+        }
+        self.afresh = true;
+        self.epoch = None;
+        self.cwnd = 1.0;
+    }
+
+    fn on_recovered(&mut self, _: f64) {
+        self.cwnd = self.ssthresh;
+    }
+
+    fn on_lost_syn(&mut self, rule: LostSyn) {
+        match rule {
+            LostSyn::Nothing => {}
+            LostSyn::CutSsthresh => self.ssthresh = 2.0,
+            LostSyn::Rfc => self.cwnd = 1.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tidegate_core::packet::Ext;
+    use tidegate_model::profile::{HyStart as Kind, Profile};
+
+    use super::*;
+
+    fn sample(now_s: f64, segments: u32, flight: u32) -> RateSample<'static> {
+        RateSample {
+            now: Time::from_secs_f64(now_s),
+            segments,
+            delivered: segments,
+            una: 0,
+            sent: 0,
+            flight,
+            srtt: Time::from_ms(100),
+            rtt: Time::from_ms(100),
+            recovering: false,
+            marked: false,
+            ext: &Ext::None,
+            rate: None,
+        }
+    }
+
+    fn at(flight: u32) -> Setback {
+        Setback { now: Time::ZERO, flight, window: f64::from(flight), sent: 0 }
+    }
+
+    /// In congestion avoidance after a loss at this window.
+    fn after_loss(window: u32) -> Cubic {
+        let tcp = Tcp { hystart: Kind::None, initial_window: window, ..Profile::Linux.tcp() };
+        let mut cubic = Cubic::new(&tcp);
+        cubic.on_congestion(Signal::Loss, &at(window));
+        cubic.on_recovered(0.0);
+        cubic
+    }
+
+    /// RFC 9438, 4.6 and eqs. 1 and 2, by hand for a loss at 1000 segments: cwnd is
+    /// 700, W_max 1000, K = (300 / 0.4)^(1/3) = 9.0856 s. W_cubic(0) = 1000 - 0.4 * 750 = 700,
+    /// W_cubic(K / 2) = 1000 - 300 / 8 = 962.5, W_cubic(K) = 1000, W_cubic(2 K) = 1300.
+    #[test]
+    fn the_curve_by_hand() {
+        let mut cubic = after_loss(1000);
+        assert_eq!((cubic.cwnd(), cubic.w_max), (700.0, 1000.0));
+        cubic.begin(Time::ZERO);
+        let k = 9.085_603;
+        assert!((cubic.k - k).abs() < 1e-6, "{}", cubic.k);
+        for (t, window) in [(0.0, 700.0), (k / 2.0, 962.5), (k, 1000.0), (2.0 * k, 1300.0)] {
+            assert!((cubic.w_cubic(t) - window).abs() < 1e-4, "{t}: {}", cubic.w_cubic(t));
+        }
+    }
+
+    /// 4.2 to 4.4, by hand: an ACK of one segment a second into the epoch, with an RTT of
+    /// 100 ms, aims at W_cubic(1.1) = 1000 + 0.4 (1.1 - 9.085603)^3 = 796.3037.
+    #[test]
+    fn an_acknowledgement_moves_towards_the_target() {
+        let mut cubic = after_loss(1000);
+        cubic.begin(Time::from_secs(50));
+        cubic.on_ack(&sample(51.0, 1, 699));
+        let expected = 700.0 + (796.3037 - 700.0) / 700.0;
+        assert!((cubic.cwnd() - expected).abs() < 1e-6, "{}", cubic.cwnd());
+    }
+
+    /// Ideal acknowledgements, a window each round trip of 100 ms, for 18 s: the target is
+    /// W_cubic(18.1) = 1293.0. A round trip of steps of (target - cwnd) / cwnd leaves a part 1/e of
+    /// the distance, so the window lags by 1 / (e - 1) of what the curve gains in one, 9.75.
+    #[test]
+    fn the_window_follows_the_curve() {
+        let mut cubic = after_loss(1000);
+        for round in 0..=180 {
+            let segments = cubic.cwnd() as u32;
+            for _ in 0..segments {
+                cubic.on_ack(&sample(f64::from(round) / 10.0, 1, segments));
+            }
+        }
+        let expected = 1293.0 - 9.75 / (std::f64::consts::E - 1.0);
+        assert!((cubic.cwnd() - expected).abs() < 1.0, "{}", cubic.cwnd());
+    }
+
+    /// 4.7, by hand: the second loss comes at 800, below W_max = 1000, so W_max
+    /// becomes 800 * 1.7 / 2 = 680; a loss at 900 after one at 680 leaves it at 900.
+    #[test]
+    fn fast_convergence_makes_room() {
+        let mut cubic = after_loss(1000);
+        cubic.cwnd = 800.0;
+        cubic.on_congestion(Signal::Loss, &at(800));
+        assert_eq!((cubic.w_max, cubic.ssthresh), (680.0, 560.0));
+        cubic.cwnd = 900.0;
+        cubic.on_congestion(Signal::Mark, &at(900));
+        assert_eq!((cubic.w_max, cubic.ssthresh), (900.0, 630.0));
+    }
+
+    /// 4.3 and eq. 4, by hand: after a loss at 20 with an RTT of 10 ms the curve needs
+    /// K = 15^(1/3) = 2.47 s, and Reno gains 9/17 a round trip: it is at 14 + 6 after
+    /// 11.3 round trips, and then gains 1. CUBIC must be as far.
+    #[test]
+    fn it_is_no_slower_than_reno() {
+        let mut cubic = after_loss(20);
+        let mut rounds = 0.0;
+        while cubic.cwnd() < 20.0 {
+            let segments = cubic.cwnd() as u32;
+            for _ in 0..segments {
+                let mut ack = sample(rounds / 100.0, 1, segments);
+                ack.srtt = Time::from_ms(10);
+                cubic.on_ack(&ack);
+            }
+            rounds += 1.0;
+        }
+        assert!((11.0..=14.0).contains(&rounds), "{rounds}");
+        let window = cubic.cwnd();
+        for _ in 0..20 {
+            let mut ack = sample(rounds / 100.0, 1, 20);
+            ack.srtt = Time::from_ms(10);
+            cubic.on_ack(&ack);
+        }
+        assert!((cubic.cwnd() - window - 1.0).abs() < 0.06, "alpha is 1 from W_max on");
+    }
+
+    /// 4.8: after a timeout the threshold is 0.7 of the window, slow start begins
+    /// at one, and the next epoch starts with K = 0 and W_max = cwnd.
+    #[test]
+    fn a_timeout_starts_anew() {
+        let mut cubic = after_loss(1000);
+        cubic.cwnd = 100.0;
+        cubic.on_timeout(&at(100), false);
+        assert_eq!((cubic.cwnd(), cubic.ssthresh), (1.0, 70.0));
+        cubic.on_timeout(&at(1), true);
+        assert_eq!(cubic.ssthresh, 70.0, "RFC 5681, 3.1: the same segment again");
+        cubic.cwnd = 70.0;
+        cubic.begin(Time::ZERO);
+        assert_eq!((cubic.k, cubic.w_max), (0.0, 70.0));
+    }
+}

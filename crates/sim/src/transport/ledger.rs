@@ -1,0 +1,297 @@
+//! What a sender remembers of every outstanding segment, where losses are noticed
+//! by time or a control asks for the delivery rate. Nothing is kept otherwise.
+
+use std::collections::VecDeque;
+
+use tidegate_core::units::Time;
+
+use super::delivery::{Delivery, Pick, Sampled, Stamp};
+use super::prr::Prr;
+use super::rack::Rack;
+use super::tlp::Tlp;
+
+/// One outstanding segment.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    /// When it was sent last.
+    sent: Time,
+    stamp: Stamp,
+    /// It has arrived, by a block.
+    sacked: bool,
+    /// It counts as lost.
+    lost: bool,
+    /// It was sent again, and that one is under way.
+    again: bool,
+    /// It was ever sent again.
+    resent: bool,
+}
+
+/// What an acknowledgement has told.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct News {
+    /// Segments newly known to have arrived.
+    pub delivered: u32,
+    /// Round trip of the newest that was sent once ([`Time::ZERO`]: none).
+    pub rtt: Time,
+    /// For the delivery rate.
+    pub pick: Pick,
+    /// The delivery rate, if it could be had.
+    pub sampled: Option<Sampled>,
+    /// Segments newly marked lost.
+    pub losses: u32,
+}
+
+/// The books of one sender.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    /// Number of the first outstanding segment.
+    first: u32,
+    segments: VecDeque<Segment>,
+    sacked: u32,
+    lost: u32,
+    again: u32,
+    /// Lost segments that were not sent again yet, and below which number there are none.
+    due: u32,
+    due_from: u32,
+    pub(super) delivery: Delivery,
+    pub(super) rack: Rack,
+    pub(super) tlp: Tlp,
+    pub(super) prr: Prr,
+    /// What the last acknowledgement told.
+    pub(super) news: News,
+    /// What is lost after a timeout is being sent again.
+    pub(super) losing: bool,
+    /// When the probe is due, and when the next segment counts as lost.
+    pub(super) probe_at: Time,
+    pub(super) lost_at: Time,
+}
+
+impl Ledger {
+    pub(super) fn new() -> Ledger {
+        Ledger {
+            first: 0,
+            segments: VecDeque::new(),
+            sacked: 0,
+            lost: 0,
+            again: 0,
+            due: 0,
+            due_from: 0,
+            delivery: Delivery::NEW,
+            rack: Rack::NEW,
+            tlp: Tlp::default(),
+            prr: Prr::default(),
+            news: News::default(),
+            losing: false,
+            probe_at: Time::NEVER,
+            lost_at: Time::NEVER,
+        }
+    }
+
+    /// Segments thought to be in the network (RFC 6675, section 4).
+    pub(super) fn pipe(&self) -> u32 {
+        (self.segments.len() as u32 + self.again) - self.sacked - self.lost
+    }
+
+    /// Segments that have arrived beyond a hole.
+    pub(super) fn sacked(&self) -> u32 {
+        self.sacked
+    }
+
+    /// A segment leaves, for the first time or again.
+    pub(super) fn send(&mut self, seq: u32, now: Time) {
+        let stamp = self.delivery.send(now, self.pipe() == 0);
+        let place = (seq - self.first) as usize;
+        match self.segments.get_mut(place) {
+            Some(segment) => {
+                self.due -= u32::from(segment.lost && !segment.again);
+                self.again += u32::from(!segment.again);
+                *segment = Segment { sent: now, stamp, again: true, resent: true, ..*segment };
+            }
+            None => self.segments.push_back(Segment {
+                sent: now,
+                stamp,
+                sacked: false,
+                lost: false,
+                again: false,
+                resent: false,
+            }),
+        }
+    }
+
+    /// An acknowledgement up to `ack`, whose blocks tell of `fresh` segments;
+    /// `echo`: when what it answers was sent, if it says so.
+    pub(super) fn acknowledge(
+        &mut self,
+        ack: u32,
+        fresh: &[(u32, u32)],
+        now: Time,
+        echo: Option<Time>,
+    ) {
+        let mut news = News::default();
+        while self.first < ack {
+            let Some(segment) = self.segments.pop_front() else { break };
+            if segment.sacked {
+                self.sacked -= 1;
+            } else {
+                self.settle(&segment);
+                self.arrived(self.first, segment, now, echo, &mut news);
+            }
+            self.first += 1;
+        }
+        for &(start, end) in fresh {
+            for seq in start.max(ack)..end {
+                let Some(segment) = self.segments.get_mut((seq - ack) as usize) else { break };
+                if segment.sacked {
+                    continue;
+                }
+                let was = *segment;
+                *segment = Segment { sacked: true, lost: false, again: false, ..was };
+                self.sacked += 1;
+                self.settle(&was);
+                self.arrived(seq, was, now, echo, &mut news);
+            }
+        }
+        news.sampled = self.delivery.sample(news.pick, now, self.rack.min_rtt());
+        self.news = news;
+    }
+
+    /// A segment that has arrived is neither lost nor under way again.
+    fn settle(&mut self, segment: &Segment) {
+        self.lost -= u32::from(segment.lost);
+        self.again -= u32::from(segment.again);
+        self.due -= u32::from(segment.lost && !segment.again);
+    }
+
+    fn arrived(
+        &mut self,
+        seq: u32,
+        segment: Segment,
+        now: Time,
+        echo: Option<Time>,
+        news: &mut News,
+    ) {
+        news.delivered += 1;
+        if !segment.resent {
+            news.rtt = now.saturating_sub(segment.sent);
+        }
+        self.delivery.arrived(&mut news.pick, seq, segment.sent, segment.stamp);
+        self.rack.arrived((seq, segment.sent, segment.resent), now, echo);
+    }
+
+    /// Marks what is lost by now (RFC 8985, 6.2 step 5), and says how many are;
+    /// notes when the next one will be.
+    pub(super) fn detect(&mut self, now: Time, reo_wnd: Time) -> u32 {
+        self.lost_at = Time::NEVER;
+        // in order, everything outstanding was sent later than what has arrived
+        if self.sacked == 0 && self.again == 0 && self.lost == 0 {
+            return 0;
+        }
+        let mut found = 0;
+        for (place, segment) in self.segments.iter_mut().enumerate() {
+            if segment.sacked || (segment.lost && !segment.again) {
+                continue;
+            }
+            let seq = self.first + place as u32;
+            let Some(at) = self.rack.lost_at((segment.sent, seq), reo_wnd) else { continue };
+            if at > now {
+                self.lost_at = self.lost_at.min(at);
+                continue;
+            }
+            self.again -= u32::from(segment.again);
+            self.lost += u32::from(!segment.lost);
+            (segment.lost, segment.again) = (true, false);
+            self.due_from = if self.due == 0 { seq } else { self.due_from.min(seq) };
+            self.due += 1;
+            found += 1;
+        }
+        found
+    }
+
+    /// The timer has expired: whatever has not arrived counts as lost (6.3).
+    ///
+    /// Where losses are not noticed by time the sender goes back by itself.
+    pub(super) fn lose_all(&mut self, timed: bool) {
+        self.losing = true;
+        self.lost_at = Time::NEVER;
+        self.probe_at = Time::NEVER;
+        self.tlp.forget();
+        if !timed {
+            return;
+        }
+        self.lost = 0;
+        for segment in &mut self.segments {
+            segment.again = false;
+            segment.lost = !segment.sacked;
+            self.lost += u32::from(segment.lost);
+        }
+        (self.again, self.due, self.due_from) = (0, self.lost, self.first);
+    }
+
+    /// The first lost segment that was not sent again yet.
+    pub(super) fn next_due(&mut self) -> Option<u32> {
+        if self.due == 0 {
+            return None;
+        }
+        let from = self.due_from.max(self.first) - self.first;
+        let rest = self.segments.iter().skip(from as usize);
+        let place = rest.enumerate().find(|(_, segment)| segment.lost && !segment.again)?.0;
+        self.due_from = self.first + from + place as u32;
+        Some(self.due_from)
+    }
+
+    /// When anything here is due.
+    pub(super) fn deadline(&self) -> Time {
+        self.probe_at.min(self.lost_at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Time {
+        Time::from_ms(ms)
+    }
+
+    /// RFC 6675, section 4 and RFC 8985, 6.2, by hand: ten segments leave a millisecond
+    /// apart over a round trip of 40 ms; 0 and 4 are lost. What arrives: 1, 2, 3, then 5.
+    #[test]
+    fn the_pipe_by_hand() {
+        let mut ledger = Ledger::new();
+        (0..10).for_each(|k| ledger.send(k, ms(u64::from(k))));
+        assert_eq!(ledger.pipe(), 10);
+        ledger.acknowledge(0, &[(1, 4)], ms(43), None);
+        let news = ledger.news;
+        assert_eq!((news.delivered, news.rtt, ledger.pipe()), (3, ms(40), 7));
+        // sent at 0 and overdue at 40: lost at once without a window, at 50 with one
+        assert_eq!((ledger.detect(ms(43), ms(10)), ledger.lost_at), (0, ms(50)));
+        assert_eq!(ledger.detect(ms(43), Time::ZERO), 1);
+        assert_eq!((ledger.pipe(), ledger.next_due()), (6, Some(0)));
+        ledger.send(0, ms(43));
+        assert_eq!((ledger.pipe(), ledger.next_due()), (7, None));
+        ledger.acknowledge(0, &[(5, 6)], ms(45), None);
+        assert_eq!(ledger.detect(ms(45), Time::ZERO), 1);
+        assert_eq!((ledger.pipe(), ledger.next_due()), (5, Some(4)));
+        ledger.send(4, ms(45));
+        // all of it arrives
+        ledger.acknowledge(10, &[], ms(90), None);
+        assert_eq!(ledger.news.delivered, 6);
+        assert_eq!((ledger.pipe(), ledger.sacked(), ledger.due), (0, 0, 0));
+    }
+
+    /// RFC 8985, 6.3: after a timeout all that has not arrived is sent again, in order.
+    #[test]
+    fn a_timeout_loses_all_but_what_has_arrived() {
+        let mut ledger = Ledger::new();
+        (0..5).for_each(|k| ledger.send(k, ms(0)));
+        ledger.acknowledge(0, &[(2, 3)], ms(40), None);
+        ledger.lose_all(true);
+        assert_eq!(ledger.pipe(), 0);
+        let mut sent = Vec::new();
+        while let Some(seq) = ledger.next_due() {
+            ledger.send(seq, ms(300));
+            sent.push(seq);
+        }
+        assert_eq!((sent, ledger.pipe()), (vec![0, 1, 3, 4], 4));
+    }
+}

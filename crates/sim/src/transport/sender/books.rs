@@ -1,0 +1,86 @@
+//! What a sender with a ledger writes into it, and reads from it.
+
+use tidegate_core::packet::Packet;
+use tidegate_core::units::Time;
+
+use super::super::control::{Control, DeliveryRate};
+use super::super::ledger::Ledger;
+use super::super::{ClassParams, Ctx};
+use super::Sender;
+
+impl<C: Control> Sender<C> {
+    /// A segment leaves.
+    pub(super) fn enter(&mut self, seq: u32, again: bool, ctx: &Ctx<'_>) {
+        let Some(ledger) = &mut self.ledger else { return };
+        ledger.send(seq, ctx.net.now);
+        if self.recovering {
+            ledger.prr.on_sent();
+        }
+        if !again {
+            self.arm_probe(ctx);
+        }
+    }
+
+    /// An acknowledgement has come, whose blocks the scoreboard has read.
+    pub(super) fn keep_books(&mut self, packet: &Packet, ctx: &mut Ctx<'_>) {
+        let Some(ledger) = &mut self.ledger else { return };
+        let fresh = self.board.as_ref().map_or(&[][..], |board| board.fresh());
+        let echo = ctx.class.tcp.timestamps.then_some(packet.sent);
+        ledger.acknowledge(packet.ack, fresh, ctx.net.now, echo);
+        ledger.losing &= packet.ack < self.recover;
+        let plain = packet.ack == self.una && packet.ext.blocks().is_none();
+        if ledger.tlp.repaired(packet.ack, plain) && !self.recovering {
+            // RFC 8985, 7.4.2: the probe has repaired a loss
+            self.heed_loss(ctx);
+            let window = self.window();
+            self.control.on_recovered(window);
+        }
+        if self.recovering && !ctx.class.tcp.rack {
+            self.spread(ctx.class);
+        }
+    }
+
+    /// Says how much this acknowledgement lets out in recovery (RFC 6937).
+    pub(super) fn spread(&mut self, class: &ClassParams) {
+        let ssthresh = self.control.cwnd().max(1.0) as u32;
+        let pipe = self.pipe(class);
+        if let Some(ledger) = &mut self.ledger {
+            ledger.prr.on_ack(ledger.news.delivered, pipe, ssthresh);
+        }
+    }
+
+    /// Segments thought to be in the network.
+    fn pipe(&self, class: &ClassParams) -> u32 {
+        match (&self.ledger, &self.board) {
+            (Some(ledger), _) if class.tcp.rack => ledger.pipe(),
+            (_, Some(board)) if self.recovering => board.pipe(self.una, self.nxt),
+            _ => self.flight().saturating_sub(self.dup_acks),
+        }
+    }
+
+    /// The window in recovery with SACK, where so much is in the network.
+    pub(super) fn window_in_recovery(&self, pipe: u32, class: &ClassParams) -> u32 {
+        match &self.ledger {
+            Some(ledger) if class.tcp.prr && !self.control.keeps_window() => {
+                ledger.prr.window(pipe)
+            }
+            _ => self.control.cwnd().max(1.0) as u32,
+        }
+    }
+
+    /// What a control that asks is told of the delivery rate.
+    pub(super) fn delivery_rate(&self, ledger: &Ledger, class: &ClassParams) -> DeliveryRate {
+        let news = &ledger.news;
+        let pipe = self.pipe(class);
+        let sampled = news.sampled.as_ref();
+        DeliveryRate {
+            delivered: sampled.map_or(0, |sampled| sampled.delivered),
+            interval: sampled.map_or(Time::ZERO, |sampled| sampled.interval),
+            limited: sampled.is_some_and(|sampled| sampled.limited),
+            before: sampled.map_or(0, |sampled| sampled.before),
+            total: ledger.delivery.total(),
+            flight: (pipe + news.delivered, pipe),
+            losses: news.losses,
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What is due before the retransmission timer: a segment that counts as lost by
+//! now, and the probe of a tail (RFC 8985, sections 6 and 7).
+
+use tidegate_core::units::Time;
+
+use super::super::Ctx;
+use super::super::control::Control;
+use super::super::receiver::Address;
+use super::super::tlp::Tlp;
+use super::Sender;
+
+impl<C: Control> Sender<C> {
+    /// Sets the time of the probe (7.2): after new data, and after an
+    /// acknowledgement, unless something is being repaired or a probe is out.
+    pub(super) fn arm_probe(&mut self, ctx: &Ctx<'_>) {
+        let (flight, srtt) = (self.flight(), self.rto.srtt());
+        let Some(ledger) = &mut self.ledger else { return };
+        let busy = self.recovering || ledger.losing || ledger.sacked() > 0 || ledger.tlp.is_out();
+        ledger.probe_at = if !ctx.class.tcp.tlp || busy || flight == 0 {
+            Time::NEVER
+        } else {
+            (ctx.net.now + Tlp::wait(srtt, flight)).min(self.deadline)
+        };
+    }
+
+    /// The flow's timer has fired: perhaps for one of these.
+    pub(super) fn overdue(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        let now = ctx.net.now;
+        let Some(ledger) = &mut self.ledger else { return };
+        if ledger.lost_at <= now {
+            // as if something had arrived, so that the first repair may go (RFC 6937)
+            ledger.news.delivered = 1;
+            self.find_losses(ctx);
+            if self.recovering {
+                self.spread(ctx.class);
+            }
+            self.send_timed(address, ctx);
+        }
+        let Some(ledger) = &mut self.ledger else { return };
+        if ledger.probe_at <= now {
+            ledger.probe_at = Time::NEVER;
+            self.probe(address, ctx);
+        }
+    }
+
+    /// Sends a probe (7.3): a new segment if there is one, else the last one again.
+    fn probe(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        let fits = self.nxt - self.una < ctx.class.tcp.window;
+        let new = fits && self.nxt == self.max && self.nxt < self.end;
+        let seq = if new { self.nxt } else { self.max - 1 };
+        if new {
+            self.nxt += 1;
+        }
+        self.transmit(seq, address, ctx);
+        if let Some(ledger) = &mut self.ledger {
+            ledger.tlp.sent(self.max, !new);
+            ledger.probe_at = Time::NEVER;
+        }
+        self.restart_timer(ctx);
+    }
+}

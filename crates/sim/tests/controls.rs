@@ -1,0 +1,308 @@
+//! The controls inside TCP and the repair that goes with them, against RFCs and hand calculations.
+
+mod common;
+
+use std::sync::{Arc, Mutex};
+
+use common::*;
+use tidegate_core::law::{Draw, PerPacket, Reason, Verdict};
+use tidegate_core::packet::{Flags, Packet};
+use tidegate_core::port::Stages;
+use tidegate_core::units::Time;
+use tidegate_sim::{Custom, Results};
+
+/// A round trip of 100 ms over a link that is never busy for long.
+const FAST: &str = r#"
+    name = "fast"
+    duration = "60s"
+    [topology.dumbbell]
+    pairs = 1
+    access = { rate = "10Gbit", delay = "1ms" }
+    bottleneck = { rate = "1Gbit", delay = "48ms", buffer = "100000packets" }
+"#;
+
+/// What a port has seen: time in seconds, sequence number, whether it was lost.
+type Seen = Arc<Mutex<Vec<(f64, u32, bool)>>>;
+
+/// Loses data by sequence number: the n-th sending of a segment, from 0.
+struct Lose {
+    which: Vec<(u32, usize)>,
+    seen: Seen,
+}
+
+impl PerPacket for Lose {
+    fn arrive(&mut self, packet: &Packet, now: Time, _: &mut dyn Draw) -> Verdict {
+        if !packet.flags.has(Flags::DATA) {
+            return Verdict::Pass;
+        }
+        let mut seen = self.seen.lock().expect("no one panicked");
+        let before = seen.iter().filter(|(_, seq, _)| *seq == packet.seq).count();
+        let lost = self.which.contains(&(packet.seq, before));
+        seen.push((now.secs(), packet.seq, lost));
+        if lost { Verdict::Drop(Reason::Custom) } else { Verdict::Pass }
+    }
+}
+
+/// One flow over the fast link, whose port loses what is listed.
+fn lossy(class: &str, which: &[(u32, usize)]) -> (Results, Vec<(f64, u32, bool)>) {
+    let text = format!("{FAST}\n[traffic.one]\narrivals = {{ at = [\"0s\"] }}\n{class}");
+    let seen = Seen::default();
+    let mut stages = Stages::new();
+    stages.custom = Some(Box::new(Lose { which: which.to_vec(), seen: seen.clone() }));
+    let custom = Custom { stages: vec![("bottleneck".into(), stages)], ..Custom::default() };
+    let results = run_with(&load(&text, &[]), 1, custom);
+    let seen = seen.lock().expect("no one panicked").clone();
+    (results, seen)
+}
+
+/// Packets of each round trip of 100 ms.
+fn rounds(seen: &[(f64, u32, bool)]) -> Vec<usize> {
+    let mut rounds = Vec::new();
+    let mut last = f64::NEG_INFINITY;
+    for (at, ..) in seen {
+        if at - last > 0.04 {
+            rounds.push(0);
+        }
+        last = *at;
+        *rounds.last_mut().expect("a round was begun") += 1;
+    }
+    rounds
+}
+
+/// Linux counts what is acknowledged (RFC 3465 without a limit), so that its window
+/// doubles though every second segment is acknowledged: 691 segments in rounds of 10, 20,
+/// 40, 80, 160, 320, and what is left. Each round but the last is as long as its name says.
+#[test]
+fn linux_doubles_with_delayed_acknowledgements() {
+    let class = "size = \"1000000B\"\ntransport = { tcp = { profile = \"linux\" } }";
+    let (results, seen) = lossy(class, &[]);
+    assert_eq!(rounds(&seen), [10, 20, 40, 80, 160, 320, 61]);
+    // the SYN's round trip, six more, and half of one
+    let done = flow(&results, "data_done_s");
+    assert!((done - 0.75).abs() < 0.01, "{done}");
+}
+
+/// RFC 5681, 3.1 as `rfc` has it: one segment for each ACK, so half as many more a round;
+/// with `byte_counting = "none"` it doubles. From a window of ten with ACKs of two.
+#[test]
+fn the_limit_of_byte_counting_says_how_fast_slow_start_is() {
+    let rounds_of = |counting: &str| {
+        let class = format!(
+            "size = \"146000B\"\ntransport = {{ tcp = {{ profile = \"rfc\", byte_counting = {counting} }} }}"
+        );
+        rounds(&lossy(&class, &[]).1)
+    };
+    assert_eq!(rounds_of("\"none\"")[..3], [10, 20, 40]);
+    assert_eq!(rounds_of("2")[..3], [10, 20, 40]);
+    assert_eq!(rounds_of("1")[..2], [10, 15]);
+    assert_eq!(rounds_of("0")[..2], [10, 15]);
+}
+
+/// RFC 8985, 7.2 and 7.3: the last of several segments is lost. Two round trips after
+/// the last acknowledgement (of 100 ms, with 200 ms more as one segment is out) a probe
+/// repairs it, without a timeout; without probes the timer does.
+#[test]
+fn a_probe_repairs_a_lost_tail() {
+    let class = |tlp: bool| {
+        format!(
+            "size = \"7240B\"\ntransport = {{ tcp = {{ profile = \"linux\", delayed_ack = false, \
+             min_rto = \"1s\", tlp = {tlp} }} }}"
+        )
+    };
+    let (with, seen) = lossy(&class(true), &[(4, 0)]);
+    assert_eq!(flow(&with, "timeouts"), 0.0);
+    assert_eq!(flow(&with, "retransmitted_packets"), 1.0);
+    let again = seen.last().expect("something was sent").0;
+    // the last acknowledgement reaches the sender 0.2 s after the start, and 1 ms lies before the port
+    assert!((again - 0.601).abs() < 0.002, "{again}");
+    let (without, _) = lossy(&class(false), &[(4, 0)]);
+    assert_eq!(flow(&without, "timeouts"), 1.0);
+    assert!(flow(&without, "closed_s") > flow(&with, "closed_s") + 0.5);
+}
+
+/// RFC 8985, 6.2: the repair of a segment is lost too. What was sent after it and has
+/// arrived shows that; by the rules of RFC 6675 only the timer does.
+#[test]
+fn a_lost_repair_is_noticed_by_time() {
+    let class = |rack: bool| {
+        format!(
+            "size = \"300000B\"\ntransport = {{ tcp = {{ profile = \"linux\", rack = {rack}, tlp = false }} }}"
+        )
+    };
+    // the repair of number 15 is its second sending
+    let (timed, seen) = lossy(&class(true), &[(15, 0), (15, 1)]);
+    assert_eq!(flow(&timed, "timeouts"), 0.0);
+    assert_eq!(flow(&timed, "retransmitted_packets"), 2.0);
+    let sent: Vec<f64> = seen.iter().filter(|(_, seq, _)| *seq == 15).map(|s| s.0).collect();
+    // each notice takes a round trip
+    assert!((sent[1] - sent[0] - 0.1).abs() < 0.02 && (sent[2] - sent[1] - 0.1).abs() < 0.03);
+    let (counted, _) = lossy(&class(false), &[(15, 0), (15, 1)]);
+    assert_eq!(flow(&counted, "timeouts"), 1.0);
+}
+
+/// Every pairing of control and repair gets everything through over a lossy link, and
+/// repairs little more than was lost.
+#[test]
+fn every_repair_works_with_every_control() {
+    let lost: Vec<(u32, usize)> = (0..400).step_by(17).map(|seq| (seq, 0)).collect();
+    for control in ["reno", "cubic", "bbr"] {
+        for (sack, prr, rack, tlp) in [
+            (false, false, false, false),
+            (true, false, false, false),
+            (true, true, false, false),
+            (true, false, true, false),
+            (true, false, false, true),
+            (true, true, true, true),
+        ] {
+            let class = format!(
+                "size = \"600000B\"\ntransport = {{ tcp = {{ profile = \"rfc\", control = \"{control}\", \
+                 sack = {sack}, prr = {prr}, rack = {rack}, tlp = {tlp} }} }}"
+            );
+            let (results, _) = lossy(&class, &lost);
+            let case = format!("{control} {sack} {prr} {rack} {tlp}");
+            assert_eq!(flow(&results, "delivered_bytes"), 600_000.0, "{case}");
+            assert!(flow(&results, "closed_s") < 30.0, "{case}");
+            let again = flow(&results, "retransmitted_packets");
+            assert!(again >= lost.len() as f64, "{case}: {again}");
+            if sack {
+                assert!(again <= 2.0 * lost.len() as f64, "{case}: {again}");
+            }
+        }
+    }
+}
+
+/// Goodput of classes `one` and `two` over a shared link, in segments per second.
+fn share(link: &str, one: &str, two: &str, seconds: f64) -> (f64, f64) {
+    let text = format!(
+        "{link}\n[traffic.one]\narrivals = {{ at = [\"0s\"] }}\nsize = \"unlimited\"\ntransport = {one}\n\
+         [traffic.two]\narrivals = {{ at = [\"0.1s\"] }}\nsize = \"unlimited\"\ntransport = {two}\n"
+    );
+    let results = run(&load(&text, &[]), 1);
+    let bytes = column(&results.flows, "delivered_bytes");
+    (bytes[0] / 1460.0 / seconds, bytes[1] / 1460.0 / seconds)
+}
+
+/// RFC 9438, 4.3: where the product of rate and delay is small CUBIC takes what Reno takes.
+/// 10 Mbit/s and 20 ms are 17 segments; the buffer holds as many.
+#[test]
+fn cubic_is_friendly_to_reno_where_the_window_is_small() {
+    let link = r#"
+        name = "friendly"
+        duration = "200s"
+        [topology.dumbbell]
+        pairs = 2
+        access = { rate = "100Mbit", delay = "1ms" }
+        bottleneck = { rate = "10Mbit", delay = "8ms", buffer = "17packets" }
+    "#;
+    let tcp = |control| {
+        format!("{{ tcp = {{ profile = \"rfc\", sack = true, control = \"{control}\" }} }}")
+    };
+    let (cubic, reno) = share(link, &tcp("cubic"), &tcp("reno"), 200.0);
+    assert!((0.6..1.7).contains(&(cubic / reno)), "{cubic} {reno}");
+    assert!(cubic + reno > 0.9 * 10e6 / 8.0 / 1500.0, "{cubic} {reno}");
+}
+
+const BBR: &str = r#"
+    name = "bbr"
+    duration = "25s"
+    sample = "10ms"
+    [topology.dumbbell]
+    pairs = 1
+    access = { rate = "1Gbit", delay = "1ms" }
+    bottleneck = { rate = "20Mbit", delay = "48ms", buffer = "1000packets" }
+    [traffic.one]
+    arrivals = { at = ["0s"] }
+    size = "unlimited"
+    transport = { tcp = { profile = "linux", control = "bbr" } }
+"#;
+
+/// A column of the bottleneck's samples.
+fn sampled(results: &Results, name: &str) -> Vec<f64> {
+    let port = column(&results.ports, "port");
+    let values = column(&results.ports, name);
+    port.iter().zip(&values).filter(|(at, _)| **at == port[0]).map(|(_, value)| *value).collect()
+}
+
+/// BBR's phases over 20 Mbit/s and 100 ms, a product of 167 packets. Startup doubles each
+/// round trip and leaves up to two products in flight, so about one or two in the queue; the
+/// drain empties it within some round trips. Then the queue is far below one product on
+/// the average, while the link is busy.
+#[test]
+fn bbr_fills_the_link_and_not_the_queue() {
+    let results = run(&load(BBR, &[]), 1);
+    let (time, queue) = (sampled(&results, "time_s"), sampled(&results, "queue_packets"));
+    let within = |from: f64, to: f64| -> Vec<f64> {
+        let rows = time.iter().zip(&queue).filter(|(at, _)| (from..to).contains(*at));
+        rows.map(|(_, packets)| *packets).collect()
+    };
+    let peak = within(0.0, 2.0).into_iter().fold(0.0, f64::max);
+    assert!((80.0..500.0).contains(&peak), "startup: {peak}");
+    let least = within(1.0, 4.0).into_iter().fold(f64::INFINITY, f64::min);
+    assert!(least < 5.0, "drain: {least}");
+    let usual = mean(&within(4.0, 10.0));
+    assert!(usual < 167.0 / 2.0, "{usual}");
+    let bytes = sampled(&results, "departed_bytes");
+    let sent: f64 =
+        time.iter().zip(&bytes).filter(|(at, _)| **at > 4.0 && **at <= 10.0).map(|r| r.1).sum();
+    assert!(sent * 8.0 / 6.0 > 0.9 * 20e6, "{}", sent * 8.0 / 6.0);
+    assert_eq!(flow(&results, "retransmitted_packets"), 0.0);
+}
+
+/// Every ten seconds at most four segments are in flight for 200 ms: the link is all but idle
+/// then (4 in 100 ms are 3 % of it), once in 25 s that begin with the least round trip, or twice.
+#[test]
+fn bbr_pauses_every_ten_seconds() {
+    let results = run(&load(BBR, &[]), 1);
+    let (time, bytes) = (sampled(&results, "time_s"), sampled(&results, "departed_bytes"));
+    let mut pauses: Vec<(f64, f64)> = Vec::new();
+    // windows of 100 ms in which less than a fifth of the capacity left
+    for (place, at) in time.iter().enumerate().skip(400) {
+        let sent: f64 = bytes[place - 9..=place].iter().sum();
+        if sent * 8.0 < 0.2 * 20e6 * 0.1 {
+            match pauses.last_mut() {
+                Some((_, end)) if at - *end < 1.0 => *end = *at,
+                _ => pauses.push((*at, *at)),
+            }
+        }
+    }
+    assert_eq!(pauses.len(), 2, "{pauses:?}");
+    let apart = pauses[1].0 - pauses[0].0;
+    assert!((10.0..11.5).contains(&apart), "{pauses:?}");
+    for (from, to) in pauses {
+        // 200 ms and up to a round trip or two, less the 100 ms of the window
+        assert!((0.08..0.5).contains(&(to - from)), "{from} {to}");
+    }
+}
+
+/// BBR's startup: the rate doubles in a round trip, 10, 20 or more, and so on, until the link is full.
+#[test]
+fn bbr_doubles_in_startup() {
+    let class =
+        "size = \"2000000B\"\ntransport = { tcp = { profile = \"linux\", control = \"bbr\" } }";
+    let (_, seen) = lossy(class, &[]);
+    let sent = |round: u32| {
+        let from = 0.1 + 0.1 * f64::from(round);
+        seen.iter().filter(|(at, ..)| (from..from + 0.1).contains(at)).count() as f64
+    };
+    for round in 1..5 {
+        let growth = sent(round + 1) / sent(round);
+        assert!((1.6..3.0).contains(&growth), "round {round}: {growth}");
+    }
+}
+
+/// blitz over SACK: the receiver says of which burst a packet beyond the hole was, beside its
+/// blocks, so restarts need no timer; losses on a link of 15 Mbit/s, one packet in fifty.
+#[test]
+fn blitz_restarts_with_sack_as_without() {
+    let timeouts = |sack: bool| {
+        let text = format!(
+            "{FAST}\n[traffic.one]\narrivals = {{ every = \"2s\" }}\nsize = \"300kB\"\n\
+             transport = {{ blitz = {{ sack = {sack}, delayed_ack = false }} }}"
+        );
+        let settings = [("topology.dumbbell.bottleneck.loss", "{ data = 0.02 }")];
+        let results = run(&load(&text, &settings), 1);
+        column(&results.flows, "timeouts").iter().sum::<f64>()
+    };
+    let (with, without) = (timeouts(true), timeouts(false));
+    assert!(with <= without + 3.0, "{with} with SACK, {without} without");
+}
