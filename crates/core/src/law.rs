@@ -8,6 +8,7 @@
 pub mod greedy;
 pub mod queue;
 pub mod rate;
+pub mod registry;
 pub mod session;
 pub mod settings;
 

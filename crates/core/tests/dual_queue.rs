@@ -1,8 +1,10 @@
 //! Dual-queue management against the paper's figures and hand calculations.
 
-use tidegate_core::law::queue::dual_queue::{Blocked, Config, Curve, DualQueue, Measure, Over};
+use tidegate_core::law::queue::dual_queue::{Blocked, Config, Curve, DualQueue, Measure};
 use tidegate_core::law::queue::red::{self, Red};
-use tidegate_core::law::queue::{Discipline, Found, Next, Queue, Room, Slot, Sum, Waiting};
+use tidegate_core::law::queue::{
+    Discipline, Found, Next, Queue, QueueLaw, Room, Slot, Sum, Waiting,
+};
 use tidegate_core::law::settings::{Link, Setting};
 use tidegate_core::law::{Draw, Reason, Verdict};
 use tidegate_core::packet::{Flags, Packet};
@@ -268,7 +270,7 @@ fn either_sort_meets_its_own_test() {
         w: Setting::Is(1.0),
         ..red::Config::default()
     };
-    let mut law = dual(&Config { over: Over::of_red(beneath), ..sharp(p3()) });
+    let mut law = dual(&Config { over: QueueLaw::Red(beneath).into(), ..sharp(p3()) });
     while law.arrive(&data(), &busy(), &mut Always(0.999)) == Verdict::Pass {
         law.take(&data());
     }
@@ -288,7 +290,7 @@ fn over_red_data_meets_red() {
         ..red::Config::default()
     };
     let mut alone = Red::new(&beneath, SLOW);
-    let mut law = dual(&Config { over: Over::of_red(beneath), ..p3() });
+    let mut law = dual(&Config { over: QueueLaw::Red(beneath).into(), ..p3() });
     let (mut one, mut other) = (Uniform(9), Uniform(9));
     let (mut waiting, mut early) = (0, 0);
     for step in 0..5000u32 {
@@ -462,7 +464,7 @@ fn held_connections_wait_at_an_idle_link_until_the_average_has_sunk() {
 /// What is out of range is refused under the name that was written.
 #[test]
 fn parameters_out_of_range_are_named() {
-    let red = |red| Config { over: Over::of_red(red), ..p3() };
+    let red = |red| Config { over: QueueLaw::Red(red).into(), ..p3() };
     let cases = [
         (triple(-1.0, 90.0, 0.4), "x_m"),
         (triple(45.0, 44.0, 0.4), "x_M"),

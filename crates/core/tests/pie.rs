@@ -408,7 +408,7 @@ fn parameters_out_of_range_are_refused() {
         ("active_from", Config { active_from: 1.5, ..Config::default() }),
     ];
     for (field, config) in cases {
-        assert_eq!(config.check(LINK).map_err(|(field, _)| field), Err(field), "{config:?}");
+        assert_eq!(config.check(LINK).map_err(|(field, _)| field), Err(field.into()), "{config:?}");
     }
     assert_eq!(Config::default().check(LINK), Ok(()));
 }

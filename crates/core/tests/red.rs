@@ -293,7 +293,7 @@ fn parameters_out_of_range_are_refused() {
         ("mean_packet", Config { mean_packet: Size::from_bytes(0), ..Config::default() }),
     ];
     for (field, config) in cases {
-        assert_eq!(config.check(SLOW).map_err(|(field, _)| field), Err(field), "{config:?}");
+        assert_eq!(config.check(SLOW).map_err(|(field, _)| field), Err(field.into()), "{config:?}");
     }
     assert_eq!(Config::default().check(SLOW), Ok(()));
 }

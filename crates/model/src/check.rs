@@ -15,6 +15,7 @@ mod traffic;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tidegate_core::law::settings::Refused;
 use tidegate_core::units::Time;
 
 use crate::Report;
@@ -124,17 +125,20 @@ fn rearrange(root: &mut Node) {
             nest(&mut gate.value, &["admit", "refuse"], &["law", "admit", "refuse"]);
         }
         if let Some(queue) = entry_mut(stages, "queue") {
-            // a queue may lie over another one
-            let over = queue.value.table_mut().and_then(|table| entry_mut(table, "over"));
-            if let Some(over) = over {
-                nest(&mut over.value, &[], &["law"]);
-            }
-            nest(&mut queue.value, &[], &["law"]);
+            nest_queue(&mut queue.value);
         }
         if let Some(stamp) = entry_mut(stages, "stamp") {
             nest(&mut stamp.value, &[], &["law"]);
         }
     }
+}
+
+/// See [`rearrange`]; a queue may lie over another one.
+fn nest_queue(queue: &mut Node) {
+    if let Some(over) = queue.table_mut().and_then(|table| entry_mut(table, "over")) {
+        nest_queue(&mut over.value);
+    }
+    nest(queue, &[], &["law"]);
 }
 
 fn entry_mut<'a>(table: &'a mut Table, key: &str) -> Option<&'a mut Entry> {
@@ -282,16 +286,15 @@ fn ports(check: &mut Check<'_>, document: &mut Document, ports: &mut [Port]) {
 }
 
 fn control(check: &mut Check<'_>, port: &mut Port, doc: &PortDoc) {
-    let mut refuse = |stage, (field, message): (&'static str, String)| {
+    let mut refuse = |stage, (field, message): Refused| {
         let mut path = vec!["port", port.name.as_str(), stage];
         path.extend(field.split('.'));
         check.refuse(&path, message, "");
     };
-    let queue = doc.queue.law.queue();
-    if let Err(problem) = queue.check(port.link()) {
+    if let Err(problem) = doc.queue.law.check(port.link()) {
         refuse("queue", problem);
     }
-    port.queue = queue;
+    port.queue = (*doc.queue.law).clone();
     port.stamp = doc.stamp.law.law();
     if let Some(Err(problem)) = port.stamp.as_ref().map(StampLaw::check) {
         refuse("stamp", problem);

@@ -11,14 +11,14 @@ pub(crate) mod transport;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tidegate_core::law::queue::Chosen;
 use tidegate_core::units::{Frequency, Length, Rate, Time};
 
 pub(crate) use named::{Anything, Named};
 
 use crate::control::TransportDoc;
-use crate::law::GateDoc;
-use crate::law::queue::QueueDoc;
 use crate::law::stamp::StampDoc;
+use crate::law::{GateDoc, sorted};
 use crate::scenario::Direction;
 
 /// A tidegate scenario.
@@ -173,8 +173,8 @@ pub(crate) struct PortDoc {
     #[serde(default)]
     pub gate: GateDoc,
     /// Queueing discipline; default drop-tail.
-    #[serde(default)]
-    pub queue: QueueDoc,
+    #[serde(default, serialize_with = "sorted")]
+    pub queue: Chosen,
     /// Explicit rates, written into packets when their transmission starts; default none.
     #[serde(default)]
     pub stamp: StampDoc,

@@ -1,14 +1,15 @@
 //! The registry of session laws: every one has its arm and its line here.
 
-pub mod queue;
 pub mod stamp;
 
 use std::borrow::Cow;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer, ser};
 use tidegate_core::law::Interval;
+use tidegate_core::law::registry::{Nothing, choice};
 use tidegate_core::law::session::{self, Counts, Knobs, Limiter, Opener, Refusal};
+use tidegate_core::law::settings::Refused;
 
 /// Makes the enum of session laws from one line for each:
 /// `Arm(module, law) = "name in documents"`.
@@ -53,11 +54,11 @@ macro_rules! session_laws {
             }
 
             /// The key that is out of range, if one is, and what would be right.
-            pub(crate) fn check(&self) -> Result<(), (&'static str, String)> {
+            pub(crate) fn check(&self) -> Result<(), Refused> {
                 match self {
                     $(GateLaw::$arm(config) => config.check(),)+
                     GateLaw::Custom { name, .. } if name.is_empty() => {
-                        Err(("name", "a law needs a name: name the class or function".to_owned()))
+                        Err(("name".into(), "a law needs a name: name the class or function".to_owned()))
                     }
                     GateLaw::Custom { .. } => Ok(()),
                 }
@@ -119,11 +120,6 @@ session_laws! {
     LossRate(loss_rate) = "loss-rate";
 }
 
-/// No settings.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Nothing {}
-
 /// A law written in Python.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -165,6 +161,11 @@ impl Serialize for GateDoc {
     }
 }
 
+/// What is written, with its keys in order.
+pub(crate) fn sorted<T: Serialize, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
+    toml::Value::try_from(value).map_err(ser::Error::custom)?.serialize(to)
+}
+
 /// `{ name = { settings } }` as `{ law = name, settings }`.
 fn flat<T: Serialize>(choice: &T) -> Result<toml::Table, toml::ser::Error> {
     let mut flat = toml::Table::new();
@@ -203,33 +204,4 @@ fn described<T: JsonSchema>(generator: &mut SchemaGenerator, text: &str) -> Sche
     let mut schema = T::json_schema(generator);
     schema.insert("description".to_owned(), text.into());
     schema
-}
-
-/// A schema of `{ law = name, settings }` for any of several laws.
-fn choice(laws: Vec<(&str, Schema)>, shared: &[(&str, Schema)], text: &str) -> Schema {
-    let one = |(name, mut schema): (&str, Schema)| {
-        let object = schema.ensure_object();
-        object.remove("default");
-        object.insert("title".to_owned(), name.into());
-        object.insert("additionalProperties".to_owned(), false.into());
-        if let Some(required) = object
-            .entry("required")
-            .or_insert_with(|| serde_json::Value::Array(Vec::new()))
-            .as_array_mut()
-        {
-            required.push("law".into());
-        }
-        let properties = object
-            .entry("properties")
-            .or_insert_with(|| serde_json::Value::Object(serde_json::Map::new()));
-        if let Some(properties) = properties.as_object_mut() {
-            properties.insert("law".to_owned(), serde_json::json!({ "const": name }));
-            for (key, schema) in shared {
-                properties.insert((*key).to_owned(), schema.clone().to_value());
-            }
-        }
-        schema.to_value()
-    };
-    let laws: Vec<serde_json::Value> = laws.into_iter().map(one).collect();
-    json_schema!({ "description": text, "oneOf": laws })
 }

@@ -11,10 +11,10 @@ use tidegate_core::units::{Length, Rate, Time};
 
 use crate::control::Control;
 use crate::law::GateLaw;
-pub use crate::law::queue::Queue;
 use crate::law::stamp::StampLaw;
 use crate::profile::Tcp;
 use crate::route::Route;
+pub use tidegate_core::law::queue::QueueLaw;
 
 /// Everything that one run needs but its seed.
 #[derive(Clone, PartialEq, Debug)]
@@ -77,7 +77,7 @@ pub struct Port {
     /// Session control, if any.
     pub gate: Option<Gate>,
     /// Queueing discipline.
-    pub queue: Queue,
+    pub queue: QueueLaw,
     /// Explicit rates, if any.
     pub stamp: Option<StampLaw>,
 }

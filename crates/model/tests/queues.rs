@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use tidegate_core::law::queue::{dual_queue, pushout, red};
+use tidegate_core::law::queue::{Chosen, dual_queue, pushout, red};
 use tidegate_core::law::settings;
-use tidegate_model::scenario::Queue;
+use tidegate_model::scenario::QueueLaw;
 use tidegate_model::{Report, Scenario, Setting, Source, load, schema, show};
 
 /// A document whose bottleneck has this queue.
@@ -41,8 +41,8 @@ fn a_queue_has_the_settings_of_its_law_and_the_rest_by_default() {
         ecn: true,
         ..red::Config::default()
     };
-    let queues: Vec<&Queue> = scenario.network.ports.iter().map(|port| &port.queue).collect();
-    assert_eq!(queues[..2], [&Queue::Red(wanted), &Queue::DropTail]);
+    let queues: Vec<&QueueLaw> = scenario.network.ports.iter().map(|port| &port.queue).collect();
+    assert_eq!(queues[..2], [&QueueLaw::Red(wanted), &QueueLaw::default()]);
 }
 
 /// design.md: what a dual queue lies over is nested, and has settings of its own.
@@ -59,14 +59,14 @@ fn a_dual_queue_lies_over_another_queue() {
         x_M: 90.0,
         P_M: 0.4,
         queues: 1,
-        over: dual_queue::Over::of_red(beneath),
+        over: QueueLaw::Red(beneath).into(),
         ..dual_queue::Config::default()
     };
-    assert_eq!(scenario.network.ports[0].queue, Queue::DualQueue(wanted));
+    assert_eq!(scenario.network.ports[0].queue, QueueLaw::DualQueue(wanted));
     let plain = loaded(&text.replace("law = \"red\", max_p = 0.3", "law = \"drop-tail\""), &[]);
     let plain = plain.unwrap().network.ports[0].queue.clone();
-    let Queue::DualQueue(config) = plain else { panic!("{plain:?}") };
-    assert_eq!(config.over, dual_queue::Over::default());
+    let QueueLaw::DualQueue(config) = plain else { panic!("{plain:?}") };
+    assert_eq!(config.over, Chosen::default());
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_push_out_queue_has_levels_and_an_order_of_service() {
     let scenario = loaded(&text("law = \"pushout\", service = \"priority\""), &[]).unwrap();
     let wanted =
         pushout::Config { service: pushout::Service::Priority, ..pushout::Config::default() };
-    assert_eq!(scenario.network.ports[0].queue, Queue::PushOut(wanted));
+    assert_eq!(scenario.network.ports[0].queue, QueueLaw::PushOut(wanted));
 }
 
 #[test]
@@ -113,7 +113,14 @@ fn errors_show_the_setting_and_what_would_be_right() {
             "law = \"dual-queue\", over = { law = \"red\", max_p = 2 }",
             &["port.bottleneck.queue.over.max_p", "test.toml:5:", "to 1"],
         ),
-        ("law = \"dual-queue\", over = { law = \"pushout\" }", &["`pushout`", "drop-tail, red"]),
+        (
+            "law = \"dual-queue\", over = { law = \"pushout\", levels = 1 }",
+            &["queue.over.levels", "2 to 65535"],
+        ),
+        (
+            "law = \"dual-queue\", over = { law = \"dual-queue\" }",
+            &["queue.over.law", "test.toml:5:", "beneath another"],
+        ),
         ("law = \"dual-queue\", over = { max_p = 1 }", &["queue.over", "`law`"]),
         ("law = \"dual-queue\", x_M = 44", &["queue.x_M", "below x_m, which is 45"]),
         ("law = \"dual-queue\", measure = \"now\"", &["`now`", "average, instantaneous"]),

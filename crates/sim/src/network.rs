@@ -14,7 +14,7 @@ use tidegate_core::port::{Outcome, Port, Stage, Stages, Stamp};
 use tidegate_core::units::{Pace, Time};
 use tidegate_model::draw::stream;
 use tidegate_model::route::{NO_PORT, PacketKind, Routes};
-use tidegate_model::scenario::{self, Loss, Queue, Scenario};
+use tidegate_model::scenario::{self, Loss, QueueLaw, Scenario};
 
 use crate::engine::{Entity, Events, Kind};
 use crate::run::BuildError;
@@ -324,7 +324,7 @@ fn stages(
     laws: &mut Laws<'_>,
     rate_laws: &mut RateLaws<'_>,
 ) -> Result<Option<Stages>, BuildError> {
-    if spec.gate.is_none() && spec.queue == Queue::DropTail && spec.stamp.is_none() {
+    if spec.gate.is_none() && spec.queue == QueueLaw::default() && spec.stamp.is_none() {
         return Ok(None);
     }
     let mut stages = Stages::new();

@@ -256,7 +256,7 @@ fn event_columns(rows: &[EventRow], scenario: &Scenario) -> Vec<Column> {
         laws.push(port.stamp.as_ref().map_or("", |law| law.name()).to_owned());
     }
     if rows.iter().any(|row| row.by == By::Queue) {
-        laws.extend(ports.iter().map(|port| port.queue.name().to_owned()));
+        laws.extend(ports.iter().map(|port| port.queue.key().to_owned()));
     }
     let law = |row: &EventRow| match row.by {
         By::Gate => row.port * 2,

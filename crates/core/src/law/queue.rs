@@ -3,8 +3,8 @@
 //! A discipline is a [`Discipline`]: it is asked once per arrival, and once
 //! for every packet that may be sent, at the start of its service. The packets
 //! themselves lie in [`Waiting`], behind handles; the port puts them in, counts
-//! them and takes them out. A law of one's own is one file here, an arm and a
-//! line below.
+//! them and takes them out. One more law is a file beside the others, its
+//! module and its line in `disciplines!`.
 
 mod average;
 pub mod drop_tail;
@@ -14,6 +14,13 @@ pub mod pushout;
 pub mod red;
 mod waiting;
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::law::registry::choice;
+use crate::law::settings::{Link, Refused};
 use crate::law::{Draw, Fault, Reason, Turn, Verdict, View};
 use crate::packet::Packet;
 use crate::units::{Pace, Time};
@@ -138,9 +145,10 @@ pub trait Discipline: Send {
     }
 }
 
-/// Makes the enum of disciplines from one line for each: `Arm(module)`.
+/// Makes the enums of disciplines and of their settings from one line for
+/// each: `Arm(module) = "name in documents"`.
 macro_rules! disciplines {
-    ($($(#[$doc:meta])* $arm:ident($module:ident);)+) => {
+    ($($(#[$doc:meta])* $arm:ident($module:ident) = $name:literal;)+) => {
         /// The discipline of a port.
         pub enum Queue {
             $($(#[$doc])* $arm($module::$arm),)+
@@ -157,25 +165,87 @@ macro_rules! disciplines {
                 }
             };
         }
+
+        crate::laws! {
+            /// A discipline's name and settings.
+            #[serde(expecting = "a table, as in { law = \"drop-tail\" }")]
+            pub enum QueueLaw, each_law {
+                $($(#[$doc])* $arm($module::Config) = $name,)+
+            }
+        }
+
+        impl QueueLaw {
+            /// The discipline at this link, with settings that have passed [`QueueLaw::check`].
+            pub fn build(&self, link: Link) -> Queue {
+                match self {
+                    $(QueueLaw::$arm(config) => Queue::$arm($module::$arm::new(config, link)),)+
+                }
+            }
+        }
     };
 }
 
 disciplines! {
     /// First come, first served; what does not fit is lost.
-    DropTail(drop_tail);
+    DropTail(drop_tail) = "drop-tail";
     /// Random early detection.
-    Red(red);
+    Red(red) = "red";
     /// Connection packets lost sooner than data.
-    DualQueue(dual_queue);
+    DualQueue(dual_queue) = "dual-queue";
     /// The worst packet gives way to a better one.
-    PushOut(pushout);
+    PushOut(pushout) = "pushout";
     /// The proportional integral controller enhanced.
-    Pie(pie);
+    Pie(pie) = "pie";
+}
+
+impl QueueLaw {
+    /// Whether every value is in range at this link.
+    ///
+    /// # Errors
+    /// The field that is not, and what would be right.
+    pub fn check(&self, link: Link) -> Result<(), Refused> {
+        each_law!(self, config => config.check(link))
+    }
+}
+
+impl Default for QueueLaw {
+    fn default() -> QueueLaw {
+        QueueLaw::DropTail(drop_tail::Config {})
+    }
 }
 
 impl Default for Queue {
     fn default() -> Queue {
         Queue::DropTail(drop_tail::DropTail)
+    }
+}
+
+/// A discipline in a document: `{ law = "red", min_th = 15, max_th = 45 }`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table, as in { law = \"drop-tail\" }")]
+pub struct Chosen {
+    /// The discipline and its settings.
+    pub law: Box<QueueLaw>,
+}
+
+impl From<QueueLaw> for Chosen {
+    fn from(law: QueueLaw) -> Chosen {
+        Chosen { law: Box::new(law) }
+    }
+}
+
+impl Serialize for Chosen {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.law.serialize(to)
+    }
+}
+
+impl JsonSchema for Chosen {
+    fn schema_name() -> Cow<'static, str> {
+        "Queue".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        choice(QueueLaw::schemas(generator), &[], "Queueing discipline.")
     }
 }
 

@@ -19,7 +19,7 @@ pub struct Link {
 }
 
 /// What a parameter has against its value: the field and the message.
-pub type Refused = (&'static str, String);
+pub type Refused = (Cow<'static, str>, String);
 
 /// Refuses a number outside `low..=high`.
 ///
@@ -29,7 +29,7 @@ pub fn within(field: &'static str, value: f64, low: f64, high: f64) -> Result<()
     if (low..=high).contains(&value) {
         return Ok(());
     }
-    Err((field, format!("{value} is out of range: write a number from {low} to {high}")))
+    Err((field.into(), format!("{value} is out of range: write a number from {low} to {high}")))
 }
 
 /// Refuses a span of time outside `low..=high`.
@@ -40,7 +40,7 @@ pub fn within_time(field: &'static str, value: Time, low: Time, high: Time) -> R
     if (low..=high).contains(&value) {
         return Ok(());
     }
-    Err((field, format!("{value} is out of range: write a time from {low} to {high}")))
+    Err((field.into(), format!("{value} is out of range: write a time from {low} to {high}")))
 }
 
 /// Refuses an epoch shorter than 1 ms or longer than 1 h.
@@ -51,7 +51,7 @@ pub fn check_epoch(epoch: Time) -> Result<(), Refused> {
     if (Time::from_ms(1)..=Time::from_secs(3_600)).contains(&epoch) {
         return Ok(());
     }
-    Err(("epoch", format!("{epoch} is out of range: write a time from 1ms to 1h")))
+    Err(("epoch".into(), format!("{epoch} is out of range: write a time from 1ms to 1h")))
 }
 
 /// A number, or `"auto"`: one that follows from the link.

@@ -6,6 +6,7 @@ use tidegate_core::law::Interval;
 use tidegate_core::law::session::{
     Counts, Knobs, change, close_probe, fixed_rate, gss_ga, loss_rate, occupancy,
 };
+use tidegate_core::law::settings::Refused;
 use tidegate_core::units::{Frequency, Time};
 
 use crate::rig::Rig;
@@ -109,7 +110,10 @@ proptest! {
 
 #[test]
 fn values_out_of_range_are_refused_by_name() {
-    let refused = |result: Result<(), (&'static str, String)>| result.unwrap_err();
+    let refused = |result: Result<(), Refused>| {
+        let (field, message) = result.unwrap_err();
+        (field.into_owned(), message)
+    };
     let epoch = Time::ZERO;
     for (field, message) in [
         refused(fixed_rate::Config { epoch, ..Default::default() }.check()),
@@ -118,7 +122,7 @@ fn values_out_of_range_are_refused_by_name() {
         refused(occupancy::Config { epoch, ..Default::default() }.check()),
         refused(loss_rate::Config { epoch, ..Default::default() }.check()),
     ] {
-        assert_eq!((field, message.contains("1ms to 1h")), ("epoch", true), "{message}");
+        assert_eq!((field, message.contains("1ms to 1h")), ("epoch".to_owned(), true), "{message}");
     }
     let rate = Frequency::per_s(0.0);
     assert_eq!(refused(fixed_rate::Config { rate, ..Default::default() }.check()).0, "rate");
@@ -130,7 +134,7 @@ fn values_out_of_range_are_refused_by_name() {
     let cp = |config: close_probe::Config| refused(config.check());
     assert_eq!(cp(close_probe::Config { beta: 1.5, ..Default::default() }).0, "beta");
     let (field, message) = cp(close_probe::Config { alpha_min: 0.0, ..Default::default() });
-    assert_eq!((field, message.contains("from 1 to")), ("alpha_min", true), "{message}");
+    assert_eq!((field, message.contains("from 1 to")), ("alpha_min".to_owned(), true), "{message}");
     let threshold = 1.01;
     for (field, _) in [
         refused(occupancy::Config { threshold, ..Default::default() }.check()),

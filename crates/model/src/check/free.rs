@@ -6,7 +6,7 @@ use super::Check;
 use super::network::{delay_and_buffer, loss};
 use crate::document::free::{FreeLink, Names, Reverse};
 use crate::document::{ClassDoc, Named};
-use crate::scenario::{Network, Port, Queue};
+use crate::scenario::{Network, Port, QueueLaw};
 use crate::tree::decode::spelling;
 
 /// Most links: the routes of every node to every other are held in memory.
@@ -88,7 +88,7 @@ impl Free {
             round_trip: link.delay,
             access: false,
             gate: None,
-            queue: Queue::DropTail,
+            queue: QueueLaw::default(),
             stamp: None,
         }
     }

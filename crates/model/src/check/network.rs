@@ -7,7 +7,7 @@ use super::free::{self, Free};
 use crate::document::free::Names;
 use crate::document::loss::LossDoc;
 use crate::document::{Access, ClassDoc, Dumbbell, Link, Tandem, Topology};
-use crate::scenario::{Loss, Network, Port, Queue};
+use crate::scenario::{Loss, Network, Port, QueueLaw};
 
 /// Longest propagation delay of a link, and longest buffer in time.
 const MAX_DELAY: Time = Time::from_secs(3600);
@@ -275,7 +275,7 @@ impl<'a> Chain<'a> {
                 round_trip,
                 access: false,
                 gate: None,
-                queue: Queue::DropTail,
+                queue: QueueLaw::default(),
                 stamp: None,
             });
         }
@@ -318,7 +318,7 @@ impl<'a> Chain<'a> {
             round_trip,
             access: true,
             gate: None,
-            queue: Queue::DropTail,
+            queue: QueueLaw::default(),
             stamp: None,
         }
     }

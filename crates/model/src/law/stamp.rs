@@ -5,10 +5,11 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer, ser};
 use tidegate_core::law::rate;
-use tidegate_core::law::settings::Link;
+use tidegate_core::law::registry::{Nothing, choice};
+use tidegate_core::law::settings::{Link, Refused};
 use tidegate_core::port;
 
-use super::{Nothing, choice, flat};
+use super::flat;
 
 /// Makes the enum of rate laws from one line for each:
 /// `Arm(module) = "name in documents", Per-packet half(how to make it)`.
@@ -46,11 +47,11 @@ macro_rules! rate_laws {
             }
 
             /// The key that is out of range, if one is, and what would be right.
-            pub(crate) fn check(&self) -> Result<(), (&'static str, String)> {
+            pub(crate) fn check(&self) -> Result<(), Refused> {
                 match self {
                     $(StampLaw::$arm(config) => config.check(),)+
                     StampLaw::Custom { name } if name.is_empty() => {
-                        Err(("name", "a law needs a name: name the class or function".to_owned()))
+                        Err(("name".into(), "a law needs a name: name the class or function".to_owned()))
                     }
                     StampLaw::Custom { .. } => Ok(()),
                 }

@@ -104,7 +104,7 @@ impl Config {
         if !(1..=65_000).contains(&self.mean_packet.bytes()) {
             let mean = self.mean_packet;
             let message = format!("{mean} is out of range: write a size from 1B to 65000B");
-            return Err(("mean_packet", message));
+            return Err(("mean_packet".into(), message));
         }
         Ok(())
     }

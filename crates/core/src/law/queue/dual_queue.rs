@@ -13,8 +13,9 @@
 //! At each arrival:
 //! 1. The packet's flags alone say what it is: SYN and SYN+ACK are connection
 //!    packets, everything else is data. Nothing is kept for a flow.
-//! 2. Data meets what the law lies over: drop-tail (dqm, fig. 2a) or RED
-//!    (fig. 2b), which see the data that waits and nothing else.
+//! 2. Data meets what the law lies over: drop-tail (dqm, fig. 2a), RED
+//!    (fig. 2b) or any other discipline; it sees the data that waits and
+//!    nothing else.
 //! 3. A connection packet is lost with probability `P_c(x)`, each for itself:
 //!    0 up to `x_m`, on a line to `P_M` at `x_M`, on another to 1 at `B`.
 //!    Where `x_m = x_M` the curve is a step, and from there on not below `P_M`.
@@ -42,11 +43,10 @@ use crate::law::{Draw, Fault, Reason, Turn, Verdict, View};
 use crate::packet::{Flags, Packet};
 use crate::units::{Pace, Size, Time};
 
-use super::{Average, Chain, Discipline, Found, Handle, Links, Next, Queue, Slot, Sum, Waiting};
-
-mod over;
-
-pub use over::Over;
+use super::{
+    Average, Chain, Chosen, Discipline, Found, Handle, Links, Next, Queue, QueueLaw, Slot, Sum,
+    Waiting,
+};
 
 /// Which length of the data queue the share of lost connections follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -96,8 +96,8 @@ pub struct Config {
     pub hold_packets: u32,
     /// 2: connection packets and data have a buffer each, as long as the port's; 1: they share it; default 2 (dqm, II).
     pub queues: u8,
-    /// What data meets: drop-tail or RED with its settings; default { law = "drop-tail" } (dqm, fig. 2).
-    pub over: Over,
+    /// What data meets: another discipline with its settings; default { law = "drop-tail" } (dqm, fig. 2).
+    pub over: Chosen,
 }
 
 impl Default for Config {
@@ -112,7 +112,7 @@ impl Default for Config {
             blocked: Blocked::Drop,
             hold_packets: 10,
             queues: 2,
-            over: Over::default(),
+            over: Chosen::default(),
         }
     }
 }
@@ -128,7 +128,7 @@ impl Config {
         within("P_M", self.P_M, 0.0, 1.0)?;
         self.w.within("w", 1e-9, 1.0)?;
         within("hold_packets", f64::from(self.hold_packets), 1.0, 1e5)?;
-        let wrong = |field, what: String| Err((field, what));
+        let wrong = |field: &'static str, what: String| Err((field.into(), what));
         if self.x_M < self.x_m {
             return wrong("x_M", format!("{} is below x_m, which is {}", self.x_M, self.x_m));
         }
@@ -146,7 +146,11 @@ impl Config {
             let never = "the average never sinks to 0, so nothing would be let go: write more";
             return wrong("x_m", never.to_owned());
         }
-        self.over.check(link)
+        if matches!(&*self.over.law, QueueLaw::DualQueue(_)) {
+            let what = "a dual queue has no connections to tell from data beneath another";
+            return wrong("over.law", what.to_owned());
+        }
+        self.over.law.check(link).map_err(|(field, what)| (format!("over.{field}").into(), what))
     }
 }
 
@@ -209,7 +213,7 @@ pub struct DualQueue {
 impl DualQueue {
     /// With parameters that have passed [`Config::check`] at this link.
     pub fn new(config: &Config, link: Link) -> DualQueue {
-        let beneath = config.over.build(link);
+        let beneath = config.over.law.build(link);
         let automatic = beneath.weight();
         let automatic =
             automatic.unwrap_or_else(|| Average::automatic_weight(config.mean_packet, link));

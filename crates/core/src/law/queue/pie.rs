@@ -152,7 +152,7 @@ impl Config {
             if !(1..=most).contains(&size.bytes()) {
                 let most = Size::from_bytes(most);
                 return Err((
-                    field,
+                    field.into(),
                     format!("{size} is out of range: write a size from 1B to {most}"),
                 ));
             }

@@ -112,7 +112,7 @@ impl Config {
         let mean = self.mean_packet;
         if !(1..=65_000).contains(&mean.bytes()) {
             let message = format!("{mean} is out of range: write a size from 1B to 65000B");
-            return Err(("mean_packet", message));
+            return Err(("mean_packet".into(), message));
         }
         let (min_th, max_th, _) = self.at(link);
         if max_th > min_th {
@@ -120,7 +120,8 @@ impl Config {
         }
         let message = format!("max_th, which is {max_th}, must be above min_th, which is {min_th}");
         // the one to blame is the one that was written
-        Err((if self.max_th == Setting::Auto { "min_th" } else { "max_th" }, message))
+        let field = if self.max_th == Setting::Auto { "min_th" } else { "max_th" };
+        Err((field.into(), message))
     }
 }
 

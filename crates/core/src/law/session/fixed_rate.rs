@@ -61,7 +61,7 @@ impl Config {
         if rate > 0.0 && rate <= 1e9 {
             return Ok(());
         }
-        Err(("rate", format!("{} is out of range: write a rate above 0/s", self.rate)))
+        Err(("rate".into(), format!("{} is out of range: write a rate above 0/s", self.rate)))
     }
 }
 

@@ -1,0 +1,110 @@
+//! A law in a document: a name and settings, as in `{ law = "red", min_th = 15 }`.
+//!
+//! [`laws!`](crate::laws) makes the enum of a kind of laws from one line for
+//! each. Reading such an enum expects the settings one level down, under the
+//! name (`{ red = { min_th = 15 } }`), where errors about them are told apart;
+//! writing it gives the form of the document.
+
+use schemars::{Schema, json_schema};
+
+use super::settings::{Link, Refused};
+
+/// Makes the enum of several laws' settings from one line for each,
+/// `Arm(settings) = "name in documents"`, and a macro that does the same for
+/// whichever it is: `each!(law, config => config.check())`.
+#[macro_export]
+macro_rules! laws {
+    (
+        $(#[$meta:meta])*
+        pub enum $Laws:ident, $each:ident {
+            $($(#[$doc:meta])* $arm:ident($config:ty) = $name:literal,)+
+        }
+    ) => {
+        #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+        $(#[$meta])*
+        pub enum $Laws {
+            $($(#[$doc])* #[serde(rename = $name)] $arm($config),)+
+        }
+
+        impl $Laws {
+            /// The name in documents.
+            pub fn key(&self) -> &'static str {
+                match self {
+                    $($Laws::$arm(_) => $name,)+
+                }
+            }
+
+            /// Name and settings of every law.
+            pub fn schemas(
+                generator: &mut schemars::SchemaGenerator,
+            ) -> Vec<(&'static str, schemars::Schema)> {
+                vec![$(($name, <$config as schemars::JsonSchema>::json_schema(generator)),)+]
+            }
+        }
+
+        impl serde::Serialize for $Laws {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                #[derive(serde::Serialize)]
+                #[serde(tag = "law")]
+                enum Flat<'a> {
+                    $(#[serde(rename = $name)] $arm(&'a $config),)+
+                }
+                match self {
+                    $($Laws::$arm(config) => Flat::$arm(config).serialize(to),)+
+                }
+            }
+        }
+
+        /// Does the same with the settings of whichever law it is.
+        macro_rules! $each {
+            ($law:expr, $settings:ident => $call:expr) => {
+                match $law {
+                    $($Laws::$arm($settings) => $call,)+
+                }
+            };
+        }
+    };
+}
+
+/// No settings.
+#[derive(
+    Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
+#[serde(deny_unknown_fields)]
+pub struct Nothing {}
+
+impl Nothing {
+    /// Nothing can be out of range.
+    ///
+    /// # Errors
+    /// None.
+    pub fn check(&self, _: Link) -> Result<(), Refused> {
+        Ok(())
+    }
+}
+
+/// A schema of `{ law = name, settings }` for any of several laws; the
+/// `shared` keys stand beside the settings of each.
+pub fn choice(laws: Vec<(&str, Schema)>, shared: &[(&str, Schema)], text: &str) -> Schema {
+    let one = |(name, mut schema): (&str, Schema)| {
+        let object = schema.ensure_object();
+        object.remove("default");
+        object.insert("title".to_owned(), name.into());
+        object.insert("additionalProperties".to_owned(), false.into());
+        let required =
+            object.entry("required").or_insert_with(|| Vec::<String>::new().into()).as_array_mut();
+        if let Some(required) = required {
+            required.push("law".into());
+        }
+        let properties = object.entry("properties").or_insert_with(|| json_schema!({}).to_value());
+        if let Some(properties) = properties.as_object_mut() {
+            properties.insert("law".to_owned(), json_schema!({ "const": name }).to_value());
+            for (key, schema) in shared {
+                properties.insert((*key).to_owned(), schema.clone().to_value());
+            }
+        }
+        schema
+    };
+    let laws: Vec<Schema> = laws.into_iter().map(one).collect();
+    json_schema!({ "description": text, "oneOf": laws })
+}
