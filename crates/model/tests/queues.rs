@@ -104,7 +104,7 @@ fn a_queue_over_another_one_is_shown_as_it_is_written() {
 #[test]
 fn errors_show_the_setting_and_what_would_be_right() {
     let cases: &[(&str, &[&str])] = &[
-        ("law = \"re\"", &["`re`", "drop-tail, red, dual-queue, pushout, pie"]),
+        ("law = \"re\"", &["`re`", "drop-tail, red, dual-queue, pushout, pie, codel, fq-codel"]),
         (
             "law = \"dual-queue\", over = { law = \"red\", max_q = 1 }",
             &["unknown key `max_q`", "port.bottleneck.queue.over", "did you mean `max_p`"],
@@ -121,6 +121,8 @@ fn errors_show_the_setting_and_what_would_be_right() {
             "law = \"dual-queue\", over = { law = \"dual-queue\" }",
             &["queue.over.law", "test.toml:5:", "beneath another"],
         ),
+        ("law = \"codel\", target = \"0s\"", &["queue.target", "1us to 10s"]),
+        ("law = \"fq-codel\", quanta = 9", &["did you mean `quantum`"]),
         ("law = \"dual-queue\", over = { max_p = 1 }", &["queue.over", "`law`"]),
         ("law = \"dual-queue\", x_M = 44", &["queue.x_M", "below x_m, which is 45"]),
         ("law = \"dual-queue\", measure = \"now\"", &["`now`", "average, instantaneous"]),
@@ -150,5 +152,5 @@ fn the_schema_knows_every_discipline() {
     let laws = schema["$defs"]["Queue"]["oneOf"].as_array().unwrap();
     let names: Vec<&str> =
         laws.iter().map(|law| law["properties"]["law"]["const"].as_str().unwrap()).collect();
-    assert_eq!(names, ["drop-tail", "red", "dual-queue", "pushout", "pie"]);
+    assert_eq!(names, ["drop-tail", "red", "dual-queue", "pushout", "pie", "codel", "fq-codel"]);
 }

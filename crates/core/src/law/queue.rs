@@ -7,8 +7,10 @@
 //! module and its line in `disciplines!`.
 
 mod average;
+pub mod codel;
 pub mod drop_tail;
 pub mod dual_queue;
+pub mod fq_codel;
 pub mod pie;
 pub mod pushout;
 pub mod red;
@@ -196,6 +198,10 @@ disciplines! {
     PushOut(pushout) = "pushout";
     /// The proportional integral controller enhanced.
     Pie(pie) = "pie";
+    /// Controlled delay.
+    Codel(codel) = "codel";
+    /// Flow queues in turn, each under controlled delay.
+    FqCodel(fq_codel) = "fq-codel";
 }
 
 impl QueueLaw {

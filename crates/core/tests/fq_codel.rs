@@ -1,0 +1,226 @@
+//! FQ-CoDel against RFC 8290: shares, sparse flows and overflow, worked by hand.
+
+use std::collections::BTreeMap;
+
+use tidegate_core::law::queue::fq_codel::Config;
+use tidegate_core::law::queue::{QueueLaw, dual_queue};
+use tidegate_core::law::settings::Link;
+use tidegate_core::law::{Draw, Reason};
+use tidegate_core::packet::{Flags, Packet};
+use tidegate_core::port::{Limit, Outcome, Port, Stages};
+use tidegate_core::units::{Rate, Size, Time};
+
+/// 1000 B take a millisecond.
+const LINK: Link = Link { rate: Rate::from_bps(8_000_000), delay: Time::ZERO };
+
+struct NoDraw;
+
+impl Draw for NoDraw {
+    fn uniform(&mut self) -> f64 {
+        panic!("nothing here is random")
+    }
+}
+
+/// Without CoDel's drops: turns alone.
+fn turns(quantum: u64) -> Config {
+    Config { target: Time::from_secs(10), quantum: Size::from_bytes(quantum), ..Config::default() }
+}
+
+fn port(law: QueueLaw, limit: u32) -> Port<u32> {
+    law.check(LINK).expect("the parameters are in range");
+    let mut stages = Stages::new();
+    stages.queue = law.build(LINK);
+    Port::new(0, LINK.rate, LINK.delay, Limit::Packets(limit)).with_stages(stages, Box::new(NoDraw))
+}
+
+/// A packet of a flow; `seq` tells it from the others.
+fn packet(flow: u32, seq: u32, size: u16) -> Packet {
+    Packet { flow, seq, size, flags: Flags::DATA, ..Packet::default() }
+}
+
+/// Flow and number of what was delivered by then, in order.
+fn delivered(port: &mut Port<u32>, until: Time) -> Vec<(u32, u32)> {
+    let mut order = Vec::new();
+    while port.next_event() <= until {
+        order.extend(port.deliver(port.next_event()).map(|(packet, _)| (packet.flow, packet.seq)));
+    }
+    order
+}
+
+/// The flows of these tests do not meet in one queue.
+#[test]
+fn the_flows_below_have_queues_of_their_own() {
+    let mut queues: Vec<u64> = (0..8).map(|flow| packet(flow, 0, 1).flow_hash(0) % 1024).collect();
+    queues.sort_unstable();
+    queues.dedup();
+    assert_eq!(queues.len(), 8);
+}
+
+/// Deficit round robin (RFC 8290, 4.2): every flow that waits gets a quantum a round, so that the
+/// bytes of any two differ by no more than a quantum and a packet at any time, whatever the sizes.
+#[test]
+fn flows_share_bytes_equally() {
+    for quantum in [300, 1514, 6000] {
+        let mut port = port(QueueLaw::FqCodel(turns(quantum)), 10_000);
+        let sizes = BTreeMap::from([(1, 1500u16), (2, 500), (3, 40)]);
+        for seq in 0..2000 {
+            for (flow, size) in &sizes {
+                port.arrive(&packet(*flow, seq, *size), 0, Time::ZERO);
+            }
+        }
+        let mut bytes = BTreeMap::from([(1, 0u64), (2, 0), (3, 0)]);
+        // 80 kB each, as much as the flow of small packets has
+        while bytes[&3] < 79_000 {
+            let at = port.next_event();
+            let (packet, _) = port.deliver(at).expect("something is due");
+            *bytes.get_mut(&packet.flow).expect("three flows") += u64::from(packet.size);
+            // the first packet finds the link idle and has not been through a queue's turn alone
+            let (least, most) = (bytes.values().min(), bytes.values().max());
+            let apart = most.expect("three") - least.expect("three");
+            assert!(apart <= quantum + 1500, "{apart} B apart with a quantum of {quantum} B");
+        }
+    }
+}
+
+/// RFC 8290, 4.2, by hand. A quantum of 1000 B, two flows with a backlog of packets of 1000 B: they
+/// alternate. A packet of a third flow comes when 1-1 is in transmission: it goes next, before
+/// both. Its second comes when the first has just left its queue (which then stands behind the
+/// old ones, for it was new): it waits for one packet of either.
+#[test]
+fn a_sparse_flow_goes_first_and_a_second_packet_in_its_turn() {
+    let mut port = port(QueueLaw::FqCodel(turns(1000)), 100);
+    for seq in 0..5 {
+        for flow in [1, 2] {
+            port.arrive(&packet(flow, seq, 1000), 0, Time::ZERO);
+        }
+    }
+    let sparse = Time::from_ns(2_500_000);
+    let mut order = delivered(&mut port, sparse);
+    port.arrive(&packet(3, 0, 100), 0, sparse);
+    let second = Time::from_ns(3_050_000);
+    order.extend(delivered(&mut port, second));
+    port.arrive(&packet(3, 1, 100), 0, second);
+    order.extend(delivered(&mut port, Time::from_secs(1)));
+    let place = |wanted| order.iter().position(|each| *each == wanted);
+    // at 2.5 ms the third packet is in transmission
+    assert_eq!(place((3, 0)), Some(3), "{order:?}");
+    let apart = place((3, 1)).zip(place((3, 0))).map(|(second, first)| second - first);
+    assert!(apart.is_some_and(|apart| apart <= 3), "{order:?}");
+    for flow in [1, 2] {
+        let own: Vec<u32> = order.iter().filter(|each| each.0 == flow).map(|each| each.1).collect();
+        assert_eq!(own, [0, 1, 2, 3, 4], "a flow keeps its order");
+    }
+}
+
+/// A flow that sends less than its share never waits for more than one packet of each other flow
+/// and the one in transmission: with three backlogged flows of 1000 B packets and a quantum as
+/// large, at most 4 ms, while each of them waits for its backlog.
+#[test]
+fn a_sparse_flow_waits_for_one_round_at_most() {
+    let mut port = port(QueueLaw::FqCodel(turns(1000)), 10_000);
+    for seq in 0..300 {
+        for flow in [1, 2, 3] {
+            port.arrive(&packet(flow, seq, 1000), 0, Time::ZERO);
+        }
+    }
+    for seq in 0..40u32 {
+        let came = Time::from_ns(10_300_000) * u64::from(seq + 1);
+        delivered(&mut port, came);
+        port.arrive(&packet(4, seq, 100), 0, came);
+        let mut at = came;
+        while port.deliver(at).is_none_or(|(packet, _)| packet.flow != 4) {
+            at = port.next_event();
+        }
+        // new again each time: nothing of it waited for a round
+        assert!(at - came <= Time::from_ns(1_100_000), "waited {}", at - came);
+    }
+}
+
+/// RFC 8290, 4.1: a full buffer costs the queue with the most bytes half of its packets, from its
+/// head. Ten may wait: eight of flow 1 and two of flow 2, beside the one in transmission. A packet
+/// of flow 3 comes, and 1-1 to 1-4 are lost; at most `drop_batch` of them.
+#[test]
+fn a_full_buffer_costs_the_longest_queue_half() {
+    for (drop_batch, lost) in [(64, 4), (3, 3)] {
+        let config = Config { drop_batch, ..turns(1000) };
+        let mut port = port(QueueLaw::FqCodel(config), 10);
+        for seq in 0..9 {
+            port.arrive(&packet(1, seq, 1000), 0, Time::ZERO);
+        }
+        for seq in 0..2 {
+            port.arrive(&packet(2, seq, 1000), 0, Time::ZERO);
+        }
+        assert_eq!(port.arrive(&packet(3, 0, 1000), 0, Time::ZERO), Outcome::Taken);
+        assert_eq!(port.counters().drops[Reason::Evicted as usize], lost);
+        let order = delivered(&mut port, Time::from_secs(1));
+        let first: Vec<u32> = order.iter().filter(|each| each.0 == 1).map(|each| each.1).collect();
+        let expected: Vec<u32> = (0..9).filter(|seq| !(1..=lost as u32).contains(seq)).collect();
+        assert_eq!(first, expected);
+        assert_eq!(order.iter().filter(|each| each.0 != 1).count(), 3);
+    }
+}
+
+/// Every queue has a CoDel of its own: a flow that stands loses, one that does not stand does not.
+#[test]
+fn only_the_flow_that_stands_loses() {
+    let mut port = port(QueueLaw::FqCodel(Config::default()), 10_000);
+    let mut got = 0;
+    for ms in 0..2000u64 {
+        let now = Time::from_ms(ms);
+        got += delivered(&mut port, now).iter().filter(|each| each.0 == 2).count();
+        // twice what the link carries, and a tenth of it
+        port.arrive(&packet(1, ms as u32 * 2, 1000), 0, now);
+        port.arrive(&packet(1, ms as u32 * 2 + 1, 1000), 0, now);
+        if ms % 10 == 0 {
+            port.arrive(&packet(2, ms as u32, 1000), 0, now);
+        }
+    }
+    let count = port.counters();
+    assert!(count.drops[Reason::Early as usize] > 50, "{:?}", count.drops);
+    assert_eq!(count.drops[Reason::Early as usize], count.dropped_waiting);
+    assert!(got >= 199, "{got} of 200, the last at most still waits");
+}
+
+/// Under a dual queue it has the data, in turns, and a connection packet goes when no data is left
+/// that came before it. 1-0 finds the link idle and uses flow 1's quantum up, so 2-0 is next; then
+/// they alternate, and 1-3 is the last that came before the SYN.
+#[test]
+fn it_lies_beneath_a_dual_queue() {
+    let dual = dual_queue::Config {
+        over: QueueLaw::FqCodel(turns(1000)).into(),
+        ..dual_queue::Config::default()
+    };
+    let mut port = port(QueueLaw::DualQueue(dual), 100);
+    for seq in 0..4 {
+        port.arrive(&packet(1, seq, 1000), 0, Time::ZERO);
+    }
+    for seq in 0..2 {
+        port.arrive(&packet(2, seq, 1000), 0, Time::ZERO);
+    }
+    let syn = Packet { flags: Flags::SYN, ..packet(3, 0, 40) };
+    port.arrive(&syn, 0, Time::ZERO);
+    port.arrive(&packet(1, 4, 1000), 0, Time::ZERO);
+    let order = delivered(&mut port, Time::from_secs(1));
+    let expected = [(1, 0), (2, 0), (1, 1), (2, 1), (1, 2), (1, 3), (3, 0), (1, 4)];
+    assert_eq!(order, expected);
+}
+
+/// What is out of range is refused under its name, beneath a dual queue too.
+#[test]
+fn parameters_out_of_range_are_named() {
+    let cases = [
+        ("target", Config { target: Time::ZERO, ..Config::default() }),
+        ("interval", Config { interval: Time::ZERO, ..Config::default() }),
+        ("flows", Config { flows: 0, ..Config::default() }),
+        ("quantum", Config { quantum: Size::from_bytes(0), ..Config::default() }),
+        ("drop_batch", Config { drop_batch: 0, ..Config::default() }),
+    ];
+    for (field, config) in cases {
+        assert_eq!(config.check(LINK).expect_err(field).0, field);
+        let over = QueueLaw::FqCodel(config).into();
+        let dual =
+            QueueLaw::DualQueue(dual_queue::Config { over, ..dual_queue::Config::default() });
+        assert_eq!(dual.check(LINK).expect_err(field).0, format!("over.{field}"));
+    }
+    assert_eq!(Config::default().check(LINK), Ok(()));
+}
