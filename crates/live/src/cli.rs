@@ -4,11 +4,18 @@
 //! asked for is wrong. Results go to standard output, everything else to
 //! standard error.
 
-mod about;
+mod node;
+mod node_status;
+mod send;
+mod testbed;
+mod traceroute;
 
+use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use tracing::level_filters::LevelFilter;
 
 use crate::fail::Failure;
 
@@ -16,32 +23,65 @@ use crate::fail::Failure;
 #[derive(Parser, Debug)]
 #[command(name = "tidegated", version, arg_required_else_help = true)]
 struct Arguments {
+    /// What is logged, on standard error: off, error, warn, info, debug
+    #[arg(long, global = true, value_name = "LEVEL", default_value = "warn")]
+    log: LevelFilter,
+    /// Log JSON, a line an event
+    #[arg(long, global = true)]
+    log_json: bool,
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    About(about::About),
+    Node(node::Node),
+    NodeStatus(node_status::NodeStatus),
+    Send(send::Send),
+    Testbed(testbed::Testbed),
+    Traceroute(traceroute::Traceroute),
 }
 
 impl Command {
     fn run(self) -> Result<(), Failure> {
         match self {
-            Command::About(command) => command.run(),
+            Command::Node(command) => command.run(),
+            Command::NodeStatus(command) => command.run(),
+            Command::Send(command) => command.run(),
+            Command::Testbed(command) => command.run(),
+            Command::Traceroute(command) => command.run(),
         }
+    }
+}
+
+impl Arguments {
+    fn start_log(&self) {
+        let log = tracing_subscriber::fmt().with_max_level(self.log).with_writer(std::io::stderr);
+        if self.log_json { log.json().init() } else { log.init() }
     }
 }
 
 /// Runs the program on the arguments that it was started with.
 pub fn main() -> ExitCode {
-    match Arguments::parse().command.run() {
+    let arguments = Arguments::parse();
+    arguments.start_log();
+    match arguments.command.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("tidegated: {failure}");
             failure.code()
         }
     }
+}
+
+/// Writes a result to standard output; whoever stopped reading does not want the rest.
+fn say(text: &str) {
+    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+}
+
+/// The text of a file.
+fn read(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| Failure::usage(path.display(), error))
 }
 
 #[cfg(test)]

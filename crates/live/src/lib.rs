@@ -4,6 +4,10 @@
 //! |--------|------------|
 //! | `cli`  | the commands of `tidegated`, one file each |
 //! | `fail` | errors that name their place and what would be right |
+//! | `node` | an active node over UDP |
+//! | `testbed` | a network of nodes from one file |
 
 pub mod cli;
 pub mod fail;
+pub mod node;
+pub mod testbed;

@@ -69,6 +69,8 @@ pub struct Config {
     pub fhtime: Time,
     /// Least time between two triggers (Tx); default 3s, up to 1d (lgc, 4.2 has no number).
     pub tx: Time,
+    /// Whether the filter moves towards the source; false: it stays at the congested node, for fhtime; default true (lgc, 4.2; 5.4 for the other).
+    pub mobile: bool,
     /// Mean packet: what idle time is reckoned in; default 500B, 1B to 65000B.
     pub mean_packet: Size,
     /// Filters that a node has at most; default 64, 1 to 65536.
@@ -83,6 +85,7 @@ impl Default for Config {
             itime: Time::from_secs(5),
             fhtime: Time::from_secs(100),
             tx: Time::from_secs(3),
+            mobile: true,
             mean_packet: Size::from_bytes(500),
             most_filters: 64,
         }
@@ -231,13 +234,14 @@ pub struct Placement {
     pub key: Key,
     /// Until when.
     pub until: Time,
-    /// None at the first hop: asking the source itself would be futile.
+    /// None at the first hop, where asking the source itself would be futile,
+    /// and where filters do not move.
     pub ask: Option<Ask>,
 }
 
 /// Step 4, at the congested node and at every node that is asked.
 pub fn place(config: &Config, key: Key, now: Time) -> Placement {
-    if key.first_hop() {
+    if key.first_hop() || !config.mobile {
         return Placement { key, until: now.saturating_add(config.fhtime), ask: None };
     }
     let until = now.saturating_add(config.itime);

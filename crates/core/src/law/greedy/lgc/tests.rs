@@ -147,6 +147,15 @@ fn the_filter_moves_to_the_first_hop_and_stops_there() {
     }
 }
 
+// 5.4: the filter that does not move, for comparison, asks nobody.
+#[test]
+fn a_static_filter_stays_where_it_is() {
+    let config = Config { mobile: false, ..Config::default() };
+    let key = Key { from: Node(3), origin: Node(100) };
+    let placed = place(&config, key, Time::ZERO);
+    assert_eq!(placed, Placement { key, until: Time::from_secs(100), ask: None });
+}
+
 #[test]
 fn settings_out_of_range_are_refused_by_name() {
     let refused = |config: Config| config.check().expect_err("refused").0;

@@ -1,0 +1,47 @@
+//! `tidegated send`: packets into an active network.
+
+use std::net::SocketAddr;
+
+use clap::Args;
+use tidegate_core::active::Address;
+
+use crate::fail::Failure;
+use crate::node::control::{Injection, Remote};
+
+/// Inject passive or active packets at a node
+#[derive(Args, Debug)]
+pub struct Send {
+    /// The `control` address of the node
+    #[arg(long, value_name = "ADDRESS")]
+    node: SocketAddr,
+    /// The node that they are for
+    #[arg(value_name = "TO")]
+    to: Address,
+    /// How many
+    #[arg(long, default_value_t = 1)]
+    count: u32,
+    /// What is in them
+    #[arg(long, default_value = "")]
+    payload: String,
+    /// The number of the service that they ask for; without it they are passive
+    #[arg(long)]
+    service: Option<u16>,
+    /// Their life in ms (TTL)
+    #[arg(long, default_value_t = 10_000)]
+    life_ms: u32,
+}
+
+impl Send {
+    /// Hands them to the node.
+    pub fn run(self) -> Result<(), Failure> {
+        let sent = Remote::new(self.node).send(&Injection {
+            to: self.to,
+            count: self.count,
+            payload: self.payload,
+            service: self.service,
+            life_ms: self.life_ms,
+        })?;
+        super::say(&format!("{sent} injected\n"));
+        Ok(())
+    }
+}

@@ -1,0 +1,36 @@
+//! An active node: forwards datagrams over virtual links, serves active
+//! packets, and filters greedy flows (lgc, 4.1 and 4.2).
+//!
+//! | module       | what it is                                                       |
+//! |--------------|------------------------------------------------------------------|
+//! | `config`     | the configuration of a node, checked                             |
+//! | `engine`     | what a node does with a datagram: no socket, no clock            |
+//! | `filtering`  | LGC at the node: triggers, filters, asks                         |
+//! | `link`       | a paced virtual link with its queue                              |
+//! | `service`    | the menu of services on active packets                           |
+//! | `trust`      | authentication codes and sequence numbers between neighbours     |
+//! | `source`     | what a node sends by itself: `responsive` to losses, or in bursts|
+//! | `sink`       | what has arrived here, by origin; `ranges` of packet numbers     |
+//! | `reason`     | why a datagram was dropped                                       |
+//! | `status`     | what a node says of itself; `metrics` for Prometheus             |
+//! | `control`    | the same over HTTP on loopback, and packets to inject            |
+//! | `run`        | sockets, timers and signals                                      |
+
+pub mod config;
+
+pub mod control;
+pub mod engine;
+mod filtering;
+pub mod link;
+
+mod metrics;
+pub mod ranges;
+pub mod reason;
+mod responsive;
+
+pub mod run;
+pub mod service;
+pub mod sink;
+pub mod source;
+pub mod status;
+pub mod trust;

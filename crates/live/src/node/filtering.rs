@@ -1,0 +1,182 @@
+//! LGC at a node: what it does when it is congested, and when it is asked.
+//! The law is in `core`; here is what carries it.
+//!
+//! Messages may be lost, where the virtual links of the paper are reliable. So
+//! a filter that still has packets to drop asks again, at most once a second
+//! ([`AGAIN`]): while they keep coming, the previous hop has not filtered them.
+
+use std::collections::BTreeMap;
+
+use tidegate_core::active::message::{Filter, TAG, service};
+use tidegate_core::active::{Address, Header};
+use tidegate_core::law::greedy::lgc::{Trigger, place};
+use tidegate_core::law::greedy::{Ask, Key};
+use tidegate_core::units::Time;
+use tracing::info;
+
+use super::engine::Core;
+use super::reason::Reason;
+use super::status::{Event, Seen};
+
+/// After this time without effect a request is sent again.
+pub const AGAIN: Time = Time::from_secs(1);
+
+/// A filter that the previous hop was asked to take over.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    at: Time,
+    until: Time,
+}
+
+impl Core {
+    fn event(&self, phase: &str, origin: Option<Address>, neighbour: Option<Address>) -> Event {
+        Event {
+            time_s: self.now.secs(),
+            clock_us: self.clock_us,
+            phase: phase.to_owned(),
+            origin,
+            neighbour,
+            seen: None,
+            reason: String::new(),
+        }
+    }
+
+    /// Whether a filter takes a packet; if so, it is noted down.
+    pub(super) fn filter_takes(&mut self, key: Key, number: u32) -> bool {
+        if !self.filters.takes(key, self.now) {
+            return false;
+        }
+        let origin = Address::from(key.origin);
+        if self.filtered.len() < self.most_connections || self.filtered.contains_key(&origin) {
+            self.filtered.entry(origin).or_default().add(number);
+        }
+        self.ask_again(key);
+        true
+    }
+
+    fn ask_again(&mut self, key: Key) {
+        let Some(asked) = self.asked.get(&key).copied() else { return };
+        if self.now < asked.until && self.now >= asked.at + AGAIN {
+            self.ask(Ask::Filter { to: key.from, origin: key.origin, until: asked.until });
+        }
+    }
+
+    /// The queue of a link made LGC look (Appendix I, 2).
+    pub(super) fn triggered(&mut self, link: usize, trigger: &Trigger) {
+        let greedy = trigger.greedy.map(|(key, _)| key);
+        let mut came = BTreeMap::new();
+        for arrival in &self.links[link].record {
+            *came.entry(arrival.origin).or_insert(0) += 1;
+        }
+        let mut event =
+            self.event("trigger", greedy.map(|key| key.origin.into()), Some(self.links[link].peer));
+        event.seen = Some(Seen {
+            packets: trigger.packets,
+            share: trigger.share,
+            held: trigger.held.iter().map(|(node, held)| (Address::from(*node), *held)).collect(),
+            avg_queue_packets: self.links[link].average(self.now).unwrap_or(0.0),
+            came,
+        });
+        let (p, n, r) = (trigger.packets, trigger.connections(), trigger.share);
+        info!(node = %self.name, greedy = ?event.origin, p, n, r, "congested");
+        self.note(event);
+        if let Some(key) = greedy {
+            self.filter(key);
+        }
+    }
+
+    /// Filters here, and asks the previous hop where there is one (Appendix I, 2 and 3).
+    fn filter(&mut self, key: Key) -> bool {
+        let placed = place(&self.lgc, key, self.now);
+        let (origin, from) = (Address::from(key.origin), Address::from(key.from));
+        if !self.filters.install(key, placed.until, self.now) {
+            self.drop(Reason::FiltersFull);
+            let mut event = self.event("refused", Some(origin), Some(from));
+            event.reason = Reason::FiltersFull.name().to_owned();
+            self.note(event);
+            return false;
+        }
+        let lasts_s = (placed.until - self.now).secs();
+        info!(node = %self.name, %origin, %from, lasts_s, "filter installed");
+        self.note(self.event("filter", Some(origin), Some(from)));
+        if let Some(ask) = placed.ask {
+            self.ask(ask);
+        }
+        true
+    }
+
+    /// Carries what the law asks for to the neighbour: a signed message.
+    fn ask(&mut self, ask: Ask) {
+        let Ask::Filter { to, origin, until } = ask;
+        let key = Key { from: to, origin };
+        self.asked.retain(|_, asked| self.now < asked.until);
+        self.asked.insert(key, Asked { at: self.now, until });
+        let (to, origin) = (Address::from(to), Address::from(origin));
+        let number = self.next_number();
+        let link = self.neighbours.get(&to).map(|link| &mut self.links[*link]);
+        let Some(trust) = link.and_then(|link| link.trust.as_mut()) else {
+            info!(node = %self.name, %to, "no key is shared with the previous hop: the filter stays here");
+            return;
+        };
+        let lasts_ms =
+            u32::try_from((until - self.now).ps() / Time::from_ms(1).ps()).unwrap_or(u32::MAX);
+        let filter = Filter { origin, lasts_ms, sequence: trust.number(self.clock_us) };
+        let header = Header {
+            active: true,
+            source: self.me,
+            destination: to,
+            previous: self.me,
+            service: service::FILTER,
+            number,
+            life_ms: lasts_ms.max(1),
+        };
+        let mut payload = filter.encode();
+        let tag = trust.sign(&header, &payload);
+        payload.extend_from_slice(&tag);
+        self.note(self.event("ask", Some(origin), Some(to)));
+        self.send(&header, &payload);
+    }
+
+    /// A neighbour asks for a filter. Only one that the packets in question
+    /// are sent to may: so the neighbour must hold the key of its link, and
+    /// must not lie on the way back to the origin.
+    pub(super) fn asked(
+        &mut self,
+        header: &Header,
+        filter: &Filter,
+        signed: &[u8],
+        tag: &[u8; TAG],
+    ) -> Result<(), Reason> {
+        let (clock_us, asker) = (self.clock_us, header.source);
+        let link = self.neighbours.get(&asker).copied().ok_or(Reason::Forged)?;
+        if header.destination != self.me || header.previous != asker {
+            return Err(Reason::Forged);
+        }
+        let trust = self.links[link].trust.as_mut().ok_or(Reason::Forged)?;
+        trust.check(header, signed, tag, filter.sequence, clock_us)?;
+        if filter.lasts_ms == 0 {
+            return Err(Reason::Stale);
+        }
+        let from = if filter.origin == self.me {
+            self.me
+        } else {
+            self.neighbour_towards(filter.origin).ok_or(Reason::NoRoute)?
+        };
+        if from == asker || filter.origin == asker {
+            return Err(Reason::NotDownstream);
+        }
+        self.note(self.event("asked", Some(filter.origin), Some(asker)));
+        let placed = self.filter(Key { from: from.into(), origin: filter.origin.into() });
+        // that there was no place is counted already
+        debug_assert!(placed || self.lgc.most_filters > 0);
+        Ok(())
+    }
+
+    /// A request was refused.
+    pub(super) fn refused(&mut self, header: &Header, filter: &Filter, reason: Reason) {
+        let mut event = self.event("refused", Some(filter.origin), Some(header.source));
+        event.reason = reason.name().to_owned();
+        info!(node = %self.name, origin = %filter.origin, by = %header.source, reason = reason.name(), "request refused");
+        self.note(event);
+    }
+}

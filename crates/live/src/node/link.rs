@@ -1,0 +1,135 @@
+//! A virtual link to a neighbour: a port of `core` that carries datagrams, and
+//! beside it LGC, which looks at what waits in it.
+
+use std::collections::VecDeque;
+
+use tidegate_core::law::greedy::Key;
+use tidegate_core::law::greedy::lgc::{Lgc, Trigger};
+use tidegate_core::packet::{Flags, Packet};
+use tidegate_core::port::{Limit, Outcome, Port};
+use tidegate_core::units::{Pace, Time};
+
+use tidegate_core::active::Address;
+
+use super::config::LinkConfig;
+use super::status::Arrival;
+use super::trust::Trust;
+
+/// A datagram on its way through a node.
+#[derive(Debug, Default)]
+pub struct Cargo {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// When it came.
+    pub came: Time,
+    /// The rest of its life then, in ms.
+    pub life_ms: u32,
+}
+
+/// An arrival that waits in the queue, or tells about one that does.
+#[derive(Clone, Copy, Debug)]
+pub struct Label {
+    /// Where it comes from.
+    pub key: Key,
+    /// Its number.
+    pub number: u32,
+}
+
+/// One link of a node, in the direction away from it.
+pub struct Link {
+    /// The neighbour.
+    pub peer: Address,
+    /// What it is called.
+    pub name: String,
+    /// What is shared with the neighbour, if anything.
+    pub trust: Option<Trust>,
+    /// What arrived at the queue, up to so many.
+    pub record: Vec<Arrival>,
+    most_recorded: usize,
+    port: Port<Cargo>,
+    pace: Pace,
+    /// When everything that was taken so far will have been sent.
+    free_at: Time,
+    /// Of the waiting packets, oldest first (and of some that wait no more).
+    labels: VecDeque<Key>,
+    lgc: Option<Lgc>,
+}
+
+impl Link {
+    /// An empty one.
+    pub fn new(number: u32, config: &LinkConfig, lgc: Option<Lgc>, trust: Option<Trust>) -> Link {
+        let limit = Limit::Packets(config.buffer);
+        Link {
+            peer: config.peer,
+            name: config.name.clone(),
+            trust,
+            record: Vec::new(),
+            most_recorded: config.record as usize,
+            port: Port::new(number, config.rate, config.delay, limit),
+            pace: config.rate.pace(),
+            free_at: Time::ZERO,
+            labels: VecDeque::new(),
+            lgc,
+        }
+    }
+
+    /// Packets that wait.
+    pub fn queue_packets(&mut self, now: Time) -> u32 {
+        self.port.advance(now);
+        let waiting = self.port.queue_packets();
+        // first in, first out: the labels of those that left are in front
+        self.labels.drain(..self.labels.len().saturating_sub(waiting as usize));
+        waiting
+    }
+
+    /// The average queue, where LGC keeps one.
+    pub fn average(&self, now: Time) -> Option<f64> {
+        let idle = (self.free_at <= now).then(|| now - self.free_at);
+        self.lgc.as_ref().map(|lgc| lgc.average(idle, self.pace))
+    }
+
+    /// A datagram is to go over the link. False: its queue is full. What LGC
+    /// saw, if it looked, comes with it.
+    pub fn send(&mut self, cargo: Cargo, label: Label, now: Time) -> (bool, Option<Trigger>) {
+        let queue = self.queue_packets(now);
+        let idle = (self.free_at <= now).then(|| now - self.free_at);
+        let (pace, lgc) = (self.pace, self.lgc.as_mut());
+        let congested = lgc.is_some_and(|lgc| lgc.observe(queue, idle, pace, now));
+        self.note(label, queue, now);
+        let size = cargo.bytes.len() as u16;
+        let packet = Packet { at: now, size, flags: Flags::DATA, ..Packet::default() };
+        let taken = matches!(self.port.arrive_plain(&packet, cargo, now), Outcome::Taken);
+        if taken {
+            self.free_at = self.free_at.max(now) + self.pace.of(u64::from(size));
+            self.labels.push_back(label.key);
+        }
+        if !congested {
+            return (taken, None);
+        }
+        self.queue_packets(now);
+        let trigger = self.lgc.as_mut().map(|lgc| lgc.trigger(now, self.labels.iter().copied()));
+        (taken, trigger)
+    }
+
+    fn note(&mut self, label: Label, queue: u32, now: Time) {
+        if self.record.len() < self.most_recorded {
+            self.record.push(Arrival {
+                time_s: now.secs(),
+                origin: Address::from(label.key.origin),
+                number: label.number,
+                queue_packets: queue,
+                avg_queue_packets: self.average(now).unwrap_or(0.0),
+            });
+        }
+    }
+
+    /// The datagram that reaches the other end by now, if one does.
+    pub fn deliver(&mut self, now: Time) -> Option<(Time, Cargo)> {
+        self.port.deliver(now).map(|(packet, cargo)| (packet.at, cargo))
+    }
+
+    /// When [`Link::deliver`] will have one.
+    pub fn due(&self) -> Time {
+        self.port.next_event()
+    }
+}

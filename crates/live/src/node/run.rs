@@ -1,0 +1,198 @@
+//! A node as a process: one socket, one timer, no thread of its own.
+//!
+//! The loop sleeps until a datagram comes or something is due. Timers of the
+//! runtime are good to a millisecond, and so is the delay of a link; its rate
+//! is kept exactly, since departures are reckoned and not waited for.
+
+use std::io::{self, Write};
+use std::net::{SocketAddr, SocketAddrV4};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use socket2::{Domain, Socket, Type};
+use tidegate_core::active::Address;
+use tidegate_core::units::Time;
+use tokio::net::UdpSocket;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+use tracing::{info, warn};
+
+use super::config::Config;
+use super::control;
+use super::engine::Engine;
+use super::reason::Reason;
+use super::service::Menu;
+use crate::fail::Failure;
+
+/// Datagrams that are read in a row before anything else is looked at.
+const BATCH: usize = 64;
+/// Bytes that the socket may hold; the system may grant less.
+const SOCKET_BUFFER: usize = 4 << 20;
+/// Longer than any datagram of the format, so that a longer one is seen to be too long.
+const LONGEST: usize = 2_048;
+
+/// The times that a node goes by.
+struct Clock {
+    start: Instant,
+}
+
+impl Clock {
+    fn now(&self) -> Time {
+        let nanos = u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX / 1_000);
+        Time::from_ps(nanos.saturating_mul(1_000))
+    }
+
+    /// Microseconds since 1970; a clock from before has none.
+    fn wall_us() -> u64 {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+        u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+    }
+
+    fn instant(&self, at: Time) -> tokio::time::Instant {
+        (self.start + Duration::from_nanos(at.ps().div_ceil(1_000))).into()
+    }
+}
+
+/// What a node says when it is ready, as one line of JSON on standard output.
+#[derive(serde::Serialize, serde::Deserialize, Debug)]
+pub struct Ready {
+    /// What it is called.
+    pub name: String,
+    /// Where it receives datagrams.
+    pub address: Address,
+    /// Where it answers over HTTP, if it does.
+    pub control: Option<SocketAddr>,
+}
+
+/// The socket of a node; another process on the same address is an error.
+fn bind(address: Address) -> io::Result<UdpSocket> {
+    let socket = Socket::new(Domain::IPV4, Type::DGRAM, None)?;
+    // less than was asked for does: the queue that counts is that of the links
+    let _ = socket.set_recv_buffer_size(SOCKET_BUFFER);
+    let _ = socket.set_send_buffer_size(SOCKET_BUFFER);
+    socket.set_nonblocking(true)?;
+    socket.bind(&SocketAddr::from(SocketAddrV4::new(address.ip.into(), address.port)).into())?;
+    UdpSocket::from_std(socket.into())
+}
+
+/// Runs a node until it is told to stop: by a signal or, if `leash`, by the end of standard input.
+///
+/// # Errors
+/// The address is taken, or the runtime cannot be had.
+pub fn run(config: &Config, menu: &Menu, leash: bool) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::failed(&config.name, error))?;
+    let done = runtime.block_on(serve(config, menu, leash));
+    // the thread that waits for standard input cannot be joined
+    runtime.shutdown_background();
+    done
+}
+
+async fn serve(config: &Config, menu: &Menu, leash: bool) -> Result<(), Failure> {
+    let taken = |address: String| {
+        move |error: io::Error| {
+            let remedy = "choose another address, or end the process that has it";
+            Failure::failed(address, error).remedy(remedy)
+        }
+    };
+    let socket = bind(config.address).map_err(taken(config.address.to_string()))?;
+    let (orders, mut inbox) = mpsc::channel(16);
+    let mut control = None;
+    if let Some(address) = config.control {
+        let listener =
+            tokio::net::TcpListener::bind(address).await.map_err(taken(address.to_string()))?;
+        control = listener.local_addr().ok();
+        tokio::spawn(control::serve(listener, orders.clone()));
+    }
+    let clock = Clock { start: Instant::now() };
+    let mut engine = Engine::new(config, menu, clock.now(), Clock::wall_us());
+    let ready = Ready { name: config.name.clone(), address: config.address, control };
+    let line = serde_json::to_string(&ready).unwrap_or_default();
+    // whoever does not want to know has closed it
+    let _ = writeln!(io::stdout(), "{line}");
+    info!(node = %config.name, address = %config.address, "ready");
+    let mut stop = std::pin::pin!(stopped(leash));
+    let mut bytes = vec![0; LONGEST];
+    loop {
+        engine.at(clock.now(), Clock::wall_us());
+        let due = flush(&mut engine, &socket);
+        tokio::select! {
+            reason = &mut stop => {
+                let status = engine.status();
+                info!(node = %config.name, reason, received = status.received, sent = status.sent, "stopped");
+                return Ok(());
+            }
+            Some(order) = inbox.recv() => {
+                engine.at(clock.now(), Clock::wall_us());
+                control::obey(order, &mut engine);
+            }
+            _ = socket.readable() => drain(&mut engine, &socket, &mut bytes, &clock),
+            () = tokio::time::sleep_until(clock.instant(due)), if due < Time::NEVER => {}
+        }
+    }
+}
+
+/// Reads what has come, up to a batch.
+fn drain(engine: &mut Engine, socket: &UdpSocket, bytes: &mut [u8], clock: &Clock) {
+    engine.at(clock.now(), Clock::wall_us());
+    for _ in 0..BATCH {
+        match socket.try_recv_from(bytes) {
+            Ok((length, SocketAddr::V4(from))) => {
+                let from = Address { ip: from.ip().octets(), port: from.port() };
+                engine.receive(from, &bytes[..length]);
+            }
+            Ok((_, SocketAddr::V6(_))) => engine.drop(Reason::Stranger),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+            // a neighbour that is not there, as ICMP tells of a datagram sent before
+            Err(_) => {}
+        }
+    }
+}
+
+/// Sends what has reached the end of its link, and says when there will be more.
+fn flush(engine: &mut Engine, socket: &UdpSocket) -> Time {
+    let mut failed = 0;
+    let due = engine.advance(|to, bytes| {
+        let to = SocketAddr::from(SocketAddrV4::new(to.ip.into(), to.port));
+        let sent = match socket.try_send_to(bytes, to) {
+            // an error that belongs to an earlier datagram is reported on this one: once more
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                socket.try_send_to(bytes, to)
+            }
+            sent => sent,
+        };
+        failed += u32::from(sent.is_err());
+    });
+    for _ in 0..failed {
+        engine.drop(Reason::SendFailed);
+    }
+    due
+}
+
+/// Waits until the node is to stop, and says why.
+async fn stopped(leash: bool) -> &'static str {
+    let (mut terminate, mut interrupt) =
+        match (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) {
+            (Ok(terminate), Ok(interrupt)) => (terminate, interrupt),
+            (Err(error), _) | (_, Err(error)) => {
+                warn!(%error, "signals cannot be waited for");
+                return "no signals";
+            }
+        };
+    tokio::select! {
+        _ = terminate.recv() => "SIGTERM",
+        _ = interrupt.recv() => "SIGINT",
+        () = leash_ends(), if leash => "end of standard input",
+    }
+}
+
+/// Waits for the end of standard input: whoever started the node is gone.
+async fn leash_ends() {
+    let (end, ended) = tokio::sync::oneshot::channel();
+    std::thread::spawn(move || {
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        let _ = end.send(());
+    });
+    let _ = ended.await;
+}

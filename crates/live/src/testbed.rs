@@ -1,0 +1,11 @@
+//! A whole network of nodes on one machine, from one file.
+//!
+//! | module | what it is |
+//! |--------|------------|
+//! | `plan` | from the file to the configuration of each node |
+//! | `running` | the nodes as processes |
+//! | `report` | what came of it, as tables |
+
+pub mod plan;
+pub mod report;
+pub mod running;

@@ -1,0 +1,257 @@
+//! From a testbed file to the configuration of each of its nodes.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use tidegate_core::active::Address;
+use tidegate_core::law::greedy::lgc;
+use tidegate_core::units::{Rate, Size, Time};
+
+use crate::fail::Failure;
+use crate::node::config::{Config, LinkConfig, Route, parse};
+use crate::node::service::Menu;
+use crate::node::source::{self, Traffic};
+
+/// Nodes that a testbed has at most.
+pub const MOST_NODES: usize = 64;
+
+/// A testbed file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Testbed {
+    /// What it is called.
+    pub name: String,
+    /// How long it may take; it ends before when all sources are done and all queues are empty. 1s to 1h.
+    pub duration: Time,
+    /// What holds for every node that does not say otherwise.
+    #[serde(default)]
+    pub all: Common,
+    /// The nodes by name.
+    pub node: BTreeMap<String, NodePlan>,
+    /// Their links, which go both ways.
+    pub link: Vec<LinkPlan>,
+}
+
+/// What nodes can share.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Common {
+    /// Services on the menu; default all that are built in.
+    #[serde(default)]
+    pub services: Option<Vec<String>>,
+    /// LGC; without it nodes look for no greedy flow.
+    #[serde(default)]
+    pub lgc: Option<lgc::Config>,
+}
+
+/// A node of a testbed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodePlan {
+    /// Services on its menu, in place of those of all.
+    #[serde(default)]
+    pub services: Option<Vec<String>>,
+    /// LGC, in place of that of all.
+    #[serde(default)]
+    pub lgc: Option<lgc::Config>,
+    /// What it sends.
+    #[serde(default)]
+    pub source: Option<SourcePlan>,
+}
+
+/// What a node of a testbed sends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SourcePlan {
+    /// Name of the node that it is for.
+    pub to: String,
+    /// How many packets; 1 to 1e6.
+    pub packets: u32,
+    /// How it is sent.
+    pub traffic: Traffic,
+    /// Bytes of a datagram; default 500B, 39B to 1472B.
+    #[serde(default = "size")]
+    pub size: Size,
+    /// Life of a packet (TTL); default 10s, 1ms to 1h.
+    #[serde(default = "life")]
+    pub life: Time,
+    /// How long after the start of the experiment it begins; default 0s.
+    #[serde(default)]
+    pub start: Time,
+}
+
+fn size() -> Size {
+    Size::from_bytes(500)
+}
+
+fn life() -> Time {
+    Time::from_secs(10)
+}
+
+/// A link of a testbed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkPlan {
+    /// The names of the two nodes.
+    pub between: [String; 2],
+    /// How fast it sends, each way; 1kbit to 100Gbit.
+    pub rate: Rate,
+    /// How long a datagram is under way once it is sent; default 0s, up to 1min.
+    #[serde(default)]
+    pub delay: Time,
+    /// Packets that may wait for it, each way; default 64, 1 to 65536.
+    #[serde(default = "buffer")]
+    pub buffer: u32,
+    /// The first so many arrivals at its queues are kept; default 0, up to 65536.
+    #[serde(default)]
+    pub record: u32,
+}
+
+fn buffer() -> u32 {
+    64
+}
+
+/// Where each node of a testbed is.
+pub type Places = BTreeMap<String, Address>;
+
+impl Testbed {
+    /// Reads and checks a file.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    pub fn read(path: &Path, text: &str) -> Result<Testbed, Failure> {
+        let testbed: Testbed = parse(path, text)?;
+        testbed.check().map_err(|what| Failure::usage(path.display(), what))?;
+        Ok(testbed)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let (shortest, longest) = (Time::from_secs(1), Time::from_secs(3_600));
+        if !(shortest..=longest).contains(&self.duration) {
+            return Err(format!("duration = {} is out of range: write 1s to 1h", self.duration));
+        }
+        if !(1..=MOST_NODES).contains(&self.node.len()) {
+            return Err(format!("{} nodes: write 1 to {MOST_NODES}", self.node.len()));
+        }
+        let known = |name: &String, place: String| match self.node.contains_key(name) {
+            true => Ok(()),
+            false => {
+                let names: Vec<_> = self.node.keys().map(String::as_str).collect();
+                Err(format!("{place}: no node is called `{name}`: there are {}", names.join(", ")))
+            }
+        };
+        for (index, link) in self.link.iter().enumerate() {
+            for name in &link.between {
+                known(name, format!("link {}", index + 1))?;
+            }
+        }
+        for (name, node) in &self.node {
+            if let Some(source) = &node.source {
+                known(&source.to, format!("node.{name}.source.to"))?;
+                let next = self.next_hops(name);
+                if !next.contains_key(source.to.as_str()) {
+                    return Err(format!("node.{name}.source.to: no link leads to `{}`", source.to));
+                }
+            }
+        }
+        // everything else is checked as the configuration of a node
+        let places = (1..)
+            .zip(self.node.keys())
+            .map(|(port, name)| (name.clone(), Address { ip: Ipv4Addr::LOCALHOST.octets(), port }));
+        let keys = vec![String::new(); self.link.len()];
+        let (menu, places) = (Menu::built_in(), places.collect());
+        for config in self.configs(&places, &keys) {
+            let named = |what| format!("node `{}`: {what}", config.name);
+            let mut config = config.clone();
+            config.link.iter_mut().for_each(|link| link.key = None);
+            config.check(&menu).map_err(named)?;
+        }
+        Ok(())
+    }
+
+    /// The neighbour that is next on the shortest way from a node to each other.
+    fn next_hops<'a>(&'a self, from: &'a str) -> BTreeMap<&'a str, &'a str> {
+        let mut next = BTreeMap::new();
+        let mut queue = VecDeque::from([(from, from)]);
+        while let Some((here, first)) = queue.pop_front() {
+            for link in &self.link {
+                let [a, b] = link.between.each_ref().map(String::as_str);
+                let there = if a == here {
+                    b
+                } else if b == here {
+                    a
+                } else {
+                    continue;
+                };
+                if there != from && !next.contains_key(there) {
+                    let first = if here == from { there } else { first };
+                    next.insert(there, first);
+                    queue.push_back((there, first));
+                }
+            }
+        }
+        next
+    }
+
+    /// The configuration of each node; `keys` has that of each link.
+    pub fn configs(&self, places: &Places, keys: &[String]) -> Vec<Config> {
+        let config = |(name, node): (&String, &NodePlan)| Config {
+            name: name.clone(),
+            address: places[name],
+            control: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))),
+            services: self.services(node),
+            lgc: node.lgc.clone().or_else(|| self.all.lgc.clone()),
+            longest_life: Time::from_secs(3_600),
+            most_connections: 1_024,
+            link: self.links(name, places, keys),
+            route: self.routes(name, places),
+            source: node.source.as_ref().map(|source| source::Config {
+                to: places[&source.to],
+                packets: source.packets,
+                traffic: source.traffic.clone(),
+                size: source.size,
+                life: source.life,
+                start: source.start,
+                wait: true,
+            }),
+        };
+        self.node.iter().map(config).collect()
+    }
+
+    fn services(&self, node: &NodePlan) -> Vec<String> {
+        let built_in = || vec!["active-filter".to_owned(), "active-traceroute".to_owned()];
+        node.services.clone().or_else(|| self.all.services.clone()).unwrap_or_else(built_in)
+    }
+
+    fn links(&self, name: &str, places: &Places, keys: &[String]) -> Vec<LinkConfig> {
+        let mut links = Vec::new();
+        for (link, key) in self.link.iter().zip(keys) {
+            let [a, b] = &link.between;
+            let other = if a == name {
+                b
+            } else if b == name {
+                a
+            } else {
+                continue;
+            };
+            links.push(LinkConfig {
+                name: format!("{name}-{other}"),
+                peer: places[other],
+                rate: link.rate,
+                delay: link.delay,
+                buffer: link.buffer,
+                detect: true,
+                record: link.record,
+                key: Some(key.clone()),
+            });
+        }
+        links
+    }
+
+    fn routes(&self, name: &str, places: &Places) -> Vec<Route> {
+        let next = self.next_hops(name).into_iter().filter(|(to, via)| to != via);
+        next.map(|(to, via)| Route { to: places[to], via: places[via] }).collect()
+    }
+}

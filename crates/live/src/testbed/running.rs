@@ -1,0 +1,267 @@
+//! The nodes of a testbed as processes of this machine, on loopback.
+//!
+//! Each node hangs on a leash: it ends when its standard input does. So none
+//! is left behind, whatever becomes of the process that started it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::net::{Ipv4Addr, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use tidegate_core::active::Address;
+use tracing::{info, warn};
+
+use super::plan::{Places, Testbed};
+use crate::fail::Failure;
+use crate::node::control::Remote;
+use crate::node::run::Ready;
+use crate::node::status::Status;
+
+/// How long a node may take to begin, and to end.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often nodes are asked whether they are done.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// A node that runs.
+#[derive(Debug)]
+struct Process {
+    child: Child,
+    control: Option<Remote>,
+}
+
+/// A testbed that runs; dropped, it is taken down.
+#[derive(Debug)]
+pub struct Running {
+    program: PathBuf,
+    folder: PathBuf,
+    places: Places,
+    nodes: BTreeMap<String, Process>,
+}
+
+impl Running {
+    /// Brings all nodes up; `program` is `tidegated`, and configurations go to `folder`.
+    ///
+    /// # Errors
+    /// A node does not come up.
+    pub fn start(testbed: &Testbed, program: &Path, folder: &Path) -> Result<Running, Failure> {
+        // between the search for free ports and their use another process can take one
+        let mut last = None;
+        for _ in 0..3 {
+            match Running::try_start(testbed, program, folder) {
+                Ok(running) => return Ok(running),
+                Err(failure) => last = Some(failure),
+            }
+        }
+        Err(last.unwrap_or_else(|| Failure::failed("testbed", "it did not start")))
+    }
+
+    fn try_start(testbed: &Testbed, program: &Path, folder: &Path) -> Result<Running, Failure> {
+        let places = free_places(testbed)?;
+        let keys = testbed.link.iter().map(|_| new_key()).collect::<Result<Vec<_>, _>>()?;
+        fs::create_dir_all(folder).map_err(|error| Failure::failed(folder.display(), error))?;
+        let (program, folder) = (program.to_owned(), folder.to_owned());
+        let mut running =
+            Running { program, folder, places: places.clone(), nodes: BTreeMap::new() };
+        for config in testbed.configs(&places, &keys) {
+            let text =
+                toml::to_string(&config).map_err(|error| Failure::failed(&config.name, error))?;
+            let path = running.config_of(&config.name);
+            fs::write(&path, text).map_err(|error| Failure::failed(path.display(), error))?;
+            running.spawn(&config.name)?;
+        }
+        running.await_all()?;
+        info!(nodes = running.nodes.len(), "up");
+        Ok(running)
+    }
+
+    fn config_of(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}.toml"))
+    }
+
+    /// Starts the process of a node, and does not wait for it.
+    fn spawn(&mut self, name: &str) -> Result<(), Failure> {
+        let child = Command::new(&self.program)
+            .args(["node", "--leash", "--config"])
+            .arg(self.config_of(name))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| Failure::failed(self.program.display(), error))?;
+        self.nodes.insert(name.to_owned(), Process { child, control: None });
+        Ok(())
+    }
+
+    /// Waits until every node has said that it is ready.
+    fn await_all(&mut self) -> Result<(), Failure> {
+        let deadline = Instant::now() + PATIENCE;
+        for (name, process) in
+            self.nodes.iter_mut().filter(|(_, process)| process.control.is_none())
+        {
+            let line = first_line(&mut process.child, deadline).ok_or_else(|| {
+                Failure::failed(
+                    format!("node `{name}`"),
+                    "it did not come up; what it said is above",
+                )
+            })?;
+            let ready: Ready =
+                serde_json::from_str(&line).map_err(|error| Failure::failed(name, error))?;
+            process.control = ready.control.map(Remote::new);
+        }
+        Ok(())
+    }
+
+    /// Where the nodes are.
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
+
+    fn remote(&self, name: &str) -> Result<Remote, Failure> {
+        let remote = self.nodes.get(name).and_then(|process| process.control);
+        remote.ok_or_else(|| Failure::failed(format!("node `{name}`"), "it is not running"))
+    }
+
+    /// Lets all sources begin.
+    ///
+    /// # Errors
+    /// A node does not answer.
+    pub fn begin(&self) -> Result<(), Failure> {
+        self.nodes.keys().try_for_each(|name| self.remote(name)?.begin())
+    }
+
+    /// How a node is.
+    ///
+    /// # Errors
+    /// It does not answer.
+    pub fn status(&self, name: &str) -> Result<Status, Failure> {
+        self.remote(name)?.status()
+    }
+
+    /// How the nodes are that run.
+    ///
+    /// # Errors
+    /// One does not answer.
+    pub fn statuses(&self) -> Result<BTreeMap<String, Status>, Failure> {
+        self.nodes.keys().map(|name| Ok((name.clone(), self.status(name)?))).collect()
+    }
+
+    /// The address that a node is asked at.
+    ///
+    /// # Errors
+    /// It is not running.
+    pub fn control(&self, name: &str) -> Result<Remote, Failure> {
+        self.remote(name)
+    }
+
+    /// Process numbers of the nodes.
+    pub fn pids(&self) -> Vec<u32> {
+        self.nodes.values().map(|process| process.child.id()).collect()
+    }
+
+    /// Ends a node at once, as if its machine had lost power.
+    ///
+    /// # Errors
+    /// There is none of that name, or it cannot be ended.
+    pub fn kill(&mut self, name: &str) -> Result<(), Failure> {
+        let failed = |error: String| Failure::failed(format!("node `{name}`"), error);
+        let mut process =
+            self.nodes.remove(name).ok_or_else(|| failed("it is not running".into()))?;
+        process.child.kill().map_err(|error| failed(error.to_string()))?;
+        process.child.wait().map(drop).map_err(|error| failed(error.to_string()))
+    }
+
+    /// Brings a node back that was ended.
+    ///
+    /// # Errors
+    /// It does not come up.
+    pub fn restart(&mut self, name: &str) -> Result<(), Failure> {
+        self.spawn(name)?;
+        self.await_all()
+    }
+
+    /// Waits until all sources are done and nothing waits any more, or `duration`
+    /// is over; says whether all were done.
+    ///
+    /// # Errors
+    /// A node does not answer.
+    pub fn await_end(&self, duration: Duration) -> Result<bool, Failure> {
+        let deadline = Instant::now() + duration;
+        let mut quiet = 0;
+        while Instant::now() < deadline {
+            std::thread::sleep(LOOK);
+            let statuses = self.statuses()?;
+            let busy = |status: &Status| {
+                status.source.as_ref().is_some_and(|source| !source.done)
+                    || status.links.iter().any(|link| link.queue_packets > 0)
+            };
+            // twice in a row: what was on its way has arrived then
+            quiet = if statuses.values().any(busy) { 0 } else { quiet + 1 };
+            if quiet >= 2 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        for process in self.nodes.values_mut() {
+            drop(process.child.stdin.take());
+        }
+        let deadline = Instant::now() + PATIENCE;
+        for (name, process) in &mut self.nodes {
+            while Instant::now() < deadline && matches!(process.child.try_wait(), Ok(None)) {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            if matches!(process.child.try_wait(), Ok(None)) {
+                warn!(node = %name, "it did not end, and is killed");
+                let _ = process.child.kill();
+                let _ = process.child.wait();
+            }
+        }
+    }
+}
+
+/// The first line that a process writes, if it comes in time.
+fn first_line(child: &mut Child, deadline: Instant) -> Option<String> {
+    let mut reader = BufReader::new(child.stdout.take()?);
+    let (said, line) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        if reader.read_line(&mut line).is_ok() {
+            let _ = said.send(line);
+        }
+        // whatever else it writes, it must not be held up
+        let _ = std::io::copy(&mut reader, &mut std::io::sink());
+    });
+    let line = line.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()?;
+    (!line.is_empty()).then_some(line)
+}
+
+/// Free ports of loopback, one a node.
+fn free_places(testbed: &Testbed) -> Result<Places, Failure> {
+    let mut sockets = Vec::new();
+    let mut places = Places::new();
+    for name in testbed.node.keys() {
+        let failed = |error| Failure::failed("127.0.0.1:0", error);
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
+        let port = socket.local_addr().map_err(failed)?.port();
+        places.insert(name.clone(), Address { ip: Ipv4Addr::LOCALHOST.octets(), port });
+        // all are held until the last is found, so that no two are the same
+        sockets.push(socket);
+    }
+    Ok(places)
+}
+
+/// A key for a link.
+fn new_key() -> Result<String, Failure> {
+    let mut bytes = [0; 32];
+    let source = "/dev/urandom";
+    let mut file = fs::File::open(source).map_err(|error| Failure::failed(source, error))?;
+    file.read_exact(&mut bytes).map_err(|error| Failure::failed(source, error))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
