@@ -499,6 +499,23 @@ def test_shards_merge_into_the_whole(whole, shards, overload, tidegate, tmp_path
     assert "8 of 8 runs are there already" in again.stderr
 
 
+def test_a_merge_replaces_nothing_but_a_merge_of_the_same_sweep(
+    shards, overload, tidegate, tmp_path
+):
+    import tidegate as package
+
+    for _ in range(2):
+        assert tidegate("merge", *shards, "--out", "m").returncode == 0
+    package.sweep(overload, {RATES: [7]}, seeds=1, settings=QUICK, out=tmp_path / "other")
+    package.compare(overload, gates=["none"], seeds=1, settings=QUICK, out=tmp_path / "compared")
+    for name in ("other", "compared"):
+        before = runs(tmp_path / name)
+        refused = tidegate("merge", *shards, "--out", name)
+        assert refused.returncode == 1
+        assert f"Will not replace {name}" in refused.stderr
+        assert runs(tmp_path / name) == before
+
+
 def test_gaps_and_overlaps_are_named(shards, tidegate, tmp_path):
     gap = tidegate("merge", shards[0], shards[2], "--out", "m")
     assert gap.returncode == 2

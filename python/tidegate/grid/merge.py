@@ -60,13 +60,26 @@ def merge(
             "Run the shards again that lack them, or merge what there is with --partial.",
         )
     done = into.of(subjects[0], {job: run.summary for job, run in runs.items()}, names)
-    with Store(out, over=True) as store:
+    with Store(out, over=True, replaces=_same_as(subjects[0])) as store:
         for (number, seed), run in runs.items():
             _copy(run, store, _place(subjects[0], (number, seed)))
         _finish(store, done, files(done), manifests[0])
         store.commit()
         done.folder = store.target
     return done
+
+
+def _same_as(subject: Subject) -> Callable[[dict[str, Any]], bool]:
+    """Return the test for a former merge of the same sweep, which may be replaced."""
+
+    def same(manifest: dict[str, Any]) -> bool:
+        try:
+            there = Subject.of(manifest)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return False
+        return there.command == subject.command and there.points == subject.points
+
+    return same
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

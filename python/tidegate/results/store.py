@@ -178,7 +178,8 @@ class Store:
             )
         if self.replaces is not None and not self.replaces(manifest):
             raise Occupied(
-                f"Will not replace {display(target)}: it holds another run.",
+                f"Will not replace {display(target)}: it holds"
+                f" {f'the runs of {many}' if many else 'another run'}.",
                 "Choose another folder with --out, or remove that one first.",
             )
 
