@@ -18,6 +18,7 @@ PAGE = ROOT / "docs" / "own-law.md"
 EXAMPLE = ROOT / "examples" / "own_law.py"
 FILES = ["crates/core/src/law/session.rs", "crates/model/src/law.rs"]
 FILES += ["crates/core/src/law/rate.rs", "crates/model/src/law/stamp.rs"]
+FILES += ["crates/core/src/law/queue.rs", "crates/core/src/law/queue.rs"]
 ROWS = ["completed_per_s", "completed_share", "fct_mean_s", "fct_admitted_mean_s"]
 ROWS += ["retransmitted_share"]
 
@@ -56,7 +57,7 @@ def with_the_lines_of_the_page(text: str, diff: str) -> str:
 
 
 def test_a_law_in_rust_takes_one_file_and_two_lines() -> None:
-    # One for sessions and one for rates, at once. Compiled beside what is compiled already, so
+    # One for sessions, one for rates and one for queues, at once. Compiled beside what is compiled already, so
     # that only the two crates are checked again.
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     copy = target / "own-law"
@@ -66,7 +67,7 @@ def test_a_law_in_rust_takes_one_file_and_two_lines() -> None:
     for name in ("Cargo.toml", "Cargo.lock"):
         shutil.copy(ROOT / name, copy / name)
     copied = [line.split()[1:] for line in "".join(blocks("sh")).splitlines() if "cp " in line]
-    assert [Path(source).suffix for source, _ in copied] == [".rs", ".rs"]
+    assert [Path(source).suffix for source, _ in copied] == [".rs", ".rs", ".rs"]
     for source, place in copied:
         assert not (copy / place).exists()
         shutil.copy(ROOT / source, copy / place)
