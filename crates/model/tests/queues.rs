@@ -104,7 +104,10 @@ fn a_queue_over_another_one_is_shown_as_it_is_written() {
 #[test]
 fn errors_show_the_setting_and_what_would_be_right() {
     let cases: &[(&str, &[&str])] = &[
-        ("law = \"re\"", &["`re`", "drop-tail, red, dual-queue, pushout, pie, codel, fq-codel"]),
+        (
+            "law = \"re\"",
+            &["`re`", "drop-tail, red, dual-queue, pushout, pie, codel, fq-codel, cake"],
+        ),
         (
             "law = \"dual-queue\", over = { law = \"red\", max_q = 1 }",
             &["unknown key `max_q`", "port.bottleneck.queue.over", "did you mean `max_p`"],
@@ -130,6 +133,9 @@ fn errors_show_the_setting_and_what_would_be_right() {
         ("law = \"drop-tail\", max_p = 1", &["unknown key `max_p`"]),
         ("law = \"red\", mint_th = 9", &["did you mean `min_th`"]),
         ("law = \"pie\", t_update = \"0s\"", &["queue.t_update", "10us to 10s"]),
+        ("law = \"cake\", queues = 1020", &["queue.queues", "no multiple of ways, which is 8"]),
+        ("law = \"cake\", isolation = \"host\"", &["queue.isolation", "triple-isolate"]),
+        ("law = \"cake\", bandwidth = \"1bit\"", &["queue.bandwidth", "1kbit to 1Tbit"]),
         ("law = \"red\", max_p = 2", &["port.bottleneck.queue.max_p", "to 1"]),
         ("law = \"red\", w = \"aut\"", &["queue.w", "\"aut\"", "a number, or \"auto\""]),
         (
@@ -152,5 +158,8 @@ fn the_schema_knows_every_discipline() {
     let laws = schema["$defs"]["Queue"]["oneOf"].as_array().unwrap();
     let names: Vec<&str> =
         laws.iter().map(|law| law["properties"]["law"]["const"].as_str().unwrap()).collect();
-    assert_eq!(names, ["drop-tail", "red", "dual-queue", "pushout", "pie", "codel", "fq-codel"]);
+    assert_eq!(
+        names,
+        ["drop-tail", "red", "dual-queue", "pushout", "pie", "codel", "fq-codel", "cake"]
+    );
 }

@@ -62,3 +62,105 @@ fn pie_with_ecn_marks_instead_of_dropping() {
     assert_eq!(bottleneck(&results, "drops_early"), 0.0);
     assert!((0.6..1.4).contains(&(delay_s(&results) / 0.015)), "{}", delay_s(&results));
 }
+
+/// One flow from a to c and eight from b to d, without end, over a link of
+/// 10 Mbit/s; all round trips are 44 ms.
+const HOSTS: &str = r#"
+    name = "hosts"
+    duration = "60s"
+    warmup = "20s"
+    [topology.links.a]
+    from = "a"
+    to = "r1"
+    rate = "100Mbit"
+    delay = "1ms"
+    [topology.links.b]
+    from = "b"
+    to = "r1"
+    rate = "100Mbit"
+    delay = "1ms"
+    [topology.links.middle]
+    from = "r1"
+    to = "r2"
+    rate = "10Mbit"
+    delay = "20ms"
+    buffer = "1000packets"
+    [topology.links.c]
+    from = "r2"
+    to = "c"
+    rate = "100Mbit"
+    delay = "1ms"
+    [topology.links.d]
+    from = "r2"
+    to = "d"
+    rate = "100Mbit"
+    delay = "1ms"
+    [port.middle]
+    queue = { law = "cake" }
+    [traffic.one]
+    from = "a"
+    to = "c"
+    arrivals = { at = ["0s"] }
+    size = "unlimited"
+    transport = { tcp = { profile = "rfc", mss = "1460B", window = 500 } }
+    [traffic.eight]
+    from = "b"
+    to = "d"
+    arrivals = { uniform = 8, within = "1s" }
+    size = "unlimited"
+    transport = { tcp = { profile = "rfc", mss = "1460B", window = 500 } }
+"#;
+
+/// CAKE, III-B: host isolation gives either host half of the link, by sources,
+/// by destinations or by both; by flows the one flow has a ninth. A Reno flow
+/// keeps its share in use where the data of a round trip (44 ms) may stand in
+/// its queue, so here 50 ms may.
+#[test]
+fn cake_shares_among_hosts() {
+    for (isolation, expected) in [
+        ("triple-isolate", 0.5),
+        ("dual-srchost", 0.5),
+        ("dual-dsthost", 0.5),
+        ("flows", 1.0 / 9.0),
+    ] {
+        let set = [
+            ("port.middle.queue.isolation", isolation),
+            ("port.middle.queue.target", "50ms"),
+            ("port.middle.queue.interval", "500ms"),
+        ];
+        let results = run(&load(HOSTS, &set), 1);
+        let one = total(&results, "c", "departed_bytes");
+        close(one / (one + total(&results, "d", "departed_bytes")), expected, 0.02);
+        assert!(total(&results, "middle", "utilisation") > 0.98);
+    }
+}
+
+/// A dual queue lies over either as over any law: data is shared by hosts, and
+/// its delay steered, beneath it.
+#[test]
+fn a_dual_queue_lies_over_cake_and_pie() {
+    let over = |law: &str| format!("{{ law = \"dual-queue\", over = {{ {law} }} }}");
+    let cake = over("law = \"cake\", target = \"50ms\", interval = \"500ms\"");
+    let results = run(&load(HOSTS, &[("port.middle.queue", &cake)]), 1);
+    let one = total(&results, "c", "departed_bytes");
+    close(one / (one + total(&results, "d", "departed_bytes")), 0.5, 0.02);
+    let results = run(&load(LONG, &[("port.bottleneck.queue", &over("law = \"pie\""))]), 1);
+    assert!((0.6..1.4).contains(&(delay_s(&results) / 0.015)), "{}", delay_s(&results));
+}
+
+/// CAKE, III-A: shaped to 8 of 10 Mbit/s the link is in use for 80 %, whatever
+/// waits; with an overhead of 100 B on packets of 1500 B for 75 %.
+#[test]
+fn cake_keeps_its_bandwidth() {
+    let rate = "{ udp = { rate = \"2Mbit\", packet = \"1500B\" } }";
+    for (overhead, expected) in [(0, 0.8), (100, 0.75)] {
+        let queue = format!("{{ law = \"cake\", bandwidth = \"8Mbit\", overhead = {overhead} }}");
+        let set = [
+            ("port.middle.queue", queue.as_str()),
+            ("traffic.one.transport", rate),
+            ("traffic.eight.transport", rate),
+        ];
+        let results = run(&load(HOSTS, &set), 1);
+        close(total(&results, "middle", "utilisation"), expected, 1e-4);
+    }
+}

@@ -7,20 +7,7 @@ use common::*;
 use proptest::prelude::*;
 use tidegate_core::law::Reason;
 use tidegate_core::units::Time;
-use tidegate_sim::{Column, Custom, Data, Progress, Results, Simulation};
-
-/// The rows of a table whose port has that name, as values of a column.
-fn at_port(table: &[Column], port: &str, name: &str) -> Vec<f64> {
-    let ports = table.iter().find(|column| column.name == "port").expect("there is a port");
-    let Data::Category { codes, names } = &ports.data else { panic!("ports have names") };
-    let code = names.iter().position(|name| name == port).expect("the port exists") as u32;
-    let values = column(table, name);
-    codes.iter().zip(values).filter(|(at, _)| **at == code).map(|(_, value)| value).collect()
-}
-
-fn total(results: &Results, port: &str, name: &str) -> f64 {
-    at_port(&results.port_totals, port, name).iter().sum()
-}
+use tidegate_sim::{Custom, Progress, Results, Simulation};
 
 /// features C1: one packet over 10 Mbit/s and 100 ms arrives after size x 8 / rate + delay.
 /// The SYN of 40 B: 32 us and 100 ms; and the close of a flow of one segment by hand.

@@ -7,6 +7,7 @@
 //! module and its line in `disciplines!`.
 
 mod average;
+pub mod cake;
 pub mod codel;
 pub mod drop_tail;
 pub mod dual_queue;
@@ -202,6 +203,8 @@ disciplines! {
     Codel(codel) = "codel";
     /// Flow queues in turn, each under controlled delay.
     FqCodel(fq_codel) = "fq-codel";
+    /// Common applications kept enhanced.
+    Cake(cake) = "cake";
 }
 
 impl QueueLaw {

@@ -67,6 +67,20 @@ pub fn flow(results: &Results, name: &str) -> f64 {
     column(&results.flows, name)[0]
 }
 
+/// The rows of a table whose port has that name, as values of a column.
+pub fn at_port(table: &[Column], port: &str, name: &str) -> Vec<f64> {
+    let ports = table.iter().find(|column| column.name == "port").expect("there is a port");
+    let Data::Category { codes, names } = &ports.data else { panic!("ports have names") };
+    let code = names.iter().position(|name| name == port).expect("the port exists") as u32;
+    let values = column(table, name);
+    codes.iter().zip(values).filter(|(at, _)| **at == code).map(|(_, value)| value).collect()
+}
+
+/// The sum of a port's values in the table of totals.
+pub fn total(results: &Results, port: &str, name: &str) -> f64 {
+    at_port(&results.port_totals, port, name).iter().sum()
+}
+
 pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }

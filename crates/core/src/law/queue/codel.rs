@@ -95,6 +95,11 @@ pub enum Fate {
     Drop,
 }
 
+/// When to drop next, after so many (RFC 8289, 5.6: `control_law`).
+pub(super) fn control_law(from: Time, interval: Time, count: u32) -> Time {
+    from + Time::from_secs_f64(interval.secs() / libm::sqrt(f64::from(count.max(1))))
+}
+
 /// How far `deque` has got when it looks at a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Step {
@@ -137,10 +142,9 @@ impl Control {
         now >= first_above
     }
 
-    /// When to drop next (RFC 8289, 5.6: `control_law`).
+    /// When to drop next.
     fn after(&self, from: Time, config: &Config) -> Time {
-        let gap = config.interval.secs() / libm::sqrt(f64::from(self.count.max(1)));
-        from + Time::from_secs_f64(gap)
+        control_law(from, config.interval, self.count)
     }
 
     /// What becomes of the packet whose turn it is (RFC 8289, 5.5: `deque`).

@@ -1,0 +1,260 @@
+//! CAKE, common applications kept enhanced (Hoiland-Jorgensen, Taht and Morton
+//! 2018, "Piece of CAKE"; where the paper gives no value, Linux' `sch_cake`).
+//!
+//! | symbol         | here         | unit  | source                                        |
+//! |----------------|--------------|-------|-----------------------------------------------|
+//! | bandwidth      | `bandwidth`  | bit/s | set by the user; unlimited without (III-A)    |
+//! | overhead, mpu, cells | `overhead`, `mpu`, `framing` | byte | of the link behind (III-A)    |
+//! | queues, ways   | `queues`, `ways` | 1 | 1024 in sets of 8 (III-B)                     |
+//! | isolation      | `isolation`  |       | triple-isolate (III-B)                        |
+//! | quantum        | `quantum`    | byte  | 1514, with a bandwidth 1/4096 s of it, 300 at least (Linux) |
+//! | target, interval | `target`, `interval` | s | 5 ms, 100 ms (Linux)                    |
+//!
+//! At each arrival:
+//! 1. Its flow, by a hash, finds a queue of its own if there is one free in its
+//!    set (`sets`), and its hosts theirs (`hosts`).
+//! 2. While it does not fit, the queue with the most bytes, the arrival among
+//!    them, loses its oldest packet.
+//! 3. A queue that was empty is sparse, and comes before the others (`rotation`).
+//!
+//! At each packet's turn:
+//! 1. Nothing goes before the shaper's clock (`shaper`).
+//! 2. The queue is that of the turn (`rotation`): a quantum for a lone flow, the
+//!    share of a quantum for one of several flows of a host (`hosts`).
+//! 3. COBALT looks at its oldest packet (`cobalt`), which is sent, marked or
+//!    dropped; the last one of a queue is never dropped.
+//! 4. What is sent is paid for in its adjusted length, by queue and shaper.
+//!
+//! Departures:
+//! - one tin: packets have no DSCP here, so there is no DiffServ (III-C).
+//! - no ACK filter (III-D), no ingress mode, no autorate, no NAT to look behind.
+//! - the buffer is the port's, in packets or bytes, not one of memory.
+//! - a flow's share of a quantum is exact, where Linux rounds it at random.
+//! - the first packet over the target always starts an interval; in Linux that
+//!   of a queue which was at rest for long may start the signals at once.
+//!
+//! Limits: without `bandwidth` neither target nor interval follows the link, as
+//! in Linux: set them where a packet takes milliseconds. A flow that comes with
+//! no more than a quantum, each time after its queue was empty, stays sparse
+//! and goes before the others, as in Linux: FQ-CoDel's rule against it is not CAKE's.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::law::settings::{Link, Refused, within, within_time};
+use crate::law::{Draw, Reason, Verdict};
+use crate::packet::{Flags, Packet};
+use crate::units::{Rate, Size, Time};
+
+use super::{Discipline, Found, Handle, Links, Next, Slot, Waiting};
+
+pub mod cobalt;
+mod hosts;
+pub mod rotation;
+pub mod sets;
+pub mod shaper;
+
+use cobalt::{Fate, Params};
+pub use hosts::Isolation;
+use rotation::Rotation;
+use shaper::{Framing, Shaper, Wire};
+
+/// A full packet, in bytes.
+const MTU: u64 = 1514;
+
+/// Parameters of CAKE.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
+#[schemars(rename = "Cake")]
+pub struct Config {
+    /// Rate that the shaper keeps to; without it there is no shaper; 1kbit/s to 1Tbit/s (CAKE, III-A).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<Rate>,
+    /// What each packet has more on the wire of the link behind, in bytes; default 0, -64 to 256 (CAKE, III-A).
+    pub overhead: i64,
+    /// Least length of a packet on the wire of the link behind; default 0B, 0B to 256B (Linux).
+    pub mpu: Size,
+    /// Cells or codewords of the link behind; default none (CAKE, III-A).
+    pub framing: Framing,
+    /// Among whom the link is shared: none, flows, dual-srchost, dual-dsthost, triple-isolate; default triple-isolate (CAKE, III-B).
+    pub isolation: Isolation,
+    /// Queues for flows, a multiple of ways; default 1024, 1 to 65536 (CAKE, III-B).
+    pub queues: u32,
+    /// Queues among which a flow finds a free one, 1: a plain hash; default 8, 1 to 1024 (CAKE, III-B).
+    pub ways: u32,
+    /// Delay that may stand in a queue; with a bandwidth at least the time of one and a half packets; default 5ms, 1us to 10s (Linux).
+    pub target: Time,
+    /// How long the delay may be above it, about the longest round-trip time; default 100ms, 1us to 100s (Linux).
+    pub interval: Time,
+    /// Whether a packet of an ECN-capable transport is marked instead of dropped by COBALT; default true (Linux).
+    pub ecn: bool,
+    /// Salt of the hash: another one, other collisions; default 0.
+    pub salt: u32,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            bandwidth: None,
+            overhead: 0,
+            mpu: Size::from_bytes(0),
+            framing: Framing::None,
+            isolation: Isolation::TripleIsolate,
+            queues: 1024,
+            ways: 8,
+            target: Time::from_ms(5),
+            interval: Time::from_ms(100),
+            ecn: true,
+            salt: 0,
+        }
+    }
+}
+
+impl Config {
+    /// Whether every value is in range, at any link.
+    ///
+    /// # Errors
+    /// The field that is not, and what would be right.
+    pub fn check(&self, _: Link) -> Result<(), Refused> {
+        let least = Time::from_ns(1_000);
+        within_time("target", self.target, least, Time::from_secs(10))?;
+        within_time("interval", self.interval, least, Time::from_secs(100))?;
+        within("overhead", self.overhead as f64, -64.0, 256.0)?;
+        within("queues", f64::from(self.queues), 1.0, 65_536.0)?;
+        within("ways", f64::from(self.ways), 1.0, 1024.0)?;
+        let refused = |field: &'static str, message: String| Err((field.into(), message));
+        if !self.queues.is_multiple_of(self.ways) {
+            let queues = self.queues;
+            let message = format!("{queues} is no multiple of ways, which is {}", self.ways);
+            return refused("queues", message);
+        }
+        if self.mpu.bytes() > 256 {
+            let message = format!("{} is out of range: write a size from 0B to 256B", self.mpu);
+            return refused("mpu", message);
+        }
+        match self.bandwidth {
+            Some(rate) if !(1_000..=1_000_000_000_000).contains(&rate.bps()) => {
+                let message = format!("{rate} is out of range: write a rate from 1kbit to 1Tbit");
+                refused("bandwidth", message)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Bytes that a lone flow sends in its turn.
+    pub fn quantum(&self) -> u64 {
+        self.bandwidth.map_or(MTU, |rate| (rate.bps() / 8 / 4096).clamp(300, MTU))
+    }
+}
+
+/// CAKE at one port.
+#[derive(Clone, Debug)]
+pub struct Cake {
+    shaper: Shaper,
+    wire: Wire,
+    params: Params,
+    ecn: bool,
+    rotation: Rotation,
+    links: Links,
+}
+
+impl Cake {
+    /// With parameters that have passed [`Config::check`].
+    pub fn new(config: &Config, _: Link) -> Cake {
+        let shaper = Shaper::new(config.bandwidth);
+        let (queues, ways) = (config.queues as usize, config.ways as usize);
+        let Config { isolation, salt, .. } = *config;
+        let wire =
+            Wire { overhead: config.overhead, mpu: config.mpu.bytes(), framing: config.framing };
+        Cake {
+            params: Params::new(config.target, config.interval, shaper.time_of(MTU)),
+            shaper,
+            wire,
+            ecn: config.ecn,
+            rotation: Rotation::new(isolation, queues, ways, config.quantum(), salt),
+            links: Links::default(),
+        }
+    }
+
+    /// The queue with the most bytes, the arrival at its own among them.
+    fn longest(&self, own: usize, arrival: u16) -> usize {
+        let bytes = |queue: usize| {
+            self.rotation.flows[queue].bytes + if queue == own { u64::from(arrival) } else { 0 }
+        };
+        // of equals the arrival's own
+        let longest = (0..self.rotation.flows.len()).max_by_key(|&queue| bytes(queue));
+        longest.filter(|&queue| bytes(queue) > bytes(own)).unwrap_or(own)
+    }
+
+    /// Makes room for an arrival at this queue; whether it can be taken.
+    fn make_room(&mut self, own: usize, size: u16, waiting: &mut Waiting, found: &Found) -> bool {
+        let mut left = found.queue;
+        while !found.room.fits(left, size) {
+            let queue = self.longest(own, size);
+            let flow = &mut self.rotation.flows[queue];
+            flow.cobalt.queue_full(found.now, &self.params);
+            let oldest = flow.packets.pop(&mut self.links);
+            let Some((handle, gone)) = oldest.and_then(|at| Some((at, *waiting.get(at)?))) else {
+                return false;
+            };
+            flow.bytes -= u64::from(gone.size);
+            left.subtract(&gone);
+            waiting.evict(handle);
+        }
+        true
+    }
+}
+
+impl Discipline for Cake {
+    fn arrive(
+        &mut self,
+        packet: &Packet,
+        waiting: &mut Waiting,
+        found: &Found,
+        _: &mut dyn Draw,
+    ) -> Verdict {
+        if waiting.packets() == 0 {
+            self.shaper.wake(found.now);
+        }
+        if found.fits {
+            return Verdict::Pass;
+        }
+        let own = self.rotation.queue_of(packet);
+        if self.make_room(own, packet.size, waiting, found) {
+            Verdict::Pass
+        } else {
+            Verdict::Drop(Reason::QueueFull)
+        }
+    }
+
+    fn taken(&mut self, handle: Handle, waiting: &mut Waiting) {
+        let Some(packet) = waiting.get(handle) else { return };
+        let queue = self.rotation.queue_of(packet);
+        let flow = &mut self.rotation.flows[queue];
+        flow.packets.push(handle, &mut self.links);
+        flow.bytes += u64::from(packet.size);
+        self.rotation.came(queue);
+    }
+
+    fn next(&mut self, waiting: &mut Waiting, slot: &Slot, draw: &mut dyn Draw) -> Next {
+        if let Some(later) = self.shaper.holds_until(slot.start) {
+            return Next::NotBefore(later);
+        }
+        let nothing = Next::NotBefore(slot.start);
+        let Some(queue) = self.rotation.turn(slot.start, &self.params) else { return nothing };
+        let flow = &mut self.rotation.flows[queue];
+        let Some(handle) = flow.packets.pop(&mut self.links) else { return nothing };
+        let Some(packet) = waiting.get(handle) else { return nothing };
+        let bears_mark = self.ecn && packet.flags.has(Flags::ECT);
+        let waited = slot.start - packet.at;
+        flow.bytes -= u64::from(packet.size);
+        let fate = flow.cobalt.judge(slot.start, waited, bears_mark, &self.params, draw);
+        if fate == Fate::Drop && !flow.packets.is_empty() {
+            return Next::Drop(handle, Reason::Early);
+        }
+        let length = self.wire.length(packet.size);
+        self.rotation.sent(queue, length);
+        self.shaper.sent(length);
+        if fate == Fate::Mark { Next::Mark(handle) } else { Next::Send(handle) }
+    }
+}

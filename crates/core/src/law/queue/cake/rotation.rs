@@ -1,0 +1,199 @@
+//! CAKE's queues and whose turn it is: DRR++ with a place for queues at rest
+//! (CAKE, III-B; the states are those of Linux' `sch_cake`).
+//!
+//! | state         | what it is                                          | where             |
+//! |---------------|-----------------------------------------------------|-------------------|
+//! | `Rest`        | it is empty and forgotten                           | nowhere           |
+//! | `Sparse`      | it came from rest and has not used its quantum up   | the new queues    |
+//! | `SparseWait`  | it used its quantum up, and was empty then          | the old queues    |
+//! | `Bulk`        | it used its quantum up, and had more to send        | the old queues    |
+//! | `Decaying`    | it is empty, and its COBALT not at rest yet         | the decaying ones |
+//!
+//! 1. A packet brings a queue at rest or decaying to the end of the new ones,
+//!    with a quantum of deficit; one that waited in vain counts as bulk now.
+//! 2. The first of the new queues is looked at or, without any, that of the old.
+//! 3. Whoever has no deficit left gets a quantum and goes behind the old ones.
+//! 4. An empty one decays, and leaves when its COBALT has come to rest.
+
+use std::collections::VecDeque;
+
+use super::cobalt::{Cobalt, Params};
+use super::hosts::{Hosts, Isolation, Pair};
+use super::sets::{Place, Sets};
+use crate::law::queue::Chain;
+use crate::packet::Packet;
+use crate::units::Time;
+
+/// A deficit is counted in 65536ths of a byte, so that shares of a quantum
+/// need no rounding.
+const FRACTION_BITS: u32 = 16;
+
+/// Where a queue stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum State {
+    /// It is empty and forgotten.
+    #[default]
+    Rest,
+    /// It has not used its first quantum up.
+    Sparse,
+    /// It had when it was empty, and counts as sparse yet.
+    SparseWait,
+    /// It always has something to send.
+    Bulk,
+    /// It is empty; its COBALT is not at rest.
+    Decaying,
+}
+
+/// One queue.
+#[derive(Clone, Debug, Default)]
+pub struct Flow {
+    /// What waits in it.
+    pub packets: Chain,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Its AQM.
+    pub cobalt: Cobalt,
+    state: State,
+    deficit: i64,
+    hosts: Pair,
+}
+
+/// All queues and their turns.
+#[derive(Clone, Debug)]
+pub struct Rotation {
+    /// The queues, by their places.
+    pub flows: Box<[Flow]>,
+    isolation: Isolation,
+    salt: u32,
+    sets: Sets,
+    hosts: Hosts,
+    /// Bytes that a lone flow sends in its turn.
+    quantum: u64,
+    new: VecDeque<u32>,
+    old: VecDeque<u32>,
+    decaying: VecDeque<u32>,
+}
+
+impl Rotation {
+    /// Of so many queues, a multiple of `ways`.
+    pub fn new(isolation: Isolation, queues: usize, ways: usize, quantum: u64, salt: u32) -> Self {
+        Rotation {
+            flows: vec![Flow::default(); queues].into(),
+            isolation,
+            salt,
+            sets: Sets::new(queues, ways),
+            hosts: Hosts::new(isolation, queues, ways),
+            quantum,
+            new: VecDeque::new(),
+            old: VecDeque::new(),
+            decaying: VecDeque::new(),
+        }
+    }
+
+    /// The queue of a packet, with its hosts as of now.
+    pub fn queue_of(&mut self, packet: &Packet) -> usize {
+        let tag = match self.isolation {
+            Isolation::None => 0,
+            _ => (packet.flow_hash(self.salt) >> 32) as u32,
+        };
+        let flows = &self.flows;
+        let place = self.sets.find(tag, |place| flows[place].state != State::Rest);
+        let (Place::Known(queue) | Place::Free(queue) | Place::Shared(queue)) = place;
+        if let Place::Known(_) = place {
+            return queue;
+        }
+        // a queue that is shared from now on counts for the hosts of the newcomer
+        let bulk = self.flows[queue].state == State::Bulk;
+        if bulk {
+            self.hosts.end(self.flows[queue].hosts);
+        }
+        let hosts = self.hosts.find(packet.src, packet.dst);
+        self.flows[queue].hosts = hosts;
+        if bulk {
+            self.hosts.begin(hosts);
+        }
+        queue
+    }
+
+    /// What a queue gets for its turn.
+    fn quantum(&self, queue: usize) -> i64 {
+        let load = u64::from(self.hosts.load(self.flows[queue].hosts));
+        ((self.quantum << FRACTION_BITS) / load).max(1).cast_signed()
+    }
+
+    /// A queue counts as another kind from now on.
+    fn becomes(&mut self, queue: usize, state: State) {
+        let hosts = self.flows[queue].hosts;
+        match (self.flows[queue].state, state) {
+            (State::Bulk, State::Bulk) => {}
+            (State::Bulk, _) => self.hosts.end(hosts),
+            (_, State::Bulk) => self.hosts.begin(hosts),
+            _ => {}
+        }
+        self.flows[queue].state = state;
+    }
+
+    /// A packet has come to a queue.
+    pub fn came(&mut self, queue: usize) {
+        match self.flows[queue].state {
+            State::Sparse | State::Bulk => {}
+            State::SparseWait => self.becomes(queue, State::Bulk),
+            State::Rest | State::Decaying => {
+                if self.flows[queue].state == State::Decaying {
+                    self.decaying.retain(|&other| other as usize != queue);
+                }
+                self.becomes(queue, State::Sparse);
+                self.flows[queue].deficit = self.quantum(queue);
+                self.new.push_back(queue as u32);
+            }
+        }
+    }
+
+    /// The queue whose turn it is: it has deficit, and something to send.
+    pub fn turn(&mut self, now: Time, params: &Params) -> Option<usize> {
+        // one of the decaying ones is looked at each time
+        if let Some(&queue) = self.decaying.front() {
+            self.decaying.pop_front();
+            self.empty(queue as usize, now, params);
+        }
+        loop {
+            let list = if self.new.is_empty() { &mut self.old } else { &mut self.new };
+            let queue = *list.front()? as usize;
+            if self.flows[queue].deficit <= 0 {
+                list.pop_front();
+                self.old.push_back(queue as u32);
+                if self.flows[queue].state == State::Sparse {
+                    let empty = self.flows[queue].packets.is_empty();
+                    self.becomes(queue, if empty { State::SparseWait } else { State::Bulk });
+                }
+                self.flows[queue].deficit += self.quantum(queue);
+            } else if self.flows[queue].packets.is_empty() {
+                list.pop_front();
+                self.empty(queue, now, params);
+            } else {
+                return Some(queue);
+            }
+        }
+    }
+
+    /// A queue that is on no list was found empty.
+    fn empty(&mut self, queue: usize, now: Time, params: &Params) {
+        self.flows[queue].cobalt.queue_empty(now, params);
+        if self.flows[queue].cobalt.rests(now) {
+            self.becomes(queue, State::Rest);
+        } else {
+            self.becomes(queue, State::Decaying);
+            self.decaying.push_back(queue as u32);
+        }
+    }
+
+    /// A queue has sent a packet of this adjusted length.
+    pub fn sent(&mut self, queue: usize, length: u64) {
+        self.flows[queue].deficit -= (length << FRACTION_BITS).cast_signed();
+    }
+
+    /// Where a queue stands.
+    pub fn state(&self, queue: usize) -> State {
+        self.flows[queue].state
+    }
+}
