@@ -19,6 +19,8 @@ EXAMPLE = ROOT / "examples" / "own_law.py"
 FILES = ["crates/core/src/law/session.rs", "crates/model/src/law.rs"]
 FILES += ["crates/core/src/law/rate.rs", "crates/model/src/law/stamp.rs"]
 FILES += ["crates/core/src/law/queue.rs", "crates/core/src/law/queue.rs"]
+CONTROL = ["crates/sim/src/transport/control.rs", "crates/sim/src/transport/control/any.rs"]
+CONTROL += ["crates/model/src/control.rs"]
 ROWS = ["completed_per_s", "completed_share", "fct_mean_s", "fct_admitted_mean_s"]
 ROWS += ["retransmitted_share"]
 
@@ -56,28 +58,32 @@ def with_the_lines_of_the_page(text: str, diff: str) -> str:
     return text.replace(old, "".join(line[1:] for line in lines))
 
 
-def test_a_law_in_rust_takes_one_file_and_two_lines() -> None:
-    # One for sessions, one for rates and one for queues, at once. Compiled beside what is compiled already, so
-    # that only the two crates are checked again.
+def test_the_control_on_the_page_is_that_of_the_example() -> None:
+    assert blocks("rust")[-1] == EXAMPLE.with_name("own_control.rs").read_text(encoding="utf-8")
+
+
+def test_in_rust_a_law_takes_one_file_and_two_lines_and_a_control_three() -> None:
+    # One each for sessions, rates and queues, and a sender's control, at once. Compiled beside
+    # what is compiled already, so that only the three crates are checked again.
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     copy = target / "own-law"
     shutil.rmtree(copy, ignore_errors=True)
-    for crate in ("core", "model"):
+    for crate in ("core", "model", "sim"):
         shutil.copytree(ROOT / "crates" / crate, copy / "crates" / crate)
     for name in ("Cargo.toml", "Cargo.lock"):
         shutil.copy(ROOT / name, copy / name)
-    copied = [line.split()[1:] for line in "".join(blocks("sh")).splitlines() if "cp " in line]
-    assert [Path(source).suffix for source, _ in copied] == [".rs", ".rs", ".rs"]
+    copied = [line.split()[1:] for line in "".join(blocks("sh")).splitlines() if line[:3] == "cp "]
+    assert [Path(source).suffix for source, _ in copied] == [".rs"] * 4
     for source, place in copied:
         assert not (copy / place).exists()
         shutil.copy(ROOT / source, copy / place)
     added = 0
-    for path, diff in zip(FILES, blocks("diff"), strict=True):
+    for path, diff in zip(FILES + CONTROL, blocks("diff"), strict=True):
         text = with_the_lines_of_the_page((copy / path).read_text(encoding="utf-8"), diff)
         (copy / path).write_text(text, encoding="utf-8")
         added += sum(line.startswith("+") and "///" not in line for line in diff.splitlines())
-    assert added == 2 * len(copied)
-    check = ["cargo", "check", "--quiet", "--offline", "-p", "tidegate-model"]
+    assert added == 2 + 2 + 2 + 3
+    check = ["cargo", "check", "--quiet", "--offline", "-p", "tidegate-sim"]
     environment = os.environ | {"CARGO_TARGET_DIR": str(target)}
     done = subprocess.run(
         check, cwd=copy, env=environment, check=False, capture_output=True, text=True

@@ -5,6 +5,9 @@
 //! and laws of the user's own can loop over it. The same scenario and seed
 //! give the same columns, bit for bit, on any machine.
 
+// examples that are copied into this crate name it as everyone else does
+extern crate self as tidegate_sim;
+
 mod capture;
 mod engine;
 mod network;
