@@ -33,11 +33,13 @@ pub enum Reason {
     LinkLoss,
     /// The queue held so much data that a connection was not to be opened.
     Connection,
+    /// Its origin is greedy, and a filter stands against it.
+    Filtered,
 }
 
 impl Reason {
     /// Every reason, in the order of its counter.
-    pub const ALL: [Reason; 7] = [
+    pub const ALL: [Reason; 8] = [
         Reason::QueueFull,
         Reason::Early,
         Reason::SessionRefused,
@@ -45,6 +47,7 @@ impl Reason {
         Reason::Custom,
         Reason::LinkLoss,
         Reason::Connection,
+        Reason::Filtered,
     ];
     /// How many reasons there are.
     pub const COUNT: usize = Self::ALL.len();
@@ -59,6 +62,7 @@ impl Reason {
             Reason::Custom => "custom",
             Reason::LinkLoss => "link_loss",
             Reason::Connection => "connection",
+            Reason::Filtered => "filtered",
         }
     }
 }
@@ -119,7 +123,8 @@ pub struct View<'a> {
     pub queue_bytes: u64,
     /// Fewest packets waiting at any moment since the last tick.
     pub min_queue_packets: u32,
-    /// Packets that came since the last tick, refused sessions not counted.
+    /// Packets that came to the queue since the last tick: neither refused
+    /// sessions nor what was filtered.
     pub queue_offered: u64,
     /// Packets that the queue lost since the last tick: neither refused sessions
     /// nor what the link loses behind it.

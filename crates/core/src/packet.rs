@@ -120,6 +120,13 @@ pub enum Ext {
         /// Number of the burst, for the receiver to hand back.
         burst: u32,
     },
+    /// A message for the node that the packet is addressed to.
+    Active {
+        /// Which of the node's services it asks for.
+        service: u16,
+        /// What it says to that.
+        words: [u32; 3],
+    },
     /// Sixteen bytes that a control of the user's own gives a meaning to.
     Custom([u32; 4]),
 }
@@ -147,6 +154,7 @@ impl Ext {
             Ext::Load { echo, .. } => u32::from(echo),
             Ext::Priority { burst, .. } => burst,
             Ext::Custom(_) => return self,
+            Ext::Active { .. } => return self,
             Ext::None | Ext::Sack(_) | Ext::SackWith { .. } => return Ext::Sack(blocks),
         };
         Ext::SackWith { word, blocks: [blocks[0], blocks[1], blocks[2]] }

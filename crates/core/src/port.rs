@@ -1,6 +1,6 @@
 //! One output port of one link: the way of a packet from arrival to delivery.
 //!
-//! A packet meets, in this order, the gate, the queue, the stamp and the link;
+//! A packet meets, in this order, the filter, the gate, the queue, the stamp and the link;
 //! every stage but the link is optional. Service is *pulled lazily*: whoever
 //! looks at the port first calls [`Port::advance`], which starts every
 //! transmission that was due by then. The state at the end of a transmission
@@ -14,6 +14,7 @@
 //! plain port, which has no stage, they lie in the same ring behind the others;
 //! at a port with stages in a slab, where a discipline knows them by handles.
 
+mod filter;
 mod queueing;
 mod ring;
 mod stage;
@@ -25,6 +26,7 @@ use crate::law::{Draw, Reason};
 use crate::packet::{Flags, Packet};
 use crate::units::{Pace, Rate, Time};
 
+pub use filter::{Act, FilterStage, Names};
 use queueing::{Origin, Staged};
 use ring::Ring;
 pub use stage::{Stage, Told};
@@ -224,9 +226,13 @@ impl<C: Default> Port<C> {
         self.queue().bytes
     }
 
-    /// The average queue that the discipline goes by, in packets; none: it keeps none.
+    /// The average queue that the discipline goes by, in packets, or else that
+    /// of the filter; none: neither keeps one.
     pub fn avg_queue_packets(&self, now: Time) -> Option<f64> {
-        self.staged.as_ref()?.stages.queue.average(self.idle(now), self.pace)
+        let stages = &self.staged.as_ref()?.stages;
+        let (idle, pace) = (self.idle(now), self.pace);
+        let filter = || stages.filter.as_ref().map(|filter| filter.average(idle, pace));
+        stages.queue.average(idle, pace).or_else(filter)
     }
 
     /// How long the link has been idle; none: it is sending. (What is held back

@@ -20,6 +20,7 @@ use tidegate_core::units::Time;
 
 use crate::Report;
 use crate::document::{Document, PortDoc};
+use crate::law::filter::FilterLaw;
 use crate::law::stamp::StampLaw;
 use crate::report::{Place, Problem, Text};
 use crate::scenario::{Gate, Port, Scenario};
@@ -127,8 +128,10 @@ fn rearrange(root: &mut Node) {
         if let Some(queue) = entry_mut(stages, "queue") {
             nest_queue(&mut queue.value);
         }
-        if let Some(stamp) = entry_mut(stages, "stamp") {
-            nest(&mut stamp.value, &[], &["law"]);
+        for stage in ["filter", "stamp"] {
+            if let Some(stage) = entry_mut(stages, stage) {
+                nest(&mut stage.value, &[], &["law"]);
+            }
         }
     }
 }
@@ -295,6 +298,10 @@ fn control(check: &mut Check<'_>, port: &mut Port, doc: &PortDoc) {
         refuse("queue", problem);
     }
     port.queue = (*doc.queue.law).clone();
+    port.filter = doc.filter.law.law();
+    if let Some(Err(problem)) = port.filter.as_ref().map(FilterLaw::check) {
+        refuse("filter", problem);
+    }
     port.stamp = doc.stamp.law.law();
     if let Some(Err(problem)) = port.stamp.as_ref().map(StampLaw::check) {
         refuse("stamp", problem);

@@ -120,6 +120,12 @@ pub const PORTS: &[Column] = &[
         U32,
         "connection packets (SYN, SYN+ACK) that a dual queue dropped because of the data that waits",
     ),
+    column(
+        "drops_filtered",
+        "packets",
+        U32,
+        "taken out by a filter against their origin; only where a port of the scenario has a filter",
+    ),
     column("marked", "packets", U32, "marked as having met congestion, instead of dropped"),
     column(
         "queue_packets",
@@ -157,13 +163,13 @@ pub const EVENTS: &[Column] = &[
         "set",
         "",
         F64,
-        "what it set: for a session law, sessions allowed per epoch, infinite: all; for a rate law, the rate in bit/s (xcp: the change of it that all flows should make; vcp: the code of the load); for pie, the share of packets to drop",
+        "what it set: for a session law, sessions allowed per epoch, infinite: all; for a rate law, the rate in bit/s (xcp: the change of it that all flows should make; vcp: the code of the load); for pie, the share of packets to drop; for a filter, the node whose packets it takes out, by its place in the network, from 0; empty: none",
     ),
     column(
         "from",
         "",
         F64,
-        "what it set it from: for a session law, (smoothed) completions per epoch, occupancy or loss rate; for a rate law, the number of flows (xcp: the control interval in seconds; vcp: the load); for pie, the queue's delay in seconds",
+        "what it set it from: for a session law, (smoothed) completions per epoch, occupancy or loss rate; for a rate law, the number of flows (xcp: the control interval in seconds; vcp: the load); for pie, the queue's delay in seconds; for a filter, the waiting packets of that node, or of all where none is greedy, or 0 where a neighbour asked",
     ),
     column("arrived", "sessions", U64, "opening packets that arrived in the epoch"),
     column("admitted", "sessions", U64, "of these, let through"),

@@ -17,6 +17,7 @@ use tidegate_core::units::{Frequency, Length, Rate, Time};
 pub(crate) use named::{Anything, Named};
 
 use crate::control::TransportDoc;
+use crate::law::filter::FilterDoc;
 use crate::law::stamp::StampDoc;
 use crate::law::{GateDoc, sorted};
 use crate::scenario::Direction;
@@ -169,6 +170,9 @@ fn ample() -> Length {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table, as in { gate = { law = \"close-probe\" } }")]
 pub(crate) struct PortDoc {
+    /// Filters against greedy flows, before the gate; default none.
+    #[serde(default, skip_serializing_if = "FilterDoc::is_none")]
+    pub filter: FilterDoc,
     /// Session control; default none.
     #[serde(default)]
     pub gate: GateDoc,

@@ -1,5 +1,6 @@
 //! The registry of session laws: every one has its arm and its line here.
 
+pub mod filter;
 pub mod stamp;
 
 use std::borrow::Cow;

@@ -11,6 +11,7 @@ use tidegate_core::units::{Length, Rate, Time};
 
 use crate::control::Control;
 use crate::law::GateLaw;
+use crate::law::filter::FilterLaw;
 use crate::law::stamp::StampLaw;
 use crate::profile::Tcp;
 use crate::route::Route;
@@ -74,6 +75,8 @@ pub struct Port {
     pub round_trip: Time,
     /// Whether this is a host's access link.
     pub access: bool,
+    /// Filters against greedy flows, if any.
+    pub filter: Option<FilterLaw>,
     /// Session control, if any.
     pub gate: Option<Gate>,
     /// Queueing discipline.

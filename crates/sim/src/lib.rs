@@ -14,7 +14,9 @@ mod network;
 mod probe;
 mod rows;
 mod run;
+mod services;
 pub mod transport;
 
 pub use probe::{Column, Data};
 pub use run::{BuildError, Custom, Factory, Progress, Results, Simulation};
+pub use services::Hop;

@@ -3,21 +3,25 @@
 //! It lives beside the flows, so that a borrowed flow can send.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
+use tidegate_core::law::greedy::{Key, Node};
 use tidegate_core::law::rate::RateLaw;
 use tidegate_core::law::session::{Admission, Admit, Counts, Knobs};
 use tidegate_core::law::{Draw, Interval};
-use tidegate_core::packet::{Flags, Packet};
-use tidegate_core::port::{Outcome, Port, Stage, Stages, Stamp};
+use tidegate_core::packet::{Ext, Flags, Packet};
+use tidegate_core::port::{FilterStage, Names, Outcome, Port, Stage, Stages, Stamp};
 use tidegate_core::units::{Pace, Time};
 use tidegate_model::draw::stream;
+use tidegate_model::law::filter::FilterLaw;
 use tidegate_model::route::{NO_PORT, PacketKind, Routes};
 use tidegate_model::scenario::{self, Loss, QueueLaw, Scenario};
 
 use crate::engine::{Entity, Events, Kind};
 use crate::run::BuildError;
+use crate::services::{Decided, Hop};
 
 /// The randomness that a port hands to its laws.
 pub(crate) struct PortDraw(Pcg64);
@@ -62,11 +66,15 @@ pub(crate) struct Network {
     pub(crate) ports: Vec<Port>,
     /// What lies at the far end of each port.
     exits: Vec<Exit>,
-    routes: Routes,
+    pub(crate) routes: Routes,
     /// Random loss, by the port's number.
     losses: BTreeMap<u32, Losses>,
     /// Node that each port belongs to, and the one at its far end.
-    ends: Vec<(u16, u16)>,
+    pub(crate) ends: Vec<(u16, u16)>,
+    /// What laws have decided outside of their intervals, since it was last taken.
+    pub(crate) decided: Vec<Decided>,
+    /// What nodes have answered that were asked for their queues.
+    pub(crate) traced: Vec<Hop>,
     /// Packets that crossed a link.
     pub(crate) hops: u64,
 }
@@ -85,9 +93,10 @@ impl Network {
     ) -> Result<Network, BuildError> {
         let specs = &scenario.network.ports;
         let mut ports = Vec::with_capacity(specs.len());
+        let near: Arc<[u16]> = specs.iter().map(|spec| spec.from).collect();
         for (number, spec) in (0..).zip(specs) {
             let port = Port::new(number, spec.rate, spec.delay, spec.limit(spec.rate));
-            ports.push(match stages(spec, laws, rate_laws)? {
+            ports.push(match stages(spec, &near, laws, rate_laws)? {
                 None => port,
                 Some(stages) => port.with_stages(stages, draw(seed, spec)),
             });
@@ -106,6 +115,8 @@ impl Network {
             routes,
             losses: losses.collect(),
             ends: specs.iter().map(|spec| (spec.from, spec.to)).collect(),
+            decided: Vec::new(),
+            traced: Vec::new(),
             hops: 0,
         };
         for number in 0..network.ports.len() as u32 {
@@ -261,7 +272,11 @@ impl Network {
         let outcome = if port.is_plain() {
             port.arrive_plain(packet, (), self.now)
         } else {
-            port.arrive(packet, (), self.now)
+            let outcome = port.arrive(packet, (), self.now);
+            if port.has_acted() {
+                self.act(number);
+            }
+            outcome
         };
         self.arm(number);
         if let Outcome::Rejected(..) = outcome {
@@ -300,7 +315,7 @@ impl Network {
 
     /// The node of a port sends a packet that it has made itself.
     #[cold]
-    fn answer(&mut self, number: u32, packet: &Packet) {
+    pub(crate) fn answer(&mut self, number: u32, packet: &Packet) {
         let now = self.now;
         if let Some(port) = self.ports.get_mut(number as usize) {
             port.arrive_own(packet, (), now);
@@ -321,13 +336,18 @@ fn no_such(law: &str) -> BuildError {
 /// The stages that a port's specification asks for.
 fn stages(
     spec: &scenario::Port,
+    near: &Arc<[u16]>,
     laws: &mut Laws<'_>,
     rate_laws: &mut RateLaws<'_>,
 ) -> Result<Option<Stages>, BuildError> {
-    if spec.gate.is_none() && spec.queue == QueueLaw::default() && spec.stamp.is_none() {
+    let plain = spec.queue == QueueLaw::default() && spec.stamp.is_none();
+    if plain && spec.gate.is_none() && spec.filter.is_none() {
         return Ok(None);
     }
     let mut stages = Stages::new();
+    stages.filter = spec.filter.as_ref().map(|FilterLaw::Lgc(config)| {
+        FilterStage::new(config.clone(), names(spec.from, near.clone()))
+    });
     stages.queue = spec.queue.build(spec.link());
     if let Some(law) = &spec.stamp {
         stages.stamp = Some(match law.build(spec.link()) {
@@ -345,6 +365,17 @@ fn stages(
         stages.gate = Some(Stage::new(Admit::new(rules), law));
     }
     Ok(Some(stages))
+}
+
+/// What filters of a node go by: which node a packet came from, by the port that
+/// it came through, and who sent it; `near` has the node that each port belongs to.
+fn names(own: u16, near: Arc<[u16]>) -> Names {
+    Box::new(move |packet| {
+        let node = |node: u16| Node(node.into());
+        let named = packet.src != own && !matches!(packet.ext, Ext::Active { .. });
+        let from = near.get(packet.prev_port as usize).filter(|_| named)?;
+        Some(Key { from: node(*from), origin: node(packet.src) })
+    })
 }
 
 fn exit(routes: &Routes, port: &scenario::Port) -> Exit {

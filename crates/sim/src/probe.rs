@@ -6,6 +6,7 @@ use tidegate_core::units::Time;
 use tidegate_model::scenario::Scenario;
 
 use crate::rows::{Row, UNLIMITED};
+use crate::services::Decided;
 
 /// One column of a result table.
 #[derive(Clone, PartialEq, Debug)]
@@ -139,6 +140,7 @@ const DROPS: [&str; Reason::COUNT] = [
     "drops_custom",
     "drops_link_loss",
     "drops_connection",
+    "drops_filtered",
 ];
 
 impl PortRow {
@@ -200,7 +202,11 @@ fn port_columns(rows: &[PortRow], scenario: &Scenario) -> Vec<Column> {
         columns.push(Column { name, data: Data::U32(values) });
     }
     columns.push(wide("departed_bytes", |row| row.departed_bytes));
+    let filters = scenario.network.ports.iter().any(|port| port.filter.is_some());
     for (place, name) in DROPS.into_iter().enumerate() {
+        if place == Reason::Filtered as usize && !filters {
+            continue;
+        }
         let values = rows.iter().map(|row| row.drops[place]).collect();
         columns.push(Column { name, data: Data::U32(values) });
     }
@@ -236,6 +242,7 @@ enum By {
     Gate,
     Stamp,
     Queue,
+    Filter,
 }
 
 fn event_columns(rows: &[EventRow], scenario: &Scenario) -> Vec<Column> {
@@ -248,7 +255,7 @@ fn event_columns(rows: &[EventRow], scenario: &Scenario) -> Vec<Column> {
         data: Data::U64(rows.iter().map(value).collect()),
     };
     // of each port the law of its gate, then that of its stamp; the laws of
-    // queues come behind them, where one has decided anything
+    // queues and of filters come behind them, where one has decided anything
     let ports = &scenario.network.ports;
     let mut laws: Vec<String> = Vec::new();
     for port in ports {
@@ -258,10 +265,19 @@ fn event_columns(rows: &[EventRow], scenario: &Scenario) -> Vec<Column> {
     if rows.iter().any(|row| row.by == By::Queue) {
         laws.extend(ports.iter().map(|port| port.queue.key().to_owned()));
     }
+    let filters = laws.len() as u32;
+    if rows.iter().any(|row| row.by == By::Filter) {
+        laws.extend(
+            ports
+                .iter()
+                .map(|port| port.filter.as_ref().map_or("", |filter| filter.name()).to_owned()),
+        );
+    }
     let law = |row: &EventRow| match row.by {
         By::Gate => row.port * 2,
         By::Stamp => row.port * 2 + 1,
         By::Queue => ports.len() as u32 * 2 + row.port,
+        By::Filter => filters + row.port,
     };
     let mut phases: Vec<String> = Vec::new();
     let codes = rows
@@ -343,6 +359,18 @@ impl Probe {
             Ticked::Stamp(decision) => (By::Stamp, none, decision),
         };
         self.events.push(EventRow { time, port, by, decision, counts });
+    }
+
+    /// The laws of filters have decided, in the order of time.
+    pub(crate) fn decided(&mut self, decided: &mut Vec<Decided>) {
+        let counts = session::Counts::default();
+        self.events.extend(decided.drain(..).map(|Decided { time, port, decision }| EventRow {
+            time,
+            port,
+            by: By::Filter,
+            decision,
+            counts,
+        }));
     }
 
     /// Columns of ports over time, of decisions, and of ports over the whole window.

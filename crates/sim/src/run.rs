@@ -16,6 +16,7 @@ use crate::engine::{Entity, Kind};
 use crate::network::{Laws, Network, RateLaws};
 use crate::probe::{Column, Probe, flow_columns};
 use crate::rows::{Row, UNLIMITED};
+use crate::services::{Hop, MESSAGES};
 use crate::transport::control::{Any, Control, Reno};
 use crate::transport::table::{FlowId, FlowTable, NewFlow, World};
 use crate::transport::udp::UdpTable;
@@ -242,6 +243,22 @@ impl Simulation {
         &self.net.ports
     }
 
+    /// Asks, from now on, every node that forwards from `from` to `to` (places in
+    /// the scenario's network) how long its queue is there.
+    ///
+    /// The questions and answers are packets: they take time, and may be lost.
+    pub fn trace(&mut self, from: u16, to: u16) {
+        let nodes = self.scenario.network.nodes.len();
+        if usize::from(from.max(to)) < nodes {
+            self.net.trace(from, to);
+        }
+    }
+
+    /// What was answered so far, in the order in which it came.
+    pub fn traced(&self) -> &[Hop] {
+        &self.net.traced
+    }
+
     /// Packets that have crossed a link so far.
     pub fn packet_hops(&self) -> u64 {
         self.net.hops
@@ -312,6 +329,7 @@ impl Simulation {
         match FlowId(packet.flow).table() {
             RENO => self.reno.deliver(packet, &mut world),
             UDP => self.udp.deliver(packet, &mut world),
+            MESSAGES => world.net.serve(packet),
             _ => self.other.deliver(packet, &mut world),
         }
     }
@@ -341,6 +359,7 @@ impl Simulation {
                 }
             }
             Kind::Tick => {
+                self.probe.decided(&mut self.net.decided);
                 if let Some(ticked) = self.net.ports[number as usize].tick(now)? {
                     self.probe.decision(now, number, ticked);
                 }
@@ -445,6 +464,7 @@ impl Simulation {
         // a million flows: their state must not lie beside the columns
         drop((self.reno, self.other, self.udp));
         let now = self.net.now;
+        self.probe.decided(&mut self.net.decided);
         let (ports, events, port_totals) =
             self.probe.finish(&mut self.net.ports, now, &self.scenario);
         Results {

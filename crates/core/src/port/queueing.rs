@@ -1,10 +1,12 @@
 //! The way of a packet through the optional stages of a port, and its service there.
 
+use crate::law::greedy::Key;
 use crate::law::queue::{Discipline, Found, Handle, Next, Slot, Sum, Waiting};
 use crate::law::{Draw, Fault, Moment, Reason, Verdict, View};
 use crate::packet::{Flags, Packet};
 use crate::units::Time;
 
+use super::filter::{Act, FilterStage};
 use super::stages::{Stages, Ticked};
 use super::{Outcome, Port};
 
@@ -22,6 +24,8 @@ pub(super) struct Staged<C> {
     resume: Time,
     /// Whether the discipline keeps back what waits.
     held: bool,
+    /// Whether the filter is to look at the queue when the arrival is dealt with.
+    congested: bool,
 }
 
 impl<C> Staged<C> {
@@ -61,9 +65,10 @@ impl<C: Default> Port<C> {
             stages.queue.taken(handle, &mut waiting);
         }
         self.backlog_bytes = 0;
-        let (resume, held) = (Time::ZERO, false);
+        let (resume, held, congested) = (Time::ZERO, false, false);
         let lost = Vec::new();
-        self.staged = Some(Box::new(Staged { stages, waiting, cargo, lost, draw, resume, held }));
+        self.staged =
+            Some(Box::new(Staged { stages, waiting, cargo, lost, draw, resume, held, congested }));
     }
 
     /// The port with control: the same steps, with a hook at each.
@@ -78,6 +83,11 @@ impl<C: Default> Port<C> {
         self.count_arrival(packet);
         let Some(mut staged) = self.staged.take() else { return Outcome::Taken };
         let outcome = self.pass_stages(&mut staged, packet, cargo, now, origin);
+        if std::mem::take(&mut staged.congested)
+            && let Some(filter) = &mut staged.stages.filter
+        {
+            filter.look(now, staged.waiting.all_packets());
+        }
         self.staged = Some(staged);
         self.ask_again(now);
         outcome
@@ -144,7 +154,8 @@ impl<C: Default> Port<C> {
         let idle = self.idle(now);
         let fits = idle.is_some() && queue.packets == 0 || room.fits(queue, packet.size);
         let found = Found { now, queue, fits, idle, pace: self.pace, room };
-        let Staged { stages, waiting, draw, .. } = staged;
+        let Staged { stages, waiting, draw, congested, .. } = staged;
+        *congested = stages.filter.as_mut().is_some_and(|filter| filter.offered(packet, &found));
         let verdict = stages.queue.arrive(packet, waiting, &found, &mut **draw);
         while let Some((handle, gone)) = staged.waiting.take_evicted() {
             self.lose_waiting(staged, handle, &gone, Reason::Evicted, now);
@@ -274,6 +285,28 @@ impl<C: Default> Port<C> {
         self.staged.as_mut().map_or_else(Vec::new, |staged| std::mem::take(&mut staged.lost))
     }
 
+    /// A neighbour asks this port to filter what comes from an origin. What the
+    /// port does about it is in [`Port::take_acts`]; without a filter it is nothing.
+    pub fn ask_to_filter(&mut self, key: Key, now: Time) {
+        let filter = self.staged.as_mut().and_then(|staged| staged.stages.filter.as_mut());
+        if let Some(filter) = filter {
+            filter.filter(key, 0, now);
+        }
+    }
+
+    /// Whether there is something for [`Port::take_acts`] to give.
+    #[inline]
+    pub fn has_acted(&self) -> bool {
+        let filter = self.staged.as_ref().and_then(|staged| staged.stages.filter.as_ref());
+        filter.is_some_and(FilterStage::has_acted)
+    }
+
+    /// What the filter has decided since the last call, and wants done elsewhere.
+    pub fn take_acts(&mut self) -> Vec<Act> {
+        let filter = self.staged.as_mut().and_then(|staged| staged.stages.filter.as_mut());
+        filter.map_or_else(Vec::new, FilterStage::take_acts)
+    }
+
     /// The next deadline of an interval law at this port.
     pub fn tick_at(&self) -> Time {
         self.staged.as_ref().map_or(Time::NEVER, |staged| staged.stages.tick_at())
@@ -309,16 +342,17 @@ impl<C: Default> Port<C> {
 
     /// What laws may see, with what was counted since the port was made.
     fn view<'a>(&self, waiting: &'a Waiting, now: Time) -> View<'a> {
-        let refused = self.tally.drops[Reason::SessionRefused as usize];
-        // what the link loses has left the queue
-        let elsewhere = refused + self.tally.drops[Reason::LinkLoss as usize];
+        let drops = |reason| self.tally.drops[reason as usize];
+        // what never came to the queue, and what had left it
+        let before = drops(Reason::SessionRefused) + drops(Reason::Filtered);
+        let elsewhere = before + drops(Reason::LinkLoss);
         let queue = waiting.all();
         View {
             rate: self.rate,
             queue_packets: queue.packets,
             queue_bytes: queue.bytes,
             min_queue_packets: queue.packets,
-            queue_offered: self.tally.arrived[0] + self.tally.arrived[1] - refused,
+            queue_offered: self.tally.arrived[0] + self.tally.arrived[1] - before,
             queue_drops: self.tally.drops.iter().sum::<u64>() - elsewhere,
             busy: Time::from_ps(self.busy_ps(now)),
             idle_since: (queue.packets == 0 && self.free_at <= now).then_some(self.free_at),

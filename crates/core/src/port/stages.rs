@@ -1,4 +1,4 @@
-//! The optional stages of a port: gate, discipline, stamp.
+//! The optional stages of a port: filter, gate, discipline, stamp.
 
 use crate::law::queue::{Discipline, Queue};
 use crate::law::session::{Admit, Counts};
@@ -6,6 +6,7 @@ use crate::law::{Decision, Draw, Fault, Moment, PerPacket, Reason, Verdict, View
 use crate::packet::Packet;
 use crate::units::Time;
 
+use super::filter::FilterStage;
 use super::queueing::Origin;
 use super::stage::{Clock, Stage, Told};
 use super::stamp::Stamp;
@@ -29,6 +30,8 @@ pub enum Ticked {
 /// The control of one port.
 #[derive(Default)]
 pub struct Stages {
+    /// Filters against greedy origins.
+    pub filter: Option<FilterStage>,
     /// Session control.
     pub gate: Option<Stage<Admit>>,
     /// Discipline of the queue.
@@ -49,7 +52,7 @@ impl Stages {
         Stages::default()
     }
 
-    /// The gate, then the user's own half; also whether the packet opened a session.
+    /// The filter, the gate, then the user's own half; also whether the packet opened a session.
     pub(super) fn arrive(
         &mut self,
         packet: &Packet,
@@ -58,6 +61,12 @@ impl Stages {
         origin: Origin,
     ) -> (Verdict, bool) {
         let mut admitted = false;
+        if let Some(filter) = &self.filter
+            && origin == Origin::Elsewhere
+            && filter.takes(packet, now)
+        {
+            return (Verdict::Drop(Reason::Filtered), false);
+        }
         if let Some(gate) = &mut self.gate
             && origin == Origin::Elsewhere
         {

@@ -87,6 +87,7 @@ impl Free {
             cost: link.cost,
             round_trip: link.delay,
             access: false,
+            filter: None,
             gate: None,
             queue: QueueLaw::default(),
             stamp: None,

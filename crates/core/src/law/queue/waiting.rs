@@ -279,6 +279,13 @@ impl Waiting {
         self.order.iter(&self.links).map(|handle| (handle, &self.packets[handle.index()]))
     }
 
+    /// All that wait: those in the order of arrival, then those set aside.
+    pub fn all_packets(&self) -> impl Iterator<Item = &Packet> {
+        let places = self.places.iter().zip(&self.packets);
+        let aside = places.filter(|((place, _), _)| *place == Place::Aside);
+        self.iter().map(|(_, packet)| packet).chain(aside.map(|(_, packet)| packet))
+    }
+
     /// A waiting packet; its `at` is the time of its arrival.
     #[inline]
     pub fn get(&self, handle: Handle) -> Option<&Packet> {

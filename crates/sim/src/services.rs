@@ -1,0 +1,149 @@
+//! Routers that can be addressed: what they do with the messages for them.
+//!
+//! A message is a packet like any other: it crosses links, waits in queues and
+//! may be lost. Its `ext` names a service and carries three words. Whoever
+//! receives it looks at nothing but that and at who sent it.
+//!
+//! | service | words                             | what the node does                              |
+//! |---------|-----------------------------------|-------------------------------------------------|
+//! | filter  | origin; end of the asker's filter | filters the origin at its ports to the asker    |
+//! | trace   | whom the way leads to             | answers with the queue of its port to there     |
+//! | traced  | that queue; when it was looked at | notes it, for [`Simulation::traced`]             |
+//!
+//! Only a neighbour can ask for a filter, of what goes to it. A node that does
+//! not filter ignores that it is asked; what it does not know, too.
+//!
+//! [`Simulation::traced`]: crate::Simulation::traced
+
+use tidegate_core::law::Decision;
+use tidegate_core::law::greedy::{Ask, Key, Node};
+use tidegate_core::packet::{Ext, Packet};
+use tidegate_core::port::Act;
+use tidegate_core::units::Time;
+use tidegate_model::route::PacketKind;
+
+use crate::network::Network;
+use crate::transport::table::FlowId;
+
+/// The number that stands in messages where packets of flows have their table.
+pub(crate) const MESSAGES: u32 = 6;
+/// Bytes of a message on the wire: the header of an active network, IPv4 and UDP.
+const SIZE: u16 = 76;
+/// Installs a filter.
+const FILTER: u16 = 1;
+/// Asks for the queue on the way to a node.
+const TRACE: u16 = 2;
+/// The answer to that.
+const TRACED: u16 = 3;
+
+/// What a node on a way has answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hop {
+    /// The node that asked.
+    pub asker: u16,
+    /// The node that answered.
+    pub node: u16,
+    /// Packets that waited there at the port of the way, the one in transmission not counted.
+    pub queue_packets: u32,
+    /// When it looked.
+    pub at: Time,
+    /// When its answer came.
+    pub answered: Time,
+}
+
+/// A law has decided outside of its interval.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Decided {
+    pub(crate) time: Time,
+    pub(crate) port: u32,
+    pub(crate) decision: Decision,
+}
+
+impl Network {
+    /// Notes what the filter of a port has decided, and carries what it asks for.
+    #[cold]
+    pub(crate) fn act(&mut self, port: u32) {
+        let node = self.ends[port as usize].0;
+        for Act { decision, ask } in self.ports[port as usize].take_acts() {
+            self.decided.push(Decided { time: self.now, port, decision });
+            if let Some(Ask::Filter { to, origin, until }) = ask {
+                let until = until.ps();
+                let words = [origin.0 as u32, (until >> 32) as u32, until as u32];
+                self.tell(node, to.0 as u16, FILTER, words);
+            }
+        }
+    }
+
+    /// Sends a message from one node to another.
+    fn tell(&mut self, src: u16, dst: u16, service: u16, words: [u32; 3]) {
+        let message = Packet {
+            sent: self.now,
+            flow: FlowId::new(MESSAGES, 0).0,
+            ext: Ext::Active { service, words },
+            src,
+            dst,
+            size: SIZE,
+            ..Packet::default()
+        };
+        if let Some(port) = self.routes.next(src, dst, PacketKind::of(message.flags)) {
+            self.answer(port, &message);
+        }
+    }
+
+    /// A message has reached the node that it is for.
+    #[cold]
+    pub(crate) fn serve(&mut self, message: &Packet) {
+        let (node, asker) = (message.dst, message.src);
+        let time = |high: u32, low: u32| Time::from_ps(u64::from(high) << 32 | u64::from(low));
+        match message.ext {
+            Ext::Active { service: FILTER, words: [origin, high, low] }
+                if self.now < time(high, low) =>
+            {
+                self.filter(node, asker, origin as u16);
+            }
+            Ext::Active { service: TRACE, words: [to, ..] } => self.look(node, asker, to as u16),
+            Ext::Active { service: TRACED, words: [queue_packets, high, low] } => {
+                let (at, answered) = (time(high, low), self.now);
+                self.traced.push(Hop { asker: node, node: asker, queue_packets, at, answered });
+            }
+            // what this node does not serve, or what has ended meanwhile
+            _ => {}
+        }
+    }
+
+    /// Asks every node that forwards on the way for its queue there.
+    pub(crate) fn trace(&mut self, from: u16, to: u16) {
+        let mut node = from;
+        for _ in 0..self.ends.len() {
+            let Some(port) = self.routes.next(node, to, None) else { break };
+            node = self.ends[port as usize].1;
+            if node == to {
+                break;
+            }
+            self.tell(from, node, TRACE, [to.into(), 0, 0]);
+        }
+    }
+
+    /// Answers with the queue on the way to a node.
+    fn look(&mut self, node: u16, asker: u16, to: u16) {
+        let Some(port) = self.routes.next(node, to, None) else { return };
+        let (now, port) = (self.now, &mut self.ports[port as usize]);
+        port.advance(now);
+        let (queue, now) = (port.queue_packets(), now.ps());
+        self.tell(node, asker, TRACED, [queue, (now >> 32) as u32, now as u32]);
+    }
+
+    /// A neighbour asks to filter what comes to it from `origin` (lgc, Appendix I, 3).
+    fn filter(&mut self, node: u16, asker: u16, origin: u16) {
+        // packets of the origin come over the link that leads back to it
+        let Some(back) = self.routes.next(node, origin, None) else { return };
+        let from = Node(self.ends[back as usize].1.into());
+        let key = Key { from, origin: Node(origin.into()) };
+        for port in 0..self.ports.len() as u32 {
+            if self.ends[port as usize] == (node, asker) {
+                self.ports[port as usize].ask_to_filter(key, self.now);
+                self.act(port);
+            }
+        }
+    }
+}
