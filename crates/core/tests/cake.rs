@@ -312,36 +312,48 @@ fn a_queue_goes_through_its_states() {
     let params = Params::new(Time::from_ms(5), Time::from_ms(100), Time::ZERO);
     let mut rotation = Rotation::new(Isolation::Flows, 64, 8, 1000, 0);
     let (mut waiting, mut links) = (Waiting::new(), Links::default());
-    let queue = rotation.queue_of(&packet(7, 1000));
-    let mut come = |rotation: &mut Rotation, links: &mut Links| {
-        let handle = waiting.push(&packet(7, 1000));
+    let mut come = |rotation: &mut Rotation, links: &mut Links, flow: u32| {
+        let queue = rotation.queue_of(&packet(flow, 1000));
+        let handle = waiting.push(&packet(flow, 1000));
         rotation.flows[queue].packets.push(handle, links);
         rotation.came(queue);
+        queue
     };
-    let send = |rotation: &mut Rotation, links: &mut Links, now| {
+    let send = |rotation: &mut Rotation, links: &mut Links, queue: usize, now| {
         assert_eq!(rotation.turn(now, &params), Some(queue));
         rotation.flows[queue].packets.pop(links).expect("one waits");
         rotation.flows[queue].cobalt.judge(now, Time::ZERO, false, &params, &mut Never);
         rotation.sent(queue, 1000);
     };
     let ms = Time::from_ms;
-    assert_eq!(rotation.state(queue), State::Rest);
-    come(&mut rotation, &mut links);
-    assert_eq!(rotation.state(queue), State::Sparse);
-    send(&mut rotation, &mut links, ms(1));
-    // empty and without deficit: it waits its turn, and then decays
+    let seven = rotation.queue_of(&packet(7, 1000));
+    assert_eq!(rotation.state(seven), State::Rest);
+    come(&mut rotation, &mut links, 7);
+    assert_eq!(rotation.state(seven), State::Sparse);
+    send(&mut rotation, &mut links, seven, ms(1));
+    // empty and without deficit: it waits for its turn, and then decays
     assert_eq!(rotation.turn(ms(2), &params), None);
-    assert_eq!(rotation.state(queue), State::Decaying);
-    come(&mut rotation, &mut links);
-    assert_eq!(rotation.state(queue), State::Sparse);
-    send(&mut rotation, &mut links, ms(3));
-    come(&mut rotation, &mut links);
-    send(&mut rotation, &mut links, ms(4));
-    assert_eq!(rotation.state(queue), State::Bulk, "it had more when its quantum was used up");
-    assert_eq!(rotation.turn(ms(103), &params), None);
-    assert_eq!(rotation.state(queue), State::Decaying);
+    assert_eq!(rotation.state(seven), State::Decaying);
+    come(&mut rotation, &mut links, 7);
+    assert_eq!(rotation.state(seven), State::Sparse);
+    send(&mut rotation, &mut links, seven, ms(3));
+    // while another has its turn it waits for its own; a packet by then makes it bulk
+    let eight = come(&mut rotation, &mut links, 8);
+    send(&mut rotation, &mut links, eight, ms(4));
+    assert_eq!(rotation.state(seven), State::SparseWait);
+    come(&mut rotation, &mut links, 7);
+    assert_eq!(rotation.state(seven), State::Bulk);
+    // and so does a packet that waits when the quantum is used up
+    come(&mut rotation, &mut links, 8);
+    send(&mut rotation, &mut links, seven, ms(5));
+    assert_eq!(rotation.state(eight), State::Bulk);
+    send(&mut rotation, &mut links, eight, ms(6));
     assert_eq!(rotation.turn(ms(104), &params), None);
-    assert_eq!(rotation.state(queue), State::Rest);
+    assert_eq!([rotation.state(seven), rotation.state(eight)], [State::Decaying; 2]);
+    for _ in 0..2 {
+        assert_eq!(rotation.turn(ms(106), &params), None);
+    }
+    assert_eq!([rotation.state(seven), rotation.state(eight)], [State::Rest; 2]);
 }
 
 /// When packets are dropped, of one every 10 ms that has waited so many.
@@ -399,11 +411,10 @@ fn cobalt_marks_what_bears_a_mark() {
 fn blue_follows_full_buffers_and_empty_queues() {
     let params = Params::new(Time::from_ms(5), Time::from_ms(100), Time::ZERO);
     let mut cobalt = Cobalt::default();
-    for ms in [1000, 1005, 1006, 1012] {
+    for (ms, counted) in [(1000, 1.0), (1005, 1.0), (1006, 2.0), (1012, 3.0)] {
         cobalt.queue_full(Time::from_ms(ms), &params);
+        assert_eq!(cobalt.p_drop(), counted / 256.0, "{ms}: 5 ms are not more than 5 ms");
     }
-    // all but that of 1005 ms are more than 5 ms after the last that counted
-    assert_eq!(cobalt.p_drop(), 3.0 / 256.0);
     let judge = |cobalt: &mut Cobalt, number| {
         cobalt.judge(Time::from_ms(1012), Time::ZERO, true, &params, &mut Always(number))
     };
@@ -487,6 +498,19 @@ fn a_full_buffer_takes_from_the_longest_queue() {
     }
     sent.sort_unstable();
     assert_eq!(sent, [1, 1, 1, 2, 2, 3]);
+}
+
+/// Of queues that would be equally long the arrival's own gives way.
+#[test]
+fn of_equals_the_own_queue_gives_way() {
+    let mut rig = Rig::new(&Config::default());
+    rig.room = Room { packets: 3, bytes: u64::MAX };
+    for flow in [1, 1, 2, 2] {
+        assert_eq!(rig.arrive(packet(flow, 1000)), Verdict::Pass);
+    }
+    while rig.waiting.take_evicted().is_some() {}
+    let flows: Vec<u32> = rig.waiting.iter().map(|(_, held)| held.flow).collect();
+    assert_eq!(flows, [1, 1, 2]);
 }
 
 /// Linux: a quantum is 1/4096 s at the shaper's rate, from 300 B to 1514 B.

@@ -37,6 +37,8 @@
 //! in Linux: set them where a packet takes milliseconds. A flow that comes with
 //! no more than a quantum, each time after its queue was empty, stays sparse
 //! and goes before the others, as in Linux: FQ-CoDel's rule against it is not CAKE's.
+//! Where a set is full a flow loses its place to the one that it shares it with;
+//! when a place is free again it goes there, and may overtake what it left behind.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
