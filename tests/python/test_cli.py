@@ -28,6 +28,8 @@ CANNOT_BE_USED = [
     (["compare", "small.toml", "--gate", "none", "--port", "attic"], 2, "attic"),
     (["compare", "small.toml", "--gate", "none", "--seeds", "0"], 2, "seeds"),
     (["compare", "small.toml", "--gate", "python:mine"], 2, "mine"),
+    (["compare", "small.toml", "--gate", "none", "--seeds", "9" * 20], 2, "seeds are more than"),
+    (["run", "small.toml", "--seed", "18446744073709551616"], 2, "18446744073709551615"),
 ]
 
 

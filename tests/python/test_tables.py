@@ -37,7 +37,10 @@ def rendered(table, width=120) -> str:
 
 def test_nobody_reads_completion_times_without_the_share_that_was_served(overload):
     comparison = tidegate.compare(overload, gates=["none", "fixed-rate:10"], seeds=2)
-    lines = rendered(comparison.table).splitlines()
+    # the differences have a table of their own below, with what was served above the times
+    upper, _, below = rendered(comparison.table).partition("More than none")
+    assert below.index("served [%]") < below.index("FCT of those served")
+    lines = upper.splitlines()
     never = next(number for number, line in enumerate(lines) if "never admitted" in line)
     times = [number for number, line in enumerate(lines) if "FCT" in line]
     assert len(times) == 2
@@ -118,3 +121,39 @@ def test_advice_where_no_control_wins_is_to_try_a_lower_rate(overload):
     assert "'a b.toml'" in line
     # the link can finish more than ten sessions a second: the gate only costs
     assert "--gate none,fixed-rate:" in line
+
+
+def test_differences_are_paired_by_seed(overload):
+    """Each seed has its own flows: differences on the same flows vary less than the means do."""
+    comparison = tidegate.compare(overload, gates=["none", "fixed-rate:10"], seeds=3)
+    (found,) = comparison.differences
+    assert found["settings"] == {"gate": "fixed-rate:10"}
+    none, fixed = comparison.rows[:3], comparison.rows[3:]
+    each = [
+        b["all"]["fct_mean_s"] - a["all"]["fct_mean_s"] for a, b in zip(none, fixed, strict=True)
+    ]
+    value = found["fct_mean_s"]
+    assert value["mean"] == pytest.approx(sum(each) / 3)
+    # Student's t of 0.975 with two degrees of freedom is 4.3027
+    deviation = (sum((one - sum(each) / 3) ** 2 for one in each) / 2) ** 0.5
+    assert value["high"] - value["mean"] == pytest.approx(4.3027 * deviation / 3**0.5, rel=1e-4)
+    text = rendered(comparison.table)
+    assert "More than none, on the same flows" in text
+    assert shown(value) in text
+
+
+def test_intervals_of_shares_stay_between_nothing_and_everything(overload):
+    comparison = tidegate.compare(overload, gates=["none", "gss-ga"], seeds=2)
+    for average in comparison.averages:
+        for name, value in average.items():
+            if name.endswith(("_share", "utilisation")) and value["low"] is not None:
+                assert 0.0 <= value["low"] <= value["mean"] <= value["high"] <= 1.0, name
+
+
+def test_a_gate_that_never_acts_is_named(overload):
+    """At a link that is never full, an admit rate above the arrivals changes nothing."""
+    gates = ["none", "fixed-rate:100000", "fixed-rate:5"]
+    comparison = tidegate.compare(overload, gates=gates, seeds=2, settings={"duration": "8s"})
+    (warning,) = advice.alike(comparison)
+    assert "All flows fared the same under none and fixed-rate:100000:" in warning
+    assert "syn-ack" in warning

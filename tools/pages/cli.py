@@ -32,7 +32,8 @@ def _command(name: str, command: Any) -> Iterator[str]:
     arguments = [_argument(each) for each in own if each.param_type_name == "argument"]
     yield f"`{' '.join([name, '[OPTIONS]', *arguments])}`"
     yield ""
-    yield from (command.help or "").strip().splitlines()
+    # a bracket is escaped for the terminal, where it would be markup
+    yield from (command.help or "").replace("\\[", "[").strip().splitlines()
     if own:
         yield from ("", "| | |", "|---|---|", *map(_row, own))
 

@@ -75,4 +75,6 @@ def compare(
     else:
         stdout().print(finished.table(done))
     say(f"Data, pictures (PNG, SVG) and summary: {place}")
+    for warning in hints.alike(done):
+        say(f"tidegate: {warning}")
     say(hints.after(done, str(file), asked.tables()))

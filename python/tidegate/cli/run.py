@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tidegate.results.simulate import Capture
     from tidegate.results.store import Store
 
+Seed = Annotated[int, typer.Option(min=0, max=(1 << 64) - 1, help="Seed of all random draws.")]
 Out = Annotated[
     Path | None,
     typer.Option(
@@ -28,7 +29,9 @@ Out = Annotated[
 
 def run(
     file: File,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 1,
+    seed: Annotated[
+        int, typer.Option(min=0, max=(1 << 64) - 1, help="Seed of all random draws.")
+    ] = 1,
     pcap: Annotated[
         str | None,
         typer.Option(metavar="PORT", help="Write what a port sends to PORT.pcap, for Wireshark."),

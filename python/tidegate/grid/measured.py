@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from tidegate.errors import UsageError
-from tidegate.results.statistics import aggregate, metric_names, metrics
+from tidegate.results.statistics import aggregate, metric_names, metrics, paired
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -86,6 +86,19 @@ class Measured:
         columns |= {name: [run.get(name) for run in runs] for name in names}
         columns["result_hash"] = [row["result_hash"] for row in self.rows]
         return pl.DataFrame(columns, strict=False, infer_schema_length=None)
+
+    @property
+    def differences(self) -> list[dict[str, Any]]:
+        """What every setting but the first has more than the first, seed by seed.
+
+        One dict per setting, its `settings` and then mean and 95 % interval of
+        the paired differences of every metric.
+        """
+        first, *others = [
+            [row for row in self.rows if row["settings"] == average["settings"]]
+            for average in self.averages
+        ]
+        return [{"settings": runs[0]["settings"], **paired(runs, first)} for runs in others]
 
     def document(self) -> dict[str, Any]:
         """Return the object that `--json` prints."""

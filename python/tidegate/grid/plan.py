@@ -28,6 +28,7 @@ Job: TypeAlias = tuple[int, int]
 """One run: the number of its point, and its seed."""
 
 SEEDS = 10
+MOST_SEEDS = 100_000
 
 
 @dataclass(frozen=True)
@@ -259,7 +260,11 @@ def _load(document: Document, cell: Cell, colour: bool) -> tuple[Point, _native.
 
 
 def _seeds(asked: int | Sequence[int]) -> tuple[int, ...]:
+    if isinstance(asked, int) and asked > MOST_SEEDS:
+        raise UsageError(f"{asked} seeds are more than {MOST_SEEDS}.", "Give --seeds 10.")
     numbers = tuple(range(1, asked + 1)) if isinstance(asked, int) else tuple(asked)
+    if any(not 0 <= number < 1 << 64 for number in numbers):
+        raise UsageError("A seed is a whole number from 0 to 2^64 - 1.", "Give --seeds 10.")
     if not numbers or len(set(numbers)) < len(numbers):
         raise UsageError("Seeds have to be one or more different numbers.", "Give --seeds 10.")
     return numbers

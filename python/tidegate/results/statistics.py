@@ -265,4 +265,39 @@ def metric_names(classes: Sequence[str], ports: Sequence[str]) -> list[str]:
 def aggregate(summaries: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float | None]]:
     """Return mean and interval over seeds of every metric."""
     each = [metrics(summary) for summary in summaries]
-    return {name: interval(one.get(name) for one in each) for name in each[0]}
+    return {
+        name: _within_a_whole(name, interval(one.get(name) for one in each)) for name in each[0]
+    }
+
+
+def _within_a_whole(name: str, found: dict[str, float | None]) -> dict[str, float | None]:
+    """Keep the interval of a share between nothing and everything, where alone it can lie."""
+    own = name.rpartition(".")[2]
+    if own not in ("utilisation", "jain") and not own.endswith("_share") and "share_le" not in own:
+        return found
+    low, high = found["low"], found["high"]
+    if low is None or high is None:
+        return found
+    return found | {"low": max(low, 0.0), "high": min(high, 1.0)}
+
+
+def paired(
+    these: Sequence[Mapping[str, Any]], those: Sequence[Mapping[str, Any]]
+) -> dict[str, dict[str, float | None]]:
+    """Return mean and interval of the differences of every metric, seed by seed.
+
+    Runs of one seed meet the same flows, so that what differs between seeds
+    falls out: the interval is far narrower than those of the two means.
+    """
+    other = {summary["seed"]: metrics(summary) for summary in those}
+    both = [
+        (metrics(summary), other[summary["seed"]]) for summary in these if summary["seed"] in other
+    ]
+    names = both[0][0] if both else {}
+    return {
+        name: interval(_difference(a.get(name), b.get(name)) for a, b in both) for name in names
+    }
+
+
+def _difference(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one - other

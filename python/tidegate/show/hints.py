@@ -21,6 +21,11 @@ OVERLOAD = 0.05
 """From this share of never admitted or unfinished sessions on, a link counts as overloaded."""
 
 
+FATE = ("completed", "gave_up", "fct_mean_s", "fct_p50_s", "fct_p95_s", "fct_p99_s")
+FATE += ("delivered_bytes", "retransmitted_packets", "timeouts")
+"""What became of the flows; when they count as admitted is another matter with a gate."""
+
+
 def after_run(scenario: _native.Scenario, file: str) -> str:
     """Return what to try after one run."""
     command = f"tidegate compare {shlex.quote(file)} --gate none,close-probe"
@@ -48,7 +53,8 @@ def after(comparison: Measured, file: str, tables: Mapping[str, Any]) -> str:
         rate = _round(_completed(best) * 0.8)
         if label == "none":
             change = f"--gate {shlex.quote(f'none,fixed-rate:{rate:g}')}"
-            why = "Try next a rate below what the link completes; no control here beats none:"
+            why = "Try next a rate below what the link completes; no control here completes more"
+            why += f" than none{_quicker(comparison)}:"
             return f"{why} tidegate compare {shlex.quote(file)} {change}"
         gates = f"none,{label}"
         load = f"traffic.{poisson[0]}.arrivals.poisson={rate:g}/s"
@@ -58,6 +64,35 @@ def after(comparison: Measured, file: str, tables: Mapping[str, Any]) -> str:
     seeds = max(2 * len(comparison.subject.seeds), 10)
     why = "Try next whether the differences hold with more seeds: the same command with"
     return f"{why} --seeds {seeds}"
+
+
+def _quicker(comparison: Measured) -> str:
+    """Return which control completes less and serves sooner than none, if one does."""
+    times = {next(iter(row["settings"].values())): row["fct_mean_s"] for row in comparison.averages}
+    none = times.pop("none", {"mean": None})["mean"]
+    known = {label: time["mean"] for label, time in times.items() if time["mean"] is not None}
+    if none is None or not known:
+        return ""
+    label = min(known, key=known.__getitem__)
+    if known[label] > 0.9 * none:
+        return ""
+    return f", though whoever {label} serves takes {known[label]:.3g} s in place of {none:.3g} s"
+
+
+def alike(comparison: Measured) -> list[str]:
+    """Warn of columns under which every flow fared the same: what they differ in never acted."""
+    by_fate: dict[str, list[str]] = {}
+    for row in comparison.averages:
+        runs = [each for each in comparison.rows if each["settings"] == row["settings"]]
+        fate = repr([[each["seed"], *(each["all"][name] for name in FATE)] for each in runs])
+        by_fate.setdefault(fate, []).append(" ".join(row["settings"].values()))
+    return [
+        f"All flows fared the same under {' and '.join(labels)}: what these differ in never acted."
+        " A gate acts on packets that open sessions and meet it at this port: with downloads that"
+        ' is the SYN+ACK (admit = "syn-ack").'
+        for labels in by_fate.values()
+        if len(labels) > 1
+    ]
 
 
 def _is_poisson(traffic: object) -> bool:

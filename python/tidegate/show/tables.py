@@ -316,7 +316,23 @@ def of_comparison(comparison: Measured) -> RenderableType:
     subject = comparison.subject
     title = _title(subject.name, len(subject.seeds), (subject.warmup_s, subject.duration_s))
     blocks = _blocks(subject.port, subject.classes)
-    return _side_by_side(title, list(comparison.curves), comparison.averages, blocks)
+    table = _side_by_side(title, list(comparison.curves), comparison.averages, blocks)
+    if len(subject.seeds) < 2 or len(comparison.averages) < 2:
+        return table
+    return Group(table, _differences(comparison))
+
+
+def _differences(comparison: Measured) -> Sheets:
+    """Return by how much each column differs from the first, flow for flow the same traffic."""
+    labels = list(comparison.curves)
+    rows = [row for row in _telling(comparison.subject.port) if "never" not in row.metric]
+    about = Column("", tuple(Text(row.title) for row in rows))
+    columns = [
+        Column(broken(label), tuple(Text(shown(found.get(row.metric), row.scale)) for row in rows))
+        for label, found in zip(labels[1:], comparison.differences, strict=True)
+    ]
+    title = f"More than {labels[0]}, on the same flows: mean ± 95 % interval of the differences"
+    return Sheets(title, (about,), tuple(columns), COLUMNS)
 
 
 def of_sweep(sweep: Measured) -> RenderableType:
