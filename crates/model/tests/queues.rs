@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use tidegate_core::law::queue::{Chosen, dual_queue, pushout, red};
+use tidegate_core::law::queue::{Chosen, cake, dual_queue, pie, pushout, red};
 use tidegate_core::law::settings;
+use tidegate_core::units::{Rate, Time};
 use tidegate_model::scenario::QueueLaw;
 use tidegate_model::{Report, Scenario, Setting, Source, load, schema, show};
 
@@ -75,6 +76,40 @@ fn a_push_out_queue_has_levels_and_an_order_of_service() {
     let wanted =
         pushout::Config { service: pushout::Service::Priority, ..pushout::Config::default() };
     assert_eq!(scenario.network.ports[0].queue, QueueLaw::PushOut(wanted));
+}
+
+/// Settings of PIE and CAKE as a document has them, and as it shows them: a
+/// bandwidth that is not set is not shown.
+#[test]
+fn pie_and_cake_have_settings_of_their_own() {
+    let pie_text =
+        text("law = \"pie\", qdelay_ref = \"20ms\", latency = \"departure-rate\", ecn = true");
+    let pie = pie::Config {
+        qdelay_ref: Time::from_ms(20),
+        latency: pie::Latency::DepartureRate,
+        ecn: true,
+        ..pie::Config::default()
+    };
+    let cake_text = text(
+        "law = \"cake\", bandwidth = \"8Mbit\", overhead = 28, framing = \"atm\", isolation = \"dual-srchost\"",
+    );
+    let cake = cake::Config {
+        bandwidth: Some(Rate::from_bps(8_000_000)),
+        overhead: 28,
+        framing: cake::shaper::Framing::Atm,
+        isolation: cake::Isolation::DualSrchost,
+        ..cake::Config::default()
+    };
+    let plain = (text("law = \"cake\""), QueueLaw::Cake(cake::Config::default()));
+    for (text, wanted) in [(pie_text, QueueLaw::Pie(pie)), (cake_text, QueueLaw::Cake(cake)), plain]
+    {
+        let scenario = loaded(&text, &[]).unwrap();
+        assert_eq!(scenario.network.ports[0].queue, wanted);
+        let source = Source { name: "test.toml", text: &text };
+        let shown = show(source, &[], &BTreeMap::new()).unwrap();
+        assert_eq!(shown.contains("bandwidth"), text.contains("bandwidth"), "{shown}");
+        assert_eq!(loaded(&shown, &[]).unwrap(), scenario);
+    }
 }
 
 #[test]
