@@ -20,6 +20,7 @@ use tidegate_core::units::Time;
 
 use crate::Report;
 use crate::document::{Document, PortDoc};
+use crate::law::GateLaw;
 use crate::law::filter::FilterLaw;
 use crate::law::stamp::StampLaw;
 use crate::report::{Place, Problem, Text};
@@ -298,17 +299,20 @@ fn control(check: &mut Check<'_>, port: &mut Port, doc: &PortDoc) {
         refuse("queue", problem);
     }
     port.queue = (*doc.queue.law).clone();
-    port.filter = doc.filter.law.law();
-    if let Some(Err(problem)) = port.filter.as_ref().map(FilterLaw::check) {
+    let law = doc.filter.law.clone();
+    if let Err(problem) = law.check() {
         refuse("filter", problem);
     }
-    port.stamp = doc.stamp.law.law();
-    if let Some(Err(problem)) = port.stamp.as_ref().map(StampLaw::check) {
+    port.filter = (law != FilterLaw::default()).then_some(law);
+    let law = doc.stamp.law.clone();
+    if let Err(problem) = law.check() {
         refuse("stamp", problem);
     }
-    let Some(law) = doc.gate.law.law() else {
+    port.stamp = (law != StampLaw::default()).then_some(law);
+    let law = doc.gate.law.clone();
+    if law == GateLaw::default() {
         return;
-    };
+    }
     if let Err(problem) = law.check() {
         refuse("gate", problem);
     }

@@ -11,38 +11,31 @@ use tidegate_core::law::Interval;
 use tidegate_core::law::registry::{Nothing, choice};
 use tidegate_core::law::session::{self, Counts, Knobs, Limiter, Opener, Refusal};
 use tidegate_core::law::settings::Refused;
+use tidegate_core::laws;
 
 /// Makes the enum of session laws from one line for each:
-/// `Arm(module, law) = "name in documents"`.
+/// `Arm(module) = "name in documents"`.
 macro_rules! session_laws {
     ($($(#[$doc:meta])* $arm:ident($module:ident) = $name:literal;)+) => {
-        /// A session law and its parameters.
-        #[derive(Clone, PartialEq, Debug)]
-        pub enum GateLaw {
-            $($(#[$doc])* $arm(session::$module::Config),)+
-            /// A law of the user's own, supplied by name when the simulation is built.
-            Custom {
-                /// The name that the caller knows it by.
-                name: String,
-                /// The limiter of its per-packet half.
-                limiter: Limiter,
-            },
+        laws! {
+            /// A session law and its settings.
+            #[serde(expecting = "a table, as in { law = \"close-probe\" }")]
+            pub enum GateLaw {
+                /// No control: everything passes.
+                None(Nothing) = "none",
+                $($(#[$doc])* $arm(session::$module::Config) = $name,)+
+                /// A law of the user's own, supplied by name when the simulation is built.
+                Custom(Python) = "python",
+            }
         }
 
         impl GateLaw {
-            /// The name in documents and results; of a custom law, its own.
-            pub fn name(&self) -> &str {
-                match self {
-                    $(GateLaw::$arm(_) => $name,)+
-                    GateLaw::Custom { name, .. } => name,
-                }
-            }
-
             /// The limiter of the law's per-packet half.
             pub fn limiter(&self) -> Limiter {
                 match self {
+                    GateLaw::None(_) => Limiter::default(),
                     $(GateLaw::$arm(config) => config.limiter(),)+
-                    GateLaw::Custom { limiter, .. } => *limiter,
+                    GateLaw::Custom(own) => own.limiter,
                 }
             }
 
@@ -50,59 +43,17 @@ macro_rules! session_laws {
             pub fn build(&self) -> Option<Box<dyn Interval<Knobs, Counts>>> {
                 match self {
                     $(GateLaw::$arm(config) => Some(Box::new(session::$module::$arm::new(config.clone()))),)+
-                    GateLaw::Custom { .. } => None,
+                    GateLaw::None(_) | GateLaw::Custom(_) => None,
                 }
             }
 
             /// The key that is out of range, if one is, and what would be right.
             pub(crate) fn check(&self) -> Result<(), Refused> {
                 match self {
+                    GateLaw::None(_) => Ok(()),
                     $(GateLaw::$arm(config) => config.check(),)+
-                    GateLaw::Custom { name, .. } if name.is_empty() => {
-                        Err(("name".into(), "a law needs a name: name the class or function".to_owned()))
-                    }
-                    GateLaw::Custom { .. } => Ok(()),
+                    GateLaw::Custom(own) => named(&own.name),
                 }
-            }
-        }
-
-        /// A session law as the (rearranged) document has it.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        #[serde(expecting = "a table, as in { law = \"close-probe\" }")]
-        pub(crate) enum LawDoc {
-            #[serde(rename = "none")]
-            None(Nothing),
-            $(#[serde(rename = $name)] $arm(session::$module::Config),)+
-            #[serde(rename = "python")]
-            Python(Python),
-        }
-
-        impl Default for LawDoc {
-            fn default() -> LawDoc {
-                LawDoc::None(Nothing {})
-            }
-        }
-
-        impl LawDoc {
-            /// The law, if there is one.
-            pub fn law(&self) -> Option<GateLaw> {
-                match self {
-                    LawDoc::None(_) => None,
-                    $(LawDoc::$arm(config) => Some(GateLaw::$arm(config.clone())),)+
-                    LawDoc::Python(python) => Some(GateLaw::Custom {
-                        name: python.name.clone(),
-                        limiter: python.limiter,
-                    }),
-                }
-            }
-
-            /// Name and settings of every law, for the schema.
-            fn schemas(generator: &mut SchemaGenerator) -> Vec<(&'static str, Schema)> {
-                vec![
-                    ("none", Nothing::json_schema(generator)),
-                    $(($name, session::$module::Config::json_schema(generator)),)+
-                    ("python", Python::json_schema(generator)),
-                ]
             }
         }
     };
@@ -121,10 +72,35 @@ session_laws! {
     LossRate(loss_rate) = "loss-rate";
 }
 
+impl Default for GateLaw {
+    fn default() -> GateLaw {
+        GateLaw::None(Nothing {})
+    }
+}
+
+impl GateLaw {
+    /// The name in documents and results; of a custom law, its own.
+    pub fn name(&self) -> &str {
+        match self {
+            GateLaw::Custom(own) => &own.name,
+            law => law.key(),
+        }
+    }
+}
+
+/// A law of the user's own has a name.
+fn named(name: &str) -> Result<(), Refused> {
+    if name.is_empty() {
+        let what = "a law needs a name: name the class or function";
+        return Err(("name".into(), what.to_owned()));
+    }
+    Ok(())
+}
+
 /// A law written in Python.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Python {
+pub struct Python {
     /// Name under which the law is handed to the run.
     pub name: String,
     /// How admissions are spread over an epoch; default counter.
@@ -140,7 +116,7 @@ pub(crate) struct Python {
 #[serde(deny_unknown_fields, expecting = "a table, as in { law = \"close-probe\" }")]
 pub(crate) struct GateDoc {
     /// The law and its settings.
-    pub law: LawDoc,
+    pub law: GateLaw,
     /// Which packet opens a session at this port.
     #[serde(default)]
     pub admit: Opener,
@@ -151,8 +127,8 @@ pub(crate) struct GateDoc {
 
 impl Serialize for GateDoc {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut table = flat(&self.law).map_err(ser::Error::custom)?;
-        if self.law != LawDoc::default() {
+        let mut table = toml::Table::try_from(&self.law).map_err(ser::Error::custom)?;
+        if self.law != GateLaw::default() {
             let admit = toml::Value::try_from(self.admit).map_err(ser::Error::custom)?;
             let refuse = toml::Value::try_from(self.refuse).map_err(ser::Error::custom)?;
             table.insert("admit".to_owned(), admit);
@@ -165,20 +141,6 @@ impl Serialize for GateDoc {
 /// What is written, with its keys in order.
 pub(crate) fn sorted<T: Serialize, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
     toml::Value::try_from(value).map_err(ser::Error::custom)?.serialize(to)
-}
-
-/// `{ name = { settings } }` as `{ law = name, settings }`.
-fn flat<T: Serialize>(choice: &T) -> Result<toml::Table, toml::ser::Error> {
-    let mut flat = toml::Table::new();
-    if let toml::Value::Table(choice) = toml::Value::try_from(choice)? {
-        for (name, settings) in choice {
-            flat.insert("law".to_owned(), toml::Value::String(name));
-            if let toml::Value::Table(settings) = settings {
-                flat.extend(settings);
-            }
-        }
-    }
-    Ok(flat)
 }
 
 impl JsonSchema for GateDoc {
@@ -196,7 +158,7 @@ impl JsonSchema for GateDoc {
             ),
             ("refuse", described::<Refusal>(generator, "How a session is refused; default drop.")),
         ];
-        choice(LawDoc::schemas(generator), &shared, "Session control.")
+        choice(GateLaw::schemas(generator), &shared, "Session control.")
     }
 }
 

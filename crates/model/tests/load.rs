@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tidegate_core::law::session::{Limiter, Opener, Refusal};
 use tidegate_core::units::{Rate, Size, Time};
-use tidegate_model::law::GateLaw;
+use tidegate_model::law::{GateLaw, Python};
 use tidegate_model::profile::{LostSyn, MaxRto, Profile, Recovery};
 use tidegate_model::scenario::{Arrivals, Course, Direction, FlowSize, Limit, Shape, Transport};
 use tidegate_model::{Report, Scenario, Setting, Source, files, load, schema, show, variants};
@@ -309,7 +309,7 @@ fn settings_replace_values_and_need_no_quotes_for_text() {
     assert_eq!(mean.points.iter().map(|p| p.1).collect::<Vec<_>>(), [2e4, 2e4, 4e4]);
     assert_eq!(scenario.network.ports[0].gate, None);
     let gate = scenario.network.ports[1].gate.clone().unwrap();
-    let mine = GateLaw::Custom { name: "mine".to_owned(), limiter: Limiter::TokenBucket };
+    let mine = GateLaw::Custom(Python { name: "mine".to_owned(), limiter: Limiter::TokenBucket });
     assert_eq!(gate.law, mine);
     assert!(gate.law.build().is_none(), "the caller supplies it");
 }

@@ -345,9 +345,9 @@ fn stages(
         return Ok(None);
     }
     let mut stages = Stages::new();
-    stages.filter = spec.filter.as_ref().map(|FilterLaw::Lgc(config)| {
-        FilterStage::new(config.clone(), names(spec.from, near.clone()))
-    });
+    if let Some(FilterLaw::Lgc(config)) = &spec.filter {
+        stages.filter = Some(FilterStage::new(config.clone(), names(spec.from, near.clone())));
+    }
     stages.queue = spec.queue.build(spec.link());
     if let Some(law) = &spec.stamp {
         stages.stamp = Some(match law.build(spec.link()) {

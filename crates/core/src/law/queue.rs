@@ -172,12 +172,22 @@ macro_rules! disciplines {
         crate::laws! {
             /// A discipline's name and settings.
             #[serde(expecting = "a table, as in { law = \"drop-tail\" }")]
-            pub enum QueueLaw, each_law {
+            pub enum QueueLaw {
                 $($(#[$doc])* $arm($module::Config) = $name,)+
             }
         }
 
         impl QueueLaw {
+            /// Whether every value is in range at this link.
+            ///
+            /// # Errors
+            /// The field that is not, and what would be right.
+            pub fn check(&self, link: Link) -> Result<(), Refused> {
+                match self {
+                    $(QueueLaw::$arm(config) => config.check(link),)+
+                }
+            }
+
             /// The discipline at this link, with settings that have passed [`QueueLaw::check`].
             pub fn build(&self, link: Link) -> Queue {
                 match self {
@@ -205,16 +215,6 @@ disciplines! {
     FqCodel(fq_codel) = "fq-codel";
     /// Common applications kept enhanced.
     Cake(cake) = "cake";
-}
-
-impl QueueLaw {
-    /// Whether every value is in range at this link.
-    ///
-    /// # Errors
-    /// The field that is not, and what would be right.
-    pub fn check(&self, link: Link) -> Result<(), Refused> {
-        each_law!(self, config => config.check(link))
-    }
 }
 
 impl Default for QueueLaw {

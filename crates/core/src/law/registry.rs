@@ -10,13 +10,12 @@ use schemars::{Schema, json_schema};
 use super::settings::{Link, Refused};
 
 /// Makes the enum of several laws' settings from one line for each,
-/// `Arm(settings) = "name in documents"`, and a macro that does the same for
-/// whichever it is: `each!(law, config => config.check())`.
+/// `Arm(settings) = "name in documents"`.
 #[macro_export]
 macro_rules! laws {
     (
         $(#[$meta:meta])*
-        pub enum $Laws:ident, $each:ident {
+        pub enum $Laws:ident {
             $($(#[$doc:meta])* $arm:ident($config:ty) = $name:literal,)+
         }
     ) => {
@@ -53,15 +52,6 @@ macro_rules! laws {
                     $($Laws::$arm(config) => Flat::$arm(config).serialize(to),)+
                 }
             }
-        }
-
-        /// Does the same with the settings of whichever law it is.
-        macro_rules! $each {
-            ($law:expr, $settings:ident => $call:expr) => {
-                match $law {
-                    $($Laws::$arm($settings) => $call,)+
-                }
-            };
         }
     };
 }

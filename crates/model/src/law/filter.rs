@@ -3,67 +3,34 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Serialize, Serializer, ser};
+use serde::{Deserialize, Serialize, Serializer};
 use tidegate_core::law::greedy::lgc;
+use tidegate_core::law::registry::{Nothing, choice};
 use tidegate_core::law::settings::Refused;
+use tidegate_core::laws;
 
-use super::{Nothing, choice, flat};
+use super::sorted;
 
 /// Makes the enum of such laws from one line for each: `Arm(module) = "name in documents"`.
 macro_rules! filter_laws {
     ($($(#[$doc:meta])* $arm:ident($module:ident) = $name:literal;)+) => {
-        /// A law against greedy flows, and its parameters.
-        #[derive(Clone, PartialEq, Debug)]
-        pub enum FilterLaw {
-            $($(#[$doc])* $arm($module::Config),)+
+        laws! {
+            /// A law against greedy flows and its settings.
+            #[serde(expecting = "a table, as in { law = \"lgc\" }")]
+            pub enum FilterLaw {
+                /// No filter.
+                None(Nothing) = "none",
+                $($(#[$doc])* $arm($module::Config) = $name,)+
+            }
         }
 
         impl FilterLaw {
-            /// The name in documents and results.
-            pub fn name(&self) -> &'static str {
-                match self {
-                    $(FilterLaw::$arm(_) => $name,)+
-                }
-            }
-
             /// The key that is out of range, if one is, and what would be right.
             pub(crate) fn check(&self) -> Result<(), Refused> {
                 match self {
+                    FilterLaw::None(_) => Ok(()),
                     $(FilterLaw::$arm(config) => config.check(),)+
                 }
-            }
-        }
-
-        /// Such a law as the (rearranged) document has it.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        #[serde(expecting = "a table, as in { law = \"lgc\" }")]
-        pub(crate) enum FilterLawDoc {
-            #[serde(rename = "none")]
-            None(Nothing),
-            $(#[serde(rename = $name)] $arm($module::Config),)+
-        }
-
-        impl Default for FilterLawDoc {
-            fn default() -> FilterLawDoc {
-                FilterLawDoc::None(Nothing {})
-            }
-        }
-
-        impl FilterLawDoc {
-            /// The law, if there is one.
-            pub fn law(&self) -> Option<FilterLaw> {
-                match self {
-                    FilterLawDoc::None(_) => None,
-                    $(FilterLawDoc::$arm(config) => Some(FilterLaw::$arm(config.clone())),)+
-                }
-            }
-
-            /// Name and settings of every law, for the schema.
-            fn schemas(generator: &mut SchemaGenerator) -> Vec<(&'static str, Schema)> {
-                vec![
-                    ("none", Nothing::json_schema(generator)),
-                    $(($name, $module::Config::json_schema(generator)),)+
-                ]
             }
         }
     };
@@ -74,24 +41,37 @@ filter_laws! {
     Lgc(lgc) = "lgc";
 }
 
+impl Default for FilterLaw {
+    fn default() -> FilterLaw {
+        FilterLaw::None(Nothing {})
+    }
+}
+
+impl FilterLaw {
+    /// The name in documents and results.
+    pub fn name(&self) -> &'static str {
+        self.key()
+    }
+}
+
 /// Filters of a port: `{ law = "lgc", max_th = 25 }`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table, as in { law = \"lgc\" }")]
 pub(crate) struct FilterDoc {
     /// The law and its settings.
-    pub law: FilterLawDoc,
+    pub law: FilterLaw,
 }
 
 impl FilterDoc {
     /// Whether the port filters nothing.
     pub fn is_none(&self) -> bool {
-        self.law.law().is_none()
+        self.law == FilterLaw::default()
     }
 }
 
 impl Serialize for FilterDoc {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        flat(&self.law).map_err(ser::Error::custom)?.serialize(to)
+        sorted(&self.law, to)
     }
 }
 
@@ -100,6 +80,6 @@ impl JsonSchema for FilterDoc {
         "Filter".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        choice(FilterLawDoc::schemas(generator), &[], "Filters against greedy flows.")
+        choice(FilterLaw::schemas(generator), &[], "Filters against greedy flows.")
     }
 }

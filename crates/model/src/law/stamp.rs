@@ -3,38 +3,31 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Serialize, Serializer, ser};
+use serde::{Deserialize, Serialize, Serializer};
 use tidegate_core::law::rate;
 use tidegate_core::law::registry::{Nothing, choice};
 use tidegate_core::law::settings::{Link, Refused};
-use tidegate_core::port;
+use tidegate_core::{laws, port};
 
-use super::flat;
+use super::{named, sorted};
 
 /// Makes the enum of rate laws from one line for each:
 /// `Arm(module) = "name in documents", Per-packet half(how to make it)`.
 macro_rules! rate_laws {
     ($($(#[$doc:meta])* $arm:ident($module:ident) = $name:literal, $stamp:ident($half:expr);)+) => {
-        /// A rate law and its parameters.
-        #[derive(Clone, PartialEq, Debug)]
-        pub enum StampLaw {
-            $($(#[$doc])* $arm(rate::$module::Config),)+
-            /// A law of the user's own, supplied by name when the simulation is built.
-            Custom {
-                /// The name that the caller knows it by.
-                name: String,
-            },
+        laws! {
+            /// A rate law and its settings.
+            #[serde(expecting = "a table, as in { law = \"qfcp\" }")]
+            pub enum StampLaw {
+                /// No stamp.
+                None(Nothing) = "none",
+                $($(#[$doc])* $arm(rate::$module::Config) = $name,)+
+                /// A law of the user's own, supplied by name when the simulation is built.
+                Custom(Python) = "python",
+            }
         }
 
         impl StampLaw {
-            /// The name in documents and results; of a custom law, its own.
-            pub fn name(&self) -> &str {
-                match self {
-                    $(StampLaw::$arm(_) => $name,)+
-                    StampLaw::Custom { name } => name,
-                }
-            }
-
             /// The stamp at this link; none for a custom law, whose interval half the caller supplies.
             pub fn build(&self, link: Link) -> Option<port::Stamp> {
                 match self {
@@ -42,58 +35,17 @@ macro_rules! rate_laws {
                         let law = Box::new(rate::$module::$arm::new(config, link));
                         Some(port::Stamp::$stamp(port::Stage::new($half, law)))
                     })+
-                    StampLaw::Custom { .. } => None,
+                    StampLaw::None(_) | StampLaw::Custom(_) => None,
                 }
             }
 
             /// The key that is out of range, if one is, and what would be right.
             pub(crate) fn check(&self) -> Result<(), Refused> {
                 match self {
+                    StampLaw::None(_) => Ok(()),
                     $(StampLaw::$arm(config) => config.check(),)+
-                    StampLaw::Custom { name } if name.is_empty() => {
-                        Err(("name".into(), "a law needs a name: name the class or function".to_owned()))
-                    }
-                    StampLaw::Custom { .. } => Ok(()),
+                    StampLaw::Custom(own) => named(&own.name),
                 }
-            }
-        }
-
-        /// A rate law as the (rearranged) document has it.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        #[serde(expecting = "a table, as in { law = \"qfcp\" }")]
-        pub(crate) enum StampLawDoc {
-            #[serde(rename = "none")]
-            None(Nothing),
-            $(#[serde(rename = $name)] $arm(rate::$module::Config),)+
-            #[serde(rename = "python")]
-            Python(Python),
-        }
-
-        impl Default for StampLawDoc {
-            fn default() -> StampLawDoc {
-                StampLawDoc::None(Nothing {})
-            }
-        }
-
-        impl StampLawDoc {
-            /// The law, if there is one.
-            pub fn law(&self) -> Option<StampLaw> {
-                match self {
-                    StampLawDoc::None(_) => None,
-                    $(StampLawDoc::$arm(config) => Some(StampLaw::$arm(config.clone())),)+
-                    StampLawDoc::Python(python) => {
-                        Some(StampLaw::Custom { name: python.name.clone() })
-                    }
-                }
-            }
-
-            /// Name and settings of every law, for the schema.
-            fn schemas(generator: &mut SchemaGenerator) -> Vec<(&'static str, Schema)> {
-                vec![
-                    ("none", Nothing::json_schema(generator)),
-                    $(($name, rate::$module::Config::json_schema(generator)),)+
-                    ("python", Python::json_schema(generator)),
-                ]
             }
         }
     };
@@ -110,10 +62,26 @@ rate_laws! {
     Vcp(vcp) = "vcp", Load(rate::vcp::Load);
 }
 
+impl Default for StampLaw {
+    fn default() -> StampLaw {
+        StampLaw::None(Nothing {})
+    }
+}
+
+impl StampLaw {
+    /// The name in documents and results; of a custom law, its own.
+    pub fn name(&self) -> &str {
+        match self {
+            StampLaw::Custom(own) => &own.name,
+            law => law.key(),
+        }
+    }
+}
+
 /// The per-packet halves that a law of the user's own can stand over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum HalfDoc {
+pub enum HalfDoc {
     /// No flow gets more than the one rate that the law sets, as with qfcp and rcp.
     #[default]
     Grant,
@@ -123,7 +91,7 @@ pub(crate) enum HalfDoc {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "PythonRate")]
-pub(crate) struct Python {
+pub struct Python {
     /// Name under which the law is handed to the run.
     pub name: String,
     /// The per-packet half that it steers; default grant.
@@ -136,12 +104,12 @@ pub(crate) struct Python {
 #[serde(deny_unknown_fields, expecting = "a table, as in { law = \"qfcp\" }")]
 pub(crate) struct StampDoc {
     /// The law and its settings.
-    pub law: StampLawDoc,
+    pub law: StampLaw,
 }
 
 impl Serialize for StampDoc {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        flat(&self.law).map_err(ser::Error::custom)?.serialize(to)
+        sorted(&self.law, to)
     }
 }
 
@@ -150,6 +118,6 @@ impl JsonSchema for StampDoc {
         "Stamp".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        choice(StampLawDoc::schemas(generator), &[], "Explicit rates.")
+        choice(StampLaw::schemas(generator), &[], "Explicit rates.")
     }
 }
