@@ -343,3 +343,38 @@ fn the_mean_window_is_that_of_the_response_function() {
         assert_eq!(flow(&results, "timeouts"), 0.0, "{control} {p}");
     }
 }
+
+/// Whatever is lost, data, acknowledgements or both, everything arrives in the end and no
+/// count contradicts another: the books of a sender are kept by additions and subtractions
+/// that must never fall below zero.
+#[test]
+fn heavy_losses_both_ways_are_survived() {
+    for control in ["reno", "cubic", "bbr"] {
+        for repair in [
+            "sack = false",
+            "prr = true, rack = false, tlp = false",
+            "prr = false, rack = true, tlp = false",
+            "prr = false, rack = false, tlp = true",
+            "prr = true, rack = true, tlp = true",
+            "prr = true, rack = false, tlp = true, ecn = true, window = 12",
+        ] {
+            for (data, ack, seed) in [(0.02, 0.0, 1), (0.1, 0.1, 2), (0.3, 0.05, 3), (0.05, 0.2, 4)]
+            {
+                let text = format!(
+                    "{FAST}\n[traffic.some]\narrivals = {{ uniform = 6, within = \"1s\" }}\nsize = \"200kB\"\n\
+                     transport = {{ tcp = {{ profile = \"linux\", control = \"{control}\", {repair} }} }}"
+                );
+                let loss = format!("{{ data = {data}, ack = {ack} }}");
+                let settings =
+                    [("topology.dumbbell.bottleneck.loss", loss.as_str()), ("duration", "2000s")];
+                let results = run(&load(&text, &settings), seed);
+                let case = format!("{control} {repair} {data} {ack}");
+                let delivered = column(&results.flows, "delivered_bytes");
+                let gave_up = column(&results.flows, "gave_up_s");
+                for (bytes, gave_up) in delivered.iter().zip(gave_up) {
+                    assert!(*bytes == 200_000.0 || !gave_up.is_nan(), "{case}: {bytes}");
+                }
+            }
+        }
+    }
+}
