@@ -206,7 +206,9 @@ def test_results_are_handed_out_once_and_only_when_the_run_is_over(overload):
 def test_tables_have_the_columns_that_are_documented(overload):
     from tidegate import _native
 
-    tables = tidegate.run(overload).outcome.tables
+    # what a filter takes out has a column where there is a filter
+    filtered = tidegate.run(overload, settings={"port.bottleneck.filter": '{ law = "lgc" }'})
+    tables = filtered.outcome.tables
     documented = _native.columns()
     assert set(documented) == {"flows", "ports", "events", "port_totals"}
     for name, columns in documented.items():
@@ -215,3 +217,5 @@ def test_tables_have_the_columns_that_are_documented(overload):
             for column, values in tables[name].items()
         ]
         assert kinds == [(column, kind) for column, _, kind, _ in columns], name
+    plain = tidegate.run(overload).outcome.tables["ports"]
+    assert set(tables["ports"]) - set(plain) == {"drops_filtered"}

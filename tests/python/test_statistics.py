@@ -157,7 +157,7 @@ def test_port_statistics_name_their_drops():
     }
     first, second = results.port_statistics(totals)
     assert (first["name"], second["name"]) == ("a", "b")
-    assert first["drops"] == {"queue_full": 3, "session_refused": 4}
+    assert first["drops"] == {"queue_full": 3, "session_refused": 4, "filtered": 0}
     assert first["departed"] == 103
     assert first["marked"] == 2
     assert first["syn_dropped"] == 5

@@ -190,6 +190,7 @@ def port_statistics(totals: Mapping[str, Any]) -> list[dict[str, Any]]:
         port["utilisation"] = float(totals["utilisation"][row])
         port["queue_mean_packets"] = float(totals["queue_mean_packets"][row])
         port["drops"] = {name.removeprefix("drops_"): int(totals[name][row]) for name in reasons}
+        port["drops"].setdefault("filtered", 0)  # its column is there only with a filter
         ports.append(port)
     return ports
 
