@@ -21,8 +21,10 @@ OVERLOAD = 0.05
 """From this share of never admitted or unfinished sessions on, a link counts as overloaded."""
 
 
-FATE = ("completed", "gave_up", "fct_mean_s", "fct_p50_s", "fct_p95_s", "fct_p99_s")
-FATE += ("delivered_bytes", "retransmitted_packets", "timeouts")
+FATE = (
+    *("completed", "gave_up", "fct_mean_s", "fct_p50_s", "fct_p95_s", "fct_p99_s"),
+    *("delivered_bytes", "retransmitted_packets", "timeouts"),
+)
 """What became of the flows; when they count as admitted is another matter with a gate."""
 
 
