@@ -1,15 +1,16 @@
 //! What a packet costs at a port alone: it arrives, and one leaves.
 //!
-//! `cargo bench -p tidegate-core` prints the time per packet: of a drop-tail
-//! port and of a push-out port, with 10,000 packets waiting at either; in
-//! balance, and with twice as much coming as leaves.
+//! `cargo bench -p tidegate-core` prints the time per packet: of a plain port
+//! and of one with each discipline, with 10,000 packets waiting; in balance, and
+//! with twice as much coming as leaves.
 
 use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use tidegate_core::law::Draw;
-use tidegate_core::law::queue::Queue;
-use tidegate_core::law::queue::pushout::{Config, PushOut, Service};
+use tidegate_core::law::queue::{
+    QueueLaw, cake, codel, drop_tail, dual_queue, fq_codel, pie, pushout, red,
+};
 use tidegate_core::law::settings::Link;
 use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::port::{Limit, Port, Stages};
@@ -33,17 +34,38 @@ fn plain() -> Port {
     Port::new(0, LINK.rate, LINK.delay, Limit::Packets(WAITING))
 }
 
-fn push_out(service: Service) -> Port {
+/// A port with this discipline.
+fn under(law: &QueueLaw) -> Port {
     let mut stages = Stages::new();
-    let config = Config { service, ..Config::default() };
-    stages.queue = Queue::PushOut(PushOut::new(&config, LINK));
-    plain().with_stages(stages, Box::new(NoDraw))
+    stages.queue = law.build(LINK);
+    let mut port = plain().with_stages(stages, Box::new(NoDraw));
+    port.start(Time::ZERO).expect("built-in laws start");
+    port
+}
+
+/// Every discipline, by its name.
+fn laws() -> Vec<(String, QueueLaw)> {
+    let priority = pushout::Config { service: pushout::Service::Priority, ..Default::default() };
+    let laws = [
+        QueueLaw::DropTail(drop_tail::Config {}),
+        QueueLaw::Red(red::Config::default()),
+        QueueLaw::DualQueue(dual_queue::Config::default()),
+        QueueLaw::PushOut(pushout::Config::default()),
+        QueueLaw::Pie(pie::Config::default()),
+        QueueLaw::Codel(codel::Config::default()),
+        QueueLaw::FqCodel(fq_codel::Config::default()),
+        QueueLaw::Cake(cake::Config::default()),
+    ];
+    let mut named: Vec<_> = laws.into_iter().map(|law| (law.key().to_owned(), law)).collect();
+    named.push(("pushout, priority service".to_owned(), QueueLaw::PushOut(priority)));
+    named
 }
 
 /// Bursts whose levels rise, 200 of them mixed: 100 kB files in packets of 500 B.
 fn packet(number: u32) -> Packet {
     let level = (number / 200).wrapping_mul(61) % 200;
     Packet {
+        flow: number % 50,
         size: 500,
         flags: Flags::DATA,
         ext: Ext::Priority { level: (number % 7 + level) % 200, burst: 0 },
@@ -64,6 +86,9 @@ fn run(port: &mut Port, gap_ns: u64) -> u64 {
     let mut delivered = 0;
     for number in 1..=PACKETS {
         let now = Time::from_ns(u64::from(number) * gap_ns);
+        while port.tick_at() <= now {
+            port.tick(port.tick_at()).expect("built-in laws never fail");
+        }
         while port.next_event() <= now {
             delivered += u64::from(port.deliver(now).is_some());
         }
@@ -72,18 +97,11 @@ fn run(port: &mut Port, gap_ns: u64) -> u64 {
     delivered
 }
 
-type Make = fn() -> Port;
-
 fn ports(criterion: &mut Criterion) {
-    let makes: [(&str, Make); 3] = [
-        ("drop-tail", plain),
-        ("push-out", || push_out(Service::Fifo)),
-        ("push-out, priority service", || push_out(Service::Priority)),
-    ];
     for (load, gap_ns) in [("in balance", SERVICE_NS), ("twice the load", SERVICE_NS / 2)] {
         let mut group = criterion.benchmark_group(format!("10,000 waiting, {load}"));
         group.throughput(Throughput::Elements(u64::from(PACKETS)));
-        for (name, make) in makes {
+        let mut measure = |name: &str, make: &dyn Fn() -> Port| {
             group.bench_function(name, |bencher| {
                 bencher.iter_batched_ref(
                     || full(make()),
@@ -91,6 +109,10 @@ fn ports(criterion: &mut Criterion) {
                     BatchSize::LargeInput,
                 );
             });
+        };
+        measure("plain", &plain);
+        for (name, law) in laws() {
+            measure(&name, &|| under(&law));
         }
         group.finish();
     }

@@ -1,5 +1,6 @@
 //! What control costs a packet-hop: the yardstick with no stage, with a gate at
-//! the bottleneck, and with every stage at every port; and what pacing costs.
+//! the bottleneck, with each discipline there, and with every stage at every
+//! port; and what pacing costs.
 //!
 //! `cargo bench -p tidegate-sim` prints the time per run and, as throughput,
 //! packet-hops per second.
@@ -97,8 +98,13 @@ fn paced(_: &Scenario) -> Custom<'static> {
     controlled(Some(Time::from_ns(1_300_000)))
 }
 
-fn load() -> Scenario {
-    let settings = [Setting { key: "duration", value: "6s" }];
+/// The yardstick with this discipline at its bottleneck.
+fn load(queue: &str) -> Scenario {
+    let queue = format!("{{ law = \"{queue}\" }}");
+    let settings = [
+        Setting { key: "duration", value: "6s" },
+        Setting { key: "port.bottleneck.queue", value: &queue },
+    ];
     let source = Source { name: "yardstick.toml", text: YARDSTICK };
     match tidegate_model::load(source, &settings, &BTreeMap::new()) {
         Ok(scenario) => scenario,
@@ -116,7 +122,7 @@ fn run(scenario: &Scenario, custom: Custom<'_>) -> u64 {
 }
 
 fn stages(criterion: &mut Criterion) {
-    let scenario = load();
+    let scenario = load("drop-tail");
     type Parts = fn(&Scenario) -> Custom<'static>;
     let cases: [(&str, Parts); 5] = [
         ("no stage", nothing),
@@ -131,6 +137,13 @@ fn stages(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(run(&scenario, parts(&scenario))));
         group.bench_function(name, |bencher| {
             bencher.iter(|| black_box(run(&scenario, parts(&scenario))));
+        });
+    }
+    for queue in ["red", "dual-queue", "pushout", "pie", "codel", "fq-codel", "cake"] {
+        let scenario = load(queue);
+        group.throughput(Throughput::Elements(run(&scenario, nothing(&scenario))));
+        group.bench_function(format!("{queue} at the bottleneck"), |bencher| {
+            bencher.iter(|| black_box(run(&scenario, nothing(&scenario))));
         });
     }
     group.finish();
