@@ -51,7 +51,7 @@ def after(comparison: Measured, file: str, tables: Mapping[str, Any]) -> str:
     label = next(iter(best["settings"].values()))
     poisson = [name for name, each in tables.get("traffic", {}).items() if _is_poisson(each)]
     short = 1.0 - (best["completed_share"]["mean"] or 0.0)
-    if "gate" in best["settings"] and short > OVERLOAD and len(poisson) == 1:
+    if [*best["settings"]] == ["gate"] and short > OVERLOAD and len(poisson) == 1:
         rate = _round(_completed(best) * 0.8)
         if label == "none":
             change = f"--gate {shlex.quote(f'none,fixed-rate:{rate:g}')}"
