@@ -30,6 +30,11 @@ demo: build ## Compare session controls on an overloaded access link: table, pic
 	$(BIN)/tidegate compare scenarios/overloaded-access-link.toml \
 	    --gate none,fixed-rate:100,gss-ga,close-probe --seeds $(SEEDS) --out out/demo
 
+.PHONY: demo-nodes
+demo-nodes: build ## Run nine active nodes on this machine, and draw the filter on its way
+	target/release/tidegated testbed scenarios/testbed/experiment-2.toml --out out/demo-nodes
+	$(BIN)/python -m tools.draw_testbed out/demo-nodes --source 1 --max-th 35
+
 .PHONY: test
 test: $(VENV)/.dev ## Run the tests of the Rust crates and of the Python package
 	cargo test --workspace
