@@ -2,6 +2,7 @@
 
 pub mod filter;
 pub mod stamp;
+mod table;
 
 use std::borrow::Cow;
 

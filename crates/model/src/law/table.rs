@@ -1,0 +1,51 @@
+//! A session law outside of a scenario.
+
+use serde::Deserialize;
+
+use super::GateLaw;
+
+impl GateLaw {
+    /// The law of a table as the gate of a port has it: `{ law = "close-probe", relief = true }`;
+    /// none for `{ law = "none" }`.
+    ///
+    /// # Errors
+    /// What is wrong with the table, and what would be right.
+    pub fn from_table(mut table: toml::Table) -> Result<Option<GateLaw>, String> {
+        let name = match table.remove("law") {
+            Some(toml::Value::String(name)) => name,
+            Some(other) => return Err(format!("law = {other}: write a name in quotes")),
+            None => return Err("which law? write law = \"close-probe\"".to_owned()),
+        };
+        let table = toml::Table::from_iter([(name, toml::Value::Table(table))]);
+        let law = GateLaw::deserialize(table).map_err(|error| error.message().to_owned())?;
+        law.check().map_err(|(key, what)| format!("{key}: {what}"))?;
+        Ok(Some(law).filter(|law| *law != GateLaw::default()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Option<GateLaw>, String> {
+        GateLaw::from_table(text.parse().expect("the text is TOML"))
+    }
+
+    // The tables are those of a port's gate in docs/scenario-keys.md.
+    #[test]
+    fn a_table_names_a_law_and_its_settings() {
+        assert_eq!(parsed("law = 'none'"), Ok(None));
+        let law = parsed("law = 'close-probe'\nalpha_min = 20\nrelief = true");
+        let Ok(Some(GateLaw::CloseProbe(config))) = law else { panic!("{law:?}") };
+        assert_eq!((config.alpha_min, config.relief, config.step_size), (20.0, true, 40.0));
+    }
+
+    #[test]
+    fn a_refusal_names_what_is_wrong() {
+        let refused = |text| parsed(text).expect_err("it is wrong");
+        assert!(refused("relief = true").contains("law = \"close-probe\""));
+        assert!(refused("law = 'close-prob'").contains("close-probe"));
+        assert!(refused("law = 'close-probe'\nalpha_mim = 1").contains("alpha_min"));
+        assert!(refused("law = 'close-probe'\nbeta = 2").contains("beta: 2 is out of range"));
+    }
+}
