@@ -4,9 +4,15 @@
 //! asked for is wrong. Results go to standard output, everything else to
 //! standard error.
 
+#[cfg(feature = "gate")]
+mod doctor;
+#[cfg(feature = "gate")]
+mod gate;
 mod node;
 mod node_status;
 mod send;
+#[cfg(feature = "gate")]
+mod status;
 mod testbed;
 mod traceroute;
 
@@ -40,6 +46,12 @@ enum Command {
     Send(send::Send),
     Testbed(testbed::Testbed),
     Traceroute(traceroute::Traceroute),
+    #[cfg(feature = "gate")]
+    Gate(gate::Gate),
+    #[cfg(feature = "gate")]
+    Status(status::Status),
+    #[cfg(feature = "gate")]
+    Doctor(doctor::Doctor),
 }
 
 impl Command {
@@ -50,6 +62,12 @@ impl Command {
             Command::Send(command) => command.run(),
             Command::Testbed(command) => command.run(),
             Command::Traceroute(command) => command.run(),
+            #[cfg(feature = "gate")]
+            Command::Gate(command) => command.run(),
+            #[cfg(feature = "gate")]
+            Command::Status(command) => command.run(),
+            #[cfg(feature = "gate")]
+            Command::Doctor(command) => command.run(),
         }
     }
 }

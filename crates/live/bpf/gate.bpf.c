@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/* Session control at an outgoing interface (session-control, III-B and IV): the
+ * per-packet half of every session law, as tidegate_core::law::session::Admit.
+ *
+ * It decides about packets that open a session and passes all else. It keeps
+ * nothing for a flow, unless a map of ended flows is asked for. What it decides
+ * holds while the controller's lease does; after that everything passes. */
+#include "common.h"
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+/* One entry is in force, the other is written. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2);
+	__type(key, __u32);
+	__type(value, struct knobs);
+} knobs_map SEC(".maps");
+
+/* tidegate_core::law::session::Spent, and what else is kept from opener to opener. */
+struct spent {
+	struct bpf_spin_lock lock;
+	__u32 turn;		/* the interval that the sums below belong to */
+	__u64 admitted;
+	__u64 token_due_ns;
+	__u64 arrived;
+	__u64 refused;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct spent);
+} spent_map SEC(".maps");
+
+/* Two generations of cells, a bit each: which ends were seen lately. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2);
+	__type(key, __u32);
+	__type(value, __u64);
+} ended SEC(".maps");
+
+struct flow {
+	struct addresses both;
+	__be16 ports[2];
+};
+
+/* Only where it is asked for; its size is set before it is loaded. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct flow);
+	__type(value, __u8);
+} ended_flows SEC(".maps");
+
+/* A token bucket that stores when it will be full again (ITU-T I.371, annex A). */
+static __always_inline bool take_token(struct spent *spent, const struct knobs *knobs, __u64 now)
+{
+	__u64 interval = knobs->token_interval_ns, depth = knobs->token_depth_ns;
+	__u64 taken = spent->token_due_ns > now ? spent->token_due_ns - now : 0;
+	bool fits;
+
+	if (interval == 0)
+		return true;
+	if (depth < interval)
+		depth = interval;
+	if (taken > depth)
+		taken = depth;
+	fits = interval <= depth - taken;
+	if (fits)
+		taken += interval;
+	spent->token_due_ns = now + taken < now ? ~0ULL : now + taken;
+	return fits;
+}
+
+/* What becomes of a packet that opens a session. */
+static __always_inline enum fate decide(const struct control *control, __u64 now, bool never_refused)
+{
+	struct knobs *knobs;
+	struct spent *spent;
+	enum fate fate = FATE_ADMITTED;
+	__u32 turn = control->knobs, entry = turn & 1, zero = 0;
+	__u64 ceiling = control->ceiling;
+
+	knobs = bpf_map_lookup_elem(&knobs_map, &entry);
+	spent = bpf_map_lookup_elem(&spent_map, &zero);
+	if (!knobs || !spent)
+		return FATE_ADMITTED;
+	struct knobs mine = *knobs;
+
+	bpf_spin_lock(&spent->lock);
+	if (spent->turn != turn) {
+		spent->turn = turn;
+		spent->admitted = spent->arrived = spent->refused = 0;
+	}
+	spent->arrived += 1;
+	if (never_refused)
+		fate = FATE_EXEMPT;
+	else if (mine.pass_all)
+		fate = FATE_ADMITTED;
+	else if (settings.limiter == LIMITER_COUNTER)
+		fate = spent->admitted < mine.allowance ? FATE_ADMITTED : FATE_REFUSED;
+	else
+		fate = take_token(spent, &mine, now) ? FATE_ADMITTED : FATE_REFUSED;
+	if (fate == FATE_REFUSED && (spent->refused + 1) << 16 > ceiling * spent->arrived)
+		fate = FATE_CEILING;
+	if (fate == FATE_REFUSED)
+		spent->refused += 1;
+	else if (fate != FATE_EXEMPT)
+		spent->admitted += 1;
+	bpf_spin_unlock(&spent->lock);
+	return fate;
+}
+
+/* A well-mixed number of the flow, which outsiders cannot foresee. */
+static __always_inline __u64 hash(const struct flow *flow)
+{
+	const __u64 *words = (const void *)&flow->both;
+	__u64 mixed = settings.salt ^ ((__u64)flow->ports[0] << 16 | flow->ports[1]);
+
+#pragma unroll
+	for (int i = 0; i < 4; i++) {
+		mixed = (mixed ^ words[i]) * 0x9e3779b97f4a7c15ULL;
+		mixed ^= mixed >> 29;
+	}
+	return mixed ^ mixed >> 32;
+}
+
+/* Whether this end was not seen before: a FIN that the queue loses comes again. */
+static __always_inline bool first_end(struct __sk_buff *skb, const struct seen *seen,
+				      const struct control *control)
+{
+	struct flow flow = {};
+	__u32 generation = control->end_generation & 1, words = settings.end_words, at, other;
+	__u64 *cell, *old, bit, mixed;
+
+	if (settings.ends == ENDS_EVERY)
+		return true;
+	if (addresses(skb, seen, &flow.both))
+		return true;
+	flow.ports[0] = seen->ports[0];
+	flow.ports[1] = seen->ports[1];
+	if (settings.ends == ENDS_FLOW_MAP) {
+		__u8 one = 1;
+
+		return bpf_map_update_elem(&ended_flows, &flow, &one, BPF_NOEXIST) == 0;
+	}
+	if (words == 0)
+		return true;
+	mixed = hash(&flow);
+	bit = 1ULL << (mixed & 63);
+	at = (__u32)(mixed >> 6) % words;
+	other = at + (generation ? 0 : words);
+	at += generation ? words : 0;
+	cell = bpf_map_lookup_elem(&ended, &at);
+	old = bpf_map_lookup_elem(&ended, &other);
+	if (!cell || !old)
+		return true;
+	if (*old & bit)
+		return false;
+	return !(__sync_fetch_and_or(cell, bit) & bit);
+}
+
+static __always_inline void look_at_queue(struct __sk_buff *skb)
+{
+	struct observed *seen;
+	__u32 length, zero = 0;
+
+	if (!queue_length(skb, &length))
+		return;
+	seen = bpf_map_lookup_elem(&observed, &zero);
+	if (seen && (length < seen->min_queue || !seen->seen)) {
+		seen->min_queue = length;
+		seen->seen = 1;
+	}
+}
+
+static __always_inline bool opens(__u8 flags)
+{
+	if (!(flags & TCP_SYN))
+		return false;
+	if (settings.opener == OPENER_EITHER)
+		return true;
+	return !!(flags & TCP_ACK) == (settings.opener == OPENER_SYN_ACK);
+}
+
+/* The packet asks for a session: admit or refuse it, and count what was done. */
+static __always_inline enum fate opener(struct __sk_buff *skb, const struct seen *seen,
+					const struct control *control)
+{
+	__u64 now = now_ns(control);
+	enum fate fate;
+
+	if (now >= control->lease_ns)
+		return FATE_LAPSED;
+	fate = decide(control, now, exempt(skb, seen));
+	return fate == FATE_REFUSED && !control->enforce ? FATE_WOULD_REFUSE : fate;
+}
+
+static __always_inline enum fate judge(struct __sk_buff *skb, const struct seen *seen,
+				       const struct control *control, struct tally *mine)
+{
+	enum fate fate = plain_fate(seen->kind);
+
+	if (seen->kind == KIND_QUIC_INITIAL) {
+		fate = settings.quic ? opener(skb, seen, control) : FATE_ADMITTED;
+		return fate == FATE_REFUSED ? FATE_QUIC_REFUSED : FATE_QUIC_ADMITTED;
+	}
+	if (seen->kind != KIND_TCP)
+		return fate;
+	if (opens(seen->flags)) {
+		fate = opener(skb, seen, control);
+		mine->arrived += 1;
+		if (fate != FATE_REFUSED && fate != FATE_WOULD_REFUSE)
+			mine->admitted += 1;
+		return fate;
+	}
+	if (seen->flags & (TCP_FIN | TCP_RST)) {
+		if (first_end(skb, seen, control)) {
+			if (seen->flags & TCP_FIN)
+				mine->departed += 1;
+			else
+				mine->resets += 1;
+		}
+		return FATE_END;
+	}
+	return fate;
+}
+
+SEC("tc")
+int tidegate_gate(struct __sk_buff *skb)
+{
+	struct control *control_now;
+	struct tally *mine;
+	struct seen seen;
+	enum fate fate;
+	__u32 zero = 0;
+
+	control_now = bpf_map_lookup_elem(&control, &zero);
+	mine = bpf_map_lookup_elem(&tally, &zero);
+	if (!control_now || !mine)
+		return TC_ACT_UNSPEC;
+	look_at_queue(skb);
+	parse(skb, settings.ethernet, &seen);
+	fate = judge(skb, &seen, control_now, mine);
+	note(mine, fate, skb);
+	if (fate != FATE_REFUSED && fate != FATE_QUIC_REFUSED)
+		return TC_ACT_UNSPEC;
+	return TC_ACT_SHOT;
+}

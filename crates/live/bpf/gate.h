@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What the programs share with the controller (src/gate/shared.rs). A layout
+ * changes on both sides or the build of one of them fails. */
+#ifndef TIDEGATE_GATE_H
+#define TIDEGATE_GATE_H
+
+#include <linux/types.h>
+
+#define AT(type, field, offset) \
+	_Static_assert(__builtin_offsetof(struct type, field) == (offset), \
+		       #type "." #field " is not where the controller expects it")
+#define SIZE(type, bytes) \
+	_Static_assert(sizeof(struct type) == (bytes), #type " has another size")
+
+/* Which packet opens a session. */
+enum opener { OPENER_SYN = 0, OPENER_SYN_ACK = 1, OPENER_EITHER = 2 };
+/* How admissions are spread. */
+enum limiter_kind { LIMITER_COUNTER = 0, LIMITER_TOKEN_BUCKET = 1 };
+/* What happens to a refused session. */
+enum refusal { REFUSAL_DROP = 0, REFUSAL_RST = 1 };
+/* How the end of a session is counted once. */
+enum ends { ENDS_EVERY = 0, ENDS_CELLS = 1, ENDS_FLOW_MAP = 2 };
+
+/* tidegate_core::law::session::Knobs */
+struct knobs {
+	__u64 allowance;
+	__u64 token_interval_ns;
+	__u64 token_depth_ns;
+	__u32 pass_all;
+	__u32 pad;
+};
+SIZE(knobs, 32);
+AT(knobs, allowance, 0);
+AT(knobs, token_interval_ns, 8);
+AT(knobs, token_depth_ns, 16);
+AT(knobs, pass_all, 24);
+
+/* What became of a packet at the gate; indexes `packets` and `bytes`. */
+enum fate {
+	FATE_OTHER = 0,		/* TCP that neither opens nor ends a session */
+	FATE_ADMITTED,		/* opened a session */
+	FATE_EXEMPT,		/* opened one that is never refused */
+	FATE_REFUSED,		/* was refused */
+	FATE_WOULD_REFUSE,	/* would have been, had the gate not only observed */
+	FATE_CEILING,		/* admitted: the refused share was at its ceiling */
+	FATE_LAPSED,		/* admitted: the lease of the controller had lapsed */
+	FATE_END,		/* a FIN or a reset */
+	FATE_QUIC_ADMITTED,	/* a QUIC Initial that passed */
+	FATE_QUIC_REFUSED,	/* one that was refused */
+	FATE_UDP,		/* other UDP: sessions in it are not seen */
+	FATE_OPAQUE,		/* encrypted or in a tunnel: not seen */
+	FATE_FRAGMENT,		/* a later fragment: not seen */
+	FATE_OTHER_IP,		/* ICMP and the like */
+	FATE_NOT_IP,		/* ARP and the like */
+	FATE_MALFORMED,		/* cut short or not understood; passed */
+	FATE_CONNECTION,	/* refused by the length of the queue (DQM) */
+	FATES
+};
+
+/* Counted per CPU; only grows. */
+struct tally {
+	__u64 arrived;
+	__u64 admitted;
+	__u64 departed;
+	__u64 resets;
+	__u64 packets[FATES];
+	__u64 bytes[FATES];
+};
+SIZE(tally, 32 + 2 * 8 * 17);
+AT(tally, arrived, 0);
+AT(tally, admitted, 8);
+AT(tally, departed, 16);
+AT(tally, resets, 24);
+AT(tally, packets, 32);
+
+/* Set before the program is loaded, for ever. */
+struct settings {
+	__u32 opener;
+	__u32 limiter;
+	__u32 refusal;
+	__u32 ends;
+	__u32 ethernet;		/* packets start at an Ethernet header */
+	__u32 quic;		/* QUIC Initials take tokens too */
+	__u32 read_queue;	/* the qdisc of the device may be looked at */
+	__u32 test_clock;	/* time is what `control.test_now_ns` says */
+	__u32 end_words;	/* words of 64 cells in one generation of ends */
+	__u32 queue_limit;	/* DQM: last entry of the table */
+	__u32 service_ns;	/* DQM: transmission time of one packet */
+	__u32 ewma_weight;	/* DQM: weight of a new length, of 2^16 */
+	__u64 salt;
+};
+SIZE(settings, 56);
+AT(settings, ends, 12);
+AT(settings, test_clock, 28);
+AT(settings, ewma_weight, 44);
+AT(settings, salt, 48);
+
+/* Written by the controller at any time, each field whole. */
+struct control {
+	__u64 lease_ns;		/* until when what is decided here holds */
+	__u32 knobs;		/* which of the two entries of `knobs` is in force */
+	__u32 enforce;		/* zero: decide and count, but drop nothing */
+	__u32 end_generation;	/* which half of the cells takes new ends */
+	__u32 ceiling;		/* refused share of arrivals, of 2^16; more are admitted */
+	__u64 test_now_ns;
+};
+SIZE(control, 32);
+AT(control, lease_ns, 0);
+AT(control, knobs, 8);
+AT(control, enforce, 12);
+AT(control, end_generation, 16);
+AT(control, ceiling, 20);
+AT(control, test_now_ns, 24);
+
+/* Written by the program: the one state that all CPUs share. */
+struct observed {
+	__u32 min_queue;	/* fewest packets that waited; the controller resets it */
+	__u32 seen;		/* whether the qdisc could be read */
+	__u64 average;		/* DQM: average length, packets x 2^16 */
+	__u64 average_at_ns;	/* DQM: when it was taken */
+};
+SIZE(observed, 24);
+AT(observed, average, 8);
+AT(observed, average_at_ns, 16);
+
+#endif

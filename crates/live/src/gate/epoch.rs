@@ -1,0 +1,279 @@
+//! One epoch: from the kernel's counts to what the law reads, and what it decided.
+
+use tidegate_core::law::queue::Waiting;
+use tidegate_core::law::session::{Counts, Knobs};
+use tidegate_core::law::{Counted, Decision, Fault, Interval, View};
+use tidegate_core::units::{Rate, Time};
+
+use super::ends::Ends;
+use super::flood::{Flood, Limits};
+use super::link::Queue;
+
+/// The length of an epoch where no law has one.
+const WITHOUT_LAW: Time = Time::from_secs(1);
+
+/// What the queue did in an epoch.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Flow {
+    /// Packets that it sent.
+    pub sent: u64,
+    /// Packets that it lost.
+    pub drops: u64,
+    /// Bytes that it sent.
+    pub bytes: u64,
+    /// Fewest packets that waited.
+    pub min_waiting: u32,
+    /// Packets that wait now.
+    pub waiting: u32,
+    /// Bytes that wait now.
+    pub backlog: u64,
+}
+
+impl Flow {
+    /// Between two looks at the same queue; its 32-bit counters go around.
+    pub fn between(before: &Queue, now: &Queue, min_waiting: u32) -> Flow {
+        Flow {
+            sent: now.packets.wrapping_sub(before.packets).into(),
+            drops: now.drops.wrapping_sub(before.drops).into(),
+            bytes: now.bytes.wrapping_sub(before.bytes),
+            min_waiting: min_waiting.min(now.waiting),
+            waiting: now.waiting,
+            backlog: now.backlog.into(),
+        }
+    }
+
+    /// What a law may see of it; the packets themselves are the kernel's.
+    fn view<'a>(&self, rate: Rate, none: &'a Waiting) -> View<'a> {
+        View {
+            rate,
+            queue_packets: self.waiting,
+            queue_bytes: self.backlog,
+            min_queue_packets: self.min_waiting,
+            queue_offered: self.sent + self.drops,
+            queue_drops: self.drops,
+            busy: rate.pace().of(self.bytes),
+            idle_since: None,
+            queued: none,
+        }
+    }
+}
+
+/// What came of an epoch.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Outcome {
+    /// What was counted in it, ends mended.
+    pub counts: Counts,
+    /// What the law decided; none: it only looked, or there is none.
+    pub decision: Option<Decision>,
+    /// Whether admitted sessions do not end, so that nothing is refused.
+    pub alarm: bool,
+    /// Whether the law was asked: a controller that came too late lets an epoch go.
+    pub judged: bool,
+}
+
+/// The law with what it needs from one epoch to the next.
+pub struct Epochs {
+    law: Option<Box<dyn Interval<Knobs, Counts>>>,
+    knobs: Knobs,
+    began: Time,
+    deadline: Time,
+    before: Counts,
+    /// How ends are counted.
+    pub ends: Ends,
+    flood: Flood,
+    tokens_keep: f64,
+}
+
+impl Epochs {
+    /// Starts the law.
+    ///
+    /// # Errors
+    /// The law does not start: only one of the user's own can fail.
+    pub fn start(
+        mut law: Option<Box<dyn Interval<Knobs, Counts>>>,
+        ends: Ends,
+        limits: Limits,
+        tokens_keep: f64,
+        now: Time,
+    ) -> Result<Epochs, Fault> {
+        let mut knobs = Knobs::default();
+        knobs.open();
+        let deadline = match &mut law {
+            Some(law) => law.start(now, &mut knobs)?,
+            None => now.saturating_add(WITHOUT_LAW),
+        };
+        let (before, flood) = (Counts::default(), Flood::new(limits));
+        let mut epochs =
+            Epochs { law, knobs, began: now, deadline, before, ends, flood, tokens_keep };
+        epochs.keep_tokens();
+        Ok(epochs)
+    }
+
+    /// When the present epoch ends.
+    pub fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// What is in force: with an alarm, everything passes.
+    pub fn in_force(&self) -> Knobs {
+        let mut knobs = self.knobs;
+        if self.flood.alarm() {
+            knobs.open();
+        }
+        knobs
+    }
+
+    /// Takes over settings that do not touch the law.
+    pub fn change(&mut self, limits: Limits, tokens_keep: f64) {
+        self.flood.limits = limits;
+        self.tokens_keep = tokens_keep;
+        self.keep_tokens();
+    }
+
+    /// The program was loaded anew: it counts from zero.
+    pub fn recount(&mut self, ends: Ends) {
+        (self.before, self.ends) = (Counts::default(), ends);
+    }
+
+    /// What has been counted so far is no epoch's of this law.
+    pub fn go_on_from(&mut self, counted: Counts) {
+        self.before = counted;
+    }
+
+    /// The epoch ends.
+    ///
+    /// # Errors
+    /// The law fails: only one of the user's own can.
+    pub fn end(
+        &mut self,
+        now: Time,
+        counted: Counts,
+        flow: &Flow,
+        rate: Rate,
+    ) -> Result<Outcome, Fault> {
+        let refusing = self.in_force().pass_all == 0;
+        let mut counts = counted.since(&self.before);
+        self.before = counted;
+        (counts.departed, counts.resets) = self.ends.mended(counts.departed, counts.resets);
+        let length = self.deadline.saturating_sub(self.began);
+        let late = now.saturating_sub(self.deadline);
+        // what was counted over one and a half epochs is no epoch's count
+        let judged = late < length / 2;
+        let mut decision = None;
+        if judged {
+            let alarm_before = self.flood.alarm();
+            let ended = counts.departed + counts.resets;
+            if self.flood.epoch(counts.admitted, ended, refusing) != alarm_before {
+                tracing::warn!(alarm = self.flood.alarm(), "admitted against ended sessions");
+            }
+        }
+        self.began = now;
+        match &mut self.law {
+            Some(law) if judged => {
+                let none = Waiting::default();
+                let view = flow.view(rate, &none);
+                (self.deadline, decision) = law.update(now, &view, &counts, &mut self.knobs)?;
+                self.keep_tokens();
+            }
+            _ => self.deadline = now.saturating_add(length),
+        }
+        Ok(Outcome { counts, decision, alarm: self.flood.alarm(), judged })
+    }
+
+    /// Unused tokens keep for so many epochs.
+    fn keep_tokens(&mut self) {
+        let epoch_ns = (self.deadline.saturating_sub(self.began)).ps() / 1_000;
+        let keep_ns = (epoch_ns as f64 * self.tokens_keep) as u64;
+        self.knobs.token_depth_ns = self.knobs.token_interval_ns.max(keep_ns);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tidegate_core::law::session::close_probe::{self, CloseProbe};
+
+    use super::*;
+
+    const LIMITS: Limits = Limits { factor: 4.0, epochs: 3 };
+    const RATE: Rate = Rate::from_bps(10_000_000);
+
+    fn close_probe() -> Epochs {
+        let config = close_probe::Config { relief: true, ..close_probe::Config::default() };
+        let law: Box<dyn Interval<_, _>> = Box::new(CloseProbe::new(config));
+        Epochs::start(Some(law), Ends::new(0, 0), LIMITS, 2.0, Time::from_secs(50))
+            .expect("it starts")
+    }
+
+    fn counted(arrived: u64, admitted: u64, departed: u64) -> Counts {
+        Counts { arrived, admitted, departed, resets: 0 }
+    }
+
+    const LOSING: Flow =
+        Flow { sent: 800, drops: 50, bytes: 1_250_000, min_waiting: 3, waiting: 9, backlog: 9_000 };
+
+    // The counts only grow; the law reads an epoch's. First epoch: 1000 + 40 (100 - 1000) / 100
+    // = 640; second: 0.6 x 640 + 40 = 424 (session-control, Algorithm 2, as in core's vectors).
+    #[test]
+    fn the_law_reads_differences() {
+        let mut epochs = close_probe();
+        assert_eq!(epochs.deadline(), Time::from_secs(51));
+        epochs
+            .end(Time::from_secs(51), counted(1000, 1000, 100), &LOSING, RATE)
+            .expect("it decides");
+        assert_eq!(epochs.in_force().allowance, 640);
+        epochs
+            .end(Time::from_secs(52), counted(2000, 1640, 200), &LOSING, RATE)
+            .expect("it decides");
+        assert_eq!(epochs.in_force().allowance, 424);
+        // unused tokens keep for two epochs of a second
+        assert_eq!(epochs.in_force().token_depth_ns, 2_000_000_000);
+        assert_eq!(epochs.in_force().token_interval_ns, 1_000_000_000 / 424);
+    }
+
+    // A queue that lost nothing and was empty once: relief, so everything passes.
+    #[test]
+    fn an_idle_queue_opens_the_gate() {
+        let mut epochs = close_probe();
+        epochs
+            .end(Time::from_secs(51), counted(1000, 1000, 100), &LOSING, RATE)
+            .expect("it decides");
+        let idle = Flow { drops: 0, min_waiting: 0, ..LOSING };
+        epochs.end(Time::from_secs(52), counted(2000, 1640, 200), &idle, RATE).expect("it decides");
+        assert_ne!(epochs.in_force().pass_all, 0);
+    }
+
+    // Stopped for two seconds: what was counted since is no epoch's, and the law is not asked.
+    #[test]
+    fn an_epoch_that_is_judged_too_late_is_let_go() {
+        let mut epochs = close_probe();
+        epochs
+            .end(Time::from_secs(51), counted(1000, 1000, 100), &LOSING, RATE)
+            .expect("it decides");
+        let late = epochs.end(Time::from_ms(52_500), counted(9000, 9000, 150), &LOSING, RATE);
+        assert!(!late.expect("it goes on").judged);
+        assert_eq!(epochs.in_force().allowance, 640, "as before");
+        assert_eq!(epochs.deadline(), Time::from_ms(53_500));
+    }
+
+    #[test]
+    fn sessions_that_never_end_open_the_gate() {
+        let mut epochs = close_probe();
+        let mut alarm = false;
+        for n in 1..=5u64 {
+            let now = Time::from_secs(50 + n);
+            let total = counted(10_000 * n, 1000 * n, 100 + n);
+            alarm = epochs.end(now, total, &LOSING, RATE).expect("it decides").alarm;
+        }
+        assert!(alarm, "1000 admitted and one ended, three epochs on end");
+        assert_ne!(epochs.in_force().pass_all, 0);
+    }
+
+    // 2^32 - 5 and then 7 is twelve packets.
+    #[test]
+    fn counters_of_the_queue_go_around() {
+        let before = Queue { packets: u32::MAX - 4, drops: 3, bytes: 100, ..Queue::default() };
+        let now = Queue { packets: 7, drops: 5, bytes: 1_600, waiting: 2, ..Queue::default() };
+        let flow = Flow::between(&before, &now, 4);
+        assert_eq!((flow.sent, flow.drops, flow.bytes, flow.min_waiting), (12, 2, 1_500, 2));
+    }
+}

@@ -1,0 +1,348 @@
+//! The programs in the kernel: loading, attaching, reading, detaching.
+
+use std::ffi::OsStr;
+use std::os::fd::AsFd;
+
+use libbpf_rs::query::ProgInfoIter;
+use libbpf_rs::{
+    MapCore, MapFlags, MapHandle, Object, ObjectBuilder, ProgramInput, TC_EGRESS, TcHook,
+    TcHookBuilder,
+};
+use tidegate_core::law::session::Knobs;
+use zerocopy::{FromBytes, IntoBytes};
+
+use super::config::{Network, NeverRefuse};
+use super::shared::{Control, Observed, Settings, Tally, knobs_bytes};
+use crate::fail::Failure;
+
+static GATE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/gate.bpf.o"));
+static DQM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/dqm.bpf.o"));
+
+const ONLY: [u8; 4] = 0u32.to_ne_bytes();
+
+/// Silences the loader: its errors come back as errors.
+pub fn quiet() {
+    libbpf_rs::set_print(None);
+}
+
+fn refused(place: &str, error: impl std::fmt::Display) -> Failure {
+    Failure::failed(place, error).remedy("`tidegated doctor` says what this kernel lacks")
+}
+
+/// What both programs have: the object with its maps.
+pub struct Program {
+    object: Object,
+    name: &'static str,
+    control: MapHandle,
+    tally: MapHandle,
+    observed: MapHandle,
+    /// What the control map holds.
+    state: Control,
+}
+
+impl Program {
+    fn load(
+        name: &'static str,
+        code: &[u8],
+        settings: &Settings,
+        sizes: &[(&str, u32)],
+    ) -> Result<Program, Failure> {
+        let mut open = ObjectBuilder::default()
+            .open_memory(code)
+            .map_err(|error| refused(name, format!("the program cannot be opened: {error}")))?;
+        for mut map in open.maps_mut() {
+            let title = map.name().to_string_lossy().into_owned();
+            if title.ends_with(".rodata") {
+                map.set_initial_value(settings.as_bytes()).map_err(|error| refused(name, error))?;
+            }
+            if let Some((_, entries)) = sizes.iter().find(|(sized, _)| *sized == title) {
+                map.set_max_entries(*entries).map_err(|error| refused(name, error))?;
+            }
+        }
+        let object = open
+            .load()
+            .map_err(|error| refused(name, format!("the kernel does not take it: {error}")))?;
+        let map = |title| find(&object, name, title);
+        let (control, tally, observed) = (map("control")?, map("tally")?, map("observed")?);
+        let program = Program { object, name, control, tally, observed, state: Control::default() };
+        program.write()?;
+        Ok(program)
+    }
+
+    fn map(&self, title: &str) -> Result<MapHandle, Failure> {
+        find(&self.object, self.name, title)
+    }
+
+    fn write(&self) -> Result<(), Failure> {
+        put(&self.control, &ONLY, self.state.as_bytes()).map_err(|error| refused(self.name, error))
+    }
+
+    /// Changes what the controller sets.
+    ///
+    /// # Errors
+    /// The kernel refuses the write.
+    pub fn set(&mut self, change: impl FnOnce(&mut Control)) -> Result<(), Failure> {
+        change(&mut self.state);
+        self.write()
+    }
+
+    /// What was counted since the program was loaded, over all CPUs.
+    ///
+    /// # Errors
+    /// The kernel refuses the read.
+    pub fn tally(&self) -> Result<Tally, Failure> {
+        let each = self
+            .tally
+            .lookup_percpu(&ONLY, MapFlags::ANY)
+            .map_err(|error| refused(self.name, error))?
+            .unwrap_or_default();
+        Ok(each
+            .iter()
+            .filter_map(|bytes| Tally::read_from_prefix(bytes).ok())
+            .fold(Tally::default(), |sum, (one, _)| sum.with(&one)))
+    }
+
+    /// What the program has seen of the queue.
+    ///
+    /// # Errors
+    /// The kernel refuses the read.
+    pub fn observed(&self) -> Result<Observed, Failure> {
+        let bytes = self
+            .observed
+            .lookup(&ONLY, MapFlags::ANY)
+            .map_err(|error| refused(self.name, error))?
+            .unwrap_or_default();
+        Ok(Observed::read_from_prefix(&bytes).map(|(seen, _)| seen).unwrap_or_default())
+    }
+
+    /// The same, and clears what is kept for an interval.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn take_observed(&self) -> Result<Observed, Failure> {
+        let found = self.observed()?;
+        let next = Observed { min_queue: u32::MAX, seen: 0, ..found };
+        put(&self.observed, &ONLY, next.as_bytes()).map_err(|error| refused(self.name, error))?;
+        Ok(found)
+    }
+
+    /// Writes what is never refused.
+    ///
+    /// # Errors
+    /// The kernel refuses it: more networks than the map holds, for one.
+    pub fn set_never_refuse(&self, list: &NeverRefuse) -> Result<(), Failure> {
+        let fail = |error| refused(self.name, error);
+        let (four, six) = (self.map("networks4")?, self.map("networks6")?);
+        for (map, keys) in [
+            (four, list.networks.iter().filter_map(Network::key4).collect::<Vec<_>>()),
+            (six, list.networks.iter().filter_map(Network::key6).collect()),
+        ] {
+            let before: Vec<Vec<u8>> = map.keys().collect();
+            for key in &keys {
+                put(&map, key, &1u32.to_ne_bytes()).map_err(fail)?;
+            }
+            for stale in before.iter().filter(|key| !keys.contains(key)) {
+                map.delete(stale).map_err(fail)?;
+            }
+        }
+        let ports = self.map("ports")?;
+        for word in 0..1024u32 {
+            let bits = list
+                .ports
+                .iter()
+                .filter(|&&port| u32::from(port) / 64 == word)
+                .fold(0u64, |bits, port| bits | 1 << (port % 64));
+            put(&ports, &word.to_ne_bytes(), &bits.to_ne_bytes()).map_err(fail)?;
+        }
+        Ok(())
+    }
+
+    fn attach(&self, ifindex: i32, priority: u32) -> Result<Attached, Failure> {
+        let program = self
+            .object
+            .progs_mut()
+            .next()
+            .ok_or_else(|| refused(self.name, "the object holds no program"))?;
+        let mut hook = TcHookBuilder::new(program.as_fd())
+            .ifindex(ifindex)
+            .replace(true)
+            .handle(1)
+            .priority(priority)
+            .hook(TC_EGRESS);
+        if let Ok(id) = hook.query()
+            && name_of(id).is_some_and(|name| !name.starts_with("tidegate"))
+        {
+            let what = format!("a filter that is not ours has priority {priority} at this egress");
+            return Err(Failure::failed(self.name, what).remedy("set another `priority`"));
+        }
+        hook.create().map_err(|error| refused(self.name, format!("no clsact: {error}")))?;
+        let mut hook =
+            hook.attach().map_err(|error| refused(self.name, format!("no filter: {error}")))?;
+        let id = hook.query().map_err(|error| refused(self.name, error))?;
+        Ok(Attached { hook, id })
+    }
+
+    /// Bytes of kernel memory that its maps take at most.
+    pub fn map_bytes(&self) -> u64 {
+        let cpus = libbpf_rs::num_possible_cpus().unwrap_or(1) as u64;
+        self.object
+            .maps()
+            .map(|map| {
+                let each = u64::from(map.key_size()) + u64::from(map.value_size());
+                each * u64::from(map.max_entries())
+                    * if map.map_type().is_percpu() { cpus } else { 1 }
+            })
+            .sum()
+    }
+
+    /// Shows the program one packet, as the kernel would; what it returns.
+    ///
+    /// # Errors
+    /// The kernel refuses it.
+    pub fn show(&self, packet: &[u8], repeat: u32) -> Result<Shown, Failure> {
+        let program = self
+            .object
+            .progs_mut()
+            .next()
+            .ok_or_else(|| refused(self.name, "the object holds no program"))?;
+        let input = ProgramInput { data_in: Some(packet), repeat, ..ProgramInput::default() };
+        let output = program.test_run(input).map_err(|error| refused(self.name, error))?;
+        Ok(Shown { action: output.return_value.cast_signed(), each: output.duration })
+    }
+}
+
+/// What came of showing a packet.
+pub struct Shown {
+    /// What the program returned: the action.
+    pub action: i32,
+    /// How long one showing took.
+    pub each: std::time::Duration,
+}
+
+fn find(object: &Object, name: &str, title: &str) -> Result<MapHandle, Failure> {
+    let map = object
+        .maps()
+        .find(|map| map.name() == OsStr::new(title))
+        .ok_or_else(|| refused(name, format!("the object has no map `{title}`")))?;
+    MapHandle::try_from(&map).map_err(|error| refused(name, error))
+}
+
+fn put(map: &MapHandle, key: &[u8], value: &[u8]) -> libbpf_rs::Result<()> {
+    map.update(key, value, MapFlags::ANY)
+}
+
+fn name_of(id: u32) -> Option<String> {
+    ProgInfoIter::default()
+        .find(|info| info.id == id)
+        .map(|info| info.name.to_string_lossy().into_owned())
+}
+
+/// A filter at the egress of an interface.
+pub struct Attached {
+    hook: TcHook,
+    id: u32,
+}
+
+impl Attached {
+    /// Whether the filter is still there, and still ours.
+    pub fn stands(&mut self) -> bool {
+        self.hook.query().is_ok_and(|id| id == self.id)
+    }
+
+    /// Takes the filter away; one that is no longer ours stays.
+    pub fn detach(mut self) {
+        if self.stands()
+            && let Err(error) = self.hook.detach()
+        {
+            tracing::warn!("the filter could not be taken away: {error}");
+        }
+    }
+}
+
+/// Session control in the kernel.
+pub struct Gate {
+    /// The program and what it shares with its kind.
+    pub program: Program,
+    knobs: MapHandle,
+    ended: MapHandle,
+    words: u32,
+}
+
+impl Gate {
+    /// Loads the program; `flows` is the size of the map of ended flows.
+    ///
+    /// # Errors
+    /// The kernel does not take it.
+    pub fn load(settings: &Settings, flows: u32) -> Result<Gate, Failure> {
+        let sizes = [("ended", (2 * settings.end_words).max(1)), ("ended_flows", flows.max(1))];
+        let program = Program::load("session control", GATE, settings, &sizes)?;
+        let (knobs, ended) = (program.map("knobs_map")?, program.map("ended")?);
+        Ok(Gate { program, knobs, ended, words: settings.end_words })
+    }
+
+    /// Puts knobs in force: a new interval begins.
+    ///
+    /// # Errors
+    /// The kernel refuses the write.
+    pub fn turn(&mut self, knobs: &Knobs) -> Result<(), Failure> {
+        let turn = self.program.state.turn.wrapping_add(1);
+        put(&self.knobs, &(turn & 1).to_ne_bytes(), &knobs_bytes(knobs))
+            .map_err(|error| refused(self.program.name, error))?;
+        self.program.set(|control| control.turn = turn)
+    }
+
+    /// Forgets the older generation of ends and starts a new one.
+    ///
+    /// # Errors
+    /// The kernel refuses the write.
+    pub fn next_generation(&mut self) -> Result<(), Failure> {
+        let next = self.program.state.end_generation ^ 1;
+        let first = next * self.words;
+        let keys: Vec<u8> = (first..first + self.words).flat_map(u32::to_ne_bytes).collect();
+        let zeros = vec![0; self.words as usize * 8];
+        self.ended
+            .update_batch(&keys, &zeros, self.words, MapFlags::ANY, MapFlags::ANY)
+            .map_err(|error| refused(self.program.name, error))?;
+        self.program.set(|control| control.end_generation = next)
+    }
+
+    /// Puts it at the egress of an interface.
+    ///
+    /// # Errors
+    /// The kernel refuses it, or the place is taken.
+    pub fn attach(&self, ifindex: i32, priority: u32) -> Result<Attached, Failure> {
+        self.program.attach(ifindex, priority)
+    }
+}
+
+/// Dual-queue management in the kernel.
+pub struct Dqm {
+    /// The program and what it shares with its kind.
+    pub program: Program,
+}
+
+impl Dqm {
+    /// Loads the program with the share of connection packets lost at each length.
+    ///
+    /// # Errors
+    /// The kernel does not take it.
+    pub fn load(settings: &Settings, shares: &[u32]) -> Result<Dqm, Failure> {
+        let settings = Settings { queue_limit: shares.len() as u32 - 1, ..*settings };
+        let sizes = [("shares", shares.len() as u32)];
+        let program = Program::load("dual-queue", DQM, &settings, &sizes)?;
+        let map = program.map("shares")?;
+        for (at, share) in (0u32..).zip(shares) {
+            put(&map, &at.to_ne_bytes(), &share.to_ne_bytes())
+                .map_err(|error| refused("dual-queue", error))?;
+        }
+        Ok(Dqm { program })
+    }
+
+    /// Puts it at the egress of an interface.
+    ///
+    /// # Errors
+    /// The kernel refuses it, or the place is taken.
+    pub fn attach(&self, ifindex: i32, priority: u32) -> Result<Attached, Failure> {
+        self.program.attach(ifindex, priority)
+    }
+}

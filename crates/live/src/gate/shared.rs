@@ -1,0 +1,291 @@
+//! What the controller shares with the programs in the kernel (`bpf/gate.h`).
+//!
+//! A layout changes on both sides or the build of one of them fails.
+
+use std::mem::offset_of;
+
+use tidegate_core::law::session::{Counts, Knobs};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// What became of a packet at the gate, in the order of its counter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(usize)]
+pub enum Fate {
+    /// TCP that neither opens nor ends a session.
+    Other,
+    /// Opened a session.
+    Admitted,
+    /// Opened one that is never refused.
+    Exempt,
+    /// Was refused.
+    Refused,
+    /// Would have been, had the gate not only observed.
+    WouldRefuse,
+    /// Admitted, as the refused share was at its ceiling.
+    Ceiling,
+    /// Admitted, as the controller's lease had lapsed.
+    Lapsed,
+    /// A FIN or a reset.
+    End,
+    /// A QUIC Initial that passed.
+    QuicAdmitted,
+    /// One that was refused.
+    QuicRefused,
+    /// Other UDP: sessions in it are not seen.
+    Udp,
+    /// Encrypted or in a tunnel: not seen.
+    Opaque,
+    /// A later fragment: not seen.
+    Fragment,
+    /// ICMP and the like.
+    OtherIp,
+    /// ARP and the like.
+    NotIp,
+    /// Cut short or not understood.
+    Malformed,
+    /// Refused by the length of the queue.
+    Connection,
+}
+
+impl Fate {
+    /// Every fate, in the order of its counter.
+    pub const ALL: [Fate; Fate::COUNT] = [
+        Fate::Other,
+        Fate::Admitted,
+        Fate::Exempt,
+        Fate::Refused,
+        Fate::WouldRefuse,
+        Fate::Ceiling,
+        Fate::Lapsed,
+        Fate::End,
+        Fate::QuicAdmitted,
+        Fate::QuicRefused,
+        Fate::Udp,
+        Fate::Opaque,
+        Fate::Fragment,
+        Fate::OtherIp,
+        Fate::NotIp,
+        Fate::Malformed,
+        Fate::Connection,
+    ];
+    /// How many fates there are.
+    pub const COUNT: usize = 17;
+
+    /// The name in labels and in the status.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Fate::Other => "other_tcp",
+            Fate::Admitted => "admitted",
+            Fate::Exempt => "exempt",
+            Fate::Refused => "session_refused",
+            Fate::WouldRefuse => "would_refuse",
+            Fate::Ceiling => "ceiling",
+            Fate::Lapsed => "lease_lapsed",
+            Fate::End => "end",
+            Fate::QuicAdmitted => "quic_admitted",
+            Fate::QuicRefused => "quic_refused",
+            Fate::Udp => "other_udp",
+            Fate::Opaque => "opaque",
+            Fate::Fragment => "fragment",
+            Fate::OtherIp => "other_ip",
+            Fate::NotIp => "not_ip",
+            Fate::Malformed => "malformed",
+            Fate::Connection => "connection",
+        }
+    }
+
+    /// Whether no session can be told in such a packet.
+    pub const fn unseen(self) -> bool {
+        matches!(self, Fate::Udp | Fate::Opaque | Fate::Fragment | Fate::Malformed)
+    }
+}
+
+/// Counted per CPU; only grows.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Tally {
+    /// Opening packets that came.
+    pub arrived: u64,
+    /// Of these, how many passed.
+    pub admitted: u64,
+    /// Sessions that ended.
+    pub departed: u64,
+    /// Sessions that broke off.
+    pub resets: u64,
+    /// Packets by fate.
+    pub packets: [u64; Fate::COUNT],
+    /// Bytes by fate.
+    pub bytes: [u64; Fate::COUNT],
+}
+
+const _: () = assert!(
+    size_of::<Tally>() == 32 + 2 * 8 * Fate::COUNT
+        && offset_of!(Tally, departed) == 16
+        && offset_of!(Tally, packets) == 32
+);
+
+impl Tally {
+    /// The sum with what another CPU has counted.
+    #[must_use]
+    pub fn with(&self, other: &Tally) -> Tally {
+        let sums = |a: &[u64; Fate::COUNT], b: &[u64; Fate::COUNT]| {
+            std::array::from_fn(|i| a[i].wrapping_add(b[i]))
+        };
+        Tally {
+            arrived: self.arrived.wrapping_add(other.arrived),
+            admitted: self.admitted.wrapping_add(other.admitted),
+            departed: self.departed.wrapping_add(other.departed),
+            resets: self.resets.wrapping_add(other.resets),
+            packets: sums(&self.packets, &other.packets),
+            bytes: sums(&self.bytes, &other.bytes),
+        }
+    }
+
+    /// Packets of one fate.
+    pub fn of(&self, fate: Fate) -> u64 {
+        self.packets[fate as usize]
+    }
+
+    /// What a law reads of it.
+    pub fn counts(&self) -> Counts {
+        Counts {
+            arrived: self.arrived,
+            admitted: self.admitted,
+            departed: self.departed,
+            resets: self.resets,
+        }
+    }
+}
+
+/// Set before a program is loaded, for ever.
+#[derive(Clone, Copy, PartialEq, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Settings {
+    /// Which packet opens a session: 0 SYN, 1 SYN+ACK, 2 either.
+    pub opener: u32,
+    /// 0 counter, 1 token bucket.
+    pub limiter: u32,
+    /// 0 drop, 1 reset.
+    pub refusal: u32,
+    /// How an end is counted once: 0 every one counts, 1 cells, 2 a map of flows.
+    pub ends: u32,
+    /// Whether packets start at an Ethernet header.
+    pub ethernet: u32,
+    /// Whether QUIC Initials take tokens.
+    pub quic: u32,
+    /// Whether the length of the interface's queue may be read.
+    pub read_queue: u32,
+    /// Whether time is what `Control::test_now_ns` says.
+    pub test_clock: u32,
+    /// Words of 64 cells in one generation of ends.
+    pub end_words: u32,
+    /// Dual queue: the last entry of the table of shares.
+    pub queue_limit: u32,
+    /// Dual queue: transmission time of one packet, ns.
+    pub service_ns: u32,
+    /// Dual queue: weight of a new length, of 2^16.
+    pub ewma_weight: u32,
+    /// What outsiders cannot foresee of the cells.
+    pub salt: u64,
+}
+
+const _: () = assert!(
+    size_of::<Settings>() == 56
+        && offset_of!(Settings, ends) == 12
+        && offset_of!(Settings, test_clock) == 28
+        && offset_of!(Settings, ewma_weight) == 44
+        && offset_of!(Settings, salt) == 48
+);
+
+/// What the controller may write at any time.
+#[derive(Clone, Copy, PartialEq, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Control {
+    /// Until when what is decided holds, by the monotonic clock.
+    pub lease_ns: u64,
+    /// The interval that runs; its last bit says which knobs are in force.
+    pub turn: u32,
+    /// Zero: decide and count, but drop nothing.
+    pub enforce: u32,
+    /// Which half of the cells takes new ends.
+    pub end_generation: u32,
+    /// Largest refused share of an interval's arrivals, of 2^16.
+    pub ceiling: u32,
+    /// The time, in tests.
+    pub test_now_ns: u64,
+}
+
+const _: () = assert!(
+    size_of::<Control>() == 32
+        && offset_of!(Control, turn) == 8
+        && offset_of!(Control, enforce) == 12
+        && offset_of!(Control, end_generation) == 16
+        && offset_of!(Control, ceiling) == 20
+        && offset_of!(Control, test_now_ns) == 24
+);
+
+impl Default for Control {
+    /// Without a lease, and without a ceiling.
+    fn default() -> Control {
+        Control {
+            lease_ns: 0,
+            turn: 0,
+            enforce: 0,
+            end_generation: 0,
+            ceiling: 1 << 16,
+            test_now_ns: 0,
+        }
+    }
+}
+
+/// What a program has seen of the interface's queue.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Observed {
+    /// Fewest packets that waited since it was last cleared.
+    pub min_queue: u32,
+    /// Whether the queue was read since.
+    pub seen: u32,
+    /// Dual queue: average length, packets x 2^16.
+    pub average: u64,
+    /// Dual queue: when that was.
+    pub average_at_ns: u64,
+}
+
+const _: () = assert!(
+    size_of::<Observed>() == 24
+        && offset_of!(Observed, average) == 8
+        && offset_of!(Observed, average_at_ns) == 16
+);
+
+// The knobs lie in the map as `core` has them.
+const _: () = assert!(
+    size_of::<Knobs>() == 32
+        && offset_of!(Knobs, allowance) == 0
+        && offset_of!(Knobs, token_interval_ns) == 8
+        && offset_of!(Knobs, token_depth_ns) == 16
+        && offset_of!(Knobs, pass_all) == 24
+);
+
+/// The knobs as the map has them.
+pub fn knobs_bytes(knobs: &Knobs) -> [u8; size_of::<Knobs>()] {
+    let mut bytes = [0; size_of::<Knobs>()];
+    bytes[..8].copy_from_slice(&knobs.allowance.to_ne_bytes());
+    bytes[8..16].copy_from_slice(&knobs.token_interval_ns.to_ne_bytes());
+    bytes[16..24].copy_from_slice(&knobs.token_depth_ns.to_ne_bytes());
+    bytes[24..28].copy_from_slice(&knobs.pass_all.to_ne_bytes());
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // A fate indexes the counters: the list is in the order of the numbers, without a gap.
+    #[test]
+    fn fates_are_in_the_order_of_their_counters() {
+        for (index, fate) in Fate::ALL.into_iter().enumerate() {
+            assert_eq!(fate as usize, index, "{}", fate.name());
+        }
+    }
+}

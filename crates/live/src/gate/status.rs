@@ -1,0 +1,222 @@
+//! What a running gate says of itself: one line of JSON to whoever connects to
+//! its socket.
+
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio::io::AsyncWriteExt;
+use tokio::net::UnixListener;
+use tokio::sync::watch;
+
+use super::shared::{Fate, Tally};
+use crate::fail::Failure;
+
+/// The state of a gate. Sums are since the program was loaded, the others of the last epoch.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// Interface whose outgoing packets are controlled.
+    pub interface: String,
+    /// Whether the programs are in place.
+    pub attached: bool,
+    /// `observe` or `enforce`.
+    pub mode: String,
+    /// Name of the law.
+    pub law: String,
+    /// Its phase.
+    pub phase: String,
+    /// Sessions allowed per epoch; null: everything passes.
+    pub set: Option<f64>,
+    /// What that was decided from.
+    pub from: Option<f64>,
+    /// Epochs since the start.
+    pub epochs: u64,
+    /// Openers of the last epoch.
+    pub arrived: u64,
+    /// Of these, admitted.
+    pub admitted: u64,
+    /// Sessions that ended in it.
+    pub departed: u64,
+    /// Sessions that broke off in it.
+    pub resets: u64,
+    /// Packets lost by the queue in it.
+    pub drops: u64,
+    /// Kind of the queue.
+    pub queue: String,
+    /// Packets that wait.
+    pub waiting: u32,
+    /// Openers that came, in all.
+    pub arrived_total: u64,
+    /// Openers that were admitted, in all.
+    pub admitted_total: u64,
+    /// FINs and resets that were counted, in all, before mending.
+    pub ended_total: u64,
+    /// Packets by what became of them, in all.
+    pub packets: Vec<(String, u64)>,
+    /// Bytes by what became of them, in all.
+    pub bytes: Vec<(String, u64)>,
+    /// Dual queue: openers that came, and that its length refused, in all.
+    pub connections: Option<(u64, u64)>,
+    /// Share of bytes in which no session can be told.
+    pub unseen_share: f64,
+    /// Whether admitted sessions do not end, so that nothing is refused.
+    pub alarm: bool,
+    /// What is in the way now; empty: nothing.
+    pub trouble: String,
+    /// Lines of the log that were lost.
+    pub log_lost: u64,
+    /// Bytes that the maps take in the kernel at most.
+    pub map_bytes: u64,
+}
+
+impl Status {
+    /// Takes the counters over.
+    pub fn count(&mut self, tally: &Tally) {
+        let named = |numbers: &[u64]| {
+            Fate::ALL
+                .iter()
+                .map(|fate| fate.name().to_owned())
+                .zip(numbers.iter().copied())
+                .collect()
+        };
+        self.packets = named(&tally.packets);
+        self.bytes = named(&tally.bytes);
+        (self.arrived_total, self.admitted_total) = (tally.arrived, tally.admitted);
+        self.ended_total = tally.departed + tally.resets;
+        let all: u64 = tally.bytes.iter().sum();
+        let unseen: u64 = Fate::ALL
+            .iter()
+            .filter(|fate| fate.unseen())
+            .map(|fate| tally.bytes[*fate as usize])
+            .sum();
+        self.unseen_share = if all == 0 { 0.0 } else { unseen as f64 / all as f64 };
+    }
+
+    /// Packets of one fate.
+    pub fn of(&self, fate: Fate) -> u64 {
+        self.packets.get(fate as usize).map_or(0, |(_, number)| *number)
+    }
+}
+
+/// A socket that is taken away when the gate ends.
+pub struct Served {
+    path: std::path::PathBuf,
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // it may be gone already
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Answers on a socket, as a task of the present runtime.
+///
+/// # Errors
+/// The socket cannot be made, or another gate answers on it.
+pub fn serve(path: &Path, status: watch::Receiver<Status>) -> Result<Served, Failure> {
+    let place = path.display();
+    let failed = |error: io::Error| Failure::failed(place.to_string(), error);
+    if UnixStream::connect(path).is_ok() {
+        return Err(Failure::failed(place, "another gate answers on this socket")
+            .remedy("end it first, or set another `socket`"));
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    // what a gate that was killed left behind
+    if fs::symlink_metadata(path).is_ok_and(|there| there.file_type().is_socket()) {
+        fs::remove_file(path).map_err(failed)?;
+    }
+    let listener = UnixListener::bind(path).map_err(failed)?;
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let line = serde_json::to_string(&*status.borrow()).unwrap_or_default() + "\n";
+            tokio::spawn(async move {
+                // who hangs up early wanted no answer
+                let write = stream.write_all(line.as_bytes());
+                let _ = tokio::time::timeout(Duration::from_secs(1), write).await;
+            });
+        }
+    });
+    Ok(Served { path: path.to_owned() })
+}
+
+/// Asks the gate at a socket.
+///
+/// # Errors
+/// None answers there.
+pub fn ask(path: &Path) -> Result<Status, Failure> {
+    let place = path.display();
+    let failed = |error: io::Error| {
+        Failure::failed(&place, format!("no gate answers: {error}"))
+            .remedy("start one: tidegated gate --config gate.toml")
+    };
+    let mut stream = UnixStream::connect(path).map_err(failed)?;
+    stream.set_read_timeout(Some(Duration::from_secs(2))).map_err(failed)?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text).map_err(failed)?;
+    serde_json::from_str(&text)
+        .map_err(|error| Failure::failed(&place, format!("the answer is no status: {error}")))
+}
+
+/// The status as lines for people.
+pub fn lines(status: &Status) -> String {
+    let refused = status.of(Fate::Refused);
+    let kept = status.of(Fate::WouldRefuse);
+    let allowed = status
+        .set
+        .map_or("everything passes".to_owned(), |set| format!("{set:.1} an epoch allowed"));
+    let mut text = format!(
+        "{} {} {}{}\n  {} {}: {}\n  last epoch   {} came, {} admitted, {} ended, {} broke off, {} packets lost\n  since start  {} came, {} admitted, {} refused, {} would have been, {} never refused\n  queue        {}, {} packets wait\n  not seen     {:.1} % of the bytes\n",
+        status.interface,
+        status.mode,
+        if status.attached { "attached" } else { "NOT ATTACHED" },
+        if status.alarm { ", ALARM: admitted sessions do not end, nothing is refused" } else { "" },
+        status.law,
+        status.phase,
+        allowed,
+        status.arrived,
+        status.admitted,
+        status.departed,
+        status.resets,
+        status.drops,
+        status.arrived_total,
+        status.admitted_total,
+        refused,
+        kept,
+        status.of(Fate::Exempt),
+        status.queue,
+        status.waiting,
+        100.0 * status.unseen_share,
+    );
+    if let Some((came, lost)) = status.connections {
+        text += &format!("  dual queue   {came} connection packets came, {lost} lost\n");
+    }
+    if !status.trouble.is_empty() {
+        text += &format!("  trouble      {}\n", status.trouble);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // 300 of 1000 bytes are UDP that is not QUIC's first packet, 100 encrypted: 40 %.
+    #[test]
+    fn the_share_that_is_not_seen_is_of_bytes() {
+        let mut tally = Tally::default();
+        tally.bytes[Fate::Other as usize] = 600;
+        tally.bytes[Fate::Udp as usize] = 300;
+        tally.bytes[Fate::Opaque as usize] = 100;
+        let mut status = Status::default();
+        status.count(&tally);
+        assert!((status.unseen_share - 0.4).abs() < 1e-12);
+        assert!(lines(&status).contains("40.0 %"));
+    }
+}
