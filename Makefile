@@ -36,16 +36,16 @@ demo-nodes: build ## Run nine active nodes on this machine, and draw the filter 
 	$(BIN)/python -m tools.draw_testbed out/demo-nodes --source 1 --max-th 35
 
 .PHONY: test
-test: $(VENV)/.dev ## Run the tests of the Rust crates and of the Python package
-	cargo test --workspace
-	$(BIN)/python -m pytest tests/python tests/pages tools/tests
+test: $(VENV)/.dev $(VENV)/.live ## Run the tests of the Rust crates and of the Python package
+	cargo test --workspace $$(bash tools/live.sh features)
+	$(BIN)/python -m pytest tests/python tests/pages tools/tests tests/live
 
 .PHONY: lint lint-rust lint-python
 lint: lint-rust lint-python ## Check formatting, lints, types, layering, lengths and generated files
 
 lint-rust: $(VENV)/.dev
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --keep-going -- -D warnings
+	cargo clippy --workspace --all-targets --keep-going $$(bash tools/live.sh features) -- -D warnings
 
 lint-python: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -94,8 +94,8 @@ $(VENV)/.built: $(VENV)/.created pyproject.toml $(RUST)
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) PIP_QUIET=1 $(BIN)/maturin develop --release --locked
 	touch $@
 
-$(VENV)/.live: $(VENV)/.built
-	cargo build --release --locked --package tidegate-live
+$(VENV)/.live: $(VENV)/.built $(shell find crates/live -name '*.[ch]') tools/live.sh
+	cargo build --release --locked --package tidegate-live $$(bash tools/live.sh features)
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.built
