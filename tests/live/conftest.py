@@ -1,0 +1,242 @@
+"""Two hosts on one machine: namespaces joined by a cable, and everything put back afterwards."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NEAR, FAR = "10.77.0.1", "10.77.0.2"
+PORT = 4433
+
+SERVER = """
+import socket, sys
+listener = socket.create_server((sys.argv[1], int(sys.argv[2])), backlog=4096)
+print("listening", flush=True)
+while True:
+    connection, _ = listener.accept()
+    connection.close()
+"""
+
+# how many of N connections get in before a refused SYN would be sent again (after 1 s)
+CLIENT = """
+import select, socket, sys, time
+address, port, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+waiting = []
+for _ in range(count):
+    one = socket.socket()
+    one.setblocking(False)
+    one.connect_ex((address, port))
+    waiting.append(one)
+end, got = time.monotonic() + 0.7, 0
+while waiting and time.monotonic() < end:
+    _, ready, _ = select.select([], waiting, [], max(0, end - time.monotonic()))
+    for one in ready:
+        got += one.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0
+        one.close(); waiting.remove(one)
+print(got)
+"""
+
+# SYNs from addresses that do not exist, so many a second for so many seconds
+FLOOD = """
+import random, socket, struct, sys, time
+target, rate, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+end, due = time.monotonic() + seconds, time.monotonic()
+while time.monotonic() < end:
+    source = socket.inet_aton(f"198.51.100.{random.randrange(1, 255)}")
+    ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 40, 0, 0, 64, 6, 0, source, socket.inet_aton(target))
+    ports = random.randrange(1024, 65536), int(sys.argv[4])
+    raw.sendto(ip + struct.pack(">HHIIBBHHH", *ports, 1, 0, 0x50, 2, 1000, 0, 0), (target, 0))
+    due += 1 / rate
+    time.sleep(max(0, due - time.monotonic()))
+"""
+
+
+def run(*command: str, check: bool = True) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert not check or done.returncode == 0, f"{command}: {done.stderr}"
+    return done.stdout
+
+
+def tidegated() -> Path | None:
+    """Find the program that was built last."""
+    if path := os.environ.get("TIDEGATED"):
+        return Path(path)
+    built = [ROOT / "target" / kind / "tidegated" for kind in ("release", "debug")]
+    found = [path for path in built if path.exists()]
+    return max(found, key=lambda path: path.stat().st_mtime, default=None)
+
+
+def obstacle() -> str | None:
+    """Say why nothing here can run, if that is so."""
+    if os.geteuid() != 0:
+        return "namespaces and BPF need root"
+    if missing := [name for name in ("ip", "tc", "nsenter") if shutil.which(name) is None]:
+        return f"not installed: {', '.join(missing)}"
+    program = tidegated()
+    if program is None:
+        return "tidegated is not built: make build"
+    if "\n  doctor " not in run(str(program), "--help"):
+        return "tidegated is built without its gate: bash tools/live.sh features says why"
+    name = f"tg{os.getpid()}-try"
+    made = subprocess.run(["ip", "netns", "add", name], capture_output=True, text=True, check=False)
+    if made.returncode != 0:
+        return f"no namespace can be made: {made.stderr.strip()}"
+    run("ip", "netns", "delete", name)
+    doctor = run(str(program), "doctor", check=False)
+    wrong = [line for line in doctor.splitlines() if line.startswith("WRONG")]
+    return wrong[0] if wrong else None
+
+
+class Lab:
+    """Two hosts: `near`, where a gate may stand at `wan`, and `far`, which serves."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.program = str(tidegated())
+        self.near, self.far = (f"tg{os.getpid()}-{end}" for end in ("near", "far"))
+        self.started: list[subprocess.Popen[str]] = []
+        self.config = folder / "gate.toml"
+        self.socket = folder / "gate.sock"
+
+    def __enter__(self) -> "Lab":
+        for name in (self.near, self.far):
+            run("ip", "netns", "add", name)
+        self.cable()
+        self.serve()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self.started:
+            with contextlib.suppress(ProcessLookupError):
+                process.send_signal(signal.SIGCONT)
+            process.kill()
+            process.communicate()
+        for name in (self.near, self.far):
+            run("ip", "netns", "delete", name, check=False)
+
+    def cable(self) -> None:
+        run(
+            "ip",
+            "link",
+            "add",
+            "wan",
+            "netns",
+            self.near,
+            "type",
+            "veth",
+            "peer",
+            "wan",
+            "netns",
+            self.far,
+        )
+        for name, address in ((self.near, NEAR), (self.far, FAR)):
+            self.within(name, "ip", "address", "add", f"{address}/24", "dev", "wan")
+            self.within(name, "ip", "link", "set", "wan", "up")
+            self.within(name, "ip", "link", "set", "lo", "up")
+
+    def within(self, name: str, *command: str, check: bool = True) -> str:
+        return run("nsenter", f"--net=/run/netns/{name}", *command, check=check)
+
+    def start(self, name: str, *command: str, **options: object) -> "subprocess.Popen[str]":
+        process = subprocess.Popen(
+            ["nsenter", f"--net=/run/netns/{name}", *command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT if options.get("merge") else None,
+            text=True,
+        )
+        self.started.append(process)
+        return process
+
+    def serve(self) -> None:
+        server = self.start(self.far, sys.executable, "-c", SERVER, FAR, str(PORT))
+        assert server.stdout is not None
+        assert server.stdout.readline() == "listening\n"
+
+    def write(self, text: str) -> None:
+        head = f"interface = 'wan'\nsocket = '{self.socket}'\n"
+        if "metrics" not in text:
+            head += "metrics = ''\n"
+        self.config.write_text(head + text)
+
+    def gate(self, text: str) -> "subprocess.Popen[str]":
+        """Start a gate with this file and wait until it is in place."""
+        self.write(text)
+        with (self.folder / "gate.log").open("a") as log:
+            process = subprocess.Popen(
+                [
+                    "nsenter",
+                    f"--net=/run/netns/{self.near}",
+                    self.program,
+                    "gate",
+                    "--config",
+                    str(self.config),
+                ],
+                stderr=log,
+                text=True,
+            )
+        self.started.append(process)
+        self.until(
+            lambda: self.status().get("attached") and self.status()["epochs"] > 0,
+            "in place",
+            process,
+        )
+        return process
+
+    def log(self) -> str:
+        return (self.folder / "gate.log").read_text()
+
+    def status(self) -> dict[str, object]:
+        text = run(self.program, "status", "--json", "--socket", str(self.socket), check=False)
+        return json.loads(text) if text else {}
+
+    def until(
+        self,
+        done: Callable[[], object],
+        what: str,
+        process: "subprocess.Popen[str] | None" = None,
+        seconds: float = 20,
+    ) -> None:
+        end = time.monotonic() + seconds
+        while not done():
+            ended = process is not None and process.poll() is not None
+            late = time.monotonic() > end
+            if ended or late:
+                pytest.fail(f"not {what}\n{self.log()}")
+            time.sleep(0.1)
+
+    def connect(self, count: int) -> int:
+        """So many connections at once; how many get in at the first attempt."""
+        return int(self.within(self.near, sys.executable, "-c", CLIENT, FAR, str(PORT), str(count)))
+
+    def flood(self, rate: int, seconds: float) -> "subprocess.Popen[str]":
+        return self.start(
+            self.near, sys.executable, "-c", FLOOD, FAR, str(rate), str(seconds), str(PORT)
+        )
+
+    def filters(self) -> str:
+        return self.within(self.near, "tc", "filter", "show", "dev", "wan", "egress", check=False)
+
+    def queues(self) -> str:
+        return self.within(self.near, "tc", "qdisc", "show", "dev", "wan")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _possible() -> None:
+    if reason := obstacle():
+        pytest.skip(reason)
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[Lab]:
+    with Lab(tmp_path) as lab:
+        yield lab

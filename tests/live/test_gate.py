@@ -1,0 +1,278 @@
+"""The gate on real connections: what it refuses, and that traffic goes on whatever befalls it."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+# two sessions a second, with room for two seconds' worth: four at once, then a trickle
+TWO_A_SECOND = "mode = 'enforce'\nlaw = { law = 'fixed-rate', rate = '2/s' }\nlease = '1s'\n"
+MANY = 40
+FEW = 8  # four saved tokens, two of the second that the attempt takes, and a turn of an epoch
+
+CAPABILITIES = 1 << 12 | 1 << 38 | 1 << 39  # linux/capability.h: NET_ADMIN, PERFMON, BPF
+
+
+def refuses(lab):
+    return lab.connect(MANY) <= FEW
+
+
+def test_an_overload_is_refused_and_the_rest_gets_in(lab):
+    assert lab.connect(MANY) == MANY, "without a gate"
+    lab.gate(TWO_A_SECOND)
+    got = lab.connect(MANY)
+    assert 1 <= got <= FEW
+    status = lab.status()
+    packets = dict(status["packets"])
+    assert packets["session_refused"] >= MANY - FEW
+    assert packets["lease_lapsed"] == 0
+
+
+def test_who_observes_drops_nothing_and_says_what_it_would(lab):
+    lab.gate(TWO_A_SECOND.replace("enforce", "observe"))
+    assert lab.connect(MANY) == MANY
+    lab.until(lambda: dict(lab.status()["packets"])["would_refuse"] >= MANY - FEW, "counted")
+
+
+def test_what_is_listed_is_never_refused(lab):
+    lab.gate(TWO_A_SECOND + "never_refuse = { ports = [4433] }\n")
+    assert lab.connect(MANY) == MANY
+
+
+def test_downloads_are_held_by_their_syn_ack(lab):
+    # what leaves `near` by `wan` for a connection that `far` asks for is the SYN+ACK
+    lab.gate(TWO_A_SECOND + "opener = 'syn-ack'\n")
+    assert lab.connect(MANY) == MANY, "a SYN is no opener then"
+
+
+# Failing open: each way in which the controller can fail, and traffic that goes on.
+
+
+def test_a_killed_controller_lets_everything_pass(lab):
+    gate = lab.gate(TWO_A_SECOND)
+    assert refuses(lab)
+    gate.send_signal(signal.SIGKILL)
+    gate.wait()
+    time.sleep(1.1)  # the lease
+    assert "tidegate_gate" in lab.filters(), "the program is still there, and lets pass"
+    assert lab.connect(MANY) == MANY
+    lab.gate(TWO_A_SECOND)
+    assert refuses(lab), "a new controller takes over what was left"
+    assert lab.filters().count("handle") == 1
+
+
+def test_a_hung_controller_lets_everything_pass_until_it_goes_on(lab):
+    gate = lab.gate(TWO_A_SECOND)
+    assert refuses(lab)
+    gate.send_signal(signal.SIGSTOP)
+    time.sleep(1.1)
+    assert lab.connect(MANY) == MANY
+    gate.send_signal(signal.SIGCONT)
+    lab.until(lambda: refuses(lab), "refusing again")
+
+
+def test_a_full_disk_costs_lines_of_the_log_only(lab):
+    lab.gate(TWO_A_SECOND + "log = '/dev/full'\n")
+    assert refuses(lab)
+    lab.until(lambda: lab.status()["log_lost"] > 0, "counting lost lines")
+
+
+def test_an_interface_that_goes_and_comes_back(lab):
+    gate = lab.gate(TWO_A_SECOND)
+    lab.within(lab.near, "ip", "link", "delete", "wan")
+    lab.until(lambda: not lab.status()["attached"], "noticing")
+    assert "gone" in lab.status()["trouble"]
+    assert gate.poll() is None
+    lab.cable()
+    lab.until(lambda: lab.status()["attached"], "in place again")
+    assert refuses(lab)
+
+
+def test_a_bad_file_changes_nothing_and_a_good_one_does(lab):
+    gate = lab.gate(TWO_A_SECOND)
+    lab.write(TWO_A_SECOND + "ceiling = 7\n")
+    gate.send_signal(signal.SIGHUP)
+    lab.until(lambda: "ceiling" in lab.status()["trouble"], "refusing the file")
+    assert ":7: ceiling: 7 is out of range" in lab.status()["trouble"]
+    assert refuses(lab), "as before"
+    epochs = lab.status()["epochs"]
+    lab.write(TWO_A_SECOND.replace("enforce", "observe"))
+    gate.send_signal(signal.SIGHUP)
+    lab.until(lambda: lab.status()["mode"] == "observe", "observing")
+    assert lab.status()["trouble"] == ""
+    assert lab.status()["epochs"] >= epochs, "the law goes on"
+    assert lab.connect(MANY) == MANY
+
+
+def test_a_reload_that_needs_another_program_leaves_no_gap(lab):
+    gate = lab.gate(TWO_A_SECOND)
+    lab.write(TWO_A_SECOND + "ends = 'flow-map'\nquic = 'admit'\n")
+    gate.send_signal(signal.SIGHUP)
+    time.sleep(1.5)
+    assert refuses(lab)
+    assert lab.filters().count("handle") == 1
+
+
+def test_a_filter_that_somebody_takes_away_comes_back(lab):
+    lab.gate(TWO_A_SECOND)
+    lab.within(lab.near, "tc", "filter", "delete", "dev", "wan", "egress")
+    assert lab.connect(MANY) == MANY
+    lab.until(lambda: refuses(lab), "in place again")
+
+
+def test_sessions_that_never_end_stop_the_refusing(lab):
+    lab.gate(
+        "mode = 'enforce'\nlaw = { law = 'fixed-rate', rate = '20/s' }\n"
+        "flood = { factor = 4, epochs = 3 }\n"
+    )
+    flood = lab.flood(400, 12)
+    lab.until(lambda: lab.status()["alarm"], "alarmed")
+    assert lab.connect(10) == 10, "nobody is locked out by a flood"
+    flood.kill()
+
+
+def test_no_more_than_the_ceiling_is_refused(lab):
+    lab.gate(TWO_A_SECOND + "ceiling = 0.5\n")
+    assert lab.connect(MANY) >= MANY // 2
+
+
+# What it leaves behind.
+
+
+def stop(gate: subprocess.Popen) -> None:
+    gate.send_signal(signal.SIGTERM)
+    assert gate.wait(timeout=10) == 0
+
+
+def test_it_takes_away_what_it_put_there(lab):
+    before = lab.queues()
+    stop(lab.gate(TWO_A_SECOND + "shape = '9.5Mbit'\n"))
+    assert lab.queues() == before
+    assert lab.filters() == ""
+    assert not lab.socket.exists()
+
+
+def test_it_leaves_what_others_put_there(lab):
+    lab.within(lab.near, "tc", "qdisc", "add", "dev", "wan", "clsact")
+    gate = lab.gate(TWO_A_SECOND)
+    lab.within(
+        lab.near,
+        "tc",
+        "qdisc",
+        "add",
+        "dev",
+        "wan",
+        "root",
+        "tbf",
+        "rate",
+        "5mbit",
+        "burst",
+        "10kb",
+        "limit",
+        "50kb",
+    )
+    stop(gate)
+    assert "clsact" in lab.queues()
+    assert "tbf" in lab.queues()
+
+
+def test_a_queue_of_others_is_not_replaced(lab):
+    lab.within(
+        lab.near,
+        "tc",
+        "qdisc",
+        "add",
+        "dev",
+        "wan",
+        "root",
+        "handle",
+        "1:",
+        "bfifo",
+        "limit",
+        "50kb",
+    )
+    lab.write(TWO_A_SECOND + "shape = '9.5Mbit'\n")
+    command = [lab.program, "gate", "--config", str(lab.config)]
+    done = subprocess.run(
+        ["nsenter", f"--net=/run/netns/{lab.near}", *command],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "the interface has a queue of its own (bfifo)" in done.stderr
+    assert "tc qdisc del" in done.stderr
+    assert "bfifo" in lab.queues()
+
+
+def test_it_keeps_three_capabilities(lab):
+    gate = lab.gate(TWO_A_SECOND)
+    # nsenter becomes the gate
+    lines = Path(f"/proc/{gate.pid}/status").read_text().splitlines()
+    sets = {
+        key: int(value, 16)
+        for key, _, value in (line.partition(":") for line in lines)
+        if key.startswith("Cap")
+    }
+    assert sets["CapEff"] == sets["CapPrm"] == CAPABILITIES
+    assert sets["CapBnd"] == CAPABILITIES
+    assert sets["CapInh"] == sets["CapAmb"] == 0
+
+
+def test_metrics_are_served_on_this_machine_only(lab):
+    lab.gate(TWO_A_SECOND + "metrics = '127.0.0.1:9477'\n")
+    lab.connect(MANY)
+    time.sleep(1.2)
+    fetch = (
+        "import urllib.request as u;"
+        "print(u.urlopen('http://127.0.0.1:9477/metrics', timeout=5).read().decode())"
+    )
+    text = lab.within(lab.near, sys.executable, "-c", fetch)
+    numbers = dict(line.rsplit(" ", 1) for line in text.splitlines() if line and line[0] != "#")
+    assert float(numbers['tidegate_gate_packets_total{fate="session_refused"}']) >= MANY - FEW
+    assert float(numbers["tidegate_gate_enforcing"]) == 1
+    assert "127.0.0.1:9477" in lab.within(lab.near, "ss", "-ltn")
+
+
+def test_the_doctor_looks_at_an_interface(lab):
+    text = lab.within(lab.near, lab.program, "doctor", "--interface", "wan", "--watch", "1")
+    assert "the program of session control loads and runs" in text
+    assert "wan: no queue" in text
+    assert "set `shape`" in text
+    assert lab.filters() == "", "it takes its counter away"
+
+
+# The queue.
+
+
+def test_a_shaper_brings_the_queue_here_and_the_dual_queue_reads_it(lab):
+    lab.gate(
+        "mode = 'enforce'\nlaw = { law = 'none' }\nshape = '1Mbit'\nshape_buffer = '60kB'\n"
+        "dqm = { x_m = 3, x_M = 3, P_M = 1, measure = 'instantaneous', buffer = 40 }\n"
+    )
+    assert "tbf 7d00: root" in lab.queues()
+    assert "rate 1Mbit" in lab.queues()
+    assert lab.connect(10) == 10, "an empty queue loses no connection"
+    fill = (
+        "import socket, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+        "end = time.monotonic() + 4\n"
+        "while time.monotonic() < end: s.sendto(bytes(1000), ('10.77.0.2', 9)); time.sleep(0.004)"
+    )
+    lab.start(lab.near, sys.executable, "-c", fill)
+    time.sleep(1)
+    assert lab.connect(10) == 0, "2 Mbit/s into 1: the queue is long"
+    lab.until(lambda: lab.status()["connections"][1] >= 10, "counted")
+
+
+def test_relief_lets_everything_pass_while_nothing_waits(lab):
+    # without relief the law would close: its arrivals far exceed what it takes for completions
+    lab.gate(
+        "mode = 'enforce'\nlaw = { law = 'close-probe', alpha_min = 1, guard = false }\n"
+        "shape = '50Mbit'\n"
+    )
+    time.sleep(3)
+    for _ in range(3):
+        assert lab.connect(MANY) == MANY
+        time.sleep(0.5)
+    assert dict(lab.status()["packets"])["session_refused"] == 0
