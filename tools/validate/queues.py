@@ -23,6 +23,9 @@ MARKED = ("goodput_mbit_s", "jain", "queue_mean", "marked", "drops", "retransmit
 SHORT = ("completed_per_s", "fct_mean_s", "fct_p95_s", "queue_mean", "drops", "retransmitted")
 """What is compared where flows end."""
 
+MIXED = ("goodput_mbit_s", "fct_mean_s", "fct_p95_s", "queue_mean", "drops", "retransmitted")
+"""What is compared where both kinds share the link."""
+
 SOURCES = {"drop-tail": "Fifo", "codel": "CoDel", "fq-codel": "FqCoDel", "pie": "Pie"}
 """The queues, by their names in either."""
 
@@ -84,6 +87,9 @@ class Network:
         law: dict[str, Any] = {"law": self.queue}
         if self.queue != "drop-tail":
             law["ecn"] = self.sender.ecn
+        if self.queue == "pie":
+            # ns-3 spares two packets, tidegate two mean ones
+            law["mean_pktsize"] = f"{1460 + HEADER}B"
         if self.queue == "fq-codel":
             law["flows"] = 65536
         bottleneck: dict[str, Any] = {
@@ -168,7 +174,9 @@ def idle3(control: str, size: int) -> Case:
     )
 
 
-IDLE3 = tuple((control, size) for control in ("reno",) for size in (1000, 10_000, 100_000, 200_000))
+IDLE3 = tuple(
+    (control, size) for control in ("reno", "cubic") for size in (1000, 10_000, 100_000, 200_000)
+)
 """Controls and file sizes of single flows on an idle link."""
 
 
@@ -185,13 +193,43 @@ def _short(name: str, network: Network, about: str) -> Case:
     return _case(name, said, network, traffic, SHORT, seeds=8)
 
 
+def _mixed(name: str, network: Network, about: str) -> Case:
+    traffic = {"long": streams(4), "web": _web(5)}
+    said = f"four flows without end and 5 files/s of 50 kB (exponential), {about}"
+    return _case(name, said, network, traffic, MIXED, seeds=8)
+
+
 def _web(rate: int) -> dict[str, Any]:
     return {"arrivals": {"poisson": f"{rate}/s"}, "size": {"exponential": {"mean": "50kB"}}}
 
 
 PLAIN = Network()
+DEEP = Network(buffer=1000)
+"""For queues that should keep short what could be long."""
+
+
+def _under(queue: str, title: str) -> tuple[Case, ...]:
+    """Return what is run under a queue that watches the delay.
+
+    Flows without end start at their share, so that their first slow start does not decide the row.
+    """
+    network = replace(DEEP, queue=queue)
+    alone = replace(network, sender=Sender(initial_ssthresh=40))
+    among = replace(network, sender=Sender(initial_ssthresh=5))
+    marks = replace(network, sender=Sender(initial_ssthresh=5, ecn=True))
+    return (
+        _long(f"{queue}-one", 1, alone, f"Reno over {title}"),
+        _long(f"{queue}-ten", 10, among, f"Reno over {title}"),
+        _long(f"{queue}-ten-ecn", 10, marks, f"Reno over {title} with ECN"),
+        _short(f"{queue}-files", network, f"Reno over {title}"),
+        _mixed(f"{queue}-mixed", network, f"Reno over {title}"),
+    )
+
+
 FAR = Network(mbit=20, rtt_ms=100, buffer=167)
 """One bandwidth-delay product."""
+
+CUBIC = replace(FAR, sender=Sender("cubic"))
 
 CASES3 = (
     _long("reno-one", 1, PLAIN, "Reno over drop-tail"),
@@ -210,4 +248,10 @@ CASES3 = (
     ),
     _long("reno-lossy", 4, replace(FAR, buffer=1000, loss=0.005), "Reno over drop-tail"),
     _short("reno-files", PLAIN, "Reno over drop-tail"),
+    *_under("codel", "CoDel"),
+    *_under("fq-codel", "FQ-CoDel"),
+    *_under("pie", "PIE"),
+    _long("cubic-one", 1, CUBIC, "CUBIC over drop-tail"),
+    _long("cubic-four", 4, CUBIC, "CUBIC over drop-tail"),
+    _long("cubic-lossy", 4, replace(CUBIC, buffer=1000, loss=0.005), "CUBIC over drop-tail"),
 )
