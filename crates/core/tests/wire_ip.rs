@@ -355,6 +355,24 @@ fn fragments_and_sealed_packets_are_opaque() {
     opaque(IpHeaders::Ipv6(header, extensions), 5);
 }
 
+/// A chain of extension headers that ends before it says is opaque, whatever its last one is.
+#[test]
+fn a_cut_chain_of_extension_headers_is_opaque() {
+    // hop-by-hop, routing, fragment, authentication and destination options
+    for kind in [0, 43, 44, 51, 60] {
+        for rest in 0..16u8 {
+            let mut bytes = vec![0; 40 + usize::from(rest)];
+            (bytes[0], bytes[5], bytes[6]) = (0x60, rest, kind);
+            for (at, byte) in bytes[40..].iter_mut().enumerate() {
+                // of its own kind again, and longer than what is there
+                *byte = if at % 8 == 0 { kind } else { 9 };
+            }
+            let headers = read(&bytes).expect("an IP packet");
+            assert_eq!(headers.record.flags, Flags::OPAQUE, "{kind}, {rest}");
+        }
+    }
+}
+
 /// What is neither TCP nor UDP passes as opaque; UDP with payload is data.
 #[test]
 fn other_protocols() {
@@ -390,6 +408,17 @@ fn flows_are_told_apart() {
         assert_ne!(other.flow, there.flow);
     }
     assert_ne!(there.src, there.dst);
+}
+
+/// A packet that came with a mark is not written to: even a checksum of 0xFFFF,
+/// which means what zero means, stays as it is.
+#[test]
+fn a_mark_that_was_there_changes_nothing() {
+    let mut bytes = Said { ecn: 3, ..Said::default() }.bytes();
+    bytes[10..12].copy_from_slice(&[0xFF, 0xFF]);
+    let (headers, mut copy) = (read(&bytes).expect("whole"), bytes.clone());
+    write(&mut copy, &headers, &headers.record, Checksum::Whole).expect("the same bytes");
+    assert_eq!(copy, bytes);
 }
 
 /// Bytes that are not those that were read are refused, not overrun.

@@ -24,8 +24,8 @@ use std::hash::{Hash, Hasher};
 use std::net::IpAddr;
 
 use etherparse::{
-    IpNumber, Ipv4HeaderSlice, Ipv6HeaderSlice, LaxNetSlice, LaxSlicedPacket, TcpSlice,
-    TransportSlice,
+    IpNumber, Ipv4HeaderSlice, Ipv6Extensions, Ipv6HeaderSlice, LaxNetSlice, LaxSlicedPacket,
+    TcpSlice, TransportSlice,
 };
 use siphasher::sip::SipHasher13;
 use thiserror::Error;
@@ -111,9 +111,12 @@ impl Reader {
             Some(LaxNetSlice::Ipv6(ip)) => {
                 let header = ip.header();
                 let (source, destination) = (header.source_addr(), header.destination_addr());
-                let mut chain = ip.extensions().clone().into_iter();
-                let sealed = chain
-                    .any(|one| matches!(one, etherparse::Ipv6ExtensionSlice::Authentication(_)));
+                // read anew and whole: the slices of a chain that is cut cannot be walked
+                let chain = Ipv6Extensions::from_slice(header.next_header(), &bytes[40..total]);
+                let sealed = !chain.is_ok_and(|(headers, then, _)| {
+                    headers.auth.is_none()
+                        && sliced.ip_payload().is_some_and(|payload| payload.ip_number == then)
+                });
                 (source.into(), destination.into(), header.ecn(), sealed)
             }
             _ => return Err(IpError::Length),
@@ -246,8 +249,9 @@ pub fn write(
     let (before, size) = (&headers.record, usize::from(headers.record.size));
     let have = bytes.len();
     let bytes = bytes.get_mut(..size).ok_or(WireError::Cut { have, needed: size })?;
-    // what cannot bear a mark is not marked
-    if packet.flags.has(Flags::CE) && before.flags.has(Flags::ECT) {
+    // what cannot bear a mark is not marked, and what bears one is not touched
+    let unmarked = before.flags.has(Flags::ECT) && !before.flags.has(Flags::CE);
+    if packet.flags.has(Flags::CE) && unmarked {
         mark(bytes);
     }
     let (Ext::Rate(now), Ext::Rate(was), Some(tcp)) = (packet.ext, before.ext, headers.tcp) else {
