@@ -21,11 +21,12 @@ use crate::units::{Rate, Time};
 pub enum Reason {
     /// The queue was full on arrival.
     QueueFull,
-    /// The queue was getting long, and its law dropped early.
+    /// The queue was getting long, and its law dropped early: on arrival, or
+    /// when it was the packet's turn.
     Early,
     /// The gate refused the session that the packet would open.
     SessionRefused,
-    /// The discipline took the packet out of the queue for a better one.
+    /// The discipline took the packet out of the queue to make room for another.
     Evicted,
     /// A law of the user's own decided so.
     Custom,

@@ -104,14 +104,24 @@ pub const PORTS: &[Column] = &[
     column("departed_packets", "packets", U32, "packets whose transmission started"),
     column("departed_bytes", "B", U64, "bytes of these, headers included"),
     column("drops_queue_full", "packets", U32, "dropped because the queue was full"),
-    column("drops_early", "packets", U32, "dropped by the queue's law before it was full"),
+    column(
+        "drops_early",
+        "packets",
+        U32,
+        "dropped by the queue's law before it was full, on arrival or when it was their turn",
+    ),
     column(
         "drops_session_refused",
         "packets",
         U32,
         "dropped or rejected because the gate refused the session",
     ),
-    column("drops_evicted", "packets", U32, "taken out of the queue for a better packet"),
+    column(
+        "drops_evicted",
+        "packets",
+        U32,
+        "taken out of the queue to make room for another packet",
+    ),
     column("drops_custom", "packets", U32, "dropped by a law of the user's own"),
     column("drops_link_loss", "packets", U32, "lost on the link, after their transmission"),
     column(

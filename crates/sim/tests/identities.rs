@@ -66,15 +66,15 @@ fn document() -> impl Strategy<Value = String> {
     )
 }
 
-/// `arrived = lost before the queue + enqueued`, `enqueued = departed + evicted + waiting`.
+/// `arrived = lost before the queue + enqueued`, `enqueued = departed + dropped out of the queue + waiting`.
 fn conserved(run: &Simulation) -> Result<(), TestCaseError> {
     for port in run.ports() {
         let count = port.counters();
-        let evicted = count.drops[Reason::Evicted as usize];
+        let out = count.dropped_waiting;
         let beyond = count.drops[Reason::LinkLoss as usize];
-        let before: u64 = count.drops.iter().sum::<u64>() - evicted - beyond;
+        let before: u64 = count.drops.iter().sum::<u64>() - out - beyond;
         prop_assert_eq!(count.arrived, before + count.enqueued);
-        let left = count.departed + evicted + u64::from(port.queue_packets());
+        let left = count.departed + out + u64::from(port.queue_packets());
         prop_assert_eq!(count.enqueued, left);
     }
     Ok(())
