@@ -187,8 +187,7 @@ fn averaging(settings: &Settings, dqm: &config::Dqm, rate: Rate) -> Settings {
 impl Controller {
     /// Loads the programs and puts them at the interface; those of before give way.
     fn place(&mut self) -> Result<(), Failure> {
-        let config = &self.config;
-        let name = &config.interface;
+        let (config, name) = (&self.config, &self.config.interface);
         let failed = |error: std::io::Error| Failure::failed(name, error);
         let Some(interface) = self.netlink.interface(name).map_err(failed)? else {
             return Err(Failure::failed(name, "there is no such interface here")
@@ -220,11 +219,9 @@ impl Controller {
         };
         self.epochs.recount(ends(config));
         gate.turn(&self.epochs.in_force())?;
-        let had = self.netlink.has_clsact(interface.index).map_err(failed)?;
-        self.made_clsact |= !had;
+        self.made_clsact |= !self.netlink.has_clsact(interface.index).map_err(failed)?;
         // one set of programs gives way to the other without a moment between
-        let hook = gate.attach(interface.index, config.priority)?;
-        let before = self.placed.take();
+        let (hook, before) = (gate.attach(interface.index, config.priority)?, self.placed.take());
         let dqm = match dqm {
             Some(dqm) => {
                 let hook = dqm.attach(interface.index, config.priority + 1)?;

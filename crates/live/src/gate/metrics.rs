@@ -78,8 +78,7 @@ impl Collector for Gate {
         ];
         for (name, help, number) in gauges {
             let gauge = ConstGauge::new(number);
-            let encoder = to.encode_descriptor(name, help, None, gauge.metric_type())?;
-            gauge.encode(encoder)?;
+            gauge.encode(to.encode_descriptor(name, help, None, gauge.metric_type())?)?;
         }
         Ok(())
     }
