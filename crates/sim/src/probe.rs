@@ -3,7 +3,7 @@
 use tidegate_core::law::{Decision, Reason, session};
 use tidegate_core::port::{Counters, Port, Ticked};
 use tidegate_core::units::Time;
-use tidegate_model::scenario::Scenario;
+use tidegate_model::scenario::{self, Scenario};
 
 use crate::rows::{Row, UNLIMITED};
 use crate::services::Decided;
@@ -245,15 +245,8 @@ enum By {
     Filter,
 }
 
-fn event_columns(rows: &[EventRow], scenario: &Scenario) -> Vec<Column> {
-    let real = |name, value: fn(&EventRow) -> f64| Column {
-        name,
-        data: Data::F64(rows.iter().map(value).collect()),
-    };
-    let wide = |name, value: fn(&EventRow) -> u64| Column {
-        name,
-        data: Data::U64(rows.iter().map(value).collect()),
-    };
+/// The names of the laws that may have decided, and which one did in each row.
+fn event_laws(rows: &[EventRow], scenario: &Scenario) -> (Vec<String>, Vec<u32>) {
     // of each port the law of its gate, then that of its stamp; the laws of
     // queues and of filters come behind them, where one has decided anything
     let ports = &scenario.network.ports;
@@ -267,11 +260,8 @@ fn event_columns(rows: &[EventRow], scenario: &Scenario) -> Vec<Column> {
     }
     let filters = laws.len() as u32;
     if rows.iter().any(|row| row.by == By::Filter) {
-        laws.extend(
-            ports
-                .iter()
-                .map(|port| port.filter.as_ref().map_or("", |filter| filter.name()).to_owned()),
-        );
+        let name = |port: &scenario::Port| port.filter.as_ref().map_or("", |law| law.name());
+        laws.extend(ports.iter().map(|port| name(port).to_owned()));
     }
     let law = |row: &EventRow| match row.by {
         By::Gate => row.port * 2,
@@ -279,6 +269,19 @@ fn event_columns(rows: &[EventRow], scenario: &Scenario) -> Vec<Column> {
         By::Queue => ports.len() as u32 * 2 + row.port,
         By::Filter => filters + row.port,
     };
+    (laws, rows.iter().map(law).collect())
+}
+
+fn event_columns(rows: &[EventRow], scenario: &Scenario) -> Vec<Column> {
+    let real = |name, value: fn(&EventRow) -> f64| Column {
+        name,
+        data: Data::F64(rows.iter().map(value).collect()),
+    };
+    let wide = |name, value: fn(&EventRow) -> u64| Column {
+        name,
+        data: Data::U64(rows.iter().map(value).collect()),
+    };
+    let (laws, law) = event_laws(rows, scenario);
     let mut phases: Vec<String> = Vec::new();
     let codes = rows
         .iter()
@@ -295,10 +298,7 @@ fn event_columns(rows: &[EventRow], scenario: &Scenario) -> Vec<Column> {
     vec![
         real("time_s", |row| row.time.secs()),
         Column { name: "port", data: Data::Category { codes: ports, names: port_names(scenario) } },
-        Column {
-            name: "law",
-            data: Data::Category { codes: rows.iter().map(law).collect(), names: laws },
-        },
+        Column { name: "law", data: Data::Category { codes: law, names: laws } },
         Column { name: "phase", data: Data::Category { codes, names: phases } },
         real("set", |row| row.decision.set),
         real("from", |row| row.decision.from),

@@ -69,6 +69,24 @@ pub(super) fn plain_repair(doc: &mut TcpDoc) {
     doc.tlp.get_or_insert(false);
 }
 
+fn recovery(doc: &TcpDoc, base: &Tcp) -> Recovery {
+    match (doc.recovery, doc.sack) {
+        (Some(recovery), _) => recovery,
+        (None, Some(true)) => Recovery::Sack,
+        (None, Some(false)) if base.recovery == Recovery::Sack => Recovery::NewReno,
+        (None, _) => base.recovery,
+    }
+}
+
+fn delayed_ack(doc: &TcpDoc, base: &Tcp) -> Option<Time> {
+    match doc.delayed_ack {
+        None => base.delayed_ack,
+        Some(DelayedAck::Usual(false)) => None,
+        Some(DelayedAck::Usual(true)) => Some(usual_delay(doc.profile)),
+        Some(DelayedAck::UpTo(time)) => Some(time),
+    }
+}
+
 fn overridden(doc: &TcpDoc, transport: &str) -> Tcp {
     let base = doc.profile.tcp();
     let bytes = |size: Size| u32::try_from(size.bytes()).unwrap_or(u32::MAX);
@@ -76,18 +94,7 @@ fn overridden(doc: &TcpDoc, transport: &str) -> Tcp {
     // the RFC's initial window is a number of bytes, so it follows the segment
     let initial_window =
         if doc.profile == Profile::Rfc { rfc6928(mss) } else { base.initial_window };
-    let recovery = match (doc.recovery, doc.sack) {
-        (Some(recovery), _) => recovery,
-        (None, Some(true)) => Recovery::Sack,
-        (None, Some(false)) if base.recovery == Recovery::Sack => Recovery::NewReno,
-        (None, _) => base.recovery,
-    };
-    let delayed_ack = match doc.delayed_ack {
-        None => base.delayed_ack,
-        Some(DelayedAck::Usual(false)) => None,
-        Some(DelayedAck::Usual(true)) => Some(usual_delay(doc.profile)),
-        Some(DelayedAck::UpTo(time)) => Some(time),
-    };
+    let recovery = recovery(doc, &base);
     let syn = doc.syn_retries.clone().unwrap_or_default();
     let control = match doc.control {
         // a transport with a control of its own: what it leaves to TCP is Reno
@@ -117,7 +124,7 @@ fn overridden(doc: &TcpDoc, transport: &str) -> Tcp {
         initial_ssthresh: doc.initial_ssthresh.map_or(base.initial_ssthresh, |bound| bound.0),
         window: doc.window.map_or(base.window, |bound| bound.0),
         recovery,
-        delayed_ack,
+        delayed_ack: delayed_ack(doc, &base),
         nagle: doc.nagle.unwrap_or(base.nagle),
         fin_waits: doc.fin_waits.unwrap_or(base.fin_waits),
         lost_syn: doc.lost_syn.unwrap_or(base.lost_syn),
