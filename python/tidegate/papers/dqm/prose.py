@@ -102,7 +102,7 @@ def _tried(runs: Runs) -> str:
 
 TABLE_1 = Grid(
     "Table I: drop-tail and gentle RED alone, rho 1.2",
-    tuple(TABLE1.values()),
+    ("measure", *TABLE1.values()),
     tuple(
         (shown, tuple(f"dqm.table1.{policy}.{name}" for policy in TABLE1))
         for name, shown in {"T": "T [bit/s]", "D": "D [s]", "Pd": "P_d", "Pc": "P_c"}.items()
@@ -110,7 +110,7 @@ TABLE_1 = Grid(
 )
 TABLE_2 = Grid(
     "Table II: flows over both congested links, 700 s",
-    ("G-RED", "P3"),
+    ("measure", "G-RED", "P3"),
     (
         ("latency D [s]", ("dqm.table2.gred.D", "dqm.table2.p3.D")),
         ("retransmitted packets", ("dqm.table2.gred.rtx", "dqm.table2.p3.rtx")),
