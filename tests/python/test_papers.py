@@ -432,7 +432,7 @@ def test_deviations_are_read_with_their_alternatives():
 
 @pytest.mark.parametrize("key", papers.there())
 def test_every_printed_table_has_a_head_for_each_column(key: str) -> None:
-    """The first columns of a grid say what a row is; a table without their heads shifts all others."""
+    """The first columns say what a row is; a table without their heads shifts all others."""
     for section in papers.load(key).sections:
         for grid in section.grids:
             widths = {len(label.split(" | ")) + len(cells) for label, cells in grid.rows}
