@@ -45,7 +45,7 @@
 //!   waiting data, which a slow link need not have in 15 ms.
 //! - PIE is always on unless `active_from` says when to turn it on (5.3, optional).
 //! - the chance is not scaled by the size of the packet (4.1, optional).
-//! - beyond 250 ms Linux and ns-3 add 2 % to `drop_prob` an update; the RFC does not.
+//! - beyond 250 ms Linux adds 2 % to `drop_prob` an update; the RFC and ns-3 do not.
 //!
 //! Limits: all flows share one queue and one `drop_prob`.
 
