@@ -29,7 +29,7 @@ transport = { tcp = { profile = "ns2-2005" } }
 """
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def overload() -> str:
     return OVERLOAD
 

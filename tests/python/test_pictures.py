@@ -15,11 +15,10 @@ from tidegate.show.style import spread
 
 
 @pytest.fixture(scope="module")
-def files():
-    from conftest import OVERLOAD
+def files(overload):
     from tidegate.show.pictures import pictures
 
-    return pictures(tidegate.compare(OVERLOAD, gates=["none", "close-probe"], seeds=2))
+    return pictures(tidegate.compare(overload, gates=["none", "close-probe"], seeds=2))
 
 
 def test_every_picture_comes_as_png_and_svg(files):

@@ -106,12 +106,10 @@ def test_metric_names_are_those_that_runs_have(overload):
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
+def whole(tmp_path_factory, overload):
     """An undisturbed sweep of 2 x 2 settings and 2 seeds."""
-    from conftest import OVERLOAD
-
     out = tmp_path_factory.mktemp("whole") / "sweep"
-    return tidegate.sweep(OVERLOAD, AXES, seeds=2, settings=QUICK, workers=2, out=out)
+    return tidegate.sweep(overload, AXES, seeds=2, settings=QUICK, workers=2, out=out)
 
 
 def test_rows_are_what_single_runs_give(whole, overload):
