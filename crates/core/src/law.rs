@@ -192,6 +192,8 @@ pub trait Half: Send {
     fn enqueued(&mut self, _: &Packet, _: &mut Self::Counts) {}
     /// The queue has lost the packet.
     fn dropped(&mut self, _: &Packet, _: &mut Self::Counts) {}
+    /// The queue had taken the packet that it has lost: evicted it, or dropped it when it was its turn.
+    fn untaken(&mut self, _: &Packet, _: &mut Self::Counts) {}
     /// Its transmission starts: the half may write into its header.
     fn depart(&mut self, _: &mut Packet, _: &Moment, _: &Self::Knobs, _: &mut Self::Counts) {}
     /// The interval half has set the knobs: what holds for one interval begins anew.

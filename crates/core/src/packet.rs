@@ -209,9 +209,20 @@ impl Packet {
     /// together: source, destination and flow, mixed with a salt.
     #[inline]
     pub fn flow_hash(&self, salt: u32) -> u64 {
+        self.mixed(u64::from(salt))
+    }
+
+    /// The same, with later owners of the flow's slot told apart.
+    #[inline]
+    pub fn session_hash(&self, salt: u32) -> u64 {
+        self.mixed(u64::from(self.generation) << 32 | u64::from(salt))
+    }
+
+    #[inline]
+    fn mixed(&self, salt: u64) -> u64 {
         let ends = u64::from(self.src) << 48 | u64::from(self.dst) << 32 | u64::from(self.flow);
         // the finisher of SplitMix64 (Steele, Lea and Flood 2014)
-        let mut mixed = ends.wrapping_add(u64::from(salt).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let mut mixed = ends.wrapping_add(salt.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
         mixed ^ mixed >> 31

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use tidegate_core::law::rate::{Grant, qfcp, rcp, vcp, xcp};
 use tidegate_core::law::session::{
     self, Admission, Admit, Counts, Knobs, close_probe, fixed_rate, gss_ga, loss_rate, occupancy,
+    tide,
 };
 use tidegate_core::law::settings::Link;
 use tidegate_core::law::{Decision, Draw, Fault, Interval, Turn, View};
@@ -95,7 +96,13 @@ fn a_law_is_told_of_differences() {
         assert_eq!(port.tick_at(), begin + Time::from_secs(second + 1));
         assert_eq!(port.tick(port.tick_at()).expect("never fails"), None, "it only looks");
     }
-    let counts = |arrived, admitted, departed| Counts { arrived, admitted, departed, resets: 0 };
+    let counts = |arrived, admitted, departed| Counts {
+        arrived,
+        admitted,
+        departed,
+        eligible: arrived,
+        ..Counts::default()
+    };
     let expected = [
         (begin, Counts::default(), 0),
         (begin + Time::from_secs(1), counts(5, 2, 0), 2),
@@ -167,11 +174,12 @@ fn stamp(stamp: Stamp) -> Stages {
     stages
 }
 
-const LAWS: [(&str, Make); 9] = [
+const LAWS: [(&str, Make); 10] = [
     ("fixed-rate", || gate(fixed_rate::FixedRate::new(fixed_rate::Config::default()))),
     ("gss-ga", || gate(gss_ga::GssGa::new(gss_ga::Config::default()))),
     ("close-probe", || gate(close_probe::CloseProbe::new(close_probe::Config::default()))),
     ("occupancy", || gate(occupancy::Occupancy::new(occupancy::Config::default()))),
+    ("tide", || gate(tide::Tide::new(tide::Config::default()))),
     ("loss-rate", || gate(loss_rate::LossRate::new(loss_rate::Config::default()))),
     ("qfcp", || {
         let law = Box::new(qfcp::Qfcp::new(&qfcp::Config::default(), LINK));

@@ -10,7 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer, ser};
 use tidegate_core::law::Interval;
 use tidegate_core::law::registry::{Nothing, choice};
-use tidegate_core::law::session::{self, Counts, Knobs, Limiter, Opener, Refusal};
+use tidegate_core::law::session::{self, Admission, Counts, Knobs, Limiter, Opener, Refusal};
 use tidegate_core::law::settings::Refused;
 use tidegate_core::laws;
 
@@ -67,6 +67,8 @@ session_laws! {
     GssGa(gss_ga) = "gss-ga";
     /// Close and probe.
     CloseProbe(close_probe) = "close-probe";
+    /// As many sessions as the link bears; long flows are told apart, and the same sessions wait.
+    Tide(tide) = "tide";
     /// All or nothing, by the share of time in which the link is sending.
     Occupancy(occupancy) = "occupancy";
     /// All or nothing, by the share of packets that the queue loses.
@@ -80,6 +82,17 @@ impl Default for GateLaw {
 }
 
 impl GateLaw {
+    /// What the law's per-packet half looks at and how it admits and refuses.
+    pub fn admission(&self, opener: Opener, refusal: Refusal) -> Admission {
+        let (hashed, young) = match self {
+            GateLaw::CloseProbe(config) => (config.eligibility, None),
+            GateLaw::GssGa(config) => (config.eligibility, None),
+            GateLaw::Tide(config) => (config.eligibility, Some(config.young)),
+            _ => (false, None),
+        };
+        Admission { limiter: self.limiter(), opener, refusal, hashed, young }
+    }
+
     /// The name in documents and results; of a custom law, its own.
     pub fn name(&self) -> &str {
         match self {

@@ -587,7 +587,7 @@ fn the_schema_knows_every_key_and_law() {
         laws.iter().map(|law| law["properties"]["law"]["const"].as_str().unwrap()).collect();
     assert_eq!(
         names,
-        ["none", "fixed-rate", "gss-ga", "close-probe", "occupancy", "loss-rate", "python"]
+        ["none", "fixed-rate", "gss-ga", "close-probe", "tide", "occupancy", "loss-rate", "python"]
     );
     for law in laws {
         assert!(law["properties"]["admit"].is_object());

@@ -218,7 +218,7 @@ impl Half for Admission {
         handed.store(knobs);
     }
     fn tell(counts: &session::Counts) -> (Counts, f64) {
-        let &session::Counts { arrived, admitted, departed, resets } = counts;
+        let &session::Counts { arrived, admitted, departed, resets, .. } = counts;
         (Counts { arrived, admitted, departed, resets }, departed as f64)
     }
     fn set(knobs: &session::Knobs) -> f64 {

@@ -9,7 +9,7 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 use tidegate_core::law::greedy::{Key, Node};
 use tidegate_core::law::rate::RateLaw;
-use tidegate_core::law::session::{Admission, Admit, Counts, Knobs};
+use tidegate_core::law::session::{Admit, Counts, Knobs};
 use tidegate_core::law::{Draw, Interval};
 use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::port::{FilterStage, Names, Outcome, Port, Stage, Stages, Stamp};
@@ -360,8 +360,7 @@ fn stages(
             Some(law) => law,
             None => laws(gate.law.name()).ok_or_else(|| no_such(gate.law.name()))?,
         };
-        let rules =
-            Admission { limiter: gate.law.limiter(), opener: gate.admit, refusal: gate.refuse };
+        let rules = gate.law.admission(gate.admit, gate.refuse);
         stages.gate = Some(Stage::new(Admit::new(rules), law));
     }
     Ok(Some(stages))

@@ -21,6 +21,8 @@ fn gate() -> impl Strategy<Value = String> {
         "law = \"fixed-rate\", rate = \"15/s\", limiter = \"token-bucket\"",
         "law = \"gss-ga\", epoch = \"500ms\"",
         "law = \"close-probe\", epoch = \"300ms\", relief = true",
+        "law = \"close-probe\", epoch = \"300ms\", limiter = \"saving-bucket\", eligibility = true",
+        "law = \"tide\", epoch = \"300ms\", young = { cells = 64, packets = 5, sample = 2 }",
         "law = \"occupancy\", epoch = \"200ms\"",
         "law = \"loss-rate\", epoch = \"200ms\"",
     ]);

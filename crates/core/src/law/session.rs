@@ -5,21 +5,30 @@
 //! arrivals, admissions and ends. It works in integers only, so that a kernel
 //! can do the same, and keeps no state per flow: what it cannot tell from one
 //! packet alone it does not know. A retry of a refused session is a new
-//! arrival, and an end that is sent twice and taken twice counts twice.
+//! arrival, and an end that is sent twice and taken twice counts twice. A law
+//! may ask for more, of a fixed size: that the same sessions come in from try to
+//! try ([`eligibility`]), and what share of the traffic is of young flows ([`young`]).
 
+pub mod bucket;
 pub mod change;
 pub mod close_probe;
+pub mod eligibility;
 pub mod fixed_rate;
 pub mod gss_ga;
 pub mod loss_rate;
 pub mod occupancy;
 mod threshold;
+pub mod tide;
+pub mod young;
 
 use crate::packet::{Flags, Packet};
 use crate::units::Time;
 
-use super::{Counted, Half, Moment, Reason, Verdict};
+use super::{Counted, Draw, Half, Moment, Reason, Verdict};
+use bucket::Carry;
+pub use bucket::Spent;
 use threshold::AllOrNothing;
+use young::Young;
 
 /// How admissions are spread over an epoch.
 #[derive(
@@ -40,6 +49,9 @@ pub enum Limiter {
     Counter,
     /// Evenly, with a bucket of tokens.
     TokenBucket,
+    /// Evenly, with a bucket that saves the tokens of an epoch, and into which
+    /// the token of an opener that the queue loses comes back.
+    SavingBucket,
 }
 
 /// Which packet opens a session at this port.
@@ -96,13 +108,19 @@ pub struct Knobs {
     pub token_depth_ns: u64,
     /// Nonzero: everything passes, and is counted.
     pub pass_all: u32,
+    /// How many of the 2^32 hashes are not eligible.
+    pub shut: u32,
+    /// From which hash on they are eligible.
+    pub phase: u32,
+    /// Share of a bucket, of 2^16, that must be saved for those that are not eligible.
+    pub bypass: u32,
 }
 
-const _: () = assert!(size_of::<Knobs>() == 32);
+const _: () = assert!(size_of::<Knobs>() == 40);
 
 impl Knobs {
     /// Lets `allowance` sessions pass in an epoch of that length: the first
-    /// so many, or one each `epoch / allowance`.
+    /// so many, or one each `epoch / allowance`. All of them are eligible.
     pub fn allow(&mut self, allowance: u64, epoch: Time) {
         let interval_ns =
             (epoch.ps() / 1_000).checked_div(allowance).map_or(u64::MAX, |ns| ns.max(1));
@@ -110,7 +128,7 @@ impl Knobs {
             allowance,
             token_interval_ns: interval_ns,
             token_depth_ns: interval_ns,
-            pass_all: 0,
+            ..Knobs::default()
         };
     }
 
@@ -132,9 +150,19 @@ pub struct Counts {
     pub departed: u64,
     /// Sessions that broke off: resets that the queue took.
     pub resets: u64,
+    /// Of those that arrived, how many were eligible.
+    pub eligible: u64,
+    /// Of those that were let through, how many the queue lost.
+    pub lost_openers: u64,
+    /// Of the ends that the queue took, how many it lost after all: they come again.
+    pub lost_ends: u64,
+    /// Bytes that the queue took (where young flows are watched).
+    pub bytes: u64,
+    /// Of these, bytes of young flows.
+    pub young_bytes: u64,
 }
 
-const _: () = assert!(size_of::<Counts>() == 32);
+const _: () = assert!(size_of::<Counts>() == 72);
 
 impl Counted for Counts {
     fn since(&self, before: &Counts) -> Counts {
@@ -143,6 +171,11 @@ impl Counted for Counts {
             admitted: self.admitted.wrapping_sub(before.admitted),
             departed: self.departed.wrapping_sub(before.departed),
             resets: self.resets.wrapping_sub(before.resets),
+            eligible: self.eligible.wrapping_sub(before.eligible),
+            lost_openers: self.lost_openers.wrapping_sub(before.lost_openers),
+            lost_ends: self.lost_ends.wrapping_sub(before.lost_ends),
+            bytes: self.bytes.wrapping_sub(before.bytes),
+            young_bytes: self.young_bytes.wrapping_sub(before.young_bytes),
         }
     }
 }
@@ -156,32 +189,35 @@ pub struct Admission {
     pub opener: Opener,
     /// What happens to a session that is refused.
     pub refusal: Refusal,
+    /// Whether flows are told apart by a salted hash, for who is eligible.
+    pub hashed: bool,
+    /// Whether young flows are watched, and in how large a table; they are hashed then.
+    pub young: Option<young::Config>,
 }
-
-/// What the limiters remember from packet to packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[repr(C)]
-pub struct Spent {
-    /// Sessions let through in the present epoch (counter).
-    pub admitted: u64,
-    /// When the bucket will be full again (token bucket), in nanoseconds.
-    pub token_due_ns: u64,
-}
-
-const _: () = assert!(size_of::<Spent>() == 16);
 
 /// The per-packet half of every session law.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Admit {
     rules: Admission,
     /// What is left of it says how many more may pass.
     pub spent: Spent,
+    salt: u32,
+    young: Option<Young>,
 }
 
 impl Admit {
     /// With nothing admitted yet, and a full bucket.
     pub fn new(rules: Admission) -> Admit {
-        Admit { rules, spent: Spent::default() }
+        let young = rules.young.map(Young::new);
+        Admit { rules, spent: Spent::default(), salt: 0, young }
+    }
+
+    /// Takes its salt, if flows are hashed, from the randomness of its port:
+    /// outsiders must not foresee who is eligible.
+    pub fn salt(&mut self, draw: &mut dyn Draw) {
+        if self.rules.hashed || self.young.is_some() {
+            self.salt = (draw.uniform() * f64::from(u32::MAX)) as u32;
+        }
     }
 
     /// Whether the packet opens a session at this port.
@@ -193,11 +229,8 @@ impl Admit {
     }
 
     /// Whether one more session fits; takes its token.
-    fn allows(&mut self, now: Time, knobs: &Knobs) -> bool {
-        match self.rules.limiter {
-            Limiter::Counter => self.spent.admitted < knobs.allowance,
-            Limiter::TokenBucket => self.spent.take_token(now.ps() / 1_000, knobs),
-        }
+    fn allows(&mut self, now: Time, knobs: &Knobs, eligible: bool) -> bool {
+        self.spent.take(self.rules.limiter, now.ps() / 1_000, knobs, eligible)
     }
 }
 
@@ -212,9 +245,14 @@ impl Half for Admit {
             return Verdict::Pass;
         }
         counts.arrived += 1;
-        if knobs.pass_all != 0 || self.allows(now, knobs) {
+        let eligible = knobs.shut == 0 || knobs.eligible(packet.session_hash(self.salt) as u32);
+        counts.eligible += u64::from(eligible);
+        if knobs.pass_all != 0 || self.allows(now, knobs, eligible) {
             counts.admitted += 1;
             self.spent.admitted += 1;
+            if let Some(young) = &mut self.young {
+                young.admit(packet.session_hash(self.salt));
+            }
             return Verdict::Pass;
         }
         match self.rules.refusal {
@@ -223,12 +261,18 @@ impl Half for Admit {
         }
     }
 
-    /// Counts the end of a session.
+    /// Counts the end of a session, and what is of young flows.
     ///
     /// A FIN that was lost is counted when its retransmission is taken; one
     /// FIN a connection crosses a port in the direction of its data.
     #[inline]
     fn enqueued(&mut self, packet: &Packet, counts: &mut Counts) {
+        if let Some(young) = &mut self.young
+            && let Some(young) = young.queue(packet.session_hash(self.salt))
+        {
+            counts.bytes += u64::from(packet.size);
+            counts.young_bytes += if young { u64::from(packet.size) } else { 0 };
+        }
         if packet.flags.has(Flags::OPAQUE) {
             return;
         }
@@ -239,46 +283,26 @@ impl Half for Admit {
         }
     }
 
+    /// An opener that was admitted is lost: it comes again, and its token is free.
+    fn dropped(&mut self, packet: &Packet, counts: &mut Counts) {
+        if !self.opens(packet) {
+            return;
+        }
+        counts.lost_openers += 1;
+        if self.rules.limiter == Limiter::SavingBucket {
+            self.spent.returned += 1;
+        }
+    }
+
+    /// An end that was counted has not come through.
+    fn untaken(&mut self, packet: &Packet, counts: &mut Counts) {
+        let ends = packet.flags.has(Flags::FIN) && !packet.flags.has(Flags::OPAQUE);
+        counts.lost_ends += u64::from(ends);
+    }
+
     /// An epoch begins, with the bucket as it is.
     fn renewed(&mut self, _: &Moment, _: &Knobs, _: &mut Counts) {
         self.spent.admitted = 0;
-    }
-}
-
-impl Spent {
-    /// Takes a token if there is one, from a bucket that stores one number: the
-    /// time at which it will be full again (the generic cell rate algorithm,
-    /// ITU-T I.371 annex A).
-    ///
-    /// `token_due_ns - now` is what has been taken and not yet refilled, as a time.
-    /// It is never more than the whole bucket: when the knobs change to a shorter
-    /// interval, an old debt is not paid at the old pace.
-    fn take_token(&mut self, now_ns: u64, knobs: &Knobs) -> bool {
-        let interval_ns = knobs.token_interval_ns;
-        if interval_ns == 0 {
-            return true;
-        }
-        let depth_ns = knobs.token_depth_ns.max(interval_ns);
-        let taken_ns = self.token_due_ns.saturating_sub(now_ns).min(depth_ns);
-        let fits = interval_ns <= depth_ns - taken_ns;
-        let then_ns = if fits { taken_ns + interval_ns } else { taken_ns };
-        self.token_due_ns = now_ns.saturating_add(then_ns);
-        fits
-    }
-}
-
-/// Turns a real allowance into whole sessions, carrying the rest over: 65.5 an
-/// epoch becomes 65, 66, 65, 66, ...
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Carry(f64);
-
-impl Carry {
-    /// The whole sessions of this epoch; never less than `floor(alpha)`.
-    pub(crate) fn whole(&mut self, alpha: f64) -> u64 {
-        let due = alpha + self.0;
-        let whole = libm::floor(due);
-        self.0 = due - whole;
-        whole as u64
     }
 }
 

@@ -55,7 +55,10 @@ impl Draw for Undrawn {
 
 impl<C: Default> Port<C> {
     /// Puts stages at the port; what waits goes on waiting.
-    pub(super) fn stage(&mut self, mut stages: Stages, draw: Box<dyn Draw + Send>) {
+    pub(super) fn stage(&mut self, mut stages: Stages, mut draw: Box<dyn Draw + Send>) {
+        if let Some(gate) = &mut stages.gate {
+            gate.half.salt(&mut *draw);
+        }
         let mut waiting = Waiting::new();
         let mut cargo = Vec::new();
         let moved: Vec<_> = std::iter::from_fn(|| self.ring.pop_newest()).collect();
@@ -180,6 +183,7 @@ impl<C: Default> Port<C> {
         self.tally.dropped_waiting += 1;
         self.lose(gone.flags, reason);
         staged.stages.lost(gone, reason, now);
+        staged.stages.untaken(gone);
     }
 
     /// Something has happened that may let a packet go that is held back.

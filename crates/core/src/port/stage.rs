@@ -102,6 +102,11 @@ impl<H: Half> Stage<H> {
         self.half.dropped(packet, &mut self.counts);
     }
 
+    /// The queue had taken the packet that it has lost.
+    pub fn untaken(&mut self, packet: &Packet) {
+        self.half.untaken(packet, &mut self.counts);
+    }
+
     /// Its transmission starts.
     #[inline]
     pub fn depart(&mut self, packet: &mut Packet, moment: &Moment) {

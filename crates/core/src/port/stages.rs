@@ -104,10 +104,20 @@ impl Stages {
 
     /// The queue has lost the packet, before it or out of it.
     pub(super) fn lost(&mut self, packet: &Packet, reason: Reason, now: Time) {
+        if let Some(gate) = &mut self.gate {
+            gate.dropped(packet);
+        }
         if let Some(stamp) = &mut self.stamp {
             stamp.dropped(packet);
         }
         self.dropped(packet, reason, now);
+    }
+
+    /// The queue had taken the packet that it has lost.
+    pub(super) fn untaken(&mut self, packet: &Packet) {
+        if let Some(gate) = &mut self.gate {
+            gate.untaken(packet);
+        }
     }
 
     pub(super) fn dropped(&mut self, packet: &Packet, reason: Reason, now: Time) {

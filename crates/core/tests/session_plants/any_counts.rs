@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use tidegate_core::law::Interval;
 use tidegate_core::law::session::{
-    Counts, Knobs, change, close_probe, fixed_rate, gss_ga, loss_rate, occupancy,
+    Counts, Knobs, change, close_probe, fixed_rate, gss_ga, loss_rate, occupancy, tide, young,
 };
 use tidegate_core::law::settings::Refused;
 use tidegate_core::units::{Frequency, Time};
@@ -29,11 +29,25 @@ struct Input {
 }
 
 fn inputs() -> impl Strategy<Value = Vec<Input>> {
-    let input = (count(), count(), count(), count(), 0..2u64, 0..2u32).prop_map(
-        |(arrived, admitted, departed, resets, queue_drops, min_queue_packets)| Input {
-            counts: Counts { arrived, admitted, departed, resets },
-            queue_drops,
-            min_queue_packets,
+    let sessions = (count(), count(), count(), count(), count(), count());
+    let input = (sessions, count(), count(), 0..2u64, 0..2u32).prop_map(
+        |(sessions, bytes, young_bytes, queue_drops, min_queue_packets)| {
+            let (arrived, admitted, departed, resets, eligible, lost_openers) = sessions;
+            Input {
+                counts: Counts {
+                    arrived,
+                    admitted,
+                    departed,
+                    resets,
+                    eligible,
+                    lost_openers,
+                    lost_ends: resets,
+                    bytes,
+                    young_bytes,
+                },
+                queue_drops,
+                min_queue_packets,
+            }
         },
     );
     proptest::collection::vec(input, 1..120)
@@ -98,6 +112,21 @@ proptest! {
     }
 
     #[test]
+    fn tide(
+        (g, gamma, w, v) in (0.001..=1.0f64, 0.0..1.0f64, 0.0..10.0f64, 0.0..10.0f64),
+        (k0, above, alpha_min) in (0.0..1.0f64, 0.01..0.5f64, 0.001..1e4f64),
+        (room, eligibility, epoch_ms) in (any::<bool>(), any::<bool>(), 1..3_600_000u64),
+        inputs in inputs(),
+    ) {
+        let (k1, epoch) = ((k0 + above).min(1.01), Time::from_ms(epoch_ms));
+        let config = tide::Config {
+            g, gamma, w, v, k0, k1, alpha_min, room, eligibility, epoch, ..Default::default()
+        };
+        config.check().unwrap();
+        drive(tide::Tide::new(config), alpha_min * epoch.secs(), &inputs);
+    }
+
+    #[test]
     fn thresholds(threshold in 1e-9..=1.0f64, beta in 0.001..=1.0f64, inputs in inputs()) {
         let config = occupancy::Config { threshold, beta, ..Default::default() };
         config.check().unwrap();
@@ -119,6 +148,7 @@ fn values_out_of_range_are_refused_by_name() {
         refused(fixed_rate::Config { epoch, ..Default::default() }.check()),
         refused(gss_ga::Config { epoch, ..Default::default() }.check()),
         refused(close_probe::Config { epoch, ..Default::default() }.check()),
+        refused(tide::Config { epoch, ..Default::default() }.check()),
         refused(occupancy::Config { epoch, ..Default::default() }.check()),
         refused(loss_rate::Config { epoch, ..Default::default() }.check()),
     ] {
@@ -131,6 +161,11 @@ fn values_out_of_range_are_refused_by_name() {
     assert_eq!(gss(gss_ga::Config { c: f64::NAN, ..Default::default() }), "c");
     let detector = change::Config { gain: 0.0, ..Default::default() };
     assert_eq!(gss(gss_ga::Config { detector, ..Default::default() }), "detector.gain");
+    let tide = |config: tide::Config| refused(config.check()).0;
+    assert_eq!(tide(tide::Config { k1: 0.75, ..Default::default() }), "k1");
+    assert_eq!(tide(tide::Config { bypass: -0.1, ..Default::default() }), "bypass");
+    let young = young::Config { cells: 0, ..Default::default() };
+    assert_eq!(tide(tide::Config { young, ..Default::default() }), "young.cells");
     let cp = |config: close_probe::Config| refused(config.check());
     assert_eq!(cp(close_probe::Config { beta: 1.5, ..Default::default() }).0, "beta");
     let (field, message) = cp(close_probe::Config { alpha_min: 0.0, ..Default::default() });

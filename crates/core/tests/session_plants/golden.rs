@@ -14,11 +14,11 @@ use tidegate_core::units::{Frequency, Time};
 use crate::rig::Rig;
 
 /// The rows of a file, with comments and the heading left out.
-fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
+pub fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
     text.lines().filter(|line| !line.starts_with('#')).skip(1).map(|line| line.split(',').collect())
 }
 
-fn number(field: &str) -> u64 {
+pub fn number(field: &str) -> u64 {
     field.parse().unwrap_or_else(|_| panic!("`{field}` is no number"))
 }
 
@@ -40,6 +40,7 @@ fn replay(text: &str, law: impl Interval<Knobs, Counts> + 'static, expected_rows
             admitted: number(admitted),
             departed: number(departed),
             resets: number(resets),
+            ..Counts::default()
         };
         let decision = rig.tick(Some(counts)).decision;
         assert_eq!((allowed(&rig).as_str(), decision.phase), (next, phase), "{row:?}");
@@ -90,7 +91,7 @@ fn close_probe_relief() {
     replay(include_str!("../golden/close_probe_relief.csv"), CloseProbe::new(config), 60);
 }
 
-fn packet(flags: &str) -> Packet {
+pub fn packet(flags: &str) -> Packet {
     let flags = flags.split('+').fold(Flags::NONE, |all, name| {
         all.with(match name {
             "SYN" => Flags::SYN,
@@ -153,7 +154,11 @@ fn admit_counter() {
 
 #[test]
 fn admit_token_bucket() {
-    let rules =
-        Admission { limiter: Limiter::TokenBucket, opener: Opener::SynAck, refusal: Refusal::Rst };
+    let rules = Admission {
+        limiter: Limiter::TokenBucket,
+        opener: Opener::SynAck,
+        refusal: Refusal::Rst,
+        ..Admission::default()
+    };
     replay_packets(include_str!("../golden/admit_token_bucket.csv"), Admit::new(rules), 32);
 }

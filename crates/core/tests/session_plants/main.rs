@@ -7,3 +7,4 @@ mod close_probe;
 mod golden;
 mod gss_ga;
 mod rig;
+mod tide;

@@ -334,6 +334,11 @@ impl Check<'_> {
     fn law(&self) -> Result<Option<GateLaw>, Failure> {
         let mut table = self.file.law.get_ref().clone();
         let name = table.get("law").and_then(toml::Value::as_str).unwrap_or_default().to_owned();
+        let eligibility = table.get("eligibility").and_then(toml::Value::as_bool) == Some(true);
+        if name == "tide" || eligibility {
+            let what = "the program in the kernel tells no flows apart yet: take close-probe";
+            return Err(self.at(&self.file.law, what.to_owned()));
+        }
         let mut unless_said = |key: &str, value: toml::Value| {
             table.entry(key).or_insert(value);
         };

@@ -141,7 +141,7 @@ fn settings(config: &Config, interface: &Interface, queue: &Queue) -> Settings {
             Opens::SynAck => 1,
             Opens::Either => 2,
         },
-        limiter: u32::from(config.limiter() == Limiter::TokenBucket),
+        limiter: u32::from(config.limiter() != Limiter::Counter),
         refusal: 0,
         ends: match config.ends {
             config::Ends::Every => 0,

@@ -205,7 +205,7 @@ mod tests {
     }
 
     fn counted(arrived: u64, admitted: u64, departed: u64) -> Counts {
-        Counts { arrived, admitted, departed, resets: 0 }
+        Counts { arrived, admitted, departed, ..Counts::default() }
     }
 
     const LOSING: Flow =

@@ -38,6 +38,7 @@ use crate::law::settings::{Refused, check_epoch, within};
 use crate::law::{Decision, Fault, Interval, Turn, View};
 use crate::units::Time;
 
+use super::eligibility::{BYPASS, Window};
 use super::{Carry, Counts, Knobs, Limiter};
 
 /// Parameters of close and probe.
@@ -63,6 +64,8 @@ pub struct Config {
     pub relief: bool,
     /// How admissions are spread over an epoch; default counter (to which the times of Table I point).
     pub limiter: Limiter,
+    /// Whether the same sessions wait from try to try, for which the limiter should be saving-bucket; default false (ours).
+    pub eligibility: bool,
 }
 
 impl Default for Config {
@@ -77,6 +80,7 @@ impl Default for Config {
             guard: true,
             relief: false,
             limiter: Limiter::Counter,
+            eligibility: false,
         }
     }
 }
@@ -118,14 +122,15 @@ pub struct CloseProbe {
     /// Smoothed completions; none before the first session has ended.
     sfcr: Option<f64>,
     carry: Carry,
+    window: Window,
     phase: &'static str,
 }
 
 impl CloseProbe {
     /// With parameters that have passed [`Config::check`].
     pub fn new(config: Config) -> CloseProbe {
-        let carry = Carry::default();
-        CloseProbe { config, stage: Stage::Open, sfcr: None, carry, phase: "starting" }
+        let (carry, window) = (Carry::default(), Window::default());
+        CloseProbe { config, stage: Stage::Open, sfcr: None, carry, window, phase: "starting" }
     }
 
     /// Takes the completions of an epoch into the smoothed rate.
@@ -194,6 +199,10 @@ impl Interval<Knobs, Counts> for CloseProbe {
             }
             Stage::Allow { alpha } => {
                 knobs.allow(self.carry.whole(alpha), self.config.epoch);
+                if self.config.eligibility {
+                    self.window.follow(alpha, counts);
+                    self.window.set(BYPASS, now, knobs);
+                }
                 alpha
             }
         };

@@ -41,6 +41,7 @@ use crate::law::{Decision, Fault, Interval, Turn, View};
 use crate::units::Time;
 
 use super::change::Detector;
+use super::eligibility::{BYPASS, Window};
 use super::{Carry, Counts, Knobs};
 
 pub use config::Config;
@@ -114,6 +115,7 @@ pub struct GssGa {
     /// Evaluations so far.
     evaluations: u32,
     carry: Carry,
+    window: Window,
 }
 
 impl GssGa {
@@ -125,6 +127,7 @@ impl GssGa {
             waiting: config.skip,
             evaluations: 0,
             carry: Carry::default(),
+            window: Window::default(),
             config,
         }
     }
@@ -266,6 +269,10 @@ impl Interval<Knobs, Counts> for GssGa {
         let phase = self.decide(counts.arrived as f64, counts.departed as f64);
         let decision = Decision { phase, set: self.alpha, from: counts.departed as f64 };
         knobs.allow(self.carry.whole(self.alpha), self.config.epoch);
+        if self.config.eligibility {
+            self.window.follow(self.alpha, counts);
+            self.window.set(BYPASS, now, knobs);
+        }
         Ok((now.saturating_add(self.config.epoch), Some(decision)))
     }
 }

@@ -40,6 +40,8 @@ pub struct Config {
     pub detector: change::Config,
     /// How admissions are spread over an epoch; default counter (which reproduces Table I).
     pub limiter: Limiter,
+    /// Whether the same sessions wait from try to try, for which the limiter should be saving-bucket; default false (ours).
+    pub eligibility: bool,
 }
 
 impl Default for Config {
@@ -59,6 +61,7 @@ impl Default for Config {
             restart: true,
             detector: change::Config::default(),
             limiter: Limiter::Counter,
+            eligibility: false,
         }
     }
 }

@@ -1,0 +1,91 @@
+//! What the limiters of a gate remember from packet to packet, in integers.
+
+use super::{Knobs, Limiter};
+
+/// What the limiters remember from packet to packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct Spent {
+    /// Sessions let through in the present epoch (counter).
+    pub admitted: u64,
+    /// When the bucket will be full again (buckets), in nanoseconds.
+    pub token_due_ns: u64,
+    /// Tokens that have come back since the last was asked for (saving bucket).
+    pub returned: u64,
+}
+
+const _: () = assert!(size_of::<Spent>() == 24);
+
+/// A bucket at one moment, in nanoseconds' worth of tokens.
+struct Level {
+    depth_ns: u64,
+    taken_ns: u64,
+}
+
+impl Spent {
+    /// Whether one more session fits; takes its token. One that is not
+    /// `eligible` fits only where so many tokens are saved that they would be lost.
+    pub(super) fn take(
+        &mut self,
+        limiter: Limiter,
+        now_ns: u64,
+        knobs: &Knobs,
+        eligible: bool,
+    ) -> bool {
+        if limiter == Limiter::Counter {
+            return eligible && self.admitted < knobs.allowance;
+        }
+        if knobs.token_interval_ns == 0 {
+            return eligible;
+        }
+        let level = self.level(limiter, now_ns, knobs);
+        self.returned = 0;
+        let fits = (eligible || level.overflows(knobs)) && level.holds(knobs.token_interval_ns);
+        let spent_ns = if fits { knobs.token_interval_ns } else { 0 };
+        self.token_due_ns = now_ns.saturating_add(level.taken_ns + spent_ns);
+        fits
+    }
+
+    /// A bucket stores one number: the time at which it will be full again (the
+    /// generic cell rate algorithm, ITU-T I.371 annex A).
+    ///
+    /// `token_due_ns - now` is what has been taken and not yet refilled, as a time.
+    /// It is never more than the whole bucket: when the knobs change to a shorter
+    /// interval, an old debt is not paid at the old pace.
+    fn level(&self, limiter: Limiter, now_ns: u64, knobs: &Knobs) -> Level {
+        let interval_ns = knobs.token_interval_ns;
+        let epoch_ns = interval_ns.saturating_mul(knobs.allowance);
+        let saved_ns = if limiter == Limiter::SavingBucket { epoch_ns } else { 0 };
+        let depth_ns = knobs.token_depth_ns.max(interval_ns).max(saved_ns);
+        let owed_ns = self.token_due_ns.saturating_sub(now_ns).min(depth_ns);
+        let taken_ns = owed_ns.saturating_sub(self.returned.saturating_mul(interval_ns));
+        Level { depth_ns, taken_ns }
+    }
+}
+
+impl Level {
+    fn holds(&self, interval_ns: u64) -> bool {
+        interval_ns <= self.depth_ns - self.taken_ns
+    }
+
+    /// Whether the bucket is as full as the knobs call full.
+    fn overflows(&self, knobs: &Knobs) -> bool {
+        let full_ns = (self.depth_ns >> 16).saturating_mul(u64::from(knobs.bypass));
+        self.depth_ns - self.taken_ns >= full_ns
+    }
+}
+
+/// Turns a real allowance into whole sessions, carrying the rest over: 65.5 an
+/// epoch becomes 65, 66, 65, 66, ...
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Carry(f64);
+
+impl Carry {
+    /// The whole sessions of this epoch; never less than `floor(alpha)`.
+    pub(crate) fn whole(&mut self, alpha: f64) -> u64 {
+        let due = alpha + self.0;
+        let whole = libm::floor(due);
+        self.0 = due - whole;
+        whole as u64
+    }
+}

@@ -1,0 +1,296 @@
+//! Tide: as many sessions as the link bears, and no judgement on long flows (ours; docs/tide.md).
+//!
+//! | symbol       | here           | unit       | value               |
+//! |--------------|----------------|------------|---------------------|
+//! | `E`          | `epoch`        | s          | 1                   |
+//! | `g`          | `g`            | 1          | 0.25                |
+//! | `gamma`      | `gamma`        | 1          | 0.1                 |
+//! | `w`, `v`     | `w`, `v`       | 1          | 2, 1                |
+//! | `K`          | `young.packets`| packets    | 255                 |
+//! | `k_0`, `k_1` | `k0`, `k1`     | 1          | 0.75, 0.9           |
+//! | `alpha_min`  | `alpha_min`    | sessions/s | 5                   |
+//! | `A`, `d`     | `admitted`, `ended` | sessions/s | counted        |
+//! | `u`, `l`     | `busy`, `lost` | 1          | measured            |
+//! | `s`          | `share`        | 1          | bytes of young flows|
+//! | `sigma`      | `sigma`        | 1          | how far sessions fill the link |
+//! | `alpha`      | `alpha`        | sessions/s | allowed             |
+//! | `f_x`        | `Filters`      |            | smoothed `x`        |
+//!
+//! **The rate.** A link with idle time says how much more fits: admissions over
+//! its busy share are capacity over work per session, with neither known. A
+//! saturated link does not; there completions bound, a probe of `gamma` asks for
+//! more, and loss pays it back. **Whose load it is.** Loss and completions count
+//! only as far as sessions fill the link: `s` is the share of the queued bytes
+//! that belong to the first `K` packets of flows let in here ([`super::young`]),
+//! and `sigma` goes from 0 to 1 as `s` goes from `k0` to `k1`. What long flows
+//! fill is left to TCP, and sessions may grow until `k0` of the link is theirs.
+//! **Who waits.** The same sessions, from try to try ([`super::eligibility`]).
+//!
+//! At the end of an epoch:
+//! 1. measure `A`, `d`, `u`, `l`, `s`, and filter them with weight `g`; an opener or
+//!    an end that the queue has lost, before or after taking it, was none;
+//! 2. open until sessions fill the link and it is saturated, or loses more than it idles;
+//! 3. closed and saturated: the mean of admissions and, by `sigma`, completions,
+//!    times `1 + gamma` (or the room that sessions have), less the loss;
+//! 4. closed and not saturated: what the idle share says, less the loss;
+//! 5. the window of eligible flows follows.
+//!
+//! Limits: sessions longer than `K` packets count as long flows, so that a link
+//! full of them is not closed. Once closed, the gate stays so, with an allowance
+//! that nobody reaches where the load is small. What the gate does not see open
+//! (sessions of before, tunnels) is long too.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::law::settings::{Refused, check_epoch, within};
+use crate::law::{Decision, Fault, Interval, Turn, View};
+use crate::units::Time;
+
+use super::eligibility::{BYPASS, Window};
+use super::{Carry, Counts, Knobs, Limiter, young};
+
+/// Parameters of tide.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
+#[schemars(rename = "Tide")]
+pub struct Config {
+    /// Length of an epoch; default 1s, 1ms to 1h (ours).
+    pub epoch: Time,
+    /// Weight of the newest epoch in what is smoothed, 1: no smoothing; default 0.25, 0.001 to 1 (ours).
+    pub g: f64,
+    /// How much more than now a saturated link is asked for; default 0.1, 0 to 1 (ours).
+    pub gamma: f64,
+    /// How strongly loss counts at a saturated link; default 2, 0 to 10 (ours).
+    pub w: f64,
+    /// How strongly loss counts at a link with idle time; default 1, 0 to 10 (ours).
+    pub v: f64,
+    /// Share of the link that sessions may fill whatever is lost; default 0.75, 0 to 1 (ours; 0: long flows are not told apart).
+    pub k0: f64,
+    /// Share of the link from which on sessions alone are the load, above `k0`; default 0.9, 0.000001 to 1.01 (ours).
+    pub k1: f64,
+    /// Whether sessions grow into what long flows have of their share; default true (false: an ablation).
+    pub room: bool,
+    /// Least allowance, sessions per second; default 5, 0.001 to 1e9 (ours).
+    pub alpha_min: f64,
+    /// Whether the same sessions wait from try to try; default true (false: an ablation).
+    pub eligibility: bool,
+    /// Share of the bucket that must be saved for a session that is not eligible, above 1: never; default 0.9, 0 to 2 (ours).
+    pub bypass: f64,
+    /// Which flows count as sessions.
+    pub young: young::Config,
+    /// How admissions are spread over an epoch; default saving-bucket.
+    pub limiter: Limiter,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            epoch: Time::from_secs(1),
+            g: 0.25,
+            gamma: 0.1,
+            w: 2.0,
+            v: 1.0,
+            k0: 0.75,
+            k1: 0.9,
+            room: true,
+            alpha_min: 5.0,
+            eligibility: true,
+            bypass: BYPASS,
+            young: young::Config::default(),
+            limiter: Limiter::SavingBucket,
+        }
+    }
+}
+
+impl Config {
+    /// Which limiter the per-packet half uses.
+    pub fn limiter(&self) -> Limiter {
+        self.limiter
+    }
+
+    /// Whether every value is in range.
+    ///
+    /// # Errors
+    /// The field that is not, and what would be right.
+    pub fn check(&self) -> Result<(), Refused> {
+        check_epoch(self.epoch)?;
+        within("g", self.g, 0.001, 1.0)?;
+        within("gamma", self.gamma, 0.0, 1.0)?;
+        within("w", self.w, 0.0, 10.0)?;
+        within("v", self.v, 0.0, 10.0)?;
+        within("k0", self.k0, 0.0, 1.0)?;
+        within("k1", self.k1, 1e-6, 1.01)?;
+        if self.k1 <= self.k0 {
+            let what = format!("{} is not above k0, {}: write a larger number", self.k1, self.k0);
+            return Err(("k1".into(), what));
+        }
+        within("alpha_min", self.alpha_min, 0.001, 1e9)?;
+        within("bypass", self.bypass, 0.0, 2.0)?;
+        self.young.check()
+    }
+}
+
+/// What one epoch was like.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    admitted: f64,
+    ended: f64,
+    busy: f64,
+    lost: f64,
+    young_bytes: f64,
+    bytes: f64,
+    /// Never idle and never empty.
+    saturated: bool,
+}
+
+impl Epoch {
+    fn of(counts: &Counts, view: &View<'_>, epoch: Time) -> Epoch {
+        let per_s = |n: u64| n as f64 / epoch.secs();
+        // an evicted packet may have been offered in the epoch before
+        let lost = view.queue_drops as f64 / (view.queue_offered as f64).max(1.0);
+        Epoch {
+            admitted: per_s(counts.admitted.saturating_sub(counts.lost_openers)),
+            ended: per_s(counts.departed.saturating_sub(counts.lost_ends)),
+            busy: (view.busy.secs() / epoch.secs()).min(1.0),
+            lost: lost.min(1.0),
+            young_bytes: counts.young_bytes as f64,
+            bytes: counts.bytes as f64,
+            saturated: view.min_queue_packets > 0,
+        }
+    }
+}
+
+/// Smoothed measures: f_A, f_d, f_u, f_l, f_Y, f_B.
+#[derive(Clone, Copy, Debug)]
+struct Filters {
+    admitted: f64,
+    ended: f64,
+    busy: f64,
+    lost: f64,
+    young_bytes: f64,
+    bytes: f64,
+}
+
+impl Filters {
+    fn of(now: &Epoch) -> Filters {
+        let &Epoch { admitted, ended, busy, lost, young_bytes, bytes, .. } = now;
+        Filters { admitted, ended, busy, lost, young_bytes, bytes }
+    }
+
+    fn take(&mut self, now: &Epoch, g: f64) {
+        let before = self.ended;
+        let to = Filters::of(now);
+        let smooth = |f: &mut f64, x: f64| *f += g * (x - *f);
+        smooth(&mut self.admitted, to.admitted);
+        smooth(&mut self.ended, to.ended);
+        smooth(&mut self.busy, to.busy);
+        smooth(&mut self.lost, to.lost);
+        smooth(&mut self.young_bytes, to.young_bytes);
+        smooth(&mut self.bytes, to.bytes);
+        // sessions have not lasted long enough to end before: what ends is no mean of it
+        if before == 0.0 {
+            self.ended = to.ended;
+        }
+    }
+}
+
+/// Tide.
+#[derive(Clone, Debug)]
+pub struct Tide {
+    config: Config,
+    /// None before the first epoch has ended.
+    filters: Option<Filters>,
+    /// What is allowed, once the gate has closed.
+    alpha: Option<f64>,
+    window: Window,
+    carry: Carry,
+}
+
+impl Tide {
+    /// With parameters that have passed [`Config::check`].
+    pub fn new(config: Config) -> Tide {
+        let (window, carry) = (Window::default(), Carry::default());
+        Tide { config, filters: None, alpha: None, window, carry }
+    }
+
+    /// Step 1: the filters with the newest epoch in them.
+    fn filter(&mut self, now: &Epoch) -> Filters {
+        let mut filters = self.filters.unwrap_or_else(|| Filters::of(now));
+        filters.take(now, self.config.g);
+        self.filters = Some(filters);
+        filters
+    }
+
+    /// How far sessions are the load: 0, they are not; 1, they alone.
+    fn sigma(&self, share: f64) -> f64 {
+        let Config { k0, k1, .. } = self.config;
+        ((share - k0) / (k1 - k0)).clamp(0.0, 1.0)
+    }
+
+    /// Steps 2 to 4: what is allowed next, and the phase; none: everything.
+    fn decide(&self, now: &Epoch, f: &Filters) -> (Option<f64>, &'static str) {
+        let Config { gamma, w, v, k0, alpha_min, .. } = self.config;
+        // a ratio of sums: a mean of ratios lags at a step
+        let share = if f.bytes > 0.0 { f.young_bytes / f.bytes } else { 0.0 };
+        let sigma = self.sigma(share);
+        let room = if self.config.room { k0 / share.max(0.02) } else { 0.0 };
+        let loss = w * now.lost * sigma;
+        let (alpha, phase) = if self.alpha.is_none() {
+            if sigma == 0.0 || !(now.saturated || loss > 1.0 - now.busy) {
+                return (None, "open");
+            }
+            (f.admitted.min(now.ended.max(f.ended)), "close")
+        } else if now.saturated {
+            let mean = f.admitted - sigma * (f.admitted - f.ended).max(0.0);
+            (mean * (1.0 + gamma).max(room) * (1.0 - loss.min(0.5)), "saturated")
+        } else {
+            let fits = f.admitted / f.busy.max(0.02);
+            (fits * room.max(1.0) * (1.0 - (v * f.lost * sigma).min(0.5)), "spare")
+        };
+        (Some(alpha.max(alpha_min)), phase)
+    }
+
+    /// Step 5, and the knobs of the next epoch.
+    fn set(&mut self, alpha: f64, now: Time, counts: &Counts, knobs: &mut Knobs) {
+        let Config { epoch, eligibility, bypass, .. } = self.config;
+        let allowed = alpha * epoch.secs();
+        knobs.allow(self.carry.whole(allowed), epoch);
+        if !eligibility {
+            return;
+        }
+        if self.alpha.is_none() {
+            self.window.close(allowed, counts);
+        } else {
+            self.window.follow(allowed, counts);
+        }
+        self.window.set(bypass, now, knobs);
+    }
+}
+
+impl Interval<Knobs, Counts> for Tide {
+    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
+        knobs.open();
+        Ok(now.saturating_add(self.config.epoch))
+    }
+
+    fn update(
+        &mut self,
+        now: Time,
+        view: &View<'_>,
+        counts: &Counts,
+        knobs: &mut Knobs,
+    ) -> Result<Turn, Fault> {
+        let epoch = self.config.epoch;
+        let seen = Epoch::of(counts, view, epoch);
+        let filters = self.filter(&seen);
+        let (alpha, phase) = self.decide(&seen, &filters);
+        let from = filters.ended * epoch.secs();
+        let set = alpha.map_or(f64::INFINITY, |alpha| alpha * epoch.secs());
+        if let Some(alpha) = alpha {
+            self.set(alpha, now, counts, knobs);
+        }
+        self.alpha = alpha;
+        Ok((now.saturating_add(epoch), Some(Decision { phase, set, from })))
+    }
+}
