@@ -5,9 +5,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 PACKAGE = "tidegate"
-FLOORS = ("_native", "errors", "scenario", "results", "grid", "show", "papers", "cli", "api")
+FLOORS = (
+    "_native",
+    "errors",
+    "scenario",
+    "results",
+    "grid",
+    "show",
+    "papers",
+    "studies",
+    "cli",
+    "api",
+)
 """Modules and rooms of the package from the lowest to the highest; the package itself is above."""
-SIDE_BY_SIDE = {("api", "cli"), ("api", "papers")}
+SIDE_BY_SIDE = {("api", "cli"), ("api", "papers"), ("api", "studies")}
 """Pairs of which the first stands higher and must not import the second all the same."""
 
 

@@ -18,6 +18,7 @@ from tidegate.cli.paper import paper
 from tidegate.cli.run import run
 from tidegate.cli.schema import schema
 from tidegate.cli.show import show
+from tidegate.cli.study import study
 from tidegate.cli.sweep import sweep
 
 app = typer.Typer(
@@ -26,7 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (run, show, compare, sweep, merge, paper, bench, flows, schema):
+for _command in (run, show, compare, sweep, merge, paper, study, bench, flows, schema):
     app.command()(guarded(_command))
 
 

@@ -1,0 +1,69 @@
+"""`tidegate study`."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tidegate.cli.console import Workers, say, stderr
+from tidegate.cli.keeping import keeping, name_damaged
+
+Key = Annotated[str | None, typer.Argument(metavar="[KEY]", help="A study; without it a list.")]
+Only = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATTERN",
+        help="Run only the cases that fit, as in 'linux/*/steady:*'; may be repeated.",
+    ),
+]
+Seeds = Annotated[int | None, typer.Option(min=1, help="Number of seeds; default the study's.")]
+Mix = Annotated[bool, typer.Option("--mix", help="Take runs of other code as they are.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Folder for runs, gone on with; default out/study-KEY."),
+]
+Report = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Copy the report and its pictures there too.")
+]
+
+
+def study(
+    key: Key = None,
+    only: Only = None,
+    seeds: Seeds = None,
+    workers: Workers = None,
+    mix: Mix = False,
+    out: Out = None,
+    report: Report = None,
+) -> None:
+    """Answer a question of our own by many runs, and write the report.
+
+    Finished runs are kept: the same command runs what is missing and nothing
+    else. The report is of what is there, and says how much that is.
+    """
+    from tidegate import studies
+    from tidegate.cli import progress
+    from tidegate.papers import perform
+    from tidegate.papers.folder import Folder
+    from tidegate.results.store import display
+    from tidegate.studies.study import PAGE, perform_study
+
+    if key is None:
+        for name in studies.STUDIES:
+            typer.echo(f"{name}: {studies.load(name).title}")
+        return
+    asked = studies.load(key)
+    patterns = tuple(only or ())
+    asked.chosen(patterns)  # a pattern that fits nothing is refused before a folder is made
+    place = out or Path("out") / f"study-{key}"
+    bar = partial(progress.bar, stderr())
+    with Folder(place, asked.paper, mix=mix) as folder, keeping(folder, folder.count):
+        ran, there = perform_study(asked, folder, patterns, bar, seeds=seeds, workers=workers)
+        name_damaged(folder)
+        if report is not None:
+            perform.copied(folder.files, folder, report)
+        say(f"{ran} new runs; {len(there.cases)} of {there.planned} cases are there.")
+        say(f"Report: {display((report or folder.target) / PAGE)}")

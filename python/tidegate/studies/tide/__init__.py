@@ -1,0 +1,16 @@
+"""The study of the session law tide: the matrix, its parts, and how it settles."""
+
+from __future__ import annotations
+
+from tidegate.studies.study import Study
+from tidegate.studies.tide import parts, settling
+from tidegate.studies.tide.cells import matrix
+from tidegate.studies.tide.page import pages
+
+STUDY = Study(
+    key="tide",
+    title="The session law tide against no gate and close-probe, on a matrix of loads",
+    package=__name__,
+    cases=matrix() | parts.cases() | settling.cases(),
+    pages=pages,
+)

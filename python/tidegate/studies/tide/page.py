@@ -1,0 +1,123 @@
+"""The report of the matrix: what was to be reached, cell by cell, and the two halves apart."""
+
+from __future__ import annotations
+
+from math import exp, isfinite, log
+from typing import TYPE_CHECKING
+
+from tidegate.studies.tide.cells import GATES
+from tidegate.studies.tide.parts import parts
+from tidegate.studies.tide.score import AIMS, scored, verdict
+from tidegate.studies.tide.settling import settling
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tidegate.studies.study import There
+    from tidegate.studies.tide.score import Aim, Found, Scored
+
+HALVES = ("chosen", "held out")
+
+
+def pages(there: There) -> dict[str, bytes]:
+    """Return the report."""
+    rows = scored(there)
+    chosen = [row for row in rows if row.cell.half == "chosen"]
+    lines = [
+        "# The matrix of tide",
+        "",
+        "Made by `tidegate study tide`; [docs/tide.md](../../tide.md) says what it means.",
+        "",
+        f"{len(there.cases)} of {there.planned} cases were run, with {there.runs.seeds} seed(s)"
+        " of 200 s each, the first 20 s left out.",
+        f"{len(rows)} cells were run under every gate: {len(chosen)} of the half on which"
+        f" constants may be chosen, {len(rows) - len(chosen)} of the half held out.",
+        "",
+        "## What was to be reached",
+        "",
+        *_aims(rows),
+        "",
+        "## Against close-probe, geometric means over cells in overload",
+        "",
+        *_means(rows),
+        *settling(there),
+        *parts(there),
+        "",
+        "## Every cell",
+        "",
+        "Completions/s, mean FCT from the first SYN (s), from admission (s), data sent again (%).",
+        "",
+        *_cells(rows),
+        "",
+    ]
+    return {"REPORT.md": "\n".join(lines).encode()}
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return a table of Markdown."""
+    return [
+        f"| {' | '.join(head)} |",
+        f"|{'---|' * len(head)}",
+        *(f"| {' | '.join(row)} |" for row in rows),
+    ]
+
+
+def _aims(rows: Sequence[Scored]) -> list[str]:
+    head = ["", "is to be", *(f"{half}: reached, worst" for half in HALVES), "worst cell of all"]
+    return table(head, (_aim(rows, aim) for aim in AIMS))
+
+
+def _aim(rows: Sequence[Scored], aim: Aim) -> list[str]:
+    found = [verdict(rows, aim, half) for half in HALVES]
+    there = [each for each in found if each is not None]
+    worst = (min if aim.least else max)(there, key=lambda each: each.worst, default=None)
+    bound = f"{'at least' if aim.least else 'at most'} {aim.limit:g}"
+    cells = [
+        "-" if each is None else f"{each.reached} of {each.of}, {each.worst:.3g}" for each in found
+    ]
+    return [f"{aim.kind}: {aim.says}", bound, *cells, worst.worst_cell if worst else "-"]
+
+
+def _means(rows: Sequence[Scored]) -> list[str]:
+    made = []
+    for half in HALVES:
+        mine = [row for row in rows if row.cell.half == half and row.cell.kind == "overload"]
+        for gate in ("tide", "relief"):
+            made.append([f"{gate}, {half} ({len(mine)} cells)", *_ratios(mine, gate)])
+    return table(["", "completions", "FCT", "FCT from admission", "sent again"], made)
+
+
+def _ratios(rows: Sequence[Scored], gate: str) -> list[str]:
+    names = ("completed", "fct", "fct_admitted", "again")
+    return [_geometric([_over(row, gate, name) for row in rows]) for name in names]
+
+
+def _over(row: Scored, gate: str, name: str) -> float:
+    one, other = (getattr(row.by_gate[each], name) for each in (gate, "cp"))
+    return one / other if other else 0.0
+
+
+def _geometric(values: Sequence[float]) -> str:
+    known = [log(value) for value in values if isfinite(value) and value > 0]
+    return f"{exp(sum(known) / len(known)):.2f}" if known else "-"
+
+
+def _cells(rows: Sequence[Scored]) -> list[str]:
+    head = ["cell", "half", *GATES, "longest without admission, s"]
+    return table(
+        head,
+        (
+            [
+                row.cell.key,
+                row.cell.half,
+                *(_found(row.by_gate[gate]) for gate in GATES),
+                f"{row.by_gate['tide'].starved:.0f}",
+            ]
+            for row in rows
+        ),
+    )
+
+
+def _found(found: Found) -> str:
+    again = 100 * found.again
+    return f"{found.completed:.1f}, {found.fct:.2f}, {found.fct_admitted:.2f}, {again:.0f}"

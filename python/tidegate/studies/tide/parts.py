@@ -1,0 +1,107 @@
+"""What each part of the law is worth: the law without it, on some cells."""
+
+from __future__ import annotations
+
+from math import exp, isfinite, log
+from typing import TYPE_CHECKING
+
+from tidegate.studies.tide.cells import Cell, case
+from tidegate.studies.tide.score import found
+
+if TYPE_CHECKING:
+    from tidegate.papers.case import Case
+    from tidegate.studies.study import There
+    from tidegate.studies.tide.score import Found
+
+WITHOUT = {
+    "whole": '{ law = "tide" }',
+    "without sigma": '{ law = "tide", k0 = 0.0, k1 = 0.000001 }',
+    "without eligibility": '{ law = "tide", eligibility = false }',
+    "without saving": '{ law = "tide", limiter = "token-bucket" }',
+    "counter for bucket": '{ law = "tide", limiter = "counter" }',
+    "without room": '{ law = "tide", room = false }',
+    "without loss": '{ law = "tide", w = 0.0, v = 0.0 }',
+    "without bypass": '{ law = "tide", bypass = 2.0 }',
+    "one flow in 8": '{ law = "tide", young = { sample = 8 } }',
+    "4096 counters": '{ law = "tide", young = { cells = 4096 } }',
+    "cp, saving bucket": '{ law = "close-probe", relief = true, limiter = "saving-bucket" }',
+    "cp, bucket and eligibility": (
+        '{ law = "close-probe", relief = true, limiter = "saving-bucket", eligibility = true }'
+    ),
+    "cp, epoch 970 ms": '{ law = "close-probe", epoch = "970ms" }',
+    "gss-ga": '{ law = "gss-ga" }',
+}
+"""What is left of the law, and other laws with its parts, as a scenario writes it."""
+CELLS = (
+    Cell("ns2", 90),
+    Cell("linux", 90, rtt_ms=40),
+    Cell("ns2", 200),
+    Cell("linux", 200),
+    Cell("linux", 1000, rtt_ms=40),
+    Cell("linux", 200, 30),
+    Cell("ns2", 1000, 30),
+    Cell("linux", 200, shape="on-off"),
+    Cell("ns2", 100, greedy=50),
+    Cell("linux", 100, rtt_ms=40, greedy=50),
+)
+
+
+def name(cell: Cell, part: str) -> str:
+    """Return the key of the case of a cell without a part."""
+    return f"part/{cell.key}:{part}"
+
+
+def cases() -> dict[str, Case]:
+    """Return every cell of these under every gate of these, and no gate."""
+    made = {}
+    for cell in CELLS:
+        for part, gate in {"none": '{ law = "none" }', **WITHOUT}.items():
+            plain = case(cell, part, gate)
+            made[name(cell, part)] = type(plain)(
+                name(cell, part), plain.scenario, plain.variants, plain.settings
+            )
+    return made
+
+
+def parts(there: There) -> list[str]:
+    """Return the table of what taking each part away does, cell by cell."""
+    kinds = {
+        "underload": [cell for cell in CELLS if cell.kind == "underload"],
+        "overload": [cell for cell in CELLS if cell.kind == "overload"],
+        "greedy": [cell for cell in CELLS if cell.kind == "greedy flows"],
+    }
+    head = "|  |" + "".join(f" {kind}: completions, FCT, again % |" for kind in kinds)
+    lines = [
+        "",
+        "## Each part taken away",
+        "",
+        "Geometric means over cells of each kind; completions and FCT over those of the whole law"
+        " (first row: as they are), and the share of the data that is sent again.",
+        "",
+        head,
+        "|" + "---|" * (len(kinds) + 1),
+    ]
+    for part in ("none", *WITHOUT):
+        row = [_kind(there, cells, part) for cells in kinds.values()]
+        if any(row):
+            lines.append(f"| {part} | {' | '.join(row)} |")
+    return lines
+
+
+def _kind(there: There, cells: list[Cell], part: str) -> str:
+    mine = [cell for cell in cells if there.has(name(cell, part), name(cell, "whole"))]
+    if not mine:
+        return ""
+    ones = [found(there.runs, name(cell, part)) for cell in mine]
+    wholes = [found(there.runs, name(cell, "whole")) for cell in mine]
+    again = 100 * sum(one.again for one in ones) / len(ones)
+    if part == "whole":
+        return f"{_mean(ones, 'completed'):.1f}/s, {_mean(ones, 'fct'):.2f} s, {again:.0f}"
+    completed = _mean(ones, "completed") / _mean(wholes, "completed")
+    return f"{completed:.2f}, {_mean(ones, 'fct') / _mean(wholes, 'fct'):.2f}, {again:.0f}"
+
+
+def _mean(rows: list[Found], what: str) -> float:
+    known = [getattr(row, what) for row in rows]
+    logs = [log(value) for value in known if isfinite(value) and value > 0]
+    return exp(sum(logs) / len(logs)) if logs else float("nan")

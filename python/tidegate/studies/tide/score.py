@@ -1,0 +1,167 @@
+"""What the law is to reach in each cell, and whether it did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import nan
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tidegate.studies.tide.cells import GATES, Cell, cells
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tidegate.papers.runs import Runs
+    from tidegate.results.record import Record
+    from tidegate.studies.study import There
+
+SESSIONS = ("web", "odd")
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one cell under one gate came to: per second, seconds, shares."""
+
+    completed: float
+    fct: float
+    fct_admitted: float
+    again: float
+    starved: float
+
+
+@dataclass(frozen=True)
+class Aim:
+    """One thing to reach: the value of a cell is to be at most `limit` (at least, if `least`)."""
+
+    kind: str
+    name: str
+    says: str
+    limit: float
+    least: bool = False
+
+    def reached(self, value: float) -> bool:
+        """Tell whether it is; what is undefined is not."""
+        return value >= self.limit if self.least else value <= self.limit
+
+
+AIMS = (
+    Aim("underload", "completions", "completions over those of no gate", 0.99, least=True),
+    Aim("underload", "fct", "mean FCT over that of no gate", 1.1),
+    Aim("overload", "completions", "completions over those of CP", 0.97, least=True),
+    Aim("overload", "fct admitted", "FCT from admission over that of CP", 0.5),
+    Aim("overload", "fct", "FCT from the first SYN over that of CP", 1.0),
+    Aim("overload", "again", "share of the data sent again", 0.05),
+    Aim("greedy flows", "completions", "completions over those of no gate", 0.9, least=True),
+    Aim("greedy flows", "fct", "mean FCT over that of no gate", 1.0),
+    Aim("unseen FINs", "completions", "completions over those with every FIN seen", 0.98, True),
+    Aim("all", "starved", "longest time without an admission, s", 2.0),
+)
+
+
+def found(runs: Runs, key: str) -> Found:
+    """Return what a case came to, as means over its seeds."""
+
+    def mean(values: Iterable[float]) -> float:
+        return float(np.mean(list(values)))
+
+    records = runs.records(key)
+    sessions = [_sessions(record) for record in records]
+    sent = [sum(each["completed"] for each in one) for one in sessions]
+
+    def weighed(name: str) -> float:
+        return mean(
+            sum((each[name] or 0.0) * each["completed"] for each in one) / total if total else nan
+            for one, total in zip(sessions, sent, strict=True)
+        )
+
+    return Found(
+        completed=mean(sum(each["completed_per_s"] for each in one) for one in sessions),
+        fct=weighed("fct_mean_s"),
+        fct_admitted=weighed("fct_admitted_mean_s"),
+        again=mean(record.all["retransmitted_share"] or 0.0 for record in records),
+        starved=max(starved(record) for record in records),
+    )
+
+
+def _sessions(record: Record) -> list[dict[str, float]]:
+    return [each for each in record.summary["classes"] if each["name"] in SESSIONS]
+
+
+def starved(record: Record) -> float:
+    """Return the most whole seconds on end in which sessions asked and none was admitted."""
+    events = record.rates()
+    asked = np.cumsum(events["started"]) > np.cumsum(events["admitted"])
+    longest = now = 0
+    for waiting, admitted in zip(asked, events["admitted"], strict=True):
+        now = now + 1 if waiting and admitted == 0 else 0
+        longest = max(longest, now)
+    return float(longest)
+
+
+def values(cell: Cell, by_gate: dict[str, Found], seen: Found | None) -> dict[Aim, float]:
+    """Return what each aim of a cell compares."""
+    own = by_gate["tide"]
+    other = {"overload": by_gate["cp"], "unseen FINs": seen}.get(cell.kind, by_gate["none"])
+    ratios = {}
+    for aim in AIMS:
+        if aim.kind == "all":
+            ratios[aim] = own.starved
+        elif aim.kind == cell.kind and other is not None:
+            ratios[aim] = {
+                "completions": _ratio(own.completed, other.completed),
+                "fct": _ratio(own.fct, other.fct),
+                "fct admitted": _ratio(own.fct_admitted, other.fct_admitted),
+                "again": own.again,
+            }[aim.name]
+    return ratios
+
+
+def _ratio(one: float, other: float) -> float:
+    return one / other if other else nan
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One cell: what was found under every gate, and what its aims compare."""
+
+    cell: Cell
+    by_gate: dict[str, Found]
+    aims: dict[Aim, float]
+
+
+def scored(there: There) -> list[Scored]:
+    """Return every cell of which the runs under all gates are there."""
+    made = []
+    for cell in cells():
+        keys = [cell.case(gate) for gate in GATES]
+        base = cell.seen.case("tide") if cell.unseen else None
+        if not there.has(*keys) or (base is not None and not there.has(base)):
+            continue
+        by_gate = {gate: found(there.runs, cell.case(gate)) for gate in GATES}
+        seen = found(there.runs, base) if base is not None else None
+        made.append(Scored(cell, by_gate, values(cell, by_gate, seen)))
+    return made
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How many cells of a half reached an aim, and the worst of them."""
+
+    reached: int
+    of: int
+    worst: float
+    worst_cell: str
+
+
+def verdict(rows: Sequence[Scored], aim: Aim, half: str) -> Verdict | None:
+    """Return it, or None where the half has no such cell."""
+    mine = [
+        (row.aims[aim], row.cell.key) for row in rows if aim in row.aims and row.cell.half == half
+    ]
+    if not mine:
+        return None
+    reached = sum(aim.reached(value) for value, _ in mine)
+    worst, key = (min if aim.least else max)(mine)
+    return Verdict(reached, len(mine), worst, key)

@@ -1,0 +1,115 @@
+"""How long a gate takes to settle after a step of load, size or capacity."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tidegate.papers.case import Case
+from tidegate.studies.tide.cells import HOSTS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tidegate.results.record import Record
+    from tidegate.studies.study import There
+
+    Floats = NDArray[np.float64]
+
+AT_S = 100
+"""When the step comes, of 200 s."""
+SETTLED_S = 50
+"""The end of the run that is taken to be settled."""
+WIDE_S = 5
+"""Admissions are averaged over so many seconds: a count of a second is noise of a tenth."""
+NEAR = 0.1
+
+GATES = {
+    "cp": '{ law = "close-probe" }',
+    "relief": '{ law = "close-probe", relief = true }',
+    "gss-ga": '{ law = "gss-ga" }',
+    "tide": '{ law = "tide" }',
+}
+STEPS = {
+    "load 90 to 1000/s": ("90/s", "10kB", "traffic.web.arrivals", "1000/s"),
+    "load 1000 to 90/s": ("1000/s", "10kB", "traffic.web.arrivals", "90/s"),
+    "size 10 to 30 kB": ("200/s", "10kB", "traffic.web.size.mean", "30kB"),
+    "size 30 to 10 kB": ("200/s", "30kB", "traffic.web.size.mean", "10kB"),
+    "rate 10 to 5 Mbit/s": ("200/s", "10kB", "bottleneck.rate", "5Mbit"),
+    "rate 10 to 20 Mbit/s": ("400/s", "10kB", "bottleneck.rate", "20Mbit"),
+}
+
+
+def name(step: str, hosts: str, gate: str) -> str:
+    """Return the key of a case."""
+    return f"settle/{hosts}/{step}:{gate}"
+
+
+def cases() -> dict[str, Case]:
+    """Return every step with both hosts under every gate."""
+    made = {}
+    for step, (load, size, what, to) in STEPS.items():
+        for hosts, transport in HOSTS.items():
+            for gate, law in GATES.items():
+                settings = (
+                    ("port.bottleneck.gate", law),
+                    ("traffic.web.arrivals.poisson", load),
+                    ("traffic.web.size.pareto.mean", size),
+                    ("traffic.web.transport", transport),
+                    ("change", f'[{{ what = "{what}", at = "{AT_S}s", to = "{to}" }}]'),
+                )
+                key = name(step, hosts, gate)
+                made[key] = Case(key, "matrix.toml", (), settings)
+    return made
+
+
+def settled_after(admitted: Floats) -> float:
+    """Return after how many seconds of the step admissions stay within 10 % of where they end.
+
+    `admitted` has one count a second, from the beginning of the run. A count
+    that leaves the band once more by chance, for less than `WIDE_S`, does not
+    count against it: nine of ten of what is left must be within.
+    """
+    smooth = np.convolve(admitted, np.ones(WIDE_S) / WIDE_S, mode="valid")[AT_S:]
+    end = float(np.mean(admitted[-SETTLED_S:]))
+    within = np.abs(smooth - end) <= NEAR * end
+    left = np.cumsum(within[::-1])[::-1] / np.arange(len(within), 0, -1)
+    fine = np.flatnonzero(within & (left >= 0.9))
+    return float(fine[0]) if len(fine) else float("inf")
+
+
+def _found(record: Record) -> tuple[float, float]:
+    admitted = record.rates()["admitted"]
+    full = np.concatenate([np.zeros(int(_start(record))), admitted])
+    return settled_after(full), float(np.mean(full[-SETTLED_S:]))
+
+
+def _start(record: Record) -> float:
+    return float(record.rates()["time_s"][0]) - 1.0
+
+
+def settling(there: There) -> list[str]:
+    """Return the table of settling times."""
+    lines = [
+        "",
+        f"## Seconds after a step at {AT_S} s until admissions stay within 10 % of where they end",
+        "",
+        f"Admissions over {WIDE_S} s; in brackets where they end, per second (the last"
+        f" {SETTLED_S} s); inf: not within the run.",
+        "",
+        "| step | hosts |" + "".join(f" {gate} |" for gate in GATES),
+        "|" + "---|" * (len(GATES) + 2),
+    ]
+    for step in STEPS:
+        for hosts in HOSTS:
+            cells = []
+            for gate in GATES:
+                key = name(step, hosts, gate)
+                if there.has(key):
+                    after, end = _found(there.runs.records(key)[0])
+                    cells.append(f"{after:.0f} ({end:.0f})")
+                else:
+                    cells.append("-")
+            lines.append(f"| {step} | {hosts} | {' | '.join(cells)} |")
+    return lines

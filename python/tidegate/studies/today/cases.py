@@ -1,0 +1,127 @@
+"""Three kinds of link, three ways of too much, and what can be done about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+from tidegate.papers.case import Case
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tidegate.scenario.document import Setting
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link: what it carries, how far it goes, and what its users fetch."""
+
+    name: str
+    says: str
+    mbit: int
+    rtt_ms: int
+    buffer_ms: int
+    mean_kb: int
+    duration_s: int
+    warmup_s: int
+
+    @property
+    def capacity(self) -> float:
+        """Sessions per second that it can carry, headers left out."""
+        return self.mbit * 1e6 / (self.mean_kb * 8e3)
+
+    @property
+    def buffer_packets(self) -> int:
+        """How many full packets wait at most."""
+        return max(8, int(self.mbit * 1e6 * self.buffer_ms / 1e3 / (1500 * 8)))
+
+
+LINKS = (
+    Link("satellite", "2 Mbit/s, 600 ms, 500 ms of buffer", 2, 600, 500, 30, 300, 60),
+    Link("venue", "20 Mbit/s, 40 ms, 250 ms of buffer", 20, 40, 250, 30, 120, 20),
+    Link("campus", "1 Gbit/s, 20 ms, 50 ms of buffer", 1000, 20, 50, 100, 30, 8),
+)
+HOSTS = ("cubic", "bbr")
+LOADS = {
+    "sessions": "twice as many sessions as fit",
+    "greedy": "half as many sessions as fit, and 30 transfers without end",
+    "downloads": "half as many downloads again as fit, given up after 10 s",
+}
+
+GATES = {
+    "close-probe": 'law = "close-probe", relief = true',
+    "gss-ga": 'law = "gss-ga"',
+    "tide": 'law = "tide"',
+}
+QUEUES = {
+    "drop-tail": '{ law = "drop-tail" }',
+    "pie": '{ law = "pie" }',
+    "fq-codel": '{ law = "fq-codel" }',
+    "cake": '{ law = "cake" }',
+    "dual-queue": '{ law = "dual-queue", x_m = XM, x_M = XM, measure = "instantaneous" }',
+}
+CONTROLS = (
+    *((queue,) for queue in QUEUES),
+    *((gate,) for gate in GATES),
+    ("tide", "fq-codel"),
+    ("tide", "cake"),
+    ("close-probe", "fq-codel"),
+)
+OWN_HOSTS = {
+    "qfcp": ('"qfcp"', ("stamp", '{ law = "qfcp" }')),
+    "blitz": ('"blitz"', ("queue", '{ law = "pushout" }')),
+}
+"""Controls that need hosts of their own: the transport, and what stands at the port."""
+
+
+def name(link: Link, load: str, hosts: str, control: str) -> str:
+    """Return the key of a case."""
+    return f"{link.name}/{load}/{hosts}:{control}"
+
+
+def cases() -> dict[str, Case]:
+    """Return every case."""
+    made = {}
+    for link, load in product(LINKS, LOADS):
+        for hosts, stages in product(HOSTS, CONTROLS):
+            transport = f'{{ tcp = {{ profile = "linux", control = "{hosts}" }} }}'
+            key = name(link, load, hosts, "+".join(stages))
+            made[key] = _case(key, link, load, transport, list(_stages(link, load, stages)))
+        for control, (transport, (stage, law)) in OWN_HOSTS.items():
+            key = name(link, load, "own", control)
+            made[key] = _case(key, link, load, transport, [(f"port.bottleneck.{stage}", law)])
+    return made
+
+
+def _stages(link: Link, load: str, stages: tuple[str, ...]) -> Iterator[Setting]:
+    for stage in stages:
+        if stage in GATES:
+            admit = ', admit = "syn-ack"' if load == "downloads" else ""
+            yield "port.bottleneck.gate", f"{{ {GATES[stage]}{admit} }}"
+        else:
+            law = QUEUES[stage].replace("XM", str(link.buffer_packets // 2))
+            yield "port.bottleneck.queue", law
+
+
+def _case(key: str, link: Link, load: str, transport: str, control: list[Setting]) -> Case:
+    offered = link.capacity * {"sessions": 2.0, "greedy": 0.5, "downloads": 1.5}[load]
+    settings: list[Setting] = [
+        ("duration", f"{link.duration_s}s"),
+        ("warmup", f"{link.warmup_s}s"),
+        ("topology.dumbbell.bottleneck.rate", f"{link.mbit}Mbit"),
+        ("topology.dumbbell.bottleneck.delay", f"{link.rtt_ms // 2 - 2}ms"),
+        ("topology.dumbbell.bottleneck.buffer", f"{link.buffer_ms}ms"),
+        ("traffic.web.arrivals.poisson", f"{offered:g}/s"),
+        ("traffic.web.size.pareto.mean", f"{link.mean_kb}kB"),
+        ("traffic.web.transport", transport),
+        *control,
+    ]
+    if load == "greedy":
+        settings.append(("traffic.long.transport", transport))
+    if load == "downloads":
+        settings += [("traffic.web.direction", "download"), ("traffic.web.patience", "10s")]
+    variants = ("greedy",) if load == "greedy" else ()
+    weight = 1.0 + link.mbit / 50
+    return Case(key, "link.toml", variants, tuple(settings), weight=weight)
