@@ -12,6 +12,7 @@ mod document;
 pub mod draw;
 pub mod law;
 mod meaning;
+pub mod port;
 pub mod profile;
 mod report;
 pub mod route;

@@ -5,32 +5,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rand::RngExt;
-use rand_pcg::Pcg64;
 use tidegate_core::law::greedy::{Key, Node};
-use tidegate_core::law::rate::RateLaw;
-use tidegate_core::law::session::{Admit, Counts, Knobs};
-use tidegate_core::law::{Draw, Interval};
 use tidegate_core::packet::{Ext, Flags, Packet};
-use tidegate_core::port::{FilterStage, Names, Outcome, Port, Stage, Stages, Stamp};
+use tidegate_core::port::{Names, Outcome, Port, Stages};
 use tidegate_core::units::{Pace, Time};
-use tidegate_model::draw::stream;
-use tidegate_model::law::filter::FilterLaw;
+use tidegate_model::port::{Laws, Losses, NoSuchLaw, RateLaws, Supplied};
 use tidegate_model::route::{NO_PORT, PacketKind, Routes};
-use tidegate_model::scenario::{self, Loss, QueueLaw, Scenario};
+use tidegate_model::scenario::{self, Scenario};
 
 use crate::engine::{Entity, Events, Kind};
 use crate::run::BuildError;
 use crate::services::{Decided, Hop};
-
-/// The randomness that a port hands to its laws.
-pub(crate) struct PortDraw(Pcg64);
-
-impl Draw for PortDraw {
-    fn uniform(&mut self) -> f64 {
-        self.0.random()
-    }
-}
 
 /// Where packets go that have crossed a port's link.
 #[derive(Clone, Copy)]
@@ -42,21 +27,6 @@ enum Exit {
     /// Over a link that loses packets, or to a node that looks at more than
     /// the destination.
     Other,
-}
-
-/// Random loss on the link of one port.
-struct Losses {
-    shares: Loss,
-    draw: PortDraw,
-}
-
-impl Losses {
-    /// Whether the link loses this packet.
-    fn lose(&mut self, packet: &Packet) -> bool {
-        let data = packet.flags.has(Flags::DATA);
-        let share = if data { self.shares.data } else { self.shares.ack };
-        share > 0.0 && self.draw.uniform() < share
-    }
 }
 
 /// The ports, their events and the routes between them.
@@ -79,11 +49,6 @@ pub(crate) struct Network {
     pub(crate) hops: u64,
 }
 
-/// Supplies the interval half of a session law of the user's own, by its name.
-pub(crate) type Laws<'a> = dyn FnMut(&str) -> Option<Box<dyn Interval<Knobs, Counts>>> + 'a;
-/// Supplies the interval half of a rate law of the user's own, by its name.
-pub(crate) type RateLaws<'a> = dyn FnMut(&str) -> Option<RateLaw> + 'a;
-
 impl Network {
     pub(crate) fn new(
         scenario: &Scenario,
@@ -94,26 +59,21 @@ impl Network {
         let specs = &scenario.network.ports;
         let mut ports = Vec::with_capacity(specs.len());
         let near: Arc<[u16]> = specs.iter().map(|spec| spec.from).collect();
+        let names = |own| names(own, near.clone());
+        let mut supplied = Supplied { laws, rate_laws, names: &names };
         for (number, spec) in (0..).zip(specs) {
-            let port = Port::new(number, spec.rate, spec.delay, spec.limit(spec.rate));
-            ports.push(match stages(spec, &near, laws, rate_laws)? {
-                None => port,
-                Some(stages) => port.with_stages(stages, draw(seed, spec)),
-            });
+            let port = spec.build(number, seed, &mut supplied);
+            ports.push(port.map_err(|NoSuchLaw(name)| BuildError::NoSuchLaw(name))?);
         }
         let routes = Routes::of(&scenario.network);
-        let lossy = (0..).zip(specs).filter(|(_, spec)| !spec.loss.is_none());
-        let losses = lossy.map(|(number, spec)| {
-            let draw = PortDraw(stream(seed, &spec.name, "loss"));
-            (number, Losses { shares: spec.loss, draw })
-        });
+        let losses = |(number, spec)| Some((number, Losses::of(spec, seed)?));
         let mut network = Network {
             now: Time::ZERO,
             events: Events::default(),
             ports,
             exits: specs.iter().map(|spec| exit(&routes, spec)).collect(),
             routes,
-            losses: losses.collect(),
+            losses: (0..).zip(specs).filter_map(losses).collect(),
             ends: specs.iter().map(|spec| (spec.from, spec.to)).collect(),
             decided: Vec::new(),
             traced: Vec::new(),
@@ -133,8 +93,7 @@ impl Network {
         stages: Stages,
         seed: u64,
     ) -> Result<(), BuildError> {
-        self.ports[port as usize] = Port::new(port, spec.rate, spec.delay, spec.limit(spec.rate))
-            .with_stages(stages, draw(seed, spec));
+        self.ports[port as usize] = spec.with_stages(port, seed, stages);
         self.start(port)
     }
 
@@ -322,48 +281,6 @@ impl Network {
             self.arm(number);
         }
     }
-}
-
-/// The randomness of a port's laws.
-fn draw(seed: u64, spec: &scenario::Port) -> Box<PortDraw> {
-    Box::new(PortDraw(stream(seed, &spec.name, "port")))
-}
-
-fn no_such(law: &str) -> BuildError {
-    BuildError::NoSuchLaw(law.to_owned())
-}
-
-/// The stages that a port's specification asks for.
-fn stages(
-    spec: &scenario::Port,
-    near: &Arc<[u16]>,
-    laws: &mut Laws<'_>,
-    rate_laws: &mut RateLaws<'_>,
-) -> Result<Option<Stages>, BuildError> {
-    let plain = spec.queue == QueueLaw::default() && spec.stamp.is_none();
-    if plain && spec.gate.is_none() && spec.filter.is_none() {
-        return Ok(None);
-    }
-    let mut stages = Stages::new();
-    if let Some(FilterLaw::Lgc(config)) = &spec.filter {
-        stages.filter = Some(FilterStage::new(config.clone(), names(spec.from, near.clone())));
-    }
-    stages.queue = spec.queue.build(spec.link());
-    if let Some(law) = &spec.stamp {
-        stages.stamp = Some(match law.build(spec.link()) {
-            Some(stamp) => stamp,
-            None => rate_laws(law.name()).map(Stamp::grant).ok_or_else(|| no_such(law.name()))?,
-        });
-    }
-    if let Some(gate) = &spec.gate {
-        let law = match gate.law.build() {
-            Some(law) => law,
-            None => laws(gate.law.name()).ok_or_else(|| no_such(gate.law.name()))?,
-        };
-        let rules = gate.law.admission(gate.admit, gate.refuse);
-        stages.gate = Some(Stage::new(Admit::new(rules), law));
-    }
-    Ok(Some(stages))
 }
 
 /// What filters of a node go by: which node a packet came from, by the port that

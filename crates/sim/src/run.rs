@@ -8,12 +8,13 @@ use tidegate_core::port::{Port, Stages};
 use tidegate_core::units::Time;
 use tidegate_model::control::{self, TcpControl};
 use tidegate_model::draw::{ClassDraws, FlowDraw, stream};
+use tidegate_model::port::{Laws, RateLaws};
 use tidegate_model::profile::Profile;
 use tidegate_model::scenario::{Class, Direction, FlowSize, Scenario, Transport, Udp};
 
 use crate::capture::Capture;
 use crate::engine::{Entity, Kind};
-use crate::network::{Laws, Network, RateLaws};
+use crate::network::Network;
 use crate::probe::{Column, Probe, flow_columns};
 use crate::rows::{Row, UNLIMITED};
 use crate::services::{Hop, MESSAGES};
