@@ -6,6 +6,8 @@
 
 #[cfg(feature = "gate")]
 mod doctor;
+#[cfg(target_os = "linux")]
+mod emulate;
 #[cfg(feature = "gate")]
 mod gate;
 mod node;
@@ -15,6 +17,8 @@ mod send;
 mod status;
 mod testbed;
 mod traceroute;
+#[cfg(target_os = "linux")]
+mod traffic;
 
 use std::io::Write;
 use std::path::Path;
@@ -46,6 +50,10 @@ enum Command {
     Send(send::Send),
     Testbed(testbed::Testbed),
     Traceroute(traceroute::Traceroute),
+    #[cfg(target_os = "linux")]
+    Traffic(traffic::Traffic),
+    #[cfg(target_os = "linux")]
+    Emulate(emulate::Emulate),
     #[cfg(feature = "gate")]
     Gate(gate::Gate),
     #[cfg(feature = "gate")]
@@ -62,6 +70,10 @@ impl Command {
             Command::Send(command) => command.run(),
             Command::Testbed(command) => command.run(),
             Command::Traceroute(command) => command.run(),
+            #[cfg(target_os = "linux")]
+            Command::Traffic(command) => command.run(),
+            #[cfg(target_os = "linux")]
+            Command::Emulate(command) => command.run(),
             #[cfg(feature = "gate")]
             Command::Gate(command) => command.run(),
             #[cfg(feature = "gate")]

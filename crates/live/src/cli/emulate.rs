@@ -1,0 +1,76 @@
+//! `tidegated emulate`: a bottleneck for real packets.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use clap::Args;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use tidegate_core::units::Time;
+
+use crate::emulate::carrier::{carry, ports};
+use crate::emulate::device::{Device, Place};
+use crate::emulate::report::lines;
+use crate::fail::Failure;
+use crate::scenario;
+
+/// Be a bottleneck for real packets between two network namespaces
+///
+/// Makes a TUN device at either end, and carries what is sent to one to the
+/// other as the scenario's port does: rate, delay, buffer, loss, and all that
+/// works at it. Give the devices addresses once they are there. At the end it
+/// says what was asked for and what was reached.
+#[derive(Args, Debug)]
+pub struct Emulate {
+    /// The scenario
+    scenario: PathBuf,
+    /// Where the one device is made: NAMESPACE:DEVICE, or DEVICE
+    #[arg(long, value_name = "PLACE")]
+    left: Place,
+    /// Where the other one is made
+    #[arg(long, value_name = "PLACE")]
+    right: Place,
+    /// Port of the scenario from left to right; the other way goes the one that leads back
+    #[arg(long, value_name = "NAME", default_value = "bottleneck")]
+    port: String,
+    /// Replace a value of the scenario, as in `tidegate run`
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    settings: Vec<String>,
+    /// Seed of what is random
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// End after so long; without it, at SIGINT or SIGTERM
+    #[arg(long, value_name = "TIME")]
+    time: Option<Time>,
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Emulate {
+    /// Carries packets, then reports.
+    pub fn run(self) -> Result<(), Failure> {
+        let scenario = scenario::read(&self.scenario, &self.settings)?;
+        let ports = ports(&scenario, &self.port)?;
+        let stop = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            signal_hook::flag::register(signal, stop.clone())
+                .map_err(|error| Failure::failed("signals", error))?;
+        }
+        let devices = [Device::make(&self.left)?, Device::make(&self.right)?];
+        let ends = [&devices[0].tun, &devices[1].tun];
+        let mut report = carry(&scenario, ports, self.seed, ends, self.time, &stop)?;
+        for (direction, device) in report.iter_mut().zip(&devices) {
+            direction.not_read =
+                device.lost().map_err(|error| Failure::failed("/proc/net/dev", error))?;
+        }
+        let text = if self.json {
+            let text = serde_json::to_string(&report);
+            text.map_err(|error| Failure::failed("report", error))? + "\n"
+        } else {
+            lines(&report)
+        };
+        super::say(&text);
+        Ok(())
+    }
+}

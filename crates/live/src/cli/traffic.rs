@@ -1,0 +1,101 @@
+//! `tidegated traffic`: real TCP sessions with the arrivals and sizes of a scenario.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::{Args, Subcommand};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::fail::Failure;
+use crate::scenario;
+use crate::traffic::plan::Plan;
+use crate::traffic::{client, record, server};
+
+/// Real TCP sessions with the arrivals and sizes of a scenario
+#[derive(Args, Debug)]
+pub struct Traffic {
+    #[command(subcommand)]
+    end: End,
+}
+
+#[derive(Subcommand, Debug)]
+enum End {
+    Serve(Serve),
+    Run(Run),
+}
+
+/// Take what is sent, and send what is asked for, until told to end
+///
+/// Whoever reaches it can have it send: listen where only the lab is.
+#[derive(Args, Debug)]
+struct Serve {
+    /// Where: ADDRESS:PORT
+    #[arg(long, value_name = "ADDRESS")]
+    listen: SocketAddr,
+}
+
+/// Open the sessions that the simulator draws for a scenario, and write what became of them
+///
+/// The table has the columns of the simulator's flows.
+#[derive(Args, Debug)]
+struct Run {
+    /// The scenario
+    scenario: PathBuf,
+    /// The server: ADDRESS:PORT
+    #[arg(long, value_name = "ADDRESS")]
+    to: SocketAddr,
+    /// The table of flows (CSV)
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Only the flows of this class; repeatable
+    #[arg(long = "class", value_name = "NAME")]
+    classes: Vec<String>,
+    /// Replace a value of the scenario, as in `tidegate run`
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    settings: Vec<String>,
+    /// Seed of the flows
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+impl Traffic {
+    /// Serves, or opens sessions.
+    pub fn run(self) -> Result<(), Failure> {
+        // a session is a descriptor
+        let most = getrlimit(Resource::Nofile).maximum;
+        setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most })
+            .map_err(|error| Failure::failed("limit of open files", error))?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Failure::failed("tokio", error))?;
+        match self.end {
+            End::Serve(serve) => runtime.block_on(server::serve(serve.listen)),
+            End::Run(run) => run.run(&runtime),
+        }
+    }
+}
+
+impl Run {
+    fn run(self, runtime: &tokio::runtime::Runtime) -> Result<(), Failure> {
+        let scenario = scenario::read(&self.scenario, &self.settings)?;
+        let plan = Plan::new(&scenario, self.seed, &self.classes)?;
+        let table =
+            File::create(&self.out).map_err(|error| Failure::usage(self.out.display(), error))?;
+        // a name that no other run of this server has
+        let run = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |at| at.as_nanos() as u64);
+        let found = runtime.block_on(client::run(&plan, self.to, run))?;
+        record::write(BufWriter::new(table), &plan, &found.records)?;
+        let over = found.records.iter().filter(|(_, record)| record.ended.is_some()).count();
+        super::say(&format!(
+            "{} sessions, {over} completed; the latest start {:.1} ms behind its time; {}\n",
+            found.records.len(),
+            found.latest_start * 1e3,
+            self.out.display(),
+        ));
+        Ok(())
+    }
+}

@@ -1,0 +1,289 @@
+//! The client: opens the sessions of a plan when they start, and times them.
+
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use rustix::net::sockopt::set_tcp_congestion;
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::task::LocalSet;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::diag::{Diag, Info};
+use super::plan::{Flow, Plan, Sort};
+use super::record::{Record, Sent};
+use super::request::Request;
+use super::server::{HAVE_ALL, LINGER, PIECE, write_zeros};
+use crate::fail::Failure;
+
+/// Smallest segment that Linux takes, and payload of a full one on Ethernet with timestamps.
+const SMALLEST: u32 = 88;
+const FULL: u32 = 1448;
+/// How long the server may take to tell what it sent.
+const ANSWER: Duration = Duration::from_secs(20);
+/// Between the end of a run and that question: openers that were answered late are gone then.
+const REST: Duration = Duration::from_millis(500);
+
+/// What a run found.
+pub struct Found {
+    /// The flows that started, and what became of them.
+    pub records: Vec<(Flow, Record)>,
+    /// How much later than planned they started, the worst, seconds.
+    pub latest_start: f64,
+}
+
+/// What all sessions share.
+struct Shared {
+    began: Instant,
+    /// The run is over then.
+    end: Instant,
+    to: SocketAddr,
+    run: u64,
+    diag: RefCell<Option<Diag>>,
+}
+
+impl Shared {
+    fn now(&self) -> f64 {
+        self.began.elapsed().as_secs_f64()
+    }
+
+    /// What the kernel knows of a connection.
+    fn ask(&self, near: Option<SocketAddr>) -> Option<Info> {
+        self.diag.borrow_mut().as_mut()?.of(near?, self.to)
+    }
+}
+
+/// Opens the sessions of the plan, and tells what became of them when it is over.
+///
+/// # Errors
+/// There is no server, or a control that the kernel does not have.
+pub async fn run(plan: &Plan, to: SocketAddr, run: u64) -> Result<Found, Failure> {
+    try_controls(plan, to)?;
+    let began = Instant::now();
+    let seconds = |at: tidegate_core::units::Time| Duration::from_secs_f64(at.secs());
+    let shared = Rc::new(Shared {
+        began,
+        end: began + seconds(plan.duration),
+        to,
+        run,
+        // without it the table says less
+        diag: RefCell::new(Diag::open().ok()),
+    });
+    let local = LocalSet::new();
+    let sessions = local.run_until(async {
+        let mut sessions = Vec::with_capacity(plan.flows.len());
+        for (number, flow) in plan.flows.iter().enumerate() {
+            sleep_until(began + seconds(flow.start)).await;
+            let (flow, sort) = (*flow, plan.sorts[flow.class].clone());
+            let shared = shared.clone();
+            sessions.push(tokio::task::spawn_local(async move {
+                session(number as u32, flow, sort, &shared).await
+            }));
+        }
+        let mut records = Vec::with_capacity(sessions.len());
+        for (session, flow) in sessions.into_iter().zip(&plan.flows) {
+            records.push((*flow, session.await.unwrap_or_default()));
+        }
+        records
+    });
+    let mut records = sessions.await;
+    if plan.flows.iter().any(|flow| flow.download) {
+        for (flow, sent) in sent(&shared).await? {
+            if let Some((_, record)) = records.get_mut(flow as usize) {
+                record.sent = sent;
+            }
+        }
+    }
+    let late = records.iter().map(|(flow, record)| record.start - flow.start.secs());
+    let latest_start = late.fold(0.0, f64::max);
+    Ok(Found { records, latest_start })
+}
+
+/// A control that the kernel lacks is no reason to run another.
+fn try_controls(plan: &Plan, to: SocketAddr) -> Result<(), Failure> {
+    for sort in &plan.sorts {
+        let socket = Socket::new(Domain::for_address(to), Type::STREAM, Some(Protocol::TCP))
+            .map_err(|error| Failure::failed("socket", error))?;
+        set_tcp_congestion(&socket, sort.control.name()).map_err(|error| {
+            Failure::failed(format!("traffic.{}: {}", sort.name, sort.control.name()), error)
+                .remedy("`sysctl net.ipv4.tcp_available_congestion_control` lists what is there")
+        })?;
+    }
+    Ok(())
+}
+
+/// One session, until it is over, its user gives up or the run ends.
+async fn session(number: u32, flow: Flow, sort: Sort, shared: &Shared) -> Record {
+    let record = Cell::new(Record { start: shared.now(), syn_tries: 1, ..Record::default() });
+    let near = Cell::new(None);
+    let patience = sort.patience.map(|patience| Duration::from_secs_f64(patience.secs()));
+    let out = patience.map(|patience| Instant::now() + patience).filter(|out| *out < shared.end);
+    let work = exchange(number, flow, &sort, shared, &record, &near);
+    let mut work = std::pin::pin!(work);
+    let done = tokio::select! {
+        done = &mut work => Some(done),
+        () = sleep_until(out.unwrap_or(shared.end)) => None,
+    };
+    let mut found = record.get();
+    match done {
+        Some(Ok(())) => {}
+        Some(Err(_)) => found.gave_up = Some(shared.now()),
+        None => {
+            found.gave_up = out.map(|_| shared.now());
+            // the socket is still there, in the work that goes no further
+            if let Some(info) = shared.ask(near.get()) {
+                note(&mut found, &flow, &info);
+            }
+        }
+    }
+    found
+}
+
+/// What the kernel says at the end, or at the end of the run.
+fn note(found: &mut Record, flow: &Flow, info: &Info) {
+    if found.connected.is_none() {
+        found.syn_tries = 1 + info.retransmitted;
+        return;
+    }
+    let of_syn = found.syn_tries - 1;
+    if flow.download {
+        found.delivered = info.received;
+        return;
+    }
+    // the SYN counts as a byte
+    found.delivered = info.acknowledged.saturating_sub(1);
+    found.sent = Sent {
+        packets: info.data_sent,
+        again: info.retransmitted.saturating_sub(of_syn),
+        timeouts: info.timeouts.saturating_sub(of_syn),
+        closed_after: None,
+    };
+}
+
+async fn exchange(
+    number: u32,
+    flow: Flow,
+    sort: &Sort,
+    shared: &Shared,
+    record: &Cell<Record>,
+    near: &Cell<Option<SocketAddr>>,
+) -> io::Result<()> {
+    let mut stream = connect(sort, shared, near).await?;
+    let mut now = record.get();
+    now.connected = Some(shared.now());
+    if let Some(info) = shared.ask(near.get()) {
+        now.handshake = info.rtt.as_secs_f64();
+        now.syn_tries = 1 + info.retransmitted;
+    }
+    record.set(now);
+    // what is left of it when it is dropped goes at once
+    SockRef::from(&stream).set_linger(Some(Duration::ZERO))?;
+    if flow.download {
+        let (run, size) = (shared.run, flow.size);
+        let asked = Request::Download { run, flow: number, size, control: sort.control };
+        stream.write_all(&asked.encode()).await?;
+        now.delivered = drain(&mut stream).await?;
+        record.set(now);
+        if flow.size.is_some_and(|size| size != now.delivered) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        now.ended = Some(shared.now());
+        record.set(now);
+        return part(stream, Some(HAVE_ALL)).await;
+    }
+    stream.write_all(&Request::Upload.encode()).await?;
+    let rest = flow.size.map(|size| size.saturating_sub(1));
+    match rest {
+        Some(_) => write_zeros(&mut stream, rest).await?,
+        None => {
+            let stop = shared.began + Duration::from_secs_f64(sort.stop.secs());
+            let left = stop.saturating_duration_since(Instant::now());
+            if let Ok(done) = timeout(left, write_zeros(&mut stream, None)).await {
+                done?;
+            }
+        }
+    }
+    stream.shutdown().await?;
+    stream.read_u8().await?;
+    now.ended = Some(shared.now());
+    if let Some(info) = shared.ask(near.get()) {
+        note(&mut now, &flow, &info);
+    }
+    record.set(now);
+    part(stream, None).await
+}
+
+/// Ends a session that is over, while others go on.
+async fn part(mut stream: TcpStream, last: Option<u8>) -> io::Result<()> {
+    SockRef::from(&stream).set_linger(None)?;
+    tokio::task::spawn_local(async move {
+        if let Some(last) = last {
+            let _ = stream.write_u8(last).await;
+        }
+        tokio::time::sleep(LINGER).await;
+    });
+    Ok(())
+}
+
+/// A connection with the segments and the control of its class.
+async fn connect(
+    sort: &Sort,
+    shared: &Shared,
+    near: &Cell<Option<SocketAddr>>,
+) -> io::Result<TcpStream> {
+    let socket = Socket::new(Domain::for_address(shared.to), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_nonblocking(true)?;
+    if sort.mss < FULL {
+        // the option counts the timestamps with the payload
+        socket.set_tcp_mss(sort.mss.max(SMALLEST) + 12)?;
+    }
+    set_tcp_congestion(&socket, sort.control.name())?;
+    match socket.connect(&shared.to.into()) {
+        Err(error)
+            if error.raw_os_error() != Some(rustix::io::Errno::INPROGRESS.raw_os_error()) =>
+        {
+            return Err(error);
+        }
+        _ => near.set(socket.local_addr()?.as_socket()),
+    }
+    let stream = TcpStream::from_std(socket.into())?;
+    stream.writable().await?;
+    match stream.take_error()? {
+        Some(error) => Err(error),
+        None => Ok(stream),
+    }
+}
+
+/// Reads to the end; how many bytes there were.
+async fn drain(stream: &mut TcpStream) -> io::Result<u64> {
+    let mut piece = vec![0; PIECE];
+    let mut bytes = 0;
+    loop {
+        match stream.read(&mut piece).await? {
+            0 => return Ok(bytes),
+            some => bytes += some as u64,
+        }
+    }
+}
+
+/// What the server sent in this run.
+async fn sent(shared: &Shared) -> Result<Vec<(u32, Sent)>, Failure> {
+    tokio::time::sleep(REST).await;
+    let ask = async {
+        let socket = if shared.to.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+        let mut stream = socket.connect(shared.to).await?;
+        stream.write_all(&Request::Records { run: shared.run }.encode()).await?;
+        let mut text = Vec::new();
+        stream.read_to_end(&mut text).await?;
+        serde_json::from_slice(&text).map_err(io::Error::from)
+    };
+    let answer = timeout(ANSWER, ask).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
+    answer.map_err(|error| {
+        Failure::failed(shared.to, format!("the server does not say what it sent: {error}"))
+            .remedy("is it `tidegated traffic serve`, and does the gate never refuse its port?")
+    })
+}

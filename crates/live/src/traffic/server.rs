@@ -1,0 +1,188 @@
+//! The server: takes and gives data, and remembers what it sent.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use rustix::net::sockopt::set_tcp_congestion;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::task::LocalSet;
+use tokio::time::{Instant, timeout};
+
+use super::diag::Diag;
+use super::record::Sent;
+use super::request::{Control, Request};
+use crate::fail::Failure;
+
+/// Openers that may wait to be taken.
+const BACKLOG: u32 = 16_384;
+/// Records that are kept; the oldest run goes first.
+const MOST_RECORDS: usize = 4_000_000;
+/// How long an opener may take to say what it wants.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// What the receiver says when it has everything. It closes a little later, so
+/// that the sender can ask the kernel of the connection while there is one.
+pub(super) const HAVE_ALL: u8 = b'K';
+/// That little.
+pub(super) const LINGER: Duration = Duration::from_millis(200);
+/// Bytes that are handed over at a time.
+pub(super) const PIECE: usize = 1 << 16;
+
+/// What was sent, by run and flow.
+#[derive(Default)]
+struct Book {
+    runs: Vec<(u64, BTreeMap<u32, Sent>)>,
+    kept: usize,
+}
+
+impl Book {
+    fn note(&mut self, run: u64, flow: u32, sent: Sent) {
+        let place = self.runs.iter().position(|(known, _)| *known == run).unwrap_or_else(|| {
+            self.runs.push((run, BTreeMap::new()));
+            self.runs.len() - 1
+        });
+        self.kept += usize::from(self.runs[place].1.insert(flow, sent).is_none());
+        if self.kept > MOST_RECORDS {
+            self.kept -= self.runs.remove(0).1.len();
+        }
+    }
+
+    fn of(&self, run: u64) -> Vec<(u32, Sent)> {
+        let found = self.runs.iter().find(|(known, _)| *known == run);
+        found.map_or_else(Vec::new, |(_, sent)| {
+            sent.iter().map(|(flow, sent)| (*flow, *sent)).collect()
+        })
+    }
+}
+
+/// The ends of a connection, ours first.
+type Ends = (SocketAddr, SocketAddr);
+
+/// What all sessions share.
+struct Shared {
+    book: RefCell<Book>,
+    /// Downloads under way, by run and flow.
+    active: RefCell<BTreeMap<(u64, u32), Ends>>,
+    diag: RefCell<Option<Diag>>,
+}
+
+/// Serves until the process is told to end.
+///
+/// # Errors
+/// Nobody can listen there.
+pub async fn serve(at: SocketAddr) -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::failed(at, error);
+    let socket = if at.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
+    let socket = socket.map_err(failed)?;
+    socket.set_reuseaddr(true).map_err(failed)?;
+    socket.bind(at).map_err(failed)?;
+    let listener = socket.listen(BACKLOG).map_err(failed)?;
+    let shared = Rc::new(Shared {
+        book: RefCell::default(),
+        active: RefCell::default(),
+        // without it the table says less
+        diag: RefCell::new(Diag::open().ok()),
+    });
+    eprintln!("tidegated: serving at {at}");
+    let accept = async {
+        loop {
+            // one that is gone again, or no descriptor left: others wait
+            match listener.accept().await {
+                Ok((stream, _)) => {
+                    let shared = shared.clone();
+                    tokio::task::spawn_local(async move {
+                        let _ = session(stream, &shared).await;
+                    });
+                }
+                Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+        }
+    };
+    LocalSet::new().run_until(accept).await
+}
+
+async fn session(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
+    let accepted = Instant::now();
+    let Ok(asked) = timeout(PATIENCE, request(&mut stream)).await else { return Ok(()) };
+    match asked? {
+        Request::Upload => {
+            let mut piece = vec![0; PIECE];
+            while stream.read(&mut piece).await? > 0 {}
+            stream.write_u8(HAVE_ALL).await?;
+            tokio::time::sleep(LINGER).await;
+            Ok(())
+        }
+        Request::Download { run, flow, size, control } => {
+            let Some(ends) = ends(&stream) else { return Ok(()) };
+            shared.active.borrow_mut().insert((run, flow), ends);
+            let given = give(&mut stream, size, control).await;
+            shared.active.borrow_mut().remove(&(run, flow));
+            let sent = sent(ends, shared, given.is_ok().then(|| accepted.elapsed()));
+            shared.book.borrow_mut().note(run, flow, sent);
+            given
+        }
+        Request::Records { run } => {
+            // what is still under way has sent something too
+            let active = shared.active.borrow().clone();
+            for (&(_, flow), &ends) in active.range((run, 0)..=(run, u32::MAX)) {
+                let sent = sent(ends, shared, None);
+                shared.book.borrow_mut().note(run, flow, sent);
+            }
+            let records = shared.book.borrow().of(run);
+            let text = serde_json::to_vec(&records).map_err(io::Error::other)?;
+            stream.write_all(&text).await
+        }
+    }
+}
+
+async fn request(stream: &mut TcpStream) -> io::Result<Request> {
+    let wrong = || io::Error::new(io::ErrorKind::InvalidData, "no request");
+    let mut bytes = vec![stream.read_u8().await?];
+    bytes.resize(Request::length(bytes[0]).ok_or_else(wrong)?, 0);
+    stream.read_exact(&mut bytes[1..]).await?;
+    Request::decode(&bytes).ok_or_else(wrong)
+}
+
+/// Sends the bytes, says that they are all, and waits for the answer.
+async fn give(stream: &mut TcpStream, size: Option<u64>, control: Control) -> io::Result<()> {
+    set_tcp_congestion(&*stream, control.name())?;
+    write_zeros(stream, size).await?;
+    stream.shutdown().await?;
+    stream.read_u8().await.map(drop)
+}
+
+/// So many zeros, or without end.
+pub(super) async fn write_zeros(stream: &mut TcpStream, size: Option<u64>) -> io::Result<()> {
+    let zeros = vec![0; PIECE];
+    let mut left = size.unwrap_or(u64::MAX);
+    while left > 0 {
+        let piece = usize::try_from(left).unwrap_or(PIECE).min(PIECE);
+        let written = stream.write(&zeros[..piece]).await?;
+        if written == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        if size.is_some() {
+            left -= written as u64;
+        }
+    }
+    Ok(())
+}
+
+fn ends(stream: &TcpStream) -> Option<Ends> {
+    stream.local_addr().ok().zip(stream.peer_addr().ok())
+}
+
+fn sent((near, far): Ends, shared: &Shared, closed: Option<Duration>) -> Sent {
+    let mut diag = shared.diag.borrow_mut();
+    let info = diag.as_mut().and_then(|diag| diag.of(near, far)).unwrap_or_default();
+    Sent {
+        packets: info.data_sent,
+        again: info.retransmitted,
+        timeouts: info.timeouts,
+        closed_after: closed.map(|span| span.as_secs_f64()),
+    }
+}
