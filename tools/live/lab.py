@@ -1,0 +1,252 @@
+"""Two hosts and a router between them, in network namespaces of this machine.
+
+    left ---- cable ---- router ==== emulated link ==== right
+
+`left` is the end that sends the data. The link is `tidegated emulate`, between the TUN devices
+`tg0` of `router` and `right`. Where a gate stands it is at the router's `tg0`, and brings the queue
+there. Everything is put back when the lab is left, whatever happened in it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+    from typing import Self
+
+ROOT = Path(__file__).parents[2]
+LEFT, RIGHT = "10.78.1.1", "10.78.2.2"
+ROUTER, NEAR = "10.78.1.2", "10.78.2.1"
+PORT = 4433
+
+ALIKE = ("net.ipv4.ip_local_port_range=1024 65535", "net.ipv4.tcp_max_syn_backlog=65536")
+"""Settings of the hosts in the lab: more ports and openers than any scenario takes."""
+
+
+class LabError(Exception):
+    """Something in the lab did not work."""
+
+
+def program() -> Path | None:
+    """Find the tidegated that was built last."""
+    if path := os.environ.get("TIDEGATED"):
+        return Path(path)
+    built = [ROOT / "target" / kind / "tidegated" for kind in ("release", "debug")]
+    found = [path for path in built if path.exists()]
+    return max(found, key=lambda path: path.stat().st_mtime, default=None)
+
+
+def obstacle(*, gate: bool) -> str | None:
+    """Say why there can be no lab here, if that is so."""
+    if os.geteuid() != 0:
+        return "namespaces and TUN devices need root"
+    if missing := [name for name in ("ip", "nsenter", "sysctl") if shutil.which(name) is None]:
+        return f"not installed: {', '.join(missing)}"
+    if not Path("/dev/net/tun").exists():
+        return "there is no /dev/net/tun"
+    built = program()
+    if built is None:
+        return "tidegated is not built: make build"
+    name = f"tg{os.getpid()}-try"
+    made = subprocess.run(["ip", "netns", "add", name], capture_output=True, text=True, check=False)
+    if made.returncode != 0:
+        return f"no namespace can be made: {made.stderr.strip()}"
+    run("ip", "netns", "delete", name)
+    return _no_gate(built) if gate else None
+
+
+def _no_gate(built: Path) -> str | None:
+    if "\n  doctor " not in run(str(built), "--help"):
+        return "tidegated is built without its gate: bash tools/live.sh features says why"
+    said = subprocess.run([built, "doctor"], capture_output=True, text=True, check=False).stdout
+    wrong = [line for line in said.splitlines() if line.startswith("WRONG")]
+    return wrong[0] if wrong else None
+
+
+def run(*command: str) -> str:
+    """Run a command to its end; return what it printed."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    if done.returncode != 0:
+        raise LabError(f"{' '.join(command)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+@dataclass
+class Lab:
+    """The lab: enter it to have it made, leave it to have it removed."""
+
+    tidegated: str = field(default_factory=lambda: str(program()))
+    name: str = field(default_factory=lambda: f"tg{os.getpid()}")
+    started: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    def __enter__(self) -> Self:
+        """Make the namespaces and the cable."""
+        self.folder = Path(tempfile.mkdtemp(prefix="tidegate-lab-"))
+        self.left, self.router, self.right = (f"{self.name}-{end}" for end in ("l", "m", "r"))
+        try:
+            for each in (self.left, self.router, self.right):
+                run("ip", "netns", "add", each)
+                run("ip", "-n", each, "link", "set", "lo", "up")
+            cable = ("wan", "netns", self.left, "type", "veth", "peer", "lan", "netns", self.router)
+            run("ip", "link", "add", *cable)
+            self._up(self.left, "wan", f"{LEFT}/24")
+            self._up(self.router, "lan", f"{ROUTER}/24")
+            # what reaches a real queue are packets, not the bundles that hosts hand to their device
+            run("ip", "-n", self.left, "link", "set", "wan", "gso_max_segs", "1")
+            run("ip", "-n", self.left, "route", "add", "default", "via", ROUTER)
+            for each in (self.left, self.right):
+                for setting in ALIKE:
+                    self.within(each, "sysctl", "-qw", setting)
+            self.within(self.router, "sysctl", "-qw", "net.ipv4.ip_forward=1")
+        except BaseException:
+            self._remove()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End what was started here, and remove the namespaces."""
+        self._remove()
+
+    def _remove(self) -> None:
+        for process in reversed(self.started):
+            self.end(process)
+        for each in (self.left, self.router, self.right):
+            subprocess.run(["ip", "netns", "delete", each], capture_output=True, check=False)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _up(self, namespace: str, device: str, address: str, peer: str | None = None) -> None:
+        other = ("peer", peer) if peer else ()
+        run("ip", "-n", namespace, "address", "add", address, *other, "dev", device)
+        run("ip", "-n", namespace, "link", "set", device, "up")
+
+    def within(self, namespace: str, *command: str) -> str:
+        """Run a command in a namespace (`ip netns exec` would remount /sys)."""
+        return run("nsenter", f"--net=/run/netns/{namespace}", *command)
+
+    def start(self, namespace: str | None, *command: str) -> subprocess.Popen[str]:
+        """Start a process there; it ends with the lab."""
+        inside = ("nsenter", f"--net=/run/netns/{namespace}") if namespace else ()
+        process = subprocess.Popen(
+            [*inside, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        self.started.append(process)
+        return process
+
+    def end(self, process: subprocess.Popen[str]) -> str:
+        """Ask it to end, and return what it printed; kill it where it does not listen."""
+        if process in self.started:
+            self.started.remove(process)
+        with suppress(ProcessLookupError):
+            process.send_signal(signal.SIGINT)
+        try:
+            return process.communicate(timeout=10)[0]
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return process.communicate()[0]
+
+    def link(self, scenario: Path, *settings: str, seed: int = 1) -> Link:
+        """Start the emulated link of a scenario's `bottleneck`."""
+        process = self.start(
+            None,
+            *(self.tidegated, "emulate", str(scenario), "--json", "--seed", str(seed)),
+            *("--left", f"{self.router}:tg0", "--right", f"{self.right}:tg0"),
+            *_each("--set", settings),
+        )
+        for each, own, other in ((self.router, NEAR, RIGHT), (self.right, RIGHT, NEAR)):
+            there = ("ip", "-n", each, "link", "show", "tg0")
+            self.until(partial(_works, *there), f"a device in {each}", process)
+            self._up(each, "tg0", own, other)
+        run("ip", "-n", self.right, "route", "add", "default", "via", NEAR)
+        return Link(self, process)
+
+    def gate(self, text: str) -> subprocess.Popen[str]:
+        """Start a gate at the router's end of the link, and wait until it is in place."""
+        config, place = self.folder / "gate.toml", self.folder / "gate.sock"
+        head = f"interface = 'tg0'\nsocket = '{place}'\nmetrics = ''\nlog = '{self.log}'\n"
+        config.write_text(head + text, encoding="utf-8")
+        process = self.start(self.router, self.tidegated, "gate", "--config", str(config))
+        self.until(lambda: self.status().get("epochs"), "a gate in place", process)
+        return process
+
+    @property
+    def log(self) -> Path:
+        """Where the gate writes what its law decides."""
+        return self.folder / "gate.jsonl"
+
+    def status(self) -> dict[str, Any]:
+        """Return what the gate says of itself; nothing, while it is not there."""
+        command = [self.tidegated, "status", "--json", "--socket", f"{self.folder}/gate.sock"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        said: dict[str, Any] = json.loads(done.stdout) if done.stdout else {}
+        return said
+
+    def traffic(
+        self, scenario: Path, out: Path, *settings: str, download: bool, seed: int = 1
+    ) -> None:
+        """Have the hosts make the sessions of a scenario; `out` gets the table of flows."""
+        opener, server, at = (
+            (self.right, self.left, LEFT) if download else (self.left, self.right, RIGHT)
+        )
+        serving = self.start(server, self.tidegated, "traffic", "serve", "--listen", f"{at}:{PORT}")
+        assert serving.stderr is not None
+        if "serving" not in serving.stderr.readline():
+            raise LabError(f"the server does not start: {self.end(serving)}")
+        client = self.start(
+            opener,
+            *(self.tidegated, "traffic", "run", str(scenario), "--to", f"{at}:{PORT}"),
+            *("--out", str(out), "--seed", str(seed), *_each("--set", settings)),
+        )
+        said = client.communicate()[1]
+        self.started.remove(client)
+        self.end(serving)
+        if client.returncode != 0:
+            raise LabError(said.strip())
+
+    def until(self, done: Callable[[], object], what: str, process: subprocess.Popen[str]) -> None:
+        """Wait until something is so, as long as the process that makes it so is there."""
+        end = time.monotonic() + 20
+        while not done():
+            if process.poll() is not None:
+                raise LabError(f"no {what}: {process.communicate()[1].strip()}")
+            if time.monotonic() > end:
+                raise LabError(f"no {what} within 20 s")
+            time.sleep(0.05)
+
+
+@dataclass
+class Link:
+    """An emulated link at work."""
+
+    lab: Lab
+    process: subprocess.Popen[str]
+
+    def report(self) -> list[dict[str, Any]]:
+        """End it; return what was asked for and reached, there and back."""
+        said: list[dict[str, Any]] = json.loads(self.lab.end(self.process))
+        return said
+
+
+def _each(option: str, values: tuple[str, ...]) -> list[str]:
+    return [part for value in values for part in (option, value)]
+
+
+def _works(*command: str) -> bool:
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0

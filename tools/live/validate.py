@@ -1,0 +1,166 @@
+"""Run the same flows through real hosts of this kernel and through the simulator, side by side.
+
+    python -m tools.live.validate [--case NAME]... [--seeds N] [--markdown] [--write]
+
+The link between the real hosts is `tidegated emulate` with the same scenario, so only the hosts
+differ: this kernel's TCP, and the simulator's profile `linux`. The rule is that of `make validate`:
+a difference is accepted up to 5 % or three standard errors over the seeds, whichever is larger.
+The exit status is 1 where a measure differs and nothing in tools/validate/explained.py accounts for
+it, 2 where there can be no lab.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tidegate.scenario import toml
+from tools.live.lab import ROOT, Lab, LabError, obstacle
+from tools.live.measure import of_flows, read, simulate
+from tools.validate.dumbbell import Case
+from tools.validate.judge import Verdict
+from tools.validate.printer import Printer, renew
+
+if TYPE_CHECKING:
+    from tools.validate.measure import Measures
+
+PAGE = ROOT / "docs" / "emulate.md"
+CONTROLS = ("reno", "cubic", "bbr")
+
+ALONE = ("fct_mean_s", "retransmitted", "queue_mean")
+OVERLOAD = (
+    "completed_per_s",
+    "fct_mean_s",
+    "fct_p95_s",
+    "retransmitted_share",
+    "queue_mean",
+)
+
+
+def _case(
+    name: str,
+    about: str,
+    traffic: dict[str, Any],
+    measures: tuple[str, ...],
+    *,
+    seconds: int,
+    seeds: int,
+    control: str,
+) -> Case:
+    link = {"rate": "10Mbit", "delay": "20ms", "buffer": "100packets"}
+    tcp = {"profile": "linux", "control": control}
+    document = {
+        "name": name,
+        "duration": f"{seconds}s",
+        "topology": {
+            "dumbbell": {
+                "pairs": 1,
+                "access": {"rate": "1Gbit", "delay": "0ms"},
+                "bottleneck": link,
+            }
+        },
+        "traffic": {"all": {**traffic, "transport": {"tcp": tcp}}},
+    }
+    return Case(name, about, document, {"until": str(seconds)}, seeds, measures, "Linux")
+
+
+def cases() -> list[Case]:
+    """Return what is run: over 10 Mbit/s, RTT 40 ms, 100 packets of buffer."""
+    found = []
+    for control in CONTROLS:
+        for name, size, seconds in (
+            ("short", "10kB", 2),
+            ("middle", "100kB", 3),
+            ("long", "5MB", 10),
+        ):
+            found.append(
+                _case(
+                    f"{name}-{control}",
+                    f"one upload of {size} by {control} alone",
+                    {"arrivals": {"at": ["200ms"]}, "size": size},
+                    ALONE,
+                    seconds=seconds,
+                    seeds=3,
+                    control=control,
+                )
+            )
+        found.append(
+            _case(
+                f"overload-{control}",
+                f"170 uploads/s of 10 kB (Pareto 1.5) by {control}, 20 s",
+                {
+                    "arrivals": {"poisson": "170/s"},
+                    "size": {"pareto": {"mean": "10kB", "shape": 1.5}},
+                },
+                OVERLOAD,
+                seconds=20,
+                seeds=3,
+                control=control,
+            )
+        )
+    return found
+
+
+def of_linux(case: Case, seed: int) -> Measures:
+    """Run real hosts, and measure."""
+    with Lab() as lab:
+        scenario, table = lab.folder / "scenario.toml", lab.folder / "flows.csv"
+        scenario.write_text(toml.document(case.document), encoding="utf-8")
+        link = lab.link(scenario, seed=seed)
+        lab.traffic(scenario, table, download=False, seed=seed)
+        there, _ = link.report()
+        return _measures(read(table), case, float(there["queue_mean_packets"] * there["seconds"]))
+
+
+def of_tidegate(case: Case, seed: int) -> Measures:
+    """Run the simulator, and measure the same."""
+    flows, queue = simulate(case.document, seed, {})
+    return _measures(flows, case, queue * float(case.settings["until"]))
+
+
+def _measures(flows: list[Any], case: Case, waited: float) -> Measures:
+    seconds = float(case.settings["until"])
+    measures = vars(of_flows(flows, seconds))
+    return {**measures, "queue_mean": waited / seconds}
+
+
+def options() -> argparse.Namespace:
+    """Read the command line."""
+    names = [case.name for case in cases()]
+    parser = argparse.ArgumentParser(description=__doc__, prog="python -m tools.live.validate")
+    parser.add_argument("--case", action="append", choices=names, help="only this; repeatable")
+    parser.add_argument("--seeds", type=int, help="seeds per case instead of the case's own")
+    parser.add_argument("--markdown", action="store_true", help="print tables as Markdown")
+    parser.add_argument("--write", action="store_true", help=f"renew them in {PAGE.name}")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Run what was asked for."""
+    given = options()
+    if reason := obstacle(gate=False):
+        print(f"no lab here: {reason}", file=sys.stderr)
+        return 2
+    begin = time.perf_counter()
+    printer = Printer(markdown=given.markdown)
+    try:
+        for case in cases():
+            if given.case is None or case.name in given.case:
+                seeds = range(1, (given.seeds or case.seeds) + 1)
+                printer.case(case, [(of_tidegate(case, n), of_linux(case, n)) for n in seeds])
+    except LabError as error:
+        print(error, file=sys.stderr)
+        return 1
+    counts = ", ".join(f"{printer.verdicts[verdict]} {verdict.value}" for verdict in Verdict)
+    printer.say(f"\n{counts}; {time.perf_counter() - begin:.0f} s")
+    if given.write:
+        page = Path(PAGE)
+        page.write_text(renew(page.read_text(encoding="utf-8"), printer.blocks), encoding="utf-8")
+    return 1 if printer.verdicts[Verdict.DIFFERS] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
