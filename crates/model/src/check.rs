@@ -24,9 +24,10 @@ use crate::law::GateLaw;
 use crate::law::filter::FilterLaw;
 use crate::law::stamp::StampLaw;
 use crate::report::{Place, Problem, Text};
-use crate::scenario::{Gate, Port, Scenario};
+use crate::scenario::{Class, Gate, Network, Port, Scenario};
 use crate::tree::decode::{joined, spelling};
 use crate::tree::{Entry, Node, Table, Tree, Value};
+use crate::ways;
 
 /// Longest scenario.
 const MAX_DURATION: Time = Time::from_secs(30 * 86_400);
@@ -73,6 +74,16 @@ impl Check<'_> {
         if !self.full() {
             self.refuse(path, format!("`{name}` does not exist"), spelling(name, known, kind));
         }
+    }
+
+    /// Of a class that is there by settings alone: what the document may call the one that was meant.
+    fn invented(&self, class: &str) -> Option<String> {
+        let classes = self.root.table()?.get("traffic")?.value.table()?;
+        let by_settings = |entry: &&Entry| entry.place.text > 0;
+        classes.entries.iter().find(|entry| entry.key == class).filter(by_settings)?;
+        let written = classes.entries.iter().filter(|entry| entry.place.text == 0);
+        let known: Vec<&str> = written.map(|entry| entry.key.as_str()).collect();
+        Some(spelling(class, &known, "traffic classes"))
     }
 
     /// Whether there are enough problems.
@@ -210,6 +221,9 @@ pub(crate) fn scenario(
     let mut network = layout.network();
     route::apply(&mut check, &document.topology, &document.route, &mut network, &traffic);
     ports(&mut check, &mut document, &mut network.ports);
+    if check.problems.is_empty() {
+        openers(&mut document, &mut network, &traffic);
+    }
     rows(&mut check, &document, &network.ports);
     // changes look their class up by its place: only if all classes stand
     let mut capacity = Vec::new();
@@ -316,5 +330,27 @@ fn control(check: &mut Check<'_>, port: &mut Port, doc: &PortDoc) {
     if let Err(problem) = law.check() {
         refuse("gate", problem);
     }
-    port.gate = Some(Gate { law, admit: doc.gate.admit, refuse: doc.gate.refuse });
+    // left open, `openers` says it
+    let admit = doc.gate.admit.unwrap_or_default();
+    port.gate = Some(Gate { law, admit, refuse: doc.gate.refuse });
+}
+
+/// Lets gates go by the packets that open the sessions of the traffic that
+/// crosses them, where the document leaves it open, and spells that out.
+fn openers(document: &mut Document, network: &mut Network, traffic: &[Class]) {
+    let mut known = None;
+    for (name, doc) in &mut document.port.0 {
+        if doc.gate.law == GateLaw::default() || doc.gate.admit.is_some() {
+            continue;
+        }
+        let Some(port) = network.ports.iter().position(|port| port.name == *name) else {
+            continue;
+        };
+        let ways = known.get_or_insert_with(|| ways::of(network, traffic));
+        let admit = ways::opener(ways, port as u32);
+        doc.gate.admit = Some(admit);
+        if let Some(gate) = &mut network.ports[port].gate {
+            gate.admit = admit;
+        }
+    }
 }

@@ -10,6 +10,7 @@ use std::cell::Cell;
 use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor, value};
 use serde::{Deserialize, Serialize, forward_to_deserialize_any};
+use tidegate_core::law::settings::number;
 use tidegate_core::units::{Rate, Time};
 
 use crate::document::transport::{ControlDoc, TcpDoc, UdpDoc};
@@ -281,6 +282,7 @@ fn within(key: &'static str, value: f64, low: f64, high: f64) -> Result<(), Refu
     if (low..=high).contains(&value) {
         return Ok(());
     }
+    let value = number(value);
     Err((key, format!("{value} is out of range: write a number from {low} to {high}")))
 }
 

@@ -122,7 +122,7 @@ pub struct Python {
     pub limiter: Limiter,
 }
 
-/// Session control at a port: `{ law = "close-probe", alpha_min = 10, admit = "syn" }`.
+/// Session control at a port: `{ law = "close-probe", alpha_min = 10 }`.
 ///
 /// Reading expects the law's own settings one level down, under its name,
 /// where [`rearrange`] puts them; writing gives the form of the document.
@@ -131,9 +131,9 @@ pub struct Python {
 pub(crate) struct GateDoc {
     /// The law and its settings.
     pub law: GateLaw,
-    /// Which packet opens a session at this port.
+    /// Which packet opens a session at this port; none: what the traffic that crosses it says.
     #[serde(default)]
-    pub admit: Opener,
+    pub admit: Option<Opener>,
     /// How a session is refused.
     #[serde(default)]
     pub refuse: Refusal,
@@ -143,9 +143,11 @@ impl Serialize for GateDoc {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut table = toml::Table::try_from(&self.law).map_err(ser::Error::custom)?;
         if self.law != GateLaw::default() {
-            let admit = toml::Value::try_from(self.admit).map_err(ser::Error::custom)?;
+            if let Some(admit) = self.admit {
+                let admit = toml::Value::try_from(admit).map_err(ser::Error::custom)?;
+                table.insert("admit".to_owned(), admit);
+            }
             let refuse = toml::Value::try_from(self.refuse).map_err(ser::Error::custom)?;
-            table.insert("admit".to_owned(), admit);
             table.insert("refuse".to_owned(), refuse);
         }
         table.serialize(to)
@@ -167,7 +169,7 @@ impl JsonSchema for GateDoc {
                 "admit",
                 described::<Opener>(
                     generator,
-                    "Which packet opens a session at this port; default syn.",
+                    "Which packet opens a session at this port; default: the SYN of uploads, the SYN+ACK of downloads, either where data of both crosses this port.",
                 ),
             ),
             ("refuse", described::<Refusal>(generator, "How a session is refused; default drop.")),

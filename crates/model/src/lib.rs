@@ -12,12 +12,14 @@ mod document;
 pub mod draw;
 pub mod law;
 mod meaning;
+pub mod outlook;
 pub mod port;
 pub mod profile;
 mod report;
 pub mod route;
 pub mod scenario;
 mod tree;
+mod ways;
 
 use std::collections::BTreeMap;
 
@@ -105,14 +107,19 @@ pub type Settings = Vec<(String, String)>;
 /// The variants that a document defines (`[variant.NAME]`), in its order, each
 /// with the settings that it stands for.
 ///
+/// Every key and value is held against the format of documents; whether a
+/// variant makes a scenario is for [`load`] to say.
+///
 /// # Errors
-/// The document cannot be read.
+/// The document cannot be read, or a variant does not fit into it.
 pub fn variants(
     source: Source<'_>,
     settings: &[Setting<'_>],
 ) -> Result<Vec<(String, Settings)>, Report> {
     let tree = tree::parse(source, settings)?;
     check::document(&tree)?;
+    let refused = |problem| Report::new(vec![problem], &tree.texts);
+    tree.varied(|root| check::typed(root).map(drop)).map_err(refused)?;
     Ok(tree.variants())
 }
 

@@ -203,32 +203,57 @@ fn convert(value: toml::Spanned<DeValue<'_>>, text: usize, depth: usize) -> Resu
 
 impl Tree {
     /// The settings that each `[variant.NAME]` stands for.
+    pub fn variants(&self) -> Vec<(String, crate::Settings)> {
+        let written = |leaves: Vec<(String, &Node)>| {
+            leaves.into_iter().map(|(key, node)| (key, self.toml(node))).collect()
+        };
+        self.changes().into_iter().map(|(name, leaves)| (name, written(leaves))).collect()
+    }
+
+    /// Shows `look` the document with the changes of each variant in place.
+    pub fn varied(&self, look: impl Fn(Node) -> Result<(), Problem>) -> Result<(), Problem> {
+        for (_, leaves) in self.changes() {
+            let mut root = self.root.clone();
+            for (key, node) in leaves {
+                setting::put(&mut root, &key, &node.place, node.clone())?;
+            }
+            look(root)?;
+        }
+        Ok(())
+    }
+
+    /// What each `[variant.NAME]` changes: keys with their values.
     ///
     /// Tables that come from dotted keys or headers are walked into; whatever
-    /// is written as one value, `{ ... }` included, is one setting.
-    pub fn variants(&self) -> Vec<(String, crate::Settings)> {
+    /// is written as one value, `{ ... }` included, is one change.
+    fn changes(&self) -> Vec<(String, Vec<(String, &Node)>)> {
         let variants = self.root.table().and_then(|root| root.get("variant"));
         let Some(variants) = variants.and_then(|entry| entry.value.table()) else {
             return Vec::new();
         };
-        let settings = |entry: &Entry| {
-            let mut settings = Vec::new();
-            self.leaves(&entry.value, &mut Vec::new(), &mut settings);
-            (entry.key.clone(), settings)
+        let leaves = |entry| {
+            let mut leaves = Vec::new();
+            self.leaves(entry, &mut Vec::new(), &mut leaves);
+            leaves
         };
-        variants.entries.iter().map(settings).collect()
+        variants.entries.iter().map(|each| (each.key.clone(), leaves(&each.value))).collect()
     }
 
-    fn leaves(&self, node: &Node, path: &mut Vec<String>, settings: &mut crate::Settings) {
+    fn leaves<'a>(
+        &self,
+        node: &'a Node,
+        path: &mut Vec<String>,
+        found: &mut Vec<(String, &'a Node)>,
+    ) {
         match &node.value {
             Value::Table(table) if !self.written(node).starts_with('{') => {
                 for entry in &table.entries {
                     path.push(entry.key.clone());
-                    self.leaves(&entry.value, path, settings);
+                    self.leaves(&entry.value, path, found);
                     path.pop();
                 }
             }
-            _ => settings.push((decode::joined(path), self.toml(node))),
+            _ => found.push((decode::joined(path), node)),
         }
     }
 

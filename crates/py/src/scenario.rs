@@ -53,6 +53,21 @@ impl Scenario {
         self.checked.network.ports.iter().map(|port| (port.name.clone(), port.access)).collect()
     }
 
+    /// What gives reason to doubt that the scenario means what it says, a sentence each.
+    #[getter]
+    fn doubts(&self) -> Vec<String> {
+        model::outlook::doubts(&self.checked)
+    }
+
+    /// What each class will bring: its name, how many flows start before the
+    /// end (their mean number where they are drawn), how many that are listed
+    /// start later, and the mean size of one in bytes (None: without end).
+    #[getter]
+    fn expected(&self) -> Vec<(String, f64, u64, Option<f64>)> {
+        let expected = model::outlook::expected(&self.checked).into_iter();
+        expected.map(|each| (each.class, each.flows, each.later, each.mean_bytes)).collect()
+    }
+
     /// The effective scenario as TOML, every default spelled out.
     fn show(&self) -> &str {
         &self.effective

@@ -73,6 +73,8 @@ pub enum Opener {
     Syn,
     /// The SYN+ACK: a download, whose data follows it.
     SynAck,
+    /// Whichever of the two comes: uploads and downloads cross this port.
+    Either,
 }
 
 /// How a session is refused.
@@ -223,9 +225,13 @@ impl Admit {
     /// Whether the packet opens a session at this port.
     #[inline]
     fn opens(&self, packet: &Packet) -> bool {
-        packet.flags.has(Flags::SYN)
-            && packet.flags.has(Flags::ACK) == (self.rules.opener == Opener::SynAck)
-            && !packet.flags.has(Flags::OPAQUE)
+        let answers = packet.flags.has(Flags::ACK);
+        let meant = match self.rules.opener {
+            Opener::Syn => !answers,
+            Opener::SynAck => answers,
+            Opener::Either => true,
+        };
+        packet.flags.has(Flags::SYN) && meant && !packet.flags.has(Flags::OPAQUE)
     }
 
     /// Whether one more session fits; takes its token.

@@ -21,6 +21,15 @@ pub struct Link {
 /// What a parameter has against its value: the field and the message.
 pub type Refused = (Cow<'static, str>, String);
 
+/// A number as a message shows it: one of hundreds of digits by its power of ten.
+pub fn number(value: f64) -> String {
+    let digits = value.abs();
+    if digits == 0.0 || (1e-6..1e15).contains(&digits) || !digits.is_finite() {
+        return format!("{value}");
+    }
+    format!("{value:e}")
+}
+
 /// Refuses a number outside `low..=high`.
 ///
 /// # Errors
@@ -29,6 +38,7 @@ pub fn within(field: &'static str, value: f64, low: f64, high: f64) -> Result<()
     if (low..=high).contains(&value) {
         return Ok(());
     }
+    let value = number(value);
     Err((field.into(), format!("{value} is out of range: write a number from {low} to {high}")))
 }
 

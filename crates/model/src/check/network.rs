@@ -1,5 +1,6 @@
 //! Nodes and ports: of a row of routers with hosts, or as the document spells them out.
 
+use tidegate_core::law::settings::number;
 use tidegate_core::units::{Length, Time};
 
 use super::Check;
@@ -124,7 +125,7 @@ fn link(check: &mut Check<'_>, path: &[&str], link: &Link) {
 pub(super) fn loss(check: &mut Check<'_>, path: &[&str], doc: LossDoc) -> Loss {
     let path: Vec<&str> = path.iter().copied().chain(["loss"]).collect();
     for share in [doc.data, doc.ack] {
-        let what = format!("a loss of {share} is out of range");
+        let what = format!("a loss of {} is out of range", number(share));
         if !check.require((0.0..=1.0).contains(&share), &path, what, "write a share from 0 to 1") {
             break;
         }

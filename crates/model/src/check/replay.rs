@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use csv::{ByteRecord, ReaderBuilder, Trim};
+use tidegate_core::law::settings::number;
 use tidegate_core::units::Time;
 
 use super::Check;
@@ -56,7 +57,7 @@ pub(super) fn flows(
     let mut holds = check.require(
         scale > 0.0 && scale <= 1e6,
         &path("time_scale"),
-        format!("{scale} is out of range"),
+        format!("{} is out of range", number(scale)),
         "write a factor above 0, up to 1000000",
     );
     holds &= check.require(

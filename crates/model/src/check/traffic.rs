@@ -1,5 +1,6 @@
 //! Traffic classes: arrivals, sizes, users.
 
+use tidegate_core::law::settings::number;
 use tidegate_core::units::{Size, Time};
 
 use super::{Check, cdf, replay, tcp};
@@ -34,7 +35,7 @@ pub(super) fn class(
     check.require(
         (0.0..=1.0).contains(&doc.opaque_share),
         &path("opaque_share"),
-        format!("{} is out of range", doc.opaque_share),
+        format!("{} is out of range", number(doc.opaque_share)),
         "write a share from 0 to 1",
     );
     check.require(
@@ -124,6 +125,10 @@ fn udp(check: &mut Check<'_>, name: &str, doc: &mut ClassDoc) -> Option<Udp> {
 }
 
 fn missing(check: &mut Check<'_>, name: &str, key: &str) {
+    if let Some(help) = check.invented(name) {
+        let what = format!("the document has no traffic class `{name}`");
+        return check.refuse(&["traffic", name], what, help);
+    }
     let what = format!("the key `{key}` is missing");
     let help = format!("add `{key} = ...`, or replay flows: `flows = \"capture.pcap\"`");
     check.refuse(&["traffic", name], what, help);
@@ -235,7 +240,7 @@ fn size(check: &mut Check<'_>, name: &str, doc: &ClassDoc) -> Option<FlowSize> {
         Distribution::Exponential(law) => (Shape::Exponential, mean(law.mean, "exponential")),
         Distribution::Pareto(law) => {
             let mean = mean(law.mean, "pareto");
-            let what = format!("{} is out of range", law.shape);
+            let what = format!("{} is out of range", number(law.shape));
             let holds = law.shape > 1.0 && law.shape <= 1000.0;
             let help = "write a shape above 1 (else there is no mean), up to 1000";
             check.require(holds, &path("pareto", "shape"), what, help);
@@ -243,7 +248,7 @@ fn size(check: &mut Check<'_>, name: &str, doc: &ClassDoc) -> Option<FlowSize> {
         }
         Distribution::Lognormal(law) => {
             let mean = mean(law.mean, "lognormal");
-            let what = format!("{} is out of range", law.sigma);
+            let what = format!("{} is out of range", number(law.sigma));
             let holds = law.sigma > 0.0 && law.sigma <= 10.0;
             check.require(
                 holds,

@@ -77,6 +77,18 @@ fn which_packet_opens_a_session_is_the_ports_choice() {
 }
 
 #[test]
+fn a_port_of_uploads_and_downloads_takes_both_openers() {
+    let knobs = Knobs::default(); // nothing passes
+    let mut admit = Admit::new(Admission { opener: Opener::Either, ..Admission::default() });
+    let mut counts = Counts::default();
+    for flags in [Flags::SYN, SYN_ACK] {
+        assert_eq!(admit.admit(&packet(flags), Time::ZERO, &knobs, &mut counts), REFUSED);
+    }
+    assert_eq!(admit.admit(&packet(Flags::ACK), Time::ZERO, &knobs, &mut counts), Verdict::Pass);
+    assert_eq!((counts.arrived, counts.admitted), (2, 0));
+}
+
+#[test]
 fn established_sessions_and_opaque_packets_pass_uncounted() {
     let mut admit = Admit::default();
     let knobs = Knobs::default(); // nothing passes

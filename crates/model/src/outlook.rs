@@ -1,0 +1,321 @@
+//! What can be said of a scenario before it runs: what gives reason to doubt
+//! that it means what it says, and how many flows it will have.
+//!
+//! A doubt is no error: each scenario here can be run. But its numbers would
+//! look plausible, and be about something else than whoever wrote it thinks.
+
+use tidegate_core::law::queue::QueueLaw;
+use tidegate_core::law::session::Opener;
+use tidegate_core::units::Time;
+
+use crate::control::Control;
+use crate::law::stamp::StampLaw;
+use crate::scenario::{Arrivals, Class, Course, FlowSize, Port, Scenario, Transport};
+use crate::ways::{self, Way};
+
+/// Everything that gives reason to doubt, a sentence each, in the order of the document.
+pub fn doubts(scenario: &Scenario) -> Vec<String> {
+    let ways = ways::of(&scenario.network, &scenario.traffic);
+    let mut found = Vec::new();
+    for (place, class) in scenario.traffic.iter().enumerate() {
+        let ports = crossed(scenario, &ways, place);
+        found.extend(unheard(class, &ports));
+        found.extend(unmarked(class, &ports));
+        found.extend(unranked(class, &ports));
+        found.extend(late(class, scenario.duration));
+    }
+    for (number, port) in (0..).zip(&scenario.network.ports) {
+        found.extend(unread(scenario, &ways, (number, port)));
+        found.extend(unseen(scenario, &ways, (number, port)));
+    }
+    found.extend(late_changes(scenario));
+    found
+}
+
+/// How many flows of one class a run will have.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Expected {
+    /// The class.
+    pub class: String,
+    /// Flows that start before the end of the run: their mean number where they are drawn.
+    pub flows: f64,
+    /// Flows that are listed or recorded, and start later.
+    pub later: u64,
+    /// What one has to send on average, at the start of the run; none: without end.
+    pub mean_bytes: Option<f64>,
+}
+
+/// What each class will bring.
+pub fn expected(scenario: &Scenario) -> Vec<Expected> {
+    let end = scenario.duration;
+    scenario
+        .traffic
+        .iter()
+        .map(|class| {
+            let (flows, later) = counted(&class.arrivals, end);
+            let mean_bytes = match (&class.size, &class.arrivals) {
+                (FlowSize::Drawn { mean, .. }, _) => Some(mean.value(Time::ZERO)),
+                (FlowSize::Replayed, Arrivals::Replayed(all)) => {
+                    let sum: f64 = all.iter().map(|flow| flow.size as f64).sum();
+                    Some(sum / all.len().max(1) as f64)
+                }
+                _ => None,
+            };
+            Expected { class: class.name.clone(), flows, later, mean_bytes }
+        })
+        .collect()
+}
+
+/// Flows that start by `end`, and those that are known to start later.
+fn counted(arrivals: &Arrivals, end: Time) -> (f64, u64) {
+    let split = |starts: &mut dyn Iterator<Item = Time>| {
+        let (mut before, mut later) = (0u64, 0u64);
+        for start in starts {
+            *(if start < end { &mut before } else { &mut later }) += 1;
+        }
+        (before as f64, later)
+    };
+    match arrivals {
+        Arrivals::Poisson { rate, start, stop } | Arrivals::Every { rate, start, stop } => {
+            (area(rate, *start, (*stop).min(end)), 0)
+        }
+        Arrivals::At(instants) => split(&mut instants.iter().copied()),
+        Arrivals::Replayed(flows) => split(&mut flows.iter().map(|flow| flow.start)),
+        Arrivals::Uniform { flows, within } => {
+            let all = f64::from(*flows);
+            let inside = if *within <= end { 1.0 } else { end.secs() / within.secs() };
+            (all * inside, 0)
+        }
+    }
+}
+
+/// The integral of a course, over its linear stretches.
+fn area(course: &Course, from: Time, until: Time) -> f64 {
+    let inner = course.points.iter().map(|point| point.0).filter(|&at| at > from && at < until);
+    let mut instants: Vec<Time> = std::iter::once(from).chain(inner).collect();
+    instants.push(until);
+    let stretch = |pair: &[Time]| {
+        let (left, right) = (pair[0], pair[1]);
+        if right <= left {
+            return 0.0;
+        }
+        // a step at the right end belongs to the next stretch: the middle says the mean
+        let middle = left + Time::from_ps((right - left).ps() / 2);
+        course.value(middle) * (right - left).secs()
+    };
+    instants.windows(2).map(stretch).sum()
+}
+
+/// The ports that data of a class crosses.
+fn crossed<'a>(scenario: &'a Scenario, ways: &[Way], class: usize) -> Vec<&'a Port> {
+    let mut numbers: Vec<u32> = ways
+        .iter()
+        .filter(|way| way.class == class)
+        .flat_map(|way| way.data.iter().copied())
+        .collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers.iter().filter_map(|&port| scenario.network.ports.get(port as usize)).collect()
+}
+
+/// Whether what a stamp writes is what a control reads.
+fn speaks(stamp: &StampLaw, control: &Control) -> bool {
+    match control {
+        Control::Qfcp(_) => matches!(stamp, StampLaw::Qfcp(_) | StampLaw::Custom(_)),
+        Control::Rcp(_) => matches!(stamp, StampLaw::Rcp(_) | StampLaw::Custom(_)),
+        Control::Xcp(_) => matches!(stamp, StampLaw::Xcp(_)),
+        Control::Vcp(_) => matches!(stamp, StampLaw::Vcp(_)),
+        // it takes whatever rate is granted
+        Control::QuickStart(_) => {
+            matches!(stamp, StampLaw::Qfcp(_) | StampLaw::Rcp(_) | StampLaw::Custom(_))
+        }
+        Control::Blitz(_) => false,
+    }
+}
+
+/// A sender that goes by what ports write, where none writes it.
+fn unheard(class: &Class, ports: &[&Port]) -> Option<String> {
+    let Transport::Controlled(_, control) = &class.transport else { return None };
+    if matches!(control, Control::Blitz(_)) {
+        return None;
+    }
+    let stamped: Vec<(&str, &StampLaw)> =
+        ports.iter().filter_map(|port| Some((port.name.as_str(), port.stamp.as_ref()?))).collect();
+    if stamped.iter().any(|(_, stamp)| speaks(stamp, control)) {
+        return None;
+    }
+    let (name, sender) = (&class.name, control.name());
+    let wanted = if sender == "quick-start" { "qfcp" } else { sender };
+    Some(match stamped.first() {
+        Some((port, stamp)) => format!(
+            "class `{name}` sends by {sender}, and port `{port}` stamps by {}: write transport = \
+             \"{0}\" or stamp = {{ law = \"{wanted}\" }}",
+            stamp.name()
+        ),
+        None => format!(
+            "class `{name}` sends by {sender}, but no port on its way stamps: nothing tells it a \
+             rate; write stamp = {{ law = \"{wanted}\" }} at its bottleneck"
+        ),
+    })
+}
+
+/// Marks are asked for, where no queue sets any.
+fn unmarked(class: &Class, ports: &[&Port]) -> Option<String> {
+    let asks = class.transport.tcp().is_some_and(|tcp| tcp.ecn);
+    if !asks || ports.iter().any(|port| marks(&port.queue)) {
+        return None;
+    }
+    Some(format!(
+        "class `{}` asks for ECN, but no queue on its way marks: write ecn = true at a queue such \
+         as red, codel or fq-codel",
+        class.name
+    ))
+}
+
+/// Whether a queue marks what can carry a mark.
+fn marks(queue: &QueueLaw) -> bool {
+    match queue {
+        QueueLaw::Red(law) => law.ecn,
+        QueueLaw::Codel(law) => law.ecn,
+        QueueLaw::FqCodel(law) => law.ecn,
+        QueueLaw::Pie(law) => law.ecn,
+        QueueLaw::Cake(law) => law.ecn,
+        QueueLaw::DualQueue(law) => marks(&law.over.law),
+        QueueLaw::DropTail(_) | QueueLaw::PushOut(_) => false,
+    }
+}
+
+/// Bursts of falling priority, where no queue looks at priorities.
+fn unranked(class: &Class, ports: &[&Port]) -> Option<String> {
+    let blitz = matches!(class.transport, Transport::Controlled(_, Control::Blitz(_)));
+    let ranks = |queue: &QueueLaw| match queue {
+        QueueLaw::PushOut(_) => true,
+        QueueLaw::DualQueue(law) => matches!(*law.over.law, QueueLaw::PushOut(_)),
+        _ => false,
+    };
+    if !blitz || ports.iter().any(|port| ranks(&port.queue)) {
+        return None;
+    }
+    Some(format!(
+        "class `{}` sends by blitz, but no queue on its way knows priorities: write queue = {{ law \
+         = \"pushout\" }} at its bottleneck",
+        class.name
+    ))
+}
+
+/// A port that stamps what nobody who crosses it reads.
+fn unread(scenario: &Scenario, ways: &[Way], (number, port): (u32, &Port)) -> Option<String> {
+    let stamp = port.stamp.as_ref()?;
+    let reads = |class: &Class| match &class.transport {
+        Transport::Controlled(_, control) => speaks(stamp, control),
+        _ => false,
+    };
+    let here = ways.iter().filter(|way| way.data.contains(&number));
+    let mut classes = here.filter_map(|way| scenario.traffic.get(way.class)).peekable();
+    // a class that hears another law has been named
+    let named = |class: &Class| {
+        matches!(&class.transport, Transport::Controlled(_, control)
+            if !matches!(control, Control::Blitz(_)))
+    };
+    if classes.peek().is_none() || classes.any(|class| reads(class) || named(class)) {
+        return None;
+    }
+    Some(format!(
+        "port `{}` stamps by {}, but no class that crosses it sends by that: write transport = \
+         \"{1}\" for one of them",
+        port.name,
+        stamp.name()
+    ))
+}
+
+/// A gate, and sessions that cross it without ever showing it an opening packet.
+fn unseen(scenario: &Scenario, ways: &[Way], (number, port): (u32, &Port)) -> Vec<String> {
+    let Some(gate) = &port.gate else { return Vec::new() };
+    let crossing: Vec<&Way> = ways.iter().filter(|way| way.data.contains(&number)).collect();
+    let met = ways.iter().any(|way| way.opens(number, gate.admit));
+    let mut found: Vec<String> = crossing
+        .iter()
+        .filter(|way| !way.opens(number, gate.admit))
+        .filter_map(|way| {
+            let class = scenario.traffic.get(way.class)?;
+            let tcp = class.transport.tcp()?;
+            let why = if !tcp.handshake {
+                "which begin without a handshake"
+            } else if class.opaque_share >= 1.0 {
+                "whose headers it cannot read (opaque_share)"
+            } else if gate.admit == Opener::Syn {
+                "which open here with a SYN+ACK; leave `admit` out, or write admit = \"syn-ack\""
+            } else {
+                "which open here with a SYN; leave `admit` out, or write admit = \"syn\""
+            };
+            Some(format!(
+                "the gate at `{}` never sees the sessions of class `{}`, {why}",
+                port.name, class.name
+            ))
+        })
+        .collect();
+    if !met && found.is_empty() {
+        found.push(format!("no packet that opens a session crosses the gate at `{}`", port.name));
+    }
+    found.dedup();
+    found
+}
+
+/// Flows that the run is too short for, or that never were any.
+fn late(class: &Class, end: Time) -> Option<String> {
+    let (flows, later) = counted(&class.arrivals, end);
+    let name = &class.name;
+    if later > 0 {
+        let all = flows as u64 + later;
+        return Some(format!(
+            "{later} of {all} flows of class `{name}` start after the end of the run at {end}"
+        ));
+    }
+    let outside = match &class.arrivals {
+        Arrivals::Uniform { within, .. } => *within > end,
+        _ => false,
+    };
+    if outside {
+        return Some(format!(
+            "some flows of class `{name}` start after the end of the run at {end}: `within` is longer"
+        ));
+    }
+    (flows <= 0.0)
+        .then(|| format!("class `{name}` has no flows before the end of the run at {end}"))
+}
+
+/// Changes that come after the end.
+fn late_changes(scenario: &Scenario) -> Vec<String> {
+    let end = scenario.duration;
+    let mut found = Vec::new();
+    for change in scenario.capacity.iter().filter(|change| change.at > end) {
+        let port = scenario.network.ports.get(change.port as usize);
+        let name = port.map_or("", |port| port.name.as_str());
+        found.push(format!(
+            "a change of the rate of `{name}` at {} comes after the end of the run at {end}",
+            change.at
+        ));
+    }
+    for class in &scenario.traffic {
+        let rate = match &class.arrivals {
+            Arrivals::Poisson { rate, .. } | Arrivals::Every { rate, .. } => Some(rate),
+            _ => None,
+        };
+        let mean = match &class.size {
+            FlowSize::Drawn { mean, .. } => Some(mean),
+            _ => None,
+        };
+        for (what, course) in [("arrivals", rate), ("size", mean)] {
+            let after = |course: &Course| course.points.iter().any(|point| point.0 > end);
+            if course.is_some_and(after) {
+                found.push(format!(
+                    "a change of the {what} of class `{}` comes, in part or whole, after the end of \
+                     the run at {end}",
+                    class.name
+                ));
+            }
+        }
+    }
+    found.dedup();
+    found
+}

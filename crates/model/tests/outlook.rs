@@ -1,0 +1,199 @@
+//! What is said of a scenario before it runs: doubts, and how many flows it will have.
+//!
+//! Expected sentences name both sides of a contradiction; numbers of flows are
+//! worked out by hand.
+
+use std::collections::BTreeMap;
+
+use tidegate_core::law::session::Opener;
+use tidegate_model::outlook::{doubts, expected};
+use tidegate_model::{Scenario, Setting, Source, load, variants};
+
+const BASE: &str = r#"
+name = "base"
+duration = "10s"
+
+[topology.dumbbell]
+pairs = 2
+access = { rate = "100Mbit", delay = "1ms" }
+bottleneck = { rate = "10Mbit", delay = "10ms", buffer = "1bdp" }
+
+[traffic.a]
+arrivals = { poisson = "20/s" }
+size = "10kB"
+transport = { tcp = { profile = "linux" } }
+"#;
+
+fn read(text: &str, files: &[(&str, &str)]) -> Scenario {
+    let files: BTreeMap<String, Vec<u8>> =
+        files.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())).collect();
+    load(Source { name: "t.toml", text }, &[], &files).unwrap()
+}
+
+fn with(more: &str) -> Vec<String> {
+    doubts(&read(&format!("{BASE}\n{more}"), &[]))
+}
+
+fn opener(more: &str) -> Opener {
+    let scenario = read(&format!("{BASE}\n{more}"), &[]);
+    let gated = scenario.network.ports.iter().find_map(|port| port.gate.as_ref());
+    gated.unwrap().admit
+}
+
+const GATE: &str = "[port.bottleneck]\ngate = { law = 'close-probe' }\n";
+const DOWN: &str =
+    "[traffic.b]\ndirection = 'download'\narrivals = { poisson = '1/s' }\nsize = '9kB'\n";
+
+#[test]
+fn a_plain_scenario_gives_no_reason_to_doubt() {
+    assert_eq!(with(""), Vec::<String>::new());
+    assert_eq!(with(GATE), Vec::<String>::new());
+}
+
+/// The data of an upload follows its SYN, that of a download the SYN+ACK.
+#[test]
+fn a_gate_goes_by_the_openers_of_the_data_that_crosses_it() {
+    assert_eq!(opener(GATE), Opener::Syn);
+    assert_eq!(opener(&format!("{GATE}{DOWN}")), Opener::Either);
+    let down = BASE.replace("[traffic.a]", "[traffic.a]\ndirection = 'download'");
+    let scenario = read(&format!("{down}\n{GATE}"), &[]);
+    assert_eq!(scenario.network.ports[0].gate.as_ref().unwrap().admit, Opener::SynAck);
+    // where only acknowledgements come, whatever opens a session there
+    let reverse = "[port.'bottleneck.reverse']\ngate = { law = 'close-probe' }\n";
+    assert_eq!(opener(reverse), Opener::SynAck);
+    assert_eq!(
+        opener("[port.bottleneck]\ngate = { law = 'close-probe', admit = 'syn-ack' }"),
+        Opener::SynAck
+    );
+}
+
+#[test]
+fn recorded_flows_say_themselves_which_way_they_go() {
+    let text =
+        BASE.replace("arrivals = { poisson = \"20/s\" }\nsize = \"10kB\"", "flows = 'f.csv'");
+    let gated = format!("{text}\n{GATE}");
+    let table = "start_s,size_bytes,direction\n1,100,upload\n2,90,download\n12,1,download\n";
+    let scenario = read(&gated, &[("f.csv", table)]);
+    // by its bytes the class is an upload: its downloads send the other way, and cross
+    // this port with their SYNs only, which are not what opens a session here
+    assert_eq!(scenario.network.ports[0].gate.as_ref().unwrap().admit, Opener::Syn);
+    let [late] = &doubts(&scenario)[..] else { panic!("{:?}", doubts(&scenario)) };
+    assert!(
+        late.contains("1 of 3 flows of class `a` start after the end of the run at 10s"),
+        "{late}"
+    );
+    assert_eq!(expected(&scenario)[0].later, 1);
+    assert!((expected(&scenario)[0].flows - 2.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_gate_that_goes_by_the_wrong_packet_is_named() {
+    let down = BASE.replace("[traffic.a]", "[traffic.a]\ndirection = 'download'");
+    let gate = "[port.bottleneck]\ngate = { law = 'close-probe', admit = 'syn' }\n";
+    let found = doubts(&read(&format!("{down}\n{gate}"), &[]));
+    assert!(found[0].contains("`bottleneck`") && found[0].contains("SYN+ACK"), "{found:?}");
+    let none = BASE.replace("profile = \"linux\"", "profile = \"linux\", handshake = false");
+    let found = doubts(&read(&format!("{none}\n{GATE}"), &[]));
+    assert!(found[0].contains("without a handshake"), "{found:?}");
+}
+
+#[test]
+fn senders_and_ports_that_do_not_speak_to_each_other_are_both_named() {
+    let class = |transport: &str| {
+        format!(
+            "[traffic.b]\narrivals = {{ poisson = '1/s' }}\nsize = '9kB'\ntransport = {transport}\n"
+        )
+    };
+    for (more, both) in [
+        (class("'qfcp'"), ["class `b` sends by qfcp", "no port on its way stamps"]),
+        (
+            format!("{}[port.bottleneck]\nstamp = {{ law = 'xcp' }}\n", class("'qfcp'")),
+            ["class `b` sends by qfcp", "port `bottleneck` stamps by xcp"],
+        ),
+        (
+            "[port.bottleneck]\nstamp = { law = 'vcp' }\n".to_owned(),
+            ["port `bottleneck` stamps by vcp", "no class that crosses it"],
+        ),
+        (class("'blitz'"), ["class `b` sends by blitz", "pushout"]),
+        (
+            class("{ tcp = { profile = 'linux', ecn = true } }"),
+            ["class `b` asks for ECN", "no queue"],
+        ),
+    ] {
+        let found = with(&more);
+        let one = matches!(&found[..], [only] if both.iter().all(|side| only.contains(side)));
+        assert!(one, "{more}: {found:?}");
+    }
+    for sound in [
+        format!("{}[port.bottleneck]\nstamp = {{ law = 'qfcp' }}\n", class("'qfcp'")),
+        format!("{}[port.bottleneck]\nqueue = {{ law = 'pushout' }}\n", class("'blitz'")),
+        format!(
+            "{}[port.bottleneck]\nqueue = {{ law = 'fq-codel' }}\n",
+            class("{ tcp = { profile = 'linux', ecn = true } }")
+        ),
+    ] {
+        assert_eq!(with(&sound), Vec::<String>::new(), "{sound}");
+    }
+}
+
+#[test]
+fn flows_and_changes_beyond_the_end_are_counted() {
+    for (more, says) in [
+        ("[traffic.b]\narrivals = { at = [] }\nsize = '1kB'\n", "class `b` has no flows"),
+        ("[traffic.b]\narrivals = { poisson = '0/s' }\nsize = '1kB'\n", "class `b` has no flows"),
+        (
+            "[traffic.b]\narrivals = { at = ['1s', '11s', '12s'] }\nsize = '1kB'\n",
+            "2 of 3 flows of class `b` start after the end",
+        ),
+        (
+            "[traffic.b]\narrivals = { uniform = 5, within = '20s' }\nsize = '1kB'\n",
+            "`within` is longer",
+        ),
+        (
+            "[[change]]\nwhat = 'topology.dumbbell.bottleneck.rate'\nat = '15s'\nto = '5Mbit'\n",
+            "at 15s comes after the end of the run at 10s",
+        ),
+        (
+            "[[change]]\nwhat = 'traffic.a.arrivals.poisson'\nat = '15s'\nto = '5/s'\n",
+            "a change of the arrivals of class `a`",
+        ),
+    ] {
+        let found = with(more);
+        assert!(matches!(&found[..], [only] if only.contains(says)), "{more}: {found:?}");
+    }
+}
+
+/// 20/s over 10 s; a ramp from 20/s to 40/s between 4 s and 8 s: 80 + 120 + 80; every 3 s: 10/3.
+#[test]
+fn flows_are_forecast_by_the_area_under_their_rate() {
+    let flows = |more: &str| expected(&read(&format!("{BASE}\n{more}"), &[]))[0].flows;
+    assert!((flows("") - 200.0).abs() < 1e-6);
+    let ramp =
+        "[[change]]\nwhat = 'traffic.a.arrivals.poisson'\nat = '4s'\nuntil = '8s'\nto = '40/s'\n";
+    assert!((flows(ramp) - 280.0).abs() < 1e-6);
+    assert_eq!(expected(&read(BASE, &[]))[0].mean_bytes, Some(10_000.0));
+}
+
+#[test]
+fn a_class_that_only_a_setting_names_is_taken_for_a_misspelling() {
+    let setting = Setting { key: "traffic.b.size", value: "1kB" };
+    let source = Source { name: "t.toml", text: BASE };
+    let said = load(source, &[setting], &BTreeMap::new()).unwrap_err().to_string();
+    assert!(said.contains("no traffic class `b`"), "{said}");
+    assert!(said.contains("did you mean `a`"), "{said}");
+}
+
+#[test]
+fn a_key_of_a_variant_is_refused_in_its_line() {
+    let text = format!("{BASE}\n[variant.fast]\ntopology.dumbbell.botleneck.rate = '1Gbit'\n");
+    let said = variants(Source { name: "t.toml", text: &text }, &[]).unwrap_err().to_string();
+    assert!(said.contains("botleneck") && said.contains("bottleneck"), "{said}");
+    assert!(said.contains("t.toml:16"), "{said}");
+}
+
+#[test]
+fn a_number_of_hundreds_of_digits_is_shown_by_its_power() {
+    let text = BASE.replace("[traffic.a]", "[traffic.a]\nopaque_share = 1e308");
+    let said = load(Source { name: "t.toml", text: &text }, &[], &BTreeMap::new()).unwrap_err();
+    assert!(said.to_string().contains("1e308 is out of range"), "{said}");
+}
