@@ -1,5 +1,32 @@
-"""`python -m tidegate` is `tidegate`."""
+"""Where the command line begins, `tidegate` as well as `python -m tidegate`.
 
-from tidegate.cli import main
+Whoever presses Ctrl-C at once does so while libraries are being loaded: until
+the command line is there and knows what to say, this module answers.
+"""
 
-main()
+from __future__ import annotations
+
+import os
+import signal
+
+INTERRUPTED = 130
+
+
+def _at_once(_signal: int, _frame: object) -> None:
+    """Leave without unwinding: a library that is half loaded may say anything."""
+    os.write(2, b"Interrupted; nothing was written.\n")
+    os._exit(INTERRUPTED)
+
+
+def main() -> None:
+    """Run the command line."""
+    # Left alone where it is ignored, as under `nohup` or in the background of a shell.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _at_once)
+    from tidegate.cli import main as command_line
+
+    command_line(at_once=_at_once)
+
+
+if __name__ == "__main__":
+    main()

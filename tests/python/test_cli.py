@@ -204,10 +204,14 @@ def wait_for(found) -> None:
         time.sleep(0.01)
 
 
+FEW = ("--set", "traffic.web.arrivals.poisson=1/s")
+"""A run of weeks has to fit into memory, or it is refused."""
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_is_stopped_leaves_at_once_and_leaves_nothing(overload_file, number):
     folder = overload_file.parent
-    run = start(folder, "run", overload_file, "--set", "duration=2000000s", "--out", "r")
+    run = start(folder, "run", overload_file, *FEW, "--set", "duration=2000000s", "--out", "r")
     wait_for(lambda: list(folder.glob(".r.*.partial")))
     time.sleep(0.3)
     sent = time.monotonic()
@@ -225,7 +229,7 @@ def test_a_run_that_is_stopped_leaves_at_once_and_leaves_nothing(overload_file, 
 def test_a_comparison_that_is_stopped_keeps_its_finished_runs(overload_file, number):
     folder = overload_file.parent
     vary = "duration=6s,2000000s"
-    run = start(folder, "compare", overload_file, "--vary", vary, "--seeds", 1, "--out", "c")
+    run = start(folder, "compare", overload_file, *FEW, "--vary", vary, "--seeds", 1, "--out", "c")
     try:
         wait_for((folder / "c" / "runs" / "duration=6s" / "seed-1" / "manifest.json").exists)
         run.send_signal(number)

@@ -119,6 +119,7 @@ def test_the_default_folder_is_gone_on_with_or_numbered(tidegate, overload_file)
 def test_two_comparisons_at_once_go_into_two_folders(tidegate, overload_file):
     out = overload_file.parent / "out"
     long = ("--vary", "duration=2000000s,1999999s", "--seeds", 1)
+    long += ("--set", "traffic.web.arrivals.poisson=1/s")  # a run of weeks has to fit into memory
     run = start(overload_file.parent, "compare", overload_file, *long)
     try:
         wait_for((out / "small-overload-compare" / "manifest.json").exists)
@@ -175,7 +176,8 @@ def test_queues_on_the_command_line(tidegate, overload_file):
 
 def test_what_a_killed_run_left_is_removed_by_the_next(overload_file, tidegate):
     folder = overload_file.parent
-    run = start(folder, "run", overload_file, "--set", "duration=2000000s", "--out", "r")
+    long = ("--set", "duration=2000000s", "--set", "traffic.web.arrivals.poisson=1/s")
+    run = start(folder, "run", overload_file, *long, "--out", "r")
     wait_for(lambda: list(folder.glob(".r.*.partial")))
     other = tidegate("run", overload_file, "--out", "r")  # at work: left alone
     assert other.returncode == 0, other.stderr

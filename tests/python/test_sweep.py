@@ -347,7 +347,7 @@ def test_a_sweep_that_is_stopped_says_what_is_kept(command, tmp_path, number):
 
 
 def test_a_sweep_that_is_stopped_before_its_first_run_leaves_nothing(tmp_path, overload_file):
-    vary = "traffic.web.arrivals.poisson=60/s,61/s"
+    vary = "traffic.web.arrivals.poisson=1/s,2/s"
     run = start(
         tmp_path, "sweep", overload_file, "--vary", vary, "--set", "duration=2000000s", "--out", "s"
     )
@@ -460,7 +460,7 @@ def test_a_folder_of_something_else_is_left_alone(overload, tmp_path):
 
 
 def test_two_sweeps_do_not_share_a_folder(command, tmp_path, tidegate):
-    run = start(tmp_path, *command, "--set", "duration=2000000s", "--out", "s")
+    run = start(tmp_path, *command, "--set", "duration=100000s", "--out", "s")
     wait_for((tmp_path / "s" / "manifest.json").exists)
     second = tidegate(*command, "--out", "s")
     assert second.returncode == 1

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import warnings
-from typing import Annotated, TextIO
+from contextlib import suppress
+from typing import Annotated, NoReturn, TextIO
 
 import typer
 
 from tidegate.cli.bench import bench
+from tidegate.cli.check import check
 from tidegate.cli.compare import compare
-from tidegate.cli.console import INTERRUPTED, TERMINATED, guarded, say
+from tidegate.cli.console import FAILED, INTERRUPTED, TERMINATED, guarded, say
 from tidegate.cli.flows import flows
 from tidegate.cli.merge import merge
 from tidegate.cli.paper import paper
@@ -27,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (run, show, compare, sweep, merge, paper, study, bench, flows, schema):
+for _command in (run, check, show, compare, sweep, merge, paper, study, bench, flows, schema):
     app.command()(guarded(_command))
 
 
@@ -85,12 +88,12 @@ def _warned(
         )
 
 
-def main() -> None:
-    """Run the command line."""
+def main(at_once: object = signal.default_int_handler) -> None:
+    """Run the command line; `at_once` is what has answered Ctrl-C until now."""
     # As an exception, so that temporary folders are removed on the way out.
     signal.signal(signal.SIGTERM, _terminated)
     # Left alone where it is ignored, as under `nohup` or in the background of a shell.
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    if signal.getsignal(signal.SIGINT) is at_once:
         signal.signal(signal.SIGINT, _interrupted)
     warnings.showwarning = _warned
     try:
@@ -98,6 +101,30 @@ def main() -> None:
     except KeyboardInterrupt:
         say("Interrupted; nothing was written.")
         raise SystemExit(INTERRUPTED) from None
+    except OSError as error:
+        # what is printed outside of commands: --help, --version
+        _unprinted(error)
+    finally:
+        _flush()
+
+
+def _flush() -> None:
+    """Write what is left for standard output, lest the interpreter fails to at exit."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        _unprinted(error)
+
+
+def _unprinted(error: OSError) -> NoReturn:
+    """Say that standard output takes nothing; the interpreter must not try again."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    if not isinstance(error, BrokenPipeError):  # whoever read it has seen enough
+        say(f"tidegate: Could not write to standard output: {error.strerror or error}.")
+    raise SystemExit(FAILED) from None
 
 
 if __name__ == "__main__":

@@ -8,8 +8,17 @@ from typing import Annotated
 import typer
 
 from tidegate.cli.console import Json, Workers, print_json, say, stdout
-from tidegate.cli.grids import fill
-from tidegate.cli.options import File, Port, Set, colour, default_folder, document, named
+from tidegate.cli.grids import expected, fill
+from tidegate.cli.options import (
+    DryRun,
+    File,
+    Port,
+    Set,
+    colour,
+    default_folder,
+    document,
+    named,
+)
 
 Out = Annotated[
     Path | None,
@@ -45,6 +54,7 @@ def compare(
     settings: Set = None,
     workers: Workers = None,
     out: Out = None,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     r"""Run the same traffic under several controls: table with intervals, pictures, data.
@@ -61,6 +71,8 @@ def compare(
     asked = document(file, settings)
     controls = Controls(named(gate), named(queue), port)
     planned = comparison(asked, controls, vary=vary, seeds=seeds, colour=colour())
+    if expected(planned, workers, dry_run, as_json):
+        return
     if out is None:
         ledger, why = opened(default_folder(planned.subject.name, "compare"), planned)
         if why:

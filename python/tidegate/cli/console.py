@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from tidegate.show.forecast import Forecast
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -80,6 +82,14 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
             raise typer.Exit(INTERRUPTED) from None
 
     return run
+
+
+def forecast(found: Forecast, as_json: bool) -> None:
+    """Print what a command would take."""
+    if as_json:
+        print_json(found.document())
+    else:
+        typer.echo(found.text())
 
 
 def print_json(value: dict[str, Any]) -> None:

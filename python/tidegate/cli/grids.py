@@ -4,12 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidegate.cli.console import say, stderr
+from tidegate.cli.console import forecast, say, stderr
 from tidegate.cli.keeping import keeping, name_damaged
+from tidegate.cli.options import doubted
 
 if TYPE_CHECKING:
     from tidegate.grid.ledger import Ledger
     from tidegate.grid.measured import Measured
+    from tidegate.grid.plan import Plan
+
+
+def expected(planned: Plan, workers: int | None, dry_run: bool, as_json: bool) -> bool:
+    """Say what is doubtful, and in a dry run what the runs will take; tell whether that is all."""
+    import os
+
+    from tidegate.show.forecast import of_grid
+
+    doubted(planned.doubts)
+    if not dry_run:
+        return False
+
+    subject = planned.subject
+    cores = len(os.sched_getaffinity(0))
+    at_once = min(workers or cores, cores)
+    found = of_grid(planned.scenarios, len(subject.jobs), subject.seeds[0], at_once, subject.name)
+    forecast(found, as_json)
+    return True
 
 
 def fill(ledger: Ledger, workers: int | None, metrics: tuple[str, ...] = ()) -> Measured:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.console import stderr
+from tidegate.cli.console import say, stderr
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tidegate.scenario.document import Document
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A scenario (TOML).")]
@@ -34,11 +36,23 @@ Metrics = Annotated[
 ]
 
 
+DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Run nothing: say how many flows, what memory and time."),
+]
+
+
 def document(file: Path, settings: list[str] | None) -> Document:
     """Return the scenario with what is set on the command line."""
     from tidegate.scenario.document import read, setting
 
     return read(file).having(*(setting(each) for each in settings or []))
+
+
+def doubted(doubts: Iterable[str]) -> None:
+    """Warn, before anything runs, of what gives reason to doubt the numbers to come."""
+    for doubt in doubts:
+        say(f"tidegate: doubtful: {doubt}.")
 
 
 def colour() -> bool:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidegate.cli.console import Json, print_json, say, stderr, stdout
-from tidegate.cli.options import File, Set, colour, default_folder, document
+from tidegate.cli.console import Json, forecast, print_json, say, stderr, stdout
+from tidegate.cli.options import DryRun, File, Set, colour, default_folder, document, doubted
 
 if TYPE_CHECKING:
     from tidegate._native import Scenario
@@ -29,29 +29,36 @@ Out = Annotated[
 
 def run(
     file: File,
-    seed: Annotated[
-        int, typer.Option(min=0, max=(1 << 64) - 1, help="Seed of all random draws.")
-    ] = 1,
+    seed: Seed = 1,
     pcap: Annotated[
         str | None,
         typer.Option(metavar="PORT", help="Write what a port sends to PORT.pcap, for Wireshark."),
     ] = None,
     settings: Set = None,
     out: Out = None,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Run a scenario once: a summary table, and the data in a folder."""
     from tidegate.cli import progress
+    from tidegate.results.forecast import require_memory
     from tidegate.results.keep import whole, write_run
     from tidegate.results.simulate import simulate
     from tidegate.results.statistics import summarise
     from tidegate.results.store import Store
     from tidegate.show import hints
-    from tidegate.show.tables import of_run
+    from tidegate.show.forecast import of_run
+    from tidegate.show.tables import of_run as table_of
 
     asked = document(file, settings)
     contents = asked.contents(colour=colour())
     scenario = asked.load(colour=colour(), files=contents)
+    asked.format(colour=colour())
+    doubted(scenario.doubts)
+    if dry_run:
+        forecast(of_run(scenario, seed), as_json)
+        return
+    require_memory(scenario)
     about = _about(scenario, seed, contents)
     folder = out or default_folder(scenario.name, "run")
     same = functools.partial(_same, about, set() if pcap is None else {_file(pcap)})
@@ -66,7 +73,7 @@ def run(
     if as_json:
         print_json(summary)
     else:
-        stdout().print(of_run(summary, {name for name, access in scenario.ports if access}))
+        stdout().print(table_of(summary, {name for name, access in scenario.ports if access}))
     say(f"Data and summary: {place}")
     say(hints.after_run(scenario, str(file)))
 

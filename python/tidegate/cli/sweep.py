@@ -8,14 +8,30 @@ from typing import Annotated
 import typer
 
 from tidegate.cli.console import Json, Workers, print_json, say, stdout
-from tidegate.cli.grids import fill
-from tidegate.cli.options import File, Metrics, Port, Set, colour, default_folder, document, named
+from tidegate.cli.grids import expected, fill
+from tidegate.cli.options import (
+    DryRun,
+    File,
+    Metrics,
+    Port,
+    Set,
+    colour,
+    default_folder,
+    document,
+    named,
+)
 
 Vary = Annotated[
     list[str] | None,
     typer.Option(
         metavar="KEY=VALUES", help="One axis: KEY=a,b,c or KEY=lo:hi:step; may be repeated."
     ),
+]
+Gate = Annotated[
+    str | None, typer.Option(metavar="LIST", help="One more axis: controls, as in compare.")
+]
+Queue = Annotated[
+    str | None, typer.Option(metavar="LIST", help="One more axis: queue laws, as in compare.")
 ]
 Shard = Annotated[
     str | None,
@@ -38,12 +54,8 @@ Out = Annotated[
 def sweep(
     file: File,
     vary: Vary = None,
-    gate: Annotated[
-        str | None, typer.Option(metavar="LIST", help="One more axis: controls, as in compare.")
-    ] = None,
-    queue: Annotated[
-        str | None, typer.Option(metavar="LIST", help="One more axis: queue laws, as in compare.")
-    ] = None,
+    gate: Gate = None,
+    queue: Queue = None,
     seeds: Annotated[
         int | None,
         typer.Option(min=1, help="Number of seeds: 1, 2, ...; default the file's, or 10."),
@@ -56,6 +68,7 @@ def sweep(
     shard: Shard = None,
     mix: Mix = False,
     out: Out = None,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Run a grid of settings x seeds on all cores: table with intervals, pictures, data.
@@ -80,6 +93,8 @@ def sweep(
     )
     subject = planned.subject
     names = chosen(metrics, subject)
+    if expected(planned, workers, dry_run, as_json):
+        return
     part = "" if subject.shard is None else "-{}-of-{}".format(*subject.shard)
     with Ledger(
         out or default_folder(subject.name, f"sweep{part}"), planned, keep_flows=keep_flows, mix=mix

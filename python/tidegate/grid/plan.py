@@ -13,11 +13,13 @@ from tidegate import _native
 from tidegate.errors import UsageError
 from tidegate.grid import axes as grid
 from tidegate.results.circumstances import digest
+from tidegate.results.forecast import require_memory
 from tidegate.results.store import folder_name
+from tidegate.scenario import doubts
 from tidegate.scenario.overrides import STAGES, default_port, require_port
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tidegate.grid.axes import Axis
     from tidegate.results.simulate import Law, RateLaw
@@ -144,6 +146,15 @@ class Plan:
     scenarios: tuple[_native.Scenario, ...]
     effective: str
 
+    @property
+    def doubts(self) -> list[str]:
+        """What gives reason to doubt the numbers to come, with the settings that it is about."""
+        said = {
+            point.label: scenario.doubts
+            for point, scenario in zip(self.subject.points, self.scenarios, strict=True)
+        }
+        return doubts.lines(said)
+
     def simulated_s(self, jobs: Sequence[Job]) -> float:
         """Return the simulated time of these runs together."""
         return sum(self.scenarios[point].duration_s for point, _ in jobs)
@@ -231,6 +242,8 @@ def _plan(
     stages = any(getattr(controls, stage) is not None for stage in STAGES)
     spans = [*controls.axes(document, about or default_port(base)), *axes] if stages else axes
     loaded = [_load(document, cell, colour) for cell in grid.cells(spans)]
+    for _, scenario in loaded:
+        require_memory(scenario)
     subject = Subject(
         command=command,
         name=base.name,
@@ -254,9 +267,19 @@ def _load(document: Document, cell: Cell, colour: bool) -> tuple[Point, _native.
         files = here.contents(colour=colour)
         scenario = here.load(colour=colour, files=files)
     except _native.ScenarioError as error:
-        raise _native.ScenarioError(f"{str(error).rstrip()}\nThat is {cell.label}.") from None
+        # it has no place in the document: the document alone can be run
+        told = str(error).rstrip().replace("--> --set", f"--> {cell.label}")
+        raise _native.ScenarioError(f"{told}\nThat is {cell.label}.") from None
     inputs = {name: digest(content) for name, content in files.items()}
     return Point(cell.says, digest(scenario.show().encode()), inputs), scenario
+
+
+def each_value(
+    document: Document, axis: Axis, *, colour: bool = False
+) -> Iterator[tuple[Point, _native.Scenario]]:
+    """Check the document with each value of an axis, the rest as it stands there."""
+    for cell in grid.cells([axis]):
+        yield _load(document, cell, colour)
 
 
 def _seeds(asked: int | Sequence[int]) -> tuple[int, ...]:

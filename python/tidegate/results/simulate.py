@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tidegate import _native
 from tidegate.errors import Stopped
+from tidegate.results.forecast import require_memory
 
 if TYPE_CHECKING:
     import threading
@@ -89,8 +90,10 @@ def simulate(
 
     `tick` is told after every slice how far the run has come (simulated s).
     Raises Stopped soon after `stop` is set. CPU time is that of this thread
-    in the simulator and of what it hands to `capture`, nothing else.
+    in the simulator and of what it hands to `capture`, nothing else. Raises
+    UsageError, before anything runs, where there is no memory for its flows.
     """
+    require_memory(scenario)
     watched = capture.port if capture is not None else None
     run = _native.Simulation(scenario, seed, dict(laws) if laws else None, watched)
     wall, cpu = time.perf_counter(), time.thread_time()

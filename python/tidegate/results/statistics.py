@@ -217,6 +217,7 @@ def summarise(outcome: Outcome) -> dict[str, Any]:
         "all": together,
         "ports": port_statistics(outcome.tables["port_totals"]),
         "jain": jain(goodputs(flows, window)),
+        "doubts": scenario.doubts,
         "packet_hops": outcome.packet_hops,
         "delivered_packets": outcome.delivered_packets,
         "cpu_s": outcome.cpu_s,

@@ -44,6 +44,11 @@ class Document:
             files = self.contents(colour=colour)
         return _native.load(self.text, self.origin, list(self.settings), files, colour)
 
+    def format(self, *, colour: bool = False) -> None:
+        """Hold [variant] and [sweep] against the format of documents; raises as `load`."""
+        _native.variants(self.text, self.origin, list(self.settings), colour)
+        _native.axes(self.text, self.origin, list(self.settings), colour)
+
     def contents(self, *, colour: bool = False) -> dict[str, bytes]:
         """Return the content of every file that the document refers to; raises as `load`."""
         names = _native.files(self.text, self.origin, list(self.settings), colour)
@@ -57,8 +62,13 @@ class Document:
         try:
             return recorded.content(self.folder / name)
         except OSError as error:
-            doing = f"read a file that {self.origin} refers to:"
-            raise from_os(doing, self.folder / name, error) from error
+            said = from_os(f"read a file that {self.origin} refers to:", self.folder / name, error)
+            remedy = (
+                "Check its spelling; a path in a scenario starts at the folder of the scenario."
+                if isinstance(error, FileNotFoundError)
+                else said.remedy
+            )
+            raise TidegateError(said.what, remedy) from error
 
 
 def read(source: Source, settings: Mapping[str, object] | None = None) -> Document:

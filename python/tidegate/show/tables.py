@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tidegate.grid.axes import named, shortened
+from tidegate.scenario import doubts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
@@ -283,13 +284,15 @@ def _percent(value: float) -> str:
     return f"{value * 100:.{1 if value < 0.999 else 0}f} %"
 
 
-def _blocks(port: str | None, classes: Sequence[str]) -> list[Block]:
-    return [*FLOW_BLOCKS, _link(port), *(_by_class(classes) if len(classes) > 1 else [])]
+def blocks_of(port: str | None, classes: Sequence[str]) -> list[Block]:
+    """Return the measures that the tables of controls or settings show, block by block."""
+    by_class = _by_class(classes) if len(classes) > 1 else []
+    return [*FLOW_BLOCKS, _link(port), *by_class]
 
 
 def metrics_of(port: str | None, classes: Sequence[str]) -> list[str]:
     """Return the names of the metrics that the tables of controls or settings show."""
-    return [row.metric for block in _blocks(port, classes) for row in block.rows]
+    return [row.metric for block in blocks_of(port, classes) for row in block.rows]
 
 
 def _title(name: str, seeds: int, window: tuple[float, float]) -> str:
@@ -315,11 +318,21 @@ def of_comparison(comparison: Measured) -> RenderableType:
     """Return controls as columns, measures as rows: mean ± 95 % interval over the seeds."""
     subject = comparison.subject
     title = _title(subject.name, len(subject.seeds), (subject.warmup_s, subject.duration_s))
-    blocks = _blocks(subject.port, subject.classes)
+    blocks = blocks_of(subject.port, subject.classes)
     table = _side_by_side(title, list(comparison.curves), comparison.averages, blocks)
     if len(subject.seeds) < 2 or len(comparison.averages) < 2:
-        return table
-    return Group(table, _differences(comparison))
+        return Group(table, *_doubtful(_doubts(comparison)))
+    return Group(table, _differences(comparison), *_doubtful(_doubts(comparison)))
+
+
+def _doubts(done: Measured) -> list[str]:
+    """Return what makes numbers of a grid doubtful, and of which settings."""
+    return doubts.lines({named(row["settings"]): row.get("doubts", ()) for row in done.rows})
+
+
+def _doubtful(said: Sequence[str]) -> list[RenderableType]:
+    """Return what makes these numbers doubtful, to stand below them."""
+    return [Text(f"Doubtful: {each}.", style="bold red") for each in said]
 
 
 def _differences(comparison: Measured) -> Sheets:
@@ -345,8 +358,9 @@ def of_sweep(sweep: Measured) -> RenderableType:
     title = _title(subject.name, len(subject.seeds), (subject.warmup_s, subject.duration_s))
     if not sweep.metrics and len(sweep.averages) <= COLUMNS:
         labels = [named(row["settings"]) for row in sweep.averages]
-        blocks = _blocks(subject.port, subject.classes)
-        return _side_by_side(title, labels, sweep.averages, blocks)
+        blocks = blocks_of(subject.port, subject.classes)
+        table = _side_by_side(title, labels, sweep.averages, blocks)
+        return Group(table, *_doubtful(_doubts(sweep)))
     telling = {row.metric: row for row in _telling(subject.port)}
     rows = [telling.get(name, Row(name, name)) for name in sweep.metrics or telling]
     short = shortened(list(subject.axes))
@@ -358,7 +372,8 @@ def of_sweep(sweep: Measured) -> RenderableType:
         Column(row.title, tuple(_cell(row, each.get(row.metric)) for each in sweep.averages))
         for row in rows
     ]
-    return Sheets(title, tuple(says), tuple(found), right=True)
+    sheets = Sheets(title, tuple(says), tuple(found), right=True)
+    return Group(sheets, *_doubtful(_doubts(sweep)))
 
 
 def _telling(port: str | None) -> tuple[Row, ...]:
@@ -384,7 +399,8 @@ def of_run(summary: Mapping[str, Any], access: Container[str] = ()) -> Renderabl
         f"{summary['warmup_s']:g} to {summary['duration_s']:g} s"
     )
     flows = _side_by_side(title, labels, columns, [*FLOW_BLOCKS, _link(None)])
-    return Group(flows, _ports([port for port in summary["ports"] if port["name"] not in access]))
+    ports = _ports([port for port in summary["ports"] if port["name"] not in access])
+    return Group(flows, ports, *_doubtful(summary.get("doubts", ())))
 
 
 def _ports(ports: Sequence[Mapping[str, Any]]) -> Sheets:

@@ -1,0 +1,43 @@
+"""`tidegate check`."""
+
+from __future__ import annotations
+
+import typer
+
+from tidegate.cli.options import File, Set, colour, document
+
+
+def check(file: File, settings: Set = None) -> None:
+    """Check a scenario with all its variants and axes, and run nothing.
+
+    Ends with code 0 where everything can be run. What makes the numbers to
+    come doubtful is said too, and is no error.
+    """
+    from tidegate.grid import axes, plan
+    from tidegate.results import forecast
+
+    asked = document(file, settings)
+    scenario = asked.load(colour=colour())
+    asked.format(colour=colour())
+    doubts = {scenario.name: scenario.doubts}
+    spans, seeds = axes.written(asked, colour=colour())
+    for span in [*axes.variants(asked), *spans]:
+        for point, here in plan.each_value(asked, span, colour=colour()):
+            doubts[point.label] = here.doubts
+    flows = forecast.flows(scenario)
+    total = f"about {sum(flows.values()):,.0f} flows in {scenario.duration_s:g} s"
+    typer.echo(f"{scenario.name}: can be run, {total}.")
+    for span in axes.variants(asked):
+        typer.echo(f"variants: {', '.join(span.values)}")
+    for span in spans:
+        typer.echo(f"axis {span.key}: {', '.join(span.values)}")
+    if seeds is not None:
+        typer.echo(f"seeds of a sweep: {seeds}")
+    _doubtful(doubts)
+
+
+def _doubtful(doubts: dict[str, list[str]]) -> None:
+    from tidegate.scenario.doubts import lines
+
+    for doubt in lines(doubts):
+        typer.echo(f"Doubtful: {doubt}.")

@@ -1,0 +1,99 @@
+"""What a run will take, before it does: flows, memory and time."""
+
+from __future__ import annotations
+
+import resource
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidegate import _native
+from tidegate.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+BYTES_PER_FLOW = 650
+"""What a flow takes, as it runs and as a row of results; measured, rounded up."""
+
+BYTES_AT_LEAST = 30e6
+"""What a small run takes beside its flows; measured, rounded up."""
+
+PROBE_S = 0.5
+"""Real time for which a scenario is run to see how fast it goes."""
+
+
+def flows(scenario: _native.Scenario) -> dict[str, float]:
+    """Return how many flows each class will start; the mean where they are drawn."""
+    return {name: number for name, number, *_ in scenario.expected}
+
+
+def memory_bytes(scenario: _native.Scenario) -> float:
+    """Return about how much memory a run will take at the most."""
+    return BYTES_AT_LEAST + BYTES_PER_FLOW * sum(flows(scenario).values())
+
+
+def free_bytes() -> float | None:
+    """Return how much memory this process may still take, or None where nobody says."""
+    found = []
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        sizes = {line.split(":")[0]: line.split()[1] for line in lines}
+        found.append(float(sizes["MemAvailable"]) * 1024)
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit != resource.RLIM_INFINITY:
+            pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+            found.append(float(limit - pages * resource.getpagesize()))
+    except (OSError, KeyError, ValueError, IndexError):
+        return min(found, default=None)
+    return min(found)
+
+
+def require_memory(scenario: _native.Scenario) -> None:
+    """Raise UsageError for a run that is far from fitting into memory."""
+    needed = memory_bytes(scenario)
+    free = None if needed <= 2 * BYTES_AT_LEAST else free_bytes()
+    if free is None or needed <= free:
+        return
+    number = sum(flows(scenario).values())
+    raise UsageError(
+        f"{scenario.name} would have about {number:,.0f} flows, and take some {size(needed)} of"
+        f" memory; {size(free)} are free.",
+        "Make the run shorter, or let fewer flows arrive.",
+    )
+
+
+def cpu_s(scenario: _native.Scenario, seed: int, budget_s: float = PROBE_S) -> float:
+    """Return about how much CPU time a run will take, from how fast its beginning goes.
+
+    What is over within the budget is known; the rest is taken to go on at the
+    pace that it had last, which an overload that piles up makes an estimate.
+    """
+    require_memory(scenario)
+    run = _native.Simulation(scenario, seed)
+    start, deadline = time.thread_time(), time.perf_counter() + budget_s
+    over, half = False, (0.0, 0.0)
+    while not over and time.perf_counter() < deadline:
+        over = run.advance(5.0)
+        if time.perf_counter() < deadline - budget_s / 2:
+            half = (time.thread_time() - start, 0.0 if over else run.now_s)
+    spent = time.thread_time() - start
+    if over:
+        return spent
+    pace = (spent - half[0]) / max(run.now_s - half[1], 1e-9)
+    return spent + pace * (scenario.duration_s - run.now_s)
+
+
+def cpu_of_all_s(scenarios: Sequence[_native.Scenario], seed: int, most: int = 5) -> float:
+    """Return about how much CPU time a run of each of these takes on average."""
+    some = scenarios[:: max(1, -(-len(scenarios) // most))]
+    return sum(cpu_s(each, seed) for each in some) / len(some)
+
+
+def size(number: float) -> str:
+    """Return a number of bytes in the unit that suits it."""
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if number < 1000:
+            return f"{number:.3g} {unit}"
+        number /= 1000
+    return f"{number:,.0f} PB"

@@ -1,0 +1,106 @@
+"""What `--dry-run` says: flows, memory and time, before anything runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tidegate.results import forecast
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidegate._native import Scenario
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What some runs will take."""
+
+    name: str
+    settings: int
+    runs: int
+    simulated_s: float
+    flows: dict[str, float]
+    memory_bytes: float
+    cpu_s: float
+    workers: int
+
+    @property
+    def wall_s(self) -> float:
+        """How long they will take, about."""
+        return self.cpu_s / max(min(self.workers, self.runs), 1)
+
+    def document(self) -> dict[str, Any]:
+        """Return the object that `--json` prints."""
+        return {
+            "scenario": self.name,
+            "settings": self.settings,
+            "runs": self.runs,
+            "simulated_s": self.simulated_s,
+            "flows_per_run": self.flows,
+            "memory_bytes": self.memory_bytes,
+            "cpu_s": self.cpu_s,
+            "wall_s": self.wall_s,
+            "workers": self.workers,
+        }
+
+    def text(self) -> str:
+        """Return it for a terminal."""
+        classes = ", ".join(f"{name} {number:,.0f}" for name, number in self.flows.items())
+        total = f"{sum(self.flows.values()):,.0f}"
+        runs = f"{self.runs} run{'s' if self.runs != 1 else ''}"
+        if self.settings > 1:
+            runs += f" of {self.settings} settings"
+        lines = [
+            ("runs to do", f"{runs}, {self.simulated_s:g} s simulated each"),
+            ("flows of one", f"about {total}" + (f" ({classes})" if len(self.flows) > 1 else "")),
+            (
+                "memory",
+                f"about {forecast.size(self.memory_bytes)}, {self.workers} at a time",
+            ),
+            ("CPU time", f"about {span(self.cpu_s)}"),
+            ("time", f"about {span(self.wall_s)}"),
+        ]
+        return "\n".join([self.name, *(f"  {name:14}{value}" for name, value in lines)])
+
+
+def of_run(scenario: Scenario, seed: int) -> Forecast:
+    """Return what one run will take."""
+    return Forecast(
+        name=scenario.name,
+        settings=1,
+        runs=1,
+        simulated_s=scenario.duration_s,
+        flows=forecast.flows(scenario),
+        memory_bytes=forecast.memory_bytes(scenario),
+        cpu_s=forecast.cpu_s(scenario, seed),
+        workers=1,
+    )
+
+
+def of_grid(
+    scenarios: Sequence[Scenario], runs: int, seed: int, workers: int, name: str
+) -> Forecast:
+    """Return what the runs of a grid will take."""
+    costly = max(scenarios, key=forecast.memory_bytes)
+    at_once = max(min(workers, runs), 1)
+    return Forecast(
+        name=name,
+        settings=len(scenarios),
+        runs=runs,
+        simulated_s=costly.duration_s,
+        flows=forecast.flows(costly),
+        memory_bytes=forecast.memory_bytes(costly) * at_once,
+        cpu_s=forecast.cpu_of_all_s(scenarios, seed) * runs,
+        workers=at_once,
+    )
+
+
+def span(seconds: float) -> str:
+    """Return a time in the unit that suits it."""
+    if seconds < 100:
+        return f"{seconds:.2g} s"
+    if seconds < 6000:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 360_000 else f"{seconds / 86_400:.0f} days"

@@ -1,0 +1,253 @@
+"""Nothing here misleads unseen: what is doubtful is said before a run, and beside its numbers."""
+
+import json
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tidegate as laboratory
+
+DOWNLOADS = """\
+name     = "downloads"
+duration = "20s"
+warmup   = "5s"
+
+[topology.dumbbell]
+pairs      = 4
+access     = { rate = "100Mbit", delay = "1ms" }
+bottleneck = { rate = "2Mbit", delay = "20ms", buffer = "40packets" }
+
+[traffic.pages]
+direction = "download"
+arrivals  = { poisson = "60/s" }
+size      = { pareto = { mean = "10kB", shape = 1.5 } }
+transport = { tcp = { profile = "linux" } }
+"""
+
+DOUBTFUL = {
+    "sender and stamp": (
+        {"traffic.web.transport": "qfcp", "port.bottleneck.stamp.law": "xcp"},
+        ["class `web` sends by qfcp", "port `bottleneck` stamps by xcp"],
+    ),
+    "ECN and queue": (
+        {"traffic.web.transport.tcp.ecn": True},
+        ["class `web` asks for ECN", "no queue on its way marks"],
+    ),
+    "gate and handshake": (
+        {"traffic.web.transport.tcp.handshake": False},
+        ["the gate at `bottleneck`", "class `web`, which begin without a handshake"],
+    ),
+    "flows and end": (
+        {"traffic.web.arrivals": {"at": ["1s", "30s", "40s"]}},
+        ["2 of 3 flows of class `web` start after the end of the run at 20s"],
+    ),
+}
+
+
+def settings(asked):
+    from tidegate.scenario import toml
+
+    return [f"--set={key}={toml.inline(value)}" for key, value in asked.items()]
+
+
+@pytest.mark.parametrize("what", DOUBTFUL)
+def test_both_sides_are_named_before_the_run_and_beside_its_numbers(tidegate, overload_file, what):
+    asked, sides = DOUBTFUL[what]
+    done = tidegate("run", overload_file, *settings(asked))
+    assert done.returncode == 0, done.stderr
+    (before,) = [line for line in done.stderr.splitlines() if line.startswith("tidegate: doubtful")]
+    beside = " ".join(done.stdout[done.stdout.index("Doubtful:") :].split())
+    checked = tidegate("check", overload_file, *settings(asked))
+    assert checked.returncode == 0
+    for side in sides:
+        assert side in before
+        assert side in beside
+        assert side in checked.stdout
+
+
+def test_a_doubt_about_one_column_names_it(tidegate, overload_file):
+    varied = "traffic.web.transport=tcp,qfcp"
+    done = tidegate(
+        "compare", overload_file, "--vary", varied, "--seeds", 1, "--set", "duration=6s"
+    )
+    assert "transport=qfcp: class `web` sends by qfcp" in done.stderr
+    assert "Doubtful: transport=qfcp: class `web` sends by qfcp" in done.stdout
+    (row,) = [
+        row
+        for row in json.loads(
+            (overload_file.parent / "out" / "small-overload-compare" / "summary.json").read_text()
+        )["rows"]
+        if row["settings"] == {"traffic.web.transport": "qfcp"}
+    ]
+    assert len(row["doubts"]) == 1
+
+
+def test_a_scenario_without_contradictions_gives_no_doubt(tidegate, overload_file):
+    done = tidegate("run", overload_file, "--set", "duration=6s")
+    assert "oubtful" not in done.stderr + done.stdout
+
+
+def test_a_gate_on_downloads_acts_by_itself():
+    """It goes by the SYN+ACK, which the data of a download follows; `admit` says the same."""
+    gate = {"law": "fixed-rate", "rate": "10/s"}
+    runs = {
+        name: laboratory.run(DOWNLOADS, settings={"port.bottleneck.gate": said} if said else None)
+        for name, said in {
+            "none": None,
+            "automatic": gate,
+            "said": {**gate, "admit": "syn-ack"},
+            "wrong": {**gate, "admit": "syn"},
+        }.items()
+    }
+    fates = {name: run.summary["result_hash"] for name, run in runs.items()}
+    assert fates["automatic"] == fates["said"]
+    assert (
+        runs["automatic"].summary["all"]["admitted"] < runs["none"].summary["all"]["admitted"] / 2
+    )
+    # asked for all the same: it meets no SYN, and says so
+    assert runs["wrong"].summary["all"] == runs["none"].summary["all"]
+    assert "SYN+ACK" in runs["wrong"].summary["doubts"][0]
+    assert runs["automatic"].summary["doubts"] == []
+
+
+def test_a_dry_run_says_what_a_run_would_take_and_leaves_nothing(tidegate, overload_file):
+    """60 a second for 20 s are 1200 flows; two gates with three seeds are six runs."""
+    one = tidegate("run", overload_file, "--dry-run")
+    assert one.returncode == 0, one.stderr
+    assert "about 1,200" in one.stdout
+    many = tidegate(
+        *("compare", overload_file, "--gate", "none,close-probe", "--seeds", 3),
+        *("--dry-run", "--workers", 1, "--json"),
+    )
+    found = json.loads(many.stdout)
+    assert (found["runs"], found["settings"], found["workers"]) == (6, 2, 1)
+    assert found["flows_per_run"] == {"web": pytest.approx(1200)}
+    assert found["cpu_s"] > 0 < found["memory_bytes"]
+    vary = "port.bottleneck.gate.beta=0.1:0.5:0.1"
+    swept = tidegate("sweep", overload_file, "--vary", vary, "--seeds", 2, "--dry-run")
+    assert "10 runs of 5 settings" in swept.stdout
+    assert not (overload_file.parent / "out").exists()
+
+
+def test_what_cannot_fit_into_memory_is_refused_before_it_starts(tidegate, overload_file):
+    def little() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+
+    done = tidegate(
+        *("run", overload_file, "--set", "traffic.web.arrivals.poisson=1000000000/s"),
+        preexec_fn=little,
+    )
+    assert done.returncode == 2
+    assert "about 20,000,000,000 flows" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (overload_file.parent / "out").exists()
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["show", "small.toml"]])
+def test_standard_output_that_takes_nothing_is_said(overload_file, arguments):
+    command = [sys.executable, "-m", "tidegate", *arguments]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            command,
+            check=False,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=overload_file.parent,
+        )
+    assert done.returncode == 1
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+WHILE_SOMETHING_IS_LOADED = """\
+import os, runpy, signal, sys
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == "typer":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupt())
+sys.argv = ["tidegate", "--help"]
+runpy.run_module("tidegate", run_name="__main__")
+"""
+
+
+def test_ctrl_c_while_libraries_are_loaded_is_no_traceback():
+    done = subprocess.run(
+        [sys.executable, "-c", WHILE_SOMETHING_IS_LOADED],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 128 + signal.SIGINT
+    assert done.stderr == "Interrupted; nothing was written.\n"
+
+
+def test_check_looks_at_variants_and_axes_too(tidegate, overload_file):
+    text = overload_file.read_text(encoding="utf-8")
+    overload_file.write_text(
+        f'{text}\n[variant.slow]\ntopology.dumbbell.bottleneck.rate = "1Mbit"\n'
+        '[sweep]\nseeds = 3\n"traffic.web.arrivals.poisson" = ["20/s", "40/s"]\n',
+        encoding="utf-8",
+    )
+    done = tidegate("check", overload_file)
+    assert done.returncode == 0, done.stderr
+    assert "small overload: can be run, about 1,200 flows in 20 s." in done.stdout
+    assert "variants: slow" in done.stdout
+    assert "axis traffic.web.arrivals.poisson: 20/s, 40/s" in done.stdout
+    assert not (overload_file.parent / "out").exists()
+
+
+@pytest.mark.parametrize("command", ["check", "run"])
+@pytest.mark.parametrize(
+    ("more", "line"),
+    [
+        ("[variant.slow]\ntopology.dumbbell.botleneck.rate = '1Mbit'\n", 19),
+        ("[variant.slow.port.bottleneck]\ngate = { law = 'close-probe', alfa_min = 3 }\n", 19),
+        ("[sweep]\n'traffic.web.arivals.poisson' = ['20/s', '40/s']\n", 19),
+    ],
+)
+def test_a_mistake_in_a_variant_or_an_axis_is_found_at_once_and_in_its_line(
+    tidegate, overload_file, command, more, line
+):
+    text = overload_file.read_text(encoding="utf-8")
+    assert text.count("\n") == line - 3  # a blank line and a header stand between
+    overload_file.write_text(f"{text}\n{more}", encoding="utf-8")
+    done = tidegate(command, overload_file)
+    assert done.returncode == 2
+    assert f"small.toml:{line}" in done.stderr
+    assert "did you mean" in done.stderr
+
+
+def test_a_mistake_on_the_command_line_is_not_blamed_on_another_option(tidegate, overload_file):
+    varied = tidegate("compare", overload_file, "--vary", "traffic.web.size=10kB,zwei")
+    assert varied.returncode == 2
+    assert "--set" not in varied.stderr
+    assert "size=zwei" in varied.stderr
+    named = tidegate("run", overload_file, "--set", "traffic.wbe.size=1kB")
+    assert "did you mean `web`" in named.stderr
+
+
+def test_a_file_that_is_missing_is_looked_for_beside_the_scenario(tidegate, overload_file):
+    (overload_file.parent / "sub").mkdir()
+    moved = overload_file.rename(overload_file.parent / "sub" / "small.toml")
+    done = tidegate("run", moved, "--set", 'traffic.web.size={ empirical = { file = "no.txt" } }')
+    assert done.returncode == 1
+    assert "sub/no.txt" in done.stderr
+    assert "starts at the folder of the scenario" in done.stderr
+
+
+def test_a_file_of_explicit_rates_gets_no_advice_about_gates(tidegate, overload_file):
+    explicit = {"gate": {"law": "none"}, "stamp": {"law": "qfcp"}}
+    asked = settings({"traffic.web.transport": "qfcp", "port.bottleneck": explicit})
+    done = tidegate("run", overload_file, *asked, "--set", "duration=6s")
+    assert done.returncode == 0, done.stderr
+    assert "--gate" not in done.stderr.split("Try next")[1]
