@@ -91,7 +91,7 @@ $(VENV)/.created: tools/system.sh
 	touch $@
 
 $(VENV)/.built: $(VENV)/.created pyproject.toml $(RUST)
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) PIP_QUIET=1 $(BIN)/maturin develop --release --locked
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) PIP_QUIET=1 $(BIN)/maturin develop --release --locked --extras report
 	touch $@
 
 $(VENV)/.live: $(VENV)/.built $(shell find crates/live -name '*.[ch]') tools/live.sh

@@ -56,7 +56,7 @@ def execute(
     for job, run in ({} if ledger is None else ledger.found).items():
         summaries[job] = run.summary
         if drawing:
-            drawn[job] = _of_kept(run)
+            drawn[job] = of_kept(run)
 
     def work(place: int) -> tuple[dict[str, Any], Curves | None]:
         point, seed = job = missing[place]
@@ -85,7 +85,7 @@ def _of_outcome(outcome: Outcome) -> Curves:
     return curves(outcome.tables["flows"], scenario.warmup_s, scenario.duration_s)
 
 
-def _of_kept(run: Kept) -> Curves:
+def of_kept(run: Kept) -> Curves:
     """Return the curves of a run that was kept: the same as when it was made."""
     import polars as pl
 

@@ -1,0 +1,43 @@
+"""`tidegate report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tidegate.cli.console import say
+
+Folders = Annotated[
+    list[Path],
+    typer.Argument(metavar="FOLDER...", help="Results of run, compare, sweep or paper."),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="The page; default report.html in the folder, or here if of several."
+    ),
+]
+
+
+def report(folders: Folders, out: Out = None) -> None:
+    """Make one HTML page of results: it works offline, in any browser, and can be sent on.
+
+    Pictures zoom, show numbers when pointed at, and leave controls out; tables
+    sort. Nothing is run.
+    """
+    from tidegate.errors import from_os
+    from tidegate.grid.load import load
+    from tidegate.results.store import display
+    from tidegate.show.page import page
+
+    results = [load(folder) for folder in folders]
+    place = out or (folders[0] if len(folders) == 1 else Path()) / "report.html"
+    content = page(results)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
+    except OSError as error:
+        raise from_os("write", place, error) from error
+    say(f"Page ({len(content) / 1e6:.1f} MB): {display(place)}")

@@ -1,0 +1,123 @@
+"""Finished results, read again from their folder: nothing is run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tidegate.errors import TidegateError, UsageError
+from tidegate.grid.execute import of_kept
+from tidegate.grid.measured import Measured
+from tidegate.grid.plan import Subject
+from tidegate.results.folder import RUNS
+from tidegate.results.keep import Damaged, Kept, read_run
+from tidegate.results.store import display, read_manifest
+
+if TYPE_CHECKING:
+    from tidegate.grid.plan import Job
+
+M = TypeVar("M", bound=Measured)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A folder of results: of a run, a comparison, a sweep or a paper."""
+
+    folder: Path
+    manifest: dict[str, Any]
+
+    @property
+    def command(self) -> str:
+        """The command that made it."""
+        return str(self.manifest["command"])
+
+    @property
+    def name(self) -> str:
+        """What the scenario calls itself."""
+        return str(self.manifest.get("scenario") or self.folder.name)
+
+    @cached_property
+    def run(self) -> Kept:
+        """The one run of it, if it is of one."""
+        try:
+            found = read_run(self.folder, int(self.manifest["seed"]))
+        except Damaged as damaged:
+            raise broken(damaged.file) from None
+        if found is None:
+            raise broken(self.folder)
+        return found
+
+    @cached_property
+    def subject(self) -> Subject:
+        """What its runs are runs of, if it is of many."""
+        try:
+            return Subject.of(self.manifest)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise broken(self.folder / "manifest.json") from None
+
+    @cached_property
+    def runs(self) -> dict[Job, Kept]:
+        """Its finished runs, in the order of the grid."""
+        found: dict[Job, Kept] = {}
+        for number, seed in self.subject.jobs:
+            place = self.folder / RUNS / self.subject.points[number].folder / f"seed-{seed}"
+            try:
+                kept = read_run(place, seed)
+            except Damaged as damaged:
+                raise broken(damaged.file) from None
+            if kept is not None:
+                found[number, seed] = kept
+        if not found:
+            raise TidegateError(
+                f"There is no finished run in {display(self.folder)}.",
+                "Let the command that began it come to its end first.",
+            )
+        return found
+
+    def measured(self, into: type[M], *, drawn: bool = True) -> M:
+        """Return what its runs measured; `drawn`: with what pictures of a comparison show."""
+        summaries = {job: kept.summary for job, kept in self.runs.items()}
+        curves = (
+            {job: of_kept(kept) for job, kept in self.runs.items()}
+            if drawn and self.command == "compare"
+            else None
+        )
+        done = into.of(self.subject, summaries, (), curves)
+        done.folder = self.folder
+        done.wall_s = float(self.manifest.get("wall_s", 0.0))
+        return done
+
+    @cached_property
+    def claims(self) -> dict[str, Any]:
+        """The claims of a paper with their verdicts."""
+        path = self.folder / "claims.json"
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            raise broken(path) from None
+        if not isinstance(found, dict) or not isinstance(found.get("claims"), list):
+            raise broken(path)
+        return found
+
+
+def load(folder: str | Path) -> Loaded:
+    """Return the results in a folder; UsageError where there are none."""
+    place = Path(folder)
+    manifest = read_manifest(place)
+    if manifest.get("command") not in ("run", "compare", "sweep", "paper"):
+        raise UsageError(
+            f"There are no results of tidegate in {display(place)}.",
+            "Name a folder that tidegate run, compare, sweep or paper has written.",
+        )
+    return Loaded(place, manifest)
+
+
+def broken(path: Path) -> TidegateError:
+    """Return what is said of a file that is damaged or gone."""
+    return TidegateError(
+        f"Could not read {display(path)}: it is damaged or missing.",
+        "Run the command that made the folder again: it does anew what is damaged.",
+    )

@@ -1,0 +1,119 @@
+"use strict";
+// Draws the charts of the page, sorts its tables, and switches controls on and off.
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const views = new Map();
+  const hidden = new Map();
+  const faults = [];
+  const note = (what) => { faults.push(String(what)); document.body.dataset.faults = faults.join(" | "); };
+  window.addEventListener("error", (event) => note(event.message));
+  window.addEventListener("unhandledrejection", (event) => note(event.reason));
+
+  // Columns of a table to the rows that charts are made of; a list of words has its numbers beside it.
+  const rows = new Map();
+  const rowsOf = (name) => {
+    if (!rows.has(name)) {
+      const columns = Object.entries(data[name]);
+      const value = (column, place) => column.words ? column.words[column.at[place]] : column[place];
+      const first = columns.length ? columns[0][1] : [];
+      const count = (first.words ? first.at : first).length;
+      rows.set(name, Array.from({ length: count }, (_, place) =>
+        Object.fromEntries(columns.map(([key, column]) => [key, value(column, place)]))));
+    }
+    return rows.get(name);
+  };
+
+  const draw = async (place) => {
+    if (place.dataset.drawn) return;
+    place.dataset.drawn = "under way";
+    const spec = JSON.parse(place.querySelector("script").textContent);
+    spec.datasets = Object.fromEntries(place.dataset.needs.split(" ").map((name) => [name, rowsOf(name)]));
+    const inner = document.createElement("div");
+    place.append(inner);
+    inner.style.width = "100%";
+    try {
+      const result = await vegaEmbed(inner, spec, { renderer: "canvas", actions: { export: true, source: false, compiled: false, editor: false }, downloadFileName: place.id });
+      views.set(place, result.view);
+      place.dataset.drawn = "yes";
+      await switched(place);
+    } catch (error) { place.dataset.drawn = "no"; note(error); }
+    const all = document.querySelectorAll(".chart");
+    document.body.dataset.drawn = `${[...all].filter((each) => each.dataset.drawn === "yes").length} of ${all.length}`;
+  };
+
+  const switched = async (place) => {
+    const view = views.get(place), off = hidden.get(place.dataset.part);
+    if (view && off && place.dataset.switched) await view.signal("hidden", [...off]).runAsync();
+  };
+
+  for (const bar of document.querySelectorAll(".bar")) {
+    hidden.set(bar.dataset.part, new Set());
+    bar.addEventListener("change", (event) => {
+      const off = hidden.get(bar.dataset.part), box = event.target;
+      box.checked ? off.delete(box.value) : off.add(box.value);
+      for (const place of views.keys()) if (place.dataset.part === bar.dataset.part) switched(place);
+      for (const cell of document.querySelectorAll("[data-control]"))
+        if (cell.dataset.part === bar.dataset.part) cell.hidden = off.has(cell.dataset.control);
+    });
+  }
+
+  // The number or the word that a cell is sorted by.
+  const key = (cell) => {
+    if (!cell) return "";
+    const given = cell.dataset.value;
+    return given === undefined ? cell.textContent.trim() : given === "" ? null : Number(given);
+  };
+  const before = (left, right) => {
+    if (left === null || right === null) return (left === null) - (right === null);
+    return typeof left === "number" && typeof right === "number"
+      ? left - right : String(left).localeCompare(String(right), undefined, { numeric: true });
+  };
+  for (const table of document.querySelectorAll("table.sorts")) {
+    const heads = [...table.tHead.rows[0].cells];
+    heads.forEach((head, place) => head.querySelector("button").addEventListener("click", () => {
+      const down = head.getAttribute("aria-sort") === "ascending";
+      heads.forEach((each) => each.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const body = table.tBodies[0], list = [...body.rows].filter((row) => !row.classList.contains("group"));
+      for (const row of body.querySelectorAll("tr.group")) row.hidden = true;
+      list.sort((one, other) => {
+        const left = key(one.cells[place]), right = key(other.cells[place]);
+        const order = before(left, right);
+        return left === null || right === null ? order : down ? -order : order;
+      });
+      body.append(...list);
+    }));
+  }
+
+  for (const filters of document.querySelectorAll(".filters")) {
+    const table = document.getElementById(filters.dataset.table);
+    const apply = () => {
+      const wanted = filters.querySelector("button[aria-pressed=true]").dataset.verdict;
+      const words = filters.querySelector("input").value.toLowerCase();
+      let shown = 0;
+      for (const row of table.tBodies[0].rows) {
+        row.hidden = (wanted && row.dataset.verdict !== wanted) || !row.textContent.toLowerCase().includes(words);
+        shown += !row.hidden;
+      }
+      filters.querySelector("output").textContent = `${shown} shown`;
+    };
+    filters.addEventListener("click", (event) => {
+      const button = event.target.closest("button");
+      if (!button) return;
+      for (const each of filters.querySelectorAll("button")) each.setAttribute("aria-pressed", String(each === button));
+      apply();
+    });
+    filters.querySelector("input").addEventListener("input", apply);
+    apply();
+  }
+
+  const charts = [...document.querySelectorAll(".chart")];
+  const everything = () => charts.reduce((former, place) => former.then(() => draw(place)), Promise.resolve());
+  window.tidegate = { views, everything };
+  window.addEventListener("beforeprint", everything);
+  if (location.hash === "#all" || !("IntersectionObserver" in window)) { everything(); return; }
+  const watch = new IntersectionObserver((entries) => {
+    for (const entry of entries) if (entry.isIntersecting) { watch.unobserve(entry.target); draw(entry.target); }
+  }, { rootMargin: "400px" });
+  charts.forEach((place) => watch.observe(place));
+})();

@@ -1,0 +1,145 @@
+"""Where the numbers of a page come from: the scenario, what is its own in it, how to repeat it."""
+
+from __future__ import annotations
+
+import copy
+import html
+import shlex
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from tidegate import _native
+from tidegate.scenario import toml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tidegate.grid.load import Loaded
+    from tidegate.grid.plan import Subject
+
+MOST = 600
+"""Keys up to which each is looked at."""
+
+
+def own(effective: str) -> set[tuple[str, ...]] | None:
+    """Return the keys of an effective scenario whose values are not the defaults.
+
+    A key is at its default if the scenario without it comes to the same. None
+    where that cannot be said: files that the scenario names are not at hand.
+    """
+    tables = tomllib.loads(effective)
+    keys = list(_leaves(tables, ()))
+    if len(keys) > MOST or _shown(tables) is None:
+        return None
+    return {key for key in keys if _shown(_without(tables, key)) != effective}
+
+
+def _shown(tables: dict[str, Any]) -> str | None:
+    try:
+        return _native.load(toml.document(tables), "scenario", [], {}).show()
+    except _native.ScenarioError:
+        return None
+
+
+def _leaves(node: dict[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    for name, value in node.items():
+        if isinstance(value, dict) and value:
+            yield from _leaves(value, (*path, name))
+        else:
+            yield (*path, name)
+
+
+def _without(tables: dict[str, Any], key: tuple[str, ...]) -> dict[str, Any]:
+    """Return the tables without a key, and without tables that have nothing left."""
+    found = copy.deepcopy(tables)
+    nodes = [found]
+    for name in key[:-1]:
+        nodes.append(nodes[-1][name])
+    for node, name in reversed(list(zip(nodes, key, strict=True))):
+        if not isinstance(node.get(name), dict) or not node[name]:
+            del node[name]
+    return found
+
+
+def marked(effective: str) -> str:
+    """Return a scenario as HTML, with the lines that are not the defaults marked."""
+    mine = own(effective)
+    lines: list[str] = []
+    header: tuple[str, ...] = ()
+    for line in effective.splitlines():
+        text = html.escape(line)
+        if line.startswith("["):
+            header = _path(line.strip("[]"))
+        elif mine is not None and " = " in line:
+            key = (*header, *_path(line.split(" = ", 1)[0]))
+            text = f'<span class="own">{text}</span>' if key in mine else text
+        lines.append(text)
+    said = (
+        "Lines that differ from the defaults are marked; leaving one of the others out changes"
+        " nothing."
+        if mine is not None
+        else "Everything spelled out; the recorded flows or sizes that it names are not in here."
+    )
+    return f'<p class="soft">{said}</p><pre>' + "\n".join(lines) + "</pre>"
+
+
+def _path(written: str) -> tuple[str, ...]:
+    """Return the parts of a dotted key."""
+    try:
+        table = tomllib.loads(f"{written} = 0")
+    except tomllib.TOMLDecodeError:
+        return (written,)
+    parts: list[str] = []
+    node: Any = table
+    while isinstance(node, dict):
+        ((name, node),) = node.items()
+        parts.append(name)
+    return tuple(parts)
+
+
+def repeated(loaded: Loaded) -> str:
+    """Return the command that makes the same numbers from the scenario of the page."""
+    words = ["tidegate", loaded.command, "scenario.toml"]
+    if loaded.command == "run":
+        return shlex.join([*words, "--seed", str(loaded.manifest["seed"])])
+    return shlex.join([*words, *_asked(loaded.subject)])
+
+
+def _asked(subject: Subject) -> list[str]:
+    words: list[str] = []
+    for key, values in subject.axes.items():
+        if key in ("gate", "queue"):
+            words += [f"--{key}", ",".join(values)]
+        elif key != "variant":
+            words += ["--vary", f"{key}={','.join(values)}"]
+    if subject.port is not None and subject.port != "bottleneck":
+        words += ["--port", subject.port]
+    if subject.seeds == tuple(range(1, len(subject.seeds) + 1)):
+        words += ["--seeds", str(len(subject.seeds))]
+    return words
+
+
+def variants(loaded: Loaded) -> str:
+    """Return what each variant changes, so that the page alone repeats them."""
+    subject = loaded.subject
+    if "variant" not in subject.axes:
+        return ""
+    base = loaded.manifest["effective_scenario"].splitlines()
+    parts: list[tuple[str, str]] = []
+    for (number, _), kept in loaded.runs.items():
+        label = subject.points[number].label
+        if any(label == each for each, _ in parts):
+            continue
+        there = kept.manifest["effective_scenario"].splitlines()
+        parts.append((label, _changed(base, there)))
+    lists = (f"<h3>{html.escape(label)}</h3><pre>{text}</pre>" for label, text in parts)
+    return "<p>What each variant changes in it:</p>" + "".join(lists)
+
+
+def _changed(base: list[str], there: list[str]) -> str:
+    """Return the lines that are in one of two effective scenarios only, under their headers."""
+    import difflib
+
+    lines = difflib.unified_diff(base, there, lineterm="", n=0)
+    kept = [line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+    return html.escape("\n".join(kept) or "nothing")

@@ -1,0 +1,141 @@
+"""Tables of a page: they sort by any column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from tidegate.show.tables import Row, blocks_of, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tidegate.grid.plan import Subject
+    from tidegate.show.tables import Value
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number with how it is written, or a text."""
+
+    text: str
+    value: float | None = None
+    number: bool = True
+    control: str | None = None
+    alarm: bool = False
+
+
+def table(
+    heads: Sequence[str],
+    rows: Sequence[Sequence[Cell]],
+    part: str,
+    controls: Sequence[str | None] = (),
+    groups: Mapping[int, str] | None = None,
+) -> str:
+    """Return a table; `controls` says which column is switched with which control."""
+    about = [*controls, *[None] * (len(heads) - len(controls))]
+    first = "".join(
+        f'<th scope="col"{_of(part, control)}><button type="button">{escape(head)}</button></th>'
+        for head, control in zip(heads, about, strict=True)
+    )
+    lines = []
+    for number, row in enumerate(rows):
+        if groups and number in groups:
+            lines.append(
+                f'<tr class="group"><td colspan="{len(heads)}">{escape(groups[number])}</td></tr>'
+            )
+        lines.append("<tr>" + "".join(_cell(cell, part) for cell in row) + "</tr>")
+    body = "\n".join(lines)
+    return (
+        f'<div class="table"><table class="sorts"><thead><tr>{first}</tr></thead>'
+        f"<tbody>\n{body}\n</tbody></table></div>"
+    )
+
+
+def _of(part: str, control: str | None) -> str:
+    if control is None:
+        return ""
+    return f' data-part="{part}" data-control="{escape(control)}"'
+
+
+def _cell(cell: Cell, part: str) -> str:
+    kind = "alarm" if cell.alarm else "" if cell.number else "text"
+    style = f' class="{kind}"' if kind else ""
+    value = "" if cell.value is None else f"{cell.value:.10g}"
+    number = f' data-value="{value}"' if cell.number else ""
+    return f"<td{style}{number}{_of(part, cell.control)}>{escape(cell.text)}</td>"
+
+
+def metrics(
+    subject: Subject, rows: Sequence[Mapping[str, Any]], labels: Sequence[str]
+) -> dict[str, Row]:
+    """Return the measures that tables show, those that nobody has left out."""
+    found = {}
+    for block in blocks_of(subject.port, subject.classes):
+        for row in block.rows:
+            if any(_mean(each.get(row.metric)) is not None for each in rows):
+                title = f"{block.title}: {row.title}" if labels else row.title
+                found[row.metric] = Row(title, row.metric, row.scale)
+    return found
+
+
+def _mean(value: Value) -> float | None:
+    return value if value is None or isinstance(value, float | int) else value["mean"]
+
+
+def averages(
+    subject: Subject, columns: Sequence[Mapping[str, Any]], labels: Sequence[str], part: str
+) -> str:
+    """Return measures as lines and controls as columns, as in the terminal."""
+    rows: list[list[Cell]] = []
+    groups: dict[int, str] = {}
+    for block in blocks_of(subject.port, subject.classes):
+        groups[len(rows)] = block.title
+        for row in block.rows:
+            cells = [
+                _figure(row, column.get(row.metric), label)
+                for column, label in zip(columns, labels, strict=True)
+            ]
+            rows.append([Cell(row.title, number=False), *cells])
+    return table(["", *labels], rows, part, [None, *labels], groups)
+
+
+def _figure(row: Row, value: Value, control: str | None = None) -> Cell:
+    mean = _mean(value)
+    alarm = row.metric.endswith("never_admitted_share") and mean is not None and mean >= 0.05
+    number = None if mean is None else mean * row.scale
+    return Cell(shown(value, row.scale), number, control=control, alarm=alarm)
+
+
+def runs(rows: Sequence[Mapping[str, Any]], axes: Sequence[str], part: str) -> str:
+    """Return a line for each run."""
+    heads = [
+        *axes,
+        "seed",
+        "completed [1/s]",
+        "served [%]",
+        "never admitted [%]",
+        "FCT mean [s]",
+        "FCT p95 [s]",
+        "sent again [%]",
+        "result",
+    ]
+    wanted = (
+        Row("", "completed_per_s"),
+        Row("", "completed_share", 100),
+        Row("", "never_admitted_share", 100),
+        Row("", "fct_mean_s"),
+        Row("", "fct_p95_s"),
+        Row("", "retransmitted_share", 100),
+    )
+    lines = [
+        [
+            *(Cell(row["settings"][key], number=False) for key in axes),
+            Cell(str(row["seed"]), float(row["seed"])),
+            *(_figure(each, row["all"][each.metric]) for each in wanted),
+            Cell(row["result_hash"][:10], number=False),
+        ]
+        for row in rows
+    ]
+    return table(heads, lines, part)

@@ -1,0 +1,154 @@
+"""What a comparison came to, in words: who was served, how long it took, what is certain."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from tidegate.show.tables import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tidegate.grid.measured import Measured
+
+    Value = Mapping[str, float | None]
+
+TOLD = (
+    ("completed_per_s", 1.0, "completes", "sessions a second"),
+    ("completed_share", 100.0, "serves", "percentage points of the sessions"),
+    ("fct_mean_s", 1.0, "takes", "s of mean FCT"),
+)
+"""Differences that are told in words: metric, scale, verb and unit."""
+LINES = 6
+"""Controls that are told of one by one."""
+
+
+def paragraphs(texts: Sequence[str]) -> str:
+    """Return paragraphs; the texts are HTML already."""
+    return "".join(f"<p>{text}</p>" for text in texts if text)
+
+
+def of_comparison(done: Measured, labels: Sequence[str]) -> str:
+    """Return what a comparison came to."""
+    subject, averages = done.subject, done.averages
+    seeds = len(subject.seeds)
+    first = averages[0]
+    opening = (
+        f"{len(labels)} settings met the very same flows"
+        f"{f', {seeds} seeds each' if seeds > 1 else ', one seed'}:"
+        f" {_mean(first, 'offered_per_s')} sessions a second were offered under {_b(labels[0])}."
+        f" Means are over {subject.warmup_s:g} to {subject.duration_s:g} s."
+    )
+    each = [
+        f"<li>{_b(label)}: {_mean(row, 'completed_share', 100)} % served to the end,"
+        f" {_mean(row, 'never_admitted_share', 100)} % never admitted; those served took"
+        f" {_mean(row, 'fct_mean_s')} s on average from their first SYN.</li>"
+        for label, row in zip(labels[:LINES], averages[:LINES], strict=True)
+    ]
+    texts = paragraphs([opening]) + f"<ul>{''.join(each)}</ul>"
+    if len(averages) < 2:
+        return texts
+    return texts + paragraphs([_best(averages, labels), _certain(done, labels)])
+
+
+def _best(averages: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> str:
+    """Return who serves most and who serves soonest: seldom the same."""
+    most = _extreme(averages, labels, "completed_per_s", 1.0)
+    soonest = _extreme(averages, labels, "fct_mean_s", -1.0)
+    if most is None or soonest is None:
+        return ""
+    if most == soonest:
+        return f"On average {_b(most)} completes most, and serves soonest."
+    return (
+        f"On average {_b(most)} completes most; whom {_b(soonest)} serves, it serves soonest."
+        " A mean time is over those that were served alone: read it beside how many these were."
+    )
+
+
+def _extreme(
+    averages: Sequence[Mapping[str, Any]], labels: Sequence[str], metric: str, sign: float
+) -> str | None:
+    known = [
+        (sign * row[metric]["mean"], label)
+        for row, label in zip(averages, labels, strict=True)
+        if row[metric]["mean"] is not None
+    ]
+    return max(known)[1] if known else None
+
+
+def _certain(done: Measured, labels: Sequence[str]) -> str:
+    """Return which differences from the first these seeds show, and how many they do not."""
+    if len(done.subject.seeds) < 2:
+        return "One seed says nothing of how far chance goes: give more with --seeds."
+    told, open_ones = [], 0
+    for label, found in zip(labels[1:], done.differences, strict=True):
+        for metric, scale, verb, unit in TOLD:
+            value = found.get(metric)
+            if value is None or value["low"] is None or value["high"] is None:
+                continue
+            if value["low"] <= 0.0 <= value["high"]:
+                open_ones += 1
+                continue
+            more = "more" if value["mean"] > 0 else "less"
+            size = {name: abs(each) for name, each in value.items()}
+            if value["mean"] < 0:
+                size = {"mean": size["mean"], "low": size["high"], "high": size["low"]}
+            told.append(f"{_b(label)} {verb} {shown(size, scale)} {unit} {more}")
+    if not told:
+        return f"No difference from {_b(labels[0])} is certain with these seeds."
+    kept = told[: 2 * LINES]
+    rest = f" Of {open_ones} more these seeds do not say the sign." if open_ones else ""
+    return (
+        f"Certain at 95 %, compared with {_b(labels[0])} on the same flows: "
+        + "; ".join(kept)
+        + f".{rest}"
+    )
+
+
+def _b(label: str) -> str:
+    return f"<b>{escape(label)}</b>"
+
+
+def _mean(row: Mapping[str, Any], metric: str, scale: float = 1.0) -> str:
+    value = row.get(metric)
+    mean = value["mean"] if isinstance(value, dict) else value
+    return "no" if mean is None else shown(mean, scale)
+
+
+def of_run(summary: Mapping[str, Any]) -> str:
+    """Return what one run came to."""
+    every = summary["all"]
+    text = (
+        f"One run, seed {summary['seed']}: {_mean(every, 'offered_per_s')} sessions a second were"
+        f" offered between {summary['warmup_s']:g} and {summary['duration_s']:g} s;"
+        f" {_mean(every, 'completed_share', 100)} % of them were served to the end and"
+        f" {_mean(every, 'never_admitted_share', 100)} % never admitted. Those served took"
+        f" {_mean(every, 'fct_mean_s')} s on average from their first SYN."
+    )
+    return paragraphs([text])
+
+
+def of_sweep(done: Measured) -> str:
+    """Return what a sweep came to."""
+    subject = done.subject
+    axes = ", ".join(f"{escape(key)} ({len(values)})" for key, values in subject.axes.items())
+    texts = [
+        f"{len(done.averages)} settings of {axes}; {len(done.rows)} of {len(subject.jobs)} runs are"
+        f" there, {len(subject.seeds)} seeds for each setting."
+        f" Means are over {subject.warmup_s:g} to {subject.duration_s:g} s."
+    ]
+    for metric, sign, words in (
+        ("completed_per_s", 1.0, "Most sessions are completed at"),
+        ("fct_mean_s", -1.0, "The shortest mean FCT of those served is found at"),
+    ):
+        known = [row for row in done.averages if row[metric]["mean"] is not None]
+        if known:
+            best = max(known, key=lambda row: sign * row[metric]["mean"])
+            says = ", ".join(f"{escape(k)} = {escape(v)}" for k, v in best["settings"].items())
+            texts.append(
+                f"{words} {says}: {shown(best[metric])}"
+                f" {'a second' if sign > 0 else 's'}, with"
+                f" {_mean(best, 'completed_share', 100)} % served."
+            )
+    return paragraphs(texts)
