@@ -37,7 +37,9 @@ class Loaded:
     @property
     def name(self) -> str:
         """What the scenario calls itself."""
-        return str(self.manifest.get("scenario") or self.folder.name)
+        if self.command == "run":
+            return str(self.run.summary["scenario"])
+        return str(self.manifest.get("scenario") or self.manifest.get("paper") or self.folder.name)
 
     @cached_property
     def run(self) -> Kept:
