@@ -177,12 +177,14 @@ def test_a_control_is_left_out_of_charts_and_tables_and_comes_back(page, tmp_pat
 def test_a_menu_changes_what_is_shown_and_pointing_tells_it_with_its_unit(page, compared, tmp_path):
     script = """
     const side = view("Side by side");
-    const read = () => Object.fromEntries(items(side).filter((item) => item.datum.mean !== undefined)
-      .map((item) => [item.datum.control, item.datum.mean]));
+    const means = () => items(side).filter((item) => item.datum.mean !== undefined);
+    const read = () => Object.fromEntries(means().map(({ datum }) => [datum.control, datum.mean]));
     told.completed = read();
-    const heading = [...document.querySelectorAll("h3")].find((h) => h.textContent === "Side by side");
+    const heads = [...document.querySelectorAll("h3")];
+    const heading = heads.find((h) => h.textContent === "Side by side");
     const menu = heading.nextElementSibling.nextElementSibling.querySelector("select");
-    menu.value = "fct_mean_s"; menu.dispatchEvent(new Event("input")); menu.dispatchEvent(new Event("change"));
+    menu.value = "fct_mean_s";
+    for (const kind of ["input", "change"]) menu.dispatchEvent(new Event(kind));
     await side.runAsync();
     told.field = side.signal("field"); told.fct = read();
     told.tip = items(view("Ports over time")).map((item) => item.tooltip).find((tip) => tip);
@@ -201,8 +203,10 @@ def test_a_menu_changes_what_is_shown_and_pointing_tells_it_with_its_unit(page, 
 def test_a_table_sorts_by_its_columns_as_numbers(page, tmp_path):
     script = """
     const table = [...document.querySelectorAll("table.sorts")].pop();
-    const place = [...table.tHead.rows[0].cells].findIndex((head) => head.textContent.startsWith("FCT mean"));
-    const read = () => [...table.tBodies[0].rows].map((row) => Number(row.cells[place].dataset.value));
+    const heads = [...table.tHead.rows[0].cells];
+    const place = heads.findIndex((head) => head.textContent.startsWith("FCT mean"));
+    const value = (row) => Number(row.cells[place].dataset.value);
+    const read = () => [...table.tBodies[0].rows].map(value);
     const button = table.tHead.rows[0].cells[place].querySelector("button");
     button.click(); told.up = read();
     button.click(); told.down = read();
@@ -226,7 +230,7 @@ def test_a_sweep_has_lines_and_a_heat_map_over_any_two_axes(overload, tmp_path):
     app(["report", str(folder)], standalone_mode=False)
     script = """
     const heat = view("Over two axes");
-    const read = () => items(heat).map((item) => [item.datum.xname, item.datum.yname, item.datum.mean]);
+    const read = () => items(heat).map(({ datum }) => [datum.xname, datum.yname, datum.mean]);
     told.heat = read();
     heat.signal("across", "axis1").signal("up", "axis0"); await heat.runAsync();
     told.turned = read();
@@ -280,8 +284,8 @@ def test_claims_filter_by_verdict_and_by_words(paper, tmp_path):
 
     app(["report", str(paper)], standalone_mode=False)
     script = """
-    const shown = () => [...document.querySelectorAll("table tbody tr")].filter((row) => !row.hidden)
-      .map((row) => row.cells[0].textContent);
+    const rows = [...document.querySelectorAll("table tbody tr")];
+    const shown = () => rows.filter((row) => !row.hidden).map((row) => row.cells[0].textContent);
     told.all = shown();
     document.querySelector('button[data-verdict="not met"]').click(); told.not_met = shown();
     document.querySelector('button[data-verdict=""]').click();

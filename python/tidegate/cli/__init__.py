@@ -18,6 +18,7 @@ from tidegate.cli.console import FAILED, INTERRUPTED, TERMINATED, guarded, say
 from tidegate.cli.flows import flows
 from tidegate.cli.merge import merge
 from tidegate.cli.paper import paper
+from tidegate.cli.plot import plot
 from tidegate.cli.report import report
 from tidegate.cli.run import run
 from tidegate.cli.schema import schema
@@ -31,7 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-COMMANDS = (run, check, show, compare, sweep, merge, report, paper, study, bench, flows, schema)
+COMMANDS = (run, check, show, compare, sweep, merge, report, plot, paper, study, bench, flows, schema)
 for _command in COMMANDS:
     app.command()(guarded(_command))
 

@@ -11,7 +11,6 @@ from tidegate.cli.console import Json, Workers, print_json, say, stdout
 from tidegate.cli.grids import expected, fill
 from tidegate.cli.options import (
     DryRun,
-    File,
     Port,
     Set,
     colour,
@@ -20,6 +19,22 @@ from tidegate.cli.options import (
     named,
 )
 
+FileOrFolder = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A scenario (TOML), or a folder of results.")
+]
+Other = Annotated[
+    Path | None, typer.Argument(metavar="[FOLDER]", help="Another folder of results.")
+]
+Gate = Annotated[
+    str | None,
+    typer.Option(metavar="LIST", help="Controls, as in none,fixed-rate:100,close-probe."),
+]
+Queue = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LIST", help="Queue laws, as in drop-tail,red; with --gate every pair of the two."
+    ),
+]
 Out = Annotated[
     Path | None,
     typer.Option(
@@ -30,19 +45,32 @@ Out = Annotated[
 ]
 
 
+def folders(first: Path, second: Path | None, as_json: bool) -> None:
+    """Set two folders of results side by side."""
+    from tidegate.errors import UsageError
+    from tidegate.grid.beside import beside
+    from tidegate.grid.load import load
+    from tidegate.show.tables import of_folders
+
+    if second is None:
+        raise UsageError(
+            f"{first} is a folder: with what is it to be compared?",
+            "Name another folder of results, or a scenario (TOML) in place of both.",
+        )
+    both = beside(load(first), load(second))
+    if as_json:
+        print_json(both.document())
+        return
+    stdout().print(of_folders(both))
+    for what in both.differs:
+        say(f"They differ in {what}")
+
+
 def compare(
-    file: File,
-    gate: Annotated[
-        str | None,
-        typer.Option(metavar="LIST", help="Controls, as in none,fixed-rate:100,close-probe."),
-    ] = None,
-    queue: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LIST",
-            help="Queue laws, as in drop-tail,red; with --gate every pair of the two.",
-        ),
-    ] = None,
+    file: FileOrFolder,
+    other: Other = None,
+    gate: Gate = None,
+    queue: Queue = None,
     vary: Annotated[
         str | None,
         typer.Option(
@@ -61,8 +89,12 @@ def compare(
 
     Without --gate, --queue and --vary the \[variant.NAME] tables of the file
     are compared. Every finished run is kept at once: after Ctrl-C or a crash
-    the same command runs only what is missing.
+    the same command runs only what is missing. Two folders of results in place
+    of FILE are set side by side; nothing is run then.
     """
+    if other is not None or file.is_dir():
+        folders(file, other, as_json)
+        return
     from tidegate.grid.ledger import Ledger, opened
     from tidegate.grid.plan import Controls, comparison
     from tidegate.results.store import display

@@ -40,4 +40,6 @@ def report(folders: Folders, out: Out = None) -> None:
         place.write_bytes(content)
     except OSError as error:
         raise from_os("write", place, error) from error
+    if len(results) == 1 and out is None:
+        results[0].wrote([place.name])
     say(f"Page ({len(content) / 1e6:.1f} MB): {display(place)}")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MOST_VALUES = 10_000
 MOST_SETTINGS = 100_000
-SPEAKING = ("gate", "queue", "variant")
+SPEAKING = ("gate", "queue", "variant", "folder")
 """Axes whose values say by themselves what they are of."""
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"

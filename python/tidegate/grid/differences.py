@@ -51,7 +51,7 @@ def foreign(runs: Mapping[Job, Kept], plan: Plan) -> list[str]:
             by_code[made_by(manifest)] = by_code.get(made_by(manifest), 0) + 1
         if manifest["scenario_hash"] != point.scenario_hash and "scenario" not in said:
             effective = manifest.get("effective_scenario", "")
-            said["scenario"] = f"scenario: {_changes(effective, plan.scenarios[number].show())}"
+            said["scenario"] = f"scenario: {changes(effective, plan.scenarios[number].show())}"
         inputs = manifest.get("inputs", {})
         for name in sorted({*point.inputs, *inputs}):
             if point.inputs.get(name) != inputs.get(name):
@@ -72,7 +72,7 @@ def made_by(manifest: Mapping[str, Any]) -> str:
     return f"tidegate {manifest.get('tidegate')} (commit {commit}, code {code})"
 
 
-def _changes(there: str, here: str) -> str:
+def changes(there: str, here: str) -> str:
     """Return the first lines in which two effective scenarios differ."""
     old, new = there.splitlines(), here.splitlines()
     gone = [line.strip() for line in old if line not in set(new)][:3]

@@ -8,15 +8,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tidegate.errors import TidegateError, UsageError
+from tidegate.errors import TidegateError, UsageError, from_os
 from tidegate.grid.execute import of_kept
 from tidegate.grid.measured import Measured
 from tidegate.grid.plan import Subject
 from tidegate.results.folder import RUNS
 from tidegate.results.keep import Damaged, Kept, read_run
-from tidegate.results.store import display, read_manifest
+from tidegate.results.store import MANIFEST, as_json, display, read_manifest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tidegate.grid.plan import Job
 
 M = TypeVar("M", bound=Measured)
@@ -91,6 +93,18 @@ class Loaded:
         done.folder = self.folder
         done.wall_s = float(self.manifest.get("wall_s", 0.0))
         return done
+
+    def wrote(self, names: Sequence[str]) -> None:
+        """Note files that were added to the folder: whoever makes it anew replaces them."""
+        listed = list(dict.fromkeys([*self.manifest.get("files", []), *names]))
+        if listed == self.manifest.get("files"):
+            return
+        beside = self.folder / f".{MANIFEST}.partial"
+        try:
+            beside.write_bytes(as_json({**self.manifest, "files": listed}))
+            beside.replace(self.folder / MANIFEST)
+        except OSError as error:
+            raise from_os("write", display(self.folder / MANIFEST), error) from error
 
     @cached_property
     def claims(self) -> dict[str, Any]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         RenderResult,
     )
 
+    from tidegate.grid.beside import Beside
     from tidegate.grid.measured import Measured
 
     Value = Mapping[str, float | None] | float | None
@@ -319,7 +320,8 @@ def of_comparison(comparison: Measured) -> RenderableType:
     subject = comparison.subject
     title = _title(subject.name, len(subject.seeds), (subject.warmup_s, subject.duration_s))
     blocks = blocks_of(subject.port, subject.classes)
-    table = _side_by_side(title, list(comparison.curves), comparison.averages, blocks)
+    labels = [named(row["settings"]) for row in comparison.averages]
+    table = _side_by_side(title, labels, comparison.averages, blocks)
     if len(subject.seeds) < 2 or len(comparison.averages) < 2:
         return Group(table, *_doubtful(_doubts(comparison)))
     return Group(table, _differences(comparison), *_doubtful(_doubts(comparison)))
@@ -346,6 +348,32 @@ def _differences(comparison: Measured) -> Sheets:
     ]
     title = f"More than {labels[0]}, on the same flows: mean ± 95 % interval of the differences"
     return Sheets(title, (about,), tuple(columns), COLUMNS)
+
+
+def of_folders(both: Beside) -> RenderableType:
+    """Return the settings of two folders side by side, and what the second has more."""
+    done, (first, second) = both.done, both.names
+    subject = done.subject
+    title = _title(
+        f"{first} and {second}", len(subject.seeds), (subject.warmup_s, subject.duration_s)
+    )
+    labels = [named(row["settings"]) for row in done.averages]
+    blocks = blocks_of(subject.port, subject.classes)
+    parts = [_side_by_side(title, labels, done.averages, blocks)]
+    if both.differences:
+        rows = [row for row in _telling(subject.port) if "never" not in row.metric]
+        columns = [
+            Column(
+                broken(named(found["settings"]) or "difference"),
+                tuple(Text(shown(found.get(row.metric), row.scale)) for row in rows),
+            )
+            for found in both.differences
+        ]
+        flows = "on the same flows" if both.same_flows else "seed by seed, on other flows"
+        heading = f"{second} more than {first}, {flows}: mean ± 95 % interval of the differences"
+        about = Column("", tuple(Text(row.title) for row in rows))
+        parts.append(Sheets(heading, (about,), tuple(columns), COLUMNS))
+    return Group(*parts, *_doubtful(_doubts(done)))
 
 
 def of_sweep(sweep: Measured) -> RenderableType:

@@ -1,0 +1,46 @@
+"""`tidegate plot`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tidegate.cli.console import say
+from tidegate.cli.options import Metrics
+
+Folder = Annotated[
+    Path, typer.Argument(metavar="FOLDER", help="Results of compare, sweep or merge.")
+]
+Out = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Folder for the pictures; default FOLDER.")
+]
+
+
+def plot(folder: Folder, metrics: Metrics = None, out: Out = None) -> None:
+    """Draw the pictures of results again, as PNG and SVG; nothing is run."""
+    from tidegate.errors import UsageError
+    from tidegate.grid.load import load
+    from tidegate.grid.measured import Measured, chosen
+    from tidegate.results.store import display
+    from tidegate.show import finished
+
+    found = load(folder)
+    if found.command not in ("compare", "sweep"):
+        again = {
+            "run": f"Make a page of it: tidegate report {folder}",
+            "paper": f"tidegate paper {found.name} draws its pictures, and runs nothing again.",
+        }
+        raise UsageError(
+            f"{display(folder)} holds no comparison and no sweep.", again[found.command]
+        )
+    done = found.measured(Measured)
+    done.metrics = chosen(metrics, done.subject)
+    paths = finished.plot(done, out)
+    if out is None:
+        found.wrote([path.name for path in paths])
+    if not paths:
+        say("No axis of this sweep is one of numbers: there is nothing to draw over.")
+        return
+    say(f"{len(paths)} pictures (PNG, SVG): {display(paths[0].parent)}")

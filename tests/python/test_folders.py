@@ -1,0 +1,137 @@
+"""Finished folders are looked at again without a run: drawn anew, set side by side."""
+
+import hashlib
+import json
+
+import pytest
+
+import tidegate as laboratory
+
+QUICK = {"duration": "8s", "warmup": "2s"}
+
+
+@pytest.fixture(scope="module")
+def compared(overload, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("compared") / "c"
+    laboratory.compare(overload, gates=["none", "close-probe"], seeds=2, settings=QUICK, out=folder)
+    return folder
+
+
+def digests(folder):
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.iterdir()
+        if path.suffix in (".png", ".svg")
+    }
+
+
+def test_pictures_that_are_drawn_again_are_the_same_and_nothing_runs(tidegate, compared):
+    """Of the same data come the same bytes; the runs stay as they are, to the second."""
+    before = digests(compared)
+    runs = {path: path.stat().st_mtime_ns for path in compared.glob("runs/*/*/*")}
+    assert len(before) == 6
+    for name in before:
+        (compared / name).unlink()
+    done = tidegate("plot", compared)
+    assert done.returncode == 0, done.stderr
+    assert digests(compared) == before
+    assert {path: path.stat().st_mtime_ns for path in compared.glob("runs/*/*/*")} == runs
+
+
+def test_pictures_go_elsewhere_if_asked_to(tidegate, compared, tmp_path):
+    assert tidegate("plot", compared, "--out", "drawn").returncode == 0
+    assert digests(tmp_path / "drawn") == digests(compared)
+
+
+def test_a_sweep_is_drawn_again_with_other_metrics(tidegate, overload, tmp_path):
+    axes = {"traffic.web.arrivals.poisson": ["20/s", "40/s", "60/s"]}
+    laboratory.sweep(overload, axes, seeds=1, settings=QUICK, out=tmp_path / "s")
+    before = digests(tmp_path / "s")
+    done = tidegate("plot", "s", "--metrics", "fct_p99_s", "--out", "drawn")
+    assert done.returncode == 0, done.stderr
+    assert digests(tmp_path / "drawn").keys() == before.keys()
+    assert digests(tmp_path / "drawn") != before
+
+
+def test_a_single_run_has_no_pictures_and_is_told_what_it_has(tidegate, overload, tmp_path):
+    laboratory.run(overload, settings=QUICK).save(tmp_path / "r")
+    done = tidegate("plot", "r")
+    assert done.returncode == 2
+    assert "tidegate report r" in done.stderr
+
+
+def test_what_is_added_to_a_run_does_not_keep_it_from_being_made_anew(tidegate, overload_file):
+    """A page lies among the results: the same command replaces both, as it does without a page."""
+    pytest.importorskip("vl_convert", reason="pip install 'tidegate[report]'")
+    out = overload_file.parent / "out"
+    for _ in range(2):
+        assert tidegate("run", overload_file, "--set", "duration=6s").returncode == 0
+        assert [path.name for path in out.iterdir()] == ["small-overload-run"]
+        assert tidegate("report", out / "small-overload-run").returncode == 0
+        assert (out / "small-overload-run" / "report.html").exists()
+
+
+def test_two_folders_are_set_side_by_side_setting_by_setting(
+    tidegate, overload, compared, tmp_path
+):
+    """The differences are those of the runs of one seed, worked out here by hand."""
+    slow = {**QUICK, "topology.dumbbell.bottleneck.rate": "1Mbit"}
+    laboratory.compare(
+        overload, gates=["none", "close-probe"], seeds=2, settings=slow, out=tmp_path / "slow"
+    )
+    done = tidegate("compare", compared, tmp_path / "slow", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert [row["settings"] for row in found["table"]] == [
+        {"folder": folder, "gate": gate}
+        for folder in ("c", "slow")
+        for gate in ("none", "close-probe")
+    ]
+    assert found["same_flows"] is True
+    assert any("1Mbit" in each for each in found["differs"])
+    for difference in found["differences"]:
+        each = [
+            {
+                row["seed"]: row["all"]["completed_per_s"]
+                for row in found["rows"]
+                if row["settings"] == {"folder": folder, **difference["settings"]}
+            }
+            for folder in ("c", "slow")
+        ]
+        mean = sum(each[1][seed] - each[0][seed] for seed in (1, 2)) / 2
+        assert mean < 0
+        assert difference["completed_per_s"]["mean"] == pytest.approx(mean)
+    shown = tidegate("compare", compared, tmp_path / "slow")
+    assert "slow more than c, on the same flows" in shown.stdout
+    assert "They differ in scenario: there rate" in shown.stderr
+
+
+def test_two_runs_on_other_flows_are_not_called_the_same(tidegate, overload, tmp_path):
+    laboratory.run(overload, settings=QUICK).save(tmp_path / "a")
+    more = {**QUICK, "traffic.web.arrivals.poisson": "90/s"}
+    laboratory.run(overload, settings=more).save(tmp_path / "b")
+    done = tidegate("compare", "a", "b")
+    assert done.returncode == 0, done.stderr
+    assert "b more than a, seed by seed, on other flows" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("others", "says"),
+    [([], "with what is it to be compared"), (["nowhere"], "no results of tidegate in nowhere")],
+)
+def test_half_a_comparison_of_folders_is_said(tidegate, compared, others, says):
+    done = tidegate("compare", compared, *others)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_run_that_is_damaged_is_named(tidegate, compared, tmp_path):
+    import shutil
+
+    shutil.copytree(compared, tmp_path / "broken")
+    (tmp_path / "broken" / "runs" / "none" / "seed-1" / "flows.parquet").write_bytes(b"PAR1")
+    done = tidegate("plot", "broken")
+    assert done.returncode == 1
+    assert "broken/runs/none/seed-1/flows.parquet" in done.stderr
+    assert "Traceback" not in done.stderr
