@@ -32,7 +32,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-COMMANDS = (run, check, show, compare, sweep, merge, report, plot, paper, study, bench, flows, schema)
+COMMANDS = (
+    run,
+    check,
+    show,
+    compare,
+    sweep,
+    merge,
+    report,
+    plot,
+    paper,
+    study,
+    bench,
+    flows,
+    schema,
+)
 for _command in COMMANDS:
     app.command()(guarded(_command))
 
