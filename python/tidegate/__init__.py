@@ -9,6 +9,8 @@
 >>> c = tidegate.compare("overload.toml", gates=["none", "close-probe"], seeds=5)
 >>> c.table, c.rows               # side by side, and one dict per run
 >>> c.plot("pictures")
+>>> c.frame, c.flows              # one row per run; one row per flow of all runs (with `out`)
+>>> tidegate.load("out/demo")     # the same again, from its folder
 
 >>> s = tidegate.sweep("overload.toml", {"port.bottleneck.gate.rate": ["50/s", "100/s"]}, seeds=10)
 >>> s.table, s.rows, s.frame      # averages, and one dict or row per run
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
         Sweep,
         compare,
         flows,
+        load,
         merge,
         run,
         sweep,
@@ -63,6 +66,7 @@ __all__ = [
     "__version__",
     "compare",
     "flows",
+    "load",
     "merge",
     "run",
     "sweep",

@@ -135,3 +135,41 @@ def test_a_run_that_is_damaged_is_named(tidegate, compared, tmp_path):
     assert done.returncode == 1
     assert "broken/runs/none/seed-1/flows.parquet" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_all_flows_of_a_comparison_are_one_frame_with_control_and_seed(compared):
+    done = laboratory.load(compared)
+    summaries = {(row["settings"]["gate"], row["seed"]): row for row in done.rows}
+    assert done.flows.columns[:2] == ["gate", "seed"]
+    counted = done.flows.group_by("gate", "seed").len()
+    assert len(counted) == 4
+    for gate, seed, number in counted.rows():
+        alone = laboratory.run(
+            compared / "runs" / gate / f"seed-{seed}" / "scenario.toml", seed=seed
+        )
+        assert alone.flows.height == number
+        assert alone.summary["result_hash"] == summaries[gate, seed]["result_hash"]
+
+
+def test_without_a_folder_there_are_no_flows_and_that_is_said(overload):
+    done = laboratory.compare(overload, gates=["none"], seeds=1, settings=QUICK)
+    with pytest.raises(laboratory.TidegateError, match="Name a folder"):
+        _ = done.flows
+
+
+def test_an_axis_of_numbers_has_a_column_of_numbers(overload):
+    """500 ms and 1 s are 500 and 1000 in ms; words stay words."""
+    axes = {
+        "traffic.web.patience": ["500ms", "1s"],
+        "traffic.web.transport.tcp.sack": [True, False],
+    }
+    frame = laboratory.sweep(overload, axes, seeds=1, settings=QUICK).frame
+    assert frame["traffic.web.patience"].to_list() == ["500ms", "500ms", "1s", "1s"]
+    assert frame["traffic.web.patience [ms]"].to_list() == [500, 500, 1000, 1000]
+    assert [name for name in frame.columns if "[" in name] == ["traffic.web.patience [ms]"]
+
+
+def test_what_was_loaded_is_what_was_measured(overload, compared):
+    again = laboratory.load(compared)
+    there = json.loads((compared / "summary.json").read_text(encoding="utf-8"))
+    assert again.document() == there

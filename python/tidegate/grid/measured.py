@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from tidegate.errors import UsageError
+from tidegate.grid.axes import numbers, titled
 from tidegate.results.statistics import aggregate, metric_names, metrics, paired
 
 if TYPE_CHECKING:
@@ -72,8 +73,10 @@ class Measured:
     def frame(self) -> pl.DataFrame:
         """One row per run: the value on each axis, the seed, and every metric.
 
-        A metric that a run does not have, or that is undefined in it, is null.
-        What a run cost in time is left out: it differs from run to run.
+        An axis of numbers has a second column, with its unit in brackets
+        ("traffic.web.arrivals.poisson [1/s]"): the values as numbers. A metric
+        that a run does not have, or that is undefined in it, is null. What a
+        run cost in time is left out: it differs from run to run.
         """
         import polars as pl
 
@@ -82,10 +85,44 @@ class Measured:
         columns: dict[str, list[Any]] = {
             key: [row["settings"][key] for row in self.rows] for key in self.subject.axes
         }
+        for key, values in self.subject.axes.items():
+            known = numbers(values)
+            if known is not None:
+                places = dict(zip(values, known[0], strict=True))
+                columns[titled(key, known[1])] = [places[row["settings"][key]] for row in self.rows]
         columns["seed"] = [row["seed"] for row in self.rows]
         columns |= {name: [run.get(name) for run in runs] for name in names}
         columns["result_hash"] = [row["result_hash"] for row in self.rows]
         return pl.DataFrame(columns, strict=False, infer_schema_length=None)
+
+    @cached_property
+    def flows(self) -> pl.DataFrame:
+        """One row per flow of every run, after the value on each axis and the seed.
+
+        They are read from the folder of the runs. Raises UsageError where
+        there is none, or where its runs were kept without their flows.
+        """
+        import polars as pl
+
+        if self.folder is None:
+            raise UsageError(
+                "The flows of all these runs were not kept.", "Name a folder for them with `out`."
+            )
+        parts = []
+        for point in self.subject.points:
+            for seed in self.subject.seeds:
+                path = self.folder / "runs" / point.folder / f"seed-{seed}" / "flows.parquet"
+                if not path.exists():
+                    continue
+                says = [pl.lit(value).alias(key) for key, value in point.says.items()]
+                flows = pl.scan_parquet(path).with_columns(pl.col("class").cast(pl.String))
+                parts.append(flows.select(*says, pl.lit(seed).alias("seed"), pl.all()))
+        if not parts:
+            raise UsageError(
+                f"The runs in {self.folder} were kept without their flows.",
+                "Sweep with `keep_flows=True` (--keep-flows).",
+            )
+        return pl.concat(parts).collect()
 
     @property
     def differences(self) -> list[dict[str, Any]]:

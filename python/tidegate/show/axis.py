@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
-from tidegate.grid.axes import named, numbers
+from tidegate.grid.axes import named, numbers, titled
 from tidegate.show.style import GREY, colour, end_labels, line
 
 if TYPE_CHECKING:
@@ -139,8 +139,7 @@ def _title(sweep: Measured, picture: Picture) -> str:
 
 def _scaled(axes: Axes, places: Sequence[float], unit: str, name: str) -> None:
     """Set up the horizontal axis: logarithmic where the values grow by factors."""
-    shown = f"1{unit}" if unit.startswith("/") else unit
-    axes.set_xlabel(f"{name} [{shown}]" if unit else name)
+    axes.set_xlabel(titled(name, unit) if unit else name)
     if _by_factors(places):
         axes.set_xscale("log")
         axes.minorticks_off()

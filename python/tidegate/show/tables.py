@@ -108,9 +108,13 @@ def _link(port: str | None) -> Block:
 
 def _by_class(names: Sequence[str]) -> list[Block]:
     rows = (
+        Row("offered [1/s]", "offered_per_s"),
         Row("completed [1/s]", "completed_per_s"),
         Row("never admitted [% of offered]", "never_admitted_share", 100),
         Row("FCT of those served, mean [s]", "fct_mean_s"),
+        Row("FCT of those served, p95 [s]", "fct_p95_s"),
+        Row("goodput, mean [kbit/s]", "goodput_mean_bps", 1e-3),
+        Row("size, mean [kB]", "size_mean_bytes", 1e-3),
     )
     return [
         Block(
