@@ -79,9 +79,13 @@ fmt: $(VENV)/.dev ## Format Rust and Python
 docs: $(VENV)/.dev ## Write the generated pages: those of docs/ that come from the code
 	$(BIN)/python -m tools.generate
 
+.PHONY: wheel
+wheel: $(VENV)/.created ## Make the wheel and the source package in dist/, and try the wheel alone
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) bash tools/wheel.sh $(CURDIR)/$(BIN)
+
 .PHONY: clean
 clean: ## Remove everything that was built, results in out/ included
-	rm -rf $(VENV) build out target
+	rm -rf $(VENV) build dist out target
 
 # Stamps: a step runs again when what it depends on is newer.
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -168,7 +169,8 @@ def test_schema_is_a_json_schema(tidegate):
 def test_version(tidegate):
     from tidegate import __version__
 
-    assert tidegate("--version").stdout == f"tidegate {__version__}\n"
+    said = tidegate("--version").stdout
+    assert re.fullmatch(rf"tidegate {re.escape(__version__)} \(commit [0-9a-f]{{12}}\)\n", said)
 
 
 def test_bench_measures(tidegate):

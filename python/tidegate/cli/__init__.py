@@ -15,6 +15,7 @@ from tidegate.cli.bench import bench
 from tidegate.cli.check import check
 from tidegate.cli.compare import compare
 from tidegate.cli.console import FAILED, INTERRUPTED, TERMINATED, guarded, say
+from tidegate.cli.examples import examples
 from tidegate.cli.flows import flows
 from tidegate.cli.merge import merge
 from tidegate.cli.paper import paper
@@ -45,6 +46,7 @@ COMMANDS = (
     study,
     bench,
     flows,
+    examples,
     schema,
 )
 for _command in COMMANDS:
@@ -54,8 +56,10 @@ for _command in COMMANDS:
 def _version(asked: bool) -> None:
     if asked:
         from tidegate._native import __version__
+        from tidegate.results.circumstances import commit_id
 
-        typer.echo(f"tidegate {__version__}")
+        commit = commit_id()
+        typer.echo(f"tidegate {__version__}{f' (commit {commit[:12]})' if commit else ''}")
         raise typer.Exit
 
 
@@ -63,7 +67,9 @@ def _version(asked: bool) -> None:
 def _options(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show version and commit."
+        ),
     ] = False,
 ) -> None:
     """Take the options that stand before a command."""

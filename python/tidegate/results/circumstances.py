@@ -11,6 +11,9 @@ from typing import Any
 
 from tidegate import _native
 
+COMMIT = "commit.txt"
+"""File in the package that says its commit; `make wheel` writes it."""
+
 
 def digest(content: bytes) -> str:
     """Return a digest as manifests hold it."""
@@ -19,10 +22,15 @@ def digest(content: bytes) -> str:
 
 @cache
 def commit_id() -> str | None:
-    """Return the commit that this package is run from, or None outside of its own checkout."""
+    """Return the commit that this package is run from, or was made from as a wheel.
+
+    None where nobody knows: outside of a checkout, in a package that was built by hand.
+    """
     here = Path(__file__).resolve()
     top = here.parents[3]
     if not (top / ".git").exists() or not (top / "crates" / "py").is_dir():
+        with suppress(OSError):
+            return (here.parents[1] / COMMIT).read_text(encoding="ascii").strip() or None
         return None
     with suppress(OSError, subprocess.SubprocessError):
         command = ["git", "-C", str(top), "rev-parse", "HEAD"]

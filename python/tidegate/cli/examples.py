@@ -1,0 +1,48 @@
+"""`tidegate examples`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tidegate.cli.console import say
+
+Folder = Annotated[
+    Path | None, typer.Argument(metavar="[FOLDER]", help="Where to copy them; without it a list.")
+]
+
+
+def examples(folder: Folder = None) -> None:
+    """List the scenarios that come with tidegate, or copy them into a folder.
+
+    Files that are there already are left as they are.
+    """
+    from tidegate.errors import TidegateError, from_os
+    from tidegate.scenario import examples as ready
+
+    there = ready.files()
+    if not there:
+        raise TidegateError(
+            "This package came without its scenarios.",
+            "They lie in the folder scenarios of the source.",
+        )
+    if folder is None:
+        for name, line in ready.listed(there):
+            typer.echo(f"{name:32}{line}")
+        return
+    copied = 0
+    for name, source in there.items():
+        place = folder / name
+        if place.exists():
+            continue
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(source.read_bytes())
+        except OSError as error:
+            raise from_os("write", place, error) from error
+        copied += 1
+    left = len(there) - copied
+    say(f"{copied} files in {folder}{f'; {left} were there already' if left else ''}.")
+    say(f"Try next: tidegate compare {folder / 'downloads.toml'} --gate none,close-probe")

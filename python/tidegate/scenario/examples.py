@@ -1,0 +1,37 @@
+"""The scenarios that come with the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+HERE = Path(__file__).resolve().parents[1]
+PLACES = (HERE / "examples", HERE.parents[1] / "scenarios")
+"""In a wheel they lie in the package, in a checkout at its top."""
+ELSEWHERE = ("testbed",)
+"""Folders for other programs than this one."""
+
+
+def files() -> dict[str, Path]:
+    """Return every file of the ready scenarios, by its path among them."""
+    for place in PLACES:
+        found = {
+            path.relative_to(place).as_posix(): path
+            for path in sorted(place.rglob("*"))
+            if path.is_file() and path.relative_to(place).parts[0] not in ELSEWHERE
+        }
+        if found:
+            return found
+    return {}
+
+
+def listed(there: Mapping[str, Path]) -> Iterator[tuple[str, str]]:
+    """Yield each scenario with the line that it opens with."""
+    for name, path in there.items():
+        if path.suffix != ".toml":
+            continue
+        first = path.read_text(encoding="utf-8").splitlines()[0]
+        yield name, first.lstrip("# ").rstrip(".") if first.startswith("#") else ""

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Makes dist/*.whl and dist/*.tar.gz, and tries the wheel in a bare virtual environment.
+#
+# The wheel carries what a checkout has beside the package: the ready scenarios
+# (for `tidegate examples`) and the commit (for `tidegate --version`). They lie in
+# the package while it is packed, and no longer.
+set -euo pipefail
+
+bin=$1
+package=python/tidegate
+bare=$(mktemp -d)
+trap 'rm -rf "$package/examples" "$package/commit.txt" "$bare"' EXIT
+
+rm -rf dist
+"$bin/maturin" sdist --out dist
+cp -r scenarios "$package/examples"
+rm -rf "$package/examples/testbed"
+git rev-parse HEAD > "$package/commit.txt"
+"$bin/maturin" build --release --locked --out dist
+
+# No compiler, no checkout: only what the wheel names.
+python=$("$bin/python" -c 'import sys; print(sys._base_executable)')
+"$python" -m venv "$bare/venv"
+"$bare/venv/bin/pip" install --quiet dist/*.whl
+cd "$bare"
+env -i PATH=/usr/bin:/bin "$bare/venv/bin/tidegate" --version
+env -i PATH=/usr/bin:/bin "$bare/venv/bin/tidegate" examples mine
+env -i PATH=/usr/bin:/bin "$bare/venv/bin/tidegate" compare mine/overloaded-access-link.toml \
+    --gate none,fixed-rate:100,gss-ga,close-probe --seeds 1
