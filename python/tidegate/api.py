@@ -9,6 +9,7 @@ from tidegate.grid import axes as grid
 from tidegate.grid import plan
 from tidegate.grid.execute import costs, execute
 from tidegate.grid.ledger import Ledger
+from tidegate.grid.load import load as loaded
 from tidegate.grid.measured import Measured, chosen
 from tidegate.grid.merge import merge as together
 from tidegate.results.result import Run
@@ -37,6 +38,7 @@ __all__ = [
     "Sweep",
     "compare",
     "flows",
+    "load",
     "merge",
     "run",
     "sweep",
@@ -171,6 +173,7 @@ def sweep(
     *,
     gates: Controls | None = None,
     queues: Controls | None = None,
+    variants: Sequence[str] | None = None,
     seeds: int | Sequence[int] | None = None,
     port: str | None = None,
     settings: Mapping[str, object] | None = None,
@@ -185,14 +188,14 @@ def sweep(
     """Run a grid of settings, each with the same seeds.
 
     `source` is a path, the text of a document or nested dicts. The axes are
-    `axes={"port.bottleneck.gate.rate": ["50/s", "100/s"]}`, `gates` and
-    `queues`, or else those of its table [sweep]; `seeds` is how many (1, 2,
-    ...) or which, by default those of the document, or 10. With `out` every
-    finished run is kept there at once, and a second call runs only what is
-    missing; it refuses to mix runs of another code or scenario unless `mix` is
-    set. `keep_flows` keeps the Parquet files of each run too, `shard="2/8"`
-    runs a part. Raises ScenarioError, TidegateError, and what a law of your own
-    raises.
+    `axes={"port.bottleneck.gate.rate": ["50/s", "100/s"]}`, `gates`, `queues`
+    and `variants` (names of [variant.NAME] tables, or ["all"]), or else those
+    of its table [sweep]; `seeds` is how many (1, 2, ...) or which, by default
+    those of the document, or 10. With `out` every finished run is kept there
+    at once, and a second call runs only what is missing; it refuses to mix runs
+    of another code or scenario unless `mix` is set. `keep_flows` keeps the
+    Parquet files of each run too, `shard="2/8"` runs a part. Raises
+    ScenarioError, TidegateError, and what a law of your own raises.
     """
     if keep_flows and out is None:
         raise UsageError("There is no place to keep the flows.", "Name a folder with `out`.")
@@ -200,6 +203,7 @@ def sweep(
         read(source, settings),
         plan.Controls(gates, queues, port),
         axes=grid.asked(axes or {}),
+        variants=variants,
         seeds=seeds,
         laws=laws,
         shard=None if shard is None else plan.shard_of(shard),
@@ -227,6 +231,23 @@ def _execute(
         ledger.finish(finished.files(done) if whole else {}, **costs(done))
         done.folder = ledger.target
     return done
+
+
+def load(folder: str | Path) -> Comparison | Sweep:
+    """Read the finished runs of a comparison or a sweep again; nothing is run.
+
+    Raises UsageError where there is neither, and TidegateError where a run is
+    damaged.
+    """
+    found = loaded(folder)
+    if found.command not in ("compare", "sweep"):
+        raise UsageError(
+            f"There is no comparison and no sweep in {folder}.",
+            "Its tables are Parquet files: read them with polars.read_parquet.",
+        )
+    if found.command == "compare":
+        return found.measured(Comparison)
+    return found.measured(Sweep)
 
 
 def merge(

@@ -1,6 +1,7 @@
 """Laws in Python without a run: the parts that they are handed, and the one of docs/own-law.md."""
 
 import csv
+import json
 import math
 import runpy
 from pathlib import Path
@@ -121,3 +122,54 @@ def test_a_law_of_ones_own_names_its_column(overload, law):
     ]
     first, other, written, _ = (row["result_hash"] for row in comparison.rows)
     assert first == written != other
+
+
+OWN = """\
+class Mine:
+    def start(self, now_s, knobs):
+        knobs.allow(5, 1.0)
+        return now_s + 1.0
+
+    def update(self, now_s, view, counts, knobs):
+        knobs.allow(5, 1.0)
+        return now_s + 1.0
+
+
+class Other:
+    pass
+"""
+
+
+def test_a_law_of_a_file_is_run_by_its_name(overload_file, request):
+    """Five a second by one's own law are five a second: at most 5 and a burst at each end."""
+    run = request.getfixturevalue("tidegate")
+    (overload_file.parent / "mine.py").write_text(OWN, encoding="utf-8")
+    gate = 'port.bottleneck.gate={ law = "python", name = "Mine" }'
+    one = run("run", overload_file, "--set", gate, "--law", "mine.py:Mine", "--json")
+    assert one.returncode == 0, one.stderr
+    assert 4.5 <= json.loads(one.stdout)["all"]["admitted_per_s"] <= 5.5
+    many = run(
+        *("compare", overload_file, "--gate", "none,python:Mine,fixed-rate:5", "--seeds", 2),
+        *("--law", "mine.py:Mine", "--json"),
+    )
+    assert many.returncode == 0, many.stderr
+    rows = {row["settings"]["gate"]: row for row in json.loads(many.stdout)["table"]}
+    assert rows["python:Mine"]["admitted_per_s"]["mean"] == pytest.approx(5.0, abs=0.5)
+    assert rows["none"]["admitted_per_s"]["mean"] > 10
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ("mine.py", "FILE.py:NAME"),
+        ("nowhere.py:Mine", "no such Python file"),
+        ("mine.py:Yours", "It has Mine."),
+        ("mine.py:Other", "lacks `start` or `update`"),
+    ],
+)
+def test_a_law_that_cannot_be_used_is_said(overload_file, request, asked, says):
+    (overload_file.parent / "mine.py").write_text(OWN, encoding="utf-8")
+    done = request.getfixturevalue("tidegate")("run", overload_file, "--law", asked)
+    assert done.returncode in (1, 2)
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr

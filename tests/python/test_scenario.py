@@ -1,5 +1,6 @@
 """How a request becomes settings of a document; whether they are right, the native module says."""
 
+import json
 import tomllib
 
 import pytest
@@ -194,3 +195,61 @@ def test_files_are_found_beside_the_scenario(overload, tmp_path):
 def test_the_effective_scenario_loads_to_itself(overload):
     effective = scenario.read(overload).load().show()
     assert scenario.read(effective).load().show() == effective
+
+
+VARIED = """
+[variant.slow]
+topology.dumbbell.bottleneck.rate = "1Mbit"
+
+[variant.twice.traffic.web]
+arrivals = { poisson = "120/s" }
+"""
+
+
+@pytest.fixture
+def varied_file(overload_file):
+    with overload_file.open("a", encoding="utf-8") as file:
+        file.write(VARIED)
+    return overload_file
+
+
+def test_a_variant_is_run_by_its_name(request, varied_file):
+    run = request.getfixturevalue("tidegate")
+    command = ("run", varied_file, "--set", "duration=6s", "--set", "warmup=1s", "--json")
+    by_name = run(*command, "--variant", "slow")
+    by_hand = run(*command, "--set", "topology.dumbbell.bottleneck.rate=1Mbit")
+    assert by_name.returncode == 0, by_name.stderr
+    hashes = {json.loads(done.stdout)["result_hash"] for done in (by_name, by_hand)}
+    assert len(hashes) == 1
+    unknown = run(*command, "--variant", "slaw")
+    assert unknown.returncode == 2
+    assert "It has slow, twice." in unknown.stderr
+
+
+def test_variants_are_an_axis_of_a_sweep(request, varied_file):
+    run = request.getfixturevalue("tidegate")
+    done = run(
+        *("sweep", varied_file, "--variant", "all", "--gate", "none,close-probe", "--seeds", 1),
+        *("--set", "duration=6s", "--set", "warmup=1s", "--json"),
+    )
+    assert done.returncode == 0, done.stderr
+    settings = [row["settings"] for row in json.loads(done.stdout)["table"]]
+    assert settings == [
+        {"gate": gate, "variant": variant}
+        for gate in ("none", "close-probe")
+        for variant in ("slow", "twice")
+    ]
+
+
+def test_examples_are_listed_copied_and_never_written_over(request, tmp_path):
+    run = request.getfixturevalue("tidegate")
+    listed = run("examples").stdout
+    assert "overloaded-access-link.toml" in listed
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "downloads.toml").write_text("# my own\n", encoding="utf-8")
+    done = run("examples", "mine")
+    assert done.returncode == 0, done.stderr
+    assert "1 were there already" in done.stderr
+    assert (tmp_path / "mine" / "downloads.toml").read_text(encoding="utf-8") == "# my own\n"
+    assert run("check", "mine/captured-traffic.toml").returncode == 0
+    assert not (tmp_path / "mine" / "testbed").exists()

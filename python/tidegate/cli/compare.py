@@ -11,6 +11,7 @@ from tidegate.cli.console import Json, Workers, print_json, say, stdout
 from tidegate.cli.grids import expected, fill
 from tidegate.cli.options import (
     DryRun,
+    LawFile,
     Port,
     Set,
     colour,
@@ -80,6 +81,7 @@ def compare(
     seeds: Annotated[int, typer.Option(min=1, help="Number of seeds: 1, 2, ...")] = 5,
     port: Port = None,
     settings: Set = None,
+    law: LawFile = None,
     workers: Workers = None,
     out: Out = None,
     dry_run: DryRun = False,
@@ -98,12 +100,14 @@ def compare(
     from tidegate.grid.ledger import Ledger, opened
     from tidegate.grid.plan import Controls, comparison
     from tidegate.results.store import display
+    from tidegate.scenario.own import laws
     from tidegate.show import finished, hints
 
     asked = document(file, settings)
     controls = Controls(named(gate), named(queue), port)
-    planned = comparison(asked, controls, vary=vary, seeds=seeds, colour=colour())
-    if expected(planned, workers, dry_run, as_json):
+    own = laws(law)
+    planned = comparison(asked, controls, vary=vary, seeds=seeds, laws=own, colour=colour())
+    if expected(planned, workers, own, dry_run=dry_run, as_json=as_json):
         return
     if out is None:
         ledger, why = opened(default_folder(planned.subject.name, "compare"), planned)
@@ -112,7 +116,7 @@ def compare(
     else:
         ledger = Ledger(out, planned)
     with ledger:
-        done = fill(ledger, workers)
+        done = fill(ledger, workers, own)
         place = display(ledger.target)
     if as_json:
         print_json(done.document())

@@ -9,12 +9,19 @@ from tidegate.cli.keeping import keeping, name_damaged
 from tidegate.cli.options import doubted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tidegate.grid.ledger import Ledger
     from tidegate.grid.measured import Measured
     from tidegate.grid.plan import Plan
+    from tidegate.results.simulate import Law, RateLaw
+
+    Laws = Mapping[str, Law | RateLaw] | None
 
 
-def expected(planned: Plan, workers: int | None, dry_run: bool, as_json: bool) -> bool:
+def expected(
+    planned: Plan, workers: int | None, laws: Laws, *, dry_run: bool, as_json: bool
+) -> bool:
     """Say what is doubtful, and in a dry run what the runs will take; tell whether that is all."""
     import os
 
@@ -27,12 +34,16 @@ def expected(planned: Plan, workers: int | None, dry_run: bool, as_json: bool) -
     subject = planned.subject
     cores = len(os.sched_getaffinity(0))
     at_once = min(workers or cores, cores)
-    found = of_grid(planned.scenarios, len(subject.jobs), subject.seeds[0], at_once, subject.name)
+    found = of_grid(
+        planned.scenarios, len(subject.jobs), subject.seeds[0], at_once, subject.name, laws
+    )
     forecast(found, as_json)
     return True
 
 
-def fill(ledger: Ledger, workers: int | None, metrics: tuple[str, ...] = ()) -> Measured:
+def fill(
+    ledger: Ledger, workers: int | None, laws: Laws, metrics: tuple[str, ...] = ()
+) -> Measured:
     """Run what is missing, and write the files of the whole."""
     from tidegate.cli import progress
     from tidegate.grid.execute import costs, execute
@@ -51,6 +62,7 @@ def fill(ledger: Ledger, workers: int | None, metrics: tuple[str, ...] = ()) -> 
                 planned,
                 Measured,
                 ledger,
+                laws=laws,
                 workers=workers,
                 metrics=metrics,
                 report=meter.report,

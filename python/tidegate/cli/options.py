@@ -36,6 +36,15 @@ Metrics = Annotated[
 ]
 
 
+LawFile = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--law",
+        metavar="FILE.py:NAME",
+        help='A law of your own, by its class; the scenario names it: { law = "python", name ='
+        ' "NAME" }. May be repeated.',
+    ),
+]
 DryRun = Annotated[
     bool,
     typer.Option("--dry-run", help="Run nothing: say how many flows, what memory and time."),

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tidegate.cli.console import Json, forecast, print_json, say, stderr, stdout
-from tidegate.cli.options import DryRun, File, Set, colour, default_folder, document, doubted
+from tidegate.cli.options import (
+    DryRun,
+    File,
+    LawFile,
+    Set,
+    colour,
+    default_folder,
+    document,
+    doubted,
+)
 
 if TYPE_CHECKING:
     from tidegate._native import Scenario
@@ -18,6 +27,14 @@ if TYPE_CHECKING:
     from tidegate.results.store import Store
 
 Seed = Annotated[int, typer.Option(min=0, max=(1 << 64) - 1, help="Seed of all random draws.")]
+Pcap = Annotated[
+    str | None,
+    typer.Option(metavar="PORT", help="Write what a port sends to PORT.pcap, for Wireshark."),
+]
+Variant = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Run with what \\[variant.NAME] of the file changes."),
+]
 Out = Annotated[
     Path | None,
     typer.Option(
@@ -30,45 +47,55 @@ Out = Annotated[
 def run(
     file: File,
     seed: Seed = 1,
-    pcap: Annotated[
-        str | None,
-        typer.Option(metavar="PORT", help="Write what a port sends to PORT.pcap, for Wireshark."),
-    ] = None,
+    pcap: Pcap = None,
+    variant: Variant = None,
     settings: Set = None,
+    law: LawFile = None,
     out: Out = None,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Run a scenario once: a summary table, and the data in a folder."""
     from tidegate.cli import progress
+    from tidegate.grid.plan import law_digests
     from tidegate.results.forecast import require_memory
     from tidegate.results.keep import whole, write_run
     from tidegate.results.simulate import simulate
     from tidegate.results.statistics import summarise
     from tidegate.results.store import Store
+    from tidegate.scenario.overrides import chosen_variants
+    from tidegate.scenario.own import laws
     from tidegate.show import hints
     from tidegate.show.forecast import of_run
     from tidegate.show.tables import of_run as table_of
 
-    asked = document(file, settings)
+    asked, own = document(file, settings), laws(law)
+    for cell in chosen_variants(asked, [variant]) if variant else ():
+        asked = asked.having(*cell.settings)
     contents = asked.contents(colour=colour())
     scenario = asked.load(colour=colour(), files=contents)
     asked.format(colour=colour())
     doubted(scenario.doubts)
     if dry_run:
-        forecast(of_run(scenario, seed), as_json)
+        forecast(of_run(scenario, seed, own), as_json)
         return
     require_memory(scenario)
-    about = _about(scenario, seed, contents)
+    about = _about(scenario, seed, contents) | {"laws": law_digests(own)}
     folder = out or default_folder(scenario.name, "run")
     same = functools.partial(_same, about, set() if pcap is None else {_file(pcap)})
     with Store(folder, replaces=same, numbered=out is None) as store:
         with progress.bar(stderr(), scenario.name, 1, scenario.duration_s) as meter:
             capture = None if pcap is None else _capture(pcap, scenario, store)
             tick = functools.partial(meter.report, 0)
-            outcome = simulate(scenario, seed, tick=tick, capture=capture)
+            outcome = simulate(scenario, seed, own, tick=tick, capture=capture)
         summary = summarise(outcome)
-        write_run(store, outcome, summary, whole(outcome), more={"inputs": about["inputs"]})
+        write_run(
+            store,
+            outcome,
+            summary,
+            whole(outcome),
+            more={name: about[name] for name in ("inputs", "laws")},
+        )
         place = store.commit()
     if as_json:
         print_json(summary)

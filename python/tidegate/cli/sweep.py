@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,7 @@ from tidegate.cli.grids import expected, fill
 from tidegate.cli.options import (
     DryRun,
     File,
+    LawFile,
     Metrics,
     Port,
     Set,
@@ -20,6 +21,9 @@ from tidegate.cli.options import (
     document,
     named,
 )
+
+if TYPE_CHECKING:
+    from tidegate.grid.measured import Measured
 
 Vary = Annotated[
     list[str] | None,
@@ -32,6 +36,14 @@ Gate = Annotated[
 ]
 Queue = Annotated[
     str | None, typer.Option(metavar="LIST", help="One more axis: queue laws, as in compare.")
+]
+Variants = Annotated[
+    str | None,
+    typer.Option(
+        "--variant",
+        metavar="LIST",
+        help="One more axis: variants of the file by name, or all.",
+    ),
 ]
 Shard = Annotated[
     str | None,
@@ -56,12 +68,14 @@ def sweep(
     vary: Vary = None,
     gate: Gate = None,
     queue: Queue = None,
+    variant: Variants = None,
     seeds: Annotated[
         int | None,
         typer.Option(min=1, help="Number of seeds: 1, 2, ...; default the file's, or 10."),
     ] = None,
     port: Port = None,
     settings: Set = None,
+    law: LawFile = None,
     workers: Workers = None,
     metrics: Metrics = None,
     keep_flows: KeepFlows = False,
@@ -81,32 +95,42 @@ def sweep(
     from tidegate.grid.ledger import Ledger
     from tidegate.grid.measured import chosen
     from tidegate.results.store import display
-    from tidegate.show import finished
+    from tidegate.scenario.own import laws
 
+    own = laws(law)
     planned = plan.sweep(
         document(file, settings),
         plan.Controls(named(gate), named(queue), port),
         axes=[axes.given(each) for each in vary or []],
+        variants=named(variant),
         seeds=seeds,
+        laws=own,
         shard=None if shard is None else plan.shard_of(shard),
         colour=colour(),
     )
     subject = planned.subject
     names = chosen(metrics, subject)
-    if expected(planned, workers, dry_run, as_json):
+    if expected(planned, workers, own, dry_run=dry_run, as_json=as_json):
         return
     part = "" if subject.shard is None else "-{}-of-{}".format(*subject.shard)
     with Ledger(
         out or default_folder(subject.name, f"sweep{part}"), planned, keep_flows=keep_flows, mix=mix
     ) as ledger:
-        done = fill(ledger, workers, names)
+        done = fill(ledger, workers, own, names)
         place = display(ledger.target)
+    _end(done, place, as_json)
+
+
+def _end(done: Measured, place: Path, as_json: bool) -> None:
+    from tidegate.show import finished
+
+    whole = done.subject.shard is None
     if as_json:
         print_json(done.document())
-    elif subject.shard is None:
+    elif whole:
         stdout().print(finished.table(done))
-    if subject.shard is not None:
-        say(f"All {len(done.rows)} runs of this shard are in {place}. When all shards are there:")
-        say("tidegate merge DIR... --out DIR")
+    if whole:
+        say(f"Data, pictures (PNG, SVG) and table: {place}")
         return
-    say(f"Data, pictures (PNG, SVG) and table: {place}")
+    say(f"All {len(done.rows)} runs of this shard are in {place}. When all shards are there:")
+    say("tidegate merge DIR... --out DIR")

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 from tidegate import _native
 from tidegate.errors import UsageError
 from tidegate.scenario import toml
-from tidegate.scenario.overrides import Cell, law_cells, split, variant_cells
+from tidegate.scenario.overrides import (
+    Cell,
+    chosen_variants,
+    law_cells,
+    split,
+    variant_cells,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -101,9 +107,9 @@ def laws(
     return _of(stage, law_cells(stage, asked_for, port, document))
 
 
-def variants(document: Document) -> list[Axis]:
-    """Return the axis of the document's [variant.NAME] tables, if it has any."""
-    found = variant_cells(document)
+def variants(document: Document, names: Sequence[str] | None = None) -> list[Axis]:
+    """Return the axis of the document's [variant.NAME] tables, if it has any, or of those named."""
+    found = variant_cells(document) if names is None else chosen_variants(document, names)
     return [_of("variant", found)] if found else []
 
 
@@ -219,6 +225,12 @@ def shortened(keys: Sequence[str]) -> dict[str, str]:
         else:
             short[key] = key
     return short
+
+
+def titled(key: str, unit: str) -> str:
+    """Return the name of an axis of numbers with its unit."""
+    shown = f"1{unit}" if unit.startswith("/") else unit
+    return f"{key} [{shown}]" if unit else f"{key} [1]"
 
 
 def numbers(values: Sequence[str]) -> tuple[list[float], str] | None:

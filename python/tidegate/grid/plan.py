@@ -209,15 +209,19 @@ def sweep(
     controls: Controls,
     *,
     axes: Sequence[Axis] = (),
+    variants: Sequence[str] | None = None,
     seeds: int | Sequence[int] | None = None,
     laws: Mapping[str, Law | RateLaw] | None = None,
     shard: tuple[int, int] | None = None,
     colour: bool = False,
 ) -> Plan:
-    """Check every point of a sweep; axes that are handed in stand instead of the document's."""
+    """Check every point of a sweep; axes that are handed in stand instead of the document's.
+
+    `variants` names those that are one more axis; `all` is every one.
+    """
     document.load(colour=colour)
     in_document, own_seeds = grid.written(document, colour=colour)
-    spans = list(axes)
+    spans = [*(grid.variants(document, variants) if variants else ()), *axes]
     if not spans and all(getattr(controls, stage) is None for stage in STAGES):
         spans = in_document
     number = seeds or own_seeds or SEEDS
@@ -255,7 +259,7 @@ def _plan(
         axes={axis.key: axis.values for axis in spans},
         points=tuple(point for point, _ in loaded),
         seeds=_seeds(seeds),
-        laws={name: _law_digest(law) for name, law in (laws or {}).items()},
+        laws=law_digests(laws),
         shard=shard,
     )
     return Plan(subject, tuple(scenario for _, scenario in loaded), base.show())
@@ -298,6 +302,11 @@ def _port_or_none(scenario: _native.Scenario) -> str | None:
         return default_port(scenario)
     except UsageError:
         return None
+
+
+def law_digests(laws: Mapping[str, Law | RateLaw] | None) -> dict[str, str]:
+    """Return what a manifest says of laws of the user's own."""
+    return {name: _law_digest(law) for name, law in (laws or {}).items()}
 
 
 def _law_digest(law: Law | RateLaw) -> str:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import resource
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tidegate import _native
 from tidegate.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 BYTES_PER_FLOW = 650
 """What a flow takes, as it runs and as a row of results; measured, rounded up."""
@@ -63,14 +64,19 @@ def require_memory(scenario: _native.Scenario) -> None:
     )
 
 
-def cpu_s(scenario: _native.Scenario, seed: int, budget_s: float = PROBE_S) -> float:
+def cpu_s(
+    scenario: _native.Scenario,
+    seed: int,
+    laws: Mapping[str, Any] | None = None,
+    budget_s: float = PROBE_S,
+) -> float:
     """Return about how much CPU time a run will take, from how fast its beginning goes.
 
     What is over within the budget is known; the rest is taken to go on at the
     pace that it had last, which an overload that piles up makes an estimate.
     """
     require_memory(scenario)
-    run = _native.Simulation(scenario, seed)
+    run = _native.Simulation(scenario, seed, copy.deepcopy(dict(laws)) if laws else None)
     start, deadline = time.thread_time(), time.perf_counter() + budget_s
     over, half = False, (0.0, 0.0)
     while not over and time.perf_counter() < deadline:
@@ -84,10 +90,15 @@ def cpu_s(scenario: _native.Scenario, seed: int, budget_s: float = PROBE_S) -> f
     return spent + pace * (scenario.duration_s - run.now_s)
 
 
-def cpu_of_all_s(scenarios: Sequence[_native.Scenario], seed: int, most: int = 5) -> float:
+def cpu_of_all_s(
+    scenarios: Sequence[_native.Scenario],
+    seed: int,
+    laws: Mapping[str, Any] | None = None,
+    most: int = 5,
+) -> float:
     """Return about how much CPU time a run of each of these takes on average."""
     some = scenarios[:: max(1, -(-len(scenarios) // most))]
-    return sum(cpu_s(each, seed) for each in some) / len(some)
+    return sum(cpu_s(each, seed, laws) for each in some) / len(some)
 
 
 def size(number: float) -> str:

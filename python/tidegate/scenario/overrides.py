@@ -152,6 +152,22 @@ def variant_cells(document: Document) -> list[Cell]:
     ]
 
 
+def chosen_variants(document: Document, names: Sequence[str]) -> list[Cell]:
+    """Return those of the document's variants that are named; `all` names every one."""
+    there = {cell.label: cell for cell in variant_cells(document)}
+    for name in names:
+        if name not in there and name != "all":
+            raise UsageError(
+                f"There is no variant {name} in {document.origin}.",
+                f"It has {', '.join(there)}."
+                if there
+                else "Write one as [variant.NAME], with what it changes.",
+            )
+    if "all" in names and "all" not in there:
+        return list(there.values())
+    return [there[name] for name in names]
+
+
 def _with_laws(document: Document, change: Setting) -> Setting:
     """Return a change of a variant; a whole law comes on top of the one that stands there."""
     place, asked = _place(change[0]), _plain(change[1])

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from tidegate.results import forecast
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tidegate._native import Scenario
+
+    Laws = Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class Forecast:
         return "\n".join([self.name, *(f"  {name:14}{value}" for name, value in lines)])
 
 
-def of_run(scenario: Scenario, seed: int) -> Forecast:
+def of_run(scenario: Scenario, seed: int, laws: Laws = None) -> Forecast:
     """Return what one run will take."""
     return Forecast(
         name=scenario.name,
@@ -74,13 +76,13 @@ def of_run(scenario: Scenario, seed: int) -> Forecast:
         simulated_s=scenario.duration_s,
         flows=forecast.flows(scenario),
         memory_bytes=forecast.memory_bytes(scenario),
-        cpu_s=forecast.cpu_s(scenario, seed),
+        cpu_s=forecast.cpu_s(scenario, seed, laws),
         workers=1,
     )
 
 
 def of_grid(
-    scenarios: Sequence[Scenario], runs: int, seed: int, workers: int, name: str
+    scenarios: Sequence[Scenario], runs: int, seed: int, workers: int, name: str, laws: Laws = None
 ) -> Forecast:
     """Return what the runs of a grid will take."""
     costly = max(scenarios, key=forecast.memory_bytes)
@@ -92,7 +94,7 @@ def of_grid(
         simulated_s=costly.duration_s,
         flows=forecast.flows(costly),
         memory_bytes=forecast.memory_bytes(costly) * at_once,
-        cpu_s=forecast.cpu_of_all_s(scenarios, seed) * runs,
+        cpu_s=forecast.cpu_of_all_s(scenarios, seed, laws) * runs,
         workers=at_once,
     )
 
