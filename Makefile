@@ -20,7 +20,7 @@ RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.to
 .PHONY: help
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | \
-	    while IFS='|' read -r target text; do printf '  make %-11s %s\n' "$$target" "$$text"; done
+	    while IFS='|' read -r target text; do printf '  make %-13s %s\n' "$$target" "$$text"; done
 
 .PHONY: build
 build: $(VENV)/.built $(VENV)/.live ## Make .venv/bin/tidegate and target/release/tidegated
@@ -34,6 +34,14 @@ demo: build ## Compare session controls on an overloaded access link: table, pic
 demo-nodes: build ## Run nine active nodes on this machine, and draw the filter on its way
 	target/release/tidegated testbed scenarios/testbed/experiment-2.toml --out out/demo-nodes
 	$(BIN)/python -m tools.draw_testbed out/demo-nodes --source 1 --max-th 35
+
+.PHONY: live-demo
+live-demo: $(VENV)/.dev $(VENV)/.live ## Show real downloads without and with a gate, in namespaces of this machine (root)
+	$(BIN)/python -m tools.live.demo
+
+.PHONY: live-figures
+live-figures: $(VENV)/.dev $(VENV)/.live ## Measure the gate and the emulated link on this machine (root)
+	$(BIN)/python -m tools.live.figures
 
 .PHONY: test
 test: $(VENV)/.dev $(VENV)/.live ## Run the tests of the Rust crates and of the Python package
@@ -68,6 +76,10 @@ validate: $(VENV)/.dev ## Run the same transfers in ns-2 and ns-3 and print them
 	@command -v ns >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get install -y ns2; } || \
 	    { echo 'ns-2 is not installed; as root: apt-get install -y ns2' >&2; exit 2; }
 	$(BIN)/python -m tools.validate
+
+.PHONY: validate-live
+validate-live: $(VENV)/.dev $(VENV)/.live ## Run the same transfers between real hosts of this kernel (root)
+	$(BIN)/python -m tools.live.validate
 
 .PHONY: fmt
 fmt: $(VENV)/.dev ## Format Rust and Python

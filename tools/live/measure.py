@@ -29,6 +29,13 @@ class Flow:
     sent: float
     again: float
     delivered: float
+    size: float
+    """In bytes; NaN: without end."""
+
+    @property
+    def size_known(self) -> bool:
+        """Whether it has an end."""
+        return not math.isnan(self.size)
 
     @property
     def fct(self) -> float:
@@ -43,6 +50,7 @@ COLUMNS = (
     "sent_packets",
     "retransmitted_packets",
     "delivered_bytes",
+    "size_bytes",
 )
 """Where the fields of a flow are from, in their order."""
 

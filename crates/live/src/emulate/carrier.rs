@@ -81,8 +81,8 @@ pub fn carry(
     let mut buffer = vec![0; 65_536];
     while clock.now() < end && !stop.load(Ordering::Relaxed) {
         let mut more = false;
-        for side in 0..2 {
-            more |= read(devices[side], &mut ways, side, &reader, &clock, &mut buffer)?;
+        for (side, from) in devices.into_iter().enumerate() {
+            more |= read(from, &mut ways, side, &reader, &clock, &mut buffer)?;
         }
         for (way, to) in ways.iter_mut().zip([devices[1], devices[0]]) {
             way.keep_up(clock.now())?;

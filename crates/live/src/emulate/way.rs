@@ -134,7 +134,8 @@ impl Way {
     /// Writes what is due.
     pub(super) fn write(&mut self, to: &SyncDevice, clock: &Clock) {
         let mut now = clock.now();
-        while let Some(mut packet) = self.leaving.pop_front_if(|packet| packet.due <= now) {
+        while self.leaving.front().is_some_and(|packet| packet.due <= now) {
+            let Some(mut packet) = self.leaving.pop_front() else { break };
             // what cannot be written back travels as it was
             let _ = write(&mut packet.bytes, &packet.headers, &packet.record, Checksum::Whole);
             let taken = to.send(&packet.bytes).is_ok();

@@ -154,8 +154,8 @@ fn note(found: &mut Record, flow: &Flow, info: &Info) {
         found.delivered = info.received;
         return;
     }
-    // the SYN counts as a byte
-    found.delivered = info.acknowledged.saturating_sub(1);
+    // the SYN counts as a byte, and so does the FIN
+    found.delivered = info.acknowledged.saturating_sub(1).min(flow.size.unwrap_or(u64::MAX));
     found.sent = Sent {
         packets: info.data_sent,
         again: info.retransmitted.saturating_sub(of_syn),

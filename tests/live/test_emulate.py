@@ -1,0 +1,177 @@
+"""The emulated link and real sessions through it, in namespaces that are put back."""
+
+import csv
+import json
+import subprocess
+
+import pytest
+from tools.live.lab import RIGHT, Lab, LabError, obstacle, run
+from tools.live.measure import of_flows, read
+
+LINK = """
+name = "test"
+duration = "{seconds}s"
+[topology.dumbbell]
+pairs = 1
+access = {{ rate = "1Gbit", delay = "1ms" }}
+bottleneck = {{ rate = "10Mbit", delay = "18ms", buffer = "100packets" }}
+{port}
+[traffic.web]
+direction = "{direction}"
+arrivals = {arrivals}
+size = "{size}"
+transport = {{ tcp = {{ profile = "linux" }} }}
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _possible():
+    if reason := obstacle(gate=False):
+        pytest.skip(reason)
+
+
+@pytest.fixture
+def lab():
+    with Lab() as lab:
+        yield lab
+
+
+def scenario(lab, *, seconds=3, direction="upload", arrivals, size, port=""):
+    path = lab.folder / "scenario.toml"
+    said = {"seconds": seconds, "direction": direction, "arrivals": arrivals}
+    path.write_text(LINK.format(**said, size=size, port=port))
+    return path
+
+
+def rows(table):
+    with table.open(newline="") as text:
+        return list(csv.DictReader(text))
+
+
+ONE = '{ at = ["100ms"] }'
+
+
+# 1 MB at 10 Mbit/s, of which 1448 of 1500 bytes are payload, take 0.829 s, and a handshake of 40 ms
+# and the way of the data come on top: no real link of that rate is faster.
+@pytest.mark.parametrize("direction", ["upload", "download"])
+def test_a_flow_takes_what_the_link_needs(lab, direction):
+    file = scenario(lab, direction=direction, arrivals=ONE, size="1MB")
+    link = lab.link(file)
+    table = lab.folder / "flows.csv"
+    lab.traffic(file, table, download=direction == "download")
+    there, back = link.report()
+    [flow] = rows(table)
+    assert float(flow["fct_s"]) > 0.829 + 0.04 + 0.02
+    assert int(flow["delivered_bytes"]) == 1_000_000
+    assert int(flow["sent_packets"]) >= 691, "1 MB in segments of 1448 bytes"
+    assert flow["syn_tries"] == "1"
+    # 18 ms of the link and 1 ms on either side of it
+    assert (there["asked_delay_ms"], back["asked_delay_ms"]) == (20, 20)
+    assert there["delay_p50_ms"] >= 20
+    assert there["written"] >= 691 + 3
+    assert there["not_read"] == there["not_taken"] == back["not_taken"] == 0
+
+
+# What the port is told to do happens to real packets: a gate of 5 sessions a second.
+def test_a_gate_of_the_scenario_refuses_real_openers(lab):
+    gate = '[port.bottleneck]\ngate = { law = "fixed-rate", rate = "5/s" }'
+    file = scenario(lab, arrivals='{ every = "20ms" }', size="1kB", port=gate)
+    link = lab.link(file)
+    table = lab.folder / "flows.csv"
+    lab.traffic(file, table, download=False)
+    [there, _] = link.report()
+    assert dict(there["drops"])["session_refused"] > 100
+    admitted = [flow for flow in rows(table) if flow["admitted_s"]]
+    assert 5 <= len(admitted) <= 20, "5 a second for 3 s and the first of the next"
+    waited = [flow for flow in rows(table) if not flow["admitted_s"]]
+    assert any(int(flow["syn_tries"]) > 1 for flow in waited), "they ask again"
+
+
+def test_a_lossy_link_loses_its_share(lab):
+    lossy = '[port.bottleneck]\nqueue = { law = "drop-tail" }'
+    file = scenario(lab, arrivals=ONE, size="300kB", port=lossy, seconds=8)
+    link = lab.link(file, "topology.dumbbell.bottleneck.loss={ data = 0.05 }")
+    table = lab.folder / "flows.csv"
+    lab.traffic(file, table, download=False)
+    [there, _] = link.report()
+    lost = dict(there["drops"])["link_loss"]
+    [flow] = rows(table)
+    # 208 segments and what is sent again: 10.4 lost on average, standard deviation 3.2
+    assert 1 <= lost <= 24
+    assert int(flow["retransmitted_packets"]) >= lost // 2
+    assert int(flow["delivered_bytes"]) == 300_000
+
+
+def test_sessions_are_those_that_the_simulator_draws(lab):
+    import tidegate
+
+    file = scenario(lab, arrivals='{ poisson = "20/s" }', size="5kB", seconds=2)
+    lab.link(file)
+    table = lab.folder / "flows.csv"
+    lab.traffic(file, table, download=False, seed=7)
+    drawn = tidegate.run(file, seed=7).flows
+    made = rows(table)
+    assert [float(flow["size_bytes"]) for flow in made] == list(drawn["size_bytes"])
+    # they start when they are due, and never before
+    late = [float(flow["start_s"]) - due for flow, due in zip(made, drawn["start_s"], strict=True)]
+    assert min(late) >= 0
+    assert list(made[0]) == drawn.columns, "the columns of the simulator's table"
+    assert of_flows(read(table), 2).completed_per_s > 0
+
+
+# What is wrong is said with the place and the way out.
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--port", "nowhere"), "the scenario has no port `nowhere`"),
+        (("--left", "no-such-namespace:tg0"), "No such file"),
+        (("--set", "duration"), "write KEY=VALUE"),
+    ],
+)
+def test_what_is_wrong_is_said(lab, options, said):
+    file = scenario(lab, arrivals=ONE, size="1kB")
+    places = ("--left", f"{lab.router}:tg0", "--right", f"{lab.right}:tg0")
+    command = [lab.tidegated, "emulate", str(file), *places, *options]
+    if "--left" in options:
+        command = [lab.tidegated, "emulate", str(file), *options, *places[2:]]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
+    assert done.returncode in (1, 2)
+    assert said in done.stderr
+
+
+def test_a_client_without_a_server_says_so(lab):
+    file = scenario(lab, arrivals=ONE, size="1kB", seconds=1, direction="download")
+    lab.link(file)
+    with pytest.raises(subprocess.CalledProcessError):
+        subprocess.run(
+            [
+                *("nsenter", f"--net=/run/netns/{lab.router}", lab.tidegated, "traffic", "run"),
+                *(str(file), "--to", f"{RIGHT}:9", "--out", str(lab.folder / "out.csv")),
+            ],
+            check=True,
+            capture_output=True,
+            timeout=20,
+        )
+
+
+def test_everything_is_put_back_also_after_a_failure():
+    before = run("ip", "netns", "list")
+    with pytest.raises(LabError), Lab() as lab:
+        lab.link(scenario(lab, arrivals=ONE, size="1kB"))
+        raise LabError("something went wrong")
+    assert run("ip", "netns", "list") == before
+    assert not lab.folder.exists()
+    assert all(process.poll() is not None for process in lab.started)
+
+
+def test_the_report_is_json_and_text(lab):
+    file = scenario(lab, arrivals=ONE, size="1kB", seconds=1)
+    places = ("--left", f"{lab.router}:tg0", "--right", f"{lab.right}:tg0")
+    command = [lab.tidegated, "emulate", str(file), *places, "--time", "200ms"]
+    text = run(*command)
+    assert "10.000 Mbit/s asked, never busy for a second" in text
+    [there, back] = json.loads(run(*command, "--json"))
+    assert (there["port"], back["port"]) == ("bottleneck", "bottleneck.reverse")
+    assert there["reached_bps"] is None

