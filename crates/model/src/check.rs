@@ -135,7 +135,8 @@ fn rearrange(root: &mut Node) {
             continue;
         };
         if let Some(gate) = entry_mut(stages, "gate") {
-            nest(&mut gate.value, &["admit", "refuse"], &["law", "admit", "refuse"]);
+            let shared = ["admit", "refuse", "charge"];
+            nest(&mut gate.value, &shared, &["law", "admit", "refuse", "charge"]);
         }
         if let Some(queue) = entry_mut(stages, "queue") {
             nest_queue(&mut queue.value);
@@ -332,7 +333,8 @@ fn control(check: &mut Check<'_>, port: &mut Port, doc: &PortDoc) {
     }
     // left open, `openers` says it
     let admit = doc.gate.admit.unwrap_or_default();
-    port.gate = Some(Gate { law, admit, refuse: doc.gate.refuse });
+    let (refuse, charge) = (doc.gate.refuse, doc.gate.charge);
+    port.gate = Some(Gate { law, admit, refuse, charge });
 }
 
 /// Lets gates go by the packets that open the sessions of the traffic that

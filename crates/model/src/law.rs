@@ -10,7 +10,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer, ser};
 use tidegate_core::law::Interval;
 use tidegate_core::law::registry::{Nothing, choice};
-use tidegate_core::law::session::{self, Admission, Counts, Knobs, Limiter, Opener, Refusal};
+use tidegate_core::law::session::{
+    self, Admission, Charge, Counts, Knobs, Limiter, Opener, Refusal,
+};
 use tidegate_core::law::settings::Refused;
 use tidegate_core::laws;
 
@@ -90,7 +92,8 @@ impl GateLaw {
             GateLaw::Tide(config) => (config.eligibility, Some(config.young)),
             _ => (false, None),
         };
-        Admission { limiter: self.limiter(), opener, refusal, hashed, young }
+        let charge = Charge::default();
+        Admission { limiter: self.limiter(), opener, refusal, charge, hashed, young }
     }
 
     /// The name in documents and results; of a custom law, its own.
@@ -137,6 +140,9 @@ pub(crate) struct GateDoc {
     /// How a session is refused.
     #[serde(default)]
     pub refuse: Refusal,
+    /// Which openers are charged to the allowance.
+    #[serde(default)]
+    pub charge: Charge,
 }
 
 impl Serialize for GateDoc {
@@ -149,6 +155,8 @@ impl Serialize for GateDoc {
             }
             let refuse = toml::Value::try_from(self.refuse).map_err(ser::Error::custom)?;
             table.insert("refuse".to_owned(), refuse);
+            let charge = toml::Value::try_from(self.charge).map_err(ser::Error::custom)?;
+            table.insert("charge".to_owned(), charge);
         }
         table.serialize(to)
     }
@@ -173,6 +181,13 @@ impl JsonSchema for GateDoc {
                 ),
             ),
             ("refuse", described::<Refusal>(generator, "How a session is refused; default drop.")),
+            (
+                "charge",
+                described::<Charge>(
+                    generator,
+                    "Which openers are charged to the allowance; default passed.",
+                ),
+            ),
         ];
         choice(GateLaw::schemas(generator), &shared, "Session control.")
     }

@@ -6,7 +6,7 @@
 use rand::RngExt;
 use rand_pcg::Pcg64;
 use tidegate_core::law::rate::RateLaw;
-use tidegate_core::law::session::{Admit, Counts, Knobs};
+use tidegate_core::law::session::{Admission, Admit, Counts, Knobs};
 use tidegate_core::law::{Draw, Interval};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::{FilterStage, Names, Port, Stage, Stages, Stamp};
@@ -123,6 +123,7 @@ impl scenario::Port {
                 None => (supplied.laws)(gate.law.name()).ok_or_else(|| no_such(gate.law.name()))?,
             };
             let rules = gate.law.admission(gate.admit, gate.refuse);
+            let rules = Admission { charge: gate.charge, ..rules };
             stages.gate = Some(Stage::new(Admit::new(rules), law));
         }
         Ok(Some(stages))

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use tidegate_core::law::session::{Opener, Refusal};
+use tidegate_core::law::session::{Charge, Opener, Refusal};
 use tidegate_core::law::settings::Link;
 pub use tidegate_core::port::Limit;
 use tidegate_core::units::{Length, Rate, Time};
@@ -140,6 +140,8 @@ pub struct Gate {
     pub admit: Opener,
     /// How a session is refused.
     pub refuse: Refusal,
+    /// Which openers are charged to the allowance.
+    pub charge: Charge,
 }
 
 /// One traffic class.

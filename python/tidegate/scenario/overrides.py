@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 STAGES = ("gate", "queue")
 """Stages of a port whose laws are compared."""
-_OF_THE_PORT = {"gate": ("admit", "refuse"), "queue": ()}
+_OF_THE_PORT = {"gate": ("admit", "refuse", "charge"), "queue": ()}
 _EXAMPLES = {
     "gate": "LAW, fixed-rate:RATE, or LAW:FIELD=VALUE, as in close-probe:alpha_min=5",
     "queue": "LAW or LAW:FIELD=VALUE, as in red:min_th=5:max_th=15",

@@ -98,6 +98,27 @@ pub enum Refusal {
     Rst,
 }
 
+/// Which openers are charged to the allowance.
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Debug,
+    Default,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Charge {
+    /// Those that the gate lets through, also if the full queue behind it then loses them.
+    #[default]
+    Passed,
+    /// Those that the queue takes: what it loses costs nothing.
+    Queued,
+}
+
 /// What the interval half sets and the per-packet half obeys.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
@@ -146,7 +167,7 @@ impl Knobs {
 pub struct Counts {
     /// Opening packets that arrived, retries included.
     pub arrived: u64,
-    /// Of these, how many were let through.
+    /// Of these, how many were charged: let through, or taken by the queue ([`Charge`]).
     pub admitted: u64,
     /// Sessions that ended: FINs that the queue took.
     pub departed: u64,
@@ -191,6 +212,8 @@ pub struct Admission {
     pub opener: Opener,
     /// What happens to a session that is refused.
     pub refusal: Refusal,
+    /// Which openers are charged.
+    pub charge: Charge,
     /// Whether flows are told apart by a salted hash, for who is eligible.
     pub hashed: bool,
     /// Whether young flows are watched, and in how large a table; they are hashed then.
@@ -224,7 +247,7 @@ impl Admit {
 
     /// Whether the packet opens a session at this port.
     #[inline]
-    fn opens(&self, packet: &Packet) -> bool {
+    pub(crate) fn opens(&self, packet: &Packet) -> bool {
         let answers = packet.flags.has(Flags::ACK);
         let meant = match self.rules.opener {
             Opener::Syn => !answers,
@@ -237,6 +260,12 @@ impl Admit {
     /// Whether one more session fits; takes its token.
     fn allows(&mut self, now: Time, knobs: &Knobs, eligible: bool) -> bool {
         self.spent.take(self.rules.limiter, now.ps() / 1_000, knobs, eligible)
+    }
+
+    /// Counts one more session.
+    fn charge(&mut self, counts: &mut Counts) {
+        counts.admitted += 1;
+        self.spent.admitted += 1;
     }
 }
 
@@ -254,8 +283,9 @@ impl Half for Admit {
         let eligible = knobs.shut == 0 || knobs.eligible(packet.session_hash(self.salt) as u32);
         counts.eligible += u64::from(eligible);
         if knobs.pass_all != 0 || self.allows(now, knobs, eligible) {
-            counts.admitted += 1;
-            self.spent.admitted += 1;
+            if self.rules.charge == Charge::Passed {
+                self.charge(counts);
+            }
             if let Some(young) = &mut self.young {
                 young.admit(packet.session_hash(self.salt));
             }
@@ -267,7 +297,8 @@ impl Half for Admit {
         }
     }
 
-    /// Counts the end of a session, and what is of young flows.
+    /// Counts the end of a session, and what is of young flows; charges an opener
+    /// that cost nothing so far.
     ///
     /// A FIN that was lost is counted when its retransmission is taken; one
     /// FIN a connection crosses a port in the direction of its data.
@@ -282,6 +313,9 @@ impl Half for Admit {
         if packet.flags.has(Flags::OPAQUE) {
             return;
         }
+        if self.rules.charge == Charge::Queued && self.opens(packet) {
+            return self.charge(counts);
+        }
         if packet.flags.has(Flags::FIN) {
             counts.departed += 1;
         } else if packet.flags.has(Flags::RST) {
@@ -295,7 +329,8 @@ impl Half for Admit {
             return;
         }
         counts.lost_openers += 1;
-        if self.rules.limiter == Limiter::SavingBucket {
+        let free = self.rules.charge == Charge::Queued;
+        if free || self.rules.limiter == Limiter::SavingBucket {
             self.spent.returned += 1;
         }
     }

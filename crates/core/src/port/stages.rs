@@ -70,9 +70,8 @@ impl Stages {
         if let Some(gate) = &mut self.gate
             && origin == Origin::Elsewhere
         {
-            let before = gate.half.spent.admitted;
             match gate.admit(packet, now) {
-                Verdict::Pass => admitted = gate.half.spent.admitted > before,
+                Verdict::Pass => admitted = gate.half.opens(packet),
                 refused => return (refused, false),
             }
         }

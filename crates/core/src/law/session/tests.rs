@@ -128,6 +128,60 @@ fn an_end_counts_when_the_queue_takes_it() {
     assert_eq!((counts.departed, counts.resets), (2, 1));
 }
 
+/// session-control, II and V-B: the paper leaves open whether an opener that the full
+/// queue loses has used up its place. By hand, an allowance of two, openers at 0, 1, 2, 3
+/// and 4 ms of which the queue loses the first: charged as passed the third is refused,
+/// charged as queued the fourth.
+#[test]
+fn what_the_queue_loses_is_charged_or_not() {
+    let mut knobs = Knobs::default();
+    knobs.allow(2, Time::from_secs(1));
+    let syn = packet(Flags::SYN);
+    let ways = [(Charge::Passed, 2, 2), (Charge::Queued, 3, 2)];
+    for (charge, passed, charged) in ways {
+        let mut admit = Admit::new(Admission { charge, ..Admission::default() });
+        let mut counts = Counts::default();
+        let mut through = 0;
+        for ms in 0..5 {
+            if admit.admit(&syn, Time::from_ms(ms), &knobs, &mut counts) == Verdict::Pass {
+                through += 1;
+                match ms {
+                    0 => admit.dropped(&syn, &mut counts),
+                    _ => admit.enqueued(&syn, &mut counts),
+                }
+            }
+        }
+        assert_eq!((through, counts.admitted), (passed, charged), "{charge:?}");
+        assert_eq!(counts.arrived, 5);
+    }
+}
+
+/// The same with tokens, one each 100 ms and a bucket of one: what the queue has lost
+/// leaves its token to whoever comes next, what it has taken does not.
+#[test]
+fn a_token_stays_when_the_queue_loses_its_opener() {
+    let mut knobs = Knobs::default();
+    knobs.allow(10, Time::from_secs(1));
+    let rules = Admission { limiter: Limiter::TokenBucket, ..Admission::default() };
+    let mut admit = Admit::new(Admission { charge: Charge::Queued, ..rules });
+    let mut counts = Counts::default();
+    let syn = packet(Flags::SYN);
+    let mut at = |ms, taken| {
+        let verdict = admit.admit(&syn, Time::from_ms(ms), &knobs, &mut counts);
+        match verdict {
+            Verdict::Pass if taken => admit.enqueued(&syn, &mut counts),
+            Verdict::Pass => admit.dropped(&syn, &mut counts),
+            _ => {}
+        }
+        verdict
+    };
+    assert_eq!(at(0, false), Verdict::Pass);
+    assert_eq!(at(1, true), Verdict::Pass);
+    assert_eq!(at(2, false), REFUSED);
+    assert_eq!(at(101, true), Verdict::Pass);
+    assert_eq!(counts.admitted, 2);
+}
+
 #[test]
 fn a_refusal_can_be_told_to_the_sender() {
     let mut admit = Admit::new(Admission { refusal: Refusal::Rst, ..Admission::default() });
