@@ -1,6 +1,6 @@
 //! Dual-queue management against the paper's figures and hand calculations.
 
-use tidegate_core::law::queue::dual_queue::{Blocked, Config, Curve, DualQueue, Measure};
+use tidegate_core::law::queue::dual_queue::{Blocked, Config, Curve, DualQueue, LengthOf, Measure};
 use tidegate_core::law::queue::red::{self, Red};
 use tidegate_core::law::queue::{
     Discipline, Found, Next, Queue, QueueLaw, Room, Slot, Sum, Waiting,
@@ -135,6 +135,23 @@ fn fill(law: &mut Dual, packets: u32) {
 
 fn near(measured: f64, expected: f64) {
     assert!((measured - expected).abs() < 1e-9, "measured {measured}, expected {expected}");
+}
+
+/// dqm, II leaves open whether x counts connection packets too. By hand: 40 packets of data
+/// and five SYNs wait; P3's step stands at 45, so the next SYN is lost only where all count.
+#[test]
+fn the_length_counts_data_or_all() {
+    for (counts, verdict) in [(LengthOf::Data, Verdict::Pass), (LengthOf::All, REFUSED)] {
+        for measure in [Measure::Average, Measure::Instantaneous] {
+            let mut law = dual(&sharp(Config { counts, measure, ..p3() }));
+            for _ in 0..5 {
+                assert_eq!(law.arrive(&syn(), &busy(), &mut Never), Verdict::Pass);
+                law.take(&syn());
+            }
+            fill(&mut law, 40);
+            assert_eq!(law.arrive(&syn(), &busy(), &mut Never), verdict, "{counts:?} {measure:?}");
+        }
+    }
 }
 
 /// features D2, dqm fig. 2 and 4: P1 and P2 rise from 45 towards 0.4 and 0.7 at B = 90, where they

@@ -3,7 +3,7 @@
 //!
 //! | symbol  | here                | unit    | paper                                    |
 //! |---------|---------------------|---------|------------------------------------------|
-//! | `x`     | `DualQueue::length` | packets | data waiting, averaged or at this moment |
+//! | `x`     | `DualQueue::length` | packets | what waits, averaged or at this moment   |
 //! | `x_m`   | `x_m`               | packets | 45: where connections begin to be lost   |
 //! | `x_M`   | `x_M`               | packets | 45 or 90: where the line has its bend    |
 //! | `P_M^c` | `P_M`               | 1       | 0.4, 0.7 or 1: share lost at the bend    |
@@ -29,6 +29,8 @@
 //! - With `queues = 2` either sort of packet has a buffer of `B` of its own;
 //!   with one they share it. As service is in order of arrival, nothing else
 //!   distinguishes two physical queues from one.
+//! - `x` is the length of the packet queue: of data. With `counts = "all"` it is
+//!   that of everything on its way, as at a router with one queue.
 //! - `blocked = "hold"` keeps back what it would lose, up to `hold_packets`,
 //!   until `P_c(x)` is zero again; the paper names delaying and does not try it.
 //!
@@ -59,6 +61,17 @@ pub enum Measure {
     Instantaneous,
 }
 
+/// What the length that is measured counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LengthOf {
+    /// The data that waits.
+    #[default]
+    Data,
+    /// Connection packets on their way too, but none that is held back.
+    All,
+}
+
 /// What becomes of a connection packet that may not pass now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -86,6 +99,8 @@ pub struct Config {
     pub P_M: f64,
     /// Whether the share follows the average of the data queue or what waits at this moment; default average (dqm, III).
     pub measure: Measure,
+    /// Whether that length counts data alone or connection packets too; default data (dqm, II and III).
+    pub counts: LengthOf,
     /// Weight of the newest arrival in the average; default auto: that of the RED beneath, over drop-tail from the link's rate and delay as RED's (ns-2); 1e-9 to 1.
     pub w: Setting,
     /// Mean packet: what idle time and an automatic w reckon with, and a buffer in bytes; default 500B, 1B to 65000B (ns-2).
@@ -107,6 +122,7 @@ impl Default for Config {
             x_M: 45.0,
             P_M: 1.0,
             measure: Measure::Average,
+            counts: LengthOf::Data,
             w: Setting::Auto,
             mean_packet: Size::from_bytes(500),
             blocked: Blocked::Drop,
@@ -189,6 +205,7 @@ pub struct DualQueue {
     curve: Curve,
     average: Average,
     measure: Measure,
+    counts: LengthOf,
     blocked: Blocked,
     shared: bool,
     mean_packet: f64,
@@ -221,6 +238,7 @@ impl DualQueue {
             curve: Curve::new(config),
             average: Average::new(config.w.or(automatic)),
             measure: config.measure,
+            counts: config.counts,
             blocked: config.blocked,
             shared: config.queues == 1,
             mean_packet: config.mean_packet.bytes() as f64,
@@ -242,11 +260,19 @@ impl DualQueue {
         packet.flags.has(Flags::SYN) && !packet.flags.has(Flags::OPAQUE)
     }
 
-    /// `x`: the length of the data queue, of so many packets, that the curve is read at.
+    /// The packets that are counted, of so much data.
+    fn counted(&self, data: u32) -> f64 {
+        match self.counts {
+            LengthOf::Data => f64::from(data),
+            LengthOf::All => f64::from(data + self.passing.packets()),
+        }
+    }
+
+    /// `x`: the length, with so much data in the queue, that the curve is read at.
     fn length(&self, data: u32) -> f64 {
         match self.measure {
             Measure::Average => self.average.value(),
-            Measure::Instantaneous => f64::from(data),
+            Measure::Instantaneous => self.counted(data),
         }
     }
 
@@ -339,7 +365,7 @@ impl Discipline for DualQueue {
         let seen = Found { queue: data, fits, idle, ..*found };
         match idle {
             Some(idle) => self.average.decay(self.services(idle, found.pace)),
-            None => self.average.sample(f64::from(data.packets)),
+            None => self.average.sample(self.counted(data.packets)),
         }
         let verdict = if Self::opens(packet) {
             self.open(packet, &seen, fits, draw)
