@@ -11,7 +11,11 @@ use crate::control::TcpControl;
 /// The profiles by name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub enum Profile {
-    /// ns-2 from May 2001 to October 2004: the RTO is at least 1 s, and 6 s at first.
+    /// ns-2 from May 2001 to March 2002: a clock of 100 ms, and only a fresh round trip ends a
+    /// back-off, also that of a SYN.
+    #[serde(rename = "ns2-2001")]
+    Ns2Of2001,
+    /// ns-2 from March 2002 to October 2004: the RTO is at least 1 s, and 6 s at first.
     #[serde(rename = "ns2-2003")]
     Ns2Of2003,
     /// ns-2 from October 2004 to January 2006: the RTO is at least 0.2 s, and 6 s at first.
@@ -31,12 +35,19 @@ pub enum Profile {
 
 impl Profile {
     /// Every profile.
-    pub const ALL: [Profile; 5] =
-        [Profile::Ns2Of2003, Profile::Ns2Of2005, Profile::Ns2Of2006, Profile::Rfc, Profile::Linux];
+    pub const ALL: [Profile; 6] = [
+        Profile::Ns2Of2001,
+        Profile::Ns2Of2003,
+        Profile::Ns2Of2005,
+        Profile::Ns2Of2006,
+        Profile::Rfc,
+        Profile::Linux,
+    ];
 
     /// The name in documents.
     pub const fn name(self) -> &'static str {
         match self {
+            Profile::Ns2Of2001 => "ns2-2001",
             Profile::Ns2Of2003 => "ns2-2003",
             Profile::Ns2Of2005 => "ns2-2005",
             Profile::Ns2Of2006 => "ns2-2006",
@@ -48,6 +59,7 @@ impl Profile {
     /// The settings of the profile.
     pub fn tcp(self) -> Tcp {
         match self {
+            Profile::Ns2Of2001 => ns2_2001(self),
             Profile::Ns2Of2003 => Tcp { min_rto: Time::from_secs(1), ..ns2(self) },
             Profile::Ns2Of2005 => ns2(self),
             Profile::Ns2Of2006 => Tcp {
@@ -77,6 +89,7 @@ fn ns2(profile: Profile) -> Tcp {
         delayed_ack: None,
         nagle: true,
         fin_waits: true,
+        fin_rides: true,
         lost_syn: LostSyn::CutSsthresh,
         timer_rule: TimerRule::FullTcp,
         loss_rule: LossRule::FullTcp,
@@ -91,6 +104,24 @@ fn ns2(profile: Profile) -> Tcp {
         rack: false,
         tlp: false,
         syn_retries: SynRetries { linear: 0, limit: u32::MAX, jitter: 0.0 },
+    }
+}
+
+/// FullTcp of ns-2 as it was in 2001, before the changes of 8 March 2002.
+///
+/// From its change log (8 March 2002: the clock, `rfc2988_`, the back-off of
+/// two-way TCP; 27 May 2001: a least RTO of 1 s, an initial window of two) and the
+/// published source of ns-2.1b8a (`tcp.cc`: the timeout and its back-off;
+/// `tcp-full.cc`: acknowledgements, closing). Departures: the clocks of all
+/// senders tick together, where each had a phase of its own; a last short
+/// segment that is sent again comes without the FIN, which follows it.
+fn ns2_2001(profile: Profile) -> Tcp {
+    Tcp {
+        min_rto: Time::from_secs(1),
+        tick: Time::from_ms(100),
+        timer_rule: TimerRule::FullTcp2001,
+        fin_rides: false,
+        ..ns2(profile)
     }
 }
 
@@ -114,6 +145,7 @@ fn rfc(profile: Profile) -> Tcp {
         delayed_ack: Some(usual_delay(profile)),
         nagle: false,
         fin_waits: false,
+        fin_rides: true,
         lost_syn: LostSyn::Rfc,
         timer_rule: TimerRule::Rfc,
         loss_rule: LossRule::Rfc,
@@ -155,6 +187,7 @@ fn linux(profile: Profile) -> Tcp {
         delayed_ack: Some(usual_delay(profile)),
         nagle: true,
         fin_waits: false,
+        fin_rides: true,
         lost_syn: LostSyn::Nothing,
         timer_rule: TimerRule::Rfc,
         loss_rule: LossRule::Rfc,
@@ -215,8 +248,12 @@ pub struct Tcp {
     /// Whether a last short segment waits until all else is acknowledged (RFC 896).
     pub nagle: bool,
     /// Whether the FIN waits for the acknowledgement of all data, unless it
-    /// rides on a last segment that is short or the only one (as ns-2's FullTcp does).
+    /// rides on a last segment that is short or the only one, or follows it (as
+    /// ns-2's FullTcp does).
     pub fin_waits: bool,
+    /// Whether the FIN rides on the last segment where it need not wait, or is a
+    /// packet of its own behind it.
+    pub fin_rides: bool,
     /// What a lost SYN does to the start of the connection.
     pub lost_syn: LostSyn,
     /// How long a retransmission timeout stays backed off.
@@ -306,6 +343,18 @@ pub enum TimerRule {
     /// restarts the timer before its own sample counts, and after four expiries
     /// in a row the next sample starts the estimate anew (ns-2's FullTcp).
     FullTcp,
+    /// As `full-tcp`, but only a fresh round-trip sample ends a back-off, that of
+    /// a lost SYN included, and the least timeout bounds what is backed off
+    /// already, instead of what is to be (FullTcp before March 2002).
+    #[serde(rename = "full-tcp-2001")]
+    FullTcp2001,
+}
+
+impl TimerRule {
+    /// Whether the sender is one of the eras of FullTcp.
+    pub const fn of_full_tcp(self) -> bool {
+        matches!(self, TimerRule::FullTcp | TimerRule::FullTcp2001)
+    }
 }
 
 /// What a loss does to the window.

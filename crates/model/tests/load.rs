@@ -172,6 +172,7 @@ fn profiles_are_those_of_their_era() {
         (tcp.initial_rto.secs(), tcp.min_rto.secs(), tcp.max_rto)
     };
     let absolute = |secs| MaxRto::Absolute(Time::from_secs(secs));
+    assert_eq!(rto("ns2-2001"), (6.0, 1.0, MaxRto::Factor(64)));
     assert_eq!(rto("ns2-2003"), (6.0, 1.0, MaxRto::Factor(64)));
     assert_eq!(rto("ns2-2005"), (6.0, 0.2, MaxRto::Factor(64)));
     assert_eq!(rto("ns2-2006"), (3.0, 0.2, absolute(60)));
@@ -191,7 +192,11 @@ fn profiles_are_those_of_their_era() {
         assert_eq!(tcp.nagle, profile != Profile::Rfc);
         assert_eq!(tcp.fin_waits, old);
         assert_eq!(tcp.delayed_ack.is_none(), old);
-        assert_eq!(tcp.tick, if old { Time::from_ms(10) } else { Time::ZERO });
+        // ns-2's change log, 8 March 2002: from 100 to 10 ms
+        let before = profile == Profile::Ns2Of2001;
+        let tick = if before { 100 } else { 10 };
+        assert_eq!(tcp.tick, if old { Time::from_ms(tick) } else { Time::ZERO });
+        assert_eq!(tcp.fin_rides, !before);
         assert_eq!(tcp.timestamps, profile == Profile::Linux);
     }
     let repair = |profile: &str| (tcp(profile).recovery, tcp(profile).lost_syn);

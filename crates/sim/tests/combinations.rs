@@ -72,7 +72,7 @@ fn stamp() -> impl Strategy<Value = &'static str> {
 
 /// A sender: TCP of every era, and every control beside it.
 fn sender() -> impl Strategy<Value = String> {
-    let profile = select(vec!["ns2-2003", "ns2-2005", "ns2-2006", "rfc", "linux"]);
+    let profile = select(vec!["ns2-2001", "ns2-2003", "ns2-2005", "ns2-2006", "rfc", "linux"]);
     let recovery = select(vec!["reno", "newreno", "sack"]);
     let tcp = (profile, recovery, any::<bool>(), any::<bool>()).prop_map(
         |(profile, recovery, ecn, delayed)| {

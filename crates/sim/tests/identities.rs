@@ -12,7 +12,8 @@ use tidegate_sim::{Column, Custom, Progress, Simulation};
 /// A scenario with everything in it that a document can ask for.
 fn document() -> impl Strategy<Value = String> {
     let gate = prop::sample::select(vec!["none", "fixed-rate", "gss-ga", "close-probe"]);
-    let profile = prop::sample::select(vec!["ns2-2003", "ns2-2005", "ns2-2006", "rfc", "linux"]);
+    let profile =
+        prop::sample::select(vec!["ns2-2001", "ns2-2003", "ns2-2005", "ns2-2006", "rfc", "linux"]);
     let size = prop::sample::select(vec![
         "\"700B\"",
         "{ pareto = { mean = \"10kB\", shape = 1.5 } }",

@@ -231,7 +231,7 @@ fn a_lost_syn_changes_the_start_as_the_profile_says() {
         );
         let (_, seen) = lossy(&class, Flags::SYN, &[0]);
         assert_eq!(seen.len(), 2);
-        let (_, data) = lossy_syn_then_data(&class);
+        let (_, data) = lossy_syn_then_data(&class, &[]);
         rounds(&data).iter().map(Vec::len).take(3).collect::<Vec<usize>>()
     };
     assert_eq!(sizes("ns2-2006"), [2, 2, 3], "ssthresh 2: one more a round trip");
@@ -239,8 +239,8 @@ fn a_lost_syn_changes_the_start_as_the_profile_says() {
     assert_eq!(sizes("linux"), [2, 4, 8], "Linux does not mind");
 }
 
-/// Loses the first SYN and notes the data.
-fn lossy_syn_then_data(class: &str) -> (Results, Vec<(f64, u32, bool)>) {
+/// Loses the first SYN and what is listed of the data, and notes the data.
+fn lossy_syn_then_data(class: &str, which: &[usize]) -> (Results, Vec<(f64, u32, bool)>) {
     struct First(bool, Lose);
     impl PerPacket for First {
         fn arrive(&mut self, packet: &Packet, now: Time, draw: &mut dyn Draw) -> Verdict {
@@ -253,12 +253,49 @@ fn lossy_syn_then_data(class: &str) -> (Results, Vec<(f64, u32, bool)>) {
     let text = format!("{LINK}\n[traffic.one]\narrivals = {{ at = [\"0s\"] }}\n{class}");
     let seen = Seen::default();
     let mut stages = Stages::new();
-    let lose = Lose { what: Flags::DATA, which: Vec::new(), seen: seen.clone() };
+    let lose = Lose { what: Flags::DATA, which: which.to_vec(), seen: seen.clone() };
     stages.custom = Some(Box::new(First(false, lose)));
     let custom = Custom { stages: vec![("bottleneck".into(), stages)], ..Custom::default() };
     let results = run_with(&load(&text, &[]), 1, custom);
     let seen = seen.lock().expect("no one panicked").clone();
     (results, seen)
+}
+
+/// ns-2's change log, 8 March 2002: before it the back-off of a lost SYN lasted into the
+/// data, until a round trip was measured: two segments lost behind it come again after
+/// twice the initial 6 s, from then on after 6 s.
+#[test]
+fn the_back_off_of_a_lost_syn_lasts_as_the_profile_says() {
+    for (profile, waits) in [("ns2-2001", 12.0), ("ns2-2003", 6.0)] {
+        let class =
+            format!("size = \"1072B\"\ntransport = {{ tcp = {{ profile = \"{profile}\" }} }}");
+        let (_, data) = lossy_syn_then_data(&class, &[0, 1]);
+        let gap = data[2].0 - data[0].0;
+        assert!((gap - waits).abs() < 1e-3, "{profile}: {data:?}");
+    }
+}
+
+/// ns-2.1b8a's FullTcp closes right behind a last segment that goes out alone, with a packet
+/// of its own: 40 B at 100 Mbit/s later. From 2002 on the FIN rides on that segment. Two full
+/// segments are acknowledged before the FIN in both.
+#[test]
+fn the_fin_is_a_packet_of_its_own_where_the_profile_says() {
+    let last = |profile: &str, size: u32| {
+        let class =
+            format!("size = \"{size}B\"\ntransport = {{ tcp = {{ profile = \"{profile}\" }} }}");
+        let (results, seen) = lossy(&class, Flags::PUSH, &[]);
+        assert!(flow(&results, "closed_s").is_finite());
+        seen
+    };
+    let seen = last("ns2-2001", 100);
+    assert_eq!(seen.iter().map(|each| each.1).collect::<Vec<u32>>(), [0, 1]);
+    assert!((seen[1].0 - seen[0].0 - BEHIND_ACK).abs() < 1e-9, "{seen:?}");
+    assert_eq!(last("ns2-2003", 100).len(), 1);
+    for profile in ["ns2-2001", "ns2-2003"] {
+        let seen = last(profile, 1072);
+        assert_eq!(seen.iter().map(|each| each.1).collect::<Vec<u32>>(), [1, 2]);
+        assert!(seen[1].0 - seen[0].0 > 0.2, "a round trip later: {seen:?}");
+    }
 }
 
 /// A download opens from the other end: SYN, SYN+ACK, ACK, then data, so its

@@ -127,6 +127,9 @@ pub(crate) struct TcpDoc {
     /// Whether the FIN waits until all data is acknowledged (unless it rides on a last segment that is short or the only one), as ns-2's FullTcp does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fin_waits: Option<bool>,
+    /// Whether the FIN rides on the last segment where it need not wait; false: it is a packet of its own behind it, as in ns-2 before March 2002.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fin_rides: Option<bool>,
     /// What a lost SYN does to the start of the connection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost_syn: Option<LostSyn>,

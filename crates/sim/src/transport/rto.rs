@@ -49,7 +49,11 @@ impl Rto {
     #[inline]
     pub(super) fn timeout(&self, class: &ClassParams, syn_lost: bool) -> Time {
         let base = if self.base == Time::ZERO { class.first_rto(syn_lost) } else { self.base };
-        class.backed_off(base, u32::from(self.backoff))
+        let waits = class.backed_off(base, u32::from(self.backoff));
+        if class.tcp.timer_rule == TimerRule::FullTcp2001 {
+            return waits.max(class.tcp.min_rto).max(class.tcp.tick * 2);
+        }
+        waits
     }
 
     /// The timer has expired (RFC 6298, 5.5).
@@ -58,14 +62,16 @@ impl Rto {
     /// with the next sample, while the timeout stays; RFC 6298, section 5 leaves it open.
     pub(super) fn back_off(&mut self, rule: TimerRule) {
         self.backoff = self.backoff.saturating_add(1).min(MOST);
-        if rule == TimerRule::FullTcp && self.backoff >= FORGETS {
+        if rule.of_full_tcp() && self.backoff >= FORGETS {
             self.srtt = Time::ZERO;
         }
     }
 
-    /// The back-off ends.
-    pub(super) fn calm(&mut self) {
-        self.backoff = 0;
+    /// Something was acknowledged, a SYN or data: where that is enough, the back-off ends.
+    pub(super) fn calm(&mut self, rule: TimerRule) {
+        if rule != TimerRule::FullTcp2001 {
+            self.backoff = 0;
+        }
     }
 
     /// A round trip from `sent` to `now` (RFC 6298, 2.2 and 2.3).
@@ -76,7 +82,8 @@ impl Rto {
             Some(ticks) => self.sample_ticks(ticks.saturating_sub(sent.ps() / tick), tick),
             None => self.sample_exact(now.saturating_sub(sent)),
         };
-        self.base = base.max(class.tcp.min_rto);
+        let bounded = class.tcp.timer_rule != TimerRule::FullTcp2001;
+        self.base = if bounded { base.max(class.tcp.min_rto) } else { base };
         self.backoff = 0;
     }
 
@@ -159,6 +166,34 @@ mod tests {
     fn ticks_round_the_deviation_down() {
         let expected = [600.0, 500.0, 430.0, 380.0];
         close(&timeouts(Profile::Ns2Of2006, &[200, 200, 200, 200]), &expected);
+    }
+
+    /// ns-2's change log, 8 March 2002, by hand: round trips of two ticks of 100 ms give
+    /// (SRTT, RTTVAR) = (16, 4), an RTO of 600 ms, which the least RTO of 1 s lifts. Doubled it is
+    /// 1.2, 2.4 and 4.8 s, where bounding came first 2, 4 and 8 s. An acknowledgement alone
+    /// leaves the back-off, a sample ends it.
+    #[test]
+    fn before_2002_the_least_timeout_bounds_what_is_backed_off() {
+        for (profile, waits, calmed) in [
+            (Profile::Ns2Of2001, [1000.0, 1200.0, 2400.0, 4800.0], 4800.0),
+            (Profile::Ns2Of2003, [1000.0, 2000.0, 4000.0, 8000.0], 1000.0),
+        ] {
+            let mut tcp = profile.tcp();
+            tcp.tick = Time::from_ms(100);
+            let class = ClassParams::of(tcp);
+            let mut rto = Rto::NEW;
+            rto.sample(Time::ZERO, Time::from_ms(200), &class);
+            let mut found = vec![rto.timeout(&class, false).secs() * 1e3];
+            for _ in 0..3 {
+                rto.back_off(class.tcp.timer_rule);
+                found.push(rto.timeout(&class, false).secs() * 1e3);
+            }
+            close(&found, &waits);
+            rto.calm(class.tcp.timer_rule);
+            close(&[rto.timeout(&class, false).secs() * 1e3], &[calmed]);
+            rto.sample(Time::from_ms(5000), Time::from_ms(5200), &class);
+            close(&[rto.timeout(&class, false).secs() * 1e3], &[1000.0]);
+        }
     }
 
     /// features C6, RFC 6298, 5.5 and 5.7: each expiry doubles, up to the bound (60 s), and a

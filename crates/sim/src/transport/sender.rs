@@ -326,7 +326,7 @@ impl<C: Control> Sender<C> {
             return self.send_sack(address, ctx);
         }
         let window = self.window().min(f64::from(ctx.class.tcp.window)).max(1.0) as u32;
-        while self.nxt - self.una < window {
+        while self.nxt - self.una < window || self.fin_follows(ctx.class) {
             if self.nxt < self.max {
                 // behind a timeout: what the receiver holds is not sent again
                 if let Some(board) = &self.board {
@@ -354,7 +354,7 @@ impl<C: Control> Sender<C> {
         if self.nxt + 1 >= self.total && self.nxt > self.una {
             let short = u32::from(self.last_payload) < ctx.class.tcp.mss;
             let held = self.nxt + 1 == self.total && ctx.class.tcp.nagle && short;
-            let fin_held = self.nxt == self.total;
+            let fin_held = self.nxt == self.total && !self.fin_follows(ctx.class);
             if ctx.class.tcp.fin_waits && (held || fin_held) {
                 return false;
             }
@@ -438,6 +438,7 @@ impl<C: Control> Sender<C> {
                     ctx.row.gave_up = now;
                     return Fate::Over;
                 }
+                self.rto.back_off(ctx.class.tcp.timer_rule);
                 self.send_syn(address, ctx);
             }
             State::SynReceived => {

@@ -21,11 +21,24 @@ impl<C: Control> Sender<C> {
         }
         self.total = size.div_ceil(mss).min(u64::from(u32::MAX) - 2) as u32;
         self.last_payload = (size - (u64::from(self.total) - 1) * mss).min(mss) as u16;
-        let short = u64::from(self.last_payload) < mss;
-        // FullTcp puts the FIN on a segment that is sent last with nothing outstanding
-        let alone = self.total == 1 || (class.tcp.nagle && short);
-        let rides = !class.tcp.fin_waits || alone;
+        let rides = class.tcp.fin_rides && (!class.tcp.fin_waits || self.last_alone(class));
         self.end = self.total + u32::from(!rides);
+    }
+
+    /// Whether the last segment is one that is sent with nothing outstanding:
+    /// FullTcp closes right behind it.
+    fn last_alone(&self, class: &ClassParams) -> bool {
+        self.total == 1 || (class.tcp.nagle && u32::from(self.last_payload) < class.tcp.mss)
+    }
+
+    /// Whether the FIN is due as a packet of its own behind a last segment that
+    /// was sent alone; no window holds it back.
+    #[inline]
+    pub(super) fn fin_follows(&self, class: &ClassParams) -> bool {
+        !class.tcp.fin_rides
+            && self.nxt == self.total
+            && self.una + 1 == self.total
+            && self.last_alone(class)
     }
 
     /// Segments in flight.

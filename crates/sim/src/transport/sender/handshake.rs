@@ -33,8 +33,8 @@ impl<C: Control> Sender<C> {
         match (packet.flags.has(Flags::ACK), self.state) {
             (true, State::SynSent) => {
                 self.syn_lost = ctx.row.syn_tries > 1;
-                // what the SYN waited is forgotten (RFC 6298, 5.7; ns-2 too)
-                self.rto.calm();
+                // what the SYN waited is forgotten (RFC 6298, 5.7; ns-2 from 2002 on)
+                self.rto.calm(ctx.class.tcp.timer_rule);
                 // a packet of its own, before any data (RFC 9293, figure 6)
                 Self::acknowledge(address, 0, ctx);
                 self.open(packet, address, ctx);

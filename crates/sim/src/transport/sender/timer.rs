@@ -33,13 +33,14 @@ impl<C: Control> Sender<C> {
     }
 
     /// An acknowledgement of everything up to `ack` restarts the timer of FullTcp,
-    /// before anything else is learnt from it: as backed off as it was; then the back-off ends.
+    /// before anything else is learnt from it: as backed off as it was; then the back-off
+    /// ends, in FullTcp before March 2002 not until a round trip is measured.
     #[inline]
     pub(super) fn restart_early(&mut self, ack: u32, ctx: &Ctx<'_>) {
-        if ctx.class.tcp.timer_rule == TimerRule::FullTcp {
+        if ctx.class.tcp.timer_rule.of_full_tcp() {
             let outstanding = ack < self.max;
             self.deadline = if outstanding { self.timeout_from_now(ctx) } else { Time::NEVER };
-            self.rto.calm();
+            self.rto.calm(ctx.class.tcp.timer_rule);
         }
     }
 
