@@ -10,6 +10,7 @@ import typer
 
 from tidegate.cli.console import Json, Workers, print_json, say, stderr, stdout
 from tidegate.cli.keeping import keeping, name_damaged
+from tidegate.errors import UsageError
 
 if TYPE_CHECKING:
     from tidegate.papers.done import Asked, Done
@@ -40,6 +41,14 @@ Sensitivity = Annotated[
         "--sensitivity", help="The table of what hangs on each guess, in place of the claims."
     ),
 ]
+Search = Annotated[
+    bool,
+    typer.Option(
+        "--search",
+        help="The search over what the paper leaves unsaid, scored on the claims that settings"
+        " may be chosen on, in place of the claims.",
+    ),
+]
 Seeds = Annotated[
     int | None, typer.Option(min=1, help="Number of seeds; default the paper's, at least 5.")
 ]
@@ -64,6 +73,7 @@ def paper(
     explain: Explain = None,
     quick: Quick = False,
     sensitivity: Sensitivity = False,
+    search: Search = False,
     seeds: Seeds = None,
     workers: Workers = None,
     mix: Mix = False,
@@ -78,7 +88,7 @@ def paper(
     """
     from tidegate import papers
     from tidegate.cli import progress
-    from tidegate.papers import perform
+    from tidegate.papers import choosing, perform
     from tidegate.papers import report as report_of
     from tidegate.papers.done import Asked
     from tidegate.papers.folder import Folder
@@ -88,6 +98,8 @@ def paper(
             typer.echo(f"{name}: {papers.title(name)}")
         return
     study = papers.load(key)
+    if search and study.choice is None:
+        raise UsageError(f"The paper {key} has nothing to be searched.", "Try `session`.")
     asked = Asked((explain,) if explain else tuple(only or ()), quick, seeds)
     bar = partial(progress.bar, stderr())
     asked.claims(study)  # a name that fits nothing is refused before a folder is made
@@ -98,6 +110,9 @@ def paper(
         elif sensitivity:
             perform.sensitivity(study, folder, asked, bar, workers)
             _copy([report_of.SENSITIVITY], folder, report, asked, study)
+        elif search:
+            choosing.search(study, folder, seeds or 1, bar, workers)
+            _copy([choosing.FILE], folder, report, asked, study)
         else:
             done = perform.regenerate(study, folder, asked, bar, workers)
             _end(done, folder, report, as_json)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.resources import files
+from importlib.util import find_spec
 
 from tidegate.errors import UsageError
 from tidegate.papers.registry import collect
@@ -55,5 +56,8 @@ def assembled(key: str, package: str) -> Study:
         sections=prose.SECTIONS,
         summary=prose.opening,
         scale=cases.SCALE,
+        choice=getattr(import_module(f"{package}.unsaid"), "CHOICE", None)
+        if find_spec(f"{package}.unsaid")
+        else None,
         sources=sources,
     )

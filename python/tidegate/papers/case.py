@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tidegate.papers.deviations import Alternative
     from tidegate.scenario.document import Setting
 
 
@@ -50,6 +51,32 @@ class Case:
     def having(self, *settings: Setting) -> Case:
         """Return the same case with further settings."""
         return replace(self, settings=self.settings + settings)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One thing that a paper leaves unsaid, and what it may be: what each is called, and makes."""
+
+    what: str
+    options: tuple[Alternative, ...]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A search over what a paper leaves unsaid, scored on some of its claims and on no other.
+
+    All combinations of `together` are tried, then each option of `alone` by
+    itself on top of the best. `eras` are held to every claim of the paper.
+    """
+
+    scored: tuple[str, ...]
+    """Claims, by patterns, whose numbers are the score."""
+    together: tuple[Axis, ...]
+    alone: tuple[Axis, ...]
+    eras: tuple[tuple[str, tuple[Alternative, ...]], ...]
+    """Settings that are shown against all claims, by their names."""
+    columns: tuple[tuple[str, tuple[str, ...]], ...]
+    """What the table shows: heads, and the claims whose numbers stand below."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ class Circumstances:
     hangs_on: tuple[str, ...] = ()
     contradicted_by: str = ""
     explanation: str = ""
+    chosen_on: bool = False
+    """Whether a setting was chosen so that this claim comes out near: no prediction."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,8 @@ class Alternative:
     cases: tuple[str, ...] = ("*",)
     measures: tuple[tuple[str, str], ...] = ()
     """Measures that stand in for others: `fct_admitted_mean_s` for `fct_mean_s`."""
+    also: tuple[Alternative, ...] = ()
+    """What goes with it in other cases."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +52,17 @@ class Deviations:
     deviations: tuple[Deviation, ...] = ()
     contradictions: tuple[tuple[tuple[str, ...], str], ...] = ()
     explanations: tuple[tuple[tuple[str, ...], str], ...] = ()
+    chosen_on: tuple[str, ...] = ()
+    """The claims on which settings were chosen; every other one is a prediction."""
 
     def beside(self, claim: str) -> Circumstances:
         """Return what is to be known for the verdict on one claim."""
         hangs = [each.what for each in self.deviations if _any(each.hangs, claim)]
         return Circumstances(
-            tuple(hangs), _first(self.contradictions, claim), _first(self.explanations, claim)
+            tuple(hangs),
+            _first(self.contradictions, claim),
+            _first(self.explanations, claim),
+            _any(self.chosen_on, claim),
         )
 
 
@@ -64,19 +73,12 @@ def read(text: str) -> Deviations:
         tuple(_deviation(each) for each in table.get("deviation", [])),
         _texts(table.get("contradiction", []), "by"),
         _texts(table.get("explanation", []), "text"),
+        tuple(table.get("chosen_on", [])),
     )
 
 
 def _deviation(table: dict[str, Any]) -> Deviation:
-    alternatives = tuple(
-        Alternative(
-            each["says"],
-            tuple(each.get("settings", {}).items()),
-            tuple(each.get("cases", ["*"])),
-            tuple(each.get("measures", {}).items()),
-        )
-        for each in table.get("alternatives", [])
-    )
+    alternatives = tuple(_alternative(each) for each in table.get("alternatives", []))
     return Deviation(
         table["key"],
         table["what"],
@@ -84,6 +86,16 @@ def _deviation(table: dict[str, Any]) -> Deviation:
         table["why"],
         alternatives,
         tuple(table.get("hangs", [])),
+    )
+
+
+def _alternative(table: dict[str, Any]) -> Alternative:
+    return Alternative(
+        table.get("says", ""),
+        tuple(table.get("settings", {}).items()),
+        tuple(table.get("cases", ["*"])),
+        tuple(table.get("measures", {}).items()),
+        tuple(_alternative(each) for each in table.get("also", [])),
     )
 
 

@@ -49,9 +49,23 @@ def holds(found: Found, name: str) -> bool:
 
 
 def failing(found: Found, title: str, kinds: Sequence[str]) -> str:
-    """Return the claims of some kinds that do not hold, with their verdicts."""
-    said = [each for each in found.values() if each.claim.kind in kinds and not good(each)]
-    if not said:
+    """Return the claims of some kinds that do not hold, by their verdicts and in the words said."""
+    there = [each for each in found.values() if each.claim.kind in kinds]
+    rest = [each for each in there if not good(each)]
+    if not rest:
         return ""
-    names = ", ".join(f"`{each.claim.short}` ({each.verdict})" for each in said)
-    return f"**{title}**: {names}."
+    lines = [f"**{title}**: {len(rest)} of {len(there)}."]
+    for verdict in dict.fromkeys(each.verdict for each in rest):
+        texts = "; ".join(in_words(each) for each in rest if each.verdict == verdict)
+        lines.append(f"  - {verdict}: {texts}.")
+    return "\n".join(lines)
+
+
+def in_words(outcome: Outcome) -> str:
+    """Return what a claim says, and of a number what was measured beside it."""
+    claim, value = outcome.claim, outcome.measured
+    if claim.kind == "ordering":
+        return f"{claim.value} ({claim.where})"
+    unit = "" if claim.unit in ("", "-") else f" {claim.unit}"
+    here = f", here {number(value)}{unit}" if isinstance(value, float) else ""
+    return f"{claim.metric}, {claim.scenario}: {claim.value}{unit}{here} ({claim.where})"

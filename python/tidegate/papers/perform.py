@@ -35,19 +35,31 @@ if TYPE_CHECKING:
 
 
 def fill(runs: Runs, names: Sequence[str], bar: Bar, workers: int | None = None) -> int:
-    """Run what is missing, each run kept as soon as it is over; return how many were run.
+    """Run what is missing, each run kept as soon as it is over; return how many were run."""
+    return fill_all(runs.folder, [(runs, names)], bar, workers)
+
+
+def fill_all(
+    folder: Folder,
+    wanted: Sequence[tuple[Runs, Sequence[str]]],
+    bar: Bar,
+    workers: int | None = None,
+) -> int:
+    """Run what is missing of several sets of runs, side by side; return how many were run.
 
     Searches go in stages. On KeyboardInterrupt, which is raised on, and on a
     crash, what was kept stays.
     """
     total = 0
     while True:
-        jobs = {job.folder: job for job in runs.jobs(names)}
-        missing = [job for job in jobs.values() if not runs.folder.has(job)]
+        each = [(runs, runs.jobs(names)) for runs, names in wanted]
+        jobs = {job.folder: job for _, mine in each for job in mine}
+        missing = [job for job in jobs.values() if not folder.has(job)]
         if not missing:
-            runs.used(jobs.values())
+            for runs, mine in each:
+                runs.used(mine)
             return total
-        _execute(runs.folder, missing, bar, workers)
+        _execute(folder, missing, bar, workers)
         total += len(missing)
 
 
@@ -122,7 +134,8 @@ def sensitivity(
     rows: list[tuple[str, str, Alternative | None]] = [("as taken", "", None)]
     rows += [(each.what, other.says, other) for each in deviations for other in each.alternatives]
     for what, says, alternative in rows:
-        runs = Runs(study, folder, seeds, _changes(alternative), dict(_measures(alternative)))
+        taken = () if alternative is None else (alternative, *alternative.also)
+        runs = Runs(study, folder, seeds, changes(*taken), dict(_measures(alternative)))
         fill(runs, names, bar, workers)
         outcomes = [
             judge(claim, study.checks[claim.id].find(runs), Circumstances()) for claim in claims
@@ -132,11 +145,16 @@ def sensitivity(
     return table
 
 
-def _changes(alternative: Alternative | None) -> Callable[[Case], tuple[Setting, ...]]:
+def changes(*alternatives: Alternative) -> Callable[[Case], tuple[Setting, ...]]:
+    """Return the settings that a case has under these alternatives beside its own."""
+
     def change(case: Case) -> tuple[Setting, ...]:
-        patterns = alternative.cases if alternative else ()
-        fits = any(fnmatchcase(case.key, pattern) for pattern in patterns)
-        return alternative.settings if alternative and fits else ()
+        return tuple(
+            setting
+            for each in alternatives
+            if any(fnmatchcase(case.key, pattern) for pattern in each.cases)
+            for setting in each.settings
+        )
 
     return change
 

@@ -9,13 +9,15 @@ from tidegate import _native
 from tidegate.papers.claims import APART, matches
 from tidegate.papers.verdicts import (
     CALIBRATED,
+    CHOSEN_ON,
     CONTRADICTED,
     MET,
     NOT_MET,
     UNCHECKED,
     UNRESOLVED,
+    VERDICTS,
     Outcome,
-    counts,
+    by_group,
 )
 
 if TYPE_CHECKING:
@@ -37,9 +39,12 @@ MARKS_SAY = (
     " ⇄ contradicted by the paper itself, ○ cannot be checked"
 )
 SENSITIVITY = "sensitivity.md"
+CHOSEN = "†"
+"""Marks a row that a setting was chosen on."""
 RULES = """\
 A number is *met* within 20 % of the paper's (or within two standard deviations of the seeds where
-one of these is under 20 %), an approximate number within 30 %, a ratio within 25 %. An ordering is
+one of these is under 20 %), an approximate number within 30 %, a ratio within 25 %; of "at least
+so much" no less is met. An ordering is
 met when the 95 % interval of the paired difference over the seeds lies on the claimed side, *not
 met* when it lies on the other, *unresolved* when it straddles; of several parts every one has to
 hold. *Calibrated*: it would be met, but hangs on a number that the paper withholds and that was
@@ -60,10 +65,12 @@ def drawn(done: Done, picture: Picture) -> bytes:
     """Render one picture; without a date in it, so that the same data give the same file."""
     import matplotlib as mpl
 
+    from tidegate.papers import panels
     from tidegate.show.style import RULES as LOOK
 
     with mpl.rc_context(cast("Any", LOOK)):
         figure = picture.draw(done.runs)
+        panels.finish(figure)
         buffer = io.BytesIO()
         figure.savefig(buffer, format="png", dpi=110)
     return buffer.getvalue()
@@ -142,11 +149,15 @@ def _provisional(done: Done) -> str:
 
 
 def _counted(outcomes: Sequence[Outcome]) -> str:
-    found = counts(outcomes)
-    head = " | ".join(found)
-    return "\n".join(
-        [f"| {head} |", "|" + "---|" * len(found), f"| {' | '.join(map(str, found.values()))} |"]
-    )
+    """Return how many rows of each kind have which verdict."""
+    found = by_group(outcomes)
+    verdicts = [each for each in VERDICTS if any(rows[each] for rows in found.values())]
+    lines = [f"| rows | {' | '.join(verdicts)} |", "|---|" + "---|" * len(verdicts)]
+    for name, rows in found.items():
+        lines.append(f"| {name} | {' | '.join(str(rows[each] or '') for each in verdicts)} |")
+    if CHOSEN_ON in found:
+        lines += ["", f"Rows *{CHOSEN_ON}* settings by ({CHOSEN}) predict nothing; all others do."]
+    return "\n".join(lines)
 
 
 def _section(done: Done, section: Section, pictures: dict[str, Picture]) -> list[str]:
@@ -207,7 +218,7 @@ def _grid(grid: Grid, outcomes: Sequence[Outcome], notes: _Notes) -> list[str]:
 
 
 def _cell(outcome: Outcome, notes: _Notes) -> str:
-    mark = f"{MARKS[outcome.verdict]}{notes.mark(outcome)}"
+    mark = f"{MARKS[outcome.verdict]}{_chosen(outcome)}{notes.mark(outcome)}"
     return f"{said(outcome)} → {measured(outcome)} {mark}"
 
 
@@ -217,10 +228,14 @@ def _table(outcomes: Sequence[Outcome], notes: _Notes) -> list[str]:
     lines = ["| claim | paper | measured | verdict | |", "|---|---|---|---|---|"]
     for each in outcomes:
         what = f"`{each.claim.short}` {each.claim.metric}, {each.claim.scenario}"
-        verdict = f"{MARKS[each.verdict]} {each.verdict}{notes.mark(each)}"
+        verdict = f"{each.verdict} {MARKS[each.verdict]}{_chosen(each)}{notes.mark(each)}"
         cells = [what, said(each), measured(each), verdict, each.reason]
         lines.append(f"| {' | '.join(map(_safe, cells))} |")
     return [*lines, ""]
+
+
+def _chosen(outcome: Outcome) -> str:
+    return CHOSEN if outcome.chosen_on else ""
 
 
 def _safe(cell: str) -> str:
@@ -238,6 +253,9 @@ def _departures(done: Done) -> list[str]:
         others = "; ".join(other.says for other in each.alternatives)
         cells = [each.what, each.taken, " ".join(each.why.split()), others]
         lines.append(f"| {' | '.join(map(_safe, cells))} |")
+    if done.study.choice is not None:
+        made = f"`tidegate paper {done.study.key} --search`"
+        lines += ["", f"How the settings were chosen: [search.md](search.md), by {made}."]
     if done.study.scale.sensitive:
         made = f"`tidegate paper {done.study.key} --sensitivity`"
         lines += ["", f"What each alternative changes: [{SENSITIVITY}]({SENSITIVITY}), by {made}."]
@@ -257,7 +275,7 @@ def _every_claim(done: Done) -> list[str]:
     for each in done.outcomes:
         claim = each.claim
         cells = [f"`{claim.short}`", claim.kind, claim.where, said(each), measured(each)]
-        cells += [each.verdict, each.reason]
+        cells += [f"{each.verdict}{_chosen(each)}", each.reason]
         lines.append(f"| {' | '.join(map(_safe, cells))} |")
     return [*lines, ""]
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from tidegate.papers.case import Choice
     from tidegate.papers.findings import Check
     from tidegate.papers.registry import Registered
     from tidegate.papers.runs import Runs
@@ -64,5 +65,7 @@ class Study(Paper):
     summary: Callable[[Sequence[Outcome], Runs], str]
     """The opening of the report: what holds and what does not, in a minute's reading."""
     scale: Scale = field(default_factory=Scale)
+    choice: Choice | None = None
+    """How the settings that the paper leaves unsaid are chosen."""
     sources: Mapping[str, Registered] = field(default_factory=dict)
     """The function behind each check."""

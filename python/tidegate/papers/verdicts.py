@@ -2,7 +2,7 @@
 
 - A number is met within 20 % of the paper's, or within two standard deviations
   of the seeds where one of these is under 20 % of the paper's; an approximate
-  number within 30 %; a ratio within 25 %.
+  number within 30 %; a ratio within 25 %. Less than "at least so much" is not met.
 - An ordering is met when the 95 % interval of the paired difference over the
   seeds lies on the claimed side (Student's t), not met when it lies on the
   other, unresolved when it straddles. Of several parts every one must be met.
@@ -56,6 +56,8 @@ class Outcome:
     parts: tuple[str, ...] = ()
     values: tuple[float, ...] = ()
     explanation: str = ""
+    chosen_on: bool = False
+    """Whether a setting was chosen on this claim: counted apart from predictions."""
 
     @property
     def apart(self) -> bool:
@@ -98,7 +100,8 @@ def judge(claim: Claim, finding: Finding, beside: Circumstances | None = None) -
     """Return the verdict on a claim."""
     beside = beside or Circumstances()
     if isinstance(finding, Unchecked):
-        return Outcome(claim, UNCHECKED, finding.reason, paper=claim.number or claim.value)
+        why, paper = finding.reason, claim.number or claim.value
+        return Outcome(claim, UNCHECKED, why, paper=paper, chosen_on=beside.chosen_on)
     if isinstance(finding, Numbers):
         ruled = _number(claim, finding)
     elif isinstance(finding, Ordering):
@@ -125,6 +128,7 @@ def judge(claim: Claim, finding: Finding, beside: Circumstances | None = None) -
         ruled.parts,
         ruled.values,
         explanation,
+        beside.chosen_on,
     )
 
 
@@ -143,7 +147,9 @@ def _number(claim: Claim, finding: Numbers) -> _Judged:
     nearest = min(max(mean, low_said), high_said)
     scale = abs(nearest) or 1.0
     off = abs(mean - nearest) / scale
-    within = WITHIN.get(claim.kind, WITHIN["exact-number"])
+    # "at least so much" has no tolerance: less is less
+    at_least = high_said == float("inf") and mean < low_said
+    within = 0.0 if at_least else WITHIN.get(claim.kind, WITHIN["exact-number"])
     if off <= within:
         verdict, why = MET, ""
     elif spread is not None and spread < 0.2 * scale and abs(mean - nearest) <= 2 * spread:
@@ -151,6 +157,8 @@ def _number(claim: Claim, finding: Numbers) -> _Judged:
     else:
         verdict = NOT_MET
         why = f"{100 * (mean - nearest) / scale:+.0f} %, more than {100 * within:.0f} %."
+        if at_least:
+            why = f"{100 * (mean - nearest) / scale:+.0f} % of the least that is said."
     low, high = between["low"], between["high"]
     return _Judged(verdict, why, mean, low, high, spread, shown, (), tuple(known))
 
@@ -226,11 +234,35 @@ def _equal(claim: Claim, finding: Exact) -> bool:
     return "".join(finding.found.split()) == "".join(claim.value.split())
 
 
-def counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
-    """Return how many claims have which verdict; rows of the set-up under names of their own."""
-    names = [*VERDICTS, *(f"set-up {verdict}" for verdict in (MET, NOT_MET, UNCHECKED))]
-    found = dict.fromkeys(names, 0)
+NUMBERS, RATIOS, ORDERINGS = "numbers", "ratios", "orderings"
+CHOSEN_ON, SET_UP = "used to choose", "set-up"
+GROUPS = (NUMBERS, RATIOS, ORDERINGS, CHOSEN_ON, SET_UP)
+"""Kinds of rows that are counted apart from each other."""
+
+
+def group(outcome: Outcome) -> str:
+    """Return the kind of row that an outcome is counted under."""
+    if outcome.apart:
+        return SET_UP
+    if outcome.chosen_on:
+        return CHOSEN_ON
+    return {"ratio": RATIOS, "ordering": ORDERINGS}.get(outcome.claim.kind, NUMBERS)
+
+
+def by_group(outcomes: Sequence[Outcome]) -> dict[str, dict[str, int]]:
+    """Return how many rows of each kind have which verdict."""
+    found: dict[str, dict[str, int]] = {name: dict.fromkeys(VERDICTS, 0) for name in GROUPS}
     for outcome in outcomes:
-        name = f"set-up {outcome.verdict}" if outcome.apart else outcome.verdict
-        found[name] = found.get(name, 0) + 1
-    return {name: number for name, number in found.items() if number}
+        found[group(outcome)][outcome.verdict] += 1
+    return {name: each for name, each in found.items() if any(each.values())}
+
+
+def counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
+    """Return how many claims have which verdict; what is no prediction under names of its own."""
+    found: dict[str, int] = {}
+    for name, each in by_group(outcomes).items():
+        apart = f"{name} " if name in (CHOSEN_ON, SET_UP) else ""
+        for verdict, number in each.items():
+            found[apart + verdict] = found.get(apart + verdict, 0) + number
+    names = [each for each in VERDICTS if each in found] + [*found]
+    return {name: found[name] for name in dict.fromkeys(names) if found[name]}

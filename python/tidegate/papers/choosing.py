@@ -1,0 +1,212 @@
+"""The search over what a paper leaves unsaid: which settings come nearest to some of its numbers.
+
+The score of a setting is the mean of |ln(ours / paper's)| over the numbers of
+the claims that the search is scored on. No other claim is looked at for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tidegate.papers import claims as listed
+from tidegate.papers.done import needed
+from tidegate.papers.findings import Numbers, Ordering, Unchecked
+from tidegate.papers.perform import changes, fill_all
+from tidegate.papers.report import number
+from tidegate.papers.runs import Runs
+from tidegate.papers.verdicts import GROUPS, MET, WITHIN, group, judge
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidegate.papers.case import Choice
+    from tidegate.papers.claims import Claim
+    from tidegate.papers.deviations import Alternative
+    from tidegate.papers.folder import Folder
+    from tidegate.papers.perform import Bar
+    from tidegate.papers.study import Study
+
+FILE = "search.md"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One setting and what came of it: the numbers of the claims, by their ids."""
+
+    options: tuple[Alternative, ...]
+    found: dict[str, float]
+    distance: float
+
+    @property
+    def says(self) -> tuple[str, ...]:
+        """What each axis was set to."""
+        return tuple(option.says for option in self.options)
+
+
+def distance(found: dict[str, float], scored: Sequence[Claim]) -> float:
+    """Return the mean of |ln(ours / paper's)|."""
+    said = np.array([claim.number for claim in scored], dtype=np.float64)
+    ours = np.array([found[claim.id] for claim in scored])
+    return float(np.mean(np.abs(np.log(ours / said))))
+
+
+def search(
+    study: Study, folder: Folder, seeds: int, bar: Bar, workers: int | None = None
+) -> list[Tried]:
+    """Try every setting, write the tables, and return what was tried, the nearest first."""
+    choice = study.choice
+    if choice is None:
+        raise ValueError(f"{study.key} has nothing to be searched")
+    tried = _tried(
+        study,
+        folder,
+        list(product(*(each.options for each in choice.together))),
+        seeds,
+        bar,
+        workers,
+    )
+    tried.sort(key=lambda each: each.distance)
+    best = tried[0]
+    further = [(*best.options, option) for axis in choice.alone for option in axis.options]
+    alone = _tried(study, folder, further, seeds, bar, workers)
+    lines = [*_head(study, choice, seeds), *_combined(study, choice, tried)]
+    lines += _alone(study, choice, best, alone)
+    if choice.eras:
+        lines += _eras(study, choice, folder, seeds, bar, workers)
+    folder.write(FILE, ("\n".join(lines) + "\n").encode())
+    return tried
+
+
+def _tried(
+    study: Study,
+    folder: Folder,
+    settings: Sequence[tuple[Alternative, ...]],
+    seeds: int,
+    bar: Bar,
+    workers: int | None,
+) -> list[Tried]:
+    choice = study.choice
+    assert choice is not None
+    scored = listed.chosen(study.claims(), choice.scored)
+    names = needed(study, scored)
+    sets = [Runs(study, folder, seeds, changes(*options)) for options in settings]
+    fill_all(folder, [(runs, names) for runs in sets], bar, workers)
+    tried = []
+    for options, runs in zip(settings, sets, strict=True):
+        found = {claim.id: _number(study, claim, runs) for claim in scored}
+        tried.append(Tried(tuple(options), found, distance(found, scored)))
+    return tried
+
+
+def _number(study: Study, claim: Claim, runs: Runs) -> float:
+    finding = study.checks[claim.id].find(runs)
+    if not isinstance(finding, Numbers):
+        raise TypeError(f"{claim.id} is no number: nothing can be scored on it")
+    return float(np.mean(finding.values))
+
+
+def _head(study: Study, choice: Choice, seeds: int) -> list[str]:
+    scored = listed.chosen(study.claims(), choice.scored)
+    count = int(np.prod([len(axis.options) for axis in choice.together]))
+    return [
+        f"# What is left unsaid, searched: {study.title}",
+        "",
+        f"<!-- Made by `tidegate paper {study.key} --search`. -->",
+        "",
+        f"The score is the mean of |ln(ours / paper's)| over {len(scored)} numbers"
+        f" ({', '.join(f'`{each}`' for each in choice.scored)}); nothing else of the paper is"
+        f" looked at. {seeds} seed{'s' if seeds > 1 else ''}.",
+        "",
+        f"## All {count} combinations",
+        "",
+    ]
+
+
+def _cells(choice: Choice, study: Study, found: dict[str, float]) -> list[str]:
+    return [
+        " ".join(number(found[f"{study.key}.{name}"]) for name in names)
+        for _, names in choice.columns
+    ]
+
+
+def _paper(choice: Choice, study: Study) -> list[str]:
+    said = {claim.id: claim.number or np.nan for claim in study.claims()}
+    return _cells(choice, study, said)
+
+
+def _combined(study: Study, choice: Choice, tried: Sequence[Tried]) -> list[str]:
+    axes = [axis.what for axis in choice.together]
+    heads = [*axes, "distance", *(head for head, _ in choice.columns)]
+    lines = [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
+    lines.append(f"| paper |{' |' * len(axes)} {' | '.join(_paper(choice, study))} |")
+    for each in tried:
+        cells = [*each.says, f"{each.distance:.3f}", *_cells(choice, study, each.found)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
+def _alone(study: Study, choice: Choice, best: Tried, alone: Sequence[Tried]) -> list[str]:
+    heads = ["what", "value", "distance", *(head for head, _ in choice.columns)]
+    lines = ["## One thing more, on top of the nearest", ""]
+    lines += [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
+    lines.append(f"| paper | | | {' | '.join(_paper(choice, study))} |")
+    nearest = [f"{best.distance:.3f}", *_cells(choice, study, best.found)]
+    lines.append(f"| the nearest | {', '.join(best.says)} | {' | '.join(nearest)} |")
+    named = [axis.what for axis in choice.alone for _ in axis.options]
+    for what, each in zip(named, alone, strict=True):
+        cells = [what, each.says[-1], f"{each.distance:.3f}", *_cells(choice, study, each.found)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
+def _eras(
+    study: Study, choice: Choice, folder: Folder, seeds: int, bar: Bar, workers: int | None
+) -> list[str]:
+    """Hold each era to every claim: how many rows of each kind are on the paper's side."""
+    plain = [claim for claim in study.claims() if claim.kind in WITHIN]
+    plain = [each for each in plain if not _of(study, each) & set(study.searches)]
+    names = needed(study, plain)
+    claims = [claim for claim in study.claims() if _of(study, claim) <= set(names)]
+    sets = [Runs(study, folder, seeds, changes(*options)) for _, options in choice.eras]
+    fill_all(folder, [(runs, names) for runs in sets], bar, workers)
+    kinds = GROUPS[:-1]
+    lines = ["## Every row of the paper", ""]
+    lines += [
+        "How many rows are on the paper's side: a number or ratio within its tolerance, of a"
+        " statement the mean of every part. With so few seeds that is no verdict. Left out are"
+        " statements about what no table has, and the optima searched by brute force.",
+        "",
+        f"| setting | {' | '.join(kinds)} |",
+        "|---|" + "---|" * len(kinds),
+    ]
+    for (says, _), runs in zip(choice.eras, sets, strict=True):
+        there = _sides(study, claims, runs)
+        cells = [f"{sum(there[kind])} of {len(there[kind])}" for kind in kinds]
+        lines.append(f"| {says} | {' | '.join(cells)} |")
+    return lines
+
+
+def _of(study: Study, claim: Claim) -> set[str]:
+    """Return the cases and searches that a claim is taken from."""
+    return set(study.checks[claim.id].cases)
+
+
+def _sides(study: Study, claims: Sequence[Claim], runs: Runs) -> dict[str, list[bool]]:
+    """Return for each kind of row which rows are on the paper's side."""
+    departures = study.deviations()
+    found: dict[str, list[bool]] = {kind: [] for kind in GROUPS}
+    for claim in claims:
+        finding = study.checks[claim.id].find(runs)
+        outcome = judge(claim, finding, departures.beside(claim.id))
+        if isinstance(finding, Unchecked):
+            continue
+        if isinstance(finding, Ordering):
+            met = all(float(np.mean(part.differences)) > 0 for part in finding.parts)
+        else:
+            met = judge(claim, finding).verdict == MET
+        found[group(outcome)].append(met)
+    return found

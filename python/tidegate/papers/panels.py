@@ -1,0 +1,86 @@
+"""What every picture of a report gets at last: letters for its panels, and curves told apart."""
+
+from __future__ import annotations
+
+from string import ascii_lowercase
+from typing import TYPE_CHECKING, Literal
+
+from matplotlib.lines import Line2D
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MARKS = "osv^DPX*<>hp"
+DASHES: tuple[tuple[float, tuple[float, ...]], ...] = (
+    (0, ()),
+    (0, (5, 2)),
+    (0, (1, 1.5)),
+    (0, (6, 2, 1, 2)),
+    (0, (5, 1, 1, 1, 1, 1)),
+    (0, (10, 3)),
+)
+
+
+def finish(figure: Figure) -> None:
+    """Letter the panels, and give curves that differ by colour alone a mark or dashes too."""
+    letter(figure.axes)
+    tell_apart(figure.axes)
+
+
+def letter(panels: list[Axes]) -> None:
+    """Put (a), (b) and so on before the titles; a single panel, or one over another, has none."""
+    places = {tuple(axes.get_position().bounds): axes for axes in reversed(panels)}
+    apart = [axes for axes in panels if places[tuple(axes.get_position().bounds)] is axes]
+    if len(apart) < 2:
+        return
+    for axes, name in zip(apart, ascii_lowercase, strict=False):
+        where: Literal["left", "center"] = "left" if axes.get_title("left") else "center"
+        title = axes.get_title(where)
+        axes.set_title(f"({name}) {title}" if title else f"({name})", loc=where)
+
+
+def tell_apart(panels: list[Axes]) -> None:
+    """Where curves of a panel share dashes and marks, give each label of the figure its own."""
+    alike = {
+        str(line.get_label())
+        for axes in panels
+        for line in _curves(axes)
+        if sum(_look(line) == _look(other) for other in _curves(axes)) > 1
+    }
+    names = dict.fromkeys(
+        label
+        for axes in panels
+        for line in _curves(axes)
+        if (label := str(line.get_label())) in alike
+    )
+    order = {name: place for place, name in enumerate(names)}
+    for axes in panels:
+        legend = axes.get_legend()
+        shown = zip(legend.legend_handles, legend.get_texts(), strict=False) if legend else ()
+        keys = [(each, text.get_text()) for each, text in shown if isinstance(each, Line2D)]
+        for line, label in [*((line, str(line.get_label())) for line in _curves(axes)), *keys]:
+            if label in order:
+                _mark(line, order[label])
+
+
+def _curves(axes: Axes) -> Iterator[Line2D]:
+    """Yield the labelled curves: neither reference lines nor mere points."""
+    for line in axes.get_lines():
+        labelled = not str(line.get_label()).startswith("_")
+        if labelled and line.get_linestyle() not in ("None", "none", ""):
+            yield line
+
+
+def _look(line: Line2D) -> tuple[str, str]:
+    return str(line.get_linestyle()), str(line.get_marker())
+
+
+def _mark(line: Line2D, place: int) -> None:
+    """Give it another mark where it has marks, other dashes where it has none."""
+    if str(line.get_marker()) in ("None", "none", ""):
+        line.set_linestyle(DASHES[place % len(DASHES)])
+    else:
+        line.set_marker(MARKS[place % len(MARKS)])
