@@ -83,8 +83,8 @@ def record(tmp_path):
 
 
 def test_measures_of_flows(record):
-    # of those that close after 50 s none took under 5 s
-    assert measures.short_share(record) == 0.0
+    # one of four took under 5 s
+    assert measures.short_share(record) == 0.25
     assert measures.fct(50.0, 85.0)(record) == pytest.approx(15.0)  # 10 and 20 s
     assert measures.on_schedule(record) == pytest.approx(0.75)  # all but the wait of 1 s
 
@@ -100,10 +100,30 @@ def test_measures_of_decisions(record):
     assert measures.changes(55.5, 57.0)(record) == pytest.approx(7.0)  # 10 and 4
     assert measures.changes(0.0, 100.0, ("probe",))(record) == pytest.approx(10.0)
     assert measures.least_admitted(record) == 7.0  # the first epoch is left out
-    assert measures.spikes(record) == pytest.approx(1 / 25)  # one span of ten seconds of 25
     # 100, 110, 106: deviation 4.11 around 105.3
     assert measures.swing(0.0, 100.0)(record) == pytest.approx(4.110 / 105.33, rel=1e-3)
     assert np.isnan(measures.epochs_to_ascent(record))
+
+
+def test_a_spike_stands_out_of_the_epochs_around_it():
+    """By hand: 5 % above the median of eleven epochs, itself among them."""
+    steady = np.full(30, 100.0)
+    assert not measures.spiked(steady).any()
+    probing = steady.copy()
+    probing[[5, 12, 20]] = (110.0, 104.0, 106.0)
+    assert np.flatnonzero(measures.spiked(probing)).tolist() == [5, 20]
+
+
+def test_an_allowance_is_settled_when_it_stays_near_where_it_ends(tmp_path):
+    """By hand: 400 until 20 s after the change, then 100; five epochs of 1 s are smoothed."""
+    seconds = np.arange(1.0, 251.0)
+    allowed = np.where(seconds <= 170.0, 400.0, 100.0)
+    names = {"port": ["bottleneck"] * 250, "law": ["gss-ga"] * 250, "phase": ["ascent"] * 250}
+    counts = {"admitted": [1] * 250, "departed": [1] * 250}
+    table = {"time_s": seconds, **names, "set": allowed, **counts}
+    pl.DataFrame(table).write_parquet(tmp_path / "events.parquet")
+    # at 172 s the mean of five holds one 400: 160, at 173 s none
+    assert measures.settled(150.0)(Record(tmp_path, 1)) == pytest.approx(22.0)
 
 
 def test_quick_is_tables_and_figures_of_the_paper():

@@ -30,8 +30,8 @@ NAMES = {"nosc": "none", "gssga": "gssga", "cp": "cp"}
 TABLE1 = (1000, 250, 150, 100, 65)
 TABLE2 = (1000, 200, 150, 100, 65)
 """Admit rates of the tables, sessions/s."""
-NOT_WORSE = 0.02
-"""Up to so much less is not worse: less than a bar chart of the paper can show."""
+NOT_WORSE = 0.05
+"""Up to so much less is not worse: hardly more than a bar chart of the paper can show."""
 ALMOST = 0.10
 """Up to so much less is almost as much."""
 OPTIMA = {"30k": "30k-1000", "300": "10k-300", "5M": "5M", "100": "10k-100"}
@@ -51,7 +51,8 @@ def admit(rate: int) -> str:
 
 def fixed(rate: float) -> Setting:
     """Return the setting of a fixed admit rate."""
-    return GATE, f'{{ law = "fixed-rate", rate = "{rate:g}/s", epoch = "1s", limiter = "counter" }}'
+    gate = f'law = "fixed-rate", rate = "{rate:g}/s", epoch = "1s", limiter = "counter"'
+    return GATE, f'{{ {gate}, charge = "queued" }}'
 
 
 def arriving(rate: int) -> tuple[Setting, ...]:
@@ -115,9 +116,11 @@ def _beyond() -> list[Case]:
     """Return the cases that the paper names and does not run."""
     endless = ("traffic.web.size", '"unlimited"')
     short = ("duration", "150s")
+    # CP's guard lets all in until a session ends: without it its own rule is seen
+    bare = {"gssga": (), "cp": ((f"{GATE}.guard", "false"),)}
     cases = [
-        Case(f"endless/{control}", "static.toml", (CONTROLS[control],), (endless, short))
-        for control in ("gssga", "cp")
+        Case(f"endless/{name}", "static.toml", (CONTROLS[name],), (endless, short, *without))
+        for name, without in bare.items()
     ]
     cases += [
         Case(f"range/{mbit}/gssga", "static.toml", ("gss-ga",), capacity(mbit)) for mbit in (5, 20)
@@ -181,7 +184,7 @@ TRIED = {"occupancy": (0.5, 0.7, 0.9, 0.98), "loss-rate": (0.01, 0.1, 0.4)}
 
 def threshold(law: str, value: float, load: str = "tuning") -> Case:
     """Return the case of a gate that goes by a threshold."""
-    gate = (GATE, f'{{ law = "{law}", threshold = {value:g} }}')
+    gate = (GATE, f'{{ law = "{law}", threshold = {value:g}, charge = "queued" }}')
     settings = (*OTHER_LOADS.get(load, ()), gate)
     return Case(f"threshold/{law}/{load}/{value:g}", "static.toml", (), settings)
 

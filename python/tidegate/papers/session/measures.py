@@ -64,10 +64,9 @@ def fct(start: float, end: float) -> Measured:
 
 
 def short_share(record: Record) -> float:
-    """Return the share of the sessions that close after 50 s in which all took under `SHORT_S`."""
+    """Return the share of the sessions that close which took under `SHORT_S` in all."""
     flows = record.flows()
-    late = flows["closed_s"] > 50.0
-    return float(np.mean((flows["closed_s"] - flows["start_s"])[late] < SHORT_S))
+    return float(np.mean((flows["closed_s"] - flows["start_s"]) < SHORT_S))
 
 
 @cache
@@ -106,12 +105,52 @@ def changes(start: float, end: float, phases: tuple[str, ...] = ()) -> Measured:
     return measure
 
 
+SPIKE = 1.05
+"""An epoch with so many times the usual admissions is a spike: half of INCREASE_FACTOR's 10 %."""
+AROUND = 5
+"""Epochs on either side of which the usual admissions are the median."""
+
+
+def spiked(admitted: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which epochs stand out of those around them, upward."""
+    padded = np.pad(admitted, AROUND, mode="edge")
+    spans = np.lib.stride_tricks.sliding_window_view(padded, 2 * AROUND + 1)
+    return np.asarray(admitted > SPIKE * np.median(spans, axis=1))
+
+
 def spikes(record: Record) -> float:
-    """Return the share of ten-second spans from 50 s on in which the gate probes."""
+    """Return the share of ten-second spans from 50 to 250 s with a spike of the admissions."""
     events = record.events()
-    probes = events["time_s"][np.array(events["phase"]) == "probe"]
-    counts, _ = np.histogram(probes, np.arange(50.0, 301.0, 10.0))
+    up = events["time_s"][spiked(events["admitted"].astype(np.float64))]
+    counts, _ = np.histogram(up, np.arange(50.0, 251.0, 10.0))
     return float(np.mean(counts > 0))
+
+
+@cache
+def settled(after: float) -> Measured:
+    """Return a measure: seconds after a change until the allowance stays near where it ends.
+
+    Near is within a quarter of its mean over the last 50 s, each smoothed over
+    five epochs.
+    """
+
+    def measure(record: Record) -> float:
+        events = record.events()
+        known = np.isfinite(events["set"]) & (events["time_s"] > after)
+        times, values = events["time_s"][known], events["set"][known]
+        smooth = np.convolve(np.pad(values, 2, mode="edge"), np.ones(5) / 5, "valid")
+        end = float(np.mean(values[times > times[-1] - 50.0]))
+        off = np.flatnonzero(np.abs(smooth - end) > 0.25 * end)
+        return float(times[off[-1]] - after) if off.size else 0.0
+
+    return measure
+
+
+def searched_for(record: Record) -> float:
+    """Return when the search hands over to the ascent, seconds; NaN if it never does."""
+    events = record.events()
+    climbing = np.array(events["phase"]) == "ascent"
+    return float(events["time_s"][np.argmax(climbing)]) if np.any(climbing) else float("nan")
 
 
 @cache
@@ -158,6 +197,11 @@ def unseen_ends(start: float, end: float) -> Measured:
         return float(1.0 - counted / ended)
 
     return measure
+
+
+def large_share(record: Record) -> float:
+    """Return the share of completed sessions above 10 kB, in percent."""
+    return 100.0 * (1.0 - float(record.summary["share_le_10kB"]))
 
 
 def served(record: Record) -> float:

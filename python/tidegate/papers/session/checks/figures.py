@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from tidegate.papers.findings import Check
     from tidegate.papers.runs import Floats, Parts, Runs
 
+FAR = 1.5
+"""From so many times on one thing is far above another: Figure 2 has 250 above 110."""
+MUCH = 2.0
+"""So many times are much more: Figure 5 has 1000 admitted above 50 that complete."""
 NEIGHBOUR = 100.0
 """Admit rates closer to the peak than this are not told apart from it, sessions/s."""
 
@@ -114,7 +118,7 @@ def identity(runs: Runs) -> Parts:
 def above_completions(runs: Runs) -> Parts:
     """Check that at the peak more are admitted than complete."""
     best, most = _peak(runs)
-    return {f"admit {best:g} > complete {np.mean(most):.4g}": best - most}
+    return {f"admit {best:g} > {FAR:g} x complete {np.mean(most):.4g}": best - FAR * most}
 
 
 @claim("fig2.plateau", of=SWEEP)
@@ -158,7 +162,7 @@ def underload() -> Check:
     under = [cell for cell in CELLS if cell.endswith("-100")]
     return ordering(
         *(_side(cell, name, "none", NOT_WORSE) for cell in under for name in SCHEMES),
-        note="Not worse: not more than 2 % fewer.",
+        note="Not worse: not more than 5 % fewer.",
     )
 
 
@@ -187,7 +191,7 @@ def gss_not_better() -> Check:
     """Check that GSS+GA has no more than CP."""
     return ordering(
         *(_side(cell, "cp", "gssga", NOT_WORSE) for cell in CELLS),
-        note="Up to 2 % more counts as no more.",
+        note="Up to 5 % more counts as no more.",
     )
 
 
@@ -215,33 +219,34 @@ def shortest() -> Check:
 @claim("fig5.nc_level")
 def level() -> Check:
     """Check completions a second without control."""
-    return number(Of(NC, completed(50.0, 300.0)))
+    return number(Of(NC, completed(50.0, 250.0)))
 
 
-def _above(case: str) -> Check:
-    into, out = Of(case, admitted(50.0, 300.0)), Of(case, completed(50.0, 300.0))
-    return ordering(Side("admitted > completed", into, out))
+def _above(case: str, times: float) -> Check:
+    into = Of(case, admitted(50.0, 250.0))
+    out = Of(case, completed(50.0, 250.0), times)
+    return ordering(Side(f"admitted > {times:g} times completed", into, out))
 
 
 @claim("fig5.nc_gap")
 def nc_gap() -> Check:
-    """Check that without control more are admitted than complete."""
-    return _above(NC)
+    """Check that without control many more are admitted than complete."""
+    return _above(NC, MUCH)
 
 
 @claim("fig5.gss_phases", of=(GSS,))
 def phases(runs: Runs) -> Parts:
     """Check that GSS+GA changes more from epoch to epoch while it searches than then."""
-    first = runs.values(GSS, changes(0.0, 300.0, ("bracket", "golden")))
-    then = runs.values(GSS, changes(0.0, 300.0, ("ascent",)))
+    first = runs.values(GSS, changes(0.0, 250.0, ("bracket", "golden")))
+    then = runs.values(GSS, changes(0.0, 250.0, ("ascent",)))
     means = f"({plain(first)}, {plain(then)})"
     return {f"change an epoch while searching > while climbing {means}": first - then}
 
 
 @claim("fig5.gss_above")
 def gss_above() -> Check:
-    """Check that GSS+GA admits more than complete."""
-    return _above(GSS)
+    """Check that GSS+GA admits more than complete, by more than sessions that are under way."""
+    return _above(GSS, 1.1)
 
 
 def _tracked(runs: Runs, cp: str, other: str, start: float, end: float) -> Parts:
@@ -256,14 +261,14 @@ def _tracked(runs: Runs, cp: str, other: str, start: float, end: float) -> Parts
 @claim("fig5.cp_track", of=(CP, NC))
 def track(runs: Runs) -> Parts:
     """Check that CP's admissions follow its completions."""
-    return _tracked(runs, CP, NC, 50.0, 300.0)
+    return _tracked(runs, CP, NC, 50.0, 250.0)
 
 
 @claim("fig5.cp_spikes", of=(CP,))
 def probes(runs: Runs) -> Parts:
-    """Check that CP probes in nearly every ten seconds."""
+    """Check that admissions under CP spike upward in nearly every ten seconds."""
     share = runs.values(CP, spikes)
-    return {f"a probe in more than 90 % of all 10 s ({100 * np.mean(share):.3g} %)": share - 0.9}
+    return {f"a spike in more than 90 % of all 10 s ({100 * np.mean(share):.3g} %)": share - 0.9}
 
 
 # Figure 6
