@@ -24,9 +24,9 @@ CONGESTED = tuple(rho for rho in RHOS if rho > 1.0)
 RATIOS = (1, 2, 5, 10, 20)
 """Short flows for each long one (R)."""
 LIGHT = (0.6, 0.7)
-TRIED = ("p3-drop-tail", "p3-moment", "p3-one-buffer", "p3-hold")
+TRIED = ("p3-gr2", "p3-all", "p3-moment", "p3-one-buffer", "p3-hold")
 """What the paper names beside its own policies."""
-TANDEM = ("gr2", "p3", "p3-drop-tail")
+TANDEM = ("gr2", "p3", "p3-gr2")
 TRIED_RHOS = (1.2, 1.6, 2.0)
 STARTS = (15, 30, 45, 60, 75)
 """Where connections begin to be lost, in the table of what provisioning can choose."""
@@ -108,6 +108,7 @@ SCALE = Scale(
         "table1.pc_gt_pd",
         "fig5a.p3",
         "fig5b.order",
+        "fig5.p1_like_gred",
         "fig6c.D_p3",
         "fig6c.D_ratio",
         "table2.p3.D",

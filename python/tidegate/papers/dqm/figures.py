@@ -54,11 +54,12 @@ TRIED_MEASURES: tuple[tuple[Measure, float], ...] = (
 )
 PROVIDED: tuple[tuple[Measure, float], ...] = ((throughput, 1e-3), (DA, 1.0))
 NAMES = {
-    "p3": "P3 over G-R2",
+    "p3": "P3 over drop-tail",
     "p3-moment": "by the queue at the moment",
     "p3-one-buffer": "one buffer for both",
     "p3-hold": "holding, not dropping",
-    "p3-drop-tail": "over drop-tail",
+    "p3-gr2": "over G-R2",
+    "p3-all": "x of all packets",
 }
 
 
@@ -101,7 +102,7 @@ def _over_rho(
 def _figure5(runs: Runs) -> Figure:
     figure, axes = _panels(2, 2, 9.6, 6.4)
     _over_rho(axes[0], runs, throughput, "T [kbit/s]", scale=1e-3)
-    _over_rho(axes[1], runs, RTX, "packets sent again, thousands", scale=1e-3)
+    _over_rho(axes[1], runs, RTX, "packets sent again in 1500 s, thousands", scale=1e-3)
     _over_rho(axes[2], runs, N, "admitted flows present")
     _over_rho(axes[3], runs, queue, "packets waiting")
     axes[0].set_yscale("log")
@@ -205,7 +206,7 @@ def _tried(runs: Runs) -> Figure:
     for number, (policy, name) in enumerate(NAMES.items()):
         for place, (measure, scale) in enumerate(TRIED_MEASURES):
             values = [runs.values(at(rho, policy), measure) * scale for rho in TRIED_RHOS]
-            hue = PALETTE[(0, 3, 4, 2, 6)[number]]
+            hue = PALETTE[(0, 1, 3, 4, 2, 6)[number]]
             _curve(axes[place], TRIED_RHOS, values, hue, name)
     for each, title in zip(axes, ("D [s]", "packets sent again, thousands", "P_c"), strict=True):
         each.set_title(title)
@@ -265,7 +266,7 @@ PICTURES = (
     ),
     Picture(
         "tried",
-        "P3 as it might be otherwise: by the queue at the moment, over drop-tail, with one buffer"
+        "P3 as it might be otherwise: by the queue at the moment, over G-R2, with one buffer"
         " for both sorts of packets, and holding connections back instead of dropping them.",
         _keys(("p3", *TRIED), TRIED_RHOS),
         _tried,

@@ -88,11 +88,6 @@ def queue(record: Record) -> float:
     return float(record.port("bottleneck")["queue_mean_packets"])
 
 
-def utilisation(record: Record) -> float:
-    """Return the share of the time in which the bottleneck sends."""
-    return float(record.port("bottleneck")["utilisation"])
-
-
 def setup_time(record: Record) -> float:
     """Return D_a - D: what the handshake takes, retries included."""
     both = record.all["fct_mean_s"], record.all["fct_admitted_mean_s"]

@@ -25,7 +25,6 @@ from tidegate.papers.dqm.measures import (
     queue,
     setup_time,
     throughput,
-    utilisation,
 )
 from tidegate.papers.finders import Of, Side, close, descending, number, ordering, ratio
 from tidegate.papers.registry import claim
@@ -38,6 +37,8 @@ EQUAL = 0.15
 """What passes for about equal."""
 SAME = 0.05
 """What passes for the same, or for not more."""
+ALMOST = 0.10
+"""Up to so much is slight."""
 TWO_CLASSES = tuple(two(2.0, ratio, policy) for ratio in RATIOS for policy in ("gr2", "p3"))
 
 
@@ -142,8 +143,8 @@ def inside(runs: Runs) -> Parts:
     for name, measure, up in FOUR:
         values = {each: mean_over(runs, each, measure) for each in ("gr2", "p1", "p2", "p3")}
         for middle in ("p1", "p2"):
-            near = up * (values[middle] - values["gr2"]) + SAME * values["gr2"]
-            far = up * (values["p3"] - values[middle]) + SAME * values["p3"]
+            near = up * (values[middle] - values["gr2"]) + EQUAL * values["gr2"]
+            far = up * (values["p3"] - values[middle]) + EQUAL * values["p3"]
             found[f"{name}: {SHOWN[middle]} on P3's side of G-RED"] = near
             found[f"{name}: {SHOWN[middle]} on G-RED's side of P3"] = far
     return found
@@ -195,13 +196,20 @@ def rising() -> Check:
     return ordering(Side("G-RED: more at 2 than at 1", more_at, less_at))
 
 
-@claim("fig6a.p2", of=above(("gr2", "p2"), RHOS))
+@claim("fig6a.p2", of=above(("gr2", "p1", "p2", "p3"), RHOS))
 def near(runs: Runs) -> Parts:
-    """Check that P2 completes as much as G-RED."""
-    one, other = (
-        np.array([runs.values(at(rho, policy), DONE) for rho in RHOS]) for policy in ("p2", "gr2")
-    )
-    return {"P2 within 5 % of G-RED, over all loads": SAME - np.mean(np.abs(one / other - 1), 0)}
+    """Check that P2 completes as much as G-RED, and that P1 and P3 go up and down around it."""
+    done = {
+        policy: np.array([runs.values(at(rho, policy), DONE) for rho in RHOS])
+        for policy in ("gr2", "p1", "p2", "p3")
+    }
+    off = {name: np.mean(np.abs(each / done["gr2"] - 1), 0) for name, each in done.items()}
+    found: Parts = {f"P2 within 5 % of G-RED ({100 * np.mean(off['p2']):.2g} %)": SAME - off["p2"]}
+    for policy in ("p1", "p3"):
+        text = f"{SHOWN[policy]} further off than P2 ({100 * np.mean(off[policy]):.2g} %)"
+        found[text] = off[policy] - off["p2"]
+        found[f"{SHOWN[policy]}: slightly, under 10 %"] = ALMOST - off[policy]
+    return found
 
 
 @claim("fig6a.p3_at1", of=above(POLICIES, (1.0,)))
@@ -217,7 +225,7 @@ def best(runs: Runs) -> Parts:
 
 @claim("fig6a.util")
 def use() -> Check:
-    """Check that the policies use the bottleneck as G-RED does."""
+    """Check that the policies complete as much as G-RED does: the paper's measure of use."""
     return ordering(
         *(
             side
@@ -225,8 +233,8 @@ def use() -> Check:
             for rho in (1.2, 1.6, 2.0)
             for side in close(
                 f"{SHOWN[policy]} and G-RED at rho {rho:g}",
-                Of(at(rho, policy), utilisation),
-                Of(at(rho, "gr2"), utilisation),
+                Of(at(rho, policy), DONE),
+                Of(at(rho, "gr2"), DONE),
                 SAME,
             )
         )

@@ -1,0 +1,62 @@
+"""What the paper on dual-queue management leaves unsaid: the search of `--search`.
+
+Scored on the four cells of Table II, and on nothing else.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+from tidegate.papers.case import Axis, Choice
+from tidegate.papers.deviations import Alternative
+
+LINKS = ("link1", "link2")
+CLASSES = ("first", "second", "third")
+GR2 = '{ law = "red", min_th = 15, max_th = 45, max_p = 0.1, mean_packet = "576B" }'
+
+
+def _queues(says: str, key: str, value: str) -> Alternative:
+    settings = tuple((f"port.{link}.queue.{key}", value) for link in LINKS)
+    return Alternative(says, settings, ("tandem/p3",))
+
+
+def _packets(payload: int) -> Alternative:
+    each = (
+        ("transport.tcp.mss", f"{payload}B"),
+        ("size.exponential.mean", f"{20 * payload}B"),
+    )
+    settings = tuple(
+        (f"traffic.{name}.{key}", value) for name, (key, value) in product(CLASSES, each)
+    )
+    return Alternative(f"{payload} B", settings, ("tandem/*",))
+
+
+def _profile(name: str) -> Alternative:
+    settings = tuple((f"traffic.{each}.transport.tcp.profile", name) for each in CLASSES)
+    return Alternative(name, settings, ("tandem/*",))
+
+
+CHOICE = Choice(
+    scored=("table2.gred", "table2.p3"),
+    together=(
+        Axis(
+            "P3 over",
+            (_queues("drop-tail", "over", '{ law = "drop-tail" }'), _queues("G-R2", "over", GR2)),
+        ),
+        Axis(
+            "x counts",
+            (_queues("data", "counts", "data"), _queues("connection packets too", "counts", "all")),
+        ),
+        Axis("payload", (_packets(536), _packets(576))),
+    ),
+    alone=(
+        Axis("ns-2", (_profile("ns2-2001"), _profile("ns2-2005"), _profile("ns2-2006"))),
+        Axis("buffers of P3", (_queues("one", "queues", "1"),)),
+        Axis("x", (_queues("at this moment", "measure", "instantaneous"),)),
+    ),
+    eras=(),
+    columns=(
+        ("G-RED: s, sent again", ("table2.gred.D", "table2.gred.rtx")),
+        ("P3: s, sent again", ("table2.p3.D", "table2.p3.rtx")),
+    ),
+)
