@@ -199,7 +199,7 @@ def _round(runs: Runs) -> Figure:
     for each, net in zip(axes, OTHER_D, strict=True):
         _powers(each, runs, net, "-round")
         each.set_title(f"{NETS[net].name}, there and back")
-    axes[0].legend(frameon=False, fontsize=7.5)
+        each.legend(frameon=False, fontsize=7.5)
     return figure
 
 

@@ -18,24 +18,25 @@ from tidegate.papers.blitz.measures import (
     of_nets,
     response_of,
 )
+from tidegate.papers.finders import unchecked
 from tidegate.papers.findings import Numbers
 from tidegate.papers.registry import claim
 
 if TYPE_CHECKING:
+    from tidegate.papers.findings import Check
     from tidegate.papers.runs import Floats, Parts, Runs
 
 MIX = tuple(case for control in CONTROLS for case in keys("ref", 90, control, "-pareto"))
-SMALL = tuple(net for net in PAPER if NETS[net].ratio(NETS[net].mbit) < 1.0)
-"""Networks in which a file is small beside the path's product."""
 
 
 @claim("abstract.order", of=of_nets("ref", "fast"))
 def order(runs: Runs) -> Numbers:
-    """Check the most that Blitz gains in the reference and in the faster network."""
-    gains = [
-        advantage(runs, net, mbit) for net in ("ref", "fast") for mbit in NETS[net].bottlenecks()
-    ]
-    return Numbers(tuple(map(float, np.max(gains, axis=0))))
+    """Check what Blitz gains at the full bandwidth of the reference and of the faster network.
+
+    The lesser of the two counts: the abstract speaks of multi-megabit and gigabit networks.
+    """
+    gains = [advantage(runs, net, NETS[net].mbit) for net in ("ref", "fast")]
+    return Numbers(tuple(map(float, np.min(gains, axis=0))))
 
 
 @claim("text.short_priority", of=MIX)
@@ -60,17 +61,13 @@ def favoured(runs: Runs) -> Parts:
 
 @claim("text.tr_claims", of=of_nets("ref"))
 def satisfactory(runs: Runs) -> Parts:
-    """Check use of the bottleneck and fairness at Blitz' maxima."""
+    """Check that Blitz at its maxima uses and shares the link about as well as TCP at its own."""
     found: Parts = {}
     for mbit in NETS["ref"].bottlenecks():
-        offered = np.array([10.0**step for step in STEPS])[:, None]
-        payload = NETS["ref"].saturation(mbit) * NETS["ref"].size * 8.0
-        share = curve(runs, "ref", mbit, "blitz", goodput) / (offered * payload)
-        top = curve(runs, "ref", mbit, "blitz").argmax(axis=0)
-        there = np.array([share[place, seed] for seed, place in enumerate(top)])
-        jain = at_peak(runs, "ref", mbit, "blitz", fairness)
-        found[f"{mbit}: 95 % of what is offered gets through ({np.mean(there):.3g})"] = there - 0.95
-        found[f"{mbit}: Jain's index of at least 0.9 ({np.mean(jain):.3g})"] = jain - 0.9
+        for what, measure in (("useful bits", goodput), ("Jain's index", fairness)):
+            mine, theirs = (at_peak(runs, "ref", mbit, each, measure) for each in CONTROLS)
+            means = f"({np.mean(mine):.3g}, {np.mean(theirs):.3g})"
+            found[f"{mbit}: {what} no more than 10 % below TCP's {means}"] = mine - 0.9 * theirs
     return found
 
 
@@ -92,21 +89,10 @@ def _ranks(values: Floats) -> Floats:
     return np.asarray((low + high - 1) / 2.0, dtype=np.float64)
 
 
-@claim(
-    "text.aggressiveness",
-    of=tuple(
-        case
-        for net in SMALL
-        for control in (*CONTROLS, "wide")
-        for case in keys(net, NETS[net].mbit, control)
-    ),
-)
-def aggressive(runs: Runs) -> Parts:
-    """Check that an initial window that grows with F/BDP closes part of the gap."""
-    found: Parts = {}
-    for net in SMALL:
-        mbit = NETS[net].mbit
-        plain, wide = (advantage(runs, net, mbit, "", over) for over in ("reno", "wide"))
-        text = f"{NETS[net].name}: gap {np.mean(plain):.3g} with TCP, {np.mean(wide):.3g}"
-        found[f"{text} with a window from F/BDP"] = plain - wide
-    return found
+@claim("text.aggressiveness")
+def aggressive() -> Check:
+    """Say why the proposal of the conclusion is not checked."""
+    return unchecked(
+        "The conclusion proposes a window that grows with F/BDP and gives no law: what one law of"
+        " ours does stands in the report, and tests that law alone."
+    )
