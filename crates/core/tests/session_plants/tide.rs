@@ -12,7 +12,8 @@ use crate::rig::Rig;
 
 #[test]
 fn golden_epochs() {
-    let mut rig = Rig::new(Tide::new(Config::default()));
+    let config = Config { epoch: Time::from_secs(1), g: 0.25, ..Config::default() };
+    let mut rig = Rig::new(Tide::new(config));
     let mut replayed = 0;
     for row in rows(include_str!("../golden/tide.csv")) {
         let at = |place: usize| number(row[place]);
@@ -42,7 +43,7 @@ fn golden_epochs() {
 
 /// Nothing is smoothed: each epoch by itself.
 fn at_once() -> Rig {
-    Rig::new(Tide::new(Config { g: 1.0, ..Config::default() }))
+    Rig::new(Tide::new(Config { epoch: Time::from_secs(1), g: 1.0, ..Config::default() }))
 }
 
 /// What one epoch was like, in the words of the law.
@@ -114,7 +115,8 @@ fn each_branch() {
 
 #[test]
 fn without_its_parts() {
-    let config = Config { g: 1.0, room: false, eligibility: false, ..Config::default() };
+    let epoch = Time::from_secs(1);
+    let config = Config { epoch, g: 1.0, room: false, eligibility: false, ..Config::default() };
     let mut rig = Rig::new(Tide::new(config));
     let long = |share| Seen { admitted: 50, ended: 50, share, busy_ms: 1000, lost: 0, waiting: 1 };
     close_to(show(&mut rig, &long(1000)), "close", 50.0);

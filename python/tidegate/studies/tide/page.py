@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import exp, isfinite, log
 from typing import TYPE_CHECKING
 
+from tidegate.studies.tide.beside import beside
 from tidegate.studies.tide.cells import GATES
 from tidegate.studies.tide.parts import parts
 from tidegate.studies.tide.score import AIMS, scored, verdict
@@ -42,6 +43,7 @@ def pages(there: There) -> dict[str, bytes]:
         *_means(rows),
         *settling(there),
         *parts(there),
+        *beside(there),
         "",
         "## Every cell",
         "",

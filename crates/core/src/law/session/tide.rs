@@ -2,8 +2,8 @@
 //!
 //! | symbol       | here           | unit       | value               |
 //! |--------------|----------------|------------|---------------------|
-//! | `E`          | `epoch`        | s          | 1                   |
-//! | `g`          | `g`            | 1          | 0.25                |
+//! | `E`          | `epoch`        | s          | 0.5                 |
+//! | `g`          | `g`            | 1          | 0.4                 |
 //! | `gamma`      | `gamma`        | 1          | 0.1                 |
 //! | `w`, `v`     | `w`, `v`       | 1          | 2, 1                |
 //! | `K`          | `young.packets`| packets    | 255                 |
@@ -55,9 +55,9 @@ use super::{Carry, Counts, Knobs, Limiter, young};
 #[serde(deny_unknown_fields, default, rename_all = "snake_case")]
 #[schemars(rename = "Tide")]
 pub struct Config {
-    /// Length of an epoch; default 1s, 1ms to 1h (ours).
+    /// Length of an epoch; default 500ms, 1ms to 1h (ours).
     pub epoch: Time,
-    /// Weight of the newest epoch in what is smoothed, 1: no smoothing; default 0.25, 0.001 to 1 (ours).
+    /// Weight of the newest epoch in what is smoothed, 1: no smoothing; default 0.4, 0.001 to 1 (ours; below 0.5 small swings die away).
     pub g: f64,
     /// How much more than now a saturated link is asked for; default 0.1, 0 to 1 (ours).
     pub gamma: f64,
@@ -86,8 +86,8 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Config {
         Config {
-            epoch: Time::from_secs(1),
-            g: 0.25,
+            epoch: Time::from_ms(500),
+            g: 0.4,
             gamma: 0.1,
             w: 2.0,
             v: 1.0,

@@ -1,0 +1,105 @@
+"""The law beside other things: gates in series, a filter in front, a fast link with samples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidegate.papers.case import Case
+from tidegate.studies.tide.cells import GATES, HOSTS
+
+if TYPE_CHECKING:
+    from tidegate.results.record import Record
+    from tidegate.scenario.document import Setting
+    from tidegate.studies.study import There
+
+LGC = '{ law = "lgc" }'
+FAST = (
+    ("duration", "40s"),
+    ("warmup", "10s"),
+    ("topology.dumbbell.access.rate", "10Gbit"),
+    ("topology.dumbbell.bottleneck.rate", "200Mbit"),
+    ("topology.dumbbell.bottleneck.delay", "18ms"),
+    ("traffic.web.arrivals.poisson", "4000/s"),
+    ("traffic.web.transport", HOSTS["linux"]),
+)
+SAMPLES = (1, 8, 64)
+
+
+def cases() -> dict[str, Case]:
+    """Return every case."""
+    made = [*_series(), *_filter(), *_fast()]
+    return {case.key: case for case in made}
+
+
+def _series() -> list[Case]:
+    ports = ("link1", "link2")
+    made = []
+    for gate, law in GATES.items():
+        both: tuple[Setting, ...] = tuple((f"port.{port}.gate", law) for port in ports)
+        made.append(Case(f"series/{gate}", "series.toml", (), both))
+    one = (("port.link1.gate", GATES["tide"]),)
+    return [*made, Case("series/tide at the first alone", "series.toml", (), one)]
+
+
+def _filter() -> list[Case]:
+    made = []
+    for hosts, transport in HOSTS.items():
+        for name, own in {
+            "none": [],
+            "lgc": [("port.bottleneck.filter", LGC)],
+            "tide": [("port.bottleneck.gate", GATES["tide"])],
+            "lgc and tide": [
+                ("port.bottleneck.filter", LGC),
+                ("port.bottleneck.gate", GATES["tide"]),
+            ],
+        }.items():
+            settings = (
+                ("traffic.web.arrivals.poisson", "100/s"),
+                ("traffic.greedy.arrivals.uniform", "50"),
+                ("traffic.web.transport", transport),
+                ("traffic.greedy.transport", transport),
+                *own,
+            )
+            made.append(Case(f"greedy/{hosts}/{name}", "matrix.toml", ("greedy",), settings))
+    return made
+
+
+def _fast() -> list[Case]:
+    made = []
+    laws = {"none": GATES["none"]} | {
+        f"one flow in {one}": f'{{ law = "tide", young = {{ sample = {one} }} }}' for one in SAMPLES
+    }
+    for name, law in laws.items():
+        settings = (*FAST, ("port.bottleneck.gate", law))
+        made.append(Case(f"fast/{name}", "matrix.toml", (), settings, weight=100))
+    return made
+
+
+def beside(there: There) -> list[str]:
+    """Return the table of what was run: every class by itself."""
+    lines = [
+        "",
+        "## Beside other things",
+        "",
+        "`series`: two links of 10 Mbit/s, 60/s over both and 120/s over each alone, CUBIC hosts."
+        " `greedy`: 100/s and 50 endless transfers, RTT 200 ms. `fast`: 200 Mbit/s, 4000/s of 10 kB"
+        " (2300 fit), CUBIC hosts, 40 s.",
+        "",
+        "| case | class | completions/s | FCT s | from admission s | sent again % |",
+        "|---|---|---|---|---|---|",
+    ]
+    for key in cases():
+        if there.has(key):
+            lines += [f"| {key} | {row} |" for row in _rows(there.runs.records(key)[0])]
+    return lines
+
+
+def _rows(record: Record) -> list[str]:
+    found = []
+    for each in record.summary["classes"]:
+        times = [each["fct_mean_s"], each["fct_admitted_mean_s"]]
+        shown = [f"{time:.2f}" if time is not None else "-" for time in times]
+        again = 100 * (each["retransmitted_share"] or 0.0)
+        numbers = f"{each['completed_per_s']:.1f} | {' | '.join(shown)} | {again:.0f}"
+        found.append(f"{each['name']} | {numbers}")
+    return found

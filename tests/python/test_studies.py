@@ -1,0 +1,131 @@
+"""`tidegate study`: the cells load, halves are fixed, and what is scored is scored right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from tidegate.cli import app
+from tidegate.errors import UsageError
+from tidegate.studies import STUDIES, load
+from tidegate.studies.tide.cells import Cell, cells
+from tidegate.studies.tide.score import AIMS, Found, Scored, starved, values, verdict
+from tidegate.studies.tide.settling import settled_after
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tidegate.results.record import Record
+
+
+@pytest.mark.parametrize("key", STUDIES)
+def test_every_kind_of_case_is_a_sound_scenario(key: str) -> None:
+    study = load(key)
+    # every 17th: both hosts, all gates and all shapes come up (17 divides none of the axes)
+    for name in list(study.cases)[::17]:
+        study.paper.document(study.cases[name]).load()
+
+
+def test_the_halves_are_fixed_and_near_even() -> None:
+    every = cells()
+    assert len({cell.key for cell in every}) == len(every)
+    chosen = sum(cell.half == "chosen" for cell in every)
+    # a fair coin: 472 cells, five standard deviations are 54
+    assert abs(chosen - len(every) / 2) < 54
+    # crc32 of RFC 1952, as `printf NAME | gzip -c | tail -c8` shows it: even is chosen
+    assert Cell("ns2", 50).half == "chosen"
+    assert Cell("linux", 200).half == "held out"
+
+
+def test_kinds_follow_from_the_load() -> None:
+    # by hand: 90/s of 10 kB are 7.2 of 10 Mbit/s, 120/s 9.6; 50/s of 30 kB 12
+    assert Cell(offered=90).kind == "underload"
+    assert Cell(offered=120).kind == "overload"
+    assert Cell(offered=50, mean_kb=30).kind == "overload"
+    assert Cell(offered=18, mbit=2).kind == "underload"
+    assert Cell(greedy=5, offered=1000).kind == "greedy flows"
+    assert Cell(unseen=5).kind == "unseen FINs"
+    assert Cell(offered=90, unseen=0).kind == "underload"
+
+
+class _Rates:
+    def __init__(self, started: list[float], admitted: list[float]) -> None:
+        self._rates = {"started": np.array(started), "admitted": np.array(admitted)}
+
+    def rates(self) -> dict[str, Any]:
+        return self._rates
+
+
+def test_starvation_is_the_longest_wait_while_somebody_asks() -> None:
+    # nobody waits in seconds 3 and 4; then one does, for three seconds
+    record = _Rates([1, 1, 0, 0, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0, 0, 1])
+    assert starved(cast("Record", record)) == 3
+
+
+def _found(completed: float, fct: float = 1.0, again: float = 0.0) -> Found:
+    return Found(completed, fct, fct / 2, again, 0.0)
+
+
+def test_what_is_to_be_reached_is_compared_with_the_right_gate() -> None:
+    over = {"none": _found(10, 9), "cp": _found(100, 4), "tide": _found(96, 1, 0.06)}
+    got = {aim.name: value for aim, value in values(Cell(offered=200), over, None).items()}
+    # 96/100, 0.5/2, 1/4 against close-probe
+    assert got == {
+        "completions": 0.96,
+        "fct admitted": 0.25,
+        "fct": 0.25,
+        "again": 0.06,
+        "starved": 0.0,
+    }
+    under = values(Cell(offered=90), {**over, "none": _found(96, 2)}, None)
+    assert sorted(under.values()) == [0.0, 0.5, 1.0]
+    unseen = values(Cell(unseen=5), over, _found(97))
+    assert 96 / 97 in unseen.values()
+
+
+def test_a_verdict_counts_cells_of_one_half_and_names_the_worst() -> None:
+    aim = next(aim for aim in AIMS if aim.kind == "overload" and aim.name == "completions")
+    mine = [cell for cell in cells() if cell.kind == "overload" and cell.half == "chosen"][:3]
+    other = next(cell for cell in cells() if cell.kind == "overload" and cell.half == "held out")
+    rows = [
+        Scored(cell, {}, {aim: value})
+        for cell, value in zip((*mine, other), (0.98, 0.9, 1.1, 0.1), strict=True)
+    ]
+    found = verdict(rows, aim, "chosen")
+    assert found is not None
+    assert (found.reached, found.of, found.worst) == (2, 3, 0.9)
+    assert found.worst_cell == mine[1].key
+
+
+def test_settling_is_from_the_step_to_the_last_time_out_of_the_band() -> None:
+    # 100/s until ten seconds after the step at 100 s, then 50/s: the first five
+    # seconds of which all are within a tenth of 50 begin there
+    series = np.array([100.0] * 110 + [50.0] * 90)
+    assert settled_after(series) == 10
+    assert settled_after(np.array([50.0] * 200)) == 0
+
+
+def test_the_command_runs_what_was_chosen_and_writes_the_report(tmp_path: Path) -> None:
+    runner = CliRunner()
+    listed = runner.invoke(app, ["study"])
+    assert "tide:" in listed.output
+    assert "today:" in listed.output
+    pattern = "satellite/greedy/cubic:drop-tail"
+    command = ["study", "today", "--only", pattern, "--out", str(tmp_path / "out")]
+    for new in ("1 new runs", "0 new runs"):
+        done = runner.invoke(app, command)
+        assert done.exit_code == 0, done.output
+        assert new in done.output + done.stderr
+    report = (tmp_path / "out" / "REPORT.md").read_text("utf-8")
+    assert "| cubic | drop-tail |" in report
+    assert (tmp_path / "out" / "pictures" / "in-time.png").stat().st_size > 10_000
+
+
+def test_an_unknown_study_or_case_is_refused() -> None:
+    with pytest.raises(UsageError, match="no study nosuch"):
+        load("nosuch")
+    with pytest.raises(UsageError, match="fits nosuch"):
+        load("tide").chosen(["nosuch"])
