@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidegate.studies.study import Study
-from tidegate.studies.tide import beside, parts, settling
+from tidegate.studies.tide import beside, parts, rest, settling
 from tidegate.studies.tide.cells import matrix
 from tidegate.studies.tide.page import pages
 
@@ -11,6 +11,12 @@ STUDY = Study(
     key="tide",
     title="The session law tide against no gate and close-probe, on a matrix of loads",
     package=__name__,
-    cases=matrix() | parts.cases() | settling.cases() | beside.cases(),
+    cases={
+        **matrix(),
+        **parts.cases(),
+        **settling.cases(),
+        **beside.cases(),
+        **rest.cases(),
+    },
     pages=pages,
 )

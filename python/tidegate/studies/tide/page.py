@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tidegate.studies.tide.beside import beside
 from tidegate.studies.tide.cells import GATES
 from tidegate.studies.tide.parts import parts
+from tidegate.studies.tide.rest import rest
 from tidegate.studies.tide.score import AIMS, scored, verdict
 from tidegate.studies.tide.settling import settling
 
@@ -44,6 +45,7 @@ def pages(there: There) -> dict[str, bytes]:
         *settling(there),
         *parts(there),
         *beside(there),
+        *rest(there),
         "",
         "## Every cell",
         "",
