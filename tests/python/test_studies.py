@@ -14,6 +14,8 @@ from tidegate.studies import STUDIES, load
 from tidegate.studies.tide.cells import Cell, cells
 from tidegate.studies.tide.score import AIMS, Found, Scored, starved, values, verdict
 from tidegate.studies.tide.settling import settled_after
+from tidegate.studies.today.cases import LINKS
+from tidegate.studies.today.page import served
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,6 +100,40 @@ def test_a_verdict_counts_cells_of_one_half_and_names_the_worst() -> None:
     assert found is not None
     assert (found.reached, found.of, found.worst) == (2, 3, 0.9)
     assert found.worst_cell == mine[1].key
+
+
+def test_in_time_is_of_those_that_came_in_the_same_span() -> None:
+    # the venue is measured from 20 s; who came after 110 s could not be waited for:
+    # one session a second comes, 90 in that span, and each tenth takes 11 s, the others 1 s
+    starts = np.arange(0.5, 120.0)
+    took = np.where(np.arange(120) % 10 == 0, 11.0, 1.0)
+    there = _Served(
+        {"start_s": starts, "closed_s": starts + took},
+        {"time_s": np.arange(1.0, 121.0), "started": np.ones(120)},
+    )
+    venue = next(link for link in LINKS if link.name == "venue")
+    got = served(cast("Record", there), venue)
+    assert got.in_time == pytest.approx(0.9)
+    # 9000 packets in 100 s, of which one waits at any time: 100/9000 s
+    assert got.delay_ms == pytest.approx(1e3 / 90)
+
+
+class _Served:
+    def __init__(self, flows: dict[str, Any], rates: dict[str, Any]) -> None:
+        self._flows, self._rates = flows, rates
+        self.all = {"delivered_bytes": 1, "retransmitted_share": None}
+
+    def flows(self) -> dict[str, Any]:
+        return self._flows
+
+    def rates(self) -> dict[str, Any]:
+        return self._rates
+
+    def traffic(self, _: str) -> dict[str, Any]:
+        return {"fct_p50_s": None, "fct_p95_s": None}
+
+    def port(self, _: str) -> dict[str, Any]:
+        return {"queue_mean_packets": 1.0, "departed": 9000}
 
 
 def test_settling_is_from_the_step_to_the_last_time_out_of_the_band() -> None:

@@ -41,7 +41,8 @@ def served(record: Record, link: Link) -> Served:
     """Return what users got in one run."""
     flows, rates = record.flows(), record.rates()
     end = float(link.duration_s) - IN_TIME_S
-    came = float(np.sum(rates["started"][rates["time_s"] <= end]))
+    second = rates["time_s"]  # a second is told by its end
+    came = float(np.sum(rates["started"][(second > link.warmup_s) & (second <= end)]))
     inside = (flows["start_s"] >= link.warmup_s) & (flows["start_s"] < end)
     took = (flows["closed_s"] - flows["start_s"])[inside]
     web = record.traffic("web")
