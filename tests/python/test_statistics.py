@@ -205,3 +205,17 @@ def test_distributions_are_of_all_offered_and_of_all_served():
     assert got.offered.tolist() == [
         float(second in {5, 10, 11, 12, 13, 14}) for second in range(20)
     ]
+
+
+def test_every_metric_of_a_run_has_a_unit_and_a_meaning_and_nothing_else_has():
+    from tidegate.results import meanings
+
+    run = results.metric_names(("a", "b"), ("p",))
+    flows, ports = set(meanings.FLOWS), set(meanings.PORTS)
+    drops = {name for name in run if name.startswith("p.drops.")}
+    known = flows | set(meanings.WHOLE) | {f"{name}.{each}" for name in "ab" for each in flows}
+    assert set(run) - drops == known | {f"p.{each}" for each in ports}
+    units = {"flows", "1/s", "1", "s", "bit/s", "B", "packets", ""}
+    every = [*meanings.FLOWS.values(), *meanings.WHOLE.values(), *meanings.PORTS.values()]
+    assert {unit for unit, _ in every} <= units
+    assert all(meaning for _, meaning in every)

@@ -155,7 +155,7 @@ def chosen(names: str | Sequence[str] | None, subject: Subject) -> tuple[str, ..
                 f"There is no metric {name}.",
                 f"Did you mean {' or '.join(near)}?"
                 if near
-                else "Metrics are the names in --json,"
-                " as in completed_per_s, fct_mean_s or bottleneck.utilisation.",
+                else "Metrics are the names in --json, as in completed_per_s, fct_mean_s or"
+                " bottleneck.utilisation: docs/metrics.md lists them.",
             )
     return tuple(dict.fromkeys(asked))

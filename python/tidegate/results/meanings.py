@@ -1,0 +1,81 @@
+"""What every metric means, with its unit: the one table of them, as `metrics` names them."""
+
+from __future__ import annotations
+
+IN_WINDOW = "in the window, from the warm-up to the end"
+OF_ARRIVED = "of the flows that arrived in the window, as things stand at the end"
+
+FLOWS: dict[str, tuple[str, str]] = {
+    "arrived": ("flows", f"first SYNs sent {IN_WINDOW}"),
+    "admitted": ("flows", f"sessions admitted {IN_WINDOW}"),
+    "completed": ("flows", f"flows that closed {IN_WINDOW}"),
+    "open": ("flows", "admitted and not over at the end of the run"),
+    "waiting": ("flows", "neither admitted nor given up at the end of the run"),
+    "gave_up": ("flows", f"flows that gave up {IN_WINDOW}"),
+    "offered_per_s": ("1/s", "arrived, per second of the window"),
+    "admitted_per_s": ("1/s", "admitted, per second of the window"),
+    "completed_per_s": ("1/s", "completed, per second of the window"),
+    "never_admitted_share": ("1", f"share never admitted, {OF_ARRIVED}"),
+    "unfinished_share": ("1", f"share admitted and not completed, {OF_ARRIVED}"),
+    "completed_share": ("1", f"share completed, {OF_ARRIVED}"),
+    **{
+        f"wait_p{percent}_s": (
+            "s",
+            f"first SYN to admission, percentile {percent} of the flows admitted in the window",
+        )
+        for percent in (50, 95, 99)
+    },
+    "fct_mean_s": ("s", "first SYN to close, mean of the flows that closed in the window"),
+    **{
+        f"fct_p{percent}_s": (
+            "s",
+            f"first SYN to close, percentile {percent} of the flows that closed in the window",
+        )
+        for percent in (50, 95, 99)
+    },
+    "fct_admitted_mean_s": ("s", "admission to close, mean of the flows that closed in the window"),
+    **{
+        f"fct_admitted_p{percent}_s": (
+            "s",
+            f"admission to close, percentile {percent} of the flows that closed in the window",
+        )
+        for percent in (50, 95, 99)
+    },
+    "goodput_mean_bps": (
+        "bit/s",
+        "bits delivered over completion time, mean of the flows that closed in the window",
+    ),
+    "size_mean_bytes": ("B", "mean size of the flows that closed in the window"),
+    "share_le_10kB": ("1", "share of sizes up to 10 000 B among them"),
+    "retransmitted_packets": ("packets", "data packets sent again, in the whole run"),
+    "retransmitted_share": ("1", "the same as a share of all data packets sent"),
+    "timeouts": ("", "expiries of retransmission timers, in the whole run"),
+    "delivered_bytes": ("B", "delivered in order, in the whole run"),
+    "open_mean": ("flows", "flows between admission and their end, averaged over the window"),
+}
+"""Of all flows together, and under `CLASS.` of one class where there are several."""
+
+WHOLE: dict[str, tuple[str, str]] = {
+    "jain": (
+        "1",
+        "Jain's index of fairness over the rates of the flows: 1 all equal, 1/n one takes all",
+    ),
+}
+"""Of the run as a whole."""
+
+PORTS: dict[str, tuple[str, str]] = {
+    "syn_arrived": ("packets", "opening packets that arrived"),
+    "syn_refused": ("packets", "of these, refused by the gate"),
+    "syn_dropped": ("packets", "opening packets lost here, for whatever reason"),
+    "data_arrived": ("packets", "data packets that arrived"),
+    "data_dropped": ("packets", "of these, lost here, for whatever reason"),
+    "marked": ("packets", "packets marked as having met congestion"),
+    "departed": ("packets", "packets whose transmission started"),
+    "utilisation": ("1", "share of the window in which the link was transmitting"),
+    "queue_mean_packets": ("packets", "packets waiting, averaged over the window"),
+    "syn_refused_share": ("1", "share of the opening packets that the gate refused"),
+}
+"""Of one port, under `PORT.`, in the window."""
+
+DROPS = "packets lost here for this reason, as `drops_REASON` of the table `ports`"
+"""What `PORT.drops.REASON` means."""
