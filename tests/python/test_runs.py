@@ -210,7 +210,7 @@ def test_tables_have_the_columns_that_are_documented(overload):
     filtered = tidegate.run(overload, settings={"port.bottleneck.filter": '{ law = "lgc" }'})
     tables = filtered.outcome.tables
     documented = _native.columns()
-    assert set(documented) == {"flows", "ports", "events", "port_totals"}
+    assert set(documented) == {"flows", "ports", "events", "arrivals", "port_totals"}
     for name, columns in documented.items():
         kinds = [
             (column, "category" if isinstance(values, tuple) else values.dtype.name)

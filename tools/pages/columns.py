@@ -6,6 +6,7 @@ ABOUT = {
     "flows": "A row for each flow that started.",
     "ports": "A row for each sampled port and interval; `sample` in the scenario spaces them.",
     "events": "A row for each decision of a law.",
+    "arrivals": "A row for each packet that came to a port with `record`; only where one has it.",
 }
 """The tables that are written to files, in the order of the page."""
 

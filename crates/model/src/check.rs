@@ -33,6 +33,8 @@ use crate::ways;
 const MAX_DURATION: Time = Time::from_secs(30 * 86_400);
 /// Most rows that the `ports` table may get: it is held in memory.
 const MAX_ROWS: u64 = 20_000_000;
+/// Most rows of the `arrivals` table that one port may have.
+const MOST_RECORDED: u32 = 1_000_000;
 /// Most traffic classes.
 const MAX_CLASSES: usize = 250;
 /// Most problems that are told: it bounds the time that a wrong document can take.
@@ -305,6 +307,13 @@ fn ports(check: &mut Check<'_>, document: &mut Document, ports: &mut [Port]) {
 }
 
 fn control(check: &mut Check<'_>, port: &mut Port, doc: &PortDoc) {
+    check.require(
+        doc.record <= MOST_RECORDED,
+        &["port", &port.name, "record"],
+        format!("{} arrivals are too many", doc.record),
+        &format!("write 0 to {MOST_RECORDED}"),
+    );
+    port.record = doc.record;
     let mut refuse = |stage, (field, message): Refused| {
         let mut path = vec!["port", port.name.as_str(), stage];
         path.extend(field.split('.'));

@@ -186,9 +186,35 @@ pub const EVENTS: &[Column] = &[
     column("departed", "sessions", U64, "sessions that ended in the epoch"),
 ];
 
+/// Columns of `arrivals`: a row for each packet that came to a port whose arrivals are recorded.
+pub const ARRIVALS: &[Column] = &[
+    column("time_s", "s", F64, "when it came"),
+    column("port", "", Category, "port"),
+    column("origin", "", Category, "the node that sent it"),
+    column("number", "", U32, "its place in its flow, in packets, from 0"),
+    column(
+        "queue_packets",
+        "packets",
+        U32,
+        "packets that it found waiting, the one in transmission not counted",
+    ),
+    column(
+        "avg_queue_packets",
+        "packets",
+        F64,
+        "the average queue of the queue's law, or of the filter, after it; empty: neither keeps one",
+    ),
+    column("fate", "", Category, "`queued`, or the reason why the port lost it"),
+];
+
 /// Every table with its columns.
-pub const TABLES: [(&str, &[Column]); 4] =
-    [("flows", FLOWS), ("ports", PORTS), ("events", EVENTS), ("port_totals", PORT_TOTALS)];
+pub const TABLES: [(&str, &[Column]); 5] = [
+    ("flows", FLOWS),
+    ("ports", PORTS),
+    ("events", EVENTS),
+    ("arrivals", ARRIVALS),
+    ("port_totals", PORT_TOTALS),
+];
 
 #[cfg(test)]
 mod tests {

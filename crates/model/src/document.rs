@@ -182,6 +182,13 @@ pub(crate) struct PortDoc {
     /// Explicit rates, written into packets when their transmission starts; default none.
     #[serde(default)]
     pub stamp: StampDoc,
+    /// The first so many packets that come from elsewhere get a row each in the `arrivals` table; default 0, up to 1000000.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub record: u32,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// One traffic class.

@@ -100,7 +100,7 @@ impl scenario::Port {
     /// The stages that the specification asks for; none: it is a plain port.
     fn stages(&self, supplied: &mut Supplied<'_, '_>) -> Result<Option<Stages>, NoSuchLaw> {
         let plain = self.queue == QueueLaw::default() && self.stamp.is_none();
-        if plain && self.gate.is_none() && self.filter.is_none() {
+        if plain && self.gate.is_none() && self.filter.is_none() && self.record == 0 {
             return Ok(None);
         }
         let no_such = |law: &str| NoSuchLaw(law.to_owned());

@@ -83,6 +83,8 @@ pub struct Port {
     pub queue: QueueLaw,
     /// Explicit rates, if any.
     pub stamp: Option<StampLaw>,
+    /// How many arrivals are kept one by one.
+    pub record: u32,
 }
 
 impl Port {

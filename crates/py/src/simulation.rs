@@ -112,6 +112,7 @@ impl Simulation {
         all.set_item("flows", columns::table(py, results.flows)?)?;
         all.set_item("ports", columns::table(py, results.ports)?)?;
         all.set_item("events", columns::table(py, results.events)?)?;
+        all.set_item("arrivals", columns::table(py, results.arrivals)?)?;
         all.set_item("port_totals", columns::table(py, results.port_totals)?)?;
         all.set_item("packet_hops", results.packet_hops)?;
         all.set_item("delivered_packets", results.delivered_packets)?;

@@ -8,6 +8,7 @@
 // examples that are copied into this crate name it as everyone else does
 extern crate self as tidegate_sim;
 
+mod arrivals;
 mod capture;
 mod engine;
 mod network;

@@ -13,6 +13,7 @@ use tidegate_model::port::{Laws, Losses, NoSuchLaw, RateLaws, Supplied};
 use tidegate_model::route::{NO_PORT, PacketKind, Routes};
 use tidegate_model::scenario::{self, Scenario};
 
+use crate::arrivals::Records;
 use crate::engine::{Entity, Events, Kind};
 use crate::run::BuildError;
 use crate::services::{Decided, Hop};
@@ -45,6 +46,8 @@ pub(crate) struct Network {
     pub(crate) decided: Vec<Decided>,
     /// What nodes have answered that were asked for their queues.
     pub(crate) traced: Vec<Hop>,
+    /// Arrivals that are kept one by one.
+    pub(crate) records: Records,
     /// Packets that crossed a link.
     pub(crate) hops: u64,
 }
@@ -77,6 +80,7 @@ impl Network {
             ends: specs.iter().map(|spec| (spec.from, spec.to)).collect(),
             decided: Vec::new(),
             traced: Vec::new(),
+            records: Records::new(scenario),
             hops: 0,
         };
         for number in 0..network.ports.len() as u32 {
@@ -231,8 +235,11 @@ impl Network {
         let outcome = if port.is_plain() {
             port.arrive_plain(packet, (), self.now)
         } else {
-            let outcome = port.arrive(packet, (), self.now);
-            if port.has_acted() {
+            let outcome = match self.records.wants(number) {
+                false => port.arrive(packet, (), self.now),
+                true => self.enter_recorded(number, packet),
+            };
+            if self.ports[number as usize].has_acted() {
                 self.act(number);
             }
             outcome
@@ -241,6 +248,18 @@ impl Network {
         if let Outcome::Rejected(..) = outcome {
             self.reject(number, packet);
         }
+    }
+
+    /// The same at a port that keeps its arrivals one by one.
+    #[cold]
+    fn enter_recorded(&mut self, number: u32, packet: &Packet) -> Outcome {
+        let (now, port) = (self.now, &mut self.ports[number as usize]);
+        port.advance(now);
+        let found = port.queue_packets();
+        let outcome = port.arrive(packet, (), now);
+        let average = port.avg_queue_packets(now);
+        self.records.keep(number, packet, (found, average), outcome, now);
+        outcome
     }
 
     /// Looks at a port in time if something has happened there.

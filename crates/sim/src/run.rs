@@ -126,6 +126,8 @@ pub struct Results {
     pub ports: Vec<Column>,
     /// A row per decision of a law.
     pub events: Vec<Column>,
+    /// A row per packet that came to a port whose arrivals are recorded.
+    pub arrivals: Vec<Column>,
     /// A row per port, from the warm-up to the end.
     pub port_totals: Vec<Column>,
     /// Packets that crossed a link.
@@ -472,6 +474,7 @@ impl Simulation {
             flows: flow_columns(&self.rows, &self.scenario),
             ports,
             events,
+            arrivals: self.net.records.columns(&self.scenario),
             port_totals,
             packet_hops: self.net.hops,
             delivered_packets: self.delivered,

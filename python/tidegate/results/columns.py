@@ -20,10 +20,17 @@ if TYPE_CHECKING:
     Column: TypeAlias = NDArray[Any] | tuple[NDArray[np.uint32], list[str]]
 
 
+def written(tables: Mapping[str, Mapping[str, Column]]) -> list[str]:
+    """Return the names of the tables that go to files: arrivals where any was recorded."""
+    recorded = tables.get("arrivals", {}).get("time_s")
+    arrivals = ["arrivals"] if isinstance(recorded, np.ndarray) and recorded.size else []
+    return ["flows", "ports", "events", *arrivals]
+
+
 def result_hash(tables: Mapping[str, Mapping[str, Column]]) -> str:
-    """Return a digest of all columns of flows, ports and events: names, types and bytes."""
+    """Return a digest of all columns of the tables that are written: names, types and bytes."""
     digest = hashlib.blake2b(digest_size=20)
-    for table in ("flows", "ports", "events"):
+    for table in written(tables):
         for name, column in tables[table].items():
             values, names = column if isinstance(column, tuple) else (column, [])
             digest.update(f"{table}.{name}:{values.dtype.str}:{values.size}:{names!r}\n".encode())

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidegate.results.circumstances import circumstances
-from tidegate.results.columns import frame
+from tidegate.results.columns import frame, written
 from tidegate.results.store import MANIFEST, checksum
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ SUMMARY = "summary.json"
 
 def whole(outcome: Outcome) -> dict[str, pl.DataFrame]:
     """Return all tables of a run."""
-    return {name: frame(outcome.tables[name]) for name in ("flows", "ports", "events")}
+    return {name: frame(outcome.tables[name]) for name in written(outcome.tables)}
 
 
 def write_run(

@@ -4,6 +4,7 @@
     rates.parquet    first SYNs, admissions and completions in every second, of all flows
     ports.parquet    the samples of the ports that are no access links
     events.parquet   what the laws decided
+    arrivals.parquet the packets that came to ports with `record`, where there are any
     summary.json     the summary of `tidegate run --json`
     manifest.json    seed, scenario, code, cost, checksums
 
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from tidegate.results.columns import frame
+from tidegate.results.columns import frame, written
 from tidegate.results.curves import curves
 from tidegate.results.statistics import summarise
 from tidegate.results.store import MANIFEST
@@ -96,6 +97,11 @@ class Record:
         found["phase"] = table["phase"].cast(pl.String).to_list()
         return found
 
+    def arrivals(self, port: str) -> pl.DataFrame:
+        """Return the packets that came to a port with `record`, in the order in which they came."""
+        table = pl.read_parquet(self.folder / "arrivals.parquet").filter(pl.col("port") == port)
+        return table.with_columns(pl.col("origin", "fate").cast(pl.String)).drop("port")
+
 
 def _columns(path: Path) -> dict[str, Floats]:
     return _arrays(pl.read_parquet(path))
@@ -114,7 +120,7 @@ def reduced(outcome: Outcome, columns: Sequence[str]) -> dict[str, pl.DataFrame]
         "flows": _finished(outcome.tables["flows"], columns),
         "rates": _rates(outcome),
         "ports": ports.filter(~pl.col("port").is_in(list(_access(outcome)))),
-        "events": frame(outcome.tables["events"]),
+        **{name: frame(outcome.tables[name]) for name in written(outcome.tables)[2:]},
     }
 
 

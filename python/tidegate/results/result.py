@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Run:
-    """What one run measured: `summary`, and the frames `flows`, `ports` and `events`."""
+    """What one run measured: `summary`, and the frames `flows`, `ports`, `events`, `arrivals`."""
 
     def __init__(self, outcome: Outcome) -> None:
         self.outcome = outcome
@@ -39,6 +39,11 @@ class Run:
     def events(self) -> pl.DataFrame:
         """One row per decision of a law."""
         return frame(self.outcome.tables["events"])
+
+    @cached_property
+    def arrivals(self) -> pl.DataFrame:
+        """One row per packet that came to a port with `record`."""
+        return frame(self.outcome.tables["arrivals"])
 
     def save(self, folder: str | Path) -> Path:
         """Write Parquet files, summary.json and manifest.json; return the folder.

@@ -110,6 +110,7 @@ def simulate(
     results = run.results()
     if tick is not None:
         tick(scenario.duration_s)
-    tables = {name: results[name] for name in ("flows", "ports", "events", "port_totals")}
+    names = ("flows", "ports", "events", "arrivals", "port_totals")
+    tables = {name: results[name] for name in names}
     hops, delivered = results["packet_hops"], results["delivered_packets"]
     return Outcome(scenario, seed, tables, hops, delivered, cpu, wall)

@@ -91,6 +91,7 @@ impl Free {
             gate: None,
             queue: QueueLaw::default(),
             stamp: None,
+            record: 0,
         }
     }
 

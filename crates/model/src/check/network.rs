@@ -279,6 +279,7 @@ impl<'a> Chain<'a> {
                 gate: None,
                 queue: QueueLaw::default(),
                 stamp: None,
+                record: 0,
             });
         }
         for (router, prefix) in &self.sources {
@@ -323,6 +324,7 @@ impl<'a> Chain<'a> {
             gate: None,
             queue: QueueLaw::default(),
             stamp: None,
+            record: 0,
         }
     }
 }
