@@ -19,6 +19,8 @@ __all__ = [
     "axes",
     "columns",
     "files",
+    "lgc_look",
+    "lgc_permissible_percent",
     "load",
     "schema",
     "variants",
@@ -167,5 +169,7 @@ def variants(
 def axes(
     text: str, origin: str, settings: list[tuple[str, str]], colour: bool = False
 ) -> tuple[list[tuple[str, list[str]]], int | None]: ...
+def lgc_look(held: list[int]) -> tuple[int, int | None]: ...
+def lgc_permissible_percent(connections: int) -> float: ...
 def columns() -> dict[str, list[tuple[str, str, str, str]]]: ...
 def schema() -> str: ...

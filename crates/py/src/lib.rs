@@ -6,6 +6,7 @@
 
 mod capture;
 mod columns;
+mod greedy;
 mod law;
 mod scenario;
 mod simulation;
@@ -17,6 +18,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::capture::{Capture, CaptureError};
+    #[pymodule_export]
+    use crate::greedy::{lgc_look, lgc_permissible_percent};
     #[pymodule_export]
     use crate::law::{Counts, Knobs, RateCounts, RateKnobs, View};
     #[pymodule_export]
