@@ -1,4 +1,4 @@
-"""The studies of the papers on dual queues and on Blitz, and what their measures work out."""
+"""The studies of the papers on dual queues, on Blitz and on LGC, and what measures work out."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ from tidegate.papers.dqm import measures as dqm
 from tidegate.results.record import Record
 
 ROOT = Path(__file__).resolve().parents[2]
-STUDIES = {key: load(key) for key in ("dqm", "blitz")}
+STUDIES = {key: load(key) for key in ("dqm", "blitz", "lgc")}
 
 
 @pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)

@@ -57,6 +57,14 @@ Out = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Folder for runs, gone on with; default out/paper-KEY."),
 ]
+Testbed = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Results of `tidegated testbed` to lay beside the simulation, a folder for each"
+        " experiment; default those that come with the paper.",
+    ),
+]
 Report = Annotated[
     Path | None,
     typer.Option(
@@ -77,6 +85,7 @@ def paper(
     seeds: Seeds = None,
     workers: Workers = None,
     mix: Mix = False,
+    testbed: Testbed = None,
     out: Out = None,
     report: Report = None,
     as_json: Json = False,
@@ -100,7 +109,9 @@ def paper(
     study = papers.load(key)
     if search and study.choice is None:
         raise UsageError(f"The paper {key} has nothing to be searched.", "Try `session`.")
-    asked = Asked((explain,) if explain else tuple(only or ()), quick, seeds)
+    if testbed is not None and not (study.folder / "testbed").is_dir():
+        raise UsageError(f"The paper {key} has no testbed.", "Leave --testbed out.")
+    asked = Asked((explain,) if explain else tuple(only or ()), quick, seeds, testbed)
     bar = partial(progress.bar, stderr())
     asked.claims(study)  # a name that fits nothing is refused before a folder is made
     place = out or Path("out") / f"paper-{key}"

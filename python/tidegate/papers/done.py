@@ -10,6 +10,7 @@ from tidegate.papers.verdicts import Outcome, counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from tidegate.papers.claims import Claim
     from tidegate.papers.runs import Runs
@@ -23,6 +24,8 @@ class Asked:
     only: tuple[str, ...] = ()
     quick: bool = False
     seeds: int | None = None
+    testbed: Path | None = None
+    """Results of real processes to lay beside the simulation; none: those that come with it."""
 
     def seeds_of(self, study: Study) -> int:
         """Return the number of seeds."""

@@ -110,6 +110,7 @@ def regenerate(
     start = time.perf_counter()
     claims, pictures = asked.claims(study), asked.pictures(study)
     runs = Runs(study, folder, asked.seeds_of(study))
+    runs.testbed = asked.testbed
     texts = study.sections if asked.whole(study) else ()
     ran = fill(runs, needed(study, claims, pictures, texts), bar, workers)
     done = Done(study, asked, assess(study, runs, claims), runs, ran=ran)

@@ -50,6 +50,7 @@ class Runs:
         self._records: dict[str, list[Record]] = {}
         self._values: dict[tuple[str, object], Floats] = {}
         self.noted: dict[Path, Record] = {}
+        self.testbed: Path | None = None
 
     def case(self, key: str) -> Case:
         """Return a case of the study, as it is run here."""

@@ -1,0 +1,137 @@
+"""What is simulated: four experiments, what the text says beside them, what it leaves open."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidegate.papers.case import Case, Scale
+
+if TYPE_CHECKING:
+    from tidegate.scenario.document import Setting
+
+EXPERIMENTS = ("1", "1b", "2", "3")
+SERVICE = 30
+"""Packets that the congested node sends in a second: the number that the paper withholds."""
+FASTER = 1.25
+"""By how much the links that lead there are faster."""
+DELAY_MS = 400
+RATES = (10, 15, 20, 25, 30, 35, 40, 50, 60, 80, 120, 200)
+DELAYS_MS = (50, 100, 200, 300, 350, 400, 450, 500, 600, 800)
+LINKS = {
+    "1": tuple(f"from{n}" for n in range(1, 7)),
+    "1b": tuple(f"from{n}" for n in range(1, 7)),
+    "2": ("entry", "first", "second", *(f"from{n}" for n in range(2, 6))),
+    "3": tuple(f"from{n}" for n in range(1, 7)),
+}
+"""The links that lead to the congested node."""
+FILTERS = ("mobile", "static", "red-alone")
+"""What is done against the greedy source of experiment 2."""
+CROWDS = (4, 9, 19, 39, 79)
+"""Responsive connections beside a greedy one."""
+TREE = ("mobile", "static", "none")
+AGAINST = ("drop-tail", "lgc", "fq-codel")
+GATED = ("none", "gate", "lgc", "lgc-and-gate")
+PACKET_BITS = 4000
+
+
+def rate(experiment: str, service: int) -> str:
+    """Return the key of an experiment at another service rate."""
+    return f"rate/{experiment}/{service}"
+
+
+def delay(experiment: str, delay_ms: int) -> str:
+    """Return the key of an experiment with other delays of its links."""
+    return f"delay/{experiment}/{delay_ms}"
+
+
+def moved(kind: str, *, lasting: bool = False) -> str:
+    """Return the key of experiment 2 under a kind of filter, or under none."""
+    return f"2/{kind}{'/lasting' if lasting else ''}"
+
+
+def crowd(kind: str, others: int) -> str:
+    """Return the key of a greedy connection among so many that give way."""
+    return f"crowd/{kind}/{others}"
+
+
+def _file(experiment: str) -> str:
+    return f"experiment-{experiment}.toml"
+
+
+def _at_rate(experiment: str, service: int) -> Case:
+    link = "topology.links.{}.rate"
+    up = f"{int(service * FASTER * PACKET_BITS)}bit"
+    settings: list[Setting] = [(link.format(name), up) for name in LINKS[experiment]]
+    settings.append((link.format("last"), f"{service * PACKET_BITS}bit"))
+    if service < SERVICE:  # all must have the time to end
+        settings.append(("duration", f"{90 * SERVICE // service}s"))
+    return Case(rate(experiment, service), _file(experiment), (), tuple(settings), 5)
+
+
+def _at_delay(experiment: str, delay_ms: int) -> Case:
+    names = (*LINKS[experiment], "last")
+    settings = tuple((f"topology.links.{name}.delay", f"{delay_ms}ms") for name in names)
+    return Case(delay(experiment, delay_ms), _file(experiment), (), settings, 5)
+
+
+def _moved(kind: str, lasting: bool) -> Case:
+    variants: tuple[str, ...] = ("lasting",) if lasting else ()
+    if kind != "mobile":
+        variants += (kind,)
+    return Case(moved(kind, lasting=lasting), _file("2"), variants)
+
+
+def _crowd(kind: str, others: int) -> Case:
+    variants = () if kind == "red" else (kind,)
+    settings = (("traffic.rest.arrivals.uniform", str(others)),)
+    return Case(crowd(kind, others), "many.toml", variants, settings, 5, weight=5.0)
+
+
+def _all() -> list[Case]:
+    cases = [Case(each, _file(each)) for each in EXPERIMENTS]
+    cases += [Case(f"1/{each}", _file("1"), (each,)) for each in ("at-once", "complete-red")]
+    cases += [_at_rate(each, service) for each in EXPERIMENTS for service in RATES]
+    cases += [_at_delay(each, delay_ms) for each in EXPERIMENTS for delay_ms in DELAYS_MS]
+    cases += [_moved(kind, lasting) for kind in FILTERS for lasting in (False, True)]
+    cases += [_crowd("red", 9)] + [_crowd("tail", others) for others in CROWDS]
+    cases.append(Case("five", "many.toml", ("lgc", "five"), (), 5, weight=5.0))
+    cases += [Case(f"tree/{each}", "hundred-nodes.toml", (each,), (), 5, 100.0) for each in TREE]
+    for load in ("", "-moderate"):
+        cases += [
+            Case(f"fair/{each}{load}", "fair.toml", (each + load,), (), 5) for each in AGAINST
+        ]
+    cases += [Case(f"gated/{each}", "gated.toml", (each,), (), 5, 10.0) for each in GATED]
+    return cases
+
+
+CASES = {case.key: case for case in _all()}
+
+SCALE = Scale(
+    seeds=10,
+    quick=("example", "fig2", "shortcoming.qo", "exp1", "exp1b", "exp2", "exp3", "param"),
+    sensitive=(
+        "exp1.identified",
+        "exp1.greedy_thr",
+        "exp1.resp_thr",
+        "exp1b.avg",
+        "exp1b.trigger",
+        "exp2.order",
+        "exp2.fwd.s1",
+        "exp3.order",
+        "exp3.thr_g1",
+        "exp3.thr_g2",
+        "exp3.triggers",
+    ),
+    sensitive_seeds=5,
+    keep=(
+        "size_bytes",
+        "start_s",
+        "admitted_s",
+        "data_done_s",
+        "closed_s",
+        "class",
+        "sent_packets",
+        "retransmitted_packets",
+        "delivered_bytes",
+    ),
+)

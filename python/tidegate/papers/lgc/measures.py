@@ -1,0 +1,308 @@
+"""What is measured in a saved run of this paper: who held the queue, what was filtered where."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tidegate.papers.runs import Floats
+    from tidegate.results.record import Record
+
+    Measured = Callable[[Record], float]
+
+NODES = {"last": "I3", "second": "I2", "first": "I1"}
+"""The nodes of experiment 2, by the port that packets to the sink leave through."""
+TX_S = 3.0
+SETTLED_S = 1.0
+"""How long before a trigger, and after it, the queue is looked at."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """LGC looked at the congested queue: when, what came of it, and who held how much."""
+
+    time_s: float
+    phase: str
+    origin: str
+    """The node that it filters; empty: nobody was greedy."""
+    held: Mapping[str, int]
+    came: Mapping[str, int]
+    """Packets that the queue had taken from each node until then."""
+
+    @property
+    def packets(self) -> int:
+        """The whole queue."""
+        return sum(self.held.values())
+
+    @property
+    def filters(self) -> bool:
+        """Whether somebody was found."""
+        return bool(self.origin)
+
+
+@cache
+def scenario(record: Record) -> dict[str, Any]:
+    """Return the scenario of a run."""
+    return tomllib.loads((record.folder / "scenario.toml").read_text("utf-8"))
+
+
+@cache
+def nodes(record: Record) -> dict[int, str]:
+    """Return the nodes by the numbers that results give them: in the order of the links."""
+    links = scenario(record)["topology"].get("links", {}).values()
+    names = dict.fromkeys(name for link in links for name in (link["from"], link["to"]))
+    return dict(enumerate(names))
+
+
+@cache
+def congested(record: Record) -> str:
+    """Return the port that is congested."""
+    return "bottleneck" if "dumbbell" in scenario(record)["topology"] else "last"
+
+
+@lru_cache(maxsize=64)
+def arrivals(record: Record, port: str = "") -> pl.DataFrame:
+    """Return the packets that came to a port, to the congested one if none is named."""
+    return record.arrivals(port or congested(record))
+
+
+@cache
+def looks(record: Record) -> tuple[Look, ...]:
+    """Return what LGC saw at the congested node, in the order of time."""
+    events, came = record.events(congested(record)), arrivals(record)
+    found = []
+    for time_s, phase, chosen in zip(events["time_s"], events["phase"], events["set"], strict=True):
+        origin = "" if np.isnan(chosen) else nodes(record).get(int(chosen), f"{chosen:g}")
+        until = came.filter(pl.col("time_s") <= time_s)
+        taken = until.filter(pl.col("fate") == "queued")["origin"].to_list()
+        last = until.row(-1, named=True)
+        waiting = int(last["queue_packets"]) + int(last["fate"] == "queued")
+        # first in, first out: those that wait are the last ones that were taken
+        held = Counter(taken[len(taken) - waiting :])
+        found.append(Look(float(time_s), str(phase), origin, held, Counter(taken)))
+    return tuple(found)
+
+
+def found(record: Record) -> list[Look]:
+    """Return the looks that found somebody greedy."""
+    return [look for look in looks(record) if look.filters]
+
+
+def triggers(record: Record) -> float:
+    """Return how often LGC was triggered."""
+    return float(len(looks(record)))
+
+
+@cache
+def held(source: str) -> Measured:
+    """Return a measure: the packets of a source in the queue at the first trigger."""
+    return lambda record: float(looks(record)[0].held.get(source, 0)) if looks(record) else np.nan
+
+
+@cache
+def came(source: str) -> Measured:
+    """Return a measure: the packets of a source that had come to the queue by the first trigger."""
+    return lambda record: float(looks(record)[0].came.get(source, 0)) if looks(record) else np.nan
+
+
+def queue_at_trigger(record: Record) -> float:
+    """Return how many packets waited at the first trigger."""
+    return float(looks(record)[0].packets) if looks(record) else np.nan
+
+
+def came_at_trigger(record: Record) -> float:
+    """Return how many packets the queue had taken by the first trigger."""
+    return float(sum(looks(record)[0].came.values())) if looks(record) else np.nan
+
+
+@cache
+def share(*sources: str) -> Measured:
+    """Return a measure: the share of the packets of sources that arrived (1: all of each)."""
+
+    def measure(record: Record) -> float:
+        return min(_shares(record).get(source, 0.0) for source in sources)
+
+    return measure
+
+
+@cache
+def _shares(record: Record) -> dict[str, float]:
+    flows, classes = record.flows(), scenario(record)["traffic"]
+    sent: Counter[str] = Counter()
+    arrived: Counter[str] = Counter()
+    for number, each in enumerate(classes.values()):
+        mine = flows["class"] == number
+        source = each["from"] if isinstance(each["from"], str) else each["from"][0]
+        sent[source] += int(flows["size_bytes"][mine].sum())
+        arrived[source] += int(flows["delivered_bytes"][mine].sum())
+    return {source: arrived[source] / sent[source] for source in sent if sent[source]}
+
+
+def first_try_share(record: Record) -> float:
+    """Return the least share of packets of a source that gives way that needed no second try."""
+    flows, classes = record.flows(), scenario(record)["traffic"]
+    shares = [
+        1.0
+        - flows["retransmitted_packets"][flows["class"] == number].sum()
+        / flows["sent_packets"][flows["class"] == number].sum()
+        for number, each in enumerate(classes.values())
+        if "tcp" in each["transport"]
+    ]
+    return float(min(shares))
+
+
+def highest_average(record: Record) -> float:
+    """Return the largest average queue."""
+    return float(_column(record, "avg_queue_packets").max())
+
+
+def longest_queue(record: Record) -> float:
+    """Return the most packets that one found waiting."""
+    return float(_column(record, "queue_packets").max())
+
+
+def lost_full(record: Record) -> float:
+    """Return how many packets a full queue has lost."""
+    return float(arrivals(record).filter(pl.col("fate") == "queue_full").height)
+
+
+def spikes(record: Record) -> float:
+    """Return how much further the queue goes up than its average."""
+    return longest_queue(record) - highest_average(record)
+
+
+def _column(record: Record, name: str) -> Floats:
+    return arrivals(record)[name].cast(pl.Float64).to_numpy()
+
+
+def initial_queue(record: Record) -> float:
+    """Return the longest queue while the windows open: in the first quarter before the trigger."""
+    until = arrivals(record).filter(pl.col("time_s") <= looks(record)[0].time_s)
+    return float(until.head(until.height // 4)["queue_packets"].max())  # type: ignore[arg-type]
+
+
+def average_lags(record: Record) -> float:
+    """Return how many arrivals later the average passes max_th than the queue does."""
+    threshold = max_th(record)
+    queue, average = (_column(record, name) for name in ("queue_packets", "avg_queue_packets"))
+    return float(np.argmax(average > threshold) - np.argmax(queue > threshold))
+
+
+def max_th(record: Record) -> float:
+    """Return the threshold of the congested node."""
+    return float(scenario(record)["port"]["last"]["filter"]["max_th"])
+
+
+def drop_after(record: Record) -> float:
+    """Return by how much the queue has sunk a second after the filter is there."""
+    look = looks(record)[0]
+    since = arrivals(record).filter(pl.col("time_s") >= look.time_s + SETTLED_S)
+    return float(look.packets - since["queue_packets"].head(1).item())
+
+
+def lag_s(record: Record) -> float:
+    """Return T: how long the average stays above max_th after the first trigger."""
+    look = looks(record)[0]
+    since = arrivals(record).filter(pl.col("time_s") > look.time_s)
+    below = since.filter(pl.col("avg_queue_packets") <= max_th(record))
+    return float(below["time_s"].head(1).item() - look.time_s) if below.height else np.inf
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a port filtered of one source: numbers from 1, and whether none is missing."""
+
+    first: int
+    last: int
+    packets: int
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is one run of numbers, each once."""
+        return self.packets == self.last - self.first + 1
+
+
+@cache
+def taken(record: Record, port: str, source: str = "s1") -> Taken | None:
+    """Return what a port filtered of a source; None: nothing."""
+    mine = (pl.col("fate") == "filtered") & (pl.col("origin") == source)
+    numbers = sorted(arrivals(record, port).filter(mine)["number"].to_list())
+    if not numbers:
+        return None
+    return Taken(numbers[0] + 1, numbers[-1] + 1, len(numbers))
+
+
+@cache
+def filtered(port: str) -> Measured:
+    """Return a measure: how many packets of source 1 a port filtered."""
+
+    def measure(record: Record) -> float:
+        run = taken(record, port)
+        return float(run.packets) if run else 0.0
+
+    return measure
+
+
+def all_filtered(record: Record) -> float:
+    """Return how many packets of source 1 the filters took together."""
+    return sum(filtered(port)(record) for port in NODES)
+
+
+@cache
+def placed_s(record: Record, port: str) -> float:
+    """Return when a port got its first filter; infinite: never."""
+    events = record.events(port)
+    times = [
+        float(time_s)
+        for time_s, phase in zip(events["time_s"], events["phase"], strict=True)
+        if phase in ("filter", "first-hop")
+    ]
+    return min(times, default=np.inf)
+
+
+def in_order(record: Record) -> bool:
+    """Tell whether the filter goes I3, I2, I1, and each takes up where the one before ends."""
+    runs = [taken(record, port) for port in NODES]
+    times = [placed_s(record, port) for port in NODES]
+    if not all(run is not None and run.whole for run in runs) or not times[0] < times[1] < times[2]:
+        return False
+    ends = [(run.first, run.last) for run in runs if run is not None]
+    return ends[0][1] + 1 == ends[1][0] and ends[1][1] + 1 == ends[2][0]
+
+
+def wasted(record: Record) -> float:
+    """Return the packets of source 1 that crossed a link between routers for nothing, in MB."""
+    crossed = sum(record.port(port)["departed"] for port in ("first", "second"))
+    arrived = (
+        arrivals(record).filter((pl.col("origin") == "s1") & (pl.col("fate") == "queued")).height
+    )
+    return float(crossed - 2 * arrived) * 500 / 1e6
+
+
+def wasted_share(record: Record) -> float:
+    """Return the share of what crossed these links that crossed them for nothing, in percent."""
+    crossed = sum(record.port(port)["departed"] for port in ("first", "second"))
+    return float(100.0 * wasted(record) * 1e6 / 500 / crossed)
+
+
+def work_at_congested(record: Record) -> float:
+    """Return how many packets of source 1 the congested node had to take and throw away."""
+    mine = (pl.col("origin") == "s1") & (pl.col("fate") != "queued")
+    return float(arrivals(record).filter(mine).height)
+
+
+def others_done_s(record: Record) -> float:
+    """Return when the last of those that give way has all its data across."""
+    flows, classes = record.flows(), scenario(record)["traffic"]
+    tcp = [number for number, each in enumerate(classes.values()) if "tcp" in each["transport"]]
+    ends = [flows["data_done_s"][flows["class"] == number] for number in tcp]
+    return float(max((each.max() if each.size else np.inf) for each in ends))

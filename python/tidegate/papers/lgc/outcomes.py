@@ -1,0 +1,31 @@
+"""What has to hold in an experiment whatever the service rate: the statements without a number."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from tidegate.papers.lgc.measures import found, in_order, looks, share
+
+if TYPE_CHECKING:
+    from tidegate.results.record import Record
+
+OTHERS = {
+    "1": ("s2", "s3", "s4", "s5", "s6", "s7"),
+    "1b": ("s1", "s2", "s3", "s4", "s5", "s6", "s7"),
+    "2": ("s2", "s3", "s4", "s5"),
+    "3": ("s2", "s4", "s5", "s6", "s7"),
+}
+"""The sources of which everything has to arrive."""
+FILTERED = {"1": ["s1"], "1b": [], "2": ["s1"], "3": ["s1", "s3"]}
+"""The sources that have to be filtered, in this order, a trigger each."""
+
+
+@cache
+def holds(record: Record, experiment: str) -> bool:
+    """Tell whether a run of an experiment, at whatever rate, came out as the paper says."""
+    chosen = [look.origin for look in found(record)]
+    right = chosen == FILTERED[experiment] and len(looks(record)) == len(chosen)
+    if experiment == "2":
+        right = right and in_order(record)
+    return right and share(*OTHERS[experiment])(record) == 1.0

@@ -1,0 +1,74 @@
+"""The network of a hundred nodes: how far filters go, and what is carried for nothing."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tidegate.papers.effective import amount
+
+if TYPE_CHECKING:
+    from tidegate.papers.runs import Floats
+    from tidegate.results.record import Record
+
+FIRST_LEAF = 16
+"""Routers 16 to 31 have the hosts; router n hangs on router n // 2, the first one on the server."""
+LEVELS = 5
+
+
+@cache
+def _scenario(record: Record) -> dict[str, dict[str, dict[str, dict[str, str]]]]:
+    return tomllib.loads((record.folder / "scenario.toml").read_text("utf-8"))
+
+
+def upstream_mb(record: Record) -> float:
+    """Return how much the links between routers carried towards the server, in MB."""
+    links = _scenario(record)["topology"]["links"]
+    seconds = amount(str(_scenario(record)["duration"]))
+    bits = sum(
+        record.port(name)["utilisation"] * amount(link["rate"]) * seconds
+        for name, link in links.items()
+        if name.startswith("up")
+    )
+    return float(bits) / 8e6
+
+
+def delivered_mb(record: Record) -> float:
+    """Return how much the congested link carried, in MB."""
+    rate = amount(_scenario(record)["topology"]["links"]["last"]["rate"])
+    seconds = amount(str(_scenario(record)["duration"]))
+    return float(record.port("last")["utilisation"] * rate * seconds) / 8e6
+
+
+def filtered(record: Record) -> dict[int, list[int]]:
+    """Return the routers that filtered a node, from the server on, by the number of the node."""
+    found: dict[int, list[int]] = {}
+    for router in range(1, 2 * FIRST_LEAF):
+        port = "last" if router == 1 else f"up{router}"
+        events = record.events(port)
+        for phase, node in zip(events["phase"], events["set"], strict=True):
+            if phase in ("filter", "first-hop") and router not in found.setdefault(int(node), []):
+                found[int(node)].append(router)
+    return found
+
+
+def hops(record: Record) -> Floats:
+    """Return how many filters have gone so many hops up from the congested router: 0, 1, 2 ..."""
+    counts = np.zeros(LEVELS)
+    for routers in filtered(record).values():
+        counts[max(routers).bit_length() - 1] += 1
+    return counts
+
+
+def caught(record: Record) -> float:
+    """Return how many hosts were filtered."""
+    return float(len(filtered(record)))
+
+
+def done_share(record: Record) -> float:
+    """Return the share of the sessions of the others that were done in time, in percent."""
+    rest = record.traffic("rest")
+    return 100.0 * float(rest["completed_share"])
