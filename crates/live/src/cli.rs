@@ -4,6 +4,7 @@
 //! asked for is wrong. Results go to standard output, everything else to
 //! standard error.
 
+mod bench_node;
 #[cfg(feature = "gate")]
 mod doctor;
 #[cfg(target_os = "linux")]
@@ -12,6 +13,7 @@ mod emulate;
 mod gate;
 mod node;
 mod node_status;
+mod reference;
 mod send;
 #[cfg(feature = "gate")]
 mod status;
@@ -24,7 +26,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use tracing::level_filters::LevelFilter;
 
 use crate::fail::Failure;
@@ -54,6 +56,7 @@ enum Command {
     Traffic(traffic::Traffic),
     #[cfg(target_os = "linux")]
     Emulate(emulate::Emulate),
+    BenchNode(bench_node::BenchNode),
     #[cfg(feature = "gate")]
     Gate(gate::Gate),
     #[cfg(feature = "gate")]
@@ -74,6 +77,7 @@ impl Command {
             Command::Traffic(command) => command.run(),
             #[cfg(target_os = "linux")]
             Command::Emulate(command) => command.run(),
+            Command::BenchNode(command) => command.run(),
             #[cfg(feature = "gate")]
             Command::Gate(command) => command.run(),
             #[cfg(feature = "gate")]
@@ -104,6 +108,11 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Of each command its name and what the page of commands says of it.
+pub fn reference() -> Vec<(String, String)> {
+    reference::sections(&Arguments::command())
+}
+
 /// Writes a result to standard output; whoever stopped reading does not want the rest.
 fn say(text: &str) {
     let _ = std::io::stdout().lock().write_all(text.as_bytes());
@@ -116,7 +125,7 @@ fn read(path: &Path) -> Result<String, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::CommandFactory as _;
 
     // clap's own check: no two options of a command collide.
     #[test]

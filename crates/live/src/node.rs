@@ -14,12 +14,15 @@
 //! | `reason`     | why a datagram was dropped                                       |
 //! | `status`     | what a node says of itself; `metrics` for Prometheus             |
 //! | `control`    | the same over HTTP on loopback, and packets to inject            |
-//! | `run`        | sockets, timers and signals                                      |
+//! | `faults`     | datagrams lost, doubled or late on purpose, for testbeds         |
+//! | `wire`       | the socket, read and written in batches                          |
+//! | `run`        | timers and signals                                               |
 
 pub mod config;
 
 pub mod control;
 pub mod engine;
+pub mod faults;
 mod filtering;
 pub mod link;
 
@@ -34,3 +37,4 @@ pub mod sink;
 pub mod source;
 pub mod status;
 pub mod trust;
+pub mod wire;

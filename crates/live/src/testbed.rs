@@ -5,7 +5,9 @@
 //! | `plan` | from the file to the configuration of each node |
 //! | `running` | the nodes as processes |
 //! | `report` | what came of it, as tables |
+//! | `bench` | what one node forwards, and what that costs |
 
+pub mod bench;
 pub mod plan;
 pub mod report;
 pub mod running;

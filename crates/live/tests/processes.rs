@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use tidegate_core::active::message::Segment;
 use tidegate_core::active::{Header, encode};
 use tidegate_live::node::control::{Following, Injection};
-use tidegate_live::testbed::plan::Testbed;
+use tidegate_live::node::faults::Faults;
+use tidegate_live::testbed::bench::{Load, measure};
+use tidegate_live::testbed::plan::{Places, Testbed};
 use tidegate_live::testbed::report::Report;
 use tidegate_live::testbed::running::Running;
 
@@ -74,6 +76,15 @@ fn alive(pid: u32) -> bool {
     !stat.is_empty() && !stat.rsplit(')').next().unwrap_or("").trim_start().starts_with('Z')
 }
 
+/// No process is left, and every port is free.
+fn gone(pids: &[u32], places: &Places) {
+    assert!(!pids.iter().any(|pid| alive(*pid)), "a process is left");
+    for (name, place) in places {
+        UdpSocket::bind((std::net::Ipv4Addr::from(place.ip), place.port))
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
 fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while !done() {
@@ -111,11 +122,7 @@ fn a_small_testbed_filters_the_greedy_source() {
     assert!(events.starts_with("time_s,port,law,phase,set,from,"), "{events}");
 
     drop(running);
-    assert!(!pids.iter().any(|pid| alive(*pid)), "a process is left");
-    for (name, place) in &places {
-        UdpSocket::bind((std::net::Ipv4Addr::from(place.ip), place.port))
-            .unwrap_or_else(|error| panic!("{name}: {error}"));
-    }
+    gone(&pids, &places);
 }
 
 // Whoever holds the leash is gone without a word: the nodes end by themselves.
@@ -159,6 +166,73 @@ fn a_node_killed_and_restarted() {
     let report = Report { testbed: &testbed, places, statuses: &statuses, begun_us: 0, done: true };
     for one in report.connections().into_iter().filter(|one| one.origin != "greedy") {
         assert_eq!(one.delivered_share, 1.0, "{one:?}");
+    }
+}
+
+// A tenth of everything that nodes send to each other is lost, a tenth doubled, a tenth overtaken: the
+// filter reaches the first hop all the same, what gives way arrives, and nothing is left afterwards.
+#[test]
+fn datagrams_lost_doubled_and_overtaken() {
+    let mut testbed = testbed();
+    let by = tidegate_core::units::Time::from_ms(50);
+    testbed.all.faults = Some(Faults { lost: 0.1, twice: 0.1, late: 0.1, by, seed: 1 });
+    testbed.duration = tidegate_core::units::Time::from_secs(300);
+    // a third of the round trips fails, and each failure costs a second and more
+    for name in ["a", "b"] {
+        let source = testbed.node.get_mut(name).and_then(|node| node.source.as_mut());
+        source.expect("it sends").packets = 20;
+    }
+    let running =
+        Running::start(&testbed, Path::new(PROGRAM), &folder("faults")).expect("it comes up");
+    let (pids, places) = (running.pids(), running.places().clone());
+    running.begin().expect("it begins");
+    assert!(running.await_end(Duration::from_secs(300)).expect("all answer"), "not done in time");
+    let statuses = running.statuses().expect("all answer");
+    let report =
+        Report { testbed: &testbed, places: &places, statuses: &statuses, begun_us: 0, done: true };
+    for one in report.connections().into_iter().filter(|one| one.origin != "greedy") {
+        assert_eq!(one.delivered_share, 1.0, "{one:?}");
+    }
+    let at_first = statuses["first"].filtered.get(&places["greedy"]);
+    assert!(at_first.is_some_and(|ranges| ranges.count() > 0), "{:?}", report.dropped());
+    drop(running);
+    gone(&pids, &places);
+}
+
+// What a test leaves behind where it fails: nothing. The nodes go with whoever panics.
+#[test]
+fn nothing_is_left_after_a_panic() {
+    let left = std::sync::Mutex::new((Vec::new(), Places::new()));
+    let failed = std::panic::catch_unwind(|| {
+        let (_, running, _) = start("panic");
+        *left.lock().expect("nobody else") = (running.pids(), running.places().clone());
+        running.begin().expect("it begins");
+        panic!("as a failed assertion would");
+    });
+    assert!(failed.is_err());
+    let (pids, places) = left.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    assert_eq!(pids.len(), 6);
+    gone(&pids, &places);
+}
+
+// The same twice in a row, from the command line: the way of the filter is compared.
+#[test]
+fn runs_in_a_row_are_compared() {
+    let file = folder("row.toml");
+    std::fs::write(&file, SMALL).expect("it is written");
+    let out = folder("row");
+    let output = Command::new(PROGRAM)
+        .arg("testbed")
+        .arg(&file)
+        .args(["--times", "2", "--out"])
+        .arg(&out)
+        .output()
+        .expect("it runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
+    assert!(said.ends_with("filters were set at middle, first in each of 2 runs\n"), "{said}");
+    for run in ["run-1", "run-2"] {
+        assert!(out.join(run).join("events.csv").exists());
     }
 }
 
@@ -222,6 +296,19 @@ fn a_flood_leaves_a_node_small() {
         let kb: u64 = peak.trim().trim_end_matches(" kB").parse().expect("a number");
         assert!(kb < 64 * 1_024, "{kb} kB");
     }
+}
+
+// A neighbour that floods a node with packets, each of another origin: the node forwards what it can, and
+// stays small. (How fast it is says `tidegated bench-node`; no time is asserted here.)
+#[test]
+fn a_neighbour_that_spoofs_leaves_a_node_small() {
+    let span = Duration::from_secs(2);
+    let load = Load { span, size: 200, lgc: true, spoofed: true };
+    let found = measure(&load, Path::new(PROGRAM), &folder("spoofed")).expect("it runs");
+    assert!(found.forwarded > 10_000, "{found:?}");
+    // every one of them is another origin; 64 MB would not hold a table of them and much else
+    assert!(found.peak_mb < 64.0, "{found:?}");
+    assert!(found.arrived <= found.forwarded && found.forwarded <= found.received, "{found:?}");
 }
 
 // What a user gets wrong: the exit code is 2, and the message has the place and what would be right.

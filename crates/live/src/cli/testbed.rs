@@ -1,6 +1,6 @@
 //! `tidegated testbed`: a network of nodes from one file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
@@ -16,10 +16,13 @@ pub struct Testbed {
     /// The nodes, their links and what they send (TOML)
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Folder for results
+    /// Folder for results; with --times of each run, as DIR/run-1 and so on
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Print one JSON object, for machines
+    /// Run it so many times in a row; exit code 1 if filters took another way in one of them
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    times: u32,
+    /// Print one JSON object a run, for machines
     #[arg(long)]
     json: bool,
 }
@@ -28,21 +31,49 @@ impl Testbed {
     /// Runs it.
     pub fn run(self) -> Result<(), Failure> {
         let testbed = plan::Testbed::read(&self.file, &super::read(&self.file)?)?;
+        if self.times == 1 {
+            return self.once(&testbed, &self.out).map(drop);
+        }
+        let mut ways = Vec::new();
+        for number in 1..=self.times {
+            ways.push(self.once(&testbed, &self.out.join(format!("run-{number}")))?);
+        }
+        let shown = |way: &[String]| match way {
+            [] => "nowhere".to_owned(),
+            nodes => nodes.join(", "),
+        };
+        if ways.iter().any(|way| *way != ways[0]) {
+            let each: Vec<_> = ways.iter().map(|way| shown(way)).collect();
+            let what = format!("filters did not go the same way each time: {}", each.join("; "));
+            return Err(Failure::failed(self.file.display(), what));
+        }
+        let way = shown(&ways[0]);
+        let said = format!("filters were set at {way} in each of {} runs\n", self.times);
+        if self.json {
+            eprint!("{said}")
+        } else {
+            super::say(&said)
+        }
+        Ok(())
+    }
+
+    /// One run; the nodes that set filters, in this order.
+    fn once(&self, testbed: &plan::Testbed, out: &Path) -> Result<Vec<String>, Failure> {
         let program =
             std::env::current_exe().map_err(|error| Failure::failed("tidegated", error))?;
-        let running = Running::start(&testbed, &program, &self.out.join("nodes"))?;
+        let running = Running::start(testbed, &program, &out.join("nodes"))?;
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
         running.begin()?;
         let done = running.await_end(Duration::from_secs_f64(testbed.duration.secs()))?;
         let statuses = running.statuses()?;
         let report = Report {
-            testbed: &testbed,
+            testbed,
             places: running.places(),
             statuses: &statuses,
             begun_us: u64::try_from(since.as_micros()).unwrap_or(u64::MAX),
             done,
         };
-        report.write(&self.out)?;
+        report.write(out)?;
         if self.json {
             let json = serde_json::json!({
                 "name": testbed.name,
@@ -53,8 +84,9 @@ impl Testbed {
             });
             super::say(&format!("{json}\n"));
         } else {
-            super::say(&format!("{}\n  results in {}\n", report.text(), self.out.display()));
+            super::say(&format!("{}\n  results in {}\n", report.text(), out.display()));
         }
-        Ok(())
+        let filters = report.events().into_iter().filter(|row| row.phase == "filter");
+        Ok(filters.map(|row| row.port).collect())
     }
 }

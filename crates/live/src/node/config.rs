@@ -9,6 +9,7 @@ use tidegate_core::active::{Address, HEADER, MOST_PAYLOAD};
 use tidegate_core::law::greedy::lgc;
 use tidegate_core::units::{Rate, Time};
 
+use super::faults::Faults;
 use super::service::Menu;
 use super::source::{self, Traffic};
 use crate::fail::Failure;
@@ -36,6 +37,12 @@ pub struct Config {
     /// Origins whose arrivals are told apart; default 1024, 1 to 65536.
     #[serde(default = "most_connections")]
     pub most_connections: u32,
+    /// Whether the source waits until it is told to begin, as in a testbed; default false.
+    #[serde(default)]
+    pub wait: bool,
+    /// Faults put in on purpose; default none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub faults: Option<Faults>,
     /// Links to neighbours.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub link: Vec<LinkConfig>,
@@ -175,6 +182,7 @@ impl Config {
         if let Some(lgc) = &self.lgc {
             lgc.check().map_err(|(key, message)| format!("lgc.{key}: {message}"))?;
         }
+        self.faults.as_ref().map_or(Ok(()), Faults::check)?;
         self.check_links()?;
         self.source.as_ref().map_or(Ok(()), |source| self.check_source(source))
     }

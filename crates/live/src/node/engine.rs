@@ -26,6 +26,8 @@ use super::trust::Trust;
 
 /// Events that are kept.
 const MOST_EVENTS: usize = 1_024;
+/// Buffers of datagrams that are kept to be used again.
+const MOST_SPARE: usize = 1_024;
 /// Answers to traces that wait to be fetched.
 const MOST_TRACES: usize = 256;
 
@@ -65,6 +67,8 @@ pub struct Core {
     number: u32,
     /// Reused buffer of packet numbers.
     numbers: Vec<u32>,
+    /// Buffers of datagrams that have left.
+    spare: Vec<Vec<u8>>,
 }
 
 /// What a node counts.
@@ -113,11 +117,12 @@ impl Engine {
             most_connections,
             traces: VecDeque::new(),
             sink: Sink::new(most_connections),
-            source: config.source.as_ref().map(|source| Source::new(source, now)),
+            source: config.source.as_ref().map(|source| Source::new(source, config.wait, now)),
             counts: Counts::default(),
             longest_life_ms: ms(config.longest_life),
             number: 0,
             numbers: Vec::new(),
+            spare: Vec::new(),
         };
         Engine { core, services: menu.choose(&config.services) }
     }
@@ -170,7 +175,9 @@ impl Engine {
         } else if header.destination == self.core.me {
             self.core.take(&header, payload);
         } else {
-            self.core.route(&header, bytes.to_vec(), key);
+            let mut copy = self.core.spare.pop().unwrap_or_default();
+            copy.extend_from_slice(bytes);
+            self.core.route(&header, copy, key);
         }
     }
 
@@ -204,6 +211,7 @@ impl Engine {
                         send(peer, &cargo.bytes);
                     }
                 }
+                self.core.reuse(cargo.bytes);
             }
             due = due.min(self.core.links[index].due());
         }
@@ -337,12 +345,21 @@ impl Core {
         let life_ms = header.life_ms.min(self.longest_life_ms);
         let cargo = Cargo { bytes, came: self.now, life_ms };
         let label = Label { key, number: header.number };
-        let (taken, trigger) = self.links[index].send(cargo, label, self.now);
-        if !taken {
+        let (lost, trigger) = self.links[index].send(cargo, label, self.now);
+        if let Some(cargo) = lost {
             self.drop(Reason::QueueFull);
+            self.reuse(cargo.bytes);
         }
         if let Some(trigger) = trigger {
             self.triggered(index, &trigger);
+        }
+    }
+
+    /// Keeps a buffer for the next datagram.
+    fn reuse(&mut self, mut bytes: Vec<u8>) {
+        if self.spare.len() < MOST_SPARE {
+            bytes.clear();
+            self.spare.push(bytes);
         }
     }
 

@@ -88,9 +88,14 @@ impl Link {
         self.lgc.as_ref().map(|lgc| lgc.average(idle, self.pace))
     }
 
-    /// A datagram is to go over the link. False: its queue is full. What LGC
-    /// saw, if it looked, comes with it.
-    pub fn send(&mut self, cargo: Cargo, label: Label, now: Time) -> (bool, Option<Trigger>) {
+    /// A datagram is to go over the link. Where its queue is full, it comes back;
+    /// what LGC saw, if it looked, comes with it.
+    pub fn send(
+        &mut self,
+        cargo: Cargo,
+        label: Label,
+        now: Time,
+    ) -> (Option<Cargo>, Option<Trigger>) {
         let queue = self.queue_packets(now);
         let idle = (self.free_at <= now).then(|| now - self.free_at);
         let (pace, lgc) = (self.pace, self.lgc.as_mut());
@@ -98,17 +103,20 @@ impl Link {
         self.note(label, queue, now);
         let size = cargo.bytes.len() as u16;
         let packet = Packet { at: now, size, flags: Flags::DATA, ..Packet::default() };
-        let taken = matches!(self.port.arrive_plain(&packet, cargo, now), Outcome::Taken);
-        if taken {
-            self.free_at = self.free_at.max(now) + self.pace.of(u64::from(size));
-            self.labels.push_back(label.key);
-        }
+        let lost = match self.port.arrive_plain(&packet, cargo, now) {
+            Outcome::Taken => {
+                self.free_at = self.free_at.max(now) + self.pace.of(u64::from(size));
+                self.labels.push_back(label.key);
+                None
+            }
+            Outcome::Lost(_, cargo) | Outcome::Rejected(_, cargo) => Some(cargo),
+        };
         if !congested {
-            return (taken, None);
+            return (lost, None);
         }
         self.queue_packets(now);
         let trigger = self.lgc.as_mut().map(|lgc| lgc.trigger(now, self.labels.iter().copied()));
-        (taken, trigger)
+        (lost, trigger)
     }
 
     fn note(&mut self, label: Label, queue: u32, now: Time) {

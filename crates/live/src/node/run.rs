@@ -5,13 +5,11 @@
 //! is kept exactly, since departures are reckoned and not waited for.
 
 use std::io::{self, Write};
-use std::net::{SocketAddr, SocketAddrV4};
+use std::net::SocketAddr;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use socket2::{Domain, Socket, Type};
 use tidegate_core::active::Address;
 use tidegate_core::units::Time;
-use tokio::net::UdpSocket;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tracing::{info, warn};
@@ -19,16 +17,11 @@ use tracing::{info, warn};
 use super::config::Config;
 use super::control;
 use super::engine::Engine;
+use super::faults::Faulty;
 use super::reason::Reason;
 use super::service::Menu;
+use super::wire::Wire;
 use crate::fail::Failure;
-
-/// Datagrams that are read in a row before anything else is looked at.
-const BATCH: usize = 64;
-/// Bytes that the socket may hold; the system may grant less.
-const SOCKET_BUFFER: usize = 4 << 20;
-/// Longer than any datagram of the format, so that a longer one is seen to be too long.
-const LONGEST: usize = 2_048;
 
 /// The times that a node goes by.
 struct Clock {
@@ -63,17 +56,6 @@ pub struct Ready {
     pub control: Option<SocketAddr>,
 }
 
-/// The socket of a node; another process on the same address is an error.
-fn bind(address: Address) -> io::Result<UdpSocket> {
-    let socket = Socket::new(Domain::IPV4, Type::DGRAM, None)?;
-    // less than was asked for does: the queue that counts is that of the links
-    let _ = socket.set_recv_buffer_size(SOCKET_BUFFER);
-    let _ = socket.set_send_buffer_size(SOCKET_BUFFER);
-    socket.set_nonblocking(true)?;
-    socket.bind(&SocketAddr::from(SocketAddrV4::new(address.ip.into(), address.port)).into())?;
-    UdpSocket::from_std(socket.into())
-}
-
 /// Runs a node until it is told to stop: by a signal or, if `leash`, by the end of standard input.
 ///
 /// # Errors
@@ -96,7 +78,7 @@ async fn serve(config: &Config, menu: &Menu, leash: bool) -> Result<(), Failure>
             Failure::failed(address, error).remedy(remedy)
         }
     };
-    let socket = bind(config.address).map_err(taken(config.address.to_string()))?;
+    let mut wire = Wire::bind(config.address).map_err(taken(config.address.to_string()))?;
     let (orders, mut inbox) = mpsc::channel(16);
     let mut control = None;
     if let Some(address) = config.control {
@@ -107,16 +89,17 @@ async fn serve(config: &Config, menu: &Menu, leash: bool) -> Result<(), Failure>
     }
     let clock = Clock { start: Instant::now() };
     let mut engine = Engine::new(config, menu, clock.now(), Clock::wall_us());
+    let mut faulty = config.faults.as_ref().map(|faults| Faulty::new(faults, &config.name));
     let ready = Ready { name: config.name.clone(), address: config.address, control };
     let line = serde_json::to_string(&ready).unwrap_or_default();
     // whoever does not want to know has closed it
     let _ = writeln!(io::stdout(), "{line}");
     info!(node = %config.name, address = %config.address, "ready");
     let mut stop = std::pin::pin!(stopped(leash));
-    let mut bytes = vec![0; LONGEST];
     loop {
-        engine.at(clock.now(), Clock::wall_us());
-        let due = flush(&mut engine, &socket);
+        let now = clock.now();
+        engine.at(now, Clock::wall_us());
+        let due = flush(&mut engine, &mut wire, faulty.as_mut(), now);
         tokio::select! {
             reason = &mut stop => {
                 let status = engine.status();
@@ -127,43 +110,33 @@ async fn serve(config: &Config, menu: &Menu, leash: bool) -> Result<(), Failure>
                 engine.at(clock.now(), Clock::wall_us());
                 control::obey(order, &mut engine);
             }
-            _ = socket.readable() => drain(&mut engine, &socket, &mut bytes, &clock),
+            _ = wire.readable() => drain(&mut engine, &mut wire, &clock),
             () = tokio::time::sleep_until(clock.instant(due)), if due < Time::NEVER => {}
         }
     }
 }
 
 /// Reads what has come, up to a batch.
-fn drain(engine: &mut Engine, socket: &UdpSocket, bytes: &mut [u8], clock: &Clock) {
+fn drain(engine: &mut Engine, wire: &mut Wire, clock: &Clock) {
     engine.at(clock.now(), Clock::wall_us());
-    for _ in 0..BATCH {
-        match socket.try_recv_from(bytes) {
-            Ok((length, SocketAddr::V4(from))) => {
-                let from = Address { ip: from.ip().octets(), port: from.port() };
-                engine.receive(from, &bytes[..length]);
-            }
-            Ok((_, SocketAddr::V6(_))) => engine.drop(Reason::Stranger),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-            // a neighbour that is not there, as ICMP tells of a datagram sent before
-            Err(_) => {}
-        }
-    }
+    wire.read(|from, bytes| match from {
+        Some(from) => engine.receive(from, bytes),
+        None => engine.drop(Reason::Stranger),
+    });
 }
 
 /// Sends what has reached the end of its link, and says when there will be more.
-fn flush(engine: &mut Engine, socket: &UdpSocket) -> Time {
+fn flush(engine: &mut Engine, wire: &mut Wire, faulty: Option<&mut Faulty>, now: Time) -> Time {
     let mut failed = 0;
-    let due = engine.advance(|to, bytes| {
-        let to = SocketAddr::from(SocketAddrV4::new(to.ip.into(), to.port));
-        let sent = match socket.try_send_to(bytes, to) {
-            // an error that belongs to an earlier datagram is reported on this one: once more
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                socket.try_send_to(bytes, to)
-            }
-            sent => sent,
-        };
-        failed += u32::from(sent.is_err());
-    });
+    let mut put = |to: Address, bytes: &[u8]| failed += wire.put(to, bytes);
+    let due = match faulty {
+        None => engine.advance(put),
+        Some(faulty) => {
+            let due = engine.advance(|to, bytes| faulty.pass(to, bytes, now, &mut put));
+            due.min(faulty.release(now, &mut put))
+        }
+    };
+    failed += wire.flush();
     for _ in 0..failed {
         engine.drop(Reason::SendFailed);
     }

@@ -6,12 +6,12 @@ use tidegate_core::units::{Size, Time};
 
 use super::responsive::Responsive;
 
-/// The traffic of a node's own.
+/// The traffic of a node's own; `To` is how whom it is for is named: by address, or in a testbed by name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Config {
+pub struct Config<To = Address> {
     /// Whom it is for.
-    pub to: Address,
+    pub to: To,
     /// How many packets; 1 to 1e6.
     pub packets: u32,
     /// How it is sent.
@@ -22,12 +22,17 @@ pub struct Config {
     /// Life of a packet (TTL); default 10s (lgc, 5.1), 1ms to 1h.
     #[serde(default = "life")]
     pub life: Time,
-    /// How long after the start of the node it begins, or after it is told to; default 0s.
+    /// How long after the start of the node it begins, or after it is told to; default 0s, up to 1d.
     #[serde(default)]
     pub start: Time,
-    /// Whether it waits until it is told to (`tidegated start`); default false.
-    #[serde(default)]
-    pub wait: bool,
+}
+
+impl<To> Config<To> {
+    /// The same traffic, with whom it is for named otherwise.
+    pub fn towards<Other>(&self, to: Other) -> Config<Other> {
+        let Config { packets, size, life, start, .. } = *self;
+        Config { to, packets, traffic: self.traffic.clone(), size, life, start }
+    }
 }
 
 fn size() -> Size {
@@ -75,15 +80,15 @@ pub struct Source {
 }
 
 impl Source {
-    /// At a node that starts now.
-    pub fn new(config: &Config, now: Time) -> Source {
+    /// At a node that starts now; `wait`: it begins when it is told to ([`Source::begin`]).
+    pub fn new(config: &Config, wait: bool, now: Time) -> Source {
         let state = match config.traffic {
             Traffic::Responsive { ssthresh } => {
                 State::Responsive(Box::new(Responsive::new(config.packets, ssthresh)))
             }
             Traffic::Bursts { .. } => State::Bursts { sent: 0, burst: 0 },
         };
-        let start = if config.wait { Time::NEVER } else { now.saturating_add(config.start) };
+        let start = if wait { Time::NEVER } else { now.saturating_add(config.start) };
         Source { config: config.clone(), start, begun: false, state, sent: 0 }
     }
 
@@ -163,9 +168,9 @@ mod tests {
     fn bursts(packets: u32, count: u32, gap: Time) -> Source {
         let traffic = Traffic::Bursts { count, gap };
         let to = Address::default();
-        let (start, wait) = (Time::ZERO, false);
-        let config = Config { to, packets, traffic, size: size(), life: life(), start, wait };
-        Source::new(&config, Time::ZERO)
+        let start = Time::ZERO;
+        let config = Config { to, packets, traffic, size: size(), life: life(), start };
+        Source::new(&config, false, Time::ZERO)
     }
 
     // lgc, 5.1: 200 packets in 5 bursts, 1 s apart, are 40 at each of 0, 1, 2, 3 and 4 s.
@@ -209,9 +214,8 @@ mod tests {
 
     #[test]
     fn waits_until_it_is_told() {
-        let waiting =
-            Config { wait: true, start: Time::from_secs(1), ..bursts(1, 1, Time::ZERO).config };
-        let mut source = Source::new(&waiting, Time::ZERO);
+        let waiting = Config { start: Time::from_secs(1), ..bursts(1, 1, Time::ZERO).config };
+        let mut source = Source::new(&waiting, true, Time::ZERO);
         assert_eq!(source.due(), Time::NEVER);
         source.begin(Time::from_secs(5));
         source.begin(Time::from_secs(7));

@@ -7,12 +7,13 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use tidegate_core::active::Address;
 use tidegate_core::law::greedy::lgc;
-use tidegate_core::units::{Rate, Size, Time};
+use tidegate_core::units::{Rate, Time};
 
 use crate::fail::Failure;
 use crate::node::config::{Config, LinkConfig, Route, parse};
+use crate::node::faults::Faults;
 use crate::node::service::Menu;
-use crate::node::source::{self, Traffic};
+use crate::node::source;
 
 /// Nodes that a testbed has at most.
 pub const MOST_NODES: usize = 64;
@@ -44,6 +45,9 @@ pub struct Common {
     /// LGC; without it nodes look for no greedy flow.
     #[serde(default)]
     pub lgc: Option<lgc::Config>,
+    /// Faults that every node puts into what it sends; default none.
+    #[serde(default)]
+    pub faults: Option<Faults>,
 }
 
 /// A node of a testbed.
@@ -58,36 +62,7 @@ pub struct NodePlan {
     pub lgc: Option<lgc::Config>,
     /// What it sends.
     #[serde(default)]
-    pub source: Option<SourcePlan>,
-}
-
-/// What a node of a testbed sends.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SourcePlan {
-    /// Name of the node that it is for.
-    pub to: String,
-    /// How many packets; 1 to 1e6.
-    pub packets: u32,
-    /// How it is sent.
-    pub traffic: Traffic,
-    /// Bytes of a datagram; default 500B, 39B to 1472B.
-    #[serde(default = "size")]
-    pub size: Size,
-    /// Life of a packet (TTL); default 10s, 1ms to 1h.
-    #[serde(default = "life")]
-    pub life: Time,
-    /// How long after the start of the experiment it begins; default 0s.
-    #[serde(default)]
-    pub start: Time,
-}
-
-fn size() -> Size {
-    Size::from_bytes(500)
-}
-
-fn life() -> Time {
-    Time::from_secs(10)
+    pub source: Option<source::Config<String>>,
 }
 
 /// A link of a testbed.
@@ -171,6 +146,11 @@ impl Testbed {
         Ok(())
     }
 
+    /// The sum of all delays: no way between two nodes has more.
+    pub fn longest_delay(&self) -> Time {
+        self.link.iter().fold(Time::ZERO, |sum, link| sum.saturating_add(link.delay))
+    }
+
     /// The neighbour that is next on the shortest way from a node to each other.
     fn next_hops<'a>(&'a self, from: &'a str) -> BTreeMap<&'a str, &'a str> {
         let mut next = BTreeMap::new();
@@ -207,15 +187,9 @@ impl Testbed {
             most_connections: 1_024,
             link: self.links(name, places, keys),
             route: self.routes(name, places),
-            source: node.source.as_ref().map(|source| source::Config {
-                to: places[&source.to],
-                packets: source.packets,
-                traffic: source.traffic.clone(),
-                size: source.size,
-                life: source.life,
-                start: source.start,
-                wait: true,
-            }),
+            source: node.source.as_ref().map(|source| source.towards(places[&source.to])),
+            wait: true,
+            faults: self.all.faults.clone(),
         };
         self.node.iter().map(config).collect()
     }

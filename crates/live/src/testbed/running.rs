@@ -40,6 +40,8 @@ pub struct Running {
     folder: PathBuf,
     places: Places,
     nodes: BTreeMap<String, Process>,
+    /// What a datagram is under way for at most, once nothing waits any more.
+    under_way: Duration,
 }
 
 impl Running {
@@ -64,8 +66,13 @@ impl Running {
         let keys = testbed.link.iter().map(|_| new_key()).collect::<Result<Vec<_>, _>>()?;
         fs::create_dir_all(folder).map_err(|error| Failure::failed(folder.display(), error))?;
         let (program, folder) = (program.to_owned(), folder.to_owned());
-        let mut running =
-            Running { program, folder, places: places.clone(), nodes: BTreeMap::new() };
+        let mut running = Running {
+            program,
+            folder,
+            places: places.clone(),
+            nodes: BTreeMap::new(),
+            under_way: Duration::from_secs_f64(testbed.longest_delay().secs()),
+        };
         for config in testbed.configs(&places, &keys) {
             let text =
                 toml::to_string(&config).map_err(|error| Failure::failed(&config.name, error))?;
@@ -189,7 +196,7 @@ impl Running {
     /// A node does not answer.
     pub fn await_end(&self, duration: Duration) -> Result<bool, Failure> {
         let deadline = Instant::now() + duration;
-        let mut quiet = 0;
+        let mut quiet_since = None;
         while Instant::now() < deadline {
             std::thread::sleep(LOOK);
             let statuses = self.statuses()?;
@@ -197,9 +204,13 @@ impl Running {
                 status.source.as_ref().is_some_and(|source| !source.done)
                     || status.links.iter().any(|link| link.queue_packets > 0)
             };
-            // twice in a row: what was on its way has arrived then
-            quiet = if statuses.values().any(busy) { 0 } else { quiet + 1 };
-            if quiet >= 2 {
+            if statuses.values().any(busy) {
+                quiet_since = None;
+                continue;
+            }
+            // for so long that what was on its way has arrived, and its answer has
+            let since: Instant = *quiet_since.get_or_insert_with(Instant::now);
+            if since.elapsed() > LOOK + 2 * self.under_way {
                 return Ok(true);
             }
         }
