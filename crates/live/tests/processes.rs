@@ -303,7 +303,7 @@ fn a_flood_leaves_a_node_small() {
 #[test]
 fn a_neighbour_that_spoofs_leaves_a_node_small() {
     let span = Duration::from_secs(2);
-    let load = Load { span, size: 200, lgc: true, spoofed: true };
+    let load = Load { span, size: 200, lgc: true, spoofed: true, single: true };
     let found = measure(&load, Path::new(PROGRAM), &folder("spoofed")).expect("it runs");
     assert!(found.forwarded > 10_000, "{found:?}");
     // every one of them is another origin; 64 MB would not hold a table of them and much else

@@ -21,6 +21,9 @@ pub struct BenchNode {
     /// Let every packet claim another origin
     #[arg(long)]
     spoofed: bool,
+    /// Send each datagram by itself, as different neighbours would; else many travel as one
+    #[arg(long)]
+    single: bool,
     /// Leave LGC out
     #[arg(long)]
     no_lgc: bool,
@@ -43,6 +46,7 @@ impl BenchNode {
             size: usize::from(self.size),
             lgc: !self.no_lgc,
             spoofed: self.spoofed,
+            single: self.single,
         };
         let measured = measure(&load, &program, self.out.as_ref().unwrap_or(&temporary));
         if self.out.is_none() {

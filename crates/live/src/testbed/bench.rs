@@ -41,6 +41,8 @@ pub struct Load {
     pub lgc: bool,
     /// Whether each datagram claims another origin; else all are of one.
     pub spoofed: bool,
+    /// Whether each is sent by itself, as different neighbours would; else many as one.
+    pub single: bool,
 }
 
 /// What came of it.
@@ -183,7 +185,7 @@ fn flood(
 ) -> Result<(), Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::failed("sending", error);
     let state = UdpSocketState::new(sender.into()).map_err(|error| failed(&error))?;
-    let together = TOGETHER.min(state.max_gso_segments()).max(1);
+    let together = if load.single { 1 } else { TOGETHER.min(state.max_gso_segments()).max(1) };
     let payload = vec![9; load.size.saturating_sub(HEADER)];
     let destination = SocketAddr::from((me.ip, me.port));
     let (mut bytes, mut number) = (Vec::new(), 0_u32);

@@ -37,6 +37,7 @@ from tidegate.papers.lgc.measures import (
 )
 from tidegate.papers.lgc.outcomes import holds
 from tidegate.papers.lgc.trees import hops, upstream_mb
+from tidegate.papers.report import number
 from tidegate.papers.study import Picture
 from tidegate.show.style import GREY, PALETTE
 
@@ -56,7 +57,10 @@ NAMES = {"mobile": "moves", "static": "stays", "red-alone": "RED alone", "none":
 
 def _panels(columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
     figure = Figure(figsize=(width, height))
-    return figure, list(figure.subplots(1, columns, squeeze=False).flat)
+    panels = list(figure.subplots(1, columns, squeeze=False).flat)
+    for axes in panels:
+        axes.set_axisbelow(True)
+    return figure, panels
 
 
 def _figure2(_: Runs) -> Figure:
@@ -193,7 +197,7 @@ def _waste(runs: Runs) -> Figure:
         axes[place].barh(ys, means, color=[PALETTE[2], PALETTE[5], GREY], height=0.6)
         for y, mean in zip(ys, means, strict=True):
             axes[place].annotate(
-                f"{mean:.3g}", (mean, y), (3, -3), textcoords="offset points", fontsize=8.5
+                number(mean), (mean, y), (3, -3), textcoords="offset points", fontsize=8.5
             )
         axes[place].set_yticks(ys, [NAMES[kind] for kind in FILTERS] if not place else [""] * 3)
         axes[place].set_title(title)
