@@ -57,7 +57,7 @@ impl Testbed {
         Ok(())
     }
 
-    /// One run; the nodes that set filters, in this order.
+    /// One run; the nodes that set filters, and against whom, in this order.
     fn once(&self, testbed: &plan::Testbed, out: &Path) -> Result<Vec<String>, Failure> {
         let program =
             std::env::current_exe().map_err(|error| Failure::failed("tidegated", error))?;
@@ -86,7 +86,14 @@ impl Testbed {
         } else {
             super::say(&format!("{}\n  results in {}\n", report.text(), out.display()));
         }
-        let filters = report.events().into_iter().filter(|row| row.phase == "filter");
-        Ok(filters.map(|row| row.port).collect())
+        // a node that is asked once more, since packets still came, sets no other filter
+        let mut way: Vec<String> = Vec::new();
+        for row in report.events().into_iter().filter(|row| row.phase == "filter") {
+            let step = format!("{} ({})", row.port, row.origin);
+            if !way.contains(&step) {
+                way.push(step);
+            }
+        }
+        Ok(way)
     }
 }
