@@ -192,8 +192,7 @@ fn profiles_are_those_of_their_era() {
         assert_eq!(tcp.nagle, profile != Profile::Rfc);
         assert_eq!(tcp.fin_waits, old);
         assert_eq!(tcp.delayed_ack.is_none(), old);
-        // ns-2's change log, 8 March 2002: from 100 to 10 ms
-        let before = profile == Profile::Ns2Of2001;
+        let before = profile == Profile::Ns2Of2001; // its change log, 8 March 2002
         let tick = if before { 100 } else { 10 };
         assert_eq!(tcp.tick, if old { Time::from_ms(tick) } else { Time::ZERO });
         assert_eq!(tcp.fin_rides, !before);

@@ -87,6 +87,13 @@ fn delayed_ack(doc: &TcpDoc, base: &Tcp) -> Option<Time> {
     }
 }
 
+fn hystart(doc: &TcpDoc, base: &Tcp, control: TcpControl) -> HyStart {
+    match control {
+        TcpControl::Cubic => doc.hystart.unwrap_or(base.hystart),
+        _ => HyStart::None,
+    }
+}
+
 fn overridden(doc: &TcpDoc, transport: &str) -> Tcp {
     let base = doc.profile.tcp();
     let bytes = |size: Size| u32::try_from(size.bytes()).unwrap_or(u32::MAX);
@@ -101,10 +108,6 @@ fn overridden(doc: &TcpDoc, transport: &str) -> Tcp {
         _ if transport != "tcp" => TcpControl::Reno,
         None => base.control,
         Some(control) => control,
-    };
-    let hystart = match control {
-        TcpControl::Cubic => doc.hystart.unwrap_or(base.hystart),
-        _ => HyStart::None,
     };
     let loss_rule = doc.loss_rule.unwrap_or(base.loss_rule);
     // ns-2's agents count acknowledgements
@@ -137,7 +140,7 @@ fn overridden(doc: &TcpDoc, transport: &str) -> Tcp {
         ecn: doc.ecn.unwrap_or(base.ecn),
         control,
         byte_counting: doc.byte_counting.map_or(counted, |bound| bound.0),
-        hystart,
+        hystart: hystart(doc, &base, control),
         prr: scored(doc.prr, base.prr),
         rack: scored(doc.rack, base.rack),
         tlp: scored(doc.tlp, base.tlp),
