@@ -123,7 +123,8 @@ def paper(
             _copy([report_of.SENSITIVITY], folder, report, asked, study)
         elif search:
             choosing.search(study, folder, seeds or 1, bar, workers)
-            _copy([choosing.FILE], folder, report, asked, study)
+            made = [choosing.FILE, *([choosing.ERAS] if study.choice and study.choice.eras else [])]
+            _copy(made, folder, report, asked, study)
         else:
             done = perform.regenerate(study, folder, asked, bar, workers)
             _end(done, folder, report, as_json)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tidegate.papers.perform import Bar
     from tidegate.papers.study import Study
 
-FILE = "search.md"
+FILE, ERAS = "search.md", "eras.md"
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,10 @@ def search(
     alone = _tried(study, folder, further, seeds, bar, workers)
     lines = [*_head(study, choice, seeds), *_combined(study, choice, tried)]
     lines += _alone(study, choice, best, alone)
+    folder.write(FILE, ("\n".join(lines).rstrip() + "\n").encode())
     if choice.eras:
-        lines += _eras(study, choice, folder, seeds, bar, workers)
-    folder.write(FILE, ("\n".join(lines) + "\n").encode())
+        lines = _eras(study, choice, folder, seeds, bar, workers)
+        folder.write(ERAS, ("\n".join(lines) + "\n").encode())
     return tried
 
 
@@ -174,7 +175,8 @@ def _eras(
     sets = [Runs(study, folder, seeds, changes(*options)) for _, options in choice.eras]
     fill_all(folder, [(runs, names) for runs in sets], bar, workers)
     kinds = GROUPS[:-1]
-    lines = ["## Every row of the paper", ""]
+    lines = [f"# Every row under each era: {study.title}", ""]
+    lines += [f"<!-- Made by `tidegate paper {study.key} --search`. -->", ""]
     lines += [
         "How many rows are on the paper's side: a number or ratio within its tolerance, of a"
         " statement the mean of every part. With so few seeds that is no verdict. Left out are"

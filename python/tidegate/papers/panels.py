@@ -24,6 +24,10 @@ DASHES: tuple[tuple[float, tuple[float, ...]], ...] = (
 )
 
 
+SIDES: tuple[Literal["left", "center"], ...] = ("left", "center")
+"""Where a title may stand."""
+
+
 def finish(figure: Figure) -> None:
     """Letter the panels, and give curves that differ by colour alone a mark or dashes too."""
     letter(figure.axes)
@@ -34,7 +38,8 @@ def letter(panels: list[Axes]) -> None:
     """Put (a), (b) and so on before the titles; a single panel, or one over another, has none."""
     places = {tuple(axes.get_position().bounds): axes for axes in reversed(panels)}
     apart = [axes for axes in panels if places[tuple(axes.get_position().bounds)] is axes]
-    if len(apart) < 2:
+    lettered = any(axes.get_title(where).startswith("(") for axes in apart for where in SIDES)
+    if len(apart) < 2 or lettered:
         return
     for axes, name in zip(apart, ascii_lowercase, strict=False):
         where: Literal["left", "center"] = "left" if axes.get_title("left") else "center"

@@ -255,7 +255,10 @@ def _departures(done: Done) -> list[str]:
         lines.append(f"| {' | '.join(map(_safe, cells))} |")
     if done.study.choice is not None:
         made = f"`tidegate paper {done.study.key} --search`"
-        lines += ["", f"How the settings were chosen: [search.md](search.md), by {made}."]
+        eras = (
+            " every row under each of them: [eras.md](eras.md)," if done.study.choice.eras else ""
+        )
+        lines += ["", f"How the settings were chosen: [search.md](search.md),{eras} by {made}."]
     if done.study.scale.sensitive:
         made = f"`tidegate paper {done.study.key} --sensitivity`"
         lines += ["", f"What each alternative changes: [{SENSITIVITY}]({SENSITIVITY}), by {made}."]
