@@ -1,6 +1,6 @@
 //! Whatever is put together at a port and at its ends, nothing is lost track of.
 //!
-//! A random gate, queue, stamp and link meet random senders and traffic. What
+//! A random filter, gate, queue, stamp and link meet random senders and traffic. What
 //! must hold needs no reference: packets are conserved, a flow that closed has
 //! delivered its size, and a run is a function of scenario and seed alone.
 
@@ -30,6 +30,11 @@ fn gate() -> impl Strategy<Value = String> {
     (law, admit, refuse).prop_map(|(law, admit, refuse)| {
         format!("{{ {law}, admit = \"{admit}\", refuse = \"{refuse}\" }}")
     })
+}
+
+/// A filter against greedy flows: seldom, or as soon as anything waits.
+fn filter() -> impl Strategy<Value = &'static str> {
+    select(vec!["law = \"none\"", "law = \"lgc\"", "law = \"lgc\", max_th = 2"])
 }
 
 /// The queues that stand alone, and beneath a dual queue; some of them mark.
@@ -129,10 +134,10 @@ fn link() -> impl Strategy<Value = (&'static str, &'static str, &'static str)> {
 
 /// A scenario that puts one of each together; the way back has a queue of its own.
 fn document() -> impl Strategy<Value = String> {
-    let port = (gate(), queue(), queue(), stamp());
+    let port = (filter(), gate(), queue(), queue(), stamp());
     let traffic = ((flows(), sender()), (flows(), sender()), any::<bool>());
     (port, link(), traffic).prop_map(|(port, (buffer, loss, change), (one, other, datagrams))| {
-        let (gate, queue, reverse, stamp) = port;
+        let (filter, gate, queue, reverse, stamp) = port;
         let udp = if datagrams {
             "[traffic.c]\narrivals = { at = [\"1s\"] }\nsize = \"40kB\"\n\
              transport = { udp = { rate = \"800kbit\", packet = \"700B\" } }\n"
@@ -148,7 +153,10 @@ fn document() -> impl Strategy<Value = String> {
             pairs = 2
             access = {{ rate = "20Mbit", delay = "1ms", buffer = "40packets" }}
             bottleneck = {{ rate = "1Mbit", delay = "8ms", buffer = "{buffer}", loss = {loss} }}
+            [port."access.source1"]
+            filter = {{ {filter} }}
             [port.bottleneck]
+            filter = {{ {filter} }}
             gate = {gate}
             queue = {queue}
             stamp = {{ law = "{stamp}" }}
