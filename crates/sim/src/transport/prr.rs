@@ -57,70 +57,43 @@ impl Prr {
 mod tests {
     use super::*;
 
-    /// RFC 6937, section 3, by hand, for 10 outstanding, the first one lost and
-    /// ssthresh 7: the third duplicate begins recovery. Each of the nine
-    /// acknowledgements delivers one. The hole goes at once; while the pipe is above 7,
-    /// sndcnt = ceil(delivered * 7 / 10) - out.
-    #[test]
-    fn a_cut_is_spread_over_recovery() {
-        let mut prr = Prr::begin(10);
-        // 1..=3 have arrived, the hole is lost
-        let mut pipe = 6_u32;
-        prr.on_sent();
-        pipe += 1;
-        let mut sent = Vec::new();
-        for _ in 0..6 {
+    /// What goes after each of so many acknowledgements that deliver one, from this pipe on.
+    fn sent(mut prr: Prr, mut pipe: u32, ssthresh: u32, acknowledgements: u32) -> Vec<u32> {
+        let after_each = |_| {
             pipe -= 1;
-            prr.on_ack(1, pipe, 7);
+            prr.on_ack(1, pipe, ssthresh);
             let before = pipe;
             while pipe < prr.window(pipe) {
                 prr.on_sent();
                 pipe += 1;
             }
-            sent.push(pipe - before);
-        }
-        // pipe is 6 after each, so one goes for each, up to ssthresh
-        assert_eq!(sent, [1, 1, 1, 1, 1, 1]);
+            pipe - before
+        };
+        (0..acknowledgements).map(after_each).collect()
+    }
+
+    /// RFC 6937, section 3, by hand, for 10 outstanding, the first one lost and ssthresh 7: the
+    /// third duplicate begins recovery, the hole goes at once, and 7 are in the network. Each of
+    /// the six acknowledgements delivers one and leaves 6, so one goes for each, up to ssthresh.
+    #[test]
+    fn a_cut_is_spread_over_recovery() {
+        let mut prr = Prr::begin(10);
+        prr.on_sent();
+        assert_eq!(sent(prr, 7, 7, 6), [1, 1, 1, 1, 1, 1]);
     }
 
     /// The same with a cut to half: RecoverFS 10, ssthresh 5, pipe 10 in the
     /// network when recovery begins. By hand: ceil(k / 2) have gone after k.
     #[test]
     fn every_second_acknowledgement_lets_one_out() {
-        let mut prr = Prr::begin(10);
-        let mut pipe = 10_u32;
-        let mut sent = Vec::new();
-        for _ in 0..8 {
-            pipe -= 1;
-            prr.on_ack(1, pipe, 5);
-            let before = pipe;
-            while pipe < prr.window(pipe) {
-                prr.on_sent();
-                pipe += 1;
-            }
-            sent.push(pipe - before);
-        }
-        assert_eq!(sent, [1, 0, 1, 0, 1, 0, 1, 0]);
+        assert_eq!(sent(Prr::begin(10), 10, 5, 8), [1, 0, 1, 0, 1, 0, 1, 0]);
     }
 
-    /// Figure 4 of the RFC in small: most of a window of 10 is lost, so the pipe is far
-    /// below ssthresh = 5. Each ACK that delivers one may send two, until the pipe is 5.
+    /// Heavy losses: most of a window of 10 is lost, so the pipe is far
+    /// below ssthresh = 5. Each ACK that delivers one may send two, until the pipe is 5: limit =
+    /// max(delivered - out, 1) + 1 is 2, then 2, ...; at last ssthresh - pipe.
     #[test]
     fn after_heavy_losses_it_slow_starts() {
-        let mut prr = Prr::begin(10);
-        let mut pipe = 1_u32;
-        let mut sent = Vec::new();
-        for _ in 0..5 {
-            pipe -= 1;
-            prr.on_ack(1, pipe, 5);
-            let before = pipe;
-            while pipe < prr.window(pipe) {
-                prr.on_sent();
-                pipe += 1;
-            }
-            sent.push(pipe - before);
-        }
-        // limit = max(delivered - out, 1) + 1: 2, then 2, ...; at last ssthresh - pipe
-        assert_eq!(sent, [2, 2, 2, 2, 1]);
+        assert_eq!(sent(Prr::begin(10), 1, 5, 5), [2, 2, 2, 2, 1]);
     }
 }
