@@ -243,15 +243,13 @@ impl Receiver {
             self.end = packet.seq + 1;
         }
         self.note_mark(packet);
+        self.note_time(packet);
         let in_order = packet.seq == self.next;
         let had_holes = self.has_holes();
         if in_order {
             self.next += 1;
             if had_holes {
                 self.close_hole();
-            }
-            if self.pending == 0 {
-                self.echo = packet.sent;
             }
             if self.next >= self.data_end && ctx.row.data_done == Time::NEVER {
                 ctx.row.data_done = ctx.net.now;
@@ -286,6 +284,18 @@ impl Receiver {
         if packet.flags.has(Flags::CE) {
             self.marked = true;
             self.pending_marked = true;
+        }
+    }
+
+    /// What is echoed is the newest time of what is not beyond the last
+    /// acknowledgement (RFC 7323, 4.3 rule 2): of two segments that one
+    /// acknowledgement covers the older, and of a repetition its own.
+    #[inline]
+    fn note_time(&mut self, packet: &Packet) {
+        // each segment in order since then is pending
+        let acknowledged = self.next - u32::from(self.pending);
+        if packet.seq <= acknowledged && packet.sent >= self.echo {
+            self.echo = packet.sent;
         }
     }
 
@@ -398,5 +408,21 @@ mod tests {
         assert_eq!(receiver.release(Ext::None), delta(2.0));
         receiver.hold(&delta(f32::MAX));
         assert_eq!(receiver.release(delta(5.0)), delta(5.0), "no port had seen the first");
+    }
+
+    /// RFC 7323, 4.3, by hand: 9 and all before are acknowledged, 10 waits for its
+    /// acknowledgement. A repetition of 7 sent later is echoed; a segment beyond what is
+    /// acknowledged is not, and neither is an older one.
+    #[test]
+    fn a_repetition_is_echoed_with_its_own_time() {
+        let address = Address { flow: 0, generation: 0, source: 0, sink: 1, opaque: false };
+        let mut receiver = Receiver { next: 11, pending: 1, ..Receiver::new() };
+        receiver.echo = Time::from_ms(50);
+        for (seq, sent, echo) in [(11, 60, 50), (7, 70, 70), (10, 65, 70), (10, 80, 80)] {
+            let mut packet = address.towards_sink(Flags::DATA, 1500, Time::from_ms(sent));
+            packet.seq = seq;
+            receiver.note_time(&packet);
+            assert_eq!(receiver.echo, Time::from_ms(echo), "{seq} of {sent} ms");
+        }
     }
 }
