@@ -150,7 +150,7 @@ pub trait Control: Send {
     fn header(&mut self, _now: Time) -> Ext {
         Ext::None
     }
-    /// A data packet leaves, with so many segments in flight before it.
+    /// A data packet leaves; with it so many segments are in flight.
     #[inline]
     fn on_sent(&mut self, _now: Time, _flight: u32) {}
     /// A packet has come back from the receiver, in or outside recovery; called

@@ -11,7 +11,7 @@
 //! | W_max        | `w_max`      |       | window before the last reduction             | segments |
 //! | cwnd_prior   | `cwnd_prior` |       | the same, without fast convergence           | segments |
 //! | K            | `k`          |       | from the start of the epoch to W_max (eq. 2) | s        |
-//! | epoch_start  | `epoch`      |       | when congestion avoidance began              |          |
+//! | epoch_start  | `epoch`      |       | when congestion avoidance began, later by the time that does not count (5.8) | |
 //! | W_est        | `w_est`      |       | window that Reno would have (eq. 4)          | segments |
 //!
 //! Limits: spurious losses are not undone (4.9). Departures: `flight_size` of
@@ -41,6 +41,8 @@ pub struct Cubic {
     k: f64,
     /// None: no acknowledgement of this congestion avoidance has come.
     epoch: Option<Time>,
+    /// Up to when the epoch has run.
+    run: Time,
     /// Largest useful window.
     cap: f64,
     /// Segments that one ACK opens slow start by at most; zero: each counts as one everywhere.
@@ -63,6 +65,7 @@ impl Cubic {
             w_est: 0.0,
             k: 0.0,
             epoch: None,
+            run: Time::ZERO,
             cap: f64::from(tcp.window),
             most: tcp.byte_counting,
             hystart: HyStart::new(tcp.hystart),
@@ -111,6 +114,12 @@ impl Cubic {
         C * from * from * from + self.w_max
     }
 
+    /// The window was not used up to now: that time does not count (5.8).
+    fn pause(&mut self, now: Time) {
+        self.epoch = self.epoch.map(|epoch| epoch + now.saturating_sub(self.run));
+        self.run = now;
+    }
+
     /// Congestion avoidance (4.2 to 4.5).
     fn avoid(&mut self, sample: &RateSample<'_>, segments: f64) {
         if self.epoch.is_none() {
@@ -153,7 +162,11 @@ impl Control for Cubic {
         let segments = sample.opens();
         // 5.8: a window that was not used must not grow
         let used = f64::from(sample.flight + segments);
-        if segments == 0 || used * 2.0 <= self.cwnd {
+        if used * 2.0 <= self.cwnd {
+            return self.pause(sample.now);
+        }
+        self.run = sample.now;
+        if segments == 0 {
             return;
         }
         if self.cwnd < self.ssthresh {
@@ -163,6 +176,13 @@ impl Control for Cubic {
             self.avoid(sample, if self.most == 0 { 1.0 } else { f64::from(segments) });
         }
         self.cwnd = self.cwnd.min(self.cap);
+    }
+
+    fn on_sent(&mut self, now: Time, flight: u32) {
+        // 5.8: nothing else is in flight
+        if flight <= 1 {
+            self.pause(now);
+        }
     }
 
     fn on_congestion(&mut self, signal: Signal, at: &Setback) {
@@ -257,6 +277,28 @@ mod tests {
         cubic.on_ack(&sample(51.0, 1, 699));
         let expected = 700.0 + (796.3037 - 700.0) / 700.0;
         assert!((cubic.cwnd() - expected).abs() < 1e-6, "{}", cubic.cwnd());
+    }
+
+    /// 5.8, by hand: an ACK at 50 s begins the epoch, in which Reno's window is at first ahead
+    /// of the curve, by 9/17 / 700. Up to 60 s only a tenth of the window is in flight, or
+    /// nothing at all. Then the ACK at 61 s is one second into the epoch, where it aims at
+    /// 796.3037 (as above). With the ten seconds in it, W_cubic(11.1) would be 1003.
+    #[test]
+    fn time_without_use_of_the_window_does_not_count() {
+        let first = 700.0 + 9.0 / 17.0 / 700.0;
+        let second = first + (796.3037 - first) / first;
+        for idle in [false, true] {
+            let mut cubic = after_loss(1000);
+            cubic.on_ack(&sample(50.0, 1, 699));
+            assert!((cubic.cwnd() - first).abs() < 1e-6, "{}", cubic.cwnd());
+            if idle {
+                cubic.on_sent(Time::from_secs(60), 1);
+            } else {
+                cubic.on_ack(&sample(60.0, 1, 99));
+            }
+            cubic.on_ack(&sample(61.0, 1, 699));
+            assert!((cubic.cwnd() - second).abs() < 1e-6, "{idle}: {}", cubic.cwnd());
+        }
     }
 
     /// Ideal acknowledgements, a window each round trip of 100 ms, for 18 s: the target is
