@@ -6,7 +6,7 @@
 //! | quantum   | `quantum`       | bytes   | 1514: what a queue sends in its turn (5.2.4)      |
 //! | credits   | `Flow::credits` | bytes   | what a queue may still send in this turn          |
 //! | limit     | the port's buffer | packets | 10240 (5.2.3)                                   |
-//! | target, interval | `target`, `interval` | s | 5 ms, 100 ms (5.2.1, 5.2.2)                |
+//! | target, interval | `target`, `interval` | s | 5 ms, 100 ms (5.2.2, 5.2.1)                |
 //!
 //! At each arrival (4.1):
 //! 1. The packet goes to the queue that a hash of its flow says.
@@ -27,7 +27,8 @@
 //! with `salt`, by which the collisions change, and is the same on any machine.
 //!
 //! Departures: what a full buffer costs is taken before the arrival joins its
-//! queue, which counts with it. The `maxpacket` of a queue's CoDel is the
+//! queue, which counts with it; half of its packets, as the RFC says, where Linux
+//! and ns-3 take half of its bytes. The `maxpacket` of a queue's CoDel is the
 //! largest packet that came to it, and its backlog that queue's own.
 //!
 //! Limits: flows that share a queue share its turn. Whoever opens many flows
