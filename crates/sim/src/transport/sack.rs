@@ -122,8 +122,10 @@ impl Ranges {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
     sacked: Ranges,
-    /// Segments below this were retransmitted in the present recovery.
+    /// Behind the last segment sent again in the present recovery (HighRxt).
     repaired: u32,
+    /// What has to be acknowledged before the tail is sent again (RescueRxt).
+    rescued: u32,
     /// What the last acknowledgement told by its blocks, and none before did.
     fresh: Vec<(u32, u32)>,
 }
@@ -161,10 +163,11 @@ impl Scoreboard {
         self.repaired = una;
     }
 
-    /// Segments thought to be in the network (RFC 6675, section 4).
+    /// Segments thought to be in the network (RFC 6675, section 4): those not
+    /// lost, and once more those sent again, which may be the same.
     pub(crate) fn pipe(&self, una: u32, nxt: u32) -> u32 {
         let lost = self.sacked.lost_below().max(una);
-        self.sacked.gaps(lost, nxt) + self.sacked.gaps(una, self.repaired.min(lost).max(una))
+        self.sacked.gaps(lost, nxt) + self.sacked.gaps(una, self.repaired.max(una))
     }
 
     /// Whether a lost segment was not sent again yet.
@@ -182,9 +185,35 @@ impl Scoreboard {
         lost.then_some(candidate)
     }
 
-    /// The first segment repaired in a recovery is sent whatever the pipe.
+    /// The next segment not sent again yet of those that have not arrived while
+    /// a later one has, lost or not (NextSeg, rule 3).
+    pub(crate) fn next_doubtful(&mut self, una: u32) -> Option<u32> {
+        let candidate = self.sacked.first_gap(self.repaired.max(una));
+        let passed = self.sacked.0.last().is_some_and(|range| candidate < range.1);
+        if passed {
+            self.repaired = candidate + 1;
+        }
+        passed.then_some(candidate)
+    }
+
+    /// The last segment below `nxt` that has not arrived, once in a recovery that
+    /// ends at `recover` (NextSeg, rule 4).
+    pub(crate) fn rescue(&mut self, una: u32, nxt: u32, recover: u32) -> Option<u32> {
+        let due = una > self.rescued && una < nxt;
+        if due {
+            self.rescued = recover;
+        }
+        due.then(|| match self.sacked.0.last() {
+            Some(range) if range.1 >= nxt => range.0.saturating_sub(1),
+            _ => nxt - 1,
+        })
+    }
+
+    /// The first segment repaired in a recovery is sent whatever the pipe
+    /// (RFC 6675, section 5, step 4.3).
     pub(crate) fn repaired_first(&mut self, una: u32) {
         self.repaired = una + 1;
+        self.rescued = una + 1;
     }
 
     /// The first segment from `seq` on that the receiver does not hold.
@@ -213,6 +242,50 @@ mod tests {
         assert_eq!(repairs, [0, 1, 2, 4]);
         // 0, 1, 2, 4 sent again, 8 and 9 still out
         assert_eq!(board.pipe(0, 10), 6);
+    }
+
+    /// RFC 6675, section 4, by hand: of 10 segments out 0 and 8 are lost, 1..=7 and 9 have
+    /// arrived, and nothing new is to be sent. 0 goes first. Only one has arrived above 8, so
+    /// that rule (1) has nothing more; rule (3) has 8, which then counts twice, beside 0.
+    /// Rule (4) may not repeat the tail before more than 0 is acknowledged.
+    #[test]
+    fn what_may_be_lost_goes_when_nothing_else_can() {
+        let mut board = Scoreboard::default();
+        let blocks = [SackBlock { start: 1, len: 7 }, SackBlock { start: 9, len: 1 }];
+        let none = SackBlock::default();
+        board.update(0, 10, &Ext::Sack([blocks[0], blocks[1], none, none]));
+        board.begin(0);
+        board.repaired_first(0);
+        assert_eq!(board.pipe(0, 10), 2);
+        assert_eq!(board.next_repair(0), None);
+        assert_eq!(board.next_doubtful(0), Some(8));
+        assert_eq!(board.pipe(0, 10), 3);
+        assert_eq!(board.next_doubtful(0), None);
+        assert_eq!(board.rescue(0, 10, 10), None);
+    }
+
+    /// RFC 6675, section 4, rule (4), by hand: of 10 segments out 0, 1, 8 and 9 are lost. When
+    /// all below 8 is acknowledged, no block is left; HighACK = 7 is above RescueRxt = 0, so 9
+    /// goes, once. With 9 there and 8 missing 8 would go.
+    #[test]
+    fn the_tail_is_rescued_once() {
+        let mut board = Scoreboard::default();
+        let told = |start, len| {
+            let none = SackBlock::default();
+            Ext::Sack([SackBlock { start, len }, none, none, none])
+        };
+        board.update(0, 10, &told(2, 6));
+        board.begin(0);
+        board.repaired_first(0);
+        assert_eq!(board.next_repair(0), Some(1));
+        board.update(8, 10, &Ext::None);
+        assert_eq!((board.next_repair(8), board.next_doubtful(8)), (None, None));
+        let mut other = board.clone();
+        assert_eq!(board.rescue(8, 10, 10), Some(9));
+        assert_eq!(board.pipe(8, 10), 2, "HighRxt stays where it was");
+        assert_eq!(board.rescue(8, 10, 10), None);
+        other.update(8, 10, &told(1, 1));
+        assert_eq!(other.rescue(8, 10, 10), Some(8));
     }
 
     /// Of 2 .. 12, with 4 .. 6 and 8 .. 9 known, the rest is news; the same again is none.

@@ -162,7 +162,7 @@ impl<C: Control> Sender<C> {
         self.transmit(self.una, address, ctx);
     }
 
-    /// Recovery with SACK: repairs first, then new data, as far as the pipe has room.
+    /// Recovery with SACK (RFC 6675, section 5, step C), as far as the pipe has room.
     pub(super) fn send_sack(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         loop {
             let Some(board) = &self.board else { return };
@@ -170,20 +170,29 @@ impl<C: Control> Sender<C> {
             if pipe >= self.window_in_recovery(pipe, ctx.class) {
                 return;
             }
-            if board.repairs(self.una) && !self.pace_allows(address, ctx) {
-                return;
-            }
-            let Some(board) = &mut self.board else { return };
-            if let Some(seq) = board.next_repair(self.una) {
-                self.transmit(seq, address, ctx);
-                continue;
-            }
-            if self.nxt - self.una >= ctx.class.tcp.window || !self.may_send(address, ctx) {
-                return;
-            }
-            let seq = self.nxt;
-            self.nxt += 1;
+            let Some(seq) = self.next_seg(address, ctx) else { return };
             self.transmit(seq, address, ctx);
         }
+    }
+
+    /// What goes next in recovery with SACK: NextSeg of RFC 6675, section 4.
+    fn next_seg(&mut self, address: &Address, ctx: &mut Ctx<'_>) -> Option<u32> {
+        // (1) what is lost
+        if self.board.as_ref()?.repairs(self.una) {
+            let paced = self.pace_allows(address, ctx);
+            return self.board.as_mut().filter(|_| paced)?.next_repair(self.una);
+        }
+        // (2) what is new
+        if self.nxt - self.una < ctx.class.tcp.window && self.may_send(address, ctx) {
+            self.nxt += 1;
+            return Some(self.nxt - 1);
+        }
+        // (3) what may be lost, and (4) the tail: both keep acknowledgements coming
+        if !self.pace_allows(address, ctx) {
+            return None;
+        }
+        let (una, nxt, recover) = (self.una, self.nxt, self.recover);
+        let board = self.board.as_mut()?;
+        board.next_doubtful(una).or_else(|| board.rescue(una, nxt, recover))
     }
 }
