@@ -93,6 +93,7 @@ fn ns2(profile: Profile) -> Tcp {
         lost_syn: LostSyn::CutSsthresh,
         timer_rule: TimerRule::FullTcp,
         loss_rule: LossRule::FullTcp,
+        limited_transmit: false,
         tick: Time::from_ms(10),
         timestamps: false,
         handshake: true,
@@ -149,6 +150,7 @@ fn rfc(profile: Profile) -> Tcp {
         lost_syn: LostSyn::Rfc,
         timer_rule: TimerRule::Rfc,
         loss_rule: LossRule::Rfc,
+        limited_transmit: true,
         tick: Time::ZERO,
         timestamps: false,
         handshake: true,
@@ -191,6 +193,7 @@ fn linux(profile: Profile) -> Tcp {
         lost_syn: LostSyn::Nothing,
         timer_rule: TimerRule::Rfc,
         loss_rule: LossRule::Rfc,
+        limited_transmit: true,
         tick: Time::ZERO,
         timestamps: true,
         handshake: true,
@@ -260,6 +263,8 @@ pub struct Tcp {
     pub timer_rule: TimerRule,
     /// What a loss does to the window.
     pub loss_rule: LossRule,
+    /// Whether the first two duplicates let out a new segment each (RFC 3042).
+    pub limited_transmit: bool,
     /// Clock granularity of round-trip measurements (zero: none).
     pub tick: Time,
     /// Whether every segment is timed (timestamps, RFC 7323) or one per round trip.
@@ -369,10 +374,9 @@ pub enum LossRule {
     /// acknowledgement that ends fast recovery opens the window (ns-2's FullTcp).
     FullTcp,
     /// The same cut without rounding the window, but only one in a window of
-    /// data: what is lost twice in a window waits for the timer; the first two
-    /// duplicates let out a new segment each, and the third the repair and what
-    /// the window then allows; a repair ends the timing of the round trip
-    /// (ns-2's one-way agents; RFC 3042).
+    /// data: what is lost twice in a window waits for the timer; the third
+    /// duplicate brings out the repair and what the window then allows; a repair
+    /// ends the timing of the round trip (ns-2's one-way agents).
     OneWay,
 }
 

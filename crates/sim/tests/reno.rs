@@ -65,10 +65,11 @@ fn lossy(class: &str, seed: u64, what: Flags, which: &[usize]) -> (Results, Vec<
 
 /// Numbers of the data packets of a Reno flow of 1000 B segments from a window of two, in
 /// bursts: 0.1 s apart or more.
-fn bursts(rule: &str, lost: &[usize]) -> Vec<Vec<u32>> {
+fn bursts(rule: &str, recovery: &str, lost: &[usize]) -> Vec<Vec<u32>> {
     let class = format!(
         "size = \"100000B\"\ntransport = {{ tcp = {{ profile = \"rfc\", mss = \"1000B\", \
-         initial_window = 2, delayed_ack = false, recovery = \"reno\", loss_rule = \"{rule}\" }} }}"
+         initial_window = 2, delayed_ack = false, recovery = \"{recovery}\", \
+         loss_rule = \"{rule}\" }} }}"
     );
     let (_, seen) = lossy(&class, 1, Flags::DATA, lost);
     let mut bursts: Vec<Vec<u32>> = Vec::new();
@@ -85,20 +86,24 @@ fn bursts(rule: &str, lost: &[usize]) -> Vec<Vec<u32>> {
 
 /// features C6, RFC 5681: the third duplicate halves what is in flight, and avoidance adds one
 /// segment a round trip. By hand: of the sixteen from 14 on, 20 is lost. The acknowledgements of
-/// 14 to 19 send 30 to 41, so 22 are in flight when three duplicates send 20 again: ssthresh 11,
-/// cwnd 14. Of the other 18 duplicates the first eight bring cwnd to 22 and ten send 42 to 51.
-/// Then all up to 41 is acknowledged, cwnd is 11, and 52 makes it full. Eleven acknowledgements
-/// later it is twelve, and so on.
+/// 14 to 19 send 30 to 41, and the first two duplicates 42 and 43 (3.2 step 1; RFC 3042). Those
+/// two do not count when the third sends 20 again with 24 in flight: ssthresh 11, cwnd 14. Of
+/// the other 20 duplicates the first ten bring cwnd to 24 and ten send 44 to 53. Then all up to
+/// 43 is acknowledged, cwnd is 11, and 54 makes it full. Eleven acknowledgements later it is
+/// twelve, and so on. With SACK (RFC 6675) the pipe is 21 when 20 has gone: ten blocks bring it to
+/// 11, and ten more send as many.
 #[test]
 fn three_duplicates_halve_the_window() {
-    let bursts = bursts("rfc", &[20]);
-    let first: Vec<usize> = bursts.iter().map(Vec::len).take(3).collect();
-    assert_eq!(first, [2, 4, 8]);
-    assert_eq!(bursts[3], (14..30).collect::<Vec<u32>>());
-    assert_eq!(bursts[4], (30..42).chain([20]).collect::<Vec<u32>>());
-    assert_eq!(bursts[5], (42..53).collect::<Vec<u32>>());
-    let later: Vec<usize> = bursts[6..9].iter().map(Vec::len).collect();
-    assert_eq!(later, [12, 13, 14]);
+    for recovery in ["reno", "sack"] {
+        let bursts = bursts("rfc", recovery, &[20]);
+        let first: Vec<usize> = bursts.iter().map(Vec::len).take(3).collect();
+        assert_eq!(first, [2, 4, 8], "{recovery}");
+        assert_eq!(bursts[3], (14..30).collect::<Vec<u32>>(), "{recovery}");
+        assert_eq!(bursts[4], (30..44).chain([20]).collect::<Vec<u32>>(), "{recovery}");
+        assert_eq!(bursts[5], (44..55).collect::<Vec<u32>>(), "{recovery}");
+        let later: Vec<usize> = bursts[6..9].iter().map(Vec::len).collect();
+        assert_eq!(later, [12, 13, 14], "{recovery}");
+    }
 }
 
 /// features C6, RFC 5681, 3.1: a timeout leaves one segment, and half of what was in flight as
@@ -106,7 +111,7 @@ fn three_duplicates_halve_the_window() {
 /// four segments; four acknowledgements bring cwnd to 4.9, then 5.7 and 6.6.
 #[test]
 fn a_timeout_leaves_one_segment() {
-    let bursts = bursts("rfc", &[6, 7, 8, 9, 10, 11, 12, 13]);
+    let bursts = bursts("rfc", "reno", &[6, 7, 8, 9, 10, 11, 12, 13]);
     let sizes: Vec<usize> = bursts.iter().map(Vec::len).take(9).collect();
     assert_eq!(sizes, [2, 4, 8, 1, 2, 4, 5, 6, 7]);
     assert_eq!(bursts[3], [6], "the oldest one");
@@ -121,7 +126,7 @@ fn a_timeout_leaves_one_segment() {
 /// ssthresh is 5: one, two, four and five segments.
 #[test]
 fn one_way_agents_repair_one_loss_in_a_window() {
-    let bursts = bursts("one-way", &[20, 24]);
+    let bursts = bursts("one-way", "reno", &[20, 24]);
     assert_eq!(bursts[3], (14..30).collect::<Vec<u32>>());
     assert_eq!(bursts[4], (30..44).chain([20]).collect::<Vec<u32>>());
     assert_eq!(bursts[5], (44..53).collect::<Vec<u32>>());
@@ -137,7 +142,7 @@ fn one_way_agents_repair_one_loss_in_a_window() {
 /// nothing; 44 comes by the timer.
 #[test]
 fn the_segment_behind_a_window_counts_as_of_it() {
-    let bursts = bursts("one-way", &[20, 45]);
+    let bursts = bursts("one-way", "reno", &[20, 45]);
     assert_eq!(bursts[5], (44..55).collect::<Vec<u32>>());
     assert_eq!(bursts[6], [55, 56]);
     assert_eq!(bursts[7], [44]);

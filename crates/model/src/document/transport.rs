@@ -139,6 +139,9 @@ pub(crate) struct TcpDoc {
     /// What a loss does to the window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_rule: Option<LossRule>,
+    /// Whether the first two duplicates let out a new segment each (RFC 3042); default true in the profiles rfc and linux, and with the loss rule one-way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limited_transmit: Option<bool>,
     /// Clock granularity of round-trip measurements, up to 10s; 0s: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick: Option<Time>,

@@ -85,6 +85,8 @@ pub(crate) struct Sender<C> {
     source: u16,
     sink: u16,
     state: State,
+    /// Segments that limited transmit has sent since the last new acknowledgement.
+    extra: u8,
     timing: bool,
     recovering: bool,
     /// The retransmission timer was restarted by a partial acknowledgement.
@@ -134,6 +136,7 @@ impl<C: Control> Sender<C> {
             source,
             sink,
             state: State::Listen,
+            extra: 0,
             timing: false,
             recovering: false,
             partial: false,
@@ -269,6 +272,7 @@ impl<C: Control> Sender<C> {
         self.una = ack;
         self.nxt = self.nxt.max(ack);
         self.dup_acks = 0;
+        self.extra = 0;
     }
 
     /// All has arrived.
@@ -469,6 +473,7 @@ impl<C: Control> Sender<C> {
         self.recover = self.max;
         self.recovering = false;
         self.dup_acks = 0;
+        self.extra = 0;
         self.timing = false;
         if let Some(ledger) = &mut self.ledger {
             ledger.lose_all(ctx.class.tcp.rack);

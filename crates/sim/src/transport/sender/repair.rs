@@ -24,7 +24,9 @@ impl<C: Control> Sender<C> {
 
     /// What a control that has to give way is told.
     pub(super) fn setback(&self, ctx: &Ctx<'_>) -> Setback {
-        Setback { now: ctx.net.now, flight: self.flight(), window: self.window(), sent: self.max }
+        // RFC 5681, 3.2 step 2: what limited transmit has sent does not count
+        let flight = self.flight() - u32::from(self.extra);
+        Setback { now: ctx.net.now, flight, window: self.window(), sent: self.max }
     }
 
     /// Whether a duplicate counts for the notice of a loss.
@@ -90,7 +92,7 @@ impl<C: Control> Sender<C> {
         if !lost {
             if self.control.limited_transmit() {
                 self.send_more(address, ctx);
-            } else if ctx.class.tcp.loss_rule == LossRule::OneWay {
+            } else if ctx.class.tcp.limited_transmit && (told || !ctx.class.sack()) {
                 self.send_one(address, ctx);
             }
             return;
@@ -135,6 +137,7 @@ impl<C: Control> Sender<C> {
             ledger.prr = Prr::begin(self.nxt - self.una);
             ledger.tlp.forget();
         }
+        self.extra = 0;
         self.retransmit_first(address, ctx);
         if let Some(board) = &mut self.board {
             board.repaired_first(self.una);
@@ -145,14 +148,18 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    /// Sends one new segment for each of the first two duplicates (RFC 3042).
+    /// Limited transmit: one new segment for each of the first two duplicates (RFC 3042;
+    /// RFC 5681, 3.2 step 1), with SACK only if it told of something new.
     fn send_one(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         let window = self.control.cwnd() + f64::from(self.dup_acks);
         let fits = self.nxt - self.una < ctx.class.tcp.window
             && f64::from(self.nxt - self.una + 1) <= window;
-        if self.dup_acks < 3 && fits && self.may_send(address, ctx) {
+        // ns-2's agents do not ask whether it was sent before a timeout
+        let new = self.nxt == self.max || ctx.class.tcp.loss_rule == LossRule::OneWay;
+        if self.dup_acks < 3 && fits && new && self.may_send(address, ctx) {
             let seq = self.nxt;
             self.nxt += 1;
+            self.extra += 1;
             self.transmit(seq, address, ctx);
         }
     }
