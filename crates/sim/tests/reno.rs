@@ -118,6 +118,22 @@ fn a_timeout_leaves_one_segment() {
     assert_eq!(bursts[4], [7, 8], "and what follows it, again");
 }
 
+/// RFC 5681, eq. 4: the timer leaves half of what is in the network, and what blocks say has
+/// arrived is not. By hand: 20 is lost, and so is its repetition, the 45th that came. As above
+/// ssthresh is 11, so that beside 20 ten new segments are out in each round trip until the timer
+/// ends recovery: of many more than that since 20 eleven have not arrived, ssthresh is 5.5. After
+/// 20 everything is acknowledged: two and four segments, and slow start ends with six.
+#[test]
+fn what_has_arrived_does_not_count_when_the_timer_expires() {
+    let bursts = bursts("rfc", "sack", &[20, 44]);
+    let timeout = bursts.iter().position(|burst| burst == &[20]).expect("20 goes by the timer");
+    let (first, last) = (&bursts[5], &bursts[timeout - 1]);
+    assert_eq!((first.len(), last.len()), (10, 10), "{bursts:?}");
+    assert!(timeout > 6, "{bursts:?}");
+    let later: Vec<usize> = bursts[timeout + 1..timeout + 4].iter().map(Vec::len).collect();
+    assert_eq!(later, [2, 4, 6]);
+}
+
 /// ns-2's one-way agents (`loss_rule = "one-way"`) send one new segment for each of the first two
 /// duplicates and repair one loss in a window; what else is lost in it waits for the timer. By
 /// hand: 20 and 24 are lost. As above, but 42 and 43 go out before 20 does, with 24 in flight.

@@ -463,7 +463,14 @@ impl<C: Control> Sender<C> {
             return self.send_more(address, ctx);
         }
         let again = self.rto.backed_off() && self.timed_out == self.una;
-        self.control.on_timeout(&self.setback(ctx), again);
+        let mut at = self.setback(ctx);
+        if let Some(board) = &self.board
+            && !ctx.class.tcp.rack
+        {
+            // RFC 5681, eq. 4: half of what is in the network (RFC 6675: the pipe)
+            at.flight = at.flight.min(board.pipe(self.una, self.nxt));
+        }
+        self.control.on_timeout(&at, again);
         self.inflation = 0.0;
         self.after_timeout = ctx.class.repair != Repair::Late;
         self.tell_of_cut(ctx.class);
