@@ -39,7 +39,7 @@ Options options{
     {"buffer", "100"},      {"queue", "Fifo"},     {"mss", "1460"},
     {"initial_window", "10"}, {"control", "NewReno"}, {"recovery", "Classic"},
     {"sack", "0"},          {"delayed_ack", "0"},  {"min_rto", "1s"},
-    {"ecn", "0"},           {"hystart", "0"},      {"initial_ssthresh", "0"},
+    {"limited", "1"},       {"ecn", "0"},           {"hystart", "0"},      {"initial_ssthresh", "0"},
 };
 
 double
@@ -109,6 +109,54 @@ class DataLoss : public ErrorModel
     Ptr<UniformRandomVariable> m_draw;
 };
 
+// NewReno with what ns-3's departs from in RFC 5681: a threshold of half of all that is
+// outstanding (3.1, eq. 4), without what limited transmit has sent (3.2, step 2); a window that
+// opens by a whole segment when a whole window is acknowledged (3.1), counted anew after each
+// cut; and the acknowledgement that ends recovery opens nothing.
+class RfcReno : public TcpNewReno
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId id =
+            TypeId("ns3::TcpRfcReno").SetParent<TcpNewReno>().AddConstructor<RfcReno>();
+        return id;
+    }
+
+    uint32_t GetSsThresh(Ptr<const TcpSocketState> state, uint32_t) override
+    {
+        m_counted = 0;
+        const uint32_t outstanding = state->m_highTxMark.Get() - state->m_lastAckedSeq;
+        const uint32_t window = state->m_cWnd;
+        return std::max(std::min(outstanding, window) / 2, 2 * state->m_segmentSize);
+    }
+
+    Ptr<TcpCongestionOps> Fork() override
+    {
+        return CopyObject<RfcReno>(this);
+    }
+
+  protected:
+    void CongestionAvoidance(Ptr<TcpSocketState> state, uint32_t acknowledged) override
+    {
+        if (acknowledged > 2)
+        {
+            return; // ns-3 counts all that recovery has repaired at its end
+        }
+        m_counted += acknowledged;
+        if (m_counted * state->m_segmentSize >= state->m_cWnd)
+        {
+            m_counted -= state->m_cWnd / state->m_segmentSize;
+            state->m_cWnd += state->m_segmentSize;
+        }
+    }
+
+  private:
+    uint32_t m_counted{0};
+};
+
+NS_OBJECT_ENSURE_REGISTERED(RfcReno);
+
 void
 SetTcp()
 {
@@ -131,7 +179,7 @@ SetTcp()
     Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(Time(options.at("min_rto"))));
     const auto ecn = Set("ecn") ? TcpSocketState::On : TcpSocketState::Off;
     Config::SetDefault("ns3::TcpSocketBase::UseEcn", EnumValue(ecn));
-    Config::SetDefault("ns3::TcpSocketBase::LimitedTransmit", BooleanValue(false));
+    Config::SetDefault("ns3::TcpSocketBase::LimitedTransmit", BooleanValue(Set("limited")));
     Config::SetDefault("ns3::TcpCubic::HyStart", BooleanValue(Set("hystart")));
     if (Number("initial_ssthresh") > 0)
     {

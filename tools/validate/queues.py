@@ -29,8 +29,8 @@ MIXED = ("goodput_mbit_s", "fct_mean_s", "fct_p95_s", "queue_mean", "drops", "re
 SOURCES = {"drop-tail": "Fifo", "codel": "CoDel", "fq-codel": "FqCoDel", "pie": "Pie"}
 """The queues, by their names in either."""
 
-CONTROLS = {"reno": "NewReno", "cubic": "Cubic", "bbr": "Bbr"}
-"""The controls, by their names in either."""
+CONTROLS = {"reno": "RfcReno", "cubic": "Cubic", "bbr": "Bbr"}
+"""The controls, by their names in either; RfcReno is of dumbbell.cc."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ class Sender:
     ecn: bool = False
     initial_ssthresh: int = 0
     """In segments; 0: none."""
+    plain: bool = False
+    """Reno with ns-3's NewReno as it is, not as RFC 5681 has it."""
 
     def document(self) -> dict[str, Any]:
         """Say it to tidegate."""
@@ -61,7 +63,7 @@ class Sender:
     def settings(self) -> dict[str, str]:
         """Say it to dumbbell.cc."""
         return {
-            "control": CONTROLS[self.control],
+            "control": "NewReno" if self.plain else CONTROLS[self.control],
             "sack": str(int(self.sack)),
             "delayed_ack": str(int(self.delayed_ack)),
             "ecn": str(int(self.ecn)),
@@ -231,6 +233,17 @@ FAR = Network(mbit=20, rtt_ms=100, buffer=167)
 
 CUBIC = replace(FAR, sender=Sender("cubic"))
 
+BBR = replace(FAR, buffer=1000, sender=Sender("bbr"))
+"""BBR alone never fills this buffer."""
+
+
+def _plain(queue: str, title: str) -> Case:
+    """Return what is run with ns-3's NewReno as it is."""
+    sender = Sender(initial_ssthresh=5, plain=True)
+    network = replace(DEEP, queue=queue, sender=sender)
+    return _long(f"{queue}-ten-plain", 10, network, f"ns-3's own NewReno over {title}")
+
+
 CASES3 = (
     _long("reno-one", 1, PLAIN, "Reno over drop-tail"),
     _long("reno-ten", 10, PLAIN, "Reno over drop-tail"),
@@ -251,7 +264,11 @@ CASES3 = (
     *_under("codel", "CoDel"),
     *_under("fq-codel", "FQ-CoDel"),
     *_under("pie", "PIE"),
+    _plain("codel", "CoDel"),
+    _plain("pie", "PIE"),
     _long("cubic-one", 1, CUBIC, "CUBIC over drop-tail"),
     _long("cubic-four", 4, CUBIC, "CUBIC over drop-tail"),
     _long("cubic-lossy", 4, replace(CUBIC, buffer=1000, loss=0.005), "CUBIC over drop-tail"),
+    _long("bbr-one", 1, BBR, "BBR over drop-tail"),
+    _long("bbr-four", 4, BBR, "BBR over drop-tail"),
 )
