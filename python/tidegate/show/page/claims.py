@@ -24,6 +24,9 @@ HUES = {
 }
 
 
+TEXT = ' class="text"'
+
+
 def ratios(claims: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     """Return measured over paper of the claims that are numbers."""
     lines = []
@@ -31,7 +34,7 @@ def ratios(claims: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
         paper, measured = claim["paper"], claim["measured"]
         if not all(isinstance(each, int | float) for each in (paper, measured)):
             continue
-        if claim["kind"] == "ordering" or paper == 0 or not math.isfinite(measured):
+        if claim["kind"] in ("ordering", "setup") or paper == 0 or not math.isfinite(measured):
             continue
         lines.append(
             {
@@ -100,13 +103,18 @@ def table(found: Mapping[str, Any], part: str) -> str:
         for verdict, number in counts.items()
     ]
     heads = ("claim", "kind", "where", "what", "paper", "measured", "verdict", "why")
-    head = "".join(f'<th scope="col"><button type="button">{each}</button></th>' for each in heads)
+    numbers = ("paper", "measured")
+    head = "".join(
+        f'<th scope="col"{"" if each in numbers else TEXT}>'
+        f'<button type="button">{each}</button></th>'
+        for each in heads
+    )
     lines = "\n".join(_line(claim) for claim in claims)
     return (
         f'<div class="filters" data-table="{part}-claims">{"".join(buttons)}'
         '<input type="search" placeholder="filter by words" aria-label="filter by words">'
         '<output class="soft"></output></div>'
-        f'<div class="table"><table class="sorts" id="{part}-claims">'
+        f'<div class="table claims"><table class="sorts" id="{part}-claims">'
         f"<thead><tr>{head}</tr></thead><tbody>\n{lines}\n</tbody></table></div>"
     )
 

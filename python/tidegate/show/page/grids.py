@@ -57,6 +57,8 @@ def table(sweep: Measured, metrics: Mapping[str, Row]) -> pl.DataFrame:
 def drawn(sweep: Measured, needs: str, metrics: Mapping[str, Row]) -> list[Chart]:
     """Return the charts of a sweep."""
     axes = {f"axis{number}": key for number, key in enumerate(sweep.subject.axes)}
+    # an axis of numbers is what one draws over
+    axes = dict(sorted(axes.items(), key=lambda each: numbers(sweep.subject.axes[each[1]]) is None))
     titles = {metric: row.title for metric, row in metrics.items()}
     found = [_lines(needs, sweep, axes, titles)]
     if len(axes) > 1:
@@ -77,6 +79,12 @@ def _scales(sweep: Measured) -> dict[str, list[float]]:
     return found
 
 
+def _words(sweep: Measured) -> dict[str, bool]:
+    """Tell which axes are of words."""
+    every = enumerate(sweep.subject.axes.values())
+    return {f"axis{number}": numbers(values) is None for number, values in every}
+
+
 def _second(axes: Mapping[str, str]) -> dict[str, str]:
     """Return the axes in another order: the second one first."""
     keys = list(axes)
@@ -86,14 +94,24 @@ def _second(axes: Mapping[str, str]) -> dict[str, str]:
 def _lines(
     needs: str, sweep: Measured, axes: Mapping[str, str], titles: Mapping[str, str]
 ) -> Chart:
-    constants = [{"name": "names", "value": _names(sweep)}, {"name": "at", "value": _scales(sweep)}]
+    constants = [
+        {"name": "names", "value": _names(sweep)},
+        {"name": "at", "value": _scales(sweep)},
+        {"name": "words", "value": _words(sweep)},
+    ]
     menus = [chosen("field", "show", titles, "completed_per_s"), chosen("across", "across", axes)]
     if len(axes) > 1:
         menus.append(chosen("by", "a line for each", _second(axes)))
     else:
         menus.append({"name": "by", "value": next(iter(axes))})
     of_line = "by === across ? 'all' : names[by][datum[by]]"
-    x = {"field": "x", "type": "quantitative", "title": None, "scale": {"zero": False}}
+    x = {
+        "field": "x",
+        "type": "quantitative",
+        "title": None,
+        "scale": {"zero": False},
+        "axis": {"labelExpr": "words[across] ? names[across][datum.value] || '' : datum.label"},
+    }
     spec = charts.spec(
         needs,
         340,
@@ -116,7 +134,7 @@ def _lines(
             "color": {
                 "field": "line",
                 "type": "nominal",
-                "legend": {"orient": "top", "title": None},
+                "legend": {"orient": "top", "title": None, "symbolOpacity": 1},
             },
             "tooltip": [
                 tip("value", "at", kind="nominal"),
@@ -135,7 +153,12 @@ def _lines(
 def _heat(needs: str, sweep: Measured, axes: Mapping[str, str], titles: Mapping[str, str]) -> Chart:
     def ordinal(field: str, menu: str) -> dict[str, Any]:
         label = f"names[{menu}][datum.value]"
-        return {"field": field, "type": "ordinal", "title": None, "axis": {"labelExpr": label}}
+        return {
+            "field": field,
+            "type": "ordinal",
+            "title": None,
+            "axis": {"labelExpr": label, "labelAngle": 0},
+        }
 
     constants = [{"name": "names", "value": _names(sweep)}]
     menus = [
