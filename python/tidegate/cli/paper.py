@@ -123,7 +123,10 @@ def paper(
             _copy([report_of.SENSITIVITY], folder, report, asked, study)
         elif search:
             choosing.search(study, folder, seeds or 1, bar, workers)
-            made = [choosing.FILE, *([choosing.ERAS] if study.choice and study.choice.eras else [])]
+            made = [
+                choosing.FILE,
+                *([report_of.ERAS] if study.choice and study.choice.eras else []),
+            ]
             _copy(made, folder, report, asked, study)
         else:
             done = perform.regenerate(study, folder, asked, bar, workers)

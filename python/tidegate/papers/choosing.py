@@ -16,7 +16,7 @@ from tidegate.papers import claims as listed
 from tidegate.papers.done import needed
 from tidegate.papers.findings import Numbers, Ordering, Unchecked
 from tidegate.papers.perform import changes, fill_all
-from tidegate.papers.report import number
+from tidegate.papers.report import ERAS, number
 from tidegate.papers.runs import Runs
 from tidegate.papers.verdicts import GROUPS, MET, WITHIN, group, judge
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tidegate.papers.perform import Bar
     from tidegate.papers.study import Study
 
-FILE, ERAS = "search.md", "eras.md"
+FILE = "search.md"
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ MARKS_SAY = (
     "✓ met, ≈ calibrated, ? unresolved, ✗ not met,"
     " ⇄ contradicted by the paper itself, ○ cannot be checked"
 )
-SENSITIVITY = "sensitivity.md"
+SENSITIVITY, ERAS = "sensitivity.md", "eras.md"
 CHOSEN = "†"
 """Marks a row that a setting was chosen on."""
 RULES = """\
@@ -255,9 +255,8 @@ def _departures(done: Done) -> list[str]:
         lines.append(f"| {' | '.join(map(_safe, cells))} |")
     if done.study.choice is not None:
         made = f"`tidegate paper {done.study.key} --search`"
-        eras = (
-            " every row under each of them: [eras.md](eras.md)," if done.study.choice.eras else ""
-        )
+        there = (done.runs.folder.target / ERAS).exists()
+        eras = f" every row under each of them: [{ERAS}]({ERAS})," if there else ""
         lines += ["", f"How the settings were chosen: [search.md](search.md),{eras} by {made}."]
     if done.study.scale.sensitive:
         made = f"`tidegate paper {done.study.key} --sensitivity`"
