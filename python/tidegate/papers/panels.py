@@ -42,7 +42,7 @@ def letter(panels: list[Axes]) -> None:
     if len(apart) < 2 or lettered:
         return
     for axes, name in zip(apart, ascii_lowercase, strict=False):
-        where: Literal["left", "center"] = "left" if axes.get_title("left") else "center"
+        where: Literal["left", "center"] = "center" if axes.get_title("center") else "left"
         title = axes.get_title(where)
         axes.set_title(f"({name}) {title}" if title else f"({name})", loc=where)
 
