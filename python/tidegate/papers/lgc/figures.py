@@ -254,7 +254,7 @@ def _tree(runs: Runs) -> Figure:
 def _against(runs: Runs) -> Figure:
     figure, axes = _panels(2, 12.6, 3.6)
     for place, load in enumerate(("", "-moderate")):
-        for number, kind in enumerate(AGAINST):
+        for hue, kind in enumerate(AGAINST):
             times = np.concatenate(
                 [
                     record.flows()["closed_s"] - record.flows()["start_s"]
@@ -263,7 +263,7 @@ def _against(runs: Runs) -> Figure:
             )
             times = np.sort(times)
             axes[place].plot(
-                times, np.arange(1, times.size + 1) / times.size, color=PALETTE[number], label=kind
+                times, np.arange(1, times.size + 1) / times.size, color=PALETTE[hue], label=kind
             )
         axes[place].set_xscale("log")
         axes[place].set_xlabel("flow completion time of the others [s]")

@@ -294,8 +294,8 @@ def _hard(found: Found) -> str:
     return (
         "**The mechanism does what the paper says, in every run**: one trigger in experiment 1,"
         " none in 1b, two in experiment 3 in the right order; the filter goes I3, I2, I1, and what"
-        " each takes begins where the one before ends; everything of those that give way, or ask for"
-        " little, arrives. It does so at one service rate, 30 packets a second, which the paper"
+        " each takes begins where the one before ends; everything of those that give way, or ask"
+        " for little, arrives. It does so at one service rate, 30 packets a second, which the paper"
         " does not give: at half or twice of it most of this fails."
     )
 
