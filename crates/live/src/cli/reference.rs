@@ -4,16 +4,18 @@ use std::fmt::Write as _;
 
 use clap::{Arg, Command};
 
-/// Of each command its name and its part of `docs/tidegated.md`.
+/// Of each command, and of those below it, its name and its part of `docs/tidegated.md`.
 pub fn sections(program: &Command) -> Vec<(String, String)> {
-    let commands = program.get_subcommands().filter(|command| command.get_name() != "help");
-    let mut all = vec![("tidegated".to_owned(), of(program, "tidegated"))];
-    for command in commands {
-        let name = format!("tidegated {}", command.get_name());
-        let text = of(command, &name);
-        all.push((name, text));
-    }
+    let mut all = Vec::new();
+    collect(program, "tidegated", &mut all);
     all
+}
+
+fn collect(command: &Command, name: &str, all: &mut Vec<(String, String)>) {
+    all.push((name.to_owned(), of(command, name)));
+    for below in command.get_subcommands().filter(|below| below.get_name() != "help") {
+        collect(below, &format!("{name} {}", below.get_name()), all);
+    }
 }
 
 fn of(command: &Command, name: &str) -> String {
