@@ -137,10 +137,10 @@ class _Served:
 
 
 def test_settling_is_from_the_step_to_the_last_time_out_of_the_band() -> None:
-    # 100/s until ten seconds after the step at 100 s, then 50/s: the first five
-    # seconds of which all are within a tenth of 50 begin there
+    # 100/s until ten seconds after the step at 100 s, then 50/s: the mean of 20 s with
+    # k seconds of the first is 50 + 2.5 k, which is at most 55 from k = 2 on, at 108 s
     series = np.array([100.0] * 110 + [50.0] * 90)
-    assert settled_after(series) == 10
+    assert settled_after(series) == 8
     assert settled_after(np.array([50.0] * 200)) == 0
 
 

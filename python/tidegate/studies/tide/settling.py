@@ -21,8 +21,9 @@ AT_S = 100
 """When the step comes, of 200 s."""
 SETTLED_S = 50
 """The end of the run that is taken to be settled."""
-WIDE_S = 5
-"""Admissions are averaged over so many seconds: a count of a second is noise of a tenth."""
+WIDE_S = 20
+"""Admissions are averaged over the next so many seconds: at 40/s a count of 5 s leaves a band of a
+tenth by chance alone in one case of six, one of 20 s in one of a hundred."""
 NEAR = 0.1
 
 GATES = {
@@ -67,9 +68,9 @@ def cases() -> dict[str, Case]:
 def settled_after(admitted: Floats) -> float:
     """Return after how many seconds of the step admissions stay within 10 % of where they end.
 
-    `admitted` has one count a second, from the beginning of the run. A count
-    that leaves the band once more by chance, for less than `WIDE_S`, does not
-    count against it: nine of ten of what is left must be within.
+    `admitted` has one count a second, from the beginning of the run. A mean
+    that leaves the band once more by chance does not count against it: nine of
+    ten of those that are left must be within.
     """
     smooth = np.convolve(admitted, np.ones(WIDE_S) / WIDE_S, mode="valid")[AT_S:]
     end = float(np.mean(admitted[-SETTLED_S:]))
@@ -95,8 +96,8 @@ def settling(there: There) -> list[str]:
         "",
         f"## Seconds after a step at {AT_S} s until admissions stay within 10 % of where they end",
         "",
-        f"Admissions over {WIDE_S} s; in brackets where they end, per second (the last"
-        f" {SETTLED_S} s); inf: not within the run.",
+        f"Means of the admissions of the next {WIDE_S} s; in brackets where they end, per second"
+        f" (the last {SETTLED_S} s); inf: not within the run.",
         "",
         "| step | hosts |" + "".join(f" {gate} |" for gate in GATES),
         "|" + "---|" * (len(GATES) + 2),
