@@ -3,8 +3,8 @@
     python -m tools.live.figures [--seconds 300] [--runs 3] [--short] [--only PART]...
 
 The parts: `link` (rate and delay reached), `cost` (the program's time per packet, its maps),
-`overload` (without control, close-probe, DQM; the simulator beside), `light` (loads that the link
-carries, and long flows), `flood` (SYNs of invented sources). `--short` is 25 s and one run.
+`overload` (without control, close-probe, DQM; the simulator beside), `light` (loads that the
+link carries, and long flows), `flood` (SYNs of invented sources). `--short` is 25 s and one run.
 An idle machine gives better figures; each table says what was asked.
 """
 
@@ -48,6 +48,7 @@ IN_THE_SIMULATOR: dict[str, dict[str, object]] = {
             "admit": "syn-ack",
         }
     },
+    "tide": {"gate": {"law": "tide", "admit": "syn-ack"}},
     "dqm": {
         "queue": {
             "law": "dual-queue",
@@ -279,7 +280,7 @@ def told(name: str, found: Sequence[Measures]) -> None:
 
 def light(wanted: Wanted) -> None:
     """Ask for what the link carries; a gate has nothing to refuse there."""
-    seconds = min(wanted.seconds, 60)
+    seconds = min(wanted.seconds / 2, 60)
     print(f"\nlight: what the gate refuses where the link carries everything, {seconds:.0f} s\n")
     print(f"{'load':>24}{'control':>14}{'refused':>9}{'completed/s':>13}{'FCT, s':>9}")
     loads: dict[str, dict[str, Any]] = {
