@@ -8,6 +8,7 @@ from math import log
 import pytest
 
 from tidegate import _native
+from tidegate.cli.paper import paper
 from tidegate.errors import UsageError
 from tidegate.grid.workers import Meter
 from tidegate.papers import claims as listed
@@ -173,6 +174,7 @@ def test_processes_stand_beside_paper_and_simulation(folder, tmp_path):
     """A small result, written by hand, of two runs of experiment 2; the rest as it comes."""
     shutil.copytree(processes.shipped(), tmp_path / "mine")
     home = tmp_path / "mine" / "experiment-2"
+    shutil.rmtree(home)
     for number, last in ((1, 140), (2, 150)):
         run = home / f"run-{number}"
         shares = [("1", 0.4), ("2", 1.0), ("3", 1.0), ("4", 1.0), ("5", 0.992)]
@@ -202,6 +204,12 @@ def test_processes_stand_beside_paper_and_simulation(folder, tmp_path):
     shipped = processes.side_by_side(runs, None)
     assert "a101" not in shipped
     assert "I3 a1" in shipped
+
+
+def test_papers_without_a_testbed_take_no_results_of_one(tmp_path):
+    with pytest.raises(UsageError, match="dqm has no testbed"):
+        paper("dqm", testbed=tmp_path, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_folder_without_results_is_refused_with_a_remedy(folder, tmp_path):
