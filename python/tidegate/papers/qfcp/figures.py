@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
+from tidegate.papers.panels import MARKS
 from tidegate.papers.qfcp import measures as m
 from tidegate.papers.qfcp.cases import BETAS, FOUR, LOSSES, fct, lossy
 from tidegate.papers.study import Picture
@@ -125,13 +126,13 @@ def _figure3(runs: Runs) -> Figure:
 def _figure4(runs: Runs) -> Figure:
     figure, both = panels(1, 2, width=10.0, height=3.8)
     for axes, way, letter in ((both[0], "data", "a"), (both[1], "ack", "b")):
-        for name in FIVE:
+        for name, mark in zip(FIVE, MARKS, strict=False):
             values = [runs.values(lossy(name, way, share), m.goodput) for share in LOSSES]
             axes.errorbar(
                 LOSSES,
                 [float(np.mean(each)) for each in values],
                 [float(np.std(each)) for each in values],
-                fmt="o-",
+                fmt=f"{mark}-",
                 ms=4,
                 color=COLOURS[name],
                 label=NAMES[name],
