@@ -10,6 +10,7 @@ import typer
 from tidegate.cli.console import Json, Workers, print_json, say, stdout
 from tidegate.cli.grids import expected, fill
 from tidegate.cli.options import (
+    Dask,
     DryRun,
     LawFile,
     Port,
@@ -83,6 +84,7 @@ def compare(
     settings: Set = None,
     law: LawFile = None,
     workers: Workers = None,
+    dask: Dask = None,
     out: Out = None,
     dry_run: DryRun = False,
     as_json: Json = False,
@@ -116,7 +118,7 @@ def compare(
     else:
         ledger = Ledger(out, planned)
     with ledger:
-        done = fill(ledger, workers, own)
+        done = fill(ledger, workers, own, dask)
         place = display(ledger.target)
     if as_json:
         print_json(done.document())

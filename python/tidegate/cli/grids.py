@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from tidegate.cli.console import forecast, say, stderr
@@ -9,8 +10,9 @@ from tidegate.cli.keeping import keeping, name_damaged
 from tidegate.cli.options import doubted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    from tidegate.grid.cluster import Cluster
     from tidegate.grid.ledger import Ledger
     from tidegate.grid.measured import Measured
     from tidegate.grid.plan import Plan
@@ -41,8 +43,24 @@ def expected(
     return True
 
 
+@contextmanager
+def connected(dask: str | None) -> Iterator[Cluster | None]:
+    """Connect to a cluster if one is asked for."""
+    if dask is None:
+        yield None
+        return
+    from tidegate.grid.cluster import connected as connect
+
+    with connect(dask) as cluster:
+        yield cluster
+
+
 def fill(
-    ledger: Ledger, workers: int | None, laws: Laws, metrics: tuple[str, ...] = ()
+    ledger: Ledger,
+    workers: int | None,
+    laws: Laws,
+    dask: str | None = None,
+    metrics: tuple[str, ...] = (),
 ) -> Measured:
     """Run what is missing, and write the files of the whole."""
     from tidegate.cli import progress
@@ -57,13 +75,17 @@ def fill(
         if ledger.found:
             say(f"{len(ledger.found)} of {total} runs are there already; {len(missing)} to go.")
         title, seconds = subject.name, planned.simulated_s(missing)
-        with progress.bar(stderr(), title, len(missing), seconds) as meter:
+        with (
+            connected(dask if missing else None) as cluster,
+            progress.bar(stderr(), title, len(missing), seconds) as meter,
+        ):
             done = execute(
                 planned,
                 Measured,
                 ledger,
                 laws=laws,
                 workers=workers,
+                cluster=cluster,
                 metrics=metrics,
                 report=meter.report,
                 finished=meter.finished,

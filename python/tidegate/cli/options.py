@@ -45,6 +45,13 @@ LawFile = Annotated[
         ' "NAME" }. May be repeated.',
     ),
 ]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Run on a cluster of dask.distributed, or on local:N processes of this machine.",
+    ),
+]
 DryRun = Annotated[
     bool,
     typer.Option("--dry-run", help="Run nothing: say how many flows, what memory and time."),

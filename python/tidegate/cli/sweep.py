@@ -10,6 +10,7 @@ import typer
 from tidegate.cli.console import Json, Workers, print_json, say, stdout
 from tidegate.cli.grids import expected, fill
 from tidegate.cli.options import (
+    Dask,
     DryRun,
     File,
     LawFile,
@@ -77,6 +78,7 @@ def sweep(
     settings: Set = None,
     law: LawFile = None,
     workers: Workers = None,
+    dask: Dask = None,
     metrics: Metrics = None,
     keep_flows: KeepFlows = False,
     shard: Shard = None,
@@ -116,7 +118,7 @@ def sweep(
     with Ledger(
         out or default_folder(subject.name, f"sweep{part}"), planned, keep_flows=keep_flows, mix=mix
     ) as ledger:
-        done = fill(ledger, workers, own, names)
+        done = fill(ledger, workers, own, dask, names)
         place = display(ledger.target)
     _end(done, place, as_json)
 

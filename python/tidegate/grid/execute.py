@@ -19,6 +19,7 @@ from tidegate.results.statistics import summarise
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from tidegate.grid.cluster import Cluster
     from tidegate.grid.ledger import Ledger
     from tidegate.grid.plan import Job, Plan
     from tidegate.results.keep import Kept
@@ -36,11 +37,12 @@ def execute(
     *,
     laws: Mapping[str, Law | RateLaw] | None = None,
     workers: int | None = None,
+    cluster: Cluster | None = None,
     metrics: Sequence[str] = (),
     report: Callable[[int, float], None] | None = None,
     finished: Callable[[], None] | None = None,
 ) -> M:
-    """Run what is missing on a pool of threads; every run is kept as soon as it is over.
+    """Run what is missing on a pool of threads, or on a cluster; each run is kept once it is over.
 
     The result does not depend on the number of workers, nor on how often the
     grid was broken off. `report` is told the place of a run among the missing
@@ -60,9 +62,15 @@ def execute(
 
     def work(place: int) -> tuple[dict[str, Any], Curves | None]:
         point, seed = job = missing[place]
-        tick = None if report is None else (lambda now_s: report(place, now_s))
-        own = copy.deepcopy(dict(laws)) if laws else None
-        outcome = simulate(planned.scenarios[point], seed, own, tick, stop)
+        scenario = planned.scenarios[point]
+        if cluster is not None:
+            outcome = cluster.simulate(scenario, planned.files(point), seed, laws, stop)
+            if report is not None:
+                report(place, scenario.duration_s)
+        else:
+            tick = None if report is None else (lambda now_s: report(place, now_s))
+            own = copy.deepcopy(dict(laws)) if laws else None
+            outcome = simulate(scenario, seed, own, tick, stop)
         summary = summarise(outcome)
         if ledger is not None:
             ledger.keep_run(job, outcome, summary)
@@ -71,7 +79,8 @@ def execute(
         return summary, _of_outcome(outcome) if drawing else None
 
     pool = Pool(range(len(missing)), work, stop)
-    for place, (summary, lines) in pool.run(workers or os.cpu_count() or 1):
+    at_once = cluster.at_once if cluster is not None else os.cpu_count() or 1
+    for place, (summary, lines) in pool.run(workers or at_once):
         summaries[missing[place]] = summary
         if lines is not None:
             drawn[missing[place]] = lines

@@ -145,6 +145,11 @@ class Plan:
     subject: Subject
     scenarios: tuple[_native.Scenario, ...]
     effective: str
+    documents: tuple[Document, ...]
+
+    def files(self, point: int) -> dict[str, bytes]:
+        """Return the content of the files that a point's scenario refers to."""
+        return self.documents[point].contents()
 
     @property
     def doubts(self) -> list[str]:
@@ -245,7 +250,8 @@ def _plan(
     about = controls.port or _port_or_none(base)
     stages = any(getattr(controls, stage) is not None for stage in STAGES)
     spans = [*controls.axes(document, about or default_port(base)), *axes] if stages else axes
-    loaded = [_load(document, cell, colour) for cell in grid.cells(spans)]
+    points = grid.cells(spans)
+    loaded = [_load(document, cell, colour) for cell in points]
     for _, scenario in loaded:
         require_memory(scenario)
     subject = Subject(
@@ -262,7 +268,8 @@ def _plan(
         laws=law_digests(laws),
         shard=shard,
     )
-    return Plan(subject, tuple(scenario for _, scenario in loaded), base.show())
+    documents = tuple(document.having(*cell.settings) for cell in points)
+    return Plan(subject, tuple(scenario for _, scenario in loaded), base.show(), documents)
 
 
 def _load(document: Document, cell: Cell, colour: bool) -> tuple[Point, _native.Scenario]:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
+PREFIX = "tidegate_law_"
+"""What the names of their modules begin with."""
+
 
 def laws(asked: Sequence[str] | None) -> dict[str, Any] | None:
     """Return an object for each FILE.py:NAME, under its name.
@@ -53,7 +56,7 @@ def _is_law(what: object) -> bool:
 
 def _module(path: Path) -> ModuleType:
     """Import a file; one that is named twice is imported once."""
-    name = f"tidegate_law_{path.stem}"
+    name = f"{PREFIX}{path.stem}"
     place = path.resolve()
     there = sys.modules.get(name)
     if there is not None and there.__file__ == str(place):

@@ -1,0 +1,166 @@
+"""Runs on a cluster: the same bits as on one machine, whatever dies meanwhile.
+
+The clusters here are small and on this machine, made of real processes.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+distributed = pytest.importorskip("distributed", reason="pip install 'tidegate[cluster]'")
+
+QUICK = ("--set", "duration=8s", "--set", "warmup=2s")
+VARY = "traffic.web.arrivals.poisson=20/s,30/s,40/s"
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0"
+    ) as local:
+        yield local
+
+
+def hashes(done) -> dict:
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["rows"]
+    return {(*row["settings"].values(), row["seed"]): row["result_hash"] for row in rows}
+
+
+@pytest.fixture
+def alone(tidegate, overload_file) -> dict:
+    """What one machine comes to."""
+    return hashes(tidegate("sweep", overload_file, "--vary", VARY, "--seeds", 2, *QUICK, "--json"))
+
+
+def test_the_bits_are_those_of_one_machine(tidegate, overload_file, cluster, alone):
+    command = ("sweep", overload_file, "--vary", VARY, "--seeds", 2, *QUICK, "--out", "c")
+    done = tidegate(*command, "--dask", cluster.scheduler_address, "--json")
+    assert hashes(done) == alone
+    # what is there is not asked for again: this time nobody has to be reached
+    again = tidegate(*command, "--dask", "tcp://127.0.0.1:1", "--json")
+    assert hashes(again) == alone
+
+
+def test_recorded_flows_and_laws_of_ones_own_travel_to_the_workers(tidegate, cluster, tmp_path):
+    root = Path(__file__).parents[2]
+    law = root / "examples" / "own_law.py"
+    command = (
+        *("compare", root / "scenarios" / "captured-traffic.toml", "--seeds", 1),
+        *("--gate", "none,python:Aimd", "--law", f"{law}:Aimd", "--json"),
+    )
+    far = tidegate(*command, "--out", "far", "--dask", cluster.scheduler_address)
+    assert hashes(far) == hashes(tidegate(*command, "--out", "near"))
+
+
+def start(folder: Path, *command: object) -> subprocess.Popen:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    arguments = [sys.executable, "-m", *map(str, command)]
+    return subprocess.Popen(arguments, cwd=folder, **pipes)
+
+
+def wait_for(found) -> None:
+    deadline = time.monotonic() + 120
+    while not found():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_worker_that_is_killed_costs_nothing_but_time(overload_file, cluster, tmp_path, alone):
+    command = ("sweep", overload_file, "--vary", VARY, "--seeds", 2, *QUICK, "--out", "k")
+    with distributed.Client(cluster, set_as_default=False) as client:
+        workers = client.run(os.getpid)
+        run = start(tmp_path, "tidegate", *command, "--dask", cluster.scheduler_address, "--json")
+        wait_for(lambda: list(tmp_path.glob("k/runs/*/*/manifest.json")))
+        os.kill(next(iter(workers.values())), signal.SIGKILL)
+        out, err = run.communicate(timeout=240)
+    assert run.returncode == 0, err
+    rows = json.loads(out)["rows"]
+    found = {(*row["settings"].values(), row["seed"]): row["result_hash"] for row in rows}
+    assert found == alone
+
+
+def test_what_came_back_outlives_the_scheduler(tidegate, overload_file, tmp_path, alone):
+    scheduler = start(
+        tmp_path, "distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard",
+        "--scheduler-file", "scheduler.json",
+    )  # fmt: skip
+    worker = None
+    try:
+        wait_for((tmp_path / "scheduler.json").exists)
+        wait_for(lambda: (tmp_path / "scheduler.json").read_text().strip().endswith("}"))
+        address = json.loads((tmp_path / "scheduler.json").read_text())["address"]
+        worker = start(
+            tmp_path, "distributed.cli.dask_worker", address, "--nthreads", 1, "--no-nanny",
+            "--no-dashboard",
+        )  # fmt: skip
+        with distributed.Client(address, set_as_default=False) as client:
+            client.wait_for_workers(1, timeout=60)
+        command = ("sweep", overload_file, "--vary", VARY, "--seeds", 2, *QUICK, "--out", "s")
+        # runs that take their time: one of them is under way when the scheduler dies
+        slow = ("--vary", "duration=8s,4000s", "--seeds", 1, "--out", "d")
+        run = start(tmp_path, "tidegate", "sweep", overload_file, *slow, "--dask", address)
+        wait_for(lambda: list(tmp_path.glob("d/runs/*/*/manifest.json")))
+        scheduler.kill()
+        _, err = run.communicate(timeout=240)
+        assert run.returncode == 1
+        assert "Lost the scheduler" in err
+        assert re.search(r"1 of 2 runs are kept in d", err)
+        assert "Traceback" not in err
+    finally:
+        for process in filter(None, (scheduler, worker)):
+            process.kill()
+            process.communicate()
+    assert hashes(tidegate(*command, "--json")) == alone
+
+
+def _pretend(other: str) -> None:
+    import tidegate.grid.cluster as module
+
+    module.code_hash = lambda: other
+    from tidegate.results import circumstances
+
+    circumstances.code_hash.__wrapped__.__code__ = (lambda: "other").__code__
+    circumstances.code_hash.cache_clear()
+
+
+def test_a_worker_of_another_version_is_refused(tidegate, overload_file):
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=":0"
+        ) as other,
+        distributed.Client(other, set_as_default=False) as client,
+    ):
+        client.run(_pretend, "other")
+        done = tidegate(
+            *("compare", overload_file, "--gate", "none", "--seeds", 1, *QUICK),
+            *("--dask", other.scheduler_address),
+        )
+    assert done.returncode == 2
+    assert "has another tidegate (code other" in done.stderr
+    assert not (overload_file.parent / "out" / "small-overload-compare").exists()
+
+
+@pytest.mark.parametrize(
+    ("address", "code", "says"),
+    [("local:none", 2, "local:N"), ("tcp://127.0.0.1:1", 1, "Could not reach a scheduler")],
+)
+def test_a_cluster_that_is_not_there_is_said(tidegate, overload_file, address, code, says):
+    done = tidegate(
+        *("compare", overload_file, "--gate", "none", "--seeds", 1, *QUICK, "--dask", address)
+    )
+    assert done.returncode == code
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_processes_of_this_machine_are_a_cluster_too(tidegate, overload_file, alone):
+    command = ("sweep", overload_file, "--vary", VARY, "--seeds", 2, *QUICK, "--out", "l")
+    assert hashes(tidegate(*command, "--dask", "local:2", "--json")) == alone
