@@ -134,11 +134,7 @@ fn overridden(doc: &TcpDoc, transport: &str) -> Tcp {
         lost_syn: doc.lost_syn.unwrap_or(base.lost_syn),
         timer_rule: doc.timer_rule.unwrap_or(base.timer_rule),
         loss_rule,
-        limited_transmit: doc.limited_transmit.unwrap_or(match loss_rule {
-            LossRule::Rfc => base.limited_transmit,
-            LossRule::FullTcp => false,
-            LossRule::OneWay => true,
-        }),
+        limited_transmit: doc.limited_transmit.unwrap_or(limited(loss_rule, &base)),
         tick: doc.tick.unwrap_or(base.tick),
         timestamps: doc.timestamps.unwrap_or(base.timestamps),
         handshake: doc.handshake.unwrap_or(base.handshake),
@@ -154,6 +150,15 @@ fn overridden(doc: &TcpDoc, transport: &str) -> Tcp {
             limit: syn.limit.map_or(base.syn_retries.limit, |bound| bound.0),
             jitter: syn.jitter.unwrap_or(base.syn_retries.jitter),
         },
+    }
+}
+
+/// Whether limited transmit is usual under a loss rule.
+fn limited(loss_rule: LossRule, base: &Tcp) -> bool {
+    match loss_rule {
+        LossRule::Rfc => base.limited_transmit,
+        LossRule::FullTcp => false,
+        LossRule::OneWay => true,
     }
 }
 
