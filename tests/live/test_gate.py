@@ -45,6 +45,14 @@ def test_downloads_are_held_by_their_syn_ack(lab):
     assert lab.connect(MANY) == MANY, "a SYN is no opener then"
 
 
+# tide closes where sessions saturate the link; forty handshakes at 10 Mbit/s do not.
+def test_tide_refuses_nobody_at_an_idle_link(lab):
+    lab.gate("mode = 'enforce'\nlaw = { law = 'tide' }\nshape = '10Mbit'\n")
+    for _ in range(3):
+        assert lab.connect(MANY) == MANY
+    assert dict(lab.status()["packets"])["session_refused"] == 0
+
+
 # Failing open: each way in which the controller can fail, and traffic that goes on.
 
 

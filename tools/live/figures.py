@@ -3,7 +3,7 @@
     python -m tools.live.figures [--seconds 300] [--runs 3] [--short] [--only PART]...
 
 The parts: `link` (rate and delay reached), `cost` (the program's time per packet, its maps),
-`overload` (without control, close-probe, DQM; the simulator beside), `light` (loads that the
+`overload` (without control, close-probe, tide, DQM; the simulator beside), `light` (loads that the
 link carries, and long flows), `flood` (SYNs of invented sources). `--short` is 25 s and one run.
 An idle machine gives better figures; each table says what was asked.
 """
@@ -32,7 +32,8 @@ NONE = "law = { law = 'none' }\n"
 CLOSE_PROBE = "law = { law = 'close-probe' }\n"
 DQM = NONE + "dqm = { x_m = 50, x_M = 50, P_M = 1, measure = 'instantaneous', buffer = 100 }\n"
 SHAPE = "shape = '10Mbit'\nshape_buffer = '150kB'\n"
-CONTROLS = {"none": NONE, "close-probe": CLOSE_PROBE, "dqm": DQM}
+TIDE = "law = { law = 'tide' }\n"
+CONTROLS = {"none": NONE, "close-probe": CLOSE_PROBE, "tide": TIDE, "dqm": DQM}
 OVERLOAD = 340
 """Sessions/s of 10 kB: three times what 10 Mbit/s carry."""
 CARRIED = 113
@@ -289,7 +290,7 @@ def light(wanted: Wanted) -> None:
     }
     loads["20/s and 5 long flows"] = {"pages": pages(20), "bulk": endless(5)}
     for load, traffic in loads.items():
-        for name in ("none", "close-probe"):
+        for name in ("none", "close-probe", "tide"):
             found = gated(CONTROLS[name], traffic, seconds)
             measures = of_flows(found.flows, seconds)
             print(f"{load:>24}{name:>14}{found.refused:>9}{measures.completed_per_s:>13.1f}"
@@ -308,7 +309,7 @@ def flood(wanted: Wanted) -> None:
         rate="1Gbit",
         buffer="10MB",
     )
-    for name in ("none", "close-probe"):
+    for name in ("none", "close-probe", "tide"):
         with Lab() as lab:
             scenario, table = lab.folder / "scenario.toml", lab.folder / "flows.csv"
             scenario.write_text(toml.document(said), encoding="utf-8")

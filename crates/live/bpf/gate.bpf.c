@@ -55,20 +55,35 @@ struct {
 	__type(value, __u8);
 } ended_flows SEC(".maps");
 
-/* A token bucket that stores when it will be full again (ITU-T I.371, annex A). */
-static __always_inline bool take_token(struct spent *spent, const struct knobs *knobs, __u64 now)
+/* tidegate_core::law::session::young: packets of a flow since it was admitted, a
+ * byte each, eight in a word. The controller fills them before the start. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} young SEC(".maps");
+
+/* A token bucket that stores when it will be full again (ITU-T I.371, annex A).
+ * Who is not eligible gets a token from one that is nearly full. */
+static __always_inline bool take_token(struct spent *spent, const struct knobs *knobs, __u64 now,
+				       bool eligible)
 {
 	__u64 interval = knobs->token_interval_ns, depth = knobs->token_depth_ns;
 	__u64 taken = spent->token_due_ns > now ? spent->token_due_ns - now : 0;
 	bool fits;
 
 	if (interval == 0)
-		return true;
+		return eligible;
 	if (depth < interval)
 		depth = interval;
+	/* the tokens of an epoch keep */
+	if (settings.limiter == LIMITER_SAVING_BUCKET && depth < interval * knobs->allowance)
+		depth = interval * knobs->allowance;
 	if (taken > depth)
 		taken = depth;
-	fits = interval <= depth - taken;
+	fits = eligible || depth - taken >= (depth >> 16) * knobs->bypass;
+	fits = fits && interval <= depth - taken;
 	if (fits)
 		taken += interval;
 	spent->token_due_ns = now + taken < now ? ~0ULL : now + taken;
@@ -76,11 +91,13 @@ static __always_inline bool take_token(struct spent *spent, const struct knobs *
 }
 
 /* What becomes of a packet that opens a session. */
-static __always_inline enum fate decide(const struct control *control, __u64 now, bool never_refused)
+static __always_inline enum fate decide(const struct control *control, __u64 now,
+					bool never_refused, __u64 hash, struct tally *tally)
 {
 	struct knobs *knobs;
 	struct spent *spent;
 	enum fate fate = FATE_ADMITTED;
+	bool eligible;
 	__u32 turn = control->knobs, entry = turn & 1, zero = 0;
 	__u64 ceiling = control->ceiling;
 
@@ -90,6 +107,8 @@ static __always_inline enum fate decide(const struct control *control, __u64 now
 		return FATE_ADMITTED;
 	struct knobs mine = *knobs;
 
+	eligible = mine.shut == 0 || (__u32)hash - mine.phase < -mine.shut;
+	tally->eligible += eligible;
 	bpf_spin_lock(&spent->lock);
 	if (spent->turn != turn) {
 		spent->turn = turn;
@@ -101,9 +120,9 @@ static __always_inline enum fate decide(const struct control *control, __u64 now
 	else if (mine.pass_all)
 		fate = FATE_ADMITTED;
 	else if (settings.limiter == LIMITER_COUNTER)
-		fate = spent->admitted < mine.allowance ? FATE_ADMITTED : FATE_REFUSED;
+		fate = eligible && spent->admitted < mine.allowance ? FATE_ADMITTED : FATE_REFUSED;
 	else
-		fate = take_token(spent, &mine, now) ? FATE_ADMITTED : FATE_REFUSED;
+		fate = take_token(spent, &mine, now, eligible) ? FATE_ADMITTED : FATE_REFUSED;
 	if (fate == FATE_REFUSED && (spent->refused + 1) << 16 > ceiling * spent->arrived)
 		fate = FATE_CEILING;
 	if (fate == FATE_REFUSED)
@@ -186,35 +205,95 @@ static __always_inline bool opens(__u8 flags)
 	return !!(flags & TCP_ACK) == (settings.opener == OPENER_SYN_ACK);
 }
 
+/* Whose hash it is, if it is to be known. */
+static __always_inline __u64 hash_of(struct __sk_buff *skb, const struct seen *seen)
+{
+	struct flow flow = {};
+
+	if (!settings.hashed && !settings.young_cells)
+		return 0;
+	if (seen->kind == KIND_NOT_IP || seen->kind == KIND_MALFORMED)
+		return 0;
+	if (addresses(skb, seen, &flow.both))
+		return 0;
+	flow.ports[0] = seen->ports[0];
+	flow.ports[1] = seen->ports[1];
+	return hash(&flow);
+}
+
+/* The counter of a flow; none: it is not watched. */
+static __always_inline __u8 *young_cell(__u64 hash)
+{
+	__u32 high = hash >> 32, sample = settings.young_sample, place, word;
+	__u8 *cells;
+
+	if (settings.young_cells == 0 || sample == 0 || high % sample)
+		return 0;
+	place = high / sample % settings.young_cells;
+	word = place / 8;
+	cells = bpf_map_lookup_elem(&young, &word);
+	return cells ? cells + (place & 7) : 0;
+}
+
+/* An admitted flow is young. */
+static __always_inline void rejuvenate(__u64 hash)
+{
+	__u8 *cell = young_cell(hash);
+
+	if (cell)
+		*cell = 0;
+}
+
+/* The packet goes on to the queue: what is of young flows is counted. A bundle
+ * of segments is as many packets. */
+static __always_inline void age(struct __sk_buff *skb, const struct seen *seen, __u64 hash,
+				struct tally *mine)
+{
+	__u32 packets = skb->gso_segs ?: 1, before, bytes;
+	__u8 *cell = young_cell(hash);
+
+	if (!cell || seen->kind == KIND_NOT_IP || seen->kind == KIND_MALFORMED)
+		return;
+	before = *cell;
+	*cell = before + packets > 255 ? 255 : before + packets;
+	bytes = skb->len - (settings.ethernet ? 14 : 0);
+	mine->watched_bytes += bytes;
+	if (before < settings.young_packets)
+		mine->young_bytes += bytes;
+}
+
 /* The packet asks for a session: admit or refuse it, and count what was done. */
 static __always_inline enum fate opener(struct __sk_buff *skb, const struct seen *seen,
-					const struct control *control)
+					const struct control *control, __u64 hash,
+					struct tally *mine)
 {
 	__u64 now = now_ns(control);
 	enum fate fate;
 
 	if (now >= control->lease_ns)
 		return FATE_LAPSED;
-	fate = decide(control, now, exempt(skb, seen));
+	fate = decide(control, now, exempt(skb, seen), hash, mine);
 	return fate == FATE_REFUSED && !control->enforce ? FATE_WOULD_REFUSE : fate;
 }
 
 static __always_inline enum fate judge(struct __sk_buff *skb, const struct seen *seen,
-				       const struct control *control, struct tally *mine)
+				       const struct control *control, __u64 hash, struct tally *mine)
 {
 	enum fate fate = plain_fate(seen->kind);
 
 	if (seen->kind == KIND_QUIC_INITIAL) {
-		fate = settings.quic ? opener(skb, seen, control) : FATE_ADMITTED;
+		fate = settings.quic ? opener(skb, seen, control, hash, mine) : FATE_ADMITTED;
 		return fate == FATE_REFUSED ? FATE_QUIC_REFUSED : FATE_QUIC_ADMITTED;
 	}
 	if (seen->kind != KIND_TCP)
 		return fate;
 	if (opens(seen->flags)) {
-		fate = opener(skb, seen, control);
+		fate = opener(skb, seen, control, hash, mine);
 		mine->arrived += 1;
-		if (fate != FATE_REFUSED && fate != FATE_WOULD_REFUSE)
+		if (fate != FATE_REFUSED && fate != FATE_WOULD_REFUSE) {
 			mine->admitted += 1;
+			rejuvenate(hash);
+		}
 		return fate;
 	}
 	if (seen->flags & (TCP_FIN | TCP_RST)) {
@@ -237,6 +316,7 @@ int tidegate_gate(struct __sk_buff *skb)
 	struct seen seen;
 	enum fate fate;
 	__u32 zero = 0;
+	__u64 number;
 
 	control_now = bpf_map_lookup_elem(&control, &zero);
 	mine = bpf_map_lookup_elem(&tally, &zero);
@@ -244,9 +324,11 @@ int tidegate_gate(struct __sk_buff *skb)
 		return TC_ACT_UNSPEC;
 	look_at_queue(skb);
 	parse(skb, settings.ethernet, &seen);
-	fate = judge(skb, &seen, control_now, mine);
+	number = hash_of(skb, &seen);
+	fate = judge(skb, &seen, control_now, number, mine);
 	note(mine, fate, skb);
-	if (fate != FATE_REFUSED && fate != FATE_QUIC_REFUSED)
-		return TC_ACT_UNSPEC;
-	return TC_ACT_SHOT;
+	if (fate == FATE_REFUSED || fate == FATE_QUIC_REFUSED)
+		return TC_ACT_SHOT;
+	age(skb, &seen, number, mine);
+	return TC_ACT_UNSPEC;
 }

@@ -15,7 +15,7 @@
 /* Which packet opens a session. */
 enum opener { OPENER_SYN = 0, OPENER_SYN_ACK = 1, OPENER_EITHER = 2 };
 /* How admissions are spread. */
-enum limiter_kind { LIMITER_COUNTER = 0, LIMITER_TOKEN_BUCKET = 1 };
+enum limiter_kind { LIMITER_COUNTER = 0, LIMITER_TOKEN_BUCKET = 1, LIMITER_SAVING_BUCKET = 2 };
 /* What happens to a refused session. */
 enum refusal { REFUSAL_DROP = 0, REFUSAL_RST = 1 };
 /* How the end of a session is counted once. */
@@ -27,13 +27,18 @@ struct knobs {
 	__u64 token_interval_ns;
 	__u64 token_depth_ns;
 	__u32 pass_all;
-	__u32 pad;
+	__u32 shut;		/* so many of the 2^32 hashes are not eligible */
+	__u32 phase;		/* from which hash on they are */
+	__u32 bypass;		/* saved share of a bucket, of 2^16, that takes them too */
 };
-SIZE(knobs, 32);
+SIZE(knobs, 40);
 AT(knobs, allowance, 0);
 AT(knobs, token_interval_ns, 8);
 AT(knobs, token_depth_ns, 16);
 AT(knobs, pass_all, 24);
+AT(knobs, shut, 28);
+AT(knobs, phase, 32);
+AT(knobs, bypass, 36);
 
 /* What became of a packet at the gate; indexes `packets` and `bytes`. */
 enum fate {
@@ -63,15 +68,20 @@ struct tally {
 	__u64 admitted;
 	__u64 departed;
 	__u64 resets;
+	__u64 eligible;		/* of those that arrived */
+	__u64 watched_bytes;	/* of flows whose youth is watched */
+	__u64 young_bytes;	/* of these, bytes of young ones */
 	__u64 packets[FATES];
 	__u64 bytes[FATES];
 };
-SIZE(tally, 32 + 2 * 8 * 17);
+SIZE(tally, 56 + 2 * 8 * 17);
 AT(tally, arrived, 0);
 AT(tally, admitted, 8);
 AT(tally, departed, 16);
 AT(tally, resets, 24);
-AT(tally, packets, 32);
+AT(tally, eligible, 32);
+AT(tally, young_bytes, 48);
+AT(tally, packets, 56);
 
 /* Set before the program is loaded, for ever. */
 struct settings {
@@ -88,12 +98,18 @@ struct settings {
 	__u32 service_ns;	/* DQM: transmission time of one packet */
 	__u32 ewma_weight;	/* DQM: weight of a new length, of 2^16 */
 	__u64 salt;
+	__u32 hashed;		/* who is eligible goes by a hash of the flow */
+	__u32 young_cells;	/* counters of packets, a multiple of 8; zero: none */
+	__u32 young_packets;	/* for so many packets a flow is young */
+	__u32 young_sample;	/* one of so many flows is watched */
 };
-SIZE(settings, 56);
+SIZE(settings, 72);
 AT(settings, ends, 12);
 AT(settings, test_clock, 28);
 AT(settings, ewma_weight, 44);
 AT(settings, salt, 48);
+AT(settings, hashed, 56);
+AT(settings, young_sample, 68);
 
 /* Written by the controller at any time, each field whole. */
 struct control {

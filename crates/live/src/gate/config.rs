@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 use tidegate_core::law::queue::dual_queue;
-use tidegate_core::law::session::Limiter;
+use tidegate_core::law::session::{Admission, Limiter, Opener, Refusal};
 use tidegate_core::law::settings::Link;
 use tidegate_core::units::{Rate, Size, Time};
 use tidegate_model::law::GateLaw;
@@ -195,7 +195,7 @@ pub struct Dqm {
 /// | `mode` | - | `observe` | `observe`, `enforce` |
 /// | `law` | table | - | a session law as in a scenario; `{ law = "none" }` |
 /// | `opener` | - | `either` | `syn`, `syn-ack`, `either` |
-/// | `tokens_keep` | epochs | 2 | 0 to 60: for how long unused tokens keep |
+/// | `tokens_keep` | epochs | 2 | 0 to 60: for how long unused tokens keep; `tide` says so itself |
 /// | `ends` | - | `cells` | `every`, `cells`, `flow-map` |
 /// | `ends_size` | cells or flows | 131072; 65536 flows | 64 to 2^24 |
 /// | `quic` | - | `count` | `count`, `admit` |
@@ -275,6 +275,12 @@ impl Config {
         Check { text, name, file }.check()
     }
 
+    /// What the program looks at for the law, besides what opens and refuses.
+    pub fn rules(&self) -> Admission {
+        let rules = |law: &GateLaw| law.admission(Opener::default(), Refusal::default());
+        self.law.as_ref().map_or_else(Admission::default, rules)
+    }
+
     /// Which limiter the program uses.
     pub fn limiter(&self) -> Limiter {
         self.law.as_ref().map_or(Limiter::TokenBucket, GateLaw::limiter)
@@ -334,9 +340,8 @@ impl Check<'_> {
     fn law(&self) -> Result<Option<GateLaw>, Failure> {
         let mut table = self.file.law.get_ref().clone();
         let name = table.get("law").and_then(toml::Value::as_str).unwrap_or_default().to_owned();
-        let eligibility = table.get("eligibility").and_then(toml::Value::as_bool) == Some(true);
-        if name == "tide" || eligibility {
-            let what = "the program in the kernel tells no flows apart yet: take close-probe";
+        if name == "tide" && self.file.capacity.is_none() && self.file.shape.is_none() {
+            let what = "tide goes by the share of the link that is busy: set `capacity` or `shape`";
             return Err(self.at(&self.file.law, what.to_owned()));
         }
         let mut unless_said = |key: &str, value: toml::Value| {
@@ -435,13 +440,15 @@ impl Check<'_> {
             return Err(self.at(&file.law, what.to_owned()));
         }
         let dqm = self.dqm(capacity)?;
+        // a law that saves tokens says for how long
+        let saves = law.as_ref().is_some_and(|law| law.limiter() == Limiter::SavingBucket);
         let at_interface = || PathBuf::from(format!("/run/tidegate/gate-{name}.sock"));
         Ok(Config {
             interface: name.clone(),
             mode: file.mode,
             law,
             opener: file.opener,
-            tokens_keep: file.tokens_keep,
+            tokens_keep: if saves { 0.0 } else { file.tokens_keep },
             ends: file.ends,
             ends_size,
             quic: file.quic,

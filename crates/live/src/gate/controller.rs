@@ -135,13 +135,19 @@ fn cells(config: &Config) -> u64 {
 
 /// What the program is told once, before it is loaded.
 fn settings(config: &Config, interface: &Interface, queue: &Queue) -> Settings {
+    let rules = config.rules();
+    let young = rules.young;
     Settings {
         opener: match config.opener {
             Opens::Syn => 0,
             Opens::SynAck => 1,
             Opens::Either => 2,
         },
-        limiter: u32::from(config.limiter() != Limiter::Counter),
+        limiter: match config.limiter() {
+            Limiter::Counter => 0,
+            Limiter::TokenBucket => 1,
+            Limiter::SavingBucket => 2,
+        },
         refusal: 0,
         ends: match config.ends {
             config::Ends::Every => 0,
@@ -154,6 +160,10 @@ fn settings(config: &Config, interface: &Interface, queue: &Queue) -> Settings {
         test_clock: 0,
         end_words: if config.ends == config::Ends::Cells { (cells(config) / 64) as u32 } else { 0 },
         salt: std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0u8),
+        hashed: rules.hashed.into(),
+        young_cells: young.map_or(0, |young| young.cells.next_multiple_of(8)),
+        young_packets: young.map_or(0, |young| young.packets.into()),
+        young_sample: young.map_or(0, |young| young.sample),
         ..Settings::default()
     }
 }
@@ -529,6 +539,7 @@ impl Controller {
 /// What a program is loaded with: a change needs another one.
 fn placement(config: &Config) -> impl PartialEq + use<> {
     (
+        config.rules(),
         (config.opener, config.limiter(), config.ends, config.ends_size, config.quic),
         (config.dqm.clone(), config.shape, config.capacity),
     )

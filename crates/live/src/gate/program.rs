@@ -274,8 +274,17 @@ impl Gate {
     /// # Errors
     /// The kernel does not take it.
     pub fn load(settings: &Settings, flows: u32) -> Result<Gate, Failure> {
-        let sizes = [("ended", (2 * settings.end_words).max(1)), ("ended_flows", flows.max(1))];
+        let words = (settings.young_cells / 8).max(1);
+        let ended = (2 * settings.end_words).max(1);
+        let sizes = [("ended", ended), ("ended_flows", flows.max(1)), ("young", words)];
         let program = Program::load("session control", GATE, settings, &sizes)?;
+        // a flow that was there before is not young
+        let keys: Vec<u8> = (0..words).flat_map(u32::to_ne_bytes).collect();
+        let full = vec![u8::MAX; words as usize * 8];
+        program
+            .map("young")?
+            .update_batch(&keys, &full, words, MapFlags::ANY, MapFlags::ANY)
+            .map_err(|error| refused(program.name, error))?;
         let (knobs, ended) = (program.map("knobs_map")?, program.map("ended")?);
         Ok(Gate { program, knobs, ended, words: settings.end_words })
     }

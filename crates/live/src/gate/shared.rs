@@ -112,6 +112,12 @@ pub struct Tally {
     pub departed: u64,
     /// Sessions that broke off.
     pub resets: u64,
+    /// Of the openers, how many were eligible.
+    pub eligible: u64,
+    /// Bytes of flows whose youth is watched.
+    pub watched_bytes: u64,
+    /// Of these, bytes of young flows.
+    pub young_bytes: u64,
     /// Packets by fate.
     pub packets: [u64; Fate::COUNT],
     /// Bytes by fate.
@@ -119,9 +125,11 @@ pub struct Tally {
 }
 
 const _: () = assert!(
-    size_of::<Tally>() == 32 + 2 * 8 * Fate::COUNT
+    size_of::<Tally>() == 56 + 2 * 8 * Fate::COUNT
         && offset_of!(Tally, departed) == 16
-        && offset_of!(Tally, packets) == 32
+        && offset_of!(Tally, eligible) == 32
+        && offset_of!(Tally, young_bytes) == 48
+        && offset_of!(Tally, packets) == 56
 );
 
 impl Tally {
@@ -136,6 +144,9 @@ impl Tally {
             admitted: self.admitted.wrapping_add(other.admitted),
             departed: self.departed.wrapping_add(other.departed),
             resets: self.resets.wrapping_add(other.resets),
+            eligible: self.eligible.wrapping_add(other.eligible),
+            watched_bytes: self.watched_bytes.wrapping_add(other.watched_bytes),
+            young_bytes: self.young_bytes.wrapping_add(other.young_bytes),
             packets: sums(&self.packets, &other.packets),
             bytes: sums(&self.bytes, &other.bytes),
         }
@@ -153,6 +164,9 @@ impl Tally {
             admitted: self.admitted,
             departed: self.departed,
             resets: self.resets,
+            eligible: self.eligible,
+            bytes: self.watched_bytes,
+            young_bytes: self.young_bytes,
             ..Counts::default()
         }
     }
@@ -164,7 +178,7 @@ impl Tally {
 pub struct Settings {
     /// Which packet opens a session: 0 SYN, 1 SYN+ACK, 2 either.
     pub opener: u32,
-    /// 0 counter, 1 token bucket.
+    /// 0 counter, 1 token bucket, 2 one that saves the tokens of an epoch.
     pub limiter: u32,
     /// 0 drop, 1 reset.
     pub refusal: u32,
@@ -188,14 +202,24 @@ pub struct Settings {
     pub ewma_weight: u32,
     /// What outsiders cannot foresee of the cells.
     pub salt: u64,
+    /// Whether a hash of its flow says who is eligible.
+    pub hashed: u32,
+    /// Counters of packets by which young flows are known, a multiple of 8; zero: none.
+    pub young_cells: u32,
+    /// For so many packets a flow is young.
+    pub young_packets: u32,
+    /// One of so many flows is watched.
+    pub young_sample: u32,
 }
 
 const _: () = assert!(
-    size_of::<Settings>() == 56
+    size_of::<Settings>() == 72
         && offset_of!(Settings, ends) == 12
         && offset_of!(Settings, test_clock) == 28
         && offset_of!(Settings, ewma_weight) == 44
         && offset_of!(Settings, salt) == 48
+        && offset_of!(Settings, hashed) == 56
+        && offset_of!(Settings, young_sample) == 68
 );
 
 /// What the controller may write at any time.
@@ -259,25 +283,28 @@ const _: () = assert!(
         && offset_of!(Observed, average_at_ns) == 16
 );
 
-/// Bytes of the knobs that the programs obey; who is eligible is not among them.
-const KNOBS: usize = 32;
-
 // The knobs lie in the map as `core` has them.
 const _: () = assert!(
-    size_of::<Knobs>() >= KNOBS
+    size_of::<Knobs>() == 40
         && offset_of!(Knobs, allowance) == 0
         && offset_of!(Knobs, token_interval_ns) == 8
         && offset_of!(Knobs, token_depth_ns) == 16
         && offset_of!(Knobs, pass_all) == 24
+        && offset_of!(Knobs, shut) == 28
+        && offset_of!(Knobs, phase) == 32
+        && offset_of!(Knobs, bypass) == 36
 );
 
 /// The knobs as the map has them.
-pub fn knobs_bytes(knobs: &Knobs) -> [u8; KNOBS] {
-    let mut bytes = [0; KNOBS];
+pub fn knobs_bytes(knobs: &Knobs) -> [u8; size_of::<Knobs>()] {
+    let mut bytes = [0; size_of::<Knobs>()];
     bytes[..8].copy_from_slice(&knobs.allowance.to_ne_bytes());
     bytes[8..16].copy_from_slice(&knobs.token_interval_ns.to_ne_bytes());
     bytes[16..24].copy_from_slice(&knobs.token_depth_ns.to_ne_bytes());
     bytes[24..28].copy_from_slice(&knobs.pass_all.to_ne_bytes());
+    bytes[28..32].copy_from_slice(&knobs.shut.to_ne_bytes());
+    bytes[32..36].copy_from_slice(&knobs.phase.to_ne_bytes());
+    bytes[36..].copy_from_slice(&knobs.bypass.to_ne_bytes());
     bytes
 }
 

@@ -144,3 +144,40 @@ fn the_dual_queue_loses_by_its_table() {
         assert_eq!(tally.of(Fate::Connection), connections);
     }
 }
+
+// tide: young for two packets since it was admitted, the opener included; a packet here has 44 bytes of IP.
+#[test]
+fn a_flow_is_young_for_its_first_packets() {
+    let young = Settings { young_cells: 4096, young_packets: 2, young_sample: 1, ..settings() };
+    let Some(gate) = gate(young, 0) else { return };
+    let bytes = |gate: &Gate| {
+        let tally = tally(gate);
+        (tally.watched_bytes / 44, tally.young_bytes / 44)
+    };
+    show(&gate, &tcp(1, "ACK"));
+    assert_eq!(bytes(&gate), (1, 0), "it was there before");
+    for (flags, expected) in [("SYN", (2, 1)), ("ACK", (3, 2)), ("ACK", (4, 2)), ("SYN", (5, 3))] {
+        show(&gate, &tcp(1, flags));
+        assert_eq!(bytes(&gate), expected, "{flags}");
+    }
+    show(&gate, &tcp(2, "ACK"));
+    assert_eq!(bytes(&gate), (6, 3), "another flow");
+}
+
+// Of two hashes next to each other in the window one is in and one is out: half of the flows are
+// eligible where half of the hashes are, each of them always.
+#[test]
+fn the_same_flows_are_eligible_again() {
+    let Some(mut gate) = gate(Settings { limiter: 2, hashed: 1, ..settings() }, 0) else { return };
+    let mut knobs = Knobs::default();
+    knobs.allow(1_000_000, Time::from_secs(1));
+    (knobs.shut, knobs.bypass) = (1 << 31, 2 << 16);
+    gate.turn(&knobs).expect("the kernel takes them");
+    let passes = |port| show(&gate, &tcp(port, "SYN")) == PASS;
+    let first: Vec<bool> = (1..=400).map(passes).collect();
+    let again: Vec<bool> = (1..=400).map(passes).collect();
+    assert_eq!(first, again);
+    let eligible = first.iter().filter(|passes| **passes).count();
+    // 200 of 400, standard deviation 10
+    assert!((140..=260).contains(&eligible), "{eligible}");
+}

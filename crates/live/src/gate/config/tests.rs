@@ -51,6 +51,15 @@ fn what_is_said_is_taken() {
     assert_eq!(config.never_refuse.networks[1].key6().map(|key| key.len()), Some(20));
 }
 
+// What tide asks of the program: a bucket that saves an epoch's tokens, and no other saving beside it.
+#[test]
+fn a_law_that_saves_tokens_says_for_how_long() {
+    let config = parsed("interface = 'wan0'\nlaw = { law = 'tide' }\nshape = '9.5Mbit'\n");
+    let config = config.expect("it is right");
+    assert_eq!((config.limiter(), config.tokens_keep), (Limiter::SavingBucket, 0.0));
+    assert!(config.rules().hashed && config.rules().young.is_some());
+}
+
 #[test]
 fn what_is_wrong_is_named_with_its_line() {
     let head = "interface = 'wan0'\nlaw = { law = 'close-probe' }\n";
@@ -71,6 +80,8 @@ fn what_is_wrong_is_named_with_its_line() {
     }
     let wrong_law = refusal("interface = 'wan0'\nlaw = { law = 'close-probe', beta = 2 }\n");
     assert!(wrong_law.starts_with("gate.toml:2: beta: 2 is out of range"), "{wrong_law}");
+    let tide = refusal("interface = 'wan0'\nlaw = { law = 'tide' }\n");
+    assert!(tide.contains("set `capacity` or `shape`"), "{tide}");
     let python = refusal("interface = 'wan0'\nlaw = { law = 'python', name = 'mine' }\n");
     assert!(python.contains("laboratory"), "{python}");
 }
