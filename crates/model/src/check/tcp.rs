@@ -94,13 +94,16 @@ fn hystart(doc: &TcpDoc, base: &Tcp, control: TcpControl) -> HyStart {
     }
 }
 
+/// The RFC's initial window is a number of bytes, so it follows the segment.
+fn initial_window(doc: &TcpDoc, base: &Tcp, mss: u32) -> u32 {
+    let usual = if doc.profile == Profile::Rfc { rfc6928(mss) } else { base.initial_window };
+    doc.initial_window.unwrap_or(usual)
+}
+
 fn overridden(doc: &TcpDoc, transport: &str) -> Tcp {
     let base = doc.profile.tcp();
     let bytes = |size: Size| u32::try_from(size.bytes()).unwrap_or(u32::MAX);
     let mss = doc.mss.map_or(base.mss, bytes);
-    // the RFC's initial window is a number of bytes, so it follows the segment
-    let initial_window =
-        if doc.profile == Profile::Rfc { rfc6928(mss) } else { base.initial_window };
     let recovery = recovery(doc, &base);
     let syn = doc.syn_retries.clone().unwrap_or_default();
     let control = match doc.control {
@@ -123,7 +126,7 @@ fn overridden(doc: &TcpDoc, transport: &str) -> Tcp {
         initial_rto: doc.initial_rto.unwrap_or(base.initial_rto),
         min_rto: doc.min_rto.unwrap_or(base.min_rto),
         max_rto: doc.max_rto.unwrap_or(base.max_rto),
-        initial_window: doc.initial_window.unwrap_or(initial_window),
+        initial_window: initial_window(doc, &base, mss),
         initial_ssthresh: doc.initial_ssthresh.map_or(base.initial_ssthresh, |bound| bound.0),
         window: doc.window.map_or(base.window, |bound| bound.0),
         recovery,
