@@ -54,16 +54,19 @@ mod tests {
         assert!(said("duration").starts_with("Simulated time"));
         assert!(said("traffic.web.flows").starts_with("A file whose flows are replayed"));
         assert!(said("traffic.web.arrivals.uniform").starts_with("So many flows"));
-        assert!(said("port.p.gate.alpha_min").starts_with("Least allowance"));
+        assert!(said("port.p.gate.increase_factor").starts_with("A probe allows"));
         assert!(said("traffic.web.transport.tcp.mss").starts_with("Payload"));
         assert!(said("change.0.what").starts_with("What changes"));
     }
 
-    /// No such key, and a table that the user names, mean nothing.
+    /// No such key, and a table that the user names, mean nothing; nor does a key that means
+    /// something else in another law.
     #[test]
     fn nothing_is_said_of_what_has_no_words() {
         assert_eq!(meaning(&["nonsense"]), None);
         assert_eq!(meaning(&["duration", "deeper", "still"]), None);
         assert_eq!(meaning::<&str>(&[]), None);
+        // sessions per epoch in one law, per second in another
+        assert_eq!(meaning(&["port", "p", "gate", "alpha_min"]), None);
     }
 }
