@@ -172,16 +172,12 @@ fn unmarked(class: &Class, ports: &[&Port]) -> Option<String> {
     ))
 }
 
-/// Whether a queue marks what can carry a mark.
+/// Whether a queue marks what can carry a mark. Laws that can have a setting `ecn`: so a new law
+/// is known here by its settings.
 fn marks(queue: &QueueLaw) -> bool {
     match queue {
-        QueueLaw::Red(law) => law.ecn,
-        QueueLaw::Codel(law) => law.ecn,
-        QueueLaw::FqCodel(law) => law.ecn,
-        QueueLaw::Pie(law) => law.ecn,
-        QueueLaw::Cake(law) => law.ecn,
         QueueLaw::DualQueue(law) => marks(&law.over.law),
-        QueueLaw::DropTail(_) | QueueLaw::PushOut(_) => false,
+        other => serde_json::to_value(other).is_ok_and(|settings| settings["ecn"] == true),
     }
 }
 
