@@ -201,7 +201,7 @@ def unseen_ends(start: float, end: float) -> Measured:
 
 def large_share(record: Record) -> float:
     """Return the share of completed sessions above 10 kB, in percent."""
-    return 100.0 * (1.0 - float(record.summary["share_le_10kB"]))
+    return 100.0 * (1.0 - float(record.all["share_le_10kB"]))
 
 
 def served(record: Record) -> float:
