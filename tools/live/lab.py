@@ -94,6 +94,8 @@ class Lab:
 
     def __enter__(self) -> Self:
         """Make the namespaces and the cable."""
+        # whoever is asked to end puts everything back first, as at Ctrl-C
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         self.folder = Path(tempfile.mkdtemp(prefix="tidegate-lab-"))
         self.left, self.router, self.right = (f"{self.name}-{end}" for end in ("l", "m", "r"))
         try:
