@@ -87,16 +87,23 @@ pub struct Counters {
     pub drops: [u64; Reason::COUNT],
 }
 
-/// What is counted as it happens; [`Counters`] follow from it. What every hop
-/// counts comes first, and is little.
+/// What every hop counts.
 #[derive(Default)]
 #[repr(C)]
-struct Tally {
-    departed: u64,
-    departed_bytes: u64,
+struct Sent {
+    bytes: u64,
     busy_ps: u64,
     /// Packets that came, without payload and with it.
     arrived: [u64; 2],
+}
+
+/// What else is counted as it happens; [`Counters`] follow from both.
+#[derive(Default)]
+#[repr(C)]
+struct Tally {
+    /// Packets that had to wait, and those of them whose transmission has started.
+    taken: u64,
+    served: u64,
     /// Sum of waiting times, in picoseconds modulo 2^64: only
     /// [`Port::waiting_ps`] and differences of it mean something.
     waited_ps: u64,
@@ -110,46 +117,56 @@ struct Tally {
 
 /// An output port that carries a `C` beside each packet (nothing in the simulator).
 ///
-/// The order of the fields is that of their use: a hop touches the first two
-/// cache lines and the counters.
+/// The order of the fields is that of their use: a packet that need not wait
+/// touches the first cache line alone.
 #[repr(C, align(64))]
 pub struct Port<C = ()> {
-    ring: Ring<C>,
     /// When the link has sent what was started.
     free_at: Time,
+    pace: Pace,
+    delay: Time,
+    /// What the port calls itself on packets that leave it.
+    number: u32,
+    /// A word of the carrier's own, about what it carries for this port.
+    pub hint: u16,
+    /// Whether the port is plain and nothing waits.
+    clear: bool,
+    sent: Sent,
+    ring: Ring<C>,
     /// When the carrier will look at this port next; the carrier's to use.
     pub armed: Time,
     staged: Option<Box<Staged<C>>>,
-    pace: Pace,
-    delay: Time,
     /// Bytes that wait in the ring.
     backlog_bytes: u64,
     /// Bytes that may wait (`u64::MAX` where packets are the limit).
     limit_bytes: u64,
     /// Packets that may wait (`u32::MAX` where bytes are the limit).
     limit_packets: u32,
-    /// What the port calls itself on packets that leave it.
-    number: u32,
     tally: Tally,
     rate: Rate,
 }
+
+const _: () = assert!(std::mem::offset_of!(Port<()>, ring) == 64);
 
 impl<C: Default> Port<C> {
     /// A plain drop-tail port; `number` is what packets that leave it say.
     pub fn new(number: u32, rate: Rate, delay: Time, limit: Limit) -> Port<C> {
         let mut port = Port {
-            ring: Ring::new(),
             free_at: Time::ZERO,
             pace: rate.pace(),
             delay,
-            limit_packets: 0,
-            limit_bytes: 0,
-            backlog_bytes: 0,
-            tally: Tally::default(),
-            staged: None,
-            rate,
             number,
+            hint: 0,
+            clear: true,
+            sent: Sent::default(),
+            ring: Ring::new(),
             armed: Time::NEVER,
+            staged: None,
+            backlog_bytes: 0,
+            limit_bytes: 0,
+            limit_packets: 0,
+            tally: Tally::default(),
+            rate,
         };
         port.set_limit(limit);
         port
@@ -189,21 +206,26 @@ impl<C: Default> Port<C> {
     pub fn counters(&self) -> Counters {
         let tally = &self.tally;
         let after = tally.dropped_waiting + tally.drops[Reason::LinkLoss as usize];
-        let arrived = tally.arrived[0] + tally.arrived[1];
+        let arrived = self.arrived();
+        let enqueued = arrived + after - tally.drops.iter().sum::<u64>();
         Counters {
             arrived,
-            departed: tally.departed,
-            departed_bytes: tally.departed_bytes,
-            busy_ps: tally.busy_ps,
-            enqueued: arrived + after - tally.drops.iter().sum::<u64>(),
+            departed: enqueued - tally.taken + tally.served,
+            departed_bytes: self.sent.bytes,
+            busy_ps: self.sent.busy_ps,
+            enqueued,
             dropped_waiting: tally.dropped_waiting,
             syn_arrived: tally.syn_arrived,
-            data_arrived: tally.arrived[1],
+            data_arrived: self.sent.arrived[1],
             data_dropped: tally.data_dropped,
             syn_dropped: tally.syn_dropped,
             marked: tally.marked,
             drops: tally.drops,
         }
+    }
+
+    fn arrived(&self) -> u64 {
+        self.sent.arrived[0] + self.sent.arrived[1]
     }
 
     /// What waits.
@@ -257,18 +279,30 @@ impl<C: Default> Port<C> {
 
     /// Transmission time up to `now`, in picoseconds.
     pub fn busy_ps(&self, now: Time) -> u64 {
-        self.tally.busy_ps - self.free_at.saturating_sub(now).ps()
+        self.sent.busy_ps - self.free_at.saturating_sub(now).ps()
     }
 
     /// When the port next has something to do: a delivery, or a held packet to let go.
+    ///
+    /// Behind a packet that the carrier keeps ([`Port::pass`]) nothing is in
+    /// flight here, and still something may wait.
     #[inline]
     pub fn next_event(&self) -> Time {
-        let due = |head: Option<&Packet>| head.map_or(Time::NEVER, |packet| packet.at);
-        let delivery = due(self.ring.in_flight_head());
+        let delivery = self.ring.in_flight_head().map(|packet| packet.at);
         match &self.staged {
-            None => delivery,
-            Some(staged) => delivery.min(staged.wake()),
+            None => delivery.unwrap_or_else(|| self.first_departure()),
+            Some(staged) => {
+                delivery.unwrap_or_else(|| staged.next_start(self.free_at)).min(staged.wake())
+            }
         }
+    }
+
+    /// When the oldest packet that waits in the ring will have been sent, and
+    /// has crossed the link.
+    #[inline]
+    fn first_departure(&self) -> Time {
+        let Some(packet) = self.ring.first_waiting() else { return Time::NEVER };
+        self.free_at.max(packet.at) + self.pace.of(u64::from(packet.size)) + self.delay
     }
 
     /// Starts every transmission that is due by `now`.
@@ -287,6 +321,7 @@ impl<C: Default> Port<C> {
     fn serve_due(&mut self, now: Time) {
         while self.ring.waiting() > 0 && self.free_at <= now {
             self.serve();
+            self.clear = self.ring.waiting() == 0;
         }
     }
 
@@ -297,9 +332,9 @@ impl<C: Default> Port<C> {
         let start = self.free_at.max(packet.at);
         let spent = self.pace.of(u64::from(packet.size));
         self.tally.waited_ps = self.tally.waited_ps.wrapping_add(start.ps());
-        self.tally.departed += 1;
-        self.tally.departed_bytes += u64::from(packet.size);
-        self.tally.busy_ps += spent.ps();
+        self.tally.served += 1;
+        self.sent.bytes += u64::from(packet.size);
+        self.sent.busy_ps += spent.ps();
         self.backlog_bytes -= u64::from(packet.size);
         self.free_at = start + spent;
         packet.at = self.free_at + self.delay;
@@ -347,7 +382,11 @@ impl<C: Default> Port<C> {
     /// Counts the packet that [`Port::deliver`] took last as lost on the link:
     /// it has departed and used the capacity, and goes nowhere.
     pub fn lose_delivered(&mut self) {
-        let flags = self.last_delivered().flags;
+        self.lose_passed(self.last_delivered().flags);
+    }
+
+    /// The same of a packet with these flags that the carrier kept ([`Port::pass`]).
+    pub fn lose_passed(&mut self, flags: Flags) {
         self.lose(flags, Reason::LinkLoss);
     }
 
@@ -387,14 +426,59 @@ impl<C: Default> Port<C> {
     // copy waits for the narrow stores before it (most of 10 % of a packet-hop)
     #[inline(always)]
     pub fn arrive_plain(&mut self, packet: &Packet, cargo: C, now: Time) -> Outcome<C> {
-        self.count_arrival(packet);
-        if self.free_at <= now {
-            self.serve_due(now);
-            if self.free_at <= now {
-                self.pass_through(packet, cargo, now);
-                return Outcome::Taken;
+        match self.pass(packet, now) {
+            Some(at) => {
+                self.carry(packet, cargo, at);
+                Outcome::Taken
             }
+            None => self.line_up(packet, cargo, now),
         }
+    }
+
+    /// A packet arrives at `now`, and its transmission starts at once: when it
+    /// is delivered. None: the port is not plain or not idle, and nothing has
+    /// happened.
+    ///
+    /// The carrier keeps the packet and delivers it, or puts it back with
+    /// [`Port::carry`] before anything else happens here.
+    #[inline(always)]
+    pub fn pass(&mut self, packet: &Packet, now: Time) -> Option<Time> {
+        if self.free_at > now || !(self.clear || self.clears(now)) {
+            return None;
+        }
+        self.count_arrival(packet);
+        let size = u64::from(packet.size);
+        let spent = self.pace.of(size);
+        self.free_at = now + spent;
+        self.sent.bytes += size;
+        self.sent.busy_ps += spent.ps();
+        Some(self.free_at + self.delay)
+    }
+
+    /// Whether all that waits has been sent by `now`.
+    #[inline(never)]
+    fn clears(&mut self, now: Time) -> bool {
+        if !self.is_plain() {
+            return false;
+        }
+        self.serve_due(now);
+        self.free_at <= now
+    }
+
+    /// Keeps a packet that has just passed, until it is delivered at `at`.
+    #[inline(always)]
+    pub fn carry(&mut self, packet: &Packet, cargo: C, at: Time) {
+        let number = self.number;
+        let slot = self.ring.push(packet, cargo);
+        slot.at = at;
+        slot.prev_port = number;
+        self.ring.depart();
+    }
+
+    /// A packet arrives at a plain port that [`Port::pass`] does not let through: it waits, or is lost.
+    #[inline]
+    pub fn line_up(&mut self, packet: &Packet, cargo: C, now: Time) -> Outcome<C> {
+        self.count_arrival(packet);
         if self.ring.waiting() >= self.limit_packets
             || self.backlog_bytes + u64::from(packet.size) > self.limit_bytes
         {
@@ -407,37 +491,20 @@ impl<C: Default> Port<C> {
 
     #[inline(always)]
     fn count_arrival(&mut self, packet: &Packet) {
-        self.tally.arrived[usize::from(packet.flags.has(Flags::DATA))] += 1;
+        self.sent.arrived[usize::from(packet.flags.has(Flags::DATA))] += 1;
         if packet.flags.has(Flags::SYN) {
             self.tally.syn_arrived += 1;
         }
     }
 
-    /// The link is idle: the packet does not wait.
-    #[inline(always)]
-    fn pass_through(&mut self, packet: &Packet, cargo: C, now: Time) {
-        let size = u64::from(packet.size);
-        let spent = self.pace.of(size);
-        self.free_at = now + spent;
-        let at = self.free_at + self.delay;
-        let number = self.number;
-        let slot = self.ring.push(packet, cargo);
-        slot.at = at;
-        slot.prev_port = number;
-        self.ring.depart();
-        self.tally.departed += 1;
-        self.tally.departed_bytes += size;
-        self.tally.busy_ps += spent.ps();
-    }
-
     /// Puts the packet behind the others.
     #[inline(always)]
-    fn take(&mut self, packet: &Packet, cargo: C, now: Time) -> &mut Packet {
+    fn take(&mut self, packet: &Packet, cargo: C, now: Time) {
+        self.clear = false;
+        self.tally.taken += 1;
         self.backlog_bytes += u64::from(packet.size);
         self.tally.waited_ps = self.tally.waited_ps.wrapping_sub(now.ps());
-        let taken = self.ring.push(packet, cargo);
-        taken.at = now;
-        taken
+        self.ring.push(packet, cargo).at = now;
     }
 
     #[cold]

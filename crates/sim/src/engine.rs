@@ -111,9 +111,18 @@ const MIDDLE_SLOTS: u32 = 11;
 /// one: 3.3 days in all.
 const COARSE_SLOTS: u32 = 10;
 
+/// Later than every event.
+pub(crate) const NO_EVENT: u128 = u128::MAX;
+
+/// What events are ordered by.
 // one wide integer compares without a branch between time and entity
-const fn key(at: Time, entity: Entity) -> u128 {
+pub(crate) const fn key(at: Time, entity: Entity) -> u128 {
     (at.ps() as u128) << 64 | entity.0 as u128
+}
+
+/// Not before any event at `at`, and before every later one.
+pub(crate) const fn last_at(at: Time) -> u128 {
+    (at.ps() as u128) << 64 | u64::MAX as u128
 }
 
 const fn ps_of(key: u128) -> u64 {
@@ -189,31 +198,29 @@ impl Events {
         }
     }
 
-    /// Takes out the earliest event, if it is not after `until`.
+    /// Takes out the earliest event, if it is not after `until` (a [`key`]).
     #[inline]
-    pub(crate) fn take(&mut self, until: Time) -> Option<(Time, Entity)> {
+    pub(crate) fn take(&mut self, until: u128) -> Option<(Time, Entity)> {
         if !self.late.is_empty() {
             return self.take_late(until);
         }
-        if self.due.is_empty() && !self.approach() {
+        if self.due.is_empty() && !self.approach(ps_of(until)) {
             return None;
         }
         let key = *self.due.last()?;
-        let at = Time::from_ps(ps_of(key));
-        if at > until {
+        if key > until {
             return None;
         }
         self.due.pop();
-        Some((at, Entity(key as u32)))
+        Some((Time::from_ps(ps_of(key)), Entity(key as u32)))
     }
 
     /// The same where something was added to the present slot.
     #[inline(never)]
-    fn take_late(&mut self, until: Time) -> Option<(Time, Entity)> {
+    fn take_late(&mut self, until: u128) -> Option<(Time, Entity)> {
         let Reverse(late) = *self.late.peek()?;
         let key = self.due.last().map_or(late, |due| late.min(*due));
-        let at = Time::from_ps(ps_of(key));
-        if at > until {
+        if key > until {
             return None;
         }
         if key == late {
@@ -221,17 +228,22 @@ impl Events {
         } else {
             self.due.pop();
         }
-        Some((at, Entity(key as u32)))
+        Some((Time::from_ps(ps_of(key)), Entity(key as u32)))
     }
 
-    /// Moves on to the next slot that holds something; whether there is one.
+    /// Moves on to the next slot that holds something, if it begins by `until`
+    /// (in picoseconds); whether there is one. What is added before `until`
+    /// still finds its slot ahead.
     #[inline]
-    fn approach(&mut self) -> bool {
+    fn approach(&mut self, until: u64) -> bool {
         loop {
             let slot = self.fine.first_used(self.next);
             if let Some(slot) = slot
                 && slot >> FINE_SLOTS == self.middle
             {
+                if slot > until >> FINE_BITS {
+                    return false;
+                }
                 self.next = slot + 1;
                 self.fine.drain(slot, &mut self.due);
                 if self.due.len() > 1 {
@@ -239,7 +251,7 @@ impl Events {
                 }
                 return true;
             }
-            if !self.enter_next_middle(slot) {
+            if self.middle >= until >> MIDDLE_BITS || !self.enter_next_middle(slot) {
                 return false;
             }
         }
@@ -449,7 +461,7 @@ mod tests {
             events.push(Time::from_ns(ns), Entity::new(kind, number));
         }
         let mut order = Vec::new();
-        while let Some((_, entity)) = events.take(Time::NEVER) {
+        while let Some((_, entity)) = events.take(NO_EVENT) {
             order.push((entity.kind(), entity.number()));
         }
         let expected = [(Kind::Port, 7), (Kind::Flow, 3), (Kind::Sample, 0), (Kind::Port, 9)];
@@ -484,7 +496,7 @@ mod tests {
                         events.push(Time::from_ps(at), entity);
                     }
                 }
-                let Some((at, entity)) = events.take(Time::NEVER) else {
+                let Some((at, entity)) = events.take(NO_EVENT) else {
                     assert!(sorted.is_empty());
                     continue;
                 };

@@ -11,6 +11,7 @@ extern crate self as tidegate_sim;
 mod arrivals;
 mod capture;
 mod engine;
+mod lanes;
 mod network;
 mod probe;
 mod rows;

@@ -13,7 +13,7 @@ use tidegate_model::profile::Profile;
 use tidegate_model::scenario::{Class, Direction, FlowSize, Scenario, Transport, Udp};
 
 use crate::capture::Capture;
-use crate::engine::{Entity, Kind};
+use crate::engine::{Entity, Kind, last_at};
 use crate::network::Network;
 use crate::probe::{Column, Probe, flow_columns};
 use crate::rows::{Row, UNLIMITED};
@@ -300,10 +300,19 @@ impl Simulation {
         Ok(Progress::Paused)
     }
 
-    /// Handles the earliest event, if it is not after `limit`.
+    /// Handles the earliest event or delivery, if it is not after `limit`.
     #[inline]
     fn step(&mut self, limit: Time) -> Result<bool, Fault> {
-        let Some((at, entity)) = self.net.events.take(limit) else { return Ok(false) };
+        let (first, last) = (self.net.lanes.first(), last_at(limit));
+        let Some((at, entity)) = self.net.events.take(first.min(last)) else {
+            if first > last {
+                return Ok(false);
+            }
+            if self.net.land(&mut self.arrived) {
+                self.deliver();
+            }
+            return Ok(true);
+        };
         self.net.now = at;
         if entity.kind() != Kind::Port {
             self.handle(entity)?;

@@ -33,6 +33,12 @@ impl<C> Staged<C> {
     pub(super) fn wake(&self) -> Time {
         if self.held { self.resume } else { Time::NEVER }
     }
+
+    /// When the next transmission starts if the link is sending until `free_at`;
+    /// what is held back has a time of its own.
+    pub(super) fn next_start(&self, free_at: Time) -> Time {
+        if self.held || self.waiting.all().packets == 0 { Time::NEVER } else { free_at }
+    }
 }
 
 /// Where an arrival comes from.
@@ -68,6 +74,7 @@ impl<C: Default> Port<C> {
             stages.queue.taken(handle, &mut waiting);
         }
         self.backlog_bytes = 0;
+        self.clear = false;
         let (resume, held, congested) = (Time::ZERO, false, false);
         let lost = Vec::new();
         self.staged =
@@ -142,6 +149,7 @@ impl<C: Default> Port<C> {
             taken.flags = taken.flags.with(Flags::CE);
             self.tally.marked += 1;
         }
+        self.tally.taken += 1;
         self.tally.waited_ps = self.tally.waited_ps.wrapping_sub(now.ps());
         let handle = staged.waiting.push(&taken);
         store(&mut staged.cargo, handle, cargo);
@@ -260,9 +268,9 @@ impl<C: Default> Port<C> {
         let size = u64::from(packet.size);
         let spent = self.pace.of(size);
         self.tally.waited_ps = self.tally.waited_ps.wrapping_add(start.ps());
-        self.tally.departed += 1;
-        self.tally.departed_bytes += size;
-        self.tally.busy_ps += spent.ps();
+        self.tally.served += 1;
+        self.sent.bytes += size;
+        self.sent.busy_ps += spent.ps();
         self.free_at = start + spent;
         packet.at = self.free_at + self.delay;
         packet.prev_port = self.number;
@@ -356,7 +364,7 @@ impl<C: Default> Port<C> {
             queue_packets: queue.packets,
             queue_bytes: queue.bytes,
             min_queue_packets: queue.packets,
-            queue_offered: self.tally.arrived[0] + self.tally.arrived[1] - before,
+            queue_offered: self.arrived() - before,
             queue_drops: self.tally.drops.iter().sum::<u64>() - elsewhere,
             busy: Time::from_ps(self.busy_ps(now)),
             idle_since: (queue.packets == 0 && self.free_at <= now).then_some(self.free_at),

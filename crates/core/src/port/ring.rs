@@ -46,6 +46,12 @@ impl<C: Default> Ring<C> {
         (self.head != self.departed).then(|| &self.packets[self.place(self.head)])
     }
 
+    /// The oldest waiting packet.
+    #[inline]
+    pub(super) fn first_waiting(&self) -> Option<&Packet> {
+        (self.departed != self.tail).then(|| &self.packets[self.place(self.departed)])
+    }
+
     /// The oldest waiting packet; there must be one.
     #[inline]
     pub(super) fn first_waiting_mut(&mut self) -> &mut Packet {
