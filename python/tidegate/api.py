@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tidegate.errors import UsageError
 from tidegate.grid import axes as grid
 from tidegate.grid import plan
+from tidegate.grid.crew import Crew
 from tidegate.grid.execute import costs, execute
 from tidegate.grid.ledger import Ledger
 from tidegate.grid.load import load as loaded
@@ -149,6 +150,7 @@ def compare(
     settings: Mapping[str, object] | None = None,
     laws: Laws | None = None,
     workers: int | None = None,
+    dask: str | None = None,
     out: str | Path | None = None,
 ) -> Comparison:
     """Compare controls on identical traffic.
@@ -156,7 +158,8 @@ def compare(
     `source` is a path, the text of a document or nested dicts; along `gates`
     and `queues` (as on the command line, or dicts; both together are all their
     pairs), along `vary="KEY=a,b"`, or along its [variant.NAME] tables. `seeds`
-    is how many (1, 2, ...) or which. With `out` the data of every run are kept
+    is how many (1, 2, ...) or which; `workers` how many runs at a time, `dask`
+    the address of a cluster, as on the command line. With `out` the data of every run are kept
     there at once, and at the end pictures and summary; a second call runs only
     what is missing, and refuses a folder with another comparison. Raises
     ScenarioError, TidegateError, and what a law of your own raises.
@@ -164,7 +167,7 @@ def compare(
     document = read(source, settings)
     controls = plan.Controls(gates, queues, port)
     planned = plan.comparison(document, controls, vary=vary, seeds=seeds, laws=laws)
-    return _execute(planned, Comparison, laws, workers, (), out)
+    return _execute(planned, Comparison, laws, Crew(workers, dask), (), out)
 
 
 def sweep(
@@ -179,6 +182,7 @@ def sweep(
     settings: Mapping[str, object] | None = None,
     laws: Laws | None = None,
     workers: int | None = None,
+    dask: str | None = None,
     out: str | Path | None = None,
     keep_flows: bool = False,
     metrics: Sequence[str] = (),
@@ -209,14 +213,15 @@ def sweep(
         shard=None if shard is None else plan.shard_of(shard),
     )
     names = chosen(metrics, planned.subject)
-    return _execute(planned, Sweep, laws, workers, names, out, keep_flows=keep_flows, mix=mix)
+    crew = Crew(workers, dask)
+    return _execute(planned, Sweep, laws, crew, names, out, keep_flows=keep_flows, mix=mix)
 
 
 def _execute(
     planned: plan.Plan,
     into: type[G],
     laws: Laws | None,
-    workers: int | None,
+    crew: Crew,
     metrics: Sequence[str],
     out: str | Path | None,
     *,
@@ -224,9 +229,10 @@ def _execute(
     mix: bool = False,
 ) -> G:
     if out is None:
-        return execute(planned, into, laws=laws, workers=workers, metrics=metrics)
-    with Ledger(out, planned, keep_flows=keep_flows, mix=mix) as ledger:
-        done = execute(planned, into, ledger, laws=laws, workers=workers, metrics=metrics)
+        with crew:
+            return execute(planned, into, laws=laws, crew=crew, metrics=metrics)
+    with Ledger(out, planned, keep_flows=keep_flows, mix=mix) as ledger, crew:
+        done = execute(planned, into, ledger, laws=laws, crew=crew, metrics=metrics)
         whole = done.subject.shard is None  # a shard has no table of its own
         ledger.finish(finished.files(done) if whole else {}, **costs(done))
         done.folder = ledger.target

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from tidegate.cli.console import forecast, say, stderr
@@ -10,9 +9,8 @@ from tidegate.cli.keeping import keeping, name_damaged
 from tidegate.cli.options import doubted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-    from tidegate.grid.cluster import Cluster
     from tidegate.grid.ledger import Ledger
     from tidegate.grid.measured import Measured
     from tidegate.grid.plan import Plan
@@ -43,18 +41,6 @@ def expected(
     return True
 
 
-@contextmanager
-def connected(dask: str | None) -> Iterator[Cluster | None]:
-    """Connect to a cluster if one is asked for."""
-    if dask is None:
-        yield None
-        return
-    from tidegate.grid.cluster import connected as connect
-
-    with connect(dask) as cluster:
-        yield cluster
-
-
 def fill(
     ledger: Ledger,
     workers: int | None,
@@ -64,6 +50,7 @@ def fill(
 ) -> Measured:
     """Run what is missing, and write the files of the whole."""
     from tidegate.cli import progress
+    from tidegate.grid.crew import Crew
     from tidegate.grid.execute import costs, execute
     from tidegate.grid.measured import Measured
     from tidegate.show import finished
@@ -76,7 +63,7 @@ def fill(
             say(f"{len(ledger.found)} of {total} runs are there already; {len(missing)} to go.")
         title, seconds = subject.name, planned.simulated_s(missing)
         with (
-            connected(dask if missing else None) as cluster,
+            Crew(workers, dask) as crew,
             progress.bar(stderr(), title, len(missing), seconds) as meter,
         ):
             done = execute(
@@ -84,8 +71,7 @@ def fill(
                 Measured,
                 ledger,
                 laws=laws,
-                workers=workers,
-                cluster=cluster,
+                crew=crew,
                 metrics=metrics,
                 report=meter.report,
                 finished=meter.finished,

@@ -10,9 +10,11 @@ import typer
 
 from tidegate.cli.console import Json, Workers, print_json, say, stderr, stdout
 from tidegate.cli.keeping import keeping, name_damaged
+from tidegate.cli.options import Dask
 from tidegate.errors import UsageError
 
 if TYPE_CHECKING:
+    from tidegate.grid.crew import Crew
     from tidegate.papers.done import Asked, Done
     from tidegate.papers.folder import Folder
     from tidegate.papers.study import Study
@@ -84,6 +86,7 @@ def paper(
     search: Search = False,
     seeds: Seeds = None,
     workers: Workers = None,
+    dask: Dask = None,
     mix: Mix = False,
     testbed: Testbed = None,
     out: Out = None,
@@ -97,6 +100,7 @@ def paper(
     """
     from tidegate import papers
     from tidegate.cli import progress
+    from tidegate.grid.crew import Crew
     from tidegate.papers import choosing, perform
     from tidegate.papers import report as report_of
     from tidegate.papers.done import Asked
@@ -115,32 +119,33 @@ def paper(
     bar = partial(progress.bar, stderr())
     asked.claims(study)  # a name that fits nothing is refused before a folder is made
     place = out or Path("out") / f"paper-{key}"
-    with Folder(place, study, mix=mix) as folder, keeping(folder, folder.count):
+    with (
+        Folder(place, study, mix=mix) as folder,
+        keeping(folder, folder.count),
+        Crew(workers, dask) as crew,
+    ):
         if explain is not None:
-            _explain(study, folder, asked, workers)
+            _explain(study, folder, asked, crew)
         elif sensitivity:
-            perform.sensitivity(study, folder, asked, bar, workers)
+            perform.sensitivity(study, folder, asked, bar, crew)
             _copy([report_of.SENSITIVITY], folder, report, asked, study)
         elif search:
-            choosing.search(study, folder, seeds or 1, bar, workers)
-            made = [
-                choosing.FILE,
-                *([report_of.ERAS] if study.choice and study.choice.eras else []),
-            ]
-            _copy(made, folder, report, asked, study)
+            choosing.search(study, folder, seeds or 1, bar, crew)
+            eras = [report_of.ERAS] if study.choice and study.choice.eras else []
+            _copy([choosing.FILE, *eras], folder, report, asked, study)
         else:
-            done = perform.regenerate(study, folder, asked, bar, workers)
+            done = perform.regenerate(study, folder, asked, bar, crew)
             _end(done, folder, report, as_json)
         name_damaged(folder)
 
 
-def _explain(study: Study, folder: Folder, asked: Asked, workers: int | None) -> None:
+def _explain(study: Study, folder: Folder, asked: Asked, crew: Crew) -> None:
     """Print of each claim what its verdict was taken from; runs that are missing are made."""
     from tidegate.cli import progress
     from tidegate.papers import perform
     from tidegate.papers.explain import explained
 
-    runs, outcomes = perform.judged(study, folder, asked, partial(progress.bar, stderr()), workers)
+    runs, outcomes = perform.judged(study, folder, asked, partial(progress.bar, stderr()), crew)
     typer.echo("\n\n".join(explained(study, runs, outcome) for outcome in outcomes))
 
 

@@ -59,9 +59,9 @@ def run(
     from tidegate.cli import progress
     from tidegate.grid.plan import law_digests
     from tidegate.results.forecast import require_memory
-    from tidegate.results.keep import whole, write_run
+    from tidegate.results.keep import write_run
+    from tidegate.results.made import Wanted, made
     from tidegate.results.simulate import simulate
-    from tidegate.results.statistics import summarise
     from tidegate.results.store import Store
     from tidegate.scenario.overrides import chosen_variants
     from tidegate.scenario.own import laws
@@ -88,19 +88,15 @@ def run(
             capture = None if pcap is None else _capture(pcap, scenario, store)
             tick = functools.partial(meter.report, 0)
             outcome = simulate(scenario, seed, own, tick=tick, capture=capture)
-        summary = summarise(outcome)
-        write_run(
-            store,
-            outcome,
-            summary,
-            whole(outcome),
-            more={name: about[name] for name in ("inputs", "laws")},
-        )
+        done = made(outcome, Wanted())
+        more = {name: about[name] for name in ("inputs", "laws")}
+        write_run(store, done, scenario.show(), more=more)
         place = store.commit()
     if as_json:
-        print_json(summary)
+        print_json(done.summary)
     else:
-        stdout().print(table_of(summary, {name for name, access in scenario.ports if access}))
+        access = {name for name, away in scenario.ports if away}
+        stdout().print(table_of(done.summary, access))
     say(f"Data and summary: {place}")
     say(hints.after_run(scenario, str(file)))
 

@@ -10,6 +10,7 @@ import typer
 
 from tidegate.cli.console import Workers, say, stderr
 from tidegate.cli.keeping import keeping, name_damaged
+from tidegate.cli.options import Dask
 
 Key = Annotated[str | None, typer.Argument(metavar="[KEY]", help="A study; without it a list.")]
 Only = Annotated[
@@ -35,6 +36,7 @@ def study(
     only: Only = None,
     seeds: Seeds = None,
     workers: Workers = None,
+    dask: Dask = None,
     mix: Mix = False,
     out: Out = None,
     report: Report = None,
@@ -46,6 +48,7 @@ def study(
     """
     from tidegate import studies
     from tidegate.cli import progress
+    from tidegate.grid.crew import Crew
     from tidegate.papers import perform
     from tidegate.papers.folder import Folder
     from tidegate.results.store import display
@@ -60,8 +63,12 @@ def study(
     asked.chosen(patterns)  # a pattern that fits nothing is refused before a folder is made
     place = out or Path("out") / f"study-{key}"
     bar = partial(progress.bar, stderr())
-    with Folder(place, asked.paper, mix=mix) as folder, keeping(folder, folder.count):
-        ran, there = perform_study(asked, folder, patterns, bar, seeds=seeds, workers=workers)
+    with (
+        Folder(place, asked.paper, mix=mix) as folder,
+        keeping(folder, folder.count),
+        Crew(workers, dask) as crew,
+    ):
+        ran, there = perform_study(asked, folder, patterns, bar, seeds=seeds, crew=crew)
         name_damaged(folder)
         if report is not None:
             perform.copied(folder.files, folder, report)

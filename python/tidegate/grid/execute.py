@@ -1,29 +1,27 @@
-"""The runs of a grid on all cores; whatever is finished is kept at once."""
+"""The runs of a grid that are missing, made and put together."""
 
 from __future__ import annotations
 
-import copy
-import os
-import threading
 import time
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from tidegate.grid.crew import Crew
 from tidegate.grid.measured import Measured
-from tidegate.grid.workers import Pool
+from tidegate.grid.work import Task, Work
 from tidegate.results.curves import Curves, curves
-from tidegate.results.simulate import simulate
-from tidegate.results.statistics import summarise
+from tidegate.results.made import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from tidegate.grid.cluster import Cluster
     from tidegate.grid.ledger import Ledger
     from tidegate.grid.plan import Job, Plan
     from tidegate.results.keep import Kept
-    from tidegate.results.simulate import Law, Outcome, RateLaw
+    from tidegate.results.made import Made
+    from tidegate.results.simulate import Law, RateLaw
 
 M = TypeVar("M", bound=Measured)
 TIMES = ("start_s", "admitted_s", "closed_s", "fct_s")
@@ -36,20 +34,19 @@ def execute(
     ledger: Ledger | None = None,
     *,
     laws: Mapping[str, Law | RateLaw] | None = None,
-    workers: int | None = None,
-    cluster: Cluster | None = None,
+    crew: Crew | None = None,
     metrics: Sequence[str] = (),
     report: Callable[[int, float], None] | None = None,
     finished: Callable[[], None] | None = None,
 ) -> M:
-    """Run what is missing on a pool of threads, or on a cluster; each run is kept once it is over.
+    """Have a crew run what is missing; each run is kept once it is over.
 
-    The result does not depend on the number of workers, nor on how often the
-    grid was broken off. `report` is told the place of a run among the missing
-    ones and its simulated time. Raises KeyboardInterrupt, and whatever a law
-    of the user's own raises; what was kept stays.
+    The result does not depend on the crew, nor on how often the grid was
+    broken off. `report` is told the place of a run among the missing ones and
+    its simulated time. Raises KeyboardInterrupt, and whatever a law of the
+    user's own raises; what was kept stays.
     """
-    start, stop = time.perf_counter(), threading.Event()
+    start = time.perf_counter()
     subject = planned.subject
     missing = subject.jobs if ledger is None else ledger.missing
     summaries: dict[Job, Mapping[str, Any]] = {}
@@ -59,39 +56,28 @@ def execute(
         summaries[job] = run.summary
         if drawing:
             drawn[job] = of_kept(run)
+    files = cache(planned.files)
 
-    def work(place: int) -> tuple[dict[str, Any], Curves | None]:
-        point, seed = job = missing[place]
-        scenario = planned.scenarios[point]
-        if cluster is not None:
-            outcome = cluster.simulate(scenario, planned.files(point), seed, laws, stop)
-            if report is not None:
-                report(place, scenario.duration_s)
-        else:
-            tick = None if report is None else (lambda now_s: report(place, now_s))
-            own = copy.deepcopy(dict(laws)) if laws else None
-            outcome = simulate(scenario, seed, own, tick, stop)
-        summary = summarise(outcome)
+    def task(place: int) -> Task:
+        point, seed = missing[place]
+        return Task(planned.scenarios[point], seed, files(point))
+
+    def keep(place: int, made: Made) -> tuple[dict[str, Any], Curves | None]:
         if ledger is not None:
-            ledger.keep_run(job, outcome, summary)
+            ledger.keep_run(missing[place], made)
         if finished is not None:
             finished()
-        return summary, _of_outcome(outcome) if drawing else None
+        return made.summary, made.curves
 
-    pool = Pool(range(len(missing)), work, stop)
-    at_once = cluster.at_once if cluster is not None else os.cpu_count() or 1
-    for place, (summary, lines) in pool.run(workers or at_once):
+    wanted = Wanted(tables=ledger is not None and ledger.keep_flows, curves=drawing)
+    work = Work(len(missing), task, wanted, keep, laws, report)
+    for place, (summary, lines) in (crew or Crew()).make(work):
         summaries[missing[place]] = summary
         if lines is not None:
             drawn[missing[place]] = lines
     done = into.of(subject, summaries, metrics, drawn)
     done.wall_s = time.perf_counter() - start
     return done
-
-
-def _of_outcome(outcome: Outcome) -> Curves:
-    scenario = outcome.scenario
-    return curves(outcome.tables["flows"], scenario.warmup_s, scenario.duration_s)
 
 
 def of_kept(run: Kept) -> Curves:

@@ -10,7 +10,6 @@ from tidegate.grid.differences import foreign, unlike
 from tidegate.grid.plan import Subject
 from tidegate.results.circumstances import circumstances
 from tidegate.results.folder import RUNS, Busy, RunFolder
-from tidegate.results.keep import whole
 from tidegate.results.store import MANY, Occupied, display, numbered, read_manifest
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     from tidegate.grid.plan import Job, Plan
     from tidegate.results.keep import Kept
-    from tidegate.results.simulate import Outcome
+    from tidegate.results.made import Made
 
 FLOWS = "flows.parquet"
 
@@ -60,12 +59,11 @@ class Ledger(RunFolder):
         jobs = self.plan.subject.jobs
         return sum((self._folder(job) / "manifest.json").exists() for job in jobs)
 
-    def keep_run(self, job: Job, outcome: Outcome, summary: Mapping[str, Any]) -> None:
+    def keep_run(self, job: Job, made: Made) -> None:
         """Save a run; any thread may call this."""
         point = self.plan.subject.points[job[0]]
         more = {"settings": point.says, "inputs": point.inputs, "laws": self.plan.subject.laws}
-        tables = whole(outcome) if self.keep_flows else {}
-        self.keep(self._folder(job), outcome, summary, tables, more)
+        self.keep(self._folder(job), made, self.plan.scenarios[job[0]].show(), more)
 
     def finish(self, files: Mapping[str, bytes], **costs: float) -> Path:
         """Write the files of the whole, and that it is complete; return where that is."""

@@ -16,16 +16,17 @@ from typing import TYPE_CHECKING
 from tidegate import _native
 from tidegate.results import circumstances
 from tidegate.results.folder import RunFolder
-from tidegate.results.record import Record, reduced, summarised
+from tidegate.results.record import Record
 from tidegate.results.store import Occupied, display
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from tidegate._native import Scenario
     from tidegate.papers.case import Case
     from tidegate.papers.paper import Paper
-    from tidegate.results.simulate import Outcome
+    from tidegate.results.made import Made
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Job:
     seed: int
     scenario: Scenario
     folder: Path
+    files: Mapping[str, bytes]
+    """The content of the files that the scenario names."""
 
 
 class Folder(RunFolder):
@@ -45,7 +48,7 @@ class Folder(RunFolder):
         super().__init__(target, "paper")
         self.paper = paper
         self.mix = mix
-        self._loaded: dict[str, tuple[Scenario, str]] = {}
+        self._loaded: dict[str, tuple[Scenario, str, Mapping[str, bytes]]] = {}
         self._whole: set[Path] = set()
         try:
             self._refuse_others()
@@ -59,9 +62,9 @@ class Folder(RunFolder):
 
     def jobs(self, case: Case, seeds: int) -> list[Job]:
         """Return the runs that a case consists of."""
-        scenario, name = self._load(case)
+        scenario, name, files = self._load(case)
         numbers = range(1, (case.seeds or seeds) + 1)
-        return [Job(case, seed, scenario, self.place(name, seed)) for seed in numbers]
+        return [Job(case, seed, scenario, self.place(name, seed), files) for seed in numbers]
 
     def has(self, job: Job) -> bool:
         """Tell whether a run is there, made by this code (or by any, with `mix`)."""
@@ -76,17 +79,16 @@ class Folder(RunFolder):
         mine = self.mix or run.manifest.get("code_hash") == circumstances.code_hash()
         return mine and set(self.paper.keep) <= set(run.manifest.get("columns", []))
 
-    def keep_run(self, job: Job, outcome: Outcome) -> None:
+    def keep_run(self, job: Job, made: Made) -> None:
         """Save a run; any thread may call this."""
-        columns = self.paper.keep
-        more = {"case": job.case.key, "columns": list(columns)}
-        self.keep(job.folder, outcome, summarised(outcome), reduced(outcome, columns), more)
+        more = {"case": job.case.key, "columns": list(self.paper.keep)}
+        self.keep(job.folder, made, job.scenario.show(), more)
 
     def record(self, job: Job) -> Record:
         """Return a saved run."""
         return Record(job.folder, job.seed)
 
-    def _load(self, case: Case) -> tuple[Scenario, str]:
+    def _load(self, case: Case) -> tuple[Scenario, str, Mapping[str, bytes]]:
         if case.key not in self._loaded:
             document = self.paper.document(case)
             contents = document.contents()
@@ -95,7 +97,7 @@ class Folder(RunFolder):
             inputs = "".join(f"{name}{digest(contents[name])}" for name in sorted(contents))
             stem = case.scenario.removesuffix(".toml")
             name = f"{stem}-{digest((scenario.show() + inputs).encode())[:16]}"
-            self._loaded[case.key] = (scenario, name)
+            self._loaded[case.key] = (scenario, name, contents)
         return self._loaded[case.key]
 
     def _refuse_others(self) -> None:

@@ -3,47 +3,48 @@
 from __future__ import annotations
 
 import json
-import os
-import threading
 import time
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from tidegate.errors import from_os
-from tidegate.grid.workers import Meter, Pool
+from tidegate.grid.crew import Crew
+from tidegate.grid.work import Task, Work
 from tidegate.papers import claims as listed
 from tidegate.papers import report
 from tidegate.papers.deviations import Circumstances
 from tidegate.papers.done import Asked, Done, Varied, needed
 from tidegate.papers.runs import Runs
 from tidegate.papers.verdicts import Outcome, judge
-from tidegate.results.simulate import simulate
+from tidegate.results.made import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from tidegate.grid.workers import Meter
     from tidegate.papers.case import Case
     from tidegate.papers.claims import Claim
     from tidegate.papers.deviations import Alternative
     from tidegate.papers.folder import Folder, Job
     from tidegate.papers.study import Study
+    from tidegate.results.made import Made
     from tidegate.scenario.document import Setting
 
     Bar = Callable[[str, int, float], AbstractContextManager[Meter]]
 
 
-def fill(runs: Runs, names: Sequence[str], bar: Bar, workers: int | None = None) -> int:
+def fill(runs: Runs, names: Sequence[str], bar: Bar, crew: Crew | None = None) -> int:
     """Run what is missing, each run kept as soon as it is over; return how many were run."""
-    return fill_all(runs.folder, [(runs, names)], bar, workers)
+    return fill_all(runs.folder, [(runs, names)], bar, crew)
 
 
 def fill_all(
     folder: Folder,
     wanted: Sequence[tuple[Runs, Sequence[str]]],
     bar: Bar,
-    workers: int | None = None,
+    crew: Crew | None = None,
 ) -> int:
     """Run what is missing of several sets of runs, side by side; return how many were run.
 
@@ -59,28 +60,27 @@ def fill_all(
             for runs, mine in each:
                 runs.used(mine)
             return total
-        _execute(folder, missing, bar, workers)
+        _execute(folder, missing, bar, crew)
         total += len(missing)
 
 
-def _execute(folder: Folder, jobs: Sequence[Job], bar: Bar, workers: int | None) -> None:
-    stop = threading.Event()
+def _execute(folder: Folder, jobs: Sequence[Job], bar: Bar, crew: Crew | None) -> None:
     costs = [job.scenario.duration_s * job.case.weight for job in jobs]
     with bar(folder.paper.key, len(jobs), sum(costs)) as meter:
 
-        def work(place: int) -> None:
+        def task(place: int) -> Task:
             job = jobs[place]
-            outcome = simulate(
-                job.scenario,
-                job.seed,
-                tick=lambda now_s: meter.report(place, now_s * job.case.weight),
-                stop=stop,
-            )
-            folder.keep_run(job, outcome)
+            return Task(job.scenario, job.seed, job.files)
+
+        def keep(place: int, made: Made) -> None:
+            folder.keep_run(jobs[place], made)
             meter.finished()
 
-        pool = Pool(range(len(jobs)), work, stop)
-        for _ in pool.run(workers or os.cpu_count() or 1):
+        def report(place: int, now_s: float) -> None:
+            meter.report(place, now_s * jobs[place].case.weight)
+
+        work = Work(len(jobs), task, Wanted(study=folder.paper.keep), keep, report=report)
+        for _ in (crew or Crew()).make(work):
             pass
 
 
@@ -94,17 +94,17 @@ def assess(study: Study, runs: Runs, claims: Iterable[Claim]) -> list[Outcome]:
 
 
 def judged(
-    study: Study, folder: Folder, asked: Asked, bar: Bar, workers: int | None = None
+    study: Study, folder: Folder, asked: Asked, bar: Bar, crew: Crew | None = None
 ) -> tuple[Runs, list[Outcome]]:
     """Run what is missing for some claims, and judge them; nothing is written but runs."""
     claims = asked.claims(study)
     runs = Runs(study, folder, asked.seeds_of(study))
-    fill(runs, needed(study, claims), bar, workers)
+    fill(runs, needed(study, claims), bar, crew)
     return runs, assess(study, runs, claims)
 
 
 def regenerate(
-    study: Study, folder: Folder, asked: Asked, bar: Bar, workers: int | None = None
+    study: Study, folder: Folder, asked: Asked, bar: Bar, crew: Crew | None = None
 ) -> Done:
     """Run what is missing, judge, and write claims, report and pictures into the folder."""
     start = time.perf_counter()
@@ -112,7 +112,7 @@ def regenerate(
     runs = Runs(study, folder, asked.seeds_of(study))
     runs.testbed = asked.testbed
     texts = study.sections if asked.whole(study) else ()
-    ran = fill(runs, needed(study, claims, pictures, texts), bar, workers)
+    ran = fill(runs, needed(study, claims, pictures, texts), bar, crew)
     done = Done(study, asked, assess(study, runs, claims), runs, ran=ran)
     done.wall_s = time.perf_counter() - start
     folder.write("claims.json", (json.dumps(done.document(), indent=1) + "\n").encode())
@@ -125,7 +125,7 @@ def regenerate(
 
 
 def sensitivity(
-    study: Study, folder: Folder, asked: Asked, bar: Bar, workers: int | None = None
+    study: Study, folder: Folder, asked: Asked, bar: Bar, crew: Crew | None = None
 ) -> list[Varied]:
     """Judge some claims again under every alternative of `deviations.toml`, and write the table."""
     claims = listed.chosen(study.claims(), asked.only or study.scale.sensitive)
@@ -137,7 +137,7 @@ def sensitivity(
     for what, says, alternative in rows:
         taken = () if alternative is None else (alternative, *alternative.also)
         runs = Runs(study, folder, seeds, changes(*taken), dict(_measures(alternative)))
-        fill(runs, names, bar, workers)
+        fill(runs, names, bar, crew)
         outcomes = [
             judge(claim, study.checks[claim.id].find(runs), Circumstances()) for claim in claims
         ]

@@ -35,10 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
 
-    import polars as pl
-
     from tidegate.results.keep import Kept
-    from tidegate.results.simulate import Outcome
+    from tidegate.results.made import Made
 
 RUNS = "runs"
 
@@ -100,15 +98,14 @@ class RunFolder:
     def keep(
         self,
         folder: Path,
-        outcome: Outcome,
-        summary: Mapping[str, Any],
-        tables: Mapping[str, pl.DataFrame],
+        made: Made,
+        effective: str,
         more: Mapping[str, object],
     ) -> None:
         """Write a run and move it into its place; any thread may call this."""
         self.remove(folder)  # what is there is damaged, or lacks what is asked for now
         with Store(folder, over=True) as store:
-            write_run(store, outcome, summary, tables, command=self.command, more=more)
+            write_run(store, made, effective, command=self.command, more=more)
             store.commit()
 
     def write(self, name: str, content: bytes) -> None:

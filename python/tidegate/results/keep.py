@@ -12,47 +12,37 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidegate.results.circumstances import circumstances
-from tidegate.results.columns import frame, written
 from tidegate.results.store import MANIFEST, checksum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    import polars as pl
-
-    from tidegate.results.simulate import Outcome
+    from tidegate.results.made import Made
     from tidegate.results.store import Store
 
 SUMMARY = "summary.json"
 
 
-def whole(outcome: Outcome) -> dict[str, pl.DataFrame]:
-    """Return all tables of a run."""
-    return {name: frame(outcome.tables[name]) for name in written(outcome.tables)}
-
-
 def write_run(
     store: Store,
-    outcome: Outcome,
-    summary: Mapping[str, Any],
-    tables: Mapping[str, pl.DataFrame],
+    made: Made,
+    effective: str,
     *,
     command: str = "run",
     more: Mapping[str, object] | None = None,
 ) -> None:
-    """Write the files of one run; its manifest holds `more` too."""
-    effective = outcome.scenario.show()
-    for name, table in tables.items():
-        store.write_frame(f"{name}.parquet", table)
-    if tables:
+    """Write the files of one run of an effective scenario; its manifest holds `more` too."""
+    for name, content in made.tables.items():
+        store.write(f"{name}.parquet", content)
+    if made.tables:
         store.write("scenario.toml", effective.encode())
-    store.write_json(SUMMARY, summary)
+    store.write_json(SUMMARY, made.summary)
     manifest = circumstances(command, effective) | {
-        "seed": outcome.seed,
-        "wall_s": outcome.wall_s,
-        "cpu_s": outcome.cpu_s,
-        "packet_hops": outcome.packet_hops,
+        "seed": made.seed,
+        "wall_s": made.wall_s,
+        "cpu_s": made.cpu_s,
+        "packet_hops": made.packet_hops,
         **(more or {}),
         "files": list(store.files),
         "checksums": dict(store.sums),

@@ -6,7 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tidegate.results.columns import frame
-from tidegate.results.keep import whole, write_run
+from tidegate.results.keep import write_run
+from tidegate.results.made import Wanted, made
 from tidegate.results.statistics import summarise
 from tidegate.results.store import Store
 
@@ -51,5 +52,5 @@ class Run:
         What an earlier `save` of a single run wrote there is replaced, and nothing else.
         """
         with Store(folder) as store:
-            write_run(store, self.outcome, self.summary, whole(self.outcome))
+            write_run(store, made(self.outcome, Wanted()), self.outcome.scenario.show())
             return store.commit()

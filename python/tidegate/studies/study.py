@@ -14,6 +14,7 @@ from tidegate.papers.runs import Runs
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from tidegate.grid.crew import Crew
     from tidegate.papers.case import Case
     from tidegate.papers.folder import Folder
     from tidegate.papers.perform import Bar
@@ -76,11 +77,11 @@ def perform_study(
     bar: Bar,
     *,
     seeds: int | None = None,
-    workers: int | None = None,
+    crew: Crew | None = None,
 ) -> tuple[int, There]:
     """Run what is missing of the chosen cases, and write the pages of all that is there."""
     runs = Runs(study.paper, folder, seeds or study.seeds)
-    ran = perform.fill(runs, study.chosen(only), bar, workers)
+    ran = perform.fill(runs, study.chosen(only), bar, crew)
     there = _there(study.cases, folder, runs)
     for name, content in study.pages(there).items():
         folder.write(name, content)
