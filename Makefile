@@ -44,7 +44,7 @@ live-figures: $(VENV)/.dev $(VENV)/.live ## Measure the gate and the emulated li
 	$(BIN)/python -m tools.live.figures
 
 .PHONY: test
-test: $(VENV)/.dev $(VENV)/.live ## Run the tests of the Rust crates and of the Python package
+test: $(VENV)/.dev $(VENV)/.site $(VENV)/.live ## Run the tests of the Rust crates and of the Python package
 	cargo test --workspace $$(bash tools/live.sh features)
 	$(BIN)/python -m pytest tests/python tests/pages tools/tests tests/live
 
@@ -91,6 +91,10 @@ fmt: $(VENV)/.dev ## Format Rust and Python
 docs: $(VENV)/.dev ## Write the generated pages: those of docs/ that come from the code
 	$(BIN)/python -m tools.generate
 
+.PHONY: site
+site: $(VENV)/.site ## Build the documentation as a site that works offline: build/site/html
+	$(BIN)/python -m tools.website
+
 .PHONY: wheel
 wheel: $(VENV)/.created ## Make the wheel and the source package in dist/, and try the wheel alone
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) bash tools/wheel.sh $(CURDIR)/$(BIN)
@@ -116,4 +120,8 @@ $(VENV)/.live: $(VENV)/.built $(shell find crates/live -name '*.[ch]') tools/liv
 
 $(VENV)/.dev: $(VENV)/.built
 	$(BIN)/python -m pip install --quiet --group dev
+	touch $@
+
+$(VENV)/.site: $(VENV)/.built
+	$(BIN)/python -m pip install --quiet --group site
 	touch $@

@@ -1,0 +1,215 @@
+"""The site of the documentation: everything is there, links lead somewhere, nothing is far away.
+
+It is built once, with one scenario run for its gallery; the others have their
+pages without results. Linking and loading is held by the build itself, and
+here by pages in which something is wrong.
+"""
+
+import functools
+import html
+import http.server
+import re
+import shutil
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+from tools.website import __main__ as website
+from tools.website import gallery, offline, pages
+
+import tidegate
+
+ROOT = Path(__file__).parents[2]
+RUN = "captured-traffic"
+for library in ("sphinx", "furo", "myst_parser"):
+    pytest.importorskip(library, reason="make .venv/.site installs what builds the site")
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
+in_browser = pytest.mark.skipif(
+    BROWSER is None, reason="no Chromium to open pages in: as root, apt-get install -y chromium"
+)
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("site")
+    assert website.built(ROOT, out, out / "results", [RUN]) == []
+    return out
+
+
+@pytest.fixture(scope="module")
+def site(out) -> Path:
+    return out / "html"
+
+
+def text_of(page: Path) -> str:
+    return html.unescape(re.sub(r"<[^>]+>", "", page.read_text(encoding="utf-8")))
+
+
+def test_every_page_of_the_documentation_is_there(site):
+    written = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+    written += [path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")]
+    assert len(written) > 25
+    for name in written:
+        page = site / pages.AS_PAGES.get(name, name).replace(".md", ".html")
+        title = (ROOT / name).read_text(encoding="utf-8").splitlines()[0]
+        assert title.lstrip("# ").replace("`", "") in text_of(page), name
+
+
+def test_every_page_of_the_navigation_is_reached_from_the_start(site):
+    start = (site / "index.html").read_text(encoding="utf-8")
+    for chapter, entries in pages.NAV.items():
+        assert html.escape(chapter) in start
+        for _, page in entries:
+            assert f'href="{page.replace(".md", ".html")}"' in start
+
+
+def test_every_ready_scenario_is_in_the_gallery(site):
+    index = (site / "gallery" / "index.html").read_text(encoding="utf-8")
+    files = sorted((ROOT / "scenarios").rglob("*.toml"))
+    assert len(files) > 15
+    for file in files:
+        name = file.relative_to(ROOT / "scenarios").as_posix()
+        page = name.removesuffix(".toml").replace("/", "-") + ".html"
+        assert f'href="{page}"' in index
+        said = text_of(site / "gallery" / page)
+        assert f"scenarios/{name}" in said
+        for line in file.read_text(encoding="utf-8").splitlines():
+            assert line in said
+
+
+def test_what_a_scenario_shows_is_what_its_command_gave(out, site):
+    page = (site / "gallery" / f"{RUN}.html").read_text(encoding="utf-8")
+    said = text_of(site / "gallery" / f"{RUN}.html")
+    assert f"--seeds {gallery.SEEDS}" in said
+    assert "Shortened" in said
+    table = tidegate.load(out / "results" / f"{RUN}-1").averages
+    for row in table:
+        assert f"{row['completed_share']['mean'] * 100:.0f} ± " in said
+    drawn = re.findall(r'<img alt="([^"]+)"', page)
+    assert drawn == [gallery.TITLES[name] for name in gallery.PICTURES]
+
+
+def test_what_has_been_run_is_not_run_again(out, monkeypatch):
+    [card] = [card for card in gallery.cards(ROOT) if card.name == f"{RUN}.toml"]
+    asked = []
+    monkeypatch.setattr(gallery, "_run", lambda command, *_: asked.append(command) or "anew")
+    kept = gallery.results(card, ROOT, out / "results")
+    assert asked == []
+    assert "served" in kept[0].table
+    monkeypatch.setattr(gallery, "SEEDS", 3)
+    assert gallery.results(card, ROOT, out / "results")[0].table == "anew"
+
+
+def test_a_command_is_the_one_that_the_scenario_names():
+    cards = {card.name: card for card in gallery.cards(ROOT)}
+    assert cards["tandem.toml"].commands == ("tidegate compare scenarios/tandem.toml --port link1",)
+    # over two lines of the comment
+    assert cards["overloaded-access-link.toml"].commands == (
+        "tidegate compare scenarios/overloaded-access-link.toml"
+        " --gate none,fixed-rate:100,gss-ga,close-probe --seeds 5",
+    )
+    assert len(cards["tide.toml"].commands) == 2
+
+
+def test_every_name_of_the_package_is_in_its_reference(site):
+    page = (site / "api.html").read_text(encoding="utf-8")
+    names = set(tidegate.__all__) - {"__version__"}
+    assert [name for name in sorted(names) if f'id="tidegate.{name}"' not in page] == []
+    for member in ("Comparison.flows", "Result.save", "View.queue_bytes", "Law.update"):
+        assert f'id="tidegate.{member}"' in page
+
+
+FAULTS = {
+    '<script src="https://example.org/x.js"></script>': "loads from elsewhere",
+    '<img src="//example.org/x.png">': "loads from elsewhere",
+    '<link rel="stylesheet" href="http://example.org/x.css">': "loads from elsewhere",
+    "<style>@import 'https://example.org/x.css';</style>": "loads from elsewhere",
+    '<p style="background: url(https://example.org/x.png)">': "loads from elsewhere",
+    '<img src="lost.png">': "loads what is not there",
+    '<a href="lost.html">': "dead link",
+    '<a href="#lost">': "dead link",
+    '<a href="other.html#lost">': "dead link",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_page_with_a_fault_is_named(tmp_path, fault):
+    (tmp_path / "other.html").write_text('<p id="there">', encoding="utf-8")
+    right = '<a href="other.html#there"><a href="https://example.org">elsewhere</a>'
+    (tmp_path / "page.html").write_text(right, encoding="utf-8")
+    assert list(offline.problems(tmp_path)) == []
+    (tmp_path / "page.html").write_text(right + fault, encoding="utf-8")
+    [found] = offline.problems(tmp_path)
+    assert found.startswith(f"page.html: {FAULTS[fault]}")
+
+
+def test_a_style_sheet_that_loads_from_elsewhere_is_named(tmp_path):
+    (tmp_path / "x.css").write_text("b { src: url('https://example.org/f.woff') }", "utf-8")
+    assert len(list(offline.problems(tmp_path))) == 1
+
+
+@pytest.mark.parametrize("link", ["nowhere.md", "#nowhere", "other.md#nowhere"])
+def test_a_broken_link_fails_the_build(tmp_path, link):
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "other.md").write_text("---\norphan: true\n---\n# Other\n\n## Part\n", "utf-8")
+    good = "# Start\n\n## Here\n\n[a](#here) [b](other.md#part)\n"
+    (source / "index.md").write_text(f"{good}\n[c]({link})\n", encoding="utf-8")
+    assert not website.rendered(source, tmp_path)
+    (source / "index.md").write_text(good, encoding="utf-8")
+    assert website.rendered(source, tmp_path)
+
+
+class Alone(http.server.SimpleHTTPRequestHandler):
+    """A server that lets pages load from itself alone; a browser says what else they try."""
+
+    def end_headers(self) -> None:
+        policy = "default-src 'self'; script-src 'self' 'unsafe-inline'; img-src 'self' data:;"
+        self.send_header("Content-Security-Policy", policy + " style-src 'self' 'unsafe-inline'")
+        super().end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def served(site):
+    handler = functools.partial(Alone, directory=str(site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def opened(address: str, folder: Path) -> tuple[str, list[str]]:
+    """Open a page; return what stands in it then, and what the console says."""
+    done = subprocess.run(
+        [
+            *(BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"),
+            *("--enable-logging=stderr", f"--user-data-dir={folder / 'browser'}"),
+            *("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",),
+            *("--virtual-time-budget=20000", address),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+
+
+@in_browser
+@pytest.mark.parametrize("page", ["index", "gallery/index", "api", "docs/papers/lgc/REPORT"])
+def test_no_request_leaves_the_machine(served, tmp_path, page):
+    shown, said = opened(f"{served}/{page}.html", tmp_path)
+    assert "</h1>" in shown
+    assert said == []
+
+
+@in_browser
+def test_search_finds_a_page_and_from_the_files_alone_too(served, site, tmp_path):
+    for place in (served, site.as_uri()):
+        shown, _ = opened(f"{place}/search.html?q=token-bucket", tmp_path)
+        [results] = re.findall(r'<div id="search-results">.*?</ul>', shown, re.DOTALL)
+        assert "docs/scenario-keys.html" in results
