@@ -32,6 +32,7 @@ class Stopped(Exception):
 
 _REMEDIES = {
     errno.ENOENT: "Check the spelling, or give the path from the folder you are in.",
+    errno.EEXIST: "A file is there already; name another place.",
     errno.EISDIR: "Give the path of a file, not of a folder.",
     errno.ENOTDIR: "A part of the path is a file; name a folder instead.",
     errno.EACCES: "Change its permissions, or choose another place.",

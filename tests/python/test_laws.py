@@ -173,3 +173,65 @@ def test_a_law_that_cannot_be_used_is_said(overload_file, request, asked, says):
     assert done.returncode in (1, 2)
     assert says in done.stderr
     assert "Traceback" not in done.stderr
+
+
+RAISES = """\
+class Mine:
+    def start(self, now_s, knobs):
+        return 1 / 0
+
+    def update(self, now_s, view, counts, knobs):
+        return now_s + 1.0
+"""
+FORGETS = RAISES.replace("return 1 / 0", "knobs.allow(5, 1.0)")
+WANTS = RAISES.replace("class Mine:", "class Mine:\n    def __init__(self, rate):\n        pass\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("class Mine(:\n", "mine.py, line 1: invalid syntax"),
+        ("raise SystemExit(3)\n", "mine.py wants to end the program"),
+        (WANTS, "Mine in mine.py cannot be made"),
+        (FORGETS, "a law must return the time (s) of its next update, a number; it returned None"),
+    ],
+)
+def test_a_mistake_in_a_law_of_a_file_is_said_in_a_line(overload_file, request, text, says):
+    (overload_file.parent / "mine.py").write_text(text, encoding="utf-8")
+    gate = 'port.bottleneck.gate={ law = "python", name = "Mine" }'
+    run = request.getfixturevalue("tidegate")
+    done = run("run", overload_file, "--set", gate, "--law", "mine.py:Mine")
+    assert done.returncode in (1, 2)
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (overload_file.parent / "out").exists() or not any(
+        (overload_file.parent / "out").iterdir()
+    )
+
+
+def test_what_a_law_of_a_file_raises_is_shown_from_its_file_on(overload_file, request):
+    """The frames of the command line and its libraries would bury the one that counts."""
+    (overload_file.parent / "mine.py").write_text(RAISES, encoding="utf-8")
+    run = request.getfixturevalue("tidegate")
+    gate = 'port.bottleneck.gate={ law = "python", name = "Mine" }'
+    alone = run("run", overload_file, "--set", gate, "--law", "mine.py:Mine")
+    beside = run(
+        *("compare", overload_file, "--gate", "none,python:Mine", "--seeds", 1),
+        *("--set", "duration=6s", "--law", "mine.py:Mine"),
+    )
+    for done in (alone, beside):
+        assert done.returncode == 1
+        files = [line for line in done.stderr.splitlines() if line.startswith("  File ")]
+        assert len(files) == 1
+        assert "mine.py" in files[0]
+        assert "line 3, in start" in files[0]
+        assert "ZeroDivisionError" in done.stderr
+
+
+def test_a_law_that_the_scenario_wants_and_nobody_gave_is_named_with_both_ways(
+    overload_file, request
+):
+    gate = 'port.bottleneck.gate={ law = "python", name = "Mine" }'
+    done = request.getfixturevalue("tidegate")("run", overload_file, "--set", gate)
+    assert done.returncode == 2
+    assert "--law FILE.py:Mine" in done.stderr

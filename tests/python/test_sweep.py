@@ -228,7 +228,10 @@ CANNOT_BE_SWEPT = [
     (["--vary", "duration=1:9:0.00001s"], "more than 10000"),
     (["--vary", "duration=5s,5s"], "more than once"),
     (["--vary", "duration=7s", "--vary", "duration=6s"], "two axes duration"),
-    (["--gate", "none,close-probe", "--vary", "port.bottleneck.gate.beta=0.2"], "That is none"),
+    (
+        ["--gate", "none,close-probe", "--vary", "port.bottleneck.gate.beta=0.2"],
+        "the setting none",
+    ),
     (["--gate", "none", "--port", "attic"], "attic"),
     (["--gate", ""], "no values"),
     (["--vary", "duration=7s", "--shard", "3/2"], "--shard 3/2"),

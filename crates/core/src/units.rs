@@ -12,7 +12,7 @@ pub use parse::UnitError;
 
 /// An instant or a span of time, in whole picoseconds.
 ///
-/// 64 bits hold 213 days, far beyond any scenario (a scenario is refused
+/// 64 bits hold 213 days, far beyond any scenario (a time is refused
 /// above 100 days).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(u64);

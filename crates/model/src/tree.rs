@@ -147,8 +147,7 @@ fn toml_text(source: &str, text: usize) -> Result<Node, Vec<Problem>> {
             .take(3)
             .map(|error| Problem {
                 what: error.message().lines().next().unwrap_or("not TOML").to_owned(),
-                help: "quote text and quantities, as in `rate = \"10Mbit\"`; tables are `[name]`"
-                    .to_owned(),
+                help: advice(error.message()).to_owned(),
                 place: Some(Place { text, span: error.span().unwrap_or(0..0) }),
             })
             .collect());
@@ -156,6 +155,14 @@ fn toml_text(source: &str, text: usize) -> Result<Node, Vec<Problem>> {
     let span = table.span();
     let value = Value::Table(convert_table(table.into_inner(), text, 0).map_err(|p| vec![p])?);
     Ok(Node { place: Place { text, span }, value })
+}
+
+/// What would be right where TOML itself is at fault.
+fn advice(message: &str) -> &'static str {
+    if message.starts_with("duplicate") {
+        return "a table and a key stand once in a document: put both together, or rename one";
+    }
+    "quote text and quantities, as in `rate = \"10Mbit\"`; tables are `[name]`"
 }
 
 fn convert_table(table: DeTable<'_>, text: usize, depth: usize) -> Result<Table, Problem> {

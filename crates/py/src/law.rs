@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use pyo3::PyClass;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use tidegate_core::law::{self, Decision, Fault, Interval, Turn};
 use tidegate_core::law::{rate, session};
@@ -298,7 +298,11 @@ impl<H: Half> PythonLaw<H> {
 
 /// The next deadline as the law's method returned it.
 fn deadline(now: Time, answer: &Bound<'_, PyAny>) -> PyResult<Time> {
-    let seconds: f64 = answer.extract()?;
+    let Ok(seconds) = answer.extract::<f64>() else {
+        return Err(PyTypeError::new_err(format!(
+            "a law must return the time (s) of its next update, a number; it returned {answer}"
+        )));
+    };
     let next = Time::from_secs_f64(seconds);
     if next > now {
         return Ok(next);

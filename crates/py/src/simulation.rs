@@ -65,6 +65,11 @@ impl Simulation {
         let simulation =
             sim::Simulation::new(checked, seed, parts).map_err(|error| match error {
                 sim::BuildError::Law(fault) => raised(fault),
+                sim::BuildError::NoSuchLaw(name) => ScenarioError::new_err(format!(
+                    "the scenario names `{name}`, a law of your own, and no such law was handed in\n\
+                     give it: --law FILE.py:{name} on the command line, laws={{\"{name}\": ...}} \
+                     in Python"
+                )),
                 other => ScenarioError::new_err(other.to_string()),
             })?;
         Ok(Simulation {

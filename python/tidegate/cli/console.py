@@ -52,36 +52,47 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
-        from tidegate._native import LawFault, ScenarioError
-        from tidegate.errors import TidegateError, UsageError
-
         try:
             return command(*args, **kwargs)
-        except ScenarioError as error:
-            say(str(error).rstrip())
-            raise typer.Exit(REFUSED) from None
-        except TidegateError as error:
-            say(f"tidegate: {error.what}\n{error.remedy}")
-            raise typer.Exit(REFUSED if isinstance(error, UsageError) else FAILED) from None
-        except LawFault as error:
-            say(f"tidegate: the run broke off: {error}")
-            raise typer.Exit(FAILED) from None
         except BrokenPipeError:
             # Whoever read our output has seen enough; the interpreter must not complain at exit.
             sys.stdout = None
             raise typer.Exit(FAILED) from None
-        except OSError as error:
-            place = f" ({error.filename})" if error.filename else ""
-            say(f"tidegate: {error.strerror or error}{place}.\nNothing was written.")
-            raise typer.Exit(FAILED) from None
-        except MemoryError:
-            say("tidegate: out of memory.\nTry fewer --workers, or less traffic.")
-            raise typer.Exit(FAILED) from None
-        except KeyboardInterrupt:
-            say("Interrupted; nothing was written.")
-            raise typer.Exit(INTERRUPTED) from None
+        except (Exception, KeyboardInterrupt) as error:
+            text, code = _said(error)
+            if text is None:  # a defect keeps its traceback, and an exit its code
+                raise
+            say(text)
+            raise typer.Exit(code) from None
 
     return run
+
+
+def _said(error: BaseException) -> tuple[str | None, int]:
+    """Return what is to be said of what went wrong, and the exit code."""
+    from tidegate._native import LawFault, ScenarioError
+    from tidegate.errors import TidegateError, UsageError
+    from tidegate.scenario.own import told
+
+    said: str | None = None
+    code = FAILED
+    if isinstance(error, ScenarioError):
+        said, code = str(error).rstrip(), REFUSED
+    elif isinstance(error, TidegateError):
+        said = f"tidegate: {error.what}\n{error.remedy}"
+        code = REFUSED if isinstance(error, UsageError) else FAILED
+    elif isinstance(error, LawFault):
+        said = f"tidegate: the run broke off: {error}"
+    elif isinstance(error, KeyboardInterrupt):
+        said, code = "Interrupted; nothing was written.", INTERRUPTED
+    elif own := told(error):
+        said = f"{own}\ntidegate: the run broke off in a law of your own."
+    elif isinstance(error, OSError):
+        place = f" ({error.filename})" if error.filename else ""
+        said = f"tidegate: {error.strerror or error}{place}.\nNothing was written."
+    elif isinstance(error, MemoryError):
+        said = "tidegate: out of memory.\nTry fewer --workers, or less traffic."
+    return said, code
 
 
 def forecast(found: Forecast, as_json: bool) -> None:

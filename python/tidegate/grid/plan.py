@@ -280,7 +280,7 @@ def _load(document: Document, cell: Cell, colour: bool) -> tuple[Point, _native.
     except _native.ScenarioError as error:
         # it has no place in the document: the document alone can be run
         told = str(error).rstrip().replace("--> --set", f"--> {cell.label}")
-        raise _native.ScenarioError(f"{told}\nThat is {cell.label}.") from None
+        raise _native.ScenarioError(f"{told}\nThat is the setting {cell.label}.") from None
     inputs = {name: digest(content) for name, content in files.items()}
     return Point(cell.says, digest(scenario.show().encode()), inputs), scenario
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +42,15 @@ def _law(asked: str) -> tuple[str, Any]:
             f"There is no class {name} in {file}.",
             f"It has {', '.join(there)}." if there else "A law has `start` and `update`.",
         )
-    law = made()
+    try:
+        law = made()
+    except TypeError as error:
+        if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+            raise  # raised by the law itself
+        raise UsageError(
+            f"{name} in {file} cannot be made: {error}.",
+            "A law is made without arguments: give those that it has defaults.",
+        ) from None
     if not _is_law(law):
         raise UsageError(
             f"{name} in {file} is no law: it lacks `start` or `update`.",
@@ -69,5 +78,31 @@ def _module(path: Path) -> ModuleType:
         )
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise TidegateError(
+            f"{error.filename or path}, line {error.lineno}: {error.msg}.",
+            "Put it right, and try it alone: python3 FILE.py.",
+        ) from error
+    except SystemExit as error:
+        raise TidegateError(
+            f"{path} wants to end the program.",
+            "A law's file is imported: put what it does alone below `if __name__ == '__main__':`.",
+        ) from error
     return module
+
+
+def told(error: BaseException) -> str | None:
+    """Return the traceback of what a law of the user's own raised, from its file on.
+
+    None where no such law is in it. What lies between the command line and the
+    law is not the user's, and would bury what is.
+    """
+    place = error.__traceback__
+    while place is not None:
+        if str(place.tb_frame.f_globals.get("__name__", "")).startswith(PREFIX):
+            return "".join(traceback.format_exception(type(error), error, place)).rstrip()
+        place = place.tb_next
+    # what it answered, found wanting outside of it
+    return str(error) if str(error).startswith("a law must return") else None

@@ -81,7 +81,8 @@ def _quantile(sizes: pl.Series, quantile: float) -> str:
 
 
 def _first(frame: pl.DataFrame, rows: int) -> Table:
-    table = _table(f"First {min(rows, frame.height)} of {frame.height:,} flows")
+    rows = min(rows, frame.height)
+    table = _table(f"First {rows:,} of {frame.height:,} flows")
     for name in ("start [s]", "size [B]"):
         table.add_column(name, justify="right")
     for name in ("direction", "client", "server", "closed"):

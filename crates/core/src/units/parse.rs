@@ -89,10 +89,10 @@ impl FromStr for Time {
     fn from_str(text: &str) -> Result<Time, UnitError> {
         let (value, unit) = split(text, "time", "20ms")?;
         let ps = value * scale(unit, TIMES, "time", text, "20ms")?;
-        // 100 days: well inside 64 bits of picoseconds
+        // 100 days: well inside 64 bits of picoseconds. What takes a time has its own, lower limit.
         if ps > 8.64e18 {
             return Err(UnitError::new(
-                format!("`{text}` is longer than 100 days"),
+                format!("`{text}` is too long a time"),
                 "write a shorter time",
             ));
         }
