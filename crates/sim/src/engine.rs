@@ -97,9 +97,8 @@ pub(crate) struct Events {
 
 /// Among fewer events than this one more is put in its place by moving others.
 const SHORT: usize = 64;
-/// Bits of the picoseconds in one slot of the fine wheel: 34 us. Half and twice
-/// that measured the same within the noise of a busy machine (3 %); at 1 us,
-/// with an event or none to a slot, a packet-hop took a tenth longer.
+/// Bits of the picoseconds in one slot of the fine wheel: 34 us. At 8 us and at
+/// 1 us, with an event or none to a slot, a packet-hop takes a tenth longer.
 const FINE_BITS: u32 = 25;
 /// Bits of the number of slots of the fine wheel: 0.14 s in all.
 const FINE_SLOTS: u32 = 12;
@@ -114,10 +113,34 @@ const COARSE_SLOTS: u32 = 10;
 /// Later than every event.
 pub(crate) const NO_EVENT: u128 = u128::MAX;
 
-/// What events are ordered by.
+/// What events are ordered by: the parcel comes along.
 // one wide integer compares without a branch between time and entity
-pub(crate) const fn key(at: Time, entity: Entity) -> u128 {
-    (at.ps() as u128) << 64 | entity.0 as u128
+pub(crate) const fn key(at: Time, entity: Entity, parcel: u32) -> u128 {
+    (at.ps() as u128) << 64 | ((entity.0 as u64) << 32 | parcel as u64) as u128
+}
+
+/// An event that has come up.
+#[derive(Clone, Copy)]
+pub(crate) struct Event(u128);
+
+impl Event {
+    /// When it comes up.
+    #[inline(always)]
+    pub(crate) const fn at(self) -> Time {
+        Time::from_ps(ps_of(self.0))
+    }
+
+    /// What it is about.
+    #[inline(always)]
+    pub(crate) const fn entity(self) -> Entity {
+        Entity((self.0 as u64 >> 32) as u32)
+    }
+
+    /// The number that was handed in with it.
+    #[inline(always)]
+    pub(crate) const fn parcel(self) -> u32 {
+        self.0 as u32
+    }
 }
 
 /// Not before any event at `at`, and before every later one.
@@ -148,11 +171,17 @@ impl Events {
     /// Adds an event, not earlier than the last one taken.
     #[inline]
     pub(crate) fn push(&mut self, at: Time, entity: Entity) {
+        self.push_with(at, entity, 0);
+    }
+
+    /// The same with a number that comes along.
+    #[inline]
+    pub(crate) fn push_with(&mut self, at: Time, entity: Entity, parcel: u32) {
         let slot = at.ps() >> FINE_BITS;
         if slot.wrapping_sub(self.next) < 1 << FINE_SLOTS {
-            self.fine.put(slot, at, entity);
+            self.fine.put(slot, at, entity, parcel);
         } else {
-            self.push_aside(key(at, entity));
+            self.push_aside(key(at, entity, parcel));
         }
     }
 
@@ -183,12 +212,13 @@ impl Events {
     }
 
     fn push_far(&mut self, key: u128) {
-        let (at, entity) = (ps_of(key), Entity(key as u32));
+        let event = Event(key);
+        let at = event.at().ps();
         let slot = at >> FINE_BITS;
         let middle = at >> MIDDLE_BITS;
         let coarse = middle >> MIDDLE_SLOTS;
         if slot - self.next < 1 << FINE_SLOTS {
-            self.fine.put(slot, Time::from_ps(at), entity);
+            self.fine.put(slot, event.at(), event.entity(), event.parcel());
         } else if middle - self.middle <= 1 << MIDDLE_SLOTS {
             self.middles.put(middle, key);
         } else if coarse - (self.middle >> MIDDLE_SLOTS) <= 1 << COARSE_SLOTS {
@@ -200,7 +230,7 @@ impl Events {
 
     /// Takes out the earliest event, if it is not after `until` (a [`key`]).
     #[inline]
-    pub(crate) fn take(&mut self, until: u128) -> Option<(Time, Entity)> {
+    pub(crate) fn take(&mut self, until: u128) -> Option<Event> {
         if !self.late.is_empty() {
             return self.take_late(until);
         }
@@ -212,12 +242,12 @@ impl Events {
             return None;
         }
         self.due.pop();
-        Some((Time::from_ps(ps_of(key)), Entity(key as u32)))
+        Some(Event(key))
     }
 
     /// The same where something was added to the present slot.
     #[inline(never)]
-    fn take_late(&mut self, until: u128) -> Option<(Time, Entity)> {
+    fn take_late(&mut self, until: u128) -> Option<Event> {
         let Reverse(late) = *self.late.peek()?;
         let key = self.due.last().map_or(late, |due| late.min(*due));
         if key > until {
@@ -228,7 +258,7 @@ impl Events {
         } else {
             self.due.pop();
         }
-        Some((Time::from_ps(ps_of(key)), Entity(key as u32)))
+        Some(Event(key))
     }
 
     /// Moves on to the next slot that holds something, if it begins by `until`
@@ -295,6 +325,7 @@ impl Events {
 struct Node {
     at: Time,
     entity: Entity,
+    parcel: u32,
     /// The one behind it.
     next: u32,
 }
@@ -335,7 +366,7 @@ impl Fine {
     }
 
     #[inline]
-    fn put(&mut self, slot: u64, at: Time, entity: Entity) {
+    fn put(&mut self, slot: u64, at: Time, entity: Entity, parcel: u32) {
         if self.free == Self::NONE {
             self.make_room();
         }
@@ -346,6 +377,7 @@ impl Fine {
         self.free = node.next;
         node.at = at;
         node.entity = entity;
+        node.parcel = parcel;
         node.next = std::mem::replace(&mut self.heads[place], number);
         self.used[place >> 6] |= 1 << (place & 63);
         self.summary |= 1 << (place >> 6);
@@ -354,7 +386,8 @@ impl Fine {
     #[cold]
     fn make_room(&mut self) {
         self.free = self.nodes.len() as u32;
-        self.nodes.push(Node { at: Time::NEVER, entity: Entity(0), next: Self::NONE });
+        let (at, entity) = (Time::NEVER, Entity(0));
+        self.nodes.push(Node { at, entity, parcel: 0, next: Self::NONE });
     }
 
     /// Moves the contents of a slot to the end of `due`.
@@ -368,7 +401,7 @@ impl Fine {
         }
         let mut number = std::mem::replace(&mut self.heads[place], Self::NONE);
         while let Some(node) = self.nodes.get_mut(number as usize) {
-            due.push(key(node.at, node.entity));
+            due.push(key(node.at, node.entity, node.parcel));
             let next = std::mem::replace(&mut node.next, self.free);
             self.free = number;
             number = next;
@@ -461,7 +494,8 @@ mod tests {
             events.push(Time::from_ns(ns), Entity::new(kind, number));
         }
         let mut order = Vec::new();
-        while let Some((_, entity)) = events.take(NO_EVENT) {
+        while let Some(event) = events.take(NO_EVENT) {
+            let entity = event.entity();
             order.push((entity.kind(), entity.number()));
         }
         let expected = [(Kind::Port, 7), (Kind::Flow, 3), (Kind::Sample, 0), (Kind::Port, 9)];
@@ -492,18 +526,19 @@ mod tests {
                 for _ in 0..draw(4) {
                     let at = now + draw(1 << 20) * (1 << draw(doublings));
                     let entity = Entity::new(Kind::Flow, number % 7);
-                    if sorted.insert(key(Time::from_ps(at), entity)) {
-                        events.push(Time::from_ps(at), entity);
+                    if sorted.insert(key(Time::from_ps(at), entity, number)) {
+                        events.push_with(Time::from_ps(at), entity, number);
                     }
                 }
-                let Some((at, entity)) = events.take(NO_EVENT) else {
+                let Some(event) = events.take(NO_EVENT) else {
                     assert!(sorted.is_empty());
                     continue;
                 };
-                assert_eq!(sorted.pop_first(), Some(key(at, entity)));
-                now = at.ps();
+                assert_eq!(sorted.pop_first(), Some(event.0));
+                let entity = event.entity();
+                now = event.at().ps();
                 let again = now + 1 + draw(1 << 20) * (1 << draw(doublings));
-                if draw(2) == 0 && sorted.insert(key(Time::from_ps(again), entity)) {
+                if draw(2) == 0 && sorted.insert(key(Time::from_ps(again), entity, 0)) {
                     events.push(Time::from_ps(again), entity);
                 }
             }

@@ -4,31 +4,45 @@
 //! of its transmission and of the link. All packets with the same time, at
 //! whichever port, are delivered in the order in which they set out, so one
 //! queue holds them. A few such *lanes* carry most of the hops of a network
-//! whose links are alike. What no lane takes stays at its port.
+//! whose links are alike.
 //!
 //! Deliveries are ordered as those of ports are, by time and then by port: a
 //! lane whose last packet is delivered at the same instant at a later port
 //! takes none before it.
+//!
+//! Where there are more times than lanes, as with many different delays, the
+//! most frequent times have the lanes. Any other packet is a *parcel*: it lies
+//! in a place of its own, which its event names.
 
 use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
 
-use crate::engine::{Entity, Kind, NO_EVENT, key};
+use crate::engine::{Entity, Events, Kind, NO_EVENT, key};
 
 /// How many lanes there are. Each more is one comparison more for a delivery.
 const LANES: usize = 8;
 
 /// The lanes, and which of them delivers next.
 pub(crate) struct Lanes {
-    /// The next delivery of each lane ([`NO_EVENT`]: it is empty).
-    firsts: [u128; LANES],
+    /// When the next packet of each lane is delivered, in picoseconds
+    /// ([`EMPTY`] and below: there is none), and at which port.
+    times: [u64; LANES],
+    ports: [u32; LANES],
     /// The earliest of these, and its lane.
     first: u128,
     lane: usize,
     lanes: [Lane; LANES],
     /// Whose turn it is to be worth less for a packet that found no lane.
     hand: usize,
+    parcels: Vec<Packet>,
+    /// Places of parcels that hold none.
+    free: Vec<u32>,
 }
+
+/// Earlier than the next delivery of an empty lane, of which no two are alike.
+const EMPTY: u64 = u64::MAX - LANES as u64;
+/// So many packets of a port become parcels before a lane is looked for again.
+const PATIENCE: u16 = 16;
 
 /// Packets that all take the same time, the next to be delivered first.
 struct Lane {
@@ -86,20 +100,23 @@ impl Lane {
     }
 }
 
-/// What a packet's delivery is ordered by.
+/// What deliveries at a port are about.
 #[inline(always)]
-fn key_of(packet: &Packet) -> u128 {
-    key(packet.at, Entity::new(Kind::Port, packet.prev_port))
+const fn port_of(port: u32) -> Entity {
+    Entity::new(Kind::Port, port)
 }
 
 impl Lanes {
     pub(crate) fn new() -> Lanes {
         Lanes {
-            firsts: [NO_EVENT; LANES],
+            times: std::array::from_fn(|place| EMPTY + place as u64),
+            ports: [0; LANES],
             first: NO_EVENT,
             lane: 0,
             lanes: std::array::from_fn(|_| Lane::new()),
             hand: 0,
+            parcels: vec![Packet::default()],
+            free: Vec::new(),
         }
     }
 
@@ -109,8 +126,9 @@ impl Lanes {
         self.first
     }
 
-    /// A packet has set out at `port` and is delivered `span` later, at `at`:
-    /// whether a lane takes it. `hint`: the lane of the port's last packet.
+    /// A packet has set out at `port` and is delivered `span` later, at `at`.
+    /// `hint`: the lane of the port's last packet, or beyond the lanes, how
+    /// many more become parcels.
     #[inline(always)]
     pub(crate) fn push(
         &mut self,
@@ -118,18 +136,22 @@ impl Lanes {
         port: u32,
         (at, span): (Time, Time),
         hint: &mut u16,
-    ) -> bool {
-        let mut place = usize::from(*hint) % LANES;
-        if self.lanes[place].span != span {
-            let Some(other) = self.find(span) else { return false };
-            place = other;
-            *hint = place as u16;
+        events: &mut Events,
+    ) {
+        let place = usize::from(*hint);
+        match self.lanes.get_mut(place) {
+            Some(lane) if lane.span == span && key(at, port_of(port), 0) >= lane.last => {
+                self.join(place, packet, port, at);
+            }
+            _ => self.push_aside(&{ *packet }, port, (at, span), hint, events),
         }
-        let due = key(at, Entity::new(Kind::Port, port));
+    }
+
+    /// Puts a packet behind the others of a lane.
+    #[inline(always)]
+    fn join(&mut self, place: usize, packet: &Packet, port: u32, at: Time) {
+        let due = key(at, port_of(port), 0);
         let lane = &mut self.lanes[place];
-        if due < lane.last {
-            return false;
-        }
         if lane.is_full() {
             lane.grow();
         }
@@ -142,14 +164,52 @@ impl Lanes {
         *slot = *packet;
         slot.at = at;
         slot.prev_port = port;
-        if self.firsts[place] == NO_EVENT {
-            self.firsts[place] = due;
+        if self.times[place] >= EMPTY {
+            self.times[place] = at.ps();
+            self.ports[place] = port;
             if due < self.first {
                 self.first = due;
                 self.lane = place;
             }
         }
-        true
+    }
+
+    /// The port's last packet was of another time, or found no lane.
+    #[inline(never)]
+    fn push_aside(
+        &mut self,
+        packet: &Packet,
+        port: u32,
+        (at, span): (Time, Time),
+        hint: &mut u16,
+        events: &mut Events,
+    ) {
+        if usize::from(*hint) > LANES {
+            *hint -= 1;
+        } else if let Some(place) = self.find(span) {
+            *hint = place as u16;
+            if key(at, port_of(port), 0) >= self.lanes[place].last {
+                return self.join(place, packet, port, at);
+            }
+        } else {
+            *hint = LANES as u16 + PATIENCE;
+        }
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.parcels.push(Packet::default());
+            self.parcels.len() as u32 - 1
+        });
+        let parcel = &mut self.parcels[number as usize];
+        *parcel = *packet;
+        parcel.at = at;
+        parcel.prev_port = port;
+        events.push_with(at, port_of(port), number);
+    }
+
+    /// Takes the parcel that an event names.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, parcel: u32) -> Packet {
+        self.free.push(parcel);
+        self.parcels[parcel as usize]
     }
 
     /// The lane for packets of another time than the port's last one, or an
@@ -178,27 +238,56 @@ impl Lanes {
         let lane = &mut self.lanes[place];
         let packet = lane.packets[lane.place(lane.head)];
         lane.head = lane.head.wrapping_add(1);
-        self.firsts[place] = match lane.head == lane.tail {
-            true => NO_EVENT,
-            false => key_of(&lane.packets[lane.place(lane.head)]),
-        };
+        if lane.head == lane.tail {
+            self.times[place] = EMPTY + place as u64;
+        } else {
+            let next = &lane.packets[lane.place(lane.head)];
+            self.times[place] = next.at.ps();
+            self.ports[place] = next.prev_port;
+        }
         self.choose();
         packet
     }
 
-    /// Finds the earliest delivery anew.
+    /// Finds the earliest delivery anew, by rounds of pairs.
     #[inline(always)]
     fn choose(&mut self) {
-        let (mut first, mut lane) = (self.firsts[0], 0);
-        for (place, &due) in self.firsts.iter().enumerate().skip(1) {
-            if due < first {
-                (first, lane) = (due, place);
-            }
+        let mut tied = false;
+        let mut earlier = |one: (u64, usize), two: (u64, usize)| {
+            tied |= one.0 == two.0;
+            if two.0 < one.0 { two } else { one }
+        };
+        let at = |place: usize| (self.times[place], place);
+        let quarters = [0, 2, 4, 6].map(|place| earlier(at(place), at(place + 1)));
+        let one = earlier(quarters[0], quarters[1]);
+        let two = earlier(quarters[2], quarters[3]);
+        let (time, place) = earlier(one, two);
+        if tied {
+            return self.choose_by_port();
         }
-        self.first = first;
-        self.lane = lane;
+        self.settle(time, place);
+    }
+
+    #[inline(always)]
+    fn settle(&mut self, time: u64, place: usize) {
+        self.lane = place;
+        self.first = match time < EMPTY {
+            true => key(Time::from_ps(time), port_of(self.ports[place]), 0),
+            false => NO_EVENT,
+        };
+    }
+
+    /// The same where two lanes deliver at one instant: the lower port comes first.
+    #[cold]
+    #[inline(never)]
+    fn choose_by_port(&mut self) {
+        let due = |place: &usize| (self.times[*place], self.ports[*place]);
+        let first = (0..LANES).min_by_key(due).unwrap_or(0);
+        self.settle(self.times[first], first);
     }
 }
+
+const _: () = assert!(LANES == 8, "three rounds of pairs find the earliest of eight");
 
 #[cfg(test)]
 mod tests {
@@ -208,9 +297,9 @@ mod tests {
         Packet { flow, ..Packet::default() }
     }
 
-    /// Whatever the lanes take comes out by time and then by port, whoever set
-    /// out first: against a sorted list. There are more times than lanes, and
-    /// arrivals at equal instants in any order of ports.
+    /// Whatever sets out comes out by time and then by port, whoever set out
+    /// first: against a sorted list. There are fewer and more times than lanes,
+    /// and arrivals at equal instants in any order of ports.
     #[test]
     fn deliveries_are_in_the_order_of_time_and_port() {
         let mut state = 1u64;
@@ -219,9 +308,9 @@ mod tests {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (state >> 33) % below
         };
-        let (mut refused, mut taken) = (0, 0);
+        let (mut laned, mut parcels) = (0, 0);
         for spans in [1, 3, 8, 20] {
-            let mut lanes = Lanes::new();
+            let (mut lanes, mut events) = (Lanes::new(), Events::default());
             let mut sorted = std::collections::BTreeMap::new();
             let mut hints = [0; 50];
             let mut now = Time::ZERO;
@@ -229,38 +318,43 @@ mod tests {
                 let port = draw(50) as u32;
                 let span = Time::from_ns(100 * (1 + draw(spans)));
                 let at = now + span;
-                let pushed = !sorted.contains_key(&(at, port))
-                    && lanes.push(&packet(flow), port, (at, span), &mut hints[port as usize]);
-                if pushed {
-                    sorted.insert((at, port), flow);
-                    taken += 1;
-                } else {
-                    refused += 1;
+                // a port delivers one packet at an instant
+                if sorted.insert((at, port), ()).is_none() {
+                    let hint = &mut hints[port as usize];
+                    lanes.push(&packet(flow), port, (at, span), hint, &mut events);
                 }
                 // time goes on in steps that make instants coincide
                 let later = now + Time::from_ns(100 * draw(3));
-                while let Some((&(at, port), &flow)) = sorted.first_key_value()
+                while let Some((&(at, port), _)) = sorted.first_key_value()
                     && at < later
                 {
-                    assert_eq!(lanes.first(), key(at, Entity::new(Kind::Port, port)));
-                    let found = lanes.pop();
-                    assert_eq!((found.at, found.prev_port, found.flow), (at, port, flow));
+                    let (found, kind) = match events.take(lanes.first()) {
+                        Some(event) => (lanes.take(event.parcel()), &mut parcels),
+                        None => (lanes.pop(), &mut laned),
+                    };
+                    *kind += 1;
+                    assert_eq!((found.at, found.prev_port), (at, port));
                     sorted.pop_first();
                 }
                 now = later;
             }
         }
-        assert!(taken > 20_000 && refused > 1_000, "{taken} taken, {refused} refused");
+        assert!(laned > 20_000 && parcels > 1_000, "{laned} in lanes, {parcels} parcels");
     }
 
-    /// By hand: at one instant ports 4 and then 2 send over links alike; the packet
-    /// of port 2 has to be delivered first, so the lane of the other does not take it.
+    /// By hand: at one instant ports 4, 2 and 5 send over links alike; the packet of port 2
+    /// has to be delivered first, so the lane of the others does not take it.
     #[test]
-    fn a_tie_in_the_wrong_order_of_ports_is_refused() {
-        let mut lanes = Lanes::new();
+    fn a_tie_in_the_wrong_order_of_ports_is_no_matter_for_a_lane() {
+        let (mut lanes, mut events) = (Lanes::new(), Events::default());
         let (at, span) = (Time::from_ms(1), Time::from_ms(1));
-        assert!(lanes.push(&packet(0), 4, (at, span), &mut 0));
-        assert!(!lanes.push(&packet(1), 2, (at, span), &mut 0));
-        assert!(lanes.push(&packet(2), 5, (at, span), &mut 0));
+        for port in [4, 2, 5] {
+            lanes.push(&packet(0), port, (at, span), &mut 0, &mut events);
+        }
+        let parcel = events.take(lanes.first()).map(|event| lanes.take(event.parcel()));
+        assert_eq!(parcel.map(|packet| packet.prev_port), Some(2));
+        assert!(events.take(lanes.first()).is_none());
+        assert_eq!([lanes.pop().prev_port, lanes.pop().prev_port], [4, 5]);
+        assert_eq!(lanes.first(), NO_EVENT);
     }
 }

@@ -146,10 +146,8 @@ impl Network {
         if let Some(port) = self.ports.get_mut(uplink as usize)
             && let Some(at) = port.pass(&packet, now)
         {
-            if !self.lanes.push(&packet, uplink, (at, at - now), &mut port.hint) {
-                carry(port, &mut self.events, uplink, &{ packet }, at);
-            }
-            return;
+            let span = (at, at - now);
+            return self.lanes.push(&packet, uplink, span, &mut port.hint, &mut self.events);
         }
         // a copy, so that the packet itself need not lie in memory
         let elsewhere = packet;
@@ -164,11 +162,10 @@ impl Network {
         }
     }
 
-    /// The next packet of the lanes has crossed its link: whether it has
+    /// A packet that travels by itself has crossed its link: whether it has
     /// reached its destination (then it is copied to `arrived`).
     #[inline(always)]
-    pub(crate) fn land(&mut self, arrived: &mut Packet) -> bool {
-        let packet = self.lanes.pop();
+    pub(crate) fn land(&mut self, packet: Packet, arrived: &mut Packet) -> bool {
         self.now = packet.at;
         self.hops += 1;
         match self.exits[packet.prev_port as usize] {
@@ -182,9 +179,8 @@ impl Network {
                 if let Some(port) = self.ports.get_mut(onward as usize)
                     && let Some(at) = port.pass(&packet, now)
                 {
-                    if !self.lanes.push(&packet, onward, (at, at - now), &mut port.hint) {
-                        carry(port, &mut self.events, onward, &packet, at);
-                    }
+                    let span = (at, at - now);
+                    self.lanes.push(&packet, onward, span, &mut port.hint, &mut self.events);
                     return false;
                 }
                 self.go_on(onward, &packet, arrived)
@@ -252,9 +248,8 @@ impl Network {
             && let Some(at) = other.pass(port.last_delivered(), now)
         {
             let packet = port.last_delivered();
-            if !self.lanes.push(packet, onward, (at, at - now), &mut other.hint) {
-                carry(other, &mut self.events, onward, packet, at);
-            }
+            let span = (at, at - now);
+            self.lanes.push(packet, onward, span, &mut other.hint, &mut self.events);
             return (port.rearm(), false);
         }
         self.hand_over(number, onward, arrived)
@@ -276,8 +271,10 @@ impl Network {
         let Some(port) = self.ports.get_mut(number as usize) else { return };
         if port.is_plain() {
             match port.pass(packet, now) {
-                Some(at) if self.lanes.push(packet, number, (at, at - now), &mut port.hint) => {}
-                Some(at) => carry(port, &mut self.events, number, packet, at),
+                Some(at) => {
+                    let span = (at, at - now);
+                    self.lanes.push(packet, number, span, &mut port.hint, &mut self.events);
+                }
                 None => {
                     port.line_up(packet, (), now);
                     wait(port, &mut self.events, number);
@@ -348,13 +345,6 @@ impl Network {
             self.arm(number);
         }
     }
-}
-
-/// A packet that has passed a plain port, and that no lane takes, stays there.
-#[inline(never)]
-fn carry(port: &mut Port, events: &mut Events, number: u32, packet: &Packet, at: Time) {
-    port.carry(packet, (), at);
-    wait(port, events, number);
 }
 
 /// Looks at a plain port in time for its next delivery.

@@ -304,15 +304,24 @@ impl Simulation {
     #[inline]
     fn step(&mut self, limit: Time) -> Result<bool, Fault> {
         let (first, last) = (self.net.lanes.first(), last_at(limit));
-        let Some((at, entity)) = self.net.events.take(first.min(last)) else {
+        let Some(event) = self.net.events.take(first.min(last)) else {
             if first > last {
                 return Ok(false);
             }
-            if self.net.land(&mut self.arrived) {
+            let packet = self.net.lanes.pop();
+            if self.net.land(packet, &mut self.arrived) {
                 self.deliver();
             }
             return Ok(true);
         };
+        if event.parcel() != 0 {
+            let packet = self.net.lanes.take(event.parcel());
+            if self.net.land(packet, &mut self.arrived) {
+                self.deliver();
+            }
+            return Ok(true);
+        }
+        let (at, entity) = (event.at(), event.entity());
         self.net.now = at;
         if entity.kind() != Kind::Port {
             self.handle(entity)?;
