@@ -162,6 +162,13 @@ impl Network {
         }
     }
 
+    /// A packet that will reach its destination some deliveries from now.
+    #[inline(always)]
+    pub(crate) fn ahead(&self) -> Option<&Packet> {
+        let packet = self.lanes.ahead()?;
+        matches!(self.exits[packet.prev_port as usize], Exit::Host).then_some(packet)
+    }
+
     /// A packet that travels by itself has crossed its link: whether it has
     /// reached its destination (then it is copied to `arrived`).
     #[inline(always)]

@@ -308,6 +308,12 @@ impl Simulation {
             if first > last {
                 return Ok(false);
             }
+            if self.reno.is_large()
+                && let Some(packet) = self.net.ahead()
+                && FlowId(packet.flow).table() == RENO
+            {
+                self.reno.prefetch(packet);
+            }
             let packet = self.net.lanes.pop();
             if self.net.land(packet, &mut self.arrived) {
                 self.deliver();
@@ -324,6 +330,13 @@ impl Simulation {
         let (at, entity) = (event.at(), event.entity());
         self.net.now = at;
         if entity.kind() != Kind::Port {
+            if self.reno.is_large()
+                && let Some(later) = self.net.events.ahead()
+                && later.kind() == Kind::Flow
+                && FlowId(later.number()).table() == RENO
+            {
+                self.reno.prefetch_timer(FlowId(later.number()));
+            }
             self.handle(entity)?;
             return Ok(true);
         }

@@ -1,7 +1,7 @@
 //! One reliable transport: handshake, segments, timers, repair, close.
 //!
-//! The two ends of a flow and its cold row lie in separate arrays of a
-//! [`table::FlowTable`], one table per kind of control.
+//! The two ends of a flow lie in one record of a [`table::FlowTable`], one table
+//! per kind of control; its row of results lies elsewhere.
 
 pub mod control;
 mod delivery;
@@ -112,6 +112,9 @@ pub(crate) struct Ctx<'a> {
     pub(crate) net: &'a mut Network,
     pub(crate) class: &'a mut ClassParams,
     pub(crate) row: &'a mut Row,
+    /// How long the receiver waits for the answer to its FIN; zero: the
+    /// handshake gave no sample.
+    pub(crate) fin_wait: &'a mut Time,
 }
 
 /// Whether a flow goes on after an event.

@@ -21,8 +21,15 @@ enum State {
     LastAck,
 }
 
-/// The receiving end: hot record.
+/// The receiving end: with [`Address`] one cache line.
+#[repr(C)]
 pub(crate) struct Receiver {
+    /// When a SYN, a SYN+ACK, a FIN or a delayed acknowledgement is due.
+    pub(super) deadline: Time,
+    /// Time to echo in the next acknowledgement (RFC 7323, 4.3).
+    echo: Time,
+    /// What is seldom there; nothing is kept before it first is.
+    aside: Option<Box<Aside>>,
     /// Next segment expected.
     next: u32,
     /// First sequence number behind the data, once known.
@@ -32,20 +39,20 @@ pub(crate) struct Receiver {
     state: State,
     /// In-order segments not acknowledged yet (delayed acknowledgements).
     pending: u8,
-    /// A mark has come, and no word yet that the sender has heeded it (RFC 3168, 6.1.3).
-    marked: bool,
-    /// So has one of the segments not acknowledged yet.
-    pending_marked: bool,
     /// How often the SYN+ACK or the FIN was sent again.
     retries: u8,
-    /// When a SYN, a SYN+ACK, a FIN or a delayed acknowledgement is due.
-    pub(super) deadline: Time,
-    /// How long to wait for the answer to a FIN; zero: the handshake gave no sample.
-    rto: Time,
-    /// Time to echo in the next acknowledgement (RFC 7323, 4.3).
-    echo: Time,
-    /// What is seldom there; nothing is kept before it first is.
-    aside: Option<Box<Aside>>,
+    echoes: Echoes,
+}
+
+/// What a receiver knows of marks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Echoes {
+    /// None that the sender has not heeded.
+    None,
+    /// One has come, and no word yet that the sender has heeded it (RFC 3168, 6.1.3).
+    Marked,
+    /// So has one of the segments not acknowledged yet.
+    PendingToo,
 }
 
 /// What a receiver keeps of holes and of delayed acknowledgements.
@@ -119,11 +126,9 @@ impl Receiver {
             end: u32::MAX,
             state: State::Listen,
             pending: 0,
-            marked: false,
-            pending_marked: false,
             retries: 0,
+            echoes: Echoes::None,
             deadline: Time::NEVER,
-            rto: Time::ZERO,
             echo: Time::ZERO,
             aside: None,
         }
@@ -175,11 +180,11 @@ impl Receiver {
     }
 
     /// The handshake is complete on this side.
-    fn open(&mut self, ctx: &Ctx<'_>) {
+    fn open(&mut self, ctx: &mut Ctx<'_>) {
         if self.state == State::SynReceived && self.retries == 0 {
             // RFC 6298, 2.2: one sample R gives R + 4 (R / 2)
             let sent = self.deadline.saturating_sub(ctx.class.tcp.initial_rto);
-            self.rto = (ctx.net.now.saturating_sub(sent) * 3).max(ctx.class.tcp.min_rto);
+            *ctx.fin_wait = (ctx.net.now.saturating_sub(sent) * 3).max(ctx.class.tcp.min_rto);
         }
         self.state = State::Open;
         self.deadline = Time::NEVER;
@@ -187,7 +192,8 @@ impl Receiver {
 
     /// Closes its own side too: the application reads to the end and has nothing to say.
     fn send_fin(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
-        let base = if self.rto == Time::ZERO { ctx.class.tcp.initial_rto } else { self.rto };
+        let measured = *ctx.fin_wait;
+        let base = if measured == Time::ZERO { ctx.class.tcp.initial_rto } else { measured };
         self.deadline = ctx.net.now + ctx.class.backed_off(base, u32::from(self.retries));
         let flags = Flags::FIN.with(Flags::ACK);
         let mut fin = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
@@ -278,12 +284,11 @@ impl Receiver {
     /// on a segment that still waits for its acknowledgement is a new one.
     #[inline]
     fn note_mark(&mut self, packet: &Packet) {
-        if packet.flags.has(Flags::CWR) {
-            self.marked = self.pending_marked;
+        if packet.flags.has(Flags::CWR) && self.echoes == Echoes::Marked {
+            self.echoes = Echoes::None;
         }
         if packet.flags.has(Flags::CE) {
-            self.marked = true;
-            self.pending_marked = true;
+            self.echoes = Echoes::PendingToo;
         }
     }
 
@@ -334,11 +339,14 @@ impl Receiver {
     #[inline]
     fn acknowledge_with(&mut self, address: &Address, newest: u32, echo: &Ext, ctx: &mut Ctx<'_>) {
         self.pending = 0;
-        self.pending_marked = false;
+        if self.echoes == Echoes::PendingToo {
+            self.echoes = Echoes::Marked;
+        }
         if self.state == State::Open {
             self.deadline = Time::NEVER;
         }
-        let flags = if self.marked { Flags::ACK.with(Flags::ECE) } else { Flags::ACK };
+        let flags =
+            if self.echoes != Echoes::None { Flags::ACK.with(Flags::ECE) } else { Flags::ACK };
         let mut ack = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
         ack.ack = self.next;
         ack.sent = self.echo;

@@ -15,14 +15,22 @@ use tidegate_model::profile::TimerRule;
 
 use super::ClassParams;
 
-/// Round-trip estimate and the timeout that follows from it.
+/// Round-trip estimate, what is being measured for it, and the timeout that follows.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct Rto {
     /// Zero: no sample yet.
     srtt: Time,
     rttvar: Time,
     /// The timeout before any back-off; zero: no sample yet.
     base: Time,
+    /// When the timed segment was sent.
+    pub(super) timed_at: Time,
+    /// The segment that is being timed.
+    pub(super) timed: u32,
+    pub(super) timing: bool,
+    /// The SYN or its answer was lost.
+    pub(super) syn_lost: bool,
     backoff: u8,
 }
 
@@ -32,8 +40,16 @@ const MOST: u8 = 40;
 const FORGETS: u8 = 4;
 
 impl Rto {
-    pub(super) const NEW: Rto =
-        Rto { srtt: Time::ZERO, rttvar: Time::ZERO, base: Time::ZERO, backoff: 0 };
+    pub(super) const NEW: Rto = Rto {
+        srtt: Time::ZERO,
+        rttvar: Time::ZERO,
+        base: Time::ZERO,
+        timed_at: Time::ZERO,
+        timed: 0,
+        timing: false,
+        syn_lost: false,
+        backoff: 0,
+    };
 
     /// Smoothed round-trip time; zero: not measured.
     pub(super) fn srtt(&self) -> Time {

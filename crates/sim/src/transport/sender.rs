@@ -14,6 +14,7 @@ mod repair;
 mod timed;
 mod timer;
 
+use prefetch_index::prefetch_index;
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
 
@@ -23,7 +24,6 @@ use super::receiver::Address;
 use super::rto::Rto;
 use super::sack::Scoreboard;
 use super::{Ctx, Fate, Repair};
-use marks::Marks;
 
 /// Where the sending end stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,21 +40,11 @@ enum State {
     Closed,
 }
 
-/// The sending end: hot record.
+/// The sending end: what an acknowledgement of new data touches comes first.
+#[repr(C)]
 pub(crate) struct Sender<C> {
-    /// When the flow's one pending timer fires ([`Time::NEVER`]: none is pending).
-    pub(super) armed: Time,
     /// When the retransmission timer (or that of the SYN) expires.
     deadline: Time,
-    /// What the gap to the next data packet counts from (paced controls).
-    pace_from: Time,
-    /// When a packet that the pace held back may go.
-    wake: Time,
-    /// When the user loses patience.
-    pub(super) give_up: Time,
-    /// When the timed segment was sent.
-    timed_at: Time,
-    rto: Rto,
     /// Oldest unacknowledged segment.
     una: u32,
     /// Next segment to send.
@@ -65,98 +55,85 @@ pub(crate) struct Sender<C> {
     total: u32,
     /// Behind the last number, that of the FIN included.
     end: u32,
-    /// `max` at the last loss (RFC 6582).
-    recover: u32,
-    /// The oldest segment at the last timeout.
-    timed_out: u32,
-    /// The segment that is being timed.
-    timed: u32,
-    pub(super) sent: u32,
-    pub(super) retransmitted: u32,
-    pub(super) timeouts: u32,
     dup_acks: u32,
+    board: Option<Box<Scoreboard>>,
+    ledger: Option<Box<Ledger>>,
     /// What duplicates add to the window, in segments.
     inflation: f64,
-    marks: Marks,
-    /// Payload of the last data segment.
-    last_payload: u16,
-    pub(super) generation: u16,
-    pub(super) class: u16,
-    source: u16,
-    sink: u16,
     state: State,
     /// Segments that limited transmit has sent since the last new acknowledgement.
     extra: u8,
-    timing: bool,
     recovering: bool,
     /// The retransmission timer was restarted by a partial acknowledgement.
     partial: bool,
-    syn_lost: bool,
     /// The window was cut last by a timeout, not by duplicates.
     after_timeout: bool,
-    opaque: bool,
-    board: Option<Box<Scoreboard>>,
-    ledger: Option<Box<Ledger>>,
+    /// The window was cut, and the receiver does not know yet (RFC 3168).
+    tell_mark: bool,
+    /// Payload of the last data segment.
+    last_payload: u16,
     control: C,
+    rto: Rto,
+    /// `max` at the last loss (RFC 6582).
+    recover: u32,
+    /// Behind the highest segment sent when a mark last cut the window.
+    mark_cut: u32,
+    /// The oldest segment at the last timeout.
+    timed_out: u32,
+    pub(super) retransmitted: u32,
+    pub(super) timeouts: u32,
+    /// When the user loses patience.
+    pub(super) give_up: Time,
+    /// What the gap to the next data packet counts from (paced controls).
+    pace_from: Time,
+    /// When a packet that the pace held back may go.
+    wake: Time,
 }
 
 impl<C: Control> Sender<C> {
-    pub(crate) fn new(
-        control: C,
-        generation: u16,
-        class: u16,
-        (source, sink): (u16, u16),
-        opaque: bool,
-    ) -> Sender<C> {
+    pub(crate) fn new(control: C) -> Sender<C> {
         Sender {
-            armed: Time::NEVER,
             deadline: Time::NEVER,
-            pace_from: Time::ZERO,
-            wake: Time::NEVER,
-            give_up: Time::NEVER,
-            timed_at: Time::ZERO,
-            rto: Rto::NEW,
             una: 0,
             nxt: 0,
             max: 0,
             total: u32::MAX,
             end: u32::MAX,
-            recover: 0,
-            timed_out: 0,
-            timed: 0,
-            sent: 0,
-            retransmitted: 0,
-            timeouts: 0,
             dup_acks: 0,
-            inflation: 0.0,
-            marks: Marks::default(),
-            last_payload: 0,
-            generation,
-            class,
-            source,
-            sink,
-            state: State::Listen,
-            extra: 0,
-            timing: false,
-            recovering: false,
-            partial: false,
-            syn_lost: false,
-            after_timeout: false,
-            opaque,
             board: None,
             ledger: None,
+            inflation: 0.0,
+            state: State::Listen,
+            extra: 0,
+            recovering: false,
+            partial: false,
+            after_timeout: false,
+            tell_mark: false,
+            last_payload: 0,
             control,
+            rto: Rto::NEW,
+            recover: 0,
+            mark_cut: 0,
+            timed_out: 0,
+            retransmitted: 0,
+            timeouts: 0,
+            give_up: Time::NEVER,
+            pace_from: Time::ZERO,
+            wake: Time::NEVER,
         }
     }
 
-    pub(crate) fn address(&self, flow: u32) -> Address {
-        Address {
-            flow,
-            generation: self.generation,
-            source: self.source,
-            sink: self.sink,
-            opaque: self.opaque,
-        }
+    /// Data transmissions, first ones and repeated ones.
+    pub(super) fn sent(&self) -> u32 {
+        self.max.min(self.total) + self.retransmitted
+    }
+
+    /// Asks for what an acknowledgement will touch, before it comes.
+    #[inline]
+    pub(super) fn prefetch(&self) {
+        prefetch_index(std::slice::from_ref(&self.deadline), 0);
+        prefetch_index(std::slice::from_ref(&self.control), 0);
+        prefetch_index(std::slice::from_ref(&self.give_up), 0);
     }
 
     /// When the flow's timer is due for this end.
@@ -376,7 +353,6 @@ impl<C: Control> Sender<C> {
         if seq < self.total {
             flags = flags.with(Flags::DATA);
             payload = ctx.class.tcp.mss;
-            self.sent += 1;
             self.retransmitted += u32::from(again);
         }
         if seq + 1 >= self.total {
@@ -391,16 +367,16 @@ impl<C: Control> Sender<C> {
         if again {
             flags = flags.with(Flags::RETRANSMIT);
             // Karn: an acknowledgement could be for either transmission
-            self.timing &= seq > self.timed;
+            self.rto.timing &= seq > self.rto.timed;
         } else {
             self.max = seq + 1;
             if seq < self.total {
                 flags = flags.with(self.mark_flags(ctx.class));
             }
-            if !self.timing {
-                self.timing = true;
-                self.timed = seq;
-                self.timed_at = now;
+            if !self.rto.timing {
+                self.rto.timing = true;
+                self.rto.timed = seq;
+                self.rto.timed_at = now;
             }
         }
         if self.deadline == Time::NEVER {
@@ -447,8 +423,8 @@ impl<C: Control> Sender<C> {
             }
             State::SynReceived => {
                 self.rto.back_off(ctx.class.tcp.timer_rule);
-                self.syn_lost = true;
-                self.timing = false;
+                self.rto.syn_lost = true;
+                self.rto.timing = false;
                 self.send_syn_ack(address, ctx);
             }
             State::Open => self.timeout(address, ctx),
@@ -481,7 +457,7 @@ impl<C: Control> Sender<C> {
         self.recovering = false;
         self.dup_acks = 0;
         self.extra = 0;
-        self.timing = false;
+        self.rto.timing = false;
         if let Some(ledger) = &mut self.ledger {
             ledger.lose_all(ctx.class.tcp.rack);
         }

@@ -1,5 +1,8 @@
 //! All flows under one kind of control, in slots that are used again.
 
+use std::ops::{Index, IndexMut};
+
+use prefetch_index::prefetch_index;
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
 
@@ -8,8 +11,8 @@ use crate::engine::{Entity, Kind};
 use crate::network::Network;
 use crate::rows::Row;
 
-use super::control::Control;
-use super::receiver::Receiver;
+use super::control::{Control, Reno};
+use super::receiver::{Address, Receiver};
 use super::sender::Sender;
 use super::{ClassParams, Ctx, Fate};
 
@@ -47,12 +50,85 @@ pub(crate) struct NewFlow {
     pub(crate) opaque: bool,
 }
 
-/// Flows with control `C`: hot senders, hot receivers and row numbers in separate arrays.
+/// One flow, in whole cache lines: data touches the first alone.
+#[repr(C, align(64))]
+struct Flow<C> {
+    receiver: Receiver,
+    /// When the flow's one pending timer fires ([`Time::NEVER`]: none is pending).
+    armed: Time,
+    /// Its row of results ([`Flow::FREE`]: the slot is free).
+    row: u32,
+    generation: u16,
+    class: u16,
+    source: u16,
+    sink: u16,
+    opaque: bool,
+    sender: Sender<C>,
+    /// How long the receiver waits for the answer to its FIN.
+    fin_wait: Time,
+}
+
+const _: () = assert!(std::mem::offset_of!(Flow<Reno>, sender) == 64);
+
+impl<C> Flow<C> {
+    const FREE: u32 = u32::MAX;
+
+    #[inline(always)]
+    fn address(&self, id: FlowId) -> Address {
+        Address {
+            flow: id.0,
+            generation: self.generation,
+            source: self.source,
+            sink: self.sink,
+            opaque: self.opaque,
+        }
+    }
+}
+
+/// Flows by slot, in pieces: one array of all of them would be copied as it grows.
+struct Slots<C>(Vec<Vec<Flow<C>>>);
+
+impl<C> Slots<C> {
+    /// Bits of the number of flows in a piece.
+    const BITS: u32 = 9;
+
+    fn len(&self) -> usize {
+        let full = self.0.len().saturating_sub(1) << Self::BITS;
+        self.0.last().map_or(0, |piece| full + piece.len())
+    }
+
+    fn push(&mut self, flow: Flow<C>) {
+        match self.0.last_mut() {
+            Some(piece) if piece.len() < 1 << Self::BITS => piece.push(flow),
+            _ => {
+                let mut piece = Vec::with_capacity(1 << Self::BITS);
+                piece.push(flow);
+                self.0.push(piece);
+            }
+        }
+    }
+}
+
+impl<C> Index<usize> for Slots<C> {
+    type Output = Flow<C>;
+
+    #[inline(always)]
+    fn index(&self, slot: usize) -> &Flow<C> {
+        &self.0[slot >> Self::BITS][slot & ((1 << Self::BITS) - 1)]
+    }
+}
+
+impl<C> IndexMut<usize> for Slots<C> {
+    #[inline(always)]
+    fn index_mut(&mut self, slot: usize) -> &mut Flow<C> {
+        &mut self.0[slot >> Self::BITS][slot & ((1 << Self::BITS) - 1)]
+    }
+}
+
+/// Flows with control `C`.
 pub(crate) struct FlowTable<C> {
     number: u32,
-    senders: Vec<Sender<C>>,
-    receivers: Vec<Receiver>,
-    rows: Vec<u32>,
+    flows: Slots<C>,
     /// Slots whose flow is over, the last freed first.
     free: Vec<u32>,
     live: u32,
@@ -67,14 +143,7 @@ pub(crate) struct World<'a> {
 
 impl<C: Control> FlowTable<C> {
     pub(crate) fn new(number: u32) -> FlowTable<C> {
-        FlowTable {
-            number,
-            senders: Vec::new(),
-            receivers: Vec::new(),
-            rows: Vec::new(),
-            free: Vec::new(),
-            live: 0,
-        }
+        FlowTable { number, flows: Slots(Vec::new()), free: Vec::new(), live: 0 }
     }
 
     /// Whether one more flow fits.
@@ -84,32 +153,40 @@ impl<C: Control> FlowTable<C> {
 
     /// Starts a flow: its first SYN goes out.
     pub(crate) fn start(&mut self, flow: &NewFlow, control: C, world: &mut World<'_>) -> Identity {
-        let mut sender = Sender::new(control, 0, flow.class, flow.pair, flow.opaque);
+        let mut sender = Sender::new(control);
         let class = &world.classes[flow.class as usize];
         sender.load(flow.size, class);
         if let Some(patience) = class.patience {
             sender.give_up = world.net.now.saturating_add(patience);
         }
+        let mut record = Flow {
+            receiver: Receiver::new(),
+            armed: Time::NEVER,
+            row: flow.row,
+            generation: 0,
+            class: flow.class,
+            source: flow.pair.0,
+            sink: flow.pair.1,
+            opaque: flow.opaque,
+            sender,
+            fin_wait: Time::ZERO,
+        };
         let slot = match self.free.pop() {
             Some(slot) => {
-                let slot = slot as usize;
-                sender.generation = self.senders[slot].generation.wrapping_add(1);
-                self.senders[slot] = sender;
-                self.receivers[slot] = Receiver::new();
-                self.rows[slot] = flow.row;
-                slot
+                let place = &mut self.flows[slot as usize];
+                record.generation = place.generation.wrapping_add(1);
+                *place = record;
+                slot as usize
             }
             None => {
-                self.senders.push(sender);
-                self.receivers.push(Receiver::new());
-                self.rows.push(flow.row);
-                self.senders.len() - 1
+                self.flows.push(record);
+                self.flows.len() - 1
             }
         };
         self.live += 1;
         let id = FlowId::new(self.number, slot as u32);
+        let address = self.flows[slot].address(id);
         let (sender, receiver, mut ctx) = self.borrow(slot, world);
-        let address = sender.address(id.0);
         if flow.download {
             receiver.send_syn(&address, &mut ctx);
         } else {
@@ -120,13 +197,13 @@ impl<C: Control> FlowTable<C> {
     }
 
     fn identity(&self, slot: usize, classes: &[ClassParams]) -> Identity {
-        let sender = &self.senders[slot];
+        let flow = &self.flows[slot];
         Identity {
-            slot: (FlowId::new(self.number, slot as u32).0, sender.generation),
-            row: self.rows[slot],
-            class: sender.class,
-            bytes: sender.bytes(&classes[usize::from(sender.class)]),
-            end: sender.end(),
+            slot: (FlowId::new(self.number, slot as u32).0, flow.generation),
+            row: flow.row,
+            class: flow.class,
+            bytes: flow.sender.bytes(&classes[usize::from(flow.class)]),
+            end: flow.sender.end(),
         }
     }
 
@@ -136,53 +213,102 @@ impl<C: Control> FlowTable<C> {
         class: u16,
         classes: &'a [ClassParams],
     ) -> impl Iterator<Item = Identity> + 'a {
-        let slots = (0..self.senders.len()).filter(move |&slot| {
-            self.senders[slot].class == class && self.rows[slot] != Self::FREE
-        });
+        let slots = (0..self.flows.len()).filter(move |&slot| self.is_open(slot, class));
         slots.map(|slot| self.identity(slot, classes))
     }
 
-    #[inline]
+    /// Whether a slot holds a flow of this class.
+    fn is_open(&self, slot: usize, class: u16) -> bool {
+        let flow = &self.flows[slot];
+        flow.class == class && flow.row != Flow::<C>::FREE
+    }
+
+    #[inline(always)]
     fn borrow<'a>(
         &'a mut self,
         slot: usize,
         world: &'a mut World<'_>,
     ) -> (&'a mut Sender<C>, &'a mut Receiver, Ctx<'a>) {
-        let sender = &mut self.senders[slot];
-        let class = &mut world.classes[sender.class as usize];
-        let row = &mut world.rows[self.rows[slot] as usize];
-        (sender, &mut self.receivers[slot], Ctx { net: world.net, class, row })
+        let flow = &mut self.flows[slot];
+        let class = &mut world.classes[flow.class as usize];
+        let row = &mut world.rows[flow.row as usize];
+        let ctx = Ctx { net: world.net, class, row, fin_wait: &mut flow.fin_wait };
+        (&mut flow.sender, &mut flow.receiver, ctx)
+    }
+
+    /// Whether its flows do not fit into a near cache.
+    #[inline(always)]
+    pub(crate) fn is_large(&self) -> bool {
+        self.flows.0.len() > Self::NEAR
+    }
+
+    /// Pieces of flows that a near cache holds: 2 MB of them.
+    const NEAR: usize = 16;
+
+    /// Asks for the memory of the flow that a packet is for, before it comes.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, packet: &Packet) {
+        let slot = FlowId(packet.flow).slot();
+        let Some(piece) = self.flows.0.get(slot >> Slots::<C>::BITS) else { return };
+        if let Some(flow) = piece.get(slot & ((1 << Slots::<C>::BITS) - 1)) {
+            prefetch_index(std::slice::from_ref(flow), 0);
+            if packet.flags.has(Flags::TO_SOURCE) {
+                flow.sender.prefetch();
+            }
+        }
+    }
+
+    /// The same for a timer.
+    #[inline(always)]
+    pub(crate) fn prefetch_timer(&self, id: FlowId) {
+        let slot = id.slot();
+        if let Some(piece) = self.flows.0.get(slot >> Slots::<C>::BITS) {
+            prefetch_index(piece, slot & ((1 << Slots::<C>::BITS) - 1));
+        }
     }
 
     /// A packet has reached one of the ends.
     #[inline]
     pub(crate) fn deliver(&mut self, packet: &Packet, world: &mut World<'_>) {
         let id = FlowId(packet.flow);
-        let slot = id.slot();
-        if self.senders[slot].generation != packet.generation {
+        let flow = &mut self.flows[id.slot()];
+        if flow.generation != packet.generation {
             return;
         }
-        let (sender, receiver, mut ctx) = self.borrow(slot, world);
-        let address = sender.address(id.0);
-        let fate = if packet.flags.has(Flags::TO_SOURCE) {
-            sender.receive(packet, &address, &mut ctx)
+        let address = flow.address(id);
+        let class = &mut world.classes[flow.class as usize];
+        let row = &mut world.rows[flow.row as usize];
+        let mut ctx = Ctx { net: world.net, class, row, fin_wait: &mut flow.fin_wait };
+        // only the deadline of the end that it is for can have changed
+        let (fate, due) = if packet.flags.has(Flags::TO_SOURCE) {
+            let fate = flow.sender.receive(packet, &address, &mut ctx);
+            (fate, flow.sender.next_deadline())
         } else {
-            receiver.receive(packet, &address, &mut ctx)
+            let fate = flow.receiver.receive(packet, &address, &mut ctx);
+            (fate, flow.receiver.deadline)
         };
-        self.settle(id, fate, world);
+        match fate {
+            Fate::Lives if due < flow.armed => {
+                flow.armed = due;
+                world.net.events.push(due, Entity::new(Kind::Flow, id.0));
+            }
+            Fate::Lives => {}
+            Fate::Over => self.release(id.slot(), world),
+        }
     }
 
     /// A timer event of the flow has come up.
     pub(crate) fn expire(&mut self, id: FlowId, world: &mut World<'_>) {
         let slot = id.slot();
         let now = world.net.now;
+        let flow = &mut self.flows[slot];
         // an event that a shorter deadline replaced, or that of an earlier flow
-        if self.senders[slot].armed != now {
+        if flow.armed != now {
             return;
         }
-        self.senders[slot].armed = Time::NEVER;
+        flow.armed = Time::NEVER;
+        let address = flow.address(id);
         let (sender, receiver, mut ctx) = self.borrow(slot, world);
-        let address = sender.address(id.0);
         let mut fate = Fate::Lives;
         if receiver.deadline <= now {
             fate = receiver.expire(&address, &mut ctx);
@@ -190,52 +316,46 @@ impl<C: Control> FlowTable<C> {
         if fate == Fate::Lives && sender.next_deadline() <= now {
             fate = sender.expire(&address, &mut ctx);
         }
-        self.settle(id, fate, world);
+        match fate {
+            Fate::Lives => self.arm(id, world),
+            Fate::Over => self.release(slot, world),
+        }
     }
 
     /// A packet of the flow that its pace held back may go.
     pub(crate) fn go_on(&mut self, id: FlowId, world: &mut World<'_>) {
         let slot = id.slot();
-        if self.rows[slot] == Self::FREE {
+        let flow = &self.flows[slot];
+        if flow.row == Flow::<C>::FREE {
             return;
         }
+        let address = flow.address(id);
         let (sender, _, mut ctx) = self.borrow(slot, world);
-        let address = sender.address(id.0);
         sender.go_on(&address, &mut ctx);
         self.arm(id, world);
     }
 
     /// Unlimited flows of a class hand in no more data.
     pub(crate) fn stop(&mut self, class: u16, world: &mut World<'_>) {
-        for slot in 0..self.senders.len() {
-            if self.senders[slot].class != class || self.rows[slot] == Self::FREE {
+        for slot in 0..self.flows.len() {
+            if !self.is_open(slot, class) {
                 continue;
             }
             let id = FlowId::new(self.number, slot as u32);
+            let address = self.flows[slot].address(id);
             let (sender, _, mut ctx) = self.borrow(slot, world);
-            let address = sender.address(id.0);
             sender.stop(&address, &mut ctx);
             self.arm(id, world);
-        }
-    }
-
-    const FREE: u32 = u32::MAX;
-
-    #[inline]
-    fn settle(&mut self, id: FlowId, fate: Fate, world: &mut World<'_>) {
-        match fate {
-            Fate::Lives => self.arm(id, world),
-            Fate::Over => self.release(id.slot(), world),
         }
     }
 
     /// Sees to it that an event is pending at the flow's earliest deadline or before.
     #[inline]
     fn arm(&mut self, id: FlowId, world: &mut World<'_>) {
-        let sender = &mut self.senders[id.slot()];
-        let due = sender.next_deadline().min(self.receivers[id.slot()].deadline);
-        if due < sender.armed {
-            sender.armed = due;
+        let flow = &mut self.flows[id.slot()];
+        let due = flow.sender.next_deadline().min(flow.receiver.deadline);
+        if due < flow.armed {
+            flow.armed = due;
             world.net.events.push(due, Entity::new(Kind::Flow, id.0));
         }
     }
@@ -243,7 +363,7 @@ impl<C: Control> FlowTable<C> {
     /// Writes a flow's counts into its row.
     fn note(&mut self, slot: usize, world: &mut World<'_>) {
         let (sender, receiver, ctx) = self.borrow(slot, world);
-        ctx.row.sent = sender.sent;
+        ctx.row.sent = sender.sent();
         ctx.row.retransmitted = sender.retransmitted;
         ctx.row.timeouts = sender.timeouts;
         ctx.row.delivered = sender.bytes_of(receiver.received(), ctx.class);
@@ -251,18 +371,19 @@ impl<C: Control> FlowTable<C> {
 
     fn release(&mut self, slot: usize, world: &mut World<'_>) {
         self.note(slot, world);
-        self.rows[slot] = Self::FREE;
+        let flow = &mut self.flows[slot];
+        flow.row = Flow::<C>::FREE;
         // packets of this flow that are still under way belong to no one
-        self.senders[slot].generation = self.senders[slot].generation.wrapping_add(1);
-        self.senders[slot].armed = Time::NEVER;
+        flow.generation = flow.generation.wrapping_add(1);
+        flow.armed = Time::NEVER;
         self.free.push(slot as u32);
         self.live -= 1;
     }
 
     /// The run is over: rows of the flows that are still open.
     pub(crate) fn finish(&mut self, world: &mut World<'_>) {
-        for slot in 0..self.senders.len() {
-            if self.rows[slot] != Self::FREE {
+        for slot in 0..self.flows.len() {
+            if self.flows[slot].row != Flow::<C>::FREE {
                 self.note(slot, world);
             }
         }
@@ -272,14 +393,12 @@ impl<C: Control> FlowTable<C> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::control::Reno;
 
     /// The aim of the engine: under 300 B for an open flow, with its pending
     /// timer (16 B), packets in flight and result row not counted.
     #[test]
     fn an_open_flow_is_small() {
-        let row_number = size_of::<u32>();
-        let flow = size_of::<Sender<Reno>>() + size_of::<Receiver>() + row_number + 16;
+        let flow = size_of::<Flow<Reno>>() + 16;
         assert!(flow < 300, "{flow} B");
     }
 }

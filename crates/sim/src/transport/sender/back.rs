@@ -17,7 +17,7 @@ impl<C: Control> Sender<C> {
         self.inflation = 0.0;
         self.recover = self.max;
         self.dup_acks = 0;
-        self.timing = false;
+        self.rto.timing = false;
         self.nxt = self.una;
         // the timer starts with the first segment that the pace lets go
         self.deadline = Time::NEVER;

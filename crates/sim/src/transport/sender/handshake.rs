@@ -13,8 +13,8 @@ impl<C: Control> Sender<C> {
     pub(crate) fn send_syn(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         self.state = State::SynSent;
         ctx.row.syn_tries += 1;
-        self.timing = ctx.row.syn_tries == 1;
-        self.timed_at = ctx.net.now;
+        self.rto.timing = ctx.row.syn_tries == 1;
+        self.rto.timed_at = ctx.net.now;
         self.deadline = ctx.net.now + ctx.class.syn_wait(ctx.row.syn_tries);
         let mut syn = address.towards_sink(Flags::SYN, ctx.class.tcp.header, ctx.net.now);
         syn.ext = self.control.header(ctx.net.now);
@@ -32,7 +32,7 @@ impl<C: Control> Sender<C> {
     pub(super) fn handshake(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         match (packet.flags.has(Flags::ACK), self.state) {
             (true, State::SynSent) => {
-                self.syn_lost = ctx.row.syn_tries > 1;
+                self.rto.syn_lost = ctx.row.syn_tries > 1;
                 // what the SYN waited is forgotten (RFC 6298, 5.7; ns-2 from 2002 on)
                 self.rto.calm(ctx.class.tcp.timer_rule);
                 // a packet of its own, before any data (RFC 9293, figure 6)
@@ -42,8 +42,8 @@ impl<C: Control> Sender<C> {
             // the acknowledgement of the SYN+ACK was lost (RFC 9293, 3.10.7.4)
             (true, State::Open) => Self::acknowledge(address, 0, ctx),
             (false, State::Listen | State::SynReceived) => {
-                self.timing = self.state == State::Listen;
-                self.syn_lost |= self.state == State::SynReceived;
+                self.rto.timing = self.state == State::Listen;
+                self.rto.syn_lost |= self.state == State::SynReceived;
                 self.state = State::SynReceived;
                 self.send_syn_ack(address, ctx);
             }
@@ -58,7 +58,7 @@ impl<C: Control> Sender<C> {
     }
 
     pub(super) fn send_syn_ack(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
-        self.timed_at = ctx.net.now;
+        self.rto.timed_at = ctx.net.now;
         self.deadline = ctx.net.now + self.rto.timeout(ctx.class, false);
         let flags = Flags::SYN.with(Flags::ACK);
         let mut answer = address.towards_sink(flags, ctx.class.tcp.header, ctx.net.now);
@@ -70,11 +70,11 @@ impl<C: Control> Sender<C> {
     pub(super) fn open(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         self.state = State::Open;
         self.deadline = Time::NEVER;
-        if self.timing {
-            self.rto.sample(self.timed_at, ctx.net.now, ctx.class);
-            self.timing = false;
+        if self.rto.timing {
+            self.rto.sample(self.rto.timed_at, ctx.net.now, ctx.class);
+            self.rto.timing = false;
         }
-        if self.syn_lost {
+        if self.rto.syn_lost {
             self.after_timeout = true;
             self.control.on_lost_syn(ctx.class.tcp.lost_syn);
         }

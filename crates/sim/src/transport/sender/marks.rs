@@ -10,15 +10,6 @@ use super::super::control::{Control, Signal};
 use super::super::{ClassParams, Ctx};
 use super::Sender;
 
-/// What a sender remembers of marks: hot record.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Marks {
-    /// Behind the highest segment sent when a mark last cut the window.
-    cut: u32,
-    /// The window was cut, and the receiver does not know yet.
-    tell: bool,
-}
-
 impl<C: Control> Sender<C> {
     /// An acknowledgement has come, and may echo a mark.
     ///
@@ -29,15 +20,16 @@ impl<C: Control> Sender<C> {
         if !packet.flags.has(Flags::ECE) || !ctx.class.tcp.ecn || self.recovering {
             return;
         }
-        if packet.ack > self.marks.cut.max(self.recover) {
-            self.marks = Marks { cut: self.max, tell: true };
+        if packet.ack > self.mark_cut.max(self.recover) {
+            self.mark_cut = self.max;
+            self.tell_mark = true;
             self.control.on_congestion(Signal::Mark, &self.setback(ctx));
         }
     }
 
     /// Losses were noticed; those of a window that a mark has cut do not cut it again.
     pub(super) fn heed_loss(&mut self, ctx: &Ctx<'_>) {
-        let cut = self.una < self.marks.cut;
+        let cut = self.una < self.mark_cut;
         let signal = if cut { Signal::LossAfterMark } else { Signal::Loss };
         self.control.on_congestion(signal, &self.setback(ctx));
         self.tell_of_cut(ctx.class);
@@ -45,7 +37,7 @@ impl<C: Control> Sender<C> {
 
     /// The next new data packet says that the window was cut, for whatever reason.
     pub(super) fn tell_of_cut(&mut self, class: &ClassParams) {
-        self.marks.tell = class.tcp.ecn;
+        self.tell_mark = class.tcp.ecn;
     }
 
     /// Flags of a data packet that is sent for the first time: no other is
@@ -55,6 +47,6 @@ impl<C: Control> Sender<C> {
         if !class.tcp.ecn {
             return Flags::NONE;
         }
-        if std::mem::take(&mut self.marks.tell) { Flags::ECT.with(Flags::CWR) } else { Flags::ECT }
+        if std::mem::take(&mut self.tell_mark) { Flags::ECT.with(Flags::CWR) } else { Flags::ECT }
     }
 }

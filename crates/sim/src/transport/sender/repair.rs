@@ -113,7 +113,7 @@ impl<C: Control> Sender<C> {
         }
         self.begin_recovery(address, ctx);
         // an answer that a repair held up says nothing of the round trip (ns-2)
-        self.timing &= ctx.class.tcp.loss_rule != LossRule::OneWay;
+        self.rto.timing &= ctx.class.tcp.loss_rule != LossRule::OneWay;
         if ctx.class.tcp.loss_rule != LossRule::FullTcp {
             self.send_more(address, ctx);
         }

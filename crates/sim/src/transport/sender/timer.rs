@@ -14,9 +14,9 @@ impl<C: Control> Sender<C> {
     pub(super) fn time(&mut self, packet: &Packet, ctx: &Ctx<'_>) -> Time {
         let sent = if ctx.class.tcp.timestamps {
             packet.sent
-        } else if self.timing && packet.ack > self.timed {
-            self.timing = false;
-            self.timed_at
+        } else if self.rto.timing && packet.ack > self.rto.timed {
+            self.rto.timing = false;
+            self.rto.timed_at
         } else {
             return Time::ZERO;
         };
@@ -29,7 +29,7 @@ impl<C: Control> Sender<C> {
         if ctx.class.repair == Repair::Late {
             return self.late_repair(ctx);
         }
-        ctx.net.now + self.rto.timeout(ctx.class, self.syn_lost)
+        ctx.net.now + self.rto.timeout(ctx.class, self.rto.syn_lost)
     }
 
     /// An acknowledgement of everything up to `ack` restarts the timer of FullTcp,
