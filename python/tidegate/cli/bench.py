@@ -12,6 +12,10 @@ from tidegate.cli.console import Json, print_json, stderr
 
 def bench(
     flows: Annotated[int, typer.Option(min=1, help="Number of long-lived flows.")] = 100,
+    many_delays: Annotated[
+        bool,
+        typer.Option("--many-delays", help="No two access links with the same delay."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Measure the simulator's speed on its yardstick: packet-hops per CPU second."""
@@ -19,7 +23,8 @@ def bench(
     from tidegate.results.yardstick import DURATION_S, measure
 
     with progress.bar(stderr(), "yardstick", 1, DURATION_S, threaded=False) as meter:
-        figures = measure(flows, tick=functools.partial(meter.report, 0))
+        tick = functools.partial(meter.report, 0)
+        figures = measure(flows, tick=tick, many_delays=many_delays)
     if as_json:
         print_json(figures)
         return

@@ -24,20 +24,18 @@ PAIRS_AT_MOST = 100
 
 
 def measure(
-    flows: int = FLOWS, seed: int = 1, tick: Callable[[float], None] | None = None
+    flows: int = FLOWS,
+    seed: int = 1,
+    tick: Callable[[float], None] | None = None,
+    *,
+    many_delays: bool = False,
 ) -> dict[str, Any]:
     """Run the yardstick with so many long-lived flows; return speed, goodput and memory.
 
     Only the loop that advances the simulation is timed, in CPU time. Goodput
     is payload delivered in order, over the whole run, in Mbit/s of 10^6 bit.
     """
-    text = files("tidegate.results").joinpath("yardstick.toml").read_text(encoding="utf-8")
-    pairs = min(flows, PAIRS_AT_MOST)
-    settings = [
-        ("traffic.long.arrivals.uniform", str(flows)),
-        ("topology.dumbbell.pairs", str(pairs)),
-    ]
-    scenario = _native.load(text, "yardstick.toml", settings, {})
+    scenario = load(flows, many_delays=many_delays)
     run = _native.Simulation(scenario, seed)
     cpu, done = 0.0, False
     while not done:
@@ -52,6 +50,7 @@ def measure(
     return {
         "scenario": scenario.name,
         "flows": flows,
+        "many_delays": many_delays,
         "packet_hops": hops,
         "delivered_packets": results["delivered_packets"],
         "cpu_s": cpu,
@@ -59,6 +58,47 @@ def measure(
         "goodput_mbit_s": delivered_bits / scenario.duration_s / 1e6,
         "peak_rss_mb": _peak_rss_mb(),
     }
+
+
+def load(flows: int = FLOWS, *, many_delays: bool = False) -> _native.Scenario:
+    """Return the yardstick with so many flows, or with no two access links alike."""
+    text = files("tidegate.results").joinpath("yardstick.toml").read_text(encoding="utf-8")
+    pairs = min(flows, PAIRS_AT_MOST)
+    settings = [("traffic.long.arrivals.uniform", str(flows))]
+    if many_delays:
+        head, _, traffic = text.partition("[topology.dumbbell]")
+        text = head + _links(pairs) + traffic[traffic.index("[traffic.long]") :]
+        for key, side in (("from", "source"), ("to", "sink")):
+            names = ", ".join(f'"{side}{number}"' for number in range(1, pairs + 1))
+            settings.append((f"traffic.long.{key}", f"[{names}]"))
+    else:
+        settings.append(("topology.dumbbell.pairs", str(pairs)))
+    return _native.load(text, "yardstick.toml", settings, {})
+
+
+def _links(pairs: int) -> str:
+    """Return the links of the yardstick with access delays from 0.5 to 1.5 ms, all different."""
+    text = """
+[topology.links.bottleneck]
+from   = "left"
+to     = "right"
+rate   = "1Gbit"
+delay  = "18ms"
+buffer = "3333packets"
+"""
+    for number in range(1, pairs + 1):
+        for side, (start, end) in enumerate(
+            ((f"source{number}", "left"), ("right", f"sink{number}"))
+        ):
+            delay_us = 500.0 + 1000.0 * (2 * number - 2 + side) / (2 * pairs)
+            text += f"""
+[topology.links.access{2 * number - 1 + side}]
+from  = "{start}"
+to    = "{end}"
+rate  = "10Gbit"
+delay = "{delay_us}us"
+"""
+    return text
 
 
 def _peak_rss_mb() -> float:
