@@ -1,11 +1,16 @@
 """Finished folders are looked at again without a run: drawn anew, set side by side."""
 
+import errno
 import hashlib
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
 import tidegate as laboratory
+from tidegate.cli import app
+from tidegate.results.store import write_whole
 
 QUICK = {"duration": "8s", "warmup": "2s"}
 
@@ -126,9 +131,54 @@ def test_half_a_comparison_of_folders_is_said(tidegate, compared, others, says):
     assert "Traceback" not in done.stderr
 
 
-def test_a_run_that_is_damaged_is_named(tidegate, compared, tmp_path):
-    import shutil
+def test_a_run_that_is_not_there_is_said_wherever_the_others_are_shown(
+    compared, tmp_path, monkeypatch
+):
+    """Without it the settings are averages over different flows, which nobody would see."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(compared, tmp_path / "gap")
+    shutil.rmtree(tmp_path / "gap" / "runs" / "none" / "seed-2")
+    said = "1 of 4 runs of gap are not there"
+    for command in (["report", "gap"], ["compare", "gap", str(compared)]):
+        with pytest.warns(laboratory.TidegateWarning, match=said):
+            app(command, standalone_mode=False)
+    assert said in (tmp_path / "gap" / "report.html").read_text(encoding="utf-8")
+    laboratory.load(compared)  # a warning would be an error here
 
+
+def test_a_damaged_manifest_is_not_taken_for_none(compared, tmp_path):
+    shutil.copytree(compared, tmp_path / "cut")
+    (tmp_path / "cut" / "manifest.json").write_text('{"tide', encoding="utf-8")
+    with pytest.raises(laboratory.TidegateError, match=r"cut/manifest\.json: it is damaged"):
+        laboratory.load(tmp_path / "cut")
+
+
+def test_a_page_that_does_not_fit_leaves_no_piece_of_it(tmp_path, monkeypatch):
+    """What is there stays as it was until all of the new is written."""
+    (tmp_path / "page.html").write_bytes(b"former")
+
+    def full(path: Path, content: bytes) -> int:
+        with path.open("wb") as file:
+            file.write(content[:10])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(laboratory.TidegateError, match="No space left on device"):
+        write_whole(tmp_path / "page.html", b"x" * 1000)
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+    assert (tmp_path / "page.html").read_bytes() == b"former"
+
+
+def test_what_is_no_plain_file_is_written_into(tmp_path):
+    (tmp_path / "to").symlink_to("there.csv")
+    write_whole(tmp_path / "to", b"content")
+    assert (tmp_path / "to").is_symlink()
+    assert (tmp_path / "there.csv").read_bytes() == b"content"
+    write_whole(Path("/dev/null"), b"content")
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_run_that_is_damaged_is_named(tidegate, compared, tmp_path):
     shutil.copytree(compared, tmp_path / "broken")
     (tmp_path / "broken" / "runs" / "none" / "seed-1" / "flows.parquet").write_bytes(b"PAR1")
     done = tidegate("plot", "broken")

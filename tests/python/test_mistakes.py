@@ -63,7 +63,7 @@ def test_a_table_of_flows_that_does_not_fit_leaves_no_piece_of_it(tidegate, tmp_
 
     done = tidegate("flows", CAPTURE, "--csv", "f.csv", preexec_fn=small_files)
     assert done.returncode == 1
-    assert "Could not write the flows to f.csv: File too large." in done.stderr
+    assert "Could not write f.csv: File too large." in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

@@ -19,7 +19,8 @@ def examples(folder: Folder = None) -> None:
 
     Files that are there already are left as they are.
     """
-    from tidegate.errors import TidegateError, from_os
+    from tidegate.errors import TidegateError
+    from tidegate.results.store import write_whole
     from tidegate.scenario import examples as ready
 
     there = ready.files()
@@ -37,11 +38,7 @@ def examples(folder: Folder = None) -> None:
         place = folder / name
         if place.exists():
             continue
-        try:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(source.read_bytes())
-        except OSError as error:
-            raise from_os("write", place, error) from error
+        write_whole(place, source.read_bytes())
         copied += 1
     left = len(there) - copied
     say(f"{copied} files in {folder}{f'; {left} were there already' if left else ''}.")

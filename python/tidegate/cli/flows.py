@@ -23,7 +23,7 @@ def flows(
 ) -> None:
     """List the TCP connections of a packet capture, as a scenario would replay them."""
     from tidegate.cli import progress
-    from tidegate.errors import from_os
+    from tidegate.results.store import write_whole
     from tidegate.scenario import recorded
     from tidegate.show import hints
     from tidegate.show.listing import of_flows
@@ -32,11 +32,7 @@ def flows(
     with progress.reading(stderr(), file.name, size) as tick:
         found = recorded.read(file, tick)
     if csv is not None:
-        try:
-            csv.write_bytes(found.csv)
-        except OSError as error:
-            csv.unlink(missing_ok=True)
-            raise from_os("write the flows to", csv, error) from error
+        write_whole(csv, found.csv)
     if as_json:
         for piece in found.json():
             typer.echo(piece, nl=False)

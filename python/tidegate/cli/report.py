@@ -27,19 +27,14 @@ def report(folders: Folders, out: Out = None) -> None:
     Pictures zoom, show numbers when pointed at, and leave controls out; tables
     sort. Nothing is run.
     """
-    from tidegate.errors import from_os
     from tidegate.grid.load import load
-    from tidegate.results.store import display
+    from tidegate.results.store import display, write_whole
     from tidegate.show.page import page
 
     results = [load(folder) for folder in folders]
     place = out or (folders[0] if len(folders) == 1 else Path()) / "report.html"
     content = page(results)
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(content)
-    except OSError as error:
-        raise from_os("write", place, error) from error
+    write_whole(place, content)
     if len(results) == 1 and out is None:
         results[0].wrote([place.name])
     say(f"Page ({len(content) / 1e6:.1f} MB): {display(place)}")

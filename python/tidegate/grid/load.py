@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tidegate.errors import TidegateError, UsageError, from_os
+from tidegate.errors import TidegateError, TidegateWarning, UsageError
 from tidegate.grid.execute import of_kept
 from tidegate.grid.measured import Measured
 from tidegate.grid.plan import Subject
 from tidegate.results.folder import RUNS
 from tidegate.results.keep import Damaged, Kept, read_run
-from tidegate.results.store import MANIFEST, as_json, display, read_manifest
+from tidegate.results.store import MANIFEST, as_json, display, read_manifest, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,8 +82,21 @@ class Loaded:
             )
         return found
 
+    @property
+    def gaps(self) -> str | None:
+        """What is to be said where runs are not there: averages are then over different flows."""
+        missing = len(self.subject.jobs) - len(self.runs)
+        if not missing:
+            return None
+        return (
+            f"{missing} of {len(self.subject.jobs)} runs of {display(self.folder)} are not there,"
+            " so not all settings met the same flows; the command that made the folder goes on"
+        )
+
     def measured(self, into: type[M], *, drawn: bool = True) -> M:
         """Return what its runs measured; `drawn`: with what pictures of a comparison show."""
+        if self.gaps:
+            warnings.warn(self.gaps, TidegateWarning, stacklevel=2)
         summaries = {job: kept.summary for job, kept in self.runs.items()}
         curves = (
             {job: of_kept(kept) for job, kept in self.runs.items()}
@@ -99,12 +113,7 @@ class Loaded:
         listed = list(dict.fromkeys([*self.manifest.get("files", []), *names]))
         if listed == self.manifest.get("files"):
             return
-        beside = self.folder / f".{MANIFEST}.partial"
-        try:
-            beside.write_bytes(as_json({**self.manifest, "files": listed}))
-            beside.replace(self.folder / MANIFEST)
-        except OSError as error:
-            raise from_os("write", display(self.folder / MANIFEST), error) from error
+        write_whole(self.folder / MANIFEST, as_json({**self.manifest, "files": listed}))
 
     @cached_property
     def claims(self) -> dict[str, Any]:
@@ -123,6 +132,8 @@ def load(folder: str | Path) -> Loaded:
     """Return the results in a folder; UsageError where there are none."""
     place = Path(folder)
     manifest = read_manifest(place)
+    if not manifest and (place / MANIFEST).is_file() and (place / "summary.json").is_file():
+        raise broken(place / MANIFEST)
     if manifest.get("command") not in ("run", "compare", "sweep", "paper"):
         raise UsageError(
             f"There are no results of tidegate in {display(place)}.",

@@ -7,7 +7,6 @@ import time
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from tidegate.errors import from_os
 from tidegate.grid.crew import Crew
 from tidegate.grid.work import Task, Work
 from tidegate.papers import claims as listed
@@ -17,6 +16,7 @@ from tidegate.papers.done import Asked, Done, Varied, needed
 from tidegate.papers.runs import Runs
 from tidegate.papers.verdicts import Outcome, judge
 from tidegate.results.made import Wanted
+from tidegate.results.store import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -167,9 +167,4 @@ def _measures(alternative: Alternative | None) -> tuple[tuple[str, str], ...]:
 def copied(done_files: Sequence[str], folder: Folder, place: Path) -> None:
     """Copy the report and its pictures to where they belong in a checkout."""
     for name in done_files:
-        target = place / name
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes((folder.target / name).read_bytes())
-        except OSError as error:
-            raise from_os("write", target, error) from error
+        write_whole(place / name, (folder.target / name).read_bytes())

@@ -29,6 +29,7 @@ from tidegate.results.store import (
     display,
     read_manifest,
     umask,
+    write_whole,
 )
 
 if TYPE_CHECKING:
@@ -110,14 +111,7 @@ class RunFolder:
 
     def write(self, name: str, content: bytes) -> None:
         """Write a file of the whole, replacing an older one at once."""
-        path = self.target / name
-        beside = path.with_name(f".{path.name}.partial")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            beside.write_bytes(content)
-            beside.replace(path)
-        except OSError as error:
-            raise from_os("write", display(path), error) from error
+        write_whole(self.target / name, content)
         if name not in (*self.files, MANIFEST):
             self.files.append(name)
 

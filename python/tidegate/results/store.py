@@ -279,6 +279,29 @@ def _written(manifest: dict[str, Any]) -> set[str]:
         return set()
 
 
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all, over what is there.
+
+    What is no plain file, such as /dev/stdout, is written into.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        place = path.resolve()
+        if place.exists() and not place.is_file():
+            place.write_bytes(content)
+            return
+        beside = place.with_name(f".{place.name}.partial")
+        try:
+            beside.write_bytes(content)
+            beside.replace(place)
+        except BaseException:
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise from_os("write", display(path), error) from error
+
+
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Return the manifest of tidegate's in a folder, or nothing."""
     try:

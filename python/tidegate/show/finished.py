@@ -9,9 +9,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidegate.errors import from_os
 from tidegate.grid.axes import numbers
-from tidegate.results.store import parquet
+from tidegate.results.store import parquet, write_whole
 from tidegate.show.tables import metrics_of, of_comparison, of_sweep
 
 if TYPE_CHECKING:
@@ -72,10 +71,6 @@ def plot(done: Measured, folder: str | Path | None = None) -> list[Path]:
     place = Path(folder or done.folder or "pictures")
     paths = []
     for name, content in drawn(done).items():
-        try:
-            place.mkdir(parents=True, exist_ok=True)
-            (place / name).write_bytes(content)
-        except OSError as error:
-            raise from_os("write", place / name, error) from error
+        write_whole(place / name, content)
         paths.append(place / name)
     return paths

@@ -43,7 +43,7 @@ def _comparison(page: Page, loaded: Loaded, part: str) -> None:
     labels = [named(row["settings"]) for row in done.averages]
     page.text(words.of_comparison(done, labels))
     said = {named(row["settings"]): row.get("doubts", ()) for row in done.rows}
-    _doubtful(page, doubts.lines(said))
+    _doubtful(page, [*filter(None, [loaded.gaps]), *doubts.lines(said)])
     _bar(page, labels, part)
     metrics = tables.metrics(done.subject, done.averages, labels)
     titles = {name: row.title for name, row in metrics.items()}
@@ -92,7 +92,7 @@ def _sweep(page: Page, loaded: Loaded, part: str) -> None:
     done = loaded.measured(Measured)
     page.text(words.of_sweep(done))
     said = {named(row["settings"]): row.get("doubts", ()) for row in done.rows}
-    _doubtful(page, doubts.lines(said))
+    _doubtful(page, [*filter(None, [loaded.gaps]), *doubts.lines(said)])
     metrics = tables.metrics(done.subject, done.averages, ["one"])
     page.data[f"{part}-grid"] = frames.packed(grids.table(done, metrics))
     for chart in grids.drawn(done, f"{part}-grid", metrics):
