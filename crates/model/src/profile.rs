@@ -173,7 +173,8 @@ fn rfc(profile: Profile) -> Tcp {
 /// a cut (`tcp_retrans_collapse`, `tcp_undo_cwnd_reduction`); the reordering
 /// window of RACK does not adapt; a receiver delays every second ACK from the
 /// start (Linux's first ones are quick) and always by 40 ms; PRR does not serve
-/// the cut after a mark; no idle restart, as flows are never idle.
+/// the cut after a mark; no idle restart, as flows are never idle; timers fire at
+/// their time, and not together ([`TimerRule::Linux`]).
 fn linux(profile: Profile) -> Tcp {
     Tcp {
         profile: profile.name(),
@@ -353,6 +354,10 @@ pub enum TimerRule {
     /// already, instead of what is to be (FullTcp before March 2002).
     #[serde(rename = "full-tcp-2001")]
     FullTcp2001,
+    /// As `rfc`, but the least timeout is the least margin above the smoothed
+    /// round trip, and timers fire together, the longer their wait the more of
+    /// them (Linux: `tcp_rtt_estimator`, and its timer wheel).
+    Linux,
 }
 
 impl TimerRule {

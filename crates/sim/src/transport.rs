@@ -15,10 +15,11 @@ pub(crate) mod sender;
 pub(crate) mod table;
 mod tlp;
 pub(crate) mod udp;
+mod wheel;
 
 use tidegate_core::units::Time;
 use tidegate_model::control::{Control, Reliability};
-use tidegate_model::profile::{LostSyn, MaxRto, Recovery, Tcp};
+use tidegate_model::profile::{LostSyn, MaxRto, Recovery, Tcp, TimerRule};
 use tidegate_model::scenario::Transport;
 
 use crate::network::Network;
@@ -65,6 +66,15 @@ impl ClassParams {
     pub(crate) fn of(tcp: Tcp) -> ClassParams {
         let jitter = crate::run::JitterDraw::new(1, "test");
         ClassParams { tcp, repair: Repair::Tcp, pairs: Vec::new(), patience: None, jitter }
+    }
+
+    /// When a timer fires that is set at `now` for `wait`.
+    #[inline]
+    pub(crate) fn fires(&self, now: Time, wait: Time) -> Time {
+        match self.tcp.timer_rule {
+            TimerRule::Linux => wheel::fires(now, wait),
+            _ => now + wait,
+        }
     }
 
     /// A timeout of `base`, backed off `times` times.

@@ -143,7 +143,8 @@ impl Receiver {
     pub(crate) fn send_syn(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         self.state = State::SynSent;
         ctx.row.syn_tries += 1;
-        self.deadline = ctx.net.now + ctx.class.syn_wait(ctx.row.syn_tries);
+        let wait = ctx.class.syn_wait(ctx.row.syn_tries);
+        self.deadline = ctx.class.fires(ctx.net.now, wait);
         let syn = address.towards_source(Flags::SYN, ctx.class.tcp.header, ctx.net.now);
         ctx.net.send(&syn);
     }

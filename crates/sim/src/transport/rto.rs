@@ -96,7 +96,7 @@ impl Rto {
         let tick = class.tcp.tick.ps();
         let base = match now.ps().checked_div(tick) {
             Some(ticks) => self.sample_ticks(ticks.saturating_sub(sent.ps() / tick), tick),
-            None => self.sample_exact(now.saturating_sub(sent)),
+            None => self.sample_exact(now.saturating_sub(sent), class),
         };
         let bounded = class.tcp.timer_rule != TimerRule::FullTcp2001;
         self.base = if bounded { base.max(class.tcp.min_rto) } else { base };
@@ -104,7 +104,7 @@ impl Rto {
     }
 
     #[inline]
-    fn sample_exact(&mut self, measured: Time) -> Time {
+    fn sample_exact(&mut self, measured: Time, class: &ClassParams) -> Time {
         if self.srtt == Time::ZERO {
             self.srtt = measured;
             self.rttvar = measured / 2;
@@ -113,7 +113,12 @@ impl Rto {
             self.rttvar = Time::from_ps((3 * self.rttvar.ps() + error) / 4);
             self.srtt = Time::from_ps((7 * self.srtt.ps() + measured.ps()) / 8);
         }
-        self.srtt + self.rttvar * 4
+        let margin = self.rttvar * 4;
+        match class.tcp.timer_rule {
+            // tcp_rtt_estimator of Linux: the least RTO is a margin above the round trip
+            TimerRule::Linux => self.srtt + margin.max(class.tcp.min_rto),
+            _ => self.srtt + margin,
+        }
     }
 
     fn sample_ticks(&mut self, ticks: u64, tick: u64) -> Time {
@@ -174,6 +179,21 @@ mod tests {
     fn the_timeout_is_at_least_the_minimum() {
         close(&timeouts(Profile::Rfc, &[10, 10]), &[1000.0, 1000.0]);
         close(&timeouts(Profile::Linux, &[10, 10]), &[200.0, 200.0]);
+    }
+
+    /// Linux, `tcp_rtt_estimator`: the margin above the round trip is at least 200 ms; by hand,
+    /// 160 + max(4 x 80, 200) and 160 + max(4 x 60, 200), then 160 + 200.
+    #[test]
+    fn the_least_timeout_of_linux_is_a_margin() {
+        let mut tcp = Profile::Linux.tcp();
+        tcp.timer_rule = TimerRule::Linux;
+        let class = ClassParams::of(tcp);
+        let mut rto = Rto::NEW;
+        let found = [160; 3].map(|ms| {
+            rto.sample(Time::ZERO, Time::from_ms(ms), &class);
+            rto.timeout(&class, false).secs() * 1e3
+        });
+        close(&found, &[480.0, 400.0, 360.0]);
     }
 
     /// Jacobson 1988, appendix A, with ticks of 10 ms and SRTT in eighths, RTTVAR in quarters, by

@@ -29,7 +29,7 @@ impl<C: Control> Sender<C> {
         if ctx.class.repair == Repair::Late {
             return self.late_repair(ctx);
         }
-        ctx.net.now + self.rto.timeout(ctx.class, self.rto.syn_lost)
+        ctx.class.fires(ctx.net.now, self.rto.timeout(ctx.class, self.rto.syn_lost))
     }
 
     /// An acknowledgement of everything up to `ack` restarts the timer of FullTcp,
@@ -47,7 +47,7 @@ impl<C: Control> Sender<C> {
     /// An acknowledgement of something new restarts the timer (RFC 6298, 5.3).
     #[inline]
     pub(super) fn restart_by_ack(&mut self, ctx: &Ctx<'_>) {
-        if ctx.class.tcp.timer_rule == TimerRule::Rfc {
+        if matches!(ctx.class.tcp.timer_rule, TimerRule::Rfc | TimerRule::Linux) {
             self.restart_timer(ctx);
         }
     }
