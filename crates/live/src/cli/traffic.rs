@@ -14,6 +14,9 @@ use crate::scenario;
 use crate::traffic::plan::Plan;
 use crate::traffic::{client, record, server};
 
+/// Descriptors of a process (`fs.nr_open`, as Linux has it unless it is told otherwise).
+const MOST_OPEN: u64 = 1 << 20;
+
 /// Real TCP sessions with the arrivals and sizes of a scenario
 #[derive(Args, Debug)]
 pub struct Traffic {
@@ -64,10 +67,7 @@ struct Run {
 impl Traffic {
     /// Serves, or opens sessions.
     pub fn run(self) -> Result<(), Failure> {
-        // a session is a descriptor
-        let most = getrlimit(Resource::Nofile).maximum;
-        setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most })
-            .map_err(|error| Failure::failed("limit of open files", error))?;
+        room_for_sessions().map_err(|error| Failure::failed("limit of open files", error))?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -77,6 +77,12 @@ impl Traffic {
             End::Run(run) => run.run(&runtime),
         }
     }
+}
+
+/// A session is a descriptor: as many as there may be, and more for whoever may raise that.
+fn room_for_sessions() -> rustix::io::Result<()> {
+    let set = |most| setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most });
+    set(Some(MOST_OPEN)).or_else(|_| set(getrlimit(Resource::Nofile).maximum))
 }
 
 impl Run {

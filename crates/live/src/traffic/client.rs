@@ -17,12 +17,14 @@ use super::diag::{Diag, Info};
 use super::plan::{Flow, Plan, Sort};
 use super::record::{Record, Sent};
 use super::request::Request;
-use super::server::{HAVE_ALL, LINGER, PIECE, write_zeros};
+use super::server::{HAVE_ALL, LINGER, drain, write_zeros};
 use crate::fail::Failure;
 
 /// Smallest segment that Linux takes, and payload of a full one on Ethernet with timestamps.
 const SMALLEST: u32 = 88;
 const FULL: u32 = 1448;
+/// Bytes of an upload that are handed over with its request.
+const PIECE: usize = 1 << 16;
 /// How long the server may take to tell what it sent.
 const ANSWER: Duration = Duration::from_secs(20);
 /// Between the end of a run and that question: openers that were answered late are gone then.
@@ -186,7 +188,7 @@ async fn exchange(
         let (run, size) = (shared.run, flow.size);
         let asked = Request::Download { run, flow: number, size, control: sort.control };
         stream.write_all(&asked.encode()).await?;
-        now.delivered = drain(&mut stream).await?;
+        now.delivered = drain(&stream).await?;
         record.set(now);
         if flow.size.is_some_and(|size| size != now.delivered) {
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -195,8 +197,11 @@ async fn exchange(
         record.set(now);
         return part(stream, Some(HAVE_ALL)).await;
     }
-    stream.write_all(&Request::Upload.encode()).await?;
-    let rest = flow.size.map(|size| size.saturating_sub(1));
+    // what it asks for is its first byte, and goes with the others
+    let mut first = vec![0; flow.size.map_or(PIECE, |size| PIECE.min(size.max(1) as usize))];
+    first[0] = Request::UPLOAD;
+    stream.write_all(&first).await?;
+    let rest = flow.size.map(|size| size.saturating_sub(first.len() as u64));
     match rest {
         Some(_) => write_zeros(&mut stream, rest).await?,
         None => {
@@ -255,18 +260,6 @@ async fn connect(
     match stream.take_error()? {
         Some(error) => Err(error),
         None => Ok(stream),
-    }
-}
-
-/// Reads to the end; how many bytes there were.
-async fn drain(stream: &mut TcpStream) -> io::Result<u64> {
-    let mut piece = vec![0; PIECE];
-    let mut bytes = 0;
-    loop {
-        match stream.read(&mut piece).await? {
-            0 => return Ok(bytes),
-            some => bytes += some as u64,
-        }
     }
 }
 

@@ -65,10 +65,13 @@ pub enum Request {
 const MOST: u64 = tidegate_model::draw::MAX_FLOW;
 
 impl Request {
+    /// The first byte of an upload, which is of its data.
+    pub const UPLOAD: u8 = b'U';
+
     /// Bytes of a request that begins so, the first one included; none: it is none.
     pub fn length(first: u8) -> Option<usize> {
         match first {
-            b'U' => Some(1),
+            Request::UPLOAD => Some(1),
             b'D' => Some(22),
             b'R' => Some(9),
             _ => None,
@@ -78,7 +81,7 @@ impl Request {
     /// As bytes.
     pub fn encode(self) -> Vec<u8> {
         match self {
-            Request::Upload => vec![b'U'],
+            Request::Upload => vec![Request::UPLOAD],
             Request::Download { run, flow, size, control } => {
                 let size = size.unwrap_or(u64::MAX).to_be_bytes();
                 let head = [&b"D"[..], &run.to_be_bytes(), &flow.to_be_bytes(), &size];
@@ -94,7 +97,7 @@ impl Request {
         if bytes.len() != Request::length(first)? {
             return None;
         }
-        if first == b'U' {
+        if first == Request::UPLOAD {
             return Some(Request::Upload);
         }
         let (run, rest) = rest.split_first_chunk()?;

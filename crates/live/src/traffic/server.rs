@@ -29,8 +29,13 @@ const PATIENCE: Duration = Duration::from_secs(300);
 pub(super) const HAVE_ALL: u8 = b'K';
 /// That little.
 pub(super) const LINGER: Duration = Duration::from_millis(200);
-/// Bytes that are handed over at a time.
-pub(super) const PIECE: usize = 1 << 16;
+/// What is sent: so much is handed over at a time.
+static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+
+thread_local! {
+    /// Where what is received goes; nobody looks at it, so one place serves all sessions.
+    static SINK: RefCell<Vec<u8>> = RefCell::new(vec![0; 1 << 16]);
+}
 
 /// What was sent, by run and flow.
 #[derive(Default)]
@@ -110,8 +115,7 @@ async fn session(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
     let Ok(asked) = timeout(PATIENCE, request(&mut stream)).await else { return Ok(()) };
     match asked? {
         Request::Upload => {
-            let mut piece = vec![0; PIECE];
-            while stream.read(&mut piece).await? > 0 {}
+            drain(&stream).await?;
             stream.write_u8(HAVE_ALL).await?;
             tokio::time::sleep(LINGER).await;
             Ok(())
@@ -155,13 +159,26 @@ async fn give(stream: &mut TcpStream, size: Option<u64>, control: Control) -> io
     stream.read_u8().await.map(drop)
 }
 
+/// Reads to the end; how many bytes there were.
+pub(super) async fn drain(stream: &TcpStream) -> io::Result<u64> {
+    let mut bytes = 0;
+    loop {
+        stream.readable().await?;
+        match SINK.with_borrow_mut(|sink| stream.try_read(sink)) {
+            Ok(0) => return Ok(bytes),
+            Ok(some) => bytes += some as u64,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
 /// So many zeros, or without end.
 pub(super) async fn write_zeros(stream: &mut TcpStream, size: Option<u64>) -> io::Result<()> {
-    let zeros = vec![0; PIECE];
     let mut left = size.unwrap_or(u64::MAX);
     while left > 0 {
-        let piece = usize::try_from(left).unwrap_or(PIECE).min(PIECE);
-        let written = stream.write(&zeros[..piece]).await?;
+        let piece = usize::try_from(left).unwrap_or(ZEROS.len()).min(ZEROS.len());
+        let written = stream.write(&ZEROS[..piece]).await?;
         if written == 0 {
             return Err(io::ErrorKind::WriteZero.into());
         }
