@@ -134,7 +134,8 @@ static __always_inline void note(struct tally *mine, enum fate fate, const struc
 static __always_inline enum fate plain_fate(__u8 kind)
 {
 	switch (kind) {
-	case KIND_TCP: return FATE_OTHER;
+	case KIND_TCP:
+	case KIND_QUIC_INITIAL: return FATE_OTHER;
 	case KIND_UDP: return FATE_UDP;
 	case KIND_OPAQUE: return FATE_OPAQUE;
 	case KIND_FRAGMENT: return FATE_FRAGMENT;

@@ -65,6 +65,19 @@ static __always_inline bool lost(__u64 average)
 	return share && *share && bpf_get_prandom_u32() <= *share;
 }
 
+/* The packet opens a connection. */
+static __noinline enum fate connection(struct __sk_buff *skb, const struct seen *seen,
+				       const struct control *control, __u64 average)
+{
+	if (now_ns(control) >= control->lease_ns)
+		return FATE_LAPSED;
+	if (!lost(average))
+		return FATE_ADMITTED;
+	if (exempt(skb, seen))
+		return FATE_EXEMPT;
+	return control->enforce ? FATE_CONNECTION : FATE_WOULD_REFUSE;
+}
+
 SEC("tc")
 int tidegate_dqm(struct __sk_buff *skb)
 {
@@ -72,7 +85,7 @@ int tidegate_dqm(struct __sk_buff *skb)
 	struct observed *kept;
 	struct tally *mine;
 	struct seen seen;
-	__u64 average, now;
+	__u64 average;
 	__u32 length, zero = 0;
 	enum fate fate;
 
@@ -81,19 +94,16 @@ int tidegate_dqm(struct __sk_buff *skb)
 	kept = bpf_map_lookup_elem(&observed, &zero);
 	if (!control_now || !mine || !kept || !queue_length(skb, &length))
 		return TC_ACT_UNSPEC;
-	now = now_ns(control_now);
-	kept->seen = 1;
-	average = average_of(kept, length, now);
+	if (!kept->seen)
+		kept->seen = 1;
+	/* only an average depends on when data came */
+	average = settings.ewma_weight == ONE ? (__u64)length << 16 :
+						average_of(kept, length, now_ns(control_now));
 	parse(skb, settings.ethernet, &seen);
 	fate = plain_fate(seen.kind);
-	if (seen.kind == KIND_TCP && seen.flags & TCP_SYN) {
+	if (seen.flags & TCP_SYN) {
+		fate = connection(skb, &seen, control_now, average);
 		mine->arrived += 1;
-		fate = FATE_ADMITTED;
-		if (now >= control_now->lease_ns)
-			fate = FATE_LAPSED;
-		else if (lost(average))
-			fate = exempt(skb, &seen) ? FATE_EXEMPT :
-			       control_now->enforce ? FATE_CONNECTION : FATE_WOULD_REFUSE;
 		if (fate != FATE_CONNECTION && fate != FATE_WOULD_REFUSE)
 			mine->admitted += 1;
 	}

@@ -133,22 +133,44 @@ static __always_inline enum fate decide(const struct control *control, __u64 now
 	return fate;
 }
 
-/* A well-mixed number of the flow, which outsiders cannot foresee. */
-static __always_inline __u64 hash(const struct flow *flow)
+static __always_inline __u64 mix(__u64 mixed, __u64 word)
 {
-	const __u64 *words = (const void *)&flow->both;
-	__u64 mixed = settings.salt ^ ((__u64)flow->ports[0] << 16 | flow->ports[1]);
+	mixed = (mixed ^ word) * 0x9e3779b97f4a7c15ULL;
+	return mixed ^ mixed >> 29;
+}
 
+/* A well-mixed number of the flow, which outsiders cannot foresee; zero: its
+ * addresses are not there. `both_ways`: the same for either direction. */
+static __always_inline __u64 hash(struct __sk_buff *skb, const struct seen *seen, bool both_ways)
+{
+	__u64 from = seen->ports[0], to = seen->ports[1], mixed;
+	__u64 six[4];
+	__u32 four[2];
+
+	mixed = mix(settings.salt, both_ways ? (from ^ to) << 32 | (from + to) : from << 16 | to);
+	if (seen->version == 4) {
+		if (load(skb, seen->l3 + 12, four, sizeof(four)))
+			return 0;
+		from = four[0];
+		to = four[1];
+		mixed = mix(mixed, both_ways ? (from ^ to) << 32 | (__u32)(from + to) :
+					       from << 32 | to);
+	} else {
+		if (load(skb, seen->l3 + 8, six, sizeof(six)))
+			return 0;
 #pragma unroll
-	for (int i = 0; i < 4; i++) {
-		mixed = (mixed ^ words[i]) * 0x9e3779b97f4a7c15ULL;
-		mixed ^= mixed >> 29;
+		for (int i = 0; i < 2; i++) {
+			from = six[i];
+			to = six[i + 2];
+			mixed = mix(mixed, both_ways ? from ^ to : from);
+			mixed = mix(mixed, both_ways ? from + to : to);
+		}
 	}
 	return mixed ^ mixed >> 32;
 }
 
 /* Whether this end was not seen before: a FIN that the queue loses comes again. */
-static __always_inline bool first_end(struct __sk_buff *skb, const struct seen *seen,
+static __noinline bool first_end(struct __sk_buff *skb, const struct seen *seen,
 				      const struct control *control)
 {
 	struct flow flow = {};
@@ -157,18 +179,18 @@ static __always_inline bool first_end(struct __sk_buff *skb, const struct seen *
 
 	if (settings.ends == ENDS_EVERY)
 		return true;
-	if (addresses(skb, seen, &flow.both))
-		return true;
-	flow.ports[0] = seen->ports[0];
-	flow.ports[1] = seen->ports[1];
 	if (settings.ends == ENDS_FLOW_MAP) {
 		__u8 one = 1;
 
+		if (addresses(skb, seen, &flow.both))
+			return true;
+		flow.ports[0] = seen->ports[0];
+		flow.ports[1] = seen->ports[1];
 		return bpf_map_update_elem(&ended_flows, &flow, &one, BPF_NOEXIST) == 0;
 	}
 	if (words == 0)
 		return true;
-	mixed = hash(&flow);
+	mixed = hash(skb, seen, true);
 	bit = 1ULL << (mixed & 63);
 	at = (__u32)(mixed >> 6) % words;
 	other = at + (generation ? 0 : words);
@@ -180,6 +202,17 @@ static __always_inline bool first_end(struct __sk_buff *skb, const struct seen *
 	if (*old & bit)
 		return false;
 	return !(__sync_fetch_and_or(cell, bit) & bit);
+}
+
+static __always_inline void count_end(struct __sk_buff *skb, const struct seen *seen,
+				      const struct control *control, struct tally *mine)
+{
+	if (!first_end(skb, seen, control))
+		return;
+	if (seen->flags & TCP_FIN)
+		mine->departed += 1;
+	else
+		mine->resets += 1;
 }
 
 static __always_inline void look_at_queue(struct __sk_buff *skb)
@@ -208,28 +241,24 @@ static __always_inline bool opens(__u8 flags)
 /* Whose hash it is, if it is to be known. */
 static __always_inline __u64 hash_of(struct __sk_buff *skb, const struct seen *seen)
 {
-	struct flow flow = {};
-
 	if (!settings.hashed && !settings.young_cells)
 		return 0;
 	if (seen->kind == KIND_NOT_IP || seen->kind == KIND_MALFORMED)
 		return 0;
-	if (addresses(skb, seen, &flow.both))
-		return 0;
-	flow.ports[0] = seen->ports[0];
-	flow.ports[1] = seen->ports[1];
-	return hash(&flow);
+	return hash(skb, seen, false);
 }
 
 /* The counter of a flow; none: it is not watched. */
 static __always_inline __u8 *young_cell(__u64 hash)
 {
-	__u32 high = hash >> 32, sample = settings.young_sample, place, word;
+	__u64 high = (hash >> 32) * settings.young_sample;
+	__u32 place, word;
 	__u8 *cells;
 
-	if (settings.young_cells == 0 || sample == 0 || high % sample)
+	/* the lowest one of so many parts of all hashes, spread over the cells */
+	if (settings.young_cells == 0 || settings.young_sample == 0 || high >> 32)
 		return 0;
-	place = high / sample % settings.young_cells;
+	place = high * settings.young_cells >> 32;
 	word = place / 8;
 	cells = bpf_map_lookup_elem(&young, &word);
 	return cells ? cells + (place & 7) : 0;
@@ -263,7 +292,7 @@ static __always_inline void age(struct __sk_buff *skb, const struct seen *seen, 
 }
 
 /* The packet asks for a session: admit or refuse it, and count what was done. */
-static __always_inline enum fate opener(struct __sk_buff *skb, const struct seen *seen,
+static __noinline enum fate opener(struct __sk_buff *skb, const struct seen *seen,
 					const struct control *control, __u64 hash,
 					struct tally *mine)
 {
@@ -276,19 +305,23 @@ static __always_inline enum fate opener(struct __sk_buff *skb, const struct seen
 	return fate == FATE_REFUSED && !control->enforce ? FATE_WOULD_REFUSE : fate;
 }
 
-static __always_inline enum fate judge(struct __sk_buff *skb, const struct seen *seen,
-				       const struct control *control, __u64 hash, struct tally *mine)
+/* What becomes of a packet that may open or end a session. */
+static __always_inline enum fate judge(struct __sk_buff *skb, const struct seen *seen, __u64 hash,
+				       struct tally *mine)
 {
-	enum fate fate = plain_fate(seen->kind);
+	struct control *control_now;
+	__u32 zero = 0;
+	enum fate fate;
 
+	control_now = bpf_map_lookup_elem(&control, &zero);
+	if (!control_now)
+		return FATE_OTHER;
 	if (seen->kind == KIND_QUIC_INITIAL) {
-		fate = settings.quic ? opener(skb, seen, control, hash, mine) : FATE_ADMITTED;
+		fate = settings.quic ? opener(skb, seen, control_now, hash, mine) : FATE_ADMITTED;
 		return fate == FATE_REFUSED ? FATE_QUIC_REFUSED : FATE_QUIC_ADMITTED;
 	}
-	if (seen->kind != KIND_TCP)
-		return fate;
 	if (opens(seen->flags)) {
-		fate = opener(skb, seen, control, hash, mine);
+		fate = opener(skb, seen, control_now, hash, mine);
 		mine->arrived += 1;
 		if (fate != FATE_REFUSED && fate != FATE_WOULD_REFUSE) {
 			mine->admitted += 1;
@@ -296,39 +329,57 @@ static __always_inline enum fate judge(struct __sk_buff *skb, const struct seen 
 		}
 		return fate;
 	}
-	if (seen->flags & (TCP_FIN | TCP_RST)) {
-		if (first_end(skb, seen, control)) {
-			if (seen->flags & TCP_FIN)
-				mine->departed += 1;
-			else
-				mine->resets += 1;
-		}
-		return FATE_END;
-	}
-	return fate;
+	if (!(seen->flags & (TCP_FIN | TCP_RST)))
+		return FATE_OTHER;
+	if (!settings.ends_of_peer || !(seen->flags & TCP_FIN))
+		count_end(skb, seen, control_now, mine);
+	return FATE_END;
 }
 
 SEC("tc")
 int tidegate_gate(struct __sk_buff *skb)
 {
-	struct control *control_now;
 	struct tally *mine;
 	struct seen seen;
 	enum fate fate;
 	__u32 zero = 0;
 	__u64 number;
 
-	control_now = bpf_map_lookup_elem(&control, &zero);
 	mine = bpf_map_lookup_elem(&tally, &zero);
-	if (!control_now || !mine)
+	if (!mine)
 		return TC_ACT_UNSPEC;
 	look_at_queue(skb);
 	parse(skb, settings.ethernet, &seen);
 	number = hash_of(skb, &seen);
-	fate = judge(skb, &seen, control_now, number, mine);
+	fate = plain_fate(seen.kind);
+	/* of most packets that is all */
+	if (seen.flags & (TCP_SYN | TCP_FIN | TCP_RST) || seen.kind == KIND_QUIC_INITIAL) {
+		fate = judge(skb, &seen, number, mine);
+		if (fate == FATE_REFUSED || fate == FATE_QUIC_REFUSED) {
+			note(mine, fate, skb);
+			return TC_ACT_SHOT;
+		}
+	}
 	note(mine, fate, skb);
-	if (fate == FATE_REFUSED || fate == FATE_QUIC_REFUSED)
-		return TC_ACT_SHOT;
 	age(skb, &seen, number, mine);
+	return TC_ACT_UNSPEC;
+}
+
+/* At the other side of the interface: the ends of those whose data leaves here. */
+SEC("tc")
+int tidegate_ends(struct __sk_buff *skb)
+{
+	struct control *control_now;
+	struct tally *mine;
+	struct seen seen;
+	__u32 zero = 0;
+
+	parse(skb, settings.ethernet, &seen);
+	if (!(seen.flags & (TCP_FIN | TCP_RST)))
+		return TC_ACT_UNSPEC;
+	control_now = bpf_map_lookup_elem(&control, &zero);
+	mine = bpf_map_lookup_elem(&tally, &zero);
+	if (control_now && mine)
+		count_end(skb, &seen, control_now, mine);
 	return TC_ACT_UNSPEC;
 }

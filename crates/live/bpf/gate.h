@@ -102,14 +102,17 @@ struct settings {
 	__u32 young_cells;	/* counters of packets, a multiple of 8; zero: none */
 	__u32 young_packets;	/* for so many packets a flow is young */
 	__u32 young_sample;	/* one of so many flows is watched */
+	__u32 ends_of_peer;	/* a session ends with the FIN that comes in, not the one that leaves */
+	__u32 spare;
 };
-SIZE(settings, 72);
+SIZE(settings, 80);
 AT(settings, ends, 12);
 AT(settings, test_clock, 28);
 AT(settings, ewma_weight, 44);
 AT(settings, salt, 48);
 AT(settings, hashed, 56);
 AT(settings, young_sample, 68);
+AT(settings, ends_of_peer, 72);
 
 /* Written by the controller at any time, each field whole. */
 struct control {

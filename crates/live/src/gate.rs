@@ -14,6 +14,7 @@
 //! | `epoch`      | from the kernel's counts to what a law reads, and what it decided |
 //! | `ends`       | how many sessions ended, from what the cells have seen |
 //! | `flood`      | when refusing does harm: admitted sessions that never end |
+//! | `onset`      | when refusing begins to help: admitted sessions that pile up |
 //! | `journal`    | the decisions of the law, a line each |
 //! | `status`     | what a running gate says of itself, over a socket |
 //! | `metrics`    | the same for Prometheus |
@@ -28,6 +29,7 @@ pub mod flood;
 pub mod journal;
 pub mod link;
 pub mod metrics;
+pub mod onset;
 pub mod privileges;
 pub mod program;
 pub mod shared;

@@ -51,6 +51,18 @@ pub enum Ends {
     FlowMap,
 }
 
+/// Whose end ends a session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndsOf {
+    /// Of the end that receives: its FIN comes in by this interface, once it has everything.
+    #[default]
+    Peer,
+    /// Of the end that sends: its FIN leaves by it, long before what it sent is there. For
+    /// where what comes back takes another way.
+    Sender,
+}
+
 /// What becomes of QUIC Initials.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -130,6 +142,8 @@ struct File {
     tokens_keep: f64,
     #[serde(default)]
     ends: Ends,
+    #[serde(default)]
+    ends_of: EndsOf,
     ends_size: Option<u32>,
     #[serde(default)]
     quic: Quic,
@@ -142,6 +156,7 @@ struct File {
     #[serde(default = "one")]
     ceiling: f64,
     lease: Option<Time>,
+    onset: Option<Time>,
     #[serde(default)]
     flood: FloodFile,
     log: Option<PathBuf>,
@@ -197,6 +212,7 @@ pub struct Dqm {
 /// | `opener` | - | `either` | `syn`, `syn-ack`, `either` |
 /// | `tokens_keep` | epochs | 2 | 0 to 60: for how long unused tokens keep; `tide` says so itself |
 /// | `ends` | - | `cells` | `every`, `cells`, `flow-map` |
+/// | `ends_of` | - | `peer` | `peer`, `sender`: whose FIN ends a session |
 /// | `ends_size` | cells or flows | 131072; 65536 flows | 64 to 2^24 |
 /// | `quic` | - | `count` | `count`, `admit` |
 /// | `never_refuse` | `networks`, `ports` | none | |
@@ -206,6 +222,7 @@ pub struct Dqm {
 /// | `capacity` | rate | `shape` | the link's, for laws that ask for it |
 /// | `ceiling` | 1 | 1: none | 0 to 1: largest share of openers refused in an epoch |
 /// | `lease` | time | 2s | 200ms to 60s: after so long without the controller everything passes |
+/// | `onset` | time | 2s for `close-probe` and `tide`, else 0s | 0s to 60s: nobody is refused before the sessions that came in excess take so long to end, see `onset` |
 /// | `flood` | `factor`, `epochs` | 4, 5 | see `flood`; `epochs = 0`: off |
 /// | `log` | path | none | a line of JSON for each epoch |
 /// | `metrics` | address | 127.0.0.1:9477 | `""`: none |
@@ -225,6 +242,8 @@ pub struct Config {
     pub tokens_keep: f64,
     /// How ends are counted once.
     pub ends: Ends,
+    /// Whose end ends a session.
+    pub ends_of: EndsOf,
     /// Cells of a generation, or flows of the map.
     pub ends_size: u32,
     /// What becomes of QUIC Initials.
@@ -241,6 +260,8 @@ pub struct Config {
     pub ceiling: f64,
     /// How long decisions hold without the controller.
     pub lease: Time,
+    /// How much must pile up before anybody is refused.
+    pub onset: Time,
     /// When refusing stops.
     pub flood: Limits,
     /// Where decisions are written.
@@ -433,6 +454,11 @@ impl Check<'_> {
         let lease = file.lease.unwrap_or(Time::from_secs(2));
         self.within("lease", lease.secs(), 0.2, 60.0)?;
         let law = self.law()?;
+        let onset = file.onset.unwrap_or(match law {
+            Some(GateLaw::CloseProbe(_) | GateLaw::Tide(_)) => Time::from_secs(2),
+            _ => Time::ZERO,
+        });
+        self.within("onset", onset.secs(), 0.0, 60.0)?;
         let shape = self.shape()?;
         let capacity = file.capacity.or(shape.map(|(rate, _)| rate));
         if matches!(law, Some(GateLaw::Occupancy(_))) && capacity.is_none() {
@@ -450,6 +476,7 @@ impl Check<'_> {
             opener: file.opener,
             tokens_keep: if saves { 0.0 } else { file.tokens_keep },
             ends: file.ends,
+            ends_of: file.ends_of,
             ends_size,
             quic: file.quic,
             never_refuse: file.never_refuse.clone(),
@@ -458,6 +485,7 @@ impl Check<'_> {
             capacity,
             ceiling: file.ceiling,
             lease,
+            onset,
             flood: Limits { factor: file.flood.factor, epochs: file.flood.epochs },
             log: file.log.clone(),
             metrics: self.metrics()?,

@@ -14,7 +14,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-use super::config::{self, Config, Mode, Opens, Quic};
+use super::config::{self, Config, EndsOf, Mode, Opens, Quic};
 use super::ends::Ends;
 use super::epoch::{Epochs, Flow, Outcome};
 use super::journal::{Journal, Line};
@@ -47,12 +47,28 @@ struct Placed {
     interface: Interface,
     gate: Gate,
     gate_hook: Attached,
+    ends_hook: Option<Attached>,
     dqm: Option<(Dqm, Attached)>,
     made_clsact: bool,
     /// The queue as it was when the epoch began, and fewest waiting in it since.
     queue: Queue,
     fewest: u32,
     seen_fewest: bool,
+}
+
+impl Placed {
+    /// Whether all filters are still there, and still ours.
+    fn stands(&mut self) -> bool {
+        let dqm = self.dqm.as_mut().map(|(_, hook)| hook);
+        let besides = self.ends_hook.as_mut().into_iter().chain(dqm);
+        besides.chain([&mut self.gate_hook]).all(Attached::stands)
+    }
+
+    /// Takes the filters away.
+    fn detach(self) {
+        let besides = self.ends_hook.into_iter().chain(self.dqm.map(|(_, hook)| hook));
+        besides.chain([self.gate_hook]).for_each(Attached::detach);
+    }
 }
 
 /// A running gate.
@@ -119,7 +135,7 @@ async fn start(config: Config, path: &Path) -> Result<(), Failure> {
 
 fn epochs(config: &Config) -> Result<Epochs, Failure> {
     let law = config.law.as_ref().and_then(|law| law.build());
-    Epochs::start(law, ends(config), config.flood, config.tokens_keep, now())
+    Epochs::start(law, ends(config), config.flood, config.onset, config.tokens_keep, now())
         .map_err(|fault| Failure::failed("law", fault))
 }
 
@@ -149,6 +165,7 @@ fn settings(config: &Config, interface: &Interface, queue: &Queue) -> Settings {
             Limiter::SavingBucket => 2,
         },
         refusal: 0,
+        ends_of_peer: (config.ends_of == EndsOf::Peer).into(),
         ends: match config.ends {
             config::Ends::Every => 0,
             config::Ends::Cells => 1,
@@ -194,6 +211,18 @@ fn averaging(settings: &Settings, dqm: &config::Dqm, rate: Rate) -> Settings {
     }
 }
 
+/// The program of dual-queue management, where the file asks for it.
+fn load_dqm(config: &Config, settings: &Settings, queue: &Queue) -> Result<Option<Dqm>, Failure> {
+    let (Some(dqm), Some(rate)) = (&config.dqm, config.capacity) else { return Ok(None) };
+    if !queue.tells_its_length() {
+        let what = format!("dqm: the queue here ({}) does not tell its length", queue.kind);
+        return Err(Failure::failed(&config.interface, what).remedy(
+            "set `shape`, or give the interface a queue: tc qdisc add dev ... root bfifo",
+        ));
+    }
+    Dqm::load(&averaging(settings, dqm, rate), &shares(dqm)).map(Some)
+}
+
 impl Controller {
     /// Loads the programs and puts them at the interface; those of before give way.
     fn place(&mut self) -> Result<(), Failure> {
@@ -215,23 +244,16 @@ impl Controller {
         let settings = settings(config, &interface, &queue);
         let flows = if config.ends == config::Ends::FlowMap { config.ends_size } else { 0 };
         let mut gate = Gate::load(&settings, flows)?;
-        let dqm = match (&config.dqm, config.capacity) {
-            (Some(dqm), Some(rate)) => {
-                if !queue.tells_its_length() {
-                    let what =
-                        format!("dqm: the queue here ({}) does not tell its length", queue.kind);
-                    return Err(Failure::failed(name, what)
-                        .remedy("set `shape`, or give the interface a queue: tc qdisc add dev ... root bfifo"));
-                }
-                Some(Dqm::load(&averaging(&settings, dqm, rate), &shares(dqm))?)
-            }
-            _ => None,
-        };
+        let dqm = load_dqm(config, &settings, &queue)?;
         self.epochs.recount(ends(config));
         gate.turn(&self.epochs.in_force())?;
         self.made_clsact |= !self.netlink.has_clsact(interface.index).map_err(failed)?;
         // one set of programs gives way to the other without a moment between
         let (hook, before) = (gate.attach(interface.index, config.priority)?, self.placed.take());
+        let ends_hook = match config.ends_of {
+            EndsOf::Peer => Some(gate.attach_ends(interface.index, config.priority)?),
+            EndsOf::Sender => None,
+        };
         let dqm = match dqm {
             Some(dqm) => {
                 let hook = dqm.attach(interface.index, config.priority + 1)?;
@@ -239,15 +261,16 @@ impl Controller {
             }
             None => None,
         };
-        if let Some((_, old)) = before.and_then(|before| before.dqm)
-            && dqm.is_none()
-        {
-            old.detach();
+        if let Some(before) = before {
+            let ends = before.ends_hook.filter(|_| ends_hook.is_none());
+            let dqm = before.dqm.map(|(_, hook)| hook).filter(|_| dqm.is_none());
+            ends.into_iter().chain(dqm).for_each(Attached::detach);
         }
         self.placed = Some(Placed {
             interface,
             gate,
             gate_hook: hook,
+            ends_hook,
             dqm,
             made_clsact: self.made_clsact,
             queue,
@@ -358,8 +381,7 @@ impl Controller {
         if there.as_ref().map(|there| there.index) != Some(placed.interface.index) {
             return Err(gone("the interface is gone"));
         }
-        if !placed.gate_hook.stands() || placed.dqm.as_mut().is_some_and(|(_, hook)| !hook.stands())
-        {
+        if !placed.stands() {
             return Err(gone("somebody has taken the filter away"));
         }
         let queue = self
@@ -427,8 +449,9 @@ impl Controller {
             None => None,
         };
         let decided = outcome.decision;
-        let set =
-            decided.map(|decision| decision.set).filter(|set| set.is_finite() && !outcome.alarm);
+        let set = decided
+            .map(|decision| decision.set)
+            .filter(|set| set.is_finite() && !outcome.alarm && outcome.obeyed);
         let mode = if self.config.mode == Mode::Enforce { "enforce" } else { "observe" };
         let phase = decided.map_or("", |decision| decision.phase);
         let epoch = self.board.borrow().epochs + 1;
@@ -444,9 +467,11 @@ impl Controller {
             departed: outcome.counts.departed,
             resets: outcome.counts.resets,
             sent: flow.sent,
+            sent_bytes: flow.bytes,
             drops: flow.drops,
             min_queue: flow.min_waiting,
             alarm: outcome.alarm,
+            obeyed: outcome.obeyed,
             judged: outcome.judged,
         });
         let (config, lost) = (&self.config, self.journal.lost);
@@ -500,7 +525,7 @@ impl Controller {
             self.config = old;
             return Err(failure);
         }
-        self.epochs.change(self.config.flood, self.config.tokens_keep);
+        self.epochs.change(self.config.flood, self.config.onset, self.config.tokens_keep);
         if let Some(mut epochs) = epochs {
             // the law begins anew, the counts go on from where they are
             if let Some(placed) = &self.placed {
@@ -518,14 +543,9 @@ impl Controller {
     /// Takes away what was put there, and nothing else.
     fn leave(&mut self) {
         let Some(placed) = self.placed.take() else { return };
-        placed.gate_hook.detach();
-        if let Some((_, hook)) = placed.dqm {
-            hook.detach();
-        }
-        let index = placed.interface.index;
-        if placed.made_clsact
-            && let Err(error) = self.netlink.remove_empty_clsact(index)
-        {
+        let (index, made_clsact) = (placed.interface.index, placed.made_clsact);
+        placed.detach();
+        if made_clsact && let Err(error) = self.netlink.remove_empty_clsact(index) {
             tracing::warn!("clsact stays: {error}");
         }
         if self.config.shape.is_some()
@@ -540,7 +560,8 @@ impl Controller {
 fn placement(config: &Config) -> impl PartialEq + use<> {
     (
         config.rules(),
-        (config.opener, config.limiter(), config.ends, config.ends_size, config.quic),
+        (config.opener, config.limiter(), config.quic),
+        (config.ends, config.ends_of, config.ends_size),
         (config.dqm.clone(), config.shape, config.capacity),
     )
 }

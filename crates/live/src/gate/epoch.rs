@@ -8,6 +8,7 @@ use tidegate_core::units::{Rate, Time};
 use super::ends::Ends;
 use super::flood::{Flood, Limits};
 use super::link::Queue;
+use super::onset::Onset;
 
 /// The length of an epoch where no law has one.
 const WITHOUT_LAW: Time = Time::from_secs(1);
@@ -67,6 +68,8 @@ pub struct Outcome {
     pub decision: Option<Decision>,
     /// Whether admitted sessions do not end, so that nothing is refused.
     pub alarm: bool,
+    /// Whether sessions pile up, so that the law is obeyed.
+    pub obeyed: bool,
     /// Whether the law was asked: a controller that came too late lets an epoch go.
     pub judged: bool,
 }
@@ -81,6 +84,7 @@ pub struct Epochs {
     /// How ends are counted.
     pub ends: Ends,
     flood: Flood,
+    onset: Onset,
     tokens_keep: f64,
 }
 
@@ -93,6 +97,7 @@ impl Epochs {
         mut law: Option<Box<dyn Interval<Knobs, Counts>>>,
         ends: Ends,
         limits: Limits,
+        onset: Time,
         tokens_keep: f64,
         now: Time,
     ) -> Result<Epochs, Fault> {
@@ -102,9 +107,17 @@ impl Epochs {
             Some(law) => law.start(now, &mut knobs)?,
             None => now.saturating_add(WITHOUT_LAW),
         };
-        let (before, flood) = (Counts::default(), Flood::new(limits));
-        let mut epochs =
-            Epochs { law, knobs, began: now, deadline, before, ends, flood, tokens_keep };
+        let mut epochs = Epochs {
+            law,
+            knobs,
+            began: now,
+            deadline,
+            before: Counts::default(),
+            ends,
+            flood: Flood::new(limits),
+            onset: Onset::new(onset),
+            tokens_keep,
+        };
         epochs.keep_tokens();
         Ok(epochs)
     }
@@ -114,18 +127,19 @@ impl Epochs {
         self.deadline
     }
 
-    /// What is in force: with an alarm, everything passes.
+    /// What is in force: with an alarm, or before sessions pile up, everything passes.
     pub fn in_force(&self) -> Knobs {
         let mut knobs = self.knobs;
-        if self.flood.alarm() {
+        if self.flood.alarm() || !self.onset.obeyed() {
             knobs.open();
         }
         knobs
     }
 
     /// Takes over settings that do not touch the law.
-    pub fn change(&mut self, limits: Limits, tokens_keep: f64) {
+    pub fn change(&mut self, limits: Limits, onset: Time, tokens_keep: f64) {
         self.flood.limits = limits;
+        self.onset.wait = onset;
         self.tokens_keep = tokens_keep;
         self.keep_tokens();
     }
@@ -166,6 +180,9 @@ impl Epochs {
             if self.flood.epoch(counts.admitted, ended, refusing) != alarm_before {
                 tracing::warn!(alarm = self.flood.alarm(), "admitted against ended sessions");
             }
+            let refused = counts.arrived.saturating_sub(counts.admitted);
+            let flood = self.flood.suspected();
+            self.onset.epoch(counts.admitted, ended, refused, length, flood);
         }
         self.began = now;
         match &mut self.law {
@@ -177,7 +194,8 @@ impl Epochs {
             }
             _ => self.deadline = now.saturating_add(length),
         }
-        Ok(Outcome { counts, decision, alarm: self.flood.alarm(), judged })
+        let (alarm, obeyed) = (self.flood.alarm(), self.onset.obeyed());
+        Ok(Outcome { counts, decision, alarm, obeyed, judged })
     }
 
     /// Unused tokens keep for so many epochs.
@@ -200,7 +218,7 @@ mod tests {
     fn close_probe() -> Epochs {
         let config = close_probe::Config { relief: true, ..close_probe::Config::default() };
         let law: Box<dyn Interval<_, _>> = Box::new(CloseProbe::new(config));
-        Epochs::start(Some(law), Ends::new(0, 0), LIMITS, 2.0, Time::from_secs(50))
+        Epochs::start(Some(law), Ends::new(0, 0), LIMITS, Time::ZERO, 2.0, Time::from_secs(50))
             .expect("it starts")
     }
 
@@ -253,6 +271,31 @@ mod tests {
         assert!(!late.expect("it goes on").judged);
         assert_eq!(epochs.in_force().allowance, 640, "as before");
         assert_eq!(epochs.deadline(), Time::from_ms(53_500));
+    }
+
+    // The law would close (as above); but 100 come and 100 end, as many as in the epoch before.
+    #[test]
+    fn nobody_is_refused_before_sessions_pile_up() {
+        let config = close_probe::Config { guard: false, ..close_probe::Config::default() };
+        let law: Box<dyn Interval<_, _>> = Box::new(CloseProbe::new(config));
+        let ends = Ends::new(0, 0);
+        let wait = Time::from_secs(2);
+        let mut epochs = Epochs::start(Some(law), ends, LIMITS, wait, 2.0, Time::from_secs(50))
+            .expect("it starts");
+        let mut end = |at, arrived, admitted, departed| {
+            let outcome = epochs.end(
+                Time::from_secs(at),
+                counted(arrived, admitted, departed),
+                &LOSING,
+                RATE,
+            );
+            (outcome.expect("it decides").obeyed, epochs.in_force().pass_all)
+        };
+        assert_eq!(end(51, 100, 100, 80), (false, 1));
+        assert_eq!(end(52, 200, 200, 180), (false, 1));
+        // 336 and then 622 in excess, over a border of 2 x 80
+        assert_eq!(end(53, 600, 600, 260), (false, 1));
+        assert_eq!(end(54, 1000, 1000, 340), (true, 0));
     }
 
     #[test]

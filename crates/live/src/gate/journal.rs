@@ -34,12 +34,16 @@ pub struct Line {
     pub resets: u64,
     /// Packets that the queue sent.
     pub sent: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
     /// Packets that it lost.
     pub drops: u64,
     /// Fewest packets that waited in it.
     pub min_queue: u32,
     /// Whether admitted sessions do not end, so that nothing is refused.
     pub alarm: bool,
+    /// Whether sessions pile up, so that the law is obeyed; else everything passes.
+    pub obeyed: bool,
     /// Whether the law was asked.
     pub judged: bool,
 }

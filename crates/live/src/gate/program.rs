@@ -5,8 +5,8 @@ use std::os::fd::AsFd;
 
 use libbpf_rs::query::ProgInfoIter;
 use libbpf_rs::{
-    MapCore, MapFlags, MapHandle, Object, ObjectBuilder, ProgramInput, TC_EGRESS, TcHook,
-    TcHookBuilder,
+    MapCore, MapFlags, MapHandle, Object, ObjectBuilder, ProgramInput, ProgramMut, TC_EGRESS,
+    TC_INGRESS, TcAttachPoint, TcHook, TcHookBuilder,
 };
 use tidegate_core::law::session::Knobs;
 use zerocopy::{FromBytes, IntoBytes};
@@ -33,6 +33,8 @@ fn refused(place: &str, error: impl std::fmt::Display) -> Failure {
 pub struct Program {
     object: Object,
     name: &'static str,
+    /// Name of the part that decides about packets that leave.
+    decides: &'static str,
     control: MapHandle,
     tally: MapHandle,
     observed: MapHandle,
@@ -42,7 +44,7 @@ pub struct Program {
 
 impl Program {
     fn load(
-        name: &'static str,
+        (name, decides): (&'static str, &'static str),
         code: &[u8],
         settings: &Settings,
         sizes: &[(&str, u32)],
@@ -64,7 +66,8 @@ impl Program {
             .map_err(|error| refused(name, format!("the kernel does not take it: {error}")))?;
         let map = |title| find(&object, name, title);
         let (control, tally, observed) = (map("control")?, map("tally")?, map("observed")?);
-        let program = Program { object, name, control, tally, observed, state: Control::default() };
+        let state = Control::default();
+        let program = Program { object, name, decides, control, tally, observed, state };
         program.write()?;
         Ok(program)
     }
@@ -157,22 +160,30 @@ impl Program {
         Ok(())
     }
 
-    fn attach(&self, ifindex: i32, priority: u32) -> Result<Attached, Failure> {
-        let program = self
-            .object
-            .progs_mut()
-            .next()
-            .ok_or_else(|| refused(self.name, "the object holds no program"))?;
+    /// The program of that name in the object.
+    fn part(&self, title: &str) -> Result<ProgramMut<'_>, Failure> {
+        let found = self.object.progs_mut().find(|program| program.name() == OsStr::new(title));
+        found.ok_or_else(|| refused(self.name, format!("the object has no program `{title}`")))
+    }
+
+    fn attach(
+        &self,
+        title: &str,
+        side: TcAttachPoint,
+        ifindex: i32,
+        priority: u32,
+    ) -> Result<Attached, Failure> {
+        let program = self.part(title)?;
         let mut hook = TcHookBuilder::new(program.as_fd())
             .ifindex(ifindex)
             .replace(true)
             .handle(1)
             .priority(priority)
-            .hook(TC_EGRESS);
+            .hook(side);
         if let Ok(id) = hook.query()
             && name_of(id).is_some_and(|name| !name.starts_with("tidegate"))
         {
-            let what = format!("a filter that is not ours has priority {priority} at this egress");
+            let what = format!("a filter that is not ours has priority {priority} here");
             return Err(Failure::failed(self.name, what).remedy("set another `priority`"));
         }
         hook.create().map_err(|error| refused(self.name, format!("no clsact: {error}")))?;
@@ -200,11 +211,7 @@ impl Program {
     /// # Errors
     /// The kernel refuses it.
     pub fn show(&self, packet: &[u8], repeat: u32) -> Result<Shown, Failure> {
-        let program = self
-            .object
-            .progs_mut()
-            .next()
-            .ok_or_else(|| refused(self.name, "the object holds no program"))?;
+        let program = self.part(self.decides)?;
         let input = ProgramInput { data_in: Some(packet), repeat, ..ProgramInput::default() };
         let output = program.test_run(input).map_err(|error| refused(self.name, error))?;
         Ok(Shown { action: output.return_value.cast_signed(), each: output.duration })
@@ -277,7 +284,7 @@ impl Gate {
         let words = (settings.young_cells / 8).max(1);
         let ended = (2 * settings.end_words).max(1);
         let sizes = [("ended", ended), ("ended_flows", flows.max(1)), ("young", words)];
-        let program = Program::load("session control", GATE, settings, &sizes)?;
+        let program = Program::load(("session control", "tidegate_gate"), GATE, settings, &sizes)?;
         // a flow that was there before is not young
         let keys: Vec<u8> = (0..words).flat_map(u32::to_ne_bytes).collect();
         let full = vec![u8::MAX; words as usize * 8];
@@ -320,7 +327,26 @@ impl Gate {
     /// # Errors
     /// The kernel refuses it, or the place is taken.
     pub fn attach(&self, ifindex: i32, priority: u32) -> Result<Attached, Failure> {
-        self.program.attach(ifindex, priority)
+        self.program.attach("tidegate_gate", TC_EGRESS, ifindex, priority)
+    }
+
+    /// Counts the ends that come in by that interface, where the settings say so.
+    ///
+    /// # Errors
+    /// The kernel refuses it, or the place is taken.
+    pub fn attach_ends(&self, ifindex: i32, priority: u32) -> Result<Attached, Failure> {
+        self.program.attach("tidegate_ends", TC_INGRESS, ifindex, priority)
+    }
+
+    /// Shows the part that counts ends one packet.
+    ///
+    /// # Errors
+    /// The kernel refuses it.
+    pub fn show_incoming(&self, packet: &[u8]) -> Result<(), Failure> {
+        let program = self.program.part("tidegate_ends")?;
+        let input = ProgramInput { data_in: Some(packet), repeat: 1, ..ProgramInput::default() };
+        let shown = program.test_run(input);
+        shown.map(drop).map_err(|error| refused(self.program.name, error))
     }
 }
 
@@ -338,7 +364,7 @@ impl Dqm {
     pub fn load(settings: &Settings, shares: &[u32]) -> Result<Dqm, Failure> {
         let settings = Settings { queue_limit: shares.len() as u32 - 1, ..*settings };
         let sizes = [("shares", shares.len() as u32)];
-        let program = Program::load("dual-queue", DQM, &settings, &sizes)?;
+        let program = Program::load(("dual-queue", "tidegate_dqm"), DQM, &settings, &sizes)?;
         let map = program.map("shares")?;
         for (at, share) in (0u32..).zip(shares) {
             put(&map, &at.to_ne_bytes(), &share.to_ne_bytes())
@@ -352,6 +378,6 @@ impl Dqm {
     /// # Errors
     /// The kernel refuses it, or the place is taken.
     pub fn attach(&self, ifindex: i32, priority: u32) -> Result<Attached, Failure> {
-        self.program.attach(ifindex, priority)
+        self.program.attach("tidegate_dqm", TC_EGRESS, ifindex, priority)
     }
 }

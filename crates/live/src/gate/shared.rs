@@ -210,16 +210,21 @@ pub struct Settings {
     pub young_packets: u32,
     /// One of so many flows is watched.
     pub young_sample: u32,
+    /// Whether a session ends with the FIN that comes in, or with the one that leaves.
+    pub ends_of_peer: u32,
+    /// Nothing yet.
+    pub spare: u32,
 }
 
 const _: () = assert!(
-    size_of::<Settings>() == 72
+    size_of::<Settings>() == 80
         && offset_of!(Settings, ends) == 12
         && offset_of!(Settings, test_clock) == 28
         && offset_of!(Settings, ewma_weight) == 44
         && offset_of!(Settings, salt) == 48
         && offset_of!(Settings, hashed) == 56
         && offset_of!(Settings, young_sample) == 68
+        && offset_of!(Settings, ends_of_peer) == 72
 );
 
 /// What the controller may write at any time.

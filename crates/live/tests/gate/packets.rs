@@ -13,7 +13,13 @@ pub(crate) fn tcp(port: u16, flags: &str) -> Vec<u8> {
     finish(with(builder.tcp(port, 443, 1000, 64_000), flags))
 }
 
-/// The same over IPv6, from 2001:db8::1 to 2001:db8::9.
+/// What comes back of it.
+pub(crate) fn answer(port: u16, flags: &str) -> Vec<u8> {
+    let builder = PacketBuilder::ethernet2([4; 6], [2; 6]).ipv4([192, 0, 2, 9], [10, 0, 0, 1], 64);
+    finish(with(builder.tcp(443, port, 1000, 64_000), flags))
+}
+
+/// As [`tcp`] over IPv6, from 2001:db8::1 to 2001:db8::9.
 pub(crate) fn tcp6(port: u16, flags: &str) -> Vec<u8> {
     let (from, to) = (v6(1), v6(9));
     let builder = PacketBuilder::ethernet2([2; 6], [4; 6]).ipv6(from, to, 64);

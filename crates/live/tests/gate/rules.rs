@@ -6,7 +6,7 @@ use tidegate_live::gate::config::NeverRefuse;
 use tidegate_live::gate::program::{Dqm, Gate};
 use tidegate_live::gate::shared::{Fate, Settings};
 
-use crate::packets::{FIN, RST, SYN, SYN_ACK, tcp, tcp6};
+use crate::packets::{FIN, RST, SYN, SYN_ACK, answer, tcp, tcp6};
 use crate::{PASS, SHOT, fate, gate, settings, show, tally};
 
 /// One that has nothing to give.
@@ -112,6 +112,24 @@ fn an_end_counts_once() {
     assert_eq!(every, (4, 2), "every one counts");
     assert_eq!(ended(1, &packets), Some((2, 1)), "by cells");
     assert_eq!(ended(2, &packets), Some((2, 1)), "by a map of flows");
+}
+
+// The FIN that leaves may be far ahead of the data; the one that comes in is of who has everything.
+#[test]
+fn a_session_ends_with_the_fin_of_the_peer() {
+    let Some(gate) = gate(Settings { ends_of_peer: 1, ..settings() }, 0) else { return };
+    let incoming = |packet: &[u8]| gate.show_incoming(packet).expect("the kernel shows it");
+    assert_eq!(fate(&gate, &tcp(1, FIN)), Fate::End);
+    assert_eq!(tally(&gate).departed, 0, "it is on its way");
+    incoming(&answer(1, FIN));
+    incoming(&answer(1, FIN));
+    incoming(&answer(2, "ACK"));
+    assert_eq!(tally(&gate).departed, 1);
+    // what breaks off after it has ended is no other session, whoever resets it
+    show(&gate, &tcp(1, RST));
+    incoming(&answer(3, RST));
+    show(&gate, &tcp(3, RST));
+    assert_eq!((tally(&gate).departed, tally(&gate).resets), (1, 1));
 }
 
 // An end is remembered over one change of generations and forgotten after the second.

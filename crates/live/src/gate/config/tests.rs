@@ -24,6 +24,7 @@ fn the_defaults_are_those_of_real_traffic() {
         (Opens::Either, Ends::Cells, Quic::Count)
     );
     assert_eq!((config.tokens_keep, config.lease), (2.0, Time::from_secs(2)));
+    assert_eq!(config.onset, Time::from_secs(2));
     assert_eq!(config.metrics, Some("127.0.0.1:9477".parse().expect("an address")));
     assert!(config.metrics.is_some_and(|address| address.ip().is_loopback()));
     assert_eq!(config.socket, PathBuf::from("/run/tidegate/gate-wan0.sock"));
@@ -43,6 +44,7 @@ fn what_is_said_is_taken() {
     assert_eq!(config.shape, Some((Rate::from_bps(9_500_000), 118_750)));
     assert_eq!(config.capacity, Some(Rate::from_bps(9_500_000)));
     assert_eq!(config.metrics, None);
+    assert_eq!(config.onset, Time::ZERO, "a fixed rate is fixed");
     assert_eq!(config.dqm.as_ref().map(|dqm| (dqm.law.x_m, dqm.buffer)), Some((10.0, 90)));
     // a prefix of 24 bits, then the four bytes of the address
     let mut key = 24u32.to_ne_bytes().to_vec();
@@ -68,6 +70,7 @@ fn what_is_wrong_is_named_with_its_line() {
         ("celing = 0.5\n", "gate.toml:3: unknown field `celing`"),
         ("mode = 'obey'\n", "gate.toml:3: unknown variant `obey`, expected `observe` or `enforce`"),
         ("\nlease = '0.1s'\n", "gate.toml:4: lease: 0.1 is out of range"),
+        ("onset = '61s'\n", "gate.toml:3: onset: 61 is out of range: write 0 to 60"),
         ("shape = '1kbit'\n", "gate.toml:3: shape: 1kbit is out of range"),
         ("metrics = 'everywhere'\n", "gate.toml:3: metrics: `everywhere` is no address"),
         ("never_refuse = { networks = ['10.0.0.0/33'] }\n", "`10.0.0.0/33` is no network"),
