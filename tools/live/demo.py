@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from tidegate.show.style import RULES, colour
-from tools.live.lab import ROOT, Lab, LabError, obstacle
+from tools.live.lab import ROOT, Lab, LabError, interrupted, obstacle
 from tools.live.measure import Flow, Measures, of_flows, read, simulate
 
 if TYPE_CHECKING:
@@ -174,4 +174,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(interrupted(main))

@@ -11,22 +11,24 @@ An idle machine gives better figures; each table says what was asked.
 from __future__ import annotations
 
 import argparse
+import json
+import math
 import os
 import statistics
 import sys
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidegate.scenario import toml
-from tools.live.lab import PORT, RIGHT, Lab, LabError, obstacle
-from tools.live.measure import Flow, Measures, of_flows, read, simulate
+from tools.live.cost import counting_time, in_turn, mean_times, put_empty
+from tools.live.lab import PORT, RIGHT, Lab, LabError, interrupted, obstacle
+from tools.live.measure import TOGETHER, Flow, Measures, of_flows, read, simulate
 
 if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 NONE = "law = { law = 'none' }\n"
 CLOSE_PROBE = "law = { law = 'close-probe' }\n"
@@ -36,6 +38,9 @@ TIDE = "law = { law = 'tide' }\n"
 CONTROLS = {"none": NONE, "close-probe": CLOSE_PROBE, "tide": TIDE, "dqm": DQM}
 OVERLOAD = 340
 """Sessions/s of 10 kB: three times what 10 Mbit/s carry."""
+FLOOD = 10_000
+"""SYNs/s: 3.2 Mbit/s, which this machine makes with a gate and without."""
+SIDES = ("egress", "ingress")
 CARRIED = 113
 """Sessions/s of 10 kB that 10 Mbit/s carry, headers and handshakes included."""
 
@@ -68,6 +73,7 @@ class Wanted:
 
     seconds: float
     runs: int
+    controls: Sequence[str]
 
 
 def document(
@@ -118,7 +124,11 @@ class Gated:
     flows: Sequence[Flow]
     status: dict[str, Any]
     link: list[dict[str, Any]]
-    cost_ns: dict[str, float]
+    cost_ns: dict[str, tuple[float, int]]
+    epochs: list[dict[str, Any]]
+    """The gate's log."""
+    sent_again: float
+    """Share of the sender's data packets that its kernel sent again, flows without an end too."""
 
     @property
     def refused(self) -> int:
@@ -127,9 +137,35 @@ class Gated:
         dqm = self.status.get("connections") or (0, 0)
         return int(packets["session_refused"]) + int(dqm[1])
 
+    @property
+    def late_ms(self) -> float:
+        """How late the emulator wrote 95 of 100 packets at most, in the worse direction."""
+        return max(float(way["delay_p95_ms"] - way["asked_delay_ms"]) for way in self.link)
+
+    @property
+    def not_read(self) -> int:
+        """Packets that the kernel lost because the emulator was too slow."""
+        return sum(int(way["not_read"]) for way in self.link)
+
+    @property
+    def shaped_mbit_s(self) -> float:
+        """What the shaper sent in epochs in which something always waited; NaN: there was none."""
+        rates = [
+            each["sent_bytes"] * 8e-6 / (each["at_s"] - before["at_s"])
+            for before, each in pairwise(self.epochs)
+            if each["min_queue"] > 0
+        ]
+        return statistics.fmean(rates) if rates else math.nan
+
 
 def gated(
-    control: str, traffic: dict[str, Any], seconds: float, seed: int = 1, shape: str = SHAPE
+    control: str,
+    traffic: dict[str, Any],
+    seconds: float,
+    seed: int = 1,
+    *,
+    shape: str = SHAPE,
+    with_cost: bool = False,
 ) -> Gated:
     """Run real sessions through a gate that brings the queue to itself."""
     directions = {each.get("direction", "upload") for each in traffic.values()}
@@ -139,34 +175,15 @@ def gated(
         said = document(seconds, traffic, rate="1Gbit", buffer="10MB")
         scenario.write_text(toml.document(said), encoding="utf-8")
         link = lab.link(scenario, seed=seed)
-        gate = lab.gate(f"mode = 'enforce'\n{shape}{control}")
-        lab.traffic(scenario, table, download="download" in directions, seed=seed)
-        status, cost = lab.status(), cost_of(gate)
-        return Gated(read(table), status, link.report(), cost)
-
-
-def cost_of(gate: subprocess.Popen[str]) -> dict[str, float]:
-    """Return the programs' mean time in ns by the kernel's own counter, and how often each ran."""
-    found = {}
-    for place in Path(f"/proc/{gate.pid}/fdinfo").iterdir():
-        pairs = (line.partition(":\t") for line in place.read_text().splitlines())
-        fields = {name: value for name, _, value in pairs}
-        ran = int(fields.get("run_cnt", "0"))
-        if ran > 0:
-            found[f"{fields['prog_id']} ({ran} packets)"] = int(fields["run_time_ns"]) / ran
-    return found
-
-
-@contextmanager
-def counting_time() -> Iterator[None]:
-    """Have the kernel count the time of programs, and put the setting back."""
-    setting = Path("/proc/sys/kernel/bpf_stats_enabled")
-    before = setting.read_text()
-    setting.write_text("1")
-    try:
-        yield
-    finally:
-        setting.write_text(before)
+        lab.gate(f"mode = 'enforce'\n{shape}{control}")
+        if with_cost:
+            put_empty(lab)
+        parts = [(name,) for name in traffic]
+        lab.parts(scenario, table, parts, download="download" in directions, seed=seed)
+        again = lab.sent_again(lab.left)
+        status, cost = lab.status(), mean_times(lab) if with_cost else {}
+        epochs = [json.loads(line) for line in lab.log.read_text(encoding="utf-8").splitlines()]
+        return Gated(read(table), status, link.report(), cost, epochs, again)
 
 
 # The parts.
@@ -230,34 +247,73 @@ def cpu_of(process: int) -> float:
 
 
 def cost(_: Wanted) -> None:
-    """Measure the program per packet, and its maps."""
-    print("\ncost: the program by its own run-time counter, two uploads without end for 8 s\n")
+    """Measure the programs per packet, their maps, and the throughput with and without them."""
+    print("\ncost: programs by their run-time counter, two uploads without end for 8 s; an empty")
+    print("program at the same hook says what counting takes\n")
     wide = "shape = '900Mbit'\nshape_buffer = '4MB'\n"
+    bulk = {"bulk": endless(2, "upload")}
     with counting_time():
         for name, control in CONTROLS.items():
-            found = gated(control, {"bulk": endless(2, "upload")}, 8, shape=wide)
-            times = ", ".join(f"{ns:.0f} ns of program {who}" for who, ns in found.cost_ns.items())
+            found = gated(control, bulk, 8, shape=wide, with_cost=True)
             rate = of_flows(found.flows, 8).goodput_mbit_s
-            maps = found.status["map_bytes"]
-            print(f"{name:>12}: {times}; {rate:.0f} Mbit/s; maps {maps} bytes at most")
+            print(f"{name}: {rate:.0f} Mbit/s; maps {found.status['map_bytes']} bytes at most")
+            empty = {side: found.cost_ns[f"tidegate_empty {side}"][0] for side in SIDES}
+            for who, (gross, ran) in found.cost_ns.items():
+                net = gross - empty[who.split()[1]]
+                print(f"    {who:26} {gross:6.0f} ns, {net:5.0f} net, {ran} packets", flush=True)
+    said = document(4, bulk, rate="10Gbit")
+    gate = "mode = 'enforce'\ncapacity = '10Gbit'\n"
+    for name in ("close-probe", "tide"):
+        print(f"forwarding, {name}: {in_turn(said, 4, gate + CONTROLS[name], 5)}", flush=True)
+
+
+def crowd() -> dict[str, Any]:
+    """Return the overload in five classes: a process holds no more than 20 thousand sessions."""
+    return {f"pages-{n}": pages(OVERLOAD / 5) for n in range(1, 6)}
+
+
+LATE_MS = 1.2
+"""A run whose emulator was later than a packet takes at 10 Mbit/s, in 5 of 100, does not count."""
+REACHED = 0.98
+"""Nor does one whose shaper sent less than this share of its rate while packets waited."""
+TRIES = 3
 
 
 def overload(wanted: Wanted) -> None:
-    """Ask for three times what the link carries, without control, with CP, with DQM."""
+    """Ask for three times what the link carries, without control, with CP, tide and DQM."""
     seconds, runs = wanted.seconds, wanted.runs
     print(f"\noverload: {OVERLOAD} downloads/s of 10 kB over 10 Mbit/s, ", end="")
     print(f"{seconds:.0f} s, {runs} runs\n")
-    heads = ("completed/s", "FCT, s", "admitted, s", "never adm.", "again")
-    print(f"{'':26}" + "".join(f"{head:>16}" for head in heads))
+    heads = ("completed/s", "FCT, s", "p95, s", "admitted, s", "never adm., %", "again, %")
+    print(f"{'':26}" + "".join(f"{head:>16}" for head in heads), flush=True)
     for name, control in CONTROLS.items():
+        if name not in wanted.controls:
+            continue
         real = []
         for seed in range(1, runs + 1):
-            flows = gated(control, {"pages": pages(OVERLOAD)}, seconds, seed).flows
-            real.append(of_flows(flows, seconds))
+            found = punctual(control, crowd(), seconds, seed)
+            again = {"retransmitted_share": found.sent_again}
+            real.append(replace(of_flows(found.flows, seconds), **again))
+            told(f"  {name}, seed {seed}", real[-1:])
         told(f"{name}, lab", real)
-        said = document(seconds, {"pages": pages(OVERLOAD)}, port=IN_THE_SIMULATOR[name] or None)
-        simulated = [simulate(said, seed, {})[0] for seed in range(1, runs + 1)]
-        told(f"{name}, simulator", [of_flows(flows, seconds) for flows in simulated])
+        said = document(seconds, crowd(), port=IN_THE_SIMULATOR[name] or None)
+        for who, hosts_do in (("simulator", {}), ("timers together", TOGETHER)):
+            flows = [simulate(said, seed, {}, hosts_do)[0] for seed in range(1, runs + 1)]
+            told(f"{name}, {who}", [of_flows(each, seconds) for each in flows])
+
+
+def punctual(control: str, traffic: dict[str, Any], seconds: float, seed: int) -> Gated:
+    """Run until the load of the machine did not bend it, and say what the link reached."""
+    for _ in range(TRIES):
+        found = gated(control, traffic, seconds, seed)
+        late, rate = found.late_ms, found.shaped_mbit_s
+        good = late <= LATE_MS and found.not_read == 0 and not rate < REACHED * 10
+        print(f"    the emulator was {late:.2f} ms late (p95) and lost {found.not_read};", end=" ")
+        print(f"the shaper sent {rate:.3f} Mbit/s while packets waited;", end=" ")
+        print(f"{found.refused} refused{'' if good else ': MADE AGAIN'}", flush=True)
+        if good:
+            return found
+    raise LabError(f"seed {seed}: the machine was too busy {TRIES} times")
 
 
 def told(name: str, found: Sequence[Measures]) -> None:
@@ -267,16 +323,15 @@ def told(name: str, found: Sequence[Measures]) -> None:
         spread = statistics.stdev(values) if len(values) > 1 else 0.0
         return f"{statistics.fmean(values):.2f} ± {spread:.2f}"
 
-    never = statistics.fmean(each.never_admitted_share for each in found)
-    again = statistics.fmean(each.retransmitted_share for each in found)
     columns = [
         both([each.completed_per_s for each in found]),
         both([each.fct_mean_s for each in found]),
+        both([each.fct_p95_s for each in found]),
         both([each.fct_admitted_mean_s for each in found]),
-        f"{never:.1%}",
-        f"{again:.0%}",
+        both([100 * each.never_admitted_share for each in found]),
+        both([100 * each.retransmitted_share for each in found]),
     ]
-    print(f"{name:26}" + "".join(f"{each:>16}" for each in columns))
+    print(f"{name:26}" + "".join(f"{each:>16}" for each in columns), flush=True)
 
 
 def light(wanted: Wanted) -> None:
@@ -298,9 +353,9 @@ def light(wanted: Wanted) -> None:
 
 
 def flood(wanted: Wanted) -> None:
-    """Send invented SYNs as fast as this machine makes them, beside honest sessions."""
+    """Send invented SYNs beside honest sessions."""
     seconds = min(wanted.seconds, 30)
-    print(f"\nflood: SYNs of invented sources for {seconds:.0f} s, ", end="")
+    print(f"\nflood: {FLOOD} SYNs/s of invented sources for {seconds:.0f} s, ", end="")
     print("beside 20 honest sessions/s of 5 kB and 2 long flows\n")
     honest = {**pages(20, "upload"), "size": "5kB"}
     said = document(
@@ -316,8 +371,10 @@ def flood(wanted: Wanted) -> None:
             lab.link(scenario)
             gate = lab.gate(f"mode = 'enforce'\n{SHAPE}{CONTROLS[name]}")
             before = memory_of(gate.pid)
-            command = (sys.executable, "-m", "tools.live.flood", RIGHT, str(PORT), str(seconds))
-            flooding = lab.start(lab.left, *command)
+            rate = (str(FLOOD), str(seconds))
+            flooding = lab.start(
+                lab.left, sys.executable, "-m", "tools.live.flood", RIGHT, str(PORT), *rate
+            )
             lab.traffic(scenario, table, download=False)
             sent = int(flooding.communicate()[0] or 0)
             lab.started.remove(flooding)
@@ -348,13 +405,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m tools.live.figures")
     parser.add_argument("--seconds", type=float, default=300, help="of each run under overload")
     parser.add_argument("--runs", type=int, default=3, help="of each control under overload")
+    parser.add_argument("--control", action="append", choices=CONTROLS, help="under overload only")
     parser.add_argument("--short", action="store_true", help="25 s and one run")
     parser.add_argument("--only", action="append", choices=PARTS, help="this part; repeatable")
     given = parser.parse_args()
     if reason := obstacle(gate=True):
         print(f"no lab here: {reason}", file=sys.stderr)
         return 2
-    wanted = Wanted(given.seconds, given.runs)
+    wanted = Wanted(given.seconds, given.runs, given.control or tuple(CONTROLS))
     if given.short:
         wanted = replace(wanted, seconds=25, runs=1)
     begin = time.perf_counter()
@@ -369,4 +427,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(interrupted(main))

@@ -1,6 +1,6 @@
-"""SYNs from addresses that do not exist, as fast as this process makes them.
+"""SYNs from addresses that do not exist, at a fixed rate.
 
-    python -m tools.live.flood ADDRESS PORT SECONDS
+    python -m tools.live.flood ADDRESS PORT RATE SECONDS
 
 Prints how many there were. Only for a namespace whose packets do not leave the machine.
 """
@@ -12,6 +12,7 @@ import socket
 import struct
 import sys
 import time
+from contextlib import suppress
 
 BATCH = 2000
 """Different SYNs; each is sent again and again."""
@@ -33,18 +34,19 @@ def syn(target: str, port: int) -> bytes:
 
 def main() -> None:
     """Send until the time is over."""
-    target, port, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+    target, port = sys.argv[1], int(sys.argv[2])
+    rate, seconds = float(sys.argv[3]), float(sys.argv[4])
     packets = [syn(target, port) for _ in range(BATCH)]
     raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
-    end, sent = time.monotonic() + seconds, 0
-    while time.monotonic() < end:
-        for packet in packets:
-            try:
-                raw.sendto(packet, (target, 0))
+    began, sent, tried = time.monotonic(), 0, 0
+    while (past := time.monotonic() - began) < seconds:
+        while tried < past * rate:
+            # what does not fit into the device is not sent
+            with suppress(OSError):
+                raw.sendto(packets[tried % BATCH], (target, 0))
                 sent += 1
-            except OSError:
-                # the device is full: that is the rate there is
-                time.sleep(0.0005)
+            tried += 1
+        time.sleep(0.002)
     print(sent)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import math
+import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +16,6 @@ import tidegate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 PORT = "bottleneck"
 
@@ -66,11 +67,27 @@ def _number(text: str) -> float:
     return float(text) if text else math.nan
 
 
+HOSTS = {"fin_rides": False}
+"""What the hosts of the lab do beside the profile `linux`: the FIN follows data that was handed
+over before it, as a packet of its own."""
+TOGETHER = {"timer_rule": "linux"}
+"""What their kernel does, and the profile leaves out: timers fire together."""
+
+
 def simulate(
-    scenario: Path | Mapping[str, Any], seed: int, settings: dict[str, object]
+    scenario: Path | Mapping[str, Any],
+    seed: int,
+    settings: dict[str, object],
+    hosts_do: Mapping[str, object] | None = None,
 ) -> tuple[list[Flow], float]:
-    """Run the simulator; return its flows and the mean queue at the bottleneck."""
-    result = tidegate.run(scenario, seed=seed, settings=settings)
+    """Run the simulator with the hosts of the lab; return its flows and the bottleneck's queue."""
+    traffic = _document(scenario)["traffic"]
+    hosts = {
+        f"traffic.{name}.transport.tcp.{key}": value
+        for name in traffic
+        for key, value in {**HOSTS, **(hosts_do or {})}.items()
+    }
+    result = tidegate.run(scenario, seed=seed, settings={**hosts, **settings})
     columns = [
         [math.nan if value is None else float(value) for value in result.flows[name]]
         for name in COLUMNS
@@ -78,6 +95,12 @@ def simulate(
     [port] = [each for each in result.summary["ports"] if each["name"] == PORT]
     flows = [Flow(*row) for row in zip(*columns, strict=True)]
     return flows, float(port["queue_mean_packets"])
+
+
+def _document(scenario: Path | Mapping[str, Any]) -> Mapping[str, Any]:
+    if isinstance(scenario, Path):
+        return tomllib.loads(scenario.read_text(encoding="utf-8"))
+    return scenario
 
 
 @dataclass(frozen=True)

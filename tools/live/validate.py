@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidegate.scenario import toml
-from tools.live.lab import ROOT, Lab, LabError, obstacle
+from tools.live.lab import ROOT, Lab, LabError, interrupted, obstacle
 from tools.live.measure import of_flows, read, simulate
 from tools.validate.dumbbell import Case
 from tools.validate.judge import Verdict
@@ -163,4 +163,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(interrupted(main))

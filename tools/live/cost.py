@@ -1,0 +1,120 @@
+"""What the gate's programs cost: their time per packet, and what is left of the throughput.
+
+The kernel counts the time of a program with two looks at a clock, which is a good part of what it
+counts. So an empty program stands in front of each at the same hook, for the same packets; what a
+program takes beyond it is its own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import platform
+import statistics
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tidegate.scenario import toml
+from tools.live.lab import NEAR, RIGHT, Lab, LabError, run
+from tools.live.measure import of_flows, read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EMPTY = """
+__attribute__((section("tc"), used)) int tidegate_empty(void *packet) { return -1; }
+char terms[] __attribute__((section("license"), used)) = "MIT";
+"""
+SYSCALL = {"x86_64": 321, "aarch64": 280}
+"""Number of bpf(2)."""
+GET_FD_BY_ID = 13
+"""`BPF_PROG_GET_FD_BY_ID` of linux/bpf.h."""
+
+
+@contextmanager
+def counting_time() -> Iterator[None]:
+    """Have the kernel count the time of programs, and put the setting back."""
+    setting = Path("/proc/sys/kernel/bpf_stats_enabled")
+    before = setting.read_text()
+    setting.write_text("1")
+    try:
+        yield
+    finally:
+        setting.write_text(before)
+
+
+def put_empty(lab: Lab) -> None:
+    """Put an empty program in front of the gate, on either side."""
+    source, built = lab.folder / "empty.c", lab.folder / "empty.o"
+    source.write_text(EMPTY, encoding="utf-8")
+    run("clang", "-O2", "-target", "bpf", "-c", str(source), "-o", str(built))
+    for side in ("egress", "ingress"):
+        place = ("dev", "tg0", side, "prio", "1", "handle", "1")
+        program = ("bpf", "da", "obj", str(built), "sec", "tc")
+        lab.within(lab.router, "tc", "filter", "add", *place, *program)
+
+
+def mean_times(lab: Lab) -> dict[str, tuple[float, int]]:
+    """Return of each program at the interface its mean time in ns, and how often it ran."""
+    found = {}
+    for side in ("egress", "ingress"):
+        said = lab.within(lab.router, "tc", "-j", "filter", "show", "dev", "tg0", side)
+        for each in json.loads(said):
+            options = each.get("options", {})
+            if "prog" in options:
+                name = str(options["prog"]["name"])
+                found[f"{name} {side}"] = _counted(int(options["prog"]["id"]))
+    return found
+
+
+def _counted(program: int) -> tuple[float, int]:
+    attributes = (ctypes.c_uint32 * 4)(program)
+    call = ctypes.CDLL(None, use_errno=True).syscall
+    size = ctypes.sizeof(attributes)
+    handle = call(SYSCALL[platform.machine()], GET_FD_BY_ID, ctypes.byref(attributes), size)
+    if handle < 0:
+        raise LabError(f"program {program}: {os.strerror(ctypes.get_errno())}")
+    try:
+        lines = Path(f"/proc/self/fdinfo/{handle}").read_text(encoding="utf-8").splitlines()
+    finally:
+        os.close(handle)
+    fields = {name: value for name, _, value in (line.partition(":\t") for line in lines)}
+    ran = int(fields["run_cnt"])
+    return int(fields["run_time_ns"]) / max(1, ran), ran
+
+
+def wire(lab: Lab) -> None:
+    """Join router and right by a cable, in place of the emulated link."""
+    run(
+        *("ip", "link", "add", "tg0", "netns", lab.router, "type", "veth"),
+        *("peer", "tg0", "netns", lab.right),
+    )
+    for each, own, other in ((lab.router, NEAR, RIGHT), (lab.right, RIGHT, NEAR)):
+        run("ip", "-n", each, "address", "add", own, "peer", other, "dev", "tg0")
+        run("ip", "-n", each, "link", "set", "tg0", "up")
+    run("ip", "-n", lab.right, "route", "add", "default", "via", NEAR)
+
+
+def forwarded(said: dict[str, Any], seconds: float, gate: str | None) -> float:
+    """Return the Mbit/s that two uploads reach over a plain cable, with a gate or without."""
+    with Lab() as lab:
+        wire(lab)
+        scenario, table = lab.folder / "scenario.toml", lab.folder / "flows.csv"
+        scenario.write_text(toml.document(said), encoding="utf-8")
+        if gate is not None:
+            lab.gate(gate)
+        lab.traffic(scenario, table, download=False)
+        return of_flows(read(table), seconds).goodput_mbit_s
+
+
+def in_turn(said: dict[str, Any], seconds: float, gate: str, pairs: int) -> str:
+    """Measure without and with a gate in turn; say both means, and the difference of the pairs."""
+    found = [(forwarded(said, seconds, None), forwarded(said, seconds, gate)) for _ in range(pairs)]
+    without, with_gate = zip(*found, strict=True)
+    changes = [100 * (after / before - 1) for before, after in found]
+    return (
+        f"{statistics.fmean(without):.0f} Mbit/s without, {statistics.fmean(with_gate):.0f} with; "
+        f"{statistics.fmean(changes):+.1f} % ± {statistics.stdev(changes):.1f} over {pairs} pairs"
+    )
