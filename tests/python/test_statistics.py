@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.results import columns, curves
+from tidegate.results import breakdown, columns, curves
 from tidegate.results import statistics as results
 from tidegate.results.statistics import Window
 
@@ -61,6 +61,41 @@ def test_means_are_over_flows_that_closed_in_the_window():
     assert got["goodput_mean_bps"] == pytest.approx(2000.0)
     assert got["size_mean_bytes"] == pytest.approx(20_000.0)
     assert got["share_le_10kB"] == pytest.approx(0.5)  # 10 000 B itself is small
+
+
+def sizes(table):
+    return breakdown.by_size(table, WINDOW.has(table["start_s"]), WINDOW.has(table["closed_s"]))
+
+
+def test_completion_times_by_size_are_of_the_flows_that_closed_in_the_window():
+    # two closed in it: 10 000 B in 3 s, which is small still, and 30 000 B in 8.5 s; of the
+    # five that arrived in it four are small, and one of those was completed
+    got = sizes(flows())
+    values = (1, 1 / 4, 3.0, 3.0, 3.0, 3.0)
+    assert got["to_10kB"] == dict(zip(breakdown.OF_SIZE, values, strict=True))
+    assert (got["to_100kB"]["completed_share"], got["to_100kB"]["fct_mean_s"]) == (1.0, 8.5)
+    nothing = (0, *[None] * 5)
+    assert got["above_1MB"] == dict(zip(breakdown.OF_SIZE, nothing, strict=True))
+    # one without end is in none of them
+    got = sizes(flows(size_bytes=[100.0, NAN, 30_000.0, 500.0, 500.0, 500.0]))
+    assert sum(each["completed"] for each in got.values()) == 1
+
+
+def test_what_was_lost_of_udp_is_a_share_of_what_was_sent():
+    numbers = {name: np.array([0.5, NAN]) for name in breakdown.DATAGRAMS if name.endswith("_s")}
+    table = {
+        "class": (np.array([2, 0]), ["idle", "web", "voice"]),
+        "sent_packets": np.array([200, 0]),
+        "received_packets": np.array([180, 0]),
+        "lost_packets": np.array([15, 0]),  # five are under way
+        **numbers,
+    }
+    got = breakdown.datagrams(table)
+    assert list(got) == ["voice", "idle"]
+    assert got["voice"]["lost_share"] == 15 / 200
+    assert got["voice"]["delay_p95_s"] == 0.5
+    assert got["idle"]["lost_share"] is None
+    assert got["idle"]["jitter_s"] is None
 
 
 def test_wait_is_from_first_syn_to_admission():
@@ -213,9 +248,15 @@ def test_every_metric_of_a_run_has_a_unit_and_a_meaning_and_nothing_else_has():
     run = results.metric_names(("a", "b"), ("p",))
     flows, ports = set(meanings.FLOWS), set(meanings.PORTS)
     drops = {name for name in run if name.startswith("p.drops.")}
-    known = flows | set(meanings.WHOLE) | {f"{name}.{each}" for name in "ab" for each in flows}
+    sizes = {f"{size}.{each}" for size in breakdown.SIZES for each in meanings.SIZES}
+    of_class = flows | set(meanings.DATAGRAMS)
+    known = flows | set(meanings.WHOLE) | sizes
+    known |= {f"{name}.{each}" for name in "ab" for each in of_class}
     assert set(run) - drops == known | {f"p.{each}" for each in ports}
     units = {"flows", "1/s", "1", "s", "bit/s", "B", "packets", ""}
     every = [*meanings.FLOWS.values(), *meanings.WHOLE.values(), *meanings.PORTS.values()]
+    every += [*meanings.DATAGRAMS.values(), *meanings.SIZES.values()]
+    # the packets of the one class there is are those of the run
+    assert set(meanings.DATAGRAMS) <= set(results.metric_names(("a",), ("p",)))
     assert {unit for unit, _ in every} <= units
     assert all(meaning for _, meaning in every)

@@ -7,6 +7,11 @@ ABOUT = {
     "ports": "A row for each sampled port and interval; `sample` in the scenario spaces them.",
     "events": "A row for each decision of a law.",
     "arrivals": "A row for each packet that came to a port with `record`; only where one has it.",
+    "flow_series": "A row for each flow that `series.flows` in the scenario names and interval.",
+    "class_series": "A row for each class that `series.classes` names and interval.",
+    "queue_series": "A row for each port that is no access link, class that `series.classes` names"
+    " and interval.",
+    "udp": "A row for each class of UDP: its packets that were sent after the warm-up.",
 }
 """The tables that are written to files, in the order of the page."""
 

@@ -14,6 +14,7 @@
 //! plain port, which has no stage, they lie in the same ring behind the others;
 //! at a port with stages in a slab, where a discipline knows them by handles.
 
+mod contents;
 mod filter;
 mod queueing;
 mod ring;

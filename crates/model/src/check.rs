@@ -10,6 +10,7 @@ mod free;
 mod network;
 mod replay;
 mod route;
+mod series;
 mod tcp;
 mod traffic;
 
@@ -228,6 +229,7 @@ pub(crate) fn scenario(
         openers(&mut document, &mut network, &traffic);
     }
     rows(&mut check, &document, &network.ports);
+    let series = series::series(&mut check, &mut document, &network.ports);
     // changes look their class up by its place: only if all classes stand
     let mut capacity = Vec::new();
     if check.problems.is_empty() {
@@ -239,6 +241,7 @@ pub(crate) fn scenario(
         warmup: document.warmup,
         sample: document.sample,
         sample_access: document.sample_access,
+        series,
         network,
         traffic,
         capacity,

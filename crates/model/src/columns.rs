@@ -207,12 +207,87 @@ pub const ARRIVALS: &[Column] = &[
     column("fate", "", Category, "`queued`, or the reason why the port lost it"),
 ];
 
+/// Columns of `flow_series`: a row for each flow that `series` follows and interval, from its
+/// first packet to its end.
+pub const FLOW_SERIES: &[Column] = &[
+    column("time_s", "s", F64, "end of the interval"),
+    column("flow", "", U64, "number of the flow, as in `flows`"),
+    column("class", "", Category, "traffic class"),
+    column("number", "", U32, "its place in its class, from 0"),
+    column("cwnd_packets", "packets", F64, "congestion window, in segments; empty: UDP has none"),
+    column(
+        "srtt_s",
+        "s",
+        F64,
+        "smoothed round-trip time of its sender; empty: not measured yet, or UDP",
+    ),
+    column(
+        "flight_packets",
+        "packets",
+        F64,
+        "segments sent and not acknowledged, as its sender counts them; empty: UDP does not",
+    ),
+    column("rate_bps", "bit/s", F64, "payload delivered in order over the interval"),
+];
+
+/// Columns of `class_series`: a row for each class that `series` follows and interval.
+pub const CLASS_SERIES: &[Column] = &[
+    column("time_s", "s", F64, "end of the interval"),
+    column("class", "", Category, "traffic class"),
+    column("open_flows", "flows", U32, "flows admitted and not over at the end of the interval"),
+    column("rate_bps", "bit/s", F64, "payload delivered in order over the interval, of all flows"),
+];
+
+/// Columns of `queue_series`: a row for each port that is no access link, class that `series`
+/// follows and interval.
+pub const QUEUE_SERIES: &[Column] = &[
+    column("time_s", "s", F64, "end of the interval"),
+    column("port", "", Category, "port"),
+    column("class", "", Category, "traffic class"),
+    column(
+        "queue_packets",
+        "packets",
+        U32,
+        "packets of its open flows that wait, the one in transmission not counted",
+    ),
+    column("queue_bytes", "B", U64, "bytes of these"),
+];
+
+/// Columns of `udp`: a row for each class of UDP, about the packets sent after the warm-up.
+pub const UDP: &[Column] = &[
+    column("class", "", Category, "traffic class"),
+    column("sent_packets", "packets", U64, "packets sent after the warm-up"),
+    column("received_packets", "packets", U64, "of these, packets that reached their receiver"),
+    column(
+        "lost_packets",
+        "packets",
+        U64,
+        "of these, packets that never will: neither received nor under way at the end",
+    ),
+    column("delay_min_s", "s", F64, "shortest delay from sender to receiver"),
+    column("delay_mean_s", "s", F64, "mean delay"),
+    column("delay_p50_s", "s", F64, "median delay, to 0.1 %"),
+    column("delay_p95_s", "s", F64, "percentile 95 of the delay, to 0.1 %"),
+    column("delay_p99_s", "s", F64, "percentile 99 of the delay, to 0.1 %"),
+    column("delay_max_s", "s", F64, "longest delay"),
+    column(
+        "jitter_s",
+        "s",
+        F64,
+        "interarrival jitter of RFC 3550, section 6.4.1, of each flow, averaged over the packets received",
+    ),
+];
+
 /// Every table with its columns.
-pub const TABLES: [(&str, &[Column]); 5] = [
+pub const TABLES: [(&str, &[Column]); 9] = [
     ("flows", FLOWS),
     ("ports", PORTS),
     ("events", EVENTS),
     ("arrivals", ARRIVALS),
+    ("flow_series", FLOW_SERIES),
+    ("class_series", CLASS_SERIES),
+    ("queue_series", QUEUE_SERIES),
+    ("udp", UDP),
     ("port_totals", PORT_TOTALS),
 ];
 

@@ -6,6 +6,7 @@
 pub(crate) mod free;
 pub(crate) mod loss;
 mod named;
+pub(crate) mod series;
 pub(crate) mod size;
 pub(crate) mod transport;
 
@@ -39,6 +40,9 @@ pub(crate) struct Document {
     /// Whether ports of access links get rows in the `ports` table too; default false.
     #[serde(default)]
     pub sample_access: bool,
+    /// What is measured over time beside ports: single flows, and classes; default nothing.
+    #[serde(default, skip_serializing_if = "series::SeriesDoc::is_none")]
+    pub series: series::SeriesDoc,
     /// Nodes and links.
     pub topology: Topology,
     /// Routes that replace shortest paths.

@@ -30,6 +30,8 @@ pub struct Scenario {
     pub sample: Time,
     /// Whether ports of access links get rows too, or only the others.
     pub sample_access: bool,
+    /// What is measured over time beside the ports.
+    pub series: Series,
     /// Nodes and ports.
     pub network: Network,
     /// Traffic classes, in the order of the document.
@@ -37,6 +39,24 @@ pub struct Scenario {
     /// Changes of capacity, sorted by time; ramps are cut into steps of 100 ms.
     /// (Changes of arrival rate and mean size are part of the classes.)
     pub capacity: Vec<CapacityChange>,
+}
+
+/// Time series of single flows and of classes.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Series {
+    /// Flows that are followed: the class, and the flow's number in it, from 0.
+    pub flows: Vec<(u16, u32)>,
+    /// Classes that are followed.
+    pub classes: Vec<u16>,
+    /// Spacing of the rows.
+    pub every: Time,
+}
+
+impl Series {
+    /// Whether nothing is followed.
+    pub fn is_none(&self) -> bool {
+        self.flows.is_empty() && self.classes.is_empty()
+    }
 }
 
 /// Nodes, and the output ports that join them.

@@ -118,6 +118,10 @@ impl Simulation {
         all.set_item("ports", columns::table(py, results.ports)?)?;
         all.set_item("events", columns::table(py, results.events)?)?;
         all.set_item("arrivals", columns::table(py, results.arrivals)?)?;
+        all.set_item("flow_series", columns::table(py, results.flow_series)?)?;
+        all.set_item("class_series", columns::table(py, results.class_series)?)?;
+        all.set_item("queue_series", columns::table(py, results.queue_series)?)?;
+        all.set_item("udp", columns::table(py, results.udp)?)?;
         all.set_item("port_totals", columns::table(py, results.port_totals)?)?;
         all.set_item("packet_hops", results.packet_hops)?;
         all.set_item("delivered_packets", results.delivered_packets)?;

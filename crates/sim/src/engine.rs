@@ -38,6 +38,8 @@ pub(crate) enum Kind {
     Warm,
     /// A row of the `ports` table is due.
     Sample,
+    /// Rows of what is followed are due.
+    Series,
 }
 
 impl Entity {
@@ -59,7 +61,8 @@ impl Entity {
             5 => Kind::Tick,
             6 => Kind::Change,
             7 => Kind::Warm,
-            _ => Kind::Sample,
+            8 => Kind::Sample,
+            _ => Kind::Series,
         }
     }
 

@@ -123,6 +123,20 @@ impl Lanes {
         }
     }
 
+    /// The packets that are under way by themselves.
+    pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet> {
+        let lanes = self.lanes.iter().flat_map(|lane| {
+            let held = lane.tail.wrapping_sub(lane.head);
+            (0..held).map(|step| &lane.packets[lane.place(lane.head.wrapping_add(step))])
+        });
+        // the first place is that of nothing
+        let mut holds = vec![true; self.parcels.len()];
+        holds[0] = false;
+        self.free.iter().for_each(|&place| holds[place as usize] = false);
+        let parcels = self.parcels.iter().zip(holds).filter(|(_, holds)| *holds);
+        lanes.chain(parcels.map(|(packet, _)| packet))
+    }
+
     /// The next delivery, if there is one ([`NO_EVENT`]: none).
     #[inline(always)]
     pub(crate) fn first(&self) -> u128 {

@@ -16,6 +16,7 @@ mod network;
 mod probe;
 mod rows;
 mod run;
+mod series;
 mod services;
 pub mod transport;
 

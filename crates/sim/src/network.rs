@@ -120,6 +120,11 @@ impl Network {
         }
     }
 
+    /// All packets that have been sent and have neither arrived nor been lost.
+    pub(crate) fn under_way(&self) -> impl Iterator<Item = &Packet> {
+        self.ports.iter().flat_map(Port::held).chain(self.lanes.packets())
+    }
+
     /// The pace of a host's link; none: it has more than one.
     pub(crate) fn access(&self, node: u16) -> Option<Pace> {
         let uplink = self.routes.uplinks[usize::from(node)];

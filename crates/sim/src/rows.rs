@@ -51,4 +51,14 @@ impl Row {
             class,
         }
     }
+
+    /// Whether the flow has closed or given up.
+    pub(crate) fn is_over(&self) -> bool {
+        self.closed != Time::NEVER || self.gave_up != Time::NEVER
+    }
+
+    /// Whether the flow is admitted and not over.
+    pub(crate) fn is_open(&self) -> bool {
+        self.admitted != Time::NEVER && !self.is_over()
+    }
 }

@@ -12,11 +12,12 @@ use tidegate_model::port::{Laws, RateLaws};
 use tidegate_model::profile::Profile;
 use tidegate_model::scenario::{Class, Direction, FlowSize, Scenario, Transport, Udp};
 
-use crate::capture::Capture;
+use crate::capture::{Capture, Identity};
 use crate::engine::{Entity, Kind, last_at};
 use crate::network::Network;
 use crate::probe::{Column, Probe, flow_columns};
 use crate::rows::{Row, UNLIMITED};
+use crate::series::{Flows, Series};
 use crate::services::{Hop, MESSAGES};
 use crate::transport::control::{Any, Control, Reno};
 use crate::transport::table::{FlowId, FlowTable, NewFlow, World};
@@ -110,6 +111,7 @@ pub struct Simulation {
     arrivals: Vec<Arrivals>,
     rows: Vec<Row>,
     probe: Probe,
+    series: Option<Box<Series>>,
     capture: Option<Capture>,
     /// The packet that has just reached its destination.
     arrived: Packet,
@@ -128,6 +130,14 @@ pub struct Results {
     pub events: Vec<Column>,
     /// A row per packet that came to a port whose arrivals are recorded.
     pub arrivals: Vec<Column>,
+    /// A row per interval and flow that is followed; no column where none is.
+    pub flow_series: Vec<Column>,
+    /// A row per interval and class that is followed; no column where none is.
+    pub class_series: Vec<Column>,
+    /// A row per interval, port and class that is followed; no column where none is.
+    pub queue_series: Vec<Column>,
+    /// A row per class of UDP.
+    pub udp: Vec<Column>,
     /// A row per port, from the warm-up to the end.
     pub port_totals: Vec<Column>,
     /// Packets that crossed a link.
@@ -136,9 +146,9 @@ pub struct Results {
     pub delivered_packets: u64,
 }
 
-const RENO: u32 = 0;
+pub(crate) const RENO: u32 = 0;
 const OTHER: u32 = 1;
-const UDP: u32 = 7;
+pub(crate) const UDP: u32 = 7;
 
 impl Simulation {
     /// Makes a scenario ready to run.
@@ -189,12 +199,13 @@ impl Simulation {
         let mut run = Simulation {
             classes: scenario.traffic.iter().map(|class| params(class, seed)).collect(),
             probe: Probe::new(scenario),
+            series: Series::new(scenario).map(Box::new),
             capture,
             scenario: scenario.clone(),
             net,
             reno: FlowTable::new(RENO),
             other: FlowTable::new(OTHER),
-            udp: UdpTable::new(UDP, scenario.traffic.iter().map(udp)),
+            udp: UdpTable::new(UDP, scenario.traffic.iter().map(udp), scenario.warmup),
             arrivals,
             rows: Vec::new(),
             arrived: Packet::default(),
@@ -224,6 +235,7 @@ impl Simulation {
         }
         let first = self.scenario.sample.min(self.scenario.duration);
         self.net.events.push(first, Entity::new(Kind::Sample, 0));
+        self.schedule_series();
     }
 
     fn schedule_arrival(&mut self, class: u32) {
@@ -233,6 +245,15 @@ impl Simulation {
             && flow.start < self.scenario.duration
         {
             self.net.events.push(flow.start, Entity::new(Kind::Arrival, class));
+        }
+    }
+
+    /// Schedules the next rows of what is followed.
+    fn schedule_series(&mut self) {
+        let Some(series) = &self.series else { return };
+        let (now, end) = (self.net.now, self.scenario.duration);
+        if now < end {
+            self.net.events.push((now + series.every).min(end), Entity::new(Kind::Series, 0));
         }
     }
 
@@ -409,6 +430,15 @@ impl Simulation {
                     self.net.events.push(next, Entity::new(Kind::Sample, 0));
                 }
             }
+            Kind::Series => {
+                if let Some(series) = &mut self.series {
+                    let (reno, other, udp) = (&self.reno, &self.other, &self.udp);
+                    let flows =
+                        Flows { reno, other, udp, classes: &self.classes, rows: &self.rows };
+                    series.sample(&flows, &mut self.net);
+                }
+                self.schedule_series();
+            }
         }
         Ok(())
     }
@@ -447,14 +477,15 @@ impl Simulation {
                 Source::Inside | Source::Controlled(_) | Source::Custom(_) => self.other.has_room(),
             };
             self.rows.push(Row::new(class as u16, size, self.net.now));
-            if room {
-                self.start(place, &flow);
+            let started = room.then(|| self.start(place, &flow));
+            if let Some(series) = &mut self.series {
+                series.start(flow.class, started);
             }
         }
         self.schedule_arrival(class);
     }
 
-    fn start(&mut self, class: usize, flow: &NewFlow) {
+    fn start(&mut self, class: usize, flow: &NewFlow) -> Identity {
         let mut world =
             World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
         let started = match &mut self.arrivals[class].source {
@@ -477,6 +508,7 @@ impl Simulation {
         if let Some(capture) = &mut self.capture {
             capture.note(started);
         }
+        started
     }
 
     /// A change of capacity takes effect.
@@ -495,13 +527,21 @@ impl Simulation {
             World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
         self.reno.finish(&mut world);
         self.other.finish(&mut world);
+        let udp = self.udp.columns(self.net.under_way(), &self.scenario);
         // a million flows: their state must not lie beside the columns
         drop((self.reno, self.other, self.udp));
         let now = self.net.now;
         self.probe.decided(&mut self.net.decided);
         let (ports, events, port_totals) =
             self.probe.finish(&mut self.net.ports, now, &self.scenario);
+        let series = self.series.map(|series| series.columns(&self.scenario));
+        let (flow_series, class_series, queue_series) = series
+            .map_or_else(Default::default, |found| (found.flows, found.classes, found.queues));
         Results {
+            flow_series,
+            class_series,
+            queue_series,
+            udp,
             flows: flow_columns(&self.rows, &self.scenario),
             ports,
             events,

@@ -127,6 +127,25 @@ pub(crate) struct Ctx<'a> {
     pub(crate) fin_wait: &'a mut Time,
 }
 
+/// How a flow stands at an instant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Standing {
+    /// Congestion window in segments; NaN: it has none.
+    pub(crate) cwnd: f64,
+    /// Smoothed round-trip time; none: not measured.
+    pub(crate) srtt: Option<Time>,
+    /// Segments sent and not acknowledged; NaN: nobody counts them.
+    pub(crate) flight: f64,
+    /// Payload delivered in order so far, in bytes.
+    pub(crate) delivered: u64,
+}
+
+impl Standing {
+    /// Of a flow without a sender that keeps a window.
+    pub(crate) const NONE: Standing =
+        Standing { cwnd: f64::NAN, srtt: None, flight: f64::NAN, delivered: 0 };
+}
+
 /// Whether a flow goes on after an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {

@@ -219,3 +219,67 @@ fn service_and_buffer_follow(buffer: &str, more: &str) {
     near("queue_packets", [100.0, 50.0, 50.0, 100.0, 100.0]);
     assert_eq!(trace("capacity_bps")[1..5], [5e6, 5e6, 10e6, 10e6]);
 }
+
+/// The value of a class in the table of what receivers of UDP heard; there is one class.
+fn heard(results: &Results, name: &str) -> f64 {
+    column(&results.udp, name)[0]
+}
+
+/// 1000 B take 80 us on either access link and 800 us on the link between, and
+/// 100 ms to cross them: every packet of an empty network takes 100.96 ms. Of
+/// 250 a second from 1 s to 11 s those after 6 s are measured: 1250.
+#[test]
+fn an_empty_network_delays_all_alike() {
+    let text = class(
+        "{ rate = \"2Mbit\", packet = \"1000B\" }",
+        "arrivals = { at = [\"1s\"] }\nstop = \"10.999s\"",
+    );
+    let results = run(&load(&text, &[("warmup", "6s")]), 1);
+    for name in ["sent_packets", "received_packets"] {
+        assert_eq!(heard(&results, name), 1250.0, "{name}");
+    }
+    assert_eq!(heard(&results, "lost_packets"), 0.0);
+    for name in ["delay_min_s", "delay_mean_s", "delay_max_s"] {
+        assert!((heard(&results, name) - 0.10096).abs() < 1e-9, "{name}");
+    }
+    for name in ["delay_p50_s", "delay_p95_s", "delay_p99_s"] {
+        close(heard(&results, name), 0.10096, 1e-3);
+    }
+    assert!(heard(&results, "jitter_s") < 1e-12);
+}
+
+/// Two packets at once every second: the second one waits for the first at the
+/// link between, 800 us less the 80 us that it comes later, and comes 800 us
+/// after it. Transits differ by D = 0.72 ms from each packet to the next, and J
+/// goes to D: after n steps it is D (1 - (15/16)^n).
+#[test]
+fn jitter_is_what_bursts_make_of_it() {
+    let text = class(
+        "{ rate = \"100Mbit\", packet = \"1000B\", burst = { packets = 2, every = \"1s\" } }",
+        "arrivals = { at = [\"0s\"] }\nsize = \"38880B\"",
+    );
+    let results = run(&load(&text, &[]), 1);
+    assert_eq!(heard(&results, "received_packets"), 40.0);
+    assert!((heard(&results, "delay_min_s") - 0.10096).abs() < 1e-9);
+    assert!((heard(&results, "delay_max_s") - (0.10096 + 0.00072)).abs() < 1e-9);
+    let steps = (0..40).map(|step| 0.00072 * (1.0 - (15.0_f64 / 16.0).powi(step)));
+    close(heard(&results, "jitter_s"), steps.sum::<f64>() / 40.0, 1e-9);
+}
+
+/// 20 Mbit/s into 10 Mbit/s: what the ports dropped is what never came, and
+/// what is under way at the end is neither. A full buffer of 50 packets of
+/// 1500 B delays a packet by 51 transmissions of 1.2 ms, its own among them.
+#[test]
+fn what_an_overloaded_link_drops_is_lost() {
+    let text = class("{ rate = \"20Mbit\", packet = \"1500B\" }", "arrivals = { at = [\"0s\"] }");
+    let full = [("topology.dumbbell.bottleneck.buffer", "50packets")];
+    let results = run(&load(&text, &full), 1);
+    let dropped: f64 = column(&results.port_totals, "drops_queue_full").iter().sum();
+    assert_eq!(heard(&results, "lost_packets"), dropped);
+    let left = heard(&results, "sent_packets") - heard(&results, "received_packets") - dropped;
+    // 50 wait, one is being sent, and 98 ms + 1 ms of the link's rate are on the way
+    assert!((130.0..150.0).contains(&left), "{left}");
+    let whole = 0.1 + 1500.0 * 8.0 * 2.0 / 100e6 + 51.0 * 0.0012;
+    assert!(heard(&results, "delay_max_s") <= whole + 1e-9);
+    close(heard(&results, "delay_p50_s"), whole, 0.02);
+}

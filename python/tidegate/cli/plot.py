@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tidegate.cli.console import say
 from tidegate.cli.options import Metrics
 
+if TYPE_CHECKING:
+    from tidegate.grid.load import Loaded
+
 Folder = Annotated[
-    Path, typer.Argument(metavar="FOLDER", help="Results of compare, sweep or merge.")
+    Path,
+    typer.Argument(
+        metavar="FOLDER", help="Results of compare, sweep or merge, or of a run with series."
+    ),
 ]
 Out = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Folder for the pictures; default FOLDER.")
@@ -27,9 +33,17 @@ def plot(folder: Folder, metrics: Metrics = None, out: Out = None) -> None:
     from tidegate.show import finished
 
     found = load(folder)
+    if found.command == "run":
+        from tidegate.show.pictures import of_run
+
+        drawn = of_run(found.folder, f"{found.name}, seed {found.run.summary['seed']}")
+        if drawn:
+            _said(found, finished.kept(drawn, out or found.folder), out)
+            return
     if found.command not in ("compare", "sweep"):
         again = {
-            "run": f"Make a page of it: tidegate report {folder}",
+            "run": f"Nothing is followed in it ([series] in the scenario). Make a page of it:"
+            f" tidegate report {folder}",
             "paper": f"tidegate paper {found.name} draws its pictures, and runs nothing again.",
         }
         raise UsageError(
@@ -38,9 +52,15 @@ def plot(folder: Folder, metrics: Metrics = None, out: Out = None) -> None:
     done = found.measured(Measured)
     done.metrics = chosen(metrics, done.subject)
     paths = finished.plot(done, out)
-    if out is None:
-        found.wrote([path.name for path in paths])
     if not paths:
         say("No axis of this sweep is one of numbers: there is nothing to draw over.")
         return
+    _said(found, paths, out)
+
+
+def _said(found: Loaded, paths: list[Path], out: Path | None) -> None:
+    from tidegate.results.store import display
+
+    if out is None:
+        found.wrote([path.name for path in paths])
     say(f"{len(paths)} pictures (PNG, SVG): {display(paths[0].parent)}")

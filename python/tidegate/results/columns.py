@@ -20,17 +20,30 @@ if TYPE_CHECKING:
     Column: TypeAlias = NDArray[Any] | tuple[NDArray[np.uint32], list[str]]
 
 
+SOMETIMES = ("arrivals", "flow_series", "class_series", "queue_series", "udp")
+"""Tables that go to files where they have rows."""
+UNHASHED = ("udp",)
+"""Tables that are no part of the digest of a run: it says the same of a run as before they were."""
+
+
 def written(tables: Mapping[str, Mapping[str, Column]]) -> list[str]:
-    """Return the names of the tables that go to files: arrivals where any was recorded."""
-    recorded = tables.get("arrivals", {}).get("time_s")
-    arrivals = ["arrivals"] if isinstance(recorded, np.ndarray) and recorded.size else []
-    return ["flows", "ports", "events", *arrivals]
+    """Return the names of the tables that go to files."""
+    there = [name for name in SOMETIMES if _has_rows(tables.get(name, {}))]
+    return ["flows", "ports", "events", *there]
+
+
+def _has_rows(table: Mapping[str, Column]) -> bool:
+    first = next(iter(table.values()), None)
+    values = first[0] if isinstance(first, tuple) else first
+    return values is not None and values.size > 0
 
 
 def result_hash(tables: Mapping[str, Mapping[str, Column]]) -> str:
-    """Return a digest of all columns of the tables that are written: names, types and bytes."""
+    """Return a digest of the columns of a run: names, types and bytes."""
     digest = hashlib.blake2b(digest_size=20)
     for table in written(tables):
+        if table in UNHASHED:
+            continue
         for name, column in tables[table].items():
             values, names = column if isinstance(column, tuple) else (column, [])
             digest.update(f"{table}.{name}:{values.dtype.str}:{values.size}:{names!r}\n".encode())

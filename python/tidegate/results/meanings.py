@@ -55,6 +55,41 @@ FLOWS: dict[str, tuple[str, str]] = {
 }
 """Of all flows together, and under `CLASS.` of one class where there are several."""
 
+_OF_UDP = "of UDP: of the packets sent after the warm-up"
+DATAGRAMS: dict[str, tuple[str, str]] = {
+    "sent_packets": ("packets", "of UDP: packets sent after the warm-up"),
+    "received_packets": ("packets", "of UDP: those of them that reached their receiver"),
+    "lost_packets": ("packets", "of UDP: those of them that never will"),
+    "lost_share": ("1", f"share lost, {_OF_UDP}"),
+    "delay_min_s": ("s", f"from sender to receiver, shortest, {_OF_UDP}"),
+    "delay_mean_s": ("s", f"from sender to receiver, mean, {_OF_UDP}"),
+    **{
+        f"delay_p{percent}_s": (
+            "s",
+            f"from sender to receiver, percentile {percent} (to 0.1 %), {_OF_UDP}",
+        )
+        for percent in (50, 95, 99)
+    },
+    "delay_max_s": ("s", f"from sender to receiver, longest, {_OF_UDP}"),
+    "jitter_s": (
+        "s",
+        "of UDP: interarrival jitter of RFC 3550, section 6.4.1, of each flow, averaged over the"
+        " packets received",
+    ),
+}
+"""Of a class of UDP, under `CLASS.` where there are several classes."""
+
+SIZES: dict[str, tuple[str, str]] = {
+    "completed": ("flows", "flows of this size that closed in the window"),
+    "completed_share": ("1", f"share of flows of this size completed, {OF_ARRIVED}"),
+    "fct_mean_s": ("s", "first SYN to close, mean of these"),
+    **{
+        f"fct_p{percent}_s": ("s", f"first SYN to close, percentile {percent} of these")
+        for percent in (50, 95, 99)
+    },
+}
+"""Of the flows of a bin of sizes, under `to_10kB.`, `to_100kB.`, `to_1MB.` and `above_1MB.`."""
+
 WHOLE: dict[str, tuple[str, str]] = {
     "jain": (
         "1",

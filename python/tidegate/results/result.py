@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 
 class Run:
-    """What one run measured: `summary`, and the frames `flows`, `ports`, `events`, `arrivals`."""
+    """What one run measured: `summary`, and its tables as frames.
+
+    `flows`, `ports`, `events`; where they were asked for `arrivals`,
+    `flow_series`, `class_series` and `queue_series`; `udp` where there is any.
+    """
 
     def __init__(self, outcome: Outcome) -> None:
         self.outcome = outcome
@@ -45,6 +49,26 @@ class Run:
     def arrivals(self) -> pl.DataFrame:
         """One row per packet that came to a port with `record`."""
         return frame(self.outcome.tables["arrivals"])
+
+    @cached_property
+    def flow_series(self) -> pl.DataFrame:
+        """One row per interval and flow that `series` follows."""
+        return frame(self.outcome.tables["flow_series"])
+
+    @cached_property
+    def class_series(self) -> pl.DataFrame:
+        """One row per interval and class that `series` follows."""
+        return frame(self.outcome.tables["class_series"])
+
+    @cached_property
+    def queue_series(self) -> pl.DataFrame:
+        """One row per interval, port and class that `series` follows."""
+        return frame(self.outcome.tables["queue_series"])
+
+    @cached_property
+    def udp(self) -> pl.DataFrame:
+        """One row per class of UDP."""
+        return frame(self.outcome.tables["udp"])
 
     def save(self, folder: str | Path) -> Path:
         """Write Parquet files, summary.json and manifest.json; return the folder.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tidegate import _native
 from tidegate.errors import Stopped
+from tidegate.results.columns import SOMETIMES
 from tidegate.results.forecast import require_memory
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def simulate(
     results = run.results()
     if tick is not None:
         tick(scenario.duration_s)
-    names = ("flows", "ports", "events", "arrivals", "port_totals")
+    names = ("flows", "ports", "events", *SOMETIMES, "port_totals")
     tables = {name: results[name] for name in names}
     hops, delivered = results["packet_hops"], results["delivered_packets"]
     return Outcome(scenario, seed, tables, hops, delivered, cpu, wall)

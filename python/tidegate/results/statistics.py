@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from tidegate.results.breakdown import DATAGRAMS, OF_SIZE, SIZES, by_size, datagrams
 from tidegate.results.columns import result_hash, select
 
 if TYPE_CHECKING:
@@ -200,12 +201,14 @@ def summarise(outcome: Outcome) -> dict[str, Any]:
     scenario, flows = outcome.scenario, outcome.tables["flows"]
     window = Window(scenario.warmup_s, scenario.duration_s)
     codes, names = flows["class"]
-    together = class_statistics(flows, window)
+    together, packets = class_statistics(flows, window), datagrams(outcome.tables["udp"])
     if len(names) == 1:
+        together |= packets.get(names[0], {})
         classes = [{"name": names[0], **together}]
     else:
         classes = [
             {"name": name, **class_statistics(select(flows, codes == code), window)}
+            | packets.get(name, {})
             for code, name in enumerate(names)
         ]
     return {
@@ -215,6 +218,7 @@ def summarise(outcome: Outcome) -> dict[str, Any]:
         "warmup_s": scenario.warmup_s,
         "classes": classes,
         "all": together,
+        "sizes": by_size(flows, window.has(flows["start_s"]), window.has(flows["closed_s"])),
         "ports": port_statistics(outcome.tables["port_totals"]),
         "jain": jain(goodputs(flows, window)),
         "doubts": scenario.doubts,
@@ -229,11 +233,14 @@ def metrics(summary: Mapping[str, Any]) -> dict[str, float | None]:
     """Return the numbers of a summary under one flat name each.
 
     Measures of all flows together have their own name, those of one class
-    (where there are several) or port are prefixed: `web.fct_mean_s`,
-    `bottleneck.utilisation`, `bottleneck.drops.queue_full`.
+    (where there are several), bin of sizes or port are prefixed:
+    `web.fct_mean_s`, `to_10kB.fct_p95_s`, `bottleneck.utilisation`,
+    `bottleneck.drops.queue_full`.
     """
     flat = dict(summary["all"])
     flat["jain"] = summary["jain"]
+    for size, found in summary.get("sizes", {}).items():
+        flat |= {f"{size}.{key}": value for key, value in found.items()}
     if len(summary["classes"]) > 1:
         for each in summary["classes"]:
             flat |= {f"{each['name']}.{key}": each[key] for key in each if key != "name"}
@@ -252,12 +259,14 @@ def metric_names(classes: Sequence[str], ports: Sequence[str]) -> list[str]:
 
     columns = _native.columns()
     none: dict[str, Any] = {name: np.zeros(0) for name, *_ in columns["flows"]}
-    every = class_statistics(none, Window(0.0, 1.0))
+    together = class_statistics(none, Window(0.0, 1.0))
+    every = together | dict.fromkeys(DATAGRAMS)
     totals: dict[str, Any] = {name: np.zeros(len(ports)) for name, *_ in columns["port_totals"]}
     totals["port"] = (range(len(ports)), list(ports))
     nothing = {
-        "all": every,
+        "all": every if len(classes) == 1 else together,
         "jain": None,
+        "sizes": {size: dict.fromkeys(OF_SIZE) for size in SIZES},
         "classes": [{"name": name, **every} for name in classes],
         "ports": port_statistics(totals),
     }

@@ -14,6 +14,8 @@ from tidegate.results.store import parquet, write_whole
 from tidegate.show.tables import metrics_of, of_comparison, of_sweep
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.console import RenderableType
 
     from tidegate.grid.measured import Measured
@@ -33,7 +35,7 @@ def lines(done: Measured) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*done.subject.axes, "metric", "seeds", "mean", "low", "high"])
-    chosen = done.metrics or metrics_of(done.subject.port, done.subject.classes)
+    chosen = done.metrics or metrics_of(done.subject.port, done.subject.classes, done.averages)
     seeds = Counter(tuple(row["settings"].values()) for row in done.rows)
     for row in done.averages:
         says = tuple(row["settings"].values())
@@ -68,9 +70,13 @@ def plot(done: Measured, folder: str | Path | None = None) -> list[Path]:
 
     Without a folder they go where the results are, or into `pictures`.
     """
-    place = Path(folder or done.folder or "pictures")
+    return kept(drawn(done), Path(folder or done.folder or "pictures"))
+
+
+def kept(pictures: Mapping[str, bytes], place: Path) -> list[Path]:
+    """Write pictures into a folder and return their paths."""
     paths = []
-    for name, content in drawn(done).items():
+    for name, content in pictures.items():
         write_whole(place / name, content)
         paths.append(place / name)
     return paths

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import matplotlib as mpl
 
-from tidegate.show import axis, controls, distribution, rates
+from tidegate.show import axis, controls, distribution, rates, series
 from tidegate.show.style import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from matplotlib.figure import Figure
 
@@ -31,6 +32,16 @@ def pictures(done: Measured) -> dict[str, bytes]:
         return {
             f"{name}.{form}": _content(figure, form)
             for name, figure in _figures(done)
+            for form in FORMATS
+        }
+
+
+def of_run(folder: Path, title: str) -> dict[str, bytes]:
+    """Return the pictures of the series that a run has, as file name and content."""
+    with mpl.rc_context(cast("Any", RULES)):
+        return {
+            f"{name}.{form}": _content(figure, form)
+            for name, figure in series.figures(folder, title).items()
             for form in FORMATS
         }
 

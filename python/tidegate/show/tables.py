@@ -126,6 +126,48 @@ def _by_class(names: Sequence[str]) -> list[Block]:
     ]
 
 
+SIZES = {
+    "to_10kB": "up to 10 kB",
+    "to_100kB": "10 to 100 kB",
+    "to_1MB": "100 kB to 1 MB",
+    "above_1MB": "above 1 MB",
+}
+
+
+def _by_size(columns: Sequence[Mapping[str, Any]]) -> list[Block]:
+    """Return the completion times of the sizes that any flow has."""
+    return [
+        Block(
+            f"FCT of those served, {words}",
+            _percentiles(f"{size}.fct", f"{size}.fct_mean_s"),
+            (f"{size}.completed_share", "served"),
+        )
+        for size, words in SIZES.items()
+        if any(_centre(column.get(f"{size}.completed")) for column in columns)
+    ]
+
+
+def _of_udp(classes: Sequence[str], columns: Sequence[Mapping[str, Any]]) -> list[Block]:
+    """Return what became of the packets of each class of UDP."""
+    names = {f"{name}.": f"UDP {name}" for name in classes} if len(classes) > 1 else {"": "UDP"}
+    return [
+        Block(
+            title,
+            (
+                Row("packets lost [%]", f"{prefix}lost_share", 100),
+                Row("delay, least [ms]", f"{prefix}delay_min_s", 1e3),
+                *(
+                    Row(f"delay, p{each} [ms]", f"{prefix}delay_p{each}_s", 1e3)
+                    for each in (50, 95, 99)
+                ),
+                Row("jitter (RFC 3550) [ms]", f"{prefix}jitter_s", 1e3),
+            ),
+        )
+        for prefix, title in names.items()
+        if any(_centre(column.get(f"{prefix}sent_packets")) for column in columns)
+    ]
+
+
 def shown(value: Value, scale: float = 1.0) -> str:
     """Return `mean ± half width`, with two digits of the half width; or a bare number."""
     if value is None:
@@ -289,15 +331,23 @@ def _percent(value: float) -> str:
     return f"{value * 100:.{1 if value < 0.999 else 0}f} %"
 
 
-def blocks_of(port: str | None, classes: Sequence[str]) -> list[Block]:
-    """Return the measures that the tables of controls or settings show, block by block."""
+def blocks_of(
+    port: str | None, classes: Sequence[str], columns: Sequence[Mapping[str, Any]]
+) -> list[Block]:
+    """Return the measures that the tables of controls or settings show, block by block.
+
+    Those of sizes and of UDP only where one of the columns has any.
+    """
     by_class = _by_class(classes) if len(classes) > 1 else []
-    return [*FLOW_BLOCKS, _link(port), *by_class]
+    parts = [*_by_size(columns), *_of_udp(classes, columns)]
+    return [*FLOW_BLOCKS, _link(port), *by_class, *parts]
 
 
-def metrics_of(port: str | None, classes: Sequence[str]) -> list[str]:
+def metrics_of(
+    port: str | None, classes: Sequence[str], columns: Sequence[Mapping[str, Any]]
+) -> list[str]:
     """Return the names of the metrics that the tables of controls or settings show."""
-    return [row.metric for block in blocks_of(port, classes) for row in block.rows]
+    return [row.metric for block in blocks_of(port, classes, columns) for row in block.rows]
 
 
 def _title(name: str, seeds: int, window: tuple[float, float]) -> str:
@@ -323,7 +373,7 @@ def of_comparison(comparison: Measured) -> RenderableType:
     """Return controls as columns, measures as rows: mean ± 95 % interval over the seeds."""
     subject = comparison.subject
     title = _title(subject.name, len(subject.seeds), (subject.warmup_s, subject.duration_s))
-    blocks = blocks_of(subject.port, subject.classes)
+    blocks = blocks_of(subject.port, subject.classes, comparison.averages)
     labels = [named(row["settings"]) for row in comparison.averages]
     table = _side_by_side(title, labels, comparison.averages, blocks)
     if len(subject.seeds) < 2 or len(comparison.averages) < 2:
@@ -362,7 +412,7 @@ def of_folders(both: Beside) -> RenderableType:
         f"{first} and {second}", len(subject.seeds), (subject.warmup_s, subject.duration_s)
     )
     labels = [named(row["settings"]) for row in done.averages]
-    blocks = blocks_of(subject.port, subject.classes)
+    blocks = blocks_of(subject.port, subject.classes, done.averages)
     parts = [_side_by_side(title, labels, done.averages, blocks)]
     if both.differences:
         rows = [row for row in _telling(subject.port) if "never" not in row.metric]
@@ -390,7 +440,7 @@ def of_sweep(sweep: Measured) -> RenderableType:
     title = _title(subject.name, len(subject.seeds), (subject.warmup_s, subject.duration_s))
     if not sweep.metrics and len(sweep.averages) <= COLUMNS:
         labels = [named(row["settings"]) for row in sweep.averages]
-        blocks = blocks_of(subject.port, subject.classes)
+        blocks = blocks_of(subject.port, subject.classes, sweep.averages)
         table = _side_by_side(title, labels, sweep.averages, blocks)
         return Group(table, *_doubtful(_doubts(sweep)))
     telling = {row.metric: row for row in _telling(subject.port)}
@@ -430,9 +480,31 @@ def of_run(summary: Mapping[str, Any], access: Container[str] = ()) -> Renderabl
         f"{summary['scenario']}, seed {summary['seed']}, "
         f"{summary['warmup_s']:g} to {summary['duration_s']:g} s"
     )
-    flows = _side_by_side(title, labels, columns, [*FLOW_BLOCKS, _link(None)])
+    blocks = [*FLOW_BLOCKS, _link(None), *_of_udp(labels[:1], columns)]
+    flows = _side_by_side(title, labels, columns, blocks)
+    sizes = _sizes(summary.get("sizes", {}))
     ports = _ports([port for port in summary["ports"] if port["name"] not in access])
-    return Group(flows, ports, *_doubtful(summary.get("doubts", ())))
+    return Group(flows, *sizes, ports, *_doubtful(summary.get("doubts", ())))
+
+
+def _sizes(found: Mapping[str, Mapping[str, Any]]) -> list[Sheets]:
+    """Return a line for each bin of sizes that a run has flows of."""
+    there = {size: each for size, each in found.items() if each["completed"]}
+    if not there:
+        return []
+    names = Column("", tuple(Text(SIZES[size]) for size in there))
+    heads = {
+        "completed": "completed",
+        "mean [s]": "fct_mean_s",
+        **{f"p{each} [s]": f"fct_p{each}_s" for each in (50, 95, 99)},
+    }
+    served = tuple(Text(shown(each["completed_share"], 100)) for each in there.values())
+    columns = [
+        Column(head, tuple(Text(shown(each[name])) for each in there.values()))
+        for head, name in heads.items()
+    ]
+    columns.insert(0, Column("served [%]", served))
+    return [Sheets("FCT of those served, by size", (names,), tuple(columns))]
 
 
 def _ports(ports: Sequence[Mapping[str, Any]]) -> Sheets:

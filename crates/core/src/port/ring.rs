@@ -116,6 +116,17 @@ impl<C: Default> Ring<C> {
         Some((self.packets[place], std::mem::take(&mut self.cargo[place])))
     }
 
+    /// All packets that wait, the oldest first.
+    pub(super) fn all_waiting(&self) -> impl Iterator<Item = &Packet> {
+        (0..self.waiting()).map(|step| &self.packets[self.place(self.departed.wrapping_add(step))])
+    }
+
+    /// All packets in transmission or propagation, the oldest first.
+    pub(super) fn all_in_flight(&self) -> impl Iterator<Item = &Packet> {
+        let count = self.departed.wrapping_sub(self.head);
+        (0..count).map(|step| &self.packets[self.place(self.head.wrapping_add(step))])
+    }
+
     #[cold]
     fn grow(&mut self) {
         let held = self.packets.len();

@@ -14,7 +14,7 @@ use crate::rows::Row;
 use super::control::{Control, Reno};
 use super::receiver::{Address, Receiver};
 use super::sender::Sender;
-use super::{ClassParams, Ctx, Fate};
+use super::{ClassParams, Ctx, Fate, Standing};
 
 /// A flow's number on packets and timers: its table in the top bits, its slot below.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -221,6 +221,26 @@ impl<C: Control> FlowTable<C> {
     fn is_open(&self, slot: usize, class: u16) -> bool {
         let flow = &self.flows[slot];
         flow.class == class && flow.row != Flow::<C>::FREE
+    }
+
+    /// How a flow stands, if it has not come to its end.
+    pub(crate) fn standing(&self, flow: &Identity, classes: &[ClassParams]) -> Option<Standing> {
+        let flow = self.holds(flow.slot.0, flow.slot.1)?;
+        let class = &classes[usize::from(flow.class)];
+        let delivered = flow.sender.bytes_of(flow.receiver.received(), class);
+        Some(Standing { delivered, ..flow.sender.standing() })
+    }
+
+    /// The class of the flow that a packet belongs to, if that flow has not come to its end.
+    pub(crate) fn class_of(&self, packet: &Packet) -> Option<u16> {
+        self.holds(packet.flow, packet.generation).map(|flow| flow.class)
+    }
+
+    /// The flow of this number and generation, if it has not come to its end.
+    fn holds(&self, number: u32, generation: u16) -> Option<&Flow<C>> {
+        let slot = FlowId(number).slot();
+        let flow = (slot < self.flows.len()).then(|| &self.flows[slot])?;
+        (flow.generation == generation && flow.row != Flow::<C>::FREE).then_some(flow)
     }
 
     #[inline(always)]

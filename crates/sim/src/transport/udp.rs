@@ -4,15 +4,19 @@
 //! closed when everything is sent; what arrives later is still counted, so a
 //! flow keeps its slot to the end of the run.
 
+mod heard;
+
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::{Pace, Time};
-use tidegate_model::scenario::Udp;
+use tidegate_model::scenario::{Scenario, Udp};
 
 use super::receiver::Address;
 use super::table::{FlowId, NewFlow, World};
 use crate::capture::Identity;
 use crate::engine::{Entity, Kind};
+use crate::probe::{Column, Data};
 use crate::rows::UNLIMITED;
+use heard::{Heard, Jitter};
 
 /// One flow: what is left to send, and when.
 struct Flow {
@@ -29,21 +33,35 @@ struct Flow {
     /// Packets and bytes (headers included) sent since then.
     packets: u32,
     bytes: u64,
+    jitter: Jitter,
+}
+
+/// What a class sends, at which pace, and what came of it.
+struct Class {
+    udp: Udp,
+    pace: Pace,
+    heard: Heard,
 }
 
 /// All flows under UDP.
 pub(crate) struct UdpTable {
     number: u32,
-    /// What each class sends, and at which pace; none: not by UDP.
-    classes: Vec<Option<(Udp, Pace)>>,
+    /// By the class's number; none: not by UDP.
+    classes: Vec<Option<Class>>,
     flows: Vec<Flow>,
+    /// What was sent before this instant is not measured.
+    warmup: Time,
 }
 
 impl UdpTable {
-    pub(crate) fn new(number: u32, classes: impl Iterator<Item = Option<Udp>>) -> UdpTable {
-        let paced = |udp: Udp| (udp, udp.rate.pace());
-        let classes = classes.map(|udp| udp.map(paced)).collect();
-        UdpTable { number, classes, flows: Vec::new() }
+    pub(crate) fn new(
+        number: u32,
+        classes: impl Iterator<Item = Option<Udp>>,
+        warmup: Time,
+    ) -> UdpTable {
+        let class = |udp: Udp| Class { udp, pace: udp.rate.pace(), heard: Heard::new() };
+        let classes = classes.map(|udp| udp.map(class)).collect();
+        UdpTable { number, classes, flows: Vec::new(), warmup }
     }
 
     /// Whether one more flow fits.
@@ -66,6 +84,7 @@ impl UdpTable {
             begun: now,
             packets: 0,
             bytes: 0,
+            jitter: Jitter::default(),
         });
         let id = FlowId::new(self.number, slot);
         self.send(id, world);
@@ -75,7 +94,9 @@ impl UdpTable {
     /// Sends one packet, and schedules the next one or the end.
     fn send(&mut self, id: FlowId, world: &mut World<'_>) {
         let flow = &mut self.flows[id.slot()];
-        let Some((udp, pace)) = self.classes[usize::from(flow.class)] else { return };
+        let Some(class) = &mut self.classes[usize::from(flow.class)] else { return };
+        let Class { udp, pace, heard } = class;
+        heard.sent += u64::from(world.net.now >= self.warmup);
         let full = u64::from(udp.packet - Udp::HEADER);
         let payload = full.min(flow.left);
         let size = payload as u32 + Udp::HEADER;
@@ -126,7 +147,14 @@ impl UdpTable {
 
     /// A packet has reached its receiver.
     pub(crate) fn deliver(&mut self, packet: &Packet, world: &mut World<'_>) {
-        let Some(flow) = self.flows.get(FlowId(packet.flow).slot()) else { return };
+        let Some(flow) = self.flows.get_mut(FlowId(packet.flow).slot()) else { return };
+        let transit = world.net.now - packet.sent;
+        let jitter = flow.jitter.heard(transit);
+        if packet.sent >= self.warmup
+            && let Some(class) = &mut self.classes[usize::from(flow.class)]
+        {
+            class.heard.add(transit, jitter);
+        }
         let row = &mut world.rows[flow.row as usize];
         row.delivered += u64::from(u32::from(packet.size) - Udp::HEADER);
         if row.delivered == row.size {
@@ -140,5 +168,54 @@ impl UdpTable {
         for flow in self.flows.iter_mut().filter(endless) {
             flow.left = 0;
         }
+    }
+
+    /// The class of the flow that a packet belongs to.
+    pub(crate) fn class_of(&self, packet: &Packet) -> Option<u16> {
+        self.flows.get(FlowId(packet.flow).slot()).map(|flow| flow.class)
+    }
+
+    /// The `udp` table; of the packets that are `left` in the network none is received or lost.
+    pub(crate) fn columns<'a>(
+        &self,
+        left: impl Iterator<Item = &'a Packet>,
+        scenario: &Scenario,
+    ) -> Vec<Column> {
+        let mut under_way = vec![0; self.classes.len()];
+        for packet in left {
+            let mine = FlowId(packet.flow).table() == self.number && packet.sent >= self.warmup;
+            if let Some(class) = self.class_of(packet).filter(|_| mine) {
+                under_way[usize::from(class)] += 1;
+            }
+        }
+        let heard: Vec<(u32, &Heard, u64)> = (0..)
+            .zip(self.classes.iter().zip(under_way))
+            .filter_map(|(number, (class, under_way))| {
+                class.as_ref().map(|class| (number, &class.heard, under_way))
+            })
+            .collect();
+        let count = |name, value: fn(&Heard, u64) -> u64| Column {
+            name,
+            data: Data::U64(heard.iter().map(|(_, heard, way)| value(heard, *way)).collect()),
+        };
+        let real = |name, value: fn(&Heard) -> f64| Column {
+            name,
+            data: Data::F64(heard.iter().map(|(_, heard, _)| value(heard)).collect()),
+        };
+        let names = scenario.traffic.iter().map(|class| class.name.clone()).collect();
+        let codes = heard.iter().map(|(number, ..)| *number).collect();
+        vec![
+            Column { name: "class", data: Data::Category { codes, names } },
+            count("sent_packets", |heard, _| heard.sent),
+            count("received_packets", |heard, _| heard.received),
+            count("lost_packets", |heard, way| heard.sent - heard.received - way),
+            real("delay_min_s", Heard::least_s),
+            real("delay_mean_s", Heard::mean_s),
+            real("delay_p50_s", |heard| heard.quantile_s(0.5)),
+            real("delay_p95_s", |heard| heard.quantile_s(0.95)),
+            real("delay_p99_s", |heard| heard.quantile_s(0.99)),
+            real("delay_max_s", Heard::most_s),
+            real("jitter_s", Heard::jitter_s),
+        ]
     }
 }

@@ -110,7 +110,7 @@ SHOWN: Spec = {"filter": "indexof(hidden, datum.control) < 0"}
 CONTROL = tip("control", "control", kind="nominal")
 
 
-def _over_time(
+def over_time(
     needs: str, labels: Sequence[str], menus: Sequence[Spec], part: Mapping[str, str]
 ) -> Spec:
     """Return lines over time of a field that a menu chooses."""
@@ -169,7 +169,7 @@ def ports(needs: str, labels: Sequence[str], names: Sequence[str], seed: int) ->
         chosen("field", "show", fields),
         chosen("port", "port", {name: name for name in names}),
     ]
-    drawn = _over_time(needs, labels, menus, {"port": "port"})
+    drawn = over_time(needs, labels, menus, {"port": "port"})
     note = f"Seed {seed}."
     return Chart("Ports over time", note, drawn, (needs,))
 
@@ -181,7 +181,7 @@ def classes(needs: str, labels: Sequence[str], names: Sequence[str], seed: int) 
         chosen("field", "show", frames.CLASS, "completed_per_s"),
         chosen("which", "class", {name: name for name in names}),
     ]
-    drawn = _over_time(needs, labels, menus, {"class": "which"})
+    drawn = over_time(needs, labels, menus, {"class": "which"})
     note = f"Seed {seed}. Goodput and FCT are those of the flows that ended in each interval."
     return Chart("Classes over time", note, drawn, (needs,))
 

@@ -11,7 +11,7 @@ import polars as pl
 from tidegate.grid.axes import named
 from tidegate.grid.measured import Measured
 from tidegate.scenario import doubts
-from tidegate.show.page import charts, claims, frames, grids, origin, tables, words
+from tidegate.show.page import charts, claims, frames, grids, origin, series, tables, words
 from tidegate.show.style import PALETTE
 
 if TYPE_CHECKING:
@@ -199,6 +199,7 @@ def _over_time(
     page.data[f"{part}-classes"] = frames.packed(over)
     names = over["class"].unique(maintain_order=True).to_list()
     page.chart(part, charts.classes(f"{part}-classes", labels, names, seed))
+    series.add(page, part, first, seed)
     every = {label: pl.concat([frames.flows(run) for run in runs]) for label, runs in kept.items()}
     sizes = frames.together(
         (label, frames.by_size(each, window[0])) for label, each in every.items()

@@ -72,7 +72,7 @@ def metrics(
 ) -> dict[str, Row]:
     """Return the measures that tables show, those that nobody has left out."""
     found = {}
-    for block in blocks_of(subject.port, subject.classes):
+    for block in blocks_of(subject.port, subject.classes, rows):
         for row in block.rows:
             if any(_mean(each.get(row.metric)) is not None for each in rows):
                 title = f"{block.title}: {row.title}" if labels else row.title
@@ -90,7 +90,7 @@ def averages(
     """Return measures as lines and controls as columns, as in the terminal."""
     rows: list[list[Cell]] = []
     groups: dict[int, str] = {}
-    for block in blocks_of(subject.port, subject.classes):
+    for block in blocks_of(subject.port, subject.classes, columns):
         groups[len(rows)] = block.title
         for row in block.rows:
             cells = [

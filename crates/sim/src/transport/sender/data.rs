@@ -1,11 +1,13 @@
 //! What a sender has to send: bytes cut into segments, and where they end.
 
+use tidegate_core::units::Time;
+
 use crate::rows::UNLIMITED;
 
 use super::super::control::Control;
 use super::super::ledger::Ledger;
 use super::super::receiver::Address;
-use super::super::{ClassParams, Ctx};
+use super::super::{ClassParams, Ctx, Standing};
 use super::{Sender, State};
 
 impl<C: Control> Sender<C> {
@@ -44,6 +46,17 @@ impl<C: Control> Sender<C> {
     /// Segments in flight.
     pub(super) fn flight(&self) -> u32 {
         self.nxt - self.una
+    }
+
+    /// How the flow stands for this end; it does not know what was delivered.
+    pub(crate) fn standing(&self) -> Standing {
+        let srtt = self.rto.srtt();
+        Standing {
+            cwnd: self.control.cwnd(),
+            srtt: (srtt > Time::ZERO).then_some(srtt),
+            flight: f64::from(self.flight()),
+            delivered: 0,
+        }
     }
 
     /// Opens an upload: with its first SYN, or without a handshake at once.

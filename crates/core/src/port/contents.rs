@@ -1,0 +1,45 @@
+//! What lies in a port at the moment, for whoever measures.
+
+use super::Port;
+use crate::packet::Packet;
+
+impl<C: Default> Port<C> {
+    /// The packets that wait (call [`Port::advance`] first).
+    pub fn waiting(&self) -> impl Iterator<Item = &Packet> {
+        let staged = self.staged.iter().flat_map(|staged| staged.waiting.all_packets());
+        self.ring.all_waiting().chain(staged)
+    }
+
+    /// Those that wait, and those in transmission or propagation.
+    pub fn held(&self) -> impl Iterator<Item = &Packet> {
+        self.ring.all_in_flight().chain(self.waiting())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::port::Limit;
+    use crate::units::{Rate, Time};
+
+    /// 1500 B take 12 ms at 1 Mbit/s: of three that come at once one is in
+    /// transmission and two wait; when the first has left, one waits, and the
+    /// first is under way for 20 ms more.
+    #[test]
+    fn what_waits_and_what_is_under_way_are_told_apart() {
+        let rate = Rate::from_bps(1_000_000);
+        let mut port: Port = Port::new(0, rate, Time::from_ms(20), Limit::Packets(10));
+        let mut packet = Packet { size: 1500, ..Packet::default() };
+        for seq in 0..3 {
+            packet.seq = seq;
+            port.arrive(&packet, (), Time::ZERO);
+        }
+        let numbers = |packets: &mut dyn Iterator<Item = &Packet>| -> Vec<u32> {
+            packets.map(|packet| packet.seq).collect()
+        };
+        assert_eq!(numbers(&mut port.waiting()), [1, 2]);
+        port.advance(Time::from_ms(12));
+        assert_eq!(numbers(&mut port.waiting()), [2]);
+        assert_eq!(numbers(&mut port.held()), [0, 1, 2]);
+    }
+}

@@ -1,0 +1,80 @@
+//! What is followed over time: names resolved, rows bounded.
+
+use tidegate_core::units::Time;
+
+use super::{Check, MAX_ROWS};
+use crate::document::Document;
+use crate::scenario::{Port, Series};
+
+/// Most flows that are followed one by one.
+const MOST_FLOWS: usize = 1000;
+
+/// Resolves what is to be followed, and spells out how often.
+pub(super) fn series(check: &mut Check<'_>, document: &mut Document, ports: &[Port]) -> Series {
+    if document.series.is_none() {
+        return Series::default();
+    }
+    let mut series = named(check, document);
+    series.every = *document.series.every.get_or_insert(document.sample);
+    if check.require(
+        series.every > Time::ZERO,
+        &["series", "every"],
+        "0s is out of range",
+        "write a time above 0s",
+    ) {
+        let own = ports.iter().filter(|port| !port.access).count();
+        let each = (series.flows.len() + series.classes.len() * (1 + own)) as u64;
+        let intervals = document.duration.ps() / series.every.ps() + 1;
+        check.require(
+            intervals.saturating_mul(each) <= MAX_ROWS,
+            &["series"],
+            format!("{intervals} intervals of {} make too many rows", series.every),
+            &format!("at most {MAX_ROWS} rows fit: write a longer `every`, or fewer names"),
+        );
+    }
+    series
+}
+
+/// Looks the names up.
+fn named(check: &mut Check<'_>, document: &Document) -> Series {
+    let mut series = Series::default();
+    let names: Vec<&str> = document.traffic.0.iter().map(|(name, _)| name.as_str()).collect();
+    let place = |name: &str| names.iter().position(|&known| known == name).map(|at| at as u16);
+    check.require(
+        document.series.flows.len() <= MOST_FLOWS,
+        &["series", "flows"],
+        format!("{} flows are too many", document.series.flows.len()),
+        &format!("follow at most {MOST_FLOWS} flows, or whole classes"),
+    );
+    for text in document.series.flows.iter().take(MOST_FLOWS) {
+        let path = ["series", "flows"];
+        let parts = text.rsplit_once(':').map(|(name, number)| (name, number.parse()));
+        let Some((name, Ok(number))) = parts else {
+            let what = format!("`{text}` names no flow");
+            check.refuse(&path, what, "write CLASS:N, as in `web:0` for the first of class web");
+            continue;
+        };
+        match place(name) {
+            Some(class) => series.flows.push((class, number)),
+            None => check.unknown(&path, name, &names, "classes"),
+        }
+    }
+    for name in &document.series.classes {
+        match place(name) {
+            Some(class) => series.classes.push(class),
+            None => check.unknown(&["series", "classes"], name, &names, "classes"),
+        }
+    }
+    let all = series.flows.len() + series.classes.len();
+    series.flows.sort_unstable();
+    series.flows.dedup();
+    series.classes.sort_unstable();
+    series.classes.dedup();
+    check.require(
+        series.flows.len() + series.classes.len() == all,
+        &["series"],
+        "a flow or a class is named twice",
+        "name each once",
+    );
+    series
+}

@@ -1,0 +1,145 @@
+//! What the receivers of UDP hear: loss, delay, and the jitter of RFC 3550.
+//!
+//! | symbol | meaning                                                        | source        |
+//! |--------|----------------------------------------------------------------|---------------|
+//! | S, R   | when a packet was sent, and when it came                       | RFC 3550, 6.4.1 |
+//! | D      | difference of the transit times R - S of a packet and the one before it | 6.4.1 |
+//! | J      | interarrival jitter of a flow: J + (abs(D) - J) / 16 with every packet | 6.4.1, A.8 |
+//!
+//! RFC 3550 keeps one J for each source and reports it as it stands; what is
+//! said of a class here is the mean of the Js after each of its packets. Times
+//! are seconds, not ticks of a media clock.
+
+use hdrhistogram::Histogram;
+use tidegate_core::units::Time;
+
+/// Delays are told apart from a microsecond up.
+const LEAST_NS: u64 = 1_000;
+/// Longer delays count as this: an hour.
+const MOST_NS: u64 = 3_600_000_000_000;
+/// Digits that a percentile keeps.
+const DIGITS: u8 = 3;
+
+/// The jitter of one flow.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Jitter {
+    /// R - S of the packet before.
+    transit: Option<Time>,
+    /// J, in seconds.
+    estimate: f64,
+}
+
+impl Jitter {
+    /// A packet has come (RFC 3550, A.8).
+    pub(super) fn heard(&mut self, transit: Time) -> f64 {
+        if let Some(before) = self.transit.replace(transit) {
+            let difference = (transit.max(before) - transit.min(before)).secs();
+            self.estimate += (difference - self.estimate) / 16.0;
+        }
+        self.estimate
+    }
+}
+
+/// What one class has sent and received since the warm-up.
+pub(super) struct Heard {
+    pub(super) sent: u64,
+    pub(super) received: u64,
+    delays: Option<Histogram<u64>>,
+    sum_s: f64,
+    least: Time,
+    most: Time,
+    jitters_s: f64,
+}
+
+impl Heard {
+    pub(super) fn new() -> Heard {
+        Heard {
+            sent: 0,
+            received: 0,
+            delays: Histogram::new_with_bounds(LEAST_NS, MOST_NS, DIGITS).ok(),
+            sum_s: 0.0,
+            least: Time::NEVER,
+            most: Time::ZERO,
+            jitters_s: 0.0,
+        }
+    }
+
+    /// A packet has come, so long after it was sent.
+    pub(super) fn add(&mut self, transit: Time, jitter_s: f64) {
+        self.received += 1;
+        self.sum_s += transit.secs();
+        self.least = self.least.min(transit);
+        self.most = self.most.max(transit);
+        self.jitters_s += jitter_s;
+        if let Some(delays) = &mut self.delays {
+            delays.saturating_record(transit.ps() / 1000);
+        }
+    }
+
+    /// A number of seconds, if anything was received.
+    fn known(&self, value: f64) -> f64 {
+        if self.received == 0 { f64::NAN } else { value }
+    }
+
+    pub(super) fn least_s(&self) -> f64 {
+        self.known(self.least.secs())
+    }
+
+    pub(super) fn most_s(&self) -> f64 {
+        self.known(self.most.secs())
+    }
+
+    pub(super) fn mean_s(&self) -> f64 {
+        self.known(self.sum_s / self.received as f64)
+    }
+
+    pub(super) fn jitter_s(&self) -> f64 {
+        self.known(self.jitters_s / self.received as f64)
+    }
+
+    /// The delay that this share of the packets did not exceed.
+    pub(super) fn quantile_s(&self, share: f64) -> f64 {
+        let found = self.delays.as_ref().map_or(0, |delays| delays.value_at_quantile(share));
+        // the sketch answers with the upper end of a step, which nothing may have reached
+        self.known((found as f64 * 1e-9).min(self.most.secs()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Transits of 20, 36, 20 and 52 ms differ by 16, 16 and 32 ms. By hand:
+    /// J = 16/16 = 1; 1 + (16 - 1)/16 = 1.9375; 1.9375 + (32 - 1.9375)/16 = 3.81640625.
+    #[test]
+    fn jitter_is_that_of_rfc_3550() {
+        let mut jitter = Jitter::default();
+        let found: Vec<f64> =
+            [20, 36, 20, 52].map(|ms| jitter.heard(Time::from_ms(ms)) * 1e3).to_vec();
+        for (found, wanted) in found.iter().zip([0.0, 1.0, 1.9375, 3.816_406_25]) {
+            assert!((found - wanted).abs() < 1e-9, "{found} {wanted}");
+        }
+    }
+
+    /// Of delays of 1, 2, ... 100 ms half are at most 50 ms, 95 at most 95 ms.
+    #[test]
+    fn percentiles_of_delays_are_right_to_a_thousandth() {
+        let mut heard = Heard::new();
+        for ms in 1..=100 {
+            heard.add(Time::from_ms(ms), 0.0);
+        }
+        for (share, wanted) in [(0.5, 0.050), (0.95, 0.095), (0.99, 0.099), (1.0, 0.100)] {
+            let found = heard.quantile_s(share);
+            assert!((found / wanted - 1.0).abs() <= 1e-3, "{found} {wanted}");
+        }
+        assert_eq!((heard.least_s(), heard.most_s()), (0.001, 0.1));
+        assert!((heard.mean_s() - 0.0505).abs() < 1e-12);
+    }
+
+    #[test]
+    fn of_nothing_there_is_no_delay() {
+        let heard = Heard::new();
+        let all = [heard.least_s(), heard.most_s(), heard.mean_s(), heard.quantile_s(0.5)];
+        assert!(all.iter().chain([&heard.jitter_s()]).all(|value| value.is_nan()));
+    }
+}

@@ -1,0 +1,78 @@
+"""Measures of parts of the traffic: completion times by size, and packets of UDP by class."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+SIZES: dict[str, tuple[float, float]] = {
+    "to_10kB": (0.0, 1e4),
+    "to_100kB": (1e4, 1e5),
+    "to_1MB": (1e5, 1e6),
+    "above_1MB": (1e6, np.inf),
+}
+"""Bins of sizes in bytes; the upper end belongs to a bin, the lower does not."""
+OF_SIZE = ("completed", "completed_share", "fct_mean_s", "fct_p50_s", "fct_p95_s", "fct_p99_s")
+"""What is measured of the flows of a bin."""
+DATAGRAMS = (
+    "sent_packets",
+    "received_packets",
+    "lost_packets",
+    "lost_share",
+    "delay_min_s",
+    "delay_mean_s",
+    "delay_p50_s",
+    "delay_p95_s",
+    "delay_p99_s",
+    "delay_max_s",
+    "jitter_s",
+)
+"""What is measured of the packets of a class of UDP."""
+
+
+def by_size(
+    flows: Mapping[str, Any], arrived: NDArray[np.bool_], closed: NDArray[np.bool_]
+) -> dict[str, dict[str, float | int | None]]:
+    """Return, for each bin of sizes, the completion times of the flows that closed in the window.
+
+    Beside them stands which share of the flows of the bin that arrived in the
+    window has been completed by the end. Flows without end have no size, and
+    are in no bin.
+    """
+    sizes = np.asarray(flows["size_bytes"], dtype=float)
+    done = ~np.isnan(flows["closed_s"])
+    found: dict[str, dict[str, float | int | None]] = {}
+    for name, (low, high) in SIZES.items():
+        mine = (sizes > low) & (sizes <= high)
+        offered, times = int(np.sum(mine & arrived)), flows["fct_s"][mine & closed]
+        served = int(np.sum(mine & arrived & done)) / offered if offered else None
+        values: list[float | None] = [None] * 4
+        if times.size:
+            values = [float(np.mean(times)), *map(float, np.percentile(times, (50, 95, 99)))]
+        found[name] = dict(zip(OF_SIZE, (int(times.size), served, *values), strict=True))
+    return found
+
+
+def datagrams(table: Mapping[str, Any]) -> dict[str, dict[str, float | int | None]]:
+    """Return what became of the packets of each class of UDP, by the class's name."""
+    if not table:
+        return {}
+    codes, names = table["class"]
+    found: dict[str, dict[str, float | int | None]] = {}
+    for row, code in enumerate(codes):
+        sent, lost = (int(table[name][row]) for name in ("sent_packets", "lost_packets"))
+        one: dict[str, float | int | None] = {"lost_share": lost / sent if sent else None}
+        for name in DATAGRAMS:
+            if name.endswith("_packets"):
+                one[name] = int(table[name][row])
+            elif name in table:
+                value = float(table[name][row])
+                one[name] = None if np.isnan(value) else value
+        found[names[code]] = {name: one[name] for name in DATAGRAMS}
+    return found
