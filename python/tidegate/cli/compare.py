@@ -20,6 +20,7 @@ from tidegate.cli.options import (
     document,
     named,
 )
+from tidegate.results.place import place
 
 FileOrFolder = Annotated[
     Path, typer.Argument(metavar="FILE", help="A scenario (TOML), or a folder of results.")
@@ -40,6 +41,7 @@ Queue = Annotated[
 Out = Annotated[
     Path | None,
     typer.Option(
+        parser=place,
         metavar="DIR",
         help="Folder for results, gone on with; default out/SCENARIO-compare, numbered where"
         " another comparison is there.",

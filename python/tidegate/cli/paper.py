@@ -12,6 +12,7 @@ from tidegate.cli.console import Json, Workers, print_json, say, stderr, stdout
 from tidegate.cli.keeping import keeping, name_damaged
 from tidegate.cli.options import Dask
 from tidegate.errors import UsageError
+from tidegate.results.place import place
 
 if TYPE_CHECKING:
     from tidegate.grid.crew import Crew
@@ -57,7 +58,9 @@ Seeds = Annotated[
 Mix = Annotated[bool, typer.Option("--mix", help="Take runs of other code as they are.")]
 Out = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Folder for runs, gone on with; default out/paper-KEY."),
+    typer.Option(
+        parser=place, metavar="DIR", help="Folder for runs, gone on with; default out/paper-KEY."
+    ),
 ]
 Testbed = Annotated[
     Path | None,

@@ -22,6 +22,7 @@ from tidegate.cli.options import (
     document,
     named,
 )
+from tidegate.results.place import place
 
 if TYPE_CHECKING:
     from tidegate.grid.measured import Measured
@@ -59,7 +60,9 @@ Mix = Annotated[
 Out = Annotated[
     Path | None,
     typer.Option(
-        metavar="DIR", help="Folder for results, gone on with; default out/SCENARIO-sweep."
+        parser=place,
+        metavar="DIR",
+        help="Folder for results, gone on with; default out/SCENARIO-sweep.",
     ),
 ]
 

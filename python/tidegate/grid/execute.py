@@ -13,6 +13,7 @@ from tidegate.grid.measured import Measured
 from tidegate.grid.work import Task, Work
 from tidegate.results.curves import Curves, curves
 from tidegate.results.made import Wanted
+from tidegate.results.place import readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -84,7 +85,7 @@ def of_kept(run: Kept) -> Curves:
     """Return the curves of a run that was kept: the same as when it was made."""
     import polars as pl
 
-    table = pl.read_parquet(run.folder / "flows.parquet", columns=list(TIMES))
+    table = pl.read_parquet(readable(run.folder / "flows.parquet"), columns=list(TIMES))
     flows = {name: table[name].fill_null(np.nan).to_numpy() for name in TIMES}
     return curves(flows, run.summary["warmup_s"], run.summary["duration_s"])
 

@@ -6,7 +6,6 @@ import json
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tidegate.errors import TidegateError, TidegateWarning, UsageError
@@ -15,10 +14,12 @@ from tidegate.grid.measured import Measured
 from tidegate.grid.plan import Subject
 from tidegate.results.folder import RUNS
 from tidegate.results.keep import Damaged, Kept, read_run
+from tidegate.results.place import place
 from tidegate.results.store import MANIFEST, as_json, display, read_manifest, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from tidegate.grid.plan import Job
 
@@ -68,9 +69,9 @@ class Loaded:
         """Its finished runs, in the order of the grid."""
         found: dict[Job, Kept] = {}
         for number, seed in self.subject.jobs:
-            place = self.folder / RUNS / self.subject.points[number].folder / f"seed-{seed}"
+            mine = self.folder / RUNS / self.subject.points[number].folder / f"seed-{seed}"
             try:
-                kept = read_run(place, seed)
+                kept = read_run(mine, seed)
             except Damaged as damaged:
                 raise broken(damaged.file) from None
             if kept is not None:
@@ -130,16 +131,16 @@ class Loaded:
 
 def load(folder: str | Path) -> Loaded:
     """Return the results in a folder; UsageError where there are none."""
-    place = Path(folder)
-    manifest = read_manifest(place)
-    if not manifest and (place / MANIFEST).is_file() and (place / "summary.json").is_file():
-        raise broken(place / MANIFEST)
+    found = place(folder)
+    manifest = read_manifest(found)
+    if not manifest and (found / MANIFEST).is_file() and (found / "summary.json").is_file():
+        raise broken(found / MANIFEST)
     if manifest.get("command") not in ("run", "compare", "sweep", "paper"):
         raise UsageError(
-            f"There are no results of tidegate in {display(place)}.",
+            f"There are no results of tidegate in {display(found)}.",
             "Name a folder that tidegate run, compare, sweep or paper has written.",
         )
-    return Loaded(place, manifest)
+    return Loaded(found, manifest)
 
 
 def broken(path: Path) -> TidegateError:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tidegate.errors import UsageError
 from tidegate.grid.axes import numbers, titled
+from tidegate.results.place import readable
 from tidegate.results.statistics import aggregate, metric_names, metrics, paired
 
 if TYPE_CHECKING:
@@ -115,7 +116,9 @@ class Measured:
                 if not path.exists():
                     continue
                 says = [pl.lit(value).alias(key) for key, value in point.says.items()]
-                flows = pl.scan_parquet(path).with_columns(pl.col("class").cast(pl.String))
+                flows = pl.scan_parquet(readable(path)).with_columns(
+                    pl.col("class").cast(pl.String)
+                )
                 parts.append(flows.select(*says, pl.lit(seed).alias("seed"), pl.all()))
         if not parts:
             raise UsageError(

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from tidegate.errors import TidegateError, from_os
 from tidegate.results.keep import Damaged, read_run, write_run
+from tidegate.results.objects import Objects
+from tidegate.results.place import is_remote, place, removed
 from tidegate.results.store import (
     MANIFEST,
     MANY,
@@ -46,22 +48,27 @@ class RunFolder:
     """A folder of many runs of one command; held by one process at a time."""
 
     def __init__(self, target: str | Path, command: str) -> None:
-        self.target = Path(os.path.realpath(target))
+        found = place(target)
+        self.remote = is_remote(found)
+        self.target = found if self.remote else Path(os.path.realpath(found))
         self.command = command
         self.files: list[str] = []
         self.damaged: list[Path] = []
         """What was found broken; the runs that it belongs to count as missing."""
         umask()  # it can only be read by setting it: before there are threads
         self.former = self._look()
+        self._lock: int | None = None
         try:
             self._fresh = not self.target.exists()
             self.target.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(self.target, os.O_RDONLY)
+            if not self.remote:
+                self._lock = os.open(self.target, os.O_RDONLY)
         except OSError as error:
             raise from_os("make the folder", display(self.target), error) from error
         try:
-            self._hold()
-            self._clear()
+            if self._lock is not None:
+                self._hold(self._lock)
+                self._clear()
         except BaseException:
             self.close()
             raise
@@ -77,8 +84,9 @@ class RunFolder:
     def close(self) -> None:
         """Let go of the folder; if it was made for nothing, remove it."""
         if self._fresh and not self.count():
-            shutil.rmtree(self.target, ignore_errors=True)
-        os.close(self._lock)
+            self.remove(self.target)
+        if self._lock is not None:
+            os.close(self._lock)
 
     def count(self) -> int:
         """Return how many finished runs are there."""
@@ -105,7 +113,7 @@ class RunFolder:
     ) -> None:
         """Write a run and move it into its place; any thread may call this."""
         self.remove(folder)  # what is there is damaged, or lacks what is asked for now
-        with Store(folder, over=True) as store:
+        with Objects(folder) if self.remote else Store(folder, over=True) as store:
             write_run(store, made, effective, command=self.command, more=more)
             store.commit()
 
@@ -122,7 +130,9 @@ class RunFolder:
 
     def remove(self, folder: Path) -> None:
         """Remove a run, or a file, that is out of date."""
-        if folder.is_dir() and not folder.is_symlink():
+        if self.remote:
+            removed(folder)
+        elif folder.is_dir() and not folder.is_symlink():
             shutil.rmtree(folder, ignore_errors=True)
         else:
             with suppress(OSError):
@@ -151,9 +161,9 @@ class RunFolder:
         known = {manifest["command"] for manifest in found if manifest}
         return known == {self.command}
 
-    def _hold(self) -> None:
+    def _hold(self, lock: int) -> None:
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             self._fresh = False
             raise Busy(

@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tidegate.results.made import Made
+    from tidegate.results.objects import Objects
     from tidegate.results.store import Store
 
 SUMMARY = "summary.json"
 
 
 def write_run(
-    store: Store,
+    store: Store | Objects,
     made: Made,
     effective: str,
     *,

@@ -24,6 +24,7 @@ import polars as pl
 
 from tidegate.results.columns import frame, written
 from tidegate.results.curves import curves
+from tidegate.results.place import readable
 from tidegate.results.statistics import summarise
 from tidegate.results.store import MANIFEST
 
@@ -87,24 +88,30 @@ class Record:
 
     def ports(self, name: str = "bottleneck") -> dict[str, Floats]:
         """Return the samples of one port."""
-        table = pl.read_parquet(self.folder / "ports.parquet").filter(pl.col("port") == name)
+        table = pl.read_parquet(readable(self.folder / "ports.parquet")).filter(
+            pl.col("port") == name
+        )
         return _arrays(table.drop("port"))
 
     def events(self, port: str = "bottleneck") -> dict[str, Any]:
         """Return the decisions of the law at a port; `phase` is a list of words."""
-        table = pl.read_parquet(self.folder / "events.parquet").filter(pl.col("port") == port)
+        table = pl.read_parquet(readable(self.folder / "events.parquet")).filter(
+            pl.col("port") == port
+        )
         found: dict[str, Any] = _arrays(table.drop("port", "law", "phase"))
         found["phase"] = table["phase"].cast(pl.String).to_list()
         return found
 
     def arrivals(self, port: str) -> pl.DataFrame:
         """Return the packets that came to a port with `record`, in the order in which they came."""
-        table = pl.read_parquet(self.folder / "arrivals.parquet").filter(pl.col("port") == port)
+        table = pl.read_parquet(readable(self.folder / "arrivals.parquet")).filter(
+            pl.col("port") == port
+        )
         return table.with_columns(pl.col("origin", "fate").cast(pl.String)).drop("port")
 
 
 def _columns(path: Path) -> dict[str, Floats]:
-    return _arrays(pl.read_parquet(path))
+    return _arrays(pl.read_parquet(readable(path)))
 
 
 def _arrays(table: pl.DataFrame) -> dict[str, Floats]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidegate.errors import TidegateError, from_os
+from tidegate.results.place import is_remote
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -249,6 +250,8 @@ def umask() -> int:
 
 def display(path: Path) -> Path:
     """Return the path relative to the present folder where it lies below it."""
+    if is_remote(path):
+        return path
     with suppress(ValueError):
         return path.relative_to(Path.cwd())
     return path
@@ -286,6 +289,9 @@ def write_whole(path: Path, content: bytes) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if is_remote(path):  # an object is whole or absent by itself
+            path.write_bytes(content)
+            return
         place = path.resolve()
         if place.exists() and not place.is_file():
             place.write_bytes(content)

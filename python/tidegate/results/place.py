@@ -1,0 +1,58 @@
+"""Where many runs lie: a folder of this machine, or a place in an object store (fsspec)."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from pathlib import Path
+from typing import Any, cast
+
+from tidegate.errors import UsageError
+
+_URL = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
+
+
+def place(target: str | Path) -> Path:
+    """Return the folder that a path or a URL names.
+
+    What lies in an object store is no Path, but can do what a Path can:
+    names, `/`, reading and writing. `file://` is a folder of this machine.
+    Raises UsageError where the library for such a URL is not there.
+    """
+    if not isinstance(target, str) or not (found := _URL.match(target)):
+        return cast("Path", target) if is_remote(target) else Path(target)
+    if found[1].lower() in ("file", "local"):
+        return Path(target[found.end() :])
+    try:
+        from upath import UPath
+    except ImportError:
+        raise UsageError(
+            f"Could not write to {target}: the library for object stores is not there.",
+            "Install it: pip install 'tidegate[cluster]'.",
+        ) from None
+    try:
+        return cast("Path", UPath(target))
+    except (ImportError, ValueError) as error:
+        raise UsageError(
+            f"Could not write to {target}: {error}.",
+            "Install what fsspec needs for it (s3fs for s3://, gcsfs for gs://).",
+        ) from error
+
+
+def is_remote(folder: object) -> bool:
+    """Tell whether a folder lies in an object store."""
+    return not isinstance(folder, str | os.PathLike) or hasattr(folder, "fs")
+
+
+def readable(path: Path) -> Path | io.BytesIO:
+    """Return a file as Polars reads it: by its path, or by its content from afar."""
+    return io.BytesIO(path.read_bytes()) if is_remote(path) else path
+
+
+def removed(folder: Path) -> None:
+    """Remove a folder, or a file, of an object store."""
+    store = cast("Any", folder).fs
+    name = cast("Any", folder).path
+    if store.exists(name):
+        store.rm(name, recursive=True)

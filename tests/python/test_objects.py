@@ -1,0 +1,142 @@
+"""Runs in an object store: the same runs, gone on with, and never half there.
+
+The store is fsspec's own in memory: what tidegate does with it is the same for
+any other.
+"""
+
+import json
+
+import pytest
+
+import tidegate as laboratory
+from tidegate.errors import TidegateError, UsageError
+from tidegate.results.place import is_remote, place
+
+upath = pytest.importorskip("upath", reason="pip install 'tidegate[cluster]'")
+
+QUICK = {"duration": "8s", "warmup": "2s"}
+VARY = {"traffic.web.arrivals.poisson": ["20/s", "30/s"]}
+
+
+@pytest.fixture
+def store():
+    """An empty store."""
+    import fsspec
+
+    memory = fsspec.filesystem("memory")
+    yield "memory://laboratory"
+    memory.rm("/laboratory", recursive=True)
+
+
+def swept(overload, out, **more):
+    return laboratory.sweep(overload, VARY, seeds=2, settings=QUICK, out=out, **more)
+
+
+def content(folder) -> dict[str, bytes]:
+    """Everything that is written, but what a run cost in time and the sums over that."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name not in ("manifest.json", "summary.json")
+    }
+
+
+def test_the_same_lies_there_as_in_a_folder(overload, store, tmp_path):
+    far = swept(overload, f"{store}/a", keep_flows=True)
+    near = swept(overload, tmp_path / "a", keep_flows=True)
+    assert [row["result_hash"] for row in far.rows] == [row["result_hash"] for row in near.rows]
+    there = upath.UPath(f"{store}/a")
+    for name in ("table.csv", "sweep.parquet", "manifest.json", "summary.json"):
+        assert (there / name).exists()
+    runs = [path.parent for path in there.glob("runs/*/seed-*/manifest.json")]
+    assert len(runs) == 4
+    for run in runs:
+        manifest = json.loads((run / "manifest.json").read_text())
+        mine = tmp_path / "a" / "runs" / run.parent.name / run.name
+        assert sorted(manifest["files"]) == sorted(
+            path.name for path in mine.iterdir() if path.name != "manifest.json"
+        )
+        for name in ("flows.parquet", "ports.parquet", "events.parquet", "scenario.toml"):
+            assert (run / name).read_bytes() == (mine / name).read_bytes()
+    assert (there / "table.csv").read_bytes() == (tmp_path / "a" / "table.csv").read_bytes()
+    assert far.flows.equals(near.flows)
+
+
+def test_what_is_there_is_not_run_again_and_what_is_broken_is(overload, store):
+    swept(overload, f"{store}/b")
+    runs = sorted(upath.UPath(f"{store}/b").glob("runs/*/seed-*/summary.json"), key=str)
+    times = {str(path): path.fs.info(path.path)["created"] for path in runs}
+    # one is damaged, and of one the manifest, which comes last, was never written
+    runs[0].write_bytes(b"{}")
+    (runs[1].parent / "manifest.json").unlink()
+    again = swept(overload, f"{store}/b")
+    assert again.complete
+    new = {str(path) for path in runs if path.fs.info(path.path)["created"] != times[str(path)]}
+    assert new == {str(runs[0]), str(runs[1])}
+
+
+def test_another_sweep_is_not_mixed_in(overload, store):
+    swept(overload, f"{store}/c")
+    with pytest.raises(TidegateError, match="mix"):
+        laboratory.sweep(
+            overload, VARY, seeds=2, settings=QUICK | {"duration": "9s"}, out=f"{store}/c"
+        )
+
+
+def test_a_comparison_is_read_again_from_there(overload, store):
+    done = laboratory.compare(
+        overload, gates=["none", "close-probe"], seeds=2, settings=QUICK, out=f"{store}/d"
+    )
+    again = laboratory.load(f"{store}/d")
+    assert again.frame.equals(done.frame)
+    assert again.flows.equals(done.flows)
+    assert list(again.curves) == list(done.curves)
+
+
+def test_a_paper_keeps_its_runs_there(store):
+    from tidegate import papers
+    from tidegate.papers import perform
+    from tidegate.papers.done import Asked, needed
+    from tidegate.papers.folder import Folder
+    from tidegate.papers.runs import Runs
+
+    study = papers.load("lgc")
+    claims = Asked(("exp1.avg_lag",)).claims(study)
+
+    class Bar:
+        def __call__(self, *_):
+            return self
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def report(self, *_):
+            pass
+
+        def finished(self):
+            pass
+
+    values = []
+    for _ in range(2):
+        with Folder(f"{store}/e", study) as folder:
+            runs = Runs(study, folder, 2)
+            ran = perform.fill(runs, needed(study, claims), Bar())
+            values.append(
+                (ran, [outcome.verdict for outcome in perform.assess(study, runs, claims)])
+            )
+    assert values[0][0] == 2
+    assert values[1] == (0, values[0][1])
+
+
+def test_a_url_of_this_machine_is_a_folder():
+    assert str(place("file:///tmp/a")) == "/tmp/a"
+    assert not is_remote(place("file:///tmp/a"))
+    assert not is_remote(place("out/a"))
+
+
+def test_a_store_that_nobody_knows_is_said(overload):
+    with pytest.raises(UsageError, match="nowhere"):
+        swept(overload, "nowhere://a")
