@@ -104,3 +104,13 @@ def test_scenarios_are_not_copied_onto_a_file(tidegate, overload_file):
     done = tidegate("examples", overload_file)
     assert done.returncode == 1
     assert "A file is there already; name another place." in done.stderr
+
+
+@pytest.mark.parametrize("address", ["nonsense", "host", "local:x", "local:0"])
+def test_an_address_that_is_none_is_said_at_once(address):
+    pytest.importorskip("distributed", reason="pip install 'tidegate[cluster]'")
+    from tidegate.errors import UsageError
+    from tidegate.grid.cluster import connected
+
+    with pytest.raises(UsageError, match=f"--dask {address}"), connected(address):
+        pass

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+import re
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -308,6 +309,12 @@ def connected(address: str) -> Iterator[Cluster]:
         if name.partition(".")[0] in ("distributed", "asyncio", "tornado"):
             logging.getLogger(name).handlers[:] = [logging.NullHandler()]
             logging.getLogger(name).propagate = False
+    if not re.fullmatch(r"local:.*|(?:[a-z]+://)?\S+:\d+/?", address):
+        # the library would wait for its own clean-up, and then print a traceback
+        raise UsageError(
+            f"Could not understand --dask {address}.",
+            "Write the address that `dask scheduler` prints, as in tcp://host:8786, or local:N.",
+        )
     local = None
     try:
         if address.startswith("local:"):
