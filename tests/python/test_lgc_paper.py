@@ -7,6 +7,7 @@ from math import log
 
 import pytest
 
+from mutations import statements
 from tidegate import _native
 from tidegate.cli.paper import paper
 from tidegate.errors import UsageError
@@ -71,38 +72,74 @@ def test_the_worked_examples_come_out(folder):
     assert {name: each.verdict for name, each in found.items()} == dict.fromkeys(WORKED, MET)
 
 
-@pytest.mark.parametrize(
-    ("claim", "settings"),
-    [
-        # nobody is looked for
-        ("exp1.identified", {"port.last.filter.max_th": "1000"}),
-        # the filter does not last as long as it should
-        ("exp1.first_hop", {"port.last.filter.fhtime": "50s"}),
-        # there is no idle time between triggers
-        ("exp1.no_retrigger", {"port.last.filter.tx": "0s"}),
-        # there is not the time for all to arrive
-        ("exp1.resp_thr", {"duration": "8s"}),
-        # what is moderate is too much for this threshold
-        ("exp1b.trigger", {"port.last.filter.max_th": "5"}),
-        # and for this buffer
-        ("exp1b.thr", {"topology.links.last.buffer": "5packets"}),
-        ("exp1b.loss", {"topology.links.last.buffer": "5packets"}),
-        ("exp2.identified", {"port.last.filter.max_th": "1000"}),
-        # the filter stays where it is, or gets no further than I2
-        ("exp2.order", {"port.last.filter.mobile": "false"}),
-        ("exp2.order", {"port.first.filter": '{ law = "none" }'}),
-        # it ends before the next hop has its own
-        ("exp2.order", {"port.last.filter.itime": "300ms"}),
-        # the second greedy source has its turn when its bursts are over, or comes first
-        ("exp3.triggers", {"port.last.filter.tx": "20s"}),
-        ("exp3.order", {"traffic.s3.arrivals.at": '["6s"]'}),
-        ("exp3.thr_mod", {"topology.links.last.buffer": "10packets"}),
-        # I1 does not filter
-        ("text.stop", {"port.first.filter": '{ law = "none" }'}),
-    ],
-)
+BROKEN = [
+    # nobody is looked for
+    ("exp1.identified", {"port.last.filter.max_th": "1000"}),
+    # the filter does not last as long as it should
+    ("exp1.first_hop", {"port.last.filter.fhtime": "50s"}),
+    # there is no idle time between triggers
+    ("exp1.no_retrigger", {"port.last.filter.tx": "0s"}),
+    # there is not the time for all to arrive
+    ("exp1.resp_thr", {"duration": "8s"}),
+    # what is moderate is too much for this threshold
+    ("exp1b.trigger", {"port.last.filter.max_th": "5"}),
+    # and for this buffer
+    ("exp1b.thr", {"topology.links.last.buffer": "5packets"}),
+    ("exp1b.loss", {"topology.links.last.buffer": "5packets"}),
+    ("exp2.identified", {"port.last.filter.max_th": "1000"}),
+    # the filter stays where it is, or gets no further than I2
+    ("exp2.order", {"port.last.filter.mobile": "false"}),
+    ("exp2.order", {"port.first.filter": '{ law = "none" }'}),
+    # it ends before the next hop has its own
+    ("exp2.order", {"port.last.filter.itime": "300ms"}),
+    # the second greedy source has its turn when its bursts are over, or comes first
+    ("exp3.triggers", {"port.last.filter.tx": "20s"}),
+    ("exp3.order", {"traffic.s3.arrivals.at": '["6s"]'}),
+    ("exp3.thr_mod", {"topology.links.last.buffer": "10packets"}),
+    # I1 does not filter
+    ("text.stop", {"port.first.filter": '{ law = "none" }'}),
+    # an average that is the queue itself neither lags behind it nor outlives the filter
+    ("exp1.avg_lag", {"port.last.filter.w": "1"}),
+    # the filter is gone at once
+    ("exp1.drop_after", {"port.last.filter.fhtime": "1ms"}),
+    # the average stays above the threshold for longer than Tx, as nothing is filtered for long
+    ("exp1.T_lag", {"port.last.filter.fhtime": "1ms"}),
+    # I2 and I1 leave all to I3
+    ("exp2.more", {"port.last.filter.mobile": "false"}),
+    # the second greedy source is not looked for while it is there
+    ("exp3.sequence", {"port.last.filter.tx": "20s"}),
+    # five that are greedy and one that is more so
+    ("shortcoming.miss", {"traffic.greedy.arrivals.uniform": "1"}),
+    # the greedy one sends what its share would be
+    ("text.many_conns", {"traffic.greedy.transport.udp.rate": "1kbit"}),
+    ("text.red_fair", {"traffic.greedy.transport.udp.rate": "1kbit"}),
+    ("text.max_disparity", {"traffic.greedy.transport.udp.rate": "1kbit"}),
+    # the filter that should move stays
+    ("text.static_filter", {"port.last.filter.mobile": "false"}),
+    # RED that begins to drop where no queue gets, and a buffer that never overflows
+    (
+        "text.full_red",
+        {
+            "port.last.queue.min_th": "900",
+            "port.last.queue.max_th": "1000",
+            "topology.links.last.buffer": "2000packets",
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("claim", "settings"), BROKEN)
 def test_each_check_fails_where_a_setting_is_broken(folder, claim, settings):
     assert verdicts(folder, [claim], settings.items())[claim].verdict != MET
+
+
+LAWS = {"fig2.eq", "fig2.shape", "fig2.n1"}
+"""Statements about the law alone: broken below, as is the incentive."""
+
+
+def test_every_statement_has_a_mutation():
+    broken = {claim for claim, _ in BROKEN} | LAWS | {"text.incentive"}
+    assert set(statements(STUDY)) - broken == set()
 
 
 def test_the_incentive_fails_where_nothing_is_filtered(folder):
@@ -131,6 +168,9 @@ _native_look = _native.lgc_look
 
 
 def test_the_curve_fails_under_a_broken_formula(folder, monkeypatch):
+    # a line: as steep for many as for few
+    monkeypatch.setattr(_native, "lgc_permissible_percent", lambda n: 110.0 - n)
+    assert verdicts(folder, ["fig2.shape"])["fig2.shape"].verdict == NOT_MET
     # ln(2n) in place of ln(3n)
     monkeypatch.setattr(_native, "lgc_permissible_percent", lambda n: 100 * log(2 * n) / n)
     names = ("fig2.eq", "shortcoming.qo", "example.k", "exp1.k")

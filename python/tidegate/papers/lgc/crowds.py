@@ -85,8 +85,6 @@ def disparity_below(record: Record) -> float:
 
 
 def taken_share(record: Record) -> float:
-    """Return the share of the packets that the queue took which the greedy one has."""
-    came = arrivals(record)
-    taken = came.filter((came["fate"] == "queued") & (came["time_s"] >= WARM_UP_S))["origin"]
-    counts = taken.value_counts()["count"]
-    return float(counts.max()) / taken.len()  # type: ignore[arg-type]
+    """Return the share of what arrived that the greedy one sent."""
+    mine = record.traffic("greedy")["delivered_bytes"]
+    return float(mine / record.all["delivered_bytes"])

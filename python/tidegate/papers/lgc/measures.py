@@ -147,16 +147,19 @@ def _shares(record: Record) -> dict[str, float]:
     return {source: arrived[source] / sent[source] for source in sent if sent[source]}
 
 
-def first_try_share(record: Record) -> float:
-    """Return the least share of packets of a source that gives way that needed no second try."""
-    flows, classes = record.flows(), scenario(record)["traffic"]
-    shares = [
-        1.0
-        - flows["retransmitted_packets"][flows["class"] == number].sum()
-        / flows["sent_packets"][flows["class"] == number].sum()
-        for number, each in enumerate(classes.values())
-        if "tcp" in each["transport"]
-    ]
+def taken_at_once(record: Record) -> float:
+    """Return the least share of a source that gives way which the congested node took.
+
+    Of the packets that came there, those of a second try among them; what a
+    timer sends again too early is no loss.
+    """
+    came = arrivals(record)
+    tcp = [each for each in scenario(record)["traffic"].values() if "tcp" in each["transport"]]
+    shares = []
+    for each in tcp:
+        source = each["from"] if isinstance(each["from"], str) else each["from"][0]
+        mine = came.filter(pl.col("origin") == source)
+        shares.append(mine.filter(pl.col("fate") == "queued").height / mine.height)
     return float(min(shares))
 
 
@@ -203,14 +206,18 @@ def max_th(record: Record) -> float:
 
 
 def drop_after(record: Record) -> float:
-    """Return by how much the queue has sunk a second after the filter is there."""
+    """Return by how much the queue has sunk a second after the filter is there; NaN: none is."""
+    if not looks(record):
+        return np.nan
     look = looks(record)[0]
     since = arrivals(record).filter(pl.col("time_s") >= look.time_s + SETTLED_S)
     return float(look.packets - since["queue_packets"].head(1).item())
 
 
 def lag_s(record: Record) -> float:
-    """Return T: how long the average stays above max_th after the first trigger."""
+    """Return T: how long the average stays above max_th after the first trigger; NaN: no one."""
+    if not looks(record):
+        return np.nan
     look = looks(record)[0]
     since = arrivals(record).filter(pl.col("time_s") > look.time_s)
     below = since.filter(pl.col("avg_queue_packets") <= max_th(record))
