@@ -93,7 +93,14 @@ def _queue(axes: Axes, record: Record) -> None:
     axes.set_xlabel("packets that came to the congested node")
     axes.set_ylabel("packets that wait")
     axes.set_ylim(bottom=0)
-    axes.legend(frameon=False, fontsize=8.5, loc="upper right")
+    axes.legend(
+        frameon=False,
+        fontsize=8.5,
+        loc="lower right",
+        bbox_to_anchor=(1.0, 1.01),
+        borderaxespad=0.0,
+        ncols=3,
+    )
 
 
 def _of_experiment(case: str) -> Callable[[Runs], Figure]:

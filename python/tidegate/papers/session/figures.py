@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from tidegate.papers.session.cases import ARRIVALS, CELLS, CP, GSS, LOADS, NC, SWEEP
+from tidegate.papers.session.cases import ARRIVALS, CELLS, CP, GSS, LOADS, NAMES, NC, SWEEP
 from tidegate.papers.session.measures import curve, served
 from tidegate.papers.study import Picture
 from tidegate.show.style import GREY, PALETTE
@@ -23,6 +23,18 @@ if TYPE_CHECKING:
 
 ADMITTED, COMPLETED = PALETTE[4], PALETTE[1]
 COLOURS = {"none": GREY, "optimal": PALETTE[2], "gssga": PALETTE[4], "cp": PALETTE[1]}
+ABOVE: dict[str, Any] = {
+    "frameon": False,
+    "fontsize": 8,
+    "loc": "lower right",
+    "bbox_to_anchor": (1.0, 1.02),
+    "borderaxespad": 0.0,
+    "handlelength": 1.6,
+    "columnspacing": 1.0,
+}
+PAPER = "paper"
+DASH: dict[str, Any] = {"color": "black", "ms": 15, "mew": 2.2, "zorder": 4}
+"""What the paper prints, beside a bar."""
 SHOWN = {"none": "no control", "optimal": "optimal (brute force)", "gssga": "GSS+GA", "cp": "CP"}
 
 
@@ -42,8 +54,17 @@ def panels(
     )
 
 
-def bars(axes: Axes, groups: Sequence[str], series: Mapping[str, Sequence[np.ndarray]]) -> None:
-    """Draw a group of bars each, with the standard deviation over the seeds and the value."""
+def bars(
+    axes: Axes,
+    title: str,
+    groups: Sequence[str],
+    series: Mapping[str, Sequence[np.ndarray]],
+    paper: Mapping[str, Sequence[float | None]] | None = None,
+) -> None:
+    """Draw a group of bars each, with the standard deviation over the seeds and the value.
+
+    `paper` has what the paper prints for some of the bars: a dash over each.
+    """
     width = 0.84 / len(series)
     axes.set_axisbelow(True)
     for place, (name, values) in enumerate(series.items()):
@@ -59,6 +80,10 @@ def bars(axes: Axes, groups: Sequence[str], series: Mapping[str, Sequence[np.nda
             label=SHOWN[name],
             error_kw={"lw": 0.8},
         )
+        printed = (paper or {}).get(name)
+        if printed is not None:
+            label = "" if place else PAPER
+            axes.plot(xs, np.array(printed, dtype=float), "_", label=label, **DASH)
         for x, mean, error in zip(xs, means, spread, strict=True):
             text = f"{mean / 1000:.1f}k" if mean >= 1000 else f"{mean:.3g}"
             axes.annotate(
@@ -68,7 +93,8 @@ def bars(axes: Axes, groups: Sequence[str], series: Mapping[str, Sequence[np.nda
     axes.tick_params(axis="x", length=0)
     axes.grid(visible=False, axis="x")
     axes.margins(y=0.12)
-    above(axes, len(series))
+    axes.set_title(title, loc="left", fontsize=9)
+    above(axes, len(series) + (paper is not None), 1.12)
 
 
 def beside(axes: Axes, labels: Sequence[str], values: Sequence[np.ndarray], title: str) -> None:
@@ -108,22 +134,18 @@ def timeline(axes: Axes, record: Record, title: str) -> None:
     top = max(float(np.percentile(each, 98)) for each in lines.values())
     axes.set_xlim(0, float(rates["time_s"][-1]))
     axes.set_ylim(0, 1.25 * top + 1.0)
-    axes.set_title(title, fontsize=9)
-    axes.legend(frameon=False, fontsize=8, loc="upper right", ncols=2)
+    axes.set_title(title, loc="left", fontsize=9)
+    handles, labels = axes.get_legend_handles_labels()
+    once = dict(zip(labels, handles, strict=True))
+    axes.legend(once.values(), once.keys(), **ABOVE, ncols=len(once))
 
 
-def above(axes: Axes, columns: int) -> None:
-    """Put the legend above the panel, in one row at its right: titles are at its left."""
-    axes.legend(
-        frameon=False,
-        fontsize=8,
-        ncols=columns,
-        loc="lower right",
-        bbox_to_anchor=(1.0, 1.02),
-        borderaxespad=0.0,
-        handlelength=1.4,
-        columnspacing=1.0,
-    )
+def above(axes: Axes, columns: int, height: float = 1.02) -> None:
+    """Put the legend above the panel, in one row at its right: titles are at its left.
+
+    Where the row is as wide as the panel it has to stand above the title too.
+    """
+    axes.legend(**ABOVE | {"bbox_to_anchor": (1.0, height)}, ncols=columns)
 
 
 CONTROLS = ("none", "gssga", "cp")
@@ -176,8 +198,8 @@ def _figure3(runs: Runs) -> Figure:
             "cp": [runs.values(f"static/{cell}/cp", "completed") for cell in cells],
         }
         size = cells[0].partition("k")[0]
-        bars(axes, [f"{cell.partition('-')[2]} arrivals/s" for cell in cells], series)
-        axes.set_xlabel(f"mean size {size} kB")
+        groups = [f"{cell.partition('-')[2]} arrivals/s" for cell in cells]
+        bars(axes, f"mean size {size} kB", groups, series)
     both[0].set_ylabel("sessions completed in 250 s")
     return figure
 
@@ -203,9 +225,22 @@ def _figure4(runs: Runs) -> Figure:
     return figure
 
 
-def _lines(runs: Runs, cases: tuple[tuple[str, str], ...], marks: tuple[float, ...] = ()) -> Figure:
+Level = tuple[str, float, float]
+"""The claim that has a number of a time line, and between which seconds it is said of."""
+
+
+def _lines(
+    runs: Runs,
+    cases: tuple[tuple[str, str], ...],
+    marks: tuple[float, ...] = (),
+    levels: Mapping[str, Sequence[Level]] | None = None,
+) -> Figure:
     figure, many = panels(len(cases), 1, width=9.0, height=1.2 + 1.9 * len(cases), sharex=True)
     for axes, (case, title) in zip(many, cases, strict=True):
+        for name, start, end in (levels or {}).get(case, ()):
+            level = runs.paper.claim(name).said
+            low = level[0] if isinstance(level, tuple) else level or np.nan
+            axes.plot((start, end), (low, low), color="black", lw=1.8, label=PAPER)
         timeline(axes, runs.records(case)[0], title)
         for mark in marks:
             axes.axvline(mark, color=GREY, lw=0.8, ls=":")
@@ -215,7 +250,8 @@ def _lines(runs: Runs, cases: tuple[tuple[str, str], ...], marks: tuple[float, .
 
 
 def _figure5(runs: Runs) -> Figure:
-    return _lines(runs, ((NC, "no session control"), (GSS, "GSS+GA"), (CP, "CP")))
+    cases = ((NC, "no session control"), (GSS, "GSS+GA"), (CP, "CP"))
+    return _lines(runs, cases, levels={NC: (("fig5.nc_level", 50.0, 250.0),)})
 
 
 def _figure6(runs: Runs) -> Figure:
@@ -291,8 +327,7 @@ def _two(
 ) -> Figure:
     figure, both = panels(1, 2, width=10.0, height=3.4)
     for axes, (title, cells) in zip(both, (left, right), strict=True):
-        bars(axes, [name for name, _ in cells], _family(runs, cells, measure))
-        axes.set_xlabel(title)
+        bars(axes, title, [name for name, _ in cells], _family(runs, cells, measure))
     both[0].set_ylabel(label)
     return figure
 
@@ -300,16 +335,22 @@ def _two(
 def _figure7(runs: Runs) -> Figure:
     cells = [(load.upper(), f"arrivals/{load}") for load in LOADS]
     figure, both = panels(1, 2, width=10.0, height=3.4)
-    bars(both[0], [name for name, _ in cells], _family(runs, cells, "completed"))
+    loads = [name for name, _ in cells]
+    printed = {
+        name: [runs.paper.claim(f"table3.{load}.{there}.fct").number for load in LOADS]
+        for there, name in NAMES.items()
+    }
+    bars(both[0], "completions", loads, _family(runs, cells, "completed"))
     both[0].set_ylabel("sessions completed in 300 s")
-    bars(both[1], [name for name, _ in cells], _family(runs, cells, "fct_mean_s"))
-    both[1].set_ylabel("FCT, mean [s]  (Table III)")
+    bars(both[1], "FCT (Table III)", loads, _family(runs, cells, "fct_mean_s"), printed)
+    both[1].set_ylabel("FCT, mean [s]")
     return figure
 
 
 def _figure8(runs: Runs) -> Figure:
     cases = (("arrivals/load3/none", "no session control"), ("arrivals/load3/cp", "CP"))
-    return _lines(runs, cases, (125.0, 175.0))
+    levels = {cases[0][0]: (("fig8.nc_before", 50.0, 125.0), ("fig8.nc_after", 200.0, 300.0))}
+    return _lines(runs, cases, (125.0, 175.0), levels)
 
 
 def _by_capacity(runs: Runs, way: str) -> Figure:
@@ -328,7 +369,8 @@ def _pulses(runs: Runs) -> Figure:
         for rate in ARRIVALS
     ]
     figure, both = panels(2, 1, width=9.0, height=5.6)
-    bars(both[0], [name for name, _ in cells], _family(runs, cells, "completed"))
+    groups = [name for name, _ in cells]
+    bars(both[0], "pulses of 25 s", groups, _family(runs, cells, "completed"))
     both[0].set_ylabel("sessions completed")
     timeline(
         both[1],
@@ -394,10 +436,10 @@ def _ablations(runs: Runs) -> Figure:
                 lw=1.1,
                 label=label,
             )
-        axes.set_title(title, fontsize=9)
+        axes.set_title(title, loc="left", fontsize=9)
         axes.set_xlim(0, 300)
         axes.set_ylim(0, None)
-        axes.legend(frameon=False, fontsize=8, loc="upper right", ncols=2)
+        above(axes, 2)
     three[-1].set_xlabel("time [s]")
     figure.supylabel("allowed [sessions/s]", fontsize=9)
     return figure
