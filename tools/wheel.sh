@@ -3,7 +3,8 @@
 #
 # The wheel carries what a checkout has beside the package: the ready scenarios
 # (for `tidegate examples`) and the commit (for `tidegate --version`). They lie in
-# the package while it is packed, and no longer.
+# the package while it is packed, and no longer. It is compiled by a profile of what the
+# simulator does (tools/pgo.sh), which the source package knows nothing of.
 set -euo pipefail
 
 bin=$1
@@ -12,11 +13,16 @@ bare=$(mktemp -d)
 trap 'rm -rf "$package/examples" "$package/commit.txt" "$bare"' EXIT
 
 rm -rf dist
+profile=$(bash tools/pgo.sh "$bin")
+if [ -n "$profile" ]; then
+    export CARGO_ENCODED_RUSTFLAGS=-Cprofile-use=$profile
+fi
 "$bin/maturin" sdist --out dist
 cp -r scenarios "$package/examples"
 rm -rf "$package/examples/testbed"
 git rev-parse HEAD > "$package/commit.txt"
-"$bin/maturin" build --release --locked --out dist
+host=$(rustc -vV | sed -n 's/^host: //p')
+"$bin/maturin" build --release --locked --target "$host" --out dist
 
 # No compiler, no checkout: only what the wheel names.
 python=$("$bin/python" -c 'import sys; print(sys._base_executable)')
