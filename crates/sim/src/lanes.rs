@@ -32,8 +32,10 @@ pub(crate) struct Lanes {
     first: u128,
     lane: usize,
     lanes: [Lane; LANES],
-    /// Whose turn it is to be worth less for a packet that found no lane.
+    /// Whose turn it is to be given up for a packet that found no lane.
     hand: usize,
+    /// Whether more than half of the lanes have ever been used.
+    many: bool,
     parcels: Vec<Packet>,
     /// Places of parcels that hold none.
     free: Vec<u32>,
@@ -48,20 +50,19 @@ const PATIENCE: u16 = 16;
 struct Lane {
     /// Their time, from arrival at a port to delivery.
     span: Time,
-    /// When and where the last one is delivered.
-    last: u128,
+    /// When the last one is delivered, and at which port.
+    last: Time,
+    last_port: u32,
     head: u32,
     tail: u32,
-    /// What the lane is worth: one more for each packet that it took.
-    worth: u32,
+    /// `tail` when it was last the lane's turn to be given up.
+    seen: u32,
     packets: Box<[Packet]>,
 }
 
 /// So far ahead memory is asked for: some hundred nanoseconds, at three hops of
 /// other lanes to each of one.
 const AHEAD: u32 = 4;
-/// No lane is worth more.
-const MOST: u32 = 1 << 10;
 
 impl Lane {
     /// Room for so many packets; it is doubled when it is full.
@@ -70,10 +71,11 @@ impl Lane {
     fn new() -> Lane {
         Lane {
             span: Time::NEVER,
-            last: 0,
+            last: Time::ZERO,
+            last_port: 0,
             head: 0,
             tail: 0,
-            worth: 0,
+            seen: 0,
             packets: vec![Packet::default(); Self::INITIAL].into(),
         }
     }
@@ -86,6 +88,13 @@ impl Lane {
     #[inline(always)]
     fn is_full(&self) -> bool {
         self.tail.wrapping_sub(self.head) as usize == self.packets.len()
+    }
+
+    /// Whether a packet for `port` at `at`, never before the last one's time,
+    /// is delivered behind the last one.
+    #[inline(always)]
+    fn takes(&self, at: Time, port: u32) -> bool {
+        at != self.last || port >= self.last_port
     }
 
     #[cold]
@@ -118,6 +127,7 @@ impl Lanes {
             lane: 0,
             lanes: std::array::from_fn(|_| Lane::new()),
             hand: 0,
+            many: false,
             parcels: vec![Packet::default()],
             free: Vec::new(),
         }
@@ -137,7 +147,7 @@ impl Lanes {
         lanes.chain(parcels.map(|(packet, _)| packet))
     }
 
-    /// The next delivery, if there is one ([`NO_EVENT`]: none).
+    /// The next delivery; without any it is later than every instant.
     #[inline(always)]
     pub(crate) fn first(&self) -> u128 {
         self.first
@@ -157,7 +167,7 @@ impl Lanes {
     ) {
         let place = usize::from(*hint);
         match self.lanes.get_mut(place) {
-            Some(lane) if lane.span == span && key(at, port_of(port), 0) >= lane.last => {
+            Some(lane) if lane.span == span && lane.takes(at, port) => {
                 self.join(place, packet, port, at);
             }
             _ => self.push_aside(&{ *packet }, port, (at, span), hint, events),
@@ -167,13 +177,12 @@ impl Lanes {
     /// Puts a packet behind the others of a lane.
     #[inline(always)]
     fn join(&mut self, place: usize, packet: &Packet, port: u32, at: Time) {
-        let due = key(at, port_of(port), 0);
         let lane = &mut self.lanes[place];
         if lane.is_full() {
             lane.grow();
         }
-        lane.last = due;
-        lane.worth = (lane.worth + 1).min(MOST);
+        lane.last = at;
+        lane.last_port = port;
         let end = lane.place(lane.tail);
         lane.tail = lane.tail.wrapping_add(1);
         // edited in its place: narrow stores before a copy would hold it up
@@ -184,6 +193,7 @@ impl Lanes {
         if self.times[place] >= EMPTY {
             self.times[place] = at.ps();
             self.ports[place] = port;
+            let due = key(at, port_of(port), 0);
             if due < self.first {
                 self.first = due;
                 self.lane = place;
@@ -205,7 +215,7 @@ impl Lanes {
             *hint -= 1;
         } else if let Some(place) = self.find(span) {
             *hint = place as u16;
-            if key(at, port_of(port), 0) >= self.lanes[place].last {
+            if self.lanes[place].takes(at, port) {
                 return self.join(place, packet, port, at);
             }
         } else {
@@ -230,8 +240,8 @@ impl Lanes {
     }
 
     /// The lane for packets of another time than the port's last one, or an
-    /// empty one that is worth nothing: the most frequent times keep theirs
-    /// (Misra and Gries 1982).
+    /// empty one that has taken none since it was last its turn: the most
+    /// frequent times keep theirs (second chance, as for pages of memory).
     #[inline(never)]
     fn find(&mut self, span: Time) -> Option<usize> {
         if let Some(place) = self.lanes.iter().position(|lane| lane.span == span) {
@@ -240,11 +250,13 @@ impl Lanes {
         let place = self.hand;
         self.hand = (place + 1) % LANES;
         let lane = &mut self.lanes[place];
-        if lane.worth > 0 || lane.head != lane.tail {
-            lane.worth = lane.worth.saturating_sub(1);
+        let used = lane.seen != lane.tail || lane.head != lane.tail;
+        lane.seen = lane.tail;
+        if used {
             return None;
         }
         lane.span = span;
+        self.many |= place >= LANES / 2;
         Some(place)
     }
 
@@ -277,29 +289,29 @@ impl Lanes {
     /// Finds the earliest delivery anew, by rounds of pairs.
     #[inline(always)]
     fn choose(&mut self) {
-        let mut tied = false;
-        let mut earlier = |one: (u64, usize), two: (u64, usize)| {
-            tied |= one.0 == two.0;
-            if two.0 < one.0 { two } else { one }
-        };
-        let at = |place: usize| (self.times[place], place);
-        let quarters = [0, 2, 4, 6].map(|place| earlier(at(place), at(place + 1)));
-        let one = earlier(quarters[0], quarters[1]);
-        let two = earlier(quarters[2], quarters[3]);
-        let (time, place) = earlier(one, two);
-        if tied {
-            return self.choose_by_port();
+        if self.many {
+            return self.choose_of_all();
         }
-        self.settle(time, place);
+        let (first, tied) = earliest(&self.times, 0);
+        self.settle(first, tied);
+    }
+
+    /// The same where not only the first half of the lanes is in use.
+    #[inline(never)]
+    fn choose_of_all(&mut self) {
+        let (one, tied) = earliest(&self.times, 0);
+        let (two, tied_too) = earliest(&self.times, LANES / 2);
+        let first = if two.0 < one.0 { two } else { one };
+        self.settle(first, tied | tied_too | (one.0 == two.0));
     }
 
     #[inline(always)]
-    fn settle(&mut self, time: u64, place: usize) {
+    fn settle(&mut self, (time, place): (u64, usize), tied: bool) {
+        if tied {
+            return self.choose_by_port();
+        }
         self.lane = place;
-        self.first = match time < EMPTY {
-            true => key(Time::from_ps(time), port_of(self.ports[place]), 0),
-            false => NO_EVENT,
-        };
+        self.first = key(Time::from_ps(time), port_of(self.ports[place]), 0);
     }
 
     /// The same where two lanes deliver at one instant: the lower port comes first.
@@ -308,15 +320,26 @@ impl Lanes {
     fn choose_by_port(&mut self) {
         let due = |place: &usize| (self.times[*place], self.ports[*place]);
         let first = (0..LANES).min_by_key(due).unwrap_or(0);
-        self.settle(self.times[first], first);
+        self.settle((self.times[first], first), false);
     }
 }
 
-const _: () = assert!(LANES == 8, "three rounds of pairs find the earliest of eight");
+/// The earliest of four lanes from `start` on, and whether two may be equal.
+#[inline(always)]
+fn earliest(times: &[u64; LANES], start: usize) -> ((u64, usize), bool) {
+    let at = |place: usize| (times[start + place], start + place);
+    let earlier = |one: (u64, usize), two: (u64, usize)| if two.0 < one.0 { two } else { one };
+    let (one, two) = (earlier(at(0), at(1)), earlier(at(2), at(3)));
+    let tied = (at(0).0 == at(1).0) | (at(2).0 == at(3).0) | (one.0 == two.0);
+    (earlier(one, two), tied)
+}
+
+const _: () = assert!(LANES == 8, "two halves of four");
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::last_at;
 
     fn packet(flow: u32) -> Packet {
         Packet { flow, ..Packet::default() }
@@ -380,6 +403,6 @@ mod tests {
         assert_eq!(parcel.map(|packet| packet.prev_port), Some(2));
         assert!(events.take(lanes.first()).is_none());
         assert_eq!([lanes.pop().prev_port, lanes.pop().prev_port], [4, 5]);
-        assert_eq!(lanes.first(), NO_EVENT);
+        assert!(lanes.first() > last_at(Time::from_ps(EMPTY - 1)));
     }
 }
