@@ -94,6 +94,8 @@ class Network:
             law["mean_pktsize"] = f"{1460 + HEADER}B"
         if self.queue == "fq-codel":
             law["flows"] = 65536
+            # one packet, as ns-3's quantum of 1500 B without the link's header is
+            law["quantum"] = f"{1460 + HEADER}B"
         bottleneck: dict[str, Any] = {
             "rate": f"{self.mbit}Mbit",
             "delay": f"{self.delay_ms}ms",
