@@ -50,7 +50,7 @@ class Crew:
         if not work.count:
             return
         stop = threading.Event()
-        cluster = self._joined()
+        cluster = self.joined()
         if cluster is not None:
             yield from cluster.make(work, self.workers, stop)
             return
@@ -64,7 +64,8 @@ class Crew:
 
         yield from Pool(range(work.count), one, stop).run(self.workers or os.cpu_count() or 1)
 
-    def _joined(self) -> Cluster | None:
+    def joined(self) -> Cluster | None:
+        """Return the cluster, if the runs are to be made on one."""
         if self._cluster is None and self.dask is not None:
             from tidegate.grid.cluster import connected
 

@@ -58,5 +58,5 @@ def _panels(
 def _lines(axes: Axes, table: pl.DataFrame, key: str, name: str) -> None:
     for place, each in enumerate(table[key].unique(maintain_order=True)):
         mine = table.filter(pl.col(key) == each)
-        look = {"color": colour(place), "linestyle": line(place), "linewidth": 1.2}
+        look: dict[str, Any] = {"color": colour(place), "linestyle": line(place), "linewidth": 1.2}
         axes.plot(mine["time_s"], mine[name], label=each, **look)

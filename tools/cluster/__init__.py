@@ -1,0 +1,1 @@
+"""What a run on a cluster costs beside its simulation."""
