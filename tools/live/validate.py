@@ -5,8 +5,8 @@
 The link between the real hosts is `tidegated emulate` with the same scenario, so only the hosts
 differ: this kernel's TCP, and the simulator's profile `linux`. The rule is that of `make validate`:
 a difference is accepted up to 5 % or three standard errors over the seeds, whichever is larger.
-The exit status is 1 where a measure differs and nothing in tools/validate/explained.py accounts for
-it, 2 where there can be no lab.
+The exit status is 1 where a measure differs and nothing in tools/live/explained.py accounts for it,
+2 where there can be no lab.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidegate.scenario import toml
+from tools.live.explained import EXPLANATIONS
 from tools.live.lab import ROOT, Lab, LabError, interrupted, obstacle
 from tools.live.measure import of_flows, read, simulate
 from tools.validate.dumbbell import Case
@@ -145,7 +146,7 @@ def main() -> int:
         print(f"no lab here: {reason}", file=sys.stderr)
         return 2
     begin = time.perf_counter()
-    printer = Printer(markdown=given.markdown)
+    printer = Printer(markdown=given.markdown, explanations=EXPLANATIONS)
     try:
         for case in cases():
             if given.case is None or case.name in given.case:

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from tools.live import explained as explained_live
+from tools.live import validate as live
 from tools.validate import ns2, ns3
 from tools.validate.cases import CASES, idle
 from tools.validate.dumbbell import Case
@@ -82,6 +84,14 @@ def test_every_explanation_is_of_a_row_that_there_is() -> None:
         assert 0.05 < known.at_most <= 0.5
         assert len(known.why) > 40
         assert known.case in (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
+
+
+def test_every_explanation_of_the_lab_is_of_a_row_that_there_is() -> None:
+    measures = {(case.name, measure) for case in live.cases() for measure in case.measures}
+    for known in explained_live.EXPLANATIONS:
+        assert (known.case, known.measure) in measures
+        assert 0.05 < known.at_most <= 1
+        assert len(known.why) > 40
 
 
 def test_names_are_unique_and_all_are_in_the_page() -> None:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tools.validate.explained import EXPLANATIONS
-from tools.validate.judge import Row, Verdict, rows, spread
+from tools.validate.judge import Explanation, Row, Verdict, rows, spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -33,8 +33,11 @@ WIDTH = 100
 class Printer:
     """Prints tables, counts verdicts, and keeps the same tables as Markdown."""
 
-    def __init__(self, *, markdown: bool) -> None:
+    def __init__(
+        self, *, markdown: bool, explanations: Sequence[Explanation] = EXPLANATIONS
+    ) -> None:
         """Print tables for a terminal, or such as belong in a document."""
+        self.explanations = explanations
         # a file or a pipe has no width of its own: that of the widest row
         self.console = Console(width=None if sys.stdout.isatty() else WIDTH)
         self.markdown = markdown
@@ -65,7 +68,7 @@ class Printer:
 
     def case(self, case: Case | Experiment, pairs: Sequence[Pair]) -> None:
         """Print one case with what is known of its disagreements."""
-        drawn = rows(case.name, case.measures, pairs, EXPLANATIONS)
+        drawn = rows(case.name, case.measures, pairs, self.explanations)
         self.verdicts.update(row.verdict for row in drawn)
         head = ("measure", "tidegate", case.peer, "difference", "accepted", "")
         self.table(case.name, f"{case.about}; {len(pairs)} seeds", head, map(line, drawn))
