@@ -99,6 +99,18 @@ def goodput(record: Record) -> float:
     return float(record.all["delivered_bytes"]) * 8e-6 / 60.0
 
 
+def goodput_open(record: Record) -> float:
+    """Return the same over the time from the sample in which data first leaves the bottleneck.
+
+    A lost SYN+ACK keeps a flow out for as long as the timer says: nothing of it
+    is the feedback's.
+    """
+    table = record.ports("middle")
+    first = int(np.argmax(table["departed_bytes"] >= PACKET))
+    out_s = float(table["time_s"][first - 1]) if first else 0.0
+    return goodput(record) * 60.0 / (60.0 - out_s)
+
+
 def throughputs(record: Record, flows: int) -> tuple[Floats, Floats]:
     """Return the ends of the samples and the throughput of each flow (Mbit/s, with headers)."""
     tables = [record.ports(f"out{k}") for k in range(1, flows + 1)]

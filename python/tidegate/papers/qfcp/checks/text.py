@@ -48,11 +48,11 @@ def timeout(runs: Runs) -> Parts:
 
 @claim("text.redundant", of=(NONE, *(lossy("qfcp", "ack", share) for share in LOSSES)))
 def redundant(runs: Runs) -> Parts:
-    """Check that lost feedback costs nearly nothing."""
-    none = runs.values(NONE, m.goodput)
+    """Check that lost feedback costs a flow nearly nothing once it is open."""
+    none = runs.values(NONE, m.goodput_open)
     found: Parts = {}
     for share in LOSSES:
-        kept = runs.values(lossy("qfcp", "ack", share), m.goodput) / none
+        kept = runs.values(lossy("qfcp", "ack", share), m.goodput_open) / none
         what = f"ACK loss {share:g}: {100 * np.mean(kept):.4g} % of the goodput without"
         found[f"{what}, > 95 %"] = kept - 0.95
     return found
