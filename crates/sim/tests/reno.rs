@@ -63,13 +63,17 @@ fn lossy(class: &str, seed: u64, what: Flags, which: &[usize]) -> (Results, Vec<
     (results, seen)
 }
 
+/// Numbers of the data packets of a Reno flow with this loss rule and recovery.
+fn bursts(rule: &str, recovery: &str, lost: &[usize]) -> Vec<Vec<u32>> {
+    bursts_with(&format!("recovery = \"{recovery}\", loss_rule = \"{rule}\""), lost)
+}
+
 /// Numbers of the data packets of a Reno flow of 1000 B segments from a window of two, in
 /// bursts: 0.1 s apart or more.
-fn bursts(rule: &str, recovery: &str, lost: &[usize]) -> Vec<Vec<u32>> {
+fn bursts_with(settings: &str, lost: &[usize]) -> Vec<Vec<u32>> {
     let class = format!(
         "size = \"100000B\"\ntransport = {{ tcp = {{ profile = \"rfc\", mss = \"1000B\", \
-         initial_window = 2, delayed_ack = false, recovery = \"{recovery}\", \
-         loss_rule = \"{rule}\" }} }}"
+         initial_window = 2, delayed_ack = false, {settings} }} }}"
     );
     let (_, seen) = lossy(&class, 1, Flags::DATA, lost);
     let mut bursts: Vec<Vec<u32>> = Vec::new();
@@ -131,6 +135,21 @@ fn what_has_arrived_does_not_count_when_the_timer_expires() {
     assert_eq!((first.len(), last.len()), (10, 10), "{bursts:?}");
     assert!(timeout > 6, "{bursts:?}");
     let later: Vec<usize> = bursts[timeout + 1..timeout + 4].iter().map(Vec::len).collect();
+    assert_eq!(later, [2, 4, 6]);
+}
+
+/// The same where losses are noticed by time (RFC 8985). By hand: 20 is lost. The two segments
+/// that its first two duplicates let out are counted, so that 24 in flight leave ssthresh 12: 20
+/// and eleven new ones, all of which are lost. Beside the 23 that have arrived those twelve are
+/// in the network when the timer expires, so that ssthresh is 6: two and four segments, and slow
+/// start ends with six. Half of all 35 that are outstanding would let eight follow.
+#[test]
+fn what_has_arrived_does_not_count_either_where_losses_are_noticed_by_time() {
+    let lost: Vec<usize> = [20].into_iter().chain(44..56).collect();
+    let bursts = bursts_with("recovery = \"sack\", rack = true", &lost);
+    assert_eq!(bursts[5], [20].into_iter().chain(44..55).collect::<Vec<u32>>());
+    assert_eq!(bursts[6], [20], "by the timer");
+    let later: Vec<usize> = bursts[7..10].iter().map(Vec::len).collect();
     assert_eq!(later, [2, 4, 6]);
 }
 

@@ -440,12 +440,14 @@ impl<C: Control> Sender<C> {
         }
         let again = self.rto.backed_off() && self.timed_out == self.una;
         let mut at = self.setback(ctx);
-        if let Some(board) = &self.board
-            && !ctx.class.tcp.rack
-        {
-            // RFC 5681, eq. 4: half of what is in the network (RFC 6675: the pipe)
-            at.flight = at.flight.min(board.pipe(self.una, self.nxt));
-        }
+        // RFC 5681, eq. 4: half of what is in the network, which is not what has arrived
+        at.flight = match &self.board {
+            // by the ledger's pipe no more was let out than the window allows
+            Some(_) if ctx.class.tcp.rack => at.flight.min(self.window().ceil() as u32),
+            // RFC 6675, 4: the pipe
+            Some(board) => at.flight.min(board.pipe(self.una, self.nxt)),
+            None => at.flight,
+        };
         self.control.on_timeout(&at, again);
         self.inflation = 0.0;
         self.after_timeout = ctx.class.repair != Repair::Late;
