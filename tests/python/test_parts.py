@@ -97,3 +97,23 @@ def test_a_comparison_says_the_same_of_udp_and_of_sizes(overload):
     lines = done.csv().splitlines()
     assert any(line.startswith("none,voice.delay_p95_s,2,") for line in lines)
     assert any(line.startswith("none,to_10kB.fct_p95_s,2,") for line in lines)
+
+
+def test_series_are_drawn_by_plot_and_in_the_page(tidegate, tmp_path, overload):
+    pytest.importorskip("vl_convert", reason="pip install 'tidegate[report]'")
+    (tmp_path / "a.toml").write_text(overload + VOICE + SERIES, encoding="utf-8")
+    assert tidegate("run", "a.toml", "--out", "a").returncode == 0
+    done = tidegate("plot", "a")
+    assert done.returncode == 0, done.stderr
+    for name in ("flow-series", "class-series", "queue-series-bottleneck"):
+        assert (tmp_path / "a" / f"{name}.png").stat().st_size > 10_000, name
+    assert tidegate("report", "a", "--out", "a.html").returncode == 0
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    for title in ("Flows that are followed", "Classes that are followed", "What waits of each"):
+        assert title in page
+    # without series there is nothing of the kind
+    (tmp_path / "b.toml").write_text(overload, encoding="utf-8")
+    assert tidegate("run", "b.toml", "--out", "b").returncode == 0
+    refused = tidegate("plot", "b")
+    assert refused.returncode == 2
+    assert "[series]" in refused.stderr
