@@ -67,9 +67,10 @@ def _number(text: str) -> float:
     return float(text) if text else math.nan
 
 
-HOSTS = {"fin_rides": False}
+HOSTS = {"fin_rides": False, "lost_syn": "linux"}
 """What the hosts of the lab do beside the profile `linux`: the FIN follows data that was handed
-over before it, as a packet of its own."""
+over before it, as a packet of its own; who had to send SYN or SYN+ACK again twice starts with a
+window of one segment."""
 TOGETHER = {"timer_rule": "linux"}
 """What their kernel does, and the profile leaves out: timers fire together."""
 

@@ -337,6 +337,9 @@ pub enum LostSyn {
     CutSsthresh,
     /// The initial window is one segment and the RTO three seconds (RFC 5681, 3.1; RFC 6298, 5.7).
     Rfc,
+    /// The initial window is one segment where the SYN or its answer was sent again more than once,
+    /// since a first timeout may have been too early (Linux).
+    Linux,
 }
 
 /// How long a retransmission timeout stays backed off.

@@ -29,8 +29,8 @@ pub(super) struct Rto {
     /// The segment that is being timed.
     pub(super) timed: u32,
     pub(super) timing: bool,
-    /// The SYN or its answer was lost.
-    pub(super) syn_lost: bool,
+    /// How often the SYN or its answer was sent again.
+    pub(super) syn_again: u8,
     backoff: u8,
 }
 
@@ -47,7 +47,7 @@ impl Rto {
         timed_at: Time::ZERO,
         timed: 0,
         timing: false,
-        syn_lost: false,
+        syn_again: 0,
         backoff: 0,
     };
 

@@ -423,7 +423,7 @@ impl<C: Control> Sender<C> {
             }
             State::SynReceived => {
                 self.rto.back_off(ctx.class.tcp.timer_rule);
-                self.rto.syn_lost = true;
+                self.rto.syn_again = self.rto.syn_again.saturating_add(1);
                 self.rto.timing = false;
                 self.send_syn_ack(address, ctx);
             }

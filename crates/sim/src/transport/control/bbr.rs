@@ -34,7 +34,7 @@ mod repair;
 mod round;
 
 use tidegate_core::units::Time;
-use tidegate_model::profile::Tcp;
+use tidegate_model::profile::{LostSyn, Tcp};
 
 use super::{Control, DeliveryRate, Feedback, RateSample, Setback, Signal};
 use aggregation::Aggregation;
@@ -294,5 +294,11 @@ impl Control for Bbr {
         self.repair.enter(State::Loss { until: at.sent });
         self.full.forget();
         self.cwnd = 1.0;
+    }
+
+    fn on_lost_syn(&mut self, rule: LostSyn) {
+        if matches!(rule, LostSyn::Rfc | LostSyn::Linux) {
+            self.cwnd = 1.0;
+        }
     }
 }

@@ -211,7 +211,7 @@ impl Control for Cubic {
         match rule {
             LostSyn::Nothing => {}
             LostSyn::CutSsthresh => self.ssthresh = 2.0,
-            LostSyn::Rfc => self.cwnd = 1.0,
+            LostSyn::Rfc | LostSyn::Linux => self.cwnd = 1.0,
         }
     }
 }

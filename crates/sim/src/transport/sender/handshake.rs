@@ -2,6 +2,7 @@
 
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
+use tidegate_model::profile::LostSyn;
 
 use super::super::control::Control;
 use super::super::receiver::Address;
@@ -33,7 +34,8 @@ impl<C: Control> Sender<C> {
     pub(super) fn handshake(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         match (packet.flags.has(Flags::ACK), self.state) {
             (true, State::SynSent) => {
-                self.rto.syn_lost = ctx.row.syn_tries > 1;
+                let again = ctx.row.syn_tries.saturating_sub(1);
+                self.rto.syn_again = again.try_into().unwrap_or(u8::MAX);
                 // what the SYN waited is forgotten (RFC 6298, 5.7; ns-2 from 2002 on)
                 self.rto.calm(ctx.class.tcp.timer_rule);
                 // a packet of its own, before any data (RFC 9293, figure 6)
@@ -44,7 +46,9 @@ impl<C: Control> Sender<C> {
             (true, State::Open) => Self::acknowledge(address, 0, ctx),
             (false, State::Listen | State::SynReceived) => {
                 self.rto.timing = self.state == State::Listen;
-                self.rto.syn_lost |= self.state == State::SynReceived;
+                if self.state == State::SynReceived {
+                    self.rto.syn_again = self.rto.syn_again.saturating_add(1);
+                }
                 self.state = State::SynReceived;
                 self.send_syn_ack(address, ctx);
             }
@@ -75,9 +79,12 @@ impl<C: Control> Sender<C> {
             self.rto.sample(self.rto.timed_at, ctx.net.now, ctx.class);
             self.rto.timing = false;
         }
-        if self.rto.syn_lost {
+        if self.rto.syn_again > 0 {
             self.after_timeout = true;
-            self.control.on_lost_syn(ctx.class.tcp.lost_syn);
+            let rule = ctx.class.tcp.lost_syn;
+            if rule != LostSyn::Linux || self.rto.syn_again > 1 {
+                self.control.on_lost_syn(rule);
+            }
         }
         self.hand_back(packet, true, ctx);
         self.send_more(address, ctx);

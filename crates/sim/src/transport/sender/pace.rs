@@ -58,7 +58,7 @@ impl<C: Control> Sender<C> {
         if self.nxt < self.end {
             Time::NEVER
         } else if srtt == Time::ZERO {
-            ctx.net.now + self.rto.timeout(ctx.class, self.rto.syn_lost)
+            ctx.net.now + self.rto.timeout(ctx.class, self.rto.syn_again > 0)
         } else {
             ctx.net.now + srtt * 2
         }
