@@ -254,7 +254,7 @@ def metrics(summary: Mapping[str, Any]) -> dict[str, float | None]:
 
 
 def metric_names(classes: Sequence[str], ports: Sequence[str]) -> list[str]:
-    """Return the names that `metrics` gives a run with such classes and ports."""
+    """Return the names that `metrics` gives a run with such classes and ports, were they of UDP."""
     from tidegate import _native
 
     columns = _native.columns()
