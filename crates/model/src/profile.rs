@@ -173,8 +173,9 @@ fn rfc(profile: Profile) -> Tcp {
 /// a cut (`tcp_retrans_collapse`, `tcp_undo_cwnd_reduction`); the reordering
 /// window of RACK does not adapt; a receiver delays every second ACK from the
 /// start (Linux's first ones are quick) and always by 40 ms; PRR does not serve
-/// the cut after a mark; no idle restart, as flows are never idle; timers fire at
-/// their time, and not together ([`TimerRule::Linux`]).
+/// the cut after a mark; no idle restart, as flows are never idle; the FIN is
+/// always a packet of its own, as it is where data left before the socket was closed, and never
+/// rides on data that still waits then.
 fn linux(profile: Profile) -> Tcp {
     Tcp {
         profile: profile.name(),
@@ -190,9 +191,9 @@ fn linux(profile: Profile) -> Tcp {
         delayed_ack: Some(usual_delay(profile)),
         nagle: true,
         fin_waits: false,
-        fin_rides: true,
-        lost_syn: LostSyn::Nothing,
-        timer_rule: TimerRule::Rfc,
+        fin_rides: false,
+        lost_syn: LostSyn::Linux,
+        timer_rule: TimerRule::Linux,
         loss_rule: LossRule::Rfc,
         limited_transmit: true,
         tick: Time::ZERO,
@@ -358,8 +359,8 @@ pub enum TimerRule {
     #[serde(rename = "full-tcp-2001")]
     FullTcp2001,
     /// As `rfc`, but the least timeout is the least margin above the smoothed
-    /// round trip, and timers fire together, the longer their wait the more of
-    /// them (Linux: `tcp_rtt_estimator`, and its timer wheel).
+    /// round trip, and the timers of one host fire together, the longer their
+    /// wait the more of them (Linux: `tcp_rtt_estimator`, and its timer wheel).
     Linux,
 }
 

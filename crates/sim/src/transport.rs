@@ -68,12 +68,20 @@ impl ClassParams {
         ClassParams { tcp, repair: Repair::Tcp, pairs: Vec::new(), patience: None, jitter }
     }
 
-    /// When a timer fires that is set at `now` for `wait`.
+    /// When a timer of a host fires that is set at `now` for `wait`.
     #[inline]
-    pub(crate) fn fires(&self, now: Time, wait: Time) -> Time {
+    pub(crate) fn fires(&self, host: u16, now: Time, wait: Time) -> Time {
         match self.tcp.timer_rule {
-            TimerRule::Linux => wheel::fires(now, wait),
+            TimerRule::Linux => wheel::fires(host, now, wait),
             _ => now + wait,
+        }
+    }
+
+    /// The timeout after one round trip of `measured` (RFC 6298, 2.2): R + 4 (R / 2), at least `min_rto`.
+    pub(crate) fn first_timeout(&self, measured: Time) -> Time {
+        match self.tcp.timer_rule {
+            TimerRule::Linux => measured + (measured * 2).max(self.tcp.min_rto),
+            _ => (measured * 3).max(self.tcp.min_rto),
         }
     }
 
@@ -122,6 +130,10 @@ pub(crate) struct Ctx<'a> {
     pub(crate) net: &'a mut Network,
     pub(crate) class: &'a mut ClassParams,
     pub(crate) row: &'a mut Row,
+    /// The host that sends the data.
+    pub(crate) source: u16,
+    /// The host that receives it.
+    pub(crate) sink: u16,
     /// How long the receiver waits for the answer to its FIN; zero: the
     /// handshake gave no sample.
     pub(crate) fin_wait: &'a mut Time,

@@ -106,7 +106,7 @@ fn a_probe_repairs_a_lost_tail() {
     let class = |tlp: bool| {
         format!(
             "size = \"7240B\"\ntransport = {{ tcp = {{ profile = \"linux\", delayed_ack = false, \
-             min_rto = \"1s\", tlp = {tlp} }} }}"
+             min_rto = \"1s\", fin_rides = true, tlp = {tlp} }} }}"
         )
     };
     let (with, seen) = lossy(&class(true), &[(4, 0)]);

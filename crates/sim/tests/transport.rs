@@ -98,10 +98,12 @@ fn lost_syns_come_back_after_doubling_waits() {
     }
 }
 
-/// Linux with `tcp_syn_linear_timeouts` = 4: after 1, 1, 1, 1 s, then doubling, six in all.
+/// Linux with `tcp_syn_linear_timeouts` = 4: after 1, 1, 1, 1 s, then doubling, six in all;
+/// exactly so where timers fire at their time.
 #[test]
 fn linux_retries_linearly_first_and_gives_up() {
-    let class = "size = \"100B\"\ntransport = { tcp = { profile = \"linux\" } }";
+    let class =
+        "size = \"100B\"\ntransport = { tcp = { profile = \"linux\", timer_rule = \"rfc\" } }";
     let (results, seen) = lossy(class, Flags::SYN, &[0, 1, 2, 3, 4, 5, 6, 7, 8]);
     let gaps: Vec<f64> = seen.windows(2).map(|two| (two[1].0 - two[0].0).round()).collect();
     assert_eq!(gaps, [1.0, 1.0, 1.0, 1.0, 2.0, 4.0]);

@@ -144,7 +144,7 @@ impl Receiver {
         self.state = State::SynSent;
         ctx.row.syn_tries += 1;
         let wait = ctx.class.syn_wait(ctx.row.syn_tries);
-        self.deadline = ctx.class.fires(ctx.net.now, wait);
+        self.deadline = ctx.class.fires(ctx.sink, ctx.net.now, wait);
         let syn = address.towards_source(Flags::SYN, ctx.class.tcp.header, ctx.net.now);
         ctx.net.send(&syn);
     }
@@ -183,9 +183,8 @@ impl Receiver {
     /// The handshake is complete on this side.
     fn open(&mut self, ctx: &mut Ctx<'_>) {
         if self.state == State::SynReceived && self.retries == 0 {
-            // RFC 6298, 2.2: one sample R gives R + 4 (R / 2)
             let sent = self.deadline.saturating_sub(ctx.class.tcp.initial_rto);
-            *ctx.fin_wait = (ctx.net.now.saturating_sub(sent) * 3).max(ctx.class.tcp.min_rto);
+            *ctx.fin_wait = ctx.class.first_timeout(ctx.net.now.saturating_sub(sent));
         }
         self.state = State::Open;
         self.deadline = Time::NEVER;
@@ -195,7 +194,8 @@ impl Receiver {
     fn send_fin(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         let measured = *ctx.fin_wait;
         let base = if measured == Time::ZERO { ctx.class.tcp.initial_rto } else { measured };
-        self.deadline = ctx.net.now + ctx.class.backed_off(base, u32::from(self.retries));
+        let wait = ctx.class.backed_off(base, u32::from(self.retries));
+        self.deadline = ctx.class.fires(ctx.sink, ctx.net.now, wait);
         let flags = Flags::FIN.with(Flags::ACK);
         let mut fin = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
         fin.ack = self.next;

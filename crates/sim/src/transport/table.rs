@@ -252,7 +252,8 @@ impl<C: Control> FlowTable<C> {
         let flow = &mut self.flows[slot];
         let class = &mut world.classes[flow.class as usize];
         let row = &mut world.rows[flow.row as usize];
-        let ctx = Ctx { net: world.net, class, row, fin_wait: &mut flow.fin_wait };
+        let (source, sink) = (flow.source, flow.sink);
+        let ctx = Ctx { net: world.net, class, row, source, sink, fin_wait: &mut flow.fin_wait };
         (&mut flow.sender, &mut flow.receiver, ctx)
     }
 
@@ -298,7 +299,9 @@ impl<C: Control> FlowTable<C> {
         let address = flow.address(id);
         let class = &mut world.classes[flow.class as usize];
         let row = &mut world.rows[flow.row as usize];
-        let mut ctx = Ctx { net: world.net, class, row, fin_wait: &mut flow.fin_wait };
+        let Address { source, sink, .. } = address;
+        let mut ctx =
+            Ctx { net: world.net, class, row, source, sink, fin_wait: &mut flow.fin_wait };
         // only the deadline of the end that it is for can have changed
         let (fate, due) = if packet.flags.has(Flags::TO_SOURCE) {
             let fate = flow.sender.receive(packet, &address, &mut ctx);

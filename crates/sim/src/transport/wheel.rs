@@ -13,15 +13,30 @@
 //! | HZ     | `TICK` | 250   | ticks a second; kernels have 100, 250 or 1000  |
 //! | -      | `NEAR` | 63    | ticks within which every tick is looked at     |
 //!
-//! Limits: all hosts tick together, as the sessions of one server do.
+//! The sessions of one host tick together; no two hosts do: each has started at a time of its own
+//! (`started`), drawn from its number.
+//!
+//! Limits: the acceptor's SYN+ACK of an upload waits exactly as long as it should.
 
 use tidegate_core::units::Time;
 
 const TICK: Time = Time::from_ms(4);
 const NEAR: u64 = 63;
 
-/// When a timer fires that is set at `now` for `wait`.
-pub(super) fn fires(now: Time, wait: Time) -> Time {
+/// When a timer of a host fires that is set at `now` for `wait`.
+pub(super) fn fires(host: u16, now: Time, wait: Time) -> Time {
+    let started = started(host);
+    fires_since(now + started, wait).saturating_sub(started)
+}
+
+/// How long a host has run at the start: up to 20 hours, spread evenly over the hosts
+/// (multiples of the golden ratio), so that neither ticks nor the long rounds of two coincide.
+fn started(host: u16) -> Time {
+    Time::from_ps((u64::from(host) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 8)
+}
+
+/// The same by the host's own clock.
+fn fires_since(now: Time, wait: Time) -> Time {
     let tick = TICK.ps();
     // whole ticks: those that have passed, and those that it takes at least
     let (passed, takes) = (now.ps() / tick, wait.ps().div_ceil(tick));
@@ -42,15 +57,32 @@ mod tests {
     #[test]
     fn long_waits_end_at_coarse_instants() {
         let ms = Time::from_ms;
-        assert_eq!(fires(Time::ZERO, ms(200)), ms(204));
-        assert_eq!(fires(Time::ZERO, ms(480)), ms(128 * 4));
-        assert_eq!(fires(Time::ZERO, ms(3840)), ms(1024 * 4));
+        assert_eq!(fires_since(Time::ZERO, ms(200)), ms(204));
+        assert_eq!(fires_since(Time::ZERO, ms(480)), ms(128 * 4));
+        assert_eq!(fires_since(Time::ZERO, ms(3840)), ms(1024 * 4));
         // set 100 ms later, the last one fires at the same instant
-        assert_eq!(fires(ms(100), ms(3840)), ms(1024 * 4));
+        assert_eq!(fires_since(ms(100), ms(3840)), ms(1024 * 4));
         // between its time and an eighth of its wait later, wherever it is set
         for at in 0..1000 {
-            let late = fires(ms(at), ms(1920)).saturating_sub(ms(at + 1920));
+            let late = fires_since(ms(at), ms(1920)).saturating_sub(ms(at + 1920));
             assert!(late <= ms(32), "{at}: {late:?}");
         }
+    }
+
+    // The rule of the module: timers of one host that are set within a tenth of a second of each
+    // other for 3.84 s fire at one or two instants, 256 ms apart; those of a hundred hosts that are
+    // set at one instant fire all over these 256 ms (of ten tenths, none is empty).
+    #[test]
+    fn sessions_of_a_host_fire_together_and_hosts_do_not() {
+        let (ms, at) = (Time::from_ms, Time::from_secs(60));
+        let mut own: Vec<Time> = (0..100).map(|k| fires(7, at + ms(k), ms(3840))).collect();
+        own.dedup();
+        assert!(own.len() <= 2, "{own:?}");
+        let late = |host| fires(host, at, ms(3840)).saturating_sub(at + ms(3840)).ps();
+        let mut tenths = [0; 10];
+        for host in 0..100 {
+            tenths[(late(host) * 10 / (ms(256) + TICK).ps()) as usize] += 1;
+        }
+        assert!(tenths.iter().all(|&hosts| hosts > 0), "{tenths:?}");
     }
 }

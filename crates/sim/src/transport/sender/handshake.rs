@@ -17,7 +17,7 @@ impl<C: Control> Sender<C> {
         self.rto.timing = ctx.row.syn_tries == 1;
         self.rto.timed_at = ctx.net.now;
         let wait = ctx.class.syn_wait(ctx.row.syn_tries);
-        self.deadline = ctx.class.fires(ctx.net.now, wait);
+        self.deadline = ctx.class.fires(ctx.source, ctx.net.now, wait);
         let mut syn = address.towards_sink(Flags::SYN, ctx.class.tcp.header, ctx.net.now);
         syn.ext = self.control.header(ctx.net.now);
         ctx.net.send(&syn);
@@ -64,7 +64,8 @@ impl<C: Control> Sender<C> {
 
     pub(super) fn send_syn_ack(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         self.rto.timed_at = ctx.net.now;
-        self.deadline = ctx.class.fires(ctx.net.now, self.rto.timeout(ctx.class, false));
+        let wait = self.rto.timeout(ctx.class, false);
+        self.deadline = ctx.class.fires(ctx.source, ctx.net.now, wait);
         let flags = Flags::SYN.with(Flags::ACK);
         let mut answer = address.towards_sink(flags, ctx.class.tcp.header, ctx.net.now);
         answer.ext = self.control.header(ctx.net.now);

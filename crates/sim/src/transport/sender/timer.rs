@@ -29,7 +29,8 @@ impl<C: Control> Sender<C> {
         if ctx.class.repair == Repair::Late {
             return self.late_repair(ctx);
         }
-        ctx.class.fires(ctx.net.now, self.rto.timeout(ctx.class, self.rto.syn_again > 0))
+        let wait = self.rto.timeout(ctx.class, self.rto.syn_again > 0);
+        ctx.class.fires(ctx.source, ctx.net.now, wait)
     }
 
     /// An acknowledgement of everything up to `ack` restarts the timer of FullTcp,
