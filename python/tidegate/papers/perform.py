@@ -52,6 +52,8 @@ def fill_all(
     crash, what was kept stays.
     """
     total = 0
+    for runs, names in wanted:
+        runs.asked |= set(names)
     while True:
         each = [(runs, runs.jobs(names)) for runs, names in wanted]
         jobs = {job.folder: job for _, mine in each for job in mine}

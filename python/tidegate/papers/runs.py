@@ -50,6 +50,7 @@ class Runs:
         self._records: dict[str, list[Record]] = {}
         self._values: dict[tuple[str, object], Floats] = {}
         self.noted: dict[Path, Record] = {}
+        self.asked: set[str] = set()
         self.testbed: Path | None = None
 
     def case(self, key: str) -> Case:
@@ -85,7 +86,15 @@ class Runs:
         return coarse + [self.adapt(case) for case in self.fine(name).values()]
 
     def records(self, case: str | Case) -> list[Record]:
-        """Return the runs of a case, in the order of the seeds."""
+        """Return the runs of a case, in the order of the seeds.
+
+        LookupError for the name of one that was not asked for: it may lie in the
+        folder from another day, and be missing in the next.
+        """
+        if isinstance(case, str) and not self.has(case):
+            raise LookupError(
+                f"{case} is looked at and was not asked for: it belongs to the cases of what does"
+            )
         found = self.case(case) if isinstance(case, str) else self.adapt(case)
         if found.key not in self._records:
             jobs = self.folder.jobs(found, self.seeds)
@@ -124,6 +133,10 @@ class Runs:
 
     def _best(self, grid: dict[float, Case], search: Search) -> float:
         return max(grid, key=lambda value: self.mean(grid[value], search.metric))
+
+    def has(self, *names: str) -> bool:
+        """Tell whether all of these cases were asked for: a text says less without."""
+        return self.asked.issuperset(names)
 
     def used(self, jobs: Iterable[Job]) -> None:
         """Note runs that all this is taken from, each once: cases of one scenario share theirs."""

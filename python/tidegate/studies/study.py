@@ -90,4 +90,5 @@ def perform_study(
 
 def _there(keys: Iterable[str], folder: Folder, runs: Runs) -> There:
     found = frozenset(key for key in keys if all(folder.has(job) for job in runs.jobs([key])))
+    runs.asked |= found  # the pages are of all that is there, from another day too
     return There(found, runs, sum(1 for _ in keys))

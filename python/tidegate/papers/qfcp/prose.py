@@ -15,7 +15,7 @@ from tidegate.papers.study import Section
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidegate.papers.runs import Runs
+    from tidegate.papers.runs import Measure, Runs
     from tidegate.papers.verdicts import Outcome
     from tidegate.results.record import Record
 
@@ -246,13 +246,29 @@ def _mean(runs: Runs) -> str:
     """Return the mean FCT over all flows, which the paper does not print."""
     means = {name: runs.mean(fct(name), "fct_mean_s") for name in ("qfcp", "rcp", "xcp", "tcp")}
     qfcp, rcp = means["qfcp"], means["rcp"]
-    unpaced = number(runs.mean("fct/without/pacing", "fct_mean_s"))
-    side = "above" if qfcp > rcp else "below"
+    less = "less" if rcp < qfcp else "more"
+    unpaced = ""
+    if runs.has("fct/without/pacing"):
+        seconds = number(runs.mean("fct/without/pacing", "fct_mean_s"))
+        unpaced = f" (without pacing QFCP takes {seconds} s)"
     return (
         f"- **Does QFCP finish flows soonest?** Sooner than TCP ({number(means['tcp'])} s on"
         f" average over all flows) and XCP ({number(means['xcp'])} s) by far: {number(qfcp)} s."
-        f" But that is {side} RCP's {number(rcp)} s, also without pacing ({unpaced} s): flows of"
-        " over 100 packets are faster under QFCP, the many short ones under RCP."
+        f" RCP takes {number(rcp)} s, {less} than QFCP{unpaced}:{_by_size(runs)}."
+    )
+
+
+def _by_size(runs: Runs) -> str:
+    """Return which of the two flows of each size finish sooner under."""
+
+    def sooner(measure: Measure) -> str:
+        qfcp, rcp = (runs.mean(fct(name), measure) for name in ("qfcp", "rcp"))
+        return "QFCP" if qfcp < rcp else "RCP"
+
+    few, many = sooner(m.long_fct), sooner(m.short_fct)
+    return (
+        f" the few flows of over {m.SHORT} packets finish sooner under {few}, the many shorter"
+        f" ones under {many}"
     )
 
 

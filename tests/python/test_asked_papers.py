@@ -1,0 +1,145 @@
+"""Parts of a paper: --quick, --only and fewer seeds need no run that they do not make."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from tidegate.cli import app
+from tidegate.papers import load, there
+from tidegate.papers.done import Asked, needed
+from tidegate.papers.findings import Exact, Numbers, Ordering, Part
+from tidegate.papers.runs import Runs
+from tidegate.papers.verdicts import judge
+
+STUDIES = {key: load(key) for key in there()}
+
+
+class Anything(dict):
+    """The numbers of a run that has all there are: 1 each."""
+
+    def __missing__(self, _):
+        return 1.0
+
+
+class Table(dict):
+    """A table that has every column: five flows, or five samples, of different size."""
+
+    def __missing__(self, _):
+        return np.array([960.0, 1920.0, 96e3, 192e3, 960e3])
+
+
+FULL = SimpleNamespace(all=Anything(), flows=Table)
+
+
+def runs_of(study, names):
+    """Return the runs of these cases, each of which has everything."""
+    place = SimpleNamespace(jobs=lambda _, seeds: range(seeds), record=lambda _: FULL)
+    runs = Runs(study, place, 2)
+    runs.asked |= set(names)
+    return runs
+
+
+def outcomes(study, claims):
+    """Return outcomes as a check might find them, of each kind its own."""
+    found = []
+    for claim in claims:
+        if claim.kind in ("setup", "arithmetic"):
+            finding = Exact(claim.value, equal=True)
+        elif claim.kind == "ordering" or claim.said is None:
+            finding = Ordering((Part("a > b", (1.0, 2.0)),))
+        else:
+            finding = Numbers((1.0, 2.0))
+        found.append(judge(claim, finding, study.deviations().beside(claim.id)))
+    return found
+
+
+def parts(study):
+    """Yield what may be asked of a paper: a minute's worth, and each group of claims alone."""
+    yield Asked(quick=True)
+    yield Asked(quick=True, seeds=1)
+    for group in dict.fromkeys(claim.short.partition(".")[0] for claim in study.claims()):
+        yield Asked((group,))
+    for claim in study.claims():
+        yield Asked((claim.short,))
+    for picture in study.pictures:
+        yield Asked((picture.name,))
+
+
+@pytest.mark.parametrize("key", STUDIES)
+def test_the_opening_of_a_part_reads_no_run_that_the_part_does_not_make(key):
+    """Runs gives LookupError for a case that is none of those of the claims and pictures."""
+    study = STUDIES[key]
+    for asked in parts(study):
+        claims, pictures = asked.claims(study), asked.pictures(study)
+        runs = runs_of(study, needed(study, claims, pictures))
+        assert study.summary(outcomes(study, claims), runs)
+
+
+def test_a_run_that_nobody_asked_for_is_an_error_also_where_it_lies_there():
+    study = STUDIES["qfcp"]
+    runs = runs_of(study, ["fct/qfcp"])
+    assert runs.mean("fct/qfcp", "fct_mean_s") == 1.0
+    with pytest.raises(LookupError, match="fct/rcp is looked at and was not asked for"):
+        runs.mean("fct/rcp", "fct_mean_s")
+    assert runs.has("fct/qfcp")
+    assert not runs.has("fct/qfcp", "fct/rcp")
+
+
+def test_a_quick_paper_writes_its_report(tmp_path, monkeypatch):
+    """From the command line, on the paper that is soonest done; all its runs are new."""
+    monkeypatch.chdir(tmp_path)
+    quick = ["paper", "lgc", "--quick", "--out", "out", "--report", "report"]
+    done = CliRunner().invoke(app, quick)
+    assert done.exit_code == 0, done.output
+    text = (tmp_path / "report" / "REPORT.md").read_text()
+    assert "Not the whole paper" in text
+    asked = {claim.short for claim in Asked(quick=True).claims(STUDIES["lgc"])}
+    claims = json.loads((tmp_path / "out" / "claims.json").read_text())["claims"]
+    assert {each["id"].partition(".")[2] for each in claims} == asked
+    shown = {path.name for path in (tmp_path / "report" / "pictures").iterdir()}
+    assert all(f"pictures/{name}" in text for name in shown)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--quick",),
+        ("--only", "table1"),
+        ("--explain", "table1"),
+        ("--sensitivity",),
+        ("--search",),
+        ("--seeds", "3"),
+        ("--report", "here"),
+        ("--out", "there"),
+        ("--json",),
+        ("--mix",),
+    ],
+)
+def test_an_option_without_a_paper_is_refused(option, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = CliRunner().invoke(app, ["paper", *option])
+    assert found.exit_code != 0
+    said = f"{found.output} {found.exception}"
+    assert f"{option[0]} needs a paper" in said
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--sensitivity", "--quick"), "--quick changes nothing of --sensitivity"),
+        (("--search", "--only", "table1"), "--only changes nothing of --search"),
+        (("--explain", "table1", "--search"), "--explain and --search are two things"),
+    ],
+)
+def test_options_that_would_not_be_heard_are_refused(options, says, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = CliRunner().invoke(app, ["paper", "session", *options])
+    assert found.exit_code != 0
+    assert says in f"{found.output} {found.exception}"
+    assert not list(tmp_path.iterdir())
