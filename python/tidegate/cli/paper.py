@@ -15,6 +15,8 @@ from tidegate.errors import UsageError
 from tidegate.results.place import place
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tidegate.grid.crew import Crew
     from tidegate.papers.done import Asked, Done
     from tidegate.papers.folder import Folder
@@ -109,10 +111,15 @@ def paper(
     from tidegate.papers.done import Asked
     from tidegate.papers.folder import Folder
 
+    ways = {"--explain": explain is not None, "--sensitivity": sensitivity, "--search": search}
+    more = {"--quick": quick, "--only": only, "--seeds": seeds, "--testbed": testbed}
+    more["--json"] = as_json
     if key is None:
+        _refuse_alone(ways | more | {"--mix": mix, "--out": out, "--report": report})
         for name in papers.there():
             typer.echo(f"{name}: {papers.title(name)}")
         return
+    _refuse_together(ways, more)
     study = papers.load(key)
     if search and study.choice is None:
         raise UsageError(f"The paper {key} has nothing to be searched.", "Try `session`.")
@@ -140,6 +147,38 @@ def paper(
             done = perform.regenerate(study, folder, asked, bar, crew)
             _end(done, folder, report, as_json)
         name_damaged(folder)
+
+
+_UNHEARD = {
+    "--explain": ("--only", "--json"),
+    "--sensitivity": ("--quick", "--testbed", "--json"),
+    "--search": ("--quick", "--only", "--testbed", "--json"),
+}
+"""Options that say nothing beside the one that names another thing to be done."""
+
+
+def _refuse_alone(given: Mapping[str, object]) -> None:
+    """Refuse options where no paper is named: the list of papers knows none of them."""
+    from tidegate import papers
+
+    for name, value in given.items():
+        if value not in (None, False):
+            known = papers.there()
+            raise UsageError(
+                f"{name} needs a paper.",
+                f"Name one, as in `tidegate paper {known[0]}`; there are {', '.join(known)}.",
+            )
+
+
+def _refuse_together(ways: Mapping[str, object], more: Mapping[str, object]) -> None:
+    """Refuse two things at once, and options that would not be heard."""
+    chosen = [name for name, value in ways.items() if value]
+    if len(chosen) > 1:
+        raise UsageError(f"{chosen[0]} and {chosen[1]} are two things.", "Ask for one at a time.")
+    for way in chosen:
+        for name in _UNHEARD[way]:
+            if more[name] not in (None, False):
+                raise UsageError(f"{name} changes nothing of {way}.", f"Leave {name} out.")
 
 
 def _explain(study: Study, folder: Folder, asked: Asked, crew: Crew) -> None:
