@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from tidegate.scenario import toml
 from tools.live.cost import counting_time, in_turn, mean_times, put_empty
 from tools.live.lab import PORT, RIGHT, Lab, LabError, interrupted, obstacle
-from tools.live.measure import TOGETHER, Flow, Measures, of_flows, read, simulate
+from tools.live.measure import Flow, Measures, of_flows, read, simulate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -297,9 +297,8 @@ def overload(wanted: Wanted) -> None:
             told(f"  {name}, seed {seed}", real[-1:])
         told(f"{name}, lab", real)
         said = document(seconds, crowd(), port=IN_THE_SIMULATOR[name] or None)
-        for who, hosts_do in (("simulator", {}), ("timers together", TOGETHER)):
-            flows = [simulate(said, seed, {}, hosts_do)[0] for seed in range(1, runs + 1)]
-            told(f"{name}, {who}", [of_flows(each, seconds) for each in flows])
+        flows = [simulate(said, seed, {})[0] for seed in range(1, runs + 1)]
+        told(f"{name}, simulator", [of_flows(each, seconds) for each in flows])
 
 
 def punctual(control: str, traffic: dict[str, Any], seconds: float, seed: int) -> Gated:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +14,7 @@ import tidegate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 PORT = "bottleneck"
 
@@ -67,28 +66,11 @@ def _number(text: str) -> float:
     return float(text) if text else math.nan
 
 
-HOSTS = {"fin_rides": False, "lost_syn": "linux"}
-"""What the hosts of the lab do beside the profile `linux`: the FIN follows data that was handed
-over before it, as a packet of its own; who had to send SYN or SYN+ACK again twice starts with a
-window of one segment."""
-TOGETHER = {"timer_rule": "linux"}
-"""What their kernel does, and the profile leaves out: timers fire together."""
-
-
 def simulate(
-    scenario: Path | Mapping[str, Any],
-    seed: int,
-    settings: dict[str, object],
-    hosts_do: Mapping[str, object] | None = None,
+    scenario: Path | Mapping[str, Any], seed: int, settings: dict[str, object]
 ) -> tuple[list[Flow], float]:
-    """Run the simulator with the hosts of the lab; return its flows and the bottleneck's queue."""
-    traffic = _document(scenario)["traffic"]
-    hosts = {
-        f"traffic.{name}.transport.tcp.{key}": value
-        for name in traffic
-        for key, value in {**HOSTS, **(hosts_do or {})}.items()
-    }
-    result = tidegate.run(scenario, seed=seed, settings={**hosts, **settings})
+    """Run the simulator; return its flows and the mean queue of the bottleneck."""
+    result = tidegate.run(scenario, seed=seed, settings=settings)
     columns = [
         [math.nan if value is None else float(value) for value in result.flows[name]]
         for name in COLUMNS
@@ -96,12 +78,6 @@ def simulate(
     [port] = [each for each in result.summary["ports"] if each["name"] == PORT]
     flows = [Flow(*row) for row in zip(*columns, strict=True)]
     return flows, float(port["queue_mean_packets"])
-
-
-def _document(scenario: Path | Mapping[str, Any]) -> Mapping[str, Any]:
-    if isinstance(scenario, Path):
-        return tomllib.loads(scenario.read_text(encoding="utf-8"))
-    return scenario
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,43 @@
+"""What is simulated beside the lab: its very hosts, and no others."""
+
+import tomllib
+
+import pytest
+from tools.live import demo, figures, light, validate
+from tools.live.measure import simulate
+
+CROWDS = [figures.crowd(), *light.LOADS.values(), {"pages": figures.pages(20, "upload")}]
+DOCUMENTS = [
+    *(case.document for case in validate.cases()),
+    *(figures.document(10, traffic) for traffic in CROWDS),
+    tomllib.loads(demo.SCENARIO.read_text(encoding="utf-8")),
+]
+
+
+# What this kernel was seen to do is the profile's: a setting beside it would be a second way.
+@pytest.mark.parametrize("said", DOCUMENTS)
+def test_hosts_are_those_of_the_profile(said):
+    for traffic in said["traffic"].values():
+        assert traffic["transport"]["tcp"].keys() <= {"profile", "control"}
+        assert traffic["transport"]["tcp"]["profile"] == "linux"
+
+
+# The lab has all sessions of an end in one kernel, whose timers fire together; hosts of their own
+# would fire at instants of their own.
+@pytest.mark.parametrize("said", DOCUMENTS)
+def test_one_host_at_either_end(said):
+    assert said["topology"]["dumbbell"]["pairs"] == 1
+
+
+# A timer of 1 s, of 250 ticks, is looked at every 32 ms (kernel/time/timer.c): SYNs that were lost
+# come again at instants that are so far apart, by the clock of the one host, whenever they started.
+def test_its_timers_fire_together():
+    pages = {**figures.pages(200, "upload"), "size": "1kB"}
+    said = figures.document(4, {"pages": pages}, buffer="3000B")
+    flows, _ = simulate(said, 1, {"topology.dumbbell.bottleneck.loss": 0.9})
+    retried = [flow.admitted for flow in flows if flow.admitted > flow.start + 0.5]
+    assert len(retried) > 20
+    step = 0.032
+    offsets = sorted(at % step for at in retried)
+    around = zip(offsets, [*offsets[1:], offsets[0] + step], strict=True)
+    assert max(after - at for at, after in around) > 0.8 * step
