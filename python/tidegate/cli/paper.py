@@ -103,10 +103,9 @@ def paper(
     Finished runs are kept: after Ctrl-C, or when only claims have changed, the
     same command runs what is missing and nothing else.
     """
-    from tidegate import papers
     from tidegate.cli import progress
     from tidegate.grid.crew import Crew
-    from tidegate.papers import choosing, perform
+    from tidegate.papers import choosing, perform, there, title
     from tidegate.papers import report as report_of
     from tidegate.papers.done import Asked
     from tidegate.papers.folder import Folder
@@ -116,21 +115,16 @@ def paper(
     more["--json"] = as_json
     if key is None:
         _refuse_alone(ways | more | {"--mix": mix, "--out": out, "--report": report})
-        for name in papers.there():
-            typer.echo(f"{name}: {papers.title(name)}")
+        for name in there():
+            typer.echo(f"{name}: {title(name)}")
         return
     _refuse_together(ways, more)
-    study = papers.load(key)
-    if search and study.choice is None:
-        raise UsageError(f"The paper {key} has nothing to be searched.", "Try `session`.")
-    if testbed is not None and not (study.folder / "testbed").is_dir():
-        raise UsageError(f"The paper {key} has no testbed.", "Leave --testbed out.")
+    study = _loaded(key, search=search, testbed=testbed is not None)
     asked = Asked((explain,) if explain else tuple(only or ()), quick, seeds, testbed)
     bar = partial(progress.bar, stderr())
     asked.claims(study)  # a name that fits nothing is refused before a folder is made
-    place = out or Path("out") / f"paper-{key}"
     with (
-        Folder(place, study, mix=mix) as folder,
+        Folder(out or Path("out") / f"paper-{key}", study, mix=mix) as folder,
         keeping(folder, folder.count),
         Crew(workers, dask) as crew,
     ):
@@ -155,6 +149,18 @@ _UNHEARD = {
     "--search": ("--quick", "--only", "--testbed", "--json"),
 }
 """Options that say nothing beside the one that names another thing to be done."""
+
+
+def _loaded(key: str, *, search: bool, testbed: bool) -> Study:
+    """Return the study of a paper, which has to have what is asked of it."""
+    from tidegate import papers
+
+    study = papers.load(key)
+    if search and study.choice is None:
+        raise UsageError(f"The paper {key} has nothing to be searched.", "Try `session`.")
+    if testbed and not (study.folder / "testbed").is_dir():
+        raise UsageError(f"The paper {key} has no testbed.", "Leave --testbed out.")
+    return study
 
 
 def _refuse_alone(given: Mapping[str, object]) -> None:

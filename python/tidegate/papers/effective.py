@@ -18,6 +18,8 @@ class Effective:
 
     def __init__(self, paper: Paper) -> None:
         self._paper = paper
+        self.looked_at: dict[str, None] = {}
+        """The cases that were asked for, in their order."""
 
     @cached_property
     def _loaded(self) -> dict[str, dict[str, Any]]:
@@ -25,6 +27,7 @@ class Effective:
 
     def of(self, case: str) -> dict[str, Any]:
         """Return the effective scenario of a case, as nested dicts."""
+        self.looked_at[case] = None
         if case not in self._loaded:
             document = self._paper.document(self._paper.cases[case])
             self._loaded[case] = tomllib.loads(document.load().show())

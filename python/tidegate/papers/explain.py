@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tidegate.papers.case import Case
+    from tidegate.papers.claims import Claim
     from tidegate.papers.runs import Runs
     from tidegate.papers.study import Study
     from tidegate.papers.verdicts import Outcome
@@ -27,14 +28,14 @@ def explained(study: Study, runs: Runs, outcome: Outcome) -> str:
     claim = outcome.claim
     parts = [
         ("claim", [f"{claim.id} ({claim.kind}), {claim.where}"]),
-        ("says", [f"{claim.metric}, {claim.scenario}: {claim.value}{_unit(claim.unit)}"]),
+        ("says", [f"{claim.metric}, {claim.scenario}: {claim.value}{_unit(claim)}"]),
         ("note", [claim.note] if claim.note else []),
         ("code", list(_code(study, claim.id))),
-        ("settings", list(_settings(study, claim.id))),
+        ("settings", list(_settings(study, runs, claim.id))),
         ("runs", list(_runs(study, runs, claim.id))),
-        ("paper", [f"{_said(outcome)}{_unit(claim.unit)}"]),
+        ("paper", [_said(outcome)]),
         ("measured", list(_measured(outcome))),
-        ("rule", [rule(claim)]),
+        ("rule", [rule(outcome)]),
         ("verdict", [" ".join(each for each in (f"{outcome.verdict}.", outcome.reason) if each)]),
         ("why", [outcome.explanation] if outcome.explanation else []),
     ]
@@ -57,8 +58,13 @@ def _wrapped(name: str, text: str) -> list[str]:
     )
 
 
-def _unit(unit: str) -> str:
-    return "" if unit in ("", "-") else f" [{unit}]"
+def _unit(claim: Claim) -> str:
+    """Return the unit of a claim's number; a sentence has none."""
+    if claim.unit not in ("", "-"):
+        return f" [{claim.unit}]"
+    if claim.kind == "ratio":
+        return " [ratio]"
+    return " [no unit]" if claim.number is not None else ""
 
 
 def _code(study: Study, name: str) -> Iterator[str]:
@@ -74,21 +80,30 @@ def _code(study: Study, name: str) -> Iterator[str]:
         yield source.says
 
 
-def _settings(study: Study, name: str) -> Iterator[str]:
+def _settings(study: Study, runs: Runs, name: str) -> Iterator[str]:
     """Yield the guesses that the claim hangs on, and how each of its cases differs."""
     deviations = study.deviations()
     hangs = deviations.beside(name).hangs_on
     for each in deviations.deviations:
         if each.what in hangs:
             yield f"hangs on {each.what}: {each.taken}"
-    names = study.checks[name].cases
+    names = study.checks[name].cases or _looked_at(study, runs, name)
     known = [study.cases[case] for case in names if case in study.cases]
+    if not names:
+        yield "none of a scenario: a calculation, or a law by itself"
     for case in known[:SHOWN]:
         yield f"{case.key}: {_case(study, case)}"
     if len(known) > SHOWN:
         yield f"and {len(known) - SHOWN} more cases"
     for search in (case for case in names if case in study.searches):
         yield f"{search}: the most of {study.searches[search].metric}, coarse to fine"
+
+
+def _looked_at(study: Study, runs: Runs, name: str) -> tuple[str, ...]:
+    """Return the cases whose scenarios a check without runs reads."""
+    runs.effective.looked_at.clear()
+    study.checks[name].find(runs)
+    return tuple(runs.effective.looked_at)
 
 
 def _case(study: Study, case: Case) -> str:
@@ -112,15 +127,23 @@ def _runs(study: Study, runs: Runs, name: str) -> Iterator[str]:
 
 
 def _said(outcome: Outcome) -> str:
-    paper = outcome.paper
-    return number(float(paper)) if isinstance(paper, float | int) else str(paper)
+    """Return the paper's number with its unit, and what is printed where another is held to."""
+    claim, paper = outcome.claim, outcome.paper
+    text = number(float(paper)) if isinstance(paper, float | int) else str(paper)
+    printed = f" for {claim.value}, as printed" if claim.number_or_range else ""
+    return f"{claim.number_or_range or text}{_unit(claim)}{printed}"
 
 
 def _measured(outcome: Outcome) -> Iterator[str]:
-    yield f"{measured(outcome) or 'nothing'}{_unit(outcome.claim.unit)}"
-    if outcome.values:
-        of = "differences" if outcome.claim.kind == "ordering" else "values"
-        yield f"{of} by seed: {', '.join(number(each) for each in outcome.values)}"
+    """Yield what was measured, with its unit; of an ordering, of which part, and all parts."""
+    if not outcome.decides:
+        yield f"{measured(outcome) or 'nothing'}{_unit(outcome.claim)}"
+        if outcome.values:
+            yield f"by seed: {', '.join(number(each) for each in outcome.values)}"
+        return
+    yield f"{measured(outcome)}: above zero as claimed, of the part that decides,"
+    yield f"{outcome.decides}"
+    yield f"differences by seed: {', '.join(number(each) for each in outcome.values)}"
     yield from outcome.parts[:SHOWN]
     if len(outcome.parts) > SHOWN:
         yield f"and {len(outcome.parts) - SHOWN} more parts"

@@ -55,6 +55,8 @@ class Outcome:
     paper: float | str | None = None
     parts: tuple[str, ...] = ()
     values: tuple[float, ...] = ()
+    decides: str = ""
+    """Of an ordering, the part that `measured` and `values` are of."""
     explanation: str = ""
     chosen_on: bool = False
     """Whether a setting was chosen on this claim: counted apart from predictions."""
@@ -78,21 +80,25 @@ class _Judged:
     paper: float | str | None = None
     parts: tuple[str, ...] = field(default=())
     values: tuple[float, ...] = field(default=())
+    decides: str = ""
 
 
-def rule(claim: Claim) -> str:
-    """Say by which rule a claim is judged."""
-    if claim.kind in APART:
-        return "met when exactly equal"
-    if claim.kind == "ordering":
+def rule(outcome: Outcome) -> str:
+    """Say by which rule an outcome was judged."""
+    claim = outcome.claim
+    if outcome.verdict == UNCHECKED:
+        return "none: nothing can be measured"
+    if outcome.decides:
         return (
             "met when the 95 % interval of the paired difference over the seeds lies above zero,"
             " not met when it lies below, unresolved when it straddles; every part has to be met"
         )
+    if claim.kind in APART or not outcome.values:
+        return "met when exactly so"
     within = WITHIN.get(claim.kind, WITHIN["exact-number"])
     return (
         f"met within {100 * within:.0f} % of the paper's, or within two standard deviations of the"
-        " seeds where one is under 20 %; a finding of parts goes by their paired differences"
+        " seeds where one is under 20 %"
     )
 
 
@@ -127,6 +133,7 @@ def judge(claim: Claim, finding: Finding, beside: Circumstances | None = None) -
         ruled.paper,
         ruled.parts,
         ruled.values,
+        ruled.decides,
         explanation,
         beside.chosen_on,
     )
@@ -189,6 +196,7 @@ def _ordering(claim: Claim, finding: Ordering) -> _Judged:
         claim.value,
         lines,
         part.differences,
+        part.what,
     )
 
 
