@@ -1,7 +1,6 @@
 """The page of verdicts before and after: what it reads of a report, and that it says why."""
 
 import pytest
-
 from tools.pages import verdicts
 
 REPORT = """

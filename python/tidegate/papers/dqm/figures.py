@@ -52,6 +52,11 @@ TRIED_MEASURES: tuple[tuple[Measure, float], ...] = (
     (RTX, 1e-3),
     (connection_loss, 1.0),
 )
+TRIED_TITLES = (
+    "latency without the set-up, D [s]",
+    "packets sent again in 1500 s, thousands",
+    "share of connection packets lost, P_c",
+)
 PROVIDED: tuple[tuple[Measure, float], ...] = ((throughput, 1e-3), (DA, 1.0))
 NAMES = {
     "p3": "P3 over drop-tail",
@@ -83,6 +88,14 @@ def _curve(
     axes.plot(xs, means, style, marker="o", ms=3.2, color=hue, lw=1.5, label=label)
 
 
+def _printed(
+    axes: Axes, runs: Runs, rho: float, scale: float, *claims: str, label: str = "paper"
+) -> None:
+    """Mark what the paper prints at a load: a cross each."""
+    said = [(runs.paper.claim(name).number or np.nan) * scale for name in claims]
+    axes.plot([rho] * len(said), said, "x", color="black", ms=8, mew=2, label=label, zorder=4)
+
+
 def _over_rho(
     axes: Axes,
     runs: Runs,
@@ -101,14 +114,17 @@ def _over_rho(
 
 def _figure5(runs: Runs) -> Figure:
     figure, axes = _panels(2, 2, 9.6, 6.4)
-    _over_rho(axes[0], runs, throughput, "T [kbit/s]", scale=1e-3)
+    _over_rho(axes[0], runs, throughput, "throughput of an admitted flow, T [kbit/s]", scale=1e-3)
+    _printed(
+        axes[0], runs, 1.2, 1e-3, "table1.dt.T", "table1.gr2.T", label="paper, Table I: DT, G-RED"
+    )
     _over_rho(axes[1], runs, RTX, "packets sent again in 1500 s, thousands", scale=1e-3)
-    _over_rho(axes[2], runs, N, "admitted flows present")
-    _over_rho(axes[3], runs, queue, "packets waiting")
+    _over_rho(axes[2], runs, N, "admitted flows present, on average")
+    _over_rho(axes[3], runs, queue, "packets waiting, on average")
     axes[0].set_yscale("log")
     axes[0].set_ylim(0.4, 90)
     axes[0].set_yticks([0.5, 1, 2, 5, 10, 20, 50], ["0.5", "1", "2", "5", "10", "20", "50"])
-    axes[1].legend(frameon=False, fontsize=8.5)
+    axes[0].legend(frameon=False, fontsize=8.5, loc="lower left")
     return figure
 
 
@@ -120,6 +136,7 @@ def _figure6(runs: Runs) -> Figure:
         "capacity", (0.2, 1.085), (0, 3), textcoords="offset points", color=GREY, fontsize=8
     )
     axes[0].legend(frameon=False, fontsize=8.5, loc="lower right")
+    axes[0].set_ylim(0, 1.25)
     for policy in ("gr2", "p2", "p3"):
         hue = PALETTE[COLOURS[policy]]
         for measure, name, style in ((connection_loss, "P_c", "-"), (data_loss, "P_d", "--")):
@@ -128,13 +145,25 @@ def _figure6(runs: Runs) -> Figure:
         for key, name, style in ((DA, "D_a", "-"), (D, "D", "--")):
             values = [runs.values(at(rho, policy), key) for rho in RHOS]
             _curve(axes[2], RHOS, values, hue, f"{SHOWN[policy]}, {name}", style)
-    axes[1].set_title("share lost")
+    axes[1].set_title("share lost: connection packets P_c, data P_d")
     axes[2].set_title("latency [s]: D_a with the set-up, D without")
-    axes[2].plot([1.6], [13.96], "x", color="black", ms=8, mew=2, label="paper: P3, D")
+    _printed(
+        axes[1],
+        runs,
+        1.2,
+        1.0,
+        "table1.gr2.Pc",
+        "table1.gr2.Pd",
+        label="paper: G-RED, P_c and P_d",
+    )
+    _printed(axes[2], runs, 1.6, 1.0, "fig6c.D_p3", label="paper: G-RED and P3, D")
+    share = (runs.paper.claim("fig6c.D_ratio").number or np.nan) / 100.0
+    _printed(axes[2], runs, 1.6, 1.0 / share, "fig6c.D_p3", label="")
+    _printed(axes[2], runs, 1.2, 1.0, "table1.gr2.D", label="")
     for each in axes[1:]:
         each.set_xlabel("offered load rho")
-        each.set_ylim(bottom=0)
-        each.legend(frameon=False, fontsize=8, loc="upper left")
+        each.set_ylim(0, 1.5 * each.get_ylim()[1])
+        each.legend(frameon=False, fontsize=8, loc="upper left", ncols=2)
     return figure
 
 
@@ -153,7 +182,13 @@ def _figure7(runs: Runs) -> Figure:
         draw(2, queue, policy, name)
         draw(3, connection_loss, policy, name)
     axes[0].set_yscale("log")
-    titles = ("T [bit/s]", "admitted flows present", "packets waiting", "P_c")
+    titles = (
+        "throughput of an admitted flow, T [bit/s]",
+        "admitted flows present, on average",
+        "packets waiting, on average",
+        "share of connection packets lost, P_c",
+    )
+    axes[0].set_ylim(100, 12_000)
     for each, title in zip(axes, titles, strict=True):
         each.set_title(title)
         each.set_xscale("log")
@@ -163,7 +198,9 @@ def _figure7(runs: Runs) -> Figure:
         each.legend(frameon=False, fontsize=8.5)
     for each in axes[1:]:
         each.set_ylim(bottom=0)
-    axes[0].set_yticks([500, 1000, 2000, 5000], ["500", "1000", "2000", "5000"])
+    ticks = (200, 500, 1000, 2000, 5000, 10_000)
+    axes[0].set_yticks(ticks, [f"{each:,}" for each in ticks])
+    axes[0].minorticks_off()
     return figure
 
 
@@ -195,7 +232,7 @@ def _readings(runs: Runs) -> Figure:
     axes.set_xticks(range(len(policies)), [TABLE1[policy] for policy in policies])
     axes.grid(visible=False, axis="x")
     axes.set_axisbelow(True)
-    axes.set_ylabel("P_c")
+    axes.set_ylabel("share of connections lost, P_c, rho 1.2")
     axes.set_ylim(0, 1)
     axes.legend(frameon=False, fontsize=8.5, ncols=2, loc="upper right")
     return figure
@@ -208,13 +245,15 @@ def _tried(runs: Runs) -> Figure:
             values = [runs.values(at(rho, policy), measure) * scale for rho in TRIED_RHOS]
             hue = PALETTE[(0, 1, 3, 4, 2, 6)[number]]
             _curve(axes[place], TRIED_RHOS, values, hue, name)
-    for each, title in zip(axes, ("D [s]", "packets sent again, thousands", "P_c"), strict=True):
+    for each, title in zip(axes, TRIED_TITLES, strict=True):
         each.set_title(title)
         each.set_xlabel("offered load rho")
         each.set_xticks(TRIED_RHOS)
         each.set_ylim(bottom=0)
+    _printed(axes[0], runs, 1.6, 1.0, "fig6c.D_p3", label="paper: P3")
     axes[2].set_ylim(0, 1)
-    axes[2].legend(frameon=False, fontsize=8.5, loc="center")
+    axes[2].plot([], [], "x", color="black", ms=8, mew=2, label="paper: P3, D at rho 1.6")
+    axes[2].legend(frameon=False, fontsize=8.5, loc="lower center")
     return figure
 
 
@@ -225,7 +264,11 @@ def _provision(runs: Runs) -> Figure:
             values = [runs.values(step(start, share), measure) * scale for start in STARTS]
             hue = PALETTE[(4, 5, 0)[number]]
             _curve(axes[place], STARTS, values, hue, f"P_M = {share:g}")
-    for each, title in zip(axes, ("T [kbit/s]", "D_a [s], set-up included"), strict=True):
+    for each, title in zip(
+        axes,
+        ("throughput of an admitted flow, T [kbit/s]", "latency with the set-up, D_a [s]"),
+        strict=True,
+    ):
         each.set_title(title)
         each.set_xlabel("x_m = x_M [packets of data waiting]")
         each.set_xticks(STARTS)

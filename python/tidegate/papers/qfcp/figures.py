@@ -75,15 +75,18 @@ def _figure2(runs: Runs) -> Figure:
         for flow in range(4):
             top.plot(times, rates[flow], lw=1.1, color=PALETTE[flow + 1], label=f"flow {flow + 1}")
         for begin, end, active in m.phases():
-            top.plot([begin, end], [45 / active] * 2, ":", color=GREY, lw=1.0)
+            top.plot([begin, end], [45 / active] * 2, "-", color="black", lw=0.6)
         below.plot(times, record.ports("middle")["utilisation"], color=COLOURS[name], lw=1.1)
         top.set_ylim(0, 50)
         below.set_ylim(0, 1.05)
-        top.set_title(NAMES[name])
+        top.set_title(f"{NAMES[name]}: throughput")
+        below.set_title(f"{NAMES[name]}: utilisation")
         below.set_xlabel("time [s]")
     many[0].set_ylabel("throughput [Mbit/s]")
-    many[4].set_ylabel("utilisation")
-    many[0].legend(frameon=False, fontsize=8, loc="upper center", ncols=2)
+    many[4].set_ylabel("utilisation of the bottleneck")
+    many[3].legend(
+        frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, 0.88), ncols=2
+    )
     return figure
 
 
@@ -94,29 +97,34 @@ def _figure3(runs: Runs) -> Figure:
         smooth = np.ones(3) / 3 if name != "tcp" else np.ones(10) / 10
         for flow in range(10):
             hue = (flow / 9.0, 0.35, 1.0 - flow / 9.0)
-            label = f"{40 + 20 * flow} ms" if flow in (0, 9) else None
+            label = f"round trip {40 + 20 * flow} ms" if flow in (0, 9) else None
+            width = 2.0 - 0.16 * flow  # the shorter the round trip, the thicker: also in grey
             axes.plot(
-                times, np.convolve(rates[flow], smooth, "same"), color=hue, lw=0.9, label=label
+                times, np.convolve(rates[flow], smooth, "same"), color=hue, lw=width, label=label
             )
-        axes.axhline(4.5, ls=":", color=GREY, lw=1.0)
+        axes.axhline(4.5, ls=":", color=GREY, lw=1.0, label="_share")
         axes.set_title(f"({letter}) {NAMES[name]}")
         axes.set_xlim(0, 20 if name != "tcp" else 60)
         axes.set_ylim(0, 14 if name != "tcp" else None)
         axes.set_ylabel("throughput [Mbit/s]")
         axes.set_xlabel("time [s]")
         axes.legend(frameon=False, fontsize=8)
-    for name in ("qfcp", "xcp", "rcp", "tcp"):
+    # the first three lie on each other: rings around a dot
+    for name, size in zip(("qfcp", "xcp", "rcp", "tcp"), (11, 7, 3, 5), strict=True):
         each = [m.mean_rates(record, 10, 20.0, 60.0) for record in runs.records(f"rtt/{name}")]
         index = np.mean([m.jain(one) for one in each])
         means.plot(
             40 + 20 * np.arange(10),
             np.mean(each, axis=0),
             "o-",
-            ms=4,
+            ms=size,
+            mfc="none",
+            lw=1.2,
             color=COLOURS[name],
-            label=f"{NAMES[name]}, Jain {index:.4f}",
+            label=f"{NAMES[name]}, Jain's index {index:.4f}",
         )
     means.set_title("(d) average throughput, 20 to 60 s")
+    means.set_ylabel("throughput [Mbit/s]")
     means.set_xlabel("round trip [ms]")
     means.set_ylim(0, None)
     means.legend(frameon=False, fontsize=8)
@@ -126,41 +134,44 @@ def _figure3(runs: Runs) -> Figure:
 def _figure4(runs: Runs) -> Figure:
     figure, both = panels(1, 2, width=10.0, height=3.8)
     for axes, way, letter in ((both[0], "data", "a"), (both[1], "ack", "b")):
-        for name, mark in zip(FIVE, MARKS, strict=False):
+        for name, mark, size in zip(FIVE, MARKS, (9, 6, 4, 5, 5), strict=False):
             values = [runs.values(lossy(name, way, share), m.goodput) for share in LOSSES]
             axes.errorbar(
                 LOSSES,
                 [float(np.mean(each)) for each in values],
                 [float(np.std(each)) for each in values],
                 fmt=f"{mark}-",
-                ms=4,
+                ms=size,
+                mfc="none",
+                lw=1.3,
                 color=COLOURS[name],
                 label=NAMES[name],
             )
         axes.set_xscale("log")
         axes.set_ylim(0, 100)
         axes.set_xlabel(f"loss rate of {'data' if way == 'data' else 'ACKs'}")
-        axes.set_title(f"({letter}) {'data' if way == 'data' else 'ACK'} loss")
-    both[0].set_ylabel("goodput [Mbit/s]")
+        axes.set_title(f"({letter}) goodput where {'data' if way == 'data' else 'ACKs'} are lost")
+        axes.set_ylabel("goodput [Mbit/s]")
     both[1].legend(frameon=False, fontsize=8, loc="lower left")
     return figure
 
 
 def _parts(runs: Runs) -> Figure:
-    figure, (queue, drain, estimate) = panels(1, 3, width=11.0, height=3.4)
+    figure, (queue, drain, estimate) = panels(1, 3, width=12.0, height=3.4)
     cases = {
         "QFCP": "{}/qfcp",
         "no averaging": "{}/without/average",
-        "drops not counted": "{}/without/virtual-queue",
+        "lost packets not counted": "{}/without/virtual-queue",
         "no pacing": "{}/without/pacing",
     }
     rows = (
-        (queue, "adapt", m.after_join, "queue in the second after a join [packets]"),
-        (drain, "crowd", m.drained, "queue in 2 s after a crowd [packets]"),
-        (estimate, "rtt", m.estimate_error, "error of the estimate of 10 flows"),
+        (queue, "adapt", m.after_join, "queue, first second after a join", "packets"),
+        (drain, "crowd", m.drained, "queue, two seconds after a crowd", "packets"),
+        (estimate, "rtt", m.estimate_error, "error of the estimate of ten flows", "%"),
     )
-    for axes, scenario, measure, title in rows:
-        values = [runs.values(case.format(scenario), measure) for case in cases.values()]
+    for axes, scenario, measure, title, unit in rows:
+        scale = 100.0 if unit == "%" else 1.0
+        values = [scale * runs.values(case.format(scenario), measure) for case in cases.values()]
         axes.barh(
             range(len(cases)),
             [float(np.mean(each)) for each in values],
@@ -170,6 +181,15 @@ def _parts(runs: Runs) -> Figure:
             error_kw={"lw": 0.8},
         )
         axes.set_yticks(range(len(cases)), list(cases) if axes is queue else [""] * len(cases))
+        for place, each in enumerate(values):
+            mean, spread = float(np.mean(each)), float(np.std(each))
+            axes.annotate(
+                f"{mean:.3g}", (mean + spread, place), (3, 0), textcoords="offset points",
+                va="center", fontsize=8,
+            )  # fmt: skip
+        axes.margins(x=0.15)
+        axes.set_axisbelow(True)
+        axes.set_xlabel(unit)
         axes.set_ylim(len(cases) - 0.4, -0.6)
         axes.grid(visible=False, axis="y")
         axes.set_title(title, fontsize=9)
@@ -181,7 +201,7 @@ def _betas(runs: Runs) -> Figure:
     after = [runs.values(f"adapt/beta/{beta}", m.drain_time) for beta in BETAS]
     mean = [runs.values(f"fct/beta/{beta}", "fct_mean_s") for beta in BETAS]
     for axes, values, label in (
-        (queue, after, "from the peak after a join to 5 % of the buffer [s]"),
+        (queue, after, "queue after a join: from its peak to 5 % of the buffer [s]"),
         (full, mean, "mean completion time, 60,000 flows [s]"),
     ):
         axes.errorbar(
@@ -245,7 +265,7 @@ PICTURES = (
     ),
     Picture(
         "fig2",
-        "Figure 2: four flows join and leave (dotted: the fair share)",
+        "Figure 2: four flows join and leave (thin lines: the fair share)",
         tuple(f"adapt/{name}" for name in ("qfcp", "xcp", "rcp", "vcp")),
         _figure2,
     ),

@@ -257,11 +257,11 @@ def _figure5(runs: Runs) -> Figure:
 def _figure6(runs: Runs) -> Figure:
     figure, three = panels(1, 3, width=10.0, height=2.8)
     families = (
-        ("arrivals", "arrival rate [1/s]"),
-        ("size/100", "mean size [kB]"),
-        ("capacity/100", "capacity [Mbit/s]"),
+        ("arrivals", "arrival rate", "sessions per second"),
+        ("size/100", "mean size of a session", "kB"),
+        ("capacity/100", "capacity of the bottleneck", "Mbit/s"),
     )
-    for axes, (family, label) in zip(three, families, strict=True):
+    for axes, (family, title, label) in zip(three, families, strict=True):
         way = "down-" if family.startswith("capacity") else ""
         for number, load in enumerate((*(f"{way}{each}" for each in LOADS), "pulses")):
             times, values = _course(runs, f"{family}/{load}/none")
@@ -269,13 +269,14 @@ def _figure6(runs: Runs) -> Figure:
                 times,
                 values,
                 lw=2.2 - 0.4 * number,
-                ls="-" if number < 3 else ":",
-                label=load.removeprefix("down-"),
+                ls=("-", "--", "-.", ":")[number],
+                label=load.removeprefix("down-").upper() if number < 3 else "pulses",
             )
+        axes.set_title(title)
         axes.set_ylim(0, None)
         axes.set_ylabel(label)
         axes.set_xlabel("time [s]")
-    above(three[0], 4)
+    three[2].legend(frameon=False, fontsize=8, loc="lower left")
     return figure
 
 
@@ -394,7 +395,8 @@ def _optima(runs: Runs) -> Figure:
         ("10k-1000", "10 Mbit/s"),
         ("20M", "20 Mbit/s"),
     )
-    for axes, lines in zip(both, (arrivals, capacities), strict=True):
+    titles = ("10 Mbit/s", "1000 arrivals/s")
+    for axes, lines, title in zip(both, (arrivals, capacities), titles, strict=True):
         for number, (name, label) in enumerate(lines):
             points = runs.curve(f"optimum/{name}")
             per_s = [(rate, flows / 250.0) for rate, flows in points]
@@ -405,10 +407,11 @@ def _optima(runs: Runs) -> Figure:
                 label=label,
                 ls=("-", "--", "-.", ":")[number],
             )
+        axes.set_title(f"completions over the admit rate, {title}")
         axes.set_xlabel("admit rate [sessions/s]")
+        axes.set_ylabel("completions [sessions/s]")
         axes.set_ylim(0, None)
         axes.legend(frameon=False, fontsize=8)
-    both[0].set_ylabel("completions [sessions/s]")
     return figure
 
 
@@ -488,6 +491,8 @@ def _beyond(runs: Runs) -> Figure:
     labels = [label for label, _ in BEYOND]
     beside(both[0], labels, completions, "completions [sessions/s]")
     beside(both[1], labels, times, "FCT of those served, mean [s]")
+    both[0].set_title("how many complete")
+    both[1].set_title("how long they take")
     return figure
 
 
