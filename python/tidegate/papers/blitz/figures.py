@@ -62,9 +62,45 @@ def _powers(axes: Axes, runs: Runs, net: str, kind: str = "") -> None:
                 color=hue,
                 label=f"{SHOWN[control]}, {mbit} Mbit/s",
             )
-    axes.set_title(NETS[net].name)
+    axes.set_title(f"network power, {NETS[net].name}")
     axes.set_xlabel("log10 of files per second")
     axes.set_ylabel("log10 of the power [bit/s per s]")
+
+
+def _top(runs: Runs, net: str, mbit: int, control: str) -> float:
+    return float(np.log10(np.mean(peak(runs, net, mbit, control))))
+
+
+def _printed(axes: Axes, runs: Runs, net: str) -> None:
+    """Mark where the paper has a maximum, beside ours: it gives ratios, so from one of ours."""
+    label = f"paper (from our {'TCP' if net == 'ref' else 'reference'})"
+    for mbit, theirs in zip(NETS[net].bottlenecks(), NETS["ref"].bottlenecks(), strict=True):
+        for control, letter in zip(CONTROLS, "BT", strict=True):
+            if net == "ref" and control == "blitz":
+                rise = np.log10(_said(runs, f"fig4l.ratio{mbit}"))
+                level = _top(runs, net, mbit, "reno") + rise
+            elif net == "fast" and (letter, mbit) in RISES:
+                rise = np.log10(_said(runs, f"fig4r.d{letter}{mbit}"))
+                level = _top(runs, "ref", theirs, control) + rise
+            elif net == "big":
+                fall = _said(runs, f"fig6l.{'blitz' if letter == 'B' else 'tcp'}_drop")
+                level = _top(runs, "ref", theirs, control) - fall
+            else:
+                continue
+            place = int(np.argmax(curve(runs, net, mbit, control).mean(axis=1)))
+            x = _rates(net, mbit)[place]
+            axes.plot([x], [level], "x", color="black", ms=8, mew=2, label=label, zorder=4)
+            label = ""
+
+
+RISES = {(letter, mbit) for letter in "BT" for mbit in (200, 600, 1000)}
+"""The maxima of the faster network that the text compares: of Blitz and TCP, at a bottleneck."""
+
+
+def _said(runs: Runs, name: str) -> float:
+    """Return the number of a claim, of a range the end that is nearest."""
+    said = runs.paper.claim(name).said
+    return float(said[0] if isinstance(said, tuple) else said or np.nan)
 
 
 def _side_by_side(*nets: str) -> tuple[tuple[str, ...], Draw]:
@@ -72,14 +108,15 @@ def _side_by_side(*nets: str) -> tuple[tuple[str, ...], Draw]:
         figure, axes = _panels(len(nets), 4.8 * len(nets), 4.2)
         for each, net in zip(axes, nets, strict=True):
             _powers(each, runs, net)
-            each.legend(frameon=False, fontsize=7.5, ncols=1)
+            _printed(each, runs, net)
+            each.legend(frameon=False, fontsize=7.5, ncols=2, loc="lower left")
         low = min(each.get_ylim()[0] for each in axes)
         high = max(each.get_ylim()[1] for each in axes)
         for each in axes:
-            each.set_ylim(low, high)
+            each.set_ylim(low - 0.2 * (high - low), high)  # below the curves: the legend
         return figure
 
-    return _cases(nets), draw
+    return _cases(dict.fromkeys((*nets, *(("ref",) if "big" in nets else ())))), draw
 
 
 def _cases(nets: Iterable[str], kind: str = "") -> tuple[str, ...]:
@@ -166,6 +203,7 @@ def _reference(runs: Runs) -> Figure:
         each.set_title(title)
         each.set_ylim(0, 1.05)
         each.set_xlabel("log10 of the load")
+        each.set_ylabel("share, 1 is the most")
     axes[0].legend(frameon=False, fontsize=7.5)
     return figure
 
@@ -184,6 +222,8 @@ def _mix(runs: Runs) -> Figure:
             means = curve(runs, "ref", 90, control, response_of(*bounds), "-pareto").mean(axis=1)
             label = f"{SHOWN[control]}, {name}"
             axes[1].plot(STEPS, means, style, marker="o", ms=3, color=hue, label=label)
+    axes[0].set_title("network power")
+    axes[1].set_title("response time by size")
     axes[0].set_xlabel("log10 of files per second")
     axes[0].set_ylabel("log10 of the power [bit/s per s]")
     axes[1].set_yscale("log")
@@ -198,7 +238,7 @@ def _round(runs: Runs) -> Figure:
     figure, axes = _panels(len(OTHER_D), 4.6 * len(OTHER_D), 4.0)
     for each, net in zip(axes, OTHER_D, strict=True):
         _powers(each, runs, net, "-round")
-        each.set_title(f"{NETS[net].name}, there and back")
+        each.set_title(f"network power, {NETS[net].name} there and back")
         each.legend(frameon=False, fontsize=7.5)
     return figure
 
