@@ -68,7 +68,7 @@ def test_starvation_is_the_longest_wait_while_somebody_asks() -> None:
 
 
 def _found(completed: float, fct: float = 1.0, again: float = 0.0) -> Found:
-    return Found(completed, fct, fct / 2, again, 0.0)
+    return Found(completed, 80e3 * completed, fct, fct / 2, again, 0.0)
 
 
 def test_what_is_to_be_reached_is_compared_with_the_right_gate() -> None:

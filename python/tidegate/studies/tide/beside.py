@@ -19,7 +19,6 @@ FAST = (
     ("topology.dumbbell.access.rate", "10Gbit"),
     ("topology.dumbbell.bottleneck.rate", "200Mbit"),
     ("topology.dumbbell.bottleneck.delay", "18ms"),
-    ("traffic.web.arrivals.poisson", "4000/s"),
     ("traffic.web.transport", HOSTS["linux"]),
 )
 SAMPLES = (1, 8, 64)
@@ -70,8 +69,17 @@ def _fast() -> list[Case]:
         f"one flow in {one}": f'{{ law = "tide", young = {{ sample = {one} }} }}' for one in SAMPLES
     }
     for name, law in laws.items():
-        settings = (*FAST, ("port.bottleneck.gate", law))
-        made.append(Case(f"fast/{name}", "matrix.toml", (), settings, weight=100))
+        gate = ("port.bottleneck.gate", law)
+        alone = (*FAST, ("traffic.web.arrivals.poisson", "4000/s"), gate)
+        made.append(Case(f"fast/{name}", "matrix.toml", (), alone, weight=100))
+        shared = (
+            *FAST,
+            ("traffic.web.arrivals.poisson", "1500/s"),
+            ("traffic.greedy.arrivals.uniform", "100"),
+            ("traffic.greedy.transport", HOSTS["linux"]),
+            gate,
+        )
+        made.append(Case(f"fast, shared/{name}", "matrix.toml", ("greedy",), shared, weight=100))
     return made
 
 
@@ -83,7 +91,7 @@ def beside(there: There) -> list[str]:
         "",
         "`series`: two links of 10 Mbit/s, 60/s over both and 120/s over each alone, CUBIC hosts."
         " `greedy`: 100/s and 50 endless transfers, RTT 200 ms. `fast`: 200 Mbit/s, 4000/s of 10 kB"
-        " (2300 fit), CUBIC hosts, 40 s.",
+        " (2300 fit), CUBIC hosts, 40 s; `shared`: 1500/s and 100 endless transfers.",
         "",
         "| case | class | completions/s | FCT s | from admission s | sent again % |",
         "|---|---|---|---|---|---|",

@@ -88,11 +88,12 @@ def _means(rows: Sequence[Scored]) -> list[str]:
         mine = [row for row in rows if row.cell.half == half and row.cell.kind == "overload"]
         for gate in ("tide", "relief"):
             made.append([f"{gate}, {half} ({len(mine)} cells)", *_ratios(mine, gate)])
-    return table(["", "completions", "FCT", "FCT from admission", "sent again"], made)
+    head = ["", "completions", "bytes of these", "FCT", "FCT from admission", "sent again"]
+    return table(head, made)
 
 
 def _ratios(rows: Sequence[Scored], gate: str) -> list[str]:
-    names = ("completed", "fct", "fct_admitted", "again")
+    names = ("completed", "carried", "fct", "fct_admitted", "again")
     return [_geometric([_over(row, gate, name) for row in rows]) for name in names]
 
 

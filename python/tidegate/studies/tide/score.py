@@ -22,9 +22,11 @@ SESSIONS = ("web", "odd")
 
 @dataclass(frozen=True)
 class Found:
-    """What one cell under one gate came to: per second, seconds, shares."""
+    """What one cell under one gate came to: per second, bit/s, seconds, shares."""
 
     completed: float
+    carried: float
+    """What the completed sessions held, bit/s."""
     fct: float
     fct_admitted: float
     again: float
@@ -78,6 +80,10 @@ def found(runs: Runs, key: str) -> Found:
 
     return Found(
         completed=mean(sum(each["completed_per_s"] for each in one) for one in sessions),
+        carried=mean(
+            sum(8 * each["completed_per_s"] * (each["size_mean_bytes"] or 0.0) for each in one)
+            for one in sessions
+        ),
         fct=weighed("fct_mean_s"),
         fct_admitted=weighed("fct_admitted_mean_s"),
         again=mean(record.all["retransmitted_share"] or 0.0 for record in records),
