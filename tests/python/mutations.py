@@ -114,7 +114,10 @@ class Told:
 
     @property
     def effective(self):
-        return SimpleNamespace(of=lambda case: self._told(f"{case} effective"))
+        return SimpleNamespace(
+            of=lambda case: self._told(f"{case} effective"),
+            told_apart=lambda case, port: self._told(f"{case} {port} apart"),
+        )
 
 
 class Record:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from mutations import Row, statements, told
+from mutations import Row, Told, statements, told
 from tidegate import _native
 from tidegate.papers import load
 from tidegate.papers.deviations import Alternative
@@ -151,11 +152,7 @@ DQM = {
         {"tandem/gr2 *": 3e3, "tandem/p3 *": 1e2, "*/gr2 *": 1e3, "*/p3 *": 1e2},
         {"tandem/gr2 *": 900.0},
     ),
-    "text.stateless": Row(
-        "a queue for each flow",
-        {"* effective": {"port": {"bottleneck": {"queue": {"law": "dual-queue", "x_m": 45}}}}},
-        {"* effective": {"port": {"bottleneck": {"queue": {"law": "fq-codel", "flows": 1024}}}}},
-    ),
+    "text.stateless": Row("a queue for each flow", {"* apart": 0}, {"*/p3 bottleneck apart": 4000}),
     "text.tradeoff": Row(
         "a P3 that pays with latency",
         {
@@ -303,6 +300,7 @@ QFCP = {
         THROUGH,
         {"lossy/qfcp/ack/0.03 *": 30.0},
     ),
+    "text.no_state": Row("a rate a flow", {"* apart": 0}, {"* apart": 1}),
     "text.same_rate": Row("a newcomer with half the rate", {"*": 1.0}, {"*": 0.5}),
     "text.beta": Row(
         "a queue that drains as it likes",
@@ -460,14 +458,12 @@ BLITZ = {
 }
 
 TABLES = {"dqm": DQM, "qfcp": QFCP, "blitz": BLITZ}
-BELOW = {"qfcp": {"text.no_state"}}
-"""Statements that a test of their own breaks, below."""
 ROWS = [(key, name) for key, table in TABLES.items() for name in table]
 
 
 @pytest.mark.parametrize("key", TABLES)
 def test_every_statement_has_a_mutation(key):
-    assert set(statements(STUDIES[key])) == set(TABLES[key]) | BELOW.get(key, set())
+    assert set(statements(STUDIES[key])) == set(TABLES[key])
 
 
 @pytest.mark.parametrize(("key", "name"), ROWS)
@@ -480,14 +476,33 @@ def test_a_statement_holds_as_the_paper_says_and_fails_when_it_is_broken(key, na
 def test_a_port_that_keeps_a_rate_a_flow_is_not_stateless(monkeypatch):
     study = STUDIES["qfcp"]
     claim = study.claim("text.no_state")
+    alike = Told(study, {"* apart": 0})
 
     def verdict():
-        return judge(claim, study.checks[claim.id].find(None)).verdict
+        return judge(claim, study.checks[claim.id].find(alike)).verdict
 
     assert verdict() == MET
     kept = type("RateCounts", (), {f"flow_{number}": number for number in range(100)})
     monkeypatch.setattr(_native, "RateCounts", kept)
     assert verdict() == NOT_MET
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [("dqm", "text.stateless"), ("qfcp", "text.no_state"), ("session", "text.stateless")],
+)
+def test_a_port_with_a_queue_for_each_flow_is_not_stateless(key, name):
+    """Both as the port itself treats a crowd: with its law, and over queues of flows."""
+    study = load(key)
+    claim = study.claim(name)
+
+    def verdict(*settings):
+        cases = {each: case.having(*settings) for each, case in study.cases.items()}
+        changed = replace(study, cases=cases)
+        return judge(claim, study.checks[claim.id].find(Runs(changed, None, 1))).verdict
+
+    assert verdict() == MET
+    assert verdict(("port.bottleneck.queue", '{ law = "fq-codel" }')) == NOT_MET
 
 
 # The same where the setting itself is broken, and simulated

@@ -5,6 +5,7 @@
 //! further check. Nothing here opens a file: what a document refers to
 //! ([`files`]) is handed in.
 
+pub mod apart;
 mod check;
 pub mod columns;
 pub mod control;

@@ -68,6 +68,19 @@ impl Scenario {
         expected.map(|each| (each.class, each.flows, each.later, each.mean_bytes)).collect()
     }
 
+    /// How many of the packets of so many flows fare otherwise at a port when all are said to
+    /// be of one flow: none at a port that keeps nothing of flows.
+    fn told_apart(&self, py: Python<'_>, port: &str, flows: u32) -> PyResult<u32> {
+        let ports = &self.checked.network.ports;
+        let found = ports.iter().find(|each| each.name == port);
+        let found =
+            found.ok_or_else(|| PyValueError::new_err(format!("no port is called {port}")))?;
+        let counted = py.detach(|| model::apart::told_apart(found, flows));
+        counted.map_err(|model::port::NoSuchLaw(law)| {
+            PyValueError::new_err(format!("the law {law} at {port} is not at hand, or has failed"))
+        })
+    }
+
     /// The effective scenario as TOML, every default spelled out.
     fn show(&self) -> &str {
         &self.effective

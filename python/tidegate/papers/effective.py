@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tidegate.papers.paper import Paper
 
+FLOWS, PACKETS = 1000, 10
+"""Flows that a port is to tell apart, and packets of each."""
 _UNITS = {"kbit": 1e3, "Mbit": 1e6, "Gbit": 1e9, "us": 1e-6, "ms": 1e-3, "min": 60.0, "s": 1.0}
 _UNITS |= {"kB": 1e3, "MB": 1e6, "B": 1.0, "packets": 1.0, "/s": 1.0}
 
@@ -32,6 +34,18 @@ class Effective:
             document = self._paper.document(self._paper.cases[case])
             self._loaded[case] = tomllib.loads(document.load().show())
         return self._loaded[case]
+
+    def told_apart(self, case: str, port: str) -> int:
+        """Return how many packets of a crowd a port treats otherwise when all are of one flow."""
+        self.looked_at[case] = None
+        document = self._paper.document(self._paper.cases[case])
+        return document.load().told_apart(port, FLOWS)
+
+
+def alike(apart: int) -> str:
+    """Say in words how many packets are told apart."""
+    packets = f"{PACKETS * FLOWS:,} packets of {FLOWS:,} flows"
+    return f"{apart} of {packets} fare otherwise when all are said to be of one flow"
 
 
 def amount(text: str) -> float:

@@ -17,6 +17,7 @@ from tidegate.papers.dqm.measures import (
     queue,
     throughput,
 )
+from tidegate.papers.effective import alike
 from tidegate.papers.finders import Of, Side, close, ordering
 from tidegate.papers.findings import Exact
 from tidegate.papers.registry import claim
@@ -37,10 +38,10 @@ LIGHT_MEASURES: tuple[tuple[str, Measure], ...] = (
 
 @claim("text.stateless", of=())
 def stateless(runs: Runs) -> Exact:
-    """Say what a port's law is told: nothing of it names flows or counts them."""
-    settings = runs.effective.of(at(1.2, "p3"))["port"]["bottleneck"]["queue"]
-    told = [name for name in settings if "flow" in name or "session" in name]
-    return Exact("an average, the packets waiting of either sort, and no flow", not told)
+    """Check that the queue does not know flows: a crowd of them is treated as one flow would be."""
+    policies = ("p1", "p2", "p3")
+    apart = sum(runs.effective.told_apart(at(1.2, policy), "bottleneck") for policy in policies)
+    return Exact(f"under P1, P2 and P3 {alike(apart)}", apart == 0)
 
 
 @claim("text.tradeoff", of=above(("gr2", "p3")))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidegate import _native
+from tidegate.papers.effective import alike
 from tidegate.papers.finders import Of, Side, ordering, unchecked
 from tidegate.papers.findings import Exact
 from tidegate.papers.qfcp import measures as m
@@ -59,16 +60,20 @@ def redundant(runs: Runs) -> Parts:
 
 
 @claim("text.no_state", of=())
-def state(_: Runs) -> Exact:
-    """Count what a port keeps beside its queue: one rate and a few sums, whatever the flows."""
+def state(runs: Runs) -> Exact:
+    """Check that the router does not know flows: a crowd of them is treated as one would be.
+
+    No more is kept than one rate and a few sums. What a packet costs is not measured.
+    """
+    apart = runs.effective.told_apart("fct/qfcp", "bottleneck")
     fields = [
         name
         for kind in (_native.RateKnobs, _native.RateCounts)
         for name in dir(kind)
         if not name.startswith("_") and not callable(getattr(kind, name))
     ]
-    text = f"{len(fields)} numbers a port ({', '.join(fields)}), none a flow"
-    return Exact(text, len(fields) < 10)
+    text = f"{len(fields)} numbers a port ({', '.join(fields)}); {alike(apart)}"
+    return Exact(text, apart == 0 and len(fields) < 10)
 
 
 @claim("text.same_rate", of=("adapt/qfcp",))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidegate import _native
+from tidegate.papers.effective import alike
 from tidegate.papers.finders import Of, Side, between, ordering, plain, unchecked
 from tidegate.papers.findings import Exact
 from tidegate.papers.registry import claim
@@ -104,8 +105,9 @@ def starvation(runs: Runs) -> Parts:
 
 
 @claim("text.stateless", of=())
-def stateless(_: Runs) -> Exact:
-    """Count the numbers that a port keeps for its gate: the same whatever comes."""
+def stateless(runs: Runs) -> Exact:
+    """Check that the gate does not know flows: a crowd of them is treated as one flow would be."""
+    apart = sum(runs.effective.told_apart(case, "bottleneck") for case in (GSS, CP))
     fields = [
         name
         for kind in (_native.Knobs, _native.Counts)
@@ -113,7 +115,8 @@ def stateless(_: Runs) -> Exact:
         if not name.startswith("_") and not callable(getattr(kind, name))
     ]
     # with what the limiter keeps for itself 72 bytes: the core asserts it when compiled
-    return Exact(f"{len(fields)} numbers a port, whatever comes", 0 < len(fields) <= 9)
+    text = f"{len(fields)} numbers a port; under GSS+GA and CP {alike(apart)}"
+    return Exact(text, apart == 0 and 0 < len(fields) <= 9)
 
 
 @claim("text.pulse")

@@ -1,0 +1,179 @@
+//! Whether a port tells flows apart: the same packets meet it twice, each flow's own and all of one.
+//!
+//! A law that keeps something for each flow, or decides by whose a packet is, treats the two
+//! unlike. One that looks at flags, sizes and times alone cannot: it keeps no state of a flow.
+//!
+//! | what                | here                                                       |
+//! |---------------------|------------------------------------------------------------|
+//! | a flow              | SYN, eight data packets, FIN                               |
+//! | how they are mixed  | some tens of flows are under way at a time                 |
+//! | how many            | one and a half times what the link carries, from the start |
+
+use tidegate_core::law::Reason;
+use tidegate_core::packet::{Ext, Flags, Packet, RateHeader};
+use tidegate_core::port::{Outcome, Port};
+use tidegate_core::units::Time;
+
+use crate::port::{NoSuchLaw, Supplied};
+use crate::scenario;
+
+/// Packets of a flow that carry data.
+const DATA: u32 = 8;
+/// Places between two packets of a flow, in packets of all.
+const STRIDE: u32 = 37;
+/// Bytes of a packet with data, and of one without.
+const SIZES: (u16, u16) = (1000, 40);
+/// Seed of the port's randomness, the same both times.
+const SEED: u64 = 1;
+
+/// What became of a packet.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+enum Fate {
+    /// It never came out, and nobody said why: lost while it waited, or waiting still.
+    #[default]
+    Gone,
+    /// It was lost on arrival, or refused.
+    Lost(Reason),
+    /// It was delivered then, with this header.
+    Delivered(Time, Ext),
+}
+
+/// How many of the packets of so many flows fare otherwise when all are said to be of one flow.
+///
+/// # Errors
+/// A law of the user's own, which is not at hand, or which has failed.
+pub fn told_apart(spec: &scenario::Port, flows: u32) -> Result<u32, NoSuchLaw> {
+    let packets = crowd(spec, flows);
+    let own = fates(spec, &packets)?;
+    let same: Vec<(Time, Packet)> = packets
+        .iter()
+        .map(|&(at, packet)| (at, Packet { flow: 0, src: 0, generation: 0, ..packet }))
+        .collect();
+    let one = fates(spec, &same)?;
+    Ok((own.iter().zip(&one)).map(|(own, one)| u32::from(own != one)).sum())
+}
+
+/// The packets with the times of their arrival.
+fn crowd(spec: &scenario::Port, flows: u32) -> Vec<(Time, Packet)> {
+    let each = DATA + 2;
+    let mut places: Vec<(u32, u32, u32)> = (0..flows)
+        .flat_map(|flow| (0..each).map(move |number| (flow * each + number * STRIDE, flow, number)))
+        .collect();
+    places.sort_unstable();
+    let bytes = u64::from(DATA) * u64::from(SIZES.0) + 2 * u64::from(SIZES.1);
+    let gap = Time::from_ps(spec.rate.pace().of(bytes).ps() / u64::from(each) * 2 / 3);
+    let mut at = Time::ZERO;
+    let mut packets = Vec::with_capacity(places.len());
+    for (_, flow, number) in places {
+        at = at + gap;
+        packets.push((at, packet(at, flow, number)));
+    }
+    packets
+}
+
+fn packet(at: Time, flow: u32, number: u32) -> Packet {
+    let (flags, size) = match number {
+        0 => (Flags::SYN, SIZES.1),
+        last if last > DATA => (Flags::FIN.with(Flags::ACK), SIZES.1),
+        _ => (Flags::DATA.with(Flags::ACK), SIZES.0),
+    };
+    // what a sender asks for says nothing of who it is: round trips come again and again
+    let rtt_us = 40_000 + 20_000 * (flow % 5);
+    Packet {
+        at,
+        sent: at,
+        flow,
+        seq: number,
+        ext: Ext::Rate(RateHeader { request: 1 << 27, feedback: 0, rtt_us }),
+        src: (flow % 1000) as u16,
+        size,
+        flags,
+        ..Packet::default()
+    }
+}
+
+/// What becomes of each packet at the port, in their order.
+fn fates(spec: &scenario::Port, packets: &[(Time, Packet)]) -> Result<Vec<Fate>, NoSuchLaw> {
+    let mut supplied =
+        Supplied { laws: &mut |_| None, rate_laws: &mut |_| None, names: &|_| Box::new(|_| None) };
+    let mut port: Port<u32> = spec.build(0, SEED, &mut supplied)?;
+    let failed = |_| NoSuchLaw(spec.name.clone());
+    let mut found = vec![Fate::Gone; packets.len()];
+    port.start(Time::ZERO).map_err(failed)?;
+    for (number, &(at, packet)) in (0..).zip(packets) {
+        serve(&mut port, at, &mut found).map_err(failed)?;
+        match port.arrive(&packet, number, at) {
+            Outcome::Taken => {}
+            Outcome::Lost(reason, _) | Outcome::Rejected(reason, _) => {
+                found[number as usize] = Fate::Lost(reason);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Everything that is due at the port until `now`, in its order.
+fn serve(
+    port: &mut Port<u32>,
+    now: Time,
+    found: &mut [Fate],
+) -> Result<(), tidegate_core::law::Fault> {
+    loop {
+        let (event, tick) = (port.next_event(), port.tick_at());
+        if event.min(tick) > now {
+            return Ok(());
+        }
+        if tick <= event {
+            port.tick(tick)?;
+            continue;
+        }
+        port.advance(event);
+        while let Some((packet, number)) = port.deliver(event) {
+            found[number as usize] = Fate::Delivered(event, packet.ext);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::told_apart;
+    use crate::{Source, load};
+
+    /// A link with this at its bottleneck.
+    fn differ(port: &str) -> u32 {
+        let text = format!(
+            "name = 'a'\nduration = '1s'\n[topology.dumbbell]\n\
+             access = {{ rate = '100Mbit', delay = '1ms' }}\n\
+             bottleneck = {{ rate = '10Mbit', delay = '10ms', buffer = '50packets' }}\n\
+             [port.bottleneck]\n{port}\n[traffic.web]\narrivals = {{ poisson = '1/s' }}\n\
+             size = {{ constant = '10kB' }}\ntransport = {{ tcp = {{ }} }}\n"
+        );
+        let scenario = load(Source { name: "a", text: &text }, &[], &Default::default());
+        let scenario = scenario.unwrap_or_else(|report| panic!("{}", report.render(false)));
+        let port = scenario.network.ports.iter().find(|port| port.name == "bottleneck");
+        told_apart(port.expect("it is there"), 1_000).expect("every law is at hand")
+    }
+
+    /// Rule: laws that look at flags, sizes and the queue do not know flows.
+    #[test]
+    fn laws_without_state_of_flows_treat_all_alike() {
+        for port in [
+            "",
+            "queue = { law = 'red', min_th = 10, max_th = 30 }",
+            "queue = { law = 'dual-queue' }",
+            "gate = { law = 'close-probe', alpha_min = 10 }",
+            "gate = { law = 'gss-ga', alpha_min = 10 }",
+            "stamp = { law = 'qfcp' }",
+        ] {
+            assert_eq!(differ(port), 0, "{port}");
+        }
+    }
+
+    /// Rule: queues of flows, and gates that go by who asks, tell them apart.
+    #[test]
+    fn laws_that_keep_something_of_flows_do_not() {
+        for port in ["queue = { law = 'fq-codel' }", "queue = { law = 'cake' }"] {
+            assert!(differ(port) > 1_000, "{port}: {}", differ(port));
+        }
+    }
+}
