@@ -8,6 +8,7 @@ mod delivery;
 mod ledger;
 mod prr;
 mod rack;
+mod ranges;
 pub(crate) mod receiver;
 mod rto;
 pub(crate) mod sack;

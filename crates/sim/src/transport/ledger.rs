@@ -47,6 +47,11 @@ pub(super) struct Ledger {
     /// Number of the first outstanding segment.
     first: u32,
     segments: VecDeque<Segment>,
+    /// Whether losses are noticed by time.
+    timed: bool,
+    /// Then: when each was sent last, and its number, the earliest first. What has arrived
+    /// since, is lost or was sent again is passed over when its turn comes.
+    order: VecDeque<(Time, u32)>,
     sacked: u32,
     lost: u32,
     again: u32,
@@ -67,10 +72,12 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    pub(super) fn new() -> Ledger {
+    pub(super) fn new(timed: bool) -> Ledger {
         Ledger {
             first: 0,
             segments: VecDeque::new(),
+            timed,
+            order: VecDeque::new(),
             sacked: 0,
             lost: 0,
             again: 0,
@@ -116,6 +123,12 @@ impl Ledger {
                 resent: false,
             }),
         }
+        if !self.timed {
+            return;
+        }
+        // at one instant a repair may follow what is behind it
+        let later = self.order.iter().rev().take_while(|other| **other > (now, seq)).count();
+        self.order.insert(self.order.len() - later, (now, seq));
     }
 
     /// An acknowledgement up to `ack`, whose blocks tell of `fresh` segments;
@@ -137,6 +150,9 @@ impl Ledger {
                 self.arrived(self.first, segment, now, echo, &mut news);
             }
             self.first += 1;
+        }
+        while self.order.front().is_some_and(|&(_, seq)| seq < self.first) {
+            self.order.pop_front();
         }
         for &(start, end) in fresh {
             for seq in start.max(ack)..end {
@@ -187,22 +203,27 @@ impl Ledger {
             return 0;
         }
         let mut found = 0;
-        for (place, segment) in self.segments.iter_mut().enumerate() {
-            if segment.sacked || (segment.lost && !segment.again) {
-                continue;
+        while let Some(&(sent, seq)) = self.order.front() {
+            let place = seq.checked_sub(self.first);
+            let segment = place.and_then(|place| self.segments.get_mut(place as usize));
+            let under_way = |segment: &&mut Segment| {
+                segment.sent == sent && !segment.sacked && (segment.again || !segment.lost)
+            };
+            if let Some(segment) = segment.filter(under_way) {
+                // what was sent later is lost later
+                let Some(at) = self.rack.lost_at((sent, seq), reo_wnd) else { break };
+                if at > now {
+                    self.lost_at = at;
+                    break;
+                }
+                self.again -= u32::from(segment.again);
+                self.lost += u32::from(!segment.lost);
+                (segment.lost, segment.again) = (true, false);
+                self.due_from = if self.due == 0 { seq } else { self.due_from.min(seq) };
+                self.due += 1;
+                found += 1;
             }
-            let seq = self.first + place as u32;
-            let Some(at) = self.rack.lost_at((segment.sent, seq), reo_wnd) else { continue };
-            if at > now {
-                self.lost_at = self.lost_at.min(at);
-                continue;
-            }
-            self.again -= u32::from(segment.again);
-            self.lost += u32::from(!segment.lost);
-            (segment.lost, segment.again) = (true, false);
-            self.due_from = if self.due == 0 { seq } else { self.due_from.min(seq) };
-            self.due += 1;
-            found += 1;
+            self.order.pop_front();
         }
         found
     }
@@ -210,12 +231,12 @@ impl Ledger {
     /// The timer has expired: whatever has not arrived counts as lost (6.3).
     ///
     /// Where losses are not noticed by time the sender goes back by itself.
-    pub(super) fn lose_all(&mut self, timed: bool) {
+    pub(super) fn lose_all(&mut self) {
         self.losing = true;
         self.lost_at = Time::NEVER;
         self.probe_at = Time::NEVER;
         self.tlp.forget();
-        if !timed {
+        if !self.timed {
             return;
         }
         self.lost = 0;
@@ -224,6 +245,7 @@ impl Ledger {
             segment.lost = !segment.sacked;
             self.lost += u32::from(segment.lost);
         }
+        self.order.clear();
         (self.again, self.due, self.due_from) = (0, self.lost, self.first);
     }
 
@@ -257,7 +279,7 @@ mod tests {
     /// apart over a round trip of 40 ms; 0 and 4 are lost. What arrives: 1, 2, 3, then 5.
     #[test]
     fn the_pipe_by_hand() {
-        let mut ledger = Ledger::new();
+        let mut ledger = Ledger::new(true);
         (0..10).for_each(|k| ledger.send(k, ms(u64::from(k))));
         assert_eq!(ledger.pipe(), 10);
         ledger.acknowledge(0, &[(1, 4)], ms(43), None);
@@ -282,10 +304,10 @@ mod tests {
     /// RFC 8985, 6.3: after a timeout all that has not arrived is sent again, in order.
     #[test]
     fn a_timeout_loses_all_but_what_has_arrived() {
-        let mut ledger = Ledger::new();
+        let mut ledger = Ledger::new(true);
         (0..5).for_each(|k| ledger.send(k, ms(0)));
         ledger.acknowledge(0, &[(2, 3)], ms(40), None);
-        ledger.lose_all(true);
+        ledger.lose_all();
         assert_eq!(ledger.pipe(), 0);
         let mut sent = Vec::new();
         while let Some(seq) = ledger.next_due() {

@@ -3,7 +3,7 @@
 use tidegate_core::packet::{Ext, Flags, Packet, XcpHeader};
 use tidegate_core::units::Time;
 
-use super::sack::Ranges;
+use super::ranges::Ranges;
 use super::{Ctx, Fate};
 
 /// Where the receiving end stands.

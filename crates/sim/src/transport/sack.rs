@@ -1,122 +1,11 @@
-//! What selective acknowledgements tell a sender (RFC 6675), and how a
-//! receiver words them (RFC 2018).
+//! What selective acknowledgements tell a sender (RFC 6675).
 
-use tidegate_core::packet::{Ext, SackBlock};
+use tidegate_core::packet::Ext;
+
+use super::ranges::Ranges;
 
 /// Duplicate threshold: three segments above a hole mean that it is lost.
 const DUP_THRESH: u32 = 3;
-
-/// Sorted, disjoint, non-adjacent ranges `start .. end` of segments.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Ranges(Vec<(u32, u32)>);
-
-impl Ranges {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Adds `start .. end`, merging what it touches; whether anything was new.
-    pub(crate) fn insert(&mut self, start: u32, end: u32) -> bool {
-        let first = self.0.partition_point(|range| range.1 < start);
-        let last = self.0.partition_point(|range| range.0 <= end);
-        if let [only] = &self.0[first..last]
-            && only.0 <= start
-            && end <= only.1
-        {
-            return false;
-        }
-        let merged = self.0[first..last]
-            .iter()
-            .fold((start, end), |all, range| (all.0.min(range.0), all.1.max(range.1)));
-        self.0.splice(first..last, [merged]);
-        true
-    }
-
-    /// Forgets everything below `bound`.
-    pub(crate) fn prune(&mut self, bound: u32) {
-        let first = self.0.partition_point(|range| range.1 <= bound);
-        self.0.drain(..first);
-        if let Some(range) = self.0.first_mut() {
-            range.0 = range.0.max(bound);
-        }
-    }
-
-    /// If a range starts at `next`, removes it and returns its end.
-    pub(crate) fn absorb(&mut self, next: u32) -> Option<u32> {
-        match self.0.first() {
-            Some(&(start, end)) if start <= next => {
-                self.0.remove(0);
-                Some(end.max(next))
-            }
-            _ => None,
-        }
-    }
-
-    /// The first segment from `seq` on that lies in no range.
-    pub(crate) fn first_gap(&self, seq: u32) -> u32 {
-        let place = self.0.partition_point(|range| range.1 <= seq);
-        match self.0.get(place) {
-            Some(range) if range.0 <= seq => range.1,
-            _ => seq,
-        }
-    }
-
-    /// The parts of `from .. to` that lie in no range, into `found`.
-    fn missing(&self, mut from: u32, to: u32, found: &mut Vec<(u32, u32)>) {
-        let first = self.0.partition_point(|range| range.1 <= from);
-        for range in &self.0[first..] {
-            if range.0 >= to {
-                break;
-            }
-            if from < range.0 {
-                found.push((from, range.0));
-            }
-            from = range.1;
-        }
-        if from < to {
-            found.push((from, to));
-        }
-    }
-
-    /// How many segments of `from .. to` lie in no range.
-    fn gaps(&self, from: u32, to: u32) -> u32 {
-        if from >= to {
-            return 0;
-        }
-        let covered: u32 =
-            self.0.iter().map(|range| range.1.min(to).saturating_sub(range.0.max(from))).sum();
-        to - from - covered
-    }
-
-    /// Below this, every segment in no range has `DUP_THRESH` segments in ranges above it.
-    fn lost_below(&self) -> u32 {
-        let mut above = 0;
-        for &(start, end) in self.0.iter().rev() {
-            above += end - start;
-            if above >= DUP_THRESH {
-                return start + (above - DUP_THRESH);
-            }
-        }
-        0
-    }
-
-    /// Up to `most` blocks relative to `ack`, the one that holds `newest` first.
-    pub(crate) fn blocks(&self, ack: u32, newest: u32, most: usize) -> [SackBlock; 4] {
-        let mut blocks = [SackBlock::default(); 4];
-        let holds = |range: &&(u32, u32)| range.0 <= newest && newest < range.1;
-        let first = self.0.iter().find(holds);
-        let rest = self.0.iter().rev().filter(|range| !holds(range));
-        for (block, range) in blocks.iter_mut().zip(first.into_iter().chain(rest).take(most)) {
-            // a block beyond 65535 segments from the acknowledgement is not told
-            if let (Ok(start), Ok(len)) =
-                (u16::try_from(range.0 - ack), u16::try_from(range.1 - range.0))
-            {
-                *block = SackBlock { start, len };
-            }
-        }
-        blocks
-    }
-}
 
 /// The sender's scoreboard.
 #[derive(Clone, Debug, Default)]
@@ -124,6 +13,9 @@ pub(crate) struct Scoreboard {
     sacked: Ranges,
     /// Behind the last segment sent again in the present recovery (HighRxt).
     repaired: u32,
+    /// Segments below `repaired` in `sacked`: counted as they come and go, not
+    /// anew for each packet.
+    under: u32,
     /// What has to be acknowledged before the tail is sent again (RescueRxt).
     rescued: u32,
     /// What the last acknowledgement told by its blocks, and none before did.
@@ -133,16 +25,20 @@ pub(crate) struct Scoreboard {
 impl Scoreboard {
     /// Reads an acknowledgement; whether it told anything new.
     pub(crate) fn update(&mut self, una: u32, nxt: u32, ext: &Ext) -> bool {
-        self.sacked.prune(una);
-        self.fresh.clear();
+        let Scoreboard { sacked, repaired, under, fresh, .. } = self;
+        let below = |start: u32, end: u32| end.min(*repaired).saturating_sub(start);
+        sacked.prune(una, |start, end| *under -= below(start, end));
+        fresh.clear();
         let Some(blocks) = ext.blocks() else { return false };
         let mut news = false;
         for block in blocks.iter().filter(|block| block.len > 0) {
             let start = una.saturating_add(u32::from(block.start));
             let end = start.saturating_add(u32::from(block.len)).min(nxt);
             if start < end {
-                self.sacked.missing(start, end, &mut self.fresh);
-                news |= self.sacked.insert(start, end);
+                news |= sacked.insert_telling(start, end, |start, end| {
+                    *under += below(start, end);
+                    fresh.push((start, end));
+                });
             }
         }
         news
@@ -155,32 +51,46 @@ impl Scoreboard {
 
     /// Whether the oldest outstanding segment counts as lost.
     pub(crate) fn lost(&self, una: u32) -> bool {
-        una < self.sacked.lost_below()
+        una < self.lost_below()
+    }
+
+    /// Below this, whatever has not arrived counts as lost.
+    fn lost_below(&self) -> u32 {
+        self.sacked.below(DUP_THRESH)
+    }
+
+    /// Everything below `repaired` has been sent again or has arrived.
+    fn set_repaired(&mut self, repaired: u32) {
+        let before = std::mem::replace(&mut self.repaired, repaired);
+        self.under += self.sacked.covered(before, repaired);
+        self.under -= self.sacked.covered(repaired, before);
     }
 
     /// Recovery begins: nothing is repaired yet.
     pub(crate) fn begin(&mut self, una: u32) {
-        self.repaired = una;
+        self.set_repaired(una);
     }
 
     /// Segments thought to be in the network (RFC 6675, section 4): those not
     /// lost, and once more those sent again, which may be the same.
     pub(crate) fn pipe(&self, una: u32, nxt: u32) -> u32 {
-        let lost = self.sacked.lost_below().max(una);
-        self.sacked.gaps(lost, nxt) + self.sacked.gaps(una, self.repaired.max(una))
+        let lost = self.lost_below().max(una);
+        let under_way = nxt.saturating_sub(lost) - self.sacked.covered(lost, nxt);
+        // all that is known to have arrived is beyond `una`
+        under_way + self.repaired.saturating_sub(una) - self.under
     }
 
     /// Whether a lost segment was not sent again yet.
     pub(crate) fn repairs(&self, una: u32) -> bool {
-        self.sacked.first_gap(self.repaired.max(una)) < self.sacked.lost_below()
+        self.sacked.first_gap(self.repaired.max(una)) < self.lost_below()
     }
 
     /// The next lost segment that was not sent again yet (NextSeg, rule 1).
     pub(crate) fn next_repair(&mut self, una: u32) -> Option<u32> {
         let candidate = self.sacked.first_gap(self.repaired.max(una));
-        let lost = candidate < self.sacked.lost_below();
+        let lost = candidate < self.lost_below();
         if lost {
-            self.repaired = candidate + 1;
+            self.set_repaired(candidate + 1);
         }
         lost.then_some(candidate)
     }
@@ -189,9 +99,9 @@ impl Scoreboard {
     /// a later one has, lost or not (NextSeg, rule 3).
     pub(crate) fn next_doubtful(&mut self, una: u32) -> Option<u32> {
         let candidate = self.sacked.first_gap(self.repaired.max(una));
-        let passed = self.sacked.0.last().is_some_and(|range| candidate < range.1);
+        let passed = self.sacked.last().is_some_and(|range| candidate < range.1);
         if passed {
-            self.repaired = candidate + 1;
+            self.set_repaired(candidate + 1);
         }
         passed.then_some(candidate)
     }
@@ -203,7 +113,7 @@ impl Scoreboard {
         if due {
             self.rescued = recover;
         }
-        due.then(|| match self.sacked.0.last() {
+        due.then(|| match self.sacked.last() {
             Some(range) if range.1 >= nxt => range.0.saturating_sub(1),
             _ => nxt - 1,
         })
@@ -212,7 +122,7 @@ impl Scoreboard {
     /// The first segment repaired in a recovery is sent whatever the pipe
     /// (RFC 6675, section 5, step 4.3).
     pub(crate) fn repaired_first(&mut self, una: u32) {
-        self.repaired = una + 1;
+        self.set_repaired(una + 1);
         self.rescued = una + 1;
     }
 
@@ -224,6 +134,8 @@ impl Scoreboard {
 
 #[cfg(test)]
 mod tests {
+    use tidegate_core::packet::SackBlock;
+
     use super::*;
 
     /// RFC 6675 by hand: 10 segments out, 3 and 5..8 received: 0..3 have four
@@ -302,29 +214,5 @@ mod tests {
         assert_eq!(board.fresh(), [(2, 4), (6, 8), (9, 12)]);
         board.update(0, 20, &told(2, 10));
         assert!(board.fresh().is_empty());
-    }
-
-    #[test]
-    fn ranges_merge_prune_and_absorb() {
-        let mut ranges = Ranges::default();
-        assert!(ranges.insert(5, 6) && ranges.insert(7, 8) && ranges.insert(6, 7));
-        assert_eq!(ranges.0, [(5, 8)]);
-        assert!(!ranges.insert(6, 7));
-        ranges.prune(6);
-        assert_eq!(ranges.0, [(6, 8)]);
-        assert_eq!(ranges.absorb(5), None);
-        assert_eq!(ranges.absorb(6), Some(8));
-        assert!(ranges.is_empty());
-    }
-
-    #[test]
-    fn blocks_name_the_newest_first() {
-        let mut ranges = Ranges::default();
-        ranges.insert(12, 14);
-        ranges.insert(16, 17);
-        ranges.insert(20, 23);
-        let blocks = ranges.blocks(10, 16, 4);
-        let told: Vec<(u16, u16)> = blocks.iter().map(|block| (block.start, block.len)).collect();
-        assert_eq!(told, [(6, 1), (10, 3), (2, 2), (0, 0)]);
     }
 }

@@ -461,7 +461,7 @@ impl<C: Control> Sender<C> {
         self.extra = 0;
         self.rto.timing = false;
         if let Some(ledger) = &mut self.ledger {
-            ledger.lose_all(ctx.class.tcp.rack);
+            ledger.lose_all();
         }
         if !ctx.class.tcp.rack {
             self.nxt = self.una;

@@ -14,7 +14,7 @@ impl<C: Control> Sender<C> {
     /// Cuts `size` bytes into segments.
     pub(crate) fn load(&mut self, size: u64, class: &ClassParams) {
         if class.keeps_books() || self.control.samples_rate() {
-            self.ledger = Some(Box::new(Ledger::new()));
+            self.ledger = Some(Box::new(Ledger::new(class.tcp.rack)));
         }
         let mss = u64::from(class.tcp.mss);
         if size == UNLIMITED {

@@ -1,0 +1,228 @@
+//! Sets of segments as ranges: what a receiver holds beyond a hole, and what a
+//! sender knows to have arrived.
+//!
+//! Most of what is asked is about one end: what arrives extends the last range,
+//! and what is acknowledged goes from the first. The rest is found by halving, so
+//! that thousands of holes cost hardly more than one.
+
+use std::collections::VecDeque;
+
+use tidegate_core::packet::SackBlock;
+
+/// Sorted, disjoint, non-adjacent ranges `start .. end` of segments.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ranges(VecDeque<(u32, u32)>);
+
+impl Ranges {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The last range.
+    pub(crate) fn last(&self) -> Option<(u32, u32)> {
+        self.0.back().copied()
+    }
+
+    /// Adds `start .. end`, merging what it touches; whether anything was new.
+    pub(crate) fn insert(&mut self, start: u32, end: u32) -> bool {
+        self.insert_telling(start, end, |_, _| {})
+    }
+
+    /// The same, telling of each part that was new, in order.
+    pub(crate) fn insert_telling(
+        &mut self,
+        start: u32,
+        end: u32,
+        mut tell: impl FnMut(u32, u32),
+    ) -> bool {
+        // the first that is not wholly before it, nor only touched from below
+        let first = match self.0.back() {
+            Some(last) if last.1 >= start && last.0 > start => {
+                self.0.partition_point(|range| range.1 < start)
+            }
+            Some(last) if last.1 >= start => self.0.len() - 1,
+            _ => {
+                self.0.push_back((start, end));
+                tell(start, end);
+                return true;
+            }
+        };
+        let (low, mut high) = self.0[first];
+        if low <= start && end <= high {
+            return false;
+        }
+        if low > end {
+            self.0.insert(first, (start, end));
+            tell(start, end);
+            return true;
+        }
+        if start < low {
+            tell(start, low);
+        }
+        // those behind it that it reaches become one with it
+        let mut behind = first + 1;
+        while let Some(&next) = self.0.get(behind)
+            && next.0 <= end
+        {
+            tell(high, next.0);
+            high = next.1;
+            behind += 1;
+        }
+        if high < end {
+            tell(high, end);
+        }
+        self.0[first] = (low.min(start), high.max(end));
+        if behind > first + 1 {
+            self.0.drain(first + 1..behind);
+        }
+        true
+    }
+
+    /// Forgets everything below `bound`, telling of each part of it.
+    pub(crate) fn prune(&mut self, bound: u32, mut tell: impl FnMut(u32, u32)) {
+        while let Some(first) = self.0.front_mut()
+            && first.0 < bound
+        {
+            if bound < first.1 {
+                tell(first.0, bound);
+                first.0 = bound;
+                return;
+            }
+            tell(first.0, first.1);
+            self.0.pop_front();
+        }
+    }
+
+    /// If a range starts at `next`, removes it and returns its end.
+    pub(crate) fn absorb(&mut self, next: u32) -> Option<u32> {
+        match self.0.front() {
+            Some(&(start, end)) if start <= next => {
+                self.0.pop_front();
+                Some(end.max(next))
+            }
+            _ => None,
+        }
+    }
+
+    /// The first segment from `seq` on that lies in no range.
+    pub(crate) fn first_gap(&self, seq: u32) -> u32 {
+        let place = self.0.partition_point(|range| range.1 <= seq);
+        match self.0.get(place) {
+            Some(range) if range.0 <= seq => range.1,
+            _ => seq,
+        }
+    }
+
+    /// How many segments of `from .. to` lie in ranges.
+    pub(crate) fn covered(&self, from: u32, to: u32) -> u32 {
+        let first = self.0.partition_point(|range| range.1 <= from);
+        let ahead = self.0.range(first..).take_while(|range| range.0 < to);
+        ahead.map(|range| range.1.min(to).saturating_sub(range.0.max(from))).sum()
+    }
+
+    /// Below this, every segment in no range has `count` segments in ranges above it.
+    pub(crate) fn below(&self, count: u32) -> u32 {
+        let mut above = 0;
+        for &(start, end) in self.0.iter().rev() {
+            above += end - start;
+            if above >= count {
+                return start + (above - count);
+            }
+        }
+        0
+    }
+
+    /// Up to `most` blocks relative to `ack`, the one that holds `newest` first.
+    pub(crate) fn blocks(&self, ack: u32, newest: u32, most: usize) -> [SackBlock; 4] {
+        let mut blocks = [SackBlock::default(); 4];
+        let place = self.0.partition_point(|range| range.1 <= newest);
+        let first = self.0.get(place).filter(|range| range.0 <= newest);
+        let held = first.map(|_| place);
+        let rest = self.0.iter().enumerate().rev();
+        let rest = rest.filter(|(place, _)| Some(*place) != held).map(|(_, range)| range);
+        for (block, range) in blocks.iter_mut().zip(first.into_iter().chain(rest).take(most)) {
+            // a block beyond 65535 segments from the acknowledgement is not told
+            if let (Ok(start), Ok(len)) =
+                (u16::try_from(range.0 - ack), u16::try_from(range.1 - range.0))
+            {
+                *block = SackBlock { start, len };
+            }
+        }
+        blocks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn ranges_merge_prune_and_absorb() {
+        let mut ranges = Ranges::default();
+        assert!(ranges.insert(5, 6) && ranges.insert(7, 8) && ranges.insert(6, 7));
+        assert_eq!(ranges.0, [(5, 8)]);
+        assert!(!ranges.insert(6, 7));
+        ranges.prune(6, |start, end| assert_eq!((start, end), (5, 6)));
+        assert_eq!(ranges.0, [(6, 8)]);
+        assert_eq!(ranges.absorb(5), None);
+        assert_eq!(ranges.absorb(6), Some(8));
+        assert!(ranges.is_empty());
+    }
+
+    #[test]
+    fn blocks_name_the_newest_first() {
+        let mut ranges = Ranges::default();
+        ranges.insert(12, 14);
+        ranges.insert(16, 17);
+        ranges.insert(20, 23);
+        let blocks = ranges.blocks(10, 16, 4);
+        let told: Vec<(u16, u16)> = blocks.iter().map(|block| (block.start, block.len)).collect();
+        assert_eq!(told, [(6, 1), (10, 3), (2, 2), (0, 0)]);
+    }
+
+    /// Against a set of single segments: what is told is what was not there, or what
+    /// is forgotten; every range is whole; and each question has the set's answer.
+    #[test]
+    fn ranges_are_a_set_of_segments() {
+        let mut state = 1u64;
+        let mut draw = |below: u32| {
+            // Numerical Recipes' linear congruence; any scrambling will do here
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as u32 % below
+        };
+        for _ in 0..200 {
+            let (mut ranges, mut set) = (Ranges::default(), BTreeSet::new());
+            for _ in 0..100 {
+                let (start, len) = (draw(90), 1 + draw(8));
+                let mut told = BTreeSet::new();
+                if draw(5) == 0 {
+                    let bound = start / 4;
+                    ranges.prune(bound, |start, end| told.extend(start..end));
+                    let kept = set.split_off(&bound);
+                    assert_eq!(told, std::mem::replace(&mut set, kept));
+                } else {
+                    let new = ranges.insert_telling(start, start + len, |one, two| {
+                        assert!(one < two && told.last().is_none_or(|last| *last < one));
+                        told.extend(one..two);
+                    });
+                    let fresh: BTreeSet<u32> = (start..start + len).collect();
+                    assert_eq!(told, fresh.difference(&set).copied().collect());
+                    assert_eq!(new, !told.is_empty());
+                    set.extend(fresh);
+                }
+                let whole: BTreeSet<u32> = ranges.0.iter().flat_map(|&(a, b)| a..b).collect();
+                assert_eq!(whole, set);
+                assert!(ranges.0.iter().zip(ranges.0.iter().skip(1)).all(|(a, b)| a.1 < b.0));
+                let (from, to) = (draw(100), draw(100));
+                let covered = set.iter().filter(|&&seq| from <= seq && seq < to).count();
+                assert_eq!(ranges.covered(from, to), covered as u32);
+                let gap = (from..).find(|seq| !set.contains(seq));
+                assert_eq!(Some(ranges.first_gap(from)), gap);
+                let third = set.iter().rev().nth(2).map_or(0, |seq| *seq);
+                assert_eq!(ranges.below(3), third);
+            }
+        }
+    }
+}
