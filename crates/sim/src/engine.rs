@@ -5,6 +5,7 @@
 //! insertion, so that the order does not depend on how many events an
 //! optimisation saves.
 
+mod fine;
 mod rank;
 
 use std::cmp::Reverse;
@@ -12,6 +13,7 @@ use std::collections::BinaryHeap;
 
 use tidegate_core::units::Time;
 
+use fine::Fine;
 use rank::put_latest_first;
 
 /// What an event is about: a kind and a number, in 32 bits.
@@ -93,6 +95,10 @@ pub(crate) struct Events {
     late: BinaryHeap<Reverse<u128>>,
     /// The first fine slot not taken yet: what lies before it is `due` or `late`.
     next: u64,
+    /// Before this (in picoseconds) nothing is pending.
+    quiet: u64,
+    /// The first fine slot that was not foretold.
+    unseen: u64,
     /// The slot of the middle wheel whose events hang in the fine one.
     middle: u64,
     fine: Fine,
@@ -104,8 +110,9 @@ pub(crate) struct Events {
 
 /// Among fewer events than this one more is put in its place by moving others.
 const SHORT: usize = 64;
-/// So many events ahead the memory of a flow is asked for.
-const AHEAD: usize = 4;
+/// So many fine slots beforehand it is told what is to come: one or two events
+/// where they are few, and not more than a near cache holds where they are many.
+const NOTICE: u64 = 32;
 /// Bits of the picoseconds in one slot of the fine wheel: 34 us. At 8 us and at
 /// 1 us, with an event or none to a slot, a packet-hop takes a tenth longer.
 const FINE_BITS: u32 = 25;
@@ -167,6 +174,8 @@ impl Default for Events {
             due: Vec::new(),
             late: BinaryHeap::new(),
             next: 0,
+            quiet: 0,
+            unseen: 0,
             middle: 0,
             fine: Fine::new(),
             middles: Wheel::new(),
@@ -187,6 +196,7 @@ impl Events {
     #[inline]
     pub(crate) fn push_with(&mut self, at: Time, entity: Entity, parcel: u32) {
         let slot = at.ps() >> FINE_BITS;
+        self.quiet = self.quiet.min(slot << FINE_BITS);
         if slot.wrapping_sub(self.next) < 1 << FINE_SLOTS {
             self.fine.put(slot, at, entity, parcel);
         } else {
@@ -240,6 +250,9 @@ impl Events {
     /// Takes out the earliest event, if it is not after `until` (a [`key`]).
     #[inline]
     pub(crate) fn take(&mut self, until: u128) -> Option<Event> {
+        if ps_of(until) < self.quiet {
+            return None;
+        }
         if !self.late.is_empty() {
             return self.take_late(until);
         }
@@ -254,11 +267,25 @@ impl Events {
         Some(Event(key))
     }
 
-    /// What an event of the present slot is about that comes some events later.
+    /// Tells what the events of the slots to come soon are about; of most of them, and once.
     #[inline(always)]
-    pub(crate) fn ahead(&self) -> Option<Entity> {
-        let place = self.due.len().checked_sub(AHEAD)?;
-        Some(Event(self.due[place]).entity())
+    pub(crate) fn foretell(&mut self, tell: impl FnMut(Entity)) {
+        if self.unseen < self.next + NOTICE {
+            self.foretell_slots(tell);
+        }
+    }
+
+    #[inline(never)]
+    fn foretell_slots(&mut self, mut tell: impl FnMut(Entity)) {
+        let until = self.next + NOTICE;
+        let mut from = self.unseen.max(self.next);
+        while let Some(slot) = self.fine.first_used(from)
+            && slot < until
+        {
+            self.fine.each(slot, &mut tell);
+            from = slot + 1;
+        }
+        self.unseen = until;
     }
 
     /// The same where something was added to the present slot.
@@ -288,6 +315,7 @@ impl Events {
                 && slot >> FINE_SLOTS == self.middle
             {
                 if slot > until >> FINE_BITS {
+                    self.quiet = slot << FINE_BITS;
                     return false;
                 }
                 self.next = slot + 1;
@@ -295,7 +323,11 @@ impl Events {
                 put_latest_first(&mut self.due);
                 return true;
             }
-            if self.middle >= until >> MIDDLE_BITS || !self.enter_next_middle(slot) {
+            if self.middle >= until >> MIDDLE_BITS {
+                self.quiet = (self.middle + 1) << MIDDLE_BITS;
+                return false;
+            }
+            if !self.enter_next_middle(slot) {
                 return false;
             }
         }
@@ -331,114 +363,6 @@ impl Events {
         // its room is kept for the next turn
         *self.middles.slot(next) = keys;
         true
-    }
-}
-
-/// An event in a slot of the fine wheel, or room for one.
-#[derive(Clone, Copy)]
-struct Node {
-    at: Time,
-    entity: Entity,
-    parcel: u32,
-    /// The one behind it.
-    next: u32,
-}
-
-/// Unsorted slots, addressed by their number modulo the size of the wheel.
-///
-/// The events of a slot are a chain through one array that has as many places
-/// as events were ever pending here at once: that stays in a near cache.
-struct Fine {
-    /// The first event of each slot.
-    heads: Box<[u32; 1 << FINE_SLOTS]>,
-    /// A bit for every slot that holds something, and a bit for every word of these.
-    used: [u64; 1 << (FINE_SLOTS - 6)],
-    summary: u64,
-    nodes: Vec<Node>,
-    /// The first free node.
-    free: u32,
-}
-
-const _: () = assert!(FINE_SLOTS == 12, "one word sums up the bits of the fine wheel");
-
-impl Fine {
-    /// No event.
-    const NONE: u32 = u32::MAX;
-
-    fn new() -> Fine {
-        Fine {
-            heads: Box::new([Self::NONE; 1 << FINE_SLOTS]),
-            used: [0; 1 << (FINE_SLOTS - 6)],
-            summary: 0,
-            nodes: Vec::new(),
-            free: Self::NONE,
-        }
-    }
-
-    const fn place(slot: u64) -> usize {
-        (slot & ((1 << FINE_SLOTS) - 1)) as usize
-    }
-
-    #[inline]
-    fn put(&mut self, slot: u64, at: Time, entity: Entity, parcel: u32) {
-        if self.free == Self::NONE {
-            self.make_room();
-        }
-        let place = Self::place(slot);
-        let number = self.free;
-        // field by field: a copy of the whole would wait for its parts to be stored
-        let node = &mut self.nodes[number as usize];
-        self.free = node.next;
-        node.at = at;
-        node.entity = entity;
-        node.parcel = parcel;
-        node.next = std::mem::replace(&mut self.heads[place], number);
-        self.used[place >> 6] |= 1 << (place & 63);
-        self.summary |= 1 << (place >> 6);
-    }
-
-    #[cold]
-    fn make_room(&mut self) {
-        self.free = self.nodes.len() as u32;
-        let (at, entity) = (Time::NEVER, Entity(0));
-        self.nodes.push(Node { at, entity, parcel: 0, next: Self::NONE });
-    }
-
-    /// Moves the contents of a slot to the end of `due`.
-    #[inline]
-    fn drain(&mut self, slot: u64, due: &mut Vec<u128>) {
-        let place = Self::place(slot);
-        let used = &mut self.used[place >> 6];
-        *used &= !(1 << (place & 63));
-        if *used == 0 {
-            self.summary &= !(1 << (place >> 6));
-        }
-        let mut number = std::mem::replace(&mut self.heads[place], Self::NONE);
-        while let Some(node) = self.nodes.get_mut(number as usize) {
-            due.push(key(node.at, node.entity, node.parcel));
-            let next = std::mem::replace(&mut node.next, self.free);
-            self.free = number;
-            number = next;
-        }
-    }
-
-    /// The first used slot from `slot` on, less than a turn away.
-    #[inline]
-    fn first_used(&self, slot: u64) -> Option<u64> {
-        let place = Self::place(slot);
-        let rest = self.used[place >> 6] >> (place & 63);
-        if rest != 0 {
-            return Some(slot + u64::from(rest.trailing_zeros()));
-        }
-        if self.summary == 0 {
-            return None;
-        }
-        // the words behind this one, and last of all this one's beginning
-        let word = place >> 6;
-        let ahead = self.summary.rotate_right(word as u32 + 1).trailing_zeros() as usize + 1;
-        let bits = self.used[(word + ahead) & (self.used.len() - 1)];
-        let start = (slot & !63) + 64 * ahead as u64;
-        Some(start + u64::from(bits.trailing_zeros()))
     }
 }
 
@@ -514,6 +438,26 @@ mod tests {
         }
         let expected = [(Kind::Port, 7), (Kind::Flow, 3), (Kind::Sample, 0), (Kind::Port, 9)];
         assert_eq!(order, expected);
+    }
+
+    /// Every event of the slots ahead is told once, before it comes up: here one in each of
+    /// so many slots, each told as soon as it is less than [`NOTICE`] slots away.
+    #[test]
+    fn what_is_to_come_is_told_once() {
+        let mut events = Events::default();
+        let count = 3 * NOTICE as u32;
+        for number in 0..count {
+            let at = Time::from_ps(u64::from(number) << FINE_BITS);
+            events.push(at, Entity::new(Kind::Flow, number));
+        }
+        let mut told = Vec::new();
+        for number in 0..count {
+            events.foretell(|entity| told.push(entity.number()));
+            let event = events.take(NO_EVENT).map(|event| event.entity().number());
+            assert_eq!(event, Some(number));
+            let ahead = (number + NOTICE as u32).min(count);
+            assert_eq!(told, (0..ahead).collect::<Vec<_>>());
+        }
     }
 
     /// However many events fall into one slot, and at however few instants, they

@@ -233,26 +233,28 @@ impl Network {
         packet.dst == self.ends[packet.prev_port as usize].1
     }
 
-    /// The event of a port has come up: its next event, and whether the packet
-    /// has reached its destination (then it is copied to `arrived`).
+    /// A port is looked at, and armed for its next event: whether the packet that
+    /// has crossed it has reached its destination (then it is copied to `arrived`).
     #[inline(always)]
-    pub(crate) fn cross(&mut self, number: u32, arrived: &mut Packet) -> (Time, bool) {
+    pub(crate) fn cross(&mut self, number: u32, arrived: &mut Packet) -> bool {
         let now = self.now;
         let port = &mut self.ports[number as usize];
         let Some((packet, ())) = port.deliver(now) else {
-            return (port.rearm(), false);
+            port.rearm();
+            return false;
         };
         self.hops += 1;
         let onward = match self.exits[number as usize] {
             Exit::Host => {
                 *arrived = *packet;
-                return (port.rearm(), true);
+                port.rearm();
+                return true;
             }
             Exit::Router(routes) => self.routes.table[routes as usize + packet.dst as usize],
             Exit::Other => {
                 let packet = *packet;
-                let next = port.rearm();
-                return (next, self.land_other(&packet, arrived));
+                port.rearm();
+                return self.land_other(&packet, arrived);
             }
         };
         // straight from the ring to a lane
@@ -262,18 +264,19 @@ impl Network {
             let packet = port.last_delivered();
             let span = (at, at - now);
             self.lanes.push(packet, onward, span, &mut other.hint, &mut self.events);
-            return (port.rearm(), false);
+            port.rearm();
+            return false;
         }
         self.hand_over(number, onward, arrived)
     }
 
     /// The packet that `number` has just delivered goes on to `onward`.
     #[inline(never)]
-    fn hand_over(&mut self, number: u32, onward: u32, arrived: &mut Packet) -> (Time, bool) {
+    fn hand_over(&mut self, number: u32, onward: u32, arrived: &mut Packet) -> bool {
         let port = &mut self.ports[number as usize];
         let packet = *port.last_delivered();
-        let next = port.rearm();
-        (next, self.go_on(onward, &packet, arrived))
+        port.rearm();
+        self.go_on(onward, &packet, arrived)
     }
 
     /// A packet arrives at the queue of a port.
@@ -289,7 +292,11 @@ impl Network {
                 }
                 None => {
                     port.line_up(packet, (), now);
-                    wait(port, &mut self.events, number);
+                    // one that is armed is so for a packet before this one
+                    if port.armed == Time::NEVER {
+                        let due = port.rearm();
+                        self.look_at(number, due);
+                    }
                 }
             }
             return;
@@ -326,7 +333,15 @@ impl Network {
         let due = port.next_event();
         if due < port.armed {
             port.armed = due;
-            self.events.push(due, Entity::new(Kind::Port, number));
+            self.look_at(number, due);
+        }
+    }
+
+    /// Sees to it that a port is looked at next, if it is to be.
+    #[inline]
+    pub(crate) fn look_at(&mut self, number: u32, next: Time) {
+        if !self.lanes.look_at(number, next) {
+            self.events.push(next, Entity::new(Kind::Port, number));
         }
     }
 
@@ -355,18 +370,6 @@ impl Network {
         if let Some(port) = self.ports.get_mut(number as usize) {
             port.arrive_own(packet, (), now);
             self.arm(number);
-        }
-    }
-}
-
-/// Looks at a plain port in time for its next delivery.
-#[inline]
-fn wait(port: &mut Port, events: &mut Events, number: u32) {
-    // one that is armed is so for a packet before this one
-    if port.armed == Time::NEVER {
-        let due = port.rearm();
-        if due != Time::NEVER {
-            events.push(due, Entity::new(Kind::Port, number));
         }
     }
 }

@@ -1,9 +1,11 @@
 //! One run: from a scenario and a seed to columns.
 
+mod step;
+
 use rand::RngExt;
 use rand_pcg::Pcg64;
 use tidegate_core::law::Fault;
-use tidegate_core::packet::{Flags, Packet};
+use tidegate_core::packet::Packet;
 use tidegate_core::port::{Port, Stages};
 use tidegate_core::units::Time;
 use tidegate_model::control::{self, TcpControl};
@@ -13,12 +15,12 @@ use tidegate_model::profile::Profile;
 use tidegate_model::scenario::{Class, Direction, FlowSize, Scenario, Transport, Udp};
 
 use crate::capture::{Capture, Identity};
-use crate::engine::{Entity, Kind, last_at};
+use crate::engine::{Entity, Kind};
 use crate::network::Network;
 use crate::probe::{Column, Probe, flow_columns};
 use crate::rows::{Row, UNLIMITED};
 use crate::series::{Flows, Series};
-use crate::services::{Hop, MESSAGES};
+use crate::services::Hop;
 use crate::transport::control::{Any, Control, Reno};
 use crate::transport::table::{FlowId, FlowTable, NewFlow, World};
 use crate::transport::udp::UdpTable;
@@ -319,74 +321,6 @@ impl Simulation {
             }
         }
         Ok(Progress::Paused)
-    }
-
-    /// Handles the earliest event or delivery, if it is not after `limit`.
-    #[inline]
-    fn step(&mut self, limit: Time) -> Result<bool, Fault> {
-        let (first, last) = (self.net.lanes.first(), last_at(limit));
-        let Some(event) = self.net.events.take(first.min(last)) else {
-            if first > last {
-                return Ok(false);
-            }
-            if self.reno.is_large()
-                && let Some(packet) = self.net.ahead()
-                && FlowId(packet.flow).table() == RENO
-            {
-                self.reno.prefetch(packet);
-            }
-            let packet = self.net.lanes.pop();
-            if self.net.land(packet, &mut self.arrived) {
-                self.deliver();
-            }
-            return Ok(true);
-        };
-        if event.parcel() != 0 {
-            let packet = self.net.lanes.take(event.parcel());
-            if self.net.land(packet, &mut self.arrived) {
-                self.deliver();
-            }
-            return Ok(true);
-        }
-        let (at, entity) = (event.at(), event.entity());
-        self.net.now = at;
-        if entity.kind() != Kind::Port {
-            if self.reno.is_large()
-                && let Some(later) = self.net.events.ahead()
-                && later.kind() == Kind::Flow
-                && FlowId(later.number()).table() == RENO
-            {
-                self.reno.prefetch_timer(FlowId(later.number()));
-            }
-            self.handle(entity)?;
-            return Ok(true);
-        }
-        let number = entity.number();
-        if self.net.ports[number as usize].armed != at {
-            return Ok(true);
-        }
-        let (next, arrived) = self.net.cross(number, &mut self.arrived);
-        if next != Time::NEVER {
-            self.net.events.push(next, entity);
-        }
-        if arrived {
-            self.deliver();
-        }
-        Ok(true)
-    }
-
-    #[inline]
-    fn deliver(&mut self) {
-        let packet = &self.arrived;
-        self.delivered += u64::from(packet.flags.has(Flags::DATA));
-        let mut world =
-            World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
-        match FlowId(packet.flow).table() {
-            RENO => self.reno.deliver(packet, &mut world),
-            UDP => self.udp.deliver(packet, &mut world),
-            MESSAGES => world.net.serve(packet),
-            _ => self.other.deliver(packet, &mut world),
-        }
     }
 
     /// Every event that is not a delivery.

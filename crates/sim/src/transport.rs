@@ -135,6 +135,8 @@ pub(crate) struct Ctx<'a> {
     pub(crate) source: u16,
     /// The host that receives it.
     pub(crate) sink: u16,
+    /// SYNs sent.
+    pub(crate) syn_tries: &'a mut u16,
     /// How long the receiver waits for the answer to its FIN; zero: the
     /// handshake gave no sample.
     pub(crate) fin_wait: &'a mut Time,

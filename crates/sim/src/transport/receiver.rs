@@ -142,8 +142,8 @@ impl Receiver {
     /// Opens a download: the first SYN, or another one.
     pub(crate) fn send_syn(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         self.state = State::SynSent;
-        ctx.row.syn_tries += 1;
-        let wait = ctx.class.syn_wait(ctx.row.syn_tries);
+        *ctx.syn_tries += 1;
+        let wait = ctx.class.syn_wait(*ctx.syn_tries);
         self.deadline = ctx.class.fires(ctx.sink, ctx.net.now, wait);
         let syn = address.towards_source(Flags::SYN, ctx.class.tcp.header, ctx.net.now);
         ctx.net.send(&syn);
@@ -373,7 +373,7 @@ impl Receiver {
         match self.state {
             State::Listen => {}
             State::SynSent => {
-                if u32::from(ctx.row.syn_tries) > ctx.class.tcp.syn_retries.limit {
+                if u32::from(*ctx.syn_tries) > ctx.class.tcp.syn_retries.limit {
                     ctx.row.gave_up = ctx.net.now;
                     return Fate::Over;
                 }

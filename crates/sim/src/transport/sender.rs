@@ -414,7 +414,7 @@ impl<C: Control> Sender<C> {
         match self.state {
             State::Listen => {}
             State::SynSent => {
-                if u32::from(ctx.row.syn_tries) > ctx.class.tcp.syn_retries.limit {
+                if u32::from(*ctx.syn_tries) > ctx.class.tcp.syn_retries.limit {
                     ctx.row.gave_up = now;
                     return Fate::Over;
                 }

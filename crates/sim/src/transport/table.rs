@@ -62,6 +62,8 @@ struct Flow<C> {
     class: u16,
     source: u16,
     sink: u16,
+    /// SYNs sent: not in the row, which lies elsewhere.
+    syn_tries: u16,
     opaque: bool,
     sender: Sender<C>,
     /// How long the receiver waits for the answer to its FIN.
@@ -167,6 +169,7 @@ impl<C: Control> FlowTable<C> {
             class: flow.class,
             source: flow.pair.0,
             sink: flow.pair.1,
+            syn_tries: 0,
             opaque: flow.opaque,
             sender,
             fin_wait: Time::ZERO,
@@ -253,7 +256,8 @@ impl<C: Control> FlowTable<C> {
         let class = &mut world.classes[flow.class as usize];
         let row = &mut world.rows[flow.row as usize];
         let (source, sink) = (flow.source, flow.sink);
-        let ctx = Ctx { net: world.net, class, row, source, sink, fin_wait: &mut flow.fin_wait };
+        let (syn_tries, fin_wait) = (&mut flow.syn_tries, &mut flow.fin_wait);
+        let ctx = Ctx { net: world.net, class, row, source, sink, syn_tries, fin_wait };
         (&mut flow.sender, &mut flow.receiver, ctx)
     }
 
@@ -283,8 +287,11 @@ impl<C: Control> FlowTable<C> {
     #[inline(always)]
     pub(crate) fn prefetch_timer(&self, id: FlowId) {
         let slot = id.slot();
-        if let Some(piece) = self.flows.0.get(slot >> Slots::<C>::BITS) {
-            prefetch_index(piece, slot & ((1 << Slots::<C>::BITS) - 1));
+        if let Some(piece) = self.flows.0.get(slot >> Slots::<C>::BITS)
+            && let Some(flow) = piece.get(slot & ((1 << Slots::<C>::BITS) - 1))
+        {
+            prefetch_index(std::slice::from_ref(flow), 0);
+            flow.sender.prefetch();
         }
     }
 
@@ -300,8 +307,8 @@ impl<C: Control> FlowTable<C> {
         let class = &mut world.classes[flow.class as usize];
         let row = &mut world.rows[flow.row as usize];
         let Address { source, sink, .. } = address;
-        let mut ctx =
-            Ctx { net: world.net, class, row, source, sink, fin_wait: &mut flow.fin_wait };
+        let (syn_tries, fin_wait) = (&mut flow.syn_tries, &mut flow.fin_wait);
+        let mut ctx = Ctx { net: world.net, class, row, source, sink, syn_tries, fin_wait };
         // only the deadline of the end that it is for can have changed
         let (fate, due) = if packet.flags.has(Flags::TO_SOURCE) {
             let fate = flow.sender.receive(packet, &address, &mut ctx);
@@ -386,6 +393,7 @@ impl<C: Control> FlowTable<C> {
     /// Writes a flow's counts into its row.
     fn note(&mut self, slot: usize, world: &mut World<'_>) {
         let (sender, receiver, ctx) = self.borrow(slot, world);
+        ctx.row.syn_tries = *ctx.syn_tries;
         ctx.row.sent = sender.sent();
         ctx.row.retransmitted = sender.retransmitted;
         ctx.row.timeouts = sender.timeouts;

@@ -13,10 +13,10 @@ impl<C: Control> Sender<C> {
     /// Opens an upload: the first SYN, or another one.
     pub(crate) fn send_syn(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         self.state = State::SynSent;
-        ctx.row.syn_tries += 1;
-        self.rto.timing = ctx.row.syn_tries == 1;
+        *ctx.syn_tries += 1;
+        self.rto.timing = *ctx.syn_tries == 1;
         self.rto.timed_at = ctx.net.now;
-        let wait = ctx.class.syn_wait(ctx.row.syn_tries);
+        let wait = ctx.class.syn_wait(*ctx.syn_tries);
         self.deadline = ctx.class.fires(ctx.source, ctx.net.now, wait);
         let mut syn = address.towards_sink(Flags::SYN, ctx.class.tcp.header, ctx.net.now);
         syn.ext = self.control.header(ctx.net.now);
@@ -34,7 +34,7 @@ impl<C: Control> Sender<C> {
     pub(super) fn handshake(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         match (packet.flags.has(Flags::ACK), self.state) {
             (true, State::SynSent) => {
-                let again = ctx.row.syn_tries.saturating_sub(1);
+                let again = ctx.syn_tries.saturating_sub(1);
                 self.rto.syn_again = again.try_into().unwrap_or(u8::MAX);
                 // what the SYN waited is forgotten (RFC 6298, 5.7; ns-2 from 2002 on)
                 self.rto.calm(ctx.class.tcp.timer_rule);

@@ -1,0 +1,123 @@
+//! The fine wheel: the events of the next tenth of a second.
+
+use tidegate_core::units::Time;
+
+use super::{Entity, FINE_SLOTS, key};
+
+/// An event in a slot of the fine wheel, or room for one.
+#[derive(Clone, Copy)]
+struct Node {
+    at: Time,
+    entity: Entity,
+    parcel: u32,
+    /// The one behind it.
+    next: u32,
+}
+
+/// Unsorted slots, addressed by their number modulo the size of the wheel.
+///
+/// The events of a slot are a chain through one array that has as many places
+/// as events were ever pending here at once: that stays in a near cache.
+pub(super) struct Fine {
+    /// The first event of each slot.
+    heads: Box<[u32; 1 << FINE_SLOTS]>,
+    /// A bit for every slot that holds something, and a bit for every word of these.
+    used: [u64; 1 << (FINE_SLOTS - 6)],
+    summary: u64,
+    nodes: Vec<Node>,
+    /// The first free node.
+    free: u32,
+}
+
+const _: () = assert!(FINE_SLOTS == 12, "one word sums up the bits of the fine wheel");
+
+impl Fine {
+    /// No event.
+    const NONE: u32 = u32::MAX;
+
+    pub(super) fn new() -> Fine {
+        Fine {
+            heads: Box::new([Self::NONE; 1 << FINE_SLOTS]),
+            used: [0; 1 << (FINE_SLOTS - 6)],
+            summary: 0,
+            nodes: Vec::new(),
+            free: Self::NONE,
+        }
+    }
+
+    const fn place(slot: u64) -> usize {
+        (slot & ((1 << FINE_SLOTS) - 1)) as usize
+    }
+
+    #[inline]
+    pub(super) fn put(&mut self, slot: u64, at: Time, entity: Entity, parcel: u32) {
+        if self.free == Self::NONE {
+            self.make_room();
+        }
+        let place = Self::place(slot);
+        let number = self.free;
+        // field by field: a copy of the whole would wait for its parts to be stored
+        let node = &mut self.nodes[number as usize];
+        self.free = node.next;
+        node.at = at;
+        node.entity = entity;
+        node.parcel = parcel;
+        node.next = std::mem::replace(&mut self.heads[place], number);
+        self.used[place >> 6] |= 1 << (place & 63);
+        self.summary |= 1 << (place >> 6);
+    }
+
+    #[cold]
+    fn make_room(&mut self) {
+        self.free = self.nodes.len() as u32;
+        let (at, entity) = (Time::NEVER, Entity(0));
+        self.nodes.push(Node { at, entity, parcel: 0, next: Self::NONE });
+    }
+
+    /// Moves the contents of a slot to the end of `due`.
+    #[inline]
+    pub(super) fn drain(&mut self, slot: u64, due: &mut Vec<u128>) {
+        let place = Self::place(slot);
+        let used = &mut self.used[place >> 6];
+        *used &= !(1 << (place & 63));
+        if *used == 0 {
+            self.summary &= !(1 << (place >> 6));
+        }
+        let mut number = std::mem::replace(&mut self.heads[place], Self::NONE);
+        while let Some(node) = self.nodes.get_mut(number as usize) {
+            due.push(key(node.at, node.entity, node.parcel));
+            let next = std::mem::replace(&mut node.next, self.free);
+            self.free = number;
+            number = next;
+        }
+    }
+
+    /// What the events of a slot are about.
+    #[inline]
+    pub(super) fn each(&self, slot: u64, tell: &mut impl FnMut(Entity)) {
+        let mut number = self.heads[Self::place(slot)];
+        while let Some(node) = self.nodes.get(number as usize) {
+            tell(node.entity);
+            number = node.next;
+        }
+    }
+
+    /// The first used slot from `slot` on, less than a turn away.
+    #[inline]
+    pub(super) fn first_used(&self, slot: u64) -> Option<u64> {
+        let place = Self::place(slot);
+        let rest = self.used[place >> 6] >> (place & 63);
+        if rest != 0 {
+            return Some(slot + u64::from(rest.trailing_zeros()));
+        }
+        if self.summary == 0 {
+            return None;
+        }
+        // the words behind this one, and last of all this one's beginning
+        let word = place >> 6;
+        let ahead = self.summary.rotate_right(word as u32 + 1).trailing_zeros() as usize + 1;
+        let bits = self.used[(word + ahead) & (self.used.len() - 1)];
+        let start = (slot & !63) + 64 * ahead as u64;
+        Some(start + u64::from(bits.trailing_zeros()))
+    }
+}

@@ -1,0 +1,114 @@
+//! What happens next in a run: a delivery, a port that is looked at, or an event.
+
+use tidegate_core::law::Fault;
+use tidegate_core::packet::{Flags, Packet};
+use tidegate_core::units::Time;
+
+use crate::engine::{Kind, last_at};
+use crate::services::MESSAGES;
+use crate::transport::table::{FlowId, World};
+
+use super::{OTHER, RENO, Simulation, UDP};
+
+impl Simulation {
+    /// Handles the earliest event or delivery, if it is not after `limit`.
+    #[inline]
+    pub(super) fn step(&mut self, limit: Time) -> Result<bool, Fault> {
+        let (first, last) = (self.net.lanes.first(), last_at(limit));
+        let (number, at) = match self.net.events.take(first.min(last)) {
+            Some(event) if event.parcel() != 0 => {
+                let packet = self.net.lanes.take(event.parcel());
+                self.land(packet);
+                return Ok(true);
+            }
+            Some(event) => {
+                let (at, entity) = (event.at(), event.entity());
+                if entity.kind() != Kind::Port {
+                    self.net.now = at;
+                    self.ask_early();
+                    self.handle(entity)?;
+                    return Ok(true);
+                }
+                self.net.now = at;
+                // an event that an earlier one has replaced
+                if self.net.ports[entity.number() as usize].armed != at {
+                    return Ok(true);
+                }
+                (entity.number(), at)
+            }
+            None if first > last => return Ok(false),
+            None if self.net.lanes.is_port() => self.net.lanes.port(),
+            None => {
+                if self.is_large()
+                    && let Some(packet) = self.net.ahead()
+                {
+                    match FlowId(packet.flow).table() {
+                        RENO => self.reno.prefetch(packet),
+                        OTHER => self.other.prefetch(packet),
+                        _ => {}
+                    }
+                }
+                let packet = self.net.lanes.pop();
+                self.land(packet);
+                return Ok(true);
+            }
+        };
+        self.look(number, at);
+        Ok(true)
+    }
+
+    /// A packet that travels by itself has crossed its link.
+    #[inline(always)]
+    fn land(&mut self, packet: Packet) {
+        if self.net.land(packet, &mut self.arrived) {
+            self.deliver();
+        }
+    }
+
+    /// Looks at a port that has asked for it.
+    #[inline(always)]
+    fn look(&mut self, number: u32, at: Time) {
+        self.net.now = at;
+        let arrived = self.net.cross(number, &mut self.arrived);
+        self.net.look_at(number, self.net.ports[number as usize].armed);
+        if arrived {
+            self.deliver();
+        }
+    }
+
+    /// Whether the flows of a kind do not fit into a near cache.
+    #[inline(always)]
+    fn is_large(&self) -> bool {
+        self.reno.is_large() | self.other.is_large()
+    }
+
+    /// Asks for the memory of the flows whose timers come up soon.
+    #[inline(always)]
+    fn ask_early(&mut self) {
+        if self.is_large() {
+            let (reno, other) = (&self.reno, &self.other);
+            self.net.events.foretell(|entity| {
+                let flow = FlowId(entity.number());
+                match (entity.kind(), flow.table()) {
+                    (Kind::Flow | Kind::Pace, RENO) => reno.prefetch_timer(flow),
+                    (Kind::Flow | Kind::Pace, OTHER) => other.prefetch_timer(flow),
+                    _ => {}
+                }
+            });
+        }
+    }
+
+    #[inline]
+    fn deliver(&mut self) {
+        let packet = &self.arrived;
+        self.delivered += u64::from(packet.flags.has(Flags::DATA));
+        let mut world =
+            World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
+        match FlowId(packet.flow).table() {
+            RENO => self.reno.deliver(packet, &mut world),
+            UDP => self.udp.deliver(packet, &mut world),
+            MESSAGES => world.net.serve(packet),
+            _ => self.other.deliver(packet, &mut world),
+        }
+    }
+}
