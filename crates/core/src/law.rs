@@ -11,6 +11,7 @@ pub mod rate;
 pub mod registry;
 pub mod session;
 pub mod settings;
+pub mod video;
 
 use crate::packet::{Flags, Packet};
 use crate::units::{Rate, Time};
