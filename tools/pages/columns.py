@@ -12,6 +12,7 @@ ABOUT = {
     "queue_series": "A row for each port that is no access link, class that `series.classes` names"
     " and interval.",
     "udp": "A row for each class of UDP: its packets that were sent after the warm-up.",
+    "video": "A row for each viewer of a class with `video`; only where there is one.",
 }
 """The tables that are written to files, in the order of the page."""
 

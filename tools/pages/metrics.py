@@ -31,6 +31,14 @@ def page() -> str:
         "",
         *_table(meanings.DATAGRAMS),
         "",
+        "## Of viewers of video",
+        "",
+        "Of a class with `video`, as in `film.stalled_share`; without the class's name where it is"
+        " the only one. A viewer counts from its first SYN on, as things stand when it leaves or"
+        " the run ends.",
+        "",
+        *_table(meanings.VIEWERS),
+        "",
         "## By size",
         "",
         "Of the flows of all classes up to 10 kB (`to_10kB`), from there to 100 kB (`to_100kB`), to"

@@ -13,6 +13,7 @@ mod route;
 mod series;
 mod tcp;
 mod traffic;
+mod video;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -125,6 +126,11 @@ fn rearrange(root: &mut Node) {
             if let Some(transport) = transport {
                 control::spread(&mut transport.value);
             }
+            let video = class.value.table_mut().and_then(|class| entry_mut(class, "video"));
+            let video = video.and_then(|video| video.value.table_mut());
+            if let Some(rule) = video.and_then(|video| entry_mut(video, "rule")) {
+                nest(&mut rule.value, &[], &["law"]);
+            }
         }
     }
     let Some(port) = root.table_mut().and_then(|table| entry_mut(table, "port")) else {
@@ -220,7 +226,7 @@ pub(crate) fn scenario(
     let mut traffic = Vec::new();
     for (name, class) in &mut document.traffic.0 {
         let pairs = layout.pairs(&mut check, name, class);
-        traffic.extend(traffic::class(&mut check, name, class, pairs));
+        traffic.extend(traffic::class(&mut check, name, class, pairs, document.duration));
     }
     let mut network = layout.network();
     route::apply(&mut check, &document.topology, &document.route, &mut network, &traffic);

@@ -278,8 +278,26 @@ pub const UDP: &[Column] = &[
     ),
 ];
 
+/// Columns of `video`: a row for each viewer, as things stand when the viewer leaves or the run ends.
+pub const VIDEO: &[Column] = &[
+    column("flow", "", U64, "number of the flow, as in `flows`"),
+    column("class", "", Category, "traffic class"),
+    column(
+        "startup_s",
+        "s",
+        F64,
+        "start-up delay: from the first SYN to the first picture; empty: playback never began",
+    ),
+    column("stalls", "", U32, "how often the buffer ran dry before the film was over"),
+    column("stalled_s", "s", F64, "how long playback stood still for that"),
+    column("played_s", "s", F64, "playing time that was shown"),
+    column("segments", "", U32, "segments that have come"),
+    column("rate_mean_bps", "bit/s", F64, "mean rate of these; empty: none has come"),
+    column("switches", "", U32, "requests at another rate than the one before"),
+];
+
 /// Every table with its columns.
-pub const TABLES: [(&str, &[Column]); 9] = [
+pub const TABLES: [(&str, &[Column]); 10] = [
     ("flows", FLOWS),
     ("ports", PORTS),
     ("events", EVENTS),
@@ -288,6 +306,7 @@ pub const TABLES: [(&str, &[Column]); 9] = [
     ("class_series", CLASS_SERIES),
     ("queue_series", QUEUE_SERIES),
     ("udp", UDP),
+    ("video", VIDEO),
     ("port_totals", PORT_TOTALS),
 ];
 

@@ -9,6 +9,7 @@ mod named;
 pub(crate) mod series;
 pub(crate) mod size;
 pub(crate) mod transport;
+pub(crate) mod video;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -205,6 +206,9 @@ pub(crate) struct ClassDoc {
     /// How much each flow has to send; needed unless `flows` are replayed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<size::SizeDoc>,
+    /// Viewers who watch video, in place of `size`: segments at a rate, and a buffer that playback drains.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub video: Option<video::VideoDoc>,
     /// A file whose flows are replayed, in place of `arrivals` and `size`: a packet capture, or a table (CSV or Parquet) of `start_s`, `size_bytes` and, if need be, `direction`. Relative to the scenario's folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flows: Option<String>,
@@ -223,7 +227,7 @@ pub(crate) struct ClassDoc {
     /// Which end opens the connection: the one that sends the data (upload, the default) or the one that receives it. With `flows` it places the hosts: data of this direction goes the way of the class, that of the other one comes back; default there: the direction that most bytes have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
-    /// How long a user waits before giving up; default: for ever.
+    /// How long a user waits before giving up; default: for ever. With `video`: how long nothing may be shown, at the start or in a stall.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patience: Option<Time>,
     /// Share of flows whose transport headers routers cannot read; default 0, 0 to 1.

@@ -22,6 +22,7 @@ pub fn doubts(scenario: &Scenario) -> Vec<String> {
         found.extend(unheard(class, &ports));
         found.extend(unmarked(class, &ports));
         found.extend(unranked(class, &ports));
+        found.extend(unplayable(class, &ports));
         found.extend(late(class, scenario.duration));
     }
     for (number, port) in (0..).zip(&scenario.network.ports) {
@@ -196,6 +197,17 @@ fn unranked(class: &Class, ports: &[&Port]) -> Option<String> {
         "class `{}` sends by blitz, but no queue on its way knows priorities: write queue = {{ law \
          = \"pushout\" }} at its bottleneck",
         class.name
+    ))
+}
+
+/// Video whose lowest rate does not fit through a link, however few watch it.
+fn unplayable(class: &Class, ports: &[&Port]) -> Option<String> {
+    let least = *class.video.as_ref()?.ladder.first()?;
+    let narrowest = ports.iter().min_by_key(|port| port.rate).filter(|port| port.rate < least)?;
+    Some(format!(
+        "the lowest rate of the video of class `{}`, {least}, is more than `{}` carries, {}: every \
+         viewer will have stalls; write a lower rate into its `ladder`",
+        class.name, narrowest.name, narrowest.rate
     ))
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use tidegate_core::law::session::{Charge, Opener, Refusal};
 use tidegate_core::law::settings::Link;
+use tidegate_core::law::video::Rule;
 pub use tidegate_core::port::Limit;
 use tidegate_core::units::{Length, Rate, Time};
 
@@ -175,6 +176,8 @@ pub struct Class {
     pub arrivals: Arrivals,
     /// How much each has to send.
     pub size: FlowSize,
+    /// What its flows are, where they are viewers of video; their size is then without end.
+    pub video: Option<Video>,
     /// How its flows send.
     pub transport: Transport,
     /// Which end opens the connection. A replayed flow has a direction of its
@@ -186,6 +189,25 @@ pub struct Class {
     pub opaque_share: f64,
     /// Where data is sent from and to; each flow draws one pair.
     pub pairs: Vec<(u16, u16)>,
+}
+
+/// What viewers of video fetch, and how they play it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Video {
+    /// The rates that there are, rising; never empty.
+    pub ladder: Vec<Rate>,
+    /// Packets of a segment at each of them.
+    pub packets: Vec<u32>,
+    /// Playing time of a segment.
+    pub segment: Time,
+    /// The most playing time that a player keeps, at least two segments.
+    pub buffer: Time,
+    /// Playing time in the buffer at which playback begins.
+    pub start: Time,
+    /// Segments of the film (`u32::MAX`: more than anyone will see).
+    pub segments: u32,
+    /// How a player chooses rates.
+    pub rule: Rule,
 }
 
 /// How the flows of a class send.

@@ -122,6 +122,7 @@ impl Simulation {
         all.set_item("class_series", columns::table(py, results.class_series)?)?;
         all.set_item("queue_series", columns::table(py, results.queue_series)?)?;
         all.set_item("udp", columns::table(py, results.udp)?)?;
+        all.set_item("video", columns::table(py, results.video)?)?;
         all.set_item("port_totals", columns::table(py, results.port_totals)?)?;
         all.set_item("packet_hops", results.packet_hops)?;
         all.set_item("delivered_packets", results.delivered_packets)?;

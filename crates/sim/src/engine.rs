@@ -46,6 +46,8 @@ pub(crate) enum Kind {
     Sample,
     /// Rows of what is followed are due.
     Series,
+    /// A viewer of video asks for the next segment, or once more.
+    Viewer,
 }
 
 impl Entity {
@@ -68,7 +70,8 @@ impl Entity {
             6 => Kind::Change,
             7 => Kind::Warm,
             8 => Kind::Sample,
-            _ => Kind::Series,
+            9 => Kind::Series,
+            _ => Kind::Viewer,
         }
     }
 

@@ -20,6 +20,6 @@ mod series;
 mod services;
 pub mod transport;
 
-pub use probe::{Column, Data};
-pub use run::{BuildError, Custom, Factory, Progress, Results, Simulation};
+pub use probe::{Column, Data, Results};
+pub use run::{BuildError, Custom, Factory, Progress, Simulation};
 pub use services::Hop;

@@ -35,6 +35,35 @@ pub enum Data {
     },
 }
 
+/// Everything that a run measured.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Results {
+    /// A row per flow.
+    pub flows: Vec<Column>,
+    /// A row per port and sampling interval.
+    pub ports: Vec<Column>,
+    /// A row per decision of a law.
+    pub events: Vec<Column>,
+    /// A row per packet that came to a port whose arrivals are recorded.
+    pub arrivals: Vec<Column>,
+    /// A row per interval and flow that is followed; no column where none is.
+    pub flow_series: Vec<Column>,
+    /// A row per interval and class that is followed; no column where none is.
+    pub class_series: Vec<Column>,
+    /// A row per interval, port and class that is followed; no column where none is.
+    pub queue_series: Vec<Column>,
+    /// A row per class of UDP.
+    pub udp: Vec<Column>,
+    /// A row per viewer of video; no column where there is none.
+    pub video: Vec<Column>,
+    /// A row per port, from the warm-up to the end.
+    pub port_totals: Vec<Column>,
+    /// Packets that crossed a link.
+    pub packet_hops: u64,
+    /// Data packets that reached their receiver.
+    pub delivered_packets: u64,
+}
+
 fn seconds(at: Time) -> f64 {
     if at == Time::NEVER { f64::NAN } else { at.secs() }
 }

@@ -17,11 +17,12 @@ use tidegate_model::scenario::{Class, Direction, FlowSize, Scenario, Transport, 
 use crate::capture::{Capture, Identity};
 use crate::engine::{Entity, Kind};
 use crate::network::Network;
-use crate::probe::{Column, Probe, flow_columns};
+use crate::probe::{Probe, Results, flow_columns};
 use crate::rows::{Row, UNLIMITED};
 use crate::series::{Flows, Series};
 use crate::services::Hop;
 use crate::transport::control::{Any, Control, Reno};
+use crate::transport::table::video::VideoTable;
 use crate::transport::table::{FlowId, FlowTable, NewFlow, World};
 use crate::transport::udp::UdpTable;
 use crate::transport::{ClassParams, Repair};
@@ -90,6 +91,8 @@ enum Source {
     Reno,
     /// Another control inside TCP.
     Inside,
+    /// Viewers of video, with TCP's own control or one that the caller supplies.
+    Video(Option<Factory>),
     Udp,
     Controlled(control::Control),
     Custom(Factory),
@@ -109,6 +112,7 @@ pub struct Simulation {
     reno: FlowTable<Reno>,
     other: FlowTable<Any>,
     udp: UdpTable,
+    video: VideoTable,
     classes: Vec<ClassParams>,
     arrivals: Vec<Arrivals>,
     rows: Vec<Row>,
@@ -121,35 +125,9 @@ pub struct Simulation {
     done: bool,
 }
 
-/// Everything that a run measured.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Results {
-    /// A row per flow.
-    pub flows: Vec<Column>,
-    /// A row per port and sampling interval.
-    pub ports: Vec<Column>,
-    /// A row per decision of a law.
-    pub events: Vec<Column>,
-    /// A row per packet that came to a port whose arrivals are recorded.
-    pub arrivals: Vec<Column>,
-    /// A row per interval and flow that is followed; no column where none is.
-    pub flow_series: Vec<Column>,
-    /// A row per interval and class that is followed; no column where none is.
-    pub class_series: Vec<Column>,
-    /// A row per interval, port and class that is followed; no column where none is.
-    pub queue_series: Vec<Column>,
-    /// A row per class of UDP.
-    pub udp: Vec<Column>,
-    /// A row per port, from the warm-up to the end.
-    pub port_totals: Vec<Column>,
-    /// Packets that crossed a link.
-    pub packet_hops: u64,
-    /// Data packets that reached their receiver.
-    pub delivered_packets: u64,
-}
-
 pub(crate) const RENO: u32 = 0;
 const OTHER: u32 = 1;
+pub(crate) const VIDEO: u32 = 2;
 pub(crate) const UDP: u32 = 7;
 
 impl Simulation {
@@ -188,6 +166,9 @@ impl Simulation {
             let control = custom.controls.iter().position(|(name, _)| *name == class.name);
             let source = match (&class.transport, control) {
                 (Transport::Udp(_), _) => Source::Udp,
+                _ if class.video.is_some() => {
+                    Source::Video(control.map(|place| custom.controls.swap_remove(place).1))
+                }
                 (_, Some(place)) => Source::Custom(custom.controls.swap_remove(place).1),
                 (Transport::Controlled(_, control), None) => Source::Controlled(control.clone()),
                 (Transport::Tcp(tcp), None) if tcp.control == TcpControl::Reno => Source::Reno,
@@ -208,6 +189,7 @@ impl Simulation {
             reno: FlowTable::new(RENO),
             other: FlowTable::new(OTHER),
             udp: UdpTable::new(UDP, scenario.traffic.iter().map(udp), scenario.warmup),
+            video: VideoTable::new(VIDEO, scenario),
             arrivals,
             rows: Vec::new(),
             arrived: Packet::default(),
@@ -330,7 +312,7 @@ impl Simulation {
         let now = self.net.now;
         match entity.kind() {
             Kind::Port => {}
-            Kind::Flow | Kind::Pace => self.wake(entity),
+            Kind::Flow | Kind::Pace | Kind::Viewer => self.wake(entity),
             Kind::Arrival => self.arrive(number),
             Kind::Stop => {
                 let mut world =
@@ -366,9 +348,14 @@ impl Simulation {
             }
             Kind::Series => {
                 if let Some(series) = &mut self.series {
-                    let (reno, other, udp) = (&self.reno, &self.other, &self.udp);
-                    let flows =
-                        Flows { reno, other, udp, classes: &self.classes, rows: &self.rows };
+                    let flows = Flows {
+                        reno: &self.reno,
+                        other: &self.other,
+                        udp: &self.udp,
+                        video: &self.video,
+                        classes: &self.classes,
+                        rows: &self.rows,
+                    };
                     series.sample(&flows, &mut self.net);
                 }
                 self.schedule_series();
@@ -381,11 +368,16 @@ impl Simulation {
     fn wake(&mut self, entity: Entity) {
         let mut world =
             World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
+        if entity.kind() == Kind::Viewer {
+            return self.video.wake(entity.number(), &mut world);
+        }
         let id = FlowId(entity.number());
         match (id.table(), entity.kind()) {
             (RENO, Kind::Pace) => self.reno.go_on(id, &mut world),
             (RENO, _) => self.reno.expire(id, &mut world),
             (UDP, _) => self.udp.expire(id, &mut world),
+            (VIDEO, Kind::Pace) => self.video.go_on(id, &mut world),
+            (VIDEO, _) => self.video.expire(id, &mut world),
             (_, Kind::Pace) => self.other.go_on(id, &mut world),
             (_, _) => self.other.expire(id, &mut world),
         }
@@ -408,6 +400,7 @@ impl Simulation {
             let room = match &self.arrivals[place].source {
                 Source::Reno => self.reno.has_room(),
                 Source::Udp => self.udp.has_room(),
+                Source::Video(_) => self.video.has_room(),
                 Source::Inside | Source::Controlled(_) | Source::Custom(_) => self.other.has_room(),
             };
             self.rows.push(Row::new(class as u16, size, self.net.now));
@@ -432,6 +425,13 @@ impl Simulation {
                 self.other.start(flow, control, &mut world)
             }
             Source::Udp => self.udp.start(flow, &mut world),
+            Source::Video(own) => {
+                let control = match own {
+                    Some(factory) => Any::Custom(factory()),
+                    None => Any::inside(&world.classes[class].tcp),
+                };
+                self.video.start(flow, control, &mut world)
+            }
             Source::Controlled(control) => {
                 let access = world.net.access(flow.pair.0);
                 let control = Any::of(control, &world.classes[class].tcp, access);
@@ -461,9 +461,11 @@ impl Simulation {
             World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
         self.reno.finish(&mut world);
         self.other.finish(&mut world);
+        self.video.finish(&mut world);
+        let video = self.video.columns(&self.scenario);
         let udp = self.udp.columns(self.net.under_way(), &self.scenario);
         // a million flows: their state must not lie beside the columns
-        drop((self.reno, self.other, self.udp));
+        drop((self.reno, self.other, self.udp, self.video));
         let now = self.net.now;
         self.probe.decided(&mut self.net.decided);
         let (ports, events, port_totals) =
@@ -476,6 +478,7 @@ impl Simulation {
             class_series,
             queue_series,
             udp,
+            video,
             flows: flow_columns(&self.rows, &self.scenario),
             ports,
             events,

@@ -11,9 +11,10 @@ use crate::capture::Identity;
 use crate::network::Network;
 use crate::probe::{Column, Data};
 use crate::rows::Row;
-use crate::run::{RENO, UDP};
+use crate::run::{RENO, UDP, VIDEO};
 use crate::services::MESSAGES;
 use crate::transport::control::{Any, Reno};
+use crate::transport::table::video::VideoTable;
 use crate::transport::table::{FlowId, FlowTable};
 use crate::transport::udp::UdpTable;
 use crate::transport::{ClassParams, Standing};
@@ -23,6 +24,7 @@ pub(crate) struct Flows<'a> {
     pub(crate) reno: &'a FlowTable<Reno>,
     pub(crate) other: &'a FlowTable<Any>,
     pub(crate) udp: &'a UdpTable,
+    pub(crate) video: &'a VideoTable,
     pub(crate) classes: &'a [ClassParams],
     pub(crate) rows: &'a [Row],
 }
@@ -36,6 +38,7 @@ impl Flows<'_> {
                 let delivered = self.rows[flow.row as usize].delivered;
                 Some(Standing { delivered, ..Standing::NONE })
             }
+            VIDEO => self.video.standing(flow, self.classes),
             _ => self.other.standing(flow, self.classes),
         }
     }
@@ -46,6 +49,7 @@ impl Flows<'_> {
             RENO => self.reno.class_of(packet),
             UDP => self.udp.class_of(packet),
             MESSAGES => None,
+            VIDEO => self.video.class_of(packet),
             _ => self.other.class_of(packet),
         }
     }

@@ -6,6 +6,7 @@
 pub mod control;
 mod delivery;
 mod ledger;
+mod player;
 mod prr;
 mod rack;
 mod ranges;

@@ -1,4 +1,4 @@
-"""Measures of parts of the traffic: completion times by size, and packets of UDP by class."""
+"""Measures of parts of the traffic: times by size, packets of UDP and viewers of video by class."""
 
 from __future__ import annotations
 
@@ -34,6 +34,18 @@ DATAGRAMS = (
     "jitter_s",
 )
 """What is measured of the packets of a class of UDP."""
+VIEWERS = (
+    "viewers",
+    "never_started_share",
+    "startup_mean_s",
+    "startup_p95_s",
+    "stalled_viewers_share",
+    "stalls_mean",
+    "stalled_share",
+    "video_rate_mean_bps",
+    "switches_mean",
+)
+"""What is measured of a class of viewers of video."""
 
 
 def by_size(
@@ -76,3 +88,48 @@ def datagrams(table: Mapping[str, Any]) -> dict[str, dict[str, float | int | Non
                 one[name] = None if np.isnan(value) else value
         found[names[code]] = {name: one[name] for name in DATAGRAMS}
     return found
+
+
+def viewers(
+    table: Mapping[str, Any], flows: Mapping[str, Any], warmup_s: float
+) -> dict[str, dict[str, float | int | None]]:
+    """Return what the viewers of each class of video saw, by the class's name.
+
+    Over the viewers whose connection was not over before the end of the
+    warm-up, each from its first SYN on, as things stand when it leaves or the run
+    ends. `stalled_share` is the time that playback stood still over that and the
+    time that was shown, of all of them together.
+    """
+    if not table:
+        return {}
+    codes, names = table["class"]
+    over = np.fmin(flows["closed_s"], flows["gave_up_s"])[table["flow"]]
+    there = ~(over < warmup_s)
+    return {
+        names[code]: _seen(
+            {
+                name: np.asarray(column, dtype=float)[there & (codes == code)]
+                for name, column in table.items()
+                if name != "class"
+            }
+        )
+        for code in np.unique(codes[there])
+    }
+
+
+def _seen(table: Mapping[str, NDArray[np.float64]]) -> dict[str, float | int | None]:
+    startup, stalls, rates = table["startup_s"], table["stalls"], table["rate_mean_bps"]
+    begun, fetched = startup[~np.isnan(startup)], rates[~np.isnan(rates)]
+    stalled, played = float(np.sum(table["stalled_s"])), float(np.sum(table["played_s"]))
+    found = (
+        int(startup.size),
+        1.0 - begun.size / startup.size,
+        float(np.mean(begun)) if begun.size else None,
+        float(np.percentile(begun, 95)) if begun.size else None,
+        float(np.mean(stalls > 0)),
+        float(np.mean(stalls)),
+        stalled / (stalled + played) if stalled + played > 0 else None,
+        float(np.mean(fetched)) if fetched.size else None,
+        float(np.mean(table["switches"])),
+    )
+    return dict(zip(VIEWERS, found, strict=True))

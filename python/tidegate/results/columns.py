@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Column: TypeAlias = NDArray[Any] | tuple[NDArray[np.uint32], list[str]]
 
 
-SOMETIMES = ("arrivals", "flow_series", "class_series", "queue_series", "udp")
+SOMETIMES = ("arrivals", "flow_series", "class_series", "queue_series", "udp", "video")
 """Tables that go to files where they have rows."""
 UNHASHED = ("udp",)
 """Tables that are no part of the digest of a run: it says the same of a run as before they were."""

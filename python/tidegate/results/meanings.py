@@ -79,6 +79,26 @@ DATAGRAMS: dict[str, tuple[str, str]] = {
 }
 """Of a class of UDP, under `CLASS.` where there are several classes."""
 
+_OF_VIDEO = "of video: of the viewers who had not left before the end of the warm-up"
+VIEWERS: dict[str, tuple[str, str]] = {
+    "viewers": ("flows", "of video: viewers who had not left before the end of the warm-up"),
+    "never_started_share": ("1", f"share whose playback never began, {_OF_VIDEO}"),
+    "startup_mean_s": ("s", f"start-up delay: first SYN to first picture, mean, {_OF_VIDEO}"),
+    "startup_p95_s": ("s", f"start-up delay, percentile 95, {_OF_VIDEO}"),
+    "stalled_viewers_share": ("1", f"share with at least one stall, {_OF_VIDEO}"),
+    "stalls_mean": ("", f"stalls of one viewer, mean, {_OF_VIDEO}"),
+    "stalled_share": (
+        "1",
+        "of video: time in stalls over that and the time that was shown, of all viewers together",
+    ),
+    "video_rate_mean_bps": (
+        "bit/s",
+        f"mean rate of the segments that one viewer fetched, mean, {_OF_VIDEO}",
+    ),
+    "switches_mean": ("", f"changes of the rate by one viewer, mean, {_OF_VIDEO}"),
+}
+"""Of a class of viewers of video, under `CLASS.` where there are several classes."""
+
 SIZES: dict[str, tuple[str, str]] = {
     "completed": ("flows", "flows of this size that closed in the window"),
     "completed_share": ("1", f"share of flows of this size completed, {OF_ARRIVED}"),

@@ -23,7 +23,7 @@ class Run:
     """What one run measured: `summary`, and its tables as frames.
 
     `flows`, `ports`, `events`; where they were asked for `arrivals`,
-    `flow_series`, `class_series` and `queue_series`; `udp` where there is any.
+    `flow_series`, `class_series` and `queue_series`; `udp` and `video` where there is any.
     """
 
     def __init__(self, outcome: Outcome) -> None:
@@ -69,6 +69,11 @@ class Run:
     def udp(self) -> pl.DataFrame:
         """One row per class of UDP."""
         return frame(self.outcome.tables["udp"])
+
+    @cached_property
+    def video(self) -> pl.DataFrame:
+        """One row per viewer of video."""
+        return frame(self.outcome.tables["video"])
 
     def save(self, folder: str | Path) -> Path:
         """Write Parquet files, summary.json and manifest.json; return the folder.

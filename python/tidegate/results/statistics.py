@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from tidegate.results.breakdown import DATAGRAMS, OF_SIZE, SIZES, by_size, datagrams
+from tidegate.results.breakdown import (
+    DATAGRAMS,
+    OF_SIZE,
+    SIZES,
+    VIEWERS,
+    by_size,
+    datagrams,
+    viewers,
+)
 from tidegate.results.columns import result_hash, select
 
 if TYPE_CHECKING:
@@ -201,14 +209,15 @@ def summarise(outcome: Outcome) -> dict[str, Any]:
     scenario, flows = outcome.scenario, outcome.tables["flows"]
     window = Window(scenario.warmup_s, scenario.duration_s)
     codes, names = flows["class"]
-    together, packets = class_statistics(flows, window), datagrams(outcome.tables["udp"])
+    together, parts = class_statistics(flows, window), datagrams(outcome.tables["udp"])
+    parts |= viewers(outcome.tables["video"], flows, window.start)
     if len(names) == 1:
-        together |= packets.get(names[0], {})
+        together |= parts.get(names[0], {})
         classes = [{"name": names[0], **together}]
     else:
         classes = [
             {"name": name, **class_statistics(select(flows, codes == code), window)}
-            | packets.get(name, {})
+            | parts.get(name, {})
             for code, name in enumerate(names)
         ]
     return {
@@ -254,13 +263,13 @@ def metrics(summary: Mapping[str, Any]) -> dict[str, float | None]:
 
 
 def metric_names(classes: Sequence[str], ports: Sequence[str]) -> list[str]:
-    """Return the names that `metrics` gives a run with such classes and ports, were they of UDP."""
+    """Return the names that `metrics` gives a run of these classes, were they all UDP and video."""
     from tidegate import _native
 
     columns = _native.columns()
     none: dict[str, Any] = {name: np.zeros(0) for name, *_ in columns["flows"]}
     together = class_statistics(none, Window(0.0, 1.0))
-    every = together | dict.fromkeys(DATAGRAMS)
+    every = together | dict.fromkeys(DATAGRAMS) | dict.fromkeys(VIEWERS)
     totals: dict[str, Any] = {name: np.zeros(len(ports)) for name, *_ in columns["port_totals"]}
     totals["port"] = (range(len(ports)), list(ports))
     nothing = {
@@ -276,9 +285,8 @@ def metric_names(classes: Sequence[str], ports: Sequence[str]) -> list[str]:
 def aggregate(summaries: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float | None]]:
     """Return mean and interval over seeds of every metric."""
     each = [metrics(summary) for summary in summaries]
-    return {
-        name: _within_a_whole(name, interval(one.get(name) for one in each)) for name in each[0]
-    }
+    names = dict.fromkeys(name for one in each for name in one)
+    return {name: _within_a_whole(name, interval(one.get(name) for one in each)) for name in names}
 
 
 def _within_a_whole(name: str, found: dict[str, float | None]) -> dict[str, float | None]:

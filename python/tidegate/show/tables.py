@@ -168,6 +168,33 @@ def _of_udp(classes: Sequence[str], columns: Sequence[Mapping[str, Any]]) -> lis
     ]
 
 
+def _of_video(classes: Sequence[str], columns: Sequence[Mapping[str, Any]]) -> list[Block]:
+    """Return what the viewers of each class of video saw."""
+    names = {f"{name}.": f"Video {name}" for name in classes} if len(classes) > 1 else {"": "Video"}
+    return [
+        Block(
+            title,
+            (
+                Row("start-up delay, mean [s]", f"{prefix}startup_mean_s"),
+                Row("start-up delay, p95 [s]", f"{prefix}startup_p95_s"),
+                Row("playback never began [%]", f"{prefix}never_started_share", 100),
+                Row("viewers with a stall [%]", f"{prefix}stalled_viewers_share", 100),
+                Row("stalls of a viewer, mean", f"{prefix}stalls_mean"),
+                Row("time in stalls [%]", f"{prefix}stalled_share", 100),
+                Row("rate of the video, mean [kbit/s]", f"{prefix}video_rate_mean_bps", 1e-3),
+                Row("switches of a viewer, mean", f"{prefix}switches_mean"),
+            ),
+        )
+        for prefix, title in names.items()
+        if any(_centre(column.get(f"{prefix}viewers")) for column in columns)
+    ]
+
+
+def _of_kinds(classes: Sequence[str], columns: Sequence[Mapping[str, Any]]) -> list[Block]:
+    """Return what only classes of UDP, or of video, have."""
+    return [*_of_udp(classes, columns), *_of_video(classes, columns)]
+
+
 def shown(value: Value, scale: float = 1.0) -> str:
     """Return `mean ± half width`, with two digits of the half width; or a bare number."""
     if value is None:
@@ -336,10 +363,10 @@ def blocks_of(
 ) -> list[Block]:
     """Return the measures that the tables of controls or settings show, block by block.
 
-    Those of sizes and of UDP only where one of the columns has any.
+    Those of sizes, of UDP and of video only where one of the columns has any.
     """
     by_class = _by_class(classes) if len(classes) > 1 else []
-    parts = [*_by_size(columns), *_of_udp(classes, columns)]
+    parts = [*_by_size(columns), *_of_kinds(classes, columns)]
     return [*FLOW_BLOCKS, _link(port), *by_class, *parts]
 
 
@@ -394,7 +421,7 @@ def _doubtful(said: Sequence[str]) -> list[RenderableType]:
 def _differences(comparison: Measured) -> Sheets:
     """Return by how much each column differs from the first, flow for flow the same traffic."""
     labels = list(comparison.curves)
-    rows = [row for row in _telling(comparison.subject.port) if "never" not in row.metric]
+    rows = compared(comparison)
     about = Column("", tuple(Text(row.title) for row in rows))
     columns = [
         Column(broken(label), tuple(Text(shown(found.get(row.metric), row.scale)) for row in rows))
@@ -402,6 +429,21 @@ def _differences(comparison: Measured) -> Sheets:
     ]
     title = f"More than {labels[0]}, on the same flows: mean ± 95 % interval of the differences"
     return Sheets(title, (about,), tuple(columns), COLUMNS)
+
+
+def compared(done: Measured) -> list[Row]:
+    """Return the measures whose differences are shown: the most telling, and those of video."""
+    subject = done.subject
+    rows = [row for row in _telling(subject.port) if "never" not in row.metric]
+    shown = ("startup_mean_s", "stalled_share", "video_rate_mean_bps")
+    for block in _of_video(subject.classes, done.averages):
+        name = block.title.removeprefix("Video").strip()
+        rows += [
+            Row(f"{name}: {row.title}" if name else row.title, row.metric, row.scale)
+            for row in block.rows
+            if row.metric.endswith(shown)
+        ]
+    return rows
 
 
 def of_folders(both: Beside) -> RenderableType:
@@ -415,7 +457,7 @@ def of_folders(both: Beside) -> RenderableType:
     blocks = blocks_of(subject.port, subject.classes, done.averages)
     parts = [_side_by_side(title, labels, done.averages, blocks)]
     if both.differences:
-        rows = [row for row in _telling(subject.port) if "never" not in row.metric]
+        rows = compared(done)
         columns = [
             Column(
                 broken(named(found["settings"]) or "difference"),
@@ -480,7 +522,7 @@ def of_run(summary: Mapping[str, Any], access: Container[str] = ()) -> Renderabl
         f"{summary['scenario']}, seed {summary['seed']}, "
         f"{summary['warmup_s']:g} to {summary['duration_s']:g} s"
     )
-    blocks = [*FLOW_BLOCKS, _link(None), *_of_udp(labels[:1], columns)]
+    blocks = [*FLOW_BLOCKS, _link(None), *_of_kinds(labels[:1], columns)]
     flows = _side_by_side(title, labels, columns, blocks)
     sizes = _sizes(summary.get("sizes", {}))
     ports = _ports([port for port in summary["ports"] if port["name"] not in access])

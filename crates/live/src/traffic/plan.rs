@@ -106,6 +106,13 @@ fn sort(class: &Class, duration: Time) -> Result<Sort, Failure> {
         return Err(wrong(&class.name, "it is UDP, and real sessions are TCP")
             .remedy("name the others: --class NAME"));
     };
+    if class.video.is_some() {
+        return Err(wrong(
+            &class.name,
+            "its sessions are those of viewers of video, who ask bit by bit",
+        )
+        .remedy("name the others: --class NAME"));
+    }
     let stop = match class.size {
         FlowSize::Unlimited { stop } => stop.min(duration),
         _ => duration,

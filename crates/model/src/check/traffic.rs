@@ -3,7 +3,7 @@
 use tidegate_core::law::settings::number;
 use tidegate_core::units::{Size, Time};
 
-use super::{Check, cdf, replay, tcp};
+use super::{Check, cdf, replay, tcp, video};
 use crate::control::TransportDoc;
 use crate::document::size::{Distribution, SizeDoc};
 use crate::document::transport::DelayedAck;
@@ -24,8 +24,10 @@ pub(super) fn class(
     name: &str,
     doc: &mut ClassDoc,
     pairs: Vec<(u16, u16)>,
+    duration: Time,
 ) -> Option<Class> {
     let path = |key| ["traffic", name, key];
+    video::prepare(doc);
     check.require(!name.is_empty(), &["traffic", ""], "a class needs a name", "name it");
     let transport = match &mut doc.transport {
         TransportDoc::Tcp(tcp) => Transport::Tcp(tcp::effective(check, name, "tcp", tcp)),
@@ -44,6 +46,7 @@ pub(super) fn class(
         "a user without any patience never starts",
         "write a time above 0s, or leave it out",
     );
+    let shown = video::video(check, name, doc, &transport, duration);
     let (arrivals, size, direction) = if doc.flows.is_some() {
         let (flows, direction) = replay::flows(check, name, doc)?;
         (Some(Arrivals::Replayed(flows)), Some(FlowSize::Replayed), direction)
@@ -63,6 +66,7 @@ pub(super) fn class(
         name: name.to_owned(),
         arrivals: arrivals?,
         size: size?,
+        video: shown,
         transport,
         direction,
         patience: doc.patience,

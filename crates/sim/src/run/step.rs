@@ -8,7 +8,7 @@ use crate::engine::{Kind, last_at};
 use crate::services::MESSAGES;
 use crate::transport::table::{FlowId, World};
 
-use super::{OTHER, RENO, Simulation, UDP};
+use super::{OTHER, RENO, Simulation, UDP, VIDEO};
 
 impl Simulation {
     /// Handles the earliest event or delivery, if it is not after `limit`.
@@ -107,6 +107,12 @@ impl Simulation {
         match FlowId(packet.flow).table() {
             RENO => self.reno.deliver(packet, &mut world),
             UDP => self.udp.deliver(packet, &mut world),
+            VIDEO => {
+                self.video.deliver(packet, &mut world);
+                if let (Some(ended), Some(capture)) = (self.video.ended.take(), &mut self.capture) {
+                    capture.note(ended);
+                }
+            }
             MESSAGES => world.net.serve(packet),
             _ => self.other.deliver(packet, &mut world),
         }

@@ -7,6 +7,7 @@ mod any;
 mod bbr;
 mod blitz;
 mod cubic;
+mod fed;
 mod hystart;
 mod quick_start;
 mod rate;
@@ -22,6 +23,7 @@ pub(crate) use any::Any;
 pub use bbr::Bbr;
 pub use blitz::Blitz;
 pub use cubic::Cubic;
+pub(crate) use fed::Fed;
 pub use quick_start::QuickStart;
 pub use rate::Granted;
 pub use reno::Reno;
@@ -161,6 +163,9 @@ pub trait Control: Send {
     fn on_recovered(&mut self, _window: f64) {}
     /// The connection is open, after at least one lost SYN.
     fn on_lost_syn(&mut self, _rule: LostSyn) {}
+    /// The sender was silent for long, and starts again from this window; the
+    /// slow-start threshold becomes at least `ssthresh`.
+    fn on_idle(&mut self, _window: f64, _ssthresh: f64) {}
     /// Whether it asks for the delivery rate.
     #[inline]
     fn samples_rate(&self) -> bool {

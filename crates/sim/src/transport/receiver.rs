@@ -139,6 +139,21 @@ impl Receiver {
         self.next.min(self.data_end)
     }
 
+    /// Whether data may come.
+    pub(super) fn is_open(&self) -> bool {
+        self.state == State::Open
+    }
+
+    /// A packet of this size with data of its own, which says, as every packet
+    /// does, what has arrived.
+    pub(super) fn say(&self, size: u32, address: &Address, now: Time) -> Packet {
+        let flags = Flags::ACK.with(Flags::DATA).with(Flags::PUSH);
+        let mut packet = address.towards_source(flags, size, now);
+        packet.ack = self.next;
+        packet.sent = self.echo;
+        packet
+    }
+
     /// Opens a download: the first SYN, or another one.
     pub(crate) fn send_syn(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         self.state = State::SynSent;

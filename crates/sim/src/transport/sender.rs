@@ -6,6 +6,7 @@
 mod back;
 mod books;
 mod data;
+mod fed;
 mod handshake;
 mod marks;
 mod pace;
@@ -55,6 +56,9 @@ pub(crate) struct Sender<C> {
     total: u32,
     /// Behind the last number, that of the FIN included.
     end: u32,
+    /// Behind the last number that there is to send by now: `end`, unless the
+    /// application hands its data in bit by bit.
+    given: u32,
     dup_acks: u32,
     board: Option<Box<Scoreboard>>,
     ledger: Option<Box<Ledger>>,
@@ -99,6 +103,7 @@ impl<C: Control> Sender<C> {
             max: 0,
             total: u32::MAX,
             end: u32::MAX,
+            given: u32::MAX,
             dup_acks: 0,
             board: None,
             ledger: None,
@@ -329,7 +334,7 @@ impl<C: Control> Sender<C> {
     /// Whether there is something to send, and nothing but the window forbids it.
     #[inline]
     fn may_send(&mut self, address: &Address, ctx: &mut Ctx<'_>) -> bool {
-        if self.nxt >= self.end {
+        if self.nxt >= self.given {
             return false;
         }
         if self.nxt + 1 >= self.total && self.nxt > self.una {

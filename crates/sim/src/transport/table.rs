@@ -1,5 +1,7 @@
 //! All flows under one kind of control, in slots that are used again.
 
+pub(crate) mod video;
+
 use std::ops::{Index, IndexMut};
 
 use prefetch_index::prefetch_index;

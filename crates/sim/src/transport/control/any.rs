@@ -106,6 +106,9 @@ impl Control for Any {
     fn on_lost_syn(&mut self, rule: LostSyn) {
         each!(self, control => control.on_lost_syn(rule));
     }
+    fn on_idle(&mut self, window: f64, ssthresh: f64) {
+        each!(self, control => control.on_idle(window, ssthresh));
+    }
     fn samples_rate(&self) -> bool {
         each!(self, control => control.samples_rate())
     }

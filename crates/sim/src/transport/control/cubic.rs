@@ -207,6 +207,11 @@ impl Control for Cubic {
         self.cwnd = self.ssthresh;
     }
 
+    fn on_idle(&mut self, window: f64, ssthresh: f64) {
+        self.ssthresh = self.ssthresh.max(ssthresh);
+        self.cwnd = window;
+    }
+
     fn on_lost_syn(&mut self, rule: LostSyn) {
         match rule {
             LostSyn::Nothing => {}

@@ -122,6 +122,11 @@ impl Control for Reno {
         self.cwnd = 1.0;
     }
 
+    fn on_idle(&mut self, window: f64, ssthresh: f64) {
+        self.ssthresh = self.ssthresh.max(ssthresh);
+        self.cwnd = window;
+    }
+
     fn on_lost_syn(&mut self, rule: LostSyn) {
         match rule {
             LostSyn::Nothing => {}

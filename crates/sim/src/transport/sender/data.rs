@@ -25,6 +25,7 @@ impl<C: Control> Sender<C> {
         self.last_payload = (size - (u64::from(self.total) - 1) * mss).min(mss) as u16;
         let rides = class.tcp.fin_rides && (!class.tcp.fin_waits || self.last_alone(class));
         self.end = self.total + u32::from(!rides);
+        self.given = self.end;
     }
 
     /// Whether the last segment is one that is sent with nothing outstanding:
@@ -74,6 +75,7 @@ impl<C: Control> Sender<C> {
         if self.total == u32::MAX {
             self.total = self.max.max(1);
             self.end = self.total + 1;
+            self.given = self.end;
             if self.state == State::Open {
                 self.send_more(address, ctx);
             }

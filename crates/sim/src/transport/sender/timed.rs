@@ -90,7 +90,7 @@ impl<C: Control> Sender<C> {
                 }
                 continue;
             }
-            if self.nxt >= self.end
+            if self.nxt >= self.given
                 && let Some(ledger) = &mut self.ledger
             {
                 ledger.delivery.limit(pipe);

@@ -1,0 +1,163 @@
+//! Video: what a player needs, and what makes no sense beside it.
+
+use tidegate_core::units::{Rate, Time};
+
+use super::Check;
+use crate::document::ClassDoc;
+use crate::document::size::{Distribution, SizeDoc};
+use crate::document::video::VideoDoc;
+use crate::scenario::{Direction, Transport, Video};
+
+/// Most rates of a ladder.
+const MOST_RATES: usize = 50;
+/// Shortest and longest segment.
+const SEGMENT: (Time, Time) = (Time::from_ms(100), Time::from_secs(60));
+/// Longest buffer.
+const LONGEST_BUFFER: Time = Time::from_secs(3_600);
+/// Most packets of a connection: their numbers have 32 bits.
+const MOST_PACKETS: u64 = 1 << 30;
+
+/// What goes without saying for a class of video; called before the rest of the class is read.
+pub(super) fn prepare(doc: &mut ClassDoc) {
+    if doc.video.is_some() && doc.flows.is_none() {
+        doc.size.get_or_insert(SizeDoc(Distribution::Unlimited));
+        doc.direction.get_or_insert(Direction::Download);
+    }
+}
+
+/// The checked video of a class, if it has any; `duration`: of the run.
+pub(super) fn video(
+    check: &mut Check<'_>,
+    name: &str,
+    doc: &mut ClassDoc,
+    transport: &Transport,
+    duration: Time,
+) -> Option<Video> {
+    beside(check, name, doc, transport);
+    let doc = doc.video.as_mut()?;
+    let holds = ladder(check, name, doc) & times(check, name, doc);
+    if !holds {
+        return None;
+    }
+    let path = ["traffic", name, "video"];
+    let (ladder, segment, buffer) = (doc.ladder.clone(), doc.segment, doc.buffer);
+    doc.rule.law.settle(&ladder, buffer, segment);
+    if let Err((field, message)) = doc.rule.law.check(&ladder, buffer, segment) {
+        check.refuse(&[&path[..], &["rule", &field]].concat(), message, "");
+    }
+    let start = *doc.start.get_or_insert(segment);
+    let segments = doc.length.map(|length| length.ps().div_ceil(segment.ps()));
+    let payload = u64::from(transport.payload()).max(1);
+    let most = ladder.last().map_or(0, |&rate| packets(rate, segment, payload));
+    let wanted = (duration.saturating_add(buffer)).ps().div_ceil(segment.ps());
+    let wanted = segments.map_or(wanted, |segments| segments.min(wanted));
+    check.require(
+        wanted.saturating_mul(most) < MOST_PACKETS,
+        &["traffic", name, "video", "ladder"],
+        "at the highest rate a viewer would fetch more than 2^30 packets",
+        "write lower rates, a shorter film or run, or a larger mss",
+    );
+    let packets = ladder.iter().map(|&rate| packets(rate, segment, payload) as u32).collect();
+    Some(Video {
+        segments: segments.map_or(u32::MAX, |all| u32::try_from(all).unwrap_or(u32::MAX)),
+        packets,
+        ladder,
+        segment,
+        buffer,
+        start,
+        rule: doc.rule.law.clone(),
+    })
+}
+
+/// Packets of a segment: whole ones, at least one.
+fn packets(rate: Rate, segment: Time, payload: u64) -> u64 {
+    (rate * segment).bytes().div_ceil(payload).max(1)
+}
+
+/// Keys and transports that mean nothing beside video.
+fn beside(check: &mut Check<'_>, name: &str, doc: &ClassDoc, transport: &Transport) {
+    if doc.video.is_none() {
+        return;
+    }
+    let path = |key| ["traffic", name, key];
+    let size = !matches!(&doc.size, Some(SizeDoc(Distribution::Unlimited)) | None);
+    let upload = doc.direction == Some(Direction::Upload);
+    for (key, wrong, help) in [
+        ("size", size, "leave it out: the film's `length` says how much there is"),
+        ("flows", doc.flows.is_some(), "leave one of the two out"),
+        ("stop", doc.stop.is_some(), "write `length`: how long the film is"),
+        ("direction", upload, "leave it out: viewers open connections, and data comes to them"),
+    ] {
+        check.require(!wrong, &path(key), "means nothing beside `video`", help);
+    }
+    check.require(
+        matches!(transport, Transport::Tcp(tcp) if tcp.handshake),
+        &path("transport"),
+        "video is fetched over TCP, which the viewer opens",
+        "write a transport of tcp, as in { tcp = { profile = \"linux\" } }, with its handshake",
+    );
+}
+
+fn ladder(check: &mut Check<'_>, name: &str, doc: &VideoDoc) -> bool {
+    let path = ["traffic", name, "video", "ladder"];
+    let ladder = &doc.ladder;
+    let count = check.require(
+        (1..=MOST_RATES).contains(&ladder.len()),
+        &path,
+        format!("{} rates are out of range", ladder.len()),
+        "write 1 to 50 rates, as in [\"1Mbit\", \"2.5Mbit\", \"5Mbit\"]",
+    );
+    let (least, most) = (Rate::from_bps(1_000), Rate::from_bps(10_000_000_000));
+    let outside = ladder.iter().find(|&&rate| rate < least || rate > most);
+    let inside = check.require(
+        outside.is_none(),
+        &path,
+        format!("{} is out of range", outside.copied().unwrap_or_default()),
+        "write rates from 1kbit to 10Gbit",
+    );
+    let falls = ladder.windows(2).find(|pair| pair[0] >= pair[1]);
+    let rises = check.require(
+        falls.is_none(),
+        &path,
+        falls.map_or_else(String::new, |pair| format!("{} is followed by {}", pair[0], pair[1])),
+        "write the rates in rising order, each once",
+    );
+    count && inside && rises
+}
+
+fn times(check: &mut Check<'_>, name: &str, doc: &VideoDoc) -> bool {
+    let path = |key| ["traffic", name, "video", key];
+    let VideoDoc { segment, buffer, .. } = *doc;
+    let (least, most) = SEGMENT;
+    let segments = check.require(
+        (least..=most).contains(&segment),
+        &path("segment"),
+        format!("{segment} is out of range"),
+        "write a time from 100ms to 60s",
+    );
+    let room = segments
+        && check.require(
+            buffer >= segment * 2 && buffer <= LONGEST_BUFFER,
+            &path("buffer"),
+            format!("a buffer of {buffer} is out of range, with segments of {segment}"),
+            &format!("write a time from {} (two segments) to 1h", segment * 2),
+        );
+    let start = doc.start.unwrap_or(segment);
+    let starts = !room
+        || check.require(
+            start > Time::ZERO && start <= buffer.saturating_sub(segment),
+            &path("start"),
+            format!("{start} is out of range"),
+            &format!(
+                "write a time above 0s, up to {} (the buffer less a segment)",
+                buffer.saturating_sub(segment)
+            ),
+        );
+    let lasts = check.require(
+        doc.length != Some(Time::ZERO),
+        &path("length"),
+        "0s is out of range",
+        "write a time above 0s, or leave it out",
+    );
+    room && starts && lasts
+}

@@ -1,0 +1,77 @@
+//! Video of a class, as it is written.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize, Serializer};
+use tidegate_core::law::registry::choice;
+use tidegate_core::law::video::Rule;
+use tidegate_core::units::{Rate, Time};
+
+use crate::law::sorted;
+
+/// Viewers who watch video: each fetches one segment after the other over one connection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table, as in { ladder = [\"1Mbit\", \"2.5Mbit\", \"5Mbit\"] }"
+)]
+pub(crate) struct VideoDoc {
+    /// The rates that the video is there at, rising; 1 to 50 rates from 1kbit to 10Gbit.
+    pub ladder: Vec<Rate>,
+    /// Playing time of a segment; default 4s, 100ms to 60s.
+    #[serde(default = "four_seconds")]
+    pub segment: Time,
+    /// The most playing time that the player keeps; default 30s, from two segments up to 1h.
+    #[serde(default = "half_a_minute")]
+    pub buffer: Time,
+    /// Playing time that has to lie in the buffer before playback begins, at first and after a stall; default one segment, up to the buffer less a segment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Time>,
+    /// Playing time of the film, rounded up to whole segments; default: it is longer than the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length: Option<Time>,
+    /// How the player chooses rates; default bba.
+    #[serde(default, skip_serializing_if = "RuleDoc::is_open")]
+    pub rule: RuleDoc,
+}
+
+fn four_seconds() -> Time {
+    Time::from_secs(4)
+}
+
+fn half_a_minute() -> Time {
+    Time::from_secs(30)
+}
+
+/// How the player chooses rates: `{ law = "throughput", safety = 0.9 }`.
+///
+/// Reading expects the law's own settings one level down, under its name.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table, as in { law = \"bba\" }")]
+pub(crate) struct RuleDoc {
+    /// The law and its settings.
+    pub law: Rule,
+}
+
+impl RuleDoc {
+    /// Whether nothing is said that would not go without saying.
+    fn is_open(&self) -> bool {
+        self.law == Rule::default()
+    }
+}
+
+impl Serialize for RuleDoc {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        sorted(&self.law, to)
+    }
+}
+
+impl JsonSchema for RuleDoc {
+    fn schema_name() -> Cow<'static, str> {
+        "VideoRule".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        choice(Rule::schemas(generator), &[], "How a player of video chooses rates.")
+    }
+}

@@ -1,0 +1,166 @@
+//! A control whose sender is now and then without data: a window that was not
+//! used tells nothing of the path.
+//!
+//! It does not grow while less than half of it is in use (RFC 9438, 5.8, for
+//! every control that goes by losses), and after a time without any packet the
+//! sender starts from a smaller one ([`Fed::rested`]). A control that measures
+//! the delivery rate knows itself what was limited by the application.
+
+use tidegate_core::packet::Ext;
+use tidegate_core::units::Time;
+use tidegate_model::profile::{LostSyn, Tcp, TimerRule};
+
+use super::{Any, Control, Feedback, RateSample, Setback, Signal};
+
+/// A control, and when its sender sent last.
+pub(crate) struct Fed {
+    inner: Any,
+    sent: Time,
+}
+
+impl Fed {
+    pub(crate) fn new(inner: Any) -> Fed {
+        Fed { inner, sent: Time::NEVER }
+    }
+
+    /// There is data again, and nothing is in flight: a sender that was silent for
+    /// longer than its timeout starts as a new one (RFC 5681, 4.1); in Linux it
+    /// halves its window for every timeout of silence (RFC 2861, 3.1).
+    pub(crate) fn rested(&mut self, now: Time, rto: Time, tcp: &Tcp) {
+        let silent = now.saturating_sub(self.sent);
+        if silent <= rto || self.inner.samples_rate() {
+            return;
+        }
+        let cwnd = self.inner.cwnd();
+        let restart = f64::from(tcp.initial_window).min(cwnd);
+        if tcp.timer_rule != TimerRule::Linux {
+            return self.inner.on_idle(restart, 0.0);
+        }
+        let mut window = cwnd;
+        let mut left = silent.saturating_sub(rto);
+        while left > Time::ZERO && window > restart {
+            window /= 2.0;
+            left = left.saturating_sub(rto);
+        }
+        self.inner.on_idle(window.max(restart), cwnd * 0.75);
+    }
+}
+
+impl Control for Fed {
+    fn cwnd(&self) -> f64 {
+        self.inner.cwnd()
+    }
+    fn on_ack(&mut self, sample: &RateSample<'_>) {
+        let used = f64::from(sample.flight + sample.segments);
+        let unused = used * 2.0 <= self.inner.cwnd() && !self.inner.samples_rate();
+        self.inner.on_ack(&RateSample { marked: sample.marked || unused, ..*sample });
+    }
+    fn on_congestion(&mut self, signal: Signal, at: &Setback) {
+        self.inner.on_congestion(signal, at);
+    }
+    fn on_timeout(&mut self, at: &Setback, again: bool) {
+        self.inner.on_timeout(at, again);
+    }
+    fn gap(&self) -> Option<Time> {
+        self.inner.gap()
+    }
+    fn header(&mut self, now: Time) -> Ext {
+        self.inner.header(now)
+    }
+    fn on_sent(&mut self, now: Time, flight: u32) {
+        self.sent = now;
+        self.inner.on_sent(now, flight);
+    }
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        self.inner.on_feedback(feedback);
+    }
+    fn on_recovered(&mut self, window: f64) {
+        self.inner.on_recovered(window);
+    }
+    fn on_lost_syn(&mut self, rule: LostSyn) {
+        self.inner.on_lost_syn(rule);
+    }
+    fn samples_rate(&self) -> bool {
+        self.inner.samples_rate()
+    }
+    fn keeps_window(&self) -> bool {
+        self.inner.keeps_window()
+    }
+    fn limited_transmit(&self) -> bool {
+        self.inner.limited_transmit()
+    }
+    fn tells_of_loss(&self, ext: &Ext) -> bool {
+        self.inner.tells_of_loss(ext)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tidegate_model::profile::Profile;
+
+    use super::*;
+
+    /// A sender under a profile whose window has grown to 64 segments, in slow start.
+    fn grown(tcp: &Tcp) -> Fed {
+        let mut fed = Fed::new(Any::inside(tcp));
+        while fed.cwnd() < 64.0 {
+            fed.on_ack(&sample(1, 63));
+        }
+        fed.on_sent(Time::from_secs(10), 1);
+        fed
+    }
+
+    fn sample(segments: u32, flight: u32) -> RateSample<'static> {
+        RateSample {
+            now: Time::from_secs(1),
+            segments,
+            delivered: segments,
+            una: 0,
+            sent: 0,
+            flight,
+            srtt: Time::from_ms(100),
+            rtt: Time::from_ms(100),
+            recovering: false,
+            marked: false,
+            ext: &Ext::None,
+            rate: None,
+        }
+    }
+
+    /// RFC 5681, 4.1: not after a silence up to the timeout; then min(IW, cwnd), here 10.
+    #[test]
+    fn a_long_silence_starts_the_window_anew() {
+        let tcp = Profile::Rfc.tcp();
+        for (silent_ms, window) in [(1000, 64.0), (1001, f64::from(tcp.initial_window))] {
+            let mut fed = grown(&tcp);
+            let now = Time::from_secs(10) + Time::from_ms(silent_ms);
+            fed.rested(now, Time::from_secs(1), &tcp);
+            assert_eq!(fed.cwnd(), window, "after {silent_ms} ms");
+        }
+    }
+
+    /// RFC 2861 as Linux has it, by hand: with a timeout of 1 s a window of 64 is 32 after 1.5 s,
+    /// 16 after 2.5 s, and never less than the initial window of 10.
+    #[test]
+    fn linux_halves_it_for_every_timeout() {
+        let tcp = Profile::Linux.tcp();
+        assert_eq!(tcp.timer_rule, TimerRule::Linux);
+        for (silent_ms, window) in [(900, 64.0), (1500, 32.0), (2500, 16.0), (60_000, 10.0)] {
+            let tcp = Tcp { control: tidegate_model::control::TcpControl::Reno, ..tcp.clone() };
+            let mut fed = grown(&tcp);
+            let now = Time::from_secs(10) + Time::from_ms(silent_ms);
+            fed.rested(now, Time::from_secs(1), &tcp);
+            assert_eq!(fed.cwnd(), window, "after {silent_ms} ms");
+        }
+    }
+
+    /// A window of 64 of which 32 or fewer are in use does not grow; with 33 it does.
+    #[test]
+    fn an_unused_window_does_not_grow() {
+        let mut fed = grown(&Profile::Rfc.tcp());
+        fed.on_ack(&sample(1, 31));
+        assert_eq!(fed.cwnd(), 64.0);
+        fed.on_ack(&sample(1, 32));
+        assert_eq!(fed.cwnd(), 65.0);
+    }
+}
