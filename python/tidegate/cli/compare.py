@@ -15,10 +15,12 @@ from tidegate.cli.options import (
     LawFile,
     Port,
     Set,
+    Terminal,
     colour,
     default_folder,
     document,
     named,
+    together,
 )
 from tidegate.results.place import place
 
@@ -88,6 +90,7 @@ def compare(
     workers: Workers = None,
     dask: Dask = None,
     out: Out = None,
+    terminal: Terminal = False,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
@@ -107,6 +110,7 @@ def compare(
     from tidegate.scenario.own import laws
     from tidegate.show import finished, hints
 
+    together(terminal, as_json)
     asked = document(file, settings)
     controls = Controls(named(gate), named(queue), port)
     own = laws(law)
@@ -125,7 +129,7 @@ def compare(
     if as_json:
         print_json(done.document())
     else:
-        stdout().print(finished.table(done))
+        finished.show(stdout(), done, terminal=terminal)
     say(f"Data, pictures (PNG, SVG) and summary: {place}")
     for warning in hints.alike(done):
         say(f"tidegate: {warning}")

@@ -52,6 +52,9 @@ Dask = Annotated[
         help="Run on a cluster of dask.distributed, or on local:N processes of this machine.",
     ),
 ]
+Terminal = Annotated[
+    bool, typer.Option("--terminal", help="Draw the main figure in the terminal too.")
+]
 DryRun = Annotated[
     bool,
     typer.Option("--dry-run", help="Run nothing: say how many flows, what memory and time."),
@@ -63,6 +66,16 @@ def document(file: Path, settings: list[str] | None) -> Document:
     from tidegate.scenario.document import read, setting
 
     return read(file).having(*(setting(each) for each in settings or []))
+
+
+def together(terminal: bool, as_json: bool) -> None:
+    """Refuse to draw where machines read."""
+    from tidegate.errors import UsageError
+
+    if terminal and as_json:
+        raise UsageError(
+            "--terminal draws for people, --json prints for machines.", "Leave one of them out."
+        )
 
 
 def doubted(doubts: Iterable[str]) -> None:

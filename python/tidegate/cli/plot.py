@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.console import say
+from tidegate.cli.console import say, stdout
 from tidegate.cli.options import Metrics
 
 if TYPE_CHECKING:
@@ -24,7 +24,15 @@ Out = Annotated[
 ]
 
 
-def plot(folder: Folder, metrics: Metrics = None, out: Out = None) -> None:
+InTerminal = Annotated[
+    bool,
+    typer.Option("--terminal", help="Draw the main figure in the terminal, and write nothing."),
+]
+
+
+def plot(
+    folder: Folder, metrics: Metrics = None, out: Out = None, terminal: InTerminal = False
+) -> None:
     """Draw the pictures of results again, as PNG and SVG; nothing is run."""
     from tidegate.errors import UsageError
     from tidegate.grid.load import load
@@ -33,6 +41,11 @@ def plot(folder: Folder, metrics: Metrics = None, out: Out = None) -> None:
     from tidegate.show import finished
 
     found = load(folder)
+    if terminal and found.command == "run":
+        from tidegate.show import terminal as drawing
+
+        stdout().print(drawing.of_run(found.folder))
+        return
     if found.command == "run":
         from tidegate.show.pictures import of_run
 
@@ -51,6 +64,11 @@ def plot(folder: Folder, metrics: Metrics = None, out: Out = None) -> None:
         )
     done = found.measured(Measured)
     done.metrics = chosen(metrics, done.subject)
+    if terminal:
+        from tidegate.show.terminal import of_grid
+
+        stdout().print(of_grid(done))
+        return
     paths = finished.plot(done, out)
     if not paths:
         say("No axis of this sweep is one of numbers: there is nothing to draw over.")

@@ -15,10 +15,12 @@ from tidegate.cli.options import (
     File,
     LawFile,
     Set,
+    Terminal,
     colour,
     default_folder,
     document,
     doubted,
+    together,
 )
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ def run(
     settings: Set = None,
     law: LawFile = None,
     out: Out = None,
+    terminal: Terminal = False,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
@@ -69,6 +72,7 @@ def run(
     from tidegate.show.forecast import of_run
     from tidegate.show.tables import of_run as table_of
 
+    together(terminal, as_json)
     asked, own = document(file, settings), laws(law)
     for cell in chosen_variants(asked, [variant]) if variant else ():
         asked = asked.having(*cell.settings)
@@ -97,6 +101,10 @@ def run(
     else:
         access = {name for name, away in scenario.ports if away}
         stdout().print(table_of(done.summary, access))
+        if terminal:
+            from tidegate.show import terminal as drawing
+
+            stdout().print(drawing.of_run(place, sorted(access)))
     say(f"Data and summary: {place}")
     say(hints.after_run(scenario, str(file)))
 

@@ -17,10 +17,12 @@ from tidegate.cli.options import (
     Metrics,
     Port,
     Set,
+    Terminal,
     colour,
     default_folder,
     document,
     named,
+    together,
 )
 from tidegate.results.place import place
 
@@ -87,6 +89,7 @@ def sweep(
     shard: Shard = None,
     mix: Mix = False,
     out: Out = None,
+    terminal: Terminal = False,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
@@ -102,6 +105,7 @@ def sweep(
     from tidegate.results.store import display
     from tidegate.scenario.own import laws
 
+    together(terminal, as_json)
     own = laws(law)
     planned = plan.sweep(
         document(file, settings),
@@ -123,17 +127,17 @@ def sweep(
     ) as ledger:
         done = fill(ledger, workers, own, dask, names)
         place = display(ledger.target)
-    _end(done, place, as_json)
+    _end(done, place, as_json, terminal=terminal)
 
 
-def _end(done: Measured, place: Path, as_json: bool) -> None:
+def _end(done: Measured, place: Path, as_json: bool, *, terminal: bool) -> None:
     from tidegate.show import finished
 
     whole = done.subject.shard is None
     if as_json:
         print_json(done.document())
     elif whole:
-        stdout().print(finished.table(done))
+        finished.show(stdout(), done, terminal=terminal)
     if whole:
         say(f"Data, pictures (PNG, SVG) and table: {place}")
         return

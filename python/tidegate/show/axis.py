@@ -91,16 +91,16 @@ def _thinned(lines: Sequence[dict[str, str]]) -> tuple[dict[str, str], ...]:
 
 def draw(sweep: Measured, picture: Picture) -> Figure:
     """Return one figure: a panel per metric."""
-    panels = _panels(sweep)
-    columns = min(len(panels), 3)
-    rows = ceil(len(panels) / columns)
+    drawn = panels(sweep)
+    columns = min(len(drawn), 3)
+    rows = ceil(len(drawn) / columns)
     figure = Figure(figsize=(0.4 + 4.5 * columns, 0.9 + 2.9 * rows))
     grid = figure.subplots(rows, columns, squeeze=False)
     values = sweep.subject.axes[picture.key]
     places, unit = numbers(values) or ([], "")
     alone = {key: each[0] for key, each in sweep.subject.axes.items() if len(each) == 1}
     found = {_key(row["settings"]): row for row in sweep.averages}
-    for axes, (title, metric, scale) in zip(grid.flat, panels, strict=False):
+    for axes, (title, metric, scale) in zip(grid.flat, drawn, strict=False):
         axes.set_title(title, fontsize=9)
         _scaled(axes, places, unit, picture.key)
         ends = []
@@ -112,7 +112,7 @@ def draw(sweep: Measured, picture: Picture) -> Figure:
             points = [(place, row.get(metric)) for place, row in line_of if row]
             ends.append(_line(axes, number, points, scale))
         _labelled(axes, picture, ends)
-    for axes in list(grid.flat)[len(panels) :]:
+    for axes in list(grid.flat)[len(drawn) :]:
         axes.remove()
     figure.suptitle(_title(sweep, picture), x=0.01, ha="left")
     return figure
@@ -122,7 +122,8 @@ def _key(says: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(says.items()))
 
 
-def _panels(sweep: Measured) -> list[tuple[str, str, float]]:
+def panels(sweep: Measured) -> list[tuple[str, str, float]]:
+    """Return the metrics to draw, with title and scale: those chosen, or the usual ones."""
     known = {metric: (title, metric, scale) for title, metric, scale in PANELS}
     chosen = sweep.metrics or tuple(known)
     return [known.get(metric, (metric, metric, 1.0)) for metric in chosen]

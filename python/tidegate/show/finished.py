@@ -16,7 +16,7 @@ from tidegate.show.tables import metrics_of, of_comparison, of_sweep
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
 
     from tidegate.grid.measured import Measured
 
@@ -24,6 +24,15 @@ if TYPE_CHECKING:
 def table(done: Measured) -> RenderableType:
     """Return mean and interval of each setting, for a terminal."""
     return of_comparison(done) if done.subject.command == "compare" else of_sweep(done)
+
+
+def show(console: Console, done: Measured, *, terminal: bool) -> None:
+    """Print the table, and below it, if that is wanted, the main figure."""
+    console.print(table(done))
+    if terminal:
+        from tidegate.show.terminal import of_grid
+
+        console.print(of_grid(done))
 
 
 def lines(done: Measured) -> str:
