@@ -50,7 +50,7 @@ pub fn told_apart(spec: &scenario::Port, flows: u32) -> Result<u32, NoSuchLaw> {
         .map(|&(at, packet)| (at, Packet { flow: 0, src: 0, generation: 0, ..packet }))
         .collect();
     let one = fates(spec, &same)?;
-    Ok((own.iter().zip(&one)).map(|(own, one)| u32::from(own != one)).sum())
+    Ok(own.iter().zip(&one).map(|(own, one)| u32::from(own != one)).sum())
 }
 
 /// The packets with the times of their arrival.
@@ -65,7 +65,7 @@ fn crowd(spec: &scenario::Port, flows: u32) -> Vec<(Time, Packet)> {
     let mut at = Time::ZERO;
     let mut packets = Vec::with_capacity(places.len());
     for (_, flow, number) in places {
-        at = at + gap;
+        at += gap;
         packets.push((at, packet(at, flow, number)));
     }
     packets
