@@ -30,11 +30,13 @@ if [ -z "$tool" ]; then
         'and is slower by an eighth to a quarter' >&2
     exit 0
 fi
-rm -rf "$work/raw" "$work/wheel" "$work/package"
+rm -rf "$work/raw" "$work/wheel" "$work/venv"
 CARGO_TARGET_DIR=$work CARGO_ENCODED_RUSTFLAGS=-Cprofile-generate=$work/raw \
     "$bin/maturin" build --release --locked --target "$host" --out "$work/wheel" >&2
-"$bin/python" -m zipfile -e "$work"/wheel/*.whl "$work/package"
-PYTHONPATH=$work/package "$bin/python" -m tools.train >&2
+# with what the package needs, which the environment of the build may not have
+"$bin/python" -m venv "$work/venv"
+"$work/venv/bin/pip" install --quiet "$work"/wheel/*.whl >&2
+"$work/venv/bin/python" -m tools.train >&2
 "$tool" merge -o "$work/profile.profdata" "$work/raw" >&2
 # cargo builds anew for another path, not for other contents
 profile=$work/$(sha256sum "$work/profile.profdata" | cut -c 1-16).profdata
