@@ -301,6 +301,53 @@ mod tests {
         assert_eq!((ledger.pipe(), ledger.sacked(), ledger.due), (0, 0, 0));
     }
 
+    /// RFC 8985, 6.2 step 5, by a walk over all segments: each that is under way, was sent before
+    /// the latest that has arrived and is overdue. Segments arrive in any order, are sent again,
+    /// several at one instant, and time out.
+    #[test]
+    fn what_is_overdue_is_found_as_by_a_walk() {
+        let mut state = 1u64;
+        let mut draw = |below: u64| {
+            // Numerical Recipes' linear congruence; any scrambling will do here
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) % below
+        };
+        let (mut ledger, mut next, mut found) = (Ledger::new(true), 0, 0);
+        for step in 0..20_000 {
+            let now = ms(step / 3);
+            match draw(8) {
+                0..=3 => {
+                    let seq = ledger.next_due().unwrap_or(next);
+                    next += u32::from(seq == next);
+                    ledger.send(seq, now);
+                }
+                4 if next > ledger.first => ledger.send(next - 1, now),
+                _ if next > ledger.first => {
+                    let seq = ledger.first + draw(u64::from(next - ledger.first)) as u32;
+                    let ack = if draw(4) == 0 { ledger.first + 1 } else { ledger.first };
+                    ledger.acknowledge(ack, &[(seq, seq + 1)], now, None);
+                }
+                _ => {}
+            }
+            if draw(500) == 0 {
+                ledger.lose_all();
+            }
+            let window = ms(draw(5));
+            let due = |(place, segment): (usize, &Segment)| {
+                let under_way = !segment.sacked && (segment.again || !segment.lost);
+                let number = ledger.first + place as u32;
+                ledger.rack.lost_at((segment.sent, number), window).filter(|_| under_way)
+            };
+            let times: Vec<Time> = ledger.segments.iter().enumerate().filter_map(due).collect();
+            let lost = times.iter().filter(|&&at| at <= now).count() as u32;
+            let later = times.iter().filter(|&&at| at > now).min().copied();
+            assert_eq!(ledger.detect(now, window), lost, "{step}");
+            assert_eq!(ledger.lost_at, later.unwrap_or(Time::NEVER), "{step}");
+            found += lost;
+        }
+        assert!(found > 1000, "{found}");
+    }
+
     /// RFC 8985, 6.3: after a timeout all that has not arrived is sent again, in order.
     #[test]
     fn a_timeout_loses_all_but_what_has_arrived() {
