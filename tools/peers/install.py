@@ -85,7 +85,8 @@ def compile_ns3(source: Path) -> Path:
     python = environment("ns3", NS3, "--no-deps")
     (wheel,) = python.parents[1].glob("lib/python*/site-packages/ns3")
     program = BUILD / f"{source.stem}-ns3"
-    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
+    written = max(each.stat().st_mtime for each in (source, *source.parent.glob("*.h")))
+    if not program.exists() or program.stat().st_mtime < written:
         release = NS3.partition("==")[2].partition(".post")[0]
         libraries = wheel / "lib64"
         # -w: the headers are not ours to mend

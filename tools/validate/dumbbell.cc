@@ -25,6 +25,8 @@
 #include "ns3/point-to-point-module.h"
 #include "ns3/traffic-control-module.h"
 
+#include "mended.h"
+
 using namespace ns3;
 
 namespace
@@ -40,6 +42,7 @@ Options options{
     {"initial_window", "10"}, {"control", "NewReno"}, {"recovery", "Classic"},
     {"sack", "0"},          {"delayed_ack", "0"},  {"min_rto", "1s"},
     {"limited", "1"},       {"ecn", "0"},           {"hystart", "0"},      {"initial_ssthresh", "0"},
+    {"mended", "1"},
 };
 
 double
@@ -52,6 +55,13 @@ bool
 Set(const std::string& key)
 {
     return options.at(key) == "1";
+}
+
+// The name of the class of the control, or of its recovery.
+std::string
+Class(const std::string& part)
+{
+    return "ns3::Tcp" + options.at(part.empty() ? "control" : "recovery") + part;
 }
 
 // A transfer and what became of it.
@@ -160,8 +170,8 @@ NS_OBJECT_ENSURE_REGISTERED(RfcReno);
 void
 SetTcp()
 {
-    const auto control = TypeId::LookupByName("ns3::Tcp" + options.at("control"));
-    const auto recovery = TypeId::LookupByName("ns3::Tcp" + options.at("recovery") + "Recovery");
+    const auto control = TypeId::LookupByName(Class(""));
+    const auto recovery = TypeId::LookupByName(Class("Recovery"));
     const uint32_t mss = Number("mss");
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(control));
     Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", TypeIdValue(recovery));
@@ -315,7 +325,9 @@ void
 Begin(Flow* flow, Ptr<Node> from, InetSocketAddress to)
 {
     flow->left = flow->size;
-    flow->socket = Socket::CreateSocket(from, TcpSocketFactory::GetTypeId());
+    const auto own = TcpSocketFactory::GetTypeId();
+    flow->socket = Set("mended") ? mended::CreateSocket(from, Class(""), Class("Recovery"))
+                                 : Socket::CreateSocket(from, own);
     flow->socket->SetConnectCallback(MakeBoundCallback(&Connected, flow),
                                      MakeNullCallback<void, Ptr<Socket>>());
     flow->socket->TraceConnectWithoutContext("State", MakeBoundCallback(&State, flow));

@@ -44,7 +44,7 @@ class Sender:
     initial_ssthresh: int = 0
     """In segments; 0: none."""
     plain: bool = False
-    """Reno with ns-3's NewReno as it is, not as RFC 5681 has it."""
+    """Reno and its scoreboard as ns-3 has them, not as RFC 5681 and RFC 6675 do."""
 
     def document(self) -> dict[str, Any]:
         """Say it to tidegate."""
@@ -64,6 +64,7 @@ class Sender:
         """Say it to dumbbell.cc."""
         return {
             "control": "NewReno" if self.plain else CONTROLS[self.control],
+            "mended": str(int(self.sack and not self.plain)),
             "sack": str(int(self.sack)),
             "delayed_ack": str(int(self.delayed_ack)),
             "ecn": str(int(self.ecn)),
