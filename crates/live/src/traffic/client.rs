@@ -160,7 +160,7 @@ fn note(found: &mut Record, flow: &Flow, info: &Info) {
     found.delivered = info.acknowledged.saturating_sub(1).min(flow.size.unwrap_or(u64::MAX));
     found.sent = Sent {
         packets: info.data_sent,
-        again: info.retransmitted.saturating_sub(of_syn),
+        again: info.data_again,
         timeouts: info.timeouts.saturating_sub(of_syn),
         closed_after: None,
     };

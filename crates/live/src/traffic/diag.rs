@@ -30,10 +30,12 @@ const MESSAGE: usize = 72;
 pub struct Info {
     /// Smoothed round trip.
     pub rtt: Duration,
-    /// Segments sent again since the first SYN.
+    /// Segments sent again since the first SYN, FINs and SYNs among them.
     pub retransmitted: u32,
     /// Segments with payload sent, those sent again included.
     pub data_sent: u32,
+    /// Segments with payload sent again; an older kernel cannot tell them from the others.
+    pub data_again: u32,
     /// Expiries of the retransmission timer since the first SYN; older kernels do not say.
     pub timeouts: u32,
     /// Bytes that the other end has acknowledged.
@@ -141,15 +143,34 @@ fn read(bytes: &[u8], sequence: u32) -> Answer {
 /// `struct tcp_info`, whose fields keep their places; what an older kernel does
 /// not have is zero.
 fn info(bytes: &[u8]) -> Info {
+    let retransmitted = u32_at(bytes, 100).unwrap_or(0);
+    let data_sent = u32_at(bytes, 156).unwrap_or(0);
     Info {
         rtt: Duration::from_micros(u32_at(bytes, 68).unwrap_or(0).into()),
-        retransmitted: u32_at(bytes, 100).unwrap_or(0),
+        retransmitted,
         acknowledged: u64_at(bytes, 120).unwrap_or(0),
         received: u64_at(bytes, 128).unwrap_or(0),
-        data_sent: u32_at(bytes, 156).unwrap_or(0),
+        data_sent,
+        data_again: data_again(bytes, data_sent).map_or(retransmitted, |of| of.min(retransmitted)),
         timeouts: u16_at(bytes, TOTAL_RTO).unwrap_or(0).into(),
     }
 }
+
+/// The kernel counts segments with payload, but of those sent again only all, or their bytes. What
+/// was sent once fills whole segments.
+fn data_again(bytes: &[u8], data_sent: u32) -> Option<u32> {
+    let (sent, again) = (u64_at(bytes, BYTES_SENT)?, u64_at(bytes, BYTES_SENT + 8)?);
+    if again == 0 {
+        return Some(0);
+    }
+    let segment = u32_at(bytes, SND_MSS).filter(|size| *size > 0)?;
+    let once = u32::try_from(sent.checked_sub(again)?.div_ceil(segment.into())).ok()?;
+    Some(data_sent.saturating_sub(once))
+}
+
+/// Where `tcpi_snd_mss` lies, and where `tcpi_bytes_sent` with `tcpi_bytes_retrans` behind it.
+const SND_MSS: usize = 16;
+const BYTES_SENT: usize = 200;
 
 /// Where `tcpi_total_rto` lies.
 const TOTAL_RTO: usize = 240;
@@ -209,6 +230,22 @@ mod tests {
         let found = info(&bytes);
         assert_eq!((found.rtt, found.retransmitted), (Duration::from_millis(40), 3));
         assert_eq!(info(&bytes[..100]).retransmitted, 0, "an older kernel");
+    }
+
+    // By hand: 10000 bytes in segments of 1448 are seven. Nine segments with payload were sent, of
+    // 12896 bytes, so two again, and of the three that were sent again one was a FIN.
+    #[test]
+    fn a_fin_sent_again_is_no_data() {
+        let mut bytes = vec![0; 248];
+        bytes[16..20].copy_from_slice(&1448u32.to_ne_bytes());
+        bytes[100..104].copy_from_slice(&3u32.to_ne_bytes());
+        bytes[156..160].copy_from_slice(&9u32.to_ne_bytes());
+        bytes[200..208].copy_from_slice(&12_896u64.to_ne_bytes());
+        bytes[208..216].copy_from_slice(&2896u64.to_ne_bytes());
+        assert_eq!((info(&bytes).retransmitted, info(&bytes).data_again), (3, 2));
+        assert_eq!(info(&bytes[..200]).data_again, 3, "an older kernel");
+        bytes[208..216].copy_from_slice(&0u64.to_ne_bytes());
+        assert_eq!(info(&bytes).data_again, 0);
     }
 
     proptest! {

@@ -198,7 +198,7 @@ fn sent((near, far): Ends, shared: &Shared, closed: Option<Duration>) -> Sent {
     let info = diag.as_mut().and_then(|diag| diag.of(near, far)).unwrap_or_default();
     Sent {
         packets: info.data_sent,
-        again: info.retransmitted,
+        again: info.data_again,
         timeouts: info.timeouts,
         closed_after: closed.map(|span| span.as_secs_f64()),
     }
