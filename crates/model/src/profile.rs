@@ -31,17 +31,22 @@ pub enum Profile {
     /// What Linux does: CUBIC, PRR, RACK and TLP; what differs is said in docs/scenario.md.
     #[serde(rename = "linux")]
     Linux,
+    /// The same, and what was seen of the start of flows and of timeouts beside Linux 6.18: quick
+    /// acknowledgements, HyStart, BBR without a pace at first, a margin that falls slowly.
+    #[serde(rename = "linux-6.18")]
+    Linux618,
 }
 
 impl Profile {
     /// Every profile.
-    pub const ALL: [Profile; 6] = [
+    pub const ALL: [Profile; 7] = [
         Profile::Ns2Of2001,
         Profile::Ns2Of2003,
         Profile::Ns2Of2005,
         Profile::Ns2Of2006,
         Profile::Rfc,
         Profile::Linux,
+        Profile::Linux618,
     ];
 
     /// The name in documents.
@@ -53,6 +58,7 @@ impl Profile {
             Profile::Ns2Of2006 => "ns2-2006",
             Profile::Rfc => "rfc",
             Profile::Linux => "linux",
+            Profile::Linux618 => "linux-6.18",
         }
     }
 
@@ -69,6 +75,7 @@ impl Profile {
             },
             Profile::Rfc => rfc(self),
             Profile::Linux => linux(self),
+            Profile::Linux618 => linux_618(self),
         }
     }
 }
@@ -87,6 +94,8 @@ fn ns2(profile: Profile) -> Tcp {
         window: 20,
         recovery: Recovery::Reno,
         delayed_ack: None,
+        quick_acks: 0,
+        unpaced: 0,
         nagle: true,
         fin_waits: true,
         fin_rides: true,
@@ -144,6 +153,8 @@ fn rfc(profile: Profile) -> Tcp {
         window: u32::MAX,
         recovery: Recovery::NewReno,
         delayed_ack: Some(usual_delay(profile)),
+        quick_acks: 0,
+        unpaced: 0,
         nagle: false,
         fin_waits: false,
         fin_rides: true,
@@ -173,9 +184,9 @@ fn rfc(profile: Profile) -> Tcp {
 /// a cut (`tcp_retrans_collapse`, `tcp_undo_cwnd_reduction`); the reordering
 /// window of RACK does not adapt; a receiver delays every second ACK from the
 /// start (Linux's first ones are quick) and always by 40 ms; PRR does not serve
-/// the cut after a mark; no idle restart, as flows are never idle; the FIN is
-/// always a packet of its own, as it is where data left before the socket was closed, and never
-/// rides on data that still waits then.
+/// the cut after a mark; no idle restart, as flows are never idle; the FIN is always a packet of its own,
+/// as it is where data left before the socket was closed, and never rides on data
+/// that still waits then.
 fn linux(profile: Profile) -> Tcp {
     Tcp {
         profile: profile.name(),
@@ -189,6 +200,8 @@ fn linux(profile: Profile) -> Tcp {
         window: u32::MAX,
         recovery: Recovery::Sack,
         delayed_ack: Some(usual_delay(profile)),
+        quick_acks: 0,
+        unpaced: 0,
         nagle: true,
         fin_waits: false,
         fin_rides: false,
@@ -210,6 +223,22 @@ fn linux(profile: Profile) -> Tcp {
     }
 }
 
+/// Linux 6.18 beside real hosts (docs/emulate.md).
+///
+/// Departures: those of [`linux`], but the first acknowledgements are quick; neither a pause nor a
+/// window that grows later makes them quick again.
+fn linux_618(profile: Profile) -> Tcp {
+    Tcp {
+        // TCP_MAX_QUICKACKS is 16; six more were seen while the window grows from 64 kB to what the
+        // default of tcp_rmem allows, by two segments for each that comes
+        quick_acks: 22,
+        unpaced: 10,
+        timer_rule: TimerRule::LinuxRounds,
+        hystart: HyStart::Linux,
+        ..linux(profile)
+    }
+}
+
 /// Initial window in segments: at most 10 and at most 14600 bytes, but at least 2 (RFC 6928, 2).
 pub fn rfc6928(mss: u32) -> u32 {
     (14_600 / mss.max(1)).clamp(2, 10)
@@ -219,7 +248,7 @@ pub fn rfc6928(mss: u32) -> u32 {
 pub const fn usual_delay(profile: Profile) -> Time {
     match profile {
         // TCP_DELACK_MIN
-        Profile::Linux => Time::from_ms(40),
+        Profile::Linux | Profile::Linux618 => Time::from_ms(40),
         // RFC 5681, 4.2 allows 500 ms; 200 ms is BSD's
         _ => Time::from_ms(200),
     }
@@ -250,6 +279,11 @@ pub struct Tcp {
     pub recovery: Recovery,
     /// Whether every second segment is acknowledged, and how long an ACK may wait.
     pub delayed_ack: Option<Time>,
+    /// Acknowledgements at the start, and after a segment that had arrived already, that are not
+    /// delayed.
+    pub quick_acks: u8,
+    /// Data segments at the start that BBR's pace does not hold back.
+    pub unpaced: u8,
     /// Whether a last short segment waits until all else is acknowledged (RFC 896).
     pub nagle: bool,
     /// Whether the FIN waits for the acknowledgement of all data, unless it
@@ -302,6 +336,10 @@ pub enum HyStart {
     /// When acknowledgements come as one train for half a round trip, or round trips
     /// get longer (Ha and Rhee 2011), as Linux does.
     Classic,
+    /// As `classic`; rounds begin below its least window too, slow start after a timeout is
+    /// watched as well, and until the next loss the window grows by a twentieth a round trip at
+    /// least (Linux 6.18).
+    Linux,
     /// By longer round trips, with a slower phase before the end (RFC 9406).
     PlusPlus,
 }
@@ -362,9 +400,18 @@ pub enum TimerRule {
     /// round trip, and the timers of one host fire together, the longer their
     /// wait the more of them (Linux: `tcp_rtt_estimator`, and its timer wheel).
     Linux,
+    /// As `linux`, but the margin above the smoothed round trip comes down once a round trip only,
+    /// by a quarter of the way, and a shorter round trip counts less than a longer one (Linux:
+    /// `tcp_rtt_estimator` as a whole).
+    LinuxRounds,
 }
 
 impl TimerRule {
+    /// Whether timers fire together, and the least timeout is a margin.
+    pub const fn of_linux(self) -> bool {
+        matches!(self, TimerRule::Linux | TimerRule::LinuxRounds)
+    }
+
     /// Whether the sender is one of the eras of FullTcp.
     pub const fn of_full_tcp(self) -> bool {
         matches!(self, TimerRule::FullTcp | TimerRule::FullTcp2001)

@@ -181,6 +181,21 @@ fn only_explicit_transports_switch_delayed_acknowledgements_off() {
     }
 }
 
+/// Linux acknowledges the start of a flow at once and does not pace it: the profile of what was
+/// measured has that, the others have it on request.
+#[test]
+fn the_start_of_a_flow_is_as_measured_in_one_profile() {
+    let early = |transport: &str| {
+        let scenario = loaded(&text("law = \"none\"", transport), &[]).expect("it can be read");
+        let tcp = scenario.traffic[0].transport.tcp().expect("it has a connection").clone();
+        (tcp.quick_acks, tcp.unpaced)
+    };
+    assert_eq!(early("{ tcp = { profile = \"linux-6.18\" } }"), (22, 10));
+    assert_eq!(early("{ tcp = { profile = \"linux\" } }"), (0, 0));
+    let asked = "{ tcp = { control = \"bbr\", quick_acks = 3, unpaced = 4 } }";
+    assert_eq!(early(asked), (3, 4));
+}
+
 /// A control is chosen inside TCP; what means nothing beside a transport is refused there.
 #[test]
 fn a_control_is_chosen_inside_tcp() {
@@ -194,6 +209,7 @@ fn a_control_is_chosen_inside_tcp() {
     use tidegate_model::profile::HyStart;
     let cases = [
         ("{ tcp = { profile = \"linux\" } }", (Cubic, HyStart::Classic, true)),
+        ("{ tcp = { profile = \"linux-6.18\" } }", (Cubic, HyStart::Linux, true)),
         ("{ tcp = { profile = \"linux\", control = \"reno\" } }", (Reno, HyStart::None, true)),
         ("{ tcp = { control = \"bbr\" } }", (Bbr, HyStart::None, false)),
         (
@@ -209,6 +225,7 @@ fn a_control_is_chosen_inside_tcp() {
     for (transport, wanted) in [
         ("{ tcp = { control = \"cubik\" } }", "cubic"),
         ("{ qfcp = { control = \"cubic\" } }", "means nothing beside `qfcp`"),
+        ("{ tcp = { control = \"reno\", unpaced = 10 } }", "only bbr paces"),
         ("{ tcp = { control = \"reno\", hystart = \"classic\" } }", "only cubic has it"),
         ("{ tcp = { rack = true } }", "selective acknowledgements"),
         ("{ blitz = { sack = true, prr = true } }", "selective acknowledgements"),

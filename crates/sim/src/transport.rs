@@ -73,17 +73,15 @@ impl ClassParams {
     /// When a timer of a host fires that is set at `now` for `wait`.
     #[inline]
     pub(crate) fn fires(&self, host: u16, now: Time, wait: Time) -> Time {
-        match self.tcp.timer_rule {
-            TimerRule::Linux => wheel::fires(host, now, wait),
-            _ => now + wait,
-        }
+        if self.tcp.timer_rule.of_linux() { wheel::fires(host, now, wait) } else { now + wait }
     }
 
     /// The timeout after one round trip of `measured` (RFC 6298, 2.2): R + 4 (R / 2), at least `min_rto`.
     pub(crate) fn first_timeout(&self, measured: Time) -> Time {
-        match self.tcp.timer_rule {
-            TimerRule::Linux => measured + (measured * 2).max(self.tcp.min_rto),
-            _ => (measured * 3).max(self.tcp.min_rto),
+        if self.tcp.timer_rule.of_linux() {
+            measured + (measured * 2).max(self.tcp.min_rto)
+        } else {
+            (measured * 3).max(self.tcp.min_rto)
         }
     }
 
@@ -119,7 +117,8 @@ impl ClassParams {
 
     /// Whether its senders remember every outstanding segment.
     pub(crate) fn keeps_books(&self) -> bool {
-        self.tcp.prr || self.tcp.rack || self.tcp.tlp
+        let rounds = self.tcp.timer_rule == TimerRule::LinuxRounds;
+        self.tcp.prr || self.tcp.rack || self.tcp.tlp || rounds
     }
 
     pub(crate) fn sack(&self) -> bool {

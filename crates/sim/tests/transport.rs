@@ -154,6 +154,28 @@ fn delayed_acknowledgements_slow_the_start() {
     assert_eq!(sent(0.65, 0.7), [8]);
 }
 
+/// Linux's first acknowledgements are not delayed (`tcp_incr_quickack`). By hand, from a window of
+/// three and with three quick ones: each of 0, 1 and 2 is acknowledged at once, so all of 3 to 8
+/// follow at once, where 2 would have waited 50 ms. Then every second one is: of 3 to 7 the last
+/// waits.
+#[test]
+fn the_first_acknowledgements_are_quick_on_request() {
+    let sent = |quick: u32, from: f64, to: f64| -> Vec<u32> {
+        let class = format!(
+            "size = \"30000B\"\ntransport = {{ tcp = {{ profile = \"rfc\", mss = \"1000B\", \
+             initial_window = 3, delayed_ack = \"50ms\", quick_acks = {quick} }} }}"
+        );
+        let (_, seen) = lossy(&class, Flags::DATA, &[]);
+        let within = seen.iter().filter(|(at, ..)| (from..to).contains(at));
+        within.map(|&(_, seq, _)| seq).collect()
+    };
+    assert_eq!(sent(0, 0.4, 0.43), [3, 4, 5], "one acknowledgement, which opens by one segment");
+    assert_eq!(sent(0, 0.44, 0.5), [6, 7], "that of 2, later");
+    assert_eq!(sent(3, 0.4, 0.5), [3, 4, 5, 6, 7, 8]);
+    // 3 and 4, 5 and 6, 7 and 8: three acknowledgements, each opens by one
+    assert_eq!(sent(3, 0.6, 0.7).len(), 9);
+}
+
 /// RFC 5681, 3.2: the third duplicate acknowledgement sends the hole again,
 /// long before the timer, and halves the window.
 #[test]

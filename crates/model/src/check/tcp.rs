@@ -58,6 +58,8 @@ pub(super) fn effective(
     let cubic = tcp.control == TcpControl::Cubic;
     let stray = !cubic && doc.hystart.is_some_and(|asked| asked != HyStart::None);
     check.require(!stray, &path("hystart"), "only cubic has it", "leave it out");
+    let stray = tcp.control != TcpControl::Bbr && doc.unpaced.is_some_and(|asked| asked > 0);
+    check.require(!stray, &path("unpaced"), "only bbr paces", "leave it out");
     *doc = spelled_out(doc, &tcp, transport);
     tcp
 }
@@ -131,6 +133,8 @@ fn overridden(doc: &TcpDoc, transport: &str) -> Tcp {
         window: doc.window.map_or(base.window, |bound| bound.0),
         recovery,
         delayed_ack: delayed_ack(doc, &base),
+        quick_acks: doc.quick_acks.unwrap_or(base.quick_acks),
+        unpaced: doc.unpaced.unwrap_or(base.unpaced),
         nagle: doc.nagle.unwrap_or(base.nagle),
         fin_waits: doc.fin_waits.unwrap_or(base.fin_waits),
         fin_rides: doc.fin_rides.unwrap_or(base.fin_rides),
@@ -180,6 +184,8 @@ fn spelled_out(doc: &TcpDoc, tcp: &Tcp, transport: &str) -> TcpDoc {
         recovery: Some(tcp.recovery),
         sack: None,
         delayed_ack: Some(tcp.delayed_ack.map_or(DelayedAck::Usual(false), DelayedAck::UpTo)),
+        quick_acks: Some(tcp.quick_acks),
+        unpaced: (tcp.control == TcpControl::Bbr).then_some(tcp.unpaced),
         nagle: Some(tcp.nagle),
         fin_waits: Some(tcp.fin_waits),
         fin_rides: Some(tcp.fin_rides),

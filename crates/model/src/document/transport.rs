@@ -121,6 +121,12 @@ pub(crate) struct TcpDoc {
     /// Whether every second segment is acknowledged: false, true, or how long an ACK may wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<DelayedAck>,
+    /// Acknowledgements at the start, and after a segment that had arrived already, that are not delayed, 0 to 255; default 22 in the profile linux-6.18, else 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quick_acks: Option<u8>,
+    /// Data segments at the start that the pace of bbr does not hold back, 0 to 255; default 10 in the profile linux-6.18, else 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unpaced: Option<u8>,
     /// Whether a last short segment waits until all else is acknowledged (RFC 896).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nagle: Option<bool>,

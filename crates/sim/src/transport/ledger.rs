@@ -8,6 +8,7 @@ use tidegate_core::units::Time;
 use super::delivery::{Delivery, Pick, Sampled, Stamp};
 use super::prr::Prr;
 use super::rack::Rack;
+use super::rto::Round;
 use super::tlp::Tlp;
 
 /// One outstanding segment.
@@ -62,6 +63,8 @@ pub(super) struct Ledger {
     pub(super) rack: Rack,
     pub(super) tlp: Tlp,
     pub(super) prr: Prr,
+    /// What the timeout hangs on beside the round trip, in Linux.
+    pub(super) round: Round,
     /// What the last acknowledgement told.
     pub(super) news: News,
     /// What is lost after a timeout is being sent again.
@@ -87,6 +90,7 @@ impl Ledger {
             rack: Rack::NEW,
             tlp: Tlp::default(),
             prr: Prr::default(),
+            round: Round::default(),
             news: News::default(),
             losing: false,
             probe_at: Time::NEVER,

@@ -39,8 +39,9 @@ pub(crate) struct Receiver {
     state: State,
     /// In-order segments not acknowledged yet (delayed acknowledgements).
     pending: u8,
-    /// How often the SYN+ACK or the FIN was sent again.
-    retries: u8,
+    /// How often the SYN+ACK or the FIN was sent again; in between the acknowledgements of data,
+    /// as far as they are counted, since the start or the last segment that had arrived already.
+    tally: u8,
     echoes: Echoes,
 }
 
@@ -126,7 +127,7 @@ impl Receiver {
             end: u32::MAX,
             state: State::Listen,
             pending: 0,
-            retries: 0,
+            tally: 0,
             echoes: Echoes::None,
             deadline: Time::NEVER,
             echo: Time::ZERO,
@@ -188,7 +189,7 @@ impl Receiver {
             self.take(packet, address, ctx);
             if self.next >= self.end && self.state == State::Open {
                 self.state = State::LastAck;
-                self.retries = 0;
+                self.tally = 0;
                 self.send_fin(address, ctx);
             }
         }
@@ -197,11 +198,12 @@ impl Receiver {
 
     /// The handshake is complete on this side.
     fn open(&mut self, ctx: &mut Ctx<'_>) {
-        if self.state == State::SynReceived && self.retries == 0 {
+        if self.state == State::SynReceived && self.tally == 0 {
             let sent = self.deadline.saturating_sub(ctx.class.tcp.initial_rto);
             *ctx.fin_wait = ctx.class.first_timeout(ctx.net.now.saturating_sub(sent));
         }
         self.state = State::Open;
+        self.tally = 0;
         self.deadline = Time::NEVER;
     }
 
@@ -209,7 +211,7 @@ impl Receiver {
     fn send_fin(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         let measured = *ctx.fin_wait;
         let base = if measured == Time::ZERO { ctx.class.tcp.initial_rto } else { measured };
-        let wait = ctx.class.backed_off(base, u32::from(self.retries));
+        let wait = ctx.class.backed_off(base, u32::from(self.tally));
         self.deadline = ctx.class.fires(ctx.sink, ctx.net.now, wait);
         let flags = Flags::FIN.with(Flags::ACK);
         let mut fin = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
@@ -249,7 +251,7 @@ impl Receiver {
 
     fn send_syn_ack(&mut self, address: &Address, asked: &Ext, ctx: &mut Ctx<'_>) {
         let base = ctx.class.tcp.initial_rto;
-        self.deadline = ctx.net.now + ctx.class.backed_off(base, u32::from(self.retries));
+        self.deadline = ctx.net.now + ctx.class.backed_off(base, u32::from(self.tally));
         let flags = Flags::SYN.with(Flags::ACK);
         let mut answer = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
         answer.ext = asked.echoed();
@@ -279,17 +281,24 @@ impl Receiver {
         } else if packet.seq > self.next {
             let aside = self.aside.get_or_insert_default();
             aside.beyond.insert(packet.seq, packet.seq + 1);
+        } else if self.state == State::Open {
+            self.tally = 0;
         }
         self.pending = self.pending.saturating_add(1);
+        let quick = self.tally < ctx.class.tcp.quick_acks;
         // RFC 5681, 4.2: at once out of order, when a hole is filled, for every
         // second segment; and at the end, where nothing would follow
-        let at_once = !in_order || had_holes || self.pending >= 2 || packet.flags.has(Flags::FIN);
+        let at_once =
+            !in_order || had_holes || quick || self.pending >= 2 || packet.flags.has(Flags::FIN);
         match ctx.class.tcp.delayed_ack {
             Some(delay) if !at_once => {
                 self.hold(&packet.ext);
                 self.deadline = ctx.net.now + delay;
             }
             _ => {
+                if self.state == State::Open {
+                    self.tally = self.tally.saturating_add(1);
+                }
                 let ext = self.release(packet.ext);
                 self.acknowledge_with(address, packet.seq, &ext, ctx);
             }
@@ -395,7 +404,7 @@ impl Receiver {
                 self.send_syn(address, ctx);
             }
             State::SynReceived => {
-                self.retries = self.retries.saturating_add(1);
+                self.tally = self.tally.saturating_add(1);
                 // what the SYN asked for is forgotten: the first data asks again
                 self.send_syn_ack(address, &Ext::None, ctx);
             }
@@ -404,7 +413,7 @@ impl Receiver {
                 self.acknowledge_with(address, self.next, &ext, ctx);
             }
             State::LastAck => {
-                self.retries = self.retries.saturating_add(1);
+                self.tally = self.tally.saturating_add(1);
                 self.send_fin(address, ctx);
             }
         }

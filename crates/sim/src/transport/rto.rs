@@ -6,6 +6,18 @@
 //! | RTTVAR | its mean deviation               |
 //! | RTO    | SRTT + 4 RTTVAR, at least a bound |
 //!
+//! Linux (`tcp_rtt_estimator`) bounds the margin above SRTT, not the sum: `linux`. It does not let
+//! it fall as fast as RTTVAR either (`linux-rounds`): it is the largest 4 RTTVAR of a round trip,
+//! and comes down once a round trip by a quarter of the way. A round trip that is shorter than
+//! expected, by more than RTTVAR, counts an eighth of what a longer one does.
+//!
+//! | symbol (Linux) | here              | meaning                                     | unit |
+//! |----------------|-------------------|---------------------------------------------|------|
+//! | `mdev_us`      | 4 `rttvar`        | four times the mean deviation               | us   |
+//! | `mdev_max_us`  | `peak`            | the largest of them in this round trip      | us   |
+//! | `rttvar_us`    | `base` - `srtt`   | the margin                                  | us   |
+//! | `rtt_seq`      | `end`             | behind what was sent when the round began   | segments |
+//!
 //! A clock with ticks counts whole ticks and keeps SRTT in eighths and RTTVAR
 //! in quarters of one, rounded down (Jacobson 1988, appendix A; BSD and ns-2).
 //! What is lost in rounding keeps RTTVAR up at three quarters of a tick.
@@ -32,6 +44,23 @@ pub(super) struct Rto {
     /// How often the SYN or its answer was sent again.
     pub(super) syn_again: u8,
     backoff: u8,
+}
+
+/// What Linux knows of the present round trip beside; it lies in the ledger.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Round {
+    /// The largest 4 RTTVAR of it.
+    peak: Time,
+    /// It is over once more than this is acknowledged.
+    end: u32,
+}
+
+/// A sample's round trip, with what has been acknowledged and what has been sent: behind the last
+/// segment of either.
+pub(super) struct Progress<'a> {
+    pub(super) round: &'a mut Round,
+    pub(super) acked: u32,
+    pub(super) sent: u32,
 }
 
 /// Back-offs that one packet can take: beyond any bound of the timeout.
@@ -92,11 +121,22 @@ impl Rto {
 
     /// A round trip from `sent` to `now` (RFC 6298, 2.2 and 2.3).
     #[inline]
-    pub(super) fn sample(&mut self, sent: Time, now: Time, class: &ClassParams) {
+    pub(super) fn sample(
+        &mut self,
+        sent: Time,
+        now: Time,
+        progress: Option<Progress<'_>>,
+        class: &ClassParams,
+    ) {
         let tick = class.tcp.tick.ps();
         let base = match now.ps().checked_div(tick) {
             Some(ticks) => self.sample_ticks(ticks.saturating_sub(sent.ps() / tick), tick),
-            None => self.sample_exact(now.saturating_sub(sent), class),
+            None => match progress {
+                Some(progress) if class.tcp.timer_rule == TimerRule::LinuxRounds => {
+                    self.sample_by_rounds(now.saturating_sub(sent), progress, class.tcp.min_rto)
+                }
+                _ => self.sample_exact(now.saturating_sub(sent), class),
+            },
         };
         let bounded = class.tcp.timer_rule != TimerRule::FullTcp2001;
         self.base = if bounded { base.max(class.tcp.min_rto) } else { base };
@@ -114,11 +154,33 @@ impl Rto {
             self.srtt = Time::from_ps((7 * self.srtt.ps() + measured.ps()) / 8);
         }
         let margin = self.rttvar * 4;
-        match class.tcp.timer_rule {
-            // tcp_rtt_estimator of Linux: the least RTO is a margin above the round trip
-            TimerRule::Linux => self.srtt + margin.max(class.tcp.min_rto),
-            _ => self.srtt + margin,
+        let linux = class.tcp.timer_rule.of_linux();
+        self.srtt + if linux { margin.max(class.tcp.min_rto) } else { margin }
+    }
+
+    /// `tcp_rtt_estimator` and `__tcp_set_rto` of Linux.
+    fn sample_by_rounds(&mut self, measured: Time, progress: Progress<'_>, least: Time) -> Time {
+        let Progress { round, acked, sent } = progress;
+        if self.srtt == Time::ZERO {
+            self.srtt = measured;
+            self.rttvar = measured / 2;
+            let margin = (self.rttvar * 4).max(least);
+            *round = Round { peak: margin, end: sent };
+            return self.srtt + margin;
         }
+        let mut margin = self.base.saturating_sub(self.srtt);
+        let (error, deviation) = (self.srtt.ps().abs_diff(measured.ps()), self.rttvar.ps());
+        let shorter = measured < self.srtt && error > deviation;
+        let gain = if shorter { 32 } else { 4 };
+        self.rttvar = Time::from_ps(((gain - 1) * deviation + error) / gain);
+        self.srtt = Time::from_ps((7 * self.srtt.ps() + measured.ps()) / 8);
+        round.peak = round.peak.max(self.rttvar * 4);
+        margin = margin.max(round.peak);
+        if acked > round.end {
+            margin = margin - (margin - round.peak) / 4;
+            *round = Round { peak: least, end: sent };
+        }
+        self.srtt + margin
     }
 
     fn sample_ticks(&mut self, ticks: u64, tick: u64) -> Time {
@@ -153,7 +215,7 @@ mod tests {
         let sampled = round_trips.iter().map(|&ms| {
             let sent = now;
             now += Time::from_ms(ms);
-            rto.sample(sent, now, &class);
+            rto.sample(sent, now, None, &class);
             rto.timeout(&class, false).secs() * 1e3
         });
         sampled.collect()
@@ -188,6 +250,44 @@ mod tests {
         close(&timeouts(Profile::Linux, &[160; 3]), &[480.0, 400.0, 360.0]);
     }
 
+    /// Linux, `tcp_rtt_estimator`, by hand in ms: each round trip with what it acknowledges and
+    /// what has been sent by then, and (SRTT, RTTVAR, margin).
+    ///
+    /// The SYN's 160 gives (160, 80, 320). 160 again: 4 RTTVAR falls to 240, the margin stays, as
+    /// the largest of this round is still 320; a new round begins, until more than 10 is
+    /// acknowledged, whose largest counts as 200 at least. By the acknowledgement of 11 that has
+    /// been no more, and the margin comes down by a quarter of 320 - 200, to 290; a round later, by
+    /// that of 23, to 290 - 90 / 4 = 267.5.
+    #[test]
+    fn the_margin_of_linux_comes_down_once_a_round_trip() {
+        let class = ClassParams::of(Profile::Linux618.tcp());
+        let (mut rto, mut round) = (Rto::NEW, Round::default());
+        let found =
+            [(0, 0), (1, 10), (2, 12), (10, 20), (11, 22), (23, 40)].map(|(acked, sent)| {
+                let progress = Progress { round: &mut round, acked, sent };
+                rto.sample(Time::ZERO, Time::from_ms(160), Some(progress), &class);
+                rto.timeout(&class, false).secs() * 1e3
+            });
+        close(&found, &[480.0, 480.0, 480.0, 480.0, 450.0, 427.5]);
+    }
+
+    /// The same: a round trip of 320 where 160 (RTTVAR 80) is expected makes 4 RTTVAR
+    /// (3 x 80 + 160) / 4 x 4 = 400, and the margin follows at once: SRTT 180 + 400. One of 40
+    /// ms after 160 is shorter by 120, and counts an eighth: RTTVAR (31 x 80 + 120) / 32 = 81.25,
+    /// SRTT 145, the margin 325.
+    #[test]
+    fn a_longer_round_trip_counts_more_than_a_shorter_one() {
+        let class = ClassParams::of(Profile::Linux618.tcp());
+        for (ms, timeout) in [(320, 580.0), (40, 470.0)] {
+            let (mut rto, mut round) = (Rto::NEW, Round::default());
+            for ms in [160, ms] {
+                let progress = Progress { round: &mut round, acked: 0, sent: 0 };
+                rto.sample(Time::ZERO, Time::from_ms(ms), Some(progress), &class);
+            }
+            close(&[rto.timeout(&class, false).secs() * 1e3], &[timeout]);
+        }
+    }
+
     /// Jacobson 1988, appendix A, with ticks of 10 ms and SRTT in eighths, RTTVAR in quarters, by
     /// hand for four round trips of 20 ticks: (160, 40), (160, 30), (160, 23), (160, 18).
     #[test]
@@ -210,7 +310,7 @@ mod tests {
             tcp.tick = Time::from_ms(100);
             let class = ClassParams::of(tcp);
             let mut rto = Rto::NEW;
-            rto.sample(Time::ZERO, Time::from_ms(200), &class);
+            rto.sample(Time::ZERO, Time::from_ms(200), None, &class);
             let mut found = vec![rto.timeout(&class, false).secs() * 1e3];
             for _ in 0..3 {
                 rto.back_off(class.tcp.timer_rule);
@@ -219,7 +319,7 @@ mod tests {
             close(&found, &waits);
             rto.calm(class.tcp.timer_rule);
             close(&[rto.timeout(&class, false).secs() * 1e3], &[calmed]);
-            rto.sample(Time::from_ms(5000), Time::from_ms(5200), &class);
+            rto.sample(Time::from_ms(5000), Time::from_ms(5200), None, &class);
             close(&[rto.timeout(&class, false).secs() * 1e3], &[1000.0]);
         }
     }
@@ -230,7 +330,7 @@ mod tests {
     fn expiries_double_and_a_sample_ends_them() {
         let class = ClassParams::of(Profile::Rfc.tcp());
         let mut rto = Rto::NEW;
-        rto.sample(Time::ZERO, Time::from_ms(1000), &class);
+        rto.sample(Time::ZERO, Time::from_ms(1000), None, &class);
         let waits: Vec<u64> = (0..7)
             .map(|_| {
                 rto.back_off(class.tcp.timer_rule);
@@ -238,7 +338,7 @@ mod tests {
             })
             .collect();
         assert_eq!(waits, [6, 12, 24, 48, 60, 60, 60]);
-        rto.sample(Time::from_ms(5000), Time::from_ms(6000), &class);
+        rto.sample(Time::from_ms(5000), Time::from_ms(6000), None, &class);
         // (1000, 375)
         assert_eq!(rto.timeout(&class, false), Time::from_ms(2500));
     }

@@ -14,6 +14,7 @@
 //! | BBRGainCycleLen    | [`cycle::GAINS`]           | 8            | 1.25, 0.75, and six times 1     |
 //! | cwnd_gain          | [`WINDOW_GAIN`]            | 2            | in PROBE_BW, for delayed ACKs   |
 //! | -                  | [`MARGIN`]                 | 1 %          | less than the rate is paced (Linux) |
+//! | -                  | `unpaced`                  | 10 segments  | leave at once at the start (Linux 6.18; 0 in other profiles) |
 //! | pacing_rate        | `pace`                     | segments/s   |                                 |
 //! | cwnd               | `cwnd`                     | segments     |                                 |
 //!
@@ -72,6 +73,8 @@ pub struct Bbr {
     /// Largest useful window.
     cap: f64,
     initial_window: f64,
+    /// Data segments that leave at once before any is paced.
+    unpaced: u8,
     /// Segments per second; zero: not known yet.
     pace: f64,
     gap: Option<Time>,
@@ -93,6 +96,7 @@ impl Bbr {
             cwnd: initial_window,
             cap: f64::from(tcp.window),
             initial_window,
+            unpaced: tcp.unpaced,
             pace: 0.0,
             gap: None,
             bandwidth: Bandwidth::default(),
@@ -248,7 +252,11 @@ impl Control for Bbr {
     }
 
     fn gap(&self) -> Option<Time> {
-        self.gap
+        self.gap.filter(|_| self.unpaced == 0)
+    }
+
+    fn on_sent(&mut self, _: Time, _: u32) {
+        self.unpaced = self.unpaced.saturating_sub(1);
     }
 
     fn samples_rate(&self) -> bool {
@@ -300,5 +308,31 @@ impl Control for Bbr {
         if matches!(rule, LostSyn::Rfc | LostSyn::Linux) {
             self.cwnd = 1.0;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tidegate_core::packet::Ext;
+    use tidegate_model::profile::Profile;
+
+    use super::*;
+
+    /// Linux (`tcp_update_skb_after_send`): the first ten data segments leave at once, and the
+    /// eleventh waits for the gap behind the tenth. By hand: 2/ln 2 windows of 10 in a round trip of 100 ms.
+    #[test]
+    fn the_first_ten_segments_are_not_paced() {
+        let mut bbr = Bbr::new(&Profile::Linux618.tcp());
+        let now = Time::from_ms(100);
+        bbr.on_feedback(&Feedback { ext: &Ext::None, now, srtt: now, new: true });
+        for sent in 0..10 {
+            assert_eq!(bbr.gap(), None, "{sent}");
+            bbr.on_sent(now, sent + 1);
+        }
+        let gap = bbr.gap().expect("the eleventh is paced").secs();
+        assert!((gap - 0.1 * std::f64::consts::LN_2 / 20.0).abs() < 1e-9, "{gap}");
+        let mut other = Bbr::new(&Profile::Rfc.tcp());
+        other.on_feedback(&Feedback { ext: &Ext::None, now, srtt: now, new: true });
+        assert!(other.gap().is_some(), "the draft paces from the first on");
     }
 }

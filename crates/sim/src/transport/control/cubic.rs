@@ -13,13 +13,18 @@
 //! | K            | `k`          |       | from the start of the epoch to W_max (eq. 2) | s        |
 //! | epoch_start  | `epoch`      |       | when congestion avoidance began, later by the time that does not count (5.8) | |
 //! | W_est        | `w_est`      |       | window that Reno would have (eq. 4)          | segments |
+//! | -            | `BLIND`      | 1/20  | least growth while no W_max is known (Linux) | 1/RTT    |
+//!
+//! With HyStart as Linux 6.18 has it (`linux`) slow start may end long before the queue is full. Until
+//! a loss shows a W_max, first or again after a timeout, the window grows by at least a twentieth a
+//! round trip, and HyStart watches the slow start after a timeout too (`tcp_cubic.c`).
 //!
 //! Limits: spurious losses are not undone (4.9). Departures: `flight_size` of
 //! 4.6 is the window where more than that is outstanding, as recovery begins
 //! only after SACK blocks have let new segments out.
 
 use tidegate_core::units::Time;
-use tidegate_model::profile::{LostSyn, Tcp};
+use tidegate_model::profile::{HyStart as HyStartKind, LostSyn, Tcp};
 
 use super::hystart::{HyStart, Verdict};
 use super::{Control, RateSample, Setback, Signal};
@@ -29,6 +34,8 @@ const BETA: f64 = 0.7;
 /// 3 (1 - beta) / (1 + beta): as many segments a round trip as let the mean
 /// window be Reno's (4.3).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+
+const BLIND: f64 = 0.05;
 
 /// Window of a CUBIC sender.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +59,8 @@ pub struct Cubic {
     searched: bool,
     /// This congestion avoidance comes after a timeout, or after a slow start that no loss ended.
     afresh: bool,
+    /// No loss has shown a W_max, and the window has to search for one as Linux's does.
+    blind: bool,
 }
 
 impl Cubic {
@@ -71,6 +80,7 @@ impl Cubic {
             hystart: HyStart::new(tcp.hystart),
             searched: false,
             afresh: true,
+            blind: tcp.hystart == HyStartKind::Linux,
         }
     }
 
@@ -125,6 +135,13 @@ impl Cubic {
         if self.epoch.is_none() {
             self.begin(sample.now);
         }
+        let least = if self.blind { self.cwnd + BLIND * segments } else { 0.0 };
+        self.follow(sample, segments);
+        self.cwnd = self.cwnd.max(least);
+    }
+
+    /// Follows the curve, or what Reno would do.
+    fn follow(&mut self, sample: &RateSample<'_>, segments: f64) {
         let t = sample.now.saturating_sub(self.epoch.unwrap_or(sample.now)).secs();
         // eq. 4: alpha is 1 once the window of the last loss is reached
         let alpha = if self.w_est >= self.cwnd_prior { 1.0 } else { ALPHA };
@@ -189,6 +206,7 @@ impl Control for Cubic {
         if signal != Signal::LossAfterMark {
             self.reduce(at);
             self.afresh = false;
+            self.blind = false;
         }
         self.cwnd = self.ssthresh;
     }
@@ -201,6 +219,9 @@ impl Control for Cubic {
         self.afresh = true;
         self.epoch = None;
         self.cwnd = 1.0;
+        if self.hystart.begins_anew() {
+            (self.blind, self.searched) = (true, false);
+        }
     }
 
     fn on_recovered(&mut self, _: f64) {
@@ -271,6 +292,30 @@ mod tests {
         for (t, window) in [(0.0, 700.0), (k / 2.0, 962.5), (k, 1000.0), (2.0 * k, 1300.0)] {
             assert!((cubic.w_cubic(t) - window).abs() < 1e-4, "{t}: {}", cubic.w_cubic(t));
         }
+    }
+
+    /// Linux (`bictcp_update`: `cnt` is at most 20 while `last_max_cwnd` is 0), by hand: without a
+    /// W_max a window of 100 grows by a twentieth of the two segments that are acknowledged, where
+    /// the curve asks for 2 x 0.4 (0.1 s)^3 / 100 and Reno for 2 x 9/17 / 100. A loss shows a
+    /// W_max; a timeout has it forgotten.
+    #[test]
+    fn without_a_loss_linux_grows_by_a_twentieth() {
+        let tcp = Tcp { initial_window: 100, initial_ssthresh: 100, ..Profile::Linux618.tcp() };
+        let grown = |cubic: &mut Cubic| {
+            let before = cubic.cwnd();
+            cubic.on_ack(&sample(1.0, 2, 200));
+            cubic.cwnd() - before
+        };
+        let mut cubic = Cubic::new(&tcp);
+        assert!((grown(&mut cubic) - 0.1).abs() < 1e-9);
+        let mut plain = Cubic::new(&Tcp { hystart: Kind::None, ..tcp });
+        assert!(grown(&mut plain) < 0.02);
+        cubic.on_congestion(Signal::Loss, &at(100));
+        cubic.on_recovered(0.0);
+        assert!(grown(&mut cubic) < 0.09);
+        cubic.on_timeout(&at(70), false);
+        cubic.cwnd = cubic.ssthresh;
+        assert!((grown(&mut cubic) - 0.1).abs() < 1e-9);
     }
 
     /// 4.2 to 4.4, by hand: an ACK of one segment a second into the epoch, with an RTT of

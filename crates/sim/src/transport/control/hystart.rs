@@ -1,8 +1,8 @@
 //! How slow start is left before the queue is full: by round trips that get longer.
 //!
 //! `classic` is the one of S. Ha and I. Rhee, "Taming the elephants: New TCP
-//! slow start", 2011, with the constants of Linux's `tcp_cubic.c`; `plus-plus`
-//! is HyStart++ (RFC 9406).
+//! slow start", 2011, with the constants of Linux's `tcp_cubic.c`; `linux` is the
+//! same as Linux has it since 6.14; `plus-plus` is HyStart++ (RFC 9406).
 //!
 //! | symbol             | here           | classic  | RFC 9406, 4.3 |
 //! |--------------------|----------------|----------|---------------|
@@ -81,11 +81,17 @@ impl HyStart {
         }
     }
 
+    /// A timeout: whether slow start is searched anew, as Linux does (`cubictcp_state`).
+    pub(super) fn begins_anew(&mut self) -> bool {
+        *self = HyStart::new(self.kind);
+        self.kind == Kind::Linux
+    }
+
     /// An acknowledgement in slow start: `grown` is what it would add to `cwnd`.
     pub(super) fn on_ack(&mut self, sample: &RateSample<'_>, cwnd: f64, grown: f64) -> Verdict {
         match self.kind {
             Kind::None => Verdict::Grow(grown),
-            Kind::Classic => self.classic(sample, cwnd, grown),
+            Kind::Classic | Kind::Linux => self.classic(sample, cwnd, grown),
             Kind::PlusPlus => self.plus_plus(sample, grown),
         }
     }
@@ -109,10 +115,14 @@ impl HyStart {
             return Verdict::Grow(grown);
         }
         self.least = self.least.min(sample.rtt);
-        if cwnd < LOW_WINDOW {
+        // a round begins whatever the window is in Linux since 6.14
+        let small = cwnd < LOW_WINDOW;
+        if !small || self.kind == Kind::Linux {
+            self.turn(sample);
+        }
+        if small {
             return Verdict::Grow(grown);
         }
-        self.turn(sample);
         // a train of acknowledgements as long as half of the least round trip
         if sample.now.saturating_sub(self.last_ack) <= TRAIN {
             self.last_ack = sample.now;
@@ -201,6 +211,21 @@ mod tests {
             let first = verdicts.iter().position(|&verdict| verdict == Verdict::Leave);
             assert_eq!(first, leaves.then_some(8), "{rtt}");
         }
+    }
+
+    /// Linux since 6.14 (`hystart_update`): a round begins below the low window too, and
+    /// lasts until more than 99 is acknowledged; the window does not begin another by reaching 16.
+    #[test]
+    fn a_round_begins_whatever_the_window_is() {
+        let mut hystart = HyStart::new(Kind::Linux);
+        hystart.on_ack(&ack(0, 80, 1, 50), 10.0, 1.0);
+        for (now, una, cwnd) in [(100, 51, 10.0), (105, 52, 15.0), (110, 53, 16.0), (115, 99, 20.0)]
+        {
+            assert_eq!(hystart.on_ack(&ack(now, 80, una, 99), cwnd, 1.0), Verdict::Grow(1.0));
+            assert_eq!((hystart.round_start, hystart.end), (Time::from_ms(100), 99), "{now}");
+        }
+        hystart.on_ack(&ack(180, 80, 100, 150), 20.0, 1.0);
+        assert_eq!((hystart.round_start, hystart.end), (Time::from_ms(180), 150));
     }
 
     /// Classic: a train, an acknowledgement every 2 ms, as long as half of 80 ms.

@@ -6,6 +6,7 @@ use tidegate_model::profile::LostSyn;
 
 use super::super::control::Control;
 use super::super::receiver::Address;
+use super::super::rto::Progress;
 use super::super::{Ctx, Fate};
 use super::{Sender, State};
 
@@ -77,7 +78,9 @@ impl<C: Control> Sender<C> {
         self.state = State::Open;
         self.deadline = Time::NEVER;
         if self.rto.timing {
-            self.rto.sample(self.rto.timed_at, ctx.net.now, ctx.class);
+            let rounds = self.ledger.as_mut().map(|ledger| &mut ledger.round);
+            let progress = rounds.map(|round| Progress { round, acked: 0, sent: 0 });
+            self.rto.sample(self.rto.timed_at, ctx.net.now, progress, ctx.class);
             self.rto.timing = false;
         }
         if self.rto.syn_again > 0 {

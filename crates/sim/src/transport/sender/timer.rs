@@ -5,6 +5,7 @@ use tidegate_core::units::Time;
 use tidegate_model::profile::TimerRule;
 
 use super::super::control::Control;
+use super::super::rto::Progress;
 use super::super::{Ctx, Repair};
 use super::Sender;
 
@@ -20,7 +21,13 @@ impl<C: Control> Sender<C> {
         } else {
             return Time::ZERO;
         };
-        self.rto.sample(sent, ctx.net.now, ctx.class);
+        let (acked, sent_up_to) = (packet.ack, self.max);
+        let progress = self.ledger.as_mut().map(|ledger| Progress {
+            round: &mut ledger.round,
+            acked,
+            sent: sent_up_to,
+        });
+        self.rto.sample(sent, ctx.net.now, progress, ctx.class);
         ctx.net.now.saturating_sub(sent)
     }
 
@@ -48,7 +55,8 @@ impl<C: Control> Sender<C> {
     /// An acknowledgement of something new restarts the timer (RFC 6298, 5.3).
     #[inline]
     pub(super) fn restart_by_ack(&mut self, ctx: &Ctx<'_>) {
-        if matches!(ctx.class.tcp.timer_rule, TimerRule::Rfc | TimerRule::Linux) {
+        let rule = ctx.class.tcp.timer_rule;
+        if rule == TimerRule::Rfc || rule.of_linux() {
             self.restart_timer(ctx);
         }
     }

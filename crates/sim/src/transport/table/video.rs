@@ -181,7 +181,7 @@ impl VideoTable {
             viewer.wake = Time::NEVER;
             if !request.again {
                 // RFC 6298, 3: what was sent twice measures nothing
-                viewer.rto.sample(request.sent, now, class);
+                viewer.rto.sample(request.sent, now, None, class);
             }
         }
         if flow.receiver.received() < request.end {
