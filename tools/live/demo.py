@@ -4,7 +4,7 @@
 
 Three namespaces: a server, a router and a client behind a link of 10 Mbit/s. The gate stands at
 the router's end of the link, and brings the queue there; the rest of the link is emulated. The
-simulator runs the same flows of the same scenario, with hosts of its profile `linux`.
+simulator runs the same flows of the same scenario, with hosts of its profile `linux-6.18`.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def draw(runs: Sequence[Run], seconds: float, picture: Path) -> None:
             xlabel="flow completion time [s]",
             ylabel="share",
             xscale="log",
-            ylim=(0, 1),
+            ylim=(0, None),
         )
         for axes in (over_time, served):
             axes.legend(frameon=False)

@@ -4,7 +4,8 @@
 
 The parts: `link` (rate and delay reached), `cost` (the program's time per packet, its maps),
 `overload` (without control, close-probe, tide, DQM; the simulator beside), `light` (loads that the
-link carries, and long flows), `flood` (SYNs of invented sources). `--short` is 25 s and one run.
+link carries, and long flows), `flood` (SYNs of invented sources), `today` (three cells of
+`tidegate study today` on real traffic). `--short` is 25 s and one run.
 An idle machine gives better figures; each table says what was asked.
 """
 
@@ -26,6 +27,7 @@ from tidegate.scenario import toml
 from tools.live.cost import counting_time, in_turn, mean_times, put_empty
 from tools.live.lab import PORT, RIGHT, Lab, LabError, interrupted, obstacle
 from tools.live.measure import Flow, Measures, of_flows, read, simulate
+from tools.live.today import today
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,6 +64,9 @@ IN_THE_SIMULATOR: dict[str, dict[str, object]] = {
             "x_M": 50,
             "P_M": 1.0,
             "measure": "instantaneous",
+            # the gate goes by all that waits in the one queue of the interface
+            "counts": "all",
+            "queues": 1,
         }
     },
 }
@@ -74,6 +79,8 @@ class Wanted:
     seconds: float
     runs: int
     controls: Sequence[str]
+    seed: int
+    """Of loads that are run once."""
 
 
 def document(
@@ -103,7 +110,7 @@ def pages(rate: float, direction: str = "download") -> dict[str, Any]:
         "direction": direction,
         "arrivals": {"poisson": f"{rate}/s"},
         "size": {"pareto": {"mean": "10kB", "shape": 1.5}},
-        "transport": {"tcp": {"profile": "linux"}},
+        "transport": {"tcp": {"profile": "linux-6.18"}},
     }
 
 
@@ -113,7 +120,7 @@ def endless(count: int, direction: str = "download") -> dict[str, Any]:
         "direction": direction,
         "arrivals": {"uniform": count, "within": "1s"},
         "size": "unlimited",
-        "transport": {"tcp": {"profile": "linux"}},
+        "transport": {"tcp": {"profile": "linux-6.18"}},
     }
 
 
@@ -336,8 +343,12 @@ def told(name: str, found: Sequence[Measures]) -> None:
 def light(wanted: Wanted) -> None:
     """Ask for what the link carries; a gate has nothing to refuse there."""
     seconds = min(wanted.seconds / 2, 60)
-    print(f"\nlight: what the gate refuses where the link carries everything, {seconds:.0f} s\n")
-    print(f"{'load':>24}{'control':>14}{'refused':>9}{'completed/s':>13}{'FCT, s':>9}")
+    print(
+        f"\nlight: what the gate refuses where the link carries everything, {seconds:.0f} s, ",
+        end="",
+    )
+    print(f"seed {wanted.seed}\n")
+    print(f"{'load':>24}{'control':>14}{'refused':>9}{'completed/s':>13}{'FCT, s':>9}", flush=True)
     loads: dict[str, dict[str, Any]] = {
         f"{share:.0%} of the link": {"pages": pages(round(share * CARRIED, 1))}
         for share in (0.1, 0.5, 0.9)
@@ -345,10 +356,10 @@ def light(wanted: Wanted) -> None:
     loads["20/s and 5 long flows"] = {"pages": pages(20), "bulk": endless(5)}
     for load, traffic in loads.items():
         for name in ("none", "close-probe", "tide"):
-            found = gated(CONTROLS[name], traffic, seconds)
+            found = gated(CONTROLS[name], traffic, seconds, wanted.seed)
             measures = of_flows(found.flows, seconds)
             print(f"{load:>24}{name:>14}{found.refused:>9}{measures.completed_per_s:>13.1f}"
-                  f"{measures.fct_mean_s:>9.2f}")  # fmt: skip
+                  f"{measures.fct_mean_s:>9.3f}", flush=True)  # fmt: skip
 
 
 def flood(wanted: Wanted) -> None:
@@ -396,7 +407,19 @@ def memory_of(process: int) -> int:
     return int(line.split()[1])
 
 
-PARTS = {"link": link, "cost": cost, "overload": overload, "light": light, "flood": flood}
+def cells(wanted: Wanted) -> None:
+    """Run three cells of the study of today's links."""
+    today(min(wanted.seconds, 90), wanted.runs)
+
+
+PARTS = {
+    "link": link,
+    "cost": cost,
+    "overload": overload,
+    "light": light,
+    "flood": flood,
+    "today": cells,
+}
 
 
 def main() -> int:
@@ -405,13 +428,14 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=300, help="of each run under overload")
     parser.add_argument("--runs", type=int, default=3, help="of each control under overload")
     parser.add_argument("--control", action="append", choices=CONTROLS, help="under overload only")
+    parser.add_argument("--seed", type=int, default=1, help="of the flows at light load")
     parser.add_argument("--short", action="store_true", help="25 s and one run")
     parser.add_argument("--only", action="append", choices=PARTS, help="this part; repeatable")
     given = parser.parse_args()
     if reason := obstacle(gate=True):
         print(f"no lab here: {reason}", file=sys.stderr)
         return 2
-    wanted = Wanted(given.seconds, given.runs, given.control or tuple(CONTROLS))
+    wanted = Wanted(given.seconds, given.runs, given.control or tuple(CONTROLS), given.seed)
     if given.short:
         wanted = replace(wanted, seconds=25, runs=1)
     begin = time.perf_counter()

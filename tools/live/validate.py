@@ -3,8 +3,9 @@
     python -m tools.live.validate [--case NAME]... [--seeds N] [--markdown] [--write]
 
 The link between the real hosts is `tidegated emulate` with the same scenario, so only the hosts
-differ: this kernel's TCP, and the simulator's profile `linux`. The rule is that of `make validate`:
-a difference is accepted up to 5 % or three standard errors over the seeds, whichever is larger.
+differ: this kernel's TCP, and the simulator's profile `linux-6.18`. The rule is that of
+`make validate`: a difference is accepted up to 5 % or three standard errors over the seeds,
+whichever is larger.
 The exit status is 1 where a measure differs and nothing in tools/live/explained.py accounts for it,
 2 where there can be no lab.
 """
@@ -52,7 +53,7 @@ def _case(
     control: str,
 ) -> Case:
     link = {"rate": "10Mbit", "delay": "20ms", "buffer": "100packets"}
-    tcp = {"profile": "linux", "control": control}
+    tcp = {"profile": "linux-6.18", "control": control}
     document = {
         "name": name,
         "duration": f"{seconds}s",

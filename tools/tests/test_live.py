@@ -1,37 +1,40 @@
 """What is simulated beside the lab: its very hosts, and no others."""
 
+import math
 import tomllib
+from typing import Any
 
 import pytest
-from tools.live import demo, figures, light, validate
-from tools.live.measure import simulate
+from tools.live import demo, figures, light, today, validate
+from tools.live.measure import Flow, simulate
 
 CROWDS = [figures.crowd(), *light.LOADS.values(), {"pages": figures.pages(20, "upload")}]
 DOCUMENTS = [
     *(case.document for case in validate.cases()),
     *(figures.document(10, traffic) for traffic in CROWDS),
+    *(today.document(10, port) for port in today.CELLS.values()),
     tomllib.loads(demo.SCENARIO.read_text(encoding="utf-8")),
 ]
 
 
 # What this kernel was seen to do is the profile's: a setting beside it would be a second way.
 @pytest.mark.parametrize("said", DOCUMENTS)
-def test_hosts_are_those_of_the_profile(said):
+def test_hosts_are_those_of_the_profile(said: dict[str, Any]) -> None:
     for traffic in said["traffic"].values():
         assert traffic["transport"]["tcp"].keys() <= {"profile", "control"}
-        assert traffic["transport"]["tcp"]["profile"] == "linux"
+        assert traffic["transport"]["tcp"]["profile"] == "linux-6.18"
 
 
 # The lab has all sessions of an end in one kernel, whose timers fire together; hosts of their own
 # would fire at instants of their own.
 @pytest.mark.parametrize("said", DOCUMENTS)
-def test_one_host_at_either_end(said):
+def test_one_host_at_either_end(said: dict[str, Any]) -> None:
     assert said["topology"]["dumbbell"]["pairs"] == 1
 
 
 # A timer of 1 s, of 250 ticks, is looked at every 32 ms (kernel/time/timer.c): SYNs that were lost
 # come again at instants that are so far apart, by the clock of the one host, whenever they started.
-def test_its_timers_fire_together():
+def test_its_timers_fire_together() -> None:
     pages = {**figures.pages(200, "upload"), "size": "1kB"}
     said = figures.document(4, {"pages": pages}, buffer="3000B")
     flows, _ = simulate(said, 1, {"topology.dumbbell.bottleneck.loss": 0.9})
@@ -41,3 +44,13 @@ def test_its_timers_fire_together():
     offsets = sorted(at % step for at in retried)
     around = zip(offsets, [*offsets[1:], offsets[0] + step], strict=True)
     assert max(after - at for at, after in around) > 0.8 * step
+
+
+# By hand, of 30 s: three that came in the first 20 s are judged, two of them were through within
+# 10 s, after 2 and 4 s. One came later. Three were completed in all.
+def test_who_came_too_late_to_be_judged_is_left_out() -> None:
+    def flow(start: float, closed: float) -> Flow:
+        return Flow(start, start, closed, sent=1, again=0, delivered=1, size=1)
+
+    flows = [flow(1, 3), flow(5, 9), flow(8, math.nan), flow(25, 27)]
+    assert today.served(flows, 30) == today.Served(2 / 3, 3.0, 0.1)

@@ -1,0 +1,115 @@
+"""Three cells of `tidegate study today` on real traffic: too many downloads at a venue's link.
+
+The queue and the gate are the emulated link's, which is the port of the simulator; what is real are
+the hosts. So the same scenario runs in both.
+"""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tidegate.scenario import toml
+from tools.live.lab import Lab
+from tools.live.measure import Flow, read, simulate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MBIT, MEAN_KB = 20, 30
+LOAD = 2 * MBIT * 1e6 / (MEAN_KB * 8e3)
+"""Downloads/s: twice what the link carries, headers left out."""
+SOON = 10.0
+"""Seconds within which a download is in time, and after which its user gives up."""
+
+FQ_CODEL = {"queue": {"law": "fq-codel"}}
+TIDE = {"gate": {"law": "tide", "admit": "syn-ack"}}
+CELLS: dict[str, dict[str, Any]] = {
+    "drop-tail": {},
+    "fq-codel": FQ_CODEL,
+    "tide over fq-codel": {**TIDE, **FQ_CODEL},
+}
+
+
+def document(seconds: float, port: dict[str, Any]) -> dict[str, Any]:
+    """Say a cell: 20 Mbit/s, RTT 40 ms, 250 ms of buffer, hosts with CUBIC."""
+    pages = {
+        "direction": "download",
+        "arrivals": {"poisson": f"{LOAD:g}/s"},
+        "size": {"pareto": {"mean": f"{MEAN_KB}kB", "shape": 1.5}},
+        "patience": f"{SOON:g}s",
+        "transport": {"tcp": {"profile": "linux-6.18"}},
+    }
+    link = {"rate": f"{MBIT}Mbit", "delay": "20ms", "buffer": "250ms"}
+    access = {"rate": "10Gbit", "delay": "0ms"}
+    said: dict[str, Any] = {
+        "name": "today",
+        "duration": f"{seconds:g}s",
+        "topology": {"dumbbell": {"pairs": 1, "access": access, "bottleneck": link}},
+        "traffic": {"pages": pages},
+    }
+    return {**said, "port": {"bottleneck": port}} if port else said
+
+
+@dataclass(frozen=True)
+class Served:
+    """What users got."""
+
+    in_time: float
+    """Share of the downloads that were through within 10 s of their first SYN."""
+    median_s: float
+    """Time of those from the first SYN."""
+    per_s: float
+    """Downloads completed per second."""
+
+
+def served(flows: Sequence[Flow], seconds: float) -> Served:
+    """Judge a run; what started too late to be judged is left out."""
+    judged = [flow for flow in flows if flow.start <= seconds - SOON]
+    times = [flow.fct for flow in judged if flow.fct <= SOON]
+    return Served(
+        len(times) / max(1, len(judged)),
+        statistics.median(times) if times else float("nan"),
+        sum(flow.closed <= seconds for flow in flows) / seconds,
+    )
+
+
+def in_the_lab(said: dict[str, Any], seed: int) -> tuple[list[Flow], float]:
+    """Run real hosts; return their flows, and how late the link was in ms."""
+    with Lab() as lab:
+        scenario, table = lab.folder / "scenario.toml", lab.folder / "flows.csv"
+        scenario.write_text(toml.document(said), encoding="utf-8")
+        link = lab.link(scenario, seed=seed)
+        lab.traffic(scenario, table, download=True, seed=seed)
+        late = max(float(way["delay_p95_ms"] - way["asked_delay_ms"]) for way in link.report())
+        return read(table), late
+
+
+def today(seconds: float, runs: int) -> None:
+    """Print each cell, measured and simulated."""
+    print(
+        f"\ntoday: {LOAD:.0f} downloads/s of {MEAN_KB} kB over {MBIT} Mbit/s, RTT 40 ms, ", end=""
+    )
+    print(f"given up after {SOON:.0f} s; {seconds:.0f} s, {runs} runs\n")
+    heads = ("in 10 s, %", "median, s", "completed/s")
+    print(f"{'':32}" + "".join(f"{head:>16}" for head in heads), flush=True)
+    for name, port in CELLS.items():
+        said = document(seconds, port)
+        found: dict[str, list[Served]] = {"lab": [], "simulator": []}
+        for seed in range(1, runs + 1):
+            flows, late = in_the_lab(said, seed)
+            print(f"    {name}, seed {seed}: the link was {late:.2f} ms late (p95)", flush=True)
+            found["lab"].append(served(flows, seconds))
+            found["simulator"].append(served(simulate(said, seed, {})[0], seconds))
+        for who, all_runs in found.items():
+            columns = (
+                [100 * each.in_time for each in all_runs],
+                [each.median_s for each in all_runs],
+                [each.per_s for each in all_runs],
+            )
+            values = [
+                f"{statistics.fmean(each):.2f} ± {statistics.stdev(each) if runs > 1 else 0:.2f}"
+                for each in columns
+            ]
+            print(f"{name + ', ' + who:32}" + "".join(f"{each:>16}" for each in values), flush=True)
