@@ -37,10 +37,10 @@ _REMEDIES = {
     errno.ENOTDIR: "A part of the path is a file; name a folder instead.",
     errno.EACCES: "Change its permissions, or choose another place.",
     errno.EPERM: "Change its permissions, or choose another place.",
-    errno.EROFS: "Choose a place that can be written, with --out.",
-    errno.ENOSPC: "Free some space, or choose another disk with --out.",
-    errno.EDQUOT: "Free some of your quota, or choose another disk with --out.",
-    errno.ENAMETOOLONG: "Choose a shorter name with --out.",
+    errno.EROFS: "Choose a place that can be written.",
+    errno.ENOSPC: "Free some space, or choose a place on another disk.",
+    errno.EDQUOT: "Free some of your quota, or choose a place on another disk.",
+    errno.ENAMETOOLONG: "Choose a shorter name.",
 }
 
 

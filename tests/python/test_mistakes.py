@@ -1,6 +1,8 @@
 """What people do by mistake, and what they are told: a place, a remedy, and nothing lost."""
 
+import errno
 import json
+import os
 import resource
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 import tidegate as laboratory
 from tidegate.cli import app
 from tidegate.cli.options import default_folder
+from tidegate.errors import from_os
 from tidegate.scenario.document import read
 from tidegate.show import finished
 
@@ -114,3 +117,12 @@ def test_an_address_that_is_none_is_said_at_once(address):
 
     with pytest.raises(UsageError, match=f"--dask {address}"), connected(address):
         pass
+
+
+def test_what_is_said_of_a_disk_names_no_option(tmp_path):
+    """`examples` on a read-only disk must not advise `--out`, which it does not have."""
+    for number in (errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENAMETOOLONG):
+        said = from_os("write", tmp_path, OSError(number, os.strerror(number)))
+        assert os.strerror(number) in said.what
+        assert said.remedy.endswith(".")
+        assert "--" not in said.remedy
