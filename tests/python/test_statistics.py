@@ -249,14 +249,17 @@ def test_every_metric_of_a_run_has_a_unit_and_a_meaning_and_nothing_else_has():
     flows, ports = set(meanings.FLOWS), set(meanings.PORTS)
     drops = {name for name in run if name.startswith("p.drops.")}
     sizes = {f"{size}.{each}" for size in breakdown.SIZES for each in meanings.SIZES}
-    of_class = flows | set(meanings.DATAGRAMS)
+    of_class = flows | set(meanings.DATAGRAMS) | set(meanings.VIEWERS)
     known = flows | set(meanings.WHOLE) | sizes
     known |= {f"{name}.{each}" for name in "ab" for each in of_class}
     assert set(run) - drops == known | {f"p.{each}" for each in ports}
     units = {"flows", "1/s", "1", "s", "bit/s", "B", "packets", ""}
     every = [*meanings.FLOWS.values(), *meanings.WHOLE.values(), *meanings.PORTS.values()]
-    every += [*meanings.DATAGRAMS.values(), *meanings.SIZES.values()]
-    # the packets of the one class there is are those of the run
-    assert set(meanings.DATAGRAMS) <= set(results.metric_names(("a",), ("p",)))
+    every += [*meanings.DATAGRAMS.values(), *meanings.VIEWERS.values()]
+    every += [*meanings.SIZES.values()]
+    # the packets and viewers of the one class there is are those of the run
+    assert set(meanings.DATAGRAMS) | set(meanings.VIEWERS) <= set(
+        results.metric_names(("a",), ("p",))
+    )
     assert {unit for unit, _ in every} <= units
     assert all(meaning for _, meaning in every)

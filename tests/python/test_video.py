@@ -112,7 +112,8 @@ def test_a_comparison_shows_who_stalls_and_by_how_much(tidegate, tmp_path):
     rows = json.loads((folder / "summary.json").read_text())["table"]
     plays, stalls = (row["film.stalled_share"]["mean"] for row in rows)
     assert plays == 0.0
-    assert stalls > 0.5
+    # a segment of 80 Mbit takes 8 s or more and plays 4 s: of the 12 s that are left at most 8 play
+    assert stalls > 1 / 3
     assert (folder / "runs/stalls/seed-1/video.parquet").exists()
     page = tidegate("report", "out/film-compare")
     assert page.returncode == 0, page.stderr
