@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,6 +23,10 @@ from tidegate.cli.options import (
     together,
 )
 from tidegate.results.place import place
+
+if TYPE_CHECKING:
+    from tidegate.grid.measured import Measured
+    from tidegate.scenario.document import Document
 
 FileOrFolder = Annotated[
     Path, typer.Argument(metavar="FILE", help="A scenario (TOML), or a folder of results.")
@@ -108,7 +112,7 @@ def compare(
     from tidegate.grid.plan import Controls, comparison
     from tidegate.results.store import display
     from tidegate.scenario.own import laws
-    from tidegate.show import finished, hints
+    from tidegate.show import finished
 
     together(terminal, as_json)
     asked = document(file, settings)
@@ -131,6 +135,12 @@ def compare(
     else:
         finished.show(stdout(), done, terminal=terminal)
     say(f"Data, pictures (PNG, SVG) and summary: {place}")
+    _hinted(done, file, asked)
+
+
+def _hinted(done: Measured, file: Path, asked: Document) -> None:
+    from tidegate.show import hints
+
     for warning in hints.alike(done):
         say(f"tidegate: {warning}")
     say(hints.after(done, str(file), asked.tables()))

@@ -102,11 +102,15 @@ def run(
         access = {name for name, away in scenario.ports if away}
         stdout().print(table_of(done.summary, access))
         if terminal:
-            from tidegate.show import terminal as drawing
-
-            stdout().print(drawing.of_run(place, sorted(access)))
+            _draw(place, access)
     say(f"Data and summary: {place}")
     say(hints.after_run(scenario, str(file)))
+
+
+def _draw(place: Path, access: set[str]) -> None:
+    from tidegate.show.terminal import of_run
+
+    stdout().print(of_run(place, sorted(access)))
 
 
 def _about(scenario: Scenario, seed: int, contents: dict[str, bytes]) -> dict[str, Any]:
