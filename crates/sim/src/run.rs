@@ -98,6 +98,23 @@ enum Source {
     Custom(Factory),
 }
 
+impl Source {
+    /// Where the flows of a class get it from; what the caller supplies is taken out.
+    fn of(class: &Class, controls: &mut Vec<(String, Factory)>) -> Source {
+        let control = controls.iter().position(|(name, _)| *name == class.name);
+        match (&class.transport, control) {
+            (Transport::Udp(_), _) => Source::Udp,
+            _ if class.video.is_some() => {
+                Source::Video(control.map(|place| controls.swap_remove(place).1))
+            }
+            (_, Some(place)) => Source::Custom(controls.swap_remove(place).1),
+            (Transport::Controlled(_, control), None) => Source::Controlled(control.clone()),
+            (Transport::Tcp(tcp), None) if tcp.control == TcpControl::Reno => Source::Reno,
+            (Transport::Tcp(_), None) => Source::Inside,
+        }
+    }
+}
+
 /// A traffic class at work.
 struct Arrivals {
     draws: ClassDraws,
@@ -163,17 +180,7 @@ impl Simulation {
         }
         let mut arrivals = Vec::new();
         for class in &scenario.traffic {
-            let control = custom.controls.iter().position(|(name, _)| *name == class.name);
-            let source = match (&class.transport, control) {
-                (Transport::Udp(_), _) => Source::Udp,
-                _ if class.video.is_some() => {
-                    Source::Video(control.map(|place| custom.controls.swap_remove(place).1))
-                }
-                (_, Some(place)) => Source::Custom(custom.controls.swap_remove(place).1),
-                (Transport::Controlled(_, control), None) => Source::Controlled(control.clone()),
-                (Transport::Tcp(tcp), None) if tcp.control == TcpControl::Reno => Source::Reno,
-                (Transport::Tcp(_), None) => Source::Inside,
-            };
+            let source = Source::of(class, &mut custom.controls);
             arrivals.push(Arrivals { draws: ClassDraws::new(seed, class), pending: None, source });
         }
         if let Some((name, _)) = custom.controls.pop() {
