@@ -54,11 +54,9 @@ pub(crate) struct Sender<C> {
     max: u32,
     /// Number of data segments.
     total: u32,
-    /// Behind the last number, that of the FIN included.
+    /// Behind the last number, that of the FIN included; of data that is handed in bit
+    /// by bit, behind what there is by now, while `total` is not known.
     end: u32,
-    /// Behind the last number that there is to send by now: `end`, unless the
-    /// application hands its data in bit by bit.
-    given: u32,
     dup_acks: u32,
     board: Option<Box<Scoreboard>>,
     ledger: Option<Box<Ledger>>,
@@ -103,7 +101,6 @@ impl<C: Control> Sender<C> {
             max: 0,
             total: u32::MAX,
             end: u32::MAX,
-            given: u32::MAX,
             dup_acks: 0,
             board: None,
             ledger: None,
@@ -229,7 +226,7 @@ impl<C: Control> Sender<C> {
         let rtt = self.time(packet, ctx);
         self.hand_back(packet, true, ctx);
         self.move_on(ack);
-        if self.una == self.end {
+        if self.una == self.end && self.total != u32::MAX {
             return self.close(ctx);
         }
         let recovering = self.recovering;
@@ -334,7 +331,7 @@ impl<C: Control> Sender<C> {
     /// Whether there is something to send, and nothing but the window forbids it.
     #[inline]
     fn may_send(&mut self, address: &Address, ctx: &mut Ctx<'_>) -> bool {
-        if self.nxt >= self.given {
+        if self.nxt >= self.end {
             return false;
         }
         if self.nxt + 1 >= self.total && self.nxt > self.una {

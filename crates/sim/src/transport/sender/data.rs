@@ -25,7 +25,6 @@ impl<C: Control> Sender<C> {
         self.last_payload = (size - (u64::from(self.total) - 1) * mss).min(mss) as u16;
         let rides = class.tcp.fin_rides && (!class.tcp.fin_waits || self.last_alone(class));
         self.end = self.total + u32::from(!rides);
-        self.given = self.end;
     }
 
     /// Whether the last segment is one that is sent with nothing outstanding:
@@ -75,7 +74,6 @@ impl<C: Control> Sender<C> {
         if self.total == u32::MAX {
             self.total = self.max.max(1);
             self.end = self.total + 1;
-            self.given = self.end;
             if self.state == State::Open {
                 self.send_more(address, ctx);
             }
@@ -89,7 +87,7 @@ impl<C: Control> Sender<C> {
 
     /// Behind the last sequence number, that of the FIN included.
     pub(crate) fn end(&self) -> u32 {
-        self.end
+        if self.total == u32::MAX { u32::MAX } else { self.end }
     }
 
     /// Bytes that `segments` in-order segments carry.

@@ -8,7 +8,7 @@ use super::Sender;
 impl Sender<Fed> {
     /// There is nothing to send until something is handed in.
     pub(crate) fn wait_for_data(&mut self) {
-        self.given = 0;
+        self.end = 0;
     }
 
     /// The application hands in full segments; `last`: there will be no more, and the
@@ -24,9 +24,9 @@ impl Sender<Fed> {
             let rto = self.rto.timeout(ctx.class, false);
             self.control.rested(ctx.net.now, rto, &ctx.class.tcp);
         }
-        self.given += segments;
+        self.end += segments;
         if last {
-            self.end_at(self.given, ctx.class);
+            self.end_at(self.end, ctx.class);
         }
         self.send_more(address, ctx);
     }
@@ -35,6 +35,5 @@ impl Sender<Fed> {
     fn end_at(&mut self, total: u32, class: &ClassParams) {
         self.total = total;
         self.end = total + u32::from(!(class.tcp.fin_rides && !class.tcp.fin_waits));
-        self.given = self.end;
     }
 }

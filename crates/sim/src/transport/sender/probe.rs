@@ -46,7 +46,7 @@ impl<C: Control> Sender<C> {
     /// Sends a probe (7.3): a new segment if there is one, else the last one again.
     fn probe(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         let fits = self.nxt - self.una < ctx.class.tcp.window;
-        let new = fits && self.nxt == self.max && self.nxt < self.given;
+        let new = fits && self.nxt == self.max && self.nxt < self.end;
         let seq = if new { self.nxt } else { self.max - 1 };
         if new {
             self.nxt += 1;

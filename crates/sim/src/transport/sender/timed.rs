@@ -20,7 +20,7 @@ impl<C: Control> Sender<C> {
             rtt = self.time(packet, ctx);
             self.hand_back(packet, true, ctx);
             self.move_on(packet.ack);
-            if self.una == self.end {
+            if self.una == self.end && self.total != u32::MAX {
                 return self.close(ctx);
             }
         } else if self.una < self.nxt {
@@ -90,7 +90,7 @@ impl<C: Control> Sender<C> {
                 }
                 continue;
             }
-            if self.nxt >= self.given
+            if self.nxt >= self.end
                 && let Some(ledger) = &mut self.ledger
             {
                 ledger.delivery.limit(pipe);
