@@ -34,6 +34,6 @@ impl Sender<Fed> {
     /// The data ends behind so many full segments.
     fn end_at(&mut self, total: u32, class: &ClassParams) {
         self.total = total;
-        self.end = total + u32::from(!(class.tcp.fin_rides && !class.tcp.fin_waits));
+        self.end = total + u32::from(!class.tcp.fin_rides || class.tcp.fin_waits);
     }
 }
