@@ -207,8 +207,12 @@ def test_tables_have_the_columns_that_are_documented(overload):
     from tidegate import _native
     from tidegate.results.columns import SOMETIMES
 
-    # what a filter takes out has a column where there is a filter
-    settings = {"port.bottleneck.filter": '{ law = "lgc" }', "series.classes": '["web"]'}
+    # what a filter takes out has a column where there is a filter, viewers have a table of theirs
+    settings = {
+        "port.bottleneck.filter": '{ law = "lgc" }',
+        "series.classes": '["web"]',
+        "traffic.film": '{ arrivals = { at = ["0s"] }, video = { ladder = ["0.5Mbit"] } }',
+    }
     filtered = tidegate.run(overload, settings=settings)
     tables = filtered.outcome.tables
     documented = _native.columns()
