@@ -17,6 +17,7 @@ API = "api.md"
 NAV: Mapping[str, Sequence[tuple[str, str]]] = {
     "Use it": (
         ("Ready scenarios", GALLERY),
+        ("What an installation takes", "docs/installation.md"),
         ("The scenario document", "docs/scenario.md"),
         ("Sweeps and comparisons", "docs/sweep.md"),
         ("Results, looked at again", "docs/results.md"),
