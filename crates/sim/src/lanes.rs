@@ -10,11 +10,6 @@
 //! lane whose last packet is delivered at the same instant at a later port
 //! takes none before it.
 //!
-//! A port behind which packets wait has to be looked at when the next of them has
-//! crossed its link. One such port at a time, which mostly is the bottleneck, has a
-//! place among the lanes for that, as long as it has anything to ask for; the
-//! others have events.
-//!
 //! Where there are more times than lanes, as with many different delays, the
 //! most frequent times have the lanes. Any other packet is a *parcel*: it lies
 //! in a place of its own, which its event names.
@@ -26,15 +21,13 @@ use crate::engine::{Entity, Events, Kind, NO_EVENT, key};
 
 /// How many lanes there are. Each more is one comparison more for a delivery.
 const LANES: usize = 8;
-/// The place of a port that is to be looked at, behind those of the lanes.
-const PORT: usize = LANES;
 
 /// The lanes, and which of them delivers next.
 pub(crate) struct Lanes {
-    /// When the next packet of each lane is delivered, in picoseconds (from
-    /// [`EMPTY`] on: there is none), and at which port; or which port is looked at.
-    times: [u64; LANES + 1],
-    ports: [u32; LANES + 1],
+    /// When the next packet of each lane is delivered, in picoseconds
+    /// ([`EMPTY`] and below: there is none), and at which port.
+    times: [u64; LANES],
+    ports: [u32; LANES],
     /// The earliest of these, and its lane.
     first: u128,
     lane: usize,
@@ -49,7 +42,7 @@ pub(crate) struct Lanes {
 }
 
 /// Earlier than the next delivery of an empty lane, of which no two are alike.
-const EMPTY: u64 = u64::MAX - 1 - LANES as u64;
+const EMPTY: u64 = u64::MAX - LANES as u64;
 /// So many packets of a port become parcels before a lane is looked for again.
 const PATIENCE: u16 = 64;
 
@@ -129,7 +122,7 @@ impl Lanes {
     pub(crate) fn new() -> Lanes {
         Lanes {
             times: std::array::from_fn(|place| EMPTY + place as u64),
-            ports: [0; LANES + 1],
+            ports: [0; LANES],
             first: NO_EVENT,
             lane: 0,
             lanes: std::array::from_fn(|_| Lane::new()),
@@ -158,32 +151,6 @@ impl Lanes {
     #[inline(always)]
     pub(crate) fn first(&self) -> u128 {
         self.first
-    }
-
-    /// Whether what comes first is no delivery, but a port that is to be looked at.
-    #[inline(always)]
-    pub(crate) fn is_port(&self) -> bool {
-        self.lane == PORT
-    }
-
-    /// That port, and when.
-    #[inline(always)]
-    pub(crate) fn port(&self) -> (u32, Time) {
-        (self.ports[PORT], Time::from_ps(self.times[PORT]))
-    }
-
-    /// A port is to be looked at next, or not ([`Time::NEVER`]); what it has asked
-    /// for before need not be heeded. Whether that is seen to: unless the place is
-    /// another port's.
-    #[inline]
-    pub(crate) fn look_at(&mut self, port: u32, next: Time) -> bool {
-        if self.times[PORT] < EMPTY && self.ports[PORT] != port {
-            return next == Time::NEVER;
-        }
-        self.times[PORT] = next.ps();
-        self.ports[PORT] = port;
-        self.choose();
-        true
     }
 
     /// A packet has set out at `port` and is delivered `span` later, at `at`.
@@ -340,10 +307,7 @@ impl Lanes {
     }
 
     #[inline(always)]
-    fn settle(&mut self, first: (u64, usize), tied: bool) {
-        let port = (self.times[PORT], PORT);
-        let tied = tied | (port.0 == first.0);
-        let (time, place) = if port.0 < first.0 { port } else { first };
+    fn settle(&mut self, (time, place): (u64, usize), tied: bool) {
         if tied {
             return self.choose_by_port();
         }
@@ -356,15 +320,14 @@ impl Lanes {
     #[inline(never)]
     fn choose_by_port(&mut self) {
         let due = |place: &usize| (self.times[*place], self.ports[*place]);
-        let first = (0..=PORT).min_by_key(due).unwrap_or(0);
-        self.lane = first;
-        self.first = key(Time::from_ps(self.times[first]), port_of(self.ports[first]), 0);
+        let first = (0..LANES).min_by_key(due).unwrap_or(0);
+        self.settle((self.times[first], first), false);
     }
 }
 
 /// The earliest of four lanes from `start` on, and whether two may be equal.
 #[inline(always)]
-fn earliest(times: &[u64; LANES + 1], start: usize) -> ((u64, usize), bool) {
+fn earliest(times: &[u64; LANES], start: usize) -> ((u64, usize), bool) {
     let at = |place: usize| (times[start + place], start + place);
     let earlier = |one: (u64, usize), two: (u64, usize)| if two.0 < one.0 { two } else { one };
     let (one, two) = (earlier(at(0), at(1)), earlier(at(2), at(3)));
@@ -426,98 +389,6 @@ mod tests {
             }
         }
         assert!(laned > 20_000 && parcels > 1_000, "{laned} in lanes, {parcels} parcels");
-    }
-
-    /// Lanes and events with the ports that wait to be looked at, beside a sorted list.
-    struct Rig {
-        lanes: Lanes,
-        events: Events,
-        armed: [Time; 20],
-        sorted: std::collections::BTreeSet<(Time, u32)>,
-        placed: u32,
-        evented: u32,
-    }
-
-    impl Rig {
-        /// A port asks to be looked at, or not; what it has asked for before counts no more.
-        fn ask(&mut self, port: u32, next: Time) {
-            self.sorted.remove(&(self.armed[port as usize], port));
-            self.armed[port as usize] = next;
-            if next != Time::NEVER {
-                self.sorted.insert((next, port));
-            }
-            if !self.lanes.look_at(port, next) {
-                self.events.push(next, port_of(port));
-            }
-        }
-
-        /// The next delivery, or look at a port.
-        fn next(&mut self) -> (Time, u32) {
-            loop {
-                let (at, port) = match self.events.take(self.lanes.first()) {
-                    Some(event) if event.parcel() != 0 => {
-                        let parcel = self.lanes.take(event.parcel());
-                        return (parcel.at, parcel.prev_port);
-                    }
-                    Some(event) => (event.at(), event.entity().number()),
-                    None if self.lanes.is_port() => {
-                        self.placed += 1;
-                        let (port, at) = self.lanes.port();
-                        return (at, port);
-                    }
-                    None => {
-                        let packet = self.lanes.pop();
-                        return (packet.at, packet.prev_port);
-                    }
-                };
-                if self.armed[port as usize] == at {
-                    self.evented += 1;
-                    return (at, port);
-                }
-            }
-        }
-    }
-
-    /// Ports that are to be looked at come up among the deliveries, by time and then by port,
-    /// whether one of them has the place for it or an event, and also when one asks for an
-    /// earlier time than before: against a sorted list.
-    #[test]
-    fn ports_are_looked_at_in_the_order_of_time_and_port() {
-        let mut state = 7u64;
-        let mut draw = |below: u64| {
-            // Numerical Recipes' linear congruence; any scrambling will do here
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) % below
-        };
-        let (lanes, events) = (Lanes::new(), Events::default());
-        let (armed, sorted) = ([Time::NEVER; 20], std::collections::BTreeSet::new());
-        let mut rig = Rig { lanes, events, armed, sorted, placed: 0, evented: 0 };
-        let (mut hints, mut now) = ([0; 20], Time::ZERO);
-        for flow in 0..50_000 {
-            let port = draw(20) as u32;
-            let at = now + Time::from_ns(100 * (1 + draw(6)));
-            // the even ports deliver, the odd ones are looked at
-            if port.is_multiple_of(2) && rig.sorted.insert((at, port)) {
-                let hint = &mut hints[port as usize];
-                rig.lanes.push(&packet(flow), port, (at, at - now), hint, &mut rig.events);
-            } else if !port.is_multiple_of(2) && at < rig.armed[port as usize] {
-                rig.ask(port, at);
-            }
-            let later = now + Time::from_ns(100 * draw(3));
-            while let Some(&(at, port)) = rig.sorted.first()
-                && at < later
-            {
-                assert_eq!(rig.next(), (at, port));
-                rig.sorted.pop_first();
-                if !port.is_multiple_of(2) {
-                    let next = at + Time::from_ns(100 * (1 + draw(4)));
-                    rig.ask(port, if draw(3) == 0 { Time::NEVER } else { next });
-                }
-            }
-            now = later;
-        }
-        let Rig { placed, evented, .. } = rig;
-        assert!(placed > 1_000 && evented > 1_000, "{placed} by the place, {evented} by events");
     }
 
     /// By hand: at one instant ports 4, 2 and 5 send over links alike; the packet of port 2

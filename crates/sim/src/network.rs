@@ -340,7 +340,7 @@ impl Network {
     /// Sees to it that a port is looked at next, if it is to be.
     #[inline]
     pub(crate) fn look_at(&mut self, number: u32, next: Time) {
-        if !self.lanes.look_at(number, next) {
+        if next != Time::NEVER {
             self.events.push(next, Entity::new(Kind::Port, number));
         }
     }

@@ -37,7 +37,6 @@ impl Simulation {
                 (entity.number(), at)
             }
             None if first > last => return Ok(false),
-            None if self.net.lanes.is_port() => self.net.lanes.port(),
             None => {
                 if self.is_large()
                     && let Some(packet) = self.net.ahead()
