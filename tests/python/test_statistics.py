@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tidegate._native import student_t_quantile
 from tidegate.results import breakdown, columns, curves
 from tidegate.results import statistics as results
 from tidegate.results.statistics import Window
@@ -162,6 +163,41 @@ def test_interval_of_five_seeds():
     # t(4 degrees, 97.5 %) = 2.776445; deviation of 2, 4, 4, 4, 6 is sqrt(8/4).
     got = results.interval([2.0, 4.0, 4.0, 4.0, 6.0])
     assert got["high"] == pytest.approx(4.0 + 2.776445 * math.sqrt(2) / math.sqrt(5), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("degrees", "printed"),
+    [(1, 12.706), (2, 4.303), (4, 2.776), (9, 2.262), (29, 2.045), (1_000_000, 1.960)],
+)
+def test_quantiles_are_those_of_the_printed_tables(degrees, printed):
+    # 97.5 % of Student's t, as statistical tables print it; the last row is that of infinity
+    assert student_t_quantile(0.975, degrees) == pytest.approx(printed, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("p", "degrees", "quantile"),
+    [
+        # scipy 1.17.1, scipy.special.stdtrit(degrees, p), on either side of 1000 degrees
+        (0.975, 1, 12.706204736174694),
+        (0.975, 2, 4.302652729749462),
+        (0.975, 4, 2.7764451051977934),
+        (0.975, 9, 2.262157162798205),
+        (0.975, 29, 2.045229642132703),
+        (0.975, 1000, 1.9623390808264083),
+        (0.975, 1001, 1.9623367052808798),
+        (0.975, 1_000_000, 1.959966356814107),
+        (0.025, 4, -2.7764451051977943),
+        (0.9995, 3, 12.923978636687961),
+    ],
+)
+def test_quantiles_are_those_of_another_library(p, degrees, quantile):
+    assert student_t_quantile(p, degrees) == pytest.approx(quantile, rel=1e-10)
+
+
+@pytest.mark.parametrize(("p", "degrees"), [(0, 4), (1, 4), (NAN, 4), (0.9, 0.5), (0.9, math.inf)])
+def test_what_has_no_quantile_is_refused(p, degrees):
+    with pytest.raises(ValueError, match="write"):
+        student_t_quantile(p, degrees)
 
 
 def test_one_value_has_no_interval_and_none_are_left_out():

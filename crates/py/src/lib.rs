@@ -10,6 +10,7 @@ mod greedy;
 mod law;
 mod scenario;
 mod simulation;
+mod statistics;
 
 use pyo3::prelude::*;
 
@@ -26,6 +27,8 @@ mod _native {
     use crate::scenario::{Scenario, ScenarioError, axes, columns, files, load, schema, variants};
     #[pymodule_export]
     use crate::simulation::{LawFault, Simulation};
+    #[pymodule_export]
+    use crate::statistics::student_t_quantile;
     use pyo3::prelude::*;
 
     #[pymodule_init]

@@ -88,10 +88,10 @@ def interval(values: Iterable[float | None]) -> dict[str, float | None]:
     centre = float(np.mean(known))
     if known.size == 1:
         return {"mean": centre, "low": None, "high": None}
-    from scipy.special import stdtrit
+    from tidegate import _native
 
     deviation = float(np.std(known, ddof=1)) / known.size**0.5
-    half = float(stdtrit(known.size - 1, 0.975)) * deviation
+    half = _native.student_t_quantile(0.975, known.size - 1) * deviation
     return {"mean": centre, "low": centre - half, "high": centre + half}
 
 
