@@ -146,8 +146,11 @@ def test_a_run_that_is_not_there_is_said_wherever_the_others_are_shown(
     laboratory.load(compared)  # a warning would be an error here
 
 
-def test_a_damaged_manifest_is_not_taken_for_none(compared, tmp_path):
-    shutil.copytree(compared, tmp_path / "cut")
+@pytest.mark.parametrize("left", ["summary.json", "claims.json", "runs"])
+def test_a_damaged_manifest_is_not_taken_for_none(compared, tmp_path, left):
+    """A comparison, a paper, and what was broken off have these beside it."""
+    (tmp_path / "cut").mkdir()
+    (tmp_path / "cut" / left).mkdir()
     (tmp_path / "cut" / "manifest.json").write_text('{"tide', encoding="utf-8")
     with pytest.raises(laboratory.TidegateError, match=r"cut/manifest\.json: it is damaged"):
         laboratory.load(tmp_path / "cut")

@@ -115,6 +115,7 @@ fn errors_show_the_line_of_the_axis_and_what_would_be_right() {
         ("a.b = 5", &["grid.toml:18:7", "axis `a.b`: not a list"]),
         ("\"a b\" = [1]", &["grid.toml:18:1", "`a b`: not a key"]),
         ("\"name.x\" = [1]", &["grid.toml:18:1", "`name` is a single value"]),
+        ("sedes = 3", &["grid.toml:18:9", "axis `sedes`", "did you mean `seeds`"]),
         ("seeds = 0", &["grid.toml:18:9", "`sweep.seeds`", "from 1 to"]),
         ("seeds = [1, 2]", &["grid.toml:18:9", "whole number"]),
     ];

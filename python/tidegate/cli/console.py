@@ -59,6 +59,8 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
             sys.stdout = None
             raise typer.Exit(FAILED) from None
         except (Exception, KeyboardInterrupt) as error:
+            if isinstance(error, OSError) and _was_printing(error):
+                raise  # said where the command line ends: what lies in folders is there
             text, code = _said(error)
             if text is None:  # a defect keeps its traceback, and an exit its code
                 raise
@@ -66,6 +68,15 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
             raise typer.Exit(code) from None
 
     return run
+
+
+def _was_printing(error: OSError) -> bool:
+    """Tell whether it came up in a library that prints: nothing else here writes through them."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    module = trace.tb_frame.f_globals.get("__name__", "") if trace else ""
+    return str(module).partition(".")[0] in ("click", "rich", "typer")
 
 
 def _said(error: BaseException) -> tuple[str | None, int]:

@@ -133,7 +133,7 @@ def load(folder: str | Path) -> Loaded:
     """Return the results in a folder; UsageError where there are none."""
     found = place(folder)
     manifest = read_manifest(found)
-    if not manifest and (found / MANIFEST).is_file() and (found / "summary.json").is_file():
+    if not manifest and (found / MANIFEST).is_file() and _ours(found):
         raise broken(found / MANIFEST)
     if manifest.get("command") not in ("run", "compare", "sweep", "paper"):
         raise UsageError(
@@ -141,6 +141,11 @@ def load(folder: str | Path) -> Loaded:
             "Name a folder that tidegate run, compare, sweep or paper has written.",
         )
     return Loaded(found, manifest)
+
+
+def _ours(folder: Path) -> bool:
+    """Tell whether other files of a folder are those of tidegate's commands."""
+    return any((folder / name).exists() for name in ("summary.json", "claims.json", RUNS))
 
 
 def broken(path: Path) -> TidegateError:

@@ -114,7 +114,7 @@ pub(crate) fn spelling<S: AsRef<str>>(wrong: &str, known: &[S], kind: &str) -> S
         .iter()
         .map(|name| (distance(wrong, name), *name))
         .min()
-        .filter(|&(distance, name)| distance <= 1 + name.chars().count() / 3);
+        .filter(|&(distance, name)| within(distance, name));
     names.truncate(SHOWN);
     let mut list = format!("{kind} here: {}", names.join(", "));
     if names.is_empty() {
@@ -126,6 +126,15 @@ pub(crate) fn spelling<S: AsRef<str>>(wrong: &str, known: &[S], kind: &str) -> S
         Some((_, name)) => format!("did you mean `{name}`? {list}"),
         None => list,
     }
+}
+
+/// Whether one name was probably meant for another.
+pub(crate) fn near(wrong: &str, name: &str) -> bool {
+    within(distance(wrong, name), name)
+}
+
+fn within(distance: usize, name: &str) -> bool {
+    distance <= 1 + name.chars().count() / 3
 }
 
 /// Number of single-character edits between two names (case does not count);

@@ -61,7 +61,10 @@ impl<'a> Sweep<'a> {
     fn axis(&mut self, key: String, entry: &'a Entry) -> Result<(), Problem> {
         let refuse = |what: &str| {
             let what = format!("`sweep`, axis `{key}`: {what}");
-            let help = "write its values as a list, as in `[\"50/s\", \"100/s\"]`".to_owned();
+            let mut help = "write its values as a list, as in `[\"50/s\", \"100/s\"]`".to_owned();
+            if decode::near(&key, "seeds") {
+                help = format!("did you mean `seeds`? Else {help}");
+            }
             Err(Problem { what, help, place: Some(entry.value.place.clone()) })
         };
         let items = match &entry.value.value {
