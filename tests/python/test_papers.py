@@ -49,6 +49,26 @@ def test_numbers_are_met_within_their_tolerance(kind, values, verdict):
     assert judge(claim(kind), Numbers(values)).verdict == verdict
 
 
+@pytest.mark.parametrize(
+    ("kind", "held_to", "value", "says"),
+    [
+        # (125 - 100) / 100 and (74 - 100) / 100; the tolerances are those of the rules
+        ("exact-number", "", 125, "+25 %, more than 20 %."),
+        ("exact-number", "", 75, "-25 %, more than 20 %."),
+        ("approx-number", "", 131, "+31 %, more than 30 %."),
+        ("ratio", "", 74, "-26 %, more than 25 %."),
+        # a range is held to its nearer end: (4.55 - 3.5) / 3.5 and (1.5 - 2.5) / 2.5
+        ("ratio", "2.5..3.5", 4.55, "+30 %, more than 25 %."),
+        ("ratio", "2.5..3.5", 1.5, "-40 %, more than 25 %."),
+        ("ratio", "10..", 9, "-10 % of the least that is said."),
+    ],
+)
+def test_how_far_a_number_is_off_is_said_in_percent_of_the_papers(kind, held_to, value, says):
+    found = judge(claim(kind, held_to=held_to), Numbers((value, value)))
+    assert found.verdict == "not met"
+    assert found.reason == says
+
+
 def test_a_number_may_be_a_range_and_is_held_to_its_nearer_end():
     # 3.5 + 25 % = 4.375
     row = claim("ratio", "x2.5 to x3.5", held_to="2.5..3.5")

@@ -1,11 +1,16 @@
 """Numbers as people read them."""
 
 import io
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
 import tidegate
+from tidegate.papers.claims import Claim
+from tidegate.papers.findings import Exact, Numbers, Ordering, Part
+from tidegate.papers.tables import of_outcomes
+from tidegate.papers.verdicts import judge
 from tidegate.show import hints as advice
 from tidegate.show.tables import of_run, shown
 
@@ -105,6 +110,24 @@ def test_a_run_breaks_no_number_of_its_ports(overload):
     text = rendered(of_run(summary | {"ports": ports}), 60)
     assert max(map(len, text.splitlines())) <= 60
     assert text.split().count("123,456,789") == len(ports)
+
+
+@pytest.mark.parametrize("width", [50, 60, 80, 120])
+def test_the_claims_of_a_paper_break_no_number_and_no_verdict(width):
+    def row(name, value, kind, finding):
+        claim = Claim(f"toy.{name}", "Table 1", "small", "rate", "1/s", value, kind, "", "")
+        return judge(claim, finding)
+
+    outcomes = [
+        row("table4.arr1000.load3.cp.flows", "100", "exact-number", Numbers((123456, 123458))),
+        row("a", "a is more than b, and b than c", "ordering", Ordering((Part("a", (1, -1)),))),
+        row("b", "1", "exact-number", Numbers((7.0, 9.0))),
+        row("c", "a sentence of a length that has to be cut", "setup", Exact("other words " * 5)),
+    ]
+    text = rendered(of_outcomes(SimpleNamespace(outcomes=outcomes)), width)
+    assert max(map(len, text.splitlines())) <= width
+    for whole in ("not met", "unresolved", "verdict", "123,457 ± 1.41", "0 [-12.7, 12.7]"):
+        assert whole in text
 
 
 def test_a_scenario_of_several_classes_says_each(overload):
