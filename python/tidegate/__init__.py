@@ -16,9 +16,8 @@
 >>> s.table, s.rows, s.frame      # averages, and one dict or row per run
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+# Nothing is imported here, `typing` least of all: until it is there, Ctrl-C is the interpreter's.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from tidegate._native import (

@@ -1,13 +1,19 @@
 """Where the command line begins, `tidegate` as well as `python -m tidegate`.
 
 Whoever presses Ctrl-C at once does so while libraries are being loaded: until
-the command line is there and knows what to say, this module answers.
+the command line is there and knows what to say, this module answers. It loads
+nothing that the interpreter has not loaded by itself.
 """
 
-from __future__ import annotations
-
 import os
-import signal
+
+# `signal` itself loads a dozen modules, for its names alone
+from _signal import (  # type: ignore[import-not-found]
+    SIGINT,
+    default_int_handler,
+    getsignal,
+    signal,
+)
 
 INTERRUPTED = 130
 
@@ -21,8 +27,8 @@ def _at_once(_signal: int, _frame: object) -> None:
 def main() -> None:
     """Run the command line."""
     # Left alone where it is ignored, as under `nohup` or in the background of a shell.
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _at_once)
+    if getsignal(SIGINT) is default_int_handler:
+        signal(SIGINT, _at_once)
     from tidegate.cli import main as command_line
 
     command_line(at_once=_at_once)

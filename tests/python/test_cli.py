@@ -265,6 +265,7 @@ import signal
 from tidegate import cli
 
 def app():
+    cli._take_over()
     try:
         exec("signal.raise_signal(signal.SIGINT)", {"signal": signal})
     except KeyboardInterrupt:

@@ -171,30 +171,69 @@ def test_standard_output_that_takes_nothing_is_said(overload_file, arguments):
     assert "Exception ignored" not in done.stderr
 
 
-WHILE_SOMETHING_IS_LOADED = """\
-import os, runpy, signal, sys
+AT_AN_IMPORT = """\
+import atexit, os, runpy, signal, sys
 
-class Interrupt:
+at = sys.argv.pop(1)
+seen = [0]
+
+def interrupt(event="", _arguments=()):
+    seen[0] += event == "import"
+    if str(seen[0]) == at or at == event:
+        seen[0] += 1
+        os.kill(os.getpid(), signal.SIGINT)
+
+class Begin:
     def find_spec(self, name, path=None, target=None):
-        if name == "typer":
-            os.kill(os.getpid(), signal.SIGINT)
+        if name == "tidegate.cli":  # the first that tidegate.__main__ loads
+            sys.meta_path.remove(self)
+            sys.addaudithook(interrupt)
 
-sys.meta_path.insert(0, Interrupt())
-sys.argv = ["tidegate", "--help"]
+if at == "end":
+    atexit.register(interrupt, "end")
+else:
+    sys.meta_path.insert(0, Begin())
+sys.argv[0] = "tidegate"
 runpy.run_module("tidegate", run_name="__main__")
 """
 
 
-def test_ctrl_c_while_libraries_are_loaded_is_no_traceback():
-    done = subprocess.run(
-        [sys.executable, "-c", WHILE_SOMETHING_IS_LOADED],
+def interrupted(at, folder):
+    """Press Ctrl-C when the command line has imported so many modules, or at the very end."""
+    return subprocess.run(
+        [sys.executable, "-c", AT_AN_IMPORT, str(at), "show", "small.toml"],
+        cwd=folder,
         check=False,
         capture_output=True,
         text=True,
         timeout=60,
     )
+
+
+@pytest.mark.parametrize("at", [1, 2, 5, 20, 50, 100, 150, 200, 250, 300])
+def test_ctrl_c_while_libraries_are_loaded_is_no_traceback(overload_file, at):
+    done = interrupted(at, overload_file.parent)
     assert done.returncode == 128 + signal.SIGINT
     assert done.stderr == "Interrupted; nothing was written.\n"
+    assert done.stdout == ""
+
+
+def test_ctrl_c_when_all_is_done_changes_nothing(overload_file):
+    done = interrupted("end", overload_file.parent)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "small overload" in done.stdout
+
+
+def test_nothing_is_loaded_before_ctrl_c_has_its_answer():
+    """What the interpreter loads by itself cannot be answered for; all else comes later."""
+    code = (
+        "import sys; there = set(sys.modules); import tidegate.__main__\n"
+        "print(sorted(set(sys.modules) - there))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout == "['tidegate', 'tidegate.__main__']\n"
 
 
 def test_check_looks_at_variants_and_axes_too(tidegate, overload_file):

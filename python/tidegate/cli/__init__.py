@@ -49,8 +49,6 @@ COMMANDS = (
     examples,
     schema,
 )
-for _command in COMMANDS:
-    app.command()(guarded(_command))
 
 
 def _version(asked: bool) -> None:
@@ -84,12 +82,28 @@ class _Stopped(KeyboardInterrupt):
     """
 
 
+def _leave(_signal: int, _frame: object) -> None:
+    """Answer Ctrl-C before a command has begun: there is nothing to put back."""
+    say("Interrupted; nothing was written.")
+    os._exit(INTERRUPTED)
+
+
 def _interrupted(_signal: int, _frame: object) -> None:
     raise _Stopped
 
 
+def _take_over() -> None:
+    """Let a command that begins be unwound by Ctrl-C, so that it removes what is half made."""
+    if signal.getsignal(signal.SIGINT) is _leave:
+        signal.signal(signal.SIGINT, _interrupted)
+
+
 def _terminated(_signal: int, _frame: object) -> None:
     raise SystemExit(TERMINATED)
+
+
+for _command in COMMANDS:
+    app.command()(guarded(_command, _take_over))
 
 
 def _warned(
@@ -117,7 +131,7 @@ def main(at_once: object = signal.default_int_handler) -> None:
     signal.signal(signal.SIGTERM, _terminated)
     # Left alone where it is ignored, as under `nohup` or in the background of a shell.
     if signal.getsignal(signal.SIGINT) is at_once:
-        signal.signal(signal.SIGINT, _interrupted)
+        signal.signal(signal.SIGINT, _leave)
     warnings.showwarning = _warned
     try:
         app()
@@ -128,6 +142,9 @@ def main(at_once: object = signal.default_int_handler) -> None:
         # what is printed outside of commands: --help, --version
         _unprinted(error)
     finally:
+        # what comes now is the interpreter's own end: Ctrl-C has nothing to end any more
+        if signal.getsignal(signal.SIGINT) in (_leave, _interrupted):
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         _flush()
 
 

@@ -47,12 +47,16 @@ def say(text: str) -> None:
     typer.echo(text, err=True)
 
 
-def guarded(command: Callable[P, R]) -> Callable[P, R]:
-    """Turn what can go wrong into a message with place and remedy, and an exit code."""
+def guarded(command: Callable[P, R], begins: Callable[[], None]) -> Callable[P, R]:
+    """Turn what can go wrong into a message with place and remedy, and an exit code.
+
+    `begins` is called first.
+    """
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
+            begins()
             return command(*args, **kwargs)
         except BrokenPipeError:
             # Whoever read our output has seen enough; the interpreter must not complain at exit.
