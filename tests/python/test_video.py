@@ -1,6 +1,7 @@
 """Viewers of video: their table, their measures, and how controls differ in them."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -115,8 +116,27 @@ def test_a_comparison_shows_who_stalls_and_by_how_much(tidegate, tmp_path):
     # a segment of 80 Mbit takes 8 s or more and plays 4 s: of the 12 s that are left at most 8 play
     assert stalls > 1 / 3
     assert (folder / "runs/stalls/seed-1/video.parquet").exists()
-    page = tidegate("report", "out/film-compare")
-    assert page.returncode == 0, page.stderr
+    # an endless film has no time of completion: no row of blanks says so
+    film = done.stdout[done.stdout.index(" Class film") : done.stdout.index(" Class page")]
+    assert "delivered, in all of the run [MB]" in film
+    assert "FCT" not in film
+
+
+def test_the_page_says_in_words_what_viewers_saw(tmp_path):
+    pytest.importorskip("vl_convert", reason="pip install 'tidegate[report]'")
+    found = tidegate.compare(FILM, seeds=2, out=tmp_path / "c")
+    from tidegate.cli import app
+
+    app(["report", str(tmp_path / "c")], standalone_mode=False)
+    page = (tmp_path / "c" / "report.html").read_text(encoding="utf-8").replace("&nbsp;", " ")
+    assert "Viewers of <b>film</b>, on average:" in page
+    # of the only rate of each ladder; where the link carries half of it, only one of two begins
+    assert re.search("<b>plays</b>: playback began after [0-9.]+ s; 0 % saw a stall; 500", page)
+    assert re.search("for 50.0 % it never began; 50.0 % saw a stall; 20,000 kbit/s", page)
+    # the class of which something completed is the one that is shown at first
+    chart = page[page.index("Classes over time") :]
+    assert chart.index('"page"') < chart.index('"film"')
+    assert found.averages[0]["film.completed"]["mean"] == 0
 
 
 def test_the_ready_scenario_can_be_run():

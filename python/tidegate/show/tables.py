@@ -106,7 +106,8 @@ def _link(port: str | None) -> Block:
     return Block(f"Link {port}" if port else "Network", tuple(rows))
 
 
-def _by_class(names: Sequence[str]) -> list[Block]:
+def _by_class(names: Sequence[str], columns: Sequence[Mapping[str, Any]]) -> list[Block]:
+    """Return how each class fared, in the measures that it has: endless flows have no times."""
     rows = (
         Row("offered [1/s]", "offered_per_s"),
         Row("completed [1/s]", "completed_per_s"),
@@ -115,11 +116,20 @@ def _by_class(names: Sequence[str]) -> list[Block]:
         Row("FCT of those served, p95 [s]", "fct_p95_s"),
         Row("goodput, mean [kbit/s]", "goodput_mean_bps", 1e-3),
         Row("size, mean [kB]", "size_mean_bytes", 1e-3),
+        Row("delivered, in all of the run [MB]", "delivered_bytes", 1e-6),
     )
+
+    def known(metric: str) -> bool:
+        return any(_centre(column.get(metric)) is not None for column in columns)
+
     return [
         Block(
             f"Class {name}",
-            tuple(Row(row.title, f"{name}.{row.metric}", row.scale) for row in rows),
+            tuple(
+                Row(row.title, f"{name}.{row.metric}", row.scale)
+                for row in rows
+                if known(f"{name}.{row.metric}")
+            ),
             (f"{name}.completed_share", "served"),
         )
         for name in names
@@ -365,7 +375,7 @@ def blocks_of(
 
     Those of sizes, of UDP and of video only where one of the columns has any.
     """
-    by_class = _by_class(classes) if len(classes) > 1 else []
+    by_class = _by_class(classes, columns) if len(classes) > 1 else []
     parts = [*_by_size(columns), *_of_kinds(classes, columns)]
     return [*FLOW_BLOCKS, _link(port), *by_class, *parts]
 

@@ -92,6 +92,15 @@ def _unnamed(labels: Sequence[str]) -> Spec:
     return {**_colour(labels), "legend": None}
 
 
+def _lines(labels: Sequence[str]) -> dict[str, Spec]:
+    """Return what tells lines apart, by colour and without, with strokes in the legend."""
+    both = {"color": _colour(labels), "strokeDash": _dash(labels)}
+    for each in both.values():
+        if each["legend"] is not None:
+            each["legend"] = {**each["legend"], "symbolType": "stroke", "symbolStrokeWidth": 2}
+    return both
+
+
 def _dash(labels: Sequence[str]) -> Spec:
     dashes = [DASHES[place % len(DASHES)] for place in range(len(labels))]
     scale = {"domain": list(labels), "range": dashes}
@@ -118,8 +127,7 @@ def over_time(
     encoding = {
         "x": {"field": "time_s", "type": "quantitative", "title": "time [s]"},
         "y": {"field": "value", "type": "quantitative", "title": None},
-        "color": _colour(labels),
-        "strokeDash": _dash(labels),
+        **_lines(labels),
         "tooltip": [
             CONTROL,
             tip("time_s", "time [s]"),
@@ -272,8 +280,7 @@ def distribution(needs: str, labels: Sequence[str]) -> Chart:
         encoding={
             "x": {"field": "fct_s", "type": "quantitative", "scale": log, "title": title},
             "y": {"field": "value", "type": "quantitative", "title": None},
-            "color": _colour(labels),
-            "strokeDash": _dash(labels),
+            **_lines(labels),
             "tooltip": [CONTROL, tip("fct_s", "within [s]"), tip("value", "share [%]")],
         },
     )
@@ -306,8 +313,7 @@ def sizes(needs: str, labels: Sequence[str]) -> Chart:
         encoding={
             "x": {"field": "middle", "type": "quantitative", "scale": log, "title": "size [B]"},
             "y": {"field": "value", "type": "quantitative", "scale": log, "title": None},
-            "color": _colour(labels),
-            "strokeDash": _dash(labels),
+            **_lines(labels),
             "tooltip": [
                 CONTROL,
                 tip("from_bytes", "size from [B]", ",.0f"),

@@ -197,7 +197,10 @@ def _over_time(
         (label, frames.classes(each, window[1])) for label, each in flows.items()
     )
     page.data[f"{part}-classes"] = frames.packed(over)
-    names = over["class"].unique(maintain_order=True).to_list()
+    # that which has most to show first: viewers may watch to the end, and none completes
+    ended = pl.col("completed_per_s").sum()
+    most = over.group_by("class", maintain_order=True).agg(ended)
+    names = most.sort("completed_per_s", descending=True, maintain_order=True)["class"].to_list()
     page.chart(part, charts.classes(f"{part}-classes", labels, names, seed))
     series.add(page, part, first, seed)
     every = {label: pl.concat([frames.flows(run) for run in runs]) for label, runs in kept.items()}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from tidegate.show.tables import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tidegate.grid.measured import Measured
 
@@ -24,9 +25,18 @@ LINES = 6
 """Controls that are told of one by one."""
 
 
-def paragraphs(texts: Sequence[str]) -> str:
+def paragraphs(texts: Iterable[str]) -> str:
     """Return paragraphs; the texts are HTML already."""
-    return "".join(f"<p>{text}</p>" for text in texts if text)
+    return "".join(f"<p>{_kept(text)}</p>" for text in texts if text)
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return f"<ul>{''.join(f'<li>{_kept(text)}</li>' for text in texts)}</ul>"
+
+
+def _kept(text: str) -> str:
+    """Keep each number on the line of its unit."""
+    return re.sub(r"(\d) (%|s\b|kbit/s)", r"\1&nbsp;\2", text)
 
 
 def of_comparison(done: Measured, labels: Sequence[str]) -> str:
@@ -41,15 +51,46 @@ def of_comparison(done: Measured, labels: Sequence[str]) -> str:
         f" Means are over {subject.warmup_s:g} to {subject.duration_s:g} s."
     )
     each = [
-        f"<li>{_b(label)}: {_mean(row, 'completed_share', 100)} % served to the end,"
+        f"{_b(label)}: {_mean(row, 'completed_share', 100)} % served to the end,"
         f" {_mean(row, 'never_admitted_share', 100)} % never admitted; those served took"
-        f" {_mean(row, 'fct_mean_s')} s on average from their first SYN.</li>"
+        f" {_mean(row, 'fct_mean_s')} s on average from their first SYN."
         for label, row in zip(labels[:LINES], averages[:LINES], strict=True)
     ]
-    texts = paragraphs([opening]) + f"<ul>{''.join(each)}</ul>"
+    texts = paragraphs([opening]) + _listed(each)
+    for name, prefix in _viewers(subject.classes, averages):
+        seen = zip(labels[:LINES], averages[:LINES], strict=True)
+        texts += paragraphs([f"Viewers{name}, on average:"])
+        texts += _listed(f"{_b(label)}: {_watched(row, prefix)}." for label, row in seen)
     if len(averages) < 2:
         return texts
     return texts + paragraphs([_best(averages, labels), _certain(done, labels)])
+
+
+def _viewers(
+    classes: Sequence[str], rows: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, str]]:
+    """Yield of each class of viewers its name, as it is said, and the prefix of its metrics."""
+    names = {f" of {_b(name)}": f"{name}." for name in classes} if len(classes) > 1 else {"": ""}
+    for name, prefix in names.items():
+        if any(_number(row, f"{prefix}viewers") for row in rows):
+            yield name, prefix
+
+
+def _number(row: Mapping[str, Any], metric: str) -> float | None:
+    value = row.get(metric)
+    found: float | None = value["mean"] if isinstance(value, dict) else value
+    return found
+
+
+def _watched(row: Mapping[str, Any], prefix: str) -> str:
+    """Return what viewers saw."""
+    never = f"{prefix}never_started_share"
+    unseen = f"; for {_mean(row, never, 100)} % it never began" if _number(row, never) else ""
+    return (
+        f"playback began after {_mean(row, f'{prefix}startup_mean_s')} s{unseen};"
+        f" {_mean(row, f'{prefix}stalled_viewers_share', 100)} % saw a stall;"
+        f" {_mean(row, f'{prefix}video_rate_mean_bps', 1e-3)} kbit/s"
+    )
 
 
 def _best(averages: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> str:
@@ -98,7 +139,8 @@ def _certain(done: Measured, labels: Sequence[str]) -> str:
     if not told:
         return f"No difference from {_b(labels[0])} is certain with these seeds."
     kept = told[: 2 * LINES]
-    rest = f" Of {open_ones} more these seeds do not say the sign." if open_ones else ""
+    more = f"{open_ones} more difference{'s' if open_ones > 1 else ''}"
+    rest = f" Of {more} these seeds do not show which way it goes." if open_ones else ""
     return (
         f"Certain at 95 %, compared with {_b(labels[0])} on the same flows: "
         + "; ".join(kept)
@@ -111,8 +153,7 @@ def _b(label: str) -> str:
 
 
 def _mean(row: Mapping[str, Any], metric: str, scale: float = 1.0) -> str:
-    value = row.get(metric)
-    mean = value["mean"] if isinstance(value, dict) else value
+    mean = _number(row, metric)
     return "no" if mean is None else shown(mean, scale)
 
 
@@ -126,7 +167,13 @@ def of_run(summary: Mapping[str, Any]) -> str:
         f" {_mean(every, 'never_admitted_share', 100)} % never admitted. Those served took"
         f" {_mean(every, 'fct_mean_s')} s on average from their first SYN."
     )
-    return paragraphs([text])
+    classes = {each["name"]: each for each in summary["classes"]}
+    seen = [
+        f"Viewers of {_b(name)}, on average: {_watched(each, '')}."
+        for name, each in classes.items()
+        if each.get("viewers")
+    ]
+    return paragraphs([text, *seen])
 
 
 def of_sweep(done: Measured) -> str:
