@@ -33,6 +33,8 @@
 //!   highest rate must be within reach.
 //! - of FESTIVE only the estimator is here: no step up by one rate at a time, no
 //!   score of stability, and segments are fetched at times that are not random.
+//!   It is taken from the first segment on; implementations of FESTIVE keep the
+//!   lowest rate until there are 20.
 //!
 //! Limits: all segments of one rate are equally large, so nothing here looks
 //! ahead at sizes (BBA-1 and BBA-2 do).
@@ -84,7 +86,7 @@ pub struct Bba {
 pub struct Throughput {
     /// Share of the estimate that may be asked for; default 0.85, 0.01 to 1 (FESTIVE: p).
     pub safety: f64,
-    /// Segments that the harmonic mean is over; default 20, 1 to 1000 (FESTIVE: k).
+    /// Segments that the harmonic mean is over, fewer at the beginning; default 20, 1 to 1000 (FESTIVE: 20).
     pub segments: u32,
 }
 
