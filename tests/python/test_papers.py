@@ -325,6 +325,15 @@ def test_the_report_names_each_claim_and_each_guess(toy, tmp_path):
     for each in done.outcomes:
         assert f"`{each.claim.short}`" in text
     assert "20 packets" in text
+    # what is measured has its unit, as the claims have it
+    listed = [line.split(" | ") for line in text.partition("| ID |")[2].splitlines()]
+    units = {cells[0]: cells[5] for cells in listed if cells[0].startswith("| `")}
+    assert units == {
+        "| `table1.rate`": "1/s",
+        "| `table1.better`": "difference",
+        "| `text.never`": "difference",
+    }
+    assert "`table1.rate` completed [1/s], small" in text
     partial, _ = regenerate(toy, tmp_path / "out", only=("table1",))
     assert not partial.asked.whole(toy)
     assert "Not the whole paper" in (tmp_path / "out" / "REPORT.md").read_text()

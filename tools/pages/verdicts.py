@@ -83,8 +83,8 @@ def now(report: str) -> dict[str, Row]:
     found = {}
     for line in report.partition("\n| ID | kind |")[2].splitlines():
         cells = [each.strip() for each in re.split(r"(?<!\\)\|", line)[1:-1]]
-        if len(cells) == 7 and cells[0].startswith("`"):
-            name, kind, _, _, measured, verdict, _ = cells
+        if len(cells) == 8 and cells[0].startswith("`"):
+            name, kind, _, _, measured, _, verdict, _ = cells
             plain = verdict.removesuffix(CHOSEN)
             found[name.strip("`")] = Row(kind, measured, plain, plain != verdict)
     return found

@@ -8,10 +8,10 @@ REPORT = """
 |---|---|
 | `not.in.the.list` | 3 |
 
-| ID | kind | where | paper | measured | verdict | why |
-|---|---|---|---|---|---|---|
-| `table1.a` | exact-number | Table I | 3 | 4 ± 0.1 | not met† | +33 %. |
-| `fig2.b` | ordering | Fig 2 | a > b \\| c | 0.1 [0, 0.2] | met |  |
+| ID | kind | where | paper | measured | unit | verdict | why |
+|---|---|---|---|---|---|---|---|
+| `table1.a` | exact-number | Table I | 3 | 4 ± 0.1 | s | not met† | +33 %. |
+| `fig2.b` | ordering | Fig 2 | a > b \\| c | 0.1 [0, 0.2] | difference | met |  |
 
 ## Cost
 """

@@ -51,6 +51,15 @@ class Claim:
         return float(found[1]) if found else None
 
     @property
+    def counted_in(self) -> str:
+        """The unit of what is measured; 1 of a bare number, nothing of a text."""
+        if self.unit not in ("", "-"):
+            return self.unit
+        if self.kind == "ordering":
+            return "difference"
+        return "1" if self.said is not None else ""
+
+    @property
     def short(self) -> str:
         """Its id without the key of the paper."""
         return self.id.partition(".")[2]

@@ -227,7 +227,9 @@ def _table(outcomes: Sequence[Outcome], notes: _Notes) -> list[str]:
         return []
     lines = ["| claim | paper | measured | verdict | |", "|---|---|---|---|---|"]
     for each in outcomes:
-        what = f"`{each.claim.short}` {each.claim.metric}, {each.claim.scenario}"
+        claim = each.claim
+        unit = f" [{claim.counted_in}]" if claim.counted_in not in ("", "1", "difference") else ""
+        what = f"`{claim.short}` {claim.metric}{unit}, {claim.scenario}"
         verdict = f"{each.verdict} {MARKS[each.verdict]}{_chosen(each)}{notes.mark(each)}"
         cells = [what, said(each), measured(each), verdict, each.reason]
         lines.append(f"| {' | '.join(map(_safe, cells))} |")
@@ -270,14 +272,16 @@ def _every_claim(done: Done) -> list[str]:
     lines += [
         f"Any line again: `tidegate paper {done.study.key} --only ID`, with the ID of its first"
         " column. Of an ordering, the measured value is the paired difference of the part that"
-        " decides, with its 95 % interval.",
+        " decides, with its 95 % interval, in the unit of what that part compares; shares are"
+        " numbers up to 1.",
         "",
     ]
-    lines += ["| ID | kind | where | paper | measured | verdict | why |", "|" + "---|" * 7]
+    heads = ["ID", "kind", "where", "paper", "measured", "unit", "verdict", "why"]
+    lines += [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
     for each in done.outcomes:
         claim = each.claim
         cells = [f"`{claim.short}`", claim.kind, claim.where, said(each), measured(each)]
-        cells += [f"{each.verdict}{_chosen(each)}", each.reason]
+        cells += [claim.counted_in, f"{each.verdict}{_chosen(each)}", each.reason]
         lines.append(f"| {' | '.join(map(_safe, cells))} |")
     return [*lines, ""]
 
