@@ -6,14 +6,17 @@
 //! optimisation saves.
 
 mod fine;
+mod parcels;
 mod rank;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
 
 use fine::Fine;
+use parcels::Parcels;
 use rank::put_latest_first;
 
 /// What an event is about: a kind and a number, in 32 bits.
@@ -105,6 +108,7 @@ pub(crate) struct Events {
     /// The slot of the middle wheel whose events hang in the fine one.
     middle: u64,
     fine: Fine,
+    parcels: Parcels,
     middles: Wheel<MIDDLE_SLOTS>,
     coarse: Wheel<COARSE_SLOTS>,
     /// Beyond the coarse wheel.
@@ -136,6 +140,12 @@ pub(crate) const NO_EVENT: u128 = u128::MAX;
 // one wide integer compares without a branch between time and entity
 pub(crate) const fn key(at: Time, entity: Entity, parcel: u32) -> u128 {
     (at.ps() as u128) << 64 | ((entity.0 as u64) << 32 | parcel as u64) as u128
+}
+
+/// What deliveries at a port are about.
+#[inline(always)]
+pub(crate) const fn port_of(port: u32) -> Entity {
+    Entity::new(Kind::Port, port)
 }
 
 /// An event that has come up.
@@ -181,6 +191,7 @@ impl Default for Events {
             unseen: 0,
             middle: 0,
             fine: Fine::new(),
+            parcels: Parcels::new(),
             middles: Wheel::new(),
             coarse: Wheel::new(),
             beyond: Vec::new(),
@@ -195,9 +206,33 @@ impl Events {
         self.push_with(at, entity, 0);
     }
 
+    /// Adds the delivery of a packet that travels by itself.
+    #[inline(always)]
+    pub(crate) fn push_parcel(&mut self, packet: &Packet, port: u32, at: Time) {
+        let slot = at.ps() >> FINE_BITS;
+        self.quiet = self.quiet.min(slot << FINE_BITS);
+        if slot.wrapping_sub(self.next) < 1 << FINE_SLOTS {
+            self.fine.put_parcel(slot, &mut self.parcels, packet, (port, at));
+        } else {
+            let place = self.parcels.put(packet, port, at, Parcels::NONE);
+            self.push_aside(key(at, port_of(port), place));
+        }
+    }
+
+    /// Takes the packet that an event names.
+    #[inline(always)]
+    pub(crate) fn take_parcel(&mut self, place: u32) -> Packet {
+        self.parcels.take(place)
+    }
+
+    /// The packets that travel by themselves.
+    pub(crate) fn parcels(&self) -> impl Iterator<Item = &Packet> {
+        self.parcels.held()
+    }
+
     /// The same with a number that comes along.
     #[inline]
-    pub(crate) fn push_with(&mut self, at: Time, entity: Entity, parcel: u32) {
+    fn push_with(&mut self, at: Time, entity: Entity, parcel: u32) {
         let slot = at.ps() >> FINE_BITS;
         self.quiet = self.quiet.min(slot << FINE_BITS);
         if slot.wrapping_sub(self.next) < 1 << FINE_SLOTS {
@@ -322,7 +357,7 @@ impl Events {
                     return false;
                 }
                 self.next = slot + 1;
-                self.fine.drain(slot, &mut self.due);
+                self.fine.drain(slot, &self.parcels, &mut self.due);
                 put_latest_first(&mut self.due);
                 return true;
             }

@@ -17,10 +17,10 @@
 use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
 
-use crate::engine::{Entity, Events, Kind, NO_EVENT, key};
+use crate::engine::{Events, NO_EVENT, key, port_of};
 
 /// How many lanes there are. Each more is one comparison more for a delivery.
-const LANES: usize = 8;
+const LANES: usize = 4;
 
 /// The lanes, and which of them delivers next.
 pub(crate) struct Lanes {
@@ -34,11 +34,6 @@ pub(crate) struct Lanes {
     lanes: [Lane; LANES],
     /// Whose turn it is to be given up for a packet that found no lane.
     hand: usize,
-    /// Whether any lane of the second half holds a packet.
-    many: bool,
-    parcels: Vec<Packet>,
-    /// Places of parcels that hold none.
-    free: Vec<u32>,
 }
 
 /// Earlier than the next delivery of an empty lane, of which no two are alike.
@@ -112,12 +107,6 @@ impl Lane {
     }
 }
 
-/// What deliveries at a port are about.
-#[inline(always)]
-const fn port_of(port: u32) -> Entity {
-    Entity::new(Kind::Port, port)
-}
-
 impl Lanes {
     pub(crate) fn new() -> Lanes {
         Lanes {
@@ -127,24 +116,15 @@ impl Lanes {
             lane: 0,
             lanes: std::array::from_fn(|_| Lane::new()),
             hand: 0,
-            many: false,
-            parcels: vec![Packet::default()],
-            free: Vec::new(),
         }
     }
 
-    /// The packets that are under way by themselves.
+    /// The packets in lanes.
     pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet> {
-        let lanes = self.lanes.iter().flat_map(|lane| {
+        self.lanes.iter().flat_map(|lane| {
             let held = lane.tail.wrapping_sub(lane.head);
             (0..held).map(|step| &lane.packets[lane.place(lane.head.wrapping_add(step))])
-        });
-        // the first place is that of nothing
-        let mut holds = vec![true; self.parcels.len()];
-        holds[0] = false;
-        self.free.iter().for_each(|&place| holds[place as usize] = false);
-        let parcels = self.parcels.iter().zip(holds).filter(|(_, holds)| *holds);
-        lanes.chain(parcels.map(|(packet, _)| packet))
+        })
     }
 
     /// The next delivery; without any it is later than every instant.
@@ -170,6 +150,10 @@ impl Lanes {
             Some(lane) if lane.span == span && lane.takes(at, port) => {
                 self.join(place, packet, port, at);
             }
+            _ if place > LANES => {
+                *hint -= 1;
+                events.push_parcel(packet, port, at);
+            }
             _ => self.push_aside(&{ *packet }, port, (at, span), hint, events),
         }
     }
@@ -193,7 +177,6 @@ impl Lanes {
         if self.times[place] >= EMPTY {
             self.times[place] = at.ps();
             self.ports[place] = port;
-            self.many |= place >= LANES / 2;
             let due = key(at, port_of(port), 0);
             if due < self.first {
                 self.first = due;
@@ -212,9 +195,7 @@ impl Lanes {
         hint: &mut u16,
         events: &mut Events,
     ) {
-        if usize::from(*hint) > LANES {
-            *hint -= 1;
-        } else if let Some(place) = self.find(span) {
+        if let Some(place) = self.find(span) {
             *hint = place as u16;
             if self.lanes[place].takes(at, port) {
                 return self.join(place, packet, port, at);
@@ -222,22 +203,7 @@ impl Lanes {
         } else {
             *hint = LANES as u16 + PATIENCE;
         }
-        let number = self.free.pop().unwrap_or_else(|| {
-            self.parcels.push(Packet::default());
-            self.parcels.len() as u32 - 1
-        });
-        let parcel = &mut self.parcels[number as usize];
-        *parcel = *packet;
-        parcel.at = at;
-        parcel.prev_port = port;
-        events.push_with(at, port_of(port), number);
-    }
-
-    /// Takes the parcel that an event names.
-    #[inline(always)]
-    pub(crate) fn take(&mut self, parcel: u32) -> Packet {
-        self.free.push(parcel);
-        self.parcels[parcel as usize]
+        events.push_parcel(packet, port, at);
     }
 
     /// The lane for packets of another time than the port's last one, or an
@@ -289,21 +255,11 @@ impl Lanes {
     /// Finds the earliest delivery anew, by rounds of pairs.
     #[inline(always)]
     fn choose(&mut self) {
-        if self.many {
-            return self.choose_of_all();
-        }
-        let (first, tied) = earliest(&self.times, 0);
-        self.settle(first, tied);
-    }
-
-    /// The same where not only the first half of the lanes holds packets.
-    #[inline(never)]
-    fn choose_of_all(&mut self) {
-        let (one, tied) = earliest(&self.times, 0);
-        let (two, tied_too) = earliest(&self.times, LANES / 2);
-        self.many = two.0 < EMPTY;
-        let first = if two.0 < one.0 { two } else { one };
-        self.settle(first, tied | tied_too | (one.0 == two.0));
+        let at = |place: usize| (self.times[place], place);
+        let earlier = |one: (u64, usize), two: (u64, usize)| if two.0 < one.0 { two } else { one };
+        let (one, two) = (earlier(at(0), at(1)), earlier(at(2), at(3)));
+        let tied = (at(0).0 == at(1).0) | (at(2).0 == at(3).0) | (one.0 == two.0);
+        self.settle(earlier(one, two), tied);
     }
 
     #[inline(always)]
@@ -325,17 +281,7 @@ impl Lanes {
     }
 }
 
-/// The earliest of four lanes from `start` on, and whether two may be equal.
-#[inline(always)]
-fn earliest(times: &[u64; LANES], start: usize) -> ((u64, usize), bool) {
-    let at = |place: usize| (times[start + place], start + place);
-    let earlier = |one: (u64, usize), two: (u64, usize)| if two.0 < one.0 { two } else { one };
-    let (one, two) = (earlier(at(0), at(1)), earlier(at(2), at(3)));
-    let tied = (at(0).0 == at(1).0) | (at(2).0 == at(3).0) | (one.0 == two.0);
-    (earlier(one, two), tied)
-}
-
-const _: () = assert!(LANES == 8, "two halves of four");
+const _: () = assert!(LANES == 4, "two rounds of pairs");
 
 #[cfg(test)]
 mod tests {
@@ -378,7 +324,7 @@ mod tests {
                     && at < later
                 {
                     let (found, kind) = match events.take(lanes.first()) {
-                        Some(event) => (lanes.take(event.parcel()), &mut parcels),
+                        Some(event) => (events.take_parcel(event.parcel()), &mut parcels),
                         None => (lanes.pop(), &mut laned),
                     };
                     *kind += 1;
@@ -400,7 +346,7 @@ mod tests {
         for port in [4, 2, 5] {
             lanes.push(&packet(0), port, (at, span), &mut 0, &mut events);
         }
-        let parcel = events.take(lanes.first()).map(|event| lanes.take(event.parcel()));
+        let parcel = events.take(lanes.first()).map(|event| events.take_parcel(event.parcel()));
         assert_eq!(parcel.map(|packet| packet.prev_port), Some(2));
         assert!(events.take(lanes.first()).is_none());
         assert_eq!([lanes.pop().prev_port, lanes.pop().prev_port], [4, 5]);

@@ -122,7 +122,8 @@ impl Network {
 
     /// All packets that have been sent and have neither arrived nor been lost.
     pub(crate) fn under_way(&self) -> impl Iterator<Item = &Packet> {
-        self.ports.iter().flat_map(Port::held).chain(self.lanes.packets())
+        let alone = self.lanes.packets().chain(self.events.parcels());
+        self.ports.iter().flat_map(Port::held).chain(alone)
     }
 
     /// The pace of a host's link; none: it has more than one.

@@ -2,7 +2,10 @@
 
 use tidegate_core::units::Time;
 
-use super::{Entity, FINE_SLOTS, key};
+use tidegate_core::packet::Packet;
+
+use super::parcels::Parcels;
+use super::{Entity, FINE_SLOTS, key, port_of};
 
 /// An event in a slot of the fine wheel, or room for one.
 #[derive(Clone, Copy)]
@@ -21,6 +24,8 @@ struct Node {
 pub(super) struct Fine {
     /// The first event of each slot.
     heads: Box<[u32; 1 << FINE_SLOTS]>,
+    /// The first parcel of each slot.
+    chains: Box<[u32; 1 << FINE_SLOTS]>,
     /// A bit for every slot that holds something, and a bit for every word of these.
     used: [u64; 1 << (FINE_SLOTS - 6)],
     summary: u64,
@@ -38,6 +43,7 @@ impl Fine {
     pub(super) fn new() -> Fine {
         Fine {
             heads: Box::new([Self::NONE; 1 << FINE_SLOTS]),
+            chains: Box::new([Parcels::NONE; 1 << FINE_SLOTS]),
             used: [0; 1 << (FINE_SLOTS - 6)],
             summary: 0,
             nodes: Vec::new(),
@@ -63,8 +69,28 @@ impl Fine {
         node.entity = entity;
         node.parcel = parcel;
         node.next = std::mem::replace(&mut self.heads[place], number);
+        self.note(place);
+    }
+
+    /// A slot holds something.
+    #[inline(always)]
+    fn note(&mut self, place: usize) {
         self.used[place >> 6] |= 1 << (place & 63);
         self.summary |= 1 << (place >> 6);
+    }
+
+    /// The same of a packet that is delivered at a port.
+    #[inline(always)]
+    pub(super) fn put_parcel(
+        &mut self,
+        slot: u64,
+        parcels: &mut Parcels,
+        packet: &Packet,
+        (port, at): (u32, Time),
+    ) {
+        let place = Self::place(slot);
+        self.chains[place] = parcels.put(packet, port, at, self.chains[place]);
+        self.note(place);
     }
 
     #[cold]
@@ -76,7 +102,7 @@ impl Fine {
 
     /// Moves the contents of a slot to the end of `due`.
     #[inline]
-    pub(super) fn drain(&mut self, slot: u64, due: &mut Vec<u128>) {
+    pub(super) fn drain(&mut self, slot: u64, parcels: &Parcels, due: &mut Vec<u128>) {
         let place = Self::place(slot);
         let used = &mut self.used[place >> 6];
         *used &= !(1 << (place & 63));
@@ -89,6 +115,11 @@ impl Fine {
             let next = std::mem::replace(&mut node.next, self.free);
             self.free = number;
             number = next;
+        }
+        let mut place = std::mem::replace(&mut self.chains[place], Parcels::NONE);
+        while let Some((packet, next)) = parcels.follow(place) {
+            due.push(key(packet.at, port_of(packet.prev_port), place));
+            place = next;
         }
     }
 

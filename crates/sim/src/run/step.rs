@@ -17,7 +17,7 @@ impl Simulation {
         let (first, last) = (self.net.lanes.first(), last_at(limit));
         let (number, at) = match self.net.events.take(first.min(last)) {
             Some(event) if event.parcel() != 0 => {
-                let packet = self.net.lanes.take(event.parcel());
+                let packet = self.net.events.take_parcel(event.parcel());
                 self.land(packet);
                 return Ok(true);
             }

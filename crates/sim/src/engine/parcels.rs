@@ -1,0 +1,78 @@
+//! Packets that travel by themselves and found no lane, by value.
+
+use tidegate_core::packet::Packet;
+use tidegate_core::units::Time;
+
+/// Packets in places that are used again; the first place is that of nothing.
+///
+/// Those that are delivered in one slot of the wheel are a chain.
+pub(super) struct Parcels {
+    packets: Vec<Packet>,
+    /// The next place of the same chain, that of free ones included.
+    links: Vec<u32>,
+    /// The first free place.
+    free: u32,
+}
+
+impl Parcels {
+    /// The place of nothing.
+    pub(super) const NONE: u32 = 0;
+
+    pub(super) fn new() -> Parcels {
+        Parcels { packets: vec![Packet::default()], links: vec![Self::NONE], free: Self::NONE }
+    }
+
+    /// Takes in a packet for `port` that is delivered at `at`, before the others of its
+    /// chain; returns its place.
+    #[inline(always)]
+    pub(super) fn put(&mut self, packet: &Packet, port: u32, at: Time, chain: u32) -> u32 {
+        if self.free == Self::NONE {
+            self.make_room();
+        }
+        let place = self.free;
+        self.free = std::mem::replace(&mut self.links[place as usize], chain);
+        // edited in its place: narrow stores before a copy would hold it up
+        let parcel = &mut self.packets[place as usize];
+        *parcel = *packet;
+        parcel.at = at;
+        parcel.prev_port = port;
+        place
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self) {
+        self.free = self.packets.len() as u32;
+        self.packets.push(Packet::default());
+        self.links.push(Self::NONE);
+    }
+
+    /// Takes a packet out.
+    #[inline(always)]
+    pub(super) fn take(&mut self, place: u32) -> Packet {
+        self.links[place as usize] = self.free;
+        self.free = place;
+        self.packets[place as usize]
+    }
+
+    /// A parcel of a chain, and the place of the one behind it.
+    #[inline(always)]
+    pub(super) fn follow(&self, place: u32) -> Option<(&Packet, u32)> {
+        if place == Self::NONE {
+            return None;
+        }
+        Some((&self.packets[place as usize], self.links[place as usize]))
+    }
+
+    /// All packets that are held.
+    pub(super) fn held(&self) -> impl Iterator<Item = &Packet> {
+        let mut holds = vec![true; self.packets.len()];
+        holds[0] = false;
+        let mut place = self.free;
+        while place != Self::NONE {
+            holds[place as usize] = false;
+            place = self.links[place as usize];
+        }
+        self.packets.iter().zip(holds).filter(|(_, holds)| *holds).map(|(packet, _)| packet)
+    }
+}
