@@ -130,6 +130,8 @@ pub struct Simulation {
     other: FlowTable<Any>,
     udp: UdpTable,
     video: VideoTable,
+    /// Whether the flows of a kind do not fit into a near cache.
+    large: bool,
     classes: Vec<ClassParams>,
     arrivals: Vec<Arrivals>,
     rows: Vec<Row>,
@@ -197,6 +199,7 @@ impl Simulation {
             other: FlowTable::new(OTHER),
             udp: UdpTable::new(UDP, scenario.traffic.iter().map(udp), scenario.warmup),
             video: VideoTable::new(VIDEO, scenario),
+            large: false,
             arrivals,
             rows: Vec::new(),
             arrived: Packet::default(),
@@ -412,6 +415,7 @@ impl Simulation {
             };
             self.rows.push(Row::new(class as u16, size, self.net.now));
             let started = room.then(|| self.start(place, &flow));
+            self.large = self.reno.is_large() | self.other.is_large();
             if let Some(series) = &mut self.series {
                 series.start(flow.class, started);
             }

@@ -38,7 +38,7 @@ impl Simulation {
             }
             None if first > last => return Ok(false),
             None => {
-                if self.is_large()
+                if self.large
                     && let Some(packet) = self.net.ahead()
                 {
                     match FlowId(packet.flow).table() {
@@ -75,16 +75,10 @@ impl Simulation {
         }
     }
 
-    /// Whether the flows of a kind do not fit into a near cache.
-    #[inline(always)]
-    fn is_large(&self) -> bool {
-        self.reno.is_large() | self.other.is_large()
-    }
-
     /// Asks for the memory of the flows whose timers come up soon.
     #[inline(always)]
     fn ask_early(&mut self) {
-        if self.is_large() {
+        if self.large {
             let (reno, other) = (&self.reno, &self.other);
             self.net.events.foretell(|entity| {
                 let flow = FlowId(entity.number());
