@@ -219,10 +219,30 @@ impl Events {
         }
     }
 
-    /// Takes the packet that an event names.
+    /// The packet at this place, which has just been delivered, sets out anew at `port`.
     #[inline(always)]
-    pub(crate) fn take_parcel(&mut self, place: u32) -> Packet {
-        self.parcels.take(place)
+    pub(crate) fn send_on(&mut self, place: u32, port: u32, at: Time) {
+        let slot = at.ps() >> FINE_BITS;
+        self.quiet = self.quiet.min(slot << FINE_BITS);
+        if slot.wrapping_sub(self.next) < 1 << FINE_SLOTS {
+            self.fine.chain(slot, &mut self.parcels, place);
+            self.parcels.readdress(place, port, at);
+        } else {
+            self.parcels.readdress(place, port, at);
+            self.push_aside(key(at, port_of(port), place));
+        }
+    }
+
+    /// The packet that an event names.
+    #[inline(always)]
+    pub(crate) fn parcel(&self, place: u32) -> &Packet {
+        self.parcels.at(place)
+    }
+
+    /// It is delivered.
+    #[inline(always)]
+    pub(crate) fn free_parcel(&mut self, place: u32) {
+        self.parcels.free(place);
     }
 
     /// The packets that travel by themselves.

@@ -17,7 +17,7 @@
 use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
 
-use crate::engine::{Events, NO_EVENT, key, port_of};
+use crate::engine::{NO_EVENT, key, port_of};
 
 /// How many lanes there are. Each more is one comparison more for a delivery.
 const LANES: usize = 4;
@@ -28,6 +28,10 @@ pub(crate) struct Lanes {
     /// ([`EMPTY`] and below: there is none), and at which port.
     times: [u64; LANES],
     ports: [u32; LANES],
+    /// The same of the packet behind it: known beforehand, so that the choice of the next
+    /// delivery does not wait for memory.
+    times_behind: [u64; LANES],
+    ports_behind: [u32; LANES],
     /// The earliest of these, and its lane.
     first: u128,
     lane: usize,
@@ -112,6 +116,8 @@ impl Lanes {
         Lanes {
             times: std::array::from_fn(|place| EMPTY + place as u64),
             ports: [0; LANES],
+            times_behind: std::array::from_fn(|place| EMPTY + place as u64),
+            ports_behind: [0; LANES],
             first: NO_EVENT,
             lane: 0,
             lanes: std::array::from_fn(|_| Lane::new()),
@@ -133,29 +139,42 @@ impl Lanes {
         self.first
     }
 
-    /// A packet has set out at `port` and is delivered `span` later, at `at`.
-    /// `hint`: the lane of the port's last packet, or beyond the lanes, how
-    /// many more become parcels.
+    /// A packet has set out at `port` and is delivered `span` later, at `at`: whether a lane
+    /// takes it. `hint`: the lane of the port's last packet, or beyond the lanes, how many more
+    /// are not taken.
     #[inline(always)]
-    pub(crate) fn push(
+    pub(crate) fn take(
         &mut self,
         packet: &Packet,
         port: u32,
         (at, span): (Time, Time),
         hint: &mut u16,
-        events: &mut Events,
-    ) {
-        let place = usize::from(*hint);
-        match self.lanes.get_mut(place) {
-            Some(lane) if lane.span == span && lane.takes(at, port) => {
-                self.join(place, packet, port, at);
-            }
-            _ if place > LANES => {
-                *hint -= 1;
-                events.push_parcel(packet, port, at);
-            }
-            _ => self.push_aside(&{ *packet }, port, (at, span), hint, events),
+    ) -> bool {
+        match self.place(port, (at, span), hint) {
+            Some(place) => self.join(place, packet, port, at),
+            None => return false,
         }
+        true
+    }
+
+    /// The lane that takes such a packet.
+    #[inline(always)]
+    fn place(&mut self, port: u32, (at, span): (Time, Time), hint: &mut u16) -> Option<usize> {
+        let place = usize::from(*hint);
+        if self.fits(place, port, (at, span)) {
+            return Some(place);
+        }
+        if place > LANES {
+            *hint -= 1;
+            return None;
+        }
+        self.other_place(port, (at, span), hint)
+    }
+
+    /// Whether there is such a lane, and it takes packets of this time.
+    #[inline(always)]
+    fn fits(&self, place: usize, port: u32, (at, span): (Time, Time)) -> bool {
+        self.lanes.get(place).is_some_and(|lane| lane.span == span && lane.takes(at, port))
     }
 
     /// Puts a packet behind the others of a lane.
@@ -174,36 +193,34 @@ impl Lanes {
         *slot = *packet;
         slot.at = at;
         slot.prev_port = port;
-        if self.times[place] >= EMPTY {
-            self.times[place] = at.ps();
-            self.ports[place] = port;
-            let due = key(at, port_of(port), 0);
-            if due < self.first {
-                self.first = due;
-                self.lane = place;
-            }
+        if self.times_behind[place] < EMPTY {
+            return;
+        }
+        if self.times[place] < EMPTY {
+            self.times_behind[place] = at.ps();
+            self.ports_behind[place] = port;
+            return;
+        }
+        self.times[place] = at.ps();
+        self.ports[place] = port;
+        let due = key(at, port_of(port), 0);
+        if due < self.first {
+            self.first = due;
+            self.lane = place;
         }
     }
 
     /// The port's last packet was of another time, or found no lane.
     #[inline(never)]
-    fn push_aside(
+    fn other_place(
         &mut self,
-        packet: &Packet,
         port: u32,
         (at, span): (Time, Time),
         hint: &mut u16,
-        events: &mut Events,
-    ) {
-        if let Some(place) = self.find(span) {
-            *hint = place as u16;
-            if self.lanes[place].takes(at, port) {
-                return self.join(place, packet, port, at);
-            }
-        } else {
-            *hint = LANES as u16 + PATIENCE;
-        }
-        events.push_parcel(packet, port, at);
+    ) -> Option<usize> {
+        let found = self.find(span);
+        *hint = found.unwrap_or(LANES + usize::from(PATIENCE)) as u16;
+        found.filter(|place| self.lanes[*place].takes(at, port))
     }
 
     /// The lane for packets of another time than the port's last one, or an
@@ -234,22 +251,46 @@ impl Lanes {
         (held > AHEAD).then(|| &lane.packets[lane.place(lane.head.wrapping_add(AHEAD))])
     }
 
-    /// Takes the next packet to be delivered; there must be one.
+    /// The next packet to be delivered; there must be one.
     #[inline(always)]
-    pub(crate) fn pop(&mut self) -> Packet {
-        let place = self.lane;
-        let lane = &mut self.lanes[place];
-        let packet = lane.packets[lane.place(lane.head)];
-        lane.head = lane.head.wrapping_add(1);
-        if lane.head == lane.tail {
-            self.times[place] = EMPTY + place as u64;
-        } else {
-            let next = &lane.packets[lane.place(lane.head)];
-            self.times[place] = next.at.ps();
-            self.ports[place] = next.prev_port;
-        }
+    pub(crate) fn head(&self) -> &Packet {
+        let lane = &self.lanes[self.lane];
+        &lane.packets[lane.place(lane.head)]
+    }
+
+    /// It is delivered.
+    #[inline(always)]
+    pub(crate) fn pop(&mut self) {
+        self.leave(self.lane);
         self.choose();
-        packet
+    }
+
+    /// The next packet to be delivered sets out anew, as in [`Lanes::take`]: whether it stays
+    /// in the lanes; if not, it is still the next.
+    #[inline(always)]
+    pub(crate) fn pass_on(&mut self, port: u32, (at, span): (Time, Time), hint: &mut u16) -> bool {
+        let Some(place) = self.place(port, (at, span), hint) else { return false };
+        let packet = *self.head();
+        self.leave(self.lane);
+        self.join(place, &packet, port, at);
+        self.choose();
+        true
+    }
+
+    /// The next packet leaves its lane.
+    #[inline(always)]
+    fn leave(&mut self, place: usize) {
+        let lane = &mut self.lanes[place];
+        lane.head = lane.head.wrapping_add(1);
+        self.times[place] = self.times_behind[place];
+        self.ports[place] = self.ports_behind[place];
+        if lane.tail.wrapping_sub(lane.head) > 1 {
+            let behind = &lane.packets[lane.place(lane.head.wrapping_add(1))];
+            self.times_behind[place] = behind.at.ps();
+            self.ports_behind[place] = behind.prev_port;
+        } else {
+            self.times_behind[place] = EMPTY + place as u64;
+        }
     }
 
     /// Finds the earliest delivery anew, by rounds of pairs.
@@ -285,16 +326,31 @@ const _: () = assert!(LANES == 4, "two rounds of pairs");
 
 #[cfg(test)]
 mod tests {
+    use std::collections::btree_map::Entry;
+
     use super::*;
-    use crate::engine::last_at;
+    use crate::engine::{Events, last_at};
 
     fn packet(flow: u32) -> Packet {
         Packet { flow, ..Packet::default() }
     }
 
+    /// Takes what is delivered next, from a lane or as a parcel.
+    fn next(lanes: &mut Lanes, events: &mut Events) -> (Packet, bool) {
+        if let Some(event) = events.take(lanes.first()) {
+            let packet = *events.parcel(event.parcel());
+            events.free_parcel(event.parcel());
+            return (packet, false);
+        }
+        let packet = *lanes.head();
+        lanes.pop();
+        (packet, true)
+    }
+
     /// Whatever sets out comes out by time and then by port, whoever set out
     /// first: against a sorted list. There are fewer and more times than lanes,
-    /// and arrivals at equal instants in any order of ports.
+    /// and arrivals at equal instants in any order of ports. Every third packet
+    /// sets out anew, straight from where it lies.
     #[test]
     fn deliveries_are_in_the_order_of_time_and_port() {
         let mut state = 1u64;
@@ -303,7 +359,7 @@ mod tests {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (state >> 33) % below
         };
-        let (mut laned, mut parcels) = (0, 0);
+        let (mut laned, mut parcels, mut again) = (0, 0, [0; 2]);
         for spans in [1, 3, 8, 20] {
             let (mut lanes, mut events) = (Lanes::new(), Events::default());
             let mut sorted = std::collections::BTreeMap::new();
@@ -314,27 +370,58 @@ mod tests {
                 let span = Time::from_ns(100 * (1 + draw(spans)));
                 let at = now + span;
                 // a port delivers one packet at an instant
-                if sorted.insert((at, port), ()).is_none() {
+                if let Entry::Vacant(place) = sorted.entry((at, port)) {
+                    place.insert(flow);
                     let hint = &mut hints[port as usize];
-                    lanes.push(&packet(flow), port, (at, span), hint, &mut events);
+                    if !lanes.take(&packet(flow), port, (at, span), hint) {
+                        events.push_parcel(&packet(flow), port, at);
+                    }
                 }
                 // time goes on in steps that make instants coincide
                 let later = now + Time::from_ns(100 * draw(3));
-                while let Some((&(at, port), _)) = sorted.first_key_value()
+                while let Some((&(at, port), &flow)) = sorted.first_key_value()
                     && at < later
                 {
-                    let (found, kind) = match events.take(lanes.first()) {
-                        Some(event) => (events.take_parcel(event.parcel()), &mut parcels),
-                        None => (lanes.pop(), &mut laned),
-                    };
-                    *kind += 1;
-                    assert_eq!((found.at, found.prev_port), (at, port));
+                    let (onward, span) = (draw(50) as u32, Time::from_ns(100 * (1 + draw(spans))));
                     sorted.pop_first();
+                    let anew = draw(3) == 0 && !sorted.contains_key(&(at + span, onward));
+                    if !anew {
+                        let (found, by_lane) = next(&mut lanes, &mut events);
+                        *(if by_lane { &mut laned } else { &mut parcels }) += 1;
+                        assert_eq!((found.at, found.prev_port, found.flow), (at, port, flow));
+                        continue;
+                    }
+                    sorted.insert((at + span, onward), flow);
+                    let hint = &mut hints[onward as usize];
+                    let event = events.take(lanes.first());
+                    again[usize::from(event.is_some())] += 1;
+                    match event.map(|event| event.parcel()) {
+                        Some(place) => {
+                            let found = *events.parcel(place);
+                            assert_eq!((found.at, found.prev_port, found.flow), (at, port, flow));
+                            if lanes.take(&found, onward, (at + span, span), hint) {
+                                events.free_parcel(place);
+                            } else {
+                                events.send_on(place, onward, at + span);
+                            }
+                        }
+                        None => {
+                            let found = *lanes.head();
+                            assert_eq!((found.at, found.prev_port, found.flow), (at, port, flow));
+                            if !lanes.pass_on(onward, (at + span, span), hint) {
+                                events.push_parcel(lanes.head(), onward, at + span);
+                                lanes.pop();
+                            }
+                        }
+                    }
                 }
                 now = later;
             }
+            let held = lanes.packets().chain(events.parcels()).count();
+            assert_eq!(held, sorted.len());
         }
         assert!(laned > 20_000 && parcels > 1_000, "{laned} in lanes, {parcels} parcels");
+        assert!(again.iter().all(|&count| count > 1_000), "{again:?} set out anew");
     }
 
     /// By hand: at one instant ports 4, 2 and 5 send over links alike; the packet of port 2
@@ -344,12 +431,13 @@ mod tests {
         let (mut lanes, mut events) = (Lanes::new(), Events::default());
         let (at, span) = (Time::from_ms(1), Time::from_ms(1));
         for port in [4, 2, 5] {
-            lanes.push(&packet(0), port, (at, span), &mut 0, &mut events);
+            if !lanes.take(&packet(0), port, (at, span), &mut 0) {
+                events.push_parcel(&packet(0), port, at);
+            }
         }
-        let parcel = events.take(lanes.first()).map(|event| events.take_parcel(event.parcel()));
-        assert_eq!(parcel.map(|packet| packet.prev_port), Some(2));
-        assert!(events.take(lanes.first()).is_none());
-        assert_eq!([lanes.pop().prev_port, lanes.pop().prev_port], [4, 5]);
+        let found = [(); 3].map(|()| next(&mut lanes, &mut events));
+        assert_eq!(found.map(|(packet, _)| packet.prev_port), [2, 4, 5]);
+        assert_eq!(found.map(|(_, by_lane)| by_lane), [false, true, true]);
         assert!(lanes.first() > last_at(Time::from_ps(EMPTY - 1)));
     }
 }

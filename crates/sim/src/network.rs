@@ -153,7 +153,10 @@ impl Network {
             && let Some(at) = port.pass(&packet, now)
         {
             let span = (at, at - now);
-            return self.lanes.push(&packet, uplink, span, &mut port.hint, &mut self.events);
+            if !self.lanes.take(&packet, uplink, span, &mut port.hint) {
+                self.events.push_parcel(&packet, uplink, at);
+            }
+            return;
         }
         // a copy, so that the packet itself need not lie in memory
         let elsewhere = packet;
@@ -175,30 +178,113 @@ impl Network {
         matches!(self.exits[packet.prev_port as usize], Exit::Host).then_some(packet)
     }
 
-    /// A packet that travels by itself has crossed its link: whether it has
-    /// reached its destination (then it is copied to `arrived`).
+    /// The next packet of a lane has crossed its link: whether it has reached its
+    /// destination (then it is copied to `arrived`).
     #[inline(always)]
-    pub(crate) fn land(&mut self, packet: Packet, arrived: &mut Packet) -> bool {
-        self.now = packet.at;
+    pub(crate) fn land(&mut self, arrived: &mut Packet) -> bool {
+        let packet = self.lanes.head();
+        let now = packet.at;
+        self.now = now;
         self.hops += 1;
         match self.exits[packet.prev_port as usize] {
             Exit::Host => {
-                *arrived = packet;
+                *arrived = *packet;
+                self.lanes.pop();
                 true
             }
             Exit::Router(routes) => {
                 let onward = self.routes.table[routes as usize + packet.dst as usize];
-                let now = self.now;
-                if let Some(port) = self.ports.get_mut(onward as usize)
-                    && let Some(at) = port.pass(&packet, now)
-                {
-                    let span = (at, at - now);
-                    self.lanes.push(&packet, onward, span, &mut port.hint, &mut self.events);
-                    return false;
+                let Some(port) = self.ports.get_mut(onward as usize) else {
+                    return self.land_elsewhere(None, arrived);
+                };
+                if let Some(at) = port.pass(packet, now) {
+                    if !self.lanes.pass_on(onward, (at, at - now), &mut port.hint) {
+                        self.events.push_parcel(self.lanes.head(), onward, at);
+                        self.lanes.pop();
+                    }
+                } else if port.is_plain() {
+                    port.line_up(packet, (), now);
+                    self.lanes.pop();
+                    self.look_at_first(onward);
+                } else {
+                    return self.land_elsewhere(None, arrived);
                 }
+                false
+            }
+            Exit::Other => self.land_elsewhere(None, arrived),
+        }
+    }
+
+    /// The same for a parcel.
+    #[inline(always)]
+    pub(crate) fn land_parcel(&mut self, place: u32, arrived: &mut Packet) -> bool {
+        let packet = self.events.parcel(place);
+        let now = packet.at;
+        self.now = now;
+        self.hops += 1;
+        match self.exits[packet.prev_port as usize] {
+            Exit::Host => {
+                *arrived = *packet;
+                self.events.free_parcel(place);
+                true
+            }
+            Exit::Router(routes) => {
+                let onward = self.routes.table[routes as usize + packet.dst as usize];
+                let Some(port) = self.ports.get_mut(onward as usize) else {
+                    return self.land_elsewhere(Some(place), arrived);
+                };
+                if let Some(at) = port.pass(packet, now) {
+                    if self.lanes.take(packet, onward, (at, at - now), &mut port.hint) {
+                        self.events.free_parcel(place);
+                    } else {
+                        self.events.send_on(place, onward, at);
+                    }
+                } else if port.is_plain() {
+                    port.line_up(packet, (), now);
+                    self.events.free_parcel(place);
+                    self.look_at_first(onward);
+                } else {
+                    return self.land_elsewhere(Some(place), arrived);
+                }
+                false
+            }
+            Exit::Other => self.land_elsewhere(Some(place), arrived),
+        }
+    }
+
+    /// The rest of [`Network::land`], of a parcel or of a lane, where packets get lost or are
+    /// sorted, meet stages, or go no farther.
+    #[inline(never)]
+    fn land_elsewhere(&mut self, parcel: Option<u32>, arrived: &mut Packet) -> bool {
+        let packet = match parcel {
+            Some(place) => {
+                let packet = *self.events.parcel(place);
+                self.events.free_parcel(place);
+                packet
+            }
+            None => {
+                let packet = *self.lanes.head();
+                self.lanes.pop();
+                packet
+            }
+        };
+        match self.exits[packet.prev_port as usize] {
+            Exit::Router(routes) => {
+                let onward = self.routes.table[routes as usize + packet.dst as usize];
                 self.go_on(onward, &packet, arrived)
             }
-            Exit::Other => self.land_other(&packet, arrived),
+            Exit::Host | Exit::Other => self.land_other(&packet, arrived),
+        }
+    }
+
+    /// Looks at a plain port in time where something waits; one that is armed is so for a
+    /// packet before that.
+    #[inline(always)]
+    fn look_at_first(&mut self, number: u32) {
+        let port = &mut self.ports[number as usize];
+        if port.armed == Time::NEVER {
+            let due = port.rearm();
+            self.look_at(number, due);
         }
     }
 
@@ -264,7 +350,9 @@ impl Network {
         {
             let packet = port.last_delivered();
             let span = (at, at - now);
-            self.lanes.push(packet, onward, span, &mut other.hint, &mut self.events);
+            if !self.lanes.take(packet, onward, span, &mut other.hint) {
+                self.events.push_parcel(packet, onward, at);
+            }
             port.rearm();
             return false;
         }
@@ -289,15 +377,13 @@ impl Network {
             match port.pass(packet, now) {
                 Some(at) => {
                     let span = (at, at - now);
-                    self.lanes.push(packet, number, span, &mut port.hint, &mut self.events);
+                    if !self.lanes.take(packet, number, span, &mut port.hint) {
+                        self.events.push_parcel(packet, number, at);
+                    }
                 }
                 None => {
                     port.line_up(packet, (), now);
-                    // one that is armed is so for a packet before this one
-                    if port.armed == Time::NEVER {
-                        let due = port.rearm();
-                        self.look_at(number, due);
-                    }
+                    self.look_at_first(number);
                 }
             }
             return;

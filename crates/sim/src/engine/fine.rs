@@ -100,6 +100,14 @@ impl Fine {
         self.nodes.push(Node { at, entity, parcel: 0, next: Self::NONE });
     }
 
+    /// The same of one that lies among the parcels already.
+    #[inline(always)]
+    pub(super) fn chain(&mut self, slot: u64, parcels: &mut Parcels, parcel: u32) {
+        let place = Self::place(slot);
+        parcels.link(parcel, std::mem::replace(&mut self.chains[place], parcel));
+        self.note(place);
+    }
+
     /// Moves the contents of a slot to the end of `due`.
     #[inline]
     pub(super) fn drain(&mut self, slot: u64, parcels: &Parcels, due: &mut Vec<u128>) {

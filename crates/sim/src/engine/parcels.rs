@@ -47,12 +47,31 @@ impl Parcels {
         self.links.push(Self::NONE);
     }
 
-    /// Takes a packet out.
+    /// What lies at a place sets out anew.
     #[inline(always)]
-    pub(super) fn take(&mut self, place: u32) -> Packet {
+    pub(super) fn readdress(&mut self, place: u32, port: u32, at: Time) {
+        let parcel = &mut self.packets[place as usize];
+        parcel.at = at;
+        parcel.prev_port = port;
+    }
+
+    /// Puts what lies at a place before the others of a chain.
+    #[inline(always)]
+    pub(super) fn link(&mut self, place: u32, chain: u32) {
+        self.links[place as usize] = chain;
+    }
+
+    /// What lies at a place.
+    #[inline(always)]
+    pub(super) fn at(&self, place: u32) -> &Packet {
+        &self.packets[place as usize]
+    }
+
+    /// Nothing lies at a place any more.
+    #[inline(always)]
+    pub(super) fn free(&mut self, place: u32) {
         self.links[place as usize] = self.free;
         self.free = place;
-        self.packets[place as usize]
     }
 
     /// A parcel of a chain, and the place of the one behind it.

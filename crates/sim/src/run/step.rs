@@ -1,7 +1,7 @@
 //! What happens next in a run: a delivery, a port that is looked at, or an event.
 
 use tidegate_core::law::Fault;
-use tidegate_core::packet::{Flags, Packet};
+use tidegate_core::packet::Flags;
 use tidegate_core::units::Time;
 
 use crate::engine::{Kind, last_at};
@@ -17,8 +17,9 @@ impl Simulation {
         let (first, last) = (self.net.lanes.first(), last_at(limit));
         let (number, at) = match self.net.events.take(first.min(last)) {
             Some(event) if event.parcel() != 0 => {
-                let packet = self.net.events.take_parcel(event.parcel());
-                self.land(packet);
+                if self.net.land_parcel(event.parcel(), &mut self.arrived) {
+                    self.deliver();
+                }
                 return Ok(true);
             }
             Some(event) => {
@@ -47,21 +48,14 @@ impl Simulation {
                         _ => {}
                     }
                 }
-                let packet = self.net.lanes.pop();
-                self.land(packet);
+                if self.net.land(&mut self.arrived) {
+                    self.deliver();
+                }
                 return Ok(true);
             }
         };
         self.look(number, at);
         Ok(true)
-    }
-
-    /// A packet that travels by itself has crossed its link.
-    #[inline(always)]
-    fn land(&mut self, packet: Packet) {
-        if self.net.land(packet, &mut self.arrived) {
-            self.deliver();
-        }
     }
 
     /// Looks at a port that has asked for it.
