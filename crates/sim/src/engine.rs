@@ -7,17 +7,15 @@
 
 mod fine;
 mod parcels;
+mod present;
 mod rank;
-
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
 
 use fine::Fine;
 use parcels::Parcels;
-use rank::put_latest_first;
+use present::Present;
 
 /// What an event is about: a kind and a number, in 32 bits.
 ///
@@ -95,14 +93,15 @@ impl Entity {
 /// miss at every level of every sift; in a slot they cost one append, and most
 /// of them are overtaken by an acknowledgement before they are ever sorted.
 pub(crate) struct Events {
-    /// The events of the slot taken last, the earliest at the end.
-    due: Vec<u128>,
-    /// What was added to that slot after it was taken, where `due` was long.
-    late: BinaryHeap<Reverse<u128>>,
-    /// The first fine slot not taken yet: what lies before it is `due` or `late`.
+    /// Before this nothing is pending; where anything of the slot taken last is, it is the
+    /// first of that.
+    bound: u128,
+    /// The events of the slot taken last.
+    present: Present,
+    /// The first fine slot not taken yet: what lies before it is `present`.
     next: u64,
-    /// Before this (in picoseconds) nothing is pending.
-    quiet: u64,
+    /// The events of a slot before they are in order.
+    fresh: Vec<u128>,
     /// The first fine slot that was not foretold.
     unseen: u64,
     /// The slot of the middle wheel whose events hang in the fine one.
@@ -115,8 +114,6 @@ pub(crate) struct Events {
     beyond: Vec<u128>,
 }
 
-/// Among fewer events than this one more is put in its place by moving others.
-const SHORT: usize = 64;
 /// So many fine slots beforehand it is told what is to come: one or two events
 /// where they are few, and not more than a near cache holds where they are many.
 const NOTICE: u64 = 32;
@@ -177,6 +174,11 @@ pub(crate) const fn last_at(at: Time) -> u128 {
     (at.ps() as u128) << 64 | u64::MAX as u128
 }
 
+/// Not after any event of a fine slot.
+const fn start(slot: u64) -> u128 {
+    ((slot << FINE_BITS) as u128) << 64
+}
+
 const fn ps_of(key: u128) -> u64 {
     (key >> 64) as u64
 }
@@ -184,10 +186,10 @@ const fn ps_of(key: u128) -> u64 {
 impl Default for Events {
     fn default() -> Events {
         Events {
-            due: Vec::new(),
-            late: BinaryHeap::new(),
+            bound: 0,
+            present: Present::new(),
             next: 0,
-            quiet: 0,
+            fresh: Vec::new(),
             unseen: 0,
             middle: 0,
             fine: Fine::new(),
@@ -210,8 +212,8 @@ impl Events {
     #[inline(always)]
     pub(crate) fn push_parcel(&mut self, packet: &Packet, port: u32, at: Time) {
         let slot = at.ps() >> FINE_BITS;
-        self.quiet = self.quiet.min(slot << FINE_BITS);
         if slot.wrapping_sub(self.next) < 1 << FINE_SLOTS {
+            self.bound = self.bound.min(start(slot));
             self.fine.put_parcel(slot, &mut self.parcels, packet, (port, at));
         } else {
             let place = self.parcels.put(packet, port, at, Parcels::NONE);
@@ -223,8 +225,8 @@ impl Events {
     #[inline(always)]
     pub(crate) fn send_on(&mut self, place: u32, port: u32, at: Time) {
         let slot = at.ps() >> FINE_BITS;
-        self.quiet = self.quiet.min(slot << FINE_BITS);
         if slot.wrapping_sub(self.next) < 1 << FINE_SLOTS {
+            self.bound = self.bound.min(start(slot));
             self.fine.chain(slot, &mut self.parcels, place);
             self.parcels.readdress(place, port, at);
         } else {
@@ -254,8 +256,8 @@ impl Events {
     #[inline]
     fn push_with(&mut self, at: Time, entity: Entity, parcel: u32) {
         let slot = at.ps() >> FINE_BITS;
-        self.quiet = self.quiet.min(slot << FINE_BITS);
         if slot.wrapping_sub(self.next) < 1 << FINE_SLOTS {
+            self.bound = self.bound.min(start(slot));
             self.fine.put(slot, at, entity, parcel);
         } else {
             self.push_aside(key(at, entity, parcel));
@@ -265,27 +267,11 @@ impl Events {
     /// Adds an event that belongs elsewhere than in the fine wheel.
     #[inline(never)]
     fn push_aside(&mut self, key: u128) {
-        if ps_of(key) >> FINE_BITS < self.next {
-            if self.due.len() < SHORT {
-                self.put_in_order(key);
-            } else {
-                self.late.push(Reverse(key));
-            }
-        } else {
-            self.push_far(key);
+        self.bound = self.bound.min(key);
+        if ps_of(key) >> FINE_BITS >= self.next {
+            return self.push_far(key);
         }
-    }
-
-    /// Adds an event to those of the present slot.
-    #[inline]
-    fn put_in_order(&mut self, key: u128) {
-        self.due.push(key);
-        let mut place = self.due.len() - 1;
-        while place > 0 && self.due[place - 1] < key {
-            self.due[place] = self.due[place - 1];
-            place -= 1;
-        }
-        self.due[place] = key;
+        self.present.push(key);
     }
 
     fn push_far(&mut self, key: u128) {
@@ -308,21 +294,22 @@ impl Events {
     /// Takes out the earliest event, if it is not after `until` (a [`key`]).
     #[inline]
     pub(crate) fn take(&mut self, until: u128) -> Option<Event> {
-        if ps_of(until) < self.quiet {
+        if until < self.bound {
             return None;
         }
-        if !self.late.is_empty() {
-            return self.take_late(until);
+        if self.bound >= start(self.next) {
+            if !self.approach(ps_of(until)) {
+                return None;
+            }
+            self.bound = self.present.first();
+            if self.bound > until {
+                return None;
+            }
         }
-        if self.due.is_empty() && !self.approach(ps_of(until)) {
-            return None;
-        }
-        let key = *self.due.last()?;
-        if key > until {
-            return None;
-        }
-        self.due.pop();
-        Some(Event(key))
+        let event = Event(self.bound);
+        self.present.pop();
+        self.bound = self.present.first().min(start(self.next));
+        Some(event)
     }
 
     /// Tells what the events of the slots to come soon are about; of most of them, and once.
@@ -346,22 +333,6 @@ impl Events {
         self.unseen = until;
     }
 
-    /// The same where something was added to the present slot.
-    #[inline(never)]
-    fn take_late(&mut self, until: u128) -> Option<Event> {
-        let Reverse(late) = *self.late.peek()?;
-        let key = self.due.last().map_or(late, |due| late.min(*due));
-        if key > until {
-            return None;
-        }
-        if key == late {
-            self.late.pop();
-        } else {
-            self.due.pop();
-        }
-        Some(Event(key))
-    }
-
     /// Moves on to the next slot that holds something, if it begins by `until`
     /// (in picoseconds); whether there is one. What is added before `until`
     /// still finds its slot ahead.
@@ -373,16 +344,16 @@ impl Events {
                 && slot >> FINE_SLOTS == self.middle
             {
                 if slot > until >> FINE_BITS {
-                    self.quiet = slot << FINE_BITS;
+                    self.bound = start(slot);
                     return false;
                 }
                 self.next = slot + 1;
-                self.fine.drain(slot, &self.parcels, &mut self.due);
-                put_latest_first(&mut self.due);
+                self.fine.drain(slot, &self.parcels, &mut self.fresh);
+                self.present.fill(&mut self.fresh);
                 return true;
             }
             if self.middle >= until >> MIDDLE_BITS {
-                self.quiet = (self.middle + 1) << MIDDLE_BITS;
+                self.bound = start((self.middle + 1) << FINE_SLOTS);
                 return false;
             }
             if !self.enter_next_middle(slot) {

@@ -108,9 +108,9 @@ impl Fine {
         self.note(place);
     }
 
-    /// Moves the contents of a slot to the end of `due`.
+    /// Moves the contents of a slot to the end of `fresh`.
     #[inline]
-    pub(super) fn drain(&mut self, slot: u64, parcels: &Parcels, due: &mut Vec<u128>) {
+    pub(super) fn drain(&mut self, slot: u64, parcels: &Parcels, fresh: &mut Vec<u128>) {
         let place = Self::place(slot);
         let used = &mut self.used[place >> 6];
         *used &= !(1 << (place & 63));
@@ -119,14 +119,14 @@ impl Fine {
         }
         let mut number = std::mem::replace(&mut self.heads[place], Self::NONE);
         while let Some(node) = self.nodes.get_mut(number as usize) {
-            due.push(key(node.at, node.entity, node.parcel));
+            fresh.push(key(node.at, node.entity, node.parcel));
             let next = std::mem::replace(&mut node.next, self.free);
             self.free = number;
             number = next;
         }
         let mut place = std::mem::replace(&mut self.chains[place], Parcels::NONE);
         while let Some((packet, next)) = parcels.follow(place) {
-            due.push(key(packet.at, port_of(packet.prev_port), place));
+            fresh.push(key(packet.at, port_of(packet.prev_port), place));
             place = next;
         }
     }
