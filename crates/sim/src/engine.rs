@@ -291,20 +291,23 @@ impl Events {
         }
     }
 
+    /// Nothing is pending before this (a [`key`]).
+    #[inline(always)]
+    pub(crate) fn bound(&self) -> u128 {
+        self.bound
+    }
+
     /// Takes out the earliest event, if it is not after `until` (a [`key`]).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self, until: u128) -> Option<Event> {
-        if until < self.bound {
-            return None;
-        }
-        if self.bound >= start(self.next) {
+        if ps_of(self.bound) >= self.next << FINE_BITS {
             if !self.approach(ps_of(until)) {
                 return None;
             }
             self.bound = self.present.first();
-            if self.bound > until {
-                return None;
-            }
+        }
+        if self.bound > until {
+            return None;
         }
         let event = Event(self.bound);
         self.present.pop();

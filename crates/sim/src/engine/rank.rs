@@ -35,9 +35,15 @@ fn put_by_rank<const N: usize>(fresh: &[u128], due: &mut [u128]) {
     for (place, (event, near)) in fresh.iter().zip(&mut near).enumerate() {
         *near = ((ps_of(*event) as i32 & ((1 << FINE_BITS) - 1)) << 5) | place as i32;
     }
-    for (own, event) in near.iter().zip(fresh) {
-        let later: i32 = near.iter().map(|other| i32::from(other > own)).sum();
-        due[later as usize] = *event;
+    // one against all at a time, so that nothing is summed up across a register
+    let mut later = [0; N];
+    for other in near.iter().take(fresh.len()) {
+        for (later, own) in later.iter_mut().zip(&near) {
+            *later += i32::from(other > own);
+        }
+    }
+    for (later, event) in later.iter().zip(fresh) {
+        due[*later as usize] = *event;
     }
     if due.windows(2).any(|pair| pair[0] < pair[1]) {
         // two at one instant

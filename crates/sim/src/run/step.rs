@@ -15,53 +15,53 @@ impl Simulation {
     #[inline]
     pub(super) fn step(&mut self, limit: Time) -> Result<bool, Fault> {
         let (first, last) = (self.net.lanes.first(), last_at(limit));
-        let (number, at) = match self.net.events.take(first.min(last)) {
-            Some(event) if event.parcel() != 0 => {
-                if self.net.land_parcel(event.parcel(), &mut self.arrived) {
-                    self.deliver();
-                }
-                return Ok(true);
-            }
-            Some(event) => {
-                let (at, entity) = (event.at(), event.entity());
-                if entity.kind() != Kind::Port {
-                    self.net.now = at;
-                    self.ask_early();
-                    self.handle(entity)?;
-                    return Ok(true);
-                }
-                self.net.now = at;
-                // an event that an earlier one has replaced
-                if self.net.ports[entity.number() as usize].armed != at {
-                    return Ok(true);
-                }
-                (entity.number(), at)
-            }
-            None if first > last => return Ok(false),
-            None => {
-                if self.large
-                    && let Some(packet) = self.net.ahead()
-                {
-                    match FlowId(packet.flow).table() {
-                        RENO => self.reno.prefetch(packet),
-                        OTHER => self.other.prefetch(packet),
-                        _ => {}
-                    }
-                }
-                if self.net.land(&mut self.arrived) {
-                    self.deliver();
-                }
-                return Ok(true);
-            }
+        let event = match first < self.net.events.bound() {
+            true => None,
+            false => self.net.events.take(first.min(last)),
         };
-        self.look(number, at);
+        let Some(event) = event else { return Ok(self.land(first, last)) };
+        if event.parcel() != 0 {
+            if self.net.land_parcel(event.parcel(), &mut self.arrived) {
+                self.deliver();
+            }
+            return Ok(true);
+        }
+        let (at, entity) = (event.at(), event.entity());
+        self.net.now = at;
+        if entity.kind() != Kind::Port {
+            self.ask_early();
+            self.handle(entity)?;
+        } else if self.net.ports[entity.number() as usize].armed == at {
+            // any other an earlier event has replaced
+            self.look(entity.number());
+        }
         Ok(true)
+    }
+
+    /// The next packet of a lane has crossed its link: whether it has by `last`.
+    #[inline(always)]
+    fn land(&mut self, first: u128, last: u128) -> bool {
+        if first > last {
+            return false;
+        }
+        if self.large
+            && let Some(packet) = self.net.ahead()
+        {
+            match FlowId(packet.flow).table() {
+                RENO => self.reno.prefetch(packet),
+                OTHER => self.other.prefetch(packet),
+                _ => {}
+            }
+        }
+        if self.net.land(&mut self.arrived) {
+            self.deliver();
+        }
+        true
     }
 
     /// Looks at a port that has asked for it.
     #[inline(always)]
-    fn look(&mut self, number: u32, at: Time) {
-        self.net.now = at;
+    fn look(&mut self, number: u32) {
         let arrived = self.net.cross(number, &mut self.arrived);
         self.net.look_at(number, self.net.ports[number as usize].armed);
         if arrived {
