@@ -2,6 +2,7 @@
 
 import math
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ from tools.validate.cases import CASES, idle
 from tools.validate.dumbbell import Case
 from tools.validate.explained import EXPLANATIONS
 from tools.validate.judge import Explanation, Row, Verdict, rows
-from tools.validate.measure import Transfer, of_trace, of_transfers
+from tools.validate.measure import Transfer, of_closed, of_trace, of_transfers
 from tools.validate.printer import as_markdown, placed, reasons, renew
 from tools.validate.queues import CASES3, IDLE3, idle3
 from tools.validate.rates import EXPERIMENTS
@@ -106,6 +107,11 @@ def test_the_page_has_a_place_for_every_table_of_ns3() -> None:
     assert {"idle-ns3", *(case.name for case in CASES3)} <= placed(page)
 
 
+def test_the_page_has_a_place_for_every_table_of_five_minutes() -> None:
+    page = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
+    assert {case.name for case in CASES if case.name.startswith("sessions-")} <= placed(page)
+
+
 def test_a_table_is_renewed_in_its_place_and_nothing_else_is() -> None:
     page = "a\n<!-- begin x -->\nold\n<!-- end x -->\nb\n<!-- begin y -->\nkept\n<!-- end y -->\n"
     table = as_markdown("x", "why", ("one", "two"), [("1", "2")])
@@ -135,6 +141,55 @@ def test_transfers_are_measured_by_hand() -> None:
     assert found["jain"] == pytest.approx(0.8)  # (1 + 3)^2 / (2 (1 + 9))
     assert found["retransmitted"] == 10
     assert math.isnan(of_transfers(endless, 10.0)["fct_mean_s"])
+
+
+# By hand: 10 B in 1 s are 0.08 kbit/s, 20 B in 3 s are 0.0533; the mean of both, not 30 B in 4 s.
+def test_closed_flows_are_measured_by_hand() -> None:
+    found = of_closed([1.0, 3.0], [10, 20], 10.0)
+    assert found["completed_per_s"] == 0.2
+    assert found["goodput_mean_kbit_s"] == pytest.approx(0.2 / 3)
+    assert found["size_mean_bytes"] == 15
+    assert found["power"] == pytest.approx(30 * 8e-6 / 10 / 2)
+    none = of_closed([], [], 10.0)
+    assert none["completed_per_s"] == none["power"] == 0
+    assert math.isnan(none["goodput_mean_kbit_s"])
+    assert math.isnan(none["size_mean_bytes"])
+
+
+# Table I of the session control paper: admit rates 65 to 1000/s; section V-F: 300 s and 30 kB.
+def test_five_minutes_of_sessions_are_run_at_the_rates_of_table_one() -> None:
+    minutes = {case.name: case for case in CASES if case.name.startswith("sessions-")}
+    stock = {name: case for name, case in minutes.items() if name.count("-") == 1}
+    assert set(stock) == {f"sessions-{rate}" for rate in (65, 100, 150, 250, 1000)}
+    for name, case in stock.items():
+        traffic = case.document["traffic"]["all"]
+        assert traffic["arrivals"] == {"poisson": f"{name.removeprefix('sessions-')}/s"}
+        assert traffic["size"] == {"pareto": {"mean": "30kB", "shape": 1.5}}
+        assert case.document["duration"] == "300s"
+        assert "answer_rto" not in case.settings
+
+
+def test_the_earlier_answer_is_the_only_difference_of_its_case() -> None:
+    [plain] = [case for case in CASES if case.name == "sessions-250"]
+    [earlier] = [case for case in CASES if case.name == "sessions-250-earlier"]
+    assert {**earlier.document, "name": plain.name} == plain.document
+    assert earlier.settings == {**plain.settings, "answer_rto": "2.999999999"}
+
+
+# ns-2's timer of the sender, 3 s, was set by the first SYN+ACK, 3 s before the repeated one comes.
+@pytest.mark.skipif(shutil.which("ns") is None, reason="ns-2 is not installed")
+@pytest.mark.parametrize(
+    ("settings", "order"), [({}, ["data", "ack"]), ({"answer_rto": "2.999999999"}, ["ack", "data"])]
+)
+def test_an_earlier_answer_turns_two_packets_round(
+    settings: dict[str, str], order: list[str], tmp_path: Path
+) -> None:
+    trace = tmp_path / "trace"
+    lost = {"drop": "1 3 4 5", "until": "20"}  # the SYN; the handshake's ACK and two segments
+    ns2.run([(0.0, 4000)], {**lost, **settings}, trace=trace)
+    sent = [event for event in ns2.events(trace) if event.kind == "+"]
+    again = [event for event in sent if 6.2 < event.time < 6.3]
+    assert ["data" if event.size > ns2.HEADER else "ack" for event in again] == order
 
 
 def known_to_ns2() -> set[str]:

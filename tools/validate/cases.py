@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from tools.validate.dumbbell import (
     ECN,
+    MINUTES,
     POWER,
     SESSIONS,
     STREAMS,
@@ -81,6 +82,23 @@ def _sessions(
     return case(name, about, network, sessions(rate), SESSIONS, seconds=seconds, seeds=seeds)
 
 
+def _minutes(rate: int, network: Dumbbell = SHORT, also: str = "", name: str = "") -> Case:
+    """Return five minutes of larger sessions at a rate of Table I of the session control paper."""
+    about = (
+        f"{rate} sessions/s of 30 kB (Pareto 1.5) over drop-tail, nothing refused{also}: "
+        "RTT 200 ms, 217 packets, MSS 536 B, 300 s"
+    )
+    return case(
+        f"sessions-{rate}{name}",
+        about,
+        network,
+        sessions(rate, "30kB"),
+        MINUTES,
+        seconds=300,
+        seeds=1,
+    )
+
+
 def _slow(name: str, about: str, red: Red | None) -> Case:
     """Return the bottleneck of the paper on dual queues, at 1.2 times its capacity."""
     return case(
@@ -108,6 +126,18 @@ def _power(rate: int) -> Case:
 
 
 CASES = (
+    # the longest first: no process waits for the last one
+    _minutes(1000),
+    _minutes(250),
+    _minutes(
+        250,
+        replace(SHORT, answer_rto_s=3 - 1e-9),
+        also=", and in ns-2 SYN+ACKs are sent again 1 ns earlier",
+        name="-earlier",
+    ),
+    _minutes(150),
+    _minutes(100),
+    _minutes(65),
     _streams("one-stream", 1, LONG, "drop-tail"),
     _streams("one-stream-red", 1, replace(LONG, red=PLAIN), "RED (5, 15, 0.1)"),
     _streams("one-stream-gentle", 1, replace(LONG, red=GENTLE), "gentle RED (5, 15, 0.1)"),

@@ -14,6 +14,17 @@ UNLIMITED = 1_000_000
 SESSIONS = ("completed_per_s", "fct_mean_s", "drops", "retransmitted", "queue_mean")
 """What is compared where flows end."""
 
+MINUTES = (
+    "completed_per_s",
+    "fct_mean_s",
+    "goodput_mean_kbit_s",
+    "size_mean_bytes",
+    "drops",
+    "retransmitted",
+    "queue_mean",
+)
+"""The same, and what the tables of the paper on session control have beside."""
+
 STREAMS = ("departed_per_s", "drops", "retransmitted", "queue_mean")
 """What is compared where they do not."""
 
@@ -100,6 +111,8 @@ class Dumbbell:
     """Share of acknowledgements that it loses on their way back."""
     tcp: Tcp = field(default_factory=Tcp)
     red: Red | None = None
+    answer_rto_s: float | None = None
+    """First timeout of ns-2's end that answers the SYN; None: that of the other end, as here."""
 
     def document(self) -> dict[str, Any]:
         """Say it to tidegate, without traffic."""
@@ -133,6 +146,8 @@ class Dumbbell:
             "loss": str(self.loss),
             "ack_loss": str(self.ack_loss),
         }
+        if self.answer_rto_s is not None:
+            said["answer_rto"] = f"{self.answer_rto_s:.9f}"
         return said | self.tcp.settings() | (self.red.settings() if self.red is not None else {})
 
 
@@ -157,9 +172,9 @@ def case(
     return Case(name, about, document, settings, seeds, measures)
 
 
-def sessions(rate: float) -> dict[str, Any]:
-    """Return Poisson arrivals of Pareto sizes (mean 10 kB, shape 1.5): so many a second."""
-    size = {"pareto": {"mean": "10kB", "shape": 1.5}}
+def sessions(rate: float, mean: str = "10kB") -> dict[str, Any]:
+    """Return Poisson arrivals of Pareto sizes (shape 1.5): so many a second."""
+    size = {"pareto": {"mean": mean, "shape": 1.5}}
     return {"arrivals": {"poisson": f"{rate}/s"}, "size": size}
 
 

@@ -5,6 +5,7 @@
 # The network is the dumbbell of tidegate's scenarios: `pairs` sources and sinks behind access
 # links, one bottleneck link each way. Transfers are two-way TCP (FullTcp): handshake, data, FIN.
 # A list of access_delay goes round the pairs: the first delay is that of the first pair.
+# answer_rto is the first timeout of the end that answers the SYN; without it that of the other.
 
 array set opt {
     flows "" out "" trace "" until 10
@@ -12,7 +13,7 @@ array set opt {
     queue DropTail min_thresh 5 max_thresh 15 weight 0.002 max_p 0.1 gentle 0
     variant "" mss 536 window 20 iw 2 rto_init 3 rto_min 0.2 rto_max 60
     setbit 0 ecn 0 loss 0 ack_loss 0
-    drop "" drop_back "" seed 1
+    drop "" drop_back "" seed 1 answer_rto ""
 }
 foreach {key value} $argv {
     if {![info exists opt($key)]} { puts stderr "unknown setting $key"; exit 2 }
@@ -46,6 +47,8 @@ Agent/TCP set maxrto_ $opt(rto_max)
 Agent/TCP set ecn_ $opt(ecn)
 Agent/TCP/FullTcp set segsize_ $opt(mss)
 Agent/TCP/FullTcp set debug_ false
+# every segment is acknowledged at once: without this each receiver wakes ten times a second in vain
+Agent/TCP/FullTcp set interval_ 0
 Queue/RED set bytes_ false
 Queue/RED set queue_in_bytes_ false
 Queue/RED set setbit_ $opt(setbit)
@@ -133,6 +136,10 @@ proc start_next {} {
         $src set fid_ $flow
         $dst set fid_ $flow
         $ns connect $src $dst
+        if {$opt(answer_rto) ne ""} {
+            $dst set rtxcur_init_ $opt(answer_rto)
+            $dst reset
+        }
         $dst listen
         $src proc done {} "finished $flow $at $size"
         $dst proc done {} {}

@@ -71,7 +71,7 @@ class Printer:
         drawn = rows(case.name, case.measures, pairs, self.explanations)
         self.verdicts.update(row.verdict for row in drawn)
         head = ("measure", "tidegate", case.peer, "difference", "accepted", "")
-        self.table(case.name, f"{case.about}; {len(pairs)} seeds", head, map(line, drawn))
+        self.table(case.name, f"{case.about}; {many(len(pairs))}", head, map(line, drawn))
         for why in reasons(drawn):
             self.blocks[case.name] += f"\n{why}\n"
             self.say(f"\n{why}")
@@ -109,6 +109,11 @@ def reasons(drawn: Iterable[Row]) -> list[str]:
         if row.verdict is Verdict.EXPLAINED and row.explanation is not None:
             known.setdefault(row.explanation.why, []).append(row.measure)
     return [f"Explained ({', '.join(measures)}): {why}" for why, measures in known.items()]
+
+
+def many(seeds: int) -> str:
+    """Say how many seeds there are."""
+    return "1 seed" if seeds == 1 else f"{seeds} seeds"
 
 
 def line(row: Row) -> tuple[str, ...]:
