@@ -30,6 +30,7 @@ pub fn doubts(scenario: &Scenario) -> Vec<String> {
         found.extend(unseen(scenario, &ways, (number, port)));
     }
     found.extend(late_changes(scenario));
+    found.extend(unfollowed(scenario));
     found
 }
 
@@ -290,6 +291,28 @@ fn late(class: &Class, end: Time) -> Option<String> {
     }
     (flows <= 0.0)
         .then(|| format!("class `{name}` has no flows before the end of the run at {end}"))
+}
+
+/// Flows that are to be followed, and will not be there.
+fn unfollowed(scenario: &Scenario) -> Vec<String> {
+    let mut found = Vec::new();
+    for &(place, number) in &scenario.series.flows {
+        let Some(class) = scenario.traffic.get(place as usize) else { continue };
+        let (flows, _) = counted(&class.arrivals, scenario.duration);
+        // a number that is drawn is less than twice its mean and some, as good as always
+        let most = match &class.arrivals {
+            Arrivals::Poisson { .. } => 2.0 * flows + 40.0,
+            _ => flows,
+        };
+        if f64::from(number) >= most {
+            let name = &class.name;
+            found.push(format!(
+                "`series` follows `{name}:{number}`, but of class `{name}` about {flows:.0} start \
+                 before the end; the first is `{name}:0`"
+            ));
+        }
+    }
+    found
 }
 
 /// Changes that come after the end.

@@ -157,6 +157,12 @@ fn flows_and_changes_beyond_the_end_are_counted() {
             "[[change]]\nwhat = 'traffic.a.arrivals.poisson'\nat = '15s'\nto = '5/s'\n",
             "a change of the arrivals of class `a`",
         ),
+        (
+            "[traffic.b]\narrivals = { at = ['1s'] }\nsize = '1kB'\n[series]\nflows = ['b:0', 'b:1']\n",
+            "follows `b:1`, but of class `b` about 1 start",
+        ),
+        // 20 a second for 10 s are 200, and never above 440
+        ("[series]\nflows = ['a:439', 'a:440']\n", "follows `a:440`"),
     ] {
         let found = with(more);
         assert!(matches!(&found[..], [only] if only.contains(says)), "{more}: {found:?}");
