@@ -172,6 +172,13 @@ def test_a_page_that_does_not_fit_leaves_no_piece_of_it(tmp_path, monkeypatch):
     assert (tmp_path / "page.html").read_bytes() == b"former"
 
 
+def test_a_folder_may_be_called_like_a_pattern(compared, tmp_path):
+    folder = shutil.copytree(compared, tmp_path / "runs[1,")
+    app(["report", str(folder)], standalone_mode=False)
+    app(["plot", str(folder)], standalone_mode=False)
+    assert laboratory.load(folder).flows.height == laboratory.load(compared).flows.height
+
+
 def test_what_is_no_plain_file_is_written_into(tmp_path):
     (tmp_path / "to").symlink_to("there.csv")
     write_whole(tmp_path / "to", b"content")

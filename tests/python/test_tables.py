@@ -147,6 +147,16 @@ def test_advice_where_no_control_wins_is_to_try_a_lower_rate(overload):
     assert "--gate none,fixed-rate:" in line
 
 
+def test_advice_is_not_what_was_just_tried(overload):
+    import tomllib
+
+    # 6 s of this end at a rate of which the advice is 20/s; half of it is the next to try
+    gates = ["none", "fixed-rate:20"]
+    comparison = tidegate.compare(overload, gates=gates, seeds=1, settings={"duration": "6s"})
+    line = advice.after(comparison, "a.toml", tomllib.loads(overload))
+    assert line.endswith("--gate none,fixed-rate:10")
+
+
 def test_differences_are_paired_by_seed(overload):
     """Each seed has its own flows: differences on the same flows vary less than the means do."""
     comparison = tidegate.compare(overload, gates=["none", "fixed-rate:10"], seeds=3)

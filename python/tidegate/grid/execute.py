@@ -85,7 +85,7 @@ def of_kept(run: Kept) -> Curves:
     """Return the curves of a run that was kept: the same as when it was made."""
     import polars as pl
 
-    table = pl.read_parquet(readable(run.folder / "flows.parquet"), columns=list(TIMES))
+    table = pl.read_parquet(readable(run.folder / "flows.parquet"), columns=list(TIMES), glob=False)
     flows = {name: table[name].fill_null(np.nan).to_numpy() for name in TIMES}
     return curves(flows, run.summary["warmup_s"], run.summary["duration_s"])
 

@@ -116,7 +116,7 @@ class Measured:
                 if not path.exists():
                     continue
                 says = [pl.lit(value).alias(key) for key, value in point.says.items()]
-                flows = pl.scan_parquet(readable(path)).with_columns(
+                flows = pl.scan_parquet(readable(path), glob=False).with_columns(
                     pl.col("class").cast(pl.String)
                 )
                 parts.append(flows.select(*says, pl.lit(seed).alias("seed"), pl.all()))

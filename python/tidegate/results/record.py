@@ -88,14 +88,14 @@ class Record:
 
     def ports(self, name: str = "bottleneck") -> dict[str, Floats]:
         """Return the samples of one port."""
-        table = pl.read_parquet(readable(self.folder / "ports.parquet")).filter(
+        table = pl.read_parquet(readable(self.folder / "ports.parquet"), glob=False).filter(
             pl.col("port") == name
         )
         return _arrays(table.drop("port"))
 
     def events(self, port: str = "bottleneck") -> dict[str, Any]:
         """Return the decisions of the law at a port; `phase` is a list of words."""
-        table = pl.read_parquet(readable(self.folder / "events.parquet")).filter(
+        table = pl.read_parquet(readable(self.folder / "events.parquet"), glob=False).filter(
             pl.col("port") == port
         )
         found: dict[str, Any] = _arrays(table.drop("port", "law", "phase"))
@@ -104,14 +104,14 @@ class Record:
 
     def arrivals(self, port: str) -> pl.DataFrame:
         """Return the packets that came to a port with `record`, in the order in which they came."""
-        table = pl.read_parquet(readable(self.folder / "arrivals.parquet")).filter(
+        table = pl.read_parquet(readable(self.folder / "arrivals.parquet"), glob=False).filter(
             pl.col("port") == port
         )
         return table.with_columns(pl.col("origin", "fate").cast(pl.String)).drop("port")
 
 
 def _columns(path: Path) -> dict[str, Floats]:
-    return _arrays(pl.read_parquet(readable(path)))
+    return _arrays(pl.read_parquet(readable(path), glob=False))
 
 
 def _arrays(table: pl.DataFrame) -> dict[str, Floats]:

@@ -162,7 +162,7 @@ def _of_parquet(path: Path) -> bytes:
     import polars as pl
 
     try:
-        table = pl.scan_parquet(path)
+        table = pl.scan_parquet(path, glob=False)
         names = table.collect_schema().names()
         wanted = [name for name in COLUMNS[:3] if name in names]
         if set(COLUMNS[:2]) <= set(wanted):

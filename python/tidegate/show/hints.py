@@ -62,6 +62,9 @@ def after(comparison: Measured, file: str, tables: Mapping[str, Any]) -> str:
     if [*best["settings"]] == ["gate"] and short > OVERLOAD and len(poisson) == 1:
         rate = _round(_completed(best) * 0.8)
         if label == "none":
+            tried = {row["settings"]["gate"] for row in comparison.averages}
+            while f"fixed-rate:{rate:g}" in tried:
+                rate = _round(rate / 2)
             change = f"--gate {shlex.quote(f'none,fixed-rate:{rate:g}')}"
             why = "Try next a rate below what the link completes; no control here completes more"
             why += f" than none{_quicker(comparison)}:"

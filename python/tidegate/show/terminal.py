@@ -193,7 +193,9 @@ def of_run(folder: Path, access: Sequence[str] = ()) -> RenderableType:
     """Return ports over time, access links left out, and what the scenario follows."""
     from tidegate.show.page import series
 
-    ports = pl.read_parquet(folder / "ports.parquet").with_columns(pl.col("port").cast(pl.String))
+    ports = pl.read_parquet(folder / "ports.parquet", glob=False).with_columns(
+        pl.col("port").cast(pl.String)
+    )
     ports = ports.filter(~pl.col("port").is_in(list(access)))
     busy = ports.group_by("port", maintain_order=True).agg(pl.col("arrived_packets").sum())
     names = busy.filter(pl.col("arrived_packets") > 0)["port"].to_list()

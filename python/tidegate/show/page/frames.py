@@ -72,7 +72,7 @@ def ports(runs: Mapping[str, Path], access: frozenset[str]) -> pl.DataFrame:
     """Return how the ports that are no access links fared over time, by control."""
     parts = []
     for label, folder in runs.items():
-        table = pl.read_parquet(folder / "ports.parquet")
+        table = pl.read_parquet(folder / "ports.parquet", glob=False)
         table = table.with_columns(pl.col("port").cast(pl.String))
         table = table.filter(~pl.col("port").is_in(sorted(access)))
         if table.height:
@@ -107,7 +107,7 @@ def flows(folder: Path) -> pl.DataFrame:
     """Return the flows of a run with the columns that pages are made of."""
     wanted = ["class", "size_bytes", "start_s", "admitted_s", "closed_s", "fct_s"]
     wanted += ["goodput_bps", "syn_tries", "retransmitted_packets", "timeouts", "delivered_bytes"]
-    table = pl.read_parquet(folder / "flows.parquet", columns=wanted)
+    table = pl.read_parquet(folder / "flows.parquet", columns=wanted, glob=False)
     return table.with_columns(pl.col("class").cast(pl.String))
 
 

@@ -66,7 +66,7 @@ def _read(folder: Path, name: str) -> pl.DataFrame:
     path = folder / f"{name}.parquet"
     if not path.exists():
         return pl.DataFrame()
-    return pl.read_parquet(path).with_columns(pl.col(pl.Enum).cast(pl.String))
+    return pl.read_parquet(path, glob=False).with_columns(pl.col(pl.Enum).cast(pl.String))
 
 
 def _thinned(table: pl.DataFrame, keys: Sequence[str], fields: Sequence[str]) -> pl.DataFrame:
