@@ -82,7 +82,11 @@ def _sessions(
     return case(name, about, network, sessions(rate), SESSIONS, seconds=seconds, seeds=seeds)
 
 
-def _minutes(rate: int, network: Dumbbell = SHORT, also: str = "", name: str = "") -> Case:
+MANY = replace(SHORT, wakes=False)
+"""For sessions of which none is small."""
+
+
+def _minutes(rate: int, network: Dumbbell = MANY, also: str = "", name: str = "") -> Case:
     """Return five minutes of larger sessions at a rate of Table I of the session control paper."""
     about = (
         f"{rate} sessions/s of 30 kB (Pareto 1.5) over drop-tail, nothing refused{also}: "
@@ -131,7 +135,7 @@ CASES = (
     _minutes(250),
     _minutes(
         250,
-        replace(SHORT, answer_rto_s=3 - 1e-9),
+        replace(MANY, answer_rto_s=3 - 1e-9),
         also=", and in ns-2 SYN+ACKs are sent again 1 ns earlier",
         name="-earlier",
     ),

@@ -113,6 +113,9 @@ class Dumbbell:
     red: Red | None = None
     answer_rto_s: float | None = None
     """First timeout of ns-2's end that answers the SYN; None: that of the other end, as here."""
+    wakes: bool = True
+    """Whether ns-2's receivers look ten times a second whether an ACK was delayed: where no file
+    is small that is in vain, and with thousands of receivers it takes a third of the time."""
 
     def document(self) -> dict[str, Any]:
         """Say it to tidegate, without traffic."""
@@ -148,6 +151,8 @@ class Dumbbell:
         }
         if self.answer_rto_s is not None:
             said["answer_rto"] = f"{self.answer_rto_s:.9f}"
+        if not self.wakes:
+            said["wake"] = "0"
         return said | self.tcp.settings() | (self.red.settings() if self.red is not None else {})
 
 

@@ -6,6 +6,8 @@
 # links, one bottleneck link each way. Transfers are two-way TCP (FullTcp): handshake, data, FIN.
 # A list of access_delay goes round the pairs: the first delay is that of the first pair.
 # answer_rto is the first timeout of the end that answers the SYN; without it that of the other.
+# Every `wake` seconds a receiver looks whether an ACK was delayed; 0: never. Only a short segment
+# that is not the last has its ACK delayed, and such are sent by small files alone.
 
 array set opt {
     flows "" out "" trace "" until 10
@@ -13,7 +15,7 @@ array set opt {
     queue DropTail min_thresh 5 max_thresh 15 weight 0.002 max_p 0.1 gentle 0
     variant "" mss 536 window 20 iw 2 rto_init 3 rto_min 0.2 rto_max 60
     setbit 0 ecn 0 loss 0 ack_loss 0
-    drop "" drop_back "" seed 1 answer_rto ""
+    drop "" drop_back "" seed 1 answer_rto "" wake 0.1
 }
 foreach {key value} $argv {
     if {![info exists opt($key)]} { puts stderr "unknown setting $key"; exit 2 }
@@ -47,8 +49,7 @@ Agent/TCP set maxrto_ $opt(rto_max)
 Agent/TCP set ecn_ $opt(ecn)
 Agent/TCP/FullTcp set segsize_ $opt(mss)
 Agent/TCP/FullTcp set debug_ false
-# every segment is acknowledged at once: without this each receiver wakes ten times a second in vain
-Agent/TCP/FullTcp set interval_ 0
+Agent/TCP/FullTcp set interval_ $opt(wake)
 Queue/RED set bytes_ false
 Queue/RED set queue_in_bytes_ false
 Queue/RED set setbit_ $opt(setbit)
