@@ -274,6 +274,29 @@ fn bbr_pauses_every_ten_seconds() {
     }
 }
 
+/// BBR's draft, 4.2.3.4: in the first round of a recovery as much leaves as arrives, however many
+/// losses it tells of: `packets_lost` takes from the window what the pipe loses by them. Of BBR's
+/// startup every second of forty segments is lost. What is sent in the round trip of the first
+/// repair is compared with what passed the port in the one before.
+#[test]
+fn bbr_sends_what_arrives_while_losses_are_noticed() {
+    for recovery in ["recovery = \"sack\"", "recovery = \"sack\", prr = true"] {
+        let class = format!(
+            "size = \"1000000B\"\ntransport = {{ tcp = {{ profile = \"rfc\", control = \"bbr\", \
+             delayed_ack = false, {recovery} }} }}"
+        );
+        let lost: Vec<(u32, usize)> = (80..120).step_by(2).map(|seq| (seq, 0)).collect();
+        let (_, seen) = lossy(&class, &lost);
+        let again = seen.iter().position(|(_, seq, _)| *seq == 80).expect("it was sent");
+        let begin = seen[again + 1..].iter().find(|(_, seq, _)| *seq == 80).expect("and again").0;
+        let within = |from: f64, to: f64| seen.iter().filter(move |s| (from..to).contains(&s.0));
+        let passed = within(begin - 0.1, begin).filter(|(.., lost)| !lost).count();
+        let left = within(begin, begin + 0.1).count();
+        assert!(passed > 40, "{passed}");
+        assert!(left.abs_diff(passed) <= 2, "{left} left, {passed} arrived");
+    }
+}
+
 /// BBR's startup: the rate doubles in a round trip, 10, 20 or more, and so on, until the link is full.
 #[test]
 fn bbr_doubles_in_startup() {

@@ -18,6 +18,8 @@ pub(crate) struct Scoreboard {
     under: u32,
     /// What has to be acknowledged before the tail is sent again (RescueRxt).
     rescued: u32,
+    /// Below this, what is lost was told of by [`Scoreboard::newly_lost`].
+    told_below: u32,
     /// What the last acknowledgement told by its blocks, and none before did.
     fresh: Vec<(u32, u32)>,
 }
@@ -52,6 +54,16 @@ impl Scoreboard {
     /// Whether the oldest outstanding segment counts as lost.
     pub(crate) fn lost(&self, una: u32) -> bool {
         una < self.lost_below()
+    }
+
+    /// Segments that count as lost and did not when this was asked last: each once.
+    pub(crate) fn newly_lost(&mut self, una: u32) -> u32 {
+        let (from, below) = (self.told_below.max(una), self.lost_below());
+        if below <= from {
+            return 0;
+        }
+        self.told_below = below;
+        below - from - self.sacked.covered(from, below)
     }
 
     /// Below this, whatever has not arrived counts as lost.
@@ -198,6 +210,28 @@ mod tests {
         assert_eq!(board.rescue(8, 10, 10), None);
         other.update(8, 10, &told(1, 1));
         assert_eq!(other.rescue(8, 10, 10), Some(8));
+    }
+
+    /// RFC 6675, section 4 (IsLost), by hand: of 10 segments out 3 and 5..8 have arrived, so that
+    /// 0, 1, 2 and 4 have three above them. With 8, 9 and 11..14 of 15 only 10 has as many
+    /// besides; when all below 10 is acknowledged it was told of, and 14 is not lost.
+    #[test]
+    fn each_lost_segment_is_told_of_once() {
+        let mut board = Scoreboard::default();
+        let told = |first: (u16, u16), second: (u16, u16)| {
+            let block = |(start, len)| SackBlock { start, len };
+            let none = SackBlock::default();
+            Ext::Sack([block(first), block(second), none, none])
+        };
+        board.update(0, 10, &told((3, 1), (5, 2)));
+        assert_eq!(board.newly_lost(0), 3, "4 has two above it");
+        board.update(0, 10, &told((3, 1), (5, 3)));
+        assert_eq!(board.newly_lost(0), 1);
+        assert_eq!(board.newly_lost(0), 0);
+        board.update(0, 15, &told((5, 5), (11, 3)));
+        assert_eq!(board.newly_lost(0), 1);
+        board.update(10, 15, &told((1, 3), (0, 0)));
+        assert_eq!(board.newly_lost(10), 0);
     }
 
     /// Of 2 .. 12, with 4 .. 6 and 8 .. 9 known, the rest is news; the same again is none.

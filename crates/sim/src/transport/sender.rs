@@ -211,10 +211,7 @@ impl<C: Control> Sender<C> {
         if self.una < self.nxt {
             self.hand_back(packet, false, ctx);
             self.dup_acks += u32::from(self.counts(&packet.ext, ctx.class));
-            self.duplicate(told, address, ctx);
-            if self.control.samples_rate() {
-                self.report(packet, 0, Time::ZERO, self.recovering, ctx);
-            }
+            self.duplicate(packet, told, address, ctx);
         }
     }
 

@@ -27,6 +27,9 @@ impl<C: Control> Sender<C> {
         let fresh = self.board.as_ref().map_or(&[][..], |board| board.fresh());
         let echo = ctx.class.tcp.timestamps.then_some(packet.sent);
         ledger.acknowledge(packet.ack, fresh, ctx.net.now, echo);
+        if let Some(board) = self.board.as_mut().filter(|_| !ctx.class.tcp.rack) {
+            ledger.news.losses = board.newly_lost(packet.ack);
+        }
         ledger.losing &= packet.ack < self.recover;
         let plain = packet.ack == self.una && packet.ext.blocks().is_none();
         if ledger.tlp.repaired(packet.ack, plain) && !self.recovering {

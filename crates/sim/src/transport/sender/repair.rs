@@ -13,7 +13,8 @@ use super::super::prr::Prr;
 use super::super::receiver::Address;
 use super::super::{ClassParams, Ctx, Repair};
 use super::Sender;
-use tidegate_core::packet::Ext;
+use tidegate_core::packet::{Ext, Packet};
+use tidegate_core::units::Time;
 
 impl<C: Control> Sender<C> {
     /// The window in force: the control's, and what duplicates add.
@@ -69,14 +70,25 @@ impl<C: Control> Sender<C> {
             self.restart_by_ack(ctx);
         }
         if recovery == Recovery::NewReno {
+            if let Some(ledger) = &mut self.ledger {
+                ledger.news.losses = 1;
+            }
             self.retransmit_first(address, ctx);
         }
     }
 
-    /// One more duplicate acknowledgement.
-    pub(super) fn duplicate(&mut self, told: bool, address: &Address, ctx: &mut Ctx<'_>) {
+    /// One more duplicate acknowledgement. A control that samples the delivery rate hears of it
+    /// before anything is sent by its window, but after it has heard that recovery begins.
+    pub(super) fn duplicate(
+        &mut self,
+        packet: &Packet,
+        told: bool,
+        address: &Address,
+        ctx: &mut Ctx<'_>,
+    ) {
         self.inflate(ctx.class);
         if self.recovering {
+            self.report_rate(packet, ctx);
             self.send_more(address, ctx);
             return;
         }
@@ -90,6 +102,7 @@ impl<C: Control> Sender<C> {
         let lost = self.dup_acks == 3
             || (told && self.board.as_ref().is_some_and(|board| board.lost(self.una)));
         if !lost {
+            self.report_rate(packet, ctx);
             if self.control.limited_transmit() {
                 self.send_more(address, ctx);
             } else if ctx.class.tcp.limited_transmit && (told || !ctx.class.sack()) {
@@ -97,21 +110,19 @@ impl<C: Control> Sender<C> {
             }
             return;
         }
-        match ctx.class.tcp.loss_rule {
-            // it repairs nothing that it sent before a timeout, but its window
-            // swells as if it did
-            LossRule::FullTcp => {
-                if self.after_timeout && self.una <= self.recover {
-                    self.recovering = !ctx.class.sack();
-                    return;
-                }
-            }
+        let means_nothing = match ctx.class.tcp.loss_rule {
+            LossRule::FullTcp => self.after_timeout && self.una <= self.recover,
             // RFC 6582, 4: duplicates of what was outstanding at the last loss mean nothing
-            LossRule::Rfc if self.una < self.recover => return,
-            LossRule::OneWay if self.una <= self.recover => return,
-            LossRule::Rfc | LossRule::OneWay => {}
+            LossRule::Rfc => self.una < self.recover,
+            LossRule::OneWay => self.una <= self.recover,
+        };
+        if means_nothing {
+            // FullTcp repairs nothing that it sent before a timeout, but its window swells as if
+            // it did
+            self.recovering = ctx.class.tcp.loss_rule == LossRule::FullTcp && !ctx.class.sack();
+            return self.report_rate(packet, ctx);
         }
-        self.begin_recovery(address, ctx);
+        self.begin_recovery(packet, address, ctx);
         // an answer that a repair held up says nothing of the round trip (ns-2)
         self.rto.timing &= ctx.class.tcp.loss_rule != LossRule::OneWay;
         if ctx.class.tcp.loss_rule != LossRule::FullTcp {
@@ -119,8 +130,15 @@ impl<C: Control> Sender<C> {
         }
     }
 
+    /// A duplicate says something of the delivery rate, to a control that asks.
+    fn report_rate(&mut self, packet: &Packet, ctx: &Ctx<'_>) {
+        if self.control.samples_rate() {
+            self.report(packet, 0, Time::ZERO, self.recovering, ctx);
+        }
+    }
+
     /// Fast recovery begins: the window is cut, and the hole sent again.
-    fn begin_recovery(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+    fn begin_recovery(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         self.after_timeout = false;
         self.recover = self.max;
         self.recovering = true;
@@ -136,8 +154,13 @@ impl<C: Control> Sender<C> {
         if let Some(ledger) = &mut self.ledger {
             ledger.prr = Prr::begin(self.nxt - self.una);
             ledger.tlp.forget();
+            if !ctx.class.sack() {
+                // it is the first, and no block tells of it
+                ledger.news.losses = 1;
+            }
         }
         self.extra = 0;
+        self.report_rate(packet, ctx);
         self.retransmit_first(address, ctx);
         if let Some(board) = &mut self.board {
             board.repaired_first(self.una);
