@@ -138,16 +138,17 @@ fn what_has_arrived_does_not_count_when_the_timer_expires() {
     assert_eq!(later, [2, 4, 6]);
 }
 
-/// The same where losses are noticed by time (RFC 8985). By hand: 20 is lost. The two segments
-/// that its first two duplicates let out are counted, so that 24 in flight leave ssthresh 12: 20
-/// and eleven new ones, all of which are lost. Beside the 23 that have arrived those twelve are
-/// in the network when the timer expires, so that ssthresh is 6: two and four segments, and slow
-/// start ends with six. Half of all 35 that are outstanding would let eight follow.
+/// The same where losses are noticed by time (RFC 8985). By hand: 20 is lost. Its first two
+/// duplicates let out two segments, so that 24 are in flight under a window of 22, and ssthresh
+/// is 11 (RFC 5681, 4.3): 20 and ten new ones, all of which are lost. Beside the 23 that have
+/// arrived those eleven are in the network when the timer expires, so that ssthresh is 5.5: two
+/// and four segments, and slow start ends with six. Half of all 34 that are outstanding would let
+/// eight follow.
 #[test]
 fn what_has_arrived_does_not_count_either_where_losses_are_noticed_by_time() {
-    let lost: Vec<usize> = [20].into_iter().chain(44..56).collect();
+    let lost: Vec<usize> = [20].into_iter().chain(44..55).collect();
     let bursts = bursts_with("recovery = \"sack\", rack = true", &lost);
-    assert_eq!(bursts[5], [20].into_iter().chain(44..55).collect::<Vec<u32>>());
+    assert_eq!(bursts[5], [20].into_iter().chain(44..54).collect::<Vec<u32>>());
     assert_eq!(bursts[6], [20], "by the timer");
     let later: Vec<usize> = bursts[7..10].iter().map(Vec::len).collect();
     assert_eq!(later, [2, 4, 6]);

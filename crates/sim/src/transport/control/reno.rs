@@ -8,7 +8,7 @@
 //! NewReno and SACK recovery use the same window; they differ in what the
 //! sender repairs and in when recovery ends.
 
-use tidegate_model::profile::{LossRule, LostSyn, Tcp};
+use tidegate_model::profile::{LossRule, LostSyn, Recovery, Tcp};
 
 use super::{Control, RateSample, Setback, Signal};
 
@@ -20,6 +20,7 @@ pub struct Reno {
     /// Largest useful window.
     cap: u32,
     rule: LossRule,
+    sack: bool,
     /// Segments that one ACK opens slow start by at most; zero: each counts as one everywhere.
     most: u32,
     /// Segments acknowledged since congestion avoidance last opened the window.
@@ -34,6 +35,7 @@ impl Reno {
             ssthresh: f64::from(tcp.initial_ssthresh),
             cap: tcp.window,
             rule: tcp.loss_rule,
+            sack: tcp.recovery == Recovery::Sack,
             most: tcp.byte_counting,
             credit: 0,
         }
@@ -47,7 +49,9 @@ impl Reno {
 
     fn halve(&mut self, at: &Setback) {
         let half = match self.rule {
-            // RFC 5681, eq. 4
+            // RFC 5681, eq. 4, with SACK of no more than the window: what has arrived behind a
+            // hole is outstanding too, and each loss lowers the window (4.3)
+            LossRule::Rfc if self.sack => f64::from(at.flight).min(self.cwnd) / 2.0,
             LossRule::Rfc => f64::from(at.flight) / 2.0,
             LossRule::FullTcp => (at.window / 2.0).floor(),
             LossRule::OneWay => at.window / 2.0,
@@ -133,5 +137,30 @@ impl Control for Reno {
             LostSyn::CutSsthresh => self.ssthresh = 2.0,
             LostSyn::Rfc | LostSyn::Linux => self.cwnd = 1.0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tidegate_core::units::Time;
+    use tidegate_model::profile::Profile;
+
+    use super::*;
+
+    /// RFC 5681, 3.1, eq. 4 and 4.3, by hand: with 25 outstanding under a window of 10 the
+    /// threshold is at most 12.5, but the window falls, to 5, and with a loss in the next window
+    /// of data once more. With 8 outstanding it is 4.
+    #[test]
+    fn a_loss_lowers_the_window_whatever_is_outstanding() {
+        let at = |flight| Setback { now: Time::ZERO, flight, window: 10.0, sent: 0 };
+        let mut reno = Reno::new(&Tcp { recovery: Recovery::Sack, ..Profile::Rfc.tcp() });
+        assert_eq!(reno.cwnd(), 10.0);
+        let mut other = reno;
+        reno.on_congestion(Signal::Loss, &at(25));
+        assert_eq!(reno.cwnd(), 5.0);
+        reno.on_congestion(Signal::Loss, &at(25));
+        assert_eq!(reno.cwnd(), 2.5);
+        other.on_congestion(Signal::Loss, &at(8));
+        assert_eq!(other.cwnd(), 4.0);
     }
 }
