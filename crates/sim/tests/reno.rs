@@ -138,6 +138,28 @@ fn what_has_arrived_does_not_count_when_the_timer_expires() {
     assert_eq!(later, [2, 4, 6]);
 }
 
+/// RFC 6675, section 2: what carries no new SACK information is no duplicate. By hand: the link
+/// slows down for two seconds when ten segments are on their way, so that the timer sends 0 again
+/// and, as all ten are acknowledged one by one, 1 to 9 behind it, for nothing. The ten that have
+/// arrived twice are answered with ten acknowledgements up to 9 while 10 and more are on their
+/// way. Without SACK they are duplicates (RFC 5681, section 2), and 10 is sent twice.
+#[test]
+fn what_tells_of_nothing_new_is_no_duplicate() {
+    for (recovery, times) in [("sack", 1), ("newreno", 2)] {
+        let class = format!(
+            "size = \"100000B\"\ntransport = {{ tcp = {{ profile = \"rfc\", mss = \"1000B\", \
+             initial_window = 10, delayed_ack = false, recovery = \"{recovery}\" }} }}\n\
+             [[change]]\nwhat = \"bottleneck.rate\"\nat = \"200500us\"\nto = \"4kbit\"\n\
+             [[change]]\nwhat = \"bottleneck.rate\"\nat = \"300ms\"\nto = \"10Mbit\"\n"
+        );
+        let (results, seen) = lossy(&class, 1, Flags::DATA, &[]);
+        let of = |number| seen.iter().filter(|(_, seq)| *seq == number).count();
+        assert_eq!(flow(&results, "timeouts"), 1.0, "{recovery}");
+        assert!((0..10).all(|number| of(number) == 2), "{recovery}: {seen:?}");
+        assert_eq!(of(10), times, "{recovery}");
+    }
+}
+
 /// The same where losses are noticed by time (RFC 8985). By hand: 20 is lost. Its first two
 /// duplicates let out two segments, so that 24 are in flight under a window of 22, and ssthresh
 /// is 11 (RFC 5681, 4.3): 20 and ten new ones, all of which are lost. Beside the 23 that have

@@ -210,7 +210,7 @@ impl<C: Control> Sender<C> {
         }
         if self.una < self.nxt {
             self.hand_back(packet, false, ctx);
-            self.dup_acks += u32::from(self.counts(&packet.ext, ctx.class));
+            self.dup_acks += u32::from(self.counts(&packet.ext, told, ctx.class));
             self.duplicate(packet, told, address, ctx);
         }
     }

@@ -30,9 +30,17 @@ impl<C: Control> Sender<C> {
         Setback { now: ctx.net.now, flight, window: self.window(), sent: self.max }
     }
 
-    /// Whether a duplicate counts for the notice of a loss.
-    pub(super) fn counts(&self, ext: &Ext, class: &ClassParams) -> bool {
-        !matches!(class.repair, Repair::GoBack { .. }) || self.control.tells_of_loss(ext)
+    /// Whether a duplicate counts for the notice of a loss. With SACK only one that tells of
+    /// something new does (RFC 6675, section 2), but in ns-2 every one.
+    ///
+    /// An acknowledgement that covers more and tells of something new counts there too. Here it
+    /// does not: with two more duplicates three segments are known behind the hole, and that alone
+    /// begins recovery (section 5, step 2).
+    pub(super) fn counts(&self, ext: &Ext, told: bool, class: &ClassParams) -> bool {
+        match class.repair {
+            Repair::GoBack { .. } => self.control.tells_of_loss(ext),
+            _ => told || !class.sack() || class.tcp.loss_rule != LossRule::Rfc,
+        }
     }
 
     /// A duplicate has come: in recovery, or earlier where the control lets
