@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.validate.judge import SHARE, Explanation
+from tools.validate.judge import Explanation
 
 TIES = (
     "one loss burst of 140 packets in slow start decides the whole row. In an ACK-clocked train a "
@@ -34,13 +34,6 @@ NEWRENO = (
     "agree: see the case without -plain."
 )
 
-MODEL = (
-    "ns-3 keeps a sample of the delivery rate from one acknowledgement to the next, and renews the "
-    "least round trip by one that equals it; tidegate does not pace its first window. Without "
-    "these three, tried in ns-3, five seeds: 13.33 packets here and 14.01 there, which agrees. So "
-    "they account for 14.6 % of ns-3's queue, and the rule's 5 % for what is left."
-)
-
 EXPLANATIONS = (
     Explanation("one-stream-red", "retransmitted", 0.15, TIES),
     Explanation("power-220", "power", 0.20, SAME_RATE),
@@ -52,5 +45,4 @@ EXPLANATIONS = (
     Explanation("codel-ten-plain", "retransmitted", 0.30, NEWRENO),
     Explanation("pie-ten-plain", "drops", 0.25, NEWRENO),
     Explanation("pie-ten-plain", "retransmitted", 0.25, NEWRENO),
-    Explanation("bbr-one", "queue_mean", 0.146 + SHARE, MODEL),
 )

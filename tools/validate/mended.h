@@ -2,21 +2,76 @@
 
 #pragma once
 
+#include <algorithm>
+#include <dlfcn.h>
 #include <map>
 
 #include "ns3/internet-module.h"
+
+namespace ns3
+{
+
+// Stands before ns-3's own and does the same, but for a segment that is sent again as it was. The
+// wheel comes with assertions, and one of them (in GetPacketFromList) compares the list of what is
+// not acknowledged with itself at every step through it: with the thousands of segments behind one
+// whose repair was lost that takes tens of milliseconds for each repair, and a run never ends.
+TcpTxItem*
+TcpTxBuffer::CopyFromSequence(uint32_t size, const SequenceNumber32& number)
+{
+    const auto same = [&](TcpTxItem* item) { return item->m_startSeq == number; };
+    const bool again = number < m_firstByteSeq + m_sentSize;
+    const auto end = m_sentList.end();
+    const auto found = again ? std::find_if(m_sentList.begin(), end, same) : end;
+    if (found == end || (*found)->m_packet->GetSize() != std::min(size, SizeFromSequence(number)))
+    {
+        using Own = TcpTxItem* (*)(TcpTxBuffer*, uint32_t, const SequenceNumber32&);
+        static const auto own = reinterpret_cast<Own>(
+            dlsym(RTLD_NEXT, "_ZN3ns311TcpTxBuffer16CopyFromSequenceEjRKNS_14SequenceNumberIjiEE"));
+        return own(this, size, number);
+    }
+    if (!(*found)->m_retrans)
+    {
+        (*found)->m_retrans = true;
+        m_retrans += (*found)->m_packet->GetSize();
+    }
+    (*found)->m_lastSent = Simulator::Now();
+    return *found;
+}
+
+} // namespace ns3
 
 namespace mended
 {
 
 using namespace ns3;
 
-// Tells of each segment that is sent or newly known to have arrived.
+// Tells of each segment that is sent or newly known to have arrived, and takes each sample of the
+// delivery rate as its draft and BBR's do. ns-3
+//
+// - keeps what the sample of the last acknowledgement began with (draft-cheng-iccrg-delivery-rate-
+//   estimation, 3.3: each is taken anew), so that of two segments sent between two acknowledgements
+//   the second counts twice the data over the interval of the first;
+// - takes a segment that is lost no more for one that is newly lost (BBR's draft, 4.2.3.4).
 class Segments : public TcpRateLinux
 {
   public:
     Callback<void, TcpTxItem*> sent;
     Callback<void, TcpTxItem*> arrived;
+    Callback<uint32_t> lost;
+
+    const TcpRateSample& GenerateSample(uint32_t delivered,
+                                        uint32_t,
+                                        bool reneged,
+                                        uint32_t before,
+                                        const Time& least) override
+    {
+        auto& kept = const_cast<TcpRateSample&>(
+            TcpRateLinux::GenerateSample(delivered, lost(), reneged, before, least));
+        m_sample = kept;
+        kept.m_priorDelivered = 0;
+        kept.m_priorTime = Time();
+        return m_sample;
+    }
 
     void SkbSent(TcpTxItem* item, bool first) override
     {
@@ -29,15 +84,21 @@ class Segments : public TcpRateLinux
         TcpRateLinux::SkbDelivered(item);
         arrived(item);
     }
+
+  private:
+    TcpRateSample m_sample;
 };
 
-// A sender whose scoreboard is that of RFC 6675. ns-3's own departs from it in three places:
+// A sender whose scoreboard is that of RFC 6675. ns-3's own departs from it in four places:
 //
 // - a repair that a block says has arrived counts as in flight until everything before it has
 //   arrived too (section 4, SetPipe: only what has not);
 // - a segment that was repaired once is not repaired in a later recovery (section 5, step 4.3:
 //   HighRxt starts anew);
-// - the last segment is never repaired where nothing else can be sent (section 4, NextSeg, rule 4).
+// - the last segment is never repaired where nothing else can be sent (section 4, NextSeg, rule 4);
+// - after a timeout the pipe says what is sent (section 5.1: not then; RFC 5681, section 2: nothing
+//   beyond what is acknowledged and a window). While the segment that the timer has sent again is
+//   lost once more, ns-3 goes on to send, by thousands.
 class Socket : public TcpSocketBase
 {
   public:
@@ -46,6 +107,7 @@ class Socket : public TcpSocketBase
         auto segments = CreateObject<Segments>();
         segments->sent = MakeCallback(&Socket::Leaves, this);
         segments->arrived = MakeCallback(&Socket::Arrived, this);
+        segments->lost = MakeCallback(&Socket::NewlyLost, this);
         m_rateOps = segments;
         TraceConnectWithoutContext("CongState", MakeCallback(&Socket::Changes, this));
     }
@@ -57,6 +119,20 @@ class Socket : public TcpSocketBase
         return m_tcb->m_bytesInFlight;
     }
 
+    uint32_t AvailableWindow() const override
+    {
+        const uint32_t room = TcpSocketBase::AvailableWindow();
+        SequenceNumber32 next;
+        SequenceNumber32 end;
+        if (m_tcb->m_congState != TcpSocketState::CA_LOSS || room == 0 ||
+            !m_txBuffer->NextSeg(&next, &end, false))
+        {
+            return room;
+        }
+        const uint32_t ahead = next - m_txBuffer->HeadSequence();
+        return ahead + m_tcb->m_segmentSize > Window() ? 0 : room;
+    }
+
     uint32_t SendDataPacket(SequenceNumber32 number, uint32_t size, bool withAck) override
     {
         m_number = number;
@@ -65,6 +141,7 @@ class Socket : public TcpSocketBase
 
     void ReceivedAck(Ptr<Packet> packet, const TcpHeader& header) override
     {
+        m_lostBefore = m_txBuffer->GetLost();
         TcpSocketBase::ReceivedAck(packet, header);
         Rescue();
     }
@@ -76,6 +153,12 @@ class Socket : public TcpSocketBase
     }
 
   private:
+    uint32_t NewlyLost()
+    {
+        const uint32_t lost = m_txBuffer->GetLost();
+        return lost > m_lostBefore ? lost - m_lostBefore : 0;
+    }
+
     void Leaves(TcpTxItem* item)
     {
         m_outstanding[m_number] = item;
@@ -117,7 +200,8 @@ class Socket : public TcpSocketBase
         }
     }
 
-    // Rule 4: the last segment that has not arrived, once in a recovery.
+    // Rule 4: the last segment that has not arrived, once in a recovery; ns-3 may have sent it
+    // already, by its rule 3, where no block is left.
     void Rescue()
     {
         SequenceNumber32 next;
@@ -133,7 +217,10 @@ class Socket : public TcpSocketBase
             if (!last->second->IsSacked())
             {
                 m_rescued = m_recover;
-                SendDataPacket(last->first, m_tcb->m_segmentSize, true);
+                if (!last->second->m_retrans)
+                {
+                    SendDataPacket(last->first, m_tcb->m_segmentSize, true);
+                }
                 return;
             }
         }
@@ -143,6 +230,7 @@ class Socket : public TcpSocketBase
     SequenceNumber32 m_number{0};
     SequenceNumber32 m_rescued{0};
     uint32_t m_forgotten{0};
+    uint32_t m_lostBefore{0};
 };
 
 // A sender's socket, where ns-3's factory has only its own.
