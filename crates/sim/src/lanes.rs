@@ -12,7 +12,7 @@
 //!
 //! Where there are more times than lanes, as with many different delays, the
 //! most frequent times have the lanes. Any other packet is a *parcel*: it lies
-//! in a place of its own, which its event names.
+//! with the events, in the slot of the wheel in which it is delivered.
 
 use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
@@ -347,6 +347,31 @@ mod tests {
         (packet, true)
     }
 
+    /// What is delivered next sets out anew, straight from where it lies; returns it as it was.
+    fn send_on(
+        lanes: &mut Lanes,
+        events: &mut Events,
+        onward: u32,
+        (at, span): (Time, Time),
+        hint: &mut u16,
+    ) -> (Packet, bool) {
+        if let Some(event) = events.take(lanes.first()) {
+            let found = *events.parcel(event.parcel());
+            if lanes.take(&found, onward, (at, span), hint) {
+                events.free_parcel(event.parcel());
+            } else {
+                events.send_on(event.parcel(), onward, at);
+            }
+            return (found, false);
+        }
+        let found = *lanes.head();
+        if !lanes.pass_on(onward, (at, span), hint) {
+            events.push_parcel(lanes.head(), onward, at);
+            lanes.pop();
+        }
+        (found, true)
+    }
+
     /// Whatever sets out comes out by time and then by port, whoever set out
     /// first: against a sorted list. There are fewer and more times than lanes,
     /// and arrivals at equal instants in any order of ports. Every third packet
@@ -393,27 +418,10 @@ mod tests {
                     }
                     sorted.insert((at + span, onward), flow);
                     let hint = &mut hints[onward as usize];
-                    let event = events.take(lanes.first());
-                    again[usize::from(event.is_some())] += 1;
-                    match event.map(|event| event.parcel()) {
-                        Some(place) => {
-                            let found = *events.parcel(place);
-                            assert_eq!((found.at, found.prev_port, found.flow), (at, port, flow));
-                            if lanes.take(&found, onward, (at + span, span), hint) {
-                                events.free_parcel(place);
-                            } else {
-                                events.send_on(place, onward, at + span);
-                            }
-                        }
-                        None => {
-                            let found = *lanes.head();
-                            assert_eq!((found.at, found.prev_port, found.flow), (at, port, flow));
-                            if !lanes.pass_on(onward, (at + span, span), hint) {
-                                events.push_parcel(lanes.head(), onward, at + span);
-                                lanes.pop();
-                            }
-                        }
-                    }
+                    let (found, by_lane) =
+                        send_on(&mut lanes, &mut events, onward, (at + span, span), hint);
+                    again[usize::from(by_lane)] += 1;
+                    assert_eq!((found.at, found.prev_port, found.flow), (at, port, flow));
                 }
                 now = later;
             }

@@ -8,7 +8,8 @@ use super::rank::put_latest_first;
 
 /// Events in order, and what is added to them.
 pub(super) struct Present {
-    /// The earliest at `left`, and below it ever later ones; at the first place none.
+    /// The earliest at `left`, and below it ever later ones; at the first place what is
+    /// later than all.
     due: Vec<u128>,
     left: usize,
     /// The earliest of those that were added: one busy port has one here.
@@ -25,26 +26,33 @@ impl Present {
         Present { due: vec![NO_EVENT], left: 0, soon: NO_EVENT, late: BinaryHeap::new() }
     }
 
-    /// The events of another slot; of this one there are none left.
+    /// The events of another slot, all before `end`; of this one there are none left.
     #[inline]
-    pub(super) fn fill(&mut self, fresh: &mut Vec<u128>) {
+    pub(super) fn fill(&mut self, fresh: &mut Vec<u128>, end: u128) {
         self.left = fresh.len();
         if self.due.len() <= self.left {
             self.due.resize(self.left + 1, NO_EVENT);
         }
+        self.end_at(end);
         put_latest_first(fresh, &mut self.due[1..=self.left]);
         fresh.clear();
     }
 
-    /// The earliest event, or none.
+    /// Events to come are before `end`.
+    #[inline(always)]
+    pub(super) fn end_at(&mut self, end: u128) {
+        self.due[0] = end;
+    }
+
+    /// The earliest event, or the end of the slot.
     #[inline(always)]
     pub(super) fn first(&self) -> u128 {
         self.due[self.left].min(self.soon)
     }
 
-    /// Takes the earliest event; there must be one.
+    /// Takes the earliest event; there must be one. Returns the next, or the end of the slot.
     #[inline(always)]
-    pub(super) fn pop(&mut self) {
+    pub(super) fn pop(&mut self) -> u128 {
         // which of the two it is no predictor knows
         let of_due = self.due[self.left] <= self.soon;
         self.left -= usize::from(of_due);
@@ -52,6 +60,7 @@ impl Present {
         if !self.late.is_empty() {
             self.refill();
         }
+        self.first()
     }
 
     #[cold]

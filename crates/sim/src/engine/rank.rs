@@ -17,7 +17,8 @@ pub(super) fn put_latest_first(fresh: &[u128], due: &mut [u128]) {
 fn put_in_order(fresh: &[u128], due: &mut [u128]) {
     match fresh.len() {
         0..=8 => put_by_rank::<8>(fresh, due),
-        9..=16 => put_by_rank::<16>(fresh, due),
+        9..=12 => put_by_rank::<12>(fresh, due),
+        13..=16 => put_by_rank::<16>(fresh, due),
         17..=24 => put_by_rank::<24>(fresh, due),
         _ => {
             due.copy_from_slice(fresh);
