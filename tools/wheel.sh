@@ -8,7 +8,7 @@
 set -euo pipefail
 
 bin=$1
-package=python/tidegate
+package=$PWD/python/tidegate  # whole, as the trap runs elsewhere
 bare=$(mktemp -d)
 trap 'rm -rf "$package/examples" "$package/commit.txt" "$bare"' EXIT
 
