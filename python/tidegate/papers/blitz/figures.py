@@ -238,7 +238,7 @@ def _round(runs: Runs) -> Figure:
     figure, axes = _panels(len(OTHER_D), 4.6 * len(OTHER_D), 4.0)
     for each, net in zip(axes, OTHER_D, strict=True):
         _powers(each, runs, net, "-round")
-        each.set_title(f"network power, {NETS[net].name} there and back")
+        each.set_title(f"{NETS[net].name}, there and back")
         each.legend(frameon=False, fontsize=7.5)
     return figure
 
