@@ -6,7 +6,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from tools.pages import cli, columns, metrics, scenario, verdicts
+from tools.pages import cli, columns, metrics, scenario
 
 PAGES: Mapping[str, Callable[[], str]] = {
     "docs/cli.md": cli.page,
@@ -14,7 +14,6 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "docs/metrics.md": metrics.page,
     "docs/scenario.schema.json": scenario.schema,
     "docs/scenario-keys.md": scenario.page,
-    "docs/papers/verdicts.md": verdicts.page,
 }
 """Path of each page, and what makes its text."""
 

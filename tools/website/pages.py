@@ -35,7 +35,6 @@ NAV: Mapping[str, Sequence[tuple[str, str]]] = {
         ("Dual queues", "docs/papers/dqm/REPORT.md"),
         ("Blitz", "docs/papers/blitz/REPORT.md"),
         ("LGC", "docs/papers/lgc/REPORT.md"),
-        ("Verdicts, before and after", "docs/papers/verdicts.md"),
     ),
     "Real packets": (
         ("Active nodes", "docs/active-nodes.md"),
