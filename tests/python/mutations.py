@@ -14,8 +14,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from tidegate.papers.check_results import Unchecked
 from tidegate.papers.claims import APART
-from tidegate.papers.findings import Unchecked
 from tidegate.papers.verdicts import judge
 
 SEEDS = 5

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from tidegate.cli import app
 from tidegate.papers import load, there
+from tidegate.papers.check_results import Exact, Numbers, Ordering, Part
 from tidegate.papers.done import Asked, needed
-from tidegate.papers.findings import Exact, Numbers, Ordering, Part
 from tidegate.papers.runs import Runs
 from tidegate.papers.verdicts import judge
 

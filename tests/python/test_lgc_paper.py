@@ -19,7 +19,7 @@ from tidegate.papers.done import needed
 from tidegate.papers.folder import Folder
 from tidegate.papers.lgc import processes
 from tidegate.papers.lgc.measures import looks, taken
-from tidegate.papers.lgc.prose import HARD
+from tidegate.papers.lgc.report_text import HARD
 from tidegate.papers.runs import Runs
 from tidegate.papers.verdicts import MET, NOT_MET, judge
 

@@ -15,11 +15,11 @@ from tidegate.grid.workers import Meter
 from tidegate.papers import claims as listed
 from tidegate.papers import perform, registry, verdicts
 from tidegate.papers.case import Case, Scale, Search
+from tidegate.papers.check_builders import Of, Side, number, ordering, unchecked
+from tidegate.papers.check_results import Check, Exact, Numbers, Ordering, Part, Unchecked
 from tidegate.papers.deviations import Circumstances
 from tidegate.papers.deviations import read as read_deviations
 from tidegate.papers.done import Asked
-from tidegate.papers.finders import Of, Side, number, ordering, unchecked
-from tidegate.papers.findings import Check, Exact, Numbers, Ordering, Part, Unchecked
 from tidegate.papers.folder import Folder
 from tidegate.papers.runs import Runs
 from tidegate.papers.study import Section, Study

@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 
 import tidegate
+from tidegate.papers.check_results import Exact, Numbers, Ordering, Part
 from tidegate.papers.claims import Claim
-from tidegate.papers.findings import Exact, Numbers, Ordering, Part
 from tidegate.papers.tables import of_outcomes
 from tidegate.papers.verdicts import judge
 from tidegate.show import hints as advice

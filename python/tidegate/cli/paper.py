@@ -105,7 +105,7 @@ def paper(
     """
     from tidegate.cli import progress
     from tidegate.grid.crew import Crew
-    from tidegate.papers import choosing, perform, there, title
+    from tidegate.papers import parameter_search, perform, there, title
     from tidegate.papers import report as report_of
     from tidegate.papers.done import Asked
     from tidegate.papers.folder import Folder
@@ -134,9 +134,9 @@ def paper(
             perform.sensitivity(study, folder, asked, bar, crew)
             _copy([report_of.SENSITIVITY], folder, report, asked, study)
         elif search:
-            choosing.search(study, folder, seeds or 1, bar, crew)
+            parameter_search.search(study, folder, seeds or 1, bar, crew)
             eras = [report_of.ERAS] if study.choice and study.choice.eras else []
-            _copy([choosing.FILE, *eras], folder, report, asked, study)
+            _copy([parameter_search.FILE, *eras], folder, report, asked, study)
         else:
             done = perform.regenerate(study, folder, asked, bar, crew)
             _end(done, folder, report, as_json)

@@ -1,7 +1,7 @@
 """Papers regenerated claim by claim: runs, claims as functions of saved columns, report.
 
 A paper is a package below this one, found by its `claims.csv`, with the same
-roles in each: `cases`, `measures`, `checks`, `figures`, `prose`, and beside the
+roles in each: `cases`, `measures`, `checks`, `figures`, `report_text`, and beside the
 code its data, `claims.csv`, `deviations.toml` and `scenarios/*.toml`.
 """
 
@@ -40,8 +40,8 @@ def load(key: str) -> Study:
 
 def assembled(key: str, package: str) -> Study:
     """Return a study from the modules of its package."""
-    cases, figures, prose = (
-        import_module(f"{package}.{role}") for role in ("cases", "figures", "prose")
+    cases, figures, report_text = (
+        import_module(f"{package}.{role}") for role in ("cases", "figures", "report_text")
     )
     sources = collect(key, f"{package}.checks")
     return Study(
@@ -53,11 +53,11 @@ def assembled(key: str, package: str) -> Study:
         title=import_module(package).TITLE,
         checks={name: source.check() for name, source in sources.items()},
         pictures=figures.PICTURES,
-        sections=prose.SECTIONS,
-        summary=prose.opening,
+        sections=report_text.SECTIONS,
+        summary=report_text.opening,
         scale=cases.SCALE,
-        choice=getattr(import_module(f"{package}.unsaid"), "CHOICE", None)
-        if find_spec(f"{package}.unsaid")
+        choice=getattr(import_module(f"{package}.free_parameters"), "CHOICE", None)
+        if find_spec(f"{package}.free_parameters")
         else None,
         sources=sources,
     )

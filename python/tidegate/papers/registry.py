@@ -11,7 +11,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tidegate.papers.findings import Check, Finding, Ordering, Part
+from tidegate.papers.check_results import Check, Finding, Ordering, Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

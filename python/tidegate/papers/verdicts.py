@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tidegate.papers.check_results import Exact, Finding, Numbers, Ordering, Unchecked
 from tidegate.papers.claims import APART
 from tidegate.papers.deviations import Circumstances
-from tidegate.papers.findings import Exact, Finding, Numbers, Ordering, Unchecked
 from tidegate.results.statistics import interval
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from tidegate.papers.blitz.measures import (
     peak,
     response,
 )
-from tidegate.papers.findings import Numbers
+from tidegate.papers.check_results import Numbers
 from tidegate.papers.registry import claim
 
 if TYPE_CHECKING:

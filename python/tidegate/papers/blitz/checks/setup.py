@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tidegate.papers.blitz.cases import NETS, PAPER, SHARES, key
+from tidegate.papers.check_builders import unchecked
+from tidegate.papers.check_results import Exact
 from tidegate.papers.effective import amount
-from tidegate.papers.finders import unchecked
-from tidegate.papers.findings import Exact
 from tidegate.papers.registry import claim
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tidegate.papers.findings import Check
+    from tidegate.papers.check_results import Check
     from tidegate.papers.runs import Runs
 
 MILE_M = 1609.344

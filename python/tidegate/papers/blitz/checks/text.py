@@ -18,12 +18,12 @@ from tidegate.papers.blitz.measures import (
     of_nets,
     response_of,
 )
-from tidegate.papers.finders import unchecked
-from tidegate.papers.findings import Numbers
+from tidegate.papers.check_builders import unchecked
+from tidegate.papers.check_results import Numbers
 from tidegate.papers.registry import claim
 
 if TYPE_CHECKING:
-    from tidegate.papers.findings import Check
+    from tidegate.papers.check_results import Check
     from tidegate.papers.runs import Floats, Parts, Runs
 
 MIX = tuple(case for control in CONTROLS for case in keys("ref", 90, control, "-pareto"))

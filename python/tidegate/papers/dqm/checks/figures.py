@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tidegate.papers.check_builders import Of, Side, close, descending, number, ordering, ratio
 from tidegate.papers.dqm.cases import CONGESTED, POLICIES, RATIOS, RHOS, at, two
 from tidegate.papers.dqm.measures import (
     DA,
@@ -26,11 +27,10 @@ from tidegate.papers.dqm.measures import (
     setup_time,
     throughput,
 )
-from tidegate.papers.finders import Of, Side, close, descending, number, ordering, ratio
 from tidegate.papers.registry import claim
 
 if TYPE_CHECKING:
-    from tidegate.papers.findings import Check
+    from tidegate.papers.check_results import Check
     from tidegate.papers.runs import Floats, Measure, Parts, Runs
 
 EQUAL = 0.15

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tidegate.papers.check_results import Exact
 from tidegate.papers.dqm.cases import LIGHT, PACKET_BITS, at, two
 from tidegate.papers.effective import amount
-from tidegate.papers.findings import Exact
 from tidegate.papers.registry import claim
 
 if TYPE_CHECKING:

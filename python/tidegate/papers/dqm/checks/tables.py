@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tidegate.papers.check_builders import Of, Side, descending, number, ordering, ratio
 from tidegate.papers.dqm.cases import REDS, at
 from tidegate.papers.dqm.measures import (
     AGAIN,
@@ -15,11 +16,10 @@ from tidegate.papers.dqm.measures import (
     data_loss,
     throughput,
 )
-from tidegate.papers.finders import Of, Side, descending, number, ordering, ratio
 from tidegate.papers.registry import claim
 
 if TYPE_CHECKING:
-    from tidegate.papers.findings import Check
+    from tidegate.papers.check_results import Check
     from tidegate.papers.runs import Measure, Parts, Runs
 
 MEASURES: dict[str, Measure] = {"T": throughput, "D": D, "Pd": data_loss, "Pc": connection_loss}

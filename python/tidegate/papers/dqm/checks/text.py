@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tidegate.papers.check_builders import Of, Side, close, ordering
+from tidegate.papers.check_results import Exact
 from tidegate.papers.dqm.cases import LIGHT, at, two
 from tidegate.papers.dqm.measures import (
     DONE,
@@ -18,12 +20,10 @@ from tidegate.papers.dqm.measures import (
     throughput,
 )
 from tidegate.papers.effective import alike
-from tidegate.papers.finders import Of, Side, close, ordering
-from tidegate.papers.findings import Exact
 from tidegate.papers.registry import claim
 
 if TYPE_CHECKING:
-    from tidegate.papers.findings import Check
+    from tidegate.papers.check_results import Check
     from tidegate.papers.runs import Measure, Parts, Runs
 
 SMALL = 0.10

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tidegate import _native
-from tidegate.papers.findings import Exact
+from tidegate.papers.check_results import Exact
 from tidegate.papers.lgc.checks.setup import EXAMPLE
 from tidegate.papers.lgc.measures import found, highest_average, triggers
 from tidegate.papers.registry import claim

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from tidegate.papers.check_builders import Of, number
+from tidegate.papers.check_results import Exact
 from tidegate.papers.effective import amount
-from tidegate.papers.finders import Of, number
-from tidegate.papers.findings import Exact
 from tidegate.papers.lgc.measures import (
     NODES,
     TX_S,
@@ -40,7 +40,7 @@ from tidegate.papers.lgc.measures import (
 from tidegate.papers.registry import claim
 
 if TYPE_CHECKING:
-    from tidegate.papers.findings import Check
+    from tidegate.papers.check_results import Check
     from tidegate.papers.runs import Measure, Parts, Runs
     from tidegate.results.record import Record
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from tidegate.papers.check_results import Exact, Unchecked
 from tidegate.papers.effective import amount
-from tidegate.papers.findings import Exact, Unchecked
 from tidegate.papers.lgc.cases import EXPERIMENTS
 from tidegate.papers.registry import claim
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from tidegate.papers.finders import Of, Side, ordering, unchecked
+from tidegate.papers.check_builders import Of, Side, ordering, unchecked
 from tidegate.papers.lgc.cases import CROWDS, crowd, moved
 from tidegate.papers.lgc.crowds import (
     above_permitted,
@@ -23,7 +23,7 @@ from tidegate.papers.lgc.measures import (
 from tidegate.papers.registry import claim
 
 if TYPE_CHECKING:
-    from tidegate.papers.findings import Check
+    from tidegate.papers.check_results import Check
     from tidegate.papers.runs import Parts, Runs
 
 LITTLE = 0.1

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.finders import Of, Side, ordering
+from tidegate.papers.check_builders import Of, Side, ordering
 from tidegate.papers.qfcp import measures as m
 from tidegate.papers.qfcp.cases import LOSSES, fct, lossy
 from tidegate.papers.registry import claim
 
 if TYPE_CHECKING:
-    from tidegate.papers.findings import Check
+    from tidegate.papers.check_results import Check
     from tidegate.papers.runs import Floats, Parts, Runs
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tidegate.papers.check_results import Exact
 from tidegate.papers.effective import amount
-from tidegate.papers.findings import Exact
 from tidegate.papers.qfcp.cases import LOSSES
 from tidegate.papers.registry import claim
 

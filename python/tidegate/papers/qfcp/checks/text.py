@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidegate import _native
+from tidegate.papers.check_builders import Of, Side, ordering, unchecked
+from tidegate.papers.check_results import Exact
 from tidegate.papers.effective import alike
-from tidegate.papers.finders import Of, Side, ordering, unchecked
-from tidegate.papers.findings import Exact
 from tidegate.papers.qfcp import measures as m
 from tidegate.papers.qfcp.cases import BETAS, LOSSES, lossy
 from tidegate.papers.registry import claim
 
 if TYPE_CHECKING:
-    from tidegate.papers.findings import Check
+    from tidegate.papers.check_results import Check
     from tidegate.papers.runs import Parts, Runs
 
 NONE = "lossy/qfcp/none"

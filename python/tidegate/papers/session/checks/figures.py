@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tidegate.papers.check_builders import Of, Side, between, close, number, ordering, plain
+from tidegate.papers.check_results import Exact, Numbers
 from tidegate.papers.effective import amount
-from tidegate.papers.finders import Of, Side, between, close, number, ordering, plain
-from tidegate.papers.findings import Exact, Numbers
 from tidegate.papers.registry import claim
 from tidegate.papers.session.cases import (
     ALMOST,
@@ -35,7 +35,7 @@ from tidegate.papers.session.measures import (
 )
 
 if TYPE_CHECKING:
-    from tidegate.papers.findings import Check
+    from tidegate.papers.check_results import Check
     from tidegate.papers.runs import Floats, Parts, Runs
 
 FAR = 1.5

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.finders import (
+from tidegate.papers.check_builders import (
     Of,
     Side,
     between,
@@ -17,13 +17,13 @@ from tidegate.papers.finders import (
     ordering,
     ratio,
 )
-from tidegate.papers.findings import Numbers
+from tidegate.papers.check_results import Numbers
 from tidegate.papers.registry import claim
 from tidegate.papers.session.cases import ARRIVALS, LOADS, NAMES, TABLE1, TABLE2, admit
 from tidegate.papers.session.measures import FCT, FLOWS, fct, large_share
 
 if TYPE_CHECKING:
-    from tidegate.papers.findings import Check
+    from tidegate.papers.check_results import Check
     from tidegate.papers.runs import Parts, Runs
 
 SHOWN = {"nosc": "none", "gssga": "GSS+GA", "cp": "CP"}

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidegate import _native
+from tidegate.papers.check_builders import Of, Side, between, ordering, plain, unchecked
+from tidegate.papers.check_results import Exact
 from tidegate.papers.effective import alike
-from tidegate.papers.finders import Of, Side, between, ordering, plain, unchecked
-from tidegate.papers.findings import Exact
 from tidegate.papers.registry import claim
 from tidegate.papers.session.cases import (
     ALMOST,
@@ -43,7 +43,7 @@ from tidegate.papers.session.measures import (
 
 if TYPE_CHECKING:
     from tidegate.papers.case import Case
-    from tidegate.papers.findings import Check
+    from tidegate.papers.check_results import Check
     from tidegate.papers.runs import Parts, Runs
 
 PIPE = 217 + 434

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.openings import good
 from tidegate.papers.qfcp import measures as m
 from tidegate.papers.qfcp.cases import FOUR, fct
 from tidegate.papers.report import number
+from tidegate.papers.report_text import good
 from tidegate.papers.study import Section
 
 if TYPE_CHECKING:

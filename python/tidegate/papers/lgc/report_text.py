@@ -17,14 +17,14 @@ from tidegate.papers.lgc.measures import (
 from tidegate.papers.lgc.outcomes import holds
 from tidegate.papers.lgc.processes import side_by_side
 from tidegate.papers.lgc.trees import caught, delivered_mb, done_share, hops, upstream_mb
-from tidegate.papers.openings import failing, good, listed, measured, said
 from tidegate.papers.report import number
+from tidegate.papers.report_text import failing, good, listed, measured, said
 from tidegate.papers.study import Section
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tidegate.papers.openings import Found
+    from tidegate.papers.report_text import Found
     from tidegate.papers.runs import Measure, Runs
     from tidegate.papers.verdicts import Outcome
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.openings import failing, good, holds, listed, measured, said
 from tidegate.papers.report import number
+from tidegate.papers.report_text import failing, good, holds, listed, measured, said
 from tidegate.papers.session.cases import (
     ARRIVALS,
     LOADS,
@@ -25,7 +25,7 @@ from tidegate.papers.study import Grid, Section
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidegate.papers.openings import Found
+    from tidegate.papers.report_text import Found
     from tidegate.papers.runs import Runs
     from tidegate.papers.verdicts import Outcome
 

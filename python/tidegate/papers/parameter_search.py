@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidegate.papers import claims as listed
+from tidegate.papers.check_results import Numbers, Ordering, Unchecked
 from tidegate.papers.done import needed
-from tidegate.papers.findings import Numbers, Ordering, Unchecked
 from tidegate.papers.perform import changes, fill_all
 from tidegate.papers.report import ERAS, number
 from tidegate.papers.runs import Runs

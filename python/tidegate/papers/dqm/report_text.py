@@ -17,14 +17,14 @@ from tidegate.papers.dqm.measures import (
     connection_loss_in_time,
     longest_pause,
 )
-from tidegate.papers.openings import failing, holds, listed, measured, said
 from tidegate.papers.report import number
+from tidegate.papers.report_text import failing, holds, listed, measured, said
 from tidegate.papers.study import Grid, Section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidegate.papers.openings import Found
+    from tidegate.papers.report_text import Found
     from tidegate.papers.runs import Runs
     from tidegate.papers.verdicts import Outcome
 

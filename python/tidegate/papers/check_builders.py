@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.findings import Check, Numbers, Ordering, Part, Unchecked
+from tidegate.papers.check_results import Check, Numbers, Ordering, Part, Unchecked
 from tidegate.papers.runs import paired
 
 if TYPE_CHECKING:
-    from tidegate.papers.findings import Finding
+    from tidegate.papers.check_results import Finding
     from tidegate.papers.runs import Floats, Measure, Runs
 
 

@@ -8,14 +8,14 @@ import numpy as np
 
 from tidegate.papers.blitz.cases import CONTROLS, NETS, OTHER_D, keys
 from tidegate.papers.blitz.measures import advantage, peak
-from tidegate.papers.openings import failing, holds, listed, measured, said
 from tidegate.papers.report import number
+from tidegate.papers.report_text import failing, holds, listed, measured, said
 from tidegate.papers.study import Section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidegate.papers.openings import Found
+    from tidegate.papers.report_text import Found
     from tidegate.papers.runs import Runs
     from tidegate.papers.verdicts import Outcome
 
