@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tidegate.errors import UsageError
@@ -152,6 +153,7 @@ def compare(
     workers: int | None = None,
     dask: str | None = None,
     out: str | Path | None = None,
+    plots: bool = True,
 ) -> Comparison:
     """Compare controls on identical traffic.
 
@@ -160,14 +162,14 @@ def compare(
     pairs), along `vary="KEY=a,b"`, or along its [variant.NAME] tables. `seeds`
     is how many (1, 2, ...) or which; `workers` how many runs at a time, `dask`
     the address of a cluster, as on the command line. With `out` the data of every run are kept
-    there at once, and at the end pictures and summary; a second call runs only
-    what is missing, and refuses a folder with another comparison. Raises
+    there at once, and at the end summary and, with `plots`, pictures; a second
+    call runs only what is missing, and refuses a folder with another comparison. Raises
     ScenarioError, TidegateError, and what a law of your own raises.
     """
     document = read(source, settings)
     controls = plan.Controls(gates, queues, port)
     planned = plan.comparison(document, controls, vary=vary, seeds=seeds, laws=laws)
-    return _execute(planned, Comparison, laws, Crew(workers, dask), (), out)
+    return _execute(planned, Comparison, laws, Crew(workers, dask), (), out, plots=plots)
 
 
 def sweep(
@@ -188,6 +190,7 @@ def sweep(
     metrics: Sequence[str] = (),
     shard: str | None = None,
     mix: bool = False,
+    plots: bool = True,
 ) -> Sweep:
     """Run a grid of settings, each with the same seeds.
 
@@ -198,7 +201,7 @@ def sweep(
     those of the document, or 10. With `out` every finished run is kept there
     at once, and a second call runs only what is missing; it refuses to mix runs
     of another code or scenario unless `mix` is set. `keep_flows` keeps the
-    Parquet files of each run too, `shard="2/8"` runs a part. Raises
+    Parquet files of each run too, `plots` pictures, `shard="2/8"` runs a part. Raises
     ScenarioError, TidegateError, and what a law of your own raises.
     """
     if keep_flows and out is None:
@@ -214,7 +217,9 @@ def sweep(
     )
     names = chosen(metrics, planned.subject)
     crew = Crew(workers, dask)
-    return _execute(planned, Sweep, laws, crew, names, out, keep_flows=keep_flows, mix=mix)
+    return _execute(
+        planned, Sweep, laws, crew, names, out, keep_flows=keep_flows, mix=mix, plots=plots
+    )
 
 
 def _execute(
@@ -227,6 +232,7 @@ def _execute(
     *,
     keep_flows: bool = True,
     mix: bool = False,
+    plots: bool = True,
 ) -> G:
     if out is None:
         with crew:
@@ -234,7 +240,7 @@ def _execute(
     with Ledger(out, planned, keep_flows=keep_flows, mix=mix) as ledger, crew:
         done = execute(planned, into, ledger, laws=laws, crew=crew, metrics=metrics)
         whole = done.subject.shard is None  # a shard has no table of its own
-        ledger.finish(finished.files(done) if whole else {}, **costs(done))
+        ledger.finish(finished.files(done, plots=plots) if whole else {}, **costs(done))
         done.folder = ledger.target
     return done
 
@@ -263,11 +269,13 @@ def merge(
     metrics: Sequence[str] | str = (),
     mix: bool = False,
     partial: bool = False,
+    plots: bool = True,
 ) -> Sweep:
-    """Put the folders of shards together, and write tables and pictures of the whole.
+    """Put the folders of shards together; write tables and, with `plots`, pictures of the whole.
 
     Raises UsageError if they are parts of different sweeps or made by
     different code (unless `mix` is set), if a run is in two of them, or if one
     is in none (unless `partial` is set).
     """
-    return together(parts, out, Sweep, finished.files, metrics=metrics, mix=mix, partial=partial)
+    files = functools.partial(finished.files, plots=plots)
+    return together(parts, out, Sweep, files, metrics=metrics, mix=mix, partial=partial)

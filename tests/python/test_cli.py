@@ -141,6 +141,22 @@ def test_compare_ends_with_table_pictures_and_two_lines(tidegate, overload_file)
             assert (folder / "runs" / gate / f"seed-{seed}" / "flows.parquet").exists()
 
 
+@pytest.mark.parametrize("command", ["compare", "sweep"])
+def test_no_plots_leaves_out_pictures_and_nothing_else(tidegate, overload_file, command):
+    axis = ("--vary", "port.bottleneck.gate.alpha_min=5,10")
+    quick = ("--set", "duration=4s", "--set", "warmup=1s", "--seeds", "1")
+    whole = tidegate(command, overload_file, *axis, *quick, "--out", "out")
+    drawn = {path.name for path in (overload_file.parent / "out").iterdir()}
+    without = tidegate(command, overload_file, *axis, *quick, "--out", "out", "--no-plots")
+    assert whole.returncode == without.returncode == 0, without.stderr
+    left = {path.name for path in (overload_file.parent / "out").iterdir()}
+    assert {name.rpartition(".")[2] for name in drawn - left} == {"png", "svg"}
+    assert left == {name for name in drawn if not name.endswith((".png", ".svg"))}
+    assert without.stdout == whole.stdout
+    assert "pictures" in whole.stderr
+    assert "pictures" not in without.stderr
+
+
 def test_variants_in_the_file_are_compared(tidegate, overload_file):
     with overload_file.open("a", encoding="utf-8") as file:
         file.write('\n[variant.slow.topology.dumbbell.bottleneck]\nrate = "1Mbit"\n')

@@ -13,6 +13,7 @@ from tidegate.cli.options import (
     Dask,
     DryRun,
     LawFile,
+    NoPlots,
     Port,
     Set,
     Terminal,
@@ -95,6 +96,7 @@ def compare(
     dask: Dask = None,
     out: Out = None,
     terminal: Terminal = False,
+    no_plots: NoPlots = False,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
@@ -128,13 +130,13 @@ def compare(
     else:
         ledger = Ledger(out, planned)
     with ledger:
-        done = fill(ledger, workers, own, dask)
+        done = fill(ledger, workers, own, dask, plots=not no_plots)
         place = display(ledger.target)
     if as_json:
         print_json(done.document())
     else:
         finished.show(stdout(), done, terminal=terminal)
-    say(f"Data, pictures (PNG, SVG) and summary: {place}")
+    say(f"Data{'' if no_plots else ', pictures (PNG, SVG)'} and summary: {place}")
     _hinted(done, file, asked)
 
 

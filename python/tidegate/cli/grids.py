@@ -47,6 +47,8 @@ def fill(
     laws: Laws,
     dask: str | None = None,
     metrics: tuple[str, ...] = (),
+    *,
+    plots: bool = True,
 ) -> Measured:
     """Run what is missing, and write the files of the whole."""
     from tidegate.cli import progress
@@ -77,5 +79,6 @@ def fill(
                 finished=meter.finished,
             )
         whole = subject.shard is None  # a shard has no table of its own
-        ledger.finish(finished.files(done) if whole else {}, **costs(done))
+        files = finished.files(done, plots=plots) if whole else {}
+        ledger.finish(files, **costs(done))
     return done

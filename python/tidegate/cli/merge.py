@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tidegate.cli.console import Json, print_json, say, stdout
-from tidegate.cli.options import Metrics
+from tidegate.cli.options import Metrics, NoPlots
 
 
 def merge(
@@ -24,6 +25,7 @@ def merge(
             "--partial", help="Merge although runs are missing; sweep goes on from there."
         ),
     ] = False,
+    no_plots: NoPlots = False,
     as_json: Json = False,
 ) -> None:
     """Put the shards of a sweep together: the same table as of the whole sweep.
@@ -35,13 +37,13 @@ def merge(
     from tidegate.results.store import display
     from tidegate.show import finished
 
-    done = together(
-        parts, out, Measured, finished.files, metrics=metrics or (), mix=mix, partial=partial
-    )
+    files = functools.partial(finished.files, plots=not no_plots)
+    done = together(parts, out, Measured, files, metrics=metrics or (), mix=mix, partial=partial)
     if as_json:
         print_json(done.document())
     else:
         stdout().print(finished.table(done))
     if not done.complete:
         say(f"{len(done.subject.jobs) - len(done.rows)} runs are missing.")
-    say(f"Data, pictures (PNG, SVG) and table: {display(out.absolute())}")
+    what = "Data" if no_plots else "Data, pictures (PNG, SVG)"
+    say(f"{what} and table: {display(out.absolute())}")

@@ -55,6 +55,12 @@ Dask = Annotated[
 Terminal = Annotated[
     bool, typer.Option("--terminal", help="Draw the main figure in the terminal too.")
 ]
+NoPlots = Annotated[
+    bool,
+    typer.Option(
+        "--no-plots", help="Draw no pictures, which saves seconds; tidegate plot draws them later."
+    ),
+]
 DryRun = Annotated[
     bool,
     typer.Option("--dry-run", help="Run nothing: say how many flows, what memory and time."),

@@ -15,6 +15,7 @@ from tidegate.cli.options import (
     File,
     LawFile,
     Metrics,
+    NoPlots,
     Port,
     Set,
     Terminal,
@@ -90,6 +91,7 @@ def sweep(
     mix: Mix = False,
     out: Out = None,
     terminal: Terminal = False,
+    no_plots: NoPlots = False,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
@@ -125,12 +127,12 @@ def sweep(
     with Ledger(
         out or default_folder(subject.name, f"sweep{part}"), planned, keep_flows=keep_flows, mix=mix
     ) as ledger:
-        done = fill(ledger, workers, own, dask, names)
+        done = fill(ledger, workers, own, dask, names, plots=not no_plots)
         place = display(ledger.target)
-    _end(done, place, as_json, terminal=terminal)
+    _end(done, place, as_json, terminal=terminal, plots=not no_plots)
 
 
-def _end(done: Measured, place: Path, as_json: bool, *, terminal: bool) -> None:
+def _end(done: Measured, place: Path, as_json: bool, *, terminal: bool, plots: bool) -> None:
     from tidegate.show import finished
 
     whole = done.subject.shard is None
@@ -139,7 +141,7 @@ def _end(done: Measured, place: Path, as_json: bool, *, terminal: bool) -> None:
     elif whole:
         finished.show(stdout(), done, terminal=terminal)
     if whole:
-        say(f"Data, pictures (PNG, SVG) and table: {place}")
+        say(f"Data{', pictures (PNG, SVG)' if plots else ''} and table: {place}")
         return
     say(f"All {len(done.rows)} runs of this shard are in {place}. When all shards are there:")
     say("tidegate merge DIR... --out DIR")

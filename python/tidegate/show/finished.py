@@ -54,15 +54,15 @@ def lines(done: Measured) -> str:
     return text.getvalue()
 
 
-def files(done: Measured) -> dict[str, bytes]:
-    """Return the files of the whole: the same runs give the same bytes."""
+def files(done: Measured, *, plots: bool = True) -> dict[str, bytes]:
+    """Return table, data and, with `plots`, pictures: the same runs give the same bytes."""
     found = {
         "table.csv": lines(done).encode(),
         f"{done.subject.command}.parquet": parquet(done.frame),
         "summary.json": (json.dumps(done.document(), allow_nan=False) + "\n").encode(),
     }
     axes = done.subject.axes.values()
-    if done.subject.command == "compare" or any(numbers(values) for values in axes):
+    if plots and (done.subject.command == "compare" or any(numbers(values) for values in axes)):
         found |= drawn(done)
     return found
 
