@@ -5,20 +5,20 @@ from __future__ import annotations
 from tools.validate.judge import Explanation
 
 TIMERS = (
-    "Timers of 2 to 16 s fire together, four times a second: in the simulator at exactly one "
-    "instant, in Linux one after the other, and the more spread the busier the machine is. A less "
-    "dense crowd finds more room in the queue. Without control, at three times the link, Linux "
-    "completed 93.5 sessions/s while the machine had most to do and 84.5 while it had least; the "
-    "simulator 74.9."
+    "Timers of 2 to 16 s fire together, four times a second. In the simulator this is exactly one "
+    "instant; in Linux they fire one after the other, and are more spread on a busier machine. A "
+    "less dense crowd finds more room in the queue. Without control, at three times the load of "
+    "the link, Linux completed 93.5 sessions/s while the machine was busiest and 84.5 while it was "
+    "least busy; the simulator 74.9."
 )
 WINDOW = (
-    "Linux acknowledges segments one by one also later, while the window that its receiver offers "
-    "grows (the 33rd to the 56th here): a train, by which HyStart ends slow start at a window of "
-    "60, where it ends at 98 in the simulator, by longer round trips. Where the window stops for "
-    "good differs, and with it how many are lost when it does."
+    "Linux acknowledges each segment separately also later, while the window offered by its "
+    "receiver grows (the 33rd to the 56th here). HyStart takes these for an ACK train and ends "
+    "slow start at a window of 60; in the simulator longer round trips end it at 98. The window at "
+    "which growth stops differs, and with it the number of losses."
 )
 OFFERED = (
-    "The window that Linux's receiver offers holds the last doubling of slow start back. With "
+    "The window offered by Linux's receiver delays the last doubling of slow start. With "
     "net.ipv4.tcp_rmem = 4096 16000000 33554432 it sent 136 again and had a mean queue of 23.4; "
     "the simulator, with each segment acknowledged (delayed_ack = false), 137 and 23.3."
 )
