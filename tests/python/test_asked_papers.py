@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from tidegate.cli import app
 from tidegate.papers import load, there
 from tidegate.papers.check_results import Exact, Numbers, Ordering, Part
-from tidegate.papers.done import Asked, needed
+from tidegate.papers.request import Request, needed
 from tidegate.papers.runs import Runs
 from tidegate.papers.verdicts import judge
 
@@ -60,14 +60,14 @@ def outcomes(study, claims):
 
 def parts(study):
     """Yield what may be asked of a paper: a minute's worth, and each group of claims alone."""
-    yield Asked(quick=True)
-    yield Asked(quick=True, seeds=1)
+    yield Request(quick=True)
+    yield Request(quick=True, seeds=1)
     for group in dict.fromkeys(claim.short.partition(".")[0] for claim in study.claims()):
-        yield Asked((group,))
+        yield Request((group,))
     for claim in study.claims():
-        yield Asked((claim.short,))
+        yield Request((claim.short,))
     for picture in study.pictures:
-        yield Asked((picture.name,))
+        yield Request((picture.name,))
 
 
 @pytest.mark.parametrize("key", STUDIES)
@@ -98,7 +98,7 @@ def test_a_quick_paper_writes_its_report(tmp_path, monkeypatch):
     assert done.exit_code == 0, done.output
     text = (tmp_path / "report" / "REPORT.md").read_text()
     assert "Not the whole paper" in text
-    asked = {claim.short for claim in Asked(quick=True).claims(STUDIES["lgc"])}
+    asked = {claim.short for claim in Request(quick=True).claims(STUDIES["lgc"])}
     claims = json.loads((tmp_path / "out" / "claims.json").read_text())["claims"]
     assert {each["id"].partition(".")[2] for each in claims} == asked
     shown = {path.name for path in (tmp_path / "report" / "pictures").iterdir()}

@@ -14,12 +14,12 @@ from tidegate.errors import UsageError
 from tidegate.grid.workers import Meter
 from tidegate.papers import claims as listed
 from tidegate.papers import load, perform
-from tidegate.papers.deviations import Circumstances
-from tidegate.papers.done import needed
-from tidegate.papers.folder import Folder
+from tidegate.papers.deviations import ClaimContext
+from tidegate.papers.folder import CaseFolder
 from tidegate.papers.lgc import processes
 from tidegate.papers.lgc.measures import looks, taken
 from tidegate.papers.lgc.report_text import HARD
+from tidegate.papers.request import needed
 from tidegate.papers.runs import Runs
 from tidegate.papers.verdicts import MET, NOT_MET, judge
 
@@ -47,7 +47,7 @@ def bar(_, runs, __):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    with Folder(tmp_path_factory.mktemp("lgc") / "runs", STUDY) as folder:
+    with CaseFolder(tmp_path_factory.mktemp("lgc") / "runs", STUDY) as folder:
         yield folder
 
 
@@ -57,7 +57,7 @@ def verdicts(folder, names, settings=(), seeds=3):
     runs = Runs(STUDY, folder, seeds, lambda case: tuple(settings))
     perform.fill(runs, needed(STUDY, claims), bar)
     return {
-        claim.short: judge(claim, STUDY.checks[claim.id].find(runs), Circumstances())
+        claim.short: judge(claim, STUDY.checks[claim.id].find(runs), ClaimContext())
         for claim in claims
     }
 

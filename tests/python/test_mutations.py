@@ -12,7 +12,7 @@ from mutations import Row, Told, statements, told
 from tidegate import _native
 from tidegate.papers import load
 from tidegate.papers.deviations import Alternative
-from tidegate.papers.folder import Folder
+from tidegate.papers.folder import CaseFolder
 from tidegate.papers.perform import changes, fill
 from tidegate.papers.runs import Runs
 from tidegate.papers.verdicts import MET, NOT_MET, judge
@@ -535,7 +535,7 @@ def test_a_check_fails_on_runs_of_a_broken_policy(key, name, tmp_path):
 
         yield Meter()
 
-    with Folder(tmp_path / "runs", study) as folder:
+    with CaseFolder(tmp_path / "runs", study) as folder:
         runs = Runs(study, folder, 2, changes(broken))
         fill(runs, study.checks[claim.id].cases, silent)
         assert judge(claim, study.checks[claim.id].find(runs)).verdict == NOT_MET

@@ -96,12 +96,12 @@ def test_a_comparison_is_read_again_from_there(overload, store):
 def test_a_paper_keeps_its_runs_there(store):
     from tidegate import papers
     from tidegate.papers import perform
-    from tidegate.papers.done import Asked, needed
-    from tidegate.papers.folder import Folder
+    from tidegate.papers.folder import CaseFolder
+    from tidegate.papers.request import Request, needed
     from tidegate.papers.runs import Runs
 
     study = papers.load("lgc")
-    claims = Asked(("exp1.avg_lag",)).claims(study)
+    claims = Request(("exp1.avg_lag",)).claims(study)
 
     class Bar:
         def __call__(self, *_):
@@ -121,7 +121,7 @@ def test_a_paper_keeps_its_runs_there(store):
 
     values = []
     for _ in range(2):
-        with Folder(f"{store}/e", study) as folder:
+        with CaseFolder(f"{store}/e", study) as folder:
             runs = Runs(study, folder, 2)
             ran = perform.fill(runs, needed(study, claims), Bar())
             values.append(

@@ -14,15 +14,15 @@ from tidegate.grid.crew import Crew
 from tidegate.grid.workers import Meter
 from tidegate.papers import claims as listed
 from tidegate.papers import perform, registry, verdicts
-from tidegate.papers.case import Case, Scale, Search
-from tidegate.papers.check_builders import Of, Side, number, ordering, unchecked
+from tidegate.papers.case import Case, OptimumSearch, Scale
+from tidegate.papers.check_builders import Greater, Value, number, ordering, unchecked
 from tidegate.papers.check_results import Check, Exact, Numbers, Ordering, Part, Unchecked
-from tidegate.papers.deviations import Circumstances
+from tidegate.papers.deviations import ClaimContext
 from tidegate.papers.deviations import read as read_deviations
-from tidegate.papers.done import Asked
-from tidegate.papers.folder import Folder
+from tidegate.papers.folder import CaseFolder
+from tidegate.papers.request import Request
 from tidegate.papers.runs import Runs
-from tidegate.papers.study import Section, Study
+from tidegate.papers.study import PaperStudy, Section
 from tidegate.papers.verdicts import judge
 
 
@@ -130,14 +130,14 @@ def test_every_part_of_an_ordering_has_to_hold_and_the_worst_decides():
 
 def test_calibrated_and_contradicted_come_from_what_stands_beside_the_claim():
     near, far = Numbers((100, 100)), Numbers((200, 200))
-    hangs = Circumstances(hangs_on=("the load",))
+    hangs = ClaimContext(hangs_on=("the load",))
     assert judge(claim("exact-number"), near, hangs).verdict == "calibrated"
     assert judge(claim("exact-number"), far, hangs).verdict == "not met"
-    against = Circumstances(contradicted_by="Table IV says otherwise.")
+    against = ClaimContext(contradicted_by="Table IV says otherwise.")
     found = judge(claim("exact-number"), far, against)
     assert found.verdict == "contradicted"
     assert "Table IV" in found.reason
-    why = Circumstances(explanation="Because.")
+    why = ClaimContext(explanation="Because.")
     assert judge(claim("exact-number"), far, why).explanation == "Because."
     assert judge(claim("exact-number"), near, why).explanation == ""
 
@@ -227,17 +227,17 @@ def toy(tmp_path, monkeypatch):
         gate = f'{{ law = "fixed-rate", rate = "{rate:g}/s" }}'
         return Case(f"fixed/{rate:g}", "small.toml", (), (("port.bottleneck.gate", gate),))
 
-    fct = [Of(key, "fct_mean_s") for key in ("none", "cp")]
-    return Study(
+    fct = [Value(key, "fct_mean_s") for key in ("none", "cp")]
+    return PaperStudy(
         "toy",
         "toy_paper",
         cases,
-        {"optimum": Search("optimum", fixed, (4, 8, 12), 2, around=1)},
+        {"optimum": OptimumSearch("optimum", fixed, (4, 8, 12), 2, around=1)},
         ("size_bytes", "start_s", "closed_s"),
         "A toy",
         {
-            "toy.table1.rate": number(Of("cp", "completed_per_s")),
-            "toy.table1.better": ordering(Side("FCT none > CP", *fct)),
+            "toy.table1.rate": number(Value("cp", "completed_per_s")),
+            "toy.table1.better": ordering(Greater("FCT none > CP", *fct)),
             "toy.text.never": unchecked("a toy"),
         },
         (),
@@ -270,8 +270,8 @@ class Bar:
 
 def regenerate(study, place, bar=None, **asked):
     bar = bar or Bar()
-    with Folder(place, study) as folder:
-        done = perform.regenerate(study, folder, Asked(**asked), bar, Crew(1))
+    with CaseFolder(place, study) as folder:
+        done = perform.regenerate(study, folder, Request(**asked), bar, Crew(1))
     return done, bar
 
 
@@ -352,7 +352,7 @@ def test_a_text_of_its_own_is_in_the_report_and_its_runs_are_counted(toy, tmp_pa
 
 
 def test_a_search_goes_from_coarse_to_fine(toy, tmp_path):
-    with Folder(tmp_path / "out", toy) as folder:
+    with CaseFolder(tmp_path / "out", toy) as folder:
         runs = Runs(toy, folder, 3)
         bar = Bar()
         # coarse: 4, 8, 12 with one seed; fine: the best of them and 2 either side, three seeds,
@@ -366,8 +366,8 @@ def test_a_search_goes_from_coarse_to_fine(toy, tmp_path):
 
 
 def test_sensitivity_changes_one_setting_at_a_time(toy, tmp_path):
-    with Folder(tmp_path / "out", toy) as folder:
-        table = perform.sensitivity(toy, folder, Asked(seeds=2), Bar(), Crew(1))
+    with CaseFolder(tmp_path / "out", toy) as folder:
+        table = perform.sensitivity(toy, folder, Request(seeds=2), Bar(), Crew(1))
     assert [row.says for row in table] == ["", "10 packets"]
     taken, other = (row.outcomes[0] for row in table)
     assert taken.values != other.values
@@ -389,8 +389,8 @@ def test_a_damaged_run_of_a_study_is_named_and_done_again(toy, tmp_path, name, d
     first, _ = regenerate(toy, tmp_path / "out")
     path = sorted((tmp_path / "out" / "runs").glob(f"*/seed-1/{name}"))[0]
     path.write_bytes(damage(path.read_bytes()))
-    with Folder(tmp_path / "out", toy) as folder:
-        again = perform.regenerate(toy, folder, Asked(), Bar(), Crew(1))
+    with CaseFolder(tmp_path / "out", toy) as folder:
+        again = perform.regenerate(toy, folder, Request(), Bar(), Crew(1))
         assert set(folder.damaged) == {path}
     assert again.ran == 1
     assert [each.values for each in again.outcomes] == [each.values for each in first.outcomes]
@@ -450,7 +450,7 @@ def test_a_folder_with_something_else_is_refused(toy, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine.txt").write_text("mine")
     with pytest.raises(TidegateError, match="holds something else"):
-        Folder(tmp_path / "out", toy)
+        CaseFolder(tmp_path / "out", toy)
 
 
 def test_deviations_are_read_with_their_alternatives():

@@ -9,9 +9,9 @@ import pytest
 
 from tidegate.papers import load
 from tidegate.papers.claims import matches
-from tidegate.papers.done import needed
 from tidegate.papers.qfcp import measures
 from tidegate.papers.qfcp.cases import FLOWS, PROTOCOLS, TRANSPORTS
+from tidegate.papers.request import needed
 from tidegate.results.record import Record
 
 STUDY = load("qfcp")

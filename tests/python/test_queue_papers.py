@@ -12,9 +12,9 @@ from tidegate.papers.blitz import cases as blitz_cases
 from tidegate.papers.blitz import measures as blitz
 from tidegate.papers.blitz.checks import figures
 from tidegate.papers.claims import matches
-from tidegate.papers.done import needed
 from tidegate.papers.dqm import cases as dqm_cases
 from tidegate.papers.dqm import measures as dqm
+from tidegate.papers.request import needed
 from tidegate.results.record import Record
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from tidegate.cli import app
 from tidegate.papers import load
 from tidegate.papers.claims import matches
-from tidegate.papers.done import Asked, needed
+from tidegate.papers.request import Request, needed
 from tidegate.papers.session import measures
 from tidegate.results.record import Record
 
@@ -127,7 +127,7 @@ def test_an_allowance_is_settled_when_it_stays_near_where_it_ends(tmp_path):
 
 
 def test_quick_is_tables_and_figures_of_the_paper():
-    claims = Asked(quick=True).claims(STUDY)
+    claims = Request(quick=True).claims(STUDY)
     tables = [claim for claim in STUDY.claims() if claim.short.startswith("table")]
     assert {claim.id for claim in tables} <= {claim.id for claim in claims}
     cases = needed(STUDY, claims)

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from tidegate.cli import app
 from tidegate.errors import UsageError
 from tidegate.studies import STUDIES, load
-from tidegate.studies.tide.cells import Cell, cells
+from tidegate.studies.tide.cells import MatrixCell, cells
 from tidegate.studies.tide.score import AIMS, Found, Scored, starved, values, verdict
 from tidegate.studies.tide.settling import settled_after
 from tidegate.studies.today.cases import LINKS
@@ -38,19 +38,19 @@ def test_the_halves_are_fixed_and_near_even() -> None:
     # a fair coin: 472 cells, five standard deviations are 54
     assert abs(chosen - len(every) / 2) < 54
     # crc32 of RFC 1952, as `printf NAME | gzip -c | tail -c8` shows it: even is chosen
-    assert Cell("ns2", 50).half == "chosen"
-    assert Cell("linux", 200).half == "held out"
+    assert MatrixCell("ns2", 50).half == "chosen"
+    assert MatrixCell("linux", 200).half == "held out"
 
 
 def test_kinds_follow_from_the_load() -> None:
     # by hand: 90/s of 10 kB are 7.2 of 10 Mbit/s, 120/s 9.6; 50/s of 30 kB 12
-    assert Cell(offered=90).kind == "underload"
-    assert Cell(offered=120).kind == "overload"
-    assert Cell(offered=50, mean_kb=30).kind == "overload"
-    assert Cell(offered=18, mbit=2).kind == "underload"
-    assert Cell(greedy=5, offered=1000).kind == "greedy flows"
-    assert Cell(unseen=5).kind == "unseen FINs"
-    assert Cell(offered=90, unseen=0).kind == "underload"
+    assert MatrixCell(offered=90).kind == "underload"
+    assert MatrixCell(offered=120).kind == "overload"
+    assert MatrixCell(offered=50, mean_kb=30).kind == "overload"
+    assert MatrixCell(offered=18, mbit=2).kind == "underload"
+    assert MatrixCell(greedy=5, offered=1000).kind == "greedy flows"
+    assert MatrixCell(unseen=5).kind == "unseen FINs"
+    assert MatrixCell(offered=90, unseen=0).kind == "underload"
 
 
 class _Rates:
@@ -73,7 +73,7 @@ def _found(completed: float, fct: float = 1.0, again: float = 0.0) -> Found:
 
 def test_what_is_to_be_reached_is_compared_with_the_right_gate() -> None:
     over = {"none": _found(10, 9), "cp": _found(100, 4), "tide": _found(96, 1, 0.06)}
-    got = {aim.name: value for aim, value in values(Cell(offered=200), over, None).items()}
+    got = {aim.name: value for aim, value in values(MatrixCell(offered=200), over, None).items()}
     # 96/100, 0.5/2, 1/4 against close-probe
     assert got == {
         "completions": 0.96,
@@ -82,9 +82,9 @@ def test_what_is_to_be_reached_is_compared_with_the_right_gate() -> None:
         "again": 0.06,
         "starved": 0.0,
     }
-    under = values(Cell(offered=90), {**over, "none": _found(96, 2)}, None)
+    under = values(MatrixCell(offered=90), {**over, "none": _found(96, 2)}, None)
     assert sorted(under.values()) == [0.0, 0.5, 1.0]
-    unseen = values(Cell(unseen=5), over, _found(97))
+    unseen = values(MatrixCell(unseen=5), over, _found(97))
     assert 96 / 97 in unseen.values()
 
 

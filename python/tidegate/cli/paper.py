@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tidegate.grid.crew import Crew
-    from tidegate.papers.done import Asked, Done
-    from tidegate.papers.folder import Folder
-    from tidegate.papers.study import Study
+    from tidegate.papers.folder import CaseFolder
+    from tidegate.papers.request import PaperResult, Request
+    from tidegate.papers.study import PaperStudy
 
 Key = Annotated[str | None, typer.Argument(metavar="[KEY]", help="A paper; without it a list.")]
 Only = Annotated[
@@ -107,8 +107,8 @@ def paper(
     from tidegate.grid.crew import Crew
     from tidegate.papers import parameter_search, perform, there, title
     from tidegate.papers import report as report_of
-    from tidegate.papers.done import Asked
-    from tidegate.papers.folder import Folder
+    from tidegate.papers.folder import CaseFolder
+    from tidegate.papers.request import Request
 
     ways = {"--explain": explain is not None, "--sensitivity": sensitivity, "--search": search}
     more = {"--quick": quick, "--only": only, "--seeds": seeds, "--testbed": testbed}
@@ -120,11 +120,11 @@ def paper(
         return
     _refuse_together(ways, more)
     study = _loaded(key, search=search, testbed=testbed is not None)
-    asked = Asked((explain,) if explain else tuple(only or ()), quick, seeds, testbed)
+    asked = Request((explain,) if explain else tuple(only or ()), quick, seeds, testbed)
     bar = partial(progress.bar, stderr())
     asked.claims(study)  # a name that fits nothing is refused before a folder is made
     with (
-        Folder(out or Path("out") / f"paper-{key}", study, mix=mix) as folder,
+        CaseFolder(out or Path("out") / f"paper-{key}", study, mix=mix) as folder,
         keeping(folder, folder.count),
         Crew(workers, dask) as crew,
     ):
@@ -151,7 +151,7 @@ _UNHEARD = {
 """Options that say nothing beside the one that names another thing to be done."""
 
 
-def _loaded(key: str, *, search: bool, testbed: bool) -> Study:
+def _loaded(key: str, *, search: bool, testbed: bool) -> PaperStudy:
     """Return the study of a paper, which has to have what is asked of it."""
     from tidegate import papers
 
@@ -187,7 +187,7 @@ def _refuse_together(ways: Mapping[str, object], more: Mapping[str, object]) -> 
                 raise UsageError(f"{name} changes nothing of {way}.", f"Leave {name} out.")
 
 
-def _explain(study: Study, folder: Folder, asked: Asked, crew: Crew) -> None:
+def _explain(study: PaperStudy, folder: CaseFolder, asked: Request, crew: Crew) -> None:
     """Print of each claim what its verdict was taken from; runs that are missing are made."""
     from tidegate.cli import progress
     from tidegate.papers import perform
@@ -197,7 +197,7 @@ def _explain(study: Study, folder: Folder, asked: Asked, crew: Crew) -> None:
     typer.echo("\n\n".join(explained(study, runs, outcome) for outcome in outcomes))
 
 
-def _end(done: Done, folder: Folder, report: Path | None, as_json: bool) -> None:
+def _end(done: PaperResult, folder: CaseFolder, report: Path | None, as_json: bool) -> None:
     from tidegate.papers.tables import of_outcomes
 
     if as_json:
@@ -216,7 +216,7 @@ def page(key: str) -> Path | None:
 
 
 def _copy(
-    names: list[str], folder: Folder, report: Path | None, asked: Asked, study: Study
+    names: list[str], folder: CaseFolder, report: Path | None, asked: Request, study: PaperStudy
 ) -> None:
     from tidegate.papers import perform
     from tidegate.results.store import display

@@ -50,7 +50,7 @@ def study(
     from tidegate.cli import progress
     from tidegate.grid.crew import Crew
     from tidegate.papers import perform
-    from tidegate.papers.folder import Folder
+    from tidegate.papers.folder import CaseFolder
     from tidegate.results.store import display
     from tidegate.studies.study import PAGE, perform_study
 
@@ -64,7 +64,7 @@ def study(
     place = out or Path("out") / f"study-{key}"
     bar = partial(progress.bar, stderr())
     with (
-        Folder(place, asked.paper, mix=mix) as folder,
+        CaseFolder(place, asked.paper, mix=mix) as folder,
         keeping(folder, folder.count),
         Crew(workers, dask) as crew,
     ):

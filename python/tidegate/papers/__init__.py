@@ -14,7 +14,7 @@ from importlib.util import find_spec
 
 from tidegate.errors import UsageError
 from tidegate.papers.registry import collect
-from tidegate.papers.study import Study
+from tidegate.papers.study import PaperStudy
 
 
 def there() -> list[str]:
@@ -29,7 +29,7 @@ def title(key: str) -> str:
     return found
 
 
-def load(key: str) -> Study:
+def load(key: str) -> PaperStudy:
     """Return what is to be done for a paper; UsageError if there is no such paper."""
     if key not in there():
         near = get_close_matches(key, there(), 1, 0.4)
@@ -38,13 +38,13 @@ def load(key: str) -> Study:
     return assembled(key, f"tidegate.papers.{key}")
 
 
-def assembled(key: str, package: str) -> Study:
+def assembled(key: str, package: str) -> PaperStudy:
     """Return a study from the modules of its package."""
     cases, figures, report_text = (
         import_module(f"{package}.{role}") for role in ("cases", "figures", "report_text")
     )
     sources = collect(key, f"{package}.checks")
-    return Study(
+    return PaperStudy(
         key=key,
         package=package,
         cases=cases.CASES,

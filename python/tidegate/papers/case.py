@@ -54,7 +54,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Axis:
+class FreeParameter:
     """One thing that a paper leaves unsaid, and what it may be: what each is called, and makes."""
 
     what: str
@@ -62,7 +62,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ParameterSearch:
     """A search over what a paper leaves unsaid, scored on some of its claims and on no other.
 
     All combinations of `together` are tried, then each option of `alone` by
@@ -71,8 +71,8 @@ class Choice:
 
     scored: tuple[str, ...]
     """Claims, by patterns, whose numbers are the score."""
-    together: tuple[Axis, ...]
-    alone: tuple[Axis, ...]
+    together: tuple[FreeParameter, ...]
+    alone: tuple[FreeParameter, ...]
     eras: tuple[tuple[str, tuple[Alternative, ...]], ...]
     """Settings that are shown against all claims, by their names."""
     columns: tuple[tuple[str, tuple[str, ...]], ...]
@@ -80,7 +80,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Search:
+class OptimumSearch:
     """A brute-force optimum, coarse to fine: the value with the most of a metric.
 
     First the coarse grid with `first` seeds, then, with all seeds, `around`

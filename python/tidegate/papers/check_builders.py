@@ -12,12 +12,12 @@ from tidegate.papers.check_results import Check, Numbers, Ordering, Part, Unchec
 from tidegate.papers.runs import paired
 
 if TYPE_CHECKING:
-    from tidegate.papers.check_results import Finding
+    from tidegate.papers.check_results import CheckResult
     from tidegate.papers.runs import Floats, Measure, Runs
 
 
 @dataclass(frozen=True)
-class Of:
+class Value:
     """A measure of a case, in the unit of the claim."""
 
     case: str
@@ -30,7 +30,7 @@ class Of:
 
 
 @dataclass(frozen=True)
-class Side:
+class Greater:
     """`more` is claimed to be more than `less`; with a margin, more than so much less of it.
 
     A margin of 0.02 makes "not worse" of "better": the difference may be 2 % of
@@ -38,8 +38,8 @@ class Side:
     """
 
     what: str
-    more: Of
-    less: Of
+    more: Value
+    less: Value
     margin: float = 0.0
 
     def part(self, runs: Runs) -> Part:
@@ -49,21 +49,21 @@ class Side:
         return Part(means, paired(more, less * (1.0 - self.margin)))
 
 
-def number(of: Of) -> Check:
+def number(of: Value) -> Check:
     """Check a number."""
     return Check((of.case,), lambda runs: Numbers(tuple(of.values(runs))))
 
 
-def ratio(top: Of, bottom: Of) -> Check:
+def ratio(top: Value, bottom: Value) -> Check:
     """Check a ratio, taken seed by seed."""
 
-    def find(runs: Runs) -> Finding:
+    def find(runs: Runs) -> CheckResult:
         return Numbers(tuple(top.values(runs) / bottom.values(runs)))
 
     return Check((top.case, bottom.case), find)
 
 
-def ordering(*sides: Side, note: str = "") -> Check:
+def ordering(*sides: Greater, note: str = "") -> Check:
     """Check that each side is as claimed."""
     cases = dict.fromkeys(of.case for side in sides for of in (side.more, side.less))
     return Check(
@@ -71,29 +71,32 @@ def ordering(*sides: Side, note: str = "") -> Check:
     )
 
 
-def descending(what: str, *chain: tuple[str, Of], note: str = "") -> Check:
+def descending(what: str, *chain: tuple[str, Value], note: str = "") -> Check:
     """Check that each is more than the next one."""
     sides = [
-        Side(f"{what}: {high} > {low}", more, less) for (high, more), (low, less) in pairwise(chain)
+        Greater(f"{what}: {high} > {low}", more, less)
+        for (high, more), (low, less) in pairwise(chain)
     ]
     return ordering(*sides, note=note)
 
 
 def between(
     what: str, case: str, more: str, less: str, measure: Measure, margin: float = 0.0
-) -> Side:
+) -> Greater:
     """Return the side on which one case is claimed to have more than another.
 
     Their keys differ in one place, `{}` in `case`.
     """
-    return Side(what, Of(case.format(more), measure), Of(case.format(less), measure), margin)
+    return Greater(
+        what, Value(case.format(more), measure), Value(case.format(less), measure), margin
+    )
 
 
-def close(what: str, one: Of, other: Of, within: float) -> tuple[Side, Side]:
+def close(what: str, one: Value, other: Value, within: float) -> tuple[Greater, Greater]:
     """Return the two sides of "about equal": neither is more than so much above the other."""
     return (
-        Side(f"{what} within {100 * within:.0f} %, below", one, other, within),
-        Side(f"{what} within {100 * within:.0f} %, above", other, one, within),
+        Greater(f"{what} within {100 * within:.0f} %, below", one, other, within),
+        Greater(f"{what} within {100 * within:.0f} %, above", other, one, within),
     )
 
 

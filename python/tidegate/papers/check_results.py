@@ -56,7 +56,7 @@ class Unchecked:
     reason: str
 
 
-Finding: TypeAlias = Numbers | Ordering | Exact | Unchecked
+CheckResult: TypeAlias = Numbers | Ordering | Exact | Unchecked
 
 
 @dataclass(frozen=True)
@@ -64,4 +64,4 @@ class Check:
     """How a claim is found: a function of the runs of these cases and searches."""
 
     cases: tuple[str, ...]
-    find: Callable[[Runs], Finding]
+    find: Callable[[Runs], CheckResult]

@@ -10,7 +10,7 @@ from tidegate.papers.claims import matches
 
 
 @dataclass(frozen=True)
-class Circumstances:
+class ClaimContext:
     """What stands beside a claim in `deviations.toml`."""
 
     hangs_on: tuple[str, ...] = ()
@@ -55,10 +55,10 @@ class Deviations:
     chosen_on: tuple[str, ...] = ()
     """The claims on which settings were chosen; every other one is a prediction."""
 
-    def beside(self, claim: str) -> Circumstances:
+    def beside(self, claim: str) -> ClaimContext:
         """Return what is to be known for the verdict on one claim."""
         hangs = [each.what for each in self.deviations if _any(each.hangs, claim)]
-        return Circumstances(
+        return ClaimContext(
             tuple(hangs),
             _first(self.contradictions, claim),
             _first(self.explanations, claim),

@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from tidegate.papers.case import Case
     from tidegate.papers.claims import Claim
     from tidegate.papers.runs import Runs
-    from tidegate.papers.study import Study
-    from tidegate.papers.verdicts import Outcome
+    from tidegate.papers.study import PaperStudy
+    from tidegate.papers.verdicts import ClaimResult
 
 WIDTH = 96
 SHOWN = 12
 """Cases, or lines, that are listed."""
 
 
-def explained(study: Study, runs: Runs, outcome: Outcome) -> str:
+def explained(study: PaperStudy, runs: Runs, outcome: ClaimResult) -> str:
     """Return what a verdict was taken from, for a terminal."""
     claim = outcome.claim
     parts = [
@@ -67,7 +67,7 @@ def _unit(claim: Claim) -> str:
     return " [no unit]" if claim.number is not None else ""
 
 
-def _code(study: Study, name: str) -> Iterator[str]:
+def _code(study: PaperStudy, name: str) -> Iterator[str]:
     if name not in study.sources:
         yield "not registered under its id"
         return
@@ -80,7 +80,7 @@ def _code(study: Study, name: str) -> Iterator[str]:
         yield source.says
 
 
-def _settings(study: Study, runs: Runs, name: str) -> Iterator[str]:
+def _settings(study: PaperStudy, runs: Runs, name: str) -> Iterator[str]:
     """Yield the guesses that the claim hangs on, and how each of its cases differs."""
     deviations = study.deviations()
     hangs = deviations.beside(name).hangs_on
@@ -99,19 +99,19 @@ def _settings(study: Study, runs: Runs, name: str) -> Iterator[str]:
         yield f"{search}: the most of {study.searches[search].metric}, coarse to fine"
 
 
-def _looked_at(study: Study, runs: Runs, name: str) -> tuple[str, ...]:
+def _looked_at(study: PaperStudy, runs: Runs, name: str) -> tuple[str, ...]:
     """Return the cases whose scenarios a check without runs reads."""
     runs.effective.looked_at.clear()
     study.checks[name].find(runs)
     return tuple(runs.effective.looked_at)
 
 
-def _case(study: Study, case: Case) -> str:
+def _case(study: PaperStudy, case: Case) -> str:
     says = [f"scenarios/{case.scenario} of {study.package}", *case.variants]
     return ", ".join([*says, *(f"{key} = {value}" for key, value in case.settings)])
 
 
-def _runs(study: Study, runs: Runs, name: str) -> Iterator[str]:
+def _runs(study: PaperStudy, runs: Runs, name: str) -> Iterator[str]:
     """Yield the folders of the runs."""
     jobs = runs.jobs(study.checks[name].cases)
     if not jobs:
@@ -126,7 +126,7 @@ def _runs(study: Study, runs: Runs, name: str) -> Iterator[str]:
         yield f"and {len(folders) - SHOWN} more folders"
 
 
-def _said(outcome: Outcome) -> str:
+def _said(outcome: ClaimResult) -> str:
     """Return the paper's number with its unit, and what is printed where another is held to."""
     claim, paper = outcome.claim, outcome.paper
     text = number(float(paper)) if isinstance(paper, float | int) else str(paper)
@@ -134,7 +134,7 @@ def _said(outcome: Outcome) -> str:
     return f"{claim.number_or_range or text}{_unit(claim)}{printed}"
 
 
-def _measured(outcome: Outcome) -> Iterator[str]:
+def _measured(outcome: ClaimResult) -> Iterator[str]:
     """Yield what was measured, with its unit; of an ordering, of which part, and all parts."""
     if not outcome.decides:
         yield f"{measured(outcome) or 'nothing'}{_unit(outcome.claim)}"

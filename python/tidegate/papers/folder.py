@@ -41,7 +41,7 @@ class Job:
     """The content of the files that the scenario names."""
 
 
-class Folder(RunFolder):
+class CaseFolder(RunFolder):
     """The folder of runs of one paper."""
 
     def __init__(self, target: str | Path, paper: Paper, *, mix: bool = False) -> None:
@@ -57,7 +57,7 @@ class Folder(RunFolder):
             self.close()
             raise
 
-    def __enter__(self) -> Folder:
+    def __enter__(self) -> CaseFolder:
         return self
 
     def jobs(self, case: Case, seeds: int) -> list[Job]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from importlib.resources.abc import Traversable
 
-    from tidegate.papers.case import Case, Search
+    from tidegate.papers.case import Case, OptimumSearch
     from tidegate.papers.claims import Claim
     from tidegate.papers.deviations import Deviations
 
@@ -28,7 +28,7 @@ class Paper:
     key: str
     package: str
     cases: Mapping[str, Case]
-    searches: Mapping[str, Search]
+    searches: Mapping[str, OptimumSearch]
     keep: tuple[str, ...]
     """Columns of finished flows that are saved."""
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from tidegate.papers import claims as listed
 from tidegate.papers.check_results import Numbers, Ordering, Unchecked
-from tidegate.papers.done import needed
 from tidegate.papers.perform import changes, fill_all
 from tidegate.papers.report import ERAS, number
+from tidegate.papers.request import needed
 from tidegate.papers.runs import Runs
 from tidegate.papers.verdicts import GROUPS, MET, WITHIN, group, judge
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tidegate.grid.crew import Crew
-    from tidegate.papers.case import Choice
+    from tidegate.papers.case import ParameterSearch
     from tidegate.papers.claims import Claim
     from tidegate.papers.deviations import Alternative
-    from tidegate.papers.folder import Folder
+    from tidegate.papers.folder import CaseFolder
     from tidegate.papers.perform import Bar
-    from tidegate.papers.study import Study
+    from tidegate.papers.study import PaperStudy
 
 FILE = "search.md"
 
@@ -56,7 +56,7 @@ def distance(found: dict[str, float], scored: Sequence[Claim]) -> float:
 
 
 def search(
-    study: Study, folder: Folder, seeds: int, bar: Bar, crew: Crew | None = None
+    study: PaperStudy, folder: CaseFolder, seeds: int, bar: Bar, crew: Crew | None = None
 ) -> list[Tried]:
     """Try every setting, write the tables, and return what was tried, the nearest first."""
     choice = study.choice
@@ -84,8 +84,8 @@ def search(
 
 
 def _tried(
-    study: Study,
-    folder: Folder,
+    study: PaperStudy,
+    folder: CaseFolder,
     settings: Sequence[tuple[Alternative, ...]],
     seeds: int,
     bar: Bar,
@@ -104,14 +104,14 @@ def _tried(
     return tried
 
 
-def _number(study: Study, claim: Claim, runs: Runs) -> float:
+def _number(study: PaperStudy, claim: Claim, runs: Runs) -> float:
     finding = study.checks[claim.id].find(runs)
     if not isinstance(finding, Numbers):
         raise TypeError(f"{claim.id} is no number: nothing can be scored on it")
     return float(np.mean(finding.values))
 
 
-def _head(study: Study, choice: Choice, seeds: int) -> list[str]:
+def _head(study: PaperStudy, choice: ParameterSearch, seeds: int) -> list[str]:
     scored = listed.chosen(study.claims(), choice.scored)
     count = int(np.prod([len(axis.options) for axis in choice.together]))
     return [
@@ -128,19 +128,19 @@ def _head(study: Study, choice: Choice, seeds: int) -> list[str]:
     ]
 
 
-def _cells(choice: Choice, study: Study, found: dict[str, float]) -> list[str]:
+def _cells(choice: ParameterSearch, study: PaperStudy, found: dict[str, float]) -> list[str]:
     return [
         " ".join(number(found[f"{study.key}.{name}"]) for name in names)
         for _, names in choice.columns
     ]
 
 
-def _paper(choice: Choice, study: Study) -> list[str]:
+def _paper(choice: ParameterSearch, study: PaperStudy) -> list[str]:
     said = {claim.id: claim.number or np.nan for claim in study.claims()}
     return _cells(choice, study, said)
 
 
-def _combined(study: Study, choice: Choice, tried: Sequence[Tried]) -> list[str]:
+def _combined(study: PaperStudy, choice: ParameterSearch, tried: Sequence[Tried]) -> list[str]:
     axes = [axis.what for axis in choice.together]
     heads = [*axes, "distance", *(head for head, _ in choice.columns)]
     lines = [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
@@ -151,7 +151,9 @@ def _combined(study: Study, choice: Choice, tried: Sequence[Tried]) -> list[str]
     return [*lines, ""]
 
 
-def _alone(study: Study, choice: Choice, best: Tried, alone: Sequence[Tried]) -> list[str]:
+def _alone(
+    study: PaperStudy, choice: ParameterSearch, best: Tried, alone: Sequence[Tried]
+) -> list[str]:
     heads = ["what", "value", "distance", *(head for head, _ in choice.columns)]
     lines = ["## One thing more, on top of the nearest", ""]
     lines += [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
@@ -166,7 +168,12 @@ def _alone(study: Study, choice: Choice, best: Tried, alone: Sequence[Tried]) ->
 
 
 def _eras(
-    study: Study, choice: Choice, folder: Folder, seeds: int, bar: Bar, crew: Crew | None
+    study: PaperStudy,
+    choice: ParameterSearch,
+    folder: CaseFolder,
+    seeds: int,
+    bar: Bar,
+    crew: Crew | None,
 ) -> list[str]:
     """Hold each era to every claim: how many rows of each kind are on the paper's side."""
     plain = [claim for claim in study.claims() if claim.kind in WITHIN]
@@ -193,12 +200,12 @@ def _eras(
     return lines
 
 
-def _of(study: Study, claim: Claim) -> set[str]:
+def _of(study: PaperStudy, claim: Claim) -> set[str]:
     """Return the cases and searches that a claim is taken from."""
     return set(study.checks[claim.id].cases)
 
 
-def _sides(study: Study, claims: Sequence[Claim], runs: Runs) -> dict[str, list[bool]]:
+def _sides(study: PaperStudy, claims: Sequence[Claim], runs: Runs) -> dict[str, list[bool]]:
     """Return for each kind of row which rows are on the paper's side."""
     departures = study.deviations()
     found: dict[str, list[bool]] = {kind: [] for kind in GROUPS}

@@ -11,10 +11,10 @@ from tidegate.grid.crew import Crew
 from tidegate.grid.work import Task, Work
 from tidegate.papers import claims as listed
 from tidegate.papers import report
-from tidegate.papers.deviations import Circumstances
-from tidegate.papers.done import Asked, Done, Varied, needed
+from tidegate.papers.deviations import ClaimContext
+from tidegate.papers.request import PaperResult, Request, SensitivityRow, needed
 from tidegate.papers.runs import Runs
-from tidegate.papers.verdicts import Outcome, judge
+from tidegate.papers.verdicts import ClaimResult, judge
 from tidegate.results.made import Wanted
 from tidegate.results.store import write_whole
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from tidegate.papers.case import Case
     from tidegate.papers.claims import Claim
     from tidegate.papers.deviations import Alternative
-    from tidegate.papers.folder import Folder, Job
-    from tidegate.papers.study import Study
+    from tidegate.papers.folder import CaseFolder, Job
+    from tidegate.papers.study import PaperStudy
     from tidegate.results.made import Made
     from tidegate.scenario.document import Setting
 
@@ -41,7 +41,7 @@ def fill(runs: Runs, names: Sequence[str], bar: Bar, crew: Crew | None = None) -
 
 
 def fill_all(
-    folder: Folder,
+    folder: CaseFolder,
     wanted: Sequence[tuple[Runs, Sequence[str]]],
     bar: Bar,
     crew: Crew | None = None,
@@ -66,7 +66,7 @@ def fill_all(
         total += len(missing)
 
 
-def _execute(folder: Folder, jobs: Sequence[Job], bar: Bar, crew: Crew | None) -> None:
+def _execute(folder: CaseFolder, jobs: Sequence[Job], bar: Bar, crew: Crew | None) -> None:
     costs = [job.scenario.duration_s * job.case.weight for job in jobs]
     with bar(folder.paper.key, len(jobs), sum(costs)) as meter:
 
@@ -86,7 +86,7 @@ def _execute(folder: Folder, jobs: Sequence[Job], bar: Bar, crew: Crew | None) -
             pass
 
 
-def assess(study: Study, runs: Runs, claims: Iterable[Claim]) -> list[Outcome]:
+def assess(study: PaperStudy, runs: Runs, claims: Iterable[Claim]) -> list[ClaimResult]:
     """Judge claims by the runs that are there."""
     departures = study.deviations()
     return [
@@ -96,8 +96,8 @@ def assess(study: Study, runs: Runs, claims: Iterable[Claim]) -> list[Outcome]:
 
 
 def judged(
-    study: Study, folder: Folder, asked: Asked, bar: Bar, crew: Crew | None = None
-) -> tuple[Runs, list[Outcome]]:
+    study: PaperStudy, folder: CaseFolder, asked: Request, bar: Bar, crew: Crew | None = None
+) -> tuple[Runs, list[ClaimResult]]:
     """Run what is missing for some claims, and judge them; nothing is written but runs."""
     claims = asked.claims(study)
     runs = Runs(study, folder, asked.seeds_of(study))
@@ -106,8 +106,8 @@ def judged(
 
 
 def regenerate(
-    study: Study, folder: Folder, asked: Asked, bar: Bar, crew: Crew | None = None
-) -> Done:
+    study: PaperStudy, folder: CaseFolder, asked: Request, bar: Bar, crew: Crew | None = None
+) -> PaperResult:
     """Run what is missing, judge, and write claims, report and pictures into the folder."""
     start = time.perf_counter()
     claims, pictures = asked.claims(study), asked.pictures(study)
@@ -115,7 +115,7 @@ def regenerate(
     runs.testbed = asked.testbed
     texts = study.sections if asked.whole(study) else ()
     ran = fill(runs, needed(study, claims, pictures, texts), bar, crew)
-    done = Done(study, asked, assess(study, runs, claims), runs, ran=ran)
+    done = PaperResult(study, asked, assess(study, runs, claims), runs, ran=ran)
     done.wall_s = time.perf_counter() - start
     folder.write("claims.json", (json.dumps(done.document(), indent=1) + "\n").encode())
     for name, content in report.pages(done, pictures).items():
@@ -127,8 +127,8 @@ def regenerate(
 
 
 def sensitivity(
-    study: Study, folder: Folder, asked: Asked, bar: Bar, crew: Crew | None = None
-) -> list[Varied]:
+    study: PaperStudy, folder: CaseFolder, asked: Request, bar: Bar, crew: Crew | None = None
+) -> list[SensitivityRow]:
     """Judge some claims again under every alternative of `deviations.toml`, and write the table."""
     claims = listed.chosen(study.claims(), asked.only or study.scale.sensitive)
     names, seeds = needed(study, claims), asked.seeds or study.scale.sensitive_seeds
@@ -141,9 +141,9 @@ def sensitivity(
         runs = Runs(study, folder, seeds, changes(*taken), dict(_measures(alternative)))
         fill(runs, names, bar, crew)
         outcomes = [
-            judge(claim, study.checks[claim.id].find(runs), Circumstances()) for claim in claims
+            judge(claim, study.checks[claim.id].find(runs), ClaimContext()) for claim in claims
         ]
-        table.append(Varied(what, says, tuple(outcomes)))
+        table.append(SensitivityRow(what, says, tuple(outcomes)))
     folder.write(report.SENSITIVITY, report.sensitivity(study, table, seeds).encode())
     return table
 
@@ -166,7 +166,7 @@ def _measures(alternative: Alternative | None) -> tuple[tuple[str, str], ...]:
     return alternative.measures if alternative else ()
 
 
-def copied(done_files: Sequence[str], folder: Folder, place: Path) -> None:
+def copied(done_files: Sequence[str], folder: CaseFolder, place: Path) -> None:
     """Copy the report and its pictures to where they belong in a checkout."""
     for name in done_files:
         write_whole(place / name, (folder.target / name).read_bytes())

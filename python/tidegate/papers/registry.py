@@ -11,7 +11,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tidegate.papers.check_results import Check, Finding, Ordering, Part
+from tidegate.papers.check_results import Check, CheckResult, Ordering, Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -54,11 +54,11 @@ class Registered:
         return " ".join(text.split())
 
 
-def _found(function: Callable[..., Any], values: dict[str, object], runs: object) -> Finding:
+def _found(function: Callable[..., Any], values: dict[str, object], runs: object) -> CheckResult:
     found = function(runs, **values)
     if isinstance(found, dict):
         return Ordering(tuple(Part(what, tuple(map(float, each))) for what, each in found.items()))
-    finding: Finding = found
+    finding: CheckResult = found
     return finding
 
 

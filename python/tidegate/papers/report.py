@@ -16,15 +16,15 @@ from tidegate.papers.verdicts import (
     UNCHECKED,
     UNRESOLVED,
     VERDICTS,
-    Outcome,
+    ClaimResult,
     by_group,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tidegate.papers.done import Done, Varied
-    from tidegate.papers.study import Grid, Picture, Section, Study
+    from tidegate.papers.request import PaperResult, SensitivityRow
+    from tidegate.papers.study import PaperPicture, PaperStudy, PaperTable, Section
 
 MARKS = {
     MET: "✓",
@@ -53,7 +53,7 @@ equal, and are counted apart. ± is the standard deviation over the seeds.
 """
 
 
-def pages(done: Done, pictures: Sequence[Picture]) -> dict[str, bytes]:
+def pages(done: PaperResult, pictures: Sequence[PaperPicture]) -> dict[str, bytes]:
     """Return the report and its pictures, as file name and content."""
     files = {f"pictures/{each.name}.png": drawn(done, each) for each in pictures}
     names = {each.name: each for each in pictures}
@@ -61,7 +61,7 @@ def pages(done: Done, pictures: Sequence[Picture]) -> dict[str, bytes]:
     return files
 
 
-def drawn(done: Done, picture: Picture) -> bytes:
+def drawn(done: PaperResult, picture: PaperPicture) -> bytes:
     """Render one picture; without a date in it, so that the same data give the same file."""
     import matplotlib as mpl
 
@@ -85,7 +85,7 @@ def number(value: float) -> str:
     return f"{value:.3g}"
 
 
-def measured(outcome: Outcome) -> str:
+def measured(outcome: ClaimResult) -> str:
     """Return what was measured, with its spread or interval."""
     value = outcome.measured
     if value is None:
@@ -99,14 +99,14 @@ def measured(outcome: Outcome) -> str:
     return f"{number(value)} ± {number(outcome.spread)}"
 
 
-def said(outcome: Outcome) -> str:
+def said(outcome: ClaimResult) -> str:
     """Return what the paper says."""
     if isinstance(outcome.paper, float | int):
         return number(float(outcome.paper))
     return str(outcome.paper or outcome.claim.value)
 
 
-def _report(done: Done, pictures: dict[str, Picture]) -> str:
+def _report(done: PaperResult, pictures: dict[str, PaperPicture]) -> str:
     study, outcomes = done.study, done.outcomes
     lines = [f"# {study.title}", ""]
     lines += [f"<!-- Made by `{_made_by(done)}`: change the code, not this page. -->", ""]
@@ -133,13 +133,13 @@ def _beside(key: str) -> str:
     )
 
 
-def _made_by(done: Done) -> str:
+def _made_by(done: PaperResult) -> str:
     asked = done.asked
     words = ["tidegate paper", done.study.key, *(f"--only {each}" for each in asked.only)]
     return " ".join([*words, *(["--quick"] if asked.quick else [])])
 
 
-def _provisional(done: Done) -> str:
+def _provisional(done: PaperResult) -> str:
     claims = len(done.outcomes)
     return (
         f"**Not the whole paper:** {claims} of {len(done.study.claims())} claims over"
@@ -148,7 +148,7 @@ def _provisional(done: Done) -> str:
     )
 
 
-def _counted(outcomes: Sequence[Outcome]) -> str:
+def _counted(outcomes: Sequence[ClaimResult]) -> str:
     """Return how many rows of each kind have which verdict."""
     found = by_group(outcomes)
     verdicts = [each for each in VERDICTS if any(rows[each] for rows in found.values())]
@@ -160,7 +160,7 @@ def _counted(outcomes: Sequence[Outcome]) -> str:
     return "\n".join(lines)
 
 
-def _section(done: Done, section: Section, pictures: dict[str, Picture]) -> list[str]:
+def _section(done: PaperResult, section: Section, pictures: dict[str, PaperPicture]) -> list[str]:
     mine = [each for each in done.outcomes if _of(section.claims, each)]
     shown = [pictures[name] for name in section.pictures if name in pictures]
     text = section.text if done.asked.whole(done.study) else None
@@ -185,7 +185,7 @@ class _Notes:
     def __init__(self) -> None:
         self.texts: list[str] = []
 
-    def mark(self, outcome: Outcome) -> str:
+    def mark(self, outcome: ClaimResult) -> str:
         """Return the letter of an outcome's explanation, or nothing."""
         text = outcome.explanation
         if not text:
@@ -200,11 +200,11 @@ class _Notes:
         return ["Why not:", "", *notes, ""] if notes else []
 
 
-def _of(patterns: Iterable[str], outcome: Outcome) -> bool:
+def _of(patterns: Iterable[str], outcome: ClaimResult) -> bool:
     return any(matches(pattern, outcome.claim.id) for pattern in patterns)
 
 
-def _grid(grid: Grid, outcomes: Sequence[Outcome], notes: _Notes) -> list[str]:
+def _grid(grid: PaperTable, outcomes: Sequence[ClaimResult], notes: _Notes) -> list[str]:
     """Return a table of the paper as printed there: what it says, what was measured."""
     found = {each.claim.id: each for each in outcomes}
     if not any(cell in found for _, row in grid.rows for cell in row):
@@ -217,12 +217,12 @@ def _grid(grid: Grid, outcomes: Sequence[Outcome], notes: _Notes) -> list[str]:
     return [*lines, ""]
 
 
-def _cell(outcome: Outcome, notes: _Notes) -> str:
+def _cell(outcome: ClaimResult, notes: _Notes) -> str:
     mark = f"{MARKS[outcome.verdict]}{_chosen(outcome)}{notes.mark(outcome)}"
     return f"{said(outcome)} → {measured(outcome)} {mark}"
 
 
-def _table(outcomes: Sequence[Outcome], notes: _Notes) -> list[str]:
+def _table(outcomes: Sequence[ClaimResult], notes: _Notes) -> list[str]:
     if not outcomes:
         return []
     lines = ["| claim | paper | measured | verdict | |", "|---|---|---|---|---|"]
@@ -236,7 +236,7 @@ def _table(outcomes: Sequence[Outcome], notes: _Notes) -> list[str]:
     return [*lines, ""]
 
 
-def _chosen(outcome: Outcome) -> str:
+def _chosen(outcome: ClaimResult) -> str:
     return CHOSEN if outcome.chosen_on else ""
 
 
@@ -244,7 +244,7 @@ def _safe(cell: str) -> str:
     return cell.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
 
 
-def _departures(done: Done) -> list[str]:
+def _departures(done: PaperResult) -> list[str]:
     """Return what was guessed, and what the choice hangs on."""
     deviations = done.study.deviations().deviations
     if not deviations:
@@ -266,7 +266,7 @@ def _departures(done: Done) -> list[str]:
     return [*lines, ""]
 
 
-def _every_claim(done: Done) -> list[str]:
+def _every_claim(done: PaperResult) -> list[str]:
     """Return the list of all claims, by which each line can be repeated."""
     lines = ["## Every claim", "", RULES]
     lines += [
@@ -286,7 +286,7 @@ def _every_claim(done: Done) -> list[str]:
     return [*lines, ""]
 
 
-def _made(done: Done) -> list[str]:
+def _made(done: PaperResult) -> list[str]:
     cost = done.runs.cost
     commits = sorted({record.commit[:12] for record in done.runs.noted.values()} - {""})
     by = f", runs of commit {' and '.join(commits)}" if commits else ""
@@ -300,7 +300,7 @@ def _made(done: Done) -> list[str]:
     ]
 
 
-def sensitivity(study: Study, table: Sequence[Varied], seeds: int) -> str:
+def sensitivity(study: PaperStudy, table: Sequence[SensitivityRow], seeds: int) -> str:
     """Return the table of some claims under every alternative."""
     claims = [outcome.claim for outcome in table[0].outcomes]
     lines = [f"# Sensitivity: {study.title}", ""]
@@ -319,7 +319,7 @@ def sensitivity(study: Study, table: Sequence[Varied], seeds: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _short(outcome: Outcome) -> str:
+def _short(outcome: ClaimResult) -> str:
     value = outcome.measured
     return number(value) if isinstance(value, float) else str(value or "")
 

@@ -11,13 +11,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from tidegate.papers.runs import Runs
-    from tidegate.papers.verdicts import Outcome
+    from tidegate.papers.verdicts import ClaimResult
 
-    Found = Mapping[str, Outcome]
+    Found = Mapping[str, ClaimResult]
     """Outcomes by the short id of their claim."""
 
 
-def listed(parts: Sequence[Callable[[Found], str]], outcomes: Sequence[Outcome], runs: Runs) -> str:
+def listed(
+    parts: Sequence[Callable[[Found], str]], outcomes: Sequence[ClaimResult], runs: Runs
+) -> str:
     """Return the parts as a list in Markdown; one whose claims were not asked for says nothing."""
     found = {outcome.claim.short: outcome for outcome in outcomes}
     said = [text for text in (part(found) for part in parts) if text]
@@ -38,7 +40,7 @@ def said(found: Found, name: str) -> str:
     return found[name].claim.value if value is None else number(value)
 
 
-def good(outcome: Outcome) -> bool:
+def good(outcome: ClaimResult) -> bool:
     """Tell whether a claim holds, on a guess or not."""
     return outcome.verdict in (MET, CALIBRATED)
 
@@ -61,7 +63,7 @@ def failing(found: Found, title: str, kinds: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def in_words(outcome: Outcome) -> str:
+def in_words(outcome: ClaimResult) -> str:
     """Return what a claim says, and of a number what was measured beside it."""
     claim, value = outcome.claim, outcome.measured
     if claim.kind == "ordering":

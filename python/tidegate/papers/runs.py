@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tidegate.papers.case import Case, Search
-    from tidegate.papers.folder import Folder, Job
+    from tidegate.papers.case import Case, OptimumSearch
+    from tidegate.papers.folder import CaseFolder, Job
     from tidegate.papers.paper import Paper
     from tidegate.results.record import Record
     from tidegate.scenario.document import Setting
@@ -40,7 +40,7 @@ class Runs:
     def __init__(
         self,
         paper: Paper,
-        folder: Folder,
+        folder: CaseFolder,
         seeds: int,
         changed: Callable[[Case], tuple[Setting, ...]] | None = None,
         instead: Mapping[str, str] | None = None,
@@ -131,7 +131,7 @@ class Runs:
         both = what.grid() | self.fine(search)
         return sorted((value, self.mean(case, what.metric)) for value, case in both.items())
 
-    def _best(self, grid: dict[float, Case], search: Search) -> float:
+    def _best(self, grid: dict[float, Case], search: OptimumSearch) -> float:
         return max(grid, key=lambda value: self.mean(grid[value], search.metric))
 
     def has(self, *names: str) -> bool:

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from tidegate.papers.case import Choice
+    from tidegate.papers.case import ParameterSearch
     from tidegate.papers.check_results import Check
     from tidegate.papers.registry import Registered
     from tidegate.papers.runs import Runs
-    from tidegate.papers.verdicts import Outcome
+    from tidegate.papers.verdicts import ClaimResult
 
     Draw: TypeAlias = Callable[[Runs], Figure]
 
 
 @dataclass(frozen=True)
-class Picture:
+class PaperPicture:
     """A figure of the paper, redrawn from the runs of these cases and searches."""
 
     name: str
@@ -33,7 +33,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Grid:
+class PaperTable:
     """A table of the paper as it is printed there; a cell is the id of a claim, or nothing."""
 
     title: str
@@ -48,24 +48,24 @@ class Section:
     title: str
     claims: tuple[str, ...]
     pictures: tuple[str, ...] = ()
-    grids: tuple[Grid, ...] = ()
+    grids: tuple[PaperTable, ...] = ()
     text: Callable[[Runs], str] | None = None
     cases: tuple[str, ...] = ()
     """What the text is taken from, beside the claims of the section."""
 
 
 @dataclass(frozen=True)
-class Study(Paper):
+class PaperStudy(Paper):
     """Everything of one paper: what is simulated, how claims are found, and the report."""
 
     title: str
     checks: Mapping[str, Check]
-    pictures: tuple[Picture, ...]
+    pictures: tuple[PaperPicture, ...]
     sections: tuple[Section, ...]
-    summary: Callable[[Sequence[Outcome], Runs], str]
+    summary: Callable[[Sequence[ClaimResult], Runs], str]
     """The opening of the report: what holds and what does not, in a minute's reading."""
     scale: Scale = field(default_factory=Scale)
-    choice: Choice | None = None
+    choice: ParameterSearch | None = None
     """How the settings that the paper leaves unsaid are chosen."""
     sources: Mapping[str, Registered] = field(default_factory=dict)
     """The function behind each check."""

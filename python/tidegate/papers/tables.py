@@ -14,12 +14,12 @@ from tidegate.papers.verdicts import MET, NOT_MET, counts
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from tidegate.papers.done import Done
+    from tidegate.papers.request import PaperResult
 
 STYLES = {MET: "green", NOT_MET: "red"}
 
 
-def of_outcomes(done: Done) -> RenderableType:
+def of_outcomes(done: PaperResult) -> RenderableType:
     """Return one line per claim, and how many have which verdict."""
     table = Table(box=None, pad_edge=False)
     texts = [(measured(each), each.verdict) for each in done.outcomes]

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.check_results import Exact, Finding, Numbers, Ordering, Unchecked
+from tidegate.papers.check_results import CheckResult, Exact, Numbers, Ordering, Unchecked
 from tidegate.papers.claims import APART
-from tidegate.papers.deviations import Circumstances
+from tidegate.papers.deviations import ClaimContext
 from tidegate.results.statistics import interval
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ WITHIN = {"exact-number": 0.20, "approx-number": 0.30, "ratio": 0.25}
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ClaimResult:
     """One line of a report: the claim, what was measured, the verdict and why.
 
     Of an ordering, `measured` with its interval is the paired difference of
@@ -83,7 +83,7 @@ class _Judged:
     decides: str = ""
 
 
-def rule(outcome: Outcome) -> str:
+def rule(outcome: ClaimResult) -> str:
     """Say by which rule an outcome was judged."""
     claim = outcome.claim
     if outcome.verdict == UNCHECKED:
@@ -102,12 +102,12 @@ def rule(outcome: Outcome) -> str:
     )
 
 
-def judge(claim: Claim, finding: Finding, beside: Circumstances | None = None) -> Outcome:
+def judge(claim: Claim, finding: CheckResult, beside: ClaimContext | None = None) -> ClaimResult:
     """Return the verdict on a claim."""
-    beside = beside or Circumstances()
+    beside = beside or ClaimContext()
     if isinstance(finding, Unchecked):
         why, paper = finding.reason, claim.number or claim.value
-        return Outcome(claim, UNCHECKED, why, paper=paper, chosen_on=beside.chosen_on)
+        return ClaimResult(claim, UNCHECKED, why, paper=paper, chosen_on=beside.chosen_on)
     if isinstance(finding, Numbers):
         ruled = _number(claim, finding)
     elif isinstance(finding, Ordering):
@@ -122,7 +122,7 @@ def judge(claim: Claim, finding: Finding, beside: Circumstances | None = None) -
         verdict = CALIBRATED
         reasons.append(f"Hangs on {' and '.join(beside.hangs_on)}, which the paper withholds.")
     explanation = "" if verdict in (MET, CALIBRATED) else beside.explanation
-    return Outcome(
+    return ClaimResult(
         claim,
         verdict,
         " ".join(each for each in reasons if each),
@@ -248,7 +248,7 @@ GROUPS = (NUMBERS, RATIOS, ORDERINGS, CHOSEN_ON, SET_UP)
 """Kinds of rows that are counted apart from each other."""
 
 
-def group(outcome: Outcome) -> str:
+def group(outcome: ClaimResult) -> str:
     """Return the kind of row that an outcome is counted under."""
     if outcome.apart:
         return SET_UP
@@ -257,7 +257,7 @@ def group(outcome: Outcome) -> str:
     return {"ratio": RATIOS, "ordering": ORDERINGS}.get(outcome.claim.kind, NUMBERS)
 
 
-def by_group(outcomes: Sequence[Outcome]) -> dict[str, dict[str, int]]:
+def by_group(outcomes: Sequence[ClaimResult]) -> dict[str, dict[str, int]]:
     """Return how many rows of each kind have which verdict."""
     found: dict[str, dict[str, int]] = {name: dict.fromkeys(VERDICTS, 0) for name in GROUPS}
     for outcome in outcomes:
@@ -265,7 +265,7 @@ def by_group(outcomes: Sequence[Outcome]) -> dict[str, dict[str, int]]:
     return {name: each for name, each in found.items() if any(each.values())}
 
 
-def counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
+def counts(outcomes: Sequence[ClaimResult]) -> dict[str, int]:
     """Return how many claims have which verdict; what is no prediction under names of its own."""
     found: dict[str, int] = {}
     for name, each in by_group(outcomes).items():

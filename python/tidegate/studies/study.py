@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
     from tidegate.grid.crew import Crew
     from tidegate.papers.case import Case
-    from tidegate.papers.folder import Folder
+    from tidegate.papers.folder import CaseFolder
     from tidegate.papers.perform import Bar
 
-    Pages = Callable[["There"], Mapping[str, bytes]]
+    Pages = Callable[["FinishedRuns"], Mapping[str, bytes]]
 
 PAGE = "REPORT.md"
 
 
 @dataclass(frozen=True)
-class There:
+class FinishedRuns:
     """The cases of a study of which every run is there, and their runs."""
 
     cases: frozenset[str]
@@ -72,13 +72,13 @@ class Study:
 
 def perform_study(
     study: Study,
-    folder: Folder,
+    folder: CaseFolder,
     only: Sequence[str],
     bar: Bar,
     *,
     seeds: int | None = None,
     crew: Crew | None = None,
-) -> tuple[int, There]:
+) -> tuple[int, FinishedRuns]:
     """Run what is missing of the chosen cases, and write the pages of all that is there."""
     runs = Runs(study.paper, folder, seeds or study.seeds)
     ran = perform.fill(runs, study.chosen(only), bar, crew)
@@ -88,7 +88,7 @@ def perform_study(
     return ran, there
 
 
-def _there(keys: Iterable[str], folder: Folder, runs: Runs) -> There:
+def _there(keys: Iterable[str], folder: CaseFolder, runs: Runs) -> FinishedRuns:
     found = frozenset(key for key in keys if all(folder.has(job) for job in runs.jobs([key])))
     runs.asked |= found  # the pages are of all that is there, from another day too
-    return There(found, runs, sum(1 for _ in keys))
+    return FinishedRuns(found, runs, sum(1 for _ in keys))

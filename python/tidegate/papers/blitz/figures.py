@@ -19,7 +19,7 @@ from tidegate.papers.blitz.measures import (
     response_of,
     utilisation,
 )
-from tidegate.papers.study import Picture
+from tidegate.papers.study import PaperPicture
 from tidegate.show.style import GREY, PALETTE
 
 if TYPE_CHECKING:
@@ -243,9 +243,9 @@ def _round(runs: Runs) -> Figure:
     return figure
 
 
-def _picture(name: str, title: str, *nets: str) -> Picture:
+def _picture(name: str, title: str, *nets: str) -> PaperPicture:
     cases, draw = _side_by_side(*nets)
-    return Picture(name, title, cases, draw)
+    return PaperPicture(name, title, cases, draw)
 
 
 PICTURES = (
@@ -259,9 +259,9 @@ PICTURES = (
     _picture("fig5", "Figure 5: in the smaller and in the slower network.", "small", "slow"),
     _picture("fig6", "Figure 6: files of 1 MB.", "big", "bigfast"),
     _picture("fig7", "Figure 7: files of 100 kB and of 10 kB.", "ref", "tiny"),
-    Picture("fig8", "Figure 8: maximum powers, 1 Gbit/s.", _cases(("fast",)), _figure8),
+    PaperPicture("fig8", "Figure 8: maximum powers, 1 Gbit/s.", _cases(("fast",)), _figure8),
     _picture("middle", "The delay of 3 ms, which the paper announces and does not show.", "middle"),
-    Picture(
+    PaperPicture(
         "gap",
         "The conclusion: what Blitz gains, over F/BDP, in all networks at all bottlenecks; and"
         " over a TCP whose initial window grows with F/BDP.",
@@ -271,21 +271,21 @@ PICTURES = (
         ),
         _gap,
     ),
-    Picture(
+    PaperPicture(
         "reference",
         "Fairness and use of the bottleneck in the reference network, of which the paper only"
         " says that they are satisfactory.",
         _cases(("ref",)),
         _reference,
     ),
-    Picture(
+    PaperPicture(
         "pareto",
         "Pareto sizes (shape 1.5, mean 100 kB) in place of equal ones: the reference network at"
         " 90 Mbit/s.",
         tuple(case for control in CONTROLS for case in keys("ref", 90, control, "-pareto")),
         _mix,
     ),
-    Picture(
+    PaperPicture(
         "round",
         "The other reading of D: the delay there and back.",
         _cases(OTHER_D, "-round"),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tidegate.papers.report_text import Found
     from tidegate.papers.runs import Runs
-    from tidegate.papers.verdicts import Outcome
+    from tidegate.papers.verdicts import ClaimResult
 
 
 def _row(runs: Runs, name: str, net: str, kind: str = "") -> str:
@@ -126,7 +126,7 @@ SECTIONS = (
 _KINDS = ("ordering", "ratio", "approx-number")
 
 
-def opening(outcomes: Sequence[Outcome], runs: Runs) -> str:
+def opening(outcomes: Sequence[ClaimResult], runs: Runs) -> str:
     """Return it in Markdown; a part whose claims were not asked for is left out."""
     parts = (_gains, _grows, _ratio, _fails)
     return listed(parts, outcomes, runs)

@@ -35,7 +35,7 @@ from tidegate.papers.dqm.measures import (
     throughput,
     throughput_of,
 )
-from tidegate.papers.study import Picture
+from tidegate.papers.study import PaperPicture
 from tidegate.show.style import GREY, PALETTE
 
 if TYPE_CHECKING:
@@ -282,39 +282,39 @@ def _keys(policies: Sequence[str], rhos: Sequence[float]) -> tuple[str, ...]:
 
 
 PICTURES = (
-    Picture(
+    PaperPicture(
         "fig5",
         "Figure 5: throughput per flow, retransmissions, admitted flows and queue over the load;"
         " bands are one standard deviation over the seeds.",
         _keys(POLICIES, RHOS),
         _figure5,
     ),
-    Picture(
+    PaperPicture(
         "fig6",
         "Figure 6: completions, losses of connection packets and of data, latencies.",
         _keys(POLICIES, RHOS),
         _figure6,
     ),
-    Picture(
+    PaperPicture(
         "fig7",
         "Figure 7: short and long flows at rho 2, by how many short ones come for a long one.",
         tuple(two(2.0, ratio, policy) for ratio in RATIOS for policy in ("gr2", "p3")),
         _figure7,
     ),
-    Picture(
+    PaperPicture(
         "readings",
         "Table I's P_c in three readings, beside the paper's.",
         _keys(("dt", *REDS), (1.2,)),
         _readings,
     ),
-    Picture(
+    PaperPicture(
         "tried",
         "P3 as it might be otherwise: by the queue at the moment, over G-R2, with one buffer"
         " for both sorts of packets, and holding connections back instead of dropping them.",
         _keys(("p3", *TRIED), TRIED_RHOS),
         _tried,
     ),
-    Picture(
+    PaperPicture(
         "provision",
         "What the triple provides for, at rho 1.6: throughput per flow and latency with its"
         " set-up, over where connections begin to be lost and how many of them.",

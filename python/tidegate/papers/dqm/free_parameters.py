@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from tidegate.papers.case import Axis, Choice
+from tidegate.papers.case import FreeParameter, ParameterSearch
 from tidegate.papers.deviations import Alternative
 
 LINKS = ("link1", "link2")
@@ -36,23 +36,23 @@ def _profile(name: str) -> Alternative:
     return Alternative(name, settings, ("tandem/*",))
 
 
-CHOICE = Choice(
+CHOICE = ParameterSearch(
     scored=("table2.gred", "table2.p3"),
     together=(
-        Axis(
+        FreeParameter(
             "P3 over",
             (_queues("drop-tail", "over", '{ law = "drop-tail" }'), _queues("G-R2", "over", GR2)),
         ),
-        Axis(
+        FreeParameter(
             "x counts",
             (_queues("data", "counts", "data"), _queues("connection packets too", "counts", "all")),
         ),
-        Axis("payload", (_packets(536), _packets(576))),
+        FreeParameter("payload", (_packets(536), _packets(576))),
     ),
     alone=(
-        Axis("ns-2", (_profile("ns2-2001"), _profile("ns2-2005"), _profile("ns2-2006"))),
-        Axis("buffers of P3", (_queues("one", "queues", "1"),)),
-        Axis("x", (_queues("at this moment", "measure", "instantaneous"),)),
+        FreeParameter("ns-2", (_profile("ns2-2001"), _profile("ns2-2005"), _profile("ns2-2006"))),
+        FreeParameter("buffers of P3", (_queues("one", "queues", "1"),)),
+        FreeParameter("x", (_queues("at this moment", "measure", "instantaneous"),)),
     ),
     eras=(),
     columns=(

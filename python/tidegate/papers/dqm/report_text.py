@@ -19,14 +19,14 @@ from tidegate.papers.dqm.measures import (
 )
 from tidegate.papers.report import number
 from tidegate.papers.report_text import failing, holds, listed, measured, said
-from tidegate.papers.study import Grid, Section
+from tidegate.papers.study import PaperTable, Section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tidegate.papers.report_text import Found
     from tidegate.papers.runs import Runs
-    from tidegate.papers.verdicts import Outcome
+    from tidegate.papers.verdicts import ClaimResult
 
 
 def _readings(runs: Runs) -> str:
@@ -101,7 +101,7 @@ def _tried(runs: Runs) -> str:
     return "\n".join(lines)
 
 
-TABLE_1 = Grid(
+TABLE_1 = PaperTable(
     "Table I: drop-tail and gentle RED alone, rho 1.2",
     ("measure", *TABLE1.values()),
     tuple(
@@ -109,7 +109,7 @@ TABLE_1 = Grid(
         for name, shown in {"T": "T [bit/s]", "D": "D [s]", "Pd": "P_d", "Pc": "P_c"}.items()
     ),
 )
-TABLE_2 = Grid(
+TABLE_2 = PaperTable(
     "Table II: flows over both congested links, 700 s",
     ("measure", "G-RED", "P3"),
     (
@@ -159,7 +159,7 @@ SECTIONS = (
 )
 
 
-def opening(outcomes: Sequence[Outcome], runs: Runs) -> str:
+def opening(outcomes: Sequence[ClaimResult], runs: Runs) -> str:
     """Return it in Markdown; a part whose claims were not asked for is left out."""
     parts = (_works, _baseline, _classes, _fails)
     return listed(parts, outcomes, runs)

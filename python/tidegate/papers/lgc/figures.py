@@ -38,7 +38,7 @@ from tidegate.papers.lgc.measures import (
 from tidegate.papers.lgc.outcomes import holds
 from tidegate.papers.lgc.trees import hops, upstream_mb
 from tidegate.papers.report import number
-from tidegate.papers.study import Picture
+from tidegate.papers.study import PaperPicture
 from tidegate.show.style import GREY, PALETTE
 
 if TYPE_CHECKING:
@@ -286,34 +286,36 @@ _ALL_RATES = tuple(rate(e, x) for e in ("1", "1b", "2", "3") for x in RATES)
 _ALL_DELAYS = tuple(delay(e, x) for e in ("1", "1b", "2", "3") for x in DELAYS_MS)
 
 PICTURES = (
-    Picture("fig2", "Figure 2: what a connection may hold of the queue", (), _figure2),
-    Picture("fig5", "Figure 5: experiment 1, seed 1", ("1",), _of_experiment("1")),
-    Picture("fig6", "Figure 6: experiment 1b, seed 1", ("1b",), _of_experiment("1b")),
-    Picture("fig8", "Figure 8: experiment 2 at I3, seed 1", ("2",), _of_experiment("2")),
-    Picture(
+    PaperPicture("fig2", "Figure 2: what a connection may hold of the queue", (), _figure2),
+    PaperPicture("fig5", "Figure 5: experiment 1, seed 1", ("1",), _of_experiment("1")),
+    PaperPicture("fig6", "Figure 6: experiment 1b, seed 1", ("1b",), _of_experiment("1b")),
+    PaperPicture("fig8", "Figure 8: experiment 2 at I3, seed 1", ("2",), _of_experiment("2")),
+    PaperPicture(
         "fig9", "Figure 9: packets of source 1, and who filtered them, seed 1", ("2",), _figure9
     ),
-    Picture("fig11", "Figure 11: experiment 3, seed 1", ("3",), _of_experiment("3")),
-    Picture(
+    PaperPicture("fig11", "Figure 11: experiment 3, seed 1", ("3",), _of_experiment("3")),
+    PaperPicture(
         "service",
         "What hangs on the service rate and on the delay, which the paper does not give",
         _ALL_RATES + _ALL_DELAYS,
         _dependence,
     ),
-    Picture(
+    PaperPicture(
         "waste",
         "A filter that moves, one that stays, and RED alone: experiment 2, 4000 greedy packets",
         tuple(moved(kind, lasting=True) for kind in FILTERS),
         _waste,
     ),
-    Picture(
+    PaperPicture(
         "crowds",
         "Many connections in the queue (left), and the blind spot (right)",
         (*(crowd("tail", others) for others in CROWDS), "five"),
         _crowds,
     ),
-    Picture("tree", "A hundred nodes, ten of them greedy", tuple(f"tree/{k}" for k in TREE), _tree),
-    Picture(
+    PaperPicture(
+        "tree", "A hundred nodes, ten of them greedy", tuple(f"tree/{k}" for k in TREE), _tree
+    ),
+    PaperPicture(
         "against",
         "LGC against FQ-CoDel on the same greedy traffic",
         tuple(f"fair/{kind}{load}" for kind in AGAINST for load in ("", "-moderate")),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tidegate.papers.report_text import Found
     from tidegate.papers.runs import Measure, Runs
-    from tidegate.papers.verdicts import Outcome
+    from tidegate.papers.verdicts import ClaimResult
 
 HARD = (
     "exp1.identified",
@@ -269,7 +269,7 @@ SECTIONS = (
 )
 
 
-def opening(outcomes: Sequence[Outcome], runs: Runs) -> str:
+def opening(outcomes: Sequence[ClaimResult], runs: Runs) -> str:
     """Return it in Markdown; a part whose claims were not asked for is left out."""
     return listed((_law, _hard, _numbers, _moves, _fails), outcomes, runs)
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from tidegate.papers.panels import MARKS
 from tidegate.papers.qfcp import measures as m
 from tidegate.papers.qfcp.cases import BETAS, FOUR, LOSSES, fct, lossy
-from tidegate.papers.study import Picture
+from tidegate.papers.study import PaperPicture
 from tidegate.show.style import GREY, PALETTE
 
 if TYPE_CHECKING:
@@ -257,33 +257,33 @@ _OFF = tuple(
 )
 
 PICTURES = (
-    Picture(
+    PaperPicture(
         "fig1",
         "Figure 1: average flow completion time against flow size, 60,000 flows at load 1",
         tuple(fct(name) for name in FIVE),
         _figure1,
     ),
-    Picture(
+    PaperPicture(
         "fig2",
         "Figure 2: four flows join and leave (thin lines: the fair share)",
         tuple(f"adapt/{name}" for name in ("qfcp", "xcp", "rcp", "vcp")),
         _figure2,
     ),
-    Picture(
+    PaperPicture(
         "fig3",
         "Figure 3: ten flows with round trips from 40 (blue) to 220 ms (red)",
         tuple(f"rtt/{name}" for name in ("qfcp", "xcp", "rcp", "tcp")),
         _figure3,
     ),
-    Picture("fig4", "Figure 4: goodput of one flow on a lossy link", _FIG4, _figure4),
-    Picture("parts", "Each part of QFCP switched off in turn", _OFF, _parts),
-    Picture(
+    PaperPicture("fig4", "Figure 4: goodput of one flow on a lossy link", _FIG4, _figure4),
+    PaperPicture("parts", "Each part of QFCP switched off in turn", _OFF, _parts),
+    PaperPicture(
         "beta",
         "Beta swept",
         tuple(f"{scenario}/beta/{beta}" for scenario in ("adapt", "fct") for beta in BETAS),
         _betas,
     ),
-    Picture(
+    PaperPicture(
         "crowd",
         "Beyond the paper: 100 flows come at once",
         tuple(f"crowd/{name}" for name in FIVE),

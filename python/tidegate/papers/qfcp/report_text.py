@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tidegate.papers.runs import Measure, Runs
-    from tidegate.papers.verdicts import Outcome
+    from tidegate.papers.verdicts import ClaimResult
     from tidegate.results.record import Record
 
 FIVE = (*FOUR, "vcp")
@@ -231,7 +231,7 @@ _TOPICS = (
 )
 
 
-def opening(outcomes: Sequence[Outcome], runs: Runs) -> str:
+def opening(outcomes: Sequence[ClaimResult], runs: Runs) -> str:
     """Return it in Markdown; a part whose claims were not asked for is left out."""
     found = [each for each in outcomes if not each.apart]
     lines = [_mean(runs)] if {"fig1.qfcp_best"} <= {each.claim.short for each in found} else []
@@ -272,7 +272,7 @@ def _by_size(runs: Runs) -> str:
     )
 
 
-def _fares(outcomes: Sequence[Outcome]) -> str:
+def _fares(outcomes: Sequence[ClaimResult]) -> str:
     hold = [each for each in outcomes if good(each)]
     text = f"{len(hold)} of {len(outcomes)} statements hold."
     rest = [each for each in outcomes if each not in hold]
@@ -283,7 +283,7 @@ def _fares(outcomes: Sequence[Outcome]) -> str:
     return text
 
 
-def _short(outcome: Outcome) -> str:
+def _short(outcome: ClaimResult) -> str:
     if isinstance(outcome.measured, float) and np.isfinite(outcome.measured):
         return outcome.reason.split(". ")[0].rstrip(".") + "."
     return outcome.reason

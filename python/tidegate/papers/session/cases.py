@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tidegate.papers.case import Case, Scale, Search
+from tidegate.papers.case import Case, OptimumSearch, Scale
 
 if TYPE_CHECKING:
     from tidegate.scenario.document import Setting
@@ -217,7 +217,7 @@ GRIDS: dict[str, tuple[tuple[float, ...], tuple[Setting, ...], str]] = {
 """Coarse grids of the brute-force optima, sessions/s, with the load of each."""
 
 SEARCHES = {
-    f"optimum/{name}": Search(
+    f"optimum/{name}": OptimumSearch(
         f"optimum/{name}",
         partial(at_rate, key=f"admit-{name}", settings=settings, scenario=scenario),
         grid,

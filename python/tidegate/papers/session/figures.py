@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from tidegate.papers.session.cases import ARRIVALS, CELLS, CP, GSS, LOADS, NAMES, NC, SWEEP
 from tidegate.papers.session.measures import curve, served
-from tidegate.papers.study import Picture
+from tidegate.papers.study import PaperPicture
 from tidegate.show.style import GREY, PALETTE
 
 if TYPE_CHECKING:
@@ -505,40 +505,42 @@ def _loads(family: str, way: str = "") -> tuple[str, ...]:
 
 
 PICTURES = (
-    Picture(
+    PaperPicture(
         "fig2", "Figure 2: completions over the admit rate, 1000 arrivals/s", (*SWEEP, NC), _figure2
     ),
-    Picture(
+    PaperPicture(
         "fig3",
         "Figure 3: sessions completed under traffic that does not change",
         (*_cells(*(f"static/{cell}" for cell in CELLS)), *(f"optimum/{cell}" for cell in CELLS)),
         _figure3,
     ),
-    Picture("fig4", "Figure 4: how long completed sessions took", (NC, GSS, CP), _figure4),
-    Picture("fig5", "Figure 5: admitted and completed over time (seed 1)", (NC, GSS, CP), _figure5),
-    Picture("fig6", "Figure 6: how traffic and link change, as reconstructed", (), _figure6),
-    Picture(
+    PaperPicture("fig4", "Figure 4: how long completed sessions took", (NC, GSS, CP), _figure4),
+    PaperPicture(
+        "fig5", "Figure 5: admitted and completed over time (seed 1)", (NC, GSS, CP), _figure5
+    ),
+    PaperPicture("fig6", "Figure 6: how traffic and link change, as reconstructed", (), _figure6),
+    PaperPicture(
         "fig7", "Figure 7 and Table III: the arrival rate changes", _loads("arrivals"), _figure7
     ),
-    Picture(
+    PaperPicture(
         "fig8",
         "Figure 8: LOAD3 of the arrival rate over time (seed 1)",
         ("arrivals/load3/none", "arrivals/load3/cp"),
         _figure8,
     ),
-    Picture(
+    PaperPicture(
         "fig9",
         "Figure 9: the capacity falls from 10 to 5 Mbit/s",
         tuple(case for rate in ARRIVALS for case in _loads(f"capacity/{rate}", "down-")),
         lambda runs: _by_capacity(runs, "down"),
     ),
-    Picture(
+    PaperPicture(
         "capacity-up",
         "Run by the authors, not shown: the capacity rises from 10 to 20 Mbit/s",
         tuple(case for rate in ARRIVALS for case in _loads(f"capacity/{rate}", "up-")),
         lambda runs: _by_capacity(runs, "up"),
     ),
-    Picture(
+    PaperPicture(
         "pulses",
         "Run by the authors, not shown: pulses of 25 s at 50, 150 and 250 s",
         _cells(
@@ -547,13 +549,13 @@ PICTURES = (
         ),
         _pulses,
     ),
-    Picture(
+    PaperPicture(
         "optima",
         "The brute-force optimum for other arrival rates and capacities",
         tuple(f"optimum/{name}" for name in ("10k-300", "10k-600", "10k-1000", "5M", "20M", "udp")),
         _optima,
     ),
-    Picture(
+    PaperPicture(
         "ablations",
         "The laws without one of their parts (seed 1)",
         (
@@ -566,7 +568,7 @@ PICTURES = (
         ),
         _ablations,
     ),
-    Picture(
+    PaperPicture(
         "beyond",
         "Beyond the paper: 1000 arrivals/s of 10 kB",
         tuple(case for _, case in BEYOND),

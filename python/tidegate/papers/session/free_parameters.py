@@ -8,7 +8,7 @@ in 250 s, 71 short of the 65 x 250 let in, as from an empty network on.
 
 from __future__ import annotations
 
-from tidegate.papers.case import Axis, Choice
+from tidegate.papers.case import FreeParameter, ParameterSearch
 from tidegate.papers.deviations import Alternative
 
 TCP = "traffic.web.transport.tcp"
@@ -44,30 +44,30 @@ ERAS = {
 }
 
 TOGETHER = (
-    Axis("charged", (_charge("passed"), _charge("queued"))),
-    Axis("ns-2", tuple(ERAS.values())),
-    Axis("window", (_tcp("20", window="20"), _tcp("none", window="none"))),
-    Axis("FIN waits", (_tcp("yes", fin_waits="true"), _tcp("no", fin_waits="false"))),
+    FreeParameter("charged", (_charge("passed"), _charge("queued"))),
+    FreeParameter("ns-2", tuple(ERAS.values())),
+    FreeParameter("window", (_tcp("20", window="20"), _tcp("none", window="none"))),
+    FreeParameter("FIN waits", (_tcp("yes", fin_waits="true"), _tcp("no", fin_waits="false"))),
 )
 
 ALONE = (
-    Axis("counted", (_window("50 to 300 s", "300s", "50s"),)),
-    Axis(
+    FreeParameter("counted", (_window("50 to 300 s", "300s", "50s"),)),
+    FreeParameter(
         "buffer, packets",
         (
             _topology("125", bottleneck__buffer="125packets"),
             _topology("434", bottleneck__buffer="434packets"),
         ),
     ),
-    Axis("segments, B", (_tcp("1000", mss="1000B"), _tcp("1460", mss="1460B"))),
-    Axis(
+    FreeParameter("segments, B", (_tcp("1000", mss="1000B"), _tcp("1460", mss="1460B"))),
+    FreeParameter(
         "access delay",
         (_topology("10 ms", access__delay="10ms", bottleneck__delay="80ms"),),
     ),
-    Axis("access links", (_topology("one", pairs="1"),)),
-    Axis("initial RTO", (_tcp("3 s", initial_rto="3s"), _tcp("1 s", initial_rto="1s"))),
-    Axis("least RTO", (_tcp("0.2 s", min_rto="0.2s"),)),
-    Axis(
+    FreeParameter("access links", (_topology("one", pairs="1"),)),
+    FreeParameter("initial RTO", (_tcp("3 s", initial_rto="3s"), _tcp("1 s", initial_rto="1s"))),
+    FreeParameter("least RTO", (_tcp("0.2 s", min_rto="0.2s"),)),
+    FreeParameter(
         "tick",
         (
             _tcp("10 ms", tick="10ms"),
@@ -75,29 +75,29 @@ ALONE = (
             _tcp("500 ms", tick="500ms"),
         ),
     ),
-    Axis(
+    FreeParameter(
         "back-off ends",
         (
             _tcp("with any ACK", timer_rule="full-tcp"),
             _tcp("with a sample, not the SYN's", timer_rule="rfc"),
         ),
     ),
-    Axis("repair", (_tcp("NewReno", recovery="newreno"), _tcp("SACK", sack="true"))),
-    Axis("losses", (_tcp("RFC 5681", loss_rule="rfc"),)),
-    Axis("lost SYN", (_tcp("changes nothing", lost_syn="nothing"),)),
-    Axis("ACKs", (_tcp("delayed", delayed_ack="true"),)),
-    Axis("Nagle", (_tcp("no", nagle="false"),)),
-    Axis(
+    FreeParameter("repair", (_tcp("NewReno", recovery="newreno"), _tcp("SACK", sack="true"))),
+    FreeParameter("losses", (_tcp("RFC 5681", loss_rule="rfc"),)),
+    FreeParameter("lost SYN", (_tcp("changes nothing", lost_syn="nothing"),)),
+    FreeParameter("ACKs", (_tcp("delayed", delayed_ack="true"),)),
+    FreeParameter("Nagle", (_tcp("no", nagle="false"),)),
+    FreeParameter(
         "queue",
         (Alternative("RED", (("port.bottleneck.queue", '{ law = "red" }'),)),),
     ),
-    Axis(
+    FreeParameter(
         "limiter",
         (Alternative("tokens", (("port.bottleneck.gate.limiter", "token-bucket"),), ("admit/*",)),),
     ),
 )
 
-CHOICE = Choice(
+CHOICE = ParameterSearch(
     scored=(
         "table1.*.completion_rate",
         "table1.*.fct",

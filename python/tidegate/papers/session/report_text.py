@@ -20,14 +20,14 @@ from tidegate.papers.session.cases import (
     threshold,
 )
 from tidegate.papers.session.measures import served
-from tidegate.papers.study import Grid, Section
+from tidegate.papers.study import PaperTable, Section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tidegate.papers.report_text import Found
     from tidegate.papers.runs import Runs
-    from tidegate.papers.verdicts import Outcome
+    from tidegate.papers.verdicts import ClaimResult
 
 SHOWN = {"nosc": "none", "gssga": "GSS+GA", "cp": "CP"}
 FURTHER = (
@@ -113,7 +113,7 @@ def beyond(runs: Runs) -> str:
     return "\n".join(lines)
 
 
-def grids() -> dict[str, Grid]:
+def grids() -> dict[str, PaperTable]:
     """Return the tables as they are printed."""
     three = tuple(SHOWN.values())
 
@@ -141,30 +141,30 @@ def grids() -> dict[str, Grid]:
 
     of_rate = ("arrivals/s", "load", *three)
     return {
-        "table1": Grid(
+        "table1": PaperTable(
             "Table I, performance at different admit rates",
             ("admit rate, 1/s", "completions, 1/s", "FCT, s", "goodput, kbit/s"),
             admits("table1", TABLE1, ("completion_rate", "fct", "goodput")),
         ),
-        "table2": Grid(
+        "table2": PaperTable(
             "Table II, fairness between short and long sessions",
             ("admit rate, 1/s", "mean size completed, B", "10 kB is percentile"),
             admits("table2", TABLE2, ("mean_size", "pct10000")),
         ),
-        "table3": Grid(
+        "table3": PaperTable(
             "Table III, FCT (s) when the arrival rate changes",
             ("load", *three),
             tuple((load.upper(), row(f"table3.{load}.{{}}.fct")) for load in LOADS),
         ),
-        "table4": Grid(
+        "table4": PaperTable(
             "Table IV, sessions completed when the size changes",
             of_rate,
             two_rates("table4", "flows", LOADS),
         ),
-        "table5": Grid(
+        "table5": PaperTable(
             "Table V, FCT (s) when the size changes", of_rate, two_rates("table5", "fct", LOADS)
         ),
-        "table6": Grid(
+        "table6": PaperTable(
             "Table VI, FCT (s) when the capacity falls",
             of_rate,
             two_rates("table6", "fct", ("load1", "load2")),
@@ -254,7 +254,7 @@ _FURTHER = (
 SECTIONS = (*_STATIC, *_CHANGING, *_FURTHER)
 
 
-def opening(outcomes: Sequence[Outcome], runs: Runs) -> str:
+def opening(outcomes: Sequence[ClaimResult], runs: Runs) -> str:
     """Return it in Markdown; a part whose claims were not asked for is left out."""
     parts = (_works, _time, _shapes, _exact, _fails)
     return listed(parts, outcomes, runs)
@@ -337,7 +337,7 @@ def _exact(found: Found) -> str:
         return ""
     rest = [each for each in cells if each not in none]
 
-    def share(some: Sequence[Outcome]) -> str:
+    def share(some: Sequence[ClaimResult]) -> str:
         return f"{sum(good(each) for each in some)} of {len(some)}"
 
     return (

@@ -10,7 +10,7 @@ from tidegate.studies.tide.cells import GATES, HOSTS
 if TYPE_CHECKING:
     from tidegate.results.record import Record
     from tidegate.scenario.document import Setting
-    from tidegate.studies.study import There
+    from tidegate.studies.study import FinishedRuns
 
 LGC = '{ law = "lgc" }'
 FAST = (
@@ -83,7 +83,7 @@ def _fast() -> list[Case]:
     return made
 
 
-def beside(there: There) -> list[str]:
+def beside(there: FinishedRuns) -> list[str]:
     """Return the table of what was run: every class by itself."""
     lines = [
         "",

@@ -33,7 +33,7 @@ BUSY = 0.9
 
 
 @dataclass(frozen=True)
-class Cell:
+class MatrixCell:
     """One point of the matrix; `kind` is what it is judged as beside `load`."""
 
     hosts: str = "ns2"
@@ -91,7 +91,7 @@ class Cell:
         return "overload" if self.over else "underload"
 
     @property
-    def seen(self) -> Cell:
+    def seen(self) -> MatrixCell:
         """The same cell with every FIN seen."""
         return replace(self, unseen=0)
 
@@ -100,21 +100,21 @@ class Cell:
         return f"{self.key}:{gate}"
 
 
-def cells() -> list[Cell]:
+def cells() -> list[MatrixCell]:
     """Return every cell: those of a steady load, then the special ones, then the rest."""
-    steady: list[Cell] = []
-    moving: list[Cell] = []
+    steady: list[MatrixCell] = []
+    moving: list[MatrixCell] = []
     for shape, queue, rtt, mean, hosts, offered in product(
         SHAPES, ("drop-tail", "fq-codel"), (200, 40), (10, 30), HOSTS, OFFERED
     ):
-        cell = Cell(hosts, offered, mean, rtt, queue, shape)
+        cell = MatrixCell(hosts, offered, mean, rtt, queue, shape)
         (steady if shape == "steady" else moving).append(cell)
     return [*steady, *_special(), *moving]
 
 
-def _special() -> Iterator[Cell]:
+def _special() -> Iterator[MatrixCell]:
     for hosts, rtt in product(HOSTS, (200, 40)):
-        plain = Cell(hosts, rtt_ms=rtt)
+        plain = MatrixCell(hosts, rtt_ms=rtt)
         for offered, greedy in product((100, 1000), (5, 50)):
             yield replace(plain, offered=offered, greedy=greedy)
         for offered, unseen in product((90, 1000), (0, 5, 15)):
@@ -126,7 +126,7 @@ def _special() -> Iterator[Cell]:
             yield replace(plain, mbit=mbit, offered=offered)
 
 
-def settings(cell: Cell, gate: str) -> tuple[Setting, ...]:
+def settings(cell: MatrixCell, gate: str) -> tuple[Setting, ...]:
     """Return what a case sets in the scenario of the matrix."""
     admit = ', admit = "syn-ack" }' if cell.download and gate != "none" else " }"
     own: list[Setting] = [
@@ -156,7 +156,7 @@ def settings(cell: Cell, gate: str) -> tuple[Setting, ...]:
     return tuple(own)
 
 
-def _unseen(cell: Cell, percent: int) -> list[Setting]:
+def _unseen(cell: MatrixCell, percent: int) -> list[Setting]:
     share = cell.offered * percent / 100
     return [
         ("topology.links.bottleneck.delay", f"{cell.rtt_ms // 2 - 2}ms"),
@@ -167,12 +167,12 @@ def _unseen(cell: Cell, percent: int) -> list[Setting]:
     ]
 
 
-def _first(cell: Cell) -> float:
+def _first(cell: MatrixCell) -> float:
     """Return the load before it changes: a quiet link's, or the half of a low one."""
     return cell.offered if cell.shape == "steady" else min(50.0, cell.offered / 2)
 
 
-def _changes(cell: Cell) -> list[str]:
+def _changes(cell: MatrixCell) -> list[str]:
     def change(at: int, more: str = "") -> str:
         what = 'what = "traffic.web.arrivals"'
         return f'{{ {what}, at = "{at}s", to = "{cell.offered}/s"{more} }}'
@@ -185,7 +185,7 @@ def _changes(cell: Cell) -> list[str]:
     }[cell.shape]
 
 
-def case(cell: Cell, name: str, gate: str) -> Case:
+def case(cell: MatrixCell, name: str, gate: str) -> Case:
     """Return a cell under a gate that is given as a scenario writes it."""
     scenario = "matrix.toml" if cell.unseen is None else "unseen.toml"
     variants = ("greedy",) if cell.greedy else ()

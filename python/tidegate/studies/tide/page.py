@@ -15,13 +15,13 @@ from tidegate.studies.tide.settling import settling
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tidegate.studies.study import There
+    from tidegate.studies.study import FinishedRuns
     from tidegate.studies.tide.score import Aim, Found, Scored
 
 HALVES = ("chosen", "held out")
 
 
-def pages(there: There) -> dict[str, bytes]:
+def pages(there: FinishedRuns) -> dict[str, bytes]:
     """Return the report."""
     rows = scored(there)
     chosen = [row for row in rows if row.cell.half == "chosen"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import exp, isfinite, log
 from typing import TYPE_CHECKING
 
-from tidegate.studies.tide.cells import Cell, case
+from tidegate.studies.tide.cells import MatrixCell, case
 from tidegate.studies.tide.score import found
 
 if TYPE_CHECKING:
     from tidegate.papers.case import Case
-    from tidegate.studies.study import There
+    from tidegate.studies.study import FinishedRuns
     from tidegate.studies.tide.score import Found
 
 WITHOUT = {
@@ -33,20 +33,20 @@ WITHOUT = {
 }
 """What is left of the law, and other laws with its parts, as a scenario writes it."""
 CELLS = (
-    Cell("ns2", 90),
-    Cell("linux", 90, rtt_ms=40),
-    Cell("ns2", 200),
-    Cell("linux", 200),
-    Cell("linux", 1000, rtt_ms=40),
-    Cell("linux", 200, 30),
-    Cell("ns2", 1000, 30),
-    Cell("linux", 200, shape="on-off"),
-    Cell("ns2", 100, greedy=50),
-    Cell("linux", 100, rtt_ms=40, greedy=50),
+    MatrixCell("ns2", 90),
+    MatrixCell("linux", 90, rtt_ms=40),
+    MatrixCell("ns2", 200),
+    MatrixCell("linux", 200),
+    MatrixCell("linux", 1000, rtt_ms=40),
+    MatrixCell("linux", 200, 30),
+    MatrixCell("ns2", 1000, 30),
+    MatrixCell("linux", 200, shape="on-off"),
+    MatrixCell("ns2", 100, greedy=50),
+    MatrixCell("linux", 100, rtt_ms=40, greedy=50),
 )
 
 
-def name(cell: Cell, part: str) -> str:
+def name(cell: MatrixCell, part: str) -> str:
     """Return the key of the case of a cell without a part."""
     return f"part/{cell.key}:{part}"
 
@@ -63,7 +63,7 @@ def cases() -> dict[str, Case]:
     return made
 
 
-def parts(there: There) -> list[str]:
+def parts(there: FinishedRuns) -> list[str]:
     """Return the table of what taking each part away does, cell by cell."""
     kinds = {
         "underload": [cell for cell in CELLS if cell.kind == "underload"],
@@ -88,7 +88,7 @@ def parts(there: There) -> list[str]:
     return lines
 
 
-def _kind(there: There, cells: list[Cell], part: str) -> str:
+def _kind(there: FinishedRuns, cells: list[MatrixCell], part: str) -> str:
     mine = [cell for cell in cells if there.has(name(cell, part), name(cell, "whole"))]
     if not mine:
         return ""

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidegate.papers.case import Case
-from tidegate.studies.tide.cells import GATES, Cell, case
+from tidegate.studies.tide.cells import GATES, MatrixCell, case
 
 if TYPE_CHECKING:
     from tidegate.results.record import Record
-    from tidegate.studies.study import There
+    from tidegate.studies.study import FinishedRuns
 
 CELLS = (
-    Cell("ns2", 1000),
-    Cell("ns2", 1000, 30),
-    Cell("linux", 1000),
-    Cell("linux", 200, 30),
+    MatrixCell("ns2", 1000),
+    MatrixCell("ns2", 1000, 30),
+    MatrixCell("linux", 1000),
+    MatrixCell("linux", 200, 30),
 )
 LONGEST_S = 60.0
 """A swing is looked for up to this half period."""
@@ -25,7 +25,7 @@ WIDE = 5
 """The autocorrelation is smoothed over so many epochs."""
 
 
-def name(cell: Cell) -> str:
+def name(cell: MatrixCell) -> str:
     """Return the key of a case."""
     return f"rest/{cell.key}:tide"
 
@@ -53,7 +53,7 @@ def swing(record: Record) -> tuple[float, float]:
     return float(smooth[deepest]), (deepest + WIDE // 2) * epoch
 
 
-def rest(there: There) -> list[str]:
+def rest(there: FinishedRuns) -> list[str]:
     """Return the table of what the equations say and what was found."""
     lines = [
         "",
@@ -73,7 +73,7 @@ def rest(there: There) -> list[str]:
     return lines
 
 
-def _row(cell: Cell, record: Record) -> str:
+def _row(cell: MatrixCell, record: Record) -> str:
     port, every = record.port("bottleneck"), record.all
     events = record.events()
     phases = [

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.studies.tide.cells import GATES, Cell, cells
+from tidegate.studies.tide.cells import GATES, MatrixCell, cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tidegate.papers.runs import Runs
     from tidegate.results.record import Record
-    from tidegate.studies.study import There
+    from tidegate.studies.study import FinishedRuns
 
 SESSIONS = ("web", "odd")
 
@@ -106,7 +106,7 @@ def starved(record: Record) -> float:
     return float(longest)
 
 
-def values(cell: Cell, by_gate: dict[str, Found], seen: Found | None) -> dict[Aim, float]:
+def values(cell: MatrixCell, by_gate: dict[str, Found], seen: Found | None) -> dict[Aim, float]:
     """Return what each aim of a cell compares."""
     own = by_gate["tide"]
     other = {"overload": by_gate["cp"], "unseen FINs": seen}.get(cell.kind, by_gate["none"])
@@ -132,12 +132,12 @@ def _ratio(one: float, other: float) -> float:
 class Scored:
     """One cell: what was found under every gate, and what its aims compare."""
 
-    cell: Cell
+    cell: MatrixCell
     by_gate: dict[str, Found]
     aims: dict[Aim, float]
 
 
-def scored(there: There) -> list[Scored]:
+def scored(there: FinishedRuns) -> list[Scored]:
     """Return every cell of which the runs under all gates are there."""
     made = []
     for cell in cells():

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tidegate.results.record import Record
-    from tidegate.studies.study import There
+    from tidegate.studies.study import FinishedRuns
 
     Floats = NDArray[np.float64]
 
@@ -90,7 +90,7 @@ def _start(record: Record) -> float:
     return float(record.rates()["time_s"][0]) - 1.0
 
 
-def settling(there: There) -> list[str]:
+def settling(there: FinishedRuns) -> list[str]:
     """Return the table of settling times."""
     lines = [
         "",

@@ -13,7 +13,7 @@ from tidegate.studies.today.cases import CONTROLS, HOSTS, LINKS, LOADS, OWN_HOST
 
 if TYPE_CHECKING:
     from tidegate.results.record import Record
-    from tidegate.studies.study import There
+    from tidegate.studies.study import FinishedRuns
     from tidegate.studies.today.cases import Link
 
 IN_TIME_S = 10.0
@@ -63,7 +63,7 @@ def _known(value: float | None) -> float:
     return nan if value is None else float(value)
 
 
-def pages(there: There) -> dict[str, bytes]:
+def pages(there: FinishedRuns) -> dict[str, bytes]:
     """Return the report and its picture."""
     found = _found(there)
     runs = f"{len(there.cases)} of {there.planned} cases were run, {there.runs.seeds} seed(s)."
@@ -83,7 +83,7 @@ def pages(there: There) -> dict[str, bytes]:
     return {"REPORT.md": "\n".join(lines).encode(), **pictures}
 
 
-def _found(there: There) -> dict[str, Served]:
+def _found(there: FinishedRuns) -> dict[str, Served]:
     by_name = {link.name: link for link in LINKS}
     return {
         key: served(there.runs.records(key)[0], by_name[key.partition("/")[0]])

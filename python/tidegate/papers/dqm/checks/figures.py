@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.check_builders import Of, Side, close, descending, number, ordering, ratio
+from tidegate.papers.check_builders import (
+    Greater,
+    Value,
+    close,
+    descending,
+    number,
+    ordering,
+    ratio,
+)
 from tidegate.papers.dqm.cases import CONGESTED, POLICIES, RATIOS, RHOS, at, two
 from tidegate.papers.dqm.measures import (
     DA,
@@ -154,10 +162,10 @@ def inside(runs: Runs) -> Parts:
 def consistent() -> Check:
     """Check that G-RED loses more connection packets than drop-tail, as in Table I."""
     return ordering(
-        Side(
+        Greater(
             "P_c of G-RED above DT's at rho 1.2",
-            Of(at(1.2, "gr2"), connection_loss),
-            Of(at(1.2, "dt"), connection_loss),
+            Value(at(1.2, "gr2"), connection_loss),
+            Value(at(1.2, "dt"), connection_loss),
         )
     )
 
@@ -171,10 +179,10 @@ def growing() -> Check:
     below = tuple(rho for rho in RHOS if rho < 1.0)
     return ordering(
         *(
-            Side(
+            Greater(
                 f"{SHOWN[policy]}: at {high:g} more than at {low:g}",
-                Of(at(high, policy), DONE),
-                Of(at(low, policy), DONE),
+                Value(at(high, policy), DONE),
+                Value(at(low, policy), DONE),
             )
             for policy in POLICIES
             for low, high in pairwise(below)
@@ -185,15 +193,15 @@ def growing() -> Check:
 @claim("fig6a.dt_fall")
 def falling() -> Check:
     """Check that drop-tail completes less in deep overload."""
-    more_at, less_at = Of(at(1.2, "dt"), DONE), Of(at(2.0, "dt"), DONE)
-    return ordering(Side("DT: less at 2 than at 1.2", more_at, less_at))
+    more_at, less_at = Value(at(1.2, "dt"), DONE), Value(at(2.0, "dt"), DONE)
+    return ordering(Greater("DT: less at 2 than at 1.2", more_at, less_at))
 
 
 @claim("fig6a.gred_rise")
 def rising() -> Check:
     """Check that G-RED completes more in overload."""
-    more_at, less_at = Of(at(2.0, "gr2"), DONE), Of(at(1.0, "gr2"), DONE)
-    return ordering(Side("G-RED: more at 2 than at 1", more_at, less_at))
+    more_at, less_at = Value(at(2.0, "gr2"), DONE), Value(at(1.0, "gr2"), DONE)
+    return ordering(Greater("G-RED: more at 2 than at 1", more_at, less_at))
 
 
 @claim("fig6a.p2", of=above(("gr2", "p1", "p2", "p3"), RHOS))
@@ -233,8 +241,8 @@ def use() -> Check:
             for rho in (1.2, 1.6, 2.0)
             for side in close(
                 f"{SHOWN[policy]} and G-RED at rho {rho:g}",
-                Of(at(rho, policy), DONE),
-                Of(at(rho, "gr2"), DONE),
+                Value(at(rho, policy), DONE),
+                Value(at(rho, "gr2"), DONE),
                 SAME,
             )
         )
@@ -256,20 +264,20 @@ def connection_losses(runs: Runs) -> Parts:
 @claim("fig6c.D_p3")
 def latency() -> Check:
     """Check the latency of admitted flows under P3 at rho 1.6."""
-    return number(Of(at(1.6, "p3"), D))
+    return number(Value(at(1.6, "p3"), D))
 
 
 @claim("fig6c.{name}_ratio", name=("D", "Da"))
 def latency_ratio(name: str) -> Check:
     """Check the latency under P3 beside G-RED's, per cent: admitted, and with the set-up."""
     measure = {"D": D, "Da": DA}[name]
-    return ratio(Of(at(1.6, "p3"), measure, 100.0), Of(at(1.6, "gr2"), measure))
+    return ratio(Value(at(1.6, "p3"), measure, 100.0), Value(at(1.6, "gr2"), measure))
 
 
 @claim("fig6c.gap")
 def gap() -> Check:
     """Check that the set-up takes P3 longer with the load."""
-    widening = [(f"rho {rho:g}", Of(at(rho, "p3"), setup_time)) for rho in (2.0, 1.6, 1.2, 1.0)]
+    widening = [(f"rho {rho:g}", Value(at(rho, "p3"), setup_time)) for rho in (2.0, 1.6, 1.2, 1.0)]
     return descending("P3: D_a - D at", *widening)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidegate.papers.check_builders import Of, Side, descending, number, ordering, ratio
+from tidegate.papers.check_builders import Greater, Value, descending, number, ordering, ratio
 from tidegate.papers.dqm.cases import REDS, at
 from tidegate.papers.dqm.measures import (
     AGAIN,
@@ -29,8 +29,8 @@ ROWS: dict[str, Measure] = {"D": LATENCY, "rtx": AGAIN}
 COLUMNS = {"gred": "tandem/gr2", "p3": "tandem/p3"}
 
 
-def _cell(policy: str, name: str) -> Of:
-    return Of(at(1.2, policy), MEASURES[name])
+def _cell(policy: str, name: str) -> Value:
+    return Value(at(1.2, policy), MEASURES[name])
 
 
 @claim("table1.{policy}.{name}", policy=tuple(TABLE1), name=tuple(MEASURES))
@@ -39,7 +39,7 @@ def cell(policy: str, name: str) -> Check:
     return number(_cell(policy, name))
 
 
-def _reds(name: str) -> list[tuple[str, Of]]:
+def _reds(name: str) -> list[tuple[str, Value]]:
     return [(policy, _cell(policy, name)) for policy in REDS]
 
 
@@ -59,13 +59,14 @@ def connection_losses() -> Check:
 def worst() -> Check:
     """Check drop-tail against every setting of RED: throughput, latency, connections."""
     sides = [
-        Side(f"T of {TABLE1[red]} above DT", _cell(red, "T"), _cell("dt", "T")) for red in REDS
+        Greater(f"T of {TABLE1[red]} above DT", _cell(red, "T"), _cell("dt", "T")) for red in REDS
     ]
     sides += [
-        Side(f"D of DT above {TABLE1[red]}", _cell("dt", "D"), _cell(red, "D")) for red in REDS
+        Greater(f"D of DT above {TABLE1[red]}", _cell("dt", "D"), _cell(red, "D")) for red in REDS
     ]
     sides += [
-        Side(f"P_c of {TABLE1[red]} above DT", _cell(red, "Pc"), _cell("dt", "Pc")) for red in REDS
+        Greater(f"P_c of {TABLE1[red]} above DT", _cell(red, "Pc"), _cell("dt", "Pc"))
+        for red in REDS
     ]
     return ordering(*sides)
 
@@ -73,20 +74,22 @@ def worst() -> Check:
 @claim("table1.pc_gt_pd")
 def which_is_lost() -> Check:
     """Check that RED loses connection packets more than data, and drop-tail data more."""
-    sides = [Side(f"{TABLE1[red]}: P_c > P_d", _cell(red, "Pc"), _cell(red, "Pd")) for red in REDS]
-    return ordering(*sides, Side("DT: P_d > P_c", _cell("dt", "Pd"), _cell("dt", "Pc")))
+    sides = [
+        Greater(f"{TABLE1[red]}: P_c > P_d", _cell(red, "Pc"), _cell(red, "Pd")) for red in REDS
+    ]
+    return ordering(*sides, Greater("DT: P_d > P_c", _cell("dt", "Pd"), _cell("dt", "Pc")))
 
 
 @claim("table2.{column}.{row}", column=tuple(COLUMNS), row=tuple(ROWS))
 def cell_of_many(column: str, row: str) -> Check:
     """Check a cell of Table II."""
-    return number(Of(COLUMNS[column], ROWS[row]))
+    return number(Value(COLUMNS[column], ROWS[row]))
 
 
 @claim("table2.{row}_ratio", row=tuple(ROWS))
 def ratio_of_many(row: str) -> Check:
     """Check how many times as much it is under G-RED."""
-    return ratio(Of(COLUMNS["gred"], ROWS[row]), Of(COLUMNS["p3"], ROWS[row]))
+    return ratio(Value(COLUMNS["gred"], ROWS[row]), Value(COLUMNS["p3"], ROWS[row]))
 
 
 @claim("table2.more_than_single", of=(*COLUMNS.values(), at(1.2, "gr2"), at(1.2, "p3")))

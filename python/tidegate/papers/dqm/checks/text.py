@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidegate.papers.check_builders import Of, Side, close, ordering
+from tidegate.papers.check_builders import Greater, Value, close, ordering
 from tidegate.papers.check_results import Exact
 from tidegate.papers.dqm.cases import LIGHT, at, two
 from tidegate.papers.dqm.measures import (
@@ -55,8 +55,8 @@ def tradeoff(runs: Runs) -> Parts:
     return {before + text: values for before, (text, values) in texts}
 
 
-def _of(rho: float, policy: str, measure: Measure) -> Of:
-    return Of(two(rho, 5, policy), measure)
+def _of(rho: float, policy: str, measure: Measure) -> Value:
+    return Value(two(rho, 5, policy), measure)
 
 
 @claim("light.small")
@@ -85,5 +85,5 @@ def directions() -> Check:
             ("P_c", connection_loss, "p3", "gr2"),
         ):
             what = f"{name} at rho {rho:g}: {'P3' if high == 'p3' else 'G-RED'} higher"
-            sides.append(Side(what, _of(rho, high, measure), _of(rho, low, measure)))
+            sides.append(Greater(what, _of(rho, high, measure), _of(rho, low, measure)))
     return ordering(*sides)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from tidegate.papers.check_builders import Of, number
+from tidegate.papers.check_builders import Value, number
 from tidegate.papers.check_results import Exact
 from tidegate.papers.effective import amount
 from tidegate.papers.lgc.measures import (
@@ -67,13 +67,13 @@ def first_found(record: Record) -> float:
 @claim("exp1.trigger_qlen")
 def queue_length() -> Check:
     """Check the queue at the first trigger."""
-    return number(Of("1", queue_at_trigger))
+    return number(Value("1", queue_at_trigger))
 
 
 @claim("exp1.occ.c{connection}", connection=tuple(range(1, 8)))
 def occupancy(connection: int) -> Check:
     """Check what a connection held of it."""
-    return number(Of("1", held(f"s{connection}")))
+    return number(Value("1", held(f"s{connection}")))
 
 
 @claim("exp{experiment}.identified", of=("1", "2"), experiment=("1", "2"))
@@ -109,13 +109,13 @@ def _least(*sources: str) -> Measure:
 @claim("exp1.greedy_thr")
 def greedy_share() -> Check:
     """Check what arrives of the greedy source."""
-    return number(Of("1", share("s1"), PERCENT))
+    return number(Value("1", share("s1"), PERCENT))
 
 
 @claim("exp1.initial_q")
 def at_first() -> Check:
     """Check the queue while the windows open."""
-    return number(Of("1", initial_queue))
+    return number(Value("1", initial_queue))
 
 
 @claim("exp1.avg_lag", of=("1",))
@@ -154,13 +154,13 @@ def once(runs: Runs) -> Exact:
 @claim("exp1b.avg")
 def stays_low() -> Check:
     """Check the largest average."""
-    return number(Of("1b", highest_average))
+    return number(Value("1b", highest_average))
 
 
 @claim("exp1b.queue")
 def stays_short() -> Check:
     """Check the longest queue."""
-    return number(Of("1b", longest_queue))
+    return number(Value("1b", longest_queue))
 
 
 @claim("exp1b.trigger", of=("1b",))
@@ -191,26 +191,26 @@ def nothing_lost(runs: Runs) -> Exact:
 @claim("exp2.fwd.s{source}", source=tuple(range(1, 6)))
 def forwarded(source: int) -> Check:
     """Check how many packets of a source I3 has taken by the first trigger."""
-    return number(Of("2", came(f"s{source}")))
+    return number(Value("2", came(f"s{source}")))
 
 
 @claim("exp2.fwd.total")
 def forwarded_of_all() -> Check:
     """Check how many it has taken of all."""
-    return number(Of("2", came_at_trigger))
+    return number(Value("2", came_at_trigger))
 
 
 @claim("exp2.drop.{node}", node=tuple(NODES.values()))
 def dropped(node: str) -> Check:
     """Check how many packets the filter of a node takes."""
     port = next(port for port, name in NODES.items() if name == node)
-    return number(Of("2", filtered(port)))
+    return number(Value("2", filtered(port)))
 
 
 @claim("exp2.drop.total")
 def dropped_by_all() -> Check:
     """Check how many the filters take together."""
-    return number(Of("2", all_filtered))
+    return number(Value("2", all_filtered))
 
 
 @claim("exp2.order", of=("2",))
@@ -246,7 +246,7 @@ def moderate(runs: Runs) -> Exact:
 @claim("exp3.thr_g{place}", place=(1, 2))
 def greedy_shares(place: int) -> Check:
     """Check what arrives of a greedy source."""
-    return number(Of("3", share("s1" if place == 1 else "s3"), PERCENT))
+    return number(Value("3", share("s1" if place == 1 else "s3"), PERCENT))
 
 
 def _before_the_greedy(record: Record) -> float:
@@ -259,7 +259,7 @@ def _before_the_greedy(record: Record) -> float:
 @claim("exp3.initial")
 def initially() -> Check:
     """Check the average before the greedy sources begin."""
-    return number(Of("3", _before_the_greedy))
+    return number(Value("3", _before_the_greedy))
 
 
 @claim("exp3.sequence", of=("3",))

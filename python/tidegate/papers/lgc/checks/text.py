@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from tidegate.papers.check_builders import Of, Side, ordering, unchecked
+from tidegate.papers.check_builders import Greater, Value, ordering, unchecked
 from tidegate.papers.lgc.cases import CROWDS, crowd, moved
 from tidegate.papers.lgc.crowds import (
     above_permitted,
@@ -51,10 +51,10 @@ def among_many() -> Check:
     cases = [crowd("tail", others) for others in CROWDS]
     return ordering(
         *(
-            Side(
+            Greater(
                 f"{CROWDS[place + 1]} beside it, more than {CROWDS[place]}",
-                Of(more, above_permitted),
-                Of(less, above_permitted),
+                Value(more, above_permitted),
+                Value(less, above_permitted),
             )
             for place, (less, more) in enumerate(pairwise(cases))
         )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.check_builders import Of, Side, ordering
+from tidegate.papers.check_builders import Greater, Value, ordering
 from tidegate.papers.qfcp import measures as m
 from tidegate.papers.qfcp.cases import LOSSES, fct, lossy
 from tidegate.papers.registry import claim
@@ -37,10 +37,10 @@ def _longer(runs: Runs, *pairs: tuple[str, str]) -> Parts:
 
 def _short(*pairs: tuple[str, str]) -> Check:
     sides = [
-        Side(
+        Greater(
             f"short flows: {more} > {less} [s]",
-            Of(fct(more), m.short_fct),
-            Of(fct(less), m.short_fct),
+            Value(fct(more), m.short_fct),
+            Value(fct(less), m.short_fct),
         )
         for more, less in pairs
     ]
@@ -50,10 +50,10 @@ def _short(*pairs: tuple[str, str]) -> Check:
 def _rougher(*names: str) -> Check:
     return ordering(
         *(
-            Side(
+            Greater(
                 f"step from size to size: tcp > {name}",
-                Of(fct("tcp"), m.oscillation),
-                Of(fct(name), m.oscillation),
+                Value(fct("tcp"), m.oscillation),
+                Value(fct(name), m.oscillation),
             )
             for name in names
         )
@@ -101,8 +101,8 @@ def smoother() -> Check:
 @claim("fig1.xcp_fewer_losses")
 def fewer_losses() -> Check:
     """Check that XCP loses fewer packets than TCP."""
-    tcp, xcp = (Of(fct(name), m.lost_at_bottleneck) for name in ("tcp", "xcp"))
-    return ordering(Side("packets lost: tcp > xcp", tcp, xcp))
+    tcp, xcp = (Value(fct(name), m.lost_at_bottleneck) for name in ("tcp", "xcp"))
+    return ordering(Greater("packets lost: tcp > xcp", tcp, xcp))
 
 
 @claim("fig1.rate_pair")
@@ -182,10 +182,10 @@ def equal_shares(runs: Runs) -> Parts:
 def faster() -> Check:
     """Check that QFCP is fair sooner than XCP."""
     return ordering(
-        Side(
+        Greater(
             "time until Jain's index stays above 0.98 [s]: xcp > qfcp",
-            Of("rtt/xcp", m.time_to_fair),
-            Of("rtt/qfcp", m.time_to_fair),
+            Value("rtt/xcp", m.time_to_fair),
+            Value("rtt/qfcp", m.time_to_fair),
         )
     )
 
@@ -224,10 +224,10 @@ def fairest() -> Check:
     """Check the order of fairness: QFCP, XCP, TCP."""
     return ordering(
         *(
-            Side(
+            Greater(
                 f"Jain's index: {more} > {less}",
-                Of(f"rtt/{more}", m.fair),
-                Of(f"rtt/{less}", m.fair),
+                Value(f"rtt/{more}", m.fair),
+                Value(f"rtt/{less}", m.fair),
             )
             for more, less in (("qfcp", "xcp"), ("xcp", "tcp"))
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidegate import _native
-from tidegate.papers.check_builders import Of, Side, ordering, unchecked
+from tidegate.papers.check_builders import Greater, Value, ordering, unchecked
 from tidegate.papers.check_results import Exact
 from tidegate.papers.effective import alike
 from tidegate.papers.qfcp import measures as m
@@ -91,10 +91,10 @@ def same_rate(runs: Runs) -> Parts:
 def drains() -> Check:
     """Check that the queue of a join of Figure 2 drains later with each smaller beta."""
     sides = [
-        Side(
+        Greater(
             f"seconds from the peak after a join to 5 % of the buffer: beta {less:g} > {more:g}",
-            Of(f"adapt/beta/{less}", m.drain_time),
-            Of(f"adapt/beta/{more}", m.drain_time),
+            Value(f"adapt/beta/{less}", m.drain_time),
+            Value(f"adapt/beta/{more}", m.drain_time),
         )
         for less, more in pairwise(BETAS)
     ]
@@ -113,10 +113,10 @@ def short_hurt_long() -> Check:
 def averaged() -> Check:
     """Check that the estimate is further off without its average."""
     return ordering(
-        Side(
+        Greater(
             "error of the estimate of ten flows: without averaging > with",
-            Of("rtt/without/average", m.estimate_error),
-            Of("rtt/qfcp", m.estimate_error),
+            Value("rtt/without/average", m.estimate_error),
+            Value("rtt/qfcp", m.estimate_error),
         )
     )
 
@@ -125,9 +125,9 @@ def averaged() -> Check:
 def virtual_queue() -> Check:
     """Check that the queue drains later without the virtual queue."""
     return ordering(
-        Side(
+        Greater(
             "queue in the two seconds after a crowd: without > with [packets]",
-            Of("crowd/without/virtual-queue", m.drained),
-            Of("crowd/qfcp", m.drained),
+            Value("crowd/without/virtual-queue", m.drained),
+            Value("crowd/qfcp", m.drained),
         )
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.check_builders import Of, Side, between, close, number, ordering, plain
+from tidegate.papers.check_builders import Greater, Value, between, close, number, ordering, plain
 from tidegate.papers.check_results import Exact, Numbers
 from tidegate.papers.effective import amount
 from tidegate.papers.registry import claim
@@ -145,7 +145,7 @@ def gain_at_30k(runs: Runs) -> Numbers:
     return Numbers(tuple(worst), f"{note}.")
 
 
-def _side(cell: str, more: str, less: str, margin: float = 0.0) -> Side:
+def _side(cell: str, more: str, less: str, margin: float = 0.0) -> Greater:
     what = f"{cell}: {SCHEMES.get(more, more)} > {SCHEMES.get(less, less)}"
     return between(what, f"static/{cell}/{{}}", more, less, FLOWS, margin)
 
@@ -197,11 +197,13 @@ def gss_not_better() -> Check:
 
 # Figures 4 and 5
 
-SHORT = {name: Of(case, short_share) for name, case in (("none", NC), ("GSS+GA", GSS), ("CP", CP))}
+SHORT = {
+    name: Value(case, short_share) for name, case in (("none", NC), ("GSS+GA", GSS), ("CP", CP))
+}
 
 
-def _shorter(more: str, less: str) -> Side:
-    return Side(f"share under 5 s: {more} > {less}", SHORT[more], SHORT[less])
+def _shorter(more: str, less: str) -> Greater:
+    return Greater(f"share under 5 s: {more} > {less}", SHORT[more], SHORT[less])
 
 
 @claim("fig4.shift")
@@ -219,13 +221,13 @@ def shortest() -> Check:
 @claim("fig5.nc_level")
 def level() -> Check:
     """Check completions a second without control."""
-    return number(Of(NC, completed(50.0, 250.0)))
+    return number(Value(NC, completed(50.0, 250.0)))
 
 
 def _above(case: str, times: float) -> Check:
-    into = Of(case, admitted(50.0, 250.0))
-    out = Of(case, completed(50.0, 250.0), times)
-    return ordering(Side(f"admitted > {times:g} times completed", into, out))
+    into = Value(case, admitted(50.0, 250.0))
+    out = Value(case, completed(50.0, 250.0), times)
+    return ordering(Greater(f"admitted > {times:g} times completed", into, out))
 
 
 @claim("fig5.nc_gap")
@@ -294,7 +296,7 @@ def loads(runs: Runs) -> Exact:
 WITHOUT, WITH = "arrivals/load3/none", "arrivals/load3/cp"
 
 
-def _flows(family: str, load: str, more: str, less: str) -> Side:
+def _flows(family: str, load: str, more: str, less: str) -> Greater:
     names = {**SCHEMES, "none": "none"}
     what = f"{load}: {names[more]} > {names[less]}"
     return between(what, f"{family}/{load}/{{}}", more, less, FLOWS)
@@ -310,20 +312,20 @@ def most_complete() -> Check:
 @claim("fig8.nc_before")
 def before() -> Check:
     """Check completions a second without control before the overload."""
-    return number(Of(WITHOUT, completed(50.0, 125.0)))
+    return number(Value(WITHOUT, completed(50.0, 125.0)))
 
 
 @claim("fig8.nc_dip")
 def dip() -> Check:
     """Check that they fall in the overload."""
-    at_first, then = (Of(WITHOUT, completed(*span)) for span in ((50.0, 125.0), (130.0, 175.0)))
-    return ordering(Side("before > during", at_first, then))
+    at_first, then = (Value(WITHOUT, completed(*span)) for span in ((50.0, 125.0), (130.0, 175.0)))
+    return ordering(Greater("before > during", at_first, then))
 
 
 @claim("fig8.nc_after")
 def after() -> Check:
     """Check that they come back."""
-    return number(Of(WITHOUT, completed(200.0, 300.0)))
+    return number(Value(WITHOUT, completed(200.0, 300.0)))
 
 
 @claim("fig8.cp_floor", of=(WITH,))
@@ -361,8 +363,8 @@ def capacity_on_a_par() -> Check:
             for name, shown in SCHEMES.items()
             for side in close(
                 f"flows {load}: {shown} and none",
-                Of(f"capacity/100/{load}/{name}", FLOWS),
-                Of(f"capacity/100/{load}/none", FLOWS),
+                Value(f"capacity/100/{load}/{name}", FLOWS),
+                Value(f"capacity/100/{load}/none", FLOWS),
                 ALMOST,
             )
         )

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidegate.papers.check_builders import (
-    Of,
-    Side,
+    Greater,
+    Value,
     between,
     close,
     descending,
@@ -42,23 +42,23 @@ PERFORMANCE: dict[str, tuple[str, float]] = {
 @claim("table1.admit{rate}.{column}", rate=TABLE1, column=tuple(PERFORMANCE))
 def performance(rate: int, column: str) -> Check:
     """Check a cell of Table I."""
-    return number(Of(admit(rate), *PERFORMANCE[column]))
+    return number(Value(admit(rate), *PERFORMANCE[column]))
 
 
 @claim("table2.admit{rate}.mean_size", rate=TABLE2)
 def fairness(rate: int) -> Check:
     """Check a mean size of Table II."""
-    return number(Of(admit(rate), "size_mean_bytes"))
+    return number(Value(admit(rate), "size_mean_bytes"))
 
 
 @claim("table2.admit{rate}.pct10000", rate=TABLE2)
 def large(rate: int) -> Check:
     """Check a share of Table II by what is left of it to 100 %: how many are large."""
-    return number(Of(admit(rate), large_share))
+    return number(Value(admit(rate), large_share))
 
 
-def _chain(rates: tuple[int, ...], measure: str) -> list[tuple[str, Of]]:
-    return [(str(rate), Of(admit(rate), measure)) for rate in rates]
+def _chain(rates: tuple[int, ...], measure: str) -> list[tuple[str, Value]]:
+    return [(str(rate), Value(admit(rate), measure)) for rate in rates]
 
 
 @claim("table1.fct_monotone")
@@ -76,15 +76,16 @@ def goodput_rises() -> Check:
 @claim("table1.knee")
 def knee() -> Check:
     """Check how many times as long sessions take at 150/s as at 100/s."""
-    return ratio(Of("admit/150", FCT), Of("admit/100", FCT))
+    return ratio(Value("admit/150", FCT), Value("admit/100", FCT))
 
 
 @claim("table2.size_monotone")
 def sizes_rise() -> Check:
     """Check that larger sessions complete as the admit rate falls, down to 100/s."""
-    size = {rate: Of(admit(rate), "size_mean_bytes") for rate in TABLE2}
+    size = {rate: Value(admit(rate), "size_mean_bytes") for rate in TABLE2}
     rising = [
-        Side(f"size at {low} > at {high}", size[low], size[high]) for high, low in pairwise(TABLE2)
+        Greater(f"size at {low} > at {high}", size[low], size[high])
+        for high, low in pairwise(TABLE2)
     ]
     return ordering(*rising, *close("size at 65 and 100", size[65], size[100], 0.10))
 
@@ -92,19 +93,19 @@ def sizes_rise() -> Check:
 @claim("text.input_percentile")
 def offered_sizes() -> Check:
     """Check how many of the sizes that are offered are large."""
-    return number(Of("static/10k-100/none", large_share))
+    return number(Value("static/10k-100/none", large_share))
 
 
 @claim("text.nc_small_share")
 def small_without_control() -> Check:
     """Check how many of the sessions that complete without control are large."""
-    return number(Of(admit(1000), large_share))
+    return number(Value(admit(1000), large_share))
 
 
 @claim("text.admit100_pct")
 def small_at_100() -> Check:
     """Check how many of those at 100/s are."""
-    return number(Of("admit/100", large_share))
+    return number(Value("admit/100", large_share))
 
 
 @claim("text.size_session_load", of=("static/10k-100/none", "static/30k-100/none"))
@@ -126,7 +127,7 @@ def congested(runs: Runs) -> Parts:
 @claim("table3.{load}.{name}.fct", load=LOADS, name=tuple(NAMES))
 def arrivals(load: str, name: str) -> Check:
     """Check a cell of Table III."""
-    return number(Of(f"arrivals/{load}/{NAMES[name]}", FCT))
+    return number(Value(f"arrivals/{load}/{NAMES[name]}", FCT))
 
 
 @claim("table3.order")
@@ -150,17 +151,17 @@ def order() -> Check:
 # Tables IV and V: the size changes
 
 
-def _of(family: str, load: str, name: str, measure: str) -> Of:
-    return Of(f"{family}/{load}/{NAMES[name]}", measure)
+def _of(family: str, load: str, name: str, measure: str) -> Value:
+    return Value(f"{family}/{load}/{NAMES[name]}", measure)
 
 
 def _over(
     rate: int, measure: str, pairs: tuple[tuple[str, str], ...], loads: tuple[str, ...] = LOADS
-) -> list[Side]:
+) -> list[Greater]:
     """Return, for each load of the size, which control has more than which."""
     what = "flows" if measure == FLOWS else "FCT"
     return [
-        Side(
+        Greater(
             f"{what} {rate}/s {load}: {SHOWN[more]} > {SHOWN[less]}",
             _of(f"size/{rate}", load, more, measure),
             _of(f"size/{rate}", load, less, measure),
@@ -223,7 +224,7 @@ def trend() -> Check:
     """Check that at 100/s sessions are shorter from LOAD1 to LOAD3."""
     return ordering(
         *(
-            Side(
+            Greater(
                 f"FCT 100/s {SHOWN[name]}: {high} > {low}",
                 _of("size/100", high, name, FCT),
                 _of("size/100", low, name, FCT),
@@ -280,4 +281,4 @@ def on_a_par() -> Check:
 def last(control: str) -> Check:
     """Check how long sessions take in the last 100 s, when the capacity has fallen."""
     name = {"nc": "none", "cp": "cp"}[control]
-    return number(Of(f"capacity/100/down-load2/{name}", fct(200.0, 300.0)))
+    return number(Value(f"capacity/100/down-load2/{name}", fct(200.0, 300.0)))

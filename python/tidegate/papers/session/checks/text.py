@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidegate import _native
-from tidegate.papers.check_builders import Of, Side, between, ordering, plain, unchecked
+from tidegate.papers.check_builders import Greater, Value, between, ordering, plain, unchecked
 from tidegate.papers.check_results import Exact
 from tidegate.papers.effective import alike
 from tidegate.papers.registry import claim
@@ -88,8 +88,12 @@ def not_worse() -> Check:
     for cell in EVERYWHERE:
         for name, shown in SCHEMES.items():
             mine, none = f"{cell}/{name}", f"{cell}/none"
-            sides.append(Side(f"flows {cell} {shown}", Of(mine, FLOWS), Of(none, FLOWS), NOT_WORSE))
-            sides.append(Side(f"FCT {cell} {shown}", Of(none, FCT), Of(mine, FCT), NOT_WORSE))
+            sides.append(
+                Greater(f"flows {cell} {shown}", Value(mine, FLOWS), Value(none, FLOWS), NOT_WORSE)
+            )
+            sides.append(
+                Greater(f"FCT {cell} {shown}", Value(none, FCT), Value(mine, FCT), NOT_WORSE)
+            )
     return ordering(*sides, note="Not worse: not more than 5 % worse.")
 
 
@@ -130,9 +134,13 @@ def pulses() -> Check:
     for cell in cells:
         mine, none = f"{cell}/cp", f"{cell}/none"
         sides.append(
-            Side(f"flows {cell}: CP not below none", Of(mine, FLOWS), Of(none, FLOWS), ALMOST)
+            Greater(
+                f"flows {cell}: CP not below none", Value(mine, FLOWS), Value(none, FLOWS), ALMOST
+            )
         )
-        sides.append(Side(f"FCT {cell}: CP not above none", Of(none, FCT), Of(mine, FCT), ALMOST))
+        sides.append(
+            Greater(f"FCT {cell}: CP not above none", Value(none, FCT), Value(mine, FCT), ALMOST)
+        )
     return ordering(*sides, note="Fairly robust: not more than 10 % worse than no control.")
 
 
@@ -331,8 +339,8 @@ def ga_alone(runs: Runs) -> Parts:
 @claim("text.cp_smoothing")
 def smoothing() -> Check:
     """Check that without smoothing CP's allowance swings more."""
-    bare, smooth = (Of(case, swing(50.0, 250.0)) for case in ("ablation/no-smoothing", CP))
-    return ordering(Side("swing of the allowance, without smoothing > with", bare, smooth))
+    bare, smooth = (Value(case, swing(50.0, 250.0)) for case in ("ablation/no-smoothing", CP))
+    return ordering(Greater("swing of the allowance, without smoothing > with", bare, smooth))
 
 
 @claim("text.linear_range", of=("range/5/gssga", "range/20/gssga"))

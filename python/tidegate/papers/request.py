@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tidegate.papers import claims as listed
-from tidegate.papers.verdicts import Outcome, counts
+from tidegate.papers.verdicts import ClaimResult, counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     from tidegate.papers.claims import Claim
     from tidegate.papers.runs import Runs
-    from tidegate.papers.study import Picture, Section, Study
+    from tidegate.papers.study import PaperPicture, PaperStudy, Section
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """What of a paper is to be regenerated, and how thoroughly."""
 
     only: tuple[str, ...] = ()
@@ -27,15 +27,15 @@ class Asked:
     testbed: Path | None = None
     """Results of real processes to lay beside the simulation; none: those that come with it."""
 
-    def seeds_of(self, study: Study) -> int:
+    def seeds_of(self, study: PaperStudy) -> int:
         """Return the number of seeds."""
         return self.seeds or (study.scale.quick_seeds if self.quick else study.scale.seeds)
 
-    def whole(self, study: Study) -> bool:
+    def whole(self, study: PaperStudy) -> bool:
         """Tell whether this is the whole paper, at full scale."""
         return not self.only and not self.quick and self.seeds_of(study) >= study.scale.seeds
 
-    def claims(self, study: Study) -> list[Claim]:
+    def claims(self, study: PaperStudy) -> list[Claim]:
         """Return the claims that are asked for; UsageError for a name that fits none."""
         names = {picture.name for picture in study.pictures}
         patterns = [each for each in self.only if each not in names or self._claimed(study, each)]
@@ -45,7 +45,7 @@ class Asked:
             return [claim for claim in found if claim in quick]
         return found
 
-    def pictures(self, study: Study) -> list[Picture]:
+    def pictures(self, study: PaperStudy) -> list[PaperPicture]:
         """Return the pictures that are asked for: those named, or those of which all runs are."""
         if self.only:
             return [each for each in study.pictures if each.name in self.only]
@@ -55,17 +55,17 @@ class Asked:
         return [each for each in study.pictures if set(each.cases) <= set(known)]
 
     @staticmethod
-    def _claimed(study: Study, name: str) -> bool:
+    def _claimed(study: PaperStudy, name: str) -> bool:
         return any(listed.matches(name, claim.id) for claim in study.claims())
 
 
 @dataclass
-class Done:
+class PaperResult:
     """What came of it."""
 
-    study: Study
-    asked: Asked
-    outcomes: list[Outcome]
+    study: PaperStudy
+    asked: Request
+    outcomes: list[ClaimResult]
     runs: Runs
     wall_s: float = 0.0
     ran: int = 0
@@ -87,12 +87,12 @@ class Done:
         }
 
 
-def command(study: Study, claim: Claim) -> str:
+def command(study: PaperStudy, claim: Claim) -> str:
     """Return the command that repeats one line of the report."""
     return f"tidegate paper {study.key} --only {claim.short}"
 
 
-def _line(study: Study, outcome: Outcome) -> dict[str, Any]:
+def _line(study: PaperStudy, outcome: ClaimResult) -> dict[str, Any]:
     claim = outcome.claim
     return {
         "id": claim.id,
@@ -113,9 +113,9 @@ def _line(study: Study, outcome: Outcome) -> dict[str, Any]:
 
 
 def needed(
-    study: Study,
+    study: PaperStudy,
     claims: Iterable[Claim],
-    pictures: Iterable[Picture] = (),
+    pictures: Iterable[PaperPicture] = (),
     sections: Iterable[Section] = (),
 ) -> list[str]:
     """Return the names of the cases and searches that all this is taken from."""
@@ -130,9 +130,9 @@ def needed(
 
 
 @dataclass(frozen=True)
-class Varied:
+class SensitivityRow:
     """The claims of the sensitivity table under one alternative (None: as everywhere else)."""
 
     what: str
     says: str
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[ClaimResult, ...]
