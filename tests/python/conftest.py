@@ -1,10 +1,16 @@
 """A small overloaded link, and ways to run the command line on it."""
 
+import io
 import os
+import signal
 import subprocess
 import sys
+import traceback
+import warnings
 from collections.abc import Callable
+from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -41,24 +47,70 @@ def overload_file(tmp_path: Path) -> Path:
     return path
 
 
+PLAIN = {"NO_COLOR": "1", "COLUMNS": "120"}
+
 Tidegate = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
 def tidegate(tmp_path: Path) -> Tidegate:
-    """Run the command line in an empty folder, as a user does."""
+    """Run the command line in an empty folder, as a user does, but within this process."""
+
+    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+        return called([str(each) for each in arguments], tmp_path)
+
+    return run
+
+
+@pytest.fixture
+def tidegate_process(tmp_path: Path) -> Tidegate:
+    """Run the command line in an empty folder, in a process of its own."""
 
     def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "tidegate", *map(str, arguments)]
         return subprocess.run(
-            command,
+            [sys.executable, "-m", "tidegate", *map(str, arguments)],
             cwd=tmp_path,
             capture_output=True,
             text=True,
             timeout=120,
-            env={**os.environ, "NO_COLOR": "1", "COLUMNS": "120"},
+            env={**os.environ, **PLAIN},
             check=False,
             **options,
         )
 
     return run
+
+
+def called(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Call the command line; an exception that it does not handle is printed, as Python does."""
+    from tidegate.cli import main
+    from tidegate.errors import TidegateWarning
+
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    with ExitStack() as changed:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            changed.callback(signal.signal, number, signal.getsignal(number))
+        changed.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("default", TidegateWarning)
+        changed.enter_context(mock.patch.dict(os.environ, PLAIN))
+        changed.enter_context(mock.patch.object(sys, "argv", ["tidegate", *arguments]))
+        changed.enter_context(redirect_stdout(out))
+        changed.enter_context(redirect_stderr(err))
+        changed.enter_context(chdir(folder))
+        try:
+            main()
+            code = 0
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        except Exception:
+            traceback.print_exc()
+            code = 1
+    said = [stream.buffer.getvalue().decode() for stream in (out, err)]
+    return subprocess.CompletedProcess(["tidegate", *arguments], code, *said)
+
+
+@pytest.fixture(autouse=True)
+def _pictures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the pictures of grids out, most of what a small one costs, where none are tested."""
+    if request.node.get_closest_marker("pictures") is None:
+        monkeypatch.setattr("tidegate.show.finished.drawn", lambda _: {})

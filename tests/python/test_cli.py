@@ -61,8 +61,8 @@ def test_an_unknown_key_is_shown_in_its_line_with_the_nearest_right_one(tidegate
     assert "small.toml:3" in done.stderr
 
 
-def test_run_leaves_a_table_data_and_a_next_step(tidegate, overload_file):
-    done = tidegate("run", overload_file)
+def test_run_leaves_a_table_data_and_a_next_step(tidegate_process, overload_file):
+    done = tidegate_process("run", overload_file)
     assert done.returncode == 0, done.stderr
     assert "never admitted" in done.stdout
     folder = overload_file.parent / "out" / "small-overload-run"
@@ -125,6 +125,7 @@ def test_json_of_a_comparison_has_rows_and_table(tidegate, overload_file):
     assert {"settings", "seed", "classes", "ports", "result_hash"} <= comparison["rows"][0].keys()
 
 
+@pytest.mark.pictures
 def test_compare_ends_with_table_pictures_and_two_lines(tidegate, overload_file):
     done = tidegate("compare", overload_file, "--gate", "none,close-probe", "--seeds", 2)
     assert done.returncode == 0, done.stderr
@@ -182,10 +183,10 @@ def test_schema_is_a_json_schema(tidegate):
     assert "properties" in schema
 
 
-def test_version(tidegate):
+def test_version(tidegate_process):
     from tidegate import __version__
 
-    said = tidegate("--version").stdout
+    said = tidegate_process("--version").stdout
     assert re.fullmatch(rf"tidegate {re.escape(__version__)} \(commit [0-9a-f]{{12}}\)\n", said)
 
 
@@ -198,11 +199,11 @@ def test_bench_measures(tidegate):
     assert figures["packet_hops"] > 6 * figures["delivered_packets"] * 0.99
 
 
-def test_a_file_that_grows_too_large_is_said_and_nothing_is_left(tidegate, overload_file):
+def test_a_file_that_grows_too_large_is_said_and_nothing_is_left(tidegate_process, overload_file):
     def small_files() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
 
-    done = tidegate("run", overload_file, "--out", "r", preexec_fn=small_files)
+    done = tidegate_process("run", overload_file, "--out", "r", preexec_fn=small_files)
     assert done.returncode == 1
     assert "File too large" in done.stderr
     assert "Traceback" not in done.stderr

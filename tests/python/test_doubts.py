@@ -133,11 +133,11 @@ def test_a_dry_run_says_what_a_run_would_take_and_leaves_nothing(tidegate, overl
     assert not (overload_file.parent / "out").exists()
 
 
-def test_what_cannot_fit_into_memory_is_refused_before_it_starts(tidegate, overload_file):
+def test_what_cannot_fit_into_memory_is_refused_before_it_starts(tidegate_process, overload_file):
     def little() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
 
-    done = tidegate(
+    done = tidegate_process(
         *("run", overload_file, "--set", "traffic.web.arrivals.poisson=1000000000/s"),
         preexec_fn=little,
     )

@@ -30,6 +30,7 @@ def digests(folder):
     }
 
 
+@pytest.mark.pictures
 def test_pictures_that_are_drawn_again_are_the_same_and_nothing_runs(tidegate, compared):
     """Of the same data come the same bytes; the runs stay as they are, to the second."""
     before = digests(compared)
@@ -43,11 +44,13 @@ def test_pictures_that_are_drawn_again_are_the_same_and_nothing_runs(tidegate, c
     assert {path: path.stat().st_mtime_ns for path in compared.glob("runs/*/*/*")} == runs
 
 
+@pytest.mark.pictures
 def test_pictures_go_elsewhere_if_asked_to(tidegate, compared, tmp_path):
     assert tidegate("plot", compared, "--out", "drawn").returncode == 0
     assert digests(tmp_path / "drawn") == digests(compared)
 
 
+@pytest.mark.pictures
 def test_a_sweep_is_drawn_again_with_other_metrics(tidegate, overload, tmp_path):
     axes = {"traffic.web.arrivals.poisson": ["20/s", "40/s", "60/s"]}
     laboratory.sweep(overload, axes, seeds=1, settings=QUICK, out=tmp_path / "s")
@@ -172,6 +175,7 @@ def test_a_page_that_does_not_fit_leaves_no_piece_of_it(tmp_path, monkeypatch):
     assert (tmp_path / "page.html").read_bytes() == b"former"
 
 
+@pytest.mark.pictures
 def test_a_folder_may_be_called_like_a_pattern(compared, tmp_path):
     folder = shutil.copytree(compared, tmp_path / "runs[1,")
     app(["report", str(folder)], standalone_mode=False)
@@ -188,6 +192,7 @@ def test_what_is_no_plain_file_is_written_into(tmp_path):
     assert Path("/dev/null").is_char_device()
 
 
+@pytest.mark.pictures
 def test_a_run_that_is_damaged_is_named(tidegate, compared, tmp_path):
     shutil.copytree(compared, tmp_path / "broken")
     (tmp_path / "broken" / "runs" / "none" / "seed-1" / "flows.parquet").write_bytes(b"PAR1")

@@ -60,11 +60,11 @@ def test_ctrl_c_while_pictures_are_drawn_loses_no_run(overload, tmp_path, monkey
     assert (tmp_path / "c" / "summary.json").exists()
 
 
-def test_a_table_of_flows_that_does_not_fit_leaves_no_piece_of_it(tidegate, tmp_path):
+def test_a_table_of_flows_that_does_not_fit_leaves_no_piece_of_it(tidegate_process, tmp_path):
     def small_files() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
-    done = tidegate("flows", CAPTURE, "--csv", "f.csv", preexec_fn=small_files)
+    done = tidegate_process("flows", CAPTURE, "--csv", "f.csv", preexec_fn=small_files)
     assert done.returncode == 1
     assert "Could not write f.csv: File too large." in done.stderr
     assert list(tmp_path.iterdir()) == []

@@ -53,6 +53,7 @@ def test_the_same_data_give_the_same_files(overload):
     assert once == again
 
 
+@pytest.mark.pictures
 def test_plot_writes_into_a_folder(overload, tmp_path):
     comparison = tidegate.compare(overload, gates=["none", "fixed-rate:10"], seeds=1)
     paths = comparison.plot(tmp_path / "pictures")
