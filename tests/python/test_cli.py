@@ -142,6 +142,7 @@ def test_compare_ends_with_table_pictures_and_two_lines(tidegate, overload_file)
             assert (folder / "runs" / gate / f"seed-{seed}" / "flows.parquet").exists()
 
 
+@pytest.mark.pictures
 @pytest.mark.parametrize("command", ["compare", "sweep"])
 def test_no_plots_leaves_out_pictures_and_nothing_else(tidegate, overload_file, command):
     axis = ("--vary", "port.bottleneck.gate.alpha_min=5,10")

@@ -48,10 +48,8 @@ COMMANDS = {
 @pytest.fixture(scope="module")
 def done(overload, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("done") / "c"
-    asked = {"duration": "6s", "warmup": "1s"}
-    laboratory.compare(
-        overload, gates=["none", "fixed-rate:5"], seeds=1, settings=asked, out=folder
-    )
+    gates, asked = ["none", "fixed-rate:5"], {"duration": "6s", "warmup": "1s"}
+    laboratory.compare(overload, gates=gates, seeds=1, settings=asked, out=folder, plots=False)
     return folder
 
 

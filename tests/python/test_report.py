@@ -88,9 +88,8 @@ def opened(page: Path, folder: Path, script: str = "") -> dict:
 @pytest.fixture(scope="module")
 def compared(overload, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("compared") / "c"
-    laboratory.compare(
-        overload, gates=["none", "fixed-rate:10", "close-probe"], seeds=2, out=folder
-    )
+    gates = ["none", "fixed-rate:10", "close-probe"]
+    laboratory.compare(overload, gates=gates, seeds=2, out=folder, plots=False)
     return folder
 
 
