@@ -64,6 +64,7 @@ lint-python: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict python tools examples
 	$(BIN)/python -m mypy.stubtest tidegate._native
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m tools.lint
 
 .PHONY: bench

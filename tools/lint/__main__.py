@@ -3,20 +3,23 @@
 import sys
 from pathlib import Path
 
-from tools.lint import edges, generated, length, links, places, rooms
+from tools.lint import rust, text
 
-CHECKS = (edges, rooms, length, places, links, generated)
+CHECKS = (
+    text.long_files,
+    text.machine_paths,
+    text.stale_pages,
+    text.package_imports,
+    rust.forbidden_crates,
+    rust.new_circles,
+)
 
 
 def main() -> int:
     """Print every problem of the checkout in the current directory."""
-    found = 0
-    for check in CHECKS:
-        for problem in check.problems(Path.cwd()):
-            print(problem)
-            found += 1
-    print(f"tools.lint: {len(CHECKS)} checks, {found} problems")
-    return 1 if found else 0
+    problems = [problem for check in CHECKS for problem in check(Path.cwd())]
+    print(*problems, f"tools.lint: {len(CHECKS)} checks, {len(problems)} problems", sep="\n")
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":
