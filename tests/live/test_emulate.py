@@ -8,6 +8,8 @@ import pytest
 from tools.live.lab import RIGHT, Lab, LabError, obstacle, run
 from tools.live.measure import of_flows, read
 
+pytestmark = pytest.mark.live
+
 LINK = """
 name = "test"
 duration = "{seconds}s"

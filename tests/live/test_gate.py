@@ -6,6 +6,10 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.live
+
 # two sessions a second, with room for two seconds' worth: four at once, then a trickle
 TWO_A_SECOND = "mode = 'enforce'\nlaw = { law = 'fixed-rate', rate = '2/s' }\nlease = '1s'\n"
 MANY = 40

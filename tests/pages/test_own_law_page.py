@@ -62,6 +62,7 @@ def test_the_control_on_the_page_is_that_of_the_example() -> None:
     assert blocks("rust")[-1] == EXAMPLE.with_name("own_control.rs").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_in_rust_a_law_takes_one_file_and_two_lines_and_a_control_three() -> None:
     # One each for sessions, rates and queues, and a sender's control, at once. Compiled beside
     # what is compiled already, so that only the three crates are checked again.
@@ -91,7 +92,10 @@ def test_in_rust_a_law_takes_one_file_and_two_lines_and_a_control_three() -> Non
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_the_figures_are_those_of_the_example(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.slow
+def test_the_figures_are_those_of_the_example(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     # Within a tenth, or three times the interval over seeds: see test_readme.py.
     monkeypatch.chdir(ROOT)
     shown: list[Any] = []
@@ -103,6 +107,7 @@ def test_the_figures_are_those_of_the_example(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(tidegate, "compare", kept)
     runpy.run_path(str(EXAMPLE), run_name="__main__")
+    assert "completed" in capsys.readouterr().out
     averages = shown[0].averages
     assert [average["settings"]["gate"] for average in averages] == ["none", "close-probe", "aimd"]
     (table,) = [block for block in blocks("") if "aimd" in block]

@@ -25,6 +25,7 @@ TABLES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("chapter", "name", "gates", "rows"), TABLES)
 def test_the_table_is_what_the_command_says(chapter: str, name: str, gates: str, rows: int) -> None:
     # One seed of the five, so: within a tenth, or three times the interval over seeds.

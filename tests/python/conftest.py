@@ -12,7 +12,13 @@ from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from unittest import mock
 
+import hypothesis
 import pytest
+
+# `make test-long` takes the profile `long`, by the environment variable.
+hypothesis.settings.register_profile("short", max_examples=20, deadline=None)
+hypothesis.settings.register_profile("long", max_examples=2000, deadline=None)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "short"))
 
 # 2 Mbit/s can finish about 20 transfers of 10 kB a second; 60 arrive.
 OVERLOAD = """\

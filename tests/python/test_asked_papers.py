@@ -90,6 +90,7 @@ def test_a_run_that_nobody_asked_for_is_an_error_also_where_it_lies_there():
     assert not runs.has("fct/qfcp", "fct/rcp")
 
 
+@pytest.mark.slow
 def test_a_quick_paper_writes_its_report(tmp_path, monkeypatch):
     """From the command line, on the paper that is soonest done; all its runs are new."""
     monkeypatch.chdir(tmp_path)

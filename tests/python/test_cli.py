@@ -125,6 +125,7 @@ def test_json_of_a_comparison_has_rows_and_table(tidegate, overload_file):
     assert {"settings", "seed", "classes", "ports", "result_hash"} <= comparison["rows"][0].keys()
 
 
+@pytest.mark.slow
 @pytest.mark.pictures
 def test_compare_ends_with_table_pictures_and_two_lines(tidegate, overload_file):
     done = tidegate("compare", overload_file, "--gate", "none,close-probe", "--seeds", 2)
@@ -245,6 +246,7 @@ def test_a_run_that_is_stopped_leaves_at_once_and_leaves_nothing(overload_file, 
     assert os.listdir(folder) == ["small.toml"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_comparison_that_is_stopped_keeps_its_finished_runs(overload_file, number):
     folder = overload_file.parent

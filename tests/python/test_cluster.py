@@ -17,6 +17,8 @@ import pytest
 
 distributed = pytest.importorskip("distributed", reason="pip install 'tidegate[cluster]'")
 
+pytestmark = pytest.mark.cluster
+
 QUICK = ("--set", "duration=8s", "--set", "warmup=2s")
 VARY = "traffic.web.arrivals.poisson=20/s,30/s,40/s"
 
@@ -262,7 +264,10 @@ def test_a_worker_of_another_version_is_refused(tidegate, overload_file):
     ("address", "code", "says"),
     [("local:none", 2, "local:N"), ("tcp://127.0.0.1:1", 1, "Could not reach a scheduler")],
 )
-def test_a_cluster_that_is_not_there_is_said(tidegate, overload_file, address, code, says):
+def test_a_cluster_that_is_not_there_is_said(
+    tidegate, overload_file, monkeypatch, address, code, says
+):
+    monkeypatch.setattr("tidegate.grid.cluster.CONNECT_S", 1.0)
     done = tidegate(
         *("compare", overload_file, "--gate", "none", "--seeds", 1, *QUICK, "--dask", address)
     )

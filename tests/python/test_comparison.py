@@ -65,6 +65,7 @@ SLOW = ("--set", "duration=60s", "--set", "warmup=1s", "--seeds", "4", "--worker
 COMMAND = ("compare", "small.toml", "--gate", "none,close-probe", *SLOW)
 
 
+@pytest.mark.slow
 @pytest.mark.pictures
 def test_a_comparison_that_is_broken_off_runs_only_what_is_missing(
     tidegate, overload_file, tmp_path

@@ -24,9 +24,12 @@ def _can_mount() -> bool:
     return tried.returncode == 0
 
 
-pytestmark = pytest.mark.skipif(
-    not _can_mount(), reason="no mount namespaces here: unshare --user --mount is refused"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not _can_mount(), reason="no mount namespaces here: unshare --user --mount is refused"
+    ),
+]
 
 READY = Path(__file__).parents[2] / "scenarios"
 CAPTURE = READY / "captures" / "narrow-link.pcap"

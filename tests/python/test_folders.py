@@ -30,6 +30,7 @@ def digests(folder):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.pictures
 def test_pictures_that_are_drawn_again_are_the_same_and_nothing_runs(tidegate, compared):
     """Of the same data come the same bytes; the runs stay as they are, to the second."""
@@ -44,12 +45,14 @@ def test_pictures_that_are_drawn_again_are_the_same_and_nothing_runs(tidegate, c
     assert {path: path.stat().st_mtime_ns for path in compared.glob("runs/*/*/*")} == runs
 
 
+@pytest.mark.slow
 @pytest.mark.pictures
 def test_pictures_go_elsewhere_if_asked_to(tidegate, compared, tmp_path):
     assert tidegate("plot", compared, "--out", "drawn").returncode == 0
     assert digests(tmp_path / "drawn") == digests(compared)
 
 
+@pytest.mark.slow
 @pytest.mark.pictures
 def test_a_sweep_is_drawn_again_with_other_metrics(tidegate, overload, tmp_path):
     axes = {"traffic.web.arrivals.poisson": ["20/s", "40/s", "60/s"]}
@@ -68,6 +71,7 @@ def test_a_single_run_has_no_pictures_and_is_told_what_it_has(tidegate, overload
     assert "tidegate report r" in done.stderr
 
 
+@pytest.mark.slow
 def test_what_is_added_to_a_run_does_not_keep_it_from_being_made_anew(tidegate, overload_file):
     """A page lies among the results: the same command replaces both, as it does without a page."""
     pytest.importorskip("vl_convert", reason="pip install 'tidegate[report]'")
@@ -175,6 +179,7 @@ def test_a_page_that_does_not_fit_leaves_no_piece_of_it(tmp_path, monkeypatch):
     assert (tmp_path / "page.html").read_bytes() == b"former"
 
 
+@pytest.mark.slow
 @pytest.mark.pictures
 def test_a_folder_may_be_called_like_a_pattern(compared, tmp_path):
     folder = shutil.copytree(compared, tmp_path / "runs[1,")

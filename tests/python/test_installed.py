@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from shutil import copytree, ignore_patterns
 
+import pytest
+
 import tidegate
 from tidegate.cli.paper import page
 
@@ -23,6 +25,7 @@ def ask(folder: Path, package: Path, *arguments: str) -> str:
     return done.stderr
 
 
+@pytest.mark.slow
 def test_a_paper_needs_no_checkout_and_writes_below_the_folder_one_is_in(tmp_path):
     # what the build tool packs: the package's folder, without what symbolic links point to
     source = Path(tidegate.__file__).parent

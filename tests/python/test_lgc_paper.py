@@ -128,7 +128,13 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("claim", "settings"), BROKEN)
+SLOW = {"shortcoming.miss", "text.many_conns", "text.red_fair"}
+
+
+@pytest.mark.parametrize(
+    ("claim", "settings"),
+    [pytest.param(*each, marks=[pytest.mark.slow] * (each[0] in SLOW)) for each in BROKEN],
+)
 def test_each_check_fails_where_a_setting_is_broken(folder, claim, settings):
     assert verdicts(folder, [claim], settings.items())[claim].verdict != MET
 

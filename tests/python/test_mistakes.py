@@ -36,7 +36,7 @@ def test_names_without_a_letter_share_a_folder_and_no_run_is_lost(overload, tmp_
 
 
 def test_ctrl_c_while_pictures_are_drawn_loses_no_run(overload, tmp_path, monkeypatch):
-    def stopped(*_: object) -> None:
+    def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     def compared():

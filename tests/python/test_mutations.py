@@ -518,6 +518,7 @@ SIMULATED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("key", "name"), SIMULATED)
 def test_a_check_fails_on_runs_of_a_broken_policy(key, name, tmp_path):
     study = STUDIES[key]

@@ -99,6 +99,7 @@ def test_a_comparison_says_the_same_of_udp_and_of_sizes(overload):
     assert any(line.startswith("none,to_10kB.fct_p95_s,2,") for line in lines)
 
 
+@pytest.mark.slow
 def test_series_are_drawn_by_plot_and_in_the_page(tidegate, tmp_path, overload):
     pytest.importorskip("vl_convert", reason="pip install 'tidegate[report]'")
     (tmp_path / "a.toml").write_text(overload + VOICE + SERIES, encoding="utf-8")

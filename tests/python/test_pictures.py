@@ -14,11 +14,15 @@ import tidegate
 from tidegate.show.style import spread
 
 
-@pytest.fixture(scope="module")
-def files(overload):
+def drawn(overload):
     from tidegate.show.pictures import pictures
 
     return pictures(tidegate.compare(overload, gates=["none", "close-probe"], seeds=2))
+
+
+@pytest.fixture(scope="module")
+def files(overload):
+    return drawn(overload)
 
 
 def test_every_picture_comes_as_png_and_svg(files):
@@ -46,11 +50,9 @@ def test_svgs_name_every_control_in_text(files):
             assert "close-probe" in words
 
 
-def test_the_same_data_give_the_same_files(overload):
-    from tidegate.show.pictures import pictures
-
-    once, again = (pictures(tidegate.compare(overload, gates=["none"], seeds=1)) for _ in range(2))
-    assert once == again
+@pytest.mark.slow
+def test_the_same_data_give_the_same_files(overload, files):
+    assert drawn(overload) == files
 
 
 @pytest.mark.pictures
@@ -60,6 +62,7 @@ def test_plot_writes_into_a_folder(overload, tmp_path):
     assert all(path.stat().st_size > 1000 for path in paths)
 
 
+@pytest.mark.slow
 def test_pictures_of_a_link_where_nothing_was_served(overload):
     # The acknowledgement of a FIN cannot be back within three round trips of 10 s.
     settings = {"topology.dumbbell.bottleneck.delay": "5s"}

@@ -16,9 +16,14 @@ import tidegate as laboratory
 from tidegate.show.page import origin
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
-in_browser = pytest.mark.skipif(
-    BROWSER is None, reason="no Chromium to open pages in: as root, apt-get install -y chromium"
-)
+
+
+def in_browser(test):
+    """Mark a test that opens a page in Chromium."""
+    reason = "no Chromium to open pages in: as root, apt-get install -y chromium"
+    return pytest.mark.site(pytest.mark.skipif(BROWSER is None, reason=reason)(test))
+
+
 pytest.importorskip("vl_convert", reason="pip install 'tidegate[report]'")
 
 ASKED = """\

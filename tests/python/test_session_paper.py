@@ -134,6 +134,7 @@ def test_quick_is_tables_and_figures_of_the_paper():
     assert not any(case in STUDY.searches or case.startswith("ablation") for case in cases)
 
 
+@pytest.mark.slow
 def test_the_command_judges_one_row_and_does_not_run_it_again(tmp_path):
     asked = ["paper", "session", "--only", "table1.admit65", "--only", "setup", "--seeds", "2"]
     asked += ["--out", str(tmp_path / "out")]

@@ -144,6 +144,7 @@ def test_settling_is_from_the_step_to_the_last_time_out_of_the_band() -> None:
     assert settled_after(np.array([50.0] * 200)) == 0
 
 
+@pytest.mark.slow
 def test_the_command_runs_what_was_chosen_and_writes_the_report(tmp_path: Path) -> None:
     runner = CliRunner()
     listed = runner.invoke(app, ["study"])

@@ -322,6 +322,7 @@ def command(tmp_path, overload_file):
     return ("sweep", overload_file, *slow, *vary)
 
 
+@pytest.mark.slow
 def test_a_sweep_that_is_killed_twice_ends_with_the_same_table(tidegate, command, tmp_path):
     whole = tidegate(*command, "--out", "whole", "--json")
     assert whole.returncode == 0, whole.stderr

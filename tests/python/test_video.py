@@ -122,6 +122,7 @@ def test_a_comparison_shows_who_stalls_and_by_how_much(tidegate, tmp_path):
     assert "FCT" not in film
 
 
+@pytest.mark.slow
 def test_the_page_says_in_words_what_viewers_saw(tmp_path):
     pytest.importorskip("vl_convert", reason="pip install 'tidegate[report]'")
     found = tidegate.compare(FILM, seeds=2, out=tmp_path / "c")
