@@ -6,12 +6,14 @@ import io
 from typing import TYPE_CHECKING, Any, cast
 
 import matplotlib as mpl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 
 from tidegate.show import axis, controls, distribution, rates, series
 from tidegate.show.style import RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from matplotlib.figure import Figure
@@ -23,27 +25,21 @@ DRAWN = {
     "rates-over-time": rates.draw,
     "controls-side-by-side": controls.draw,
 }
-FORMATS = ("png", "svg")
+DPI = 150
+LOOK = {**RULES, "axes.titley": 1.0}
+"""A title of fixed height: otherwise every drawing measures all ticks for each title."""
 
 
 def pictures(done: Measured) -> dict[str, bytes]:
     """Return every picture of a comparison or a sweep, as file name and content."""
-    with mpl.rc_context(cast("Any", RULES)):
-        return {
-            f"{name}.{form}": _content(figure, form)
-            for name, figure in _figures(done)
-            for form in FORMATS
-        }
+    with mpl.rc_context(cast("Any", LOOK)):
+        return _together(_figures(done))
 
 
 def of_run(folder: Path, title: str) -> dict[str, bytes]:
     """Return the pictures of the series that a run has, as file name and content."""
-    with mpl.rc_context(cast("Any", RULES)):
-        return {
-            f"{name}.{form}": _content(figure, form)
-            for name, figure in series.figures(folder, title).items()
-            for form in FORMATS
-        }
+    with mpl.rc_context(cast("Any", LOOK)):
+        return _together(series.figures(folder, title).items())
 
 
 def _figures(done: Measured) -> Iterator[tuple[str, Figure]]:
@@ -56,9 +52,27 @@ def _figures(done: Measured) -> Iterator[tuple[str, Figure]]:
             yield axis.file_name(picture), axis.draw(done, picture)
 
 
-def _content(figure: Figure, form: str) -> bytes:
-    """Render a figure; without a date in it, so that the same data give the same file."""
-    buffer = io.BytesIO()
-    metadata = {"Date": None} if form == "svg" else {}
-    figure.savefig(buffer, format=form, dpi=150, metadata=metadata)
-    return buffer.getvalue()
+def _together(figures: Iterable[tuple[str, Figure]]) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    for name, figure in figures:
+        found |= _contents(name, figure)
+    return found
+
+
+def _contents(name: str, figure: Figure) -> dict[str, bytes]:
+    """Render a figure as PNG and SVG, as file name and content.
+
+    The layout takes as long as the drawing: it is computed once for both, where
+    `savefig` would draw twice, with a layout each time, for every format.
+    """
+    figure.set_dpi(DPI)
+    raster, vector = io.BytesIO(), io.BytesIO()
+    canvas = FigureCanvasAgg(figure)
+    layout = figure.get_layout_engine()
+    if layout is not None:
+        layout.execute(figure)
+        figure.set_layout_engine("none")
+    canvas.print_png(raster)
+    # without a date, so that the same data give the same file
+    FigureCanvasSVG(figure).print_svg(vector, metadata={"Date": None})
+    return {f"{name}.png": raster.getvalue(), f"{name}.svg": vector.getvalue()}
