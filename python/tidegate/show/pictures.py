@@ -72,7 +72,7 @@ def _contents(name: str, figure: Figure) -> dict[str, bytes]:
     if layout is not None:
         layout.execute(figure)
         figure.set_layout_engine("none")
-    canvas.print_png(raster)
+    canvas.print_png(raster, pil_kwargs={"compress_level": 4})
     # without a date, so that the same data give the same file
     FigureCanvasSVG(figure).print_svg(vector, metadata={"Date": None})
     return {f"{name}.png": raster.getvalue(), f"{name}.svg": vector.getvalue()}
