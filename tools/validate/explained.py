@@ -5,32 +5,30 @@ from __future__ import annotations
 from tools.validate.judge import Explanation
 
 TIES = (
-    "one loss burst of 140 packets in slow start decides the whole row. In an ACK-clocked train a "
-    "packet arrives at the very instant at which another leaves the full queue; tidegate lets it "
-    "leave first, ns-2 lets the other arrive first, so different packets of the burst are lost and "
-    "go-back-N repeats others."
+    "one burst of 140 losses in slow start decides the whole row. In an ACK-clocked train a "
+    "packet arrives at the same instant at which another leaves the full queue. tidegate lets it "
+    "leave first, ns-2 lets the other arrive first. So different packets of the burst are lost, "
+    "and go-back-N repeats others."
 )
 
 SAME_RATE = (
-    "hosts with links exactly as fast as the bottleneck make most arrivals at the full queue "
-    "coincide with a departure, and the two order such pairs in opposite ways (see "
-    "one-stream-red). "
-    "In overload that decides who loses. With host links of 1 Gbit/s or 97 Mbit/s all measures "
-    "agree within 3 %."
+    "the links of the hosts are exactly as fast as the bottleneck, so most arrivals at the full "
+    "queue coincide with a departure. The two simulators order such pairs in opposite ways (see "
+    "one-stream-red). In overload that decides who loses. With host links of 1 Gbit/s or "
+    "97 Mbit/s all measures agree within 3 %."
 )
 
 FEW = (
-    "chance. Of 300,378 sessions 746 complete in ns-2 and 781 here, and the goodput of those few "
-    "hangs on who they are: in tidegate the same list has 1.96 ± 0.09 kbit/s where it comes from "
-    "other hosts (eight runs), a standard deviation of 4.6 % for a single run, of which three are "
-    "accounted for."
+    "chance. Of 300,378 sessions 746 complete in ns-2 and 781 in tidegate, and their goodput "
+    "depends on which they are. In tidegate the same list from other hosts has 1.96 ± 0.09 kbit/s "
+    "(eight runs): a standard deviation of 4.6 % for a single run, of which three are accepted."
 )
 
 NEWRENO = (
     "ns-3's NewReno adds MSS^2 / cwnd to its window for an acknowledgement, which at windows of "
-    "five segments is a tenth less than a segment a round trip; at a loss it halves what it takes "
-    "to be in flight, less the lost segment and the three above it; and what recovery has repaired "
-    "opens the window at its end. With these three mended (RfcReno of dumbbell.cc) the same rows "
+    "five segments is a tenth less than a segment a round trip. At a loss it halves what it takes "
+    "to be in flight, less the lost segment and the three above it. What recovery has repaired "
+    "opens the window at its end. With these three corrected (RfcReno of controls.h) the same rows "
     "agree: see the case without -plain."
 )
 
