@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tidegate.errors import UsageError
 from tidegate.grid import axes as grid
 from tidegate.grid import plan
-from tidegate.grid.crew import Crew
 from tidegate.grid.execute import costs, execute
+from tidegate.grid.executor import Executor
 from tidegate.grid.ledger import Ledger
 from tidegate.grid.load import load as loaded
 from tidegate.grid.measured import Measured, chosen
@@ -169,7 +169,7 @@ def compare(
     document = read(source, settings)
     controls = plan.Controls(gates, queues, port)
     planned = plan.comparison(document, controls, vary=vary, seeds=seeds, laws=laws)
-    return _execute(planned, Comparison, laws, Crew(workers, dask), (), out, plots=plots)
+    return _execute(planned, Comparison, laws, Executor(workers, dask), (), out, plots=plots)
 
 
 def sweep(
@@ -216,9 +216,9 @@ def sweep(
         shard=None if shard is None else plan.shard_of(shard),
     )
     names = chosen(metrics, planned.subject)
-    crew = Crew(workers, dask)
+    executor = Executor(workers, dask)
     return _execute(
-        planned, Sweep, laws, crew, names, out, keep_flows=keep_flows, mix=mix, plots=plots
+        planned, Sweep, laws, executor, names, out, keep_flows=keep_flows, mix=mix, plots=plots
     )
 
 
@@ -226,7 +226,7 @@ def _execute(
     planned: plan.Plan,
     into: type[G],
     laws: Laws | None,
-    crew: Crew,
+    executor: Executor,
     metrics: Sequence[str],
     out: str | Path | None,
     *,
@@ -235,10 +235,10 @@ def _execute(
     plots: bool = True,
 ) -> G:
     if out is None:
-        with crew:
-            return execute(planned, into, laws=laws, crew=crew, metrics=metrics)
-    with Ledger(out, planned, keep_flows=keep_flows, mix=mix) as ledger, crew:
-        done = execute(planned, into, ledger, laws=laws, crew=crew, metrics=metrics)
+        with executor:
+            return execute(planned, into, laws=laws, executor=executor, metrics=metrics)
+    with Ledger(out, planned, keep_flows=keep_flows, mix=mix) as ledger, executor:
+        done = execute(planned, into, ledger, laws=laws, executor=executor, metrics=metrics)
         whole = done.subject.shard is None  # a shard has no table of its own
         ledger.finish(finished.files(done, plots=plots) if whole else {}, **costs(done))
         done.folder = ledger.target

@@ -10,7 +10,7 @@ import pytest
 
 from tidegate import papers
 from tidegate.errors import UsageError
-from tidegate.grid.crew import Crew
+from tidegate.grid.executor import Executor
 from tidegate.grid.workers import Meter
 from tidegate.papers import claims as listed
 from tidegate.papers import perform, registry, verdicts
@@ -271,7 +271,7 @@ class Bar:
 def regenerate(study, place, bar=None, **asked):
     bar = bar or Bar()
     with CaseFolder(place, study) as folder:
-        done = perform.regenerate(study, folder, Request(**asked), bar, Crew(1))
+        done = perform.regenerate(study, folder, Request(**asked), bar, Executor(1))
     return done, bar
 
 
@@ -357,7 +357,7 @@ def test_a_search_goes_from_coarse_to_fine(toy, tmp_path):
         bar = Bar()
         # coarse: 4, 8, 12 with one seed; fine: the best of them and 2 either side, three seeds,
         # of which one is there already
-        assert perform.fill(runs, ["optimum"], bar, Crew(1)) == 3 + 8
+        assert perform.fill(runs, ["optimum"], bar, Executor(1)) == 3 + 8
         best, case = runs.best("optimum")
         fine = {value: runs.mean(each, "completed") for value, each in runs.fine("optimum").items()}
         assert len(fine) == 3
@@ -367,7 +367,7 @@ def test_a_search_goes_from_coarse_to_fine(toy, tmp_path):
 
 def test_sensitivity_changes_one_setting_at_a_time(toy, tmp_path):
     with CaseFolder(tmp_path / "out", toy) as folder:
-        table = perform.sensitivity(toy, folder, Request(seeds=2), Bar(), Crew(1))
+        table = perform.sensitivity(toy, folder, Request(seeds=2), Bar(), Executor(1))
     assert [row.says for row in table] == ["", "10 packets"]
     taken, other = (row.outcomes[0] for row in table)
     assert taken.values != other.values
@@ -390,7 +390,7 @@ def test_a_damaged_run_of_a_study_is_named_and_done_again(toy, tmp_path, name, d
     path = sorted((tmp_path / "out" / "runs").glob(f"*/seed-1/{name}"))[0]
     path.write_bytes(damage(path.read_bytes()))
     with CaseFolder(tmp_path / "out", toy) as folder:
-        again = perform.regenerate(toy, folder, Request(), Bar(), Crew(1))
+        again = perform.regenerate(toy, folder, Request(), Bar(), Executor(1))
         assert set(folder.damaged) == {path}
     assert again.ran == 1
     assert [each.values for each in again.outcomes] == [each.values for each in first.outcomes]

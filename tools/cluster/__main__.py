@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 from tidegate.grid import axes, plan
-from tidegate.grid.crew import Crew
 from tidegate.grid.execute import execute
+from tidegate.grid.executor import Executor
 from tidegate.grid.ledger import Ledger
 from tidegate.grid.measured import Measured
 from tidegate.results.made import Wanted, made
@@ -51,11 +51,11 @@ def main(runs: int) -> None:
 
 def _measured(planned: plan.Plan, dask: str | None, runs: int, *, kept: bool) -> None:
     """Make all runs once, and print what each took here, and on the workers."""
-    with tempfile.TemporaryDirectory() as folder, Crew(WORKERS, dask) as crew:
+    with tempfile.TemporaryDirectory() as folder, Executor(WORKERS, dask) as executor:
         ledger = Ledger(Path(folder) / "runs", planned, keep_flows=False) if kept else None
-        before, start = _far(crew), time.process_time()
-        execute(planned, Measured, ledger, crew=crew)
-        here, far = time.process_time() - start, _far(crew) - before
+        before, start = _far(executor), time.process_time()
+        execute(planned, Measured, ledger, executor=executor)
+        here, far = time.process_time() - start, _far(executor) - before
         where = f"{dask or 'threads'}, {'kept' if kept else 'not kept'}"
         print(f"{where}: {here / runs * 1e3:.2f} ms here, {far / runs * 1e3:.2f} ms on workers")
         if ledger is not None:
@@ -65,9 +65,9 @@ def _measured(planned: plan.Plan, dask: str | None, runs: int, *, kept: bool) ->
             ledger.close()
 
 
-def _far(crew: Crew) -> float:
+def _far(executor: Executor) -> float:
     """Return the CPU time of the workers of a cluster so far."""
-    cluster = crew.joined()
+    cluster = executor.joined()
     return sum(cluster.client.run(time.process_time).values()) if cluster is not None else 0.0
 
 

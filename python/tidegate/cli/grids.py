@@ -52,8 +52,8 @@ def fill(
 ) -> Measured:
     """Run what is missing, and write the files of the whole."""
     from tidegate.cli import progress
-    from tidegate.grid.crew import Crew
     from tidegate.grid.execute import costs, execute
+    from tidegate.grid.executor import Executor
     from tidegate.grid.measured import Measured
     from tidegate.show import finished
 
@@ -65,7 +65,7 @@ def fill(
             say(f"{len(ledger.found)} of {total} runs are there already; {len(missing)} to go.")
         title, seconds = subject.name, planned.simulated_s(missing)
         with (
-            Crew(workers, dask) as crew,
+            Executor(workers, dask) as executor,
             progress.bar(stderr(), title, len(missing), seconds) as meter,
         ):
             done = execute(
@@ -73,7 +73,7 @@ def fill(
                 Measured,
                 ledger,
                 laws=laws,
-                crew=crew,
+                executor=executor,
                 metrics=metrics,
                 report=meter.report,
                 finished=meter.finished,

@@ -17,7 +17,7 @@ from tidegate.results.place import place
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tidegate.grid.crew import Crew
+    from tidegate.grid.executor import Executor
     from tidegate.papers.folder import CaseFolder
     from tidegate.papers.request import PaperResult, Request
     from tidegate.papers.study import PaperStudy
@@ -104,7 +104,7 @@ def paper(
     same command runs what is missing and nothing else.
     """
     from tidegate.cli import progress
-    from tidegate.grid.crew import Crew
+    from tidegate.grid.executor import Executor
     from tidegate.papers import parameter_search, perform, there, title
     from tidegate.papers import report as report_of
     from tidegate.papers.folder import CaseFolder
@@ -126,19 +126,19 @@ def paper(
     with (
         CaseFolder(out or Path("out") / f"paper-{key}", study, mix=mix) as folder,
         keeping(folder, folder.count),
-        Crew(workers, dask) as crew,
+        Executor(workers, dask) as executor,
     ):
         if explain is not None:
-            _explain(study, folder, asked, crew)
+            _explain(study, folder, asked, executor)
         elif sensitivity:
-            perform.sensitivity(study, folder, asked, bar, crew)
+            perform.sensitivity(study, folder, asked, bar, executor)
             _copy([report_of.SENSITIVITY], folder, report, asked, study)
         elif search:
-            parameter_search.search(study, folder, seeds or 1, bar, crew)
+            parameter_search.search(study, folder, seeds or 1, bar, executor)
             eras = [report_of.ERAS] if study.choice and study.choice.eras else []
             _copy([parameter_search.FILE, *eras], folder, report, asked, study)
         else:
-            done = perform.regenerate(study, folder, asked, bar, crew)
+            done = perform.regenerate(study, folder, asked, bar, executor)
             _end(done, folder, report, as_json)
         name_damaged(folder)
 
@@ -187,13 +187,13 @@ def _refuse_together(ways: Mapping[str, object], more: Mapping[str, object]) -> 
                 raise UsageError(f"{name} changes nothing of {way}.", f"Leave {name} out.")
 
 
-def _explain(study: PaperStudy, folder: CaseFolder, asked: Request, crew: Crew) -> None:
+def _explain(study: PaperStudy, folder: CaseFolder, asked: Request, executor: Executor) -> None:
     """Print of each claim what its verdict was taken from; runs that are missing are made."""
     from tidegate.cli import progress
     from tidegate.papers import perform
     from tidegate.papers.explain import explained
 
-    runs, outcomes = perform.judged(study, folder, asked, partial(progress.bar, stderr()), crew)
+    runs, outcomes = perform.judged(study, folder, asked, partial(progress.bar, stderr()), executor)
     typer.echo("\n\n".join(explained(study, runs, outcome) for outcome in outcomes))
 
 

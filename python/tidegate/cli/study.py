@@ -48,7 +48,7 @@ def study(
     """
     from tidegate import studies
     from tidegate.cli import progress
-    from tidegate.grid.crew import Crew
+    from tidegate.grid.executor import Executor
     from tidegate.papers import perform
     from tidegate.papers.folder import CaseFolder
     from tidegate.results.store import display
@@ -66,9 +66,9 @@ def study(
     with (
         CaseFolder(place, asked.paper, mix=mix) as folder,
         keeping(folder, folder.count),
-        Crew(workers, dask) as crew,
+        Executor(workers, dask) as executor,
     ):
-        ran, there = perform_study(asked, folder, patterns, bar, seeds=seeds, crew=crew)
+        ran, there = perform_study(asked, folder, patterns, bar, seeds=seeds, executor=executor)
         name_damaged(folder)
         if report is not None:
             perform.copied(folder.files, folder, report)

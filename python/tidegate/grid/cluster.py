@@ -124,7 +124,7 @@ class Cluster:
     address: str
     _held: dict[str, Future[dict[str, bytes]]] = field(default_factory=dict)
 
-    def make(
+    def run(
         self, work: Work[R], most: int | None, stop: threading.Event
     ) -> Iterator[tuple[int, R]]:
         """Yield the places of runs as they are kept; at most so many parcels at once."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from tidegate.grid.crew import Crew
+from tidegate.grid.executor import Executor
 from tidegate.grid.measured import Measured
 from tidegate.grid.work import Task, Work
 from tidegate.results.curves import Curves, curves
@@ -35,14 +35,14 @@ def execute(
     ledger: Ledger | None = None,
     *,
     laws: Mapping[str, Law | RateLaw] | None = None,
-    crew: Crew | None = None,
+    executor: Executor | None = None,
     metrics: Sequence[str] = (),
     report: Callable[[int, float], None] | None = None,
     finished: Callable[[], None] | None = None,
 ) -> M:
-    """Have a crew run what is missing; each run is kept once it is over.
+    """Run what is missing; each run is saved as soon as it is over.
 
-    The result does not depend on the crew, nor on how often the grid was
+    The result does not depend on the executor, nor on how often the grid was
     broken off. `report` is told the place of a run among the missing ones and
     its simulated time. Raises KeyboardInterrupt, and whatever a law of the
     user's own raises; what was kept stays.
@@ -72,7 +72,7 @@ def execute(
 
     wanted = Wanted(tables=ledger is not None and ledger.keep_flows, curves=drawing)
     work = Work(len(missing), task, wanted, keep, laws, report)
-    for place, (summary, lines) in (crew or Crew()).make(work):
+    for place, (summary, lines) in (executor or Executor()).run(work):
         summaries[missing[place]] = summary
         if lines is not None:
             drawn[missing[place]] = lines

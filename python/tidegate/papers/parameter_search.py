@@ -23,7 +23,7 @@ from tidegate.papers.verdicts import GROUPS, MET, WITHIN, group, judge
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidegate.grid.crew import Crew
+    from tidegate.grid.executor import Executor
     from tidegate.papers.case import ParameterSearch
     from tidegate.papers.claims import Claim
     from tidegate.papers.deviations import Alternative
@@ -56,7 +56,7 @@ def distance(found: dict[str, float], scored: Sequence[Claim]) -> float:
 
 
 def search(
-    study: PaperStudy, folder: CaseFolder, seeds: int, bar: Bar, crew: Crew | None = None
+    study: PaperStudy, folder: CaseFolder, seeds: int, bar: Bar, executor: Executor | None = None
 ) -> list[Tried]:
     """Try every setting, write the tables, and return what was tried, the nearest first."""
     choice = study.choice
@@ -68,17 +68,17 @@ def search(
         list(product(*(each.options for each in choice.together))),
         seeds,
         bar,
-        crew,
+        executor,
     )
     tried.sort(key=lambda each: each.distance)
     best = tried[0]
     further = [(*best.options, option) for axis in choice.alone for option in axis.options]
-    alone = _tried(study, folder, further, seeds, bar, crew)
+    alone = _tried(study, folder, further, seeds, bar, executor)
     lines = [*_head(study, choice, seeds), *_combined(study, choice, tried)]
     lines += _alone(study, choice, best, alone)
     folder.write(FILE, ("\n".join(lines).rstrip() + "\n").encode())
     if choice.eras:
-        lines = _eras(study, choice, folder, seeds, bar, crew)
+        lines = _eras(study, choice, folder, seeds, bar, executor)
         folder.write(ERAS, ("\n".join(lines) + "\n").encode())
     return tried
 
@@ -89,14 +89,14 @@ def _tried(
     settings: Sequence[tuple[Alternative, ...]],
     seeds: int,
     bar: Bar,
-    crew: Crew | None,
+    executor: Executor | None,
 ) -> list[Tried]:
     choice = study.choice
     assert choice is not None
     scored = listed.chosen(study.claims(), choice.scored)
     names = needed(study, scored)
     sets = [Runs(study, folder, seeds, changes(*options)) for options in settings]
-    fill_all(folder, [(runs, names) for runs in sets], bar, crew)
+    fill_all(folder, [(runs, names) for runs in sets], bar, executor)
     tried = []
     for options, runs in zip(settings, sets, strict=True):
         found = {claim.id: _number(study, claim, runs) for claim in scored}
@@ -173,7 +173,7 @@ def _eras(
     folder: CaseFolder,
     seeds: int,
     bar: Bar,
-    crew: Crew | None,
+    executor: Executor | None,
 ) -> list[str]:
     """Hold each era to every claim: how many rows of each kind are on the paper's side."""
     plain = [claim for claim in study.claims() if claim.kind in WITHIN]
@@ -181,7 +181,7 @@ def _eras(
     names = needed(study, plain)
     claims = [claim for claim in study.claims() if _of(study, claim) <= set(names)]
     sets = [Runs(study, folder, seeds, changes(*options)) for _, options in choice.eras]
-    fill_all(folder, [(runs, names) for runs in sets], bar, crew)
+    fill_all(folder, [(runs, names) for runs in sets], bar, executor)
     kinds = GROUPS[:-1]
     lines = [f"# Every row under each era: {study.title}", ""]
     lines += [f"<!-- Made by `tidegate paper {study.key} --search`. -->", ""]

@@ -7,7 +7,7 @@ import time
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from tidegate.grid.crew import Crew
+from tidegate.grid.executor import Executor
 from tidegate.grid.work import Task, Work
 from tidegate.papers import claims as listed
 from tidegate.papers import report
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
     Bar = Callable[[str, int, float], AbstractContextManager[Meter]]
 
 
-def fill(runs: Runs, names: Sequence[str], bar: Bar, crew: Crew | None = None) -> int:
+def fill(runs: Runs, names: Sequence[str], bar: Bar, executor: Executor | None = None) -> int:
     """Run what is missing, each run kept as soon as it is over; return how many were run."""
-    return fill_all(runs.folder, [(runs, names)], bar, crew)
+    return fill_all(runs.folder, [(runs, names)], bar, executor)
 
 
 def fill_all(
     folder: CaseFolder,
     wanted: Sequence[tuple[Runs, Sequence[str]]],
     bar: Bar,
-    crew: Crew | None = None,
+    executor: Executor | None = None,
 ) -> int:
     """Run what is missing of several sets of runs, side by side; return how many were run.
 
@@ -62,11 +62,11 @@ def fill_all(
             for runs, mine in each:
                 runs.used(mine)
             return total
-        _execute(folder, missing, bar, crew)
+        _execute(folder, missing, bar, executor)
         total += len(missing)
 
 
-def _execute(folder: CaseFolder, jobs: Sequence[Job], bar: Bar, crew: Crew | None) -> None:
+def _execute(folder: CaseFolder, jobs: Sequence[Job], bar: Bar, executor: Executor | None) -> None:
     costs = [job.scenario.duration_s * job.case.weight for job in jobs]
     with bar(folder.paper.key, len(jobs), sum(costs)) as meter:
 
@@ -82,7 +82,7 @@ def _execute(folder: CaseFolder, jobs: Sequence[Job], bar: Bar, crew: Crew | Non
             meter.report(place, now_s * jobs[place].case.weight)
 
         work = Work(len(jobs), task, Wanted(study=folder.paper.keep), keep, report=report)
-        for _ in (crew or Crew()).make(work):
+        for _ in (executor or Executor()).run(work):
             pass
 
 
@@ -96,17 +96,25 @@ def assess(study: PaperStudy, runs: Runs, claims: Iterable[Claim]) -> list[Claim
 
 
 def judged(
-    study: PaperStudy, folder: CaseFolder, asked: Request, bar: Bar, crew: Crew | None = None
+    study: PaperStudy,
+    folder: CaseFolder,
+    asked: Request,
+    bar: Bar,
+    executor: Executor | None = None,
 ) -> tuple[Runs, list[ClaimResult]]:
     """Run what is missing for some claims, and judge them; nothing is written but runs."""
     claims = asked.claims(study)
     runs = Runs(study, folder, asked.seeds_of(study))
-    fill(runs, needed(study, claims), bar, crew)
+    fill(runs, needed(study, claims), bar, executor)
     return runs, assess(study, runs, claims)
 
 
 def regenerate(
-    study: PaperStudy, folder: CaseFolder, asked: Request, bar: Bar, crew: Crew | None = None
+    study: PaperStudy,
+    folder: CaseFolder,
+    asked: Request,
+    bar: Bar,
+    executor: Executor | None = None,
 ) -> PaperResult:
     """Run what is missing, judge, and write claims, report and pictures into the folder."""
     start = time.perf_counter()
@@ -114,7 +122,7 @@ def regenerate(
     runs = Runs(study, folder, asked.seeds_of(study))
     runs.testbed = asked.testbed
     texts = study.sections if asked.whole(study) else ()
-    ran = fill(runs, needed(study, claims, pictures, texts), bar, crew)
+    ran = fill(runs, needed(study, claims, pictures, texts), bar, executor)
     done = PaperResult(study, asked, assess(study, runs, claims), runs, ran=ran)
     done.wall_s = time.perf_counter() - start
     folder.write("claims.json", (json.dumps(done.document(), indent=1) + "\n").encode())
@@ -127,7 +135,11 @@ def regenerate(
 
 
 def sensitivity(
-    study: PaperStudy, folder: CaseFolder, asked: Request, bar: Bar, crew: Crew | None = None
+    study: PaperStudy,
+    folder: CaseFolder,
+    asked: Request,
+    bar: Bar,
+    executor: Executor | None = None,
 ) -> list[SensitivityRow]:
     """Judge some claims again under every alternative of `deviations.toml`, and write the table."""
     claims = listed.chosen(study.claims(), asked.only or study.scale.sensitive)
@@ -139,7 +151,7 @@ def sensitivity(
     for what, says, alternative in rows:
         taken = () if alternative is None else (alternative, *alternative.also)
         runs = Runs(study, folder, seeds, changes(*taken), dict(_measures(alternative)))
-        fill(runs, names, bar, crew)
+        fill(runs, names, bar, executor)
         outcomes = [
             judge(claim, study.checks[claim.id].find(runs), ClaimContext()) for claim in claims
         ]

@@ -14,7 +14,7 @@ from tidegate.papers.runs import Runs
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from tidegate.grid.crew import Crew
+    from tidegate.grid.executor import Executor
     from tidegate.papers.case import Case
     from tidegate.papers.folder import CaseFolder
     from tidegate.papers.perform import Bar
@@ -77,11 +77,11 @@ def perform_study(
     bar: Bar,
     *,
     seeds: int | None = None,
-    crew: Crew | None = None,
+    executor: Executor | None = None,
 ) -> tuple[int, FinishedRuns]:
     """Run what is missing of the chosen cases, and write the pages of all that is there."""
     runs = Runs(study.paper, folder, seeds or study.seeds)
-    ran = perform.fill(runs, study.chosen(only), bar, crew)
+    ran = perform.fill(runs, study.chosen(only), bar, executor)
     there = _there(study.cases, folder, runs)
     for name, content in study.pages(there).items():
         folder.write(name, content)

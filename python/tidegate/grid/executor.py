@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 
-class Crew:
+class Executor:
     """Threads of this machine, or the workers of a cluster, which is joined once it is needed."""
 
     def __init__(self, workers: int | None = None, dask: str | None = None) -> None:
@@ -30,7 +30,7 @@ class Crew:
         self._cluster: Cluster | None = None
         self._open = ExitStack()
 
-    def __enter__(self) -> Crew:
+    def __enter__(self) -> Executor:
         return self
 
     def __exit__(
@@ -41,7 +41,7 @@ class Crew:
     ) -> None:
         self._open.close()
 
-    def make(self, work: Work[R]) -> Iterator[tuple[int, R]]:
+    def run(self, work: Work[R]) -> Iterator[tuple[int, R]]:
         """Yield the places of the runs as they are over, with what `keep` returned.
 
         Raises KeyboardInterrupt, and whatever a law or `keep` raises; what was
@@ -52,7 +52,7 @@ class Crew:
         stop = threading.Event()
         cluster = self.joined()
         if cluster is not None:
-            yield from cluster.make(work, self.workers, stop)
+            yield from cluster.run(work, self.workers, stop)
             return
 
         def one(place: int) -> R:
