@@ -234,10 +234,10 @@ def _pretend(other: str) -> None:
     import tidegate.grid.cluster as module
 
     module.code_hash = lambda: other
-    from tidegate.results import circumstances
+    from tidegate.results import provenance
 
-    circumstances.code_hash.__wrapped__.__code__ = (lambda: "other").__code__
-    circumstances.code_hash.cache_clear()
+    provenance.code_hash.__wrapped__.__code__ = (lambda: "other").__code__
+    provenance.code_hash.cache_clear()
 
 
 def test_a_worker_of_another_version_is_refused(tidegate, overload_file):

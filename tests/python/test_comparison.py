@@ -229,7 +229,7 @@ def test_the_digest_of_the_code_covers_what_is_kept_of_a_run(tmp_path):
     from shutil import copytree, ignore_patterns
 
     source = Path(tidegate.__file__).parent
-    ask = "from tidegate.results.circumstances import code_hash; print(code_hash())"
+    ask = "from tidegate.results.provenance import code_hash; print(code_hash())"
 
     def digest(name: str) -> str:
         package = copytree(

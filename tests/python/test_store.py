@@ -122,7 +122,7 @@ def test_a_move_that_breaks_off_brings_the_former_results_back(tmp_path, monkeyp
     assert beside(tmp_path / "run") == [MANIFEST, "old.txt"]
 
 
-def test_a_run_is_saved_with_its_circumstances(tmp_path, overload):
+def test_a_run_is_saved_with_its_provenance(tmp_path, overload):
     result = tidegate.run(overload, seed=3)
     folder = result.save(tmp_path / "run")
     manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))

@@ -441,7 +441,7 @@ def test_other_axes_are_not_mixed_in(made, tmp_path):
 
 
 def test_other_code_is_not_mixed_in(made, monkeypatch, tmp_path):
-    monkeypatch.setattr("tidegate.results.circumstances.code_hash", lambda: "f" * 40)
+    monkeypatch.setattr("tidegate.results.provenance.code_hash", lambda: "f" * 40)
     with pytest.raises(
         tidegate.TidegateError, match=r"code: there 2 runs by tidegate .*ffffffffff"
     ):
@@ -566,7 +566,7 @@ def test_parts_of_different_sweeps_are_not_merged(
     assert (other.returncode, "scenario" in other.stderr) == (2, True)
     other = part("seeds", seeds=3)
     assert (other.returncode, "seeds: there 1, 2, 3; here 1, 2" in other.stderr) == (2, True)
-    monkeypatch.setattr("tidegate.results.circumstances.code_hash", lambda: "f" * 40)
+    monkeypatch.setattr("tidegate.results.provenance.code_hash", lambda: "f" * 40)
     other = part("code")
     assert (other.returncode, "different code" in other.stderr) == (2, True)
     assert "ffffffffff" in other.stderr

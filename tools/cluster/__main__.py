@@ -11,7 +11,7 @@ from tidegate.grid.execute import execute
 from tidegate.grid.executor import Executor
 from tidegate.grid.ledger import Ledger
 from tidegate.grid.measured import Measured
-from tidegate.results.made import Wanted, made
+from tidegate.results.run_output import RunOutput, Wanted
 from tidegate.results.simulate import simulate
 from tidegate.scenario.document import read
 
@@ -40,7 +40,7 @@ def main(runs: int) -> None:
     outcomes = [simulate(planned.scenarios[1], seed) for seed in range(100)]
     print(f"simulation: {(time.process_time() - start) * 10:.2f} ms of CPU time a run")
     start = time.process_time()
-    answers = [made(outcome, Wanted(tables=False)) for outcome in outcomes]
+    answers = [RunOutput.of(outcome, Wanted(tables=False)) for outcome in outcomes]
     print(f"its summary: {(time.process_time() - start) * 10:.2f} ms")
     answer = pickle.dumps(answers[0])
     print(f"what a worker sends back: {len(answer)} B a run")

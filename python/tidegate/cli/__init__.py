@@ -54,7 +54,7 @@ COMMANDS = (
 def _version(asked: bool) -> None:
     if asked:
         from tidegate._native import __version__
-        from tidegate.results.circumstances import commit_id
+        from tidegate.results.provenance import commit_id
 
         commit = commit_id()
         typer.echo(f"tidegate {__version__}{f' (commit {commit[:12]})' if commit else ''}")

@@ -62,8 +62,8 @@ def run(
     from tidegate.cli import progress
     from tidegate.grid.plan import law_digests
     from tidegate.results.forecast import require_memory
-    from tidegate.results.keep import write_run
-    from tidegate.results.made import Wanted, made
+    from tidegate.results.run_files import write_run
+    from tidegate.results.run_output import RunOutput, Wanted
     from tidegate.results.simulate import simulate
     from tidegate.results.store import Store
     from tidegate.scenario.overrides import chosen_variants
@@ -92,7 +92,7 @@ def run(
             capture = None if pcap is None else _capture(pcap, scenario, store)
             tick = functools.partial(meter.report, 0)
             outcome = simulate(scenario, seed, own, tick=tick, capture=capture)
-        done = made(outcome, Wanted())
+        done = RunOutput.of(outcome, Wanted())
         more = {name: about[name] for name in ("inputs", "laws")}
         write_run(store, done, scenario.show(), more=more)
         place = store.commit()
@@ -115,9 +115,9 @@ def _draw(place: Path, access: set[str]) -> None:
 
 def _about(scenario: Scenario, seed: int, contents: dict[str, bytes]) -> dict[str, Any]:
     """Return what a manifest says of the very same run."""
-    from tidegate.results.circumstances import circumstances, digest
+    from tidegate.results.provenance import digest, provenance
 
-    opening = circumstances("run", scenario.show())
+    opening = provenance("run", scenario.show())
     return {
         **{name: opening[name] for name in ("command", "code_hash", "scenario_hash")},
         "seed": seed,

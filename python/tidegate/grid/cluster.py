@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tidegate import _native
 from tidegate.errors import TidegateError, UsageError
-from tidegate.results.circumstances import code_hash, digest
-from tidegate.results.made import Made, made
+from tidegate.results.provenance import code_hash, digest
+from tidegate.results.run_output import RunOutput
 from tidegate.results.simulate import simulate
 from tidegate.scenario.own import PREFIX
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from distributed import Future
 
     from tidegate.grid.work import Task, Work
-    from tidegate.results.made import Wanted
+    from tidegate.results.run_output import Wanted
 
 R = TypeVar("R")
 
@@ -76,7 +76,7 @@ class Answer:
     """What a worker sends back of a parcel of runs."""
 
     code: str
-    made: list[Made]
+    outputs: list[RunOutput]
 
 
 def perform(
@@ -86,13 +86,13 @@ def perform(
     own = code_hash()
     if own != code:
         return Answer(own, [])
-    answers = []
+    outputs = []
     for each in asked:
         content = {} if each.files is None else files[each.files]
         scenario = _loaded(each.effective, tuple(content.items()))
         outcome = simulate(scenario, each.seed, pickle.loads(laws) if laws else None)
-        answers.append(made(outcome, wanted))
-    return Answer(own, answers)
+        outputs.append(RunOutput.of(outcome, wanted))
+    return Answer(own, outputs)
 
 
 @lru_cache(HELD)
@@ -191,7 +191,7 @@ class Cluster:
         """Take what has come back of a parcel, and keep it run by run."""
         try:
             answer = self._answer(work, parcel)
-            for place, each in zip(parcel.places, answer.made, strict=True):
+            for place, each in zip(parcel.places, answer.outputs, strict=True):
                 if work.report is not None:
                     work.report(place, each.summary["duration_s"])
                 parcel.kept.append((place, work.keep(place, each)))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tidegate.results.circumstances import circumstances
+from tidegate.results.provenance import provenance
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tidegate.grid.plan import Job, Plan, Subject
-    from tidegate.results.keep import Kept
+    from tidegate.results.run_files import SavedRun
 
 SHOWN = 8
 """Values of an axis that a message names."""
@@ -39,10 +39,10 @@ def _list(values: Sequence[str] | None) -> str:
     return ", ".join([*values[:SHOWN], *more])
 
 
-def foreign(runs: Mapping[Job, Kept], plan: Plan) -> list[str]:
+def foreign(runs: Mapping[Job, SavedRun], plan: Plan) -> list[str]:
     """Say in what finished runs were made by, or of, something else than is planned."""
     subject = plan.subject
-    ours = circumstances(subject.command, "")
+    ours = provenance(subject.command, "")
     by_code: dict[str, int] = {}
     said: dict[str, str] = {}
     for (number, _), run in runs.items():

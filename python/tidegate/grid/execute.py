@@ -12,16 +12,16 @@ from tidegate.grid.executor import Executor
 from tidegate.grid.measured import Measured
 from tidegate.grid.work import Task, Work
 from tidegate.results.curves import Curves, curves
-from tidegate.results.made import Wanted
 from tidegate.results.place import readable
+from tidegate.results.run_output import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from tidegate.grid.ledger import Ledger
     from tidegate.grid.plan import Job, Plan
-    from tidegate.results.keep import Kept
-    from tidegate.results.made import Made
+    from tidegate.results.run_files import SavedRun
+    from tidegate.results.run_output import RunOutput
     from tidegate.results.simulate import Law, RateLaw
 
 M = TypeVar("M", bound=Measured)
@@ -63,12 +63,12 @@ def execute(
         point, seed = missing[place]
         return Task(planned.scenarios[point], seed, files(point))
 
-    def keep(place: int, made: Made) -> tuple[dict[str, Any], Curves | None]:
+    def keep(place: int, output: RunOutput) -> tuple[dict[str, Any], Curves | None]:
         if ledger is not None:
-            ledger.keep_run(missing[place], made)
+            ledger.keep_run(missing[place], output)
         if finished is not None:
             finished()
-        return made.summary, made.curves
+        return output.summary, output.curves
 
     wanted = Wanted(tables=ledger is not None and ledger.keep_flows, curves=drawing)
     work = Work(len(missing), task, wanted, keep, laws, report)
@@ -81,7 +81,7 @@ def execute(
     return done
 
 
-def of_kept(run: Kept) -> Curves:
+def of_kept(run: SavedRun) -> Curves:
     """Return the curves of a run that was kept: the same as when it was made."""
     import polars as pl
 

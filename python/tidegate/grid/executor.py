@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, TypeVar
 
 from tidegate.grid.workers import Pool
-from tidegate.results.made import made
+from tidegate.results.run_output import RunOutput
 from tidegate.results.simulate import simulate
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Executor:
             tick = None if report is None else (lambda now_s: report(place, now_s))
             own = copy.deepcopy(dict(work.laws)) if work.laws else None
             outcome = simulate(task.scenario, task.seed, own, tick, stop)
-            return work.keep(place, made(outcome, work.wanted))
+            return work.keep(place, RunOutput.of(outcome, work.wanted))
 
         yield from Pool(range(work.count), one, stop).run(self.workers or os.cpu_count() or 1)
 

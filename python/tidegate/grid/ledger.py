@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 from tidegate.errors import UsageError
 from tidegate.grid.differences import foreign, unlike
 from tidegate.grid.plan import Subject
-from tidegate.results.circumstances import circumstances
 from tidegate.results.folder import RUNS, Busy, RunFolder
+from tidegate.results.provenance import provenance
 from tidegate.results.store import MANY, Occupied, display, numbered, read_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tidegate.grid.plan import Job, Plan
-    from tidegate.results.keep import Kept
-    from tidegate.results.made import Made
+    from tidegate.results.run_files import SavedRun
+    from tidegate.results.run_output import RunOutput
 
 FLOWS = "flows.parquet"
 
@@ -59,11 +59,11 @@ class Ledger(RunFolder):
         jobs = self.plan.subject.jobs
         return sum((self._folder(job) / "manifest.json").exists() for job in jobs)
 
-    def keep_run(self, job: Job, made: Made) -> None:
+    def keep_run(self, job: Job, output: RunOutput) -> None:
         """Save a run; any thread may call this."""
         point = self.plan.subject.points[job[0]]
         more = {"settings": point.says, "inputs": point.inputs, "laws": self.plan.subject.laws}
-        self.keep(self._folder(job), made, self.plan.scenarios[job[0]].show(), more)
+        self.keep(self._folder(job), output, self.plan.scenarios[job[0]].show(), more)
 
     def finish(self, files: Mapping[str, bytes], **costs: float) -> Path:
         """Write the files of the whole, and that it is complete; return where that is."""
@@ -80,7 +80,7 @@ class Ledger(RunFolder):
     def _folder(self, job: Job) -> Path:
         return self.place(self.plan.subject.points[job[0]].folder, job[1])
 
-    def _found(self) -> dict[Job, Kept]:
+    def _found(self) -> dict[Job, SavedRun]:
         found = {}
         for job in self.plan.subject.jobs:
             run = self.find(self._folder(job), job[1])
@@ -151,7 +151,7 @@ def read_grid(folder: Path, command: str) -> dict[str, Any] | None:
 
 def manifest_of(effective: str, subject: Subject, *, complete: bool) -> dict[str, Any]:
     """Return what the manifest of a grid holds beside the list of its files."""
-    opening = circumstances(subject.command, effective)
+    opening = provenance(subject.command, effective)
     return opening | subject.document() | {"complete": complete}
 
 

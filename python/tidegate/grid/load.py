@@ -13,8 +13,8 @@ from tidegate.grid.execute import of_kept
 from tidegate.grid.measured import Measured
 from tidegate.grid.plan import Subject
 from tidegate.results.folder import RUNS
-from tidegate.results.keep import Damaged, Kept, read_run
 from tidegate.results.place import place
+from tidegate.results.run_files import Damaged, SavedRun, read_run
 from tidegate.results.store import MANIFEST, as_json, display, read_manifest, write_whole
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Loaded:
         return str(self.manifest.get("scenario") or self.manifest.get("paper") or self.folder.name)
 
     @cached_property
-    def run(self) -> Kept:
+    def run(self) -> SavedRun:
         """The one run of it, if it is of one."""
         try:
             found = read_run(self.folder, int(self.manifest["seed"]))
@@ -65,9 +65,9 @@ class Loaded:
             raise broken(self.folder / "manifest.json") from None
 
     @cached_property
-    def runs(self) -> dict[Job, Kept]:
+    def runs(self) -> dict[Job, SavedRun]:
         """Its finished runs, in the order of the grid."""
-        found: dict[Job, Kept] = {}
+        found: dict[Job, SavedRun] = {}
         for number, seed in self.subject.jobs:
             mine = self.folder / RUNS / self.subject.points[number].folder / f"seed-{seed}"
             try:

@@ -13,14 +13,14 @@ from tidegate.grid.differences import made_by, unlike
 from tidegate.grid.ledger import RUNS, manifest_of, read_grid
 from tidegate.grid.measured import Measured, chosen
 from tidegate.grid.plan import Subject
-from tidegate.results.keep import Damaged, read_run
+from tidegate.results.run_files import Damaged, read_run
 from tidegate.results.store import MANIFEST, Store, display
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from tidegate.grid.plan import Job
-    from tidegate.results.keep import Kept
+    from tidegate.results.run_files import SavedRun
 
 M = TypeVar("M", bound=Measured)
 SHOWN = 20
@@ -120,7 +120,7 @@ def _seeds(subject: Subject) -> str:
     return f"{min(seeds)} to {max(seeds)}" if len(seeds) > 8 else ", ".join(map(str, seeds))
 
 
-def _runs(folder: Path, subject: Subject) -> dict[Job, Kept]:
+def _runs(folder: Path, subject: Subject) -> dict[Job, SavedRun]:
     found = {}
     for number, seed in subject.jobs:
         with suppress(Damaged):  # counts as missing
@@ -135,8 +135,10 @@ def _place(subject: Subject, job: Job) -> str:
     return f"{RUNS}/{subject.points[job[0]].folder}/seed-{job[1]}"
 
 
-def _together(folders: Sequence[Path], found: Sequence[Mapping[Job, Kept]]) -> dict[Job, Kept]:
-    runs: dict[Job, Kept] = {}
+def _together(
+    folders: Sequence[Path], found: Sequence[Mapping[Job, SavedRun]]
+) -> dict[Job, SavedRun]:
+    runs: dict[Job, SavedRun] = {}
     for folder, part in zip(folders, found, strict=True):
         twice = [job for job in part if job in runs]
         if twice:
@@ -149,7 +151,7 @@ def _together(folders: Sequence[Path], found: Sequence[Mapping[Job, Kept]]) -> d
     return runs
 
 
-def _same_code(runs: Mapping[Job, Kept], subject: Subject) -> None:
+def _same_code(runs: Mapping[Job, SavedRun], subject: Subject) -> None:
     codes = {run.manifest["code_hash"]: made_by(run.manifest) for run in runs.values()}
     if len(codes) > 1:
         raise UsageError(
@@ -170,7 +172,7 @@ def _listed(missing: Sequence[Job], subject: Subject) -> str:
     return "".join([*lines[:SHOWN], *more])
 
 
-def _copy(run: Kept, store: Store, place: str) -> None:
+def _copy(run: SavedRun, store: Store, place: str) -> None:
     """Copy the files of a run; large ones are linked where the file system can."""
     try:
         (store.temporary / place).mkdir(parents=True)

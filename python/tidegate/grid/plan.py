@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from tidegate import _native
 from tidegate.errors import UsageError
 from tidegate.grid import axes as grid
-from tidegate.results.circumstances import digest
 from tidegate.results.forecast import require_memory
+from tidegate.results.provenance import digest
 from tidegate.results.store import folder_name
 from tidegate.scenario import doubts
 from tidegate.scenario.overrides import STAGES, default_port, require_port

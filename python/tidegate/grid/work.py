@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from tidegate import _native
-    from tidegate.results.made import Made, Wanted
+    from tidegate.results.run_output import RunOutput, Wanted
     from tidegate.results.simulate import Law, RateLaw
 
 R = TypeVar("R")
@@ -32,7 +32,7 @@ class Work(Generic[R]):
     count: int
     task: Callable[[int], Task]
     wanted: Wanted
-    keep: Callable[[int, Made], R]
+    keep: Callable[[int, RunOutput], R]
     """What becomes of a run that is over; any thread may call it."""
     laws: Mapping[str, Law | RateLaw] | None = None
     report: Callable[[int, float], None] | None = None

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidegate import _native
-from tidegate.results import circumstances
+from tidegate.results import provenance
 from tidegate.results.folder import RunFolder
 from tidegate.results.record import Record
 from tidegate.results.store import Occupied, display
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tidegate._native import Scenario
     from tidegate.papers.case import Case
     from tidegate.papers.paper import Paper
-    from tidegate.results.made import Made
+    from tidegate.results.run_output import RunOutput
 
 
 @dataclass(frozen=True)
@@ -76,13 +76,13 @@ class CaseFolder(RunFolder):
         run = self.find(job.folder, job.seed)
         if run is None:
             return False
-        mine = self.mix or run.manifest.get("code_hash") == circumstances.code_hash()
+        mine = self.mix or run.manifest.get("code_hash") == provenance.code_hash()
         return mine and set(self.paper.keep) <= set(run.manifest.get("columns", []))
 
-    def keep_run(self, job: Job, made: Made) -> None:
+    def keep_run(self, job: Job, output: RunOutput) -> None:
         """Save a run; any thread may call this."""
         more = {"case": job.case.key, "columns": list(self.paper.keep)}
-        self.keep(job.folder, made, job.scenario.show(), more)
+        self.keep(job.folder, output, job.scenario.show(), more)
 
     def record(self, job: Job) -> Record:
         """Return a saved run."""
@@ -93,7 +93,7 @@ class CaseFolder(RunFolder):
             document = self.paper.document(case)
             contents = document.contents()
             scenario = document.load(files=contents)
-            digest = circumstances.digest
+            digest = provenance.digest
             inputs = "".join(f"{name}{digest(contents[name])}" for name in sorted(contents))
             stem = case.scenario.removesuffix(".toml")
             name = f"{stem}-{digest((scenario.show() + inputs).encode())[:16]}"
@@ -114,6 +114,6 @@ class CaseFolder(RunFolder):
                 "tidegate": _native.__version__,
                 "command": "paper",
                 "paper": self.paper.key,
-                "code_hash": circumstances.code_hash(),
+                "code_hash": provenance.code_hash(),
             }
         )

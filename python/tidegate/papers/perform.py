@@ -15,7 +15,7 @@ from tidegate.papers.deviations import ClaimContext
 from tidegate.papers.request import PaperResult, Request, SensitivityRow, needed
 from tidegate.papers.runs import Runs
 from tidegate.papers.verdicts import ClaimResult, judge
-from tidegate.results.made import Wanted
+from tidegate.results.run_output import Wanted
 from tidegate.results.store import write_whole
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tidegate.papers.deviations import Alternative
     from tidegate.papers.folder import CaseFolder, Job
     from tidegate.papers.study import PaperStudy
-    from tidegate.results.made import Made
+    from tidegate.results.run_output import RunOutput
     from tidegate.scenario.document import Setting
 
     Bar = Callable[[str, int, float], AbstractContextManager[Meter]]
@@ -74,8 +74,8 @@ def _execute(folder: CaseFolder, jobs: Sequence[Job], bar: Bar, executor: Execut
             job = jobs[place]
             return Task(job.scenario, job.seed, job.files)
 
-        def keep(place: int, made: Made) -> None:
-            folder.keep_run(jobs[place], made)
+        def keep(place: int, output: RunOutput) -> None:
+            folder.keep_run(jobs[place], output)
             meter.finished()
 
         def report(place: int, now_s: float) -> None:

@@ -1,7 +1,7 @@
 """The folder of many runs: it grows run by run, so that no finished run is lost.
 
     manifest.json          what they are runs of
-    runs/PLACE/seed-N/     one finished run (see keep.py), moved there when whole
+    runs/PLACE/seed-N/     one finished run (see run_files.py), moved there when whole
     tables and pictures    once all runs are there
 
 A comparison, a sweep and a paper each have one. It is held by one process at a
@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidegate.errors import TidegateError, from_os
-from tidegate.results.keep import Damaged, read_run, write_run
 from tidegate.results.objects import Objects
 from tidegate.results.place import is_remote, place, removed
+from tidegate.results.run_files import Damaged, read_run, write_run
 from tidegate.results.store import (
     MANIFEST,
     MANY,
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
 
-    from tidegate.results.keep import Kept
-    from tidegate.results.made import Made
+    from tidegate.results.run_files import SavedRun
+    from tidegate.results.run_output import RunOutput
 
 RUNS = "runs"
 
@@ -96,7 +96,7 @@ class RunFolder:
         """Return the folder of a run."""
         return self.target / RUNS / name / f"seed-{seed}"
 
-    def find(self, folder: Path, seed: int) -> Kept | None:
+    def find(self, folder: Path, seed: int) -> SavedRun | None:
         """Return the run in its folder if it is there whole; note what is damaged."""
         try:
             return read_run(folder, seed)
@@ -107,14 +107,14 @@ class RunFolder:
     def keep(
         self,
         folder: Path,
-        made: Made,
+        output: RunOutput,
         effective: str,
         more: Mapping[str, object],
     ) -> None:
         """Write a run and move it into its place; any thread may call this."""
         self.remove(folder)  # what is there is damaged, or lacks what is asked for now
         with Objects(folder) if self.remote else Store(folder, over=True) as store:
-            write_run(store, made, effective, command=self.command, more=more)
+            write_run(store, output, effective, command=self.command, more=more)
             store.commit()
 
     def write(self, name: str, content: bytes) -> None:

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tidegate.results.columns import frame
-from tidegate.results.keep import write_run
-from tidegate.results.made import Wanted, made
+from tidegate.results.run_files import write_run
+from tidegate.results.run_output import RunOutput, Wanted
 from tidegate.results.statistics import summarise
 from tidegate.results.store import Store
 
@@ -81,5 +81,5 @@ class Run:
         What an earlier `save` of a single run wrote there is replaced, and nothing else.
         """
         with Store(folder) as store:
-            write_run(store, made(self.outcome, Wanted()), self.outcome.scenario.show())
+            write_run(store, RunOutput.of(self.outcome, Wanted()), self.outcome.scenario.show())
             return store.commit()

@@ -56,7 +56,7 @@ def code_hash() -> str:
     return found.hexdigest()
 
 
-def circumstances(command: str, effective: str) -> dict[str, Any]:
+def provenance(command: str, effective: str) -> dict[str, Any]:
     """Return what every manifest opens with."""
     return {
         "tidegate": _native.__version__,

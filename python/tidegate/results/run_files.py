@@ -11,15 +11,15 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tidegate.results.circumstances import circumstances
+from tidegate.results.provenance import provenance
 from tidegate.results.store import MANIFEST, checksum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from tidegate.results.made import Made
     from tidegate.results.objects import Objects
+    from tidegate.results.run_output import RunOutput
     from tidegate.results.store import Store
 
 SUMMARY = "summary.json"
@@ -27,23 +27,23 @@ SUMMARY = "summary.json"
 
 def write_run(
     store: Store | Objects,
-    made: Made,
+    output: RunOutput,
     effective: str,
     *,
     command: str = "run",
     more: Mapping[str, object] | None = None,
 ) -> None:
     """Write the files of one run of an effective scenario; its manifest holds `more` too."""
-    for name, content in made.tables.items():
+    for name, content in output.tables.items():
         store.write(f"{name}.parquet", content)
-    if made.tables:
+    if output.tables:
         store.write("scenario.toml", effective.encode())
-    store.write_json(SUMMARY, made.summary)
-    manifest = circumstances(command, effective) | {
-        "seed": made.seed,
-        "wall_s": made.wall_s,
-        "cpu_s": made.cpu_s,
-        "packet_hops": made.packet_hops,
+    store.write_json(SUMMARY, output.summary)
+    manifest = provenance(command, effective) | {
+        "seed": output.seed,
+        "wall_s": output.wall_s,
+        "cpu_s": output.cpu_s,
+        "packet_hops": output.packet_hops,
         **(more or {}),
         "files": list(store.files),
         "checksums": dict(store.sums),
@@ -52,7 +52,7 @@ def write_run(
 
 
 @dataclass(frozen=True)
-class Kept:
+class SavedRun:
     """One run as it was found: its summary, and what it was made by and of."""
 
     folder: Path
@@ -68,7 +68,7 @@ class Damaged(Exception):
         self.file = file
 
 
-def read_run(folder: Path, seed: int) -> Kept | None:
+def read_run(folder: Path, seed: int) -> SavedRun | None:
     """Return the run in a folder, or None if none is there; Damaged if it is not whole."""
     if not folder.exists():
         return None
@@ -83,7 +83,7 @@ def read_run(folder: Path, seed: int) -> Kept | None:
             raise Damaged(folder / str(name)) from None
         if not content or (name in sums and sums[name] != checksum(content)):
             raise Damaged(folder / name)
-    return Kept(folder, _json(folder / SUMMARY), manifest)
+    return SavedRun(folder, _json(folder / SUMMARY), manifest)
 
 
 def _json(path: Path) -> dict[str, Any]:
