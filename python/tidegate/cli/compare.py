@@ -59,7 +59,7 @@ Out = Annotated[
 def folders(first: Path, second: Path | None, as_json: bool) -> None:
     """Set two folders of results side by side."""
     from tidegate.errors import UsageError
-    from tidegate.grid.beside import beside
+    from tidegate.grid.diff import diff
     from tidegate.grid.load import load
     from tidegate.show.tables import of_folders
 
@@ -68,7 +68,7 @@ def folders(first: Path, second: Path | None, as_json: bool) -> None:
             f"{first} is a folder: with what is it to be compared?",
             "Name another folder of results, or a scenario (TOML) in place of both.",
         )
-    both = beside(load(first), load(second))
+    both = diff(load(first), load(second))
     if as_json:
         print_json(both.document())
         return

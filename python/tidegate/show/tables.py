@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         RenderResult,
     )
 
-    from tidegate.grid.beside import Beside
+    from tidegate.grid.diff import Diff
     from tidegate.grid.measured import Measured
 
     Value = Mapping[str, float | None] | float | None
@@ -456,7 +456,7 @@ def compared(done: Measured) -> list[Row]:
     return rows
 
 
-def of_folders(both: Beside) -> RenderableType:
+def of_folders(both: Diff) -> RenderableType:
     """Return the settings of two folders side by side, and what the second has more."""
     done, (first, second) = both.done, both.names
     subject = done.subject

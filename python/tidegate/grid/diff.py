@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Beside:
+class Diff:
     """What two folders hold."""
 
     names: tuple[str, str]
@@ -42,7 +42,7 @@ class Beside:
         }
 
 
-def beside(first: Loaded, second: Loaded) -> Beside:
+def diff(first: Loaded, second: Loaded) -> Diff:
     """Set two folders side by side; UsageError where there is nothing to compare."""
     names = _names(first, second)
     both = (first, second)
@@ -65,7 +65,7 @@ def beside(first: Loaded, second: Loaded) -> Beside:
     ]
     whole = Measured(_subject(done, names), rows, averages)
     differences, same = _differences(*done)
-    return Beside(names, whole, differences, same, _differs(first, second))
+    return Diff(names, whole, differences, same, _differs(first, second))
 
 
 def _names(first: Loaded, second: Loaded) -> tuple[str, str]:
