@@ -10,9 +10,9 @@ from tidegate.grid import axes as grid
 from tidegate.grid import plan
 from tidegate.grid.execute import costs, execute
 from tidegate.grid.executor import Executor
+from tidegate.grid.grid_result import GridResult, chosen
 from tidegate.grid.ledger import Ledger
 from tidegate.grid.load import load as loaded
-from tidegate.grid.measured import Measured, chosen
 from tidegate.grid.merge import merge as together
 from tidegate.results.result import Run
 from tidegate.results.simulate import Law, RateLaw, simulate
@@ -74,7 +74,7 @@ class Result(Run):
         return of_run(self.summary, {name for name, access in ports if access})
 
 
-class _Grid(Measured):
+class _Grid(GridResult):
     @property
     def table(self) -> RenderableType:
         """Mean and interval of each setting, for a terminal."""
@@ -258,8 +258,8 @@ def load(folder: str | Path) -> Comparison | Sweep:
             "Its tables are Parquet files: read them with polars.read_parquet.",
         )
     if found.command == "compare":
-        return found.measured(Comparison)
-    return found.measured(Sweep)
+        return found.result(Comparison)
+    return found.result(Sweep)
 
 
 def merge(

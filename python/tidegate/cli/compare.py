@@ -26,7 +26,7 @@ from tidegate.cli.options import (
 from tidegate.results.place import place
 
 if TYPE_CHECKING:
-    from tidegate.grid.measured import Measured
+    from tidegate.grid.grid_result import GridResult
     from tidegate.scenario.document import Document
 
 FileOrFolder = Annotated[
@@ -140,7 +140,7 @@ def compare(
     _hinted(done, file, asked)
 
 
-def _hinted(done: Measured, file: Path, asked: Document) -> None:
+def _hinted(done: GridResult, file: Path, asked: Document) -> None:
     from tidegate.show import hints
 
     for warning in hints.alike(done):

@@ -11,8 +11,8 @@ from tidegate.cli.options import doubted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tidegate.grid.grid_result import GridResult
     from tidegate.grid.ledger import Ledger
-    from tidegate.grid.measured import Measured
     from tidegate.grid.plan import Plan
     from tidegate.results.simulate import Law, RateLaw
 
@@ -49,12 +49,12 @@ def fill(
     metrics: tuple[str, ...] = (),
     *,
     plots: bool = True,
-) -> Measured:
+) -> GridResult:
     """Run what is missing, and write the files of the whole."""
     from tidegate.cli import progress
     from tidegate.grid.execute import costs, execute
     from tidegate.grid.executor import Executor
-    from tidegate.grid.measured import Measured
+    from tidegate.grid.grid_result import GridResult
     from tidegate.show import finished
 
     planned, subject = ledger.plan, ledger.plan.subject
@@ -70,7 +70,7 @@ def fill(
         ):
             done = execute(
                 planned,
-                Measured,
+                GridResult,
                 ledger,
                 laws=laws,
                 executor=executor,

@@ -32,13 +32,13 @@ def merge(
 
     Refuses parts that do not belong together, that overlap, or that leave gaps.
     """
-    from tidegate.grid.measured import Measured
+    from tidegate.grid.grid_result import GridResult
     from tidegate.grid.merge import merge as together
     from tidegate.results.store import display
     from tidegate.show import finished
 
     files = functools.partial(finished.files, plots=not no_plots)
-    done = together(parts, out, Measured, files, metrics=metrics or (), mix=mix, partial=partial)
+    done = together(parts, out, GridResult, files, metrics=metrics or (), mix=mix, partial=partial)
     if as_json:
         print_json(done.document())
     else:

@@ -35,8 +35,8 @@ def plot(
 ) -> None:
     """Draw the pictures of results again, as PNG and SVG; nothing is run."""
     from tidegate.errors import UsageError
+    from tidegate.grid.grid_result import GridResult, chosen
     from tidegate.grid.load import load
-    from tidegate.grid.measured import Measured, chosen
     from tidegate.results.store import display
     from tidegate.show import finished
 
@@ -62,7 +62,7 @@ def plot(
         raise UsageError(
             f"{display(folder)} holds no comparison and no sweep.", again[found.command]
         )
-    done = found.measured(Measured)
+    done = found.result(GridResult)
     done.metrics = chosen(metrics, done.subject)
     if terminal:
         from tidegate.show.terminal import of_grid

@@ -28,7 +28,7 @@ from tidegate.cli.options import (
 from tidegate.results.place import place
 
 if TYPE_CHECKING:
-    from tidegate.grid.measured import Measured
+    from tidegate.grid.grid_result import GridResult
 
 Vary = Annotated[
     list[str] | None,
@@ -102,8 +102,8 @@ def sweep(
     axes are those of the table [sweep] of the file.
     """
     from tidegate.grid import axes, plan
+    from tidegate.grid.grid_result import chosen
     from tidegate.grid.ledger import Ledger
-    from tidegate.grid.measured import chosen
     from tidegate.results.store import display
     from tidegate.scenario.own import laws
 
@@ -132,7 +132,7 @@ def sweep(
     _end(done, place, as_json, terminal=terminal, plots=not no_plots)
 
 
-def _end(done: Measured, place: Path, as_json: bool, *, terminal: bool, plots: bool) -> None:
+def _end(done: GridResult, place: Path, as_json: bool, *, terminal: bool, plots: bool) -> None:
     from tidegate.show import finished
 
     whole = done.subject.shard is None

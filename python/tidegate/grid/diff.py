@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidegate.errors import UsageError
 from tidegate.grid.differences import changes, made_by
-from tidegate.grid.measured import Measured
+from tidegate.grid.grid_result import GridResult
 from tidegate.grid.plan import Point, Subject
 from tidegate.results.statistics import paired
 from tidegate.results.store import display
@@ -23,7 +23,7 @@ class Diff:
     """What two folders hold."""
 
     names: tuple[str, str]
-    done: Measured
+    done: GridResult
     """All settings of both, with the folder as their first axis."""
     differences: list[Row]
     """Of each setting that both have: its `settings`, and by metric what the second has more."""
@@ -63,7 +63,7 @@ def diff(first: Loaded, second: Loaded) -> Diff:
         for name, each in zip(names, done, strict=True)
         for row in each.averages
     ]
-    whole = Measured(_subject(done, names), rows, averages)
+    whole = GridResult(_subject(done, names), rows, averages)
     differences, same = _differences(*done)
     return Diff(names, whole, differences, same, _differs(first, second))
 
@@ -80,9 +80,9 @@ def _names(first: Loaded, second: Loaded) -> tuple[str, str]:
     raise AssertionError("two paths that differ, differ somewhere")
 
 
-def _measured(loaded: Loaded) -> Measured:
+def _measured(loaded: Loaded) -> GridResult:
     if loaded.command != "run":
-        return loaded.measured(Measured, drawn=False)
+        return loaded.result(GridResult, drawn=False)
     summary = loaded.run.summary
     subject = Subject(
         command="compare",
@@ -96,10 +96,10 @@ def _measured(loaded: Loaded) -> Measured:
         points=(Point({}, "", {}),),
         seeds=(summary["seed"],),
     )
-    return Measured.of(subject, {(0, summary["seed"]): summary})
+    return GridResult.of(subject, {(0, summary["seed"]): summary})
 
 
-def _subject(done: list[Measured], names: tuple[str, str]) -> Subject:
+def _subject(done: list[GridResult], names: tuple[str, str]) -> Subject:
     """Return what both are about; classes and ports are those that both have."""
     one, other = (each.subject for each in done)
     return replace(
@@ -112,7 +112,7 @@ def _subject(done: list[Measured], names: tuple[str, str]) -> Subject:
     )
 
 
-def _differences(first: Measured, second: Measured) -> tuple[list[Row], bool]:
+def _differences(first: GridResult, second: GridResult) -> tuple[list[Row], bool]:
     """Return what the second has more, setting by setting, and whether the flows were the same."""
     found, same = [], True
     for average in second.averages:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from tidegate.grid.executor import Executor
-from tidegate.grid.measured import Measured
+from tidegate.grid.grid_result import GridResult
 from tidegate.grid.work import Task, Work
 from tidegate.results.curves import Curves, curves
 from tidegate.results.place import readable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tidegate.results.run_output import RunOutput
     from tidegate.results.simulate import Law, RateLaw
 
-M = TypeVar("M", bound=Measured)
+M = TypeVar("M", bound=GridResult)
 TIMES = ("start_s", "admitted_s", "closed_s", "fct_s")
 """Columns of flows that curves are made of."""
 
@@ -90,7 +90,7 @@ def of_kept(run: SavedRun) -> Curves:
     return curves(flows, run.summary["warmup_s"], run.summary["duration_s"])
 
 
-def costs(done: Measured) -> dict[str, float]:
+def costs(done: GridResult) -> dict[str, float]:
     """Return what a manifest says of the cost."""
     return {
         "wall_s": done.wall_s,

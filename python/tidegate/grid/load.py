@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tidegate.errors import TidegateError, TidegateWarning, UsageError
 from tidegate.grid.execute import of_kept
-from tidegate.grid.measured import Measured
+from tidegate.grid.grid_result import GridResult
 from tidegate.grid.plan import Subject
 from tidegate.results.folder import RUNS
 from tidegate.results.place import place
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tidegate.grid.plan import Job
 
-M = TypeVar("M", bound=Measured)
+M = TypeVar("M", bound=GridResult)
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Loaded:
             " so not all settings met the same flows; the command that made the folder goes on"
         )
 
-    def measured(self, into: type[M], *, drawn: bool = True) -> M:
+    def result(self, into: type[M], *, drawn: bool = True) -> M:
         """Return what its runs measured; `drawn`: with what pictures of a comparison show."""
         if self.gaps:
             warnings.warn(self.gaps, TidegateWarning, stacklevel=2)

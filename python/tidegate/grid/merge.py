@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tidegate.errors import TidegateError, UsageError, from_os
 from tidegate.grid.differences import made_by, unlike
+from tidegate.grid.grid_result import GridResult, chosen
 from tidegate.grid.ledger import RUNS, manifest_of, read_grid
-from tidegate.grid.measured import Measured, chosen
 from tidegate.grid.plan import Subject
 from tidegate.results.run_files import Damaged, read_run
 from tidegate.results.store import MANIFEST, Store, display
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tidegate.grid.plan import Job
     from tidegate.results.run_files import SavedRun
 
-M = TypeVar("M", bound=Measured)
+M = TypeVar("M", bound=GridResult)
 SHOWN = 20
 """Runs that a message names."""
 
@@ -187,7 +187,7 @@ def _copy(run: SavedRun, store: Store, place: str) -> None:
 
 
 def _finish(
-    store: Store, done: Measured, files: Mapping[str, bytes], part: Mapping[str, Any]
+    store: Store, done: GridResult, files: Mapping[str, bytes], part: Mapping[str, Any]
 ) -> None:
     for name, content in files.items():
         store.write(name, content)

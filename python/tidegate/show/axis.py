@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from tidegate.grid.measured import Measured
+    from tidegate.grid.grid_result import GridResult
 
     Value = Mapping[str, float | None] | None
 
@@ -49,7 +49,7 @@ class Picture:
     """Lines that there are; some are left out if there are more than fit."""
 
 
-def planned(sweep: Measured) -> list[Picture]:
+def planned(sweep: GridResult) -> list[Picture]:
     """Return the pictures of a sweep: those of each axis of several numbers."""
     axes = sweep.subject.axes
     chosen = [key for key, values in axes.items() if len(values) > 1 and numbers(values)]
@@ -89,7 +89,7 @@ def _thinned(lines: Sequence[dict[str, str]]) -> tuple[dict[str, str], ...]:
     return tuple(lines[round(place * last / (LINES - 1))] for place in range(LINES))
 
 
-def draw(sweep: Measured, picture: Picture) -> Figure:
+def draw(sweep: GridResult, picture: Picture) -> Figure:
     """Return one figure: a panel per metric."""
     drawn = panels(sweep)
     columns = min(len(drawn), 3)
@@ -122,14 +122,14 @@ def _key(says: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(says.items()))
 
 
-def panels(sweep: Measured) -> list[tuple[str, str, float]]:
+def panels(sweep: GridResult) -> list[tuple[str, str, float]]:
     """Return the metrics to draw, with title and scale: those chosen, or the usual ones."""
     known = {metric: (title, metric, scale) for title, metric, scale in PANELS}
     chosen = sweep.metrics or tuple(known)
     return [known.get(metric, (metric, metric, 1.0)) for metric in chosen]
 
 
-def _title(sweep: Measured, picture: Picture) -> str:
+def _title(sweep: GridResult, picture: Picture) -> str:
     seeds = len(sweep.subject.seeds)
     note = f"mean and 95 % interval over {seeds} seeds" if seeds > 1 else "one seed"
     fixed = f", {named(picture.fixed)}" if picture.fixed else ""

@@ -13,7 +13,7 @@ from tidegate.show.tables import shown
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tidegate.grid.measured import Measured
+    from tidegate.grid.grid_result import GridResult
 
 # What became of the offered sessions: name, metric, colour of its part of the bar.
 FATES = (
@@ -30,7 +30,7 @@ MEASURES = (
 )
 
 
-def draw(comparison: Measured) -> Figure:
+def draw(comparison: GridResult) -> Figure:
     """Return the figure: means as points with their value, intervals as bars."""
     labels = list(comparison.curves)
     figure = Figure(figsize=(11.0, 1.4 + 2 * (0.75 + 0.34 * len(labels))))

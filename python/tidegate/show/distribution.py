@@ -17,12 +17,12 @@ from tidegate.show.style import colour, end_labels, line
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tidegate.grid.measured import Measured
+    from tidegate.grid.grid_result import GridResult
     from tidegate.results.curves import Curves
     from tidegate.results.statistics import Floats
 
 
-def draw(comparison: Measured) -> Figure:
+def draw(comparison: GridResult) -> Figure:
     """Return the figure: left of all offered sessions, right of those served."""
     figure = Figure(figsize=(11.5, 4.6))
     offered, served = figure.subplots(1, 2)
@@ -61,7 +61,7 @@ def _mean(runs: list[Curves], name: str) -> Floats:
     return np.asarray(np.mean([getattr(run, name) for run in runs], axis=0), dtype=np.float64)
 
 
-def _span(comparison: Measured) -> tuple[float, float]:
+def _span(comparison: GridResult) -> tuple[float, float]:
     """Return the times between which the curves rise."""
     lows, highs = [], []
     for runs in comparison.curves.values():
@@ -74,7 +74,7 @@ def _span(comparison: Measured) -> tuple[float, float]:
     return (min(lows) / 1.3, max(highs) * 1.1) if lows else (0.01, 1.0)
 
 
-def _name_ends(axes: Axes, comparison: Measured) -> None:
+def _name_ends(axes: Axes, comparison: GridResult) -> None:
     """Name each curve where it ends, with the share that was served."""
     ends = [float(_mean(runs, "offered_share")[-1]) for runs in comparison.curves.values()]
     pairs = zip(comparison.curves, ends, strict=True)
@@ -82,7 +82,7 @@ def _name_ends(axes: Axes, comparison: Measured) -> None:
     end_labels(axes, labels, ends, [colour(number) for number in range(len(ends))])
 
 
-def _name_halves(axes: Axes, comparison: Measured) -> None:
+def _name_halves(axes: Axes, comparison: GridResult) -> None:
     """Name each curve with the time that half of the served sessions took at most."""
     crossings = []
     for number, (label, runs) in enumerate(comparison.curves.items()):

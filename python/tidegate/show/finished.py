@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
     from rich.console import Console, RenderableType
 
-    from tidegate.grid.measured import Measured
+    from tidegate.grid.grid_result import GridResult
 
 
-def table(done: Measured) -> RenderableType:
+def table(done: GridResult) -> RenderableType:
     """Return mean and interval of each setting, for a terminal."""
     return of_comparison(done) if done.subject.command == "compare" else of_sweep(done)
 
 
-def show(console: Console, done: Measured, *, terminal: bool) -> None:
+def show(console: Console, done: GridResult, *, terminal: bool) -> None:
     """Print the table, and below it, if that is wanted, the main figure."""
     console.print(table(done))
     if terminal:
@@ -35,7 +35,7 @@ def show(console: Console, done: Measured, *, terminal: bool) -> None:
         console.print(of_grid(done))
 
 
-def lines(done: Measured) -> str:
+def lines(done: GridResult) -> str:
     """Return the table as CSV in long format: a line per setting and metric.
 
     The metrics are those that were chosen, or those of the tables of
@@ -54,7 +54,7 @@ def lines(done: Measured) -> str:
     return text.getvalue()
 
 
-def files(done: Measured, *, plots: bool = True) -> dict[str, bytes]:
+def files(done: GridResult, *, plots: bool = True) -> dict[str, bytes]:
     """Return table, data and, with `plots`, pictures: the same runs give the same bytes."""
     found = {
         "table.csv": lines(done).encode(),
@@ -67,14 +67,14 @@ def files(done: Measured, *, plots: bool = True) -> dict[str, bytes]:
     return found
 
 
-def drawn(done: Measured) -> dict[str, bytes]:
+def drawn(done: GridResult) -> dict[str, bytes]:
     """Return its pictures, as PNG and SVG."""
     from tidegate.show.pictures import pictures
 
     return pictures(done)
 
 
-def plot(done: Measured, folder: str | Path | None = None) -> list[Path]:
+def plot(done: GridResult, folder: str | Path | None = None) -> list[Path]:
     """Draw the pictures and return their paths.
 
     Without a folder they go where the results are, or into `pictures`.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tidegate import _native
-    from tidegate.grid.measured import Measured
+    from tidegate.grid.grid_result import GridResult
     from tidegate.scenario.recorded import Recorded
 
 OVERLOAD = 0.05
@@ -53,7 +53,7 @@ def after_flows(found: Recorded, file: str) -> str:
     return f"Try next to replay them in a scenario: [traffic.mine] flows = {toml.inline(file)}"
 
 
-def after(comparison: Measured, file: str, tables: Mapping[str, Any]) -> str:
+def after(comparison: GridResult, file: str, tables: Mapping[str, Any]) -> str:
     """Return one sentence and a command; `tables` is the document as written."""
     best = max(comparison.averages, key=_completed)
     label = next(iter(best["settings"].values()))
@@ -79,7 +79,7 @@ def after(comparison: Measured, file: str, tables: Mapping[str, Any]) -> str:
     return f"{why} --seeds {seeds}"
 
 
-def _quicker(comparison: Measured) -> str:
+def _quicker(comparison: GridResult) -> str:
     """Return which control completes less and serves sooner than none, if one does."""
     times = {next(iter(row["settings"].values())): row["fct_mean_s"] for row in comparison.averages}
     none = times.pop("none", {"mean": None})["mean"]
@@ -92,7 +92,7 @@ def _quicker(comparison: Measured) -> str:
     return f", though whoever {label} serves takes {known[label]:.3g} s in place of {none:.3g} s"
 
 
-def alike(comparison: Measured) -> list[str]:
+def alike(comparison: GridResult) -> list[str]:
     """Warn of columns under which every flow fared the same: what they differ in never acted."""
     by_fate: dict[str, list[str]] = {}
     for row in comparison.averages:

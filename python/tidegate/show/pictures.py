@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from tidegate.grid.measured import Measured
+    from tidegate.grid.grid_result import GridResult
 
 DRAWN = {
     "fct-distribution": distribution.draw,
@@ -30,7 +30,7 @@ LOOK = {**RULES, "axes.titley": 1.0}
 """A title of fixed height: otherwise every drawing measures all ticks for each title."""
 
 
-def pictures(done: Measured) -> dict[str, bytes]:
+def pictures(done: GridResult) -> dict[str, bytes]:
     """Return every picture of a comparison or a sweep, as file name and content."""
     with mpl.rc_context(cast("Any", LOOK)):
         return _together(_figures(done))
@@ -42,7 +42,7 @@ def of_run(folder: Path, title: str) -> dict[str, bytes]:
         return _together(series.figures(folder, title).items())
 
 
-def _figures(done: Measured) -> Iterator[tuple[str, Figure]]:
+def _figures(done: GridResult) -> Iterator[tuple[str, Figure]]:
     """Yield those of controls, or those of a metric over each axis of numbers."""
     if done.subject.command == "compare":
         for name, draw in DRAWN.items():

@@ -12,14 +12,14 @@ from tidegate.show.style import GREY, PALETTE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tidegate.grid.measured import Measured
+    from tidegate.grid.grid_result import GridResult
     from tidegate.results.curves import Curves
     from tidegate.results.statistics import Floats
 
 ADMITTED, COMPLETED = PALETTE[4], PALETTE[1]
 
 
-def draw(comparison: Measured) -> Figure:
+def draw(comparison: GridResult) -> Figure:
     """Return the figure: admitted and completed per second, mean over the seeds."""
     cells = comparison.curves
     figure = Figure(figsize=(9.5, 1.0 + 1.75 * len(cells)))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     )
 
     from tidegate.grid.diff import Diff
-    from tidegate.grid.measured import Measured
+    from tidegate.grid.grid_result import GridResult
 
     Value = Mapping[str, float | None] | float | None
 
@@ -406,7 +406,7 @@ def _side_by_side(
     return Sheets(title, (_about(blocks),), tuple(beside), COLUMNS)
 
 
-def of_comparison(comparison: Measured) -> RenderableType:
+def of_comparison(comparison: GridResult) -> RenderableType:
     """Return controls as columns, measures as rows: mean ± 95 % interval over the seeds."""
     subject = comparison.subject
     title = _title(subject.name, len(subject.seeds), (subject.warmup_s, subject.duration_s))
@@ -418,7 +418,7 @@ def of_comparison(comparison: Measured) -> RenderableType:
     return Group(table, _differences(comparison), *_doubtful(_doubts(comparison)))
 
 
-def _doubts(done: Measured) -> list[str]:
+def _doubts(done: GridResult) -> list[str]:
     """Return what makes numbers of a grid doubtful, and of which settings."""
     return doubts.lines({named(row["settings"]): row.get("doubts", ()) for row in done.rows})
 
@@ -428,7 +428,7 @@ def _doubtful(said: Sequence[str]) -> list[RenderableType]:
     return [Text(f"Doubtful: {each}.", style="bold red") for each in said]
 
 
-def _differences(comparison: Measured) -> Sheets:
+def _differences(comparison: GridResult) -> Sheets:
     """Return by how much each column differs from the first, flow for flow the same traffic."""
     labels = list(comparison.curves)
     rows = compared(comparison)
@@ -441,7 +441,7 @@ def _differences(comparison: Measured) -> Sheets:
     return Sheets(title, (about,), tuple(columns), COLUMNS)
 
 
-def compared(done: Measured) -> list[Row]:
+def compared(done: GridResult) -> list[Row]:
     """Return the measures whose differences are shown: the most telling, and those of video."""
     subject = done.subject
     rows = [row for row in _telling(subject.port) if "never" not in row.metric]
@@ -482,7 +482,7 @@ def of_folders(both: Diff) -> RenderableType:
     return Group(*parts, *_doubtful(_doubts(done)))
 
 
-def of_sweep(sweep: Measured) -> RenderableType:
+def of_sweep(sweep: GridResult) -> RenderableType:
     """Return settings as columns where they are few, else a line per setting.
 
     A line shows the chosen metrics, or the most telling ones; where they do

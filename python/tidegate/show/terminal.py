@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
-    from tidegate.grid.measured import Measured
+    from tidegate.grid.grid_result import GridResult
 
 MARKS = "ox+*#@%"
 """What tells lines apart where there are no colours."""
@@ -122,12 +122,12 @@ def _rgb(hue: str) -> tuple[int, int, int]:
     return red, green, blue
 
 
-def of_grid(done: Measured) -> RenderableType:
+def of_grid(done: GridResult) -> RenderableType:
     """Return the main figure of a comparison or of a sweep."""
     return of_comparison(done) if done.subject.command == "compare" else of_sweep(done)
 
 
-def of_comparison(done: Measured) -> RenderableType:
+def of_comparison(done: GridResult) -> RenderableType:
     """Return the most telling measures, a bar for each control."""
     parts: list[RenderableType] = []
     labels = list(done.curves)
@@ -147,7 +147,7 @@ def of_comparison(done: Measured) -> RenderableType:
     return Group(*parts)
 
 
-def of_sweep(done: Measured) -> RenderableType:
+def of_sweep(done: GridResult) -> RenderableType:
     """Return the first metrics over each axis of numbers, a line per setting of the others."""
     from tidegate.grid.axes import named, numbers
     from tidegate.show import axis

@@ -13,7 +13,7 @@ from tidegate.show.page.charts import Chart, chosen, tip
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tidegate.grid.measured import Measured
+    from tidegate.grid.grid_result import GridResult
     from tidegate.show.tables import Row
 
 BANDS: list[charts.Spec] = [
@@ -33,7 +33,7 @@ BANDS: list[charts.Spec] = [
 """Lines with their intervals behind them."""
 
 
-def table(sweep: Measured, metrics: Mapping[str, Row]) -> pl.DataFrame:
+def table(sweep: GridResult, metrics: Mapping[str, Row]) -> pl.DataFrame:
     """Return a line per setting and metric: places on the axes, mean and interval."""
     axes = sweep.subject.axes
     lines: list[dict[str, Any]] = []
@@ -54,7 +54,7 @@ def table(sweep: Measured, metrics: Mapping[str, Row]) -> pl.DataFrame:
     return pl.DataFrame(lines, infer_schema_length=None)
 
 
-def drawn(sweep: Measured, needs: str, metrics: Mapping[str, Row]) -> list[Chart]:
+def drawn(sweep: GridResult, needs: str, metrics: Mapping[str, Row]) -> list[Chart]:
     """Return the charts of a sweep."""
     axes = {f"axis{number}": key for number, key in enumerate(sweep.subject.axes)}
     # an axis of numbers is what one draws over
@@ -66,11 +66,11 @@ def drawn(sweep: Measured, needs: str, metrics: Mapping[str, Row]) -> list[Chart
     return found
 
 
-def _names(sweep: Measured) -> dict[str, Sequence[str]]:
+def _names(sweep: GridResult) -> dict[str, Sequence[str]]:
     return {f"axis{n}": list(each) for n, each in enumerate(sweep.subject.axes.values())}
 
 
-def _scales(sweep: Measured) -> dict[str, list[float]]:
+def _scales(sweep: GridResult) -> dict[str, list[float]]:
     """Return where the values of each axis lie: as numbers, or one after the other."""
     found = {}
     for number, values in enumerate(sweep.subject.axes.values()):
@@ -79,7 +79,7 @@ def _scales(sweep: Measured) -> dict[str, list[float]]:
     return found
 
 
-def _words(sweep: Measured) -> dict[str, bool]:
+def _words(sweep: GridResult) -> dict[str, bool]:
     """Tell which axes are of words."""
     every = enumerate(sweep.subject.axes.values())
     return {f"axis{number}": numbers(values) is None for number, values in every}
@@ -92,7 +92,7 @@ def _second(axes: Mapping[str, str]) -> dict[str, str]:
 
 
 def _lines(
-    needs: str, sweep: Measured, axes: Mapping[str, str], titles: Mapping[str, str]
+    needs: str, sweep: GridResult, axes: Mapping[str, str], titles: Mapping[str, str]
 ) -> Chart:
     constants = [
         {"name": "names", "value": _names(sweep)},
@@ -150,7 +150,9 @@ def _lines(
     return Chart("Over an axis", note, spec, (needs,), switched=False)
 
 
-def _heat(needs: str, sweep: Measured, axes: Mapping[str, str], titles: Mapping[str, str]) -> Chart:
+def _heat(
+    needs: str, sweep: GridResult, axes: Mapping[str, str], titles: Mapping[str, str]
+) -> Chart:
     def ordinal(field: str, menu: str) -> dict[str, Any]:
         label = f"names[{menu}][datum.value]"
         return {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from tidegate.grid.axes import named
-from tidegate.grid.measured import Measured
+from tidegate.grid.grid_result import GridResult
 from tidegate.scenario import doubts
 from tidegate.show.page import charts, claims, frames, grids, origin, series, tables, words
 from tidegate.show.style import PALETTE
@@ -39,7 +39,7 @@ def add(page: Page, loaded: Loaded, part: str) -> None:
 
 
 def _comparison(page: Page, loaded: Loaded, part: str) -> None:
-    done = loaded.measured(Measured)
+    done = loaded.result(GridResult)
     labels = [named(row["settings"]) for row in done.averages]
     page.text(words.of_comparison(done, labels))
     said = {named(row["settings"]): row.get("doubts", ()) for row in done.rows}
@@ -89,7 +89,7 @@ def _run(page: Page, loaded: Loaded, part: str) -> None:
 
 
 def _sweep(page: Page, loaded: Loaded, part: str) -> None:
-    done = loaded.measured(Measured)
+    done = loaded.result(GridResult)
     page.text(words.of_sweep(done))
     said = {named(row["settings"]): row.get("doubts", ()) for row in done.rows}
     _doubtful(page, [*filter(None, [loaded.gaps]), *doubts.lines(said)])

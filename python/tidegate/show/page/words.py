@@ -11,7 +11,7 @@ from tidegate.show.tables import shown
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from tidegate.grid.measured import Measured
+    from tidegate.grid.grid_result import GridResult
 
     Value = Mapping[str, float | None]
 
@@ -39,7 +39,7 @@ def _kept(text: str) -> str:
     return re.sub(r"(\d) (%|s\b|kbit/s)", r"\1&nbsp;\2", text)
 
 
-def of_comparison(done: Measured, labels: Sequence[str]) -> str:
+def of_comparison(done: GridResult, labels: Sequence[str]) -> str:
     """Return what a comparison came to."""
     subject, averages = done.subject, done.averages
     seeds = len(subject.seeds)
@@ -118,7 +118,7 @@ def _extreme(
     return max(known)[1] if known else None
 
 
-def _certain(done: Measured, labels: Sequence[str]) -> str:
+def _certain(done: GridResult, labels: Sequence[str]) -> str:
     """Return which differences from the first these seeds show, and how many they do not."""
     if len(done.subject.seeds) < 2:
         return "One seed says nothing of how far chance goes: give more with --seeds."
@@ -176,7 +176,7 @@ def of_run(summary: Mapping[str, Any]) -> str:
     return paragraphs([text, *seen])
 
 
-def of_sweep(done: Measured) -> str:
+def of_sweep(done: GridResult) -> str:
     """Return what a sweep came to."""
     subject = done.subject
     axes = ", ".join(f"{escape(key)} ({len(values)})" for key, values in subject.axes.items())

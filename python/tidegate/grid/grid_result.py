@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Measured:
+class GridResult:
     """What the runs of a grid measured.
 
     `rows`: one dict per run, its `settings` and then its summary.
