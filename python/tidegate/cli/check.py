@@ -10,8 +10,8 @@ from tidegate.cli.options import File, Set, colour, document
 def check(file: File, settings: Set = None) -> None:
     """Check a scenario with all its variants and axes, and run nothing.
 
-    Ends with code 0 where everything can be run. What makes the numbers to
-    come doubtful is said too, and is no error.
+    Ends with code 0 where everything can be run. What may make the results
+    misleading is a warning, and no error.
     """
     from tidegate.grid import axes, plan
     from tidegate.results import forecast
@@ -19,11 +19,11 @@ def check(file: File, settings: Set = None) -> None:
     asked = document(file, settings)
     scenario = asked.load(colour=colour())
     asked.format(colour=colour())
-    doubts = {scenario.name: scenario.doubts}
+    warnings = {scenario.name: scenario.doubts}
     spans, seeds = axes.written(asked, colour=colour())
     for span in [*axes.variants(asked), *spans]:
         for point, here in plan.each_value(asked, span, colour=colour()):
-            doubts[point.label] = here.doubts
+            warnings[point.label] = here.doubts
     flows = forecast.flows(scenario)
     total = f"about {sum(flows.values()):,.0f} flows in {scenario.duration_s:g} s"
     typer.echo(f"{scenario.name}: can be run, {total}.")
@@ -33,11 +33,5 @@ def check(file: File, settings: Set = None) -> None:
         typer.echo(f"axis {span.key}: {', '.join(span.values)}")
     if seeds is not None:
         typer.echo(f"seeds of a sweep: {seeds}")
-    _doubtful(doubts)
-
-
-def _doubtful(doubts: dict[str, list[str]]) -> None:
-    from tidegate.scenario.doubts import lines
-
-    for doubt in lines(doubts):
-        typer.echo(f"Doubtful: {doubt}.")
+    for warning in axes.warnings_by_setting(warnings):
+        typer.echo(f"Warning: {warning}.")

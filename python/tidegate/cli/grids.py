@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tidegate.cli.console import forecast, say, stderr
 from tidegate.cli.keeping import keeping, name_damaged
-from tidegate.cli.options import doubted
+from tidegate.cli.options import warn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 def expected(
     planned: Plan, workers: int | None, laws: Laws, *, dry_run: bool, as_json: bool
 ) -> bool:
-    """Say what is doubtful, and in a dry run what the runs will take; tell whether that is all."""
+    """Print the warnings and, in a dry run, what the runs will take; tell whether that is all."""
     import os
 
     from tidegate.show.forecast import of_grid
 
-    doubted(planned.doubts)
+    warn(planned.warnings)
     if not dry_run:
         return False
 

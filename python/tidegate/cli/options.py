@@ -84,10 +84,10 @@ def together(terminal: bool, as_json: bool) -> None:
         )
 
 
-def doubted(doubts: Iterable[str]) -> None:
-    """Warn, before anything runs, of what gives reason to doubt the numbers to come."""
-    for doubt in doubts:
-        say(f"tidegate: doubtful: {doubt}.")
+def warn(warnings: Iterable[str]) -> None:
+    """Print, before anything runs, what may make the results misleading."""
+    for warning in warnings:
+        say(f"tidegate: warning: {warning}.")
 
 
 def colour() -> bool:

@@ -19,8 +19,8 @@ from tidegate.cli.options import (
     colour,
     default_folder,
     document,
-    doubted,
     together,
+    warn,
 )
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def run(
     contents = asked.contents(colour=colour())
     scenario = asked.load(colour=colour(), files=contents)
     asked.format(colour=colour())
-    doubted(scenario.doubts)
+    warn(scenario.doubts)
     if dry_run:
         forecast(of_run(scenario, seed, own), as_json)
         return

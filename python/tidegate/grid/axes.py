@@ -227,6 +227,18 @@ def shortened(keys: Sequence[str]) -> dict[str, str]:
     return short
 
 
+def warnings_by_setting(warnings: Mapping[str, Iterable[str]]) -> list[str]:
+    """Return each warning once, with the names of its settings unless it is about all."""
+    about: dict[str, list[str]] = {}
+    for label, mine in warnings.items():
+        for warning in mine:
+            about.setdefault(warning, []).append(label)
+    return [
+        warning if len(labels) == len(warnings) else f"{', '.join(labels)}: {warning}"
+        for warning, labels in about.items()
+    ]
+
+
 def titled(key: str, unit: str) -> str:
     """Return the name of an axis of numbers with its unit."""
     shown = f"1{unit}" if unit.startswith("/") else unit

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from tidegate.errors import UsageError
-from tidegate.grid.axes import numbers, titled
+from tidegate.grid.axes import named, numbers, titled, warnings_by_setting
 from tidegate.results.place import readable
 from tidegate.results.statistics import aggregate, metric_names, metrics, paired
 
@@ -69,6 +69,11 @@ class GridResult:
     def cpu_s(self) -> float:
         """CPU time of all runs."""
         return float(sum(row["cpu_s"] for row in self.rows))
+
+    @property
+    def warnings(self) -> list[str]:
+        """What may make the results misleading, with the settings that it is about."""
+        return warnings_by_setting({named(row["settings"]): warnings_of(row) for row in self.rows})
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -143,6 +148,11 @@ class GridResult:
     def document(self) -> dict[str, Any]:
         """Return the object that `--json` prints."""
         return {"rows": self.rows, "table": self.averages}
+
+
+def warnings_of(summary: Mapping[str, Any]) -> list[str]:
+    """Return the warnings in a summary; older ones call them `doubts`."""
+    return list(summary.get("warnings", summary.get("doubts", ())))
 
 
 def chosen(names: str | Sequence[str] | None, subject: Subject) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ from tidegate.grid import axes as grid
 from tidegate.results.forecast import require_memory
 from tidegate.results.provenance import digest
 from tidegate.results.store import folder_name
-from tidegate.scenario import doubts
 from tidegate.scenario.overrides import STAGES, default_port, require_port
 
 if TYPE_CHECKING:
@@ -152,13 +151,10 @@ class Plan:
         return self.documents[point].contents()
 
     @property
-    def doubts(self) -> list[str]:
-        """What gives reason to doubt the numbers to come, with the settings that it is about."""
-        said = {
-            point.label: scenario.doubts
-            for point, scenario in zip(self.subject.points, self.scenarios, strict=True)
-        }
-        return doubts.lines(said)
+    def warnings(self) -> list[str]:
+        """What may make the results misleading, with the settings that it is about."""
+        pairs = zip(self.subject.points, self.scenarios, strict=True)
+        return grid.warnings_by_setting({point.label: each.doubts for point, each in pairs})
 
     def simulated_s(self, jobs: Sequence[Job]) -> float:
         """Return the simulated time of these runs together."""

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tidegate.grid.axes import named, shortened
-from tidegate.scenario import doubts
+from tidegate.grid.grid_result import warnings_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
@@ -414,18 +414,13 @@ def of_comparison(comparison: GridResult) -> RenderableType:
     labels = [named(row["settings"]) for row in comparison.averages]
     table = _side_by_side(title, labels, comparison.averages, blocks)
     if len(subject.seeds) < 2 or len(comparison.averages) < 2:
-        return Group(table, *_doubtful(_doubts(comparison)))
-    return Group(table, _differences(comparison), *_doubtful(_doubts(comparison)))
+        return Group(table, *_warnings(comparison.warnings))
+    return Group(table, _differences(comparison), *_warnings(comparison.warnings))
 
 
-def _doubts(done: GridResult) -> list[str]:
-    """Return what makes numbers of a grid doubtful, and of which settings."""
-    return doubts.lines({named(row["settings"]): row.get("doubts", ()) for row in done.rows})
-
-
-def _doubtful(said: Sequence[str]) -> list[RenderableType]:
-    """Return what makes these numbers doubtful, to stand below them."""
-    return [Text(f"Doubtful: {each}.", style="bold red") for each in said]
+def _warnings(warnings: Sequence[str]) -> list[RenderableType]:
+    """Return the warnings as they stand below the numbers."""
+    return [Text(f"Warning: {each}.", style="bold red") for each in warnings]
 
 
 def _differences(comparison: GridResult) -> Sheets:
@@ -479,7 +474,7 @@ def of_folders(both: Diff) -> RenderableType:
         heading = f"{second} more than {first}, {flows}: mean ± 95 % interval of the differences"
         about = Column("", tuple(Text(row.title) for row in rows))
         parts.append(Sheets(heading, (about,), tuple(columns), COLUMNS))
-    return Group(*parts, *_doubtful(_doubts(done)))
+    return Group(*parts, *_warnings(done.warnings))
 
 
 def of_sweep(sweep: GridResult) -> RenderableType:
@@ -494,7 +489,7 @@ def of_sweep(sweep: GridResult) -> RenderableType:
         labels = [named(row["settings"]) for row in sweep.averages]
         blocks = blocks_of(subject.port, subject.classes, sweep.averages)
         table = _side_by_side(title, labels, sweep.averages, blocks)
-        return Group(table, *_doubtful(_doubts(sweep)))
+        return Group(table, *_warnings(sweep.warnings))
     telling = {row.metric: row for row in _telling(subject.port)}
     rows = [telling.get(name, Row(name, name)) for name in sweep.metrics or telling]
     short = shortened(list(subject.axes))
@@ -507,7 +502,7 @@ def of_sweep(sweep: GridResult) -> RenderableType:
         for row in rows
     ]
     sheets = Sheets(title, tuple(says), tuple(found), right=True)
-    return Group(sheets, *_doubtful(_doubts(sweep)))
+    return Group(sheets, *_warnings(sweep.warnings))
 
 
 def _telling(port: str | None) -> tuple[Row, ...]:
@@ -536,7 +531,7 @@ def of_run(summary: Mapping[str, Any], access: Container[str] = ()) -> Renderabl
     flows = _side_by_side(title, labels, columns, blocks)
     sizes = _sizes(summary.get("sizes", {}))
     ports = _ports([port for port in summary["ports"] if port["name"] not in access])
-    return Group(flows, *sizes, ports, *_doubtful(summary.get("doubts", ())))
+    return Group(flows, *sizes, ports, *_warnings(warnings_of(summary)))
 
 
 def _sizes(found: Mapping[str, Mapping[str, Any]]) -> list[Sheets]:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from tidegate.grid.axes import named
-from tidegate.grid.grid_result import GridResult
-from tidegate.scenario import doubts
+from tidegate.grid.grid_result import GridResult, warnings_of
 from tidegate.show.page import charts, claims, frames, grids, origin, series, tables, words
 from tidegate.show.style import PALETTE
 
@@ -42,8 +41,7 @@ def _comparison(page: Page, loaded: Loaded, part: str) -> None:
     done = loaded.result(GridResult)
     labels = [named(row["settings"]) for row in done.averages]
     page.text(words.of_comparison(done, labels))
-    said = {named(row["settings"]): row.get("doubts", ()) for row in done.rows}
-    _doubtful(page, [*filter(None, [loaded.gaps]), *doubts.lines(said)])
+    _warnings(page, [*filter(None, [loaded.gaps]), *done.warnings])
     _bar(page, labels, part)
     metrics = tables.metrics(done.subject, done.averages, labels)
     titles = {name: row.title for name, row in metrics.items()}
@@ -76,7 +74,7 @@ def _comparison(page: Page, loaded: Loaded, part: str) -> None:
 def _run(page: Page, loaded: Loaded, part: str) -> None:
     summary = loaded.run.summary
     page.text(words.of_run(summary))
-    _doubtful(page, summary.get("doubts", ()))
+    _warnings(page, warnings_of(summary))
     label = f"seed {summary['seed']}"
     _bar(page, [label], part)
     page.data[f"{part}-fates"] = _fates([summary["all"]], [label])
@@ -91,8 +89,7 @@ def _run(page: Page, loaded: Loaded, part: str) -> None:
 def _sweep(page: Page, loaded: Loaded, part: str) -> None:
     done = loaded.result(GridResult)
     page.text(words.of_sweep(done))
-    said = {named(row["settings"]): row.get("doubts", ()) for row in done.rows}
-    _doubtful(page, [*filter(None, [loaded.gaps]), *doubts.lines(said)])
+    _warnings(page, [*filter(None, [loaded.gaps]), *done.warnings])
     metrics = tables.metrics(done.subject, done.averages, ["one"])
     page.data[f"{part}-grid"] = frames.packed(grids.table(done, metrics))
     for chart in grids.drawn(done, f"{part}-grid", metrics):
@@ -117,9 +114,9 @@ def _paper(page: Page, loaded: Loaded, part: str) -> None:
     page.text(f"<h3>How to repeat it</h3><pre>{escape(again)}</pre>")
 
 
-def _doubtful(page: Page, said: Sequence[str]) -> None:
-    for doubt in said:
-        page.text(f'<p class="doubt">Doubtful: {escape(doubt)}.</p>')
+def _warnings(page: Page, warnings: Sequence[str]) -> None:
+    for warning in warnings:
+        page.text(f'<p class="warning">Warning: {escape(warning)}.</p>')
 
 
 def _bar(page: Page, labels: Sequence[str], part: str) -> None:

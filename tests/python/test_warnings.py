@@ -1,4 +1,4 @@
-"""Nothing here misleads unseen: what is doubtful is said before a run, and beside its numbers."""
+"""What may mislead is a warning, before a run and below its numbers."""
 
 import json
 import resource
@@ -28,7 +28,7 @@ size      = { pareto = { mean = "10kB", shape = 1.5 } }
 transport = { tcp = { profile = "linux" } }
 """
 
-DOUBTFUL = {
+MISLEADING = {
     "sender and stamp": (
         {"traffic.web.transport": "qfcp", "port.bottleneck.stamp.law": "xcp"},
         ["class `web` sends by qfcp", "port `bottleneck` stamps by xcp"],
@@ -54,13 +54,13 @@ def settings(asked):
     return [f"--set={key}={toml.inline(value)}" for key, value in asked.items()]
 
 
-@pytest.mark.parametrize("what", DOUBTFUL)
+@pytest.mark.parametrize("what", MISLEADING)
 def test_both_sides_are_named_before_the_run_and_beside_its_numbers(tidegate, overload_file, what):
-    asked, sides = DOUBTFUL[what]
+    asked, sides = MISLEADING[what]
     done = tidegate("run", overload_file, *settings(asked))
     assert done.returncode == 0, done.stderr
-    (before,) = [line for line in done.stderr.splitlines() if line.startswith("tidegate: doubtful")]
-    beside = " ".join(done.stdout[done.stdout.index("Doubtful:") :].split())
+    (before,) = [line for line in done.stderr.splitlines() if line.startswith("tidegate: warning")]
+    beside = " ".join(done.stdout[done.stdout.index("Warning:") :].split())
     checked = tidegate("check", overload_file, *settings(asked))
     assert checked.returncode == 0
     for side in sides:
@@ -69,13 +69,13 @@ def test_both_sides_are_named_before_the_run_and_beside_its_numbers(tidegate, ov
         assert side in checked.stdout
 
 
-def test_a_doubt_about_one_column_names_it(tidegate, overload_file):
+def test_a_warning_about_one_column_names_it(tidegate, overload_file):
     varied = "traffic.web.transport=tcp,qfcp"
     done = tidegate(
         "compare", overload_file, "--vary", varied, "--seeds", 1, "--set", "duration=6s"
     )
     assert "transport=qfcp: class `web` sends by qfcp" in done.stderr
-    assert "Doubtful: transport=qfcp: class `web` sends by qfcp" in done.stdout
+    assert "Warning: transport=qfcp: class `web` sends by qfcp" in done.stdout
     (row,) = [
         row
         for row in json.loads(
@@ -83,12 +83,12 @@ def test_a_doubt_about_one_column_names_it(tidegate, overload_file):
         )["rows"]
         if row["settings"] == {"traffic.web.transport": "qfcp"}
     ]
-    assert len(row["doubts"]) == 1
+    assert len(row["warnings"]) == 1
 
 
-def test_a_scenario_without_contradictions_gives_no_doubt(tidegate, overload_file):
+def test_a_scenario_without_contradictions_gives_no_warning(tidegate, overload_file):
     done = tidegate("run", overload_file, "--set", "duration=6s")
-    assert "oubtful" not in done.stderr + done.stdout
+    assert "arning" not in done.stderr + done.stdout
 
 
 def test_a_gate_on_downloads_acts_by_itself():
@@ -110,8 +110,8 @@ def test_a_gate_on_downloads_acts_by_itself():
     )
     # asked for all the same: it meets no SYN, and says so
     assert runs["wrong"].summary["all"] == runs["none"].summary["all"]
-    assert "SYN+ACK" in runs["wrong"].summary["doubts"][0]
-    assert runs["automatic"].summary["doubts"] == []
+    assert "SYN+ACK" in runs["wrong"].summary["warnings"][0]
+    assert runs["automatic"].summary["warnings"] == []
 
 
 def test_a_dry_run_says_what_a_run_would_take_and_leaves_nothing(tidegate, overload_file):
