@@ -18,8 +18,17 @@ QUICK = {"duration": "8s", "warmup": "2s"}
 @pytest.fixture(scope="module")
 def compared(overload, tmp_path_factory):
     folder = tmp_path_factory.mktemp("compared") / "c"
-    laboratory.compare(overload, gates=["none", "close-probe"], seeds=2, settings=QUICK, out=folder)
+    gates = ["none", "close-probe"]
+    laboratory.compare(overload, gates=gates, seeds=2, settings=QUICK, out=folder, plots=False)
     return folder
+
+
+@pytest.fixture(scope="module")
+def drawn(overload, compared):
+    """The same folder, once its comparison was asked for again with pictures."""
+    gates = ["none", "close-probe"]
+    laboratory.compare(overload, gates=gates, seeds=2, settings=QUICK, out=compared)
+    return compared
 
 
 def digests(folder):
@@ -32,24 +41,24 @@ def digests(folder):
 
 @pytest.mark.slow
 @pytest.mark.pictures
-def test_pictures_that_are_drawn_again_are_the_same_and_nothing_runs(tidegate, compared):
+def test_pictures_that_are_drawn_again_are_the_same_and_nothing_runs(tidegate, drawn):
     """Of the same data come the same bytes; the runs stay as they are, to the second."""
-    before = digests(compared)
-    runs = {path: path.stat().st_mtime_ns for path in compared.glob("runs/*/*/*")}
+    before = digests(drawn)
+    runs = {path: path.stat().st_mtime_ns for path in drawn.glob("runs/*/*/*")}
     assert len(before) == 6
     for name in before:
-        (compared / name).unlink()
-    done = tidegate("plot", compared)
+        (drawn / name).unlink()
+    done = tidegate("plot", drawn)
     assert done.returncode == 0, done.stderr
-    assert digests(compared) == before
-    assert {path: path.stat().st_mtime_ns for path in compared.glob("runs/*/*/*")} == runs
+    assert digests(drawn) == before
+    assert {path: path.stat().st_mtime_ns for path in drawn.glob("runs/*/*/*")} == runs
 
 
 @pytest.mark.slow
 @pytest.mark.pictures
-def test_pictures_go_elsewhere_if_asked_to(tidegate, compared, tmp_path):
-    assert tidegate("plot", compared, "--out", "drawn").returncode == 0
-    assert digests(tmp_path / "drawn") == digests(compared)
+def test_pictures_go_elsewhere_if_asked_to(tidegate, drawn, tmp_path):
+    assert tidegate("plot", drawn, "--out", "elsewhere").returncode == 0
+    assert digests(tmp_path / "elsewhere") == digests(drawn)
 
 
 @pytest.mark.slow

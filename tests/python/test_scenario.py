@@ -4,7 +4,7 @@ import json
 import tomllib
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tidegate.errors import TidegateError, UsageError
@@ -22,11 +22,13 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
+@example("\x7f")
 def test_inline_values_are_read_back_by_tomllib(value):
     assert tomllib.loads(f"value = {toml.inline(value)}")["value"] == value
 
 
 @given(st.lists(NAMES, min_size=1, max_size=4))
+@example([""])
 def test_keys_are_read_back_by_tomllib(parts):
     table = tomllib.loads(f"{toml.key(*parts)} = 1")
     for part in parts:

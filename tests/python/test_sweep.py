@@ -125,7 +125,7 @@ def test_metric_names_are_those_of_runs_of_datagrams_too(overload):
 def whole(tmp_path_factory, overload):
     """An undisturbed sweep of 2 x 2 settings and 2 seeds."""
     out = tmp_path_factory.mktemp("whole") / "sweep"
-    return tidegate.sweep(overload, AXES, seeds=2, settings=QUICK, workers=2, out=out)
+    return tidegate.sweep(overload, AXES, seeds=2, settings=QUICK, workers=2, out=out, plots=False)
 
 
 def test_rows_are_what_single_runs_give(whole, overload):
@@ -155,7 +155,11 @@ def test_table_has_mean_and_interval_of_each_setting(whole):
         )
 
 
-def test_files_of_a_sweep(whole):
+@pytest.mark.pictures
+@pytest.mark.slow
+def test_files_of_a_sweep(whole, overload):
+    # all runs are there: the files of the whole are written anew, pictures included
+    tidegate.sweep(overload, AXES, seeds=2, settings=QUICK, out=whole.folder)
     folder = whole.folder
     assert {path.name for path in folder.iterdir()} == {
         *("manifest.json", "summary.json", "table.csv", "sweep.parquet", "runs"),
