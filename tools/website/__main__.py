@@ -2,72 +2,52 @@
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
-from tools.website import gallery, offline, pages
+from tools.website import gallery, offline
 
 HERE = Path(__file__).parent
 
 
-def written(source: Path, files: Mapping[str, bytes]) -> None:
-    """Make a folder hold these files and no others; what is the same is left alone."""
-    for path in sorted(source.rglob("*"), reverse=True):
-        if path.is_file() and path.relative_to(source).as_posix() not in files:
-            path.unlink()
-        elif path.is_dir() and not any(path.iterdir()):
-            path.rmdir()
-    for name, content in files.items():
-        path = source / name
-        if not path.exists() or path.read_bytes() != content:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-
-
-def laid_out(root: Path, results: Path, only: Iterable[str] | None = None) -> dict[str, bytes]:
-    """Return the source tree of the site; of the scenarios all are run, or `only` these."""
-    results.mkdir(parents=True, exist_ok=True)
-    chosen = None if only is None else set(only)
-    every = []
-    for card in gallery.cards(root):
-        run = not card.real and (chosen is None or card.name.removesuffix(".toml") in chosen)
-        every.append((card, gallery.results(card, root, results) if run else []))
-    api = {pages.API: (HERE / "api.myst").read_bytes()}
-    return {**dict(pages.laid_out(root)), **dict(gallery.laid_out(every)), **api}
-
-
 def rendered(source: Path, out: Path) -> bool:
-    """Make HTML of a source tree, in `out/html`; tell whether all of its links lead somewhere."""
-    command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q"]
-    command += ["-c", str(HERE), "-d", str(out / "doctrees"), str(source), str(out / "html")]
-    quiet = {**os.environ, "NO_COLOR": "1"}
-    return subprocess.run(command, env=quiet, check=False).returncode == 0
+    """Make HTML of the pages in a folder; tell whether Sphinx found nothing wrong."""
+    command = [sys.executable, "-m", "sphinx", "-b", "html", "-n", "-W", "--keep-going", "-q", "-E"]
+    command += ["-c", str(HERE), "-d", str(out.parent / "doctrees"), str(source), str(out)]
+    environment = {**os.environ, "NO_COLOR": "1"}
+    return subprocess.run(command, env=environment, check=False).returncode == 0
 
 
-def built(root: Path, out: Path, results: Path, only: Iterable[str] | None = None) -> list[str]:
-    """Build the site in `out/html`; return what is wrong with it."""
-    source = out / "source"
-    written(source, laid_out(root, results, only))
-    if not rendered(source, out):
-        return ["Sphinx ended with warnings or errors, see above"]
+def built(root: Path, out: Path, only: Iterable[str] | None = None) -> list[str]:
+    """Build the site in `out/html` and return what is wrong with it.
+
+    The gallery runs all scenarios or `only` those of these names; their
+    results are kept in `out/gallery`.
+    """
+    chosen = None if only is None else set(only)
+    (out / "gallery").mkdir(parents=True, exist_ok=True)
+    cards = []
+    for card in gallery.cards(root):
+        run = not card.real and (chosen is None or card.slug in chosen)
+        cards.append((card, gallery.results(card, root, out / "gallery") if run else []))
+    gallery.write(root / "docs" / "gallery", cards)
+    shutil.rmtree(out / "html", ignore_errors=True)
+    if not rendered(root / "docs", out / "html"):
+        return ["Sphinx found errors, see above"]
     return list(offline.problems(out / "html"))
 
 
 def main() -> int:
     """Build the site; the exit status is 1 if anything is wrong with it."""
-    asked = argparse.ArgumentParser(prog="python -m tools.website", description=__doc__)
-    asked.add_argument("--out", type=Path, default=Path("build/site"), help="where it is built")
-    asked.add_argument("--results", type=Path, help="where results of the gallery are kept")
-    asked.add_argument("--only", nargs="*", help="run these scenarios of the gallery alone")
-    given = asked.parse_args()
-    out = given.out.resolve()
-    wrong = built(Path.cwd(), out, (given.results or out / "gallery").resolve(), given.only)
-    for each in wrong:
-        print(each)
-    if not wrong:
-        print(f"The site: {given.out / 'html' / 'index.html'}")
+    parser = argparse.ArgumentParser(prog="python -m tools.website", description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("build/site"), help="folder of the site")
+    parser.add_argument("--only", nargs="*", help="run only these scenarios for the gallery")
+    given = parser.parse_args()
+    wrong = built(Path.cwd(), given.out.resolve(), given.only)
+    print(*wrong or [f"The site: {given.out / 'html' / 'index.html'}"], sep="\n")
     return 1 if wrong else 0
 
 

@@ -1,5 +1,13 @@
 """The settings of Sphinx for the site. Everything that a page loads is in its folder."""
 
+import shutil
+from os.path import relpath
+from pathlib import Path
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+
 from tidegate import __version__
 
 project = "tidegate"
@@ -7,17 +15,20 @@ author = "the authors of tidegate"
 version = release = __version__
 language = "en"
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
-root_doc = "index"
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["pictures"]
 # Anchors as the repository's own pages use them.
 myst_heading_anchors = 5
-# Pages that are generated begin with what a report needs, not with a first heading in order.
-suppress_warnings = ["myst.header", "misc.highlighting_failure"]
+# Pages that are generated do not begin with a heading of the first level; pages that belong
+# to a report are linked there, and are not in the navigation.
+suppress_warnings = ["myst.header", "misc.highlighting_failure", "toc.not_included"]
+# Types of other packages have no page here.
+nitpick_ignore_regex = [("py:.*", r"(?!tidegate\.).*")]
 
 # A word between single backticks is code in docstrings, as it is in pages.
 default_role = "code"
 autodoc_member_order = "bysource"
-autodoc_typehints = "signature"
+autodoc_typehints = "both"
 autodoc_preserve_defaults = True
 maximum_signature_line_length = 80
 
@@ -30,3 +41,65 @@ html_show_sourcelink = False
 html_show_sphinx = False
 html_show_copyright = False
 html_theme_options: dict[str, object] = {"top_of_page_buttons": []}
+
+INCLUDED = {
+    "index": "README.md",
+    "architecture": "ARCHITECTURE.md",
+    "contributing": "CONTRIBUTING.md",
+    "changelog": "CHANGELOG.md",
+}
+"""Pages that include one from the root of the repository."""
+
+
+def lead_out(app: Sphinx, doctree: nodes.document) -> None:
+    """Lead links to what lies outside of docs/ to a page, a file or a listing of the site."""
+    root = Path(app.srcdir).parent
+    page = app.env.docname
+    pages = {path: name for name, path in INCLUDED.items()} | {"scenarios": "gallery/index"}
+    here = (root / INCLUDED.get(page, f"docs/{page}.md")).parent
+    links = (*doctree.findall(addnodes.download_reference), *doctree.findall(addnodes.pending_xref))
+    for link in links:
+        path, _, anchor = link["reftarget"].partition("#")
+        if link.get("reftype") != "myst" or not path or path in app.env.found_docs:
+            continue
+        # MyST drops the suffix of a page, and makes its path absolute.
+        path = f"{path}.md" if link.get("refdomain") else path
+        target = relpath(here / path, root)
+        name = pages.get(target, target.removeprefix("docs/").removesuffix(".md"))
+        if name in app.env.found_docs:
+            new: nodes.Element = addnodes.pending_xref(
+                refdomain="doc",
+                reftarget=name,
+                reftargetid=anchor or link.get("reftargetid"),
+                refdoc=page,
+                reftype="myst",
+                refexplicit=True,
+            )
+        elif (root / target).is_file():
+            new = addnodes.download_reference(reftarget=f"/../{target}", refdoc=page)
+        elif (root / target).is_dir():
+            listed = copied(root, target, Path(app.outdir))
+            new = nodes.reference(refuri=relpath(listed, Path(app.outdir, page).parent))
+        else:
+            continue  # Sphinx warns of it
+        new += link.children
+        link.replace_self(new)
+
+
+def copied(root: Path, folder: str, out: Path) -> Path:
+    """Copy a folder of the repository into the site, and return the page that lists it."""
+    place = out / "files" / folder
+    shutil.copytree(root / folder, place, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__*"))
+    rows = "".join(
+        f'<li><a href="{path.name}">{path.name}</a>'
+        for path in sorted(place.iterdir())
+        if path.is_file() and path.name != "index.html"
+    )
+    page = place / "index.html"
+    page.write_text(f"<!doctype html><title>{folder}</title><h1>{folder}</h1><ul>{rows}</ul>\n")
+    return page
+
+
+def setup(app: Sphinx) -> None:
+    """Lead links out before Sphinx collects the files that pages offer."""
+    app.connect("doctree-read", lead_out, priority=400)

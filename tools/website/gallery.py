@@ -1,8 +1,8 @@
 """The gallery: every ready scenario with its own text, its command, table and picture.
 
-The command is the one that the scenario itself names, or what its ports
-suggest. Its results stay in a folder of their own; as long as the scenario and
-the code are what they were, nothing is run again.
+The command is the one that the comment of the scenario names; without one it
+is a comparison of no control with close-probe. Results are kept in a folder,
+and run again when the scenario or the code has changed.
 """
 
 import hashlib
@@ -18,15 +18,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import jinja2
+
+TEMPLATE = Path(__file__).parent / "gallery.md.jinja"
 SEEDS = 2
-"""Seeds of a comparison here: enough for an interval, and soon there."""
-PICTURES = ("controls-side-by-side", "rates-over-time", "fct-distribution")
-"""The pictures of a comparison that are shown, the first of them on the card."""
+"""Seeds of a comparison here: the fewest that give an interval."""
 TITLES = {
     "controls-side-by-side": "Controls side by side",
     "rates-over-time": "Rates over time",
     "fct-distribution": "How long sessions take",
 }
+"""The pictures of a comparison that are shown, the first of them on the card."""
 OTHERS = ("testbed",)
 """Folders of scenarios for `tidegated testbed`, which runs in real time."""
 
@@ -39,7 +41,7 @@ _END = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
 
 @dataclass(frozen=True)
 class Card:
-    """One ready scenario: where it lies, what it says of itself, and how it is run."""
+    """One ready scenario: its file, name, title, opening comment and commands."""
 
     path: Path
     name: str
@@ -48,24 +50,29 @@ class Card:
     commands: tuple[str, ...]
 
     @property
-    def page(self) -> str:
-        """Where it stands on the site."""
-        return f"gallery/{self.name.removesuffix('.toml').replace('/', '-')}.md"
+    def slug(self) -> str:
+        """The name of its page."""
+        return self.name.removesuffix(".toml").replace("/", "-")
+
+    @property
+    def document(self) -> str:
+        """The text of its file."""
+        return self.path.read_text(encoding="utf-8").rstrip()
 
     @property
     def sentence(self) -> str:
-        """The first sentence of what it says of itself."""
+        """The first sentence of its opening comment."""
         return _END.split(" ".join(self.text.split("\n\n")[0].split()))[0]
 
     @property
     def real(self) -> bool:
-        """Whether it is for processes in real time."""
+        """Whether `tidegated` runs it, in real time."""
         return self.name.split("/")[0] in OTHERS
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What a command left to show: its table, and the files of its pictures."""
+class Result:
+    """The table that a command printed, and the files of its pictures."""
 
     command: str
     table: str
@@ -125,36 +132,36 @@ def _commands(text: str, name: str, document: dict[str, object]) -> tuple[str, .
 
 
 def shortened(command: str) -> str:
-    """Return a command as it is run here: with few seeds."""
+    """Return a command with few seeds."""
     return f"{re.sub(r' --seeds [0-9]+', '', command)} --seeds {SEEDS}"
 
 
 def folded(command: str) -> str:
-    """Return a command on lines of its own for its options, if it is long."""
+    """Return a command; if it is long, each option on a line of its own."""
     return command if len(command) < 90 else command.replace(" --", " \\\n    --")
 
 
-def results(card: Card, root: Path, place: Path) -> list[Shown]:
-    """Run the commands of a scenario where that has not been done, and return what to show."""
-    shown = []
+def results(card: Card, root: Path, place: Path) -> list[Result]:
+    """Return the results of the commands of a scenario; run those whose results are not kept."""
+    found = []
     for number, command in enumerate(card.commands, 1):
-        folder = place / f"{card.name.removesuffix('.toml').replace('/', '-')}-{number}"
+        folder = place / f"{card.slug}-{number}"
         kept = place / f"{folder.name}.json"
         key = _key(card, command)
         if not kept.exists() or json.loads(kept.read_text(encoding="utf-8"))["key"] != key:
             print(f"gallery: {shortened(command)}", flush=True)
             table = _run(shortened(command), root, folder)
-            told = json.dumps({"key": key, "command": shortened(command), "table": table})
-            kept.write_text(told, encoding="utf-8")
-        told = json.loads(kept.read_text(encoding="utf-8"))
-        drawn = (folder / f"{name}.svg" for name in PICTURES)
-        there = tuple(path for path in drawn if path.exists())
-        shown.append(Shown(told["command"], told["table"], there))
-    return shown
+            record = json.dumps({"key": key, "command": shortened(command), "table": table})
+            kept.write_text(record, encoding="utf-8")
+        record = json.loads(kept.read_text(encoding="utf-8"))
+        drawn = (folder / f"{name}.svg" for name in TITLES)
+        pictures = tuple(path for path in drawn if path.exists())
+        found.append(Result(record["command"], record["table"], pictures))
+    return found
 
 
 def _key(card: Card, command: str) -> str:
-    """Return a digest of all that a result hangs on."""
+    """Return a digest of all that determines a result: command, scenario, data and code."""
     import tidegate
     from tidegate import _native
 
@@ -171,7 +178,7 @@ def _key(card: Card, command: str) -> str:
 def _run(command: str, root: Path, folder: Path) -> str:
     """Run a command into a folder, and return what it printed.
 
-    Runs that are there are gone on with; if they are of other code, all is done anew.
+    Runs in the folder are resumed; if they are of other code, all are done again.
     """
     words = [sys.executable, "-m", *shlex.split(command), "--out", str(folder)]
     wide = {**os.environ, "COLUMNS": "118", "NO_COLOR": "1"}
@@ -185,59 +192,19 @@ def _run(command: str, root: Path, folder: Path) -> str:
     raise SystemExit(f"{command} failed:\n{done.stderr}")
 
 
-def page(card: Card, shown: Sequence[Shown]) -> str:
-    """Return the page of one scenario."""
-    own = card.path.read_text(encoding="utf-8").rstrip()
-    lines = [f"# {card.title}", "", card.text, ""]
-    if card.real:
-        lines += [
-            "Real processes on this machine, in real time; a site is built without them. The"
-            " program is made by `make build`; [Active nodes](../docs/active-nodes.md) says more.",
-            "",
-            *("```sh", *card.commands, "```", ""),
-        ]
-    elif not shown:
-        lines += ["This site was built without running it.", ""]
-        lines += ["```sh", *card.commands, "```", ""]
-    for each in shown:
-        lines += ["## What came of it", "", "```sh", folded(each.command), "```", ""]
-        lines += [
-            f"Shortened: {SEEDS} seeds for each setting, where a comparison takes five if it is not"
-            " told otherwise. The interval after ± is wide with so few.",
-            "",
-            *("```text", each.table, "```", ""),
-        ]
-        for picture in each.pictures:
-            lines += [f"![{TITLES[picture.stem]}]({_place(picture)})", ""]
-    lines += ["## The scenario", "", f"[{card.name}](../scenarios/{card.name})", ""]
-    lines += ["```toml", own, "```", ""]
-    return "\n".join(lines)
+def write(folder: Path, cards: Sequence[tuple[Card, Sequence[Result]]]) -> None:
+    """Write the pages of the gallery and their pictures into an empty folder."""
+    pages = jinja2.Environment(trim_blocks=True).from_string(TEMPLATE.read_text(encoding="utf-8"))
+    words = {"TITLES": TITLES, "SEEDS": SEEDS, "stored": _stored, "folded": folded}
+    module = pages.make_module(words)
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "pictures").mkdir(parents=True)
+    (folder / "index.md").write_text(module.index(cards), encoding="utf-8")
+    for card, results in cards:
+        (folder / f"{card.slug}.md").write_text(module.page(card, results), encoding="utf-8")
+        for picture in (each for result in results for each in result.pictures):
+            shutil.copy(picture, folder / _stored(picture))
 
 
-def _place(picture: Path) -> str:
+def _stored(picture: Path) -> str:
     return f"pictures/{picture.parent.name}-{picture.name}"
-
-
-def laid_out(every: Sequence[tuple[Card, Sequence[Shown]]]) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of the gallery for the source tree of the site."""
-    lines = [
-        "# Ready scenarios",
-        "",
-        "Each is one file, with what it shows and the command to run. `tidegate examples FOLDER`"
-        " copies them; [the scenario document](../docs/scenario.md) explains what stands in them."
-        " Tables and pictures here are made by running these commands while the site is built.",
-        "",
-    ]
-    for card, shown in every:
-        name = card.page.removeprefix("gallery/")
-        lines += [f"## [{card.title}]({name})", "", card.sentence, ""]
-        pictures = [picture for each in shown for picture in each.pictures]
-        if pictures:
-            lines += [f"[![{TITLES[pictures[0].stem]}]({_place(pictures[0])})]({name})", ""]
-        for picture in pictures:
-            yield f"gallery/{_place(picture)}", picture.read_bytes()
-        yield card.page, page(card, shown).encode()
-        yield f"scenarios/{card.name}", card.path.read_bytes()
-    lines += ["```{toctree}", ":hidden:", ""]
-    lines += [f"{Path(card.page).stem}" for card, _ in every]
-    yield "gallery/index.md", ("\n".join([*lines, "```"]) + "\n").encode()
