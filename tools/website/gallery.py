@@ -17,6 +17,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import jinja2
 
@@ -196,7 +197,7 @@ def write(folder: Path, cards: Sequence[tuple[Card, Sequence[Result]]]) -> None:
     """Write the pages of the gallery and their pictures into an empty folder."""
     pages = jinja2.Environment(trim_blocks=True).from_string(TEMPLATE.read_text(encoding="utf-8"))
     words = {"TITLES": TITLES, "SEEDS": SEEDS, "stored": _stored, "folded": folded}
-    module = pages.make_module(words)
+    module: Any = pages.make_module(words)
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "pictures").mkdir(parents=True)
     (folder / "index.md").write_text(module.index(cards), encoding="utf-8")

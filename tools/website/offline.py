@@ -20,7 +20,7 @@ def problems(site: Path) -> Iterator[str]:
         path.resolve(): BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
         for path in sorted(site.rglob("*.html"))
     }
-    ids = {
+    ids: dict[Path, set[object]] = {
         path: {tag.get(name) for tag in page.find_all(True) for name in ("id", "name")}
         for path, page in pages.items()
     }
