@@ -117,8 +117,15 @@ G = TypeVar("G", Comparison, Sweep)
 def flows(path: str | Path, tick: Callable[[int], None] | None = None) -> Flows:
     """Read the TCP connections of a packet capture (pcap or pcapng).
 
-    `tick` is told how many bytes have been read. Raises TidegateError where
-    the file cannot be read, is no capture, or holds no TCP.
+    Args:
+        path: File of the capture.
+        tick: Is called now and then with the number of bytes read so far.
+
+    Returns:
+        The connections, a row each in `frame`.
+
+    Raises:
+        TidegateError: The file cannot be read, is no capture, or holds no TCP.
     """
     return Flows(**vars(recorded(path, tick)))
 
@@ -132,10 +139,20 @@ def run(
 ) -> Result:
     """Run one scenario with one seed.
 
-    `source` is a path, the text of a document or nested dicts; `settings`
-    overrides single keys (`{"traffic.web.arrivals.poisson": "200/s"}`); `laws`
-    maps names to laws of your own. Raises ScenarioError, TidegateError, and
-    what a law of your own raises, with its traceback.
+    Args:
+        source: Path of a scenario, its text, or the same as nested dicts.
+        seed: Seed of all random numbers.
+        settings: Overrides single keys: `{"traffic.web.arrivals.poisson": "200/s"}`.
+        laws: Laws of your own, by the names that the scenario gives them.
+
+    Returns:
+        The summary, and frames of flows, ports and events.
+
+    Raises:
+        ScenarioError: The scenario is wrong; the message names the key.
+        TidegateError: Anything else that the user can mend.
+
+    An exception of a law of your own passes through, with its traceback.
     """
     return Result(simulate(read(source, settings).load(), seed, laws))
 
@@ -157,14 +174,32 @@ def compare(
 ) -> Comparison:
     """Compare controls on identical traffic.
 
-    `source` is a path, the text of a document or nested dicts; along `gates`
-    and `queues` (as on the command line, or dicts; both together are all their
-    pairs), along `vary="KEY=a,b"`, or along its [variant.NAME] tables. `seeds`
-    is how many (1, 2, ...) or which; `workers` how many runs at a time, `dask`
-    the address of a cluster, as on the command line. With `out` the data of every run are kept
-    there at once, and at the end summary and, with `plots`, pictures; a second
-    call runs only what is missing, and refuses a folder with another comparison. Raises
-    ScenarioError, TidegateError, and what a law of your own raises.
+    What is compared is given by `gates` and `queues`, by `vary`, or by the tables
+    [variant.NAME] of the scenario.
+
+    Args:
+        source: Path of a scenario, its text, or the same as nested dicts.
+        gates: Laws of the gate, as for `--gate` on the command line, or as dicts.
+        queues: Laws of the queue, likewise; with `gates`, all pairs are run.
+        vary: `"KEY=a,b"`: values of one key.
+        seeds: How many seeds (1, 2, ...), or which.
+        port: Port of the gates and queues, where the scenario has several.
+        settings: Overrides single keys: `{"traffic.web.arrivals.poisson": "200/s"}`.
+        laws: Laws of your own, by the names that the scenario gives them.
+        workers: Runs at a time; by default one for each core.
+        dask: Address of a cluster, as for `--dask` on the command line.
+        out: Folder for the data of every run, the summary and the pictures. A second call runs
+            only what is missing there; a folder with another comparison is refused.
+        plots: Whether to draw the pictures in `out`.
+
+    Returns:
+        A row for each run, and mean and interval of each setting.
+
+    Raises:
+        ScenarioError: The scenario is wrong; the message names the key.
+        TidegateError: Anything else that the user can mend.
+
+    An exception of a law of your own passes through, with its traceback.
     """
     document = read(source, settings)
     controls = plan.Controls(gates, queues, port)
@@ -194,15 +229,37 @@ def sweep(
 ) -> Sweep:
     """Run a grid of settings, each with the same seeds.
 
-    `source` is a path, the text of a document or nested dicts. The axes are
-    `axes={"port.bottleneck.gate.rate": ["50/s", "100/s"]}`, `gates`, `queues`
-    and `variants` (names of [variant.NAME] tables, or ["all"]), or else those
-    of its table [sweep]; `seeds` is how many (1, 2, ...) or which, by default
-    those of the document, or 10. With `out` every finished run is kept there
-    at once, and a second call runs only what is missing; it refuses to mix runs
-    of another code or scenario unless `mix` is set. `keep_flows` keeps the
-    Parquet files of each run too, `plots` pictures, `shard="2/8"` runs a part. Raises
-    ScenarioError, TidegateError, and what a law of your own raises.
+    The grid is spanned by `axes`, `gates`, `queues` and `variants`, or else by the
+    table [sweep] of the scenario.
+
+    Args:
+        source: Path of a scenario, its text, or the same as nested dicts.
+        axes: Values of keys: `{"port.bottleneck.gate.rate": ["50/s", "100/s"]}`.
+        gates: Laws of the gate, as for `--gate` on the command line, or as dicts.
+        queues: Laws of the queue, likewise.
+        variants: Names of tables [variant.NAME], or `["all"]`.
+        seeds: How many seeds (1, 2, ...), or which; by default those of the scenario, or 10.
+        port: Port of the gates and queues, where the scenario has several.
+        settings: Overrides single keys: `{"traffic.web.arrivals.poisson": "200/s"}`.
+        laws: Laws of your own, by the names that the scenario gives them.
+        workers: Runs at a time; by default one for each core.
+        dask: Address of a cluster, as for `--dask` on the command line.
+        out: Folder where every finished run is kept at once. A second call runs only what is
+            missing there.
+        keep_flows: Whether to keep the Parquet files of each run in `out` too.
+        metrics: Those that tables and pictures show; by default the usual ones.
+        shard: `"2/8"`: run only the second of eight parts, to be merged later.
+        mix: Whether `out` may hold runs of other code or of another scenario.
+        plots: Whether to draw the pictures in `out`.
+
+    Returns:
+        A row for each run, and mean and interval of each setting.
+
+    Raises:
+        ScenarioError: The scenario is wrong; the message names the key.
+        TidegateError: Anything else that the user can mend.
+
+    An exception of a law of your own passes through, with its traceback.
     """
     if keep_flows and out is None:
         raise UsageError("There is no place to keep the flows.", "Name a folder with `out`.")
@@ -246,10 +303,14 @@ def _execute(
 
 
 def load(folder: str | Path) -> Comparison | Sweep:
-    """Read the finished runs of a comparison or a sweep again; nothing is run.
+    """Read the finished runs of a comparison or a sweep; nothing is run.
 
-    Raises UsageError where there is neither, and TidegateError where a run is
-    damaged.
+    Args:
+        folder: The `out` of the comparison or the sweep.
+
+    Raises:
+        UsageError: The folder holds neither.
+        TidegateError: A run in it is damaged.
     """
     found = loaded(folder)
     if found.command not in ("compare", "sweep"):
@@ -271,11 +332,22 @@ def merge(
     partial: bool = False,
     plots: bool = True,
 ) -> Sweep:
-    """Put the folders of shards together; write tables and, with `plots`, pictures of the whole.
+    """Merge the shards of a sweep, and write tables and pictures of the whole.
 
-    Raises UsageError if they are parts of different sweeps or made by
-    different code (unless `mix` is set), if a run is in two of them, or if one
-    is in none (unless `partial` is set).
+    Args:
+        parts: Folders of the shards.
+        out: Folder of the whole.
+        metrics: Those that tables and pictures show; by default the usual ones.
+        mix: Whether the shards may come from different code.
+        partial: Whether runs may be missing.
+        plots: Whether to draw pictures.
+
+    Returns:
+        The sweep as if it had been run in one piece.
+
+    Raises:
+        UsageError: The shards are of different sweeps or made by different code, a run is in
+            two of them, or one is in none.
     """
     files = functools.partial(finished.files, plots=plots)
     return together(parts, out, Sweep, files, metrics=metrics, mix=mix, partial=partial)
