@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 SCENARIOS = sorted((ROOT / "scenarios").glob("*.toml"))
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 EXAMPLES.remove(ROOT / "examples" / "own_law.py")  # test_own_law_page.py runs it, with one seed
-PAGES = [ROOT / "README.md", ROOT / "docs" / "scenario.md"]
+PAGES = [ROOT / "docs" / "getting-started.md", ROOT / "docs" / "scenario.md"]
 
 
 def whole_documents(page: Path) -> list[str]:

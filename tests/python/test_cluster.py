@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-distributed = pytest.importorskip("distributed", reason="pip install 'tidegate[cluster]'")
+distributed = pytest.importorskip("distributed", reason="pip install distributed universal-pathlib")
 
 pytestmark = pytest.mark.cluster
 

@@ -83,7 +83,7 @@ def test_a_single_run_has_no_pictures_and_is_told_what_it_has(tidegate, overload
 @pytest.mark.slow
 def test_what_is_added_to_a_run_does_not_keep_it_from_being_made_anew(tidegate, overload_file):
     """A page lies among the results: the same command replaces both, as it does without a page."""
-    pytest.importorskip("vl_convert", reason="pip install 'tidegate[report]'")
+    pytest.importorskip("vl_convert", reason="pip install vl-convert-python")
     out = overload_file.parent / "out"
     for _ in range(2):
         assert tidegate("run", overload_file, "--set", "duration=6s").returncode == 0

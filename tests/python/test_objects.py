@@ -12,7 +12,7 @@ import tidegate as laboratory
 from tidegate.errors import TidegateError, UsageError
 from tidegate.results.place import is_remote, place
 
-upath = pytest.importorskip("upath", reason="pip install 'tidegate[cluster]'")
+upath = pytest.importorskip("upath", reason="pip install distributed universal-pathlib")
 
 QUICK = {"duration": "8s", "warmup": "2s"}
 VARY = {"traffic.web.arrivals.poisson": ["20/s", "30/s"]}

@@ -57,7 +57,7 @@ HELD = 64
 """Scenarios that a worker keeps at hand."""
 NEEDED = (
     "The library for clusters is not there: distributed.",
-    "Install it: pip install 'tidegate[cluster]'.",
+    "Install it: pip install distributed universal-pathlib.",
 )
 
 

@@ -29,7 +29,7 @@ def place(target: str | Path) -> Path:
     except ImportError:
         raise UsageError(
             f"Could not write to {target}: the library for object stores is not there.",
-            "Install it: pip install 'tidegate[cluster]'.",
+            "Install it: pip install universal-pathlib.",
         ) from None
     try:
         return cast("Path", UPath(target))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 NEEDED = (
     "The library that draws in browsers is not there: vl-convert-python.",
-    "Install it: pip install 'tidegate[report]'.",
+    "Install it: pip install vl-convert-python.",
 )
 
 

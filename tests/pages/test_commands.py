@@ -1,0 +1,114 @@
+"""Every command that the entry pages tell a reader to type works, in the order of the pages.
+
+Scenarios are cut to a few seconds, and no picture is drawn. What runs for minutes
+(papers, studies) is only parsed: its options and names have to exist.
+"""
+
+import re
+import shlex
+import shutil
+from importlib import resources
+from pathlib import Path
+
+import matplotlib.figure
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from tidegate.cli import app
+
+ROOT = Path(__file__).parents[2]
+PAGES = ["README", "docs/getting-started", "docs/own-traffic", "docs/for-engineers"]
+PAGES += ["docs/for-researchers", "docs/for-teachers", "docs/for-operators"]
+SLOW = ("paper", "study")
+INSTALL = ("--install-completion",)
+LEFT = [
+    "out/our-office-link-compare/report.html",
+    "out/our-office-link-sweep/over-traffic.web.arrivals.poisson.png",
+    "out/our-office-link-compare/runs/none/seed-1/flows.parquet",
+    "out/demo/report.html",
+]
+"""Files that the pages name as written by their commands."""
+
+
+def blocks(page: str, language: str) -> list[str]:
+    text = (ROOT / f"{page}.md").read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.S | re.M)
+
+
+def commands() -> list[str]:
+    """What the pages tell to type, in blocks and in sentences, each once, without its comment."""
+    lines = []
+    for page in PAGES:
+        lines += [line for block in blocks(page, "sh") for line in block.splitlines()]
+        text = (ROOT / f"{page}.md").read_text(encoding="utf-8")
+        lines += re.findall(r"`(\.venv/bin/tidegate [^`]*[^`A-Z])`", text)
+    return list(dict.fromkeys(re.sub(r"\s+#.*", "", line) for line in lines if line.strip()))
+
+
+def shortened(text: str) -> str:
+    text = re.sub(r'^duration( *)= "\d+s"', r'duration\1= "4s"', text, flags=re.M)
+    return re.sub(r'^warmup( *)= "\d+s"', r'warmup\1= "1s"', text, flags=re.M)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that looks like a checkout, with short scenarios, as the working directory."""
+    shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
+    for path in (tmp_path / "scenarios").glob("*.toml"):
+        path.write_text(shortened(path.read_text(encoding="utf-8")), encoding="utf-8")
+    [own] = [text for text in blocks("docs/getting-started", "toml") if "[topology" in text]
+    (tmp_path / "mine.toml").write_text(shortened(own), encoding="utf-8")
+    monkeypatch.setattr(matplotlib.figure.Figure, "savefig", lambda *_, **__: None)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def claim_exists(key: str, claim: str | None) -> bool:
+    if claim is None:
+        return True
+    claims = (resources.files("tidegate.papers") / key / "claims.csv").read_text("utf-8")
+    return f"\n{key}.{claim}," in claims
+
+
+def fault_of(program: str, arguments: list[str]) -> str:
+    """Type one command; return what is wrong with it, or nothing."""
+    if program == "make":
+        makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+        lost = [name for name in arguments if not re.search(rf"^{name}:", makefile, re.M)]
+        return f"no target {lost}" if lost else ""
+    if program == ".venv/bin/python":  # test_examples.py runs these
+        return "" if (ROOT / arguments[0]).parent == ROOT / "examples" else "not an example"
+    if program != ".venv/bin/tidegate":
+        return "nobody tries this program: leave `sh` out at its block"
+    if arguments[0].startswith("--"):  # --install-completion changes the reader's shell
+        return "" if arguments[0] in INSTALL else "nobody tries this option"
+    if arguments[0] in SLOW and len(arguments) > 1:
+        name, *rest = arguments
+        asked = get_command(app).commands[name].make_context(name, rest).params
+        return "" if claim_exists(asked["key"], asked.get("explain")) else "no such claim"
+    done = CliRunner().invoke(app, arguments)
+    return "" if done.exit_code == 0 else f"code {done.exit_code}: {done.output}{done.exception}"
+
+
+@pytest.mark.slow
+def test_every_command_works_as_it_stands_on_its_page(checkout: Path) -> None:
+    demo = ".venv/bin/tidegate compare scenarios/overloaded-access-link.toml --gate none,tide"
+    assert "--out out/demo" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    faults = {}
+    for line in [f"{demo} --seeds 1 --out out/demo", *commands()]:
+        program, *arguments = shlex.split(line)
+        if fault := fault_of(program, arguments):
+            faults[line] = fault
+    assert faults == {}
+    assert [name for name in LEFT if not (checkout / name).exists()] == []
+
+
+@pytest.mark.slow
+def test_the_python_of_the_tutorial_works(checkout: Path) -> None:
+    [code] = blocks("docs/getting-started", "python")
+    CliRunner().invoke(app, ["compare", "mine.toml", "--gate", "none,tide", "--seeds", "2"])
+    names: dict[str, object] = {}
+    exec(compile(code, "getting-started.md", "exec"), names)
+    assert {len(names[each].averages) for each in "cs"} == {2}
+    assert names["r"].flows.height > 100
