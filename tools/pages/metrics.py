@@ -12,47 +12,46 @@ def page() -> str:
 
     lines = ["# Metrics", "", MARK]
     lines += [
-        "The numbers of a run under one name each: in `--json`, in `table.csv`, in the frame of a"
-        " comparison or a sweep, and for `--metrics`. Averages over seeds have a mean and a 95 %"
-        " interval. The window goes from the warm-up to the end of the run; a metric that is not"
-        " defined in a run is empty.",
+        "Every metric of a run has one name: in `--json`, in `table.csv`, in the frame of a"
+        " comparison or a sweep, and for `--metrics`. FCT is the flow completion time. Averages"
+        " over seeds have a mean and a 95 % interval. The window is from the warm-up to the end of"
+        " the run. A metric that is not defined in a run is empty.",
         "",
-        "## Of all flows, or of one class",
+        "## All flows, or one class",
         "",
-        "`fct_mean_s` is that of all flows together; where there are several classes,"
-        " `CLASS.fct_mean_s` is that of one.",
+        "`fct_mean_s` is of all flows together. With several classes, `CLASS.fct_mean_s` is of one"
+        " class.",
         "",
         *_table(meanings.FLOWS),
         "",
-        "## Of the packets of UDP",
+        "## Packets of UDP",
         "",
-        "Of a class of UDP, as in `voice.delay_p95_s`; without the class's name where it is the"
-        " only one. What is under way at the end is neither received nor lost.",
+        "Of a class of UDP, as in `voice.delay_p95_s`; without the name of the class if it is the"
+        " only one. Packets in flight at the end are neither received nor lost.",
         "",
         *_table(meanings.DATAGRAMS),
         "",
-        "## Of viewers of video",
+        "## Viewers of video",
         "",
-        "Of a class with `video`, as in `film.stalled_share`; without the class's name where it is"
-        " the only one. A viewer counts from its first SYN on, as things stand when it leaves or"
-        " the run ends.",
+        "Of a class with `video`, as in `film.stalled_share`; without the name of the class if it"
+        " is the only one. A viewer counts from its first SYN until it leaves or the run ends.",
         "",
         *_table(meanings.VIEWERS),
         "",
         "## By size",
         "",
-        "Of the flows of all classes up to 10 kB (`to_10kB`), from there to 100 kB (`to_100kB`), to"
-        " 1 MB (`to_1MB`) and beyond (`above_1MB`), as in `to_10kB.fct_p95_s`.",
+        "Flows of all classes up to 10 kB (`to_10kB`), above that up to 100 kB (`to_100kB`), up to"
+        " 1 MB (`to_1MB`), and larger (`above_1MB`), as in `to_10kB.fct_p95_s`.",
         "",
         *_table({f"SIZE.{name}": each for name, each in meanings.SIZES.items()}),
         "",
-        "## Of the whole run",
+        "## The whole run",
         "",
         *_table(meanings.WHOLE),
         "",
-        "## Of a port",
+        "## A port",
         "",
-        "As in `bottleneck.utilisation`. Counts are those of the window.",
+        "As in `bottleneck.utilisation`. Counts are of the window.",
         "",
         *_table({f"PORT.{name}": each for name, each in meanings.PORTS.items()}),
     ]

@@ -1,15 +1,15 @@
-"""What every metric means, with its unit: the one table of them, as `metrics` names them."""
+"""Unit and meaning of every metric, by its name in `metrics`."""
 
 from __future__ import annotations
 
-IN_WINDOW = "in the window, from the warm-up to the end"
-OF_ARRIVED = "of the flows that arrived in the window, as things stand at the end"
+IN_WINDOW = "in the window"
+OF_ARRIVED = "of the flows that arrived in the window; state at the end of the run"
 
 FLOWS: dict[str, tuple[str, str]] = {
     "arrived": ("flows", f"first SYNs sent {IN_WINDOW}"),
     "admitted": ("flows", f"sessions admitted {IN_WINDOW}"),
     "completed": ("flows", f"flows that closed {IN_WINDOW}"),
-    "open": ("flows", "admitted and not over at the end of the run"),
+    "open": ("flows", "admitted, and not ended at the end of the run"),
     "waiting": ("flows", "neither admitted nor given up at the end of the run"),
     "gave_up": ("flows", f"flows that gave up {IN_WINDOW}"),
     "offered_per_s": ("1/s", "arrived, per second of the window"),
@@ -46,20 +46,23 @@ FLOWS: dict[str, tuple[str, str]] = {
         "bits delivered over completion time, mean of the flows that closed in the window",
     ),
     "size_mean_bytes": ("B", "mean size of the flows that closed in the window"),
-    "share_le_10kB": ("1", "share of sizes up to 10 000 B among them"),
+    "share_le_10kB": (
+        "1",
+        "share of sizes up to 10 000 B among the flows that closed in the window",
+    ),
     "retransmitted_packets": ("packets", "data packets sent again, in the whole run"),
-    "retransmitted_share": ("1", "the same as a share of all data packets sent"),
+    "retransmitted_share": ("1", "data packets sent again, as a share of all data packets sent"),
     "timeouts": ("", "expiries of retransmission timers, in the whole run"),
     "delivered_bytes": ("B", "delivered in order, in the whole run"),
     "open_mean": ("flows", "flows between admission and their end, averaged over the window"),
 }
 """Of all flows together, and under `CLASS.` of one class where there are several."""
 
-_OF_UDP = "of UDP: of the packets sent after the warm-up"
+_OF_UDP = "of the packets sent after the warm-up"
 DATAGRAMS: dict[str, tuple[str, str]] = {
-    "sent_packets": ("packets", "of UDP: packets sent after the warm-up"),
-    "received_packets": ("packets", "of UDP: those of them that reached their receiver"),
-    "lost_packets": ("packets", "of UDP: those of them that never will"),
+    "sent_packets": ("packets", "packets sent after the warm-up"),
+    "received_packets": ("packets", f"received, {_OF_UDP}"),
+    "lost_packets": ("packets", f"lost, {_OF_UDP}"),
     "lost_share": ("1", f"share lost, {_OF_UDP}"),
     "delay_min_s": ("s", f"from sender to receiver, shortest, {_OF_UDP}"),
     "delay_mean_s": ("s", f"from sender to receiver, mean, {_OF_UDP}"),
@@ -73,15 +76,15 @@ DATAGRAMS: dict[str, tuple[str, str]] = {
     "delay_max_s": ("s", f"from sender to receiver, longest, {_OF_UDP}"),
     "jitter_s": (
         "s",
-        "of UDP: interarrival jitter of RFC 3550, section 6.4.1, of each flow, averaged over the"
-        " packets received",
+        "interarrival jitter of RFC 3550, section 6.4.1, of each flow, averaged over the packets"
+        " received",
     ),
 }
 """Of a class of UDP, under `CLASS.` where there are several classes."""
 
-_OF_VIDEO = "of video: of the viewers who had not left before the end of the warm-up"
+_OF_VIDEO = "of the viewers"
 VIEWERS: dict[str, tuple[str, str]] = {
-    "viewers": ("flows", "of video: viewers who had not left before the end of the warm-up"),
+    "viewers": ("flows", "viewers who had not left before the end of the warm-up"),
     "never_started_share": ("1", f"share whose playback never began, {_OF_VIDEO}"),
     "startup_mean_s": ("s", f"start-up delay: first SYN to first picture, mean, {_OF_VIDEO}"),
     "startup_p95_s": ("s", f"start-up delay, percentile 95, {_OF_VIDEO}"),
@@ -89,11 +92,11 @@ VIEWERS: dict[str, tuple[str, str]] = {
     "stalls_mean": ("", f"stalls of one viewer, mean, {_OF_VIDEO}"),
     "stalled_share": (
         "1",
-        "of video: time in stalls over that and the time that was shown, of all viewers together",
+        "time in stalls over time in stalls and playing, of all viewers together",
     ),
     "video_rate_mean_bps": (
         "bit/s",
-        f"mean rate of the segments that one viewer fetched, mean, {_OF_VIDEO}",
+        f"mean rate of the segments of one viewer, mean, {_OF_VIDEO}",
     ),
     "switches_mean": ("", f"changes of the rate by one viewer, mean, {_OF_VIDEO}"),
 }
@@ -102,9 +105,12 @@ VIEWERS: dict[str, tuple[str, str]] = {
 SIZES: dict[str, tuple[str, str]] = {
     "completed": ("flows", "flows of this size that closed in the window"),
     "completed_share": ("1", f"share of flows of this size completed, {OF_ARRIVED}"),
-    "fct_mean_s": ("s", "first SYN to close, mean of these"),
+    "fct_mean_s": (
+        "s",
+        "first SYN to close, mean of the flows of this size that closed in the window",
+    ),
     **{
-        f"fct_p{percent}_s": ("s", f"first SYN to close, percentile {percent} of these")
+        f"fct_p{percent}_s": ("s", f"first SYN to close, percentile {percent} of the same")
         for percent in (50, 95, 99)
     },
 }
@@ -120,17 +126,17 @@ WHOLE: dict[str, tuple[str, str]] = {
 
 PORTS: dict[str, tuple[str, str]] = {
     "syn_arrived": ("packets", "opening packets that arrived"),
-    "syn_refused": ("packets", "of these, refused by the gate"),
-    "syn_dropped": ("packets", "opening packets lost here, for whatever reason"),
+    "syn_refused": ("packets", "opening packets refused by the gate"),
+    "syn_dropped": ("packets", "opening packets lost at the port, for any reason"),
     "data_arrived": ("packets", "data packets that arrived"),
-    "data_dropped": ("packets", "of these, lost here, for whatever reason"),
-    "marked": ("packets", "packets marked as having met congestion"),
+    "data_dropped": ("packets", "data packets lost at the port, for any reason"),
+    "marked": ("packets", "packets marked with congestion experienced (ECN)"),
     "departed": ("packets", "packets whose transmission started"),
     "utilisation": ("1", "share of the window in which the link was transmitting"),
     "queue_mean_packets": ("packets", "packets waiting, averaged over the window"),
-    "syn_refused_share": ("1", "share of the opening packets that the gate refused"),
+    "syn_refused_share": ("1", "share of the opening packets refused by the gate"),
 }
 """Of one port, under `PORT.`, in the window."""
 
-DROPS = "packets lost here for this reason, as `drops_REASON` of the table `ports`"
+DROPS = "packets lost at the port for this reason, as `drops_REASON` of the table `ports`"
 """What `PORT.drops.REASON` means."""
