@@ -10,7 +10,7 @@ import pytest
 
 import tidegate as laboratory
 from tidegate.errors import TidegateError, UsageError
-from tidegate.results.place import is_remote, place
+from tidegate.results.location import is_remote, location
 
 upath = pytest.importorskip("upath", reason="pip install distributed universal-pathlib")
 
@@ -132,9 +132,9 @@ def test_a_paper_keeps_its_runs_there(store):
 
 
 def test_a_url_of_this_machine_is_a_folder():
-    assert str(place("file:///tmp/a")) == "/tmp/a"
-    assert not is_remote(place("file:///tmp/a"))
-    assert not is_remote(place("out/a"))
+    assert str(location("file:///tmp/a")) == "/tmp/a"
+    assert not is_remote(location("file:///tmp/a"))
+    assert not is_remote(location("out/a"))
 
 
 def test_a_store_that_nobody_knows_is_said(overload):

@@ -12,7 +12,7 @@ from tidegate.papers.claims import matches
 from tidegate.papers.qfcp import measures
 from tidegate.papers.qfcp.cases import FLOWS, PROTOCOLS, TRANSPORTS
 from tidegate.papers.request import needed
-from tidegate.results.record import Record
+from tidegate.results.run_files import SavedRun
 
 STUDY = load("qfcp")
 
@@ -99,7 +99,7 @@ def record(tmp_path):
     pl.concat(tables).write_parquet(tmp_path / "ports.parquet")
     summary = {"all": {"delivered_bytes": 75_000_000, "completed": 5, "timeouts": 2}}
     (tmp_path / "summary.json").write_text(json.dumps(summary))
-    return Record(tmp_path, 1)
+    return SavedRun(tmp_path, 1)
 
 
 def test_afct_is_the_mean_over_flows_of_as_many_packets(record):

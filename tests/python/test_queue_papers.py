@@ -15,7 +15,7 @@ from tidegate.papers.claims import matches
 from tidegate.papers.dqm import cases as dqm_cases
 from tidegate.papers.dqm import measures as dqm
 from tidegate.papers.request import needed
-from tidegate.results.record import Record
+from tidegate.results.run_files import SavedRun
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES = {key: load(key) for key in ("dqm", "blitz", "lgc")}
@@ -71,7 +71,7 @@ def record(folder, **tables):
             (folder / "summary.json").write_text(json.dumps(columns))
         else:
             pl.DataFrame(columns).write_parquet(folder / f"{name}.parquet")
-    return Record(folder, 1)
+    return SavedRun(folder, 1)
 
 
 def test_the_load_is_what_the_paper_says_it_is():

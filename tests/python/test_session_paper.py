@@ -14,7 +14,7 @@ from tidegate.papers import load
 from tidegate.papers.claims import matches
 from tidegate.papers.request import Request, needed
 from tidegate.papers.session import measures
-from tidegate.results.record import Record
+from tidegate.results.run_files import SavedRun
 
 STUDY = load("session")
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,7 +79,7 @@ def record(tmp_path):
     }
     for name, table in (("flows", flows), ("rates", rates), ("events", events)):
         pl.DataFrame(table).write_parquet(tmp_path / f"{name}.parquet")
-    return Record(tmp_path, 1)
+    return SavedRun(tmp_path, 1)
 
 
 def test_measures_of_flows(record):
@@ -123,7 +123,7 @@ def test_an_allowance_is_settled_when_it_stays_near_where_it_ends(tmp_path):
     table = {"time_s": seconds, **names, "set": allowed, **counts}
     pl.DataFrame(table).write_parquet(tmp_path / "events.parquet")
     # at 172 s the mean of five holds one 400: 160, at 173 s none
-    assert measures.settled(150.0)(Record(tmp_path, 1)) == pytest.approx(22.0)
+    assert measures.settled(150.0)(SavedRun(tmp_path, 1)) == pytest.approx(22.0)
 
 
 def test_quick_is_tables_and_figures_of_the_paper():

@@ -20,7 +20,7 @@ from tidegate.studies.today.page import served
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tidegate.results.record import Record
+    from tidegate.results.run_files import SavedRun
 
 
 @pytest.mark.parametrize("key", STUDIES)
@@ -64,7 +64,7 @@ class _Rates:
 def test_starvation_is_the_longest_wait_while_somebody_asks() -> None:
     # nobody waits in seconds 3 and 4; then one does, for three seconds
     record = _Rates([1, 1, 0, 0, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0, 0, 1])
-    assert starved(cast("Record", record)) == 3
+    assert starved(cast("SavedRun", record)) == 3
 
 
 def _found(completed: float, fct: float = 1.0, again: float = 0.0) -> Found:
@@ -112,7 +112,7 @@ def test_in_time_is_of_those_that_came_in_the_same_span() -> None:
         {"time_s": np.arange(1.0, 121.0), "started": np.ones(120)},
     )
     venue = next(link for link in LINKS if link.name == "venue")
-    got = served(cast("Record", there), venue)
+    got = served(cast("SavedRun", there), venue)
     assert got.in_time == pytest.approx(0.9)
     # 9000 packets in 100 s, of which one waits at any time: 100/9000 s
     assert got.delay_ms == pytest.approx(1e3 / 90)

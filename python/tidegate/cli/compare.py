@@ -23,7 +23,7 @@ from tidegate.cli.options import (
     named,
     together,
 )
-from tidegate.results.place import place
+from tidegate.results.location import location
 
 if TYPE_CHECKING:
     from tidegate.grid.grid_result import GridResult
@@ -48,7 +48,7 @@ Queue = Annotated[
 Out = Annotated[
     Path | None,
     typer.Option(
-        parser=place,
+        parser=location,
         metavar="DIR",
         help="Folder for results, gone on with; default out/SCENARIO-compare, numbered where"
         " another comparison is there.",

@@ -12,7 +12,7 @@ from tidegate.cli.console import Json, Workers, print_json, say, stderr, stdout
 from tidegate.cli.keeping import keeping, name_damaged
 from tidegate.cli.options import Dask
 from tidegate.errors import UsageError
-from tidegate.results.place import place
+from tidegate.results.location import location
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +61,7 @@ Mix = Annotated[bool, typer.Option("--mix", help="Take runs of other code as the
 Out = Annotated[
     Path | None,
     typer.Option(
-        parser=place, metavar="DIR", help="Folder for runs, gone on with; default out/paper-KEY."
+        parser=location, metavar="DIR", help="Folder for runs, gone on with; default out/paper-KEY."
     ),
 ]
 Testbed = Annotated[

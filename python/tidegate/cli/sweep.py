@@ -25,7 +25,7 @@ from tidegate.cli.options import (
     named,
     together,
 )
-from tidegate.results.place import place
+from tidegate.results.location import location
 
 if TYPE_CHECKING:
     from tidegate.grid.grid_result import GridResult
@@ -63,7 +63,7 @@ Mix = Annotated[
 Out = Annotated[
     Path | None,
     typer.Option(
-        parser=place,
+        parser=location,
         metavar="DIR",
         help="Folder for results, gone on with; default out/SCENARIO-sweep.",
     ),

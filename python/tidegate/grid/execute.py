@@ -12,7 +12,6 @@ from tidegate.grid.executor import Executor
 from tidegate.grid.grid_result import GridResult
 from tidegate.grid.work import Task, Work
 from tidegate.results.curves import Curves, curves
-from tidegate.results.place import readable
 from tidegate.results.run_output import Wanted
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def execute(
     for job, run in ({} if ledger is None else ledger.found).items():
         summaries[job] = run.summary
         if drawing:
-            drawn[job] = of_kept(run)
+            drawn[job] = curves_of(run)
     files = cache(planned.files)
 
     def task(place: int) -> Task:
@@ -81,11 +80,9 @@ def execute(
     return done
 
 
-def of_kept(run: SavedRun) -> Curves:
-    """Return the curves of a run that was kept: the same as when it was made."""
-    import polars as pl
-
-    table = pl.read_parquet(readable(run.folder / "flows.parquet"), columns=list(TIMES), glob=False)
+def curves_of(run: SavedRun) -> Curves:
+    """Return the curves of a saved run: the same as before it was saved."""
+    table = run.table("flows", list(TIMES))
     flows = {name: table[name].fill_null(np.nan).to_numpy() for name in TIMES}
     return curves(flows, run.summary["warmup_s"], run.summary["duration_s"])
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tidegate.errors import UsageError
 from tidegate.grid.axes import named, numbers, titled, warnings_by_setting
-from tidegate.results.place import readable
+from tidegate.results.location import readable
 from tidegate.results.statistics import aggregate, metric_names, metrics, paired
 
 if TYPE_CHECKING:

@@ -78,7 +78,7 @@ class Ledger(RunFolder):
         self.write_manifest(content | costs)
 
     def _folder(self, job: Job) -> Path:
-        return self.place(self.plan.subject.points[job[0]].folder, job[1])
+        return self.run_folder(self.plan.subject.points[job[0]].folder, job[1])
 
     def _found(self) -> dict[Job, SavedRun]:
         found = {}

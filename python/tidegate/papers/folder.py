@@ -1,6 +1,6 @@
 """The folder of a study: its runs by what they are of, and what was made of them.
 
-    runs/SCENARIO-HASH/seed-N/   one finished run (see results/record.py)
+    runs/SCENARIO-HASH/seed-N/   one finished run (see results/run_files.py)
     REPORT.md, pictures/, claims.json, manifest.json
 
 A run lies under the hash of its effective scenario: two cases that come to the
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from tidegate import _native
 from tidegate.results import provenance
 from tidegate.results.folder import RunFolder
-from tidegate.results.record import Record
+from tidegate.results.run_files import SavedRun
 from tidegate.results.store import Occupied, display
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class CaseFolder(RunFolder):
         """Return the runs that a case consists of."""
         scenario, name, files = self._load(case)
         numbers = range(1, (case.seeds or seeds) + 1)
-        return [Job(case, seed, scenario, self.place(name, seed), files) for seed in numbers]
+        return [Job(case, seed, scenario, self.run_folder(name, seed), files) for seed in numbers]
 
     def has(self, job: Job) -> bool:
         """Tell whether a run is there, made by this code (or by any, with `mix`)."""
@@ -84,9 +84,9 @@ class CaseFolder(RunFolder):
         more = {"case": job.case.key, "columns": list(self.paper.keep)}
         self.keep(job.folder, output, job.scenario.show(), more)
 
-    def record(self, job: Job) -> Record:
+    def record(self, job: Job) -> SavedRun:
         """Return a saved run."""
-        return Record(job.folder, job.seed)
+        return SavedRun(job.folder, job.seed)
 
     def _load(self, case: Case) -> tuple[Scenario, str, Mapping[str, bytes]]:
         if case.key not in self._loaded:

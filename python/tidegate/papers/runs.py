@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from tidegate.papers.case import Case, OptimumSearch
     from tidegate.papers.folder import CaseFolder, Job
     from tidegate.papers.paper import Paper
-    from tidegate.results.record import Record
+    from tidegate.results.run_files import SavedRun
     from tidegate.scenario.document import Setting
 
     Floats = NDArray[np.float64]
     Parts = dict[str, NDArray[np.float64] | list[float]]
     """The differences of an ordering by the name of each part, one per seed."""
 
-Measure: TypeAlias = "str | Callable[[Record], float]"
+Measure: TypeAlias = "str | Callable[[SavedRun], float]"
 """The name of a measure of all flows in the summary, or a function of a run."""
 
 
@@ -47,9 +47,9 @@ class Runs:
     ) -> None:
         self.paper, self.folder, self.seeds = paper, folder, seeds
         self._changed, self._instead = changed, instead or {}
-        self._records: dict[str, list[Record]] = {}
+        self._records: dict[str, list[SavedRun]] = {}
         self._values: dict[tuple[str, object], Floats] = {}
-        self.noted: dict[Path, Record] = {}
+        self.noted: dict[Path, SavedRun] = {}
         self.asked: set[str] = set()
         self.testbed: Path | None = None
 
@@ -85,7 +85,7 @@ class Runs:
             return coarse
         return coarse + [self.adapt(case) for case in self.fine(name).values()]
 
-    def records(self, case: str | Case) -> list[Record]:
+    def records(self, case: str | Case) -> list[SavedRun]:
         """Return the runs of a case, in the order of the seeds.
 
         LookupError for the name of one that was not asked for: it may lie in the
@@ -158,7 +158,7 @@ class Runs:
         }
 
 
-def _measured(record: Record, measure: Measure) -> float:
+def _measured(record: SavedRun, measure: Measure) -> float:
     if isinstance(measure, str):
         value = record.all[measure]
         return float("nan") if value is None else float(value)

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidegate.errors import TidegateError, from_os
-from tidegate.results.objects import Objects
-from tidegate.results.place import is_remote, place, removed
+from tidegate.results.location import is_remote, location, removed
 from tidegate.results.run_files import Damaged, read_run, write_run
 from tidegate.results.store import (
     MANIFEST,
     MANY,
+    Objects,
     Occupied,
     Store,
     as_json,
@@ -48,7 +48,7 @@ class RunFolder:
     """A folder of many runs of one command; held by one process at a time."""
 
     def __init__(self, target: str | Path, command: str) -> None:
-        found = place(target)
+        found = location(target)
         self.remote = is_remote(found)
         self.target = found if self.remote else Path(os.path.realpath(found))
         self.command = command
@@ -92,7 +92,7 @@ class RunFolder:
         """Return how many finished runs are there."""
         return sum(1 for _ in (self.target / RUNS).glob(f"*/seed-*/{MANIFEST}"))
 
-    def place(self, name: str, seed: int) -> Path:
+    def run_folder(self, name: str, seed: int) -> Path:
         """Return the folder of a run."""
         return self.target / RUNS / name / f"seed-{seed}"
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tidegate.results.columns import frame, written
 from tidegate.results.curves import Curves, curves
-from tidegate.results.record import reduced, summarised
 from tidegate.results.statistics import summarise
 from tidegate.results.store import parquet
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import polars as pl
 
     from tidegate.results.simulate import Outcome
@@ -49,7 +52,7 @@ class RunOutput:
         """Reduce the result of a simulation to what is wanted of it."""
         tables: dict[str, pl.DataFrame] = {}
         if wanted.study is not None:
-            summary, tables = summarised(outcome), reduced(outcome, wanted.study)
+            summary, tables = _summarised(outcome), _reduced(outcome, wanted.study)
         else:
             summary = summarise(outcome)
         if wanted.study is None and wanted.tables:
@@ -65,6 +68,56 @@ class RunOutput:
         )
 
 
-def _curves(outcome: Outcome) -> Curves:
+def _curves(outcome: Outcome, bin_s: float | None = None) -> Curves:
     scenario = outcome.scenario
-    return curves(outcome.tables["flows"], scenario.warmup_s, scenario.duration_s)
+    return curves(outcome.tables["flows"], scenario.warmup_s, scenario.duration_s, bin_s)
+
+
+def _reduced(outcome: Outcome, columns: Sequence[str]) -> dict[str, pl.DataFrame]:
+    """Return the tables that are saved for a study; see run_files.py."""
+    import polars as pl
+
+    ports = frame(outcome.tables["ports"])
+    return {
+        "flows": _finished(outcome.tables["flows"], columns),
+        "rates": _rates(outcome),
+        "ports": ports.filter(~pl.col("port").is_in(list(_access(outcome)))),
+        **{name: frame(outcome.tables[name]) for name in written(outcome.tables)[2:]},
+    }
+
+
+def _summarised(outcome: Outcome) -> dict[str, Any]:
+    """Return the summary of a run, without its access links."""
+    summary, access = summarise(outcome), _access(outcome)
+    return summary | {"ports": [port for port in summary["ports"] if port["name"] not in access]}
+
+
+def _access(outcome: Outcome) -> set[str]:
+    return {name for name, away in outcome.scenario.ports if away}
+
+
+def _finished(flows: Mapping[str, Any], columns: Sequence[str]) -> pl.DataFrame:
+    """Return the columns of the flows that closed."""
+    import polars as pl
+
+    there = ~np.isnan(flows["closed_s"])
+    kept = {}
+    for name in columns:
+        values = flows[name][0] if isinstance(flows[name], tuple) else flows[name]
+        kind = np.float32 if values.dtype.kind == "f" else values.dtype
+        kept[name] = values[there].astype(kind)
+    return pl.DataFrame(kept)
+
+
+def _rates(outcome: Outcome) -> pl.DataFrame:
+    import polars as pl
+
+    curve = _curves(outcome, bin_s=1.0)
+    return pl.DataFrame(
+        {
+            "time_s": curve.times_s,
+            "started": curve.offered,
+            "admitted": curve.admitted,
+            "completed": curve.completed,
+        }
+    ).cast(pl.Float32)

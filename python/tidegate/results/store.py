@@ -1,4 +1,4 @@
-"""Folders of results: written beside their place, and moved there when whole."""
+"""Folders of results: written under a temporary name, and renamed when complete."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidegate.errors import TidegateError, from_os
-from tidegate.results.place import is_remote
+from tidegate.results.location import is_remote, removed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,16 +46,69 @@ def folder_name(text: str, also: str = "") -> str:
     return f"{slug}-{found}" if slug else found
 
 
-class Store:
-    """A folder under construction.
+class _Files:
+    """Files that are written into `temporary` and will be found in `target`."""
 
-    Files go to a hidden temporary folder beside `target`; `commit` moves it
-    into place. Without `commit` nothing is left behind, and what a process
-    left that was killed is removed by the next one. A former single run there
-    is replaced if `replaces` says so of its manifest; otherwise the folder is
-    refused, or, if `numbered`, the next free of NAME-2, NAME-3 ... is taken. A
-    folder that holds anything else is never touched, nor are the many runs of
-    a comparison, a sweep or a paper, unless `over` is set.
+    def __init__(self, target: Path, temporary: Path) -> None:
+        self.target, self.temporary = target, temporary
+        self.files: list[str] = []
+        self.sums: dict[str, str] = {}
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write one file; `name` may contain folders."""
+        path = self.temporary / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        except OSError as error:
+            raise from_os("write", self.target / name, error) from error
+        self.files.append(name)
+        self.sums[name] = checksum(content)
+
+    def write_json(self, name: str, value: object) -> None:
+        """Write one JSON file, readable by people too."""
+        self.write(name, as_json(value))
+
+
+class Objects(_Files):
+    """One run under construction in an object store, where nothing can be renamed.
+
+    An object is whole or absent, and the manifest is written last: a run
+    without it counts as missing.
+    """
+
+    def __init__(self, target: Path) -> None:
+        super().__init__(target, target)
+        self._whole = False
+
+    def __enter__(self) -> Objects:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if not self._whole:
+            removed(self.target)
+
+    def commit(self) -> None:
+        """Leave the objects where they are."""
+        self._whole = True
+
+
+class Store(_Files):
+    """A folder under construction on this machine.
+
+    Files go to a hidden temporary folder next to `target`; `commit` moves it
+    into place. Without `commit` nothing is left behind, and the temporary
+    folder of a killed process is removed by the next one. A single run that is
+    already there is replaced if `replaces` returns true for its manifest;
+    otherwise the folder is refused, or, with `numbered`, the next free of
+    NAME-2, NAME-3 ... is taken. A folder that holds anything else is never
+    touched, nor are the many runs of a comparison, a sweep or a paper, unless
+    `over` is set.
     """
 
     def __init__(
@@ -69,19 +122,18 @@ class Store:
         # the folder that a symbolic link points to, not the link, is what gets the results
         self.wanted = Path(os.path.realpath(target))
         self.replaces, self.numbered, self.over = replaces, numbered, over
-        self.target = self._place()
+        folder = self._free_folder()
         try:
-            self.target.parent.mkdir(parents=True, exist_ok=True)
-            _remove_leftovers(self.target)
-            beside = f".{self.target.name}."
-            made = tempfile.mkdtemp(prefix=beside, suffix=".partial", dir=self.target.parent)
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            _remove_leftovers(folder)
+            temporary = tempfile.mkdtemp(
+                prefix=f".{folder.name}.", suffix=".partial", dir=folder.parent
+            )
         except OSError as error:
-            raise from_os("make a folder for results in", self.target.parent, error) from error
-        self.temporary = Path(made)
+            raise from_os("make a folder for results in", folder.parent, error) from error
+        super().__init__(folder, Path(temporary))
         self._lock = _held(self.temporary)
         self.former = self.temporary.with_suffix(".former")
-        self.files: list[str] = []
-        self.sums: dict[str, str] = {}
 
     def __enter__(self) -> Store:
         return self
@@ -94,17 +146,6 @@ class Store:
     ) -> None:
         self.discard()
 
-    def write(self, name: str, content: bytes) -> None:
-        """Write one file; `name` may contain folders."""
-        path = self.temporary / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-        except OSError as error:
-            raise from_os("write", self.target / name, error) from error
-        self.files.append(name)
-        self.sums[name] = checksum(content)
-
     def append(self, name: str, content: bytes) -> None:
         """Write the next part of a file that grows while a run goes on."""
         try:
@@ -115,17 +156,9 @@ class Store:
         if name not in self.files:
             self.files.append(name)
 
-    def write_json(self, name: str, value: object) -> None:
-        """Write one JSON file, readable by people too."""
-        self.write(name, as_json(value))
-
-    def write_frame(self, name: str, table: pl.DataFrame) -> None:
-        """Write one frame as Parquet; through memory, so that a full disk is an OSError."""
-        self.write(name, parquet(table))
-
     def commit(self) -> Path:
-        """Move the folder into its place; return that place, relative if it is below here."""
-        self.target = self._place()  # somebody may have been quicker
+        """Rename the temporary folder to `target`; return it, relative to here if below."""
+        self.target = self._free_folder()  # another process may have been quicker
         try:
             self.temporary.chmod(0o777 & ~umask())
             if self.target.exists():
@@ -136,7 +169,7 @@ class Store:
         return display(self.target)
 
     def discard(self) -> None:
-        """Remove what was written and not committed; undo a move that was broken off."""
+        """Remove what was written and not committed; undo an interrupted move."""
         if self.former.exists() and not self.target.exists():
             self.former.rename(self.target)
         shutil.rmtree(self.former, ignore_errors=True)
@@ -145,17 +178,17 @@ class Store:
             os.close(self._lock)
             self._lock = None
 
-    def _place(self) -> Path:
-        """Return the folder to write: the one that was asked for, or its next number."""
+    def _free_folder(self) -> Path:
+        """Return the folder to write: the one asked for, or the next free number."""
         if not self.numbered:
             self._refuse(self.wanted)
             return self.wanted
-        for place in numbered(self.wanted):
+        for folder in numbered(self.wanted):
             try:
-                self._refuse(place)
+                self._refuse(folder)
             except Occupied:
                 continue
-            return place
+            return folder
         raise AssertionError("numbers do not end")
 
     def _refuse(self, target: Path) -> None:
@@ -190,15 +223,15 @@ class Occupied(TidegateError):
 
 
 def numbered(wanted: Path) -> list[Path]:
-    """Return a folder and its numbered brothers: those there are, and the first free one."""
-    places = [wanted]
-    while places[-1].exists():
-        places.append(wanted.with_name(f"{wanted.name}-{len(places) + 1}"))
-    return places
+    """Return NAME, NAME-2, NAME-3 ... up to the first that does not exist."""
+    folders = [wanted]
+    while folders[-1].exists():
+        folders.append(wanted.with_name(f"{wanted.name}-{len(folders) + 1}"))
+    return folders
 
 
 def contents(target: Path) -> set[str]:
-    """Return the names in a folder, none if it is absent; leftovers apart."""
+    """Return the names in a folder without leftovers; none if it is absent."""
     try:
         if not target.exists():
             return set()
@@ -225,10 +258,10 @@ def _held(folder: Path) -> int | None:
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Remove what killed processes left beside a folder; bring back what one had moved away."""
+    """Remove what killed processes left next to a folder; bring back what one had moved away."""
     for path in target.parent.glob(f".{escape(target.name)}.*.partial"):
         handle = _held(path)
-        if handle is not None:  # nobody holds it any more
+        if handle is not None:  # no process holds it any more
             shutil.rmtree(path, ignore_errors=True)
             os.close(handle)
     for path in target.parent.glob(f".{escape(target.name)}.*.former"):
@@ -292,17 +325,17 @@ def write_whole(path: Path, content: bytes) -> None:
         if is_remote(path):  # an object is whole or absent by itself
             path.write_bytes(content)
             return
-        place = path.resolve()
-        if place.exists() and not place.is_file():
-            place.write_bytes(content)
+        target = path.resolve()
+        if target.exists() and not target.is_file():
+            target.write_bytes(content)
             return
-        beside = place.with_name(f".{place.name}.partial")
+        temporary = target.with_name(f".{target.name}.partial")
         try:
-            beside.write_bytes(content)
-            beside.replace(place)
+            temporary.write_bytes(content)
+            temporary.replace(target)
         except BaseException:
             with suppress(OSError):
-                beside.unlink(missing_ok=True)
+                temporary.unlink(missing_ok=True)
             raise
     except OSError as error:
         raise from_os("write", display(path), error) from error

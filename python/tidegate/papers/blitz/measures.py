@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tidegate.papers.runs import Floats, Measure, Runs
-    from tidegate.results.record import Record
+    from tidegate.results.run_files import SavedRun
 
-    Measured = Callable[[Record], float]
+    Measured = Callable[[SavedRun], float]
 
 SHOWN = {"blitz": "Blitz", "reno": "TCP"}
 SHORT_B, LONG_B = 40_000.0, 200_000.0
@@ -23,41 +23,41 @@ SHORT_B, LONG_B = 40_000.0, 200_000.0
 that there is has 33 kB."""
 
 
-def _done(record: Record) -> tuple[Floats, Floats]:
+def _done(record: SavedRun) -> tuple[Floats, Floats]:
     """Return size and response time of the files received after the warm-up."""
     flows = record.flows()
     there = flows["data_done_s"] > WARMUP_S
     return flows["size_bytes"][there], (flows["data_done_s"] - flows["start_s"])[there]
 
 
-def _span(record: Record) -> float:
+def _span(record: SavedRun) -> float:
     return float(record.summary["duration_s"]) - WARMUP_S
 
 
-def goodput(record: Record) -> float:
+def goodput(record: SavedRun) -> float:
     """Return Theta: useful bits of the files received, per second."""
     sizes, _ = _done(record)
     return float(np.sum(sizes) * 8.0 / _span(record))
 
 
-def response(record: Record) -> float:
+def response(record: SavedRun) -> float:
     """Return R: mean time from arrival to the last packet received, s."""
     _, times = _done(record)
     return float(np.mean(times)) if times.size else float("nan")
 
 
-def power(record: Record) -> float:
+def power(record: SavedRun) -> float:
     """Return P = Theta / R (blitz, 2.2)."""
     found = goodput(record) / response(record)
     return found if np.isfinite(found) else 0.0
 
 
-def utilisation(record: Record) -> float:
+def utilisation(record: SavedRun) -> float:
     """Return the share of the time in which the bottleneck sends."""
     return float(record.port("bottleneck")["utilisation"])
 
 
-def fairness(record: Record) -> float:
+def fairness(record: SavedRun) -> float:
     """Return Jain's index of the rates that the files got, of those received."""
     sizes, times = _done(record)
     rates = sizes / times
@@ -68,7 +68,7 @@ def fairness(record: Record) -> float:
 def response_of(least: float, most: float) -> Measured:
     """Return a measure: mean response time of files of these sizes."""
 
-    def measure(record: Record) -> float:
+    def measure(record: SavedRun) -> float:
         sizes, times = _done(record)
         mine = (sizes > least) & (sizes <= most)
         return float(np.mean(times[mine])) if np.any(mine) else float("nan")

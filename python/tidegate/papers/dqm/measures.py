@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tidegate.papers.runs import Floats, Measure, Runs
-    from tidegate.results.record import Record
+    from tidegate.results.run_files import SavedRun
 
-    Measured = Callable[[Record], float]
+    Measured = Callable[[SavedRun], float]
 
 RTX, N, DONE = "retransmitted_packets", "open_mean", "completed_per_s"
 D, DA = "fct_admitted_mean_s", "fct_mean_s"
@@ -35,7 +35,7 @@ CURVES: dict[str, tuple[tuple[float, float], ...]] = {
 """The share of connection packets lost over the average queue, by its corners (dqm, fig. 4)."""
 
 
-def throughput(record: Record) -> float:
+def throughput(record: SavedRun) -> float:
     """Return T: the mean, over finished flows, of size over latency, bit/s."""
     flows = record.flows()
     return float(np.mean(flows["size_bytes"] * 8.0 / (flows["closed_s"] - flows["admitted_s"])))
@@ -45,7 +45,7 @@ def throughput(record: Record) -> float:
 def throughput_of(number: int) -> Measured:
     """Return T of one class of flows, by its place in the scenario."""
 
-    def measure(record: Record) -> float:
+    def measure(record: SavedRun) -> float:
         flows = record.flows()
         mine = flows["class"] == number
         rates = flows["size_bytes"] * 8.0 / (flows["closed_s"] - flows["admitted_s"])
@@ -54,13 +54,13 @@ def throughput_of(number: int) -> Measured:
     return measure
 
 
-def data_loss(record: Record) -> float:
+def data_loss(record: SavedRun) -> float:
     """Return P_d: the share of data packets that the bottleneck lost."""
     port = record.port("bottleneck")
     return float(port["data_dropped"] / port["data_arrived"])
 
 
-def connection_loss(record: Record) -> float:
+def connection_loss(record: SavedRun) -> float:
     """Return P_c: the share of SYNs that the bottleneck lost, retries counted like first ones."""
     port = record.port("bottleneck")
     return float(port["syn_dropped"] / port["syn_arrived"])
@@ -72,7 +72,7 @@ def connection_loss_in_time(policy: str) -> Measured:
     With drop-tail, the share of the time in which the queue is full.
     """
 
-    def measure(record: Record) -> float:
+    def measure(record: SavedRun) -> float:
         samples = record.ports()
         if policy == "dt":
             return float(np.mean(samples["queue_packets"] >= BUFFER))
@@ -83,12 +83,12 @@ def connection_loss_in_time(policy: str) -> Measured:
     return measure
 
 
-def queue(record: Record) -> float:
+def queue(record: SavedRun) -> float:
     """Return the time average of the packets waiting."""
     return float(record.port("bottleneck")["queue_mean_packets"])
 
 
-def setup_time(record: Record) -> float:
+def setup_time(record: SavedRun) -> float:
     """Return D_a - D: what the handshake takes, retries included."""
     both = record.all["fct_mean_s"], record.all["fct_admitted_mean_s"]
     return float(both[0] - both[1])
@@ -100,7 +100,7 @@ def of_class(name: str, measure: str) -> Measured:
     return lambda record: float(record.traffic(name)[measure])
 
 
-def longest_pause(record: Record) -> float:
+def longest_pause(record: SavedRun) -> float:
     """Return the longest time without an admission, from the first one on, in whole seconds."""
     rates = record.rates()
     return float(longest_gap(rates["time_s"][rates["admitted"] > 0.0], rates["time_s"][-1]))

@@ -12,7 +12,7 @@ from tidegate.papers.lgc.measures import arrivals, scenario
 
 if TYPE_CHECKING:
     from tidegate.papers.runs import Floats
-    from tidegate.results.record import Record
+    from tidegate.results.run_files import SavedRun
 
 EVERY = 20
 """Of so many arrivals one is looked at."""
@@ -29,7 +29,7 @@ class Held(NamedTuple):
 
 
 @cache
-def held(record: Record) -> Held:
+def held(record: SavedRun) -> Held:
     """Return who held the queue; the greedy connection is the one most packets come from."""
     came = arrivals(record)
     names, origins = np.unique(came["origin"].to_numpy(), return_inverse=True)
@@ -53,7 +53,7 @@ def held(record: Record) -> Held:
     return Held(*columns)
 
 
-def above_permitted(record: Record) -> float:
+def above_permitted(record: SavedRun) -> float:
     """Return how many times what it may hold the greedy one holds, on average."""
     found = held(record)
     permitted = np.array(
@@ -62,7 +62,7 @@ def above_permitted(record: Record) -> float:
     return float(np.mean(found.greedy / found.packets / permitted))
 
 
-def _further(record: Record, *, above: bool) -> float:
+def _further(record: SavedRun, *, above: bool) -> float:
     """Return how many packets more the greedy one holds than another does, by the average queue."""
     found = held(record)
     several = found.connections > 1
@@ -74,17 +74,17 @@ def _further(record: Record, *, above: bool) -> float:
     return float(np.mean(found.greedy[chosen] - others))
 
 
-def disparity_above(record: Record) -> float:
+def disparity_above(record: SavedRun) -> float:
     """Return it while the average is above max_th."""
     return _further(record, above=True)
 
 
-def disparity_below(record: Record) -> float:
+def disparity_below(record: SavedRun) -> float:
     """Return it while the average is not above max_th."""
     return _further(record, above=False)
 
 
-def taken_share(record: Record) -> float:
+def taken_share(record: SavedRun) -> float:
     """Return the share of what arrived that the greedy one sent."""
     mine = record.traffic("greedy")["delivered_bytes"]
     return float(mine / record.all["delivered_bytes"])

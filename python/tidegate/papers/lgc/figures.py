@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from tidegate.papers.runs import Runs
-    from tidegate.results.record import Record
+    from tidegate.results.run_files import SavedRun
 
 QUEUE, AVERAGE, TRIGGER = PALETTE[4], PALETTE[0], PALETTE[1]
 CURVES = (("1", "s1", 53.5), ("2", "s1", 48.8), ("3", "s1", 57.33), ("3", "s3", 46.0))
@@ -76,7 +76,7 @@ def _figure2(_: Runs) -> Figure:
     return figure
 
 
-def _queue(axes: Axes, record: Record) -> None:
+def _queue(axes: Axes, record: SavedRun) -> None:
     """Draw the queue of the congested node over arrivals, with the times at which LGC looked."""
     came = arrivals(record)
     xs = np.arange(1, came.height + 1)

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from tidegate.papers.runs import Floats
-    from tidegate.results.record import Record
+    from tidegate.results.run_files import SavedRun
 
-    Measured = Callable[[Record], float]
+    Measured = Callable[[SavedRun], float]
 
 NODES = {"last": "I3", "second": "I2", "first": "I1"}
 """The nodes of experiment 2, by the port that packets to the sink leave through."""
@@ -50,13 +50,13 @@ class Look:
 
 
 @cache
-def scenario(record: Record) -> dict[str, Any]:
+def scenario(record: SavedRun) -> dict[str, Any]:
     """Return the scenario of a run."""
     return tomllib.loads((record.folder / "scenario.toml").read_text("utf-8"))
 
 
 @cache
-def nodes(record: Record) -> dict[int, str]:
+def nodes(record: SavedRun) -> dict[int, str]:
     """Return the nodes by the numbers that results give them: in the order of the links."""
     links = scenario(record)["topology"].get("links", {}).values()
     names = dict.fromkeys(name for link in links for name in (link["from"], link["to"]))
@@ -64,19 +64,19 @@ def nodes(record: Record) -> dict[int, str]:
 
 
 @cache
-def congested(record: Record) -> str:
+def congested(record: SavedRun) -> str:
     """Return the port that is congested."""
     return "bottleneck" if "dumbbell" in scenario(record)["topology"] else "last"
 
 
 @lru_cache(maxsize=64)
-def arrivals(record: Record, port: str = "") -> pl.DataFrame:
+def arrivals(record: SavedRun, port: str = "") -> pl.DataFrame:
     """Return the packets that came to a port, to the congested one if none is named."""
     return record.arrivals(port or congested(record))
 
 
 @cache
-def looks(record: Record) -> tuple[Look, ...]:
+def looks(record: SavedRun) -> tuple[Look, ...]:
     """Return what LGC saw at the congested node, in the order of time."""
     events, came = record.events(congested(record)), arrivals(record)
     found = []
@@ -92,12 +92,12 @@ def looks(record: Record) -> tuple[Look, ...]:
     return tuple(found)
 
 
-def found(record: Record) -> list[Look]:
+def found(record: SavedRun) -> list[Look]:
     """Return the looks that found somebody greedy."""
     return [look for look in looks(record) if look.filters]
 
 
-def triggers(record: Record) -> float:
+def triggers(record: SavedRun) -> float:
     """Return how often LGC was triggered."""
     return float(len(looks(record)))
 
@@ -114,12 +114,12 @@ def came(source: str) -> Measured:
     return lambda record: float(looks(record)[0].came.get(source, 0)) if looks(record) else np.nan
 
 
-def queue_at_trigger(record: Record) -> float:
+def queue_at_trigger(record: SavedRun) -> float:
     """Return how many packets waited at the first trigger."""
     return float(looks(record)[0].packets) if looks(record) else np.nan
 
 
-def came_at_trigger(record: Record) -> float:
+def came_at_trigger(record: SavedRun) -> float:
     """Return how many packets the queue had taken by the first trigger."""
     return float(sum(looks(record)[0].came.values())) if looks(record) else np.nan
 
@@ -128,14 +128,14 @@ def came_at_trigger(record: Record) -> float:
 def share(*sources: str) -> Measured:
     """Return a measure: the share of the packets of sources that arrived (1: all of each)."""
 
-    def measure(record: Record) -> float:
+    def measure(record: SavedRun) -> float:
         return min(_shares(record).get(source, 0.0) for source in sources)
 
     return measure
 
 
 @cache
-def _shares(record: Record) -> dict[str, float]:
+def _shares(record: SavedRun) -> dict[str, float]:
     flows, classes = record.flows(), scenario(record)["traffic"]
     sent: Counter[str] = Counter()
     arrived: Counter[str] = Counter()
@@ -147,7 +147,7 @@ def _shares(record: Record) -> dict[str, float]:
     return {source: arrived[source] / sent[source] for source in sent if sent[source]}
 
 
-def taken_at_once(record: Record) -> float:
+def taken_at_once(record: SavedRun) -> float:
     """Return the least share of a source that gives way which the congested node took.
 
     Of the packets that came there, those of a second try among them; what a
@@ -163,49 +163,49 @@ def taken_at_once(record: Record) -> float:
     return float(min(shares))
 
 
-def highest_average(record: Record) -> float:
+def highest_average(record: SavedRun) -> float:
     """Return the largest average queue."""
     return float(_column(record, "avg_queue_packets").max())
 
 
-def longest_queue(record: Record) -> float:
+def longest_queue(record: SavedRun) -> float:
     """Return the most packets that one found waiting."""
     return float(_column(record, "queue_packets").max())
 
 
-def lost_full(record: Record) -> float:
+def lost_full(record: SavedRun) -> float:
     """Return how many packets a full queue has lost."""
     return float(arrivals(record).filter(pl.col("fate") == "queue_full").height)
 
 
-def spikes(record: Record) -> float:
+def spikes(record: SavedRun) -> float:
     """Return how much further the queue goes up than its average."""
     return longest_queue(record) - highest_average(record)
 
 
-def _column(record: Record, name: str) -> Floats:
+def _column(record: SavedRun, name: str) -> Floats:
     return arrivals(record)[name].cast(pl.Float64).to_numpy()
 
 
-def initial_queue(record: Record) -> float:
+def initial_queue(record: SavedRun) -> float:
     """Return the longest queue while the windows open: in the first quarter before the trigger."""
     until = arrivals(record).filter(pl.col("time_s") <= looks(record)[0].time_s)
     return float(until.head(until.height // 4)["queue_packets"].max())  # type: ignore[arg-type]
 
 
-def average_lags(record: Record) -> float:
+def average_lags(record: SavedRun) -> float:
     """Return how many arrivals later the average passes max_th than the queue does."""
     threshold = max_th(record)
     queue, average = (_column(record, name) for name in ("queue_packets", "avg_queue_packets"))
     return float(np.argmax(average > threshold) - np.argmax(queue > threshold))
 
 
-def max_th(record: Record) -> float:
+def max_th(record: SavedRun) -> float:
     """Return the threshold of the congested node."""
     return float(scenario(record)["port"]["last"]["filter"]["max_th"])
 
 
-def drop_after(record: Record) -> float:
+def drop_after(record: SavedRun) -> float:
     """Return by how much the queue has sunk a second after the filter is there; NaN: none is."""
     if not looks(record):
         return np.nan
@@ -214,7 +214,7 @@ def drop_after(record: Record) -> float:
     return float(look.packets - since["queue_packets"].head(1).item())
 
 
-def lag_s(record: Record) -> float:
+def lag_s(record: SavedRun) -> float:
     """Return T: how long the average stays above max_th after the first trigger; NaN: no one."""
     if not looks(record):
         return np.nan
@@ -239,7 +239,7 @@ class Taken:
 
 
 @cache
-def taken(record: Record, port: str, source: str = "s1") -> Taken | None:
+def taken(record: SavedRun, port: str, source: str = "s1") -> Taken | None:
     """Return what a port filtered of a source; None: nothing."""
     mine = (pl.col("fate") == "filtered") & (pl.col("origin") == source)
     numbers = sorted(arrivals(record, port).filter(mine)["number"].to_list())
@@ -252,20 +252,20 @@ def taken(record: Record, port: str, source: str = "s1") -> Taken | None:
 def filtered(port: str) -> Measured:
     """Return a measure: how many packets of source 1 a port filtered."""
 
-    def measure(record: Record) -> float:
+    def measure(record: SavedRun) -> float:
         run = taken(record, port)
         return float(run.packets) if run else 0.0
 
     return measure
 
 
-def all_filtered(record: Record) -> float:
+def all_filtered(record: SavedRun) -> float:
     """Return how many packets of source 1 the filters took together."""
     return sum(filtered(port)(record) for port in NODES)
 
 
 @cache
-def placed_s(record: Record, port: str) -> float:
+def placed_s(record: SavedRun, port: str) -> float:
     """Return when a port got its first filter; infinite: never."""
     events = record.events(port)
     times = [
@@ -276,7 +276,7 @@ def placed_s(record: Record, port: str) -> float:
     return min(times, default=np.inf)
 
 
-def in_order(record: Record) -> bool:
+def in_order(record: SavedRun) -> bool:
     """Tell whether the filter goes I3, I2, I1, and each takes up where the one before ends."""
     runs = [taken(record, port) for port in NODES]
     times = [placed_s(record, port) for port in NODES]
@@ -286,7 +286,7 @@ def in_order(record: Record) -> bool:
     return ends[0][1] + 1 == ends[1][0] and ends[1][1] + 1 == ends[2][0]
 
 
-def wasted(record: Record) -> float:
+def wasted(record: SavedRun) -> float:
     """Return the packets of source 1 that crossed a link between routers for nothing, in MB."""
     crossed = sum(record.port(port)["departed"] for port in ("first", "second"))
     arrived = (
@@ -295,19 +295,19 @@ def wasted(record: Record) -> float:
     return float(crossed - 2 * arrived) * 500 / 1e6
 
 
-def wasted_share(record: Record) -> float:
+def wasted_share(record: SavedRun) -> float:
     """Return the share of what crossed these links that crossed them for nothing, in percent."""
     crossed = sum(record.port(port)["departed"] for port in ("first", "second"))
     return float(100.0 * wasted(record) * 1e6 / 500 / crossed)
 
 
-def work_at_congested(record: Record) -> float:
+def work_at_congested(record: SavedRun) -> float:
     """Return how many packets of source 1 the congested node had to take and throw away."""
     mine = (pl.col("origin") == "s1") & (pl.col("fate") != "queued")
     return float(arrivals(record).filter(mine).height)
 
 
-def others_done_s(record: Record) -> float:
+def others_done_s(record: SavedRun) -> float:
     """Return when the last of those that give way has all its data across."""
     flows, classes = record.flows(), scenario(record)["traffic"]
     tcp = [number for number, each in enumerate(classes.values()) if "tcp" in each["transport"]]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tidegate.papers.lgc.measures import found, in_order, looks, share
 
 if TYPE_CHECKING:
-    from tidegate.results.record import Record
+    from tidegate.results.run_files import SavedRun
 
 OTHERS = {
     "1": ("s2", "s3", "s4", "s5", "s6", "s7"),
@@ -22,7 +22,7 @@ FILTERED = {"1": ["s1"], "1b": [], "2": ["s1"], "3": ["s1", "s3"]}
 
 
 @cache
-def holds(record: Record, experiment: str) -> bool:
+def holds(record: SavedRun, experiment: str) -> bool:
     """Tell whether a run of an experiment, at whatever rate, came out as the paper says."""
     chosen = [look.origin for look in found(record)]
     right = chosen == FILTERED[experiment] and len(looks(record)) == len(chosen)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tidegate.papers.runs import Runs
-    from tidegate.results.record import Record
+    from tidegate.results.run_files import SavedRun
 
 Rows = list[dict[str, str]]
 SOURCES = {"1": "1234567", "1b": "1234567", "2": "12345", "3": "1234567"}
@@ -110,7 +110,7 @@ def _of_testbed(run: Testbed, experiment: str) -> tuple[str, str, str, str]:
     return _order(run.order()), _percents(run.arrived(GREEDY[experiment])), least, more
 
 
-def _of_simulation(record: Record, experiment: str) -> tuple[str, str, str, str]:
+def _of_simulation(record: SavedRun, experiment: str) -> tuple[str, str, str, str]:
     others = [each for each in SOURCES[experiment] if each not in GREEDY[experiment]]
     seen = [look.origin.removeprefix("s") or "-" for look in looks(record)]
     more = ""

@@ -12,7 +12,7 @@ from tidegate.papers.effective import amount
 
 if TYPE_CHECKING:
     from tidegate.papers.runs import Floats
-    from tidegate.results.record import Record
+    from tidegate.results.run_files import SavedRun
 
 FIRST_LEAF = 16
 """Routers 16 to 31 have the hosts; router n hangs on router n // 2, the first one on the server."""
@@ -20,11 +20,11 @@ LEVELS = 5
 
 
 @cache
-def _scenario(record: Record) -> dict[str, dict[str, dict[str, dict[str, str]]]]:
+def _scenario(record: SavedRun) -> dict[str, dict[str, dict[str, dict[str, str]]]]:
     return tomllib.loads((record.folder / "scenario.toml").read_text("utf-8"))
 
 
-def upstream_mb(record: Record) -> float:
+def upstream_mb(record: SavedRun) -> float:
     """Return how much the links between routers carried towards the server, in MB."""
     links = _scenario(record)["topology"]["links"]
     seconds = amount(str(_scenario(record)["duration"]))
@@ -36,14 +36,14 @@ def upstream_mb(record: Record) -> float:
     return float(bits) / 8e6
 
 
-def delivered_mb(record: Record) -> float:
+def delivered_mb(record: SavedRun) -> float:
     """Return how much the congested link carried, in MB."""
     rate = amount(_scenario(record)["topology"]["links"]["last"]["rate"])
     seconds = amount(str(_scenario(record)["duration"]))
     return float(record.port("last")["utilisation"] * rate * seconds) / 8e6
 
 
-def filtered(record: Record) -> dict[int, list[int]]:
+def filtered(record: SavedRun) -> dict[int, list[int]]:
     """Return the routers that filtered a node, from the server on, by the number of the node."""
     found: dict[int, list[int]] = {}
     for router in range(1, 2 * FIRST_LEAF):
@@ -55,7 +55,7 @@ def filtered(record: Record) -> dict[int, list[int]]:
     return found
 
 
-def hops(record: Record) -> Floats:
+def hops(record: SavedRun) -> Floats:
     """Return how many filters have gone so many hops up from the congested router: 0, 1, 2 ..."""
     counts = np.zeros(LEVELS)
     for routers in filtered(record).values():
@@ -63,12 +63,12 @@ def hops(record: Record) -> Floats:
     return counts
 
 
-def caught(record: Record) -> float:
+def caught(record: SavedRun) -> float:
     """Return how many hosts were filtered."""
     return float(len(filtered(record)))
 
 
-def done_share(record: Record) -> float:
+def done_share(record: SavedRun) -> float:
     """Return the share of the sessions of the others that were done in time, in percent."""
     rest = record.traffic("rest")
     return 100.0 * float(rest["completed_share"])

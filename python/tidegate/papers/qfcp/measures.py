@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tidegate.papers.runs import Floats, Runs
-    from tidegate.results.record import Record
+    from tidegate.results.run_files import SavedRun
 
 PAYLOAD, PACKET = 960.0, 1000.0
 SHORT = 100
@@ -21,21 +21,21 @@ BINS = np.unique(np.round(np.geomspace(5, 3000, 33)))
 JOINS, LEAVES = (2.0, 4.0, 6.0), (8.0, 10.0, 12.0)
 
 
-def packets(record: Record) -> tuple[Floats, Floats, Floats]:
+def packets(record: SavedRun) -> tuple[Floats, Floats, Floats]:
     """Return size in packets, completion time and packets sent again, of the finished flows."""
     flows = record.flows()
     size = np.ceil(flows["size_bytes"] / PAYLOAD)
     return size, flows["closed_s"] - flows["start_s"], flows["retransmitted_packets"]
 
 
-def afct(record: Record) -> tuple[Floats, Floats]:
+def afct(record: SavedRun) -> tuple[Floats, Floats]:
     """Return the sizes that occur (packets), and the mean completion time of each."""
     size, fct, _ = packets(record)
     sizes, place = np.unique(size, return_inverse=True)
     return sizes, np.bincount(place, fct) / np.bincount(place)
 
 
-def binned(record: Record) -> Floats:
+def binned(record: SavedRun) -> Floats:
     """Return the mean completion time of each bin of sizes; NaN where there is no flow."""
     size, fct, _ = packets(record)
     place = np.digitize(size, BINS)
@@ -45,35 +45,35 @@ def binned(record: Record) -> Floats:
     return means
 
 
-def short_fct(record: Record) -> float:
+def short_fct(record: SavedRun) -> float:
     """Return the mean completion time of short flows."""
     size, fct, _ = packets(record)
     return float(np.mean(fct[size <= SHORT]))
 
 
-def long_fct(record: Record) -> float:
+def long_fct(record: SavedRun) -> float:
     """Return the mean completion time of the others."""
     size, fct, _ = packets(record)
     return float(np.mean(fct[size > SHORT]))
 
 
-def oscillation(record: Record) -> float:
+def oscillation(record: SavedRun) -> float:
     """Return the mean step of AFCT from one size to the next, in logarithms, up to 100 packets."""
     sizes, means = afct(record)
     steps = np.abs(np.diff(np.log(means[sizes <= SHORT])))
     return float(np.mean(steps))
 
 
-def finished(record: Record) -> float:
+def finished(record: SavedRun) -> float:
     """Return the number of flows that finished."""
     return float(record.all["completed"])
 
 
-def lost(port: str) -> Callable[[Record], float]:
+def lost(port: str) -> Callable[[SavedRun], float]:
     """Return how many packets a port lost."""
 
     @cache
-    def measure(record: Record) -> float:
+    def measure(record: SavedRun) -> float:
         return float(sum(record.port(port)["drops"].values()))
 
     return measure
@@ -82,7 +82,7 @@ def lost(port: str) -> Callable[[Record], float]:
 lost_at_bottleneck = lost("bottleneck")
 
 
-def penalty(record: Record) -> float:
+def penalty(record: SavedRun) -> float:
     """Return by how much flows with losses take longer than others of their size (up to 100)."""
     size, fct, again = packets(record)
     ratios = []
@@ -94,12 +94,12 @@ def penalty(record: Record) -> float:
     return float(np.mean(ratios)) if ratios else float("nan")
 
 
-def goodput(record: Record) -> float:
+def goodput(record: SavedRun) -> float:
     """Return what was delivered in order, in Mbit/s over the run."""
     return float(record.all["delivered_bytes"]) * 8e-6 / 60.0
 
 
-def goodput_open(record: Record) -> float:
+def goodput_open(record: SavedRun) -> float:
     """Return the same over the time from the sample in which data first leaves the bottleneck.
 
     A lost SYN+ACK keeps a flow out for as long as the timer says: nothing of it
@@ -111,7 +111,7 @@ def goodput_open(record: Record) -> float:
     return goodput(record) * 60.0 / (60.0 - out_s)
 
 
-def throughputs(record: Record, flows: int) -> tuple[Floats, Floats]:
+def throughputs(record: SavedRun, flows: int) -> tuple[Floats, Floats]:
     """Return the ends of the samples and the throughput of each flow (Mbit/s, with headers)."""
     tables = [record.ports(f"out{k}") for k in range(1, flows + 1)]
     times = tables[0]["time_s"]
@@ -119,7 +119,7 @@ def throughputs(record: Record, flows: int) -> tuple[Floats, Floats]:
     return times, np.array([table["departed_bytes"] * 8e-6 / spans for table in tables])
 
 
-def mean_rates(record: Record, flows: int, start: float, end: float) -> Floats:
+def mean_rates(record: SavedRun, flows: int, start: float, end: float) -> Floats:
     """Return each flow's mean throughput between two instants (Mbit/s)."""
     times, rates = throughputs(record, flows)
     inside = (times > start + 1e-6) & (times <= end + 1e-6)
@@ -132,12 +132,12 @@ def jain(rates: Floats) -> float:
     return float(np.sum(rates)) ** 2 / (rates.size * squares) if squares else 0.0
 
 
-def fair(record: Record) -> float:
+def fair(record: SavedRun) -> float:
     """Return Jain's index of the ten flows' mean throughput from 20 s on."""
     return jain(mean_rates(record, 10, 20.0, 60.0))
 
 
-def time_to_fair(record: Record) -> float:
+def time_to_fair(record: SavedRun) -> float:
     """Return from when on Jain's index of the ten flows stays above 0.98, in windows of 1 s."""
     times, rates = throughputs(record, 10)
     width = 5
@@ -150,19 +150,19 @@ def time_to_fair(record: Record) -> float:
     return float(times[min(last, times.size - 1)])
 
 
-def head_start(record: Record) -> float:
+def head_start(record: SavedRun) -> float:
     """Return how much more the three shortest round trips got than the three longest in 3 s."""
     rates = mean_rates(record, 10, 0.0, 3.0)
     return float(np.sum(rates[:3]) / np.sum(rates[-3:]))
 
 
-def bias(record: Record) -> float:
+def bias(record: SavedRun) -> float:
     """Return the correlation of throughput and round trip over the ten flows, from 20 s on."""
     rates = mean_rates(record, 10, 20.0, 60.0)
     return float(np.corrcoef(np.arange(10), rates)[0, 1])
 
 
-def settled(record: Record, when: float, end: float, active: int) -> float:
+def settled(record: SavedRun, when: float, end: float, active: int) -> float:
     """Return how long after a change all active flows are within 10 % of their share, for good.
 
     In windows of 0.3 s; for good: to the next change.
@@ -183,7 +183,7 @@ def phases() -> list[tuple[float, float, int]]:
     return list(zip(marks[:-1], marks[1:], counts, strict=True))
 
 
-def utilisation(record: Record, after: float = 0.5) -> float:
+def utilisation(record: SavedRun, after: float = 0.5) -> float:
     """Return the mean utilisation of Figure 2, without so many seconds behind each change."""
     table = record.ports("middle")
     times = table["time_s"]
@@ -193,7 +193,7 @@ def utilisation(record: Record, after: float = 0.5) -> float:
     return float(np.mean(table["utilisation"][inside]))
 
 
-def newcomer(record: Record) -> float:
+def newcomer(record: SavedRun) -> float:
     """Return what a newcomer gets in 0.1 to 0.4 s after joining, over what the first flow gets."""
     times, rates = throughputs(record, 4)
     found = []
@@ -203,28 +203,28 @@ def newcomer(record: Record) -> float:
     return float(np.mean(found))
 
 
-def estimate_error(record: Record) -> float:
+def estimate_error(record: SavedRun) -> float:
     """Return the mean relative error of the estimate of ten flows, from 5 s on."""
     events = record.events("middle")
     late = events["time_s"] > 5.0
     return float(np.mean(np.abs(events["from"][late] / 10.0 - 1.0)))
 
 
-def swing(record: Record) -> float:
+def swing(record: SavedRun) -> float:
     """Return the standard deviation of the rate over its mean, from 5 s on."""
     events = record.events("middle")
     rates = events["set"][events["time_s"] > 5.0]
     return float(np.std(rates) / np.mean(rates))
 
 
-def drained(record: Record) -> float:
+def drained(record: SavedRun) -> float:
     """Return the mean queue in the two seconds after the crowd came, in packets."""
     table = record.ports("bottleneck")
     inside = (table["time_s"] > 5.0 + 1e-6) & (table["time_s"] <= 7.0 + 1e-6)
     return float(np.mean(table["queue_mean_packets"][inside]))
 
 
-def after_join(record: Record) -> float:
+def after_join(record: SavedRun) -> float:
     """Return the mean queue in the second after each join of Figure 2, in packets."""
     table = record.ports("middle")
     times, queue = table["time_s"], table["queue_mean_packets"]
@@ -232,7 +232,7 @@ def after_join(record: Record) -> float:
     return float(np.mean(found))
 
 
-def drain_time(record: Record) -> float:
+def drain_time(record: SavedRun) -> float:
     """Return how long after its peak the queue of a join is below 5 % of the buffer (mean)."""
     table = record.ports("middle")
     times, queue = table["time_s"], table["queue_packets"]
@@ -246,14 +246,14 @@ def drain_time(record: Record) -> float:
     return float(np.mean(found))
 
 
-def recovered(record: Record) -> float:
+def recovered(record: SavedRun) -> float:
     """Return the utilisation from 0.3 to 1.3 s after an outage that ends at 31 s."""
     table = record.ports("middle")
     inside = (table["time_s"] > 31.3 + 1e-6) & (table["time_s"] <= 32.3 + 1e-6)
     return float(np.mean(table["utilisation"][inside]))
 
 
-def timeouts(record: Record) -> float:
+def timeouts(record: SavedRun) -> float:
     """Return how often retransmission timers expired."""
     return float(record.all["timeouts"])
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tidegate.papers.runs import Measure, Runs
     from tidegate.papers.verdicts import ClaimResult
-    from tidegate.results.record import Record
+    from tidegate.results.run_files import SavedRun
 
 FIVE = (*FOUR, "vcp")
 FCT_CASES = (*(fct(name) for name in FIVE), "fct/rcp-2006", "fct/rcp-own", "fct/without/pacing")
@@ -62,7 +62,7 @@ def completion(runs: Runs) -> str:
     return "\n".join(lines)
 
 
-def _rates(record: Record, duration: float) -> np.ndarray:
+def _rates(record: SavedRun, duration: float) -> np.ndarray:
     bits = [each["delivered_bytes"] * 8e-6 for each in record.summary["classes"]]
     return np.array(bits) / duration * m.PACKET / m.PAYLOAD
 
@@ -166,7 +166,7 @@ def _pacing(runs: Runs) -> str:
     )
 
 
-def _lost(record: Record, begin: float, end: float) -> float:
+def _lost(record: SavedRun, begin: float, end: float) -> float:
     table = record.ports("bottleneck")
     inside = (table["time_s"] > begin + 1e-6) & (table["time_s"] <= end + 1e-6)
     return float((table["drops_queue_full"] + table["drops_early"])[inside].sum())

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from tidegate.papers.runs import Runs
-    from tidegate.results.record import Record
+    from tidegate.results.run_files import SavedRun
 
 ADMITTED, COMPLETED = PALETTE[4], PALETTE[1]
 COLOURS = {"none": GREY, "optimal": PALETTE[2], "gssga": PALETTE[4], "cp": PALETTE[1]}
@@ -120,7 +120,7 @@ def beside(axes: Axes, labels: Sequence[str], values: Sequence[np.ndarray], titl
     axes.set_xlabel(title)
 
 
-def timeline(axes: Axes, record: Record, title: str) -> None:
+def timeline(axes: Axes, record: SavedRun, title: str) -> None:
     """Draw admissions and completions of one run, in bins of two seconds: the longer epoch."""
     rates = record.rates()
     bins = rates["time_s"].size // 2

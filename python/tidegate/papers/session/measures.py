@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tidegate.papers.runs import Floats, Runs
-    from tidegate.results.record import Record
+    from tidegate.results.run_files import SavedRun
 
-    Measured = Callable[[Record], float]
+    Measured = Callable[[SavedRun], float]
 
 FCT, FLOWS, RATE = "fct_mean_s", "completed", "completed_per_s"
 SHORT_S = 5.0
@@ -33,7 +33,7 @@ def _within(times: NDArray[Any], start: float, end: float) -> NDArray[np.bool_]:
 def completed(start: float, end: float) -> Measured:
     """Return a measure: completions per second in a window."""
 
-    def measure(record: Record) -> float:
+    def measure(record: SavedRun) -> float:
         rates = record.rates()
         return float(np.mean(rates["completed"][_within(rates["time_s"], start, end)]))
 
@@ -44,7 +44,7 @@ def completed(start: float, end: float) -> Measured:
 def admitted(start: float, end: float) -> Measured:
     """Return a measure: admissions per second in a window."""
 
-    def measure(record: Record) -> float:
+    def measure(record: SavedRun) -> float:
         rates = record.rates()
         return float(np.mean(rates["admitted"][_within(rates["time_s"], start, end)]))
 
@@ -55,7 +55,7 @@ def admitted(start: float, end: float) -> Measured:
 def fct(start: float, end: float) -> Measured:
     """Return a measure: mean FCT from the first SYN of the sessions that close in a window."""
 
-    def measure(record: Record) -> float:
+    def measure(record: SavedRun) -> float:
         flows = record.flows()
         there = _within(flows["closed_s"], start, end)
         return float(np.mean((flows["closed_s"] - flows["start_s"])[there]))
@@ -63,7 +63,7 @@ def fct(start: float, end: float) -> Measured:
     return measure
 
 
-def short_share(record: Record) -> float:
+def short_share(record: SavedRun) -> float:
     """Return the share of the sessions that close which took under `SHORT_S` in all."""
     flows = record.flows()
     return float(np.mean((flows["closed_s"] - flows["start_s"]) < SHORT_S))
@@ -77,7 +77,7 @@ def gap(start: float, end: float) -> Measured:
     the time that a session takes.
     """
 
-    def measure(record: Record) -> float:
+    def measure(record: SavedRun) -> float:
         rates = record.rates()
         there = _within(rates["time_s"], start, end)
         smooth = np.ones(5) / 5
@@ -93,7 +93,7 @@ def gap(start: float, end: float) -> Measured:
 def changes(start: float, end: float, phases: tuple[str, ...] = ()) -> Measured:
     """Return a measure: mean change of the allowance from epoch to epoch, sessions."""
 
-    def measure(record: Record) -> float:
+    def measure(record: SavedRun) -> float:
         events = record.events()
         there = _within(events["time_s"], start, end)
         if phases:
@@ -118,7 +118,7 @@ def spiked(admitted: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray(admitted > SPIKE * np.median(spans, axis=1))
 
 
-def spikes(record: Record) -> float:
+def spikes(record: SavedRun) -> float:
     """Return the share of ten-second spans from 50 to 250 s with a spike of the admissions."""
     events = record.events()
     up = events["time_s"][spiked(events["admitted"].astype(np.float64))]
@@ -134,7 +134,7 @@ def settled(after: float) -> Measured:
     five epochs.
     """
 
-    def measure(record: Record) -> float:
+    def measure(record: SavedRun) -> float:
         events = record.events()
         known = np.isfinite(events["set"]) & (events["time_s"] > after)
         times, values = events["time_s"][known], events["set"][known]
@@ -146,7 +146,7 @@ def settled(after: float) -> Measured:
     return measure
 
 
-def searched_for(record: Record) -> float:
+def searched_for(record: SavedRun) -> float:
     """Return when the search hands over to the ascent, seconds; NaN if it never does."""
     events = record.events()
     climbing = np.array(events["phase"]) == "ascent"
@@ -157,7 +157,7 @@ def searched_for(record: Record) -> float:
 def swing(start: float, end: float) -> Measured:
     """Return a measure: standard deviation of the allowance over its mean."""
 
-    def measure(record: Record) -> float:
+    def measure(record: SavedRun) -> float:
         events = record.events()
         values = events["set"][_within(events["time_s"], start, end)]
         values = values[np.isfinite(values)]
@@ -166,18 +166,18 @@ def swing(start: float, end: float) -> Measured:
     return measure
 
 
-def least_admitted(record: Record) -> float:
+def least_admitted(record: SavedRun) -> float:
     """Return the fewest admissions of an epoch, from the second one on."""
     return float(np.min(record.events()["admitted"][1:]))
 
 
-def epochs_to_ascent(record: Record) -> float:
+def epochs_to_ascent(record: SavedRun) -> float:
     """Return how many epochs the search takes until it climbs; NaN if it never does."""
     climbing = np.array(record.events()["phase"]) == "ascent"
     return float(np.argmax(climbing) + 1) if np.any(climbing) else float("nan")
 
 
-def on_schedule(record: Record) -> float:
+def on_schedule(record: SavedRun) -> float:
     """Return the share of the waits for admission that are 0, 6, 18, 42, 90 or 186 s."""
     flows = record.flows()
     waits = flows["admitted_s"] - flows["start_s"]
@@ -190,7 +190,7 @@ def on_schedule(record: Record) -> float:
 def unseen_ends(start: float, end: float) -> Measured:
     """Return a measure: the share of the ends of sessions that the gate does not count."""
 
-    def measure(record: Record) -> float:
+    def measure(record: SavedRun) -> float:
         events, rates = record.events(), record.rates()
         counted = np.sum(events["departed"][_within(events["time_s"], start, end)])
         ended = np.sum(rates["completed"][_within(rates["time_s"], start, end)])
@@ -199,17 +199,17 @@ def unseen_ends(start: float, end: float) -> Measured:
     return measure
 
 
-def large_share(record: Record) -> float:
+def large_share(record: SavedRun) -> float:
     """Return the share of completed sessions above 10 kB, in percent."""
     return 100.0 * (1.0 - float(record.all["share_le_10kB"]))
 
 
-def served(record: Record) -> float:
+def served(record: SavedRun) -> float:
     """Return the sessions of the web that completed in the window."""
     return float(record.traffic("web")["completed"])
 
 
-def jain(record: Record) -> float:
+def jain(record: SavedRun) -> float:
     """Return Jain's index of what sessions got."""
     return float(record.summary["jain"])
 

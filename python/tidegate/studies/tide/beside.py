@@ -8,7 +8,7 @@ from tidegate.papers.case import Case
 from tidegate.studies.tide.cells import GATES, HOSTS
 
 if TYPE_CHECKING:
-    from tidegate.results.record import Record
+    from tidegate.results.run_files import SavedRun
     from tidegate.scenario.document import Setting
     from tidegate.studies.study import FinishedRuns
 
@@ -102,7 +102,7 @@ def beside(there: FinishedRuns) -> list[str]:
     return lines
 
 
-def _rows(record: Record) -> list[str]:
+def _rows(record: SavedRun) -> list[str]:
     found = []
     for each in record.summary["classes"]:
         times = [each["fct_mean_s"], each["fct_admitted_mean_s"]]

@@ -10,7 +10,7 @@ from tidegate.papers.case import Case
 from tidegate.studies.tide.cells import GATES, MatrixCell, case
 
 if TYPE_CHECKING:
-    from tidegate.results.record import Record
+    from tidegate.results.run_files import SavedRun
     from tidegate.studies.study import FinishedRuns
 
 CELLS = (
@@ -40,7 +40,7 @@ def cases() -> dict[str, Case]:
     return made
 
 
-def swing(record: Record) -> tuple[float, float]:
+def swing(record: SavedRun) -> tuple[float, float]:
     """Return the deepest autocorrelation of the allowance, and after how many seconds that is."""
     events = record.events()
     late = events["time_s"] > 200.0
@@ -73,7 +73,7 @@ def rest(there: FinishedRuns) -> list[str]:
     return lines
 
 
-def _row(cell: MatrixCell, record: Record) -> str:
+def _row(cell: MatrixCell, record: SavedRun) -> str:
     port, every = record.port("bottleneck"), record.all
     events = record.events()
     phases = [

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tidegate.papers.runs import Runs
-    from tidegate.results.record import Record
+    from tidegate.results.run_files import SavedRun
     from tidegate.studies.study import FinishedRuns
 
 SESSIONS = ("web", "odd")
@@ -91,11 +91,11 @@ def found(runs: Runs, key: str) -> Found:
     )
 
 
-def _sessions(record: Record) -> list[dict[str, float]]:
+def _sessions(record: SavedRun) -> list[dict[str, float]]:
     return [each for each in record.summary["classes"] if each["name"] in SESSIONS]
 
 
-def starved(record: Record) -> float:
+def starved(record: SavedRun) -> float:
     """Return the most whole seconds on end in which sessions asked and none was admitted."""
     events = record.rates()
     asked = np.cumsum(events["started"]) > np.cumsum(events["admitted"])

@@ -12,7 +12,7 @@ from tidegate.studies.tide.cells import HOSTS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tidegate.results.record import Record
+    from tidegate.results.run_files import SavedRun
     from tidegate.studies.study import FinishedRuns
 
     Floats = NDArray[np.float64]
@@ -80,13 +80,13 @@ def settled_after(admitted: Floats) -> float:
     return float(fine[0]) if len(fine) else float("inf")
 
 
-def _found(record: Record) -> tuple[float, float]:
+def _found(record: SavedRun) -> tuple[float, float]:
     admitted = record.rates()["admitted"]
     full = np.concatenate([np.zeros(int(_start(record))), admitted])
     return settled_after(full), float(np.mean(full[-SETTLED_S:]))
 
 
-def _start(record: Record) -> float:
+def _start(record: SavedRun) -> float:
     return float(record.rates()["time_s"][0]) - 1.0
 
 

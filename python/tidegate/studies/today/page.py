@@ -12,7 +12,7 @@ import numpy as np
 from tidegate.studies.today.cases import CONTROLS, HOSTS, LINKS, LOADS, OWN_HOSTS, name
 
 if TYPE_CHECKING:
-    from tidegate.results.record import Record
+    from tidegate.results.run_files import SavedRun
     from tidegate.studies.study import FinishedRuns
     from tidegate.studies.today.cases import Link
 
@@ -37,7 +37,7 @@ class Served:
     """Mean wait in the queue of the link."""
 
 
-def served(record: Record, link: Link) -> Served:
+def served(record: SavedRun, link: Link) -> Served:
     """Return what users got in one run."""
     flows, rates = record.flows(), record.rates()
     end = float(link.duration_s) - IN_TIME_S

@@ -42,7 +42,7 @@ from tidegate.papers.registry import claim
 if TYPE_CHECKING:
     from tidegate.papers.check_results import Check
     from tidegate.papers.runs import Measure, Parts, Runs
-    from tidegate.results.record import Record
+    from tidegate.results.run_files import SavedRun
 
 GIVE_WAY = tuple(f"s{number}" for number in range(2, 8))
 MODERATE = ("s2", "s4", "s5", "s6", "s7")
@@ -56,7 +56,7 @@ def all_same(runs: Runs, case: str, measure: Measure, said: float, note: str = "
     return Exact(" or ".join(shown), bool(np.all(values == said)), note=note)
 
 
-def first_found(record: Record) -> float:
+def first_found(record: SavedRun) -> float:
     """Return the number of the source that is filtered first; 0: none is."""
     return float(found(record)[0].origin[1:]) if found(record) else 0.0
 
@@ -249,7 +249,7 @@ def greedy_shares(place: int) -> Check:
     return number(Value("3", share("s1" if place == 1 else "s3"), PERCENT))
 
 
-def _before_the_greedy(record: Record) -> float:
+def _before_the_greedy(record: SavedRun) -> float:
     """Return the largest average before a packet of a greedy source comes."""
     came = arrivals(record)
     first = came.filter(pl.col("origin").is_in(["s1", "s3"]))["time_s"].head(1).item()
@@ -273,7 +273,7 @@ def _or_zero(value: object) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-def _events(record: Record) -> dict[str, float]:
+def _events(record: SavedRun) -> dict[str, float]:
     """Return by how much each part of the sequence holds in a run; below zero: it does not."""
     at = [look.time_s for look in found(record)]
     if [look.origin for look in found(record)] != ["s1", "s3"]:

@@ -1,4 +1,4 @@
-"""Where many runs lie: a folder of this machine, or a place in an object store (fsspec)."""
+"""The location of results: a folder of this machine, or one in an object store (fsspec)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tidegate.errors import UsageError
 _URL = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 
 
-def place(target: str | Path) -> Path:
+def location(target: str | Path) -> Path:
     """Return the folder that a path or a URL names.
 
-    What lies in an object store is no Path, but can do what a Path can:
-    names, `/`, reading and writing. `file://` is a folder of this machine.
-    Raises UsageError where the library for such a URL is not there.
+    A folder in an object store is a UPath, used like a Path. `file://` is a
+    folder of this machine. Raises UsageError if the library for the URL is
+    not installed.
     """
     if not isinstance(target, str) or not (found := _URL.match(target)):
         return cast("Path", target) if is_remote(target) else Path(target)
@@ -28,7 +28,7 @@ def place(target: str | Path) -> Path:
         from upath import UPath
     except ImportError:
         raise UsageError(
-            f"Could not write to {target}: the library for object stores is not there.",
+            f"Could not write to {target}: the library for object stores is not installed.",
             "Install it: pip install universal-pathlib.",
         ) from None
     try:
@@ -46,7 +46,7 @@ def is_remote(folder: object) -> bool:
 
 
 def readable(path: Path) -> Path | io.BytesIO:
-    """Return a file as Polars reads it: by its path, or by its content from afar."""
+    """Return what Polars reads: the path of a local file, the content of a remote one."""
     return io.BytesIO(path.read_bytes()) if is_remote(path) else path
 
 
