@@ -16,7 +16,7 @@ from tools.validate.dumbbell import Case
 from tools.validate.explained import EXPLANATIONS
 from tools.validate.judge import Explanation, Row, Verdict, rows
 from tools.validate.measure import Transfer, of_closed, of_trace, of_transfers
-from tools.validate.printer import as_markdown, placed, reasons, renew
+from tools.validate.printer import Printer, as_markdown, placed, reasons, renew
 from tools.validate.queues import CASES3, IDLE3, idle3
 from tools.validate.rates import EXPERIMENTS
 
@@ -118,6 +118,33 @@ def test_a_table_is_renewed_in_its_place_and_nothing_else_is() -> None:
     assert table == "**x**: why\n\n| one | two |\n|---|---|\n| 1 | 2 |\n"
     assert renew(page, {"x": table, "z": "no place"}) == page.replace("old\n", table)
     assert placed(page) == {"x", "y"}
+
+
+def test_the_unchanged_simulator_gets_a_column_and_no_verdict() -> None:
+    [case] = [each for each in CASES3 if each.name == "reno-one"]
+    same = dict.fromkeys(case.measures, 100.0)
+    printer = Printer(markdown=True)
+    printer.case(case, [(same, same, {**same, "drops": 250.0})] * 2)
+    head, *lines = printer.blocks["reno-one"].splitlines()[2:]
+    assert head.endswith("| ns-3 unchanged |")
+    [drops] = [line for line in lines if line.startswith("| drops ")]
+    assert drops.endswith("| agrees | 250 ± 0 |")
+    printer.case(case, [(same, same)])
+    assert "unchanged" not in printer.blocks["reno-one"]
+    assert set(printer.verdicts) == {Verdict.AGREES}
+
+
+def test_ns3_is_run_unchanged_too_where_it_is_corrected() -> None:
+    corrections = {"control", "mended"}
+    for case in CASES3:
+        if case.unchanged is None:
+            assert case.settings["mended"] == "0"
+            assert not case.settings["control"].startswith("Rfc")
+        else:
+            assert case.unchanged["mended"] == "0"
+            assert not case.unchanged["control"].startswith("Rfc")
+            changed = {key for key, value in case.settings.items() if case.unchanged[key] != value}
+            assert changed <= corrections
 
 
 def test_one_reason_for_two_measures_is_said_once() -> None:

@@ -47,6 +47,8 @@ class Case:
     measures: tuple[str, ...]
     peer: str = "ns-2"
     """The other simulator."""
+    unchanged: dict[str, str] | None = None
+    """Settings of the other simulator without corrections, where `settings` has some."""
 
 
 @dataclass(frozen=True)

@@ -17,41 +17,15 @@ array set opt {
     setbit 0 ecn 0 loss 0 ack_loss 0
     drop "" drop_back "" seed 1 answer_rto "" wake 0.1
 }
-foreach {key value} $argv {
-    if {![info exists opt($key)]} { puts stderr "unknown setting $key"; exit 2 }
-    set opt($key) $value
-}
-ns-random $opt(seed)
-
-# ns-2 looks every default of a new object up anew, class by class: nearly all the time of a run
-# with many short transfers. The defaults of a class are kept instead; nothing else changes.
-SplitObject instproc init-instvar var {
-    global default_of
-    set class [$self info class]
-    if {![info exists default_of($class,$var)]} {
-        foreach ancestor [concat $class [$class info heritage]] {
-            if {![catch {$ancestor set $var} value]} {
-                set default_of($class,$var) $value
-                break
-            }
-        }
-    }
-    $self instvar -parse-part1 $var
-    set $var $default_of($class,$var)
-}
-Simulator instproc create-eventtrace args {}
+source [file join [file dirname [info script]] common.tcl]
 
 Agent/TCP set window_ $opt(window)
 Agent/TCP set windowInit_ $opt(iw)
-Agent/TCP set rtxcur_init_ $opt(rto_init)
-Agent/TCP set minrto_ $opt(rto_min)
 Agent/TCP set maxrto_ $opt(rto_max)
 Agent/TCP set ecn_ $opt(ecn)
 Agent/TCP/FullTcp set segsize_ $opt(mss)
 Agent/TCP/FullTcp set debug_ false
 Agent/TCP/FullTcp set interval_ $opt(wake)
-Queue/RED set bytes_ false
-Queue/RED set queue_in_bytes_ false
 Queue/RED set setbit_ $opt(setbit)
 # marks at any probability, not only where it is under mark_p_
 Queue/RED set use_mark_p_ false
@@ -100,19 +74,9 @@ proc lose {from to numbers} {
 lose $left $right $opt(drop)
 lose $right $left $opt(drop_back)
 
-# Loses packets at random, after their transmission: data one way, acknowledgements the other.
-proc lose_at_random {from to share} {
-    global ns
-    if {$share == 0} return
-    set model [new ErrorModel]
-    $model unit pkt
-    $model set rate_ $share
-    $model ranvar [new RandomVariable/Uniform]
-    $model drop-target [new Agent/Null]
-    $ns link-lossmodel $model $from $to
-}
-lose_at_random $left $right $opt(loss)
-lose_at_random $right $left $opt(ack_loss)
+# Packets are lost after their transmission: data one way, acknowledgements the other.
+lose_at_random link-lossmodel $left $right $opt(loss)
+lose_at_random link-lossmodel $right $left $opt(ack_loss)
 
 if {$opt(trace) ne ""} {
     set trace [open $opt(trace) w]

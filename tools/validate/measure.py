@@ -59,10 +59,10 @@ def of_tidegate(case: Case, seed: int) -> tuple[Measures, Flows]:
     return measures, drawn
 
 
-def of_ns3(case: Case, seed: int, flows: Flows) -> Measures:
+def of_ns3(settings: Mapping[str, str], seed: int, flows: Flows) -> Measures:
     """Run ns-3 on the same flows and measure the same."""
-    seconds = float(case.settings["until"])
-    found = ns3.run(flows, {**case.settings, "seed": str(seed)})
+    seconds = float(settings["until"])
+    found = ns3.run(flows, {**settings, "seed": str(seed)})
     transfers = [
         Transfer(
             size,

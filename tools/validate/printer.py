@@ -22,10 +22,8 @@ if TYPE_CHECKING:
     from tools.validate.measure import Measures
     from tools.validate.rates import Experiment
 
-    Pair = tuple[Measures, Measures]
-
 EXACT_S = 50e-6
-"""How far single flows on an idle link may be apart: nothing is random there."""
+"""Accepted difference of single flows on an idle link: nothing is random there."""
 
 WIDTH = 100
 
@@ -36,9 +34,9 @@ class Printer:
     def __init__(
         self, *, markdown: bool, explanations: Sequence[Explanation] = EXPLANATIONS
     ) -> None:
-        """Print tables for a terminal, or such as belong in a document."""
+        """Print tables for a terminal, or as Markdown."""
         self.explanations = explanations
-        # a file or a pipe has no width of its own: that of the widest row
+        # a file or a pipe has no width of its own
         self.console = Console(width=None if sys.stdout.isatty() else WIDTH)
         self.markdown = markdown
         self.verdicts: Counter[Verdict] = Counter()
@@ -66,34 +64,44 @@ class Printer:
         """Print a paragraph as it is."""
         self.console.print(text, highlight=False, markup=False, soft_wrap=self.markdown)
 
-    def case(self, case: Case | Experiment, pairs: Sequence[Pair]) -> None:
-        """Print one case with what is known of its disagreements."""
-        drawn = rows(case.name, case.measures, pairs, self.explanations)
+    def case(self, case: Case | Experiment, runs: Sequence[Sequence[Measures]]) -> None:
+        """Print one case and the explanations of its differences.
+
+        A run is measured in tidegate and in the other simulator, and where that one is corrected,
+        in the unchanged one too, which nothing judges.
+        """
+        drawn = rows(
+            case.name, case.measures, [(run[0], run[1]) for run in runs], self.explanations
+        )
         self.verdicts.update(row.verdict for row in drawn)
-        head = ("measure", "tidegate", case.peer, "difference", "accepted", "")
-        self.table(case.name, f"{case.about}; {many(len(pairs))}", head, map(line, drawn))
+        head = ["measure", "tidegate", case.peer, "difference", "accepted", ""]
+        lines = [[*line(row)] for row in drawn]
+        if all(len(run) > 2 for run in runs):
+            head.append(f"{case.peer} unchanged")
+            for row, cells in zip(drawn, lines, strict=True):
+                cells.append(shown([run[2][row.measure] for run in runs]))
+        self.table(case.name, f"{case.about}; {many(len(runs))}", head, lines)
         for why in reasons(drawn):
             self.blocks[case.name] += f"\n{why}\n"
             self.say(f"\n{why}")
 
     def single_flows(
-        self,
-        name: str,
-        heads: tuple[str, str, str],
-        flows: Sequence[tuple[object, int]],
-        pairs: Sequence[Pair],
+        self, name: str, kind: str, peer: str, runs: Mapping[tuple[object, int], Sequence[Measures]]
     ) -> None:
-        """Print single flows on an idle link, whose times are exact in both."""
+        """Print single flows on an idle link, by kind and size; their times are exact in both."""
         lines = []
-        for (what, size), (mine, theirs) in zip(flows, pairs, strict=True):
+        for (what, size), (mine, theirs, *_) in runs.items():
             one, two = mine["fct_mean_s"], theirs["fct_mean_s"]
             verdict = Verdict.AGREES if abs(one - two) <= EXACT_S else Verdict.DIFFERS
             self.verdicts[verdict] += 1
             apart = f"{(one - two) * 1e6:+.1f} us"
             lines.append((str(what), str(size), f"{one:.6f}", f"{two:.6f}", apart, verdict.value))
-        kind, peer, about = heads
         head = (kind, "size, B", "tidegate, s", f"{peer}, s", "difference", "verdict")
-        self.table(name, about, head, lines)
+        self.table(name, "one flow on an idle link, first SYN to close", head, lines)
+
+    def counts(self) -> str:
+        """Return how many rows have each verdict."""
+        return ", ".join(f"{self.verdicts[verdict]} {verdict.value}" for verdict in Verdict)
 
 
 def as_markdown(name: str, about: str, head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
@@ -103,7 +111,7 @@ def as_markdown(name: str, about: str, head: Sequence[str], lines: Iterable[Sequ
 
 
 def reasons(drawn: Iterable[Row]) -> list[str]:
-    """Return what is known of the rows that differ, measures with one reason together."""
+    """Return the explanations of rows that differ, each with all of its measures."""
     known: dict[str, list[str]] = {}
     for row in drawn:
         if row.verdict is Verdict.EXPLAINED and row.explanation is not None:
@@ -112,7 +120,7 @@ def reasons(drawn: Iterable[Row]) -> list[str]:
 
 
 def many(seeds: int) -> str:
-    """Say how many seeds there are."""
+    """Return the number of seeds in words."""
     return "1 seed" if seeds == 1 else f"{seeds} seeds"
 
 
@@ -138,12 +146,12 @@ def shown(values: Sequence[float]) -> str:
 
 
 def brief(value: float, digits: int = 4) -> str:
-    """Return a number with so many digits at least, and no exponent."""
+    """Return a number with at least `digits` significant digits and no exponent."""
     return f"{value:.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
 
 
 def renew(page: str, blocks: Mapping[str, str]) -> str:
-    """Put tables where a page has a place for them: between the two marks of a case."""
+    """Put each table between the two marks of its case in a page."""
 
     def place(found: re.Match[str]) -> str:
         name = found["name"]
@@ -158,5 +166,5 @@ PLACE = re.compile(r"<!-- begin (?P<name>\S+) -->\n.*?<!-- end (?P=name) -->", r
 
 
 def placed(page: str) -> set[str]:
-    """Return the cases that a page has a place for."""
+    """Return the cases whose marks a page has."""
     return {found["name"] for found in PLACE.finditer(page)}

@@ -32,6 +32,9 @@ SOURCES = {"drop-tail": "Fifo", "codel": "CoDel", "fq-codel": "FqCoDel", "pie": 
 CONTROLS = {"reno": "RfcReno", "cubic": "Cubic", "bbr": "RfcBbr"}
 """The controls, by their names in either; RfcReno and RfcBbr are of controls.h."""
 
+UNCHANGED = {"reno": "NewReno", "cubic": "Cubic", "bbr": "Bbr"}
+"""The controls of ns-3 itself."""
+
 
 @dataclass(frozen=True)
 class Sender:
@@ -44,7 +47,7 @@ class Sender:
     initial_ssthresh: int = 0
     """In segments; 0: none."""
     plain: bool = False
-    """Reno and its scoreboard as ns-3 has them, not as RFC 5681 and RFC 6675 do."""
+    """The control and the scoreboard as ns-3 has them, not as RFCs and drafts do."""
 
     def document(self) -> dict[str, Any]:
         """Say it to tidegate."""
@@ -63,7 +66,7 @@ class Sender:
     def settings(self) -> dict[str, str]:
         """Say it to dumbbell.cc."""
         return {
-            "control": "NewReno" if self.plain else CONTROLS[self.control],
+            "control": (UNCHANGED if self.plain else CONTROLS)[self.control],
             "mended": str(int(self.sack and not self.plain)),
             "sack": str(int(self.sack)),
             "delayed_ack": str(int(self.delayed_ack)),
@@ -162,8 +165,18 @@ def _case(
         "traffic": {key: {**each, "transport": transport} for key, each in traffic.items()},
     }
     settings = {"until": str(seconds), **network.settings()}
-    said = f"{about}: {network.about}, {seconds} s"
-    return Case(name, said, document, settings, seeds, measures, peer="ns-3")
+    plain = replace(network, sender=replace(network.sender, plain=True))
+    unchanged = {"until": str(seconds), **plain.settings()}
+    return Case(
+        name,
+        f"{about}: {network.about}, {seconds} s",
+        document,
+        settings,
+        seeds,
+        measures,
+        "ns-3",
+        None if unchanged == settings else unchanged,
+    )
 
 
 def idle3(control: str, size: int) -> Case:

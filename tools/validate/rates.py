@@ -227,10 +227,3 @@ EXPERIMENTS = (
     *_experiments("xcp", "xcp", "XCP"),
     *_experiments("tcp", "reno", "Reno over RED"),
 )
-
-
-def run(job: tuple[str, int]) -> Pair:
-    """Run one experiment, by its name, with one seed in both."""
-    name, seed = job
-    [experiment] = [each for each in EXPERIMENTS if each.name == name]
-    return experiment.compare(experiment.protocol, seed)

@@ -10,35 +10,10 @@ array set opt {
     protocol xcp flows "" out "" until 15 step 0.5
     rate 45Mb delay 18 buffer 225 loss_data 0 loss_ack 0 seed 1 rto_init 6 rto_min 0.2
 }
-foreach {key value} $argv {
-    if {![info exists opt($key)]} { puts stderr "unknown setting $key"; exit 2 }
-    set opt($key) $value
-}
-ns-random $opt(seed)
-
-# ns-2 looks every default of a new object up anew: nearly all the time of many short flows
-SplitObject instproc init-instvar var {
-    global default_of
-    set class [$self info class]
-    if {![info exists default_of($class,$var)]} {
-        foreach ancestor [concat $class [$class info heritage]] {
-            if {![catch {$ancestor set $var} value]} {
-                set default_of($class,$var) $value
-                break
-            }
-        }
-    }
-    $self instvar -parse-part1 $var
-    set $var $default_of($class,$var)
-}
-Simulator instproc create-eventtrace args {}
+source [file join [file dirname [info script]] common.tcl]
 
 Agent/TCP set window_ 1000000
 Agent/TCP set packetSize_ 960
-Agent/TCP set rtxcur_init_ $opt(rto_init)
-Agent/TCP set minrto_ $opt(rto_min)
-Queue/RED set bytes_ false
-Queue/RED set queue_in_bytes_ false
 Queue/RED set gentle_ true
 Queue/RED set thresh_ [expr {$opt(buffer) / 3.0}]
 Queue/RED set maxthresh_ [expr {$opt(buffer) / 1.5}]
@@ -63,19 +38,8 @@ if {$opt(protocol) eq "xcp"} {
 $ns queue-limit $left $right $opt(buffer)
 $ns queue-limit $right $left 100000
 
-proc lossy {from to share} {
-    global ns
-    if {$share <= 0} return
-    set model [new ErrorModel]
-    $model set rate_ $share
-    $model unit pkt
-    set draw [new RandomVariable/Uniform]
-    $model ranvar $draw
-    $model drop-target [new Agent/Null]
-    $ns lossmodel $model $from $to
-}
-lossy $left $right $opt(loss_data)
-lossy $right $left $opt(loss_ack)
+lose_at_random lossmodel $left $right $opt(loss_data)
+lose_at_random lossmodel $right $left $opt(loss_ack)
 
 # hosts behind fast links, two for each round trip that occurs
 proc host {rtt} {
