@@ -4,15 +4,15 @@ from tools.pages import MARK
 
 ABOUT = {
     "flows": "A row for each flow that started.",
-    "ports": "A row for each sampled port and interval; `sample` in the scenario spaces them.",
+    "ports": "A row for each sampled port and interval; `sample` in the scenario is the interval.",
     "events": "A row for each decision of a law.",
-    "arrivals": "A row for each packet that came to a port with `record`; only where one has it.",
-    "flow_series": "A row for each flow that `series.flows` in the scenario names and interval.",
-    "class_series": "A row for each class that `series.classes` names and interval.",
-    "queue_series": "A row for each port that is no access link, class that `series.classes` names"
-    " and interval.",
-    "udp": "A row for each class of UDP: its packets that were sent after the warm-up.",
-    "video": "A row for each viewer of a class with `video`; only where there is one.",
+    "arrivals": "A row for each packet that arrived at a port with `record`; only if there is one.",
+    "flow_series": "A row for each interval and each flow named in `series.flows` of the scenario.",
+    "class_series": "A row for each interval and each class named in `series.classes`.",
+    "queue_series": "A row for each interval, each class named in `series.classes`, and each port"
+    " that is no access link.",
+    "udp": "A row for each class of UDP: its packets sent after the warm-up.",
+    "video": "A row for each viewer of a class with `video`; only if there is such a class.",
 }
 """The tables that are written to files, in the order of the page."""
 
@@ -23,7 +23,7 @@ def page() -> str:
 
     lines = ["# Columns of the results", "", MARK]
     lines += ["Each table is a Parquet file in the folder of its run, and a frame in Python."]
-    lines += ["A cell is empty where what it tells of has not happened."]
+    lines += ["A cell is empty if its event has not happened."]
     tables = _native.columns()
     for table, about in ABOUT.items():
         lines += ["", f"## {table}", "", about, ""]
