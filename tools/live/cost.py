@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tidegate.scenario import toml
 from tools.live.lab import NEAR, RIGHT, Lab, LabError, run
 from tools.live.measure import of_flows, read
 
@@ -101,8 +100,7 @@ def forwarded(said: dict[str, Any], seconds: float, gate: str | None) -> float:
     """Return the Mbit/s that two uploads reach over a plain cable, with a gate or without."""
     with Lab() as lab:
         wire(lab)
-        scenario, table = lab.folder / "scenario.toml", lab.folder / "flows.csv"
-        scenario.write_text(toml.document(said), encoding="utf-8")
+        scenario, table = lab.write(said)
         if gate is not None:
             lab.gate(gate)
         lab.traffic(scenario, table, download=False)

@@ -23,10 +23,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tidegate.scenario import toml
 from tools.live.cost import counting_time, in_turn, mean_times, put_empty
 from tools.live.lab import PORT, RIGHT, Lab, LabError, interrupted, obstacle
-from tools.live.measure import Flow, Measures, of_flows, read, simulate
+from tools.live.loads import document, endless, pages
+from tools.live.measure import Flow, Measures, mean_and_spread, of_flows, read, simulate
 from tools.live.today import today
 
 if TYPE_CHECKING:
@@ -83,47 +83,6 @@ class Wanted:
     """Of loads that are run once."""
 
 
-def document(
-    seconds: float,
-    traffic: dict[str, Any],
-    *,
-    rate: str = "10Mbit",
-    delay: str = "20ms",
-    buffer: str = "150kB",
-    port: dict[str, object] | None = None,
-) -> dict[str, Any]:
-    """Say a scenario of one link."""
-    link = {"rate": rate, "delay": delay, "buffer": buffer}
-    access = {"rate": "10Gbit", "delay": "0ms"}
-    said: dict[str, Any] = {
-        "name": "figures",
-        "duration": f"{seconds}s",
-        "topology": {"dumbbell": {"pairs": 1, "access": access, "bottleneck": link}},
-        "traffic": traffic,
-    }
-    return {**said, "port": {"bottleneck": port}} if port else said
-
-
-def pages(rate: float, direction: str = "download") -> dict[str, Any]:
-    """Return sessions of 10 kB (Pareto 1.5): so many a second."""
-    return {
-        "direction": direction,
-        "arrivals": {"poisson": f"{rate}/s"},
-        "size": {"pareto": {"mean": "10kB", "shape": 1.5}},
-        "transport": {"tcp": {"profile": "linux-6.18"}},
-    }
-
-
-def endless(count: int, direction: str = "download") -> dict[str, Any]:
-    """Return flows without end."""
-    return {
-        "direction": direction,
-        "arrivals": {"uniform": count, "within": "1s"},
-        "size": "unlimited",
-        "transport": {"tcp": {"profile": "linux-6.18"}},
-    }
-
-
 @dataclass(frozen=True)
 class Gated:
     """What a run with a gate showed."""
@@ -177,10 +136,8 @@ def gated(
     """Run real sessions through a gate that brings the queue to itself."""
     directions = {each.get("direction", "upload") for each in traffic.values()}
     with Lab() as lab:
-        scenario, table = lab.folder / "scenario.toml", lab.folder / "flows.csv"
         # behind the gate nothing waits
-        said = document(seconds, traffic, rate="1Gbit", buffer="10MB")
-        scenario.write_text(toml.document(said), encoding="utf-8")
+        scenario, table = lab.write(document(seconds, traffic, rate="1Gbit", buffer="10MB"))
         link = lab.link(scenario, seed=seed)
         lab.gate(f"mode = 'enforce'\n{shape}{control}")
         if with_cost:
@@ -205,8 +162,7 @@ def link(_: Wanted) -> None:
         traffic = {"bulk": endless(2, "upload")}
         said = document(8, traffic, rate=f"{mbit}Mbit", delay="5ms", buffer="50ms")
         with Lab() as lab:
-            scenario, table = lab.folder / "scenario.toml", lab.folder / "flows.csv"
-            scenario.write_text(toml.document(said), encoding="utf-8")
+            scenario, table = lab.write(said)
             emulated = lab.link(scenario)
             lab.traffic(scenario, table, download=False)
             share = cpu_of(emulated.process.pid) / 8
@@ -233,15 +189,9 @@ for _ in range(200):
 def round_trips() -> tuple[float, float]:
     """Connect through a link of 20 ms each way; return p50 and p95 in ms."""
     with Lab() as lab:
-        scenario = lab.folder / "scenario.toml"
         said = document(60, {"bulk": endless(1, "upload")}, rate="1Gbit", delay="20ms")
-        scenario.write_text(toml.document(said), encoding="utf-8")
-        lab.link(scenario)
-        server = lab.start(
-            lab.right, lab.tidegated, "traffic", "serve", "--listen", f"{RIGHT}:{PORT}"
-        )
-        assert server.stderr is not None
-        server.stderr.readline()
+        lab.link(lab.write(said)[0])
+        lab.serve(lab.right, f"{RIGHT}:{PORT}")
         said_ms = lab.within(lab.left, sys.executable, "-c", ROUND_TRIPS).split()
         times = statistics.quantiles([float(each) for each in said_ms], n=100)
         return times[49], times[94]
@@ -324,18 +274,13 @@ def punctual(control: str, traffic: dict[str, Any], seconds: float, seed: int) -
 
 def told(name: str, found: Sequence[Measures]) -> None:
     """Print means over the runs, with their spread."""
-
-    def both(values: list[float]) -> str:
-        spread = statistics.stdev(values) if len(values) > 1 else 0.0
-        return f"{statistics.fmean(values):.2f} ± {spread:.2f}"
-
     columns = [
-        both([each.completed_per_s for each in found]),
-        both([each.fct_mean_s for each in found]),
-        both([each.fct_p95_s for each in found]),
-        both([each.fct_admitted_mean_s for each in found]),
-        both([100 * each.never_admitted_share for each in found]),
-        both([100 * each.retransmitted_share for each in found]),
+        mean_and_spread([each.completed_per_s for each in found]),
+        mean_and_spread([each.fct_mean_s for each in found]),
+        mean_and_spread([each.fct_p95_s for each in found]),
+        mean_and_spread([each.fct_admitted_mean_s for each in found]),
+        mean_and_spread([100 * each.never_admitted_share for each in found]),
+        mean_and_spread([100 * each.retransmitted_share for each in found]),
     ]
     print(f"{name:26}" + "".join(f"{each:>16}" for each in columns), flush=True)
 
@@ -376,8 +321,7 @@ def flood(wanted: Wanted) -> None:
     )
     for name in ("none", "close-probe", "tide"):
         with Lab() as lab:
-            scenario, table = lab.folder / "scenario.toml", lab.folder / "flows.csv"
-            scenario.write_text(toml.document(said), encoding="utf-8")
+            scenario, table = lab.write(said)
             lab.link(scenario)
             gate = lab.gate(f"mode = 'enforce'\n{SHAPE}{CONTROLS[name]}")
             before = memory_of(gate.pid)

@@ -22,8 +22,10 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tidegate.scenario import toml
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
     from typing import Self
 
@@ -191,6 +193,20 @@ class Lab:
             process.kill()
             return process.communicate()[0]
 
+    def write(self, document: Mapping[str, Any]) -> tuple[Path, Path]:
+        """Write a scenario; return its path, and where the table of its flows belongs."""
+        scenario = self.folder / "scenario.toml"
+        scenario.write_text(toml.document(document), encoding="utf-8")
+        return scenario, self.folder / "flows.csv"
+
+    def serve(self, namespace: str, at: str) -> subprocess.Popen[str]:
+        """Start a server of sessions at an address, and wait until it listens."""
+        server = self.start(namespace, self.tidegated, "traffic", "serve", "--listen", at)
+        assert server.stderr is not None
+        if "serving" not in server.stderr.readline():
+            raise LabError(f"the server does not start: {self.end(server)}")
+        return server
+
     def link(self, scenario: Path, *settings: str, seed: int = 1) -> Link:
         """Start the emulated link of a scenario's `bottleneck`."""
         process = self.start(
@@ -261,16 +277,8 @@ class Lab:
         opener, server, at = (
             (self.right, self.left, LEFT) if download else (self.left, self.right, RIGHT)
         )
-        serving, clients, tables = [], [], []
-        for number in range(len(parts)):
-            place = f"{at}:{PORT + number}"
-            serving.append(
-                self.start(server, self.tidegated, "traffic", "serve", "--listen", place)
-            )
-            said = serving[-1].stderr
-            assert said is not None
-            if "serving" not in said.readline():
-                raise LabError(f"the server does not start: {self.end(serving[-1])}")
+        clients, tables = [], []
+        serving = [self.serve(server, f"{at}:{PORT + number}") for number in range(len(parts))]
         for number, classes in enumerate(parts):
             tables.append(out.with_name(f"{number}-{out.name}"))
             clients.append(

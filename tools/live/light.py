@@ -8,7 +8,8 @@ from __future__ import annotations
 import argparse
 
 import tidegate
-from tools.live.figures import IN_THE_SIMULATOR, OVERLOAD, document, endless, pages
+from tools.live.figures import IN_THE_SIMULATOR, OVERLOAD
+from tools.live.loads import document, endless, pages
 
 LOADS = {
     "a tenth": {"pages": pages(11)},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,6 +78,11 @@ def simulate(
     [port] = [each for each in result.summary["ports"] if each["name"] == PORT]
     flows = [Flow(*row) for row in zip(*columns, strict=True)]
     return flows, float(port["queue_mean_packets"])
+
+
+def mean_and_spread(values: Sequence[float]) -> str:
+    """Return mean and standard deviation of runs as text."""
+    return f"{fmean(values):.2f} ± {stdev(values) if len(values) > 1 else 0.0:.2f}"
 
 
 @dataclass(frozen=True)

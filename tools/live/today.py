@@ -10,15 +10,15 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tidegate.scenario import toml
+from tools.live import loads
 from tools.live.lab import Lab
-from tools.live.measure import Flow, read, simulate
+from tools.live.measure import Flow, mean_and_spread, read, simulate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MBIT, MEAN_KB = 20, 30
-LOAD = 2 * MBIT * 1e6 / (MEAN_KB * 8e3)
+LOAD = round(2 * MBIT * 1e6 / (MEAN_KB * 8e3), 3)
 """Downloads/s: twice what the link carries, headers left out."""
 SOON = 10.0
 """Seconds within which a download is in time, and after which its user gives up."""
@@ -33,23 +33,11 @@ CELLS: dict[str, dict[str, Any]] = {
 
 
 def document(seconds: float, port: dict[str, Any]) -> dict[str, Any]:
-    """Say a cell: 20 Mbit/s, RTT 40 ms, 250 ms of buffer, hosts with CUBIC."""
-    pages = {
-        "direction": "download",
-        "arrivals": {"poisson": f"{LOAD:g}/s"},
-        "size": {"pareto": {"mean": f"{MEAN_KB}kB", "shape": 1.5}},
-        "patience": f"{SOON:g}s",
-        "transport": {"tcp": {"profile": "linux-6.18"}},
-    }
-    link = {"rate": f"{MBIT}Mbit", "delay": "20ms", "buffer": "250ms"}
-    access = {"rate": "10Gbit", "delay": "0ms"}
-    said: dict[str, Any] = {
-        "name": "today",
-        "duration": f"{seconds:g}s",
-        "topology": {"dumbbell": {"pairs": 1, "access": access, "bottleneck": link}},
-        "traffic": {"pages": pages},
-    }
-    return {**said, "port": {"bottleneck": port}} if port else said
+    """Return a cell: 20 Mbit/s, RTT 40 ms, 250 ms of buffer, hosts with CUBIC."""
+    size = {"pareto": {"mean": f"{MEAN_KB}kB", "shape": 1.5}}
+    pages = {**loads.pages(LOAD), "size": size, "patience": f"{SOON:g}s"}
+    link = {"rate": f"{MBIT}Mbit", "buffer": "250ms"}
+    return {**loads.document(seconds, {"pages": pages}, **link, port=port), "name": "today"}
 
 
 @dataclass(frozen=True)
@@ -78,8 +66,7 @@ def served(flows: Sequence[Flow], seconds: float) -> Served:
 def in_the_lab(said: dict[str, Any], seed: int) -> tuple[list[Flow], float]:
     """Run real hosts; return their flows, and how late the link was in ms."""
     with Lab() as lab:
-        scenario, table = lab.folder / "scenario.toml", lab.folder / "flows.csv"
-        scenario.write_text(toml.document(said), encoding="utf-8")
+        scenario, table = lab.write(said)
         link = lab.link(scenario, seed=seed)
         lab.traffic(scenario, table, download=True, seed=seed)
         late = max(float(way["delay_p95_ms"] - way["asked_delay_ms"]) for way in link.report())
@@ -108,8 +95,5 @@ def today(seconds: float, runs: int) -> None:
                 [each.median_s for each in all_runs],
                 [each.per_s for each in all_runs],
             )
-            values = [
-                f"{statistics.fmean(each):.2f} ± {statistics.stdev(each) if runs > 1 else 0:.2f}"
-                for each in columns
-            ]
+            values = [mean_and_spread(each) for each in columns]
             print(f"{name + ', ' + who:32}" + "".join(f"{each:>16}" for each in values), flush=True)

@@ -18,7 +18,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tidegate.scenario import toml
 from tools.live.explained import EXPLANATIONS
 from tools.live.lab import ROOT, Lab, LabError, interrupted, obstacle
 from tools.live.measure import of_flows, read, simulate
@@ -109,8 +108,7 @@ def cases() -> list[Case]:
 def of_linux(case: Case, seed: int) -> Measures:
     """Run real hosts, and measure."""
     with Lab() as lab:
-        scenario, table = lab.folder / "scenario.toml", lab.folder / "flows.csv"
-        scenario.write_text(toml.document(case.document), encoding="utf-8")
+        scenario, table = lab.write(case.document)
         link = lab.link(scenario, seed=seed)
         lab.traffic(scenario, table, download=False, seed=seed)
         there, _ = link.report()
@@ -156,8 +154,7 @@ def main() -> int:
     except LabError as error:
         print(error, file=sys.stderr)
         return 1
-    counts = ", ".join(f"{printer.verdicts[verdict]} {verdict.value}" for verdict in Verdict)
-    printer.say(f"\n{counts}; {time.perf_counter() - begin:.0f} s")
+    printer.say(f"\n{printer.counts()}; {time.perf_counter() - begin:.0f} s")
     if given.write:
         page = Path(PAGE)
         page.write_text(renew(page.read_text(encoding="utf-8"), printer.blocks), encoding="utf-8")

@@ -5,13 +5,13 @@ import tomllib
 from typing import Any
 
 import pytest
-from tools.live import demo, figures, light, today, validate
+from tools.live import demo, figures, light, loads, today, validate
 from tools.live.measure import Flow, simulate
 
-CROWDS = [figures.crowd(), *light.LOADS.values(), {"pages": figures.pages(20, "upload")}]
+CROWDS = [figures.crowd(), *light.LOADS.values(), {"pages": loads.pages(20, "upload")}]
 DOCUMENTS = [
     *(case.document for case in validate.cases()),
-    *(figures.document(10, traffic) for traffic in CROWDS),
+    *(loads.document(10, traffic) for traffic in CROWDS),
     *(today.document(10, port) for port in today.CELLS.values()),
     tomllib.loads(demo.SCENARIO.read_text(encoding="utf-8")),
 ]
@@ -35,8 +35,8 @@ def test_one_host_at_either_end(said: dict[str, Any]) -> None:
 # A timer of 1 s, of 250 ticks, is looked at every 32 ms (kernel/time/timer.c): SYNs that were lost
 # come again at instants that are so far apart, by the clock of the one host, whenever they started.
 def test_its_timers_fire_together() -> None:
-    pages = {**figures.pages(200, "upload"), "size": "1kB"}
-    said = figures.document(4, {"pages": pages}, buffer="3000B")
+    pages = {**loads.pages(200, "upload"), "size": "1kB"}
+    said = loads.document(4, {"pages": pages}, buffer="3000B")
     flows, _ = simulate(said, 1, {"topology.dumbbell.bottleneck.loss": 0.9})
     retried = [flow.admitted for flow in flows if flow.admitted > flow.start + 0.5]
     assert len(retried) > 20

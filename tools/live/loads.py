@@ -1,0 +1,48 @@
+"""Scenarios of one link between two hosts, for the lab and for the simulator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+HOST = {"tcp": {"profile": "linux-6.18"}}
+
+
+def document(
+    seconds: float,
+    traffic: dict[str, Any],
+    *,
+    rate: str = "10Mbit",
+    delay: str = "20ms",
+    buffer: str = "150kB",
+    port: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return a scenario of one link, with `port` for its gate and queue."""
+    link = {"rate": rate, "delay": delay, "buffer": buffer}
+    access = {"rate": "10Gbit", "delay": "0ms"}
+    scenario: dict[str, Any] = {
+        "name": "figures",
+        "duration": f"{seconds}s",
+        "topology": {"dumbbell": {"pairs": 1, "access": access, "bottleneck": link}},
+        "traffic": traffic,
+    }
+    return {**scenario, "port": {"bottleneck": port}} if port else scenario
+
+
+def pages(rate: float, direction: str = "download") -> dict[str, Any]:
+    """Return sessions of 10 kB (Pareto 1.5), `rate` a second."""
+    return {
+        "direction": direction,
+        "arrivals": {"poisson": f"{rate}/s"},
+        "size": {"pareto": {"mean": "10kB", "shape": 1.5}},
+        "transport": HOST,
+    }
+
+
+def endless(count: int, direction: str = "download") -> dict[str, Any]:
+    """Return flows without end."""
+    return {
+        "direction": direction,
+        "arrivals": {"uniform": count, "within": "1s"},
+        "size": "unlimited",
+        "transport": HOST,
+    }
