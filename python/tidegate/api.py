@@ -150,7 +150,7 @@ def run(
 
     Raises:
         ScenarioError: The scenario is wrong; the message names the key.
-        TidegateError: Anything else that the user can mend.
+        TidegateError: Another mistake; the message says what to do.
 
     An exception of a law of your own passes through, with its traceback.
     """
@@ -197,7 +197,7 @@ def compare(
 
     Raises:
         ScenarioError: The scenario is wrong; the message names the key.
-        TidegateError: Anything else that the user can mend.
+        TidegateError: Another mistake; the message says what to do.
 
     An exception of a law of your own passes through, with its traceback.
     """
@@ -257,7 +257,7 @@ def sweep(
 
     Raises:
         ScenarioError: The scenario is wrong; the message names the key.
-        TidegateError: Anything else that the user can mend.
+        TidegateError: Another mistake; the message says what to do.
 
     An exception of a law of your own passes through, with its traceback.
     """

@@ -1,6 +1,6 @@
-"""How the other simulators are had: ns-2 from the system, ns-3 and ns.py from PyPI.
+"""Find or install the other simulators: ns-2 from the system, ns-3 and ns.py from PyPI.
 
-What is installed goes into build/peers, never into the user's own environment.
+They are installed in build/peers, never in the user's own environment.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NS_PY = "ns.py==0.4.3"
 
 
 class UnavailableError(RuntimeError):
-    """A peer cannot be had here."""
+    """A peer cannot be installed here."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def compile_ns3(source: Path) -> Path:
     compiler = shutil.which("g++")
     if compiler is None:
         raise UnavailableError("it takes a C++ compiler, g++")
-    # what it needs for its Python side is not needed here
+    # the dependencies are for its Python interface, which is not used
     python = environment("ns3", NS3, "--no-deps")
     (wheel,) = python.parents[1].glob("lib/python*/site-packages/ns3")
     program = BUILD / f"{source.stem}-ns3"
@@ -89,7 +89,7 @@ def compile_ns3(source: Path) -> Path:
     if not program.exists() or program.stat().st_mtime < written:
         release = NS3.partition("==")[2].partition(".post")[0]
         libraries = wheel / "lib64"
-        # -w: the headers are not ours to mend
+        # -w: the warnings are of ns-3's headers
         command = [compiler, "-O2", "-std=c++20", "-w", str(source), f"-I{wheel / 'include'}"]
         command += [f"-L{libraries}", *(f"-lns{release}-{name}" for name in NS3_LIBRARIES)]
         command += [f"-Wl,-rpath,{libraries}", "-Wl,--allow-shlib-undefined", "-o", str(program)]

@@ -135,13 +135,13 @@ def test_the_unchanged_simulator_gets_a_column_and_no_verdict() -> None:
 
 
 def test_ns3_is_run_unchanged_too_where_it_is_corrected() -> None:
-    corrections = {"control", "mended"}
+    corrections = {"control", "corrected"}
     for case in CASES3:
         if case.unchanged is None:
-            assert case.settings["mended"] == "0"
+            assert case.settings["corrected"] == "0"
             assert not case.settings["control"].startswith("Rfc")
         else:
-            assert case.unchanged["mended"] == "0"
+            assert case.unchanged["corrected"] == "0"
             assert not case.unchanged["control"].startswith("Rfc")
             changed = {key for key, value in case.settings.items() if case.unchanged[key] != value}
             assert changed <= corrections

@@ -1,4 +1,4 @@
-// Controls of ns-3 3.44 with what departs from their RFCs or drafts mended: see docs/validation.md.
+// Controls of ns-3 3.44, corrected to their RFCs or drafts: see docs/validation.md.
 
 #pragma once
 
@@ -13,10 +13,10 @@ namespace
 
 using namespace ns3;
 
-// NewReno with what ns-3's departs from in RFC 5681: a threshold of half of all that is
-// outstanding (3.1, eq. 4), without what limited transmit has sent (3.2, step 2); a window that
-// opens by a whole segment when a whole window is acknowledged (3.1), counted anew after each
-// cut; and the acknowledgement that ends recovery opens nothing.
+// NewReno by RFC 5681, where ns-3's departs from it: the threshold is half of all that is
+// outstanding (3.1, eq. 4), without what limited transmit has sent (3.2, step 2); the window
+// grows by a whole segment when a whole window is acknowledged (3.1), counted from zero after
+// each cut; the acknowledgement that ends recovery does not open the window.
 class RfcReno : public TcpNewReno
 {
   public:
@@ -61,7 +61,7 @@ class RfcReno : public TcpNewReno
 
 NS_OBJECT_ENSURE_REGISTERED(RfcReno);
 
-// How to reach what TcpBbr keeps to itself: the arguments of an instantiation may name it.
+// Access to private members of TcpBbr: the arguments of an explicit instantiation may name them.
 template <auto Member, typename Name>
 struct Reach
 {
@@ -108,8 +108,8 @@ template struct Reach<&TcpBbr::m_maxBwFilter, Bandwidth>;
 template struct Reach<&TcpBbr::m_minRtt, LeastRtt>;
 template struct Reach<&TcpBbr::m_sendQuantum, Quantum>;
 
-// BBR with what ns-3's departs from in the draft (draft-cardwell-iccrg-bbr-congestion-control) and
-// in Linux:
+// BBR by its draft (draft-cardwell-iccrg-bbr-congestion-control) and Linux, where ns-3's departs
+// from them:
 //
 // - recovery ends with the window of before (4.2.3.4): ns-3's has just restored it when the socket
 //   puts the slow-start threshold in its place, which is nearly 2^32 until the queue of startup has
@@ -120,7 +120,7 @@ template struct Reach<&TcpBbr::m_sendQuantum, Quantum>;
 // - the window is of whole segments, three more than the product, and even (Linux,
 //   bbr_quantization_budget): ns-3's is three more.
 //
-// `mended::Segments` mends what it is told of an acknowledgement.
+// `corrected::Segments` corrects the rate samples that it gets.
 class RfcBbr : public TcpBbr
 {
   public:
@@ -139,8 +139,7 @@ class RfcBbr : public TcpBbr
         }
     }
 
-    // TcpBbr's own steps, in its order, but for how what is acknowledged beyond the bandwidth and
-    // the quantum are had
+    // The steps of TcpBbr in their order; Aggregate and Quantise replace two of them.
     void CongControl(Ptr<TcpSocketState> state,
                      const TcpRateOps::TcpRateConnection& connection,
                      const TcpRateOps::TcpRateSample& sample) override

@@ -32,7 +32,7 @@
 #include "ns3/traffic-control-module.h"
 
 #include "controls.h"
-#include "mended.h"
+#include "corrected.h"
 
 using namespace ns3;
 
@@ -49,7 +49,7 @@ Options options{
     {"initial_window", "10"}, {"control", "NewReno"}, {"recovery", "Classic"},
     {"sack", "0"},          {"delayed_ack", "0"},  {"min_rto", "1s"},
     {"limited", "1"},       {"ecn", "0"},           {"hystart", "0"},      {"initial_ssthresh", "0"},
-    {"mended", "1"},          {"lost", ""},           {"sent", "0"},
+    {"corrected", "1"},          {"lost", ""},           {"sent", "0"},
 };
 
 double
@@ -202,8 +202,8 @@ SetTcp()
     // its clock of timestamps counts whole milliseconds
     Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
     Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(Time(options.at("min_rto"))));
-    // BBR's draft, 4.2.1: also the first window, which ns-3 does not unless it is told to
-    Config::SetDefault("ns3::TcpSocketState::PaceInitialWindow", BooleanValue(Set("mended")));
+    // BBR's draft, 4.2.1, paces the first window too; by default ns-3 does not
+    Config::SetDefault("ns3::TcpSocketState::PaceInitialWindow", BooleanValue(Set("corrected")));
     const auto ecn = Set("ecn") ? TcpSocketState::On : TcpSocketState::Off;
     Config::SetDefault("ns3::TcpSocketBase::UseEcn", EnumValue(ecn));
     Config::SetDefault("ns3::TcpSocketBase::LimitedTransmit", BooleanValue(Set("limited")));
@@ -356,7 +356,7 @@ Begin(Flow* flow, Ptr<Node> from, InetSocketAddress to)
 {
     flow->left = flow->size;
     const auto own = TcpSocketFactory::GetTypeId();
-    flow->socket = Set("mended") ? mended::CreateSocket(from, Class(""), Class("Recovery"))
+    flow->socket = Set("corrected") ? corrected::CreateSocket(from, Class(""), Class("Recovery"))
                                  : Socket::CreateSocket(from, own);
     flow->socket->SetConnectCallback(MakeBoundCallback(&Connected, flow),
                                      MakeNullCallback<void, Ptr<Socket>>());

@@ -67,7 +67,7 @@ class Sender:
         """Say it to dumbbell.cc."""
         return {
             "control": (UNCHANGED if self.plain else CONTROLS)[self.control],
-            "mended": str(int(self.sack and not self.plain)),
+            "corrected": str(int(self.sack and not self.plain)),
             "sack": str(int(self.sack)),
             "delayed_ack": str(int(self.delayed_ack)),
             "ecn": str(int(self.ecn)),

@@ -1,4 +1,4 @@
-// What ns-3 3.44 departs from in the RFCs, mended in classes of its own: see docs/validation.md.
+// Classes that correct ns-3 3.44 where it departs from RFCs: see docs/validation.md.
 
 #pragma once
 
@@ -11,10 +11,10 @@
 namespace ns3
 {
 
-// Stands before ns-3's own and does the same, but for a segment that is sent again as it was. The
-// wheel comes with assertions, and one of them (in GetPacketFromList) compares the list of what is
-// not acknowledged with itself at every step through it: with the thousands of segments behind one
-// whose repair was lost that takes tens of milliseconds for each repair, and a run never ends.
+// Replaces ns-3's own function, and does the same faster for a segment that is sent again unchanged.
+// The wheel is built with assertions. One of them (in GetPacketFromList) compares the list of
+// unacknowledged segments with itself at every step through it. With thousands of segments behind a
+// lost repair that takes tens of milliseconds for each repair, and a run does not end.
 TcpTxItem*
 TcpTxBuffer::CopyFromSequence(uint32_t size, const SequenceNumber32& number)
 {
@@ -40,18 +40,18 @@ TcpTxBuffer::CopyFromSequence(uint32_t size, const SequenceNumber32& number)
 
 } // namespace ns3
 
-namespace mended
+namespace corrected
 {
 
 using namespace ns3;
 
-// Tells of each segment that is sent or newly known to have arrived, and takes each sample of the
-// delivery rate as its draft and BBR's do. ns-3
+// Reports each segment that is sent or newly known to have arrived, and takes each sample of the
+// delivery rate as its draft and BBR's draft do. ns-3
 //
-// - keeps what the sample of the last acknowledgement began with (draft-cheng-iccrg-delivery-rate-
+// - keeps the starting point of the last acknowledgement's sample (draft-cheng-iccrg-delivery-rate-
 //   estimation, 3.3: each is taken anew), so that of two segments sent between two acknowledgements
 //   the second counts twice the data over the interval of the first;
-// - takes a segment that is lost no more for one that is newly lost (BBR's draft, 4.2.3.4).
+// - counts a segment that is no longer lost as newly lost (BBR's draft, 4.2.3.4).
 class Segments : public TcpRateLinux
 {
   public:
@@ -89,7 +89,7 @@ class Segments : public TcpRateLinux
     TcpRateSample m_sample;
 };
 
-// A sender whose scoreboard is that of RFC 6675. ns-3's own departs from it in four places:
+// A sender with the scoreboard of RFC 6675. ns-3's own departs from it in four places:
 //
 // - a repair that a block says has arrived counts as in flight until everything before it has
 //   arrived too (section 4, SetPipe: only what has not);
@@ -97,8 +97,8 @@ class Segments : public TcpRateLinux
 //   HighRxt starts anew);
 // - the last segment is never repaired where nothing else can be sent (section 4, NextSeg, rule 4);
 // - after a timeout the pipe says what is sent (section 5.1: not then; RFC 5681, section 2: nothing
-//   beyond what is acknowledged and a window). While the segment that the timer has sent again is
-//   lost once more, ns-3 goes on to send, by thousands.
+//   beyond what is acknowledged and a window). If the segment that the timer sent again is lost
+//   too, ns-3 keeps sending thousands of segments.
 class Socket : public TcpSocketBase
 {
   public:
@@ -148,7 +148,7 @@ class Socket : public TcpSocketBase
 
     void ReTxTimeout() override
     {
-        m_forgotten = 0; // ns-3 itself forgets now what was repaired
+        m_forgotten = 0; // ns-3 now drops its own record of repairs
         TcpSocketBase::ReTxTimeout();
     }
 
@@ -177,7 +177,7 @@ class Socket : public TcpSocketBase
         }
     }
 
-    // It was not sent again, as far as ns-3 knows, and nothing of that is in flight.
+    // Makes ns-3 take the segment as not sent again, and not in flight.
     void Forget(TcpTxItem* item)
     {
         if (item->m_retrans)
@@ -233,7 +233,7 @@ class Socket : public TcpSocketBase
     uint32_t m_lostBefore{0};
 };
 
-// A sender's socket, where ns-3's factory has only its own.
+// Creates a sender's socket: ns-3's factory knows only its own class.
 inline Ptr<ns3::Socket>
 CreateSocket(Ptr<Node> node, const std::string& control, const std::string& recovery)
 {
@@ -248,4 +248,4 @@ CreateSocket(Ptr<Node> node, const std::string& control, const std::string& reco
     return socket;
 }
 
-} // namespace mended
+} // namespace corrected

@@ -1,4 +1,4 @@
-"""What tools/validate/mended.h and controls.h mend in ns-3, by hand: one flow, listed losses."""
+"""The corrections of ns-3 in tools/validate: one flow, listed losses, results worked by hand."""
 
 import shutil
 from dataclasses import dataclass
@@ -46,12 +46,12 @@ def numbers(departures: list[Departure]) -> list[int]:
 # and 1 goes, then 12, 13 and 14. What waits for 0 is acknowledged by blocks, the second
 # transmission of 1 too: of 5 in flight 4 arrive in a round trip, and each lets out another.
 def test_a_repair_that_has_arrived_is_not_in_flight() -> None:
-    mended = sent("0 0 1", 0.25)
-    assert numbers(mended) == [*range(12), 0, 1, *range(12, 21)]
-    assert [each.flight for each in mended[10:]] == [9, 9, 7, *[4] * 10]
-    assert {each.window for each in mended[12:]} == {5}
+    corrected = sent("0 0 1", 0.25)
+    assert numbers(corrected) == [*range(12), 0, 1, *range(12, 21)]
+    assert [each.flight for each in corrected[10:]] == [9, 9, 7, *[4] * 10]
+    assert {each.window for each in corrected[12:]} == {5}
     # ns-3 counts 1 until 0 is acknowledged: three in a round trip
-    assert numbers(sent("0 0 1", 0.25, mended="0")) == [*range(12), 0, 1, *range(12, 19)]
+    assert numbers(sent("0 0 1", 0.25, corrected="0")) == [*range(12), 0, 1, *range(12, 19)]
 
 
 # RFC 6675, section 5, step 4.3: HighRxt starts anew. Of twenty 0 and 19 are lost, which makes a
@@ -60,9 +60,9 @@ def test_a_repair_that_has_arrived_is_not_in_flight() -> None:
 # expires after a second at the earliest.
 def test_what_was_repaired_is_repaired_in_the_next_recovery() -> None:
     lost = "0 19 24 24 25 25"
-    mended = numbers(sent(lost, 0.45, initial_window="20"))
-    assert (mended.count(24), mended.count(25)) == (3, 3)
-    plain = numbers(sent(lost, 0.45, initial_window="20", mended="0"))
+    corrected = numbers(sent(lost, 0.45, initial_window="20"))
+    assert (corrected.count(24), corrected.count(25)) == (3, 3)
+    plain = numbers(sent(lost, 0.45, initial_window="20", corrected="0"))
     assert (plain.count(24), plain.count(25)) == (3, 2)
 
 
@@ -71,7 +71,7 @@ def test_what_was_repaired_is_repaired_in_the_next_recovery() -> None:
 # 6 is acknowledged nothing else can go, and 9 does. After a second the timer would expire.
 def test_the_last_segment_is_rescued() -> None:
     assert numbers(sent("1 7 7 9", 0.9, 14600)) == [*range(10), 1, 7, 9]
-    assert numbers(sent("1 7 7 9", 0.9, 14600, mended="0")) == [*range(10), 1, 7]
+    assert numbers(sent("1 7 7 9", 0.9, 14600, corrected="0")) == [*range(10), 1, 7]
 
 
 # The same, where ns-3 has sent the last segment already when all up to 7 is acknowledged.
@@ -84,8 +84,8 @@ def test_the_last_segment_is_rescued_once() -> None:
 # seconds. Hundreds have been sent behind it, and what arrives of them opens BBR's window, by less
 # than a hundred.
 def test_a_timeout_stops_what_is_ahead_of_the_window() -> None:
-    def after_timeout(mended: str) -> list[Departure]:
-        departures = sent("0 0 0", 2.5, control="RfcBbr", mended=mended)
+    def after_timeout(corrected: str) -> list[Departure]:
+        departures = sent("0 0 0", 2.5, control="RfcBbr", corrected=corrected)
         zeros = [place for place, each in enumerate(departures) if each.number == 0]
         assert len(zeros) == 3
         timer = zeros[-1]
