@@ -10,7 +10,6 @@ import shutil
 from importlib import resources
 from pathlib import Path
 
-import matplotlib.figure
 import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -59,7 +58,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path.write_text(shortened(path.read_text(encoding="utf-8")), encoding="utf-8")
     [own] = [text for text in blocks("docs/getting-started", "toml") if "[topology" in text]
     (tmp_path / "mine.toml").write_text(shortened(own), encoding="utf-8")
-    monkeypatch.setattr(matplotlib.figure.Figure, "savefig", lambda *_, **__: None)
+    monkeypatch.setattr("tidegate.show.pictures._contents", lambda name, _: {f"{name}.png": b""})
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
