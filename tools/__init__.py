@@ -1,1 +1,1 @@
-"""What the Makefile runs beside cargo and the general linters."""
+"""Programs of the Makefile and of maintainers; no part of the package."""

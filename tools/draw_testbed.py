@@ -1,4 +1,4 @@
-"""Draw what `tidegated testbed` found: the queue that was congested, and the filter on its way.
+"""Draw the results of `tidegated testbed`: the congested queue, and how the filter moved.
 
 `python -m tools.draw_testbed FOLDER --source 1 --max-th 35` writes `FOLDER/filter.png`.
 """
@@ -20,7 +20,7 @@ Row = dict[str, str]
 
 @dataclass(frozen=True)
 class Found:
-    """The tables of a testbed's folder that the picture is made from."""
+    """The tables of a testbed's folder."""
 
     queues: Sequence[Row]
     dropped: Sequence[Row]
@@ -31,8 +31,8 @@ class Found:
 def main() -> None:
     """Read the tables, write the picture, and say where it is."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, help="what --out named")
-    parser.add_argument("--source", required=True, help="the node whose packets are followed")
+    parser.add_argument("folder", type=Path, help="the --out of tidegated testbed")
+    parser.add_argument("--source", required=True, help="node whose packets are shown")
     parser.add_argument("--max-th", type=float, required=True, help="threshold of LGC, in packets")
     asked = parser.parse_args()
     names = ("queues", "dropped", "events", "connections")
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def draw(found: Found, source: str, max_th: float, picture: Path) -> None:
-    """Draw both halves: the queue over arrivals, and the packets over the nodes."""
+    """Draw the queue over arrivals, and the packets of the source over nodes."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -73,9 +73,9 @@ def _queue(axes: "Axes", found: Found, max_th: float) -> None:
     over = (i for i, row in enumerate(rows) if float(row["avg_queue_packets"]) > max_th)
     at = next(over, None)
     if at is not None:
-        axes.axvline(at, color=colour(1), lw=1.2, label="LGC looks, and filters the greediest")
-    axes.set_xlabel(f"packets that came to the queue of node {port}")
-    axes.set_ylabel("packets that wait")
+        axes.axvline(at, color=colour(1), lw=1.2, label="LGC filters the greediest source")
+    axes.set_xlabel(f"arrivals at the queue of node {port}")
+    axes.set_ylabel("queue length [packets]")
     axes.set_title("the congested queue")
     axes.legend(frameon=False)
 

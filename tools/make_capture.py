@@ -160,7 +160,7 @@ def _link() -> None:
 
 @contextlib.contextmanager
 def _running(command: list[str], ready: str) -> Iterator[None]:
-    """Run a program beside this one, from its first line that says it is ready to the end."""
+    """Run a program in the background, once its first line says that it is ready."""
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:

@@ -1,10 +1,10 @@
-"""What the simulator runs while the profile of it is taken that the compiler goes by.
+"""Run the simulator for the profile by which the compiler optimises it (tools/pgo.sh).
 
     python -m tools.train
 
-The yardsticks; with SACK under each control inside TCP, and every ready
-scenario, so much as a second of CPU time gives. Code that is not run here is
-taken to be seldom run, and is slower for it: BBR was by two fifths.
+It runs the yardsticks, the yardstick with SACK under each congestion control,
+and a second of CPU time of every ready scenario. The compiler takes code that
+is not run here for rare, and makes it slower: BBR by two fifths.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SLICE_MS = 50.0
 
 
 def run(scenario: _native.Scenario) -> None:
-    """Run a scenario for a second, and take its tables."""
+    """Run a scenario for a second of CPU time, and make its tables."""
     simulation = _native.Simulation(scenario, 1)
     start = time.process_time()
     done = False

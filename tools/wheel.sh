@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes dist/*.whl and dist/*.tar.gz, and tries the wheel in a bare virtual environment.
 #
-# The wheel carries what a checkout has beside the package: the ready scenarios
+# The wheel carries what a checkout has outside the package: the ready scenarios
 # (for `tidegate examples`) and the commit (for `tidegate --version`). They lie in
 # the package while it is packed, and no longer. It is compiled by a profile of what the
 # simulator does (tools/pgo.sh), which the source package knows nothing of.

@@ -1,1 +1,1 @@
-"""What a run on a cluster costs beside its simulation."""
+"""The cost of a run on a cluster besides its simulation."""

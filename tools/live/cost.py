@@ -1,8 +1,8 @@
-"""What the gate's programs cost: their time per packet, and what is left of the throughput.
+"""The cost of the gate's programs: time per packet, and lost throughput.
 
-The kernel counts the time of a program with two looks at a clock, which is a good part of what it
-counts. So an empty program stands in front of each at the same hook, for the same packets; what a
-program takes beyond it is its own.
+The kernel reads a clock twice to count the time of a program, and a good part of the count is these
+reads. So an empty program runs before each at the same hook, for the same packets, and its time is
+subtracted.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ GET_FD_BY_ID = 13
 
 @contextmanager
 def counting_time() -> Iterator[None]:
-    """Have the kernel count the time of programs, and put the setting back."""
+    """Have the kernel count the time of programs, and restore the setting."""
     setting = Path("/proc/sys/kernel/bpf_stats_enabled")
     before = setting.read_text()
     setting.write_text("1")
@@ -45,7 +45,7 @@ def counting_time() -> Iterator[None]:
 
 
 def put_empty(lab: Lab) -> None:
-    """Put an empty program in front of the gate, on either side."""
+    """Put an empty program before the gate, in both directions."""
     source, built = lab.folder / "empty.c", lab.folder / "empty.o"
     source.write_text(EMPTY, encoding="utf-8")
     run("clang", "-O2", "-target", "bpf", "-c", str(source), "-o", str(built))
@@ -56,11 +56,11 @@ def put_empty(lab: Lab) -> None:
 
 
 def mean_times(lab: Lab) -> dict[str, tuple[float, int]]:
-    """Return of each program at the interface its mean time in ns, and how often it ran."""
+    """Return mean time in ns and number of runs of each program at the interface."""
     found = {}
     for side in ("egress", "ingress"):
-        said = lab.within(lab.router, "tc", "-j", "filter", "show", "dev", "tg0", side)
-        for each in json.loads(said):
+        scenario = lab.within(lab.router, "tc", "-j", "filter", "show", "dev", "tg0", side)
+        for each in json.loads(scenario):
             options = each.get("options", {})
             if "prog" in options:
                 name = str(options["prog"]["name"])
@@ -85,7 +85,7 @@ def _counted(program: int) -> tuple[float, int]:
 
 
 def wire(lab: Lab) -> None:
-    """Join router and right by a cable, in place of the emulated link."""
+    """Join router and right by a cable instead of the emulated link."""
     run(
         *("ip", "link", "add", "tg0", "netns", lab.router, "type", "veth"),
         *("peer", "tg0", "netns", lab.right),
@@ -96,20 +96,23 @@ def wire(lab: Lab) -> None:
     run("ip", "-n", lab.right, "route", "add", "default", "via", NEAR)
 
 
-def forwarded(said: dict[str, Any], seconds: float, gate: str | None) -> float:
+def forwarded(scenario: dict[str, Any], seconds: float, gate: str | None) -> float:
     """Return the Mbit/s that two uploads reach over a plain cable, with a gate or without."""
     with Lab() as lab:
         wire(lab)
-        scenario, table = lab.write(said)
+        path, table = lab.write(scenario)
         if gate is not None:
             lab.gate(gate)
-        lab.traffic(scenario, table, download=False)
+        lab.traffic(path, table, download=False)
         return of_flows(read(table), seconds).goodput_mbit_s
 
 
-def in_turn(said: dict[str, Any], seconds: float, gate: str, pairs: int) -> str:
-    """Measure without and with a gate in turn; say both means, and the difference of the pairs."""
-    found = [(forwarded(said, seconds, None), forwarded(said, seconds, gate)) for _ in range(pairs)]
+def in_turn(scenario: dict[str, Any], seconds: float, gate: str, pairs: int) -> str:
+    """Measure without and with a gate in turn; return means and the difference of pairs as text."""
+    found = [
+        (forwarded(scenario, seconds, None), forwarded(scenario, seconds, gate))
+        for _ in range(pairs)
+    ]
     without, with_gate = zip(*found, strict=True)
     changes = [100 * (after / before - 1) for before, after in found]
     return (

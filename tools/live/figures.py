@@ -3,10 +3,9 @@
     python -m tools.live.figures [--seconds 300] [--runs 3] [--short] [--only PART]...
 
 The parts: `link` (rate and delay reached), `cost` (the program's time per packet, its maps),
-`overload` (without control, close-probe, tide, DQM; the simulator beside), `light` (loads that the
-link carries, and long flows), `flood` (SYNs of invented sources), `today` (three cells of
-`tidegate study today` on real traffic). `--short` is 25 s and one run.
-An idle machine gives better figures; each table says what was asked.
+`overload` (without control, close-probe, tide, DQM, each in the simulator too), `light` (loads that
+the link carries, and long flows), `flood` (SYNs from invented addresses), `today` (three cells of
+`tidegate study today` on real traffic). `--short` is 25 s and one run. Use an idle machine.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ IN_THE_SIMULATOR: dict[str, dict[str, object]] = {
             "x_M": 50,
             "P_M": 1.0,
             "measure": "instantaneous",
-            # the gate goes by all that waits in the one queue of the interface
+            # the gate has one queue, and counts all of it
             "counts": "all",
             "queues": 1,
         }
@@ -74,18 +73,18 @@ IN_THE_SIMULATOR: dict[str, dict[str, object]] = {
 
 @dataclass(frozen=True)
 class Wanted:
-    """How long and how often."""
+    """The options of a measurement."""
 
     seconds: float
     runs: int
     controls: Sequence[str]
     seed: int
-    """Of loads that are run once."""
+    """Seed of loads that are run once."""
 
 
 @dataclass(frozen=True)
 class Gated:
-    """What a run with a gate showed."""
+    """The outcome of a run with a gate."""
 
     flows: Sequence[Flow]
     status: dict[str, Any]
@@ -133,17 +132,17 @@ def gated(
     shape: str = SHAPE,
     with_cost: bool = False,
 ) -> Gated:
-    """Run real sessions through a gate that brings the queue to itself."""
+    """Run real sessions through a gate that shapes the link, so that the queue is at the gate."""
     directions = {each.get("direction", "upload") for each in traffic.values()}
     with Lab() as lab:
         # behind the gate nothing waits
-        scenario, table = lab.write(document(seconds, traffic, rate="1Gbit", buffer="10MB"))
-        link = lab.link(scenario, seed=seed)
+        path, table = lab.write(document(seconds, traffic, rate="1Gbit", buffer="10MB"))
+        link = lab.link(path, seed=seed)
         lab.gate(f"mode = 'enforce'\n{shape}{control}")
         if with_cost:
             put_empty(lab)
         parts = [(name,) for name in traffic]
-        lab.parts(scenario, table, parts, download="download" in directions, seed=seed)
+        lab.parts(path, table, parts, download="download" in directions, seed=seed)
         again = lab.sent_again(lab.left)
         status, cost = lab.status(), mean_times(lab) if with_cost else {}
         epochs = [json.loads(line) for line in lab.log.read_text(encoding="utf-8").splitlines()]
@@ -154,17 +153,17 @@ def gated(
 
 
 def link(_: Wanted) -> None:
-    """Ask the emulated link for rates and for a delay."""
+    """Measure the rates and the delay that the emulated link reaches."""
     print("\nlink: two flows without end, 8 s; then 200 connections one after the other\n")
     heads = ("IP, reached", "goodput", "delay asked", "p50", "p95", "one core")
     print(f"{'asked':>14}" + "".join(f"{head:>13}" for head in heads))
     for mbit in (10, 100, 1000):
         traffic = {"bulk": endless(2, "upload")}
-        said = document(8, traffic, rate=f"{mbit}Mbit", delay="5ms", buffer="50ms")
+        scenario = document(8, traffic, rate=f"{mbit}Mbit", delay="5ms", buffer="50ms")
         with Lab() as lab:
-            scenario, table = lab.write(said)
-            emulated = lab.link(scenario)
-            lab.traffic(scenario, table, download=False)
+            path, table = lab.write(scenario)
+            emulated = lab.link(path)
+            lab.traffic(path, table, download=False)
             share = cpu_of(emulated.process.pid) / 8
             [there, _back] = emulated.report()
             goodput = of_flows(read(table), 8).goodput_mbit_s
@@ -189,11 +188,11 @@ for _ in range(200):
 def round_trips() -> tuple[float, float]:
     """Connect through a link of 20 ms each way; return p50 and p95 in ms."""
     with Lab() as lab:
-        said = document(60, {"bulk": endless(1, "upload")}, rate="1Gbit", delay="20ms")
-        lab.link(lab.write(said)[0])
+        scenario = document(60, {"bulk": endless(1, "upload")}, rate="1Gbit", delay="20ms")
+        lab.link(lab.write(scenario)[0])
         lab.serve(lab.right, f"{RIGHT}:{PORT}")
-        said_ms = lab.within(lab.left, sys.executable, "-c", ROUND_TRIPS).split()
-        times = statistics.quantiles([float(each) for each in said_ms], n=100)
+        printed = lab.within(lab.left, sys.executable, "-c", ROUND_TRIPS).split()
+        times = statistics.quantiles([float(each) for each in printed], n=100)
         return times[49], times[94]
 
 
@@ -218,10 +217,10 @@ def cost(_: Wanted) -> None:
             for who, (gross, ran) in found.cost_ns.items():
                 net = gross - empty[who.split()[1]]
                 print(f"    {who:26} {gross:6.0f} ns, {net:5.0f} net, {ran} packets", flush=True)
-    said = document(4, bulk, rate="10Gbit")
+    scenario = document(4, bulk, rate="10Gbit")
     gate = "mode = 'enforce'\ncapacity = '10Gbit'\n"
     for name in ("close-probe", "tide"):
-        print(f"forwarding, {name}: {in_turn(said, 4, gate + CONTROLS[name], 5)}", flush=True)
+        print(f"forwarding, {name}: {in_turn(scenario, 4, gate + CONTROLS[name], 5)}", flush=True)
 
 
 def crowd() -> dict[str, Any]:
@@ -230,14 +229,14 @@ def crowd() -> dict[str, Any]:
 
 
 LATE_MS = 1.2
-"""A run whose emulator was later than a packet takes at 10 Mbit/s, in 5 of 100, does not count."""
+"""Latest p95 of the emulator, the time of a packet at 10 Mbit/s: a later run is repeated."""
 REACHED = 0.98
-"""Nor does one whose shaper sent less than this share of its rate while packets waited."""
+"""Least share of its rate that the shaper sends while packets wait: with less, too."""
 TRIES = 3
 
 
 def overload(wanted: Wanted) -> None:
-    """Ask for three times what the link carries, without control, with CP, tide and DQM."""
+    """Offer three times what the link carries, under each control."""
     seconds, runs = wanted.seconds, wanted.runs
     print(f"\noverload: {OVERLOAD} downloads/s of 10 kB over 10 Mbit/s, ", end="")
     print(f"{seconds:.0f} s, {runs} runs\n")
@@ -251,29 +250,29 @@ def overload(wanted: Wanted) -> None:
             found = punctual(control, crowd(), seconds, seed)
             again = {"retransmitted_share": found.sent_again}
             real.append(replace(of_flows(found.flows, seconds), **again))
-            told(f"  {name}, seed {seed}", real[-1:])
-        told(f"{name}, lab", real)
-        said = document(seconds, crowd(), port=IN_THE_SIMULATOR[name] or None)
-        flows = [simulate(said, seed, {})[0] for seed in range(1, runs + 1)]
-        told(f"{name}, simulator", [of_flows(each, seconds) for each in flows])
+            show(f"  {name}, seed {seed}", real[-1:])
+        show(f"{name}, lab", real)
+        scenario = document(seconds, crowd(), port=IN_THE_SIMULATOR[name] or None)
+        flows = [simulate(scenario, seed, {})[0] for seed in range(1, runs + 1)]
+        show(f"{name}, simulator", [of_flows(each, seconds) for each in flows])
 
 
 def punctual(control: str, traffic: dict[str, Any], seconds: float, seed: int) -> Gated:
-    """Run until the load of the machine did not bend it, and say what the link reached."""
+    """Run, and repeat if the machine was too busy; print what the link reached."""
     for _ in range(TRIES):
         found = gated(control, traffic, seconds, seed)
         late, rate = found.late_ms, found.shaped_mbit_s
         good = late <= LATE_MS and found.not_read == 0 and not rate < REACHED * 10
         print(f"    the emulator was {late:.2f} ms late (p95) and lost {found.not_read};", end=" ")
         print(f"the shaper sent {rate:.3f} Mbit/s while packets waited;", end=" ")
-        print(f"{found.refused} refused{'' if good else ': MADE AGAIN'}", flush=True)
+        print(f"{found.refused} refused{'' if good else ': REPEATED'}", flush=True)
         if good:
             return found
     raise LabError(f"seed {seed}: the machine was too busy {TRIES} times")
 
 
-def told(name: str, found: Sequence[Measures]) -> None:
-    """Print means over the runs, with their spread."""
+def show(name: str, found: Sequence[Measures]) -> None:
+    """Print mean and standard deviation over the runs."""
     columns = [
         mean_and_spread([each.completed_per_s for each in found]),
         mean_and_spread([each.fct_mean_s for each in found]),
@@ -286,7 +285,7 @@ def told(name: str, found: Sequence[Measures]) -> None:
 
 
 def light(wanted: Wanted) -> None:
-    """Ask for what the link carries; a gate has nothing to refuse there."""
+    """Offer what the link carries: a gate should refuse nothing."""
     seconds = min(wanted.seconds / 2, 60)
     print(
         f"\nlight: what the gate refuses where the link carries everything, {seconds:.0f} s, ",
@@ -308,12 +307,12 @@ def light(wanted: Wanted) -> None:
 
 
 def flood(wanted: Wanted) -> None:
-    """Send invented SYNs beside honest sessions."""
+    """Send SYNs from invented addresses, along with honest sessions."""
     seconds = min(wanted.seconds, 30)
-    print(f"\nflood: {FLOOD} SYNs/s of invented sources for {seconds:.0f} s, ", end="")
-    print("beside 20 honest sessions/s of 5 kB and 2 long flows\n")
+    print(f"\nflood: {FLOOD} SYNs/s from invented addresses for {seconds:.0f} s, ", end="")
+    print("with 20 honest sessions/s of 5 kB and 2 long flows\n")
     honest = {**pages(20, "upload"), "size": "5kB"}
-    said = document(
+    scenario = document(
         seconds,
         {"pages": honest, "bulk": endless(2, "upload")},
         rate="1Gbit",
@@ -321,15 +320,15 @@ def flood(wanted: Wanted) -> None:
     )
     for name in ("none", "close-probe", "tide"):
         with Lab() as lab:
-            scenario, table = lab.write(said)
-            lab.link(scenario)
+            path, table = lab.write(scenario)
+            lab.link(path)
             gate = lab.gate(f"mode = 'enforce'\n{SHAPE}{CONTROLS[name]}")
             before = memory_of(gate.pid)
             rate = (str(FLOOD), str(seconds))
             flooding = lab.start(
                 lab.left, sys.executable, "-m", "tools.live.flood", RIGHT, str(PORT), *rate
             )
-            lab.traffic(scenario, table, download=False)
+            lab.traffic(path, table, download=False)
             sent = int(flooding.communicate()[0] or 0)
             lab.started.remove(flooding)
             status, after = lab.status(), memory_of(gate.pid)
@@ -367,7 +366,7 @@ PARTS = {
 
 
 def main() -> int:
-    """Measure what was asked for."""
+    """Measure the chosen parts."""
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m tools.live.figures")
     parser.add_argument("--seconds", type=float, default=300, help="of each run under overload")
     parser.add_argument("--runs", type=int, default=3, help="of each control under overload")

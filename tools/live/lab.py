@@ -3,8 +3,8 @@
     left ---- cable ---- router ==== emulated link ==== right
 
 `left` is the end that sends the data. The link is `tidegated emulate`, between the TUN devices
-`tg0` of `router` and `right`. Where a gate stands it is at the router's `tg0`, and brings the queue
-there. Everything is put back when the lab is left, whatever happened in it.
+`tg0` of `router` and `right`. A gate runs at the router's `tg0`, and shapes the link so that the
+queue is there. Everything is removed when the lab is left, after errors too.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ ALIKE = (
     "net.ipv4.tcp_max_syn_backlog=65536",
     "net.core.somaxconn=65535",
 )
-"""Settings of the hosts in the lab: more ports and openers than any scenario takes."""
+"""Settings of both hosts: more ports and half-open connections than any scenario needs."""
 
 AHEAD = (("chrt", "--rr"), ("nice", "-n"))
-"""Ways to let what moves packets run before the other work of the machine ..."""
+"""Ways to give the processes that move packets priority over others ..."""
 FIRST, SECOND = {"chrt": "30", "nice": "-19"}, {"chrt": "20", "nice": "-15"}
 """... the link before the hosts."""
 
@@ -61,7 +61,7 @@ def program() -> Path | None:
 
 
 def obstacle(*, gate: bool) -> str | None:
-    """Say why there can be no lab here, if that is so."""
+    """Return the reason why there can be no lab here, or None."""
     if os.geteuid() != 0:
         return "namespaces and TUN devices need root"
     if missing := [name for name in ("ip", "nsenter", "sysctl") if shutil.which(name) is None]:
@@ -82,8 +82,8 @@ def obstacle(*, gate: bool) -> str | None:
 def _no_gate(built: Path) -> str | None:
     if "\n  doctor " not in run(str(built), "--help"):
         return "tidegated is built without its gate: bash tools/live.sh features says why"
-    said = subprocess.run([built, "doctor"], capture_output=True, text=True, check=False).stdout
-    wrong = [line for line in said.splitlines() if line.startswith("WRONG")]
+    answer = subprocess.run([built, "doctor"], capture_output=True, text=True, check=False).stdout
+    wrong = [line for line in answer.splitlines() if line.startswith("WRONG")]
     return wrong[0] if wrong else None
 
 
@@ -96,12 +96,12 @@ def run(*command: str) -> str:
 
 
 def interrupted(main: Callable[[], int]) -> int:
-    """Run a program of the lab; Ctrl-C and SIGTERM end it in silence, with everything put back."""
+    """Run a program of the lab; Ctrl-C and SIGTERM end it without a message, and remove the lab."""
     asked = []
 
     def end(number: int, _: object) -> None:
         asked.append(number)
-        # what is being put back is not to be interrupted
+        # removing the lab must not be interrupted
         for each in (signal.SIGINT, signal.SIGTERM):
             signal.signal(each, signal.SIG_IGN)
         raise KeyboardInterrupt
@@ -116,7 +116,7 @@ def interrupted(main: Callable[[], int]) -> int:
 
 @dataclass
 class Lab:
-    """The lab: enter it to have it made, leave it to have it removed."""
+    """The lab: made on entering, removed on leaving."""
 
     tidegated: str = field(default_factory=lambda: str(program()))
     name: str = field(default_factory=lambda: f"tg{os.getpid()}")
@@ -134,7 +134,7 @@ class Lab:
             run("ip", "link", "add", *cable)
             self._up(self.left, "wan", f"{LEFT}/24")
             self._up(self.router, "lan", f"{ROUTER}/24")
-            # what reaches a real queue are packets, not the bundles that hosts hand to their device
+            # single packets, as on a real link, not bundles of segments (GSO)
             run("ip", "-n", self.left, "link", "set", "wan", "gso_max_segs", "1")
             run("ip", "-n", self.left, "route", "add", "default", "via", ROUTER)
             for each in (self.left, self.right):
@@ -182,7 +182,7 @@ class Lab:
         return process
 
     def end(self, process: subprocess.Popen[str]) -> str:
-        """Ask it to end, and return what it printed; kill it where it does not listen."""
+        """Interrupt a process, or kill it after 10 s; return what it printed."""
         if process in self.started:
             self.started.remove(process)
         with suppress(ProcessLookupError):
@@ -245,20 +245,20 @@ class Lab:
 
     @property
     def log(self) -> Path:
-        """Where the gate writes what its law decides."""
+        """The gate's log of the decisions of its law."""
         return self.folder / "gate.jsonl"
 
     def status(self) -> dict[str, Any]:
-        """Return what the gate says of itself; nothing, while it is not there."""
+        """Return the status of the gate; empty while it does not run."""
         command = [self.tidegated, "status", "--json", "--socket", f"{self.folder}/gate.sock"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        said: dict[str, Any] = json.loads(done.stdout) if done.stdout else {}
-        return said
+        answer: dict[str, Any] = json.loads(done.stdout) if done.stdout else {}
+        return answer
 
     def traffic(
         self, scenario: Path, out: Path, *settings: str, download: bool, seed: int = 1
     ) -> None:
-        """Have the hosts make the sessions of a scenario; `out` gets the table of flows."""
+        """Run the sessions of a scenario between the hosts; the table of flows goes to `out`."""
         self.parts(scenario, out, ((),), *settings, download=download, seed=seed)
 
     def parts(
@@ -270,7 +270,7 @@ class Lab:
         download: bool,
         seed: int = 1,
     ) -> None:
-        """Have a pair of processes make each part of the classes; one holds 20 thousand sessions.
+        """Run each part of the classes by a pair of processes; one holds 20 thousand sessions.
 
         A part without a name is all classes.
         """
@@ -290,10 +290,10 @@ class Lab:
                 )
             )
         for client in clients:
-            told = client.communicate()[1]
+            errors = client.communicate()[1]
             self.started.remove(client)
             if client.returncode != 0:
-                raise LabError(told.strip())
+                raise LabError(errors.strip())
         for each in serving:
             self.end(each)
         texts = [each.read_text(encoding="utf-8").splitlines(keepends=True) for each in tables]
@@ -301,7 +301,7 @@ class Lab:
         out.write_text("".join([*texts[0][:1], *rows]), encoding="utf-8")
 
     def until(self, done: Callable[[], object], what: str, process: subprocess.Popen[str]) -> None:
-        """Wait until something is so, as long as the process that makes it so is there."""
+        """Wait until a condition holds; raise LabError when the process ends or after 20 s."""
         end = time.monotonic() + 20
         while not done():
             if process.poll() is not None:
@@ -313,20 +313,20 @@ class Lab:
 
 @dataclass
 class Link:
-    """An emulated link at work."""
+    """A running emulated link."""
 
     lab: Lab
     process: subprocess.Popen[str]
 
     def report(self) -> list[dict[str, Any]]:
-        """End it; return what was asked for and reached, there and back."""
-        said: list[dict[str, Any]] = json.loads(self.lab.end(self.process))
-        return said
+        """End it; return what was asked for and reached, for each direction."""
+        answer: list[dict[str, Any]] = json.loads(self.lab.end(self.process))
+        return answer
 
 
 @cache
 def _ahead(link: bool) -> tuple[str, ...]:
-    """Choose the first way that this machine has."""
+    """Return the first way that works here."""
     for way in AHEAD:
         whole = (*way, (FIRST if link else SECOND)[way[0]])
         if shutil.which(way[0]) and _works(*whole, "true"):

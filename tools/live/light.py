@@ -29,8 +29,8 @@ def main() -> None:
     print(f"{'load':>30}{'control':>14}{'completed/s':>13}{'FCT, s':>9}{'refused':>9}")
     for load, traffic in LOADS.items():
         for name in ("none", "close-probe", "tide"):
-            said = document(given.seconds, traffic, port=IN_THE_SIMULATOR[name] or None)
-            summary = tidegate.run(said, seed=given.seed).summary
+            scenario = document(given.seconds, traffic, port=IN_THE_SIMULATOR[name] or None)
+            summary = tidegate.run(scenario, seed=given.seed).summary
             [pages_only] = [each for each in summary["classes"] if each["name"] == "pages"]
             [port] = [each for each in summary["ports"] if each["name"] == "bottleneck"]
             print(

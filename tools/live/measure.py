@@ -21,7 +21,7 @@ PORT = "bottleneck"
 
 @dataclass(frozen=True)
 class Flow:
-    """What became of a flow, in seconds since the run began; NaN: it did not happen."""
+    """The outcome of a flow; times in seconds since the run began, NaN: it did not happen."""
 
     start: float
     admitted: float
@@ -52,7 +52,7 @@ COLUMNS = (
     "delivered_bytes",
     "size_bytes",
 )
-"""Where the fields of a flow are from, in their order."""
+"""Columns of the fields of a flow, in their order."""
 
 
 def read(table: Path) -> list[Flow]:

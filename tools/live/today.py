@@ -1,7 +1,7 @@
 """Three cells of `tidegate study today` on real traffic: too many downloads at a venue's link.
 
-The queue and the gate are the emulated link's, which is the port of the simulator; what is real are
-the hosts. So the same scenario runs in both.
+The queue and the gate are the emulated link's, which is the port of the simulator; only the
+hosts are real. So the same scenario runs in both.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MBIT, MEAN_KB = 20, 30
 LOAD = round(2 * MBIT * 1e6 / (MEAN_KB * 8e3), 3)
 """Downloads/s: twice what the link carries, headers left out."""
 SOON = 10.0
-"""Seconds within which a download is in time, and after which its user gives up."""
+"""Seconds after which a user gives a download up; before, it is in time."""
 
 FQ_CODEL = {"queue": {"law": "fq-codel"}}
 TIDE = {"gate": {"law": "tide", "admit": "syn-ack"}}
@@ -42,18 +42,18 @@ def document(seconds: float, port: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Served:
-    """What users got."""
+    """The service of users."""
 
     in_time: float
-    """Share of the downloads that were through within 10 s of their first SYN."""
+    """Share of the downloads that completed within 10 s of their first SYN."""
     median_s: float
-    """Time of those from the first SYN."""
+    """Median time of those from the first SYN."""
     per_s: float
     """Downloads completed per second."""
 
 
 def served(flows: Sequence[Flow], seconds: float) -> Served:
-    """Judge a run; what started too late to be judged is left out."""
+    """Measure a run; downloads that started less than 10 s before its end do not count."""
     judged = [flow for flow in flows if flow.start <= seconds - SOON]
     times = [flow.fct for flow in judged if flow.fct <= SOON]
     return Served(
@@ -63,12 +63,12 @@ def served(flows: Sequence[Flow], seconds: float) -> Served:
     )
 
 
-def in_the_lab(said: dict[str, Any], seed: int) -> tuple[list[Flow], float]:
+def in_the_lab(scenario: dict[str, Any], seed: int) -> tuple[list[Flow], float]:
     """Run real hosts; return their flows, and how late the link was in ms."""
     with Lab() as lab:
-        scenario, table = lab.write(said)
-        link = lab.link(scenario, seed=seed)
-        lab.traffic(scenario, table, download=True, seed=seed)
+        path, table = lab.write(scenario)
+        link = lab.link(path, seed=seed)
+        lab.traffic(path, table, download=True, seed=seed)
         late = max(float(way["delay_p95_ms"] - way["asked_delay_ms"]) for way in link.report())
         return read(table), late
 
@@ -82,13 +82,13 @@ def today(seconds: float, runs: int) -> None:
     heads = ("in 10 s, %", "median, s", "completed/s")
     print(f"{'':32}" + "".join(f"{head:>16}" for head in heads), flush=True)
     for name, port in CELLS.items():
-        said = document(seconds, port)
+        scenario = document(seconds, port)
         found: dict[str, list[Served]] = {"lab": [], "simulator": []}
         for seed in range(1, runs + 1):
-            flows, late = in_the_lab(said, seed)
+            flows, late = in_the_lab(scenario, seed)
             print(f"    {name}, seed {seed}: the link was {late:.2f} ms late (p95)", flush=True)
             found["lab"].append(served(flows, seconds))
-            found["simulator"].append(served(simulate(said, seed, {})[0], seconds))
+            found["simulator"].append(served(simulate(scenario, seed, {})[0], seconds))
         for who, all_runs in found.items():
             columns = (
                 [100 * each.in_time for each in all_runs],

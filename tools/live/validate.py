@@ -108,9 +108,9 @@ def cases() -> list[Case]:
 def of_linux(case: Case, seed: int) -> Measures:
     """Run real hosts, and measure."""
     with Lab() as lab:
-        scenario, table = lab.write(case.document)
-        link = lab.link(scenario, seed=seed)
-        lab.traffic(scenario, table, download=False, seed=seed)
+        path, table = lab.write(case.document)
+        link = lab.link(path, seed=seed)
+        lab.traffic(path, table, download=False, seed=seed)
         there, _ = link.report()
         return _measures(read(table), case, float(there["queue_mean_packets"] * there["seconds"]))
 

@@ -1,4 +1,4 @@
-"""The list of what is run in both simulators. CONTRIBUTING.md says how to add to it."""
+"""The cases of ns-2. CONTRIBUTING.md says how to add one."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _sessions(
 
 
 MANY = replace(SHORT, wakes=False)
-"""For sessions of which none is small."""
+"""For sessions of which none is small: no receiver checks for delayed ACKs."""
 
 
 def _minutes(rate: int, network: Dumbbell = MANY, also: str = "", name: str = "") -> Case:
@@ -130,7 +130,7 @@ def _power(rate: int) -> Case:
 
 
 CASES = (
-    # the longest first: no process waits for the last one
+    # the longest first, so that the last one does not run alone
     _minutes(1000),
     _minutes(250),
     _minutes(

@@ -1,4 +1,4 @@
-"""One scenario said to both simulators: a document for tidegate, settings of flows.tcl for ns-2."""
+"""One scenario for both simulators: a document for tidegate, settings of flows.tcl for ns-2."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NS2_2006 = "ns2-2006"
 """The profile of tidegate that has the defaults of the ns-2 that is packaged (2.35)."""
 
 UNLIMITED = 1_000_000
-"""A window that no flow reaches: ns-2 has no word for none."""
+"""A window that no flow reaches: ns-2 has no setting for none."""
 
 SESSIONS = ("completed_per_s", "fct_mean_s", "drops", "retransmitted", "queue_mean")
 """What is compared where flows end."""
@@ -23,10 +23,10 @@ MINUTES = (
     "retransmitted",
     "queue_mean",
 )
-"""The same, and what the tables of the paper on session control have beside."""
+"""The same, with the other measures of the tables of the paper on session control."""
 
 STREAMS = ("departed_per_s", "drops", "retransmitted", "queue_mean")
-"""What is compared where they do not."""
+"""What is compared where flows do not end."""
 
 POWER = ("power", "completed_per_s", "fct_mean_s", "drops")
 """What is compared of the power of a network: throughput over completion time."""
@@ -60,12 +60,12 @@ class Tcp:
     ecn: bool = False
 
     def document(self) -> dict[str, Any]:
-        """Say it to tidegate."""
-        said: dict[str, Any] = {"profile": NS2_2006, "mss": f"{self.mss}B", "window": self.window}
-        return {"tcp": said | ({"ecn": True} if self.ecn else {})}
+        """Return the keys of a scenario document."""
+        keys: dict[str, Any] = {"profile": NS2_2006, "mss": f"{self.mss}B", "window": self.window}
+        return {"tcp": keys | ({"ecn": True} if self.ecn else {})}
 
     def settings(self) -> dict[str, str]:
-        """Say it to flows.tcl."""
+        """Return settings of flows.tcl."""
         return {"mss": str(self.mss), "window": str(self.window), "ecn": str(int(self.ecn))}
 
 
@@ -81,11 +81,11 @@ class Red:
     ecn: bool = False
 
     def document(self) -> dict[str, Any]:
-        """Say it to tidegate."""
+        """Return the keys of a scenario document."""
         return {"law": "red"} | vars(self)
 
     def settings(self) -> dict[str, str]:
-        """Say it to flows.tcl."""
+        """Return settings of flows.tcl."""
         return {
             "queue": "RED",
             "min_thresh": str(self.min_th),
@@ -114,13 +114,14 @@ class Dumbbell:
     tcp: Tcp = field(default_factory=Tcp)
     red: Red | None = None
     answer_rto_s: float | None = None
-    """First timeout of ns-2's end that answers the SYN; None: that of the other end, as here."""
+    """First timeout of the end of ns-2 that answers the SYN; None: that of the other end, as in
+    tidegate."""
     wakes: bool = True
-    """Whether ns-2's receivers look ten times a second whether an ACK was delayed: where no file
-    is small that is in vain, and with thousands of receivers it takes a third of the time."""
+    """Whether ns-2's receivers check for a delayed ACK ten times a second. Only small files have
+    delayed ACKs; with thousands of receivers the checks take a third of the time."""
 
     def document(self) -> dict[str, Any]:
-        """Say it to tidegate, without traffic."""
+        """Return the keys of a scenario document."""
         bottleneck: dict[str, Any] = {
             "rate": self.rate,
             "delay": f"{self.delay_ms}ms",
@@ -139,8 +140,8 @@ class Dumbbell:
         return document
 
     def settings(self) -> dict[str, str]:
-        """Say it to flows.tcl."""
-        said = {
+        """Return settings of flows.tcl."""
+        settings = {
             # ns-2 has no unit "Mbit"
             "rate": self.rate.removesuffix("it"),
             "delay": f"{self.delay_ms}ms",
@@ -152,10 +153,12 @@ class Dumbbell:
             "ack_loss": str(self.ack_loss),
         }
         if self.answer_rto_s is not None:
-            said["answer_rto"] = f"{self.answer_rto_s:.9f}"
+            settings["answer_rto"] = f"{self.answer_rto_s:.9f}"
         if not self.wakes:
-            said["wake"] = "0"
-        return said | self.tcp.settings() | (self.red.settings() if self.red is not None else {})
+            settings["wake"] = "0"
+        return (
+            settings | self.tcp.settings() | (self.red.settings() if self.red is not None else {})
+        )
 
 
 def case(
@@ -168,7 +171,7 @@ def case(
     seconds: int,
     seeds: int,
 ) -> Case:
-    """Say one scenario to both; tidegate draws the flows, ns-2 gets the list."""
+    """Return one scenario for both; tidegate draws the flows, ns-2 gets the list."""
     document = {
         "name": name,
         "duration": f"{seconds}s",
@@ -180,7 +183,7 @@ def case(
 
 
 def sessions(rate: float, mean: str = "10kB") -> dict[str, Any]:
-    """Return Poisson arrivals of Pareto sizes (shape 1.5): so many a second."""
+    """Return Poisson arrivals of Pareto sizes (shape 1.5), `rate` a second."""
     size = {"pareto": {"mean": mean, "shape": 1.5}}
     return {"arrivals": {"poisson": f"{rate}/s"}, "size": size}
 

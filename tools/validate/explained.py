@@ -1,4 +1,4 @@
-"""Every disagreement that is understood. docs/validation.md says the same at length."""
+"""Explanations of differences. docs/validation.md gives them at length."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-# Runs a list of file transfers over one bottleneck in ns-2 and writes what became of each.
+# Runs a list of file transfers over one bottleneck in ns-2 and writes when each was closed.
 #
 #   ns flows.tcl KEY VALUE ...
 #
 # The network is the dumbbell of tidegate's scenarios: `pairs` sources and sinks behind access
 # links, one bottleneck link each way. Transfers are two-way TCP (FullTcp): handshake, data, FIN.
-# A list of access_delay goes round the pairs: the first delay is that of the first pair.
-# answer_rto is the first timeout of the end that answers the SYN; without it that of the other.
-# Every `wake` seconds a receiver looks whether an ACK was delayed; 0: never. Only a short segment
-# that is not the last has its ACK delayed, and such are sent by small files alone.
+# The delays in access_delay are used for the pairs in turn.
+# answer_rto is the first timeout of the end that answers the SYN; by default that of the other end.
+# A receiver checks every `wake` seconds for a delayed ACK; 0: never. Only a short segment that is
+# not the last has its ACK delayed, and only small files send such segments.
 
 array set opt {
     flows "" out "" trace "" until 10
@@ -34,11 +34,11 @@ Queue/RED set thresh_ $opt(min_thresh)
 Queue/RED set maxthresh_ $opt(max_thresh)
 Queue/RED set q_weight_ $opt(weight)
 Queue/RED set linterm_ [expr {1.0 / $opt(max_p)}]
-# the packets that a trace shows carry their TCP flags and acknowledgement number
+# a trace shows TCP flags and acknowledgement numbers
 Trace set show_tcphdr_ 1
 
 set ns [new Simulator]
-# only what is used: a header of every kind that ns-2 knows would make a packet large
+# only the headers that are used: with all of ns-2's a packet is large
 remove-all-packet-headers
 add-packet-header IP TCP Flags
 
@@ -88,7 +88,7 @@ set list [open $opt(flows)]
 set out [open $opt(out) w]
 set flow 0
 
-# Starts the next transfer of the list, and sees to the one after it.
+# Starts the next transfer of the list, and schedules the one after it.
 proc start_next {} {
     global ns opt list flow next source sink out begun
     while {1} {
@@ -111,7 +111,7 @@ proc start_next {} {
         if {$size < 0} {
             $src sendmsg -1 {}
         } else {
-            # opening the connection forgets the wish to close: it is made afterwards
+            # opening the connection clears the request to close, so it comes after
             $src advance-bytes $size
             $src sendmsg 0 MSG_EOF
         }

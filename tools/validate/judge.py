@@ -1,4 +1,4 @@
-"""When two simulators agree, and what is known of where they do not."""
+"""When two simulators agree, and explanations of where they do not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tools.validate.measure import Measures
 
 SHARE = 0.05
-"""A difference is accepted up to this share of what ns-2 has ..."""
+"""A difference is accepted up to this share of the other simulator's value ..."""
 
 ERRORS = 3.0
 """... or up to so many standard errors of the mean difference, whichever is larger."""
@@ -27,12 +27,12 @@ class Explanation:
     case: str
     measure: str
     at_most: float
-    """The largest share of ns-2's value that the reason accounts for."""
+    """The largest share of the other simulator's value that the reason accounts for."""
     why: str
 
 
 class Verdict(Enum):
-    """What became of a row."""
+    """The verdict on a row."""
 
     AGREES = "agrees"
     EXPLAINED = "explained"
@@ -50,7 +50,7 @@ class Row:
 
     @property
     def scale(self) -> float:
-        """What a share refers to: the mean of ns-2."""
+        """What a share refers to: the mean of the other simulator."""
         return abs(statistics.fmean(self.theirs))
 
     @property
@@ -71,7 +71,7 @@ class Row:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether they agree, and if not, whether it is known why. What is not a number differs."""
+        """Whether they agree, and if not, whether it is explained. NaN differs."""
         if abs(self.difference) <= self.allowed:
             return Verdict.AGREES
         known = self.explanation

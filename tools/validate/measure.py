@@ -26,7 +26,7 @@ PORT = "bottleneck"
 
 @dataclass(frozen=True)
 class Transfer:
-    """What became of a flow."""
+    """The outcome of a flow."""
 
     size: int
     """In bytes; -1: without end."""
@@ -82,7 +82,7 @@ def of_ns3(settings: Mapping[str, str], seed: int, flows: Flows) -> Measures:
 
 
 def of_transfers(transfers: Sequence[Transfer], seconds: float) -> Measures:
-    """Measure what became of the flows."""
+    """Measure the outcomes of flows."""
     over = [each for each in transfers if not math.isnan(each.fct)]
     fct = [each.fct for each in over]
     endless = np.array([each.delivered for each in transfers if each.size < 0])
@@ -133,7 +133,7 @@ def power(fct: Sequence[float], sizes: Sequence[float], seconds: float) -> float
 
 
 def of_trace(trace: Path, seconds: float) -> Measures:
-    """Measure the bottleneck: losses, repeated data, departures, mean number of waiting packets."""
+    """Measure the bottleneck: losses, repeated data, departures and the mean queue in packets."""
     departed = dropped = marked = again = waiting = 0
     area = last = 0.0
     highest: dict[int, int] = {}

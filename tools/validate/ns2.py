@@ -1,4 +1,4 @@
-"""Run ns-2 on a list of transfers, and read what it traced."""
+"""Run ns-2 on a list of transfers, and read its trace."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Event:
 
 
 def find() -> str:
-    """Return the path of ns-2, or say how to get it."""
+    """Return the path of ns-2; raise MissingError with the command that installs it."""
     path = shutil.which("ns")
     if path is None:
         raise MissingError(f"ns-2 is not installed: {INSTALL}")
@@ -60,7 +60,7 @@ def run(
 ) -> list[Flow]:
     """Run transfers, given as start in seconds and size in bytes (-1: without end), in this order.
 
-    `settings` are those of flows.tcl; the transfers go round its pairs of hosts.
+    `settings` are those of flows.tcl. Transfers use its pairs of hosts in turn.
     """
     ns = find()
     pairs = int(settings.get("pairs", "1"))

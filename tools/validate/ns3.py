@@ -1,4 +1,4 @@
-"""Run ns-3 on a list of transfers, and measure what it did."""
+"""Run ns-3 on a list of transfers, and read its measures."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ PROGRAM = Path(__file__).with_name("dumbbell.cc")
 
 
 def build() -> Path:
-    """Return the program, built where it is not; raises UnavailableError where it cannot be."""
+    """Build the program if it is not built, and return it; raises UnavailableError."""
     return compile_ns3(PROGRAM)
 
 
 def run(flows: Sequence[tuple[float, int]], settings: Mapping[str, str]) -> dict[str, Any]:
     """Run transfers, given as start in seconds and size in bytes (-1: without end), in this order.
 
-    `settings` are those of dumbbell.cc, which must be built; the transfers go round its pairs of
-    hosts.
+    `settings` are those of dumbbell.cc, which must be built. Transfers use its pairs of hosts in
+    turn.
     """
     pairs = int(settings.get("pairs", "1"))
     with tempfile.TemporaryDirectory() as place:

@@ -1,7 +1,7 @@
-"""What is run in tidegate and in ns-3: queues that watch the delay, and the controls of today.
+"""The cases of ns-3: queues that control the delay, and current congestion controls.
 
-The network is a dumbbell whose links to the hosts are faster than the bottleneck by no whole
-factor, so that few packets arrive at the very instant of a departure.
+The network is a dumbbell. The access links are faster than the bottleneck by a factor that is not
+whole, so that few packets arrive at the instant of a departure.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LONG = ("goodput_mbit_s", "jain", "queue_mean", "drops", "retransmitted")
 """What is compared of flows without end."""
 
 MARKED = ("goodput_mbit_s", "jain", "queue_mean", "marked", "drops", "retransmitted")
-"""What is compared of them where packets are marked."""
+"""What is compared of flows without end where packets are marked."""
 
 SHORT = ("completed_per_s", "fct_mean_s", "fct_p95_s", "queue_mean", "drops", "retransmitted")
 """What is compared where flows end."""
@@ -27,10 +27,10 @@ MIXED = ("goodput_mbit_s", "fct_mean_s", "fct_p95_s", "queue_mean", "drops", "re
 """What is compared where both kinds share the link."""
 
 SOURCES = {"drop-tail": "Fifo", "codel": "CoDel", "fq-codel": "FqCoDel", "pie": "Pie"}
-"""The queues, by their names in either."""
+"""Queues: name in tidegate, name in ns-3."""
 
 CONTROLS = {"reno": "RfcReno", "cubic": "Cubic", "bbr": "RfcBbr"}
-"""The controls, by their names in either; RfcReno and RfcBbr are of controls.h."""
+"""Controls: name in tidegate, name in ns-3; RfcReno and RfcBbr are of controls.h."""
 
 UNCHANGED = {"reno": "NewReno", "cubic": "Cubic", "bbr": "Bbr"}
 """The controls of ns-3 itself."""
@@ -50,21 +50,21 @@ class Sender:
     """The control and the scoreboard as ns-3 has them, not as RFCs and drafts do."""
 
     def document(self) -> dict[str, Any]:
-        """Say it to tidegate."""
-        said: dict[str, Any] = {
+        """Return the keys of a scenario document."""
+        keys: dict[str, Any] = {
             "profile": "rfc",
             "header": f"{HEADER}B",
-            "lost_syn": "nothing",  # ns-3 starts as if none had been lost
+            "lost_syn": "nothing",  # ns-3 starts as if no SYN had been lost
             "initial_ssthresh": self.initial_ssthresh or "none",
             "recovery": "sack" if self.sack else "newreno",
             "delayed_ack": self.delayed_ack,
             "ecn": self.ecn,
         }
-        # what the profile has anyway need not be said
-        return {"tcp": said | ({} if self.control == "reno" else {"control": self.control})}
+        # Reno is the control of the profile
+        return {"tcp": keys | ({} if self.control == "reno" else {"control": self.control})}
 
     def settings(self) -> dict[str, str]:
-        """Say it to dumbbell.cc."""
+        """Return settings of dumbbell.cc."""
         return {
             "control": (UNCHANGED if self.plain else CONTROLS)[self.control],
             "corrected": str(int(self.sack and not self.plain)),
@@ -89,12 +89,12 @@ class Network:
     sender: Sender = field(default_factory=Sender)
 
     def document(self) -> dict[str, Any]:
-        """Say it to tidegate, without traffic."""
+        """Return the keys of a scenario document."""
         law: dict[str, Any] = {"law": self.queue}
         if self.queue != "drop-tail":
             law["ecn"] = self.sender.ecn
         if self.queue == "pie":
-            # ns-3 spares two packets, tidegate two mean ones
+            # ns-3 does not drop from a queue of two packets, tidegate from two of the mean size
             law["mean_pktsize"] = f"{1460 + HEADER}B"
         if self.queue == "fq-codel":
             law["flows"] = 65536
@@ -115,7 +115,7 @@ class Network:
         }
 
     def settings(self) -> dict[str, str]:
-        """Say it to dumbbell.cc."""
+        """Return settings of dumbbell.cc."""
         return {
             "rate": f"{self.mbit}Mbps",
             "delay": f"{self.delay_ms}ms",
@@ -130,7 +130,7 @@ class Network:
 
     @property
     def delay_ms(self) -> float:
-        """Half of the round trip, less both links of the hosts."""
+        """Half of the round trip, less the delays of both access links."""
         return self.rtt_ms / 2 - 2
 
     @property
@@ -140,7 +140,7 @@ class Network:
 
     @property
     def about(self) -> str:
-        """Say it in words."""
+        """Return rate, RTT, buffer and loss in words."""
         words = [f"{self.mbit} Mbit/s", f"RTT {self.rtt_ms} ms", f"{self.buffer} packets"]
         if self.loss:
             words.append(f"{self.loss:.1%} of the data lost")
@@ -207,14 +207,14 @@ def _long(name: str, count: int, network: Network, about: str, *, seeds: int = 5
 
 def _short(name: str, network: Network, about: str) -> Case:
     traffic = {"web": _web(22)}
-    said = f"22 files/s of 50 kB (exponential), {about}"
-    return _case(name, said, network, traffic, SHORT, seeds=8)
+    about = f"22 files/s of 50 kB (exponential), {about}"
+    return _case(name, about, network, traffic, SHORT, seeds=8)
 
 
 def _mixed(name: str, network: Network, about: str) -> Case:
     traffic = {"long": streams(4), "web": _web(5)}
-    said = f"four flows without end and 5 files/s of 50 kB (exponential), {about}"
-    return _case(name, said, network, traffic, MIXED, seeds=8)
+    about = f"four flows without end and 5 files/s of 50 kB (exponential), {about}"
+    return _case(name, about, network, traffic, MIXED, seeds=8)
 
 
 def _web(rate: int) -> dict[str, Any]:
@@ -223,13 +223,13 @@ def _web(rate: int) -> dict[str, Any]:
 
 PLAIN = Network()
 DEEP = Network(buffer=1000)
-"""For queues that should keep short what could be long."""
+"""A buffer that only queues which control the delay keep from filling."""
 
 
 def _under(queue: str, title: str) -> tuple[Case, ...]:
-    """Return what is run under a queue that watches the delay.
+    """Return the cases of a queue that controls the delay.
 
-    Flows without end start at their share, so that their first slow start does not decide the row.
+    Flows without end start at their share, so that the first slow start does not decide the row.
     """
     network = replace(DEEP, queue=queue)
     alone = replace(network, sender=Sender(initial_ssthresh=40))
@@ -254,7 +254,7 @@ BBR = replace(FAR, buffer=1000, sender=Sender("bbr"))
 
 
 def _plain(queue: str, title: str) -> Case:
-    """Return what is run with ns-3's NewReno as it is."""
+    """Return the case of ns-3's unchanged NewReno."""
     sender = Sender(initial_ssthresh=5, plain=True)
     network = replace(DEEP, queue=queue, sender=sender)
     return _long(f"{queue}-ten-plain", 10, network, f"ns-3's own NewReno over {title}")
@@ -286,6 +286,6 @@ CASES3 = (
     _long("cubic-four", 4, CUBIC, "CUBIC over drop-tail"),
     _long("cubic-lossy", 4, replace(CUBIC, buffer=1000, loss=0.005), "CUBIC over drop-tail"),
     _long("bbr-one", 1, BBR, "BBR over drop-tail"),
-    # whether its queue ever empties again is a matter of chance
+    # whether the queue ever empties again depends on the seed
     _long("bbr-four", 4, BBR, "BBR over drop-tail", seeds=16),
 )

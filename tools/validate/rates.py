@@ -215,7 +215,7 @@ def _experiments(protocol: str, key: str, title: str) -> tuple[Experiment, ...]:
     losses = tuple(measure for _, _, measure in LOSSES)
     drawn = 10 if protocol == "tcp" else 3  # RED's choices make a share of long round trips wide
     return (
-        # the longest first: no process waits for the last one
+        # the longest first, so that the last one does not run alone
         Experiment(f"{key}-many", f"{title}: {pareto}", protocol, times, many, 1),
         Experiment(f"{key}-joining", f"{title}: {join}", protocol, JOINING, staggered, 10),
         Experiment(f"{key}-round-trips", f"{title}: {apart}", protocol, shares, round_trips, drawn),

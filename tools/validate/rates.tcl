@@ -1,4 +1,4 @@
-# Runs XCP or Reno over RED over one bottleneck in ns-2 and writes what each flow got.
+# Runs XCP or Reno over RED over one bottleneck in ns-2 and writes the progress of each flow.
 #
 #   ns rates.tcl KEY VALUE ...
 #
@@ -110,7 +110,7 @@ Transfer instproc row {} {
     return "$marks -- $done"
 }
 
-# one after the other: thousands of events that wait from the beginning on slow ns-2's calendar down
+# one after the other: thousands of waiting events slow ns-2's calendar down
 set transfers {}
 set marked 0
 set in [open $opt(flows)]
