@@ -225,7 +225,7 @@ def test_a_comparison_leaves_other_peoples_files_alone(overload, tmp_path):
 
 
 def test_the_digest_of_the_code_covers_what_is_kept_of_a_run(tmp_path):
-    """Another `record.py` keeps other columns: runs made with it are runs of other code."""
+    """Another `run_files.py` keeps other columns: runs made with it are runs of other code."""
     from shutil import copytree, ignore_patterns
 
     source = Path(tidegate.__file__).parent
@@ -244,6 +244,6 @@ def test_the_digest_of_the_code_covers_what_is_kept_of_a_run(tmp_path):
         )
         return run.stdout
 
-    names = ("as it is", "record", "statistics", "simulate", "run_files")
+    names = ("as it is", "run_output", "statistics", "simulate", "run_files")
     digests = {digest(name) for name in names}
     assert len(digests) == 5

@@ -154,7 +154,7 @@ def test_a_run_that_is_not_there_is_said_wherever_the_others_are_shown(
     monkeypatch.chdir(tmp_path)
     shutil.copytree(compared, tmp_path / "gap")
     shutil.rmtree(tmp_path / "gap" / "runs" / "none" / "seed-2")
-    said = "1 of 4 runs of gap are not there"
+    said = "1 of 4 runs of gap are missing"
     for command in (["report", "gap"], ["compare", "gap", str(compared)]):
         with pytest.warns(laboratory.TidegateWarning, match=said):
             app(command, standalone_mode=False)
