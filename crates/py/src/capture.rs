@@ -2,12 +2,13 @@
 
 use std::sync::Mutex;
 
-use numpy::IntoPyArray;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tidegate_capture as capture;
+
+use crate::columns;
 
 create_exception!(
     tidegate._native,
@@ -50,9 +51,9 @@ impl Capture {
         let sizes: Vec<u64> = flows.iter().map(|flow| flow.size_bytes).collect();
         let others: Vec<u64> = flows.iter().map(|flow| flow.other_bytes).collect();
         let columns = PyDict::new(py);
-        columns.set_item("start_s", starts.into_pyarray(py))?;
-        columns.set_item("size_bytes", sizes.into_pyarray(py))?;
-        columns.set_item("other_bytes", others.into_pyarray(py))?;
+        columns.set_item("start_s", columns::floats(py, &starts)?)?;
+        columns.set_item("size_bytes", columns::counts(py, &sizes)?)?;
+        columns.set_item("other_bytes", columns::counts(py, &others)?)?;
         columns.set_item("direction", flows.iter().map(named).collect::<Vec<_>>())?;
         let ends = |end: fn(&capture::Flow) -> std::net::SocketAddr| {
             flows.iter().map(|flow| end(flow).to_string()).collect::<Vec<_>>()
