@@ -1,9 +1,7 @@
 //! What counts as a connection, and what it carried. Every expected number is
 //! worked out by hand from the segments of the test.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use tidegate_capture::Direction::{Download, Upload};
 use tidegate_capture::{Flow, Flows, Reason, read};
 

@@ -1,8 +1,6 @@
 //! Files that are no captures, and captures that are damaged: said, never a panic.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use pcap_file::{Endianness, TsResolution};
 use proptest::prelude::*;
 use tidegate_capture::Direction::Download;

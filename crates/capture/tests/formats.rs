@@ -1,12 +1,10 @@
 //! Kinds of captures: the same connection in each must be the same flow.
 
-mod common;
-
 use std::borrow::Cow;
 use std::time::Duration;
 
+use crate::common::*;
 use byteorder_slice::{BigEndian, ByteOrder, LittleEndian};
-use common::*;
 use etherparse::{IpNumber, Ipv6RawExtHeader, PacketBuilder, VlanId};
 use pcap_file::pcapng::PcapNgBlock;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;

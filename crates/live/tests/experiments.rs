@@ -1,10 +1,8 @@
 //! The shipped testbed files in virtual time: what the paper says of its four experiments and does not
 //! leave to the service rate, which it does not give.
 
-mod world;
-
+use crate::world::{World, read};
 use tidegate_core::units::Time;
-use world::{World, read};
 
 fn run(name: &str) -> World {
     let mut world = World::new(&read(name));

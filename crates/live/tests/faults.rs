@@ -1,14 +1,12 @@
 //! Nodes in virtual time under faults, and under neighbours and strangers who mean no good.
 
-mod world;
-
+use crate::world::{Faults, WALL, World, read};
 use tidegate_core::active::message::{Filter, service};
 use tidegate_core::active::{Address, Header, decode, encode};
 use tidegate_core::units::{Rate, Time};
 use tidegate_live::node::source::Traffic;
 use tidegate_live::node::trust::Trust;
 use tidegate_live::testbed::plan::Testbed;
-use world::{Faults, WALL, World, read};
 
 const GIVING_WAY: [&str; 4] = ["2", "3", "4", "5"];
 

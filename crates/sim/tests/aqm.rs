@@ -1,8 +1,6 @@
 //! Early drops and marks from end to end.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use tidegate_sim::Results;
 
 /// Twenty flows without end over 10 Mbit/s and 100 ms of round trip.

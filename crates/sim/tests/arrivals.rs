@@ -1,8 +1,6 @@
 //! Arrivals kept one by one.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use tidegate_sim::{Data, Results};
 
 /// Four packets of 500 B, 1 ms apart, come to a link that takes 10 ms for each and lets one wait.

@@ -1,10 +1,8 @@
 //! Blitz from end to end: bursts of falling priority, restarts, push-out.
 
-mod common;
-
 use std::sync::{Arc, Mutex};
 
-use common::*;
+use crate::common::*;
 use tidegate_core::law::{Draw, PerPacket, Reason, Verdict};
 use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::port::Stages;

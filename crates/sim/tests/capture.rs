@@ -1,8 +1,6 @@
 //! Captures: what a port sent, read back by the library that reads real ones.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use etherparse::{Ipv4Header, Ipv4HeaderSlice, TcpHeader, UdpHeader};
 use pcap_file::pcap::PcapReader;
 use pcap_file::{DataLink, TsResolution};

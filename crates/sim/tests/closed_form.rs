@@ -1,8 +1,6 @@
 //! Against formulas: the M/D/1 queue, the square-root law of TCP, capacity.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use rand::RngExt;
 use tidegate_core::law::{Draw, PerPacket, Reason, Verdict};
 use tidegate_core::packet::{Flags, Packet};

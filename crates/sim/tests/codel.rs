@@ -1,10 +1,8 @@
 //! CoDel and FQ-CoDel from end to end, and what a discipline sees of its port.
 
-mod common;
-
 use std::sync::{Arc, Mutex};
 
-use common::*;
+use crate::common::*;
 use tidegate_core::law::queue::{Discipline, Found, Next, Queue, Slot, Waiting};
 use tidegate_core::law::{Draw, Reason, Verdict};
 use tidegate_core::packet::Packet;

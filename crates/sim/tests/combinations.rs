@@ -4,9 +4,7 @@
 //! must hold needs no reference: packets are conserved, a flow that closed has
 //! delivered its size, and a run is a function of scenario and seed alone.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use proptest::sample::select;
 use tidegate_core::law::Reason;

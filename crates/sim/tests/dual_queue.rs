@@ -1,8 +1,6 @@
 //! Dual-queue management from end to end, at the paper's bottleneck.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use tidegate_sim::Results;
 
 /// dqm, III-A: 0.1 Mbit/s, 50 ms there and back, 90 packets; flows of 20 packets of 576 B on

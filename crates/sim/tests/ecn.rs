@@ -1,10 +1,8 @@
 //! Marks in place of losses (RFC 3168), from the queue to the sender and back.
 
-mod common;
-
 use std::sync::{Arc, Mutex};
 
-use common::*;
+use crate::common::*;
 use tidegate_core::law::{Draw, PerPacket, Reason, Verdict};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::Stages;

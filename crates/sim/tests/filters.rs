@@ -3,11 +3,9 @@
 //! greedy - i1 - i2 - i3 - sink, with four others at i3 (lgc, 5.3, in small): what
 //! goes to the sink waits at i3.
 
-mod common;
-
 use std::sync::{Arc, Mutex};
 
-use common::*;
+use crate::common::*;
 use tidegate_core::law::greedy::lgc::Config;
 use tidegate_core::law::greedy::{Key, Node};
 use tidegate_core::law::{PerPacket, Reason};

@@ -1,9 +1,7 @@
 //! What holds at every moment of every run, over random scenarios, and what
 //! must not depend on how a run is cut up.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use tidegate_core::law::Reason;
 use tidegate_core::units::Time;

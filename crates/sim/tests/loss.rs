@@ -1,8 +1,6 @@
 //! Random loss on links: how much, of what, and where it is counted.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use tidegate_core::law::{Draw, PerPacket, Verdict};
 use tidegate_core::packet::Packet;
 use tidegate_core::port::Stages;

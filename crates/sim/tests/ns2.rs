@@ -3,12 +3,10 @@
 //! `golden/ns2_lossy.csv` is what ns-2's own package printed; the tool that
 //! wrote it, `tools/validate/lossy.py`, says how.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use common::*;
+use crate::common::*;
 use tidegate_core::law::{Draw, PerPacket, Reason, Verdict};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::Stages;
@@ -81,7 +79,7 @@ fn a_flow_under_loss_sends_what_ns2_sends() {
         let custom = Custom { stages: vec![("bottleneck".into(), stages)], ..Custom::default() };
         let results = run_with(&load(&text, &[("duration", "4000s")]), 1, custom);
         // what follows the close is the other end's: ns-2 times its FIN by ticks
-        let closed = common::flow(&results, "closed_s");
+        let closed = crate::common::flow(&results, "closed_s");
         let mut seen = seen.lock().expect("no one panicked");
         seen.retain(|(at, _)| *at < closed);
         for (number, (mine, theirs)) in seen.iter().zip(&flow.sent).enumerate() {
@@ -89,6 +87,6 @@ fn a_flow_under_loss_sends_what_ns2_sends() {
             assert!(same, "flow {name}, packet {number}: {mine:?}, in ns-2 {theirs:?}");
         }
         assert_eq!(seen.len(), flow.sent.len(), "flow {name}");
-        assert_eq!(common::flow(&results, "delivered_bytes"), flow.size as f64, "flow {name}");
+        assert_eq!(crate::common::flow(&results, "delivered_bytes"), flow.size as f64, "flow {name}");
     }
 }

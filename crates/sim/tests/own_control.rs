@@ -1,6 +1,5 @@
 //! A control of the caller's own: the one of docs/own-law.md, alone and in a whole run.
 
-mod common;
 #[path = "../../../examples/own_control.rs"]
 pub mod own; // public: a part is used here, all of it in a crate
 
@@ -77,12 +76,12 @@ fn the_example_runs_through_the_rust_interface() {
         size = "unlimited"
         transport = { tcp = { profile = "rfc", sack = true } }
     "#;
-    let scenario = common::load(text, &[]);
+    let scenario = crate::common::load(text, &[]);
     let tcp = scenario.traffic[0].transport.tcp().expect("it is TCP").clone();
     let factory: Factory = Box::new(move || Box::new(own::Scalable::new(&tcp)));
     let custom = Custom { controls: vec![("one".into(), factory)], ..Custom::default() };
-    let scalable = common::flow(&common::run_with(&scenario, 1, custom), "delivered_bytes");
-    let reno = common::flow(&common::run(&scenario, 1), "delivered_bytes");
+    let scalable = crate::common::flow(&crate::common::run_with(&scenario, 1, custom), "delivered_bytes");
+    let reno = crate::common::flow(&crate::common::run(&scenario, 1), "delivered_bytes");
     // 1.31 / sqrt(1e-4) = 131 segments a round trip for Reno; a / (b p) = 800 for the example
     assert!(scalable > 3.0 * reno, "{scalable} {reno}");
 }

@@ -1,6 +1,6 @@
 //! A law of the caller's own in a whole run: the one of docs/own-law.md, and two that fail.
 
-mod common;
+#[allow(dead_code, reason = "a simulation checks no settings")]
 #[path = "../../../examples/own_law.rs"]
 pub mod law; // public: a part is used here, all of it in a crate
 
@@ -35,23 +35,23 @@ fn start(scenario: &Scenario, make: fn() -> Boxed) -> Simulation {
 }
 
 fn total(results: &Results, name: &str) -> f64 {
-    common::column(&results.flows, name).iter().filter(|value| !value.is_nan()).sum()
+    crate::common::column(&results.flows, name).iter().filter(|value| !value.is_nan()).sum()
 }
 
 fn completed(results: &Results) -> usize {
-    common::column(&results.flows, "closed_s").iter().filter(|at| !at.is_nan()).count()
+    crate::common::column(&results.flows, "closed_s").iter().filter(|at| !at.is_nan()).count()
 }
 
 /// Additive increase by 5, decrease to 0.8, from 10, once a second for a
 /// minute; and what a control is for: more sessions end, fewer packets go twice.
 #[test]
 fn the_law_of_the_page_controls_a_link() {
-    let gated = common::load(OVERLOAD, &[]);
-    let open = common::load(OVERLOAD, &[("port.bottleneck.gate", r#"{ law = "none" }"#)]);
+    let gated = crate::common::load(OVERLOAD, &[]);
+    let open = crate::common::load(OVERLOAD, &[("port.bottleneck.gate", r#"{ law = "none" }"#)]);
     let make: fn() -> Boxed = || Box::new(law::Aimd::new(law::Config::default()));
-    let (gated, open) = (common::finish(start(&gated, make)), common::run(&open, 1));
+    let (gated, open) = (crate::common::finish(start(&gated, make)), crate::common::run(&open, 1));
 
-    let set = common::column(&gated.events, "set");
+    let set = crate::common::column(&gated.events, "set");
     assert!((59..=60).contains(&set.len()), "{} epochs of a minute", set.len());
     let mut before = law::Config::default().alpha_min;
     for &alpha in &set {
@@ -100,7 +100,7 @@ impl Interval<Knobs, Counts> for Broken {
 }
 
 fn fault(make: fn() -> Boxed) -> (String, Time) {
-    let mut simulation = start(&common::load(OVERLOAD, &[]), make);
+    let mut simulation = start(&crate::common::load(OVERLOAD, &[]), make);
     let fault = simulation.advance(Time::NEVER, u64::MAX).expect_err("the law fails");
     (fault.to_string(), simulation.now())
 }

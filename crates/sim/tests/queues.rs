@@ -1,8 +1,6 @@
 //! Queue laws from end to end: what their sources promise of them.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use tidegate_sim::Results;
 
 /// Ten flows without end over 20 Mbit/s and 100 ms of round trip.

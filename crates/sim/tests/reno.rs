@@ -18,11 +18,9 @@
 //! | C12 | changing capacity and buffer | sim `closed_form`, `udp` |
 //! | C13 | UDP in the background | sim `udp` |
 
-mod common;
-
 use std::sync::{Arc, Mutex};
 
-use common::*;
+use crate::common::*;
 use tidegate_core::law::{Draw, PerPacket, Reason, Verdict};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::Stages;

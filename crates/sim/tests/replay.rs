@@ -1,10 +1,8 @@
 //! Replayed flows on the simulated link: when they start, and which way their data goes.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::*;
+use crate::common::*;
 
 /// Runs a table of flows over the usual link: the flows' columns, and the
 /// bytes that left the bottleneck either way.

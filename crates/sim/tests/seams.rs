@@ -1,10 +1,8 @@
 //! The seams that later laws need, each probed by a small law of the test's own.
 
-mod common;
-
 use std::sync::{Arc, Mutex};
 
-use common::*;
+use crate::common::*;
 use tidegate_core::law::queue::{Discipline, Found, Queue, Waiting};
 use tidegate_core::law::session::{Counts, Knobs};
 use tidegate_core::law::{Decision, Draw, Fault, Interval, PerPacket, Reason, Turn, Verdict, View};

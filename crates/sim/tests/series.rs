@@ -1,8 +1,6 @@
 //! Time series on request: what they say adds up to what the other tables say.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use tidegate_sim::{Column, Results};
 
 /// Two flows without end and many short ones, over the link of 10 Mbit/s.

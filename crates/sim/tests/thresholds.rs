@@ -1,8 +1,6 @@
 //! The threshold baselines measure the link that the results describe.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use tidegate_sim::{Column, Data, Results};
 
 /// More sessions than 10 Mbit/s can bear.

@@ -1,9 +1,7 @@
 //! Networks spelled out: arrival times by hand, asymmetric ways, gates in
 //! series, and packets that leave the way of their session.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use tidegate_core::law::Reason;
 use tidegate_core::units::Time;

@@ -1,10 +1,8 @@
 //! UDP at a constant rate, and a drop-tail queue under bursts of it.
 
-mod common;
-
 use std::sync::{Arc, Mutex};
 
-use common::*;
+use crate::common::*;
 use tidegate_core::law::{Draw, PerPacket, Verdict};
 use tidegate_core::packet::Packet;
 use tidegate_core::port::Stages;

@@ -3,11 +3,9 @@
 //! Times are worked out by hand: a packet takes 100 ms and its transmission at 100 Mbit/s
 //! twice and at 10 Mbit/s once; a full one of 1500 B takes 1.2 ms at the bottleneck.
 
-mod common;
-
 use std::sync::{Arc, Mutex};
 
-use common::*;
+use crate::common::*;
 use tidegate_core::law::{Draw, PerPacket, Reason, Verdict};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::Stages;

@@ -9,7 +9,7 @@ use tidegate_core::law::{Half, Moment};
 use tidegate_core::packet::{Ext, Packet, XcpHeader};
 use tidegate_core::units::{Rate, Time};
 
-use crate::rig::{Rig, link};
+use super::rig::{Rig, link};
 
 /// 10 Mbit/s: 1.25 MB/s, 125 kB in the first control period of 100 ms.
 const BPS: u64 = 10_000_000;

@@ -12,7 +12,7 @@ use tidegate_core::law::{Counted, Half, Interval, Moment};
 use tidegate_core::packet::{Ext, Packet, RateHeader, XcpHeader};
 use tidegate_core::units::{Rate, Time};
 
-use crate::rig::{Rig, link, view};
+use super::rig::{Rig, link, view};
 
 /// The rows of a file, with comments and the heading left out.
 fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {

@@ -7,7 +7,7 @@ use load_factor::{Config, LoadFactor};
 use tidegate_core::law::rate::Counts;
 use tidegate_core::units::Time;
 
-use crate::rig::{Rig, link};
+use super::rig::{Rig, link};
 
 /// The table of worked examples, which the same law in Python is held to as well.
 #[test]

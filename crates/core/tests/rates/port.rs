@@ -6,7 +6,7 @@ use tidegate_core::packet::{Ext, Flags, Packet, RateHeader};
 use tidegate_core::port::{Limit, Outcome, Port, Stages, Stamp, Ticked};
 use tidegate_core::units::{Rate, Time};
 
-use crate::rig::link;
+use super::rig::link;
 
 struct NoDraw;
 

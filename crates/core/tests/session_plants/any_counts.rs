@@ -9,7 +9,7 @@ use tidegate_core::law::session::{
 use tidegate_core::law::settings::Refused;
 use tidegate_core::units::{Frequency, Time};
 
-use crate::rig::Rig;
+use super::rig::Rig;
 
 fn count() -> impl Strategy<Value = u64> {
     prop_oneof![

@@ -6,7 +6,7 @@ use tidegate_core::law::session::occupancy::{self, Occupancy};
 use tidegate_core::law::session::{Counts, Knobs};
 use tidegate_core::units::Time;
 
-use crate::rig::{Epoch, Rig};
+use super::rig::{Epoch, Rig};
 
 /// Epochs of 50 arrivals, with what the law is shown in each.
 fn rows<T: Copy>(

@@ -2,7 +2,7 @@
 
 use tidegate_core::law::session::close_probe::{CloseProbe, Config};
 
-use crate::rig::{Epoch, Noise, Retries, Rig};
+use super::rig::{Epoch, Noise, Retries, Rig};
 
 fn sets(rows: &[Epoch]) -> Vec<f64> {
     rows.iter().map(|row| libm::round(row.decision.set * 1000.0) / 1000.0).collect()

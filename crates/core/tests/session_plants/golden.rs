@@ -11,7 +11,7 @@ use tidegate_core::law::{Counted, Half, Interval, Moment, Verdict};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::{Frequency, Time};
 
-use crate::rig::Rig;
+use super::rig::Rig;
 
 /// The rows of a file, with comments and the heading left out.
 pub fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use tidegate_core::law::session::gss_ga::{Config, GssGa};
 
-use crate::rig::{Epoch, Noise, Retries, Rig};
+use super::rig::{Epoch, Noise, Retries, Rig};
 
 /// Completions per epoch over admissions per epoch.
 type Curve = fn(f64) -> f64;

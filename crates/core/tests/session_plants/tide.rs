@@ -7,8 +7,8 @@ use tidegate_core::law::{Counted, Half, Moment, Verdict};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
 
-use crate::golden::{number, packet, rows};
-use crate::rig::Rig;
+use super::golden::{number, packet, rows};
+use super::rig::Rig;
 
 #[test]
 fn golden_epochs() {

@@ -7,8 +7,8 @@ use tidegate_core::law::session::Knobs;
 use tidegate_core::units::Time;
 use tidegate_live::gate::shared::{Settings, Tally};
 
-use crate::packets::{finish, frame, ipv4, tcp, with};
-use crate::{PASS, SHOT, gate, settings, show, tally};
+use super::packets::{finish, frame, ipv4, tcp, with};
+use super::{PASS, SHOT, gate, settings, show, tally};
 
 /// Bytes of a packet with these flags, of a flow of its own.
 fn packet(flags: &str, flow: u16) -> Vec<u8> {

@@ -6,8 +6,8 @@ use tidegate_live::gate::config::NeverRefuse;
 use tidegate_live::gate::program::{Dqm, Gate};
 use tidegate_live::gate::shared::{Fate, Settings};
 
-use crate::packets::{FIN, RST, SYN, SYN_ACK, answer, tcp, tcp6};
-use crate::{PASS, SHOT, fate, gate, settings, show, tally};
+use super::packets::{FIN, RST, SYN, SYN_ACK, answer, tcp, tcp6};
+use super::{PASS, SHOT, fate, gate, settings, show, tally};
 
 /// One that has nothing to give.
 fn closed(settings: Settings) -> Option<Gate> {

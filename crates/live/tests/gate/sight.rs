@@ -5,8 +5,8 @@ use tidegate_core::units::Time;
 use tidegate_live::gate::program::Gate;
 use tidegate_live::gate::shared::{Fate, Settings};
 
-use crate::packets::{FIN, SYN, frame, ipv4, ipv6, tcp, tcp_header, tcp6, udp};
-use crate::{fate, gate, settings};
+use super::packets::{FIN, SYN, frame, ipv4, ipv6, tcp, tcp_header, tcp6, udp};
+use super::{fate, gate, settings};
 
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;

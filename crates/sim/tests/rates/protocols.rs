@@ -3,7 +3,7 @@
 use tidegate_sim::{Custom, Results};
 
 use crate::common::*;
-use crate::{class, link, noted, rates_after, throughput, watched};
+use super::{class, link, noted, rates_after, throughput, watched};
 
 /// `n` flows without end, half a second apart.
 fn staggered(transport: &str, n: u32, options: &str) -> String {

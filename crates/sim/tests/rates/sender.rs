@@ -4,7 +4,7 @@ use tidegate_core::packet::{Ext, Flags};
 use tidegate_sim::Custom;
 
 use crate::common::*;
-use crate::{class, link, noted, peak, throughput, watched};
+use super::{class, link, noted, peak, throughput, watched};
 
 const QFCP: &str = "law = \"qfcp\"";
 

@@ -4,7 +4,7 @@ use tidegate_core::units::Time;
 use tidegate_sim::{Custom, Results};
 
 use crate::common::*;
-use crate::{link, noted, peak, rates_after, throughput, watched};
+use super::{link, noted, peak, rates_after, throughput, watched};
 
 /// `n` flows without end from `at` on, to `stop`.
 fn crowd(name: &str, n: usize, at: &str, stop: &str) -> String {

@@ -13,7 +13,7 @@ use tidegate_core::units::Time;
 use tidegate_sim::Custom;
 
 use crate::common::*;
-use crate::link;
+use super::link;
 
 /// The rate that the law has set last, for all to see.
 type Shared = Arc<Mutex<u64>>;

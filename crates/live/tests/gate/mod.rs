@@ -1,7 +1,6 @@
 //! The programs of the gate in the kernel that runs, packet by packet.
 //!
 //! Each test needs the right to load programs; without it, it says so and ends.
-#![cfg(feature = "gate")]
 
 mod golden;
 mod packets;

@@ -1,7 +1,5 @@
 //! Explicit rates end to end: ports that stamp, senders that obey.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod protocols;
 mod sender;
 mod sharing;
@@ -9,7 +7,7 @@ mod stale;
 
 use std::sync::{Arc, Mutex};
 
-use common::*;
+use crate::common::*;
 use tidegate_core::law::{Draw, PerPacket, Reason, Verdict};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::Stages;

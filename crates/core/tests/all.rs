@@ -1,0 +1,22 @@
+//! Laws, queues, ports and bytes on the wire, by their public interfaces.
+//!
+//! One binary, as each one is linked by itself.
+
+mod cake;
+mod codel;
+mod contract;
+mod dual_queue;
+mod fq_codel;
+mod own_law;
+mod own_queue_law;
+mod pie;
+mod port_cargo;
+mod port_pass;
+mod port_reference;
+mod pushout;
+mod queue_laws;
+mod rates;
+mod red;
+mod session_plants;
+mod wire;
+mod wire_ip;
