@@ -1,13 +1,11 @@
 //! The law of docs/own-law.md: worked examples, and a plant of arithmetic.
 
+#[allow(dead_code, reason = "the limiter is for whoever puts the law into a simulation")]
 #[path = "../../../examples/own_law.rs"]
-pub mod aimd; // public: a part is used here, all of it in a crate
-#[allow(dead_code)] // this test uses a part of it
-#[path = "session_plants/rig.rs"]
-mod rig;
+mod aimd;
 
 use aimd::{Aimd, Config};
-use rig::Rig;
+use crate::session_plants::rig::Rig;
 use tidegate_core::law::session::{Counts, Limiter};
 use tidegate_core::units::Time;
 

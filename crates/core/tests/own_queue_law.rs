@@ -2,7 +2,7 @@
 //! outside of the crate.
 
 #[path = "../../../examples/own_queue_law.rs"]
-pub mod drop_front; // public: a part is used here, all of it in a crate
+mod drop_front;
 
 use drop_front::{Config, DropFront};
 use tidegate_core::law::queue::Queue;

@@ -1,7 +1,7 @@
 //! A control of the caller's own: the one of docs/own-law.md, alone and in a whole run.
 
 #[path = "../../../examples/own_control.rs"]
-pub mod own; // public: a part is used here, all of it in a crate
+mod own;
 
 use tidegate_core::packet::Ext;
 use tidegate_core::units::Time;

@@ -2,7 +2,7 @@
 
 #[allow(dead_code, reason = "a simulation checks no settings")]
 #[path = "../../../examples/own_law.rs"]
-pub mod law; // public: a part is used here, all of it in a crate
+mod law;
 
 use tidegate_core::law::session::{Counts, Knobs, Limiter};
 use tidegate_core::law::{Fault, Interval, Turn, View};

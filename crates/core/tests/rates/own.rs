@@ -1,7 +1,7 @@
 //! The rate law of docs/own-law.md on its worked examples.
 
 #[path = "../../../../examples/own_rate_law.rs"]
-pub mod load_factor; // public: a part is used here, all of it in a crate
+mod load_factor;
 
 use load_factor::{Config, LoadFactor};
 use tidegate_core::law::rate::Counts;

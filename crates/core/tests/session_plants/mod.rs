@@ -6,5 +6,5 @@ mod change;
 mod close_probe;
 mod golden;
 mod gss_ga;
-mod rig;
+pub mod rig;
 mod tide;
