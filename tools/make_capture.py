@@ -4,8 +4,8 @@
 
 Two network namespaces are made, joined by a virtual cable, and removed again
 afterwards; nothing outside them is touched. Linux, root, iproute2 and tcpdump
-are needed. What is transferred is the same every time (`planned`), so a test
-can hold what is read from the capture against it; times and losses are not.
+are needed. The transfers are the same every time (`planned`), so a test can
+compare the capture with them; times and losses are not.
 
 The capture is taken at the server. What it sends is seen before the narrow
 queue, so segments that are lost there are seen twice; what comes to it has
@@ -55,17 +55,17 @@ class Transfer:
 
     @property
     def request(self) -> bytes:
-        """What the client sends first."""
+        """The first bytes of the client."""
         return f"{'PUT' if self.upload else 'GET'} {self.body}\n".encode()
 
     @property
     def size_bytes(self) -> int:
-        """What the end that sends more sends."""
+        """Bytes from the end that sends more."""
         return self.body + (len(self.request) if self.upload else 0)
 
 
 def planned() -> list[Transfer]:
-    """Return what is transferred, by start; the last one is refused, and carries nothing."""
+    """Return the transfers by start; the last one is refused, and carries nothing."""
     draw = random.Random(2)
     transfers = []
     for start_s in sorted(draw.uniform(0.0, OVER_S) for _ in range(TRANSFERS)):
@@ -129,7 +129,7 @@ def _own(action: str) -> list[str]:
 
 @contextlib.contextmanager
 def _namespaces() -> Iterator[None]:
-    """Make both namespaces, and remove them and all that is in them."""
+    """Make both namespaces, and remove them in the end."""
     made = []
     try:
         for name in (CLIENT, SERVER):
@@ -174,7 +174,7 @@ def _running(command: list[str], ready: str) -> Iterator[None]:
 
 
 def main() -> None:
-    """Make the capture, or play one of its ends within a namespace."""
+    """Make the capture, or run one of its ends in a namespace."""
     if sys.argv[1:] in (["serve"], ["call"]):
         asyncio.run(_serve() if sys.argv[1] == "serve" else _call())
         return

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Takes a profile of what the simulator does, for the compiler to go by, and prints its path:
-# the native module is built with counters in it, and runs tools/train.py.
+# Takes a profile of the simulator for the compiler (profile-guided optimisation) and prints its
+# path: builds the native module with counters, and runs tools/train.py.
 #
-# It takes LLVM's llvm-profdata, of the compiler's version or a later one: `rustup component
-# add llvm-tools`, or the package llvm-VERSION of Debian. Where there is none, nothing is printed.
+# Needs LLVM's llvm-profdata, of the compiler's version or a later one: `rustup component add
+# llvm-tools`, or the package llvm-VERSION of Debian. Without it nothing is printed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -33,12 +33,12 @@ fi
 rm -rf "$work/raw" "$work/wheel" "$work/venv"
 CARGO_TARGET_DIR=$work CARGO_ENCODED_RUSTFLAGS=-Cprofile-generate=$work/raw \
     "$bin/maturin" build --release --locked --target "$host" --out "$work/wheel" >&2
-# with what the package needs, which the environment of the build may not have
+# the environment of the build may lack dependencies of the package
 "$bin/python" -m venv "$work/venv"
 "$work/venv/bin/pip" install --quiet "$work"/wheel/*.whl >&2
 "$work/venv/bin/python" -m tools.train >&2
 "$tool" merge -o "$work/profile.profdata" "$work/raw" >&2
-# cargo builds anew for another path, not for other contents
+# cargo rebuilds for a new path, not for new contents
 profile=$work/$(sha256sum "$work/profile.profdata" | cut -c 1-16).profdata
 mv "$work/profile.profdata" "$profile"
 echo "$profile"

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Makes dist/*.whl and dist/*.tar.gz, and tries the wheel in a bare virtual environment.
 #
-# The wheel carries what a checkout has outside the package: the ready scenarios
-# (for `tidegate examples`) and the commit (for `tidegate --version`). They lie in
-# the package while it is packed, and no longer. It is compiled by a profile of what the
-# simulator does (tools/pgo.sh), which the source package knows nothing of.
+# The wheel also carries the ready scenarios (for `tidegate examples`) and the commit
+# (for `tidegate --version`); they are copied into the package while it is packed.
+# The wheel is compiled with a profile of the simulator (tools/pgo.sh), the source
+# package without.
 set -euo pipefail
 
 bin=$1
-package=$PWD/python/tidegate  # whole, as the trap runs elsewhere
+package=$PWD/python/tidegate  # absolute: the trap runs in another folder
 bare=$(mktemp -d)
 trap 'rm -rf "$package/examples" "$package/commit.txt" "$bare"' EXIT
 
@@ -24,7 +24,7 @@ git rev-parse HEAD > "$package/commit.txt"
 host=$(rustc -vV | sed -n 's/^host: //p')
 "$bin/maturin" build --release --locked --target "$host" --out dist
 
-# No compiler, no checkout: only what the wheel names.
+# Neither compiler nor checkout: only the wheel and its dependencies.
 python=$("$bin/python" -c 'import sys; print(sys._base_executable)')
 "$python" -m venv "$bare/venv"
 "$bare/venv/bin/pip" install --quiet dist/*.whl

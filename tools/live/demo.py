@@ -1,9 +1,9 @@
-"""Show an overload of real downloads without control and with close-probe, and what was predicted.
+"""Show an overload of real downloads without control and with close-probe, and its simulation.
 
     python -m tools.live.demo [--seconds 40] [--seed 1] [--out out/live-demo]
 
-Three namespaces: a server, a router and a client behind a link of 10 Mbit/s. The gate stands at
-the router's end of the link, and brings the queue there; the rest of the link is emulated. The
+Three namespaces: a server, a router and a client behind a link of 10 Mbit/s. The gate at the
+router's end shapes the link, so that the queue is there; the rest of the link is emulated. The
 simulator runs the same flows of the same scenario, with hosts of its profile `linux-6.18`.
 """
 
@@ -33,9 +33,9 @@ LAWS = ("none", "close-probe")
 NO_GATE = 'port.bottleneck.gate={ law = "none" }'
 """The control is the gate's in the lab, not the emulator's."""
 FAST = "topology.dumbbell.bottleneck.rate=1Gbit"
-"""The queue is at the gate: behind it nothing waits."""
+"""The queue is at the gate: no packet waits behind it."""
 RATE, BUFFER = "10Mbit", "150kB"
-"""What the gate makes of the link: as the scenario, in bytes of full packets."""
+"""The shaper of the gate: rate and buffer of the scenario, in bytes of full packets."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def _served(axes: Axes, run: Run, look: dict[str, Any]) -> None:
 
 
 def main() -> int:
-    """Run it, print the table, and say where the picture is."""
+    """Run the demo, print the table and the path of the picture."""
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m tools.live.demo")
     parser.add_argument("--seconds", type=float, default=40, help="of each run")
     parser.add_argument("--seed", type=int, default=1, help="of the flows")

@@ -15,7 +15,7 @@ import time
 from contextlib import suppress
 
 BATCH = 2000
-"""Different SYNs; each is sent again and again."""
+"""Number of different SYNs; they are sent in turn."""
 
 
 def syn(target: str, port: int) -> bytes:

@@ -1,10 +1,10 @@
-"""Run the yardstick in tidegate and in other simulators, turn about, and print the ratio.
+"""Run the yardstick in tidegate and in other simulators, in turn, and print the ratio.
 
     python -m tools.peers [--rounds N] [--peer NAME]...
 
-Speed is packet-hops per second of CPU time of the simulation alone; the best of the rounds counts,
-since whatever else runs on the machine only takes away. A peer that cannot be had here is left
-out with the reason. Nothing judges the figures.
+Speed is packet-hops per second of CPU time of the simulation alone. The best round counts, since
+other load of the machine only slows a round. A simulator that cannot be installed is left out, and
+the reason is printed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SEED = 1
 
 @dataclass
 class Measured:
-    """What one simulator did in its rounds."""
+    """The rounds of one simulator."""
 
     name: str
     seconds: float
@@ -79,7 +79,7 @@ def run(command: list[str]) -> dict[str, float]:
 
 
 def ready(console: Console, wanted: list[str]) -> list[tuple[Peer, list[str]]]:
-    """Install what can be had; say what cannot."""
+    """Install the simulators; print the reason where one is left out."""
     found = []
     for peer in PEERS:
         if peer.name in wanted:
@@ -92,7 +92,7 @@ def ready(console: Console, wanted: list[str]) -> list[tuple[Peer, list[str]]]:
 
 
 def report(console: Console, measured: list[Measured]) -> None:
-    """Print what was measured, and by how much each is slower than the first one."""
+    """Print the speeds, and how many times slower than the first each is."""
     head = ("simulator", "simulated", "M hops", "Mbit/s", "M hops / CPU s", "of all", "slower by")
     table = Table(*head, box=box.SIMPLE_HEAD)
     best = max(measured[0].rates)
@@ -111,7 +111,7 @@ def report(console: Console, measured: list[Measured]) -> None:
 
 
 def main() -> int:
-    """Run what was asked for."""
+    """Run the chosen simulators."""
     names = [peer.name for peer in PEERS]
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m tools.peers")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each (default 3)")

@@ -81,7 +81,7 @@ class Result:
 
 
 def cards(root: Path) -> list[Card]:
-    """Return every ready scenario."""
+    """Return every ready scenario, those of folders last."""
     place = root / "scenarios"
     files = sorted(place.rglob("*.toml"), key=lambda path: (len(path.parts), path))
     return [_card(place, path) for path in files]
@@ -115,7 +115,7 @@ def _prose(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _commands(text: str, name: str, document: dict[str, object]) -> tuple[str, ...]:
-    """Return the commands of a scenario: those that it names, or what it suggests."""
+    """Return the commands that a scenario names, or one that suits its document."""
     if name.split("/", maxsplit=1)[0] in OTHERS:
         return (f"tidegated testbed scenarios/{name}",)
     joined = re.sub(r"\s*\\\n\s*", " ", text)
