@@ -181,8 +181,8 @@ def test_a_control_is_left_out_of_charts_and_tables_and_comes_back(page, tmp_pat
 def test_a_menu_changes_what_is_shown_and_pointing_tells_it_with_its_unit(page, compared, tmp_path):
     script = """
     const side = view("Side by side");
-    const means = () => items(side).filter((item) => item.datum.mean !== undefined);
-    const read = () => Object.fromEntries(means().map(({ datum }) => [datum.control, datum.mean]));
+    const means = () => items(side).filter((item) => item.datum.value !== undefined);
+    const read = () => Object.fromEntries(means().map(({ datum }) => [datum.control, datum.value]));
     told.completed = read();
     const heads = [...document.querySelectorAll("h3")];
     const heading = heads.find((h) => h.textContent === "Side by side");
@@ -234,7 +234,7 @@ def test_a_sweep_has_lines_and_a_heat_map_over_any_two_axes(overload, tmp_path):
     app(["report", str(folder)], standalone_mode=False)
     script = """
     const heat = view("Over two axes");
-    const read = () => items(heat).map(({ datum }) => [datum.xname, datum.yname, datum.mean]);
+    const read = () => items(heat).map(({ datum }) => [datum.xname, datum.yname, datum.value]);
     told.heat = read();
     heat.signal("across", "axis1").signal("up", "axis0"); await heat.runAsync();
     told.turned = read();

@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from tidegate.show.terminal import Line, Plot, of_run
+from tidegate.show.picture import Series
+from tidegate.show.terminal import Plot, of_run
 
 RUN = ("--set", "duration=4s", "--set", "warmup=1s")
 
@@ -17,11 +18,15 @@ def drawn(plot: Plot, width: int, **look: object) -> str:
     return console.file.getvalue()
 
 
-RISE = Plot("delay [s]", "load [1/s]", (Line("none", [0.0, 1.0, 2.0], [0.0, 1.0, 2.0]),))
+def line(name: str, x: list[float], y: list[float], place: int = 0) -> Series:
+    return Series(place, name, x, y, y, y, interval=False)
+
+
+RISE = Plot("delay [s]", "load [1/s]", (line("none", [0.0, 1.0, 2.0], [0.0, 1.0, 2.0]),))
 TWO = Plot(
     "delay [s]",
     "load [1/s]",
-    (Line("none", [0.0, 9.0], [5.0, 5.0]), Line("close-probe", [0.0, 9.0], [1.0, 1.0])),
+    (line("none", [0.0, 9.0], [5.0, 5.0]), line("close-probe", [0.0, 9.0], [1.0, 1.0], 1)),
 )
 
 
@@ -59,7 +64,7 @@ def test_a_terminal_gets_colours():
 
 
 def test_nothing_is_no_figure():
-    assert "nothing to draw" in drawn(Plot("x", "y", (Line("none", [], []),)), 80)
+    assert "nothing to draw" in drawn(Plot("x", "y", (line("none", [], []),)), 80)
 
 
 def test_a_comparison_is_bars_in_proportion(tidegate, overload_file):

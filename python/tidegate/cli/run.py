@@ -102,15 +102,15 @@ def run(
         access = {name for name, away in scenario.ports if away}
         stdout().print(table_of(done.summary, access))
         if terminal:
-            _draw(place, access)
+            _draw(place)
     say(f"Data and summary: {place}")
     say(hints.after_run(scenario, str(file)))
 
 
-def _draw(place: Path, access: set[str]) -> None:
+def _draw(place: Path) -> None:
     from tidegate.show.terminal import of_run
 
-    stdout().print(of_run(place, sorted(access)))
+    stdout().print(of_run(place))
 
 
 def _about(scenario: Scenario, seed: int, contents: dict[str, bytes]) -> dict[str, Any]:

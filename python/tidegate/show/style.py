@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 GREY = "#666666"
 LINES = ("-", "--", "-.", ":")
+LEADER: dict[str, Any] = {"arrowstyle": "-", "lw": 0.6, "shrinkB": 0, "relpos": (0, 0.5)}
 
 RULES: dict[str, Any] = {
     "axes.grid": True,
@@ -61,9 +62,14 @@ def spread(heights: Sequence[float], least: float) -> list[float]:
 
 
 def end_labels(
-    axes: Axes, labels: Sequence[str], heights: Sequence[float], colours: Sequence[str]
+    axes: Axes,
+    labels: Sequence[str],
+    heights: Sequence[float],
+    colours: Sequence[str],
+    *,
+    pointed: bool = True,
 ) -> None:
-    """Write labels beside the right edge of the axes, each at the height of its line."""
+    """Write labels at the right of the axes, each at the height of its line and pointing there."""
     low, high = axes.get_ylim()
     places = spread(heights, (high - low) * 0.115)
     for text, height, place, hue in zip(labels, heights, places, colours, strict=True):
@@ -77,12 +83,6 @@ def end_labels(
             va="center",
             ha="left",
             fontsize=8.5,
-            arrowprops={
-                "arrowstyle": "-",
-                "color": hue,
-                "lw": 0.6,
-                "shrinkB": 0,
-                "relpos": (0, 0.5),
-            },
+            arrowprops={**LEADER, "color": hue} if pointed else None,
             annotation_clip=False,
         )

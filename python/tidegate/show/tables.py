@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from tidegate.grid.diff import Diff
     from tidegate.grid.grid_result import GridResult
+    from tidegate.grid.plan import Subject
 
     Value = Mapping[str, float | None] | float | None
 
@@ -380,6 +381,30 @@ def blocks_of(
     return [*FLOW_BLOCKS, _link(port), *by_class, *parts]
 
 
+def measures(
+    subject: Subject, rows: Sequence[Mapping[str, Any]], chosen: Sequence[str] = ()
+) -> list[Row]:
+    """Return the chosen measures, or all that any row has, each with a title that stands alone."""
+    every = {
+        row.metric: replace(row, title=f"{block.title}: {row.title}")
+        for block in blocks_of(subject.port, subject.classes, rows)
+        for row in block.rows
+        if any(_centre(each.get(row.metric)) is not None for each in rows)
+    }
+    telling = {row.metric: row for row in _telling(subject.port)}
+    if not chosen:
+        return list(every.values())
+    known = every | telling
+    return [known.get(name) or Row(_in_words(name), name) for name in chosen]
+
+
+def _in_words(metric: str) -> str:
+    """Return the title of a metric that no table has: its name in words, with its unit."""
+    words, _, unit = metric.replace(".", ": ").replace("_", " ").rpartition(" ")
+    units = {"s": "s", "bps": "bit/s", "bytes": "B", "packets": "packets", "share": "fraction"}
+    return f"{words} [{units[unit]}]" if words and unit in units else f"{words} {unit}".strip()
+
+
 def metrics_of(
     port: str | None, classes: Sequence[str], columns: Sequence[Mapping[str, Any]]
 ) -> list[str]:
@@ -490,8 +515,9 @@ def of_sweep(sweep: GridResult) -> RenderableType:
         blocks = blocks_of(subject.port, subject.classes, sweep.averages)
         table = _side_by_side(title, labels, sweep.averages, blocks)
         return Group(table, *_warnings(sweep.warnings))
-    telling = {row.metric: row for row in _telling(subject.port)}
-    rows = [telling.get(name, Row(name, name)) for name in sweep.metrics or telling]
+    rows = _telling(subject.port)
+    if sweep.metrics:
+        rows = tuple(measures(subject, sweep.averages, sweep.metrics))
     short = shortened(list(subject.axes))
     says = [
         Column(short[key], tuple(Text(row["settings"][key]) for row in sweep.averages))

@@ -5,8 +5,8 @@ Where nobody's terminal is, as in a pipe, the same is plain text without colours
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import plotille
 import polars as pl
@@ -19,12 +19,13 @@ from tidegate.show.style import colour
 from tidegate.show.tables import compared, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
     from tidegate.grid.grid_result import GridResult
+    from tidegate.show.picture import Picture, Series
 
 MARKS = "ox+*#@%"
 """What tells lines apart where there are no colours."""
@@ -40,21 +41,12 @@ WIDEST = 140
 
 
 @dataclass(frozen=True)
-class Line:
-    """Points joined, from left to right."""
-
-    name: str
-    xs: Sequence[float]
-    ys: Sequence[float]
-
-
-@dataclass(frozen=True)
 class Plot:
     """Lines over one axis, as wide as the terminal."""
 
     title: str
     below: str
-    lines: tuple[Line, ...]
+    lines: tuple[Series, ...]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw it for this width."""
@@ -66,18 +58,18 @@ class Plot:
         figure.color_mode = "rgb"
         figure.x_label, figure.y_label = "", ""
         figure.register_label_formatter(float, _number)
-        drawn = [line for line in self.lines if line.xs][:LINES]
+        drawn = [line for line in self.lines if line.x][:LINES]
         if not drawn:
             yield Text(f"{self.title}: nothing to draw", style="bold")
             return
         _bounded(figure, drawn)
         for place, line in enumerate(drawn):
             hue = _rgb(colour(place)) if coloured else None
-            figure.plot(line.xs, line.ys, lc=hue)
+            figure.plot(line.x, line.y, lc=hue)
             # a mark here and there, also where a line has hundreds of points
-            step = max(len(line.xs) // 12, 1)
+            step = max(len(line.x) // 12, 1)
             mark = MARKS[place % len(MARKS)]
-            figure.scatter(line.xs[::step], line.ys[::step], lc=hue, marker=mark)
+            figure.scatter(line.x[::step], line.y[::step], lc=hue, marker=mark)
         yield Text(self.title, style="bold")
         # blanks for empty cells of Braille: not every font has them as wide as the others
         text = figure.show().replace("\u2800", " ").replace("> ()", ">").replace("()", "  ")
@@ -87,27 +79,27 @@ class Plot:
             yield self._legend(drawn, coloured=coloured)
         yield Text("")
 
-    def _legend(self, drawn: Sequence[Line], *, coloured: bool) -> Text:
+    def _legend(self, drawn: Sequence[Series], *, coloured: bool) -> Text:
         legend = Text(" " * MARGIN)
         for place, line in enumerate(drawn):
             style = colour(place) if coloured else ""
             legend.append(f"{MARKS[place % len(MARKS)]} {line.name}   ", style=style)
-        left_out = sum(1 for line in self.lines if line.xs) - len(drawn)
+        left_out = sum(1 for line in self.lines if line.x) - len(drawn)
         if left_out:
             legend.append(f"and {left_out} more that are not drawn")
         return legend
 
 
-def _bounded(figure: plotille.Figure, drawn: Sequence[Line]) -> None:
+def _bounded(figure: plotille.Figure, drawn: Sequence[Series]) -> None:
     """Let the vertical axis begin at zero: no quantity here is below it."""
-    xs = [x for line in drawn for x in line.xs]
+    xs = [x for line in drawn for x in line.x]
     left, right = min(xs), max(xs)
     if right > left:
         # what lies on the very edge would not be drawn
         figure.set_x_limits(left, right + (right - left) / (2 * figure.width))
     else:
         figure.set_x_limits(left - 1.0, right + 1.0)
-    most = max(y for line in drawn for y in line.ys)
+    most = max(y for line in drawn for y in line.y)
     figure.set_y_limits(0.0, most * 1.05 if most > 0 else 1.0)
 
 
@@ -123,106 +115,53 @@ def _rgb(hue: str) -> tuple[int, int, int]:
 
 
 def of_grid(done: GridResult) -> RenderableType:
-    """Return the main figure of a comparison or of a sweep."""
-    return of_comparison(done) if done.subject.command == "compare" else of_sweep(done)
+    """Return the main figure of a comparison, bars, or of a sweep, lines over its axes."""
+    from tidegate.show import of_grid as grid
 
-
-def of_comparison(done: GridResult) -> RenderableType:
-    """Return the most telling measures, a bar for each control."""
-    parts: list[RenderableType] = []
-    labels = list(done.curves)
-    for row in compared(done):
-        values = [average.get(row.metric) for average in done.averages]
-        means = [value["mean"] if value else None for value in values]
-        most = max((mean for mean in means if mean is not None), default=0.0)
-        table = Table.grid(padding=(0, 1))
-        table.add_column(justify="left", no_wrap=True, max_width=28)
-        table.add_column(ratio=1)
-        table.add_column(justify="right", no_wrap=True)
-        for place, (label, value, mean) in enumerate(zip(labels, values, means, strict=True)):
-            bar = Bar(most or 1.0, 0.0, max(mean or 0.0, 0.0), color=colour(place))
-            table.add_row(Text(label), bar, Text(shown(value, row.scale)))
-        table.expand = True
-        parts += [Text(row.title, style="bold"), table, Text("")]
-    return Group(*parts)
-
-
-def of_sweep(done: GridResult) -> RenderableType:
-    """Return the first metrics over each axis of numbers, a line per setting of the others."""
-    from tidegate.grid.axes import named, numbers
-    from tidegate.show import axis
-
-    found = {tuple(sorted(row["settings"].items())): row for row in done.averages}
-    alone = {key: each[0] for key, each in done.subject.axes.items() if len(each) == 1}
-    parts: list[RenderableType] = []
-    for picture in axis.planned(done):
-        values = done.subject.axes[picture.key]
-        places, unit = numbers(values) or ([], "")
-        pairs = sorted(zip(places, values, strict=True))
-        below = f"{picture.key} [{unit}]" if unit else picture.key
-        for title, metric, scale in axis.panels(done)[:3]:
-            lines = []
-            for says in picture.lines:
-                settings = alone | says | picture.fixed
-                rows = [
-                    (place, found.get(tuple(sorted((settings | {picture.key: value}).items()))))
-                    for place, value in pairs
-                ]
-                points = _known([(place, row.get(metric)) for place, row in rows if row], scale)
-                lines.append(Line(named(says), *points))
-            fixed = f" ({named(picture.fixed)})" if picture.fixed else ""
-            parts.append(Plot(f"{title}{fixed}", below, tuple(lines)))
+    if done.subject.command == "compare":
+        seeds = len(done.subject.seeds)
+        return _bars(grid.sides(done.averages, list(done.curves), compared(done), seeds))
+    parts = [
+        replace(plot, title=f"{plot.title} ({picture.fixed})" if picture.fixed else plot.title)
+        for picture in grid.over_axes(done)
+        for plot in _plots(picture)[:3]
+    ]
     return Group(*parts) if parts else Text("No axis of numbers: there is nothing to draw over.")
 
 
-def _known(points: Sequence[tuple[float, Any]], scale: float) -> tuple[list[float], list[float]]:
-    known = [
-        (x, value["mean"] * scale) for x, value in points if value and value["mean"] is not None
-    ]
-    return [x for x, _ in known], [y for _, y in known]
-
-
-PORTS = {
-    "utilisation": ("utilisation [%]", 100.0),
-    "queue_mean_packets": ("queue, mean of the interval [packets]", 1.0),
-}
-"""What is drawn of ports over time."""
-
-
-def of_run(folder: Path, access: Sequence[str] = ()) -> RenderableType:
+def of_run(folder: Path) -> RenderableType:
     """Return ports over time, access links left out, and what the scenario follows."""
-    from tidegate.show.page import series
+    from tidegate.show import of_runs
 
-    ports = pl.read_parquet(folder / "ports.parquet", glob=False).with_columns(
-        pl.col("port").cast(pl.String)
-    )
-    ports = ports.filter(~pl.col("port").is_in(list(access)))
-    busy = ports.group_by("port", maintain_order=True).agg(pl.col("arrived_packets").sum())
-    names = busy.filter(pl.col("arrived_packets") > 0)["port"].to_list()
-    mine = ports.filter(pl.col("port").is_in(names))
-    parts: list[RenderableType] = [
-        _over_time(mine, "port", name, title, scale) for name, (title, scale) in PORTS.items()
-    ]
-    followed = (
-        (series.flows(folder), "flow", series.FLOW),
-        (series.classes(folder), "class", series.CLASS),
-    )
-    for table, key, fields in followed:
-        parts += _followed(table, key, fields)
+    ports = of_runs.ports({"": [folder]})
+    parts = []
+    if ports is not None:
+        busy = ports.table.filter(pl.col("throughput_mbps").sum().over("port") > 0)
+        shown = {field: ports.y[field] for field in ("utilisation", "queue_mean_packets")}
+        parts += _plots(replace(ports, table=busy, by="port", split=(), y=shown))
+    for each in of_runs.followed({"": [folder]}):
+        if each.split != ("port", "class"):
+            parts += _plots(replace(each, by=each.split[0], split=()))
     return Group(*parts)
 
 
-def _followed(table: pl.DataFrame, key: str, fields: Mapping[str, str]) -> list[Plot]:
-    if table.is_empty():
-        return []
-    there = {name: title for name, title in fields.items() if table[name].count()}
-    return [_over_time(table, key, name, title, 1.0) for name, title in there.items()]
+def _plots(picture: Picture) -> list[Plot]:
+    (below,) = picture.x.values()
+    return [Plot(panel.title, below, tuple(panel.series)) for panel in picture.panels()]
 
 
-def _over_time(table: pl.DataFrame, key: str, name: str, title: str, scale: float) -> Plot:
-    lines = []
-    for each in table[key].unique(maintain_order=True).to_list():
-        one = table.filter((pl.col(key) == each) & pl.col(name).is_not_null())
-        values = (one[name].cast(pl.Float64) * scale).to_list()
-        lines.append(Line(str(each), one["time_s"].to_list(), values))
-    return Plot(title, "time [s]", tuple(lines))
+def _bars(picture: Picture) -> RenderableType:
+    """Return a bar for each control, measure by measure."""
+    parts: list[RenderableType] = []
+    for panel in picture.panels():
+        most = max((mean for each in panel.series for mean in each.y), default=0.0)
+        table = Table.grid(padding=(0, 1), expand=True)
+        table.add_column(justify="left", no_wrap=True, max_width=28)
+        table.add_column(ratio=1)
+        table.add_column(justify="right", no_wrap=True)
+        for each in panel.series:
+            length = max(each.y[0], 0.0) if each.y else 0.0
+            bar = Bar(most or 1.0, 0.0, length, color=colour(each.place))
+            table.add_row(Text(each.name), bar, Text(shown(each.value)))
+        parts += [Text(panel.title, style="bold"), table, Text("")]
+    return Group(*parts)

@@ -88,7 +88,7 @@ def drawn(needs: str, count: int) -> Chart:
         },
     )
     note = "Claims that are numbers; 1 is what the paper says. Click a verdict to see its own."
-    return Chart("How far numbers are off", note, spec, (needs,), switched=False)
+    return Chart("How far numbers are off", note, spec, needs, switched=False)
 
 
 def table(found: Mapping[str, Any], part: str) -> str:

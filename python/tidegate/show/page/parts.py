@@ -6,12 +6,12 @@ import base64
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from tidegate.grid.axes import named
 from tidegate.grid.grid_result import GridResult, warnings_of
-from tidegate.show.page import charts, claims, frames, grids, origin, series, tables, words
+from tidegate.show import of_grid, of_runs
+from tidegate.show.page import charts, claims, grids, origin, tables, words
 from tidegate.show.style import PALETTE
+from tidegate.show.tables import measures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,14 +19,19 @@ if TYPE_CHECKING:
 
     from tidegate.grid.load import Loaded
     from tidegate.show.page.sheet import Page
-    from tidegate.show.tables import Row
+    from tidegate.show.picture import Picture
 
-FATES = (
-    ("served", "completed_share"),
-    ("admitted, unfinished", "unfinished_share"),
-    ("never admitted", "never_admitted_share"),
-)
 TABLES = ("flows.parquet", "ports.parquet")
+
+PORT = {
+    "utilisation [%]": ("utilisation", "{:.1f}", 100),
+    "queue, mean [packets]": ("queue_mean_packets", "{:.1f}", 1),
+    "SYNs": ("syn_arrived", "{:,}", 1),
+    "refused": ("syn_refused", "{:,}", 1),
+    "data packets": ("data_arrived", "{:,}", 1),
+    "dropped": ("data_dropped", "{:,}", 1),
+}
+"""The columns of the table of ports: key of the summary, form and scale."""
 
 
 def add(page: Page, loaded: Loaded, part: str) -> None:
@@ -39,35 +44,26 @@ def add(page: Page, loaded: Loaded, part: str) -> None:
 
 def _comparison(page: Page, loaded: Loaded, part: str) -> None:
     done = loaded.result(GridResult)
-    labels = [named(row["settings"]) for row in done.averages]
+    subject, labels = done.subject, [named(row["settings"]) for row in done.averages]
     page.text(words.of_comparison(done, labels))
     _warnings(page, [*filter(None, [loaded.gaps]), *done.warnings])
     _bar(page, labels, part)
-    metrics = tables.metrics(done.subject, done.averages, labels)
-    titles = {name: row.title for name, row in metrics.items()}
-    page.data[f"{part}-sides"] = _long(done.averages, labels, metrics)
-    page.chart(part, charts.sides(f"{part}-sides", labels, titles, len(done.subject.seeds)))
-    page.data[f"{part}-fates"] = _fates(done.averages, labels)
-    page.chart(part, charts.fates(f"{part}-fates", labels))
-    page.data[f"{part}-fct"] = frames.packed(
-        frames.distributions(dict(zip(labels, done.curves.values(), strict=True)))
-    )
-    page.chart(part, charts.distribution(f"{part}-fct", labels))
-    if len(labels) > 1 and len(done.subject.seeds) > 1:
-        found = [{}, *done.differences]
-        page.data[f"{part}-more"] = _long(found, labels, metrics)
-        page.chart(part, charts.differences(f"{part}-more", labels, titles))
-    kept = {
+    chosen, seeds = measures(subject, done.averages), len(subject.seeds)
+    _draw(page, part, of_grid.sides(done.averages, labels, chosen, seeds))
+    _draw(page, part, of_grid.fates(done.averages, labels))
+    _draw(page, part, of_grid.distribution(done.curves))
+    if len(labels) > 1 and seeds > 1:
+        _draw(page, part, of_grid.differences(done.differences, labels, chosen))
+    folders = {
         label: [run.folder for (place, _), run in loaded.runs.items() if place == number]
-        for number, label in enumerate(point.label for point in done.subject.points)
+        for number, label in enumerate(point.label for point in subject.points)
         if label in labels
     }
-    window = (done.subject.warmup_s, done.subject.duration_s)
-    _over_time(page, part, kept, window, _access(done.subject.ports), done.subject.seeds[0])
+    _over_time(page, part, folders, (subject.warmup_s, subject.duration_s), subject.seeds[0])
     page.text("<h3>All measures</h3>")
-    page.text(tables.averages(done.subject, done.averages, labels, part))
+    page.text(tables.averages(subject, done.averages, labels, part))
     page.text("<h3>Every run</h3>")
-    page.text(tables.runs(done.rows, list(done.subject.axes), part))
+    page.text(tables.runs(done.rows, list(subject.axes), part))
     _origin(page, loaded)
 
 
@@ -76,12 +72,9 @@ def _run(page: Page, loaded: Loaded, part: str) -> None:
     page.text(words.of_run(summary))
     _warnings(page, warnings_of(summary))
     label = f"seed {summary['seed']}"
-    _bar(page, [label], part)
-    page.data[f"{part}-fates"] = _fates([summary["all"]], [label])
-    page.chart(part, charts.fates(f"{part}-fates", [label]))
-    ports = [port["name"] for port in summary["ports"]]
+    _draw(page, part, of_grid.fates([summary["all"]], [label]))
     window = (summary["warmup_s"], summary["duration_s"])
-    _over_time(page, part, {label: [loaded.folder]}, window, _access(ports), summary["seed"])
+    _over_time(page, part, {label: [loaded.folder]}, window, summary["seed"])
     _ports(page, summary, part)
     _origin(page, loaded)
 
@@ -90,9 +83,9 @@ def _sweep(page: Page, loaded: Loaded, part: str) -> None:
     done = loaded.result(GridResult)
     page.text(words.of_sweep(done))
     _warnings(page, [*filter(None, [loaded.gaps]), *done.warnings])
-    metrics = tables.metrics(done.subject, done.averages, ["one"])
-    page.data[f"{part}-grid"] = frames.packed(grids.table(done, metrics))
-    for chart in grids.drawn(done, f"{part}-grid", metrics):
+    chosen = measures(done.subject, done.averages)
+    page.data[f"{part}-grid"] = charts.packed(grids.table(done, chosen))
+    for chart in grids.drawn(done, f"{part}-grid", chosen):
         page.chart(part, chart)
     page.text("<h3>Every run</h3>")
     page.text(tables.runs(done.rows, list(done.subject.axes), part))
@@ -106,12 +99,20 @@ def _paper(page: Page, loaded: Loaded, part: str) -> None:
     page.text(words.paragraphs([f"{len(found['claims'])} claims over {seeds} seeds: {counted}."]))
     ratios = claims.ratios(found["claims"])
     if ratios.height:
-        page.data[f"{part}-ratios"] = frames.packed(ratios)
+        page.data[f"{part}-ratios"] = charts.packed(ratios)
         page.chart(part, claims.drawn(f"{part}-ratios", ratios.height))
     page.text("<h3>Every claim</h3>")
     page.text(claims.table(found, part))
     again = f"tidegate paper {found['paper']}"
     page.text(f"<h3>How to repeat it</h3><pre>{escape(again)}</pre>")
+
+
+def _draw(page: Page, part: str, picture: Picture | None) -> None:
+    """Add a picture and its table, if there is anything to draw."""
+    if picture is not None:
+        needs = f"{part}-{picture.key}"
+        page.data[needs] = charts.packed(picture.table)
+        page.chart(part, charts.of(picture, needs))
 
 
 def _warnings(page: Page, warnings: Sequence[str]) -> None:
@@ -131,106 +132,35 @@ def _bar(page: Page, labels: Sequence[str], part: str) -> None:
     page.text(f'<div class="bar" data-part="{part}">{boxes}</div>')
 
 
-def _long(
-    rows: Sequence[Mapping[str, Any]], labels: Sequence[str], metrics: Mapping[str, Row]
-) -> frames.Columns:
-    """Return a line per control and metric, with its interval, in the units of the titles."""
-    lines = []
-    for label, row in zip(labels, rows, strict=True):
-        for metric, each in metrics.items():
-            value = row.get(metric)
-            if value is None or value["mean"] is None:
-                continue
-            mean = value["mean"]
-            low, high = (mean if value[end] is None else value[end] for end in ("low", "high"))
-            lines.append(
-                {
-                    "control": label,
-                    "metric": metric,
-                    "mean": mean * each.scale,
-                    "low": low * each.scale,
-                    "high": high * each.scale,
-                }
-            )
-    return frames.packed(pl.DataFrame(lines))
-
-
-def _fates(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> frames.Columns:
-    lines = []
-    for label, row in zip(labels, rows, strict=True):
-        for order, (fate, metric) in enumerate(FATES):
-            value = row[metric]
-            mean = value["mean"] if isinstance(value, dict) else value
-            line = {"control": label, "fate": fate, "order": order, "share": (mean or 0.0) * 100}
-            lines.append(line)
-    return frames.packed(pl.DataFrame(lines))
-
-
-def _access(names: Sequence[str]) -> frozenset[str]:
-    """Return the ports of hosts, of which nothing is drawn."""
-    return frozenset(name for name in names if name.startswith("access."))
-
-
 def _over_time(
     page: Page,
     part: str,
-    kept: Mapping[str, Sequence[Path]],
+    folders: Mapping[str, Sequence[Path]],
     window: tuple[float, float],
-    access: frozenset[str],
     seed: int,
 ) -> None:
     """Add what the tables of flows and ports say, where these were kept."""
-    labels = list(kept)
-    first = {label: runs[0] for label, runs in kept.items() if runs}
+    first = {label: runs[0] for label, runs in folders.items() if runs}
     if not all((run / name).exists() for run in first.values() for name in TABLES):
         return
-    ports = frames.ports(first, access)
-    if ports.height:
-        page.data[f"{part}-ports"] = frames.packed(ports)
-        names = ports["port"].unique(maintain_order=True).to_list()
-        page.chart(part, charts.ports(f"{part}-ports", labels, names, seed))
-    flows = {label: frames.flows(run) for label, run in first.items()}
-    over = frames.together(
-        (label, frames.classes(each, window[1])) for label, each in flows.items()
-    )
-    page.data[f"{part}-classes"] = frames.packed(over)
-    # that which has most to show first: viewers may watch to the end, and none completes
-    ended = pl.col("completed_per_s").sum()
-    most = over.group_by("class", maintain_order=True).agg(ended)
-    names = most.sort("completed_per_s", descending=True, maintain_order=True)["class"].to_list()
-    page.chart(part, charts.classes(f"{part}-classes", labels, names, seed))
-    series.add(page, part, first, seed)
-    every = {label: pl.concat([frames.flows(run) for run in runs]) for label, runs in kept.items()}
-    sizes = frames.together(
-        (label, frames.by_size(each, window[0])) for label, each in every.items()
-    )
-    if sizes.height:
-        page.data[f"{part}-sizes"] = frames.packed(sizes)
-        page.chart(part, charts.sizes(f"{part}-sizes", labels))
-    points = frames.together((label, frames.some(each)) for label, each in flows.items())
-    if points.height:
-        page.data[f"{part}-flows"] = frames.packed(points)
-        page.chart(part, charts.single(f"{part}-flows", labels, seed))
+    note = f"Seed {seed}."
+    flows = {label: of_runs.flows(run) for label, run in first.items()}
+    _draw(page, part, of_runs.ports(folders, note))
+    _draw(page, part, of_runs.classes(flows, window[1], note))
+    for picture in of_runs.followed(folders, note):
+        _draw(page, part, picture)
+    _draw(page, part, of_runs.by_size(folders, window[0]))
+    _draw(page, part, of_runs.single(flows, note))
 
 
 def _ports(page: Page, summary: Mapping[str, Any], part: str) -> None:
-    heads = [
-        "port",
-        "utilisation [%]",
-        "queue, mean [packets]",
-        "SYNs",
-        "refused",
-        "data packets",
-        "dropped",
-    ]
+    heads = ["port", *PORT]
     lines = [
         [
-            tables.Cell(port["name"], number=False),
-            tables.Cell(f"{port['utilisation'] * 100:.1f}", port["utilisation"] * 100),
-            tables.Cell(f"{port['queue_mean_packets']:.1f}", port["queue_mean_packets"]),
+            tables.Entry(port["name"], number=False),
             *(
-                tables.Cell(f"{port[name]:,}", float(port[name]))
-                for name in ("syn_arrived", "syn_refused", "data_arrived", "data_dropped")
+                tables.Entry(form.format(port[name] * scale), port[name] * scale)
+                for name, form, scale in PORT.values()
             ),
         ]
         for port in summary["ports"]

@@ -13,8 +13,7 @@ from tidegate import _native
 from tidegate.errors import TidegateError
 
 if TYPE_CHECKING:
-    from tidegate.show.page.charts import Chart
-    from tidegate.show.page.frames import Columns
+    from tidegate.show.page.charts import Chart, Columns
 
 NEEDED = (
     "The library that draws in browsers is not there: vl-convert-python.",
@@ -54,7 +53,7 @@ class Page:
         self.body.append(
             f'<h3>{escape(chart.title)}</h3><p class="note">{escape(chart.note)}</p>'
             f'<div class="chart" id="chart-{self.charts}" data-part="{part}"{switched}'
-            f' data-needs="{" ".join(chart.needs)}">'
+            f' data-needs="{chart.needs}">'
             f'<script type="application/json">{spec}</script></div>'
         )
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Cell:
+class Entry:
     """A number with how it is written, or a text."""
 
     text: str
@@ -28,7 +28,7 @@ class Cell:
 
 def table(
     heads: Sequence[str],
-    rows: Sequence[Sequence[Cell]],
+    rows: Sequence[Sequence[Entry]],
     part: str,
     controls: Sequence[str | None] = (),
     groups: Mapping[int, str] | None = None,
@@ -59,25 +59,12 @@ def _of(part: str, control: str | None) -> str:
     return f' data-part="{part}" data-control="{escape(control)}"'
 
 
-def _cell(cell: Cell, part: str) -> str:
+def _cell(cell: Entry, part: str) -> str:
     kind = "alarm" if cell.alarm else "" if cell.number else "text"
     style = f' class="{kind}"' if kind else ""
     value = "" if cell.value is None else f"{cell.value:.10g}"
     number = f' data-value="{value}"' if cell.number else ""
     return f"<td{style}{number}{_of(part, cell.control)}>{escape(cell.text)}</td>"
-
-
-def metrics(
-    subject: Subject, rows: Sequence[Mapping[str, Any]], labels: Sequence[str]
-) -> dict[str, Row]:
-    """Return the measures that tables show, those that nobody has left out."""
-    found = {}
-    for block in blocks_of(subject.port, subject.classes, rows):
-        for row in block.rows:
-            if any(_mean(each.get(row.metric)) is not None for each in rows):
-                title = f"{block.title}: {row.title}" if labels else row.title
-                found[row.metric] = Row(title, row.metric, row.scale)
-    return found
 
 
 def _mean(value: Value) -> float | None:
@@ -88,7 +75,7 @@ def averages(
     subject: Subject, columns: Sequence[Mapping[str, Any]], labels: Sequence[str], part: str
 ) -> str:
     """Return measures as lines and controls as columns, as in the terminal."""
-    rows: list[list[Cell]] = []
+    rows: list[list[Entry]] = []
     groups: dict[int, str] = {}
     for block in blocks_of(subject.port, subject.classes, columns):
         groups[len(rows)] = block.title
@@ -97,15 +84,15 @@ def averages(
                 _figure(row, column.get(row.metric), label)
                 for column, label in zip(columns, labels, strict=True)
             ]
-            rows.append([Cell(row.title, number=False), *cells])
+            rows.append([Entry(row.title, number=False), *cells])
     return table(["", *labels], rows, part, [None, *labels], groups)
 
 
-def _figure(row: Row, value: Value, control: str | None = None) -> Cell:
+def _figure(row: Row, value: Value, control: str | None = None) -> Entry:
     mean = _mean(value)
     alarm = row.metric.endswith("never_admitted_share") and mean is not None and mean >= 0.05
     number = None if mean is None else mean * row.scale
-    return Cell(shown(value, row.scale), number, control=control, alarm=alarm)
+    return Entry(shown(value, row.scale), number, control=control, alarm=alarm)
 
 
 def runs(rows: Sequence[Mapping[str, Any]], axes: Sequence[str], part: str) -> str:
@@ -131,10 +118,10 @@ def runs(rows: Sequence[Mapping[str, Any]], axes: Sequence[str], part: str) -> s
     )
     lines = [
         [
-            *(Cell(row["settings"][key], number=False) for key in axes),
-            Cell(str(row["seed"]), float(row["seed"])),
+            *(Entry(row["settings"][key], number=False) for key in axes),
+            Entry(str(row["seed"]), float(row["seed"])),
             *(_figure(each, row["all"][each.metric]) for each in wanted),
-            Cell(row["result_hash"][:10], number=False),
+            Entry(row["result_hash"][:10], number=False),
         ]
         for row in rows
     ]

@@ -27,7 +27,7 @@
     if (place.dataset.drawn) return;
     place.dataset.drawn = "under way";
     const spec = JSON.parse(place.querySelector("script").textContent);
-    spec.datasets = Object.fromEntries(place.dataset.needs.split(" ").map((name) => [name, rowsOf(name)]));
+    spec.datasets = { [place.dataset.needs]: rowsOf(place.dataset.needs) };
     const inner = document.createElement("div");
     place.append(inner);
     inner.style.width = "100%";

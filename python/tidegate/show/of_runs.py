@@ -1,0 +1,291 @@
+"""The pictures of single runs, or of one run of each control, over time and by flow, as data."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from tidegate.show.picture import Picture
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    Folders = Mapping[str, Sequence[Path]]
+
+TIME = {"time_s": "time [s]"}
+INSTANTS = 200
+"""Points of a line over time: the rest would not be seen."""
+FLOWS = 1500
+"""Single flows of a control that are drawn as points."""
+PORT = {
+    "utilisation": "utilisation [%]",
+    "queue_mean_packets": "queue, mean of the interval [packets]",
+    "queue_packets": "queue, at the end of the interval [packets]",
+    "throughput_mbps": "sent [Mbit/s]",
+    "data_dropped_per_s": "data packets dropped [1/s]",
+    "syn_arrived_per_s": "opening packets that came [1/s]",
+    "syn_refused_per_s": "of these, refused [1/s]",
+    "marked_per_s": "packets marked [1/s]",
+}
+CLASS = {
+    "offered_per_s": "offered [1/s]",
+    "admitted_per_s": "admitted [1/s]",
+    "completed_per_s": "completed [1/s]",
+    "delivered_mbps": "goodput of flows that ended [Mbit/s]",
+    "fct_mean_s": "FCT of flows that ended, mean [s]",
+    "rate_mean_kbps": "goodput of one of them, mean [kbit/s]",
+}
+BY_SIZE = {
+    "fct_p50_s": "FCT, median [s]",
+    "fct_mean_s": "FCT, mean [s]",
+    "fct_p95_s": "FCT, p95 [s]",
+    "goodput_mean_kbps": "goodput, mean [kbit/s]",
+    "flows": "flows that ended",
+}
+SIZES = np.geomspace(100.0, 1e9, 29)
+"""Edges of the classes of size, four to a decade."""
+FOLLOWED = {
+    "flow": (
+        "Flows that are followed",
+        {
+            "cwnd_packets": "congestion window [packets]",
+            "flight_packets": "in flight [packets]",
+            "srtt_ms": "smoothed round trip [ms]",
+            "rate_mbps": "delivered [Mbit/s]",
+        },
+        ("flow",),
+    ),
+    "class": (
+        "Classes that are followed",
+        {"rate_mbps": "delivered [Mbit/s]", "open_flows": "open flows"},
+        ("class",),
+    ),
+    "queue": (
+        "What waits of each class",
+        {
+            "queue_packets": "waiting [packets]",
+            "queue_bytes": "waiting [B]",
+            "queue_share": "share of what waits, in bytes [%]",
+        },
+        ("port", "class"),
+    ),
+}
+"""What a scenario follows, by the name of its table: title, columns, and what tells lines apart."""
+
+
+def _joined(parts: Iterator[tuple[str, pl.DataFrame]]) -> pl.DataFrame:
+    """Return tables below each other, each with its control."""
+    found = [table.with_columns(control=pl.lit(label)) for label, table in parts if table.height]
+    return pl.concat(found) if found else pl.DataFrame()
+
+
+def _first(folders: Folders) -> dict[str, Path]:
+    return {label: runs[0] for label, runs in folders.items() if runs}
+
+
+def ports(folders: Folders, note: str = "") -> Picture | None:
+    """Return the ports that are no access links over time, of the first run of each control."""
+    table = _joined((label, _port(folder)) for label, folder in _first(folders).items())
+    if table.is_empty():
+        return None
+    title = "Ports over time"
+    return Picture("ports", title, table, TIME, PORT, split=("port",), note=note, first="")
+
+
+def _port(folder: Path) -> pl.DataFrame:
+    table = pl.read_parquet(folder / "ports.parquet", glob=False)
+    table = table.with_columns(pl.col("port").cast(pl.String))
+    table = table.filter(~pl.col("port").str.starts_with("access."))
+    if table.is_empty():
+        return table
+    step = float(table["time_s"].min() or 1.0)  # type: ignore[arg-type]
+    width = step * max(1, -(-table["time_s"].n_unique() // INSTANTS))
+    per_s = {
+        f"{name}_per_s": pl.col(name).sum() / width
+        for name in ("data_dropped", "syn_arrived", "syn_refused", "marked")
+    }
+    bins = (pl.col("time_s") / width - 1e-9).floor()
+    return (
+        table.group_by("port", bins.alias("bin"), maintain_order=True)
+        .agg(
+            time_s=pl.col("time_s").max(),
+            utilisation=pl.col("utilisation").mean() * 100,
+            queue_mean_packets=pl.col("queue_mean_packets").mean(),
+            queue_packets=pl.col("queue_packets").last(),
+            throughput_mbps=pl.col("departed_bytes").sum() * 8e-6 / width,
+            **per_s,
+        )
+        .drop("bin")
+    )
+
+
+def followed(folders: Folders, note: str = "") -> Iterator[Picture]:
+    """Yield what the scenario follows, of the first run of each control."""
+    for name, (title, fields, keys) in FOLLOWED.items():
+        tables = ((label, _followed(folder, name)) for label, folder in _first(folders).items())
+        table = _joined(tables)
+        if table.is_empty():
+            continue
+        there = {field: text for field, text in fields.items() if table[field].count()}
+        yield Picture(f"{name}-series", title, table, TIME, there, split=keys, note=note, first="")
+
+
+def _followed(folder: Path, name: str) -> pl.DataFrame:
+    path = folder / f"{name}_series.parquet"
+    if not path.exists():
+        return pl.DataFrame()
+    _, fields, keys = FOLLOWED[name]
+    table = pl.read_parquet(path, glob=False).with_columns(pl.col(pl.Enum).cast(pl.String))
+    if "rate_bps" in table.columns:
+        table = table.with_columns(rate_mbps=pl.col("rate_bps") * 1e-6)
+    if name == "flow":
+        number = pl.concat_str(pl.col("class"), pl.lit(":"), pl.col("number").cast(pl.String))
+        table = table.with_columns(flow=number, srtt_ms=pl.col("srtt_s") * 1e3)
+    if name == "queue":
+        whole = pl.col("queue_bytes").sum().over("time_s", "port")
+        share = pl.when(whole > 0).then(pl.col("queue_bytes") / whole * 100)
+        table = table.with_columns(queue_share=share)
+    place = pl.col("time_s").rank("dense").over(pl.lit(0)) - 1
+    step = -(-table["time_s"].n_unique() // (2 * INSTANTS))
+    return (
+        table.group_by(*keys, (place // step).alias("bin"), maintain_order=True)
+        .agg(pl.col("time_s").max(), *(pl.col(field).mean() for field in fields))
+        .drop("bin")
+    )
+
+
+def flows(folder: Path) -> pl.DataFrame:
+    """Return the flows of a run with the columns that pictures are made of."""
+    wanted = ["class", "size_bytes", "start_s", "admitted_s", "closed_s", "fct_s"]
+    wanted += ["goodput_bps", "syn_tries", "retransmitted_packets", "timeouts", "delivered_bytes"]
+    table = pl.read_parquet(folder / "flows.parquet", columns=wanted, glob=False)
+    return table.with_columns(pl.col("class").cast(pl.String))
+
+
+def classes(tables: Mapping[str, pl.DataFrame], duration_s: float, note: str) -> Picture:
+    """Return what became of each class over time."""
+    table = _joined((label, _classes(each, duration_s)) for label, each in tables.items())
+    # the class with most to show first: viewers may watch to the end, and none completes
+    most = table.group_by("class", maintain_order=True).agg(pl.col("completed_per_s").sum())
+    order = most.sort("completed_per_s", descending=True, maintain_order=True)["class"].to_list()
+    ranks = pl.col("class").replace_strict({name: rank for rank, name in enumerate(order)})
+    table = table.sort(ranks, maintain_order=True)
+    note += " Goodput and FCT are those of the flows that ended in each interval."
+    return Picture("classes", "Classes over time", table, TIME, CLASS, split=("class",), note=note)
+
+
+def _classes(table: pl.DataFrame, duration_s: float) -> pl.DataFrame:
+    width = float(max(1, math.ceil(duration_s / INSTANTS)))
+    times = np.arange(1, math.ceil(duration_s / width) + 1) * width
+    names = table["class"].unique(maintain_order=True).to_list()
+    found = pl.DataFrame(
+        {"class": [name for name in names for _ in times], "time_s": list(times) * len(names)}
+    )
+    ended = {
+        "delivered_mbps": pl.col("delivered_bytes").sum() * 8e-6 / width,
+        "fct_mean_s": pl.col("fct_s").mean(),
+        "rate_mean_kbps": pl.col("goodput_bps").mean() * 1e-3,
+    }
+    for when, name in (
+        ("start_s", "offered"),
+        ("admitted_s", "admitted"),
+        ("closed_s", "completed"),
+    ):
+        time = ((pl.col(when) / width).floor() + 1) * width
+        more = ended if when == "closed_s" else {}
+        counts = (
+            table.filter(pl.col(when).is_not_null())
+            .group_by("class", time.alias("time_s"))
+            .agg((pl.len() / width).alias(f"{name}_per_s"), **more)
+        )
+        found = found.join(counts, on=["class", "time_s"], how="left")
+    nothing = ["offered_per_s", "admitted_per_s", "completed_per_s", "delivered_mbps"]
+    return found.with_columns(pl.col(nothing).fill_null(0.0)).filter(
+        pl.col("time_s") <= duration_s + 1e-9
+    )
+
+
+def by_size(folders: Folders, warmup_s: float) -> Picture | None:
+    """Return the completion times of flows that ended in the window, by their size."""
+    every = {label: pl.concat([flows(run) for run in runs]) for label, runs in folders.items()}
+    table = _joined((label, _by_size(each, warmup_s)) for label, each in every.items())
+    if table.is_empty():
+        return None
+    return Picture(
+        "sizes",
+        "By size of the flow",
+        table,
+        {"size_bytes": "size [B]"},
+        BY_SIZE,
+        note="Flows that ended after the warm-up, all seeds together, four classes of size a"
+        " decade.",
+        log=("x", "y"),
+        first="fct_p50_s",
+        tips={
+            "from_bytes": "size from [B]",
+            "to_bytes": "size to [B]",
+            "flows": "flows of all seeds",
+        },
+    )
+
+
+def _by_size(table: pl.DataFrame, warmup_s: float) -> pl.DataFrame:
+    there = table.filter((pl.col("closed_s") >= warmup_s) & pl.col("size_bytes").is_not_null())
+    place = np.clip(np.searchsorted(SIZES, there["size_bytes"].to_numpy(), "right"), 1, 28)
+    low, high = SIZES[place - 1], SIZES[place]
+    edges = {"size_bytes": np.sqrt(low * high), "from_bytes": low, "to_bytes": high}
+    return (
+        there.with_columns(**{name: pl.Series(each) for name, each in edges.items()})
+        .group_by(list(edges))
+        .agg(
+            flows=pl.len(),
+            fct_mean_s=pl.col("fct_s").mean(),
+            fct_p50_s=pl.col("fct_s").quantile(0.5, "linear"),
+            fct_p95_s=pl.col("fct_s").quantile(0.95, "linear"),
+            goodput_mean_kbps=pl.col("goodput_bps").mean() * 1e-3,
+        )
+        .sort("from_bytes")
+    )
+
+
+def single(tables: Mapping[str, pl.DataFrame], note: str) -> Picture | None:
+    """Return single flows as points, evenly out of all that ended, by their start."""
+    table = _joined((label, _single(each)) for label, each in tables.items())
+    if table.is_empty():
+        return None
+    wait = "wait for admission [s]"
+    return Picture(
+        "flows",
+        "Single flows",
+        table,
+        {"start_s": "start [s]", "size_bytes": "size [B]", "wait_s": wait},
+        {"fct_s": "FCT [s]", "goodput_kbps": "goodput [kbit/s]", "wait_s": wait},
+        note=f"{note} At most {FLOWS:,} flows of each, evenly out of all that ended.",
+        mark="point",
+        first="fct_s",
+        tips={
+            "class": "class",
+            "start_s": "start [s]",
+            "size_bytes": "size [B]",
+            "fct_s": "FCT [s]",
+            "wait_s": wait,
+            "goodput_kbps": "goodput [kbit/s]",
+            "syn_tries": "opening packets sent",
+            "again": "data packets sent again",
+            "timeouts": "timeouts",
+        },
+    )
+
+
+def _single(table: pl.DataFrame) -> pl.DataFrame:
+    there = table.filter(pl.col("fct_s").is_not_null())
+    return there.gather_every(max(1, -(-there.height // FLOWS))).select(
+        *("class", "start_s", "fct_s", "size_bytes", "syn_tries", "timeouts"),
+        wait_s=pl.col("admitted_s") - pl.col("start_s"),
+        goodput_kbps=pl.col("goodput_bps") * 1e-3,
+        again=pl.col("retransmitted_packets"),
+    )
