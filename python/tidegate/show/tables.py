@@ -16,7 +16,7 @@ from tidegate.grid.axes import named, shortened
 from tidegate.grid.grid_result import warnings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from rich.console import (
         Console,
@@ -107,34 +107,52 @@ def _link(port: str | None) -> Block:
     return Block(f"Link {port}" if port else "Network", tuple(rows))
 
 
+BY_CLASS = (
+    Row("offered [1/s]", "offered_per_s"),
+    Row("completed [1/s]", "completed_per_s"),
+    Row("never admitted [% of offered]", "never_admitted_share", 100),
+    Row("FCT of those served, mean [s]", "fct_mean_s"),
+    Row("FCT of those served, p95 [s]", "fct_p95_s"),
+    Row("goodput, mean [kbit/s]", "goodput_mean_bps", 1e-3),
+    Row("size, mean [kB]", "size_mean_bytes", 1e-3),
+    Row("delivered, in all of the run [MB]", "delivered_bytes", 1e-6),
+)
+UDP = (
+    Row("packets lost [%]", "lost_share", 100),
+    Row("delay, least [ms]", "delay_min_s", 1e3),
+    *(Row(f"delay, p{each} [ms]", f"delay_p{each}_s", 1e3) for each in (50, 95, 99)),
+    Row("jitter (RFC 3550) [ms]", "jitter_s", 1e3),
+)
+VIDEO = (
+    Row("start-up delay, mean [s]", "startup_mean_s"),
+    Row("start-up delay, p95 [s]", "startup_p95_s"),
+    Row("playback never began [%]", "never_started_share", 100),
+    Row("viewers with a stall [%]", "stalled_viewers_share", 100),
+    Row("stalls of a viewer, mean", "stalls_mean"),
+    Row("time in stalls [%]", "stalled_share", 100),
+    Row("rate of the video, mean [kbit/s]", "video_rate_mean_bps", 1e-3),
+    Row("switches of a viewer, mean", "switches_mean"),
+)
+
+
+def _known(columns: Sequence[Mapping[str, Any]], metric: str) -> bool:
+    return any(centre(column.get(metric)) is not None for column in columns)
+
+
 def _by_class(names: Sequence[str], columns: Sequence[Mapping[str, Any]]) -> list[Block]:
     """Return how each class fared, in the measures that it has: endless flows have no times."""
-    rows = (
-        Row("offered [1/s]", "offered_per_s"),
-        Row("completed [1/s]", "completed_per_s"),
-        Row("never admitted [% of offered]", "never_admitted_share", 100),
-        Row("FCT of those served, mean [s]", "fct_mean_s"),
-        Row("FCT of those served, p95 [s]", "fct_p95_s"),
-        Row("goodput, mean [kbit/s]", "goodput_mean_bps", 1e-3),
-        Row("size, mean [kB]", "size_mean_bytes", 1e-3),
-        Row("delivered, in all of the run [MB]", "delivered_bytes", 1e-6),
-    )
-
-    def known(metric: str) -> bool:
-        return any(_centre(column.get(metric)) is not None for column in columns)
-
     return [
         Block(
             f"Class {name}",
-            tuple(
-                Row(row.title, f"{name}.{row.metric}", row.scale)
-                for row in rows
-                if known(f"{name}.{row.metric}")
-            ),
+            tuple(row for row in _of(f"{name}.", BY_CLASS) if _known(columns, row.metric)),
             (f"{name}.completed_share", "served"),
         )
         for name in names
     ]
+
+
+def _of(prefix: str, rows: Sequence[Row]) -> tuple[Row, ...]:
+    return tuple(replace(row, metric=prefix + row.metric) for row in rows)
 
 
 SIZES = {
@@ -154,56 +172,20 @@ def _by_size(columns: Sequence[Mapping[str, Any]]) -> list[Block]:
             (f"{size}.completed_share", "served"),
         )
         for size, words in SIZES.items()
-        if any(_centre(column.get(f"{size}.completed")) for column in columns)
-    ]
-
-
-def _of_udp(classes: Sequence[str], columns: Sequence[Mapping[str, Any]]) -> list[Block]:
-    """Return what became of the packets of each class of UDP."""
-    names = {f"{name}.": f"UDP {name}" for name in classes} if len(classes) > 1 else {"": "UDP"}
-    return [
-        Block(
-            title,
-            (
-                Row("packets lost [%]", f"{prefix}lost_share", 100),
-                Row("delay, least [ms]", f"{prefix}delay_min_s", 1e3),
-                *(
-                    Row(f"delay, p{each} [ms]", f"{prefix}delay_p{each}_s", 1e3)
-                    for each in (50, 95, 99)
-                ),
-                Row("jitter (RFC 3550) [ms]", f"{prefix}jitter_s", 1e3),
-            ),
-        )
-        for prefix, title in names.items()
-        if any(_centre(column.get(f"{prefix}sent_packets")) for column in columns)
-    ]
-
-
-def _of_video(classes: Sequence[str], columns: Sequence[Mapping[str, Any]]) -> list[Block]:
-    """Return what the viewers of each class of video saw."""
-    names = {f"{name}.": f"Video {name}" for name in classes} if len(classes) > 1 else {"": "Video"}
-    return [
-        Block(
-            title,
-            (
-                Row("start-up delay, mean [s]", f"{prefix}startup_mean_s"),
-                Row("start-up delay, p95 [s]", f"{prefix}startup_p95_s"),
-                Row("playback never began [%]", f"{prefix}never_started_share", 100),
-                Row("viewers with a stall [%]", f"{prefix}stalled_viewers_share", 100),
-                Row("stalls of a viewer, mean", f"{prefix}stalls_mean"),
-                Row("time in stalls [%]", f"{prefix}stalled_share", 100),
-                Row("rate of the video, mean [kbit/s]", f"{prefix}video_rate_mean_bps", 1e-3),
-                Row("switches of a viewer, mean", f"{prefix}switches_mean"),
-            ),
-        )
-        for prefix, title in names.items()
-        if any(_centre(column.get(f"{prefix}viewers")) for column in columns)
+        if any(centre(column.get(f"{size}.completed")) for column in columns)
     ]
 
 
 def _of_kinds(classes: Sequence[str], columns: Sequence[Mapping[str, Any]]) -> list[Block]:
     """Return what only classes of UDP, or of video, have."""
-    return [*_of_udp(classes, columns), *_of_video(classes, columns)]
+    return [
+        Block(f"{kind} {name}".strip(), _of(prefix, rows))
+        for kind, rows, sign in (("UDP", UDP, "sent_packets"), ("Video", VIDEO, "viewers"))
+        for name, prefix in (
+            {name: f"{name}." for name in classes} if len(classes) > 1 else {"": ""}
+        ).items()
+        if any(centre(column.get(f"{prefix}{sign}")) for column in columns)
+    ]
 
 
 def shown(value: Value, scale: float = 1.0) -> str:
@@ -211,15 +193,13 @@ def shown(value: Value, scale: float = 1.0) -> str:
     if value is None:
         return "-"
     if not isinstance(value, float | int):
-        centre, low, high = (value[name] for name in ("mean", "low", "high"))
-        if centre is None:
-            return "-"
-        if low is None or high is None:
-            return shown(centre, scale)
+        mean, low, high = (value[name] for name in ("mean", "low", "high"))
+        if mean is None or low is None or high is None:
+            return shown(mean, scale)
         half = (high - low) / 2 * scale
-        same = half <= 1e-9 * abs(centre * scale)
-        digits = _decimals(centre * scale, 3) if same else _decimals(half, 2)
-        return f"{centre * scale:,.{digits}f} ± {half:,.{digits}f}"
+        same = half <= 1e-9 * abs(mean * scale)
+        digits = _decimals(mean * scale, 3) if same else _decimals(half, 2)
+        return f"{mean * scale:,.{digits}f} ± {half:,.{digits}f}"
     return f"{value * scale:,.{_decimals(value * scale, 3)}f}"
 
 
@@ -338,12 +318,17 @@ def _figures(label: str, column: Mapping[str, Any], blocks: Sequence[Block]) -> 
 
 def _cell(row: Row, value: Value) -> Text:
     """Return a cell; many sessions that never got in are not to be overlooked."""
-    centre = _centre(value)
-    alarm = row.metric.endswith("never_admitted_share") and centre is not None and centre >= 0.05
-    return Text(shown(value, row.scale), style="bold red" if alarm else "")
+    return Text(shown(value, row.scale), style="bold red" if alarming(row, value) else "")
 
 
-def _centre(value: Value) -> float | None:
+def alarming(row: Row, value: Value) -> bool:
+    """Tell whether a share of sessions never admitted must be noticed."""
+    mean = centre(value)
+    return row.metric.endswith("never_admitted_share") and mean is not None and mean >= 0.05
+
+
+def centre(value: Value) -> float | None:
+    """Return the mean of a value, which may be a bare number."""
     return value if value is None or isinstance(value, float | int) else value["mean"]
 
 
@@ -352,14 +337,14 @@ def _heading(block: Block, column: Mapping[str, Any]) -> str:
         return ""
     metric, word = block.heading
     value = _admitted(column) if metric == "admitted_share" else column.get(metric)
-    centre = _centre(value)
-    return "-" if centre is None else f"{_percent(centre)} {word}"
+    mean = centre(value)
+    return "-" if mean is None else f"{_percent(mean)} {word}"
 
 
 def _admitted(column: Mapping[str, Any]) -> float | None:
     """Return the share of the offered sessions that were admitted by the end."""
-    centre = _centre(column.get("never_admitted_share"))
-    return None if centre is None else 1.0 - centre
+    mean = centre(column.get("never_admitted_share"))
+    return None if mean is None else 1.0 - mean
 
 
 def _percent(value: float) -> str:
@@ -389,7 +374,7 @@ def measures(
         row.metric: replace(row, title=f"{block.title}: {row.title}")
         for block in blocks_of(subject.port, subject.classes, rows)
         for row in block.rows
-        if any(_centre(each.get(row.metric)) is not None for each in rows)
+        if _known(rows, row.metric)
     }
     telling = {row.metric: row for row in _telling(subject.port)}
     if not chosen:
@@ -440,7 +425,10 @@ def of_comparison(comparison: GridResult) -> RenderableType:
     table = _side_by_side(title, labels, comparison.averages, blocks)
     if len(subject.seeds) < 2 or len(comparison.averages) < 2:
         return Group(table, *_warnings(comparison.warnings))
-    return Group(table, _differences(comparison), *_warnings(comparison.warnings))
+    first, *others = comparison.curves
+    title = f"More than {first}, on the same flows"
+    more = _differences(comparison, others, comparison.differences, title)
+    return Group(table, more, *_warnings(comparison.warnings))
 
 
 def _warnings(warnings: Sequence[str]) -> list[RenderableType]:
@@ -448,17 +436,18 @@ def _warnings(warnings: Sequence[str]) -> list[RenderableType]:
     return [Text(f"Warning: {each}.", style="bold red") for each in warnings]
 
 
-def _differences(comparison: GridResult) -> Sheets:
-    """Return by how much each column differs from the first, flow for flow the same traffic."""
-    labels = list(comparison.curves)
-    rows = compared(comparison)
-    about = Column("", tuple(Text(row.title) for row in rows))
+def _differences(
+    done: GridResult, labels: Sequence[str], found: Sequence[Mapping[str, Any]], title: str
+) -> Sheets:
+    """Return by how much columns differ from another: mean and interval of the differences."""
+    rows = compared(done)
     columns = [
-        Column(broken(label), tuple(Text(shown(found.get(row.metric), row.scale)) for row in rows))
-        for label, found in zip(labels[1:], comparison.differences, strict=True)
+        Column(broken(label), tuple(Text(shown(each.get(row.metric), row.scale)) for row in rows))
+        for label, each in zip(labels, found, strict=True)
     ]
-    title = f"More than {labels[0]}, on the same flows: mean ± 95 % interval of the differences"
-    return Sheets(title, (about,), tuple(columns), COLUMNS)
+    about = Column("", tuple(Text(row.title) for row in rows))
+    heading = f"{title}: mean ± 95 % interval of the differences"
+    return Sheets(heading, (about,), tuple(columns), COLUMNS)
 
 
 def compared(done: GridResult) -> list[Row]:
@@ -466,7 +455,7 @@ def compared(done: GridResult) -> list[Row]:
     subject = done.subject
     rows = [row for row in _telling(subject.port) if "never" not in row.metric]
     shown = ("startup_mean_s", "stalled_share", "video_rate_mean_bps")
-    for block in _of_video(subject.classes, done.averages):
+    for block in _of_kinds(subject.classes, done.averages):
         name = block.title.removeprefix("Video").strip()
         rows += [
             Row(f"{name}: {row.title}" if name else row.title, row.metric, row.scale)
@@ -487,18 +476,10 @@ def of_folders(both: Diff) -> RenderableType:
     blocks = blocks_of(subject.port, subject.classes, done.averages)
     parts = [_side_by_side(title, labels, done.averages, blocks)]
     if both.differences:
-        rows = compared(done)
-        columns = [
-            Column(
-                broken(named(found["settings"]) or "difference"),
-                tuple(Text(shown(found.get(row.metric), row.scale)) for row in rows),
-            )
-            for found in both.differences
-        ]
         flows = "on the same flows" if both.same_flows else "seed by seed, on other flows"
-        heading = f"{second} more than {first}, {flows}: mean ± 95 % interval of the differences"
-        about = Column("", tuple(Text(row.title) for row in rows))
-        parts.append(Sheets(heading, (about,), tuple(columns), COLUMNS))
+        names = [named(found["settings"]) or "difference" for found in both.differences]
+        title = f"{second} more than {first}, {flows}"
+        parts.append(_differences(done, names, both.differences, title))
     return Group(*parts, *_warnings(done.warnings))
 
 
@@ -566,31 +547,39 @@ def _sizes(found: Mapping[str, Mapping[str, Any]]) -> list[Sheets]:
     if not there:
         return []
     names = Column("", tuple(Text(SIZES[size]) for size in there))
-    heads = {
-        "completed": "completed",
-        "mean [s]": "fct_mean_s",
-        **{f"p{each} [s]": f"fct_p{each}_s" for each in (50, 95, 99)},
-    }
-    served = tuple(Text(shown(each["completed_share"], 100)) for each in there.values())
+    rows = (
+        Row("served [%]", "completed_share", 100),
+        Row("completed", "completed"),
+        *_percentiles("fct", "fct_mean_s"),
+    )
     columns = [
-        Column(head, tuple(Text(shown(each[name])) for each in there.values()))
-        for head, name in heads.items()
+        Column(
+            row.title, tuple(Text(shown(each[row.metric], row.scale)) for each in there.values())
+        )
+        for row in rows
     ]
-    columns.insert(0, Column("served [%]", served))
     return [Sheets("FCT of those served, by size", (names,), tuple(columns))]
 
 
+PORTS = (
+    Row("utilisation [%]", "utilisation", 100),
+    Row("queue, mean [packets]", "queue_mean_packets"),
+    Row("SYNs", "syn_arrived"),
+    Row("refused", "syn_refused"),
+    Row("data packets", "data_arrived"),
+    Row("dropped", "data_dropped"),
+)
+
+
+def of_port(row: Row, port: Mapping[str, Any]) -> str:
+    """Return a cell of the table of ports; counts are written out."""
+    value = port[row.metric]
+    return f"{value:,}" if isinstance(value, int) else shown(value, row.scale)
+
+
 def _ports(ports: Sequence[Mapping[str, Any]]) -> Sheets:
-    heads: dict[str, Callable[[Mapping[str, Any]], str]] = {
-        "utilisation [%]": lambda port: shown(port["utilisation"], 100),
-        "queue, mean [packets]": lambda port: shown(port["queue_mean_packets"]),
-        "SYNs": lambda port: f"{port['syn_arrived']:,}",
-        "refused": lambda port: f"{port['syn_refused']:,}",
-        "data packets": lambda port: f"{port['data_arrived']:,}",
-        "dropped": lambda port: f"{port['data_dropped']:,}",
-    }
     columns = [
-        Column(head, tuple(Text(write(port)) for port in ports)) for head, write in heads.items()
+        Column(row.title, tuple(Text(of_port(row, port)) for port in ports)) for row in PORTS
     ]
     names = Column("", tuple(Text(port["name"]) for port in ports))
     return Sheets("Ports", (names,), tuple(columns))

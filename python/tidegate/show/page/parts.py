@@ -11,7 +11,7 @@ from tidegate.grid.grid_result import GridResult, warnings_of
 from tidegate.show import of_grid, of_runs
 from tidegate.show.page import charts, claims, grids, origin, tables, words
 from tidegate.show.style import PALETTE
-from tidegate.show.tables import measures
+from tidegate.show.tables import PORTS, measures, of_port
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,16 +22,6 @@ if TYPE_CHECKING:
     from tidegate.show.picture import Picture
 
 TABLES = ("flows.parquet", "ports.parquet")
-
-PORT = {
-    "utilisation [%]": ("utilisation", "{:.1f}", 100),
-    "queue, mean [packets]": ("queue_mean_packets", "{:.1f}", 1),
-    "SYNs": ("syn_arrived", "{:,}", 1),
-    "refused": ("syn_refused", "{:,}", 1),
-    "data packets": ("data_arrived", "{:,}", 1),
-    "dropped": ("data_dropped", "{:,}", 1),
-}
-"""The columns of the table of ports: key of the summary, form and scale."""
 
 
 def add(page: Page, loaded: Loaded, part: str) -> None:
@@ -154,14 +144,11 @@ def _over_time(
 
 
 def _ports(page: Page, summary: Mapping[str, Any], part: str) -> None:
-    heads = ["port", *PORT]
+    heads = ["port", *(row.title for row in PORTS)]
     lines = [
         [
             tables.Entry(port["name"], number=False),
-            *(
-                tables.Entry(form.format(port[name] * scale), port[name] * scale)
-                for name, form, scale in PORT.values()
-            ),
+            *(tables.Entry(of_port(row, port), port[row.metric] * row.scale) for row in PORTS),
         ]
         for port in summary["ports"]
     ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from tidegate.show.tables import Row, blocks_of, shown
+from tidegate.show.tables import Row, alarming, blocks_of, centre, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,10 +67,6 @@ def _cell(cell: Entry, part: str) -> str:
     return f"<td{style}{number}{_of(part, cell.control)}>{escape(cell.text)}</td>"
 
 
-def _mean(value: Value) -> float | None:
-    return value if value is None or isinstance(value, float | int) else value["mean"]
-
-
 def averages(
     subject: Subject, columns: Sequence[Mapping[str, Any]], labels: Sequence[str], part: str
 ) -> str:
@@ -89,38 +85,29 @@ def averages(
 
 
 def _figure(row: Row, value: Value, control: str | None = None) -> Entry:
-    mean = _mean(value)
-    alarm = row.metric.endswith("never_admitted_share") and mean is not None and mean >= 0.05
+    mean = centre(value)
     number = None if mean is None else mean * row.scale
-    return Entry(shown(value, row.scale), number, control=control, alarm=alarm)
+    return Entry(shown(value, row.scale), number, control=control, alarm=alarming(row, value))
+
+
+RUN = (
+    Row("completed [1/s]", "completed_per_s"),
+    Row("served [%]", "completed_share", 100),
+    Row("never admitted [%]", "never_admitted_share", 100),
+    Row("FCT mean [s]", "fct_mean_s"),
+    Row("FCT p95 [s]", "fct_p95_s"),
+    Row("sent again [%]", "retransmitted_share", 100),
+)
 
 
 def runs(rows: Sequence[Mapping[str, Any]], axes: Sequence[str], part: str) -> str:
     """Return a line for each run."""
-    heads = [
-        *axes,
-        "seed",
-        "completed [1/s]",
-        "served [%]",
-        "never admitted [%]",
-        "FCT mean [s]",
-        "FCT p95 [s]",
-        "sent again [%]",
-        "result",
-    ]
-    wanted = (
-        Row("", "completed_per_s"),
-        Row("", "completed_share", 100),
-        Row("", "never_admitted_share", 100),
-        Row("", "fct_mean_s"),
-        Row("", "fct_p95_s"),
-        Row("", "retransmitted_share", 100),
-    )
+    heads = [*axes, "seed", *(row.title for row in RUN), "result"]
     lines = [
         [
             *(Entry(row["settings"][key], number=False) for key in axes),
             Entry(str(row["seed"]), float(row["seed"])),
-            *(_figure(each, row["all"][each.metric]) for each in wanted),
+            *(_figure(each, row["all"][each.metric]) for each in RUN),
             Entry(row["result_hash"][:10], number=False),
         ]
         for row in rows
