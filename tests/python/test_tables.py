@@ -189,4 +189,4 @@ def test_a_gate_that_never_acts_is_named(overload):
     gates = ["none", "fixed-rate:100000", "fixed-rate:5"]
     comparison = tidegate.compare(overload, gates=gates, seeds=2, settings={"duration": "8s"})
     (warning,) = advice.alike(comparison)
-    assert "All flows fared the same under none and fixed-rate:100000:" in warning
+    assert "Identical results under none and fixed-rate:100000:" in warning

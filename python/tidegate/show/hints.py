@@ -1,4 +1,4 @@
-"""What to try next, from what a comparison showed."""
+"""What to try next, from the results."""
 
 from __future__ import annotations
 
@@ -26,31 +26,28 @@ FATE = (
     *("completed", "gave_up", "fct_mean_s", "fct_p50_s", "fct_p95_s", "fct_p99_s"),
     *("delivered_bytes", "retransmitted_packets", "timeouts"),
 )
-"""What became of the flows; when they count as admitted is another matter with a gate."""
+"""Metrics that are equal where a difference had no effect; admission counts differ with a gate."""
 
 
 def after_run(scenario: _native.Scenario, file: str) -> str:
     """Return what to try after one run."""
     ports = tomllib.loads(scenario.show()).get("port", {}).values()
     if any(port.get("stamp", {}).get("law", "none") != "none" for port in ports):
-        # senders go by rates that ports grant: whom to admit is not the question here
-        return (
-            "Try next whether it holds on other traffic of the same kind: the same command with"
-            " --seed 2"
-        )
+        # ports grant rates to senders: a comparison of gates would not tell about them
+        return "Try next other traffic of the same kind: the same command with --seed 2"
     command = f"tidegate compare {shlex.quote(file)} --gate none,close-probe"
     try:
         default_port(scenario)
     except UsageError:
         command += " --port NAME"
-    return f"Try next what a control would change, on the same traffic: {command}"
+    return f"Try next the same traffic under a control: {command}"
 
 
 def after_flows(found: Recorded, file: str) -> str:
     """Return how to replay flows that were found."""
     if found.frame.height == 0:
-        return "Nothing here can be replayed: no connection carried data."
-    return f"Try next to replay them in a scenario: [traffic.mine] flows = {toml.inline(file)}"
+        return "There is nothing to replay: no connection carried data."
+    return f"To replay them, write in a scenario: [traffic.mine] flows = {toml.inline(file)}"
 
 
 def after(comparison: GridResult, file: str, tables: Mapping[str, Any]) -> str:
@@ -66,21 +63,20 @@ def after(comparison: GridResult, file: str, tables: Mapping[str, Any]) -> str:
             while f"fixed-rate:{rate:g}" in tried:
                 rate = _round(rate / 2)
             change = f"--gate {shlex.quote(f'none,fixed-rate:{rate:g}')}"
-            why = "Try next a rate below what the link completes; no control here completes more"
-            why += f" than none{_quicker(comparison)}:"
+            why = "Try next a rate below what the link completes. No control completes more than"
+            why += f" none{_quicker(comparison)}:"
             return f"{why} tidegate compare {shlex.quote(file)} {change}"
         gates = f"none,{label}"
         load = f"traffic.{poisson[0]}.arrivals.poisson={rate:g}/s"
         change = f"--gate {shlex.quote(gates)} --set {shlex.quote(load)}"
-        why = f"Try next whether {label} costs anything when the link is not overloaded:"
+        why = f"Try next {label} on a link that is not overloaded:"
         return f"{why} tidegate compare {shlex.quote(file)} {change}"
     seeds = max(2 * len(comparison.subject.seeds), 10)
-    why = "Try next whether the differences hold with more seeds: the same command with"
-    return f"{why} --seeds {seeds}"
+    return f"Try next more seeds: the same command with --seeds {seeds}"
 
 
 def _quicker(comparison: GridResult) -> str:
-    """Return which control completes less and serves sooner than none, if one does."""
+    """Return which control completes less and has a shorter mean FCT than none, if one does."""
     times = {next(iter(row["settings"].values())): row["fct_mean_s"] for row in comparison.averages}
     none = times.pop("none", {"mean": None})["mean"]
     known = {label: time["mean"] for label, time in times.items() if time["mean"] is not None}
@@ -89,18 +85,18 @@ def _quicker(comparison: GridResult) -> str:
     label = min(known, key=known.__getitem__)
     if known[label] > 0.9 * none:
         return ""
-    return f", though whoever {label} serves takes {known[label]:.3g} s in place of {none:.3g} s"
+    return f"; the mean FCT under {label} is {known[label]:.3g} s in place of {none:.3g} s"
 
 
 def alike(comparison: GridResult) -> list[str]:
-    """Warn of columns under which every flow fared the same: what they differ in never acted."""
+    """Warn of settings with identical results for every flow: the difference had no effect."""
     by_fate: dict[str, list[str]] = {}
     for row in comparison.averages:
         runs = [each for each in comparison.rows if each["settings"] == row["settings"]]
         fate = repr([[each["seed"], *(each["all"][name] for name in FATE)] for each in runs])
         by_fate.setdefault(fate, []).append(" ".join(row["settings"].values()))
     return [
-        f"All flows fared the same under {' and '.join(labels)}: what these differ in never acted."
+        f"Identical results under {' and '.join(labels)}: the difference had no effect."
         for labels in by_fate.values()
         if len(labels) > 1
     ]
@@ -112,11 +108,11 @@ def _is_poisson(traffic: object) -> bool:
 
 
 def _completed(row: Mapping[str, Any]) -> float:
-    """Return what a control completes for sure: the low end of its interval, if it has one."""
+    """Return the low end of the interval of completions, or the mean if there is none."""
     rate = row["completed_per_s"]
     return float(rate["mean"] if rate["low"] is None else rate["low"])
 
 
 def _round(value: float) -> float:
-    """Round to one significant digit, a rate to write down."""
+    """Round to one significant digit."""
     return round(value, -floor(log10(value))) if value > 0 else 1.0

@@ -144,8 +144,7 @@ def distribution(curves: Mapping[str, Sequence[Curves]]) -> Picture:
             of_all: "share of all offered sessions finished within a time [%]",
             of_served: "share of the sessions served, within a time [%]",
         },
-        note="FCT: flow completion time. Mean over the seeds. Of all offered, a curve ends at the"
-        " share that was served at all.",
+        note="Mean over the seeds. Of all offered, a curve ends at the share that was served.",
         log=("x",),
         labels=tuple(labels),
         columns=2,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
     from tidegate.grid.grid_result import GridResult
@@ -87,19 +88,19 @@ def _files(drawn: Iterator[Drawn]) -> dict[str, bytes]:
 def _contents(name: str, figure: Figure) -> dict[str, bytes]:
     """Render a figure as PNG and SVG, as file name and content.
 
-    The layout takes as long as the drawing: it is computed once for both, where
-    `savefig` would draw twice, with a layout each time, for every format.
+    The layout takes as long as the drawing, and `savefig` computes it twice for
+    each format: here it is computed once.
     """
     figure.set_dpi(DPI)
     raster, vector = io.BytesIO(), io.BytesIO()
-    canvas = FigureCanvasAgg(figure)
+    agg: Any = FigureCanvasAgg(figure)
     layout = figure.get_layout_engine()
     if layout is not None:
         layout.execute(figure)
         figure.set_layout_engine("none")
-    canvas.print_png(raster, pil_kwargs={"compress_level": 4})
-    # without a date, so that the same data give the same file
-    FigureCanvasSVG(figure).print_svg(vector, metadata={"Date": None})
+    agg.print_png(raster, pil_kwargs={"compress_level": 4})
+    svg: Any = FigureCanvasSVG(figure)
+    svg.print_svg(vector, metadata={"Date": None})  # the same data give the same file
     return {f"{name}.png": raster.getvalue(), f"{name}.svg": vector.getvalue()}
 
 
@@ -261,16 +262,14 @@ def _stack(axes: Axes, picture: Picture, panel: Panel) -> None:
                 axes.annotate(f"{part:.0f}", middle, ha="center", va="center", fontsize=8.5)
             left[place] += part
     look = {"fontsize": 8.5, "weight": "bold"}
-    words = [
+    words: list[Artist] = [
         TextArea(each.name, textprops={"color": hue, **look})
         for each, hue in zip(panel.series, picture.hues, strict=False)
     ]
-    place = {"bbox_to_anchor": (0.0, 1.0), "bbox_transform": axes.transAxes}
+    above: dict[str, Any] = {"bbox_to_anchor": (0.0, 1.0), "bbox_transform": axes.transAxes}
     box = HPacker(children=words, pad=0, sep=8)
     axes.add_artist(
-        AnchoredOffsetbox(
-            "lower left", child=box, frameon=False, borderpad=0.3, **cast("Any", place)
-        )
+        AnchoredOffsetbox("lower left", child=box, frameon=False, borderpad=0.3, **above)
     )
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def page(results: Sequence[Loaded]) -> bytes:
     """Return the page of one or more folders of results."""
     made = Page()
-    library()  # what is missing is said before the work
+    library()  # if it is missing, fail before the work
     for number, loaded in enumerate(results, 1):
         parts.add(made, loaded, f"part{number}")
     names = list(dict.fromkeys(loaded.name for loaded in results))

@@ -86,8 +86,8 @@ def _lines(needs: str, sweep: GridResult, axes: Mapping[str, str], shown: Sequen
         menus.append({"name": "by", "value": next(iter(axes))})
     label = "words[across] ? names[across][datum.value] || '' : datum.label"
     legend = {"orient": "top", "title": None, "symbolOpacity": 1}
-    area = {"mark": {"type": "area", "opacity": 0.16}}
-    line = {"mark": {"type": "line", "point": {"size": 45}, "strokeWidth": 1.8}}
+    area: Spec = {"mark": {"type": "area", "opacity": 0.16}}
+    line: Spec = {"mark": {"type": "line", "point": {"size": 45}, "strokeWidth": 1.8}}
     drawn = spec(
         needs,
         340,
@@ -103,7 +103,7 @@ def _lines(needs: str, sweep: GridResult, axes: Mapping[str, str], shown: Sequen
             _averaged(("value", "low", "high"), ("x", "line", "place")),
         ],
         encoding={
-            "x": {**number("x", zero=False), "axis": {"labelExpr": label}},
+            "x": number("x", zero=False) | {"axis": {"labelExpr": label}},
             "color": {"field": "line", "type": "nominal", "legend": legend},
             "tooltip": [
                 tip("place", "at", kind="nominal"),
@@ -143,7 +143,7 @@ def _heat(needs: str, sweep: GridResult, axes: Mapping[str, str], shown: Sequenc
         encoding={
             "x": ordinal("x", "across"),
             "y": ordinal("y", "up", sort="descending"),
-            "color": {**number("value", scheme="viridis"), "legend": {"title": None}},
+            "color": number("value", scheme="viridis") | {"legend": {"title": None}},
             "tooltip": [
                 tip("xname", "across", kind="nominal"),
                 tip("yname", "up", kind="nominal"),

@@ -23,13 +23,14 @@ NEEDED = (
 
 HELP = (
     '<p class="soft">Point at a picture for its numbers; drag to move it, turn the wheel with Ctrl'
-    " to zoom, double-click for the whole. Click the head of a column to sort.</p>"
+    " to zoom, double-click for the whole. Click the head of a column to sort. FCT is the flow"
+    " completion time of a session, from its first SYN to the last acknowledgement.</p>"
 )
 
 
 @dataclass
 class Page:
-    """A page under construction: what stands in it, and the tables that its charts show."""
+    """A page under construction: its contents, and the tables that its charts show."""
 
     data: dict[str, Columns] = field(default_factory=dict)
     body: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What a comparison came to, in words: who was served, how long it took, what is certain."""
+"""Results in sentences: who was served, how long it took, which differences are significant."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ TOLD = (
     ("completed_share", 100.0, "serves", "percentage points of the sessions"),
     ("fct_mean_s", 1.0, "takes", "s of mean FCT"),
 )
-"""Differences that are told in words: metric, scale, verb and unit."""
+"""Differences in words: metric, scale, verb and unit."""
 LINES = 6
-"""Controls that are told of one by one."""
+"""Controls that have a line each."""
 
 
 def paragraphs(texts: Iterable[str]) -> str:
@@ -35,25 +35,23 @@ def _listed(texts: Iterable[str]) -> str:
 
 
 def _kept(text: str) -> str:
-    """Keep each number on the line of its unit."""
+    """Join each number to its unit by a space that does not break."""
     return re.sub(r"(\d) (%|s\b|kbit/s)", r"\1&nbsp;\2", text)
 
 
 def of_comparison(done: GridResult, labels: Sequence[str]) -> str:
-    """Return what a comparison came to."""
+    """Return the results of a comparison: each control, the best ones, the differences."""
     subject, averages = done.subject, done.averages
     seeds = len(subject.seeds)
     first = averages[0]
     opening = (
-        f"{len(labels)} settings met the very same flows"
+        f"{len(labels)} settings with the same flows"
         f"{f', {seeds} seeds each' if seeds > 1 else ', one seed'}:"
         f" {_mean(first, 'offered_per_s')} sessions a second were offered under {_b(labels[0])}."
         f" Means are over {subject.warmup_s:g} to {subject.duration_s:g} s."
     )
     each = [
-        f"{_b(label)}: {_mean(row, 'completed_share', 100)} % served to the end,"
-        f" {_mean(row, 'never_admitted_share', 100)} % never admitted; those served took"
-        f" {_mean(row, 'fct_mean_s')} s on average from their first SYN."
+        f"{_b(label)}: {_served(row)}"
         for label, row in zip(labels[:LINES], averages[:LINES], strict=True)
     ]
     texts = paragraphs([opening]) + _listed(each)
@@ -66,10 +64,18 @@ def of_comparison(done: GridResult, labels: Sequence[str]) -> str:
     return texts + paragraphs([_best(averages, labels), _certain(done, labels)])
 
 
+def _served(row: Mapping[str, Any]) -> str:
+    return (
+        f"{_mean(row, 'completed_share', 100)} % of the sessions were served to the end,"
+        f" {_mean(row, 'never_admitted_share', 100)} % were never admitted. The mean FCT of those"
+        f" served was {_mean(row, 'fct_mean_s')} s."
+    )
+
+
 def _viewers(
     classes: Sequence[str], rows: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[str, str]]:
-    """Yield of each class of viewers its name, as it is said, and the prefix of its metrics."""
+    """Yield for each class of viewers its name in a sentence, and the prefix of its metrics."""
     names = {f" of {_b(name)}": f"{name}." for name in classes} if len(classes) > 1 else {"": ""}
     for name, prefix in names.items():
         if any(_number(row, f"{prefix}viewers") for row in rows):
@@ -94,16 +100,16 @@ def _watched(row: Mapping[str, Any], prefix: str) -> str:
 
 
 def _best(averages: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> str:
-    """Return who serves most and who serves soonest: seldom the same."""
+    """Return which control completes the most sessions, and which serves them soonest."""
     most = _extreme(averages, labels, "completed_per_s", 1.0)
     soonest = _extreme(averages, labels, "fct_mean_s", -1.0)
     if most is None or soonest is None:
         return ""
     if most == soonest:
-        return f"On average {_b(most)} completes most, and serves soonest."
+        return f"On average {_b(most)} completes the most sessions, in the shortest time."
     return (
-        f"On average {_b(most)} completes most; whom {_b(soonest)} serves, it serves soonest."
-        " A mean time is over those that were served alone: read it beside how many these were."
+        f"On average {_b(most)} completes the most sessions; {_b(soonest)} has the shortest mean"
+        " FCT. The mean covers served sessions only: read it together with the share served."
     )
 
 
@@ -119,9 +125,9 @@ def _extreme(
 
 
 def _certain(done: GridResult, labels: Sequence[str]) -> str:
-    """Return which differences from the first these seeds show, and how many they do not."""
+    """Return the significant differences from the first control, and how many are not."""
     if len(done.subject.seeds) < 2:
-        return "One seed says nothing of how far chance goes: give more with --seeds."
+        return "One seed does not show how much results vary by chance: use --seeds for more."
     told, open_ones = [], 0
     for label, found in zip(labels[1:], done.differences, strict=True):
         for metric, scale, verb, unit in TOLD:
@@ -137,14 +143,11 @@ def _certain(done: GridResult, labels: Sequence[str]) -> str:
                 size = {"mean": size["mean"], "low": size["high"], "high": size["low"]}
             told.append(f"{_b(label)} {verb} {shown(size, scale)} {unit} {more}")
     if not told:
-        return f"No difference from {_b(labels[0])} is certain with these seeds."
-    kept = told[: 2 * LINES]
-    more = f"{open_ones} more difference{'s' if open_ones > 1 else ''}"
-    rest = f" Of {more} these seeds do not show which way it goes." if open_ones else ""
+        return f"With these seeds no difference from {_b(labels[0])} is significant."
+    rest = f" {open_ones} more {'is' if open_ones == 1 else 'are'} not significant."
     return (
-        f"Certain at 95 %, compared with {_b(labels[0])} on the same flows: "
-        + "; ".join(kept)
-        + f".{rest}"
+        f"Significant at 95 %, compared with {_b(labels[0])} on the same flows:"
+        f" {'; '.join(told[: 2 * LINES])}.{rest if open_ones else ''}"
     )
 
 
@@ -158,14 +161,12 @@ def _mean(row: Mapping[str, Any], metric: str, scale: float = 1.0) -> str:
 
 
 def of_run(summary: Mapping[str, Any]) -> str:
-    """Return what one run came to."""
+    """Return the results of one run."""
     every = summary["all"]
     text = (
         f"One run, seed {summary['seed']}: {_mean(every, 'offered_per_s')} sessions a second were"
         f" offered between {summary['warmup_s']:g} and {summary['duration_s']:g} s;"
-        f" {_mean(every, 'completed_share', 100)} % of them were served to the end and"
-        f" {_mean(every, 'never_admitted_share', 100)} % never admitted. Those served took"
-        f" {_mean(every, 'fct_mean_s')} s on average from their first SYN."
+        f" {_served(every)}"
     )
     classes = {each["name"]: each for each in summary["classes"]}
     seen = [
@@ -177,17 +178,17 @@ def of_run(summary: Mapping[str, Any]) -> str:
 
 
 def of_sweep(done: GridResult) -> str:
-    """Return what a sweep came to."""
+    """Return the results of a sweep: its best settings."""
     subject = done.subject
     axes = ", ".join(f"{escape(key)} ({len(values)})" for key, values in subject.axes.items())
     texts = [
         f"{len(done.averages)} settings of {axes}; {len(done.rows)} of {len(subject.jobs)} runs are"
-        f" there, {len(subject.seeds)} seeds for each setting."
+        f" complete, {len(subject.seeds)} seeds for each setting."
         f" Means are over {subject.warmup_s:g} to {subject.duration_s:g} s."
     ]
     for metric, sign, words in (
         ("completed_per_s", 1.0, "Most sessions are completed at"),
-        ("fct_mean_s", -1.0, "The shortest mean FCT of those served is found at"),
+        ("fct_mean_s", -1.0, "The shortest mean FCT is at"),
     ):
         known = [row for row in done.averages if row[metric]["mean"] is not None]
         if known:
