@@ -60,7 +60,9 @@ const view = (title) => {
   while (!place.classList.contains("chart")) place = place.nextElementSibling;
   return tidegate.views.get(place);
 };
-const controls = (title) => [...new Set(items(view(title)).map((i) => (i.datum.datum || i.datum).control))].sort();
+// what lies around the nearest point holds the datum of that point
+const control = (item) => (item.datum.datum || item.datum).control;
+const controls = (title) => [...new Set(items(view(title)).map(control))].sort();
 """
 
 
@@ -298,7 +300,7 @@ def test_claims_filter_by_verdict_and_by_words(paper, tmp_path):
     document.querySelector('button[data-verdict=""]').click();
     const words = document.querySelector(".filters input");
     words.value = "A < B"; words.dispatchEvent(new Event("input")); told.words = shown();
-    told.ratios = items(view("How far numbers are off")).map((item) => item.datum.ratio);
+    told.ratios = items(view("Measured compared with the paper")).map((item) => item.datum.ratio);
     """
     told = opened(paper / "report.html", tmp_path, script)
     assert "failed" not in told

@@ -59,34 +59,35 @@ def sides(
     rows: Sequence[Mapping[str, Any]], labels: Sequence[str], chosen: Sequence[Row], seeds: int
 ) -> Picture:
     """Return measures of all controls, with their intervals."""
-    table = frame(
-        [{"control": label, **scaled(row, chosen)} for label, row in zip(labels, rows, strict=True)]
-    )
-    note = f"{interval(seeds).capitalize()}."
-    titles = {row.metric: row.title for row in chosen}
-    size = (3.53, 1.0 + 0.34 * len(labels))
     return Picture(
-        "sides", "Side by side", table, {}, titles, note=note, mark="interval", columns=3, size=size
+        "sides",
+        "Side by side",
+        frame(
+            [
+                {"control": each, **scaled(row, chosen)}
+                for each, row in zip(labels, rows, strict=True)
+            ]
+        ),
+        {},
+        {row.metric: row.title for row in chosen},
+        note=f"{interval(seeds).capitalize()}.",
+        mark="interval",
+        columns=3,
+        size=(3.53, 1.0 + 0.34 * len(labels)),
     )
 
 
 def differences(
-    rows: Sequence[Mapping[str, Any]], labels: Sequence[str], chosen: Sequence[Row]
+    rows: Sequence[Mapping[str, Any]], labels: Sequence[str], chosen: Sequence[Row], seeds: int
 ) -> Picture:
     """Return by how much each control differs from the first, on the same flows."""
-    first, *others = labels
-    table = frame(
-        [{"control": label, **scaled(row, chosen)} for label, row in zip(others, rows, strict=True)]
-    )
     note = (
-        f"The value of each minus that of {first}, seed by seed: mean and 95 % interval. Where the"
-        " interval does not include zero, these seeds show a difference."
+        f"The value of each minus that of {labels[0]}, seed by seed: mean and 95 % interval. Where"
+        " the interval does not include zero, these seeds show a difference."
     )
-    titles = {row.metric: row.title for row in chosen}
+    every = sides(rows, labels[1:], chosen, seeds)
     hues = (*PALETTE[1:], PALETTE[0])
-    return Picture(
-        "more", "Paired differences", table, {}, titles, note=note, mark="interval", hues=hues
-    )
+    return replace(every, key="more", title="Paired differences", note=note, hues=hues)
 
 
 def fates(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Picture:

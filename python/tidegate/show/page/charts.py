@@ -93,8 +93,11 @@ def menu(name: str, label: str, options: Mapping[str, str], first: str = "") -> 
 
 def values(*, interval: bool = False) -> list[Spec]:
     """Return how `value`, and the ends of its interval, come from the field that is shown."""
-    found = [{"calculate": "datum[field]", "as": "value"}, {"filter": "isValid(datum.value)"}]
-    for end in ("low", "high") if interval else ():
+    found: list[Spec] = [{"calculate": "datum[field]", "as": "value"}]
+    if not interval:
+        return found
+    found.append({"filter": "isValid(datum.value)"})
+    for end in ("low", "high"):
         known = f"datum[field + ' {end}']"
         found.append({"calculate": f"isValid({known}) ? {known} : datum.value", "as": end})
     return found

@@ -1,4 +1,4 @@
-"""A paper on a page: its claims, which filter by verdict, and how far each number is off."""
+"""A paper on a page: its claims, which filter by verdict, and the ratio of each number to it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from tidegate.show.page import charts
-from tidegate.show.page.charts import Chart, tip
+from tidegate.show.page.charts import Chart, hue, number, tip
+from tidegate.show.page.tables import Entry, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,11 +25,8 @@ HUES = {
 }
 
 
-TEXT = ' class="text"'
-
-
 def ratios(claims: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Return measured over paper of the claims that are numbers."""
+    """Return the ratio of measured to paper for the claims that are numbers."""
     lines = []
     for claim in claims:
         paper, measured = claim["paper"], claim["measured"]
@@ -50,89 +48,62 @@ def ratios(claims: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def drawn(needs: str, count: int) -> Chart:
-    """Return the chart of how far numbers are off."""
-    names = {"domain": list(HUES), "range": list(HUES.values())}
-    verdict = {"field": "verdict", "type": "nominal", "scale": names}
+    """Return the chart of the ratios of measured numbers to those of the paper."""
+    axis = {"labels": count <= 60, "ticks": False, "labelLimit": 260}
+    of = {"name": "of", "select": {"type": "point", "fields": ["verdict"]}, "bind": "legend"}
+    names = {"claim": "claim", "what": "what", "verdict": "verdict"}
+    numbers = {"paper": "paper", "measured": "measured", "ratio": "measured / paper"}
     spec = charts.spec(
         needs,
         min(max(14 * count, 120), 900),
-        params=[
-            charts.ZOOM_ACROSS,
-            {"name": "of", "select": {"type": "point", "fields": ["verdict"]}, "bind": "legend"},
-        ],
+        params=[charts.ZOOM_ACROSS, of],
         mark={"type": "point", "filled": True, "size": 70},
         encoding={
-            "y": {
-                "field": "claim",
-                "type": "nominal",
-                "title": None,
-                "sort": None,
-                "axis": {"labels": count <= 60, "ticks": False, "labelLimit": 260},
-            },
-            "x": {
-                "field": "ratio",
-                "type": "quantitative",
-                "title": "measured / paper",
-                "scale": {"zero": False},
-            },
-            "color": {**verdict, "legend": {"orient": "top", "title": None, "columns": 3}},
+            "y": {"field": "claim", "type": "nominal", "title": None, "sort": None, "axis": axis},
+            "x": number("ratio", "measured / paper", zero=False),
+            "color": hue("verdict", list(HUES), list(HUES.values()), columns=3),
             "opacity": {"condition": {"param": "of", "value": 1}, "value": 0.08},
             "tooltip": [
-                tip("claim", "claim", kind="nominal"),
-                tip("what", "what", kind="nominal"),
-                tip("paper", "paper"),
-                tip("measured", "measured"),
-                tip("ratio", "measured / paper"),
-                tip("verdict", "verdict", kind="nominal"),
+                *(tip(field, title, kind="nominal") for field, title in names.items()),
+                *(tip(field, title) for field, title in numbers.items()),
             ],
         },
     )
-    note = "Claims that are numbers; 1 is what the paper says. Click a verdict to see its own."
-    return Chart("How far numbers are off", note, spec, needs, switched=False)
+    note = "Claims that are numbers; at 1 both agree. Click a verdict to see only its claims."
+    return Chart("Measured compared with the paper", note, spec, needs, switched=False)
 
 
-def table(found: Mapping[str, Any], part: str) -> str:
-    """Return all claims, with buttons that filter them."""
-    claims, counts = found["claims"], found["counts"]
-    buttons = [
-        f'<button type="button" aria-pressed="true" data-verdict="">all {len(claims)}</button>'
-    ]
-    buttons += [
-        f'<button type="button" aria-pressed="false" data-verdict="{escape(verdict)}">'
-        f"{escape(verdict)} {number}</button>"
-        for verdict, number in counts.items()
-    ]
+def filtered(found: Mapping[str, Any], part: str) -> str:
+    """Return the table of all claims, with buttons that filter it."""
+    claims, name = found["claims"], f"{part}-claims"
+    counts = {"": len(claims), **found["counts"]}
+    buttons = "".join(
+        f'<button type="button" aria-pressed="{"false" if verdict else "true"}"'
+        f' data-verdict="{escape(verdict)}">{escape(verdict or "all")} {count}</button>'
+        for verdict, count in counts.items()
+    )
     heads = ("claim", "kind", "where", "what", "paper", "measured", "verdict", "why")
-    numbers = ("paper", "measured")
-    head = "".join(
-        f'<th scope="col"{"" if each in numbers else TEXT}>'
-        f'<button type="button">{each}</button></th>'
-        for each in heads
-    )
-    lines = "\n".join(_line(claim) for claim in claims)
+    verdicts = [claim["verdict"] for claim in claims]
+    rows = [_row(claim) for claim in claims]
     return (
-        f'<div class="filters" data-table="{part}-claims">{"".join(buttons)}'
+        f'<div class="filters" data-table="{name}">{buttons}'
         '<input type="search" placeholder="filter by words" aria-label="filter by words">'
-        '<output class="soft"></output></div>'
-        f'<div class="table claims"><table class="sorts" id="{part}-claims">'
-        f"<thead><tr>{head}</tr></thead><tbody>\n{lines}\n</tbody></table></div>"
+        f'<output class="soft"></output></div>{table(heads, rows, part, verdicts=verdicts)}'
     )
 
 
-def _line(claim: Mapping[str, Any]) -> str:
+def _row(claim: Mapping[str, Any]) -> list[Entry]:
+    texts = [claim["id"], claim["kind"], claim["where"], f"{claim['metric']} [{claim['unit']}]"]
     verdict = claim["verdict"]
-    hue = HUES.get(verdict, "#1c2430")
-    cells = [claim["id"], claim["kind"], claim["where"], f"{claim['metric']} [{claim['unit']}]"]
-    texts = "".join(f'<td class="text">{escape(str(each))}</td>' for each in cells)
-    numbers = "".join(_number(claim[name]) for name in ("paper", "measured"))
-    return (
-        f'<tr data-verdict="{escape(verdict)}">{texts}{numbers}'
-        f'<td class="text verdict" style="color:{hue}">{escape(verdict)}</td>'
-        f'<td class="text">{escape(claim["reason"])}</td></tr>'
-    )
+    return [
+        *(Entry(str(each), number=False) for each in texts),
+        *(_number(claim[name]) for name in ("paper", "measured")),
+        Entry(verdict, number=False, hue=HUES.get(verdict, "#1c2430")),
+        Entry(claim["reason"], number=False),
+    ]
 
 
-def _number(value: object) -> str:
+def _number(value: object) -> Entry:
     if isinstance(value, int | float):
-        return f'<td data-value="{value:.10g}">{value:.4g}</td>'
-    return f'<td class="text">{escape(str(value if value is not None else ""))}</td>'
+        return Entry(f"{value:.4g}", float(value))
+    return Entry("" if value is None else str(value), number=False)

@@ -135,7 +135,7 @@ def _heat(needs: str, sweep: GridResult, axes: Mapping[str, str], shown: Sequenc
         title=TITLE,
         params=[*_constants(sweep), *shown, *menus],
         transform=[
-            *values(),
+            *values(interval=True),
             *_calculated(x="datum[across]", y="datum[up]", **names),
             _averaged(("value",), ("x", "y", *names)),
         ],

@@ -43,7 +43,7 @@ def _comparison(page: Page, loaded: Loaded, part: str) -> None:
     _draw(page, part, of_grid.fates(done.averages, labels))
     _draw(page, part, of_grid.distribution(done.curves))
     if len(labels) > 1 and seeds > 1:
-        _draw(page, part, of_grid.differences(done.differences, labels, chosen))
+        _draw(page, part, of_grid.differences(done.differences, labels, chosen, seeds))
     folders = {
         label: [run.folder for (place, _), run in loaded.runs.items() if place == number]
         for number, label in enumerate(point.label for point in subject.points)
@@ -92,7 +92,7 @@ def _paper(page: Page, loaded: Loaded, part: str) -> None:
         page.data[f"{part}-ratios"] = charts.packed(ratios)
         page.chart(part, claims.drawn(f"{part}-ratios", ratios.height))
     page.text("<h3>Every claim</h3>")
-    page.text(claims.table(found, part))
+    page.text(claims.filtered(found, part))
     again = f"tidegate paper {found['paper']}"
     page.text(f"<h3>How to repeat it</h3><pre>{escape(again)}</pre>")
 

@@ -24,6 +24,7 @@ class Entry:
     number: bool = True
     control: str | None = None
     alarm: bool = False
+    hue: str = ""
 
 
 def table(
@@ -32,12 +33,17 @@ def table(
     part: str,
     controls: Sequence[str | None] = (),
     groups: Mapping[int, str] | None = None,
+    verdicts: Sequence[str] = (),
 ) -> str:
-    """Return a table; `controls` says which column is switched with which control."""
-    about = [*controls, *[None] * (len(heads) - len(controls))]
+    """Return a table; `controls` names the control that switches each column.
+
+    `groups` are headings by the row that they precede; `verdicts` those of
+    claims, by which rows are filtered.
+    """
+    switches = [*controls, *[None] * (len(heads) - len(controls))]
     first = "".join(
         f'<th scope="col"{_of(part, control)}><button type="button">{escape(head)}</button></th>'
-        for head, control in zip(heads, about, strict=True)
+        for head, control in zip(heads, switches, strict=True)
     )
     lines = []
     for number, row in enumerate(rows):
@@ -45,10 +51,12 @@ def table(
             lines.append(
                 f'<tr class="group"><td colspan="{len(heads)}">{escape(groups[number])}</td></tr>'
             )
-        lines.append("<tr>" + "".join(_cell(cell, part) for cell in row) + "</tr>")
+        kind = f' data-verdict="{escape(verdicts[number])}"' if verdicts else ""
+        lines.append(f"<tr{kind}>" + "".join(_cell(cell, part) for cell in row) + "</tr>")
     body = "\n".join(lines)
+    kind, name = (" claims", f' id="{part}-claims"') if verdicts else ("", "")
     return (
-        f'<div class="table"><table class="sorts"><thead><tr>{first}</tr></thead>'
+        f'<div class="table{kind}"><table class="sorts"{name}><thead><tr>{first}</tr></thead>'
         f"<tbody>\n{body}\n</tbody></table></div>"
     )
 
@@ -60,8 +68,9 @@ def _of(part: str, control: str | None) -> str:
 
 
 def _cell(cell: Entry, part: str) -> str:
-    kind = "alarm" if cell.alarm else "" if cell.number else "text"
+    kind = "alarm" if cell.alarm else "" if cell.number else "text verdict" if cell.hue else "text"
     style = f' class="{kind}"' if kind else ""
+    style += f' style="color:{cell.hue}"' if cell.hue else ""
     value = "" if cell.value is None else f"{cell.value:.10g}"
     number = f' data-value="{value}"' if cell.number else ""
     return f"<td{style}{number}{_of(part, cell.control)}>{escape(cell.text)}</td>"
