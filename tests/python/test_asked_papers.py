@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from tidegate.cli import app
 from tidegate.papers import load, there
 from tidegate.papers.check_results import Exact, Numbers, Ordering, Part
+from tidegate.papers.report_text import Text
 from tidegate.papers.request import Request, needed
 from tidegate.papers.runs import Runs
 from tidegate.papers.verdicts import judge
@@ -77,7 +78,7 @@ def test_the_opening_of_a_part_reads_no_run_that_the_part_does_not_make(key):
     for asked in parts(study):
         claims, pictures = asked.claims(study), asked.pictures(study)
         runs = runs_of(study, needed(study, claims, pictures))
-        assert study.summary(outcomes(study, claims), runs)
+        Text(study, outcomes(study, claims), runs).block("summary")
 
 
 def test_a_run_that_nobody_asked_for_is_an_error_also_where_it_lies_there():

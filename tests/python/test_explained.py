@@ -11,7 +11,7 @@ import pytest
 from tidegate.papers import load, there
 from tidegate.papers.check_results import Numbers, Ordering, Part, Unchecked
 from tidegate.papers.explain import SHOWN, explained
-from tidegate.papers.report import number
+from tidegate.papers.report_text import number
 from tidegate.papers.runs import Runs
 from tidegate.papers.verdicts import judge
 

@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
@@ -20,10 +21,13 @@ from tidegate.papers.check_results import Check, Exact, Numbers, Ordering, Part,
 from tidegate.papers.deviations import ClaimContext
 from tidegate.papers.deviations import read as read_deviations
 from tidegate.papers.folder import CaseFolder
-from tidegate.papers.request import Request
+from tidegate.papers.report_text import outline
+from tidegate.papers.request import Request, needed
 from tidegate.papers.runs import Runs
-from tidegate.papers.study import PaperStudy, Section
+from tidegate.papers.study import PaperStudy
 from tidegate.papers.verdicts import judge
+
+STUDIES = {key: papers.load(key) for key in papers.there()}
 
 
 def claim(kind, value="100", name="toy.table1.a", held_to=""):
@@ -192,6 +196,13 @@ gate = { law = "none" }
 [variant.cp.port.bottleneck]
 gate = { law = "close-probe" }
 """
+TEMPLATE = """
+{% block summary %}{{ claims() | length }} claims.{% endblock %}
+{% block sections %}
+{{ section("Table 1", "table1") }}
+{# more #}
+{% endblock %}
+"""
 CLAIMS = """id,where,scenario,metric,unit,value,kind,note
 toy.table1.rate,Table 1,small,completed,1/s,10,exact-number,
 toy.table1.better,Table 1,small,FCT,-,CP < none,ordering,
@@ -218,6 +229,7 @@ def toy(tmp_path, monkeypatch):
     (home / "__init__.py").write_text("")
     (home / "claims.csv").write_text(CLAIMS)
     (home / "deviations.toml").write_text(DEVIATIONS)
+    (home / "report.md.j2").write_text(TEMPLATE)
     (home / "scenarios" / "small.toml").write_text(SCENARIO)
     monkeypatch.syspath_prepend(str(home.parent))
     monkeypatch.delitem(sys.modules, "toy_paper", raising=False)
@@ -241,9 +253,7 @@ def toy(tmp_path, monkeypatch):
             "toy.text.never": unchecked("a toy"),
         },
         (),
-        (Section("Table 1", ("table1",)),),
-        lambda outcomes, _: f"{len(outcomes)} claims.",
-        Scale(seeds=3, sensitive=("table1.rate",)),
+        scale=Scale(seeds=3, sensitive=("table1.rate",)),
     )
 
 
@@ -341,8 +351,9 @@ def test_the_report_names_each_claim_and_each_guess(toy, tmp_path):
 
 def test_a_text_of_its_own_is_in_the_report_and_its_runs_are_counted(toy, tmp_path):
     # one case, three seeds; the text reads none of them, and they are runs all the same
-    more = Section("Beyond", (), text=lambda _: "Of no claim, and no picture.", cases=("cp",))
-    study = replace(toy, checks={"toy.text.never": unchecked("a toy")}, sections=(more,))
+    study = replace(toy, checks={"toy.text.never": unchecked("a toy")}, text_cases=("cp",))
+    text = "{% call section('Beyond') %}\nOf no claim, and no picture.\n{% endcall %}"
+    (Path(str(toy.folder)) / "report.md.j2").write_text(TEMPLATE.replace("{# more #}", text))
     (Path(str(toy.folder)) / "claims.csv").write_text("\n".join(CLAIMS.splitlines()[::3]) + "\n")
     done, bar = regenerate(study, tmp_path / "out")
     assert (bar.runs, done.ran, done.runs.cost["runs"]) == (3, 3, 3)
@@ -404,6 +415,54 @@ def test_a_damaged_manifest_of_a_study_does_not_refuse_its_runs(toy, tmp_path):
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["paper"] == "toy"
 
 
+@pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
+def test_every_claim_has_a_check_a_place_in_the_report_and_cases_that_exist(study):
+    claims = study.claims()
+    assert {claim.id for claim in claims} == set(study.checks)
+    assert set(needed(study, claims, study.pictures, study.text_cases)) <= {
+        *study.cases,
+        *study.searches,
+    }
+    sections = outline(study)
+    places = [pattern for section in sections for pattern in section.claims.split()]
+    for claim in claims:
+        assert claim.kind == "setup" or any(listed.matches(each, claim.id) for each in places), (
+            claim.id
+        )
+    shown = [name for section in sections for name in section.pictures.split()]
+    assert sorted(shown) == sorted(picture.name for picture in study.pictures)
+
+
+@pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
+def test_every_guess_and_explanation_names_claims_and_cases_that_exist(study):
+    found = study.deviations()
+    ids = [claim.id for claim in study.claims()]
+    patterns = [pattern for each in found.deviations for pattern in each.hangs]
+    patterns += [
+        each for names, _ in (*found.contradictions, *found.explanations) for each in names
+    ]
+    patterns += [*study.scale.quick, *study.scale.sensitive]
+    for pattern in patterns:
+        assert any(listed.matches(pattern, name) for name in ids), pattern
+
+
+@pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
+def test_every_case_and_every_alternative_loads(study):
+    """One case of each kind as it is, and one with each alternative that is meant for it."""
+    scenarios = {case.scenario: case for case in study.cases.values()}
+    for case in scenarios.values():
+        study.document(case).load()
+    for deviation in study.deviations().deviations:
+        for other in deviation.alternatives:
+            meant = [
+                case
+                for case in study.cases.values()
+                if any(fnmatchcase(case.key, pattern) for pattern in other.cases)
+            ]
+            assert meant, other.says
+            study.document(meant[0].having(*other.settings)).load()
+
+
 @pytest.mark.parametrize("key", papers.there())
 def test_every_id_leads_to_a_function_that_says_what_it_checks_and_names_the_id(key):
     study = papers.load(key)
@@ -460,10 +519,10 @@ def test_deviations_are_read_with_their_alternatives():
     assert found.beside("toy.table1.better").hangs_on == ()
 
 
-@pytest.mark.parametrize("key", papers.there())
-def test_every_printed_table_has_a_head_for_each_column(key: str) -> None:
+@pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
+def test_every_printed_table_has_a_head_for_each_column(study):
     """The first columns say what a row is; a table without their heads shifts all others."""
-    for section in papers.load(key).sections:
-        for grid in section.grids:
-            widths = {len(label.split(" | ")) + len(cells) for label, cells in grid.rows}
-            assert widths == {len(grid.columns)}, grid.title
+    for section in outline(study):
+        for table in section.tables:
+            widths = {len(label.split(" | ")) + len(cells) for label, cells in table.rows}
+            assert widths == {len(table.columns)}, table.title

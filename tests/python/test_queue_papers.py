@@ -11,58 +11,12 @@ from tidegate.papers import load
 from tidegate.papers.blitz import cases as blitz_cases
 from tidegate.papers.blitz import measures as blitz
 from tidegate.papers.blitz.checks import figures
-from tidegate.papers.claims import matches
 from tidegate.papers.dqm import cases as dqm_cases
 from tidegate.papers.dqm import measures as dqm
-from tidegate.papers.request import needed
 from tidegate.results.run_files import SavedRun
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES = {key: load(key) for key in ("dqm", "blitz", "lgc")}
-
-
-@pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
-def test_every_claim_has_a_check_a_place_in_the_report_and_cases_that_exist(study):
-    claims = study.claims()
-    assert {claim.id for claim in claims} == set(study.checks)
-    assert set(needed(study, claims, study.pictures, study.sections)) <= set(study.cases)
-    places = [pattern for section in study.sections for pattern in section.claims]
-    for claim in claims:
-        assert claim.kind == "setup" or any(matches(each, claim.id) for each in places), claim.id
-    shown = [name for section in study.sections for name in section.pictures]
-    assert sorted(shown) == sorted(picture.name for picture in study.pictures)
-
-
-@pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
-def test_every_guess_and_explanation_names_claims_and_cases_that_exist(study):
-    found = study.deviations()
-    ids = [claim.id for claim in study.claims()]
-    patterns = [pattern for each in found.deviations for pattern in each.hangs]
-    patterns += [
-        each for names, _ in (*found.contradictions, *found.explanations) for each in names
-    ]
-    patterns += [*study.scale.quick, *study.scale.sensitive]
-    for pattern in patterns:
-        assert any(matches(pattern, name) for name in ids), pattern
-
-
-@pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
-def test_every_case_and_every_alternative_loads(study):
-    """One case of each kind as it is, and one with each alternative that is meant for it."""
-    from fnmatch import fnmatchcase
-
-    scenarios = {case.scenario: case for case in study.cases.values()}
-    for case in scenarios.values():
-        study.document(case).load()
-    for deviation in study.deviations().deviations:
-        for other in deviation.alternatives:
-            meant = [
-                case
-                for case in study.cases.values()
-                if any(fnmatchcase(case.key, pattern) for pattern in other.cases)
-            ]
-            assert meant, other.says
-            study.document(meant[0].having(*other.settings)).load()
 
 
 def record(folder, **tables):

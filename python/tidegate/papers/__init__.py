@@ -53,8 +53,8 @@ def assembled(key: str, package: str) -> PaperStudy:
         title=import_module(package).TITLE,
         checks={name: source.check() for name, source in sources.items()},
         pictures=figures.PICTURES,
-        sections=report_text.SECTIONS,
-        summary=report_text.opening,
+        names={name: getattr(report_text, name) for name in report_text.__all__},
+        text_cases=report_text.TEXT_CASES,
         scale=cases.SCALE,
         choice=getattr(import_module(f"{package}.free_parameters"), "CHOICE", None)
         if find_spec(f"{package}.free_parameters")

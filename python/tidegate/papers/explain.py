@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from tidegate.papers.report import measured, number
+from tidegate.papers.report_text import measured, number
 from tidegate.papers.verdicts import rule
 from tidegate.results.store import display
 

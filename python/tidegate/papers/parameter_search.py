@@ -15,7 +15,8 @@ import numpy as np
 from tidegate.papers import claims as listed
 from tidegate.papers.check_results import Numbers, Ordering, Unchecked
 from tidegate.papers.perform import changes, fill_all
-from tidegate.papers.report import ERAS, number
+from tidegate.papers.report import ERAS
+from tidegate.papers.report_text import number
 from tidegate.papers.request import needed
 from tidegate.papers.runs import Runs
 from tidegate.papers.verdicts import GROUPS, MET, WITHIN, group, judge

@@ -121,7 +121,7 @@ def regenerate(
     claims, pictures = asked.claims(study), asked.pictures(study)
     runs = Runs(study, folder, asked.seeds_of(study))
     runs.testbed = asked.testbed
-    texts = study.sections if asked.whole(study) else ()
+    texts = study.text_cases if asked.whole(study) else ()
     ran = fill(runs, needed(study, claims, pictures, texts), bar, executor)
     done = PaperResult(study, asked, assess(study, runs, claims), runs, ran=ran)
     done.wall_s = time.perf_counter() - start

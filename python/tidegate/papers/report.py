@@ -1,4 +1,4 @@
-"""REPORT.md: what holds, what does not, and why; generated from the outcomes."""
+"""REPORT.md and its pictures, and the sensitivity table; made from judged claims and saved runs."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import io
 from typing import TYPE_CHECKING, Any, cast
 
 from tidegate import _native
-from tidegate.papers.claims import APART, matches
+from tidegate.papers.claims import matches
+from tidegate.papers.report_text import Text, environment, in_paper, measured, number
 from tidegate.papers.verdicts import (
     CALIBRATED,
-    CHOSEN_ON,
     CONTRADICTED,
     MET,
     NOT_MET,
@@ -21,10 +21,11 @@ from tidegate.papers.verdicts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from tidegate.papers.report_text import Section
     from tidegate.papers.request import PaperResult, SensitivityRow
-    from tidegate.papers.study import PaperPicture, PaperStudy, PaperTable, Section
+    from tidegate.papers.study import PaperPicture, PaperStudy, PaperTable
 
 MARKS = {
     MET: "✓",
@@ -34,30 +35,17 @@ MARKS = {
     CONTRADICTED: "⇄",
     UNCHECKED: "○",
 }
-MARKS_SAY = (
+LEGEND = (
     "✓ met, ≈ calibrated, ? unresolved, ✗ not met,"
     " ⇄ contradicted by the paper itself, ○ cannot be checked"
 )
 SENSITIVITY, ERAS = "sensitivity.md", "eras.md"
-CHOSEN = "†"
-"""Marks a row that a setting was chosen on."""
-RULES = """\
-A number is *met* within 20 % of the paper's (or within two standard deviations of the seeds where
-one of these is under 20 %), an approximate number within 30 %, a ratio within 25 %; of "at least
-so much" no less is met. An ordering is
-met when the 95 % interval of the paired difference over the seeds lies on the claimed side, *not
-met* when it lies on the other, *unresolved* when it straddles; of several parts every one has to
-hold. *Calibrated*: it would be met, but hangs on a number that the paper withholds and that was
-chosen here. *Contradicted*: the paper says otherwise elsewhere. Set-up rows have to be exactly
-equal, and are counted apart. ± is the standard deviation over the seeds.
-"""
 
 
 def pages(done: PaperResult, pictures: Sequence[PaperPicture]) -> dict[str, bytes]:
     """Return the report and its pictures, as file name and content."""
     files = {f"pictures/{each.name}.png": drawn(done, each) for each in pictures}
-    names = {each.name: each for each in pictures}
-    files["REPORT.md"] = _report(done, names).encode()
+    files["REPORT.md"] = _report(done, {each.name: each for each in pictures}).encode()
     return files
 
 
@@ -76,107 +64,83 @@ def drawn(done: PaperResult, picture: PaperPicture) -> bytes:
     return buffer.getvalue()
 
 
-def number(value: float) -> str:
-    """Return three significant digits, all digits of what is a thousand or more."""
-    if abs(value) >= 1000:
-        return f"{value:,.0f}"
-    if abs(value) >= 100:
-        return f"{value:.0f}" if abs(value - round(value)) < 0.05 else f"{value:.1f}"
-    return f"{value:.3g}"
-
-
-def measured(outcome: ClaimResult) -> str:
-    """Return what was measured, with its spread or interval."""
-    value = outcome.measured
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
-    if outcome.claim.kind == "ordering" or outcome.spread is None:
-        if outcome.low is None or outcome.high is None:
-            return number(value)
-        return f"{number(value)} [{number(outcome.low)}, {number(outcome.high)}]"
-    return f"{number(value)} ± {number(outcome.spread)}"
-
-
-def said(outcome: ClaimResult) -> str:
-    """Return what the paper says."""
-    if isinstance(outcome.paper, float | int):
-        return number(float(outcome.paper))
-    return str(outcome.paper or outcome.claim.value)
-
-
 def _report(done: PaperResult, pictures: dict[str, PaperPicture]) -> str:
-    study, outcomes = done.study, done.outcomes
-    lines = [f"# {study.title}", ""]
-    lines += [f"<!-- Made by `{_made_by(done)}`: change the code, not this page. -->", ""]
-    if not done.asked.whole(study):
-        lines += [_provisional(done), ""]
-    lines += [study.summary(outcomes, done.runs), "", _counted(outcomes), ""]
-    lines += [f"In the tables: {MARKS_SAY}. The rules stand [below](#every-claim).", ""]
-    lines += [_beside(study.key), ""]
-    for section in study.sections:
-        lines += _section(done, section, pictures)
-    lines += _departures(done)
-    lines += _every_claim(done)
-    lines += _made(done)
-    return "\n".join(lines).rstrip() + "\n"
+    study, runs, groups = done.study, done.runs, by_group(done.outcomes)
 
+    def write(section: Section, text: Callable[[], str] | None) -> str:
+        return _section(done, section, pictures, text)
 
-def _beside(key: str) -> str:
-    """Return where a checkout has what the report was made from; the page lies in its docs."""
-    home = f"../../../python/tidegate/papers/{key}"
+    text = Text(study, done.outcomes, runs, write)
+    commits = sorted({record.commit[:12] for record in runs.noted.values()} - {""})
+    by = f", runs of commit {' and '.join(commits)}" if commits else ""
+    page = environment()
+    page.filters["blank_zero"] = lambda count: str(count or "")
     return (
-        f"Made from [the claims]({home}/claims.csv), [what was guessed]({home}/deviations.toml),"
-        f" [the scenarios]({home}/scenarios) and [one check for each claim]({home}/checks);"
-        f" `tidegate paper {key} --explain ID` says of any claim how its verdict comes about."
+        page.get_template("page.md.j2").render(
+            study=study,
+            results=done.outcomes,
+            runs=runs,
+            command=_command(done),
+            whole=done.asked.whole(study),
+            summary=text.block("summary"),
+            sections=text.block("sections"),
+            verdicts=[each for each in VERDICTS if any(rows[each] for rows in groups.values())],
+            groups=groups,
+            marks=LEGEND,
+            home=f"../../../python/tidegate/papers/{study.key}",
+            deviations=study.deviations().deviations,
+            eras=(runs.folder.target / ERAS).exists(),
+            cost=runs.cost,
+            made_by=f"tidegate {_native.__version__}{by}",
+            head=_head,
+            row=_row,
+            in_paper=in_paper,
+            measured=measured,
+        )
+        + "\n"
     )
 
 
-def _made_by(done: PaperResult) -> str:
+def _command(done: PaperResult) -> str:
     asked = done.asked
     words = ["tidegate paper", done.study.key, *(f"--only {each}" for each in asked.only)]
     return " ".join([*words, *(["--quick"] if asked.quick else [])])
 
 
-def _provisional(done: PaperResult) -> str:
-    claims = len(done.outcomes)
-    return (
-        f"**Not the whole paper:** {claims} of {len(done.study.claims())} claims over"
-        f" {done.runs.seeds} seeds (`{_made_by(done)}`). Verdicts of a full run rest on"
-        f" {done.study.scale.seeds} seeds; with fewer, intervals are wide and little is resolved."
-    )
+def _head(cells: Sequence[str]) -> str:
+    return f"{_row(cells)}\n|{'---|' * len(cells)}"
 
 
-def _counted(outcomes: Sequence[ClaimResult]) -> str:
-    """Return how many rows of each kind have which verdict."""
-    found = by_group(outcomes)
-    verdicts = [each for each in VERDICTS if any(rows[each] for rows in found.values())]
-    lines = [f"| rows | {' | '.join(verdicts)} |", "|---|" + "---|" * len(verdicts)]
-    for name, rows in found.items():
-        lines.append(f"| {name} | {' | '.join(str(rows[each] or '') for each in verdicts)} |")
-    if CHOSEN_ON in found:
-        lines += ["", f"Rows *{CHOSEN_ON}* settings by ({CHOSEN}) predict nothing; all others do."]
-    return "\n".join(lines)
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(map(_safe, cells))} |"
 
 
-def _section(done: PaperResult, section: Section, pictures: dict[str, PaperPicture]) -> list[str]:
-    mine = [each for each in done.outcomes if _of(section.claims, each)]
-    shown = [pictures[name] for name in section.pictures if name in pictures]
-    text = section.text if done.asked.whole(done.study) else None
-    if not mine and not shown and text is None:
-        return []
-    lines = [f"## {section.title}", ""]
-    if text is not None:
-        lines += [text(done.runs), ""]
+def _safe(cell: str) -> str:
+    return cell.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+
+
+def _section(
+    done: PaperResult,
+    section: Section,
+    pictures: dict[str, PaperPicture],
+    text: Callable[[], str] | None,
+) -> str:
+    """Return a section; its own text only in a report of the whole paper, which has its runs."""
+    patterns = section.claims.split()
+    mine = [each for each in done.outcomes if any(matches(one, each.claim.id) for one in patterns)]
+    shown = [pictures[name] for name in section.pictures.split() if name in pictures]
+    own = text().strip() if text is not None and done.asked.whole(done.study) else ""
+    if not mine and not shown and not own:
+        return ""
+    lines = [f"## {section.title}", "", *([own, ""] if own else [])]
     for picture in shown:
         lines += [f"![{picture.title}](pictures/{picture.name}.png)", "", f"*{picture.title}*", ""]
     notes = _Notes()
-    for grid in section.grids:
-        lines += _grid(grid, mine, notes)
-    in_grids = {cell for grid in section.grids for _, row in grid.rows for cell in row}
-    rest = [each for each in mine if each.claim.id not in in_grids and not each.apart]
-    return lines + _table(rest, notes) + notes.lines()
+    for table in section.tables:
+        lines += _printed(table, mine, notes)
+    printed = {cell for table in section.tables for _, row in table.rows for cell in row}
+    rest = [each for each in mine if each.claim.id not in printed and not each.apart]
+    return "\n".join([*lines, *_table(rest, notes), *notes.lines()])
 
 
 class _Notes:
@@ -185,14 +149,14 @@ class _Notes:
     def __init__(self) -> None:
         self.texts: list[str] = []
 
-    def mark(self, outcome: ClaimResult) -> str:
-        """Return the letter of an outcome's explanation, or nothing."""
-        text = outcome.explanation
+    def marks(self, outcome: ClaimResult) -> str:
+        """Return the marks behind an outcome: its verdict, whether chosen on, its explanation."""
+        chosen, text = "†" if outcome.chosen_on else "", outcome.explanation
         if not text:
-            return ""
+            return f"{MARKS[outcome.verdict]}{chosen}"
         if text not in self.texts:
             self.texts.append(text)
-        return f" ({chr(ord('a') + self.texts.index(text))})"
+        return f"{MARKS[outcome.verdict]}{chosen} ({chr(ord('a') + self.texts.index(text))})"
 
     def lines(self) -> list[str]:
         """Return the explanations."""
@@ -200,128 +164,57 @@ class _Notes:
         return ["Why not:", "", *notes, ""] if notes else []
 
 
-def _of(patterns: Iterable[str], outcome: ClaimResult) -> bool:
-    return any(matches(pattern, outcome.claim.id) for pattern in patterns)
-
-
-def _grid(grid: PaperTable, outcomes: Sequence[ClaimResult], notes: _Notes) -> list[str]:
+def _printed(table: PaperTable, outcomes: Sequence[ClaimResult], notes: _Notes) -> list[str]:
     """Return a table of the paper as printed there: what it says, what was measured."""
     found = {each.claim.id: each for each in outcomes}
-    if not any(cell in found for _, row in grid.rows for cell in row):
+    if not any(cell in found for _, row in table.rows for cell in row):
         return []
-    lines = [f"**{grid.title}**: paper → measured ± deviation over the seeds", ""]
-    lines += [f"| {' | '.join(grid.columns)} |", "|" + "---|" * len(grid.columns)]
-    for label, row in grid.rows:
-        cells = [_cell(found[each], notes) if each in found else "" for each in row]
-        lines.append(f"| {label} | {' | '.join(cells)} |")
+
+    def cell(name: str) -> str:
+        if name not in found:
+            return ""
+        each = found[name]
+        return f"{in_paper(each)} → {measured(each)} {notes.marks(each)}"
+
+    lines = [f"**{table.title}**: paper → measured ± deviation over the seeds", ""]
+    lines.append(_head(table.columns))
+    lines += [f"| {label} | {' | '.join(map(cell, row))} |" for label, row in table.rows]
     return [*lines, ""]
-
-
-def _cell(outcome: ClaimResult, notes: _Notes) -> str:
-    mark = f"{MARKS[outcome.verdict]}{_chosen(outcome)}{notes.mark(outcome)}"
-    return f"{said(outcome)} → {measured(outcome)} {mark}"
 
 
 def _table(outcomes: Sequence[ClaimResult], notes: _Notes) -> list[str]:
     if not outcomes:
         return []
-    lines = ["| claim | paper | measured | verdict | |", "|---|---|---|---|---|"]
+    lines = [_head(["claim", "paper", "measured", "verdict", ""])]
     for each in outcomes:
         claim = each.claim
         unit = f" [{claim.counted_in}]" if claim.counted_in not in ("", "1", "difference") else ""
         what = f"`{claim.short}` {claim.metric}{unit}, {claim.scenario}"
-        verdict = f"{each.verdict} {MARKS[each.verdict]}{_chosen(each)}{notes.mark(each)}"
-        cells = [what, said(each), measured(each), verdict, each.reason]
-        lines.append(f"| {' | '.join(map(_safe, cells))} |")
+        verdict = f"{each.verdict} {notes.marks(each)}"
+        lines.append(_row([what, in_paper(each), measured(each), verdict, each.reason]))
     return [*lines, ""]
-
-
-def _chosen(outcome: ClaimResult) -> str:
-    return CHOSEN if outcome.chosen_on else ""
-
-
-def _safe(cell: str) -> str:
-    return cell.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
-
-
-def _departures(done: PaperResult) -> list[str]:
-    """Return what was guessed, and what the choice hangs on."""
-    deviations = done.study.deviations().deviations
-    if not deviations:
-        return []
-    lines = ["## What the paper leaves unsaid, and what was taken", ""]
-    lines += ["| what | taken | why | alternatives |", "|---|---|---|---|"]
-    for each in deviations:
-        others = "; ".join(other.says for other in each.alternatives)
-        cells = [each.what, each.taken, " ".join(each.why.split()), others]
-        lines.append(f"| {' | '.join(map(_safe, cells))} |")
-    if done.study.choice is not None:
-        made = f"`tidegate paper {done.study.key} --search`"
-        there = (done.runs.folder.target / ERAS).exists()
-        eras = f" every row under each of them: [{ERAS}]({ERAS})," if there else ""
-        lines += ["", f"How the settings were chosen: [search.md](search.md),{eras} by {made}."]
-    if done.study.scale.sensitive:
-        made = f"`tidegate paper {done.study.key} --sensitivity`"
-        lines += ["", f"What each alternative changes: [{SENSITIVITY}]({SENSITIVITY}), by {made}."]
-    return [*lines, ""]
-
-
-def _every_claim(done: PaperResult) -> list[str]:
-    """Return the list of all claims, by which each line can be repeated."""
-    lines = ["## Every claim", "", RULES]
-    lines += [
-        f"Any line again: `tidegate paper {done.study.key} --only ID`, with the ID of its first"
-        " column. Of an ordering, the measured value is the paired difference of the part that"
-        " decides, with its 95 % interval, in the unit of what that part compares; shares are"
-        " numbers up to 1.",
-        "",
-    ]
-    heads = ["ID", "kind", "where", "paper", "measured", "unit", "verdict", "why"]
-    lines += [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
-    for each in done.outcomes:
-        claim = each.claim
-        cells = [f"`{claim.short}`", claim.kind, claim.where, said(each), measured(each)]
-        cells += [claim.counted_in, f"{each.verdict}{_chosen(each)}", each.reason]
-        lines.append(f"| {' | '.join(map(_safe, cells))} |")
-    return [*lines, ""]
-
-
-def _made(done: PaperResult) -> list[str]:
-    cost = done.runs.cost
-    commits = sorted({record.commit[:12] for record in done.runs.noted.values()} - {""})
-    by = f", runs of commit {' and '.join(commits)}" if commits else ""
-    made = f"tidegate {_native.__version__}{by}"
-    hops = cost["packet_hops"] / 1e6
-    return [
-        "## Cost",
-        "",
-        f"{cost['runs']:.0f} runs, {cost['cpu_s']:.0f} s of CPU time in the simulator,"
-        f" {hops:,.0f} million packet-hops; {made}.",
-    ]
 
 
 def sensitivity(study: PaperStudy, table: Sequence[SensitivityRow], seeds: int) -> str:
     """Return the table of some claims under every alternative."""
-    claims = [outcome.claim for outcome in table[0].outcomes]
-    lines = [f"# Sensitivity: {study.title}", ""]
-    lines += [f"<!-- Made by `tidegate paper {study.key} --sensitivity`. -->", ""]
-    lines += [
-        f"One setting at a time is changed to its alternative, {seeds} seeds."
-        f" Verdicts by the rules alone: {MARKS_SAY}.",
+    first = table[0].outcomes
+    lines = [
+        f"# Sensitivity: {study.title}",
         "",
+        f"<!-- Made by `tidegate paper {study.key} --sensitivity`. -->",
+        "",
+        f"One setting at a time is changed to its alternative, {seeds} seeds."
+        f" Verdicts by the rules alone: {LEGEND}.",
+        "",
+        _head(["setting", "value", *(f"`{each.claim.short}`" for each in first)]),
+        _row(["paper", "", *map(in_paper, first)]),
     ]
-    heads = [f"`{claim.short}`" for claim in claims]
-    lines += [f"| setting | value | {' | '.join(heads)} |", "|---|---|" + "---|" * len(heads)]
-    lines += [f"| paper | | {' | '.join(_safe(said(each)) for each in table[0].outcomes)} |"]
     for row in table:
         cells = [f"{_short(each)} {MARKS[each.verdict]}" for each in row.outcomes]
-        lines.append(f"| {_safe(row.what)} | {_safe(row.says)} | {' | '.join(cells)} |")
+        lines.append(_row([row.what, row.says, *cells]))
     return "\n".join(lines) + "\n"
 
 
 def _short(outcome: ClaimResult) -> str:
     value = outcome.measured
     return number(value) if isinstance(value, float) else str(value or "")
-
-
-__all__ = ["APART", "drawn", "measured", "number", "pages", "said", "sensitivity"]

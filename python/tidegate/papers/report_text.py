@@ -1,73 +1,211 @@
-"""What the openings of reports share: looking claims up by name, and listing what does not hold."""
+"""The text of a report: the template of a paper, and what it can call.
+
+A paper's `report.md.j2` has two blocks, `summary` and `sections`. It sees the
+functions of `Text`, the names in `__all__` of the paper's `report_text.py`
+(functions whose first parameter is `runs` are bound to the runs of the
+report), and `runs` itself.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from functools import partial
+from inspect import isfunction, signature
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from tidegate.papers.report import number
+import numpy as np
+
 from tidegate.papers.verdicts import CALIBRATED, MET
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from tidegate.papers.runs import Runs
+    from jinja2 import Environment
+
+    from tidegate.papers.runs import Measure, Runs
+    from tidegate.papers.study import PaperStudy, PaperTable
     from tidegate.papers.verdicts import ClaimResult
 
-    Found = Mapping[str, ClaimResult]
-    """Outcomes by the short id of their claim."""
+    Write: TypeAlias = "Callable[[Section, Callable[[], str] | None], str]"
+    """Returns a section in Markdown; the second argument gives its own text, which reads runs."""
+
+TEMPLATE = "report.md.j2"
 
 
-def listed(
-    parts: Sequence[Callable[[Found], str]], outcomes: Sequence[ClaimResult], runs: Runs
-) -> str:
-    """Return the parts as a list in Markdown; one whose claims were not asked for says nothing."""
-    found = {outcome.claim.short: outcome for outcome in outcomes}
-    said = [text for text in (part(found) for part in parts) if text]
-    return "\n".join(f"- {text}" for text in said) or f"{len(outcomes)} claims, {runs.seeds} seeds."
+@dataclass(frozen=True)
+class Section:
+    """A section of a report; claims are patterns, pictures names, each separated by blanks."""
+
+    title: str
+    claims: str = ""
+    pictures: str = ""
+    tables: Sequence[PaperTable] = ()
 
 
-def measured(found: Found, name: str) -> float | None:
-    """Return what was measured for a claim; none: it was not asked for, or has no number."""
-    value = found[name].measured if name in found else None
-    return value if isinstance(value, float) else None
+def number(value: float) -> str:
+    """Return three significant digits, all digits of what is a thousand or more."""
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    if abs(value) >= 100:
+        return f"{value:.0f}" if abs(value - round(value)) < 0.05 else f"{value:.1f}"
+    return f"{value:.3g}"
 
 
-def said(found: Found, name: str) -> str:
-    """Return the number, or the range, that the paper gives for a claim."""
-    value = found[name].claim.said
-    if isinstance(value, tuple):
-        return " to ".join(number(each) for each in value)
-    return found[name].claim.value if value is None else number(value)
-
-
-def good(outcome: ClaimResult) -> bool:
-    """Tell whether a claim holds, on a guess or not."""
-    return outcome.verdict in (MET, CALIBRATED)
-
-
-def holds(found: Found, name: str) -> bool:
-    """Tell whether a claim was asked for and holds."""
-    return name in found and good(found[name])
-
-
-def failing(found: Found, title: str, kinds: Sequence[str]) -> str:
-    """Return the claims of some kinds that do not hold, by their verdicts and in the words said."""
-    there = [each for each in found.values() if each.claim.kind in kinds]
-    rest = [each for each in there if not good(each)]
-    if not rest:
+def measured(result: ClaimResult) -> str:
+    """Return what was measured, with its standard deviation or interval."""
+    value = result.measured
+    if value is None:
         return ""
-    lines = [f"**{title}**: {len(rest)} of {len(there)}."]
-    for verdict in dict.fromkeys(each.verdict for each in rest):
-        texts = "; ".join(in_words(each) for each in rest if each.verdict == verdict)
-        lines.append(f"  - {verdict}: {texts}.")
-    return "\n".join(lines)
+    if isinstance(value, str):
+        return value
+    if result.claim.kind == "ordering" or result.spread is None:
+        if result.low is None or result.high is None:
+            return number(value)
+        return f"{number(value)} [{number(result.low)}, {number(result.high)}]"
+    return f"{number(value)} ± {number(result.spread)}"
 
 
-def in_words(outcome: ClaimResult) -> str:
-    """Return what a claim says, and of a number what was measured beside it."""
-    claim, value = outcome.claim, outcome.measured
+def in_paper(result: ClaimResult) -> str:
+    """Return what the paper has for a claim: a number, or its own words."""
+    if isinstance(result.paper, float | int):
+        return number(float(result.paper))
+    return str(result.paper or result.claim.value)
+
+
+def good(result: ClaimResult) -> bool:
+    """Tell whether a claim holds, on a guess or not."""
+    return result.verdict in (MET, CALIBRATED)
+
+
+def environment() -> Environment:
+    """Return the settings under which all templates are read: an unknown name is an error."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        loader=PackageLoader("tidegate.papers", ""),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["extract"] = lambda key, mapping: mapping[key]
+    made.tests["starts_with"] = str.startswith
+    return made
+
+
+@dataclass(frozen=True)
+class Text:
+    """What the template of a paper can call; claims go by their ids without the key."""
+
+    study: PaperStudy
+    results: Sequence[ClaimResult]
+    runs: Runs
+    write: Write = lambda _, __: ""
+    by_name: dict[str, ClaimResult] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.by_name.update({each.claim.short: each for each in self.results})
+
+    def block(self, name: str) -> str:
+        """Return a block of the template of the paper."""
+        source = (self.study.folder / TEMPLATE).read_text(encoding="utf-8")
+        read = environment()
+        names = {**self._functions(), **_bound(self.study.names, self.runs)}
+        read.tests.update({key: each for key, each in names.items() if callable(each)})
+        template = read.from_string(source)
+        context = template.new_context({**names, "runs": self.runs})
+        return "".join(template.blocks[name](context)).strip()
+
+    def _functions(self) -> dict[str, Callable[..., object]]:
+        own: list[Callable[..., object]] = [number, good, self.section, self.asked, self.known]
+        own += [self.value, self.paper, self.holds, self.claims, self.failing, self.mean]
+        return {each.__name__: each for each in own}
+
+    def section(
+        self,
+        title: str,
+        claims: str = "",
+        pictures: str = "",
+        tables: Sequence[PaperTable] = (),
+        caller: Callable[[], str] | None = None,
+    ) -> str:
+        """Return a section; what a `call` block encloses is its text."""
+        return self.write(Section(title, claims, pictures, tables), caller)
+
+    def asked(self, *names: str) -> bool:
+        """Tell whether all of these claims were judged."""
+        return all(name in self.by_name for name in names)
+
+    def known(self, *names: str) -> bool:
+        """Tell whether a number was measured for all of these claims."""
+        return self.asked(*names) and all(
+            isinstance(self.by_name[name].measured, float) for name in names
+        )
+
+    def value(self, name: str, scale: float = 1.0) -> str:
+        """Return what was measured for a claim."""
+        value = self.by_name[name].measured
+        assert isinstance(value, float)
+        return number(scale * value)
+
+    def paper(self, name: str) -> str:
+        """Return the number, or the range, that the paper gives for a claim."""
+        claim = self.by_name[name].claim
+        if isinstance(claim.said, tuple):
+            return " to ".join(number(each) for each in claim.said)
+        return claim.value if claim.said is None else number(claim.said)
+
+    def holds(self, *names: str) -> bool:
+        """Tell whether all of these claims were judged and hold."""
+        return all(name in self.by_name and good(self.by_name[name]) for name in names)
+
+    def claims(self, *names: str) -> list[ClaimResult]:
+        """Return the results of these claims; without names, of all but the set-up."""
+        if names:
+            return [self.by_name[name] for name in names]
+        return [each for each in self.results if not each.apart]
+
+    def mean(self, case: str, measure: Measure, scale: float = 1.0) -> str:
+        """Return a measure of a case, the mean over the seeds for which it is defined."""
+        value = scale * float(np.nanmean(self.runs.values(case, measure)))
+        return number(value) if np.isfinite(value) else "not all"
+
+    def failing(self, title: str, *kinds: str) -> str:
+        """Return a list item: the claims of some kinds that do not hold, by their verdicts."""
+        there = [each for each in self.results if each.claim.kind in kinds]
+        rest = [each for each in there if not good(each)]
+        if not rest:
+            return ""
+        lines = [f"- **{title}**: {len(rest)} of {len(there)}."]
+        for verdict in dict.fromkeys(each.verdict for each in rest):
+            texts = "; ".join(_in_words(each) for each in rest if each.verdict == verdict)
+            lines.append(f"  - {verdict}: {texts}.")
+        return "\n".join(lines)
+
+
+def _bound(names: Mapping[str, Any], runs: Runs) -> dict[str, Any]:
+    def takes_runs(each: object) -> bool:
+        return isfunction(each) and next(iter(signature(each).parameters), "") == "runs"
+
+    return {name: partial(each, runs) if takes_runs(each) else each for name, each in names.items()}
+
+
+def _in_words(result: ClaimResult) -> str:
+    """Return what a claim says, and of a number what was measured."""
+    claim, value = result.claim, result.measured
     if claim.kind == "ordering":
         return f"{claim.value} ({claim.where})"
     unit = "" if claim.unit in ("", "-") else f" {claim.unit}"
     here = f", here {number(value)}{unit}" if isinstance(value, float) else ""
     return f"{claim.metric}, {claim.scenario}: {claim.value}{unit}{here} ({claim.where})"
+
+
+def outline(study: PaperStudy) -> list[Section]:
+    """Return the sections of a report, from its template alone."""
+    found: list[Section] = []
+
+    def note(section: Section, _: object) -> str:
+        found.append(section)
+        return ""
+
+    Text(study, (), cast("Runs", None), note).block("sections")
+    return found

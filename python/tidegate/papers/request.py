@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from tidegate.papers.claims import Claim
     from tidegate.papers.runs import Runs
-    from tidegate.papers.study import PaperPicture, PaperStudy, Section
+    from tidegate.papers.study import PaperPicture, PaperStudy
 
 
 @dataclass(frozen=True)
@@ -116,12 +116,10 @@ def needed(
     study: PaperStudy,
     claims: Iterable[Claim],
     pictures: Iterable[PaperPicture] = (),
-    sections: Iterable[Section] = (),
+    more: Iterable[str] = (),
 ) -> list[str]:
-    """Return the names of the cases and searches that all this is taken from."""
-    names: dict[str, None] = {}
-    for section in sections:
-        names |= dict.fromkeys(section.cases)
+    """Return the names of the cases and searches that these and `more` are taken from."""
+    names: dict[str, None] = dict.fromkeys(more)
     for claim in claims:
         names |= dict.fromkeys(study.checks[claim.id].cases)
     for picture in pictures:

@@ -1,4 +1,4 @@
-"""What a study of a paper consists of: checks, figures, sections."""
+"""Everything of one paper: checks, pictures, and what its report needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tidegate.papers.case import Scale
 from tidegate.papers.paper import Paper
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from matplotlib.figure import Figure
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from tidegate.papers.check_results import Check
     from tidegate.papers.registry import Registered
     from tidegate.papers.runs import Runs
-    from tidegate.papers.verdicts import ClaimResult
 
     Draw: TypeAlias = Callable[[Runs], Figure]
 
@@ -42,28 +41,16 @@ class PaperTable:
 
 
 @dataclass(frozen=True)
-class Section:
-    """A part of the report: what it says, its pictures and tables, and its claims."""
-
-    title: str
-    claims: tuple[str, ...]
-    pictures: tuple[str, ...] = ()
-    grids: tuple[PaperTable, ...] = ()
-    text: Callable[[Runs], str] | None = None
-    cases: tuple[str, ...] = ()
-    """What the text is taken from, beside the claims of the section."""
-
-
-@dataclass(frozen=True)
 class PaperStudy(Paper):
     """Everything of one paper: what is simulated, how claims are found, and the report."""
 
     title: str
     checks: Mapping[str, Check]
     pictures: tuple[PaperPicture, ...]
-    sections: tuple[Section, ...]
-    summary: Callable[[Sequence[ClaimResult], Runs], str]
-    """The opening of the report: what holds and what does not, in a minute's reading."""
+    names: Mapping[str, object] = field(default_factory=dict)
+    """What the template of the report sees beside the functions of all papers."""
+    text_cases: tuple[str, ...] = ()
+    """Cases that the text of the report reads, beside those of claims and pictures."""
     scale: Scale = field(default_factory=Scale)
     choice: ParameterSearch | None = None
     """How the settings that the paper leaves unsaid are chosen."""

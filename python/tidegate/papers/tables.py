@@ -8,7 +8,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from tidegate.papers.report import measured, said
+from tidegate.papers.report_text import in_paper, measured
 from tidegate.papers.verdicts import MET, NOT_MET, counts
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def of_outcomes(done: PaperResult) -> RenderableType:
         style = STYLES.get(each.verdict, "yellow")
         table.add_row(
             Text(each.claim.short),
-            Text(_cut(said(each))),
+            Text(_cut(in_paper(each))),
             Text(measured(each)),
             Text(each.verdict, style=style),
         )

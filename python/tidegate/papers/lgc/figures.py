@@ -37,7 +37,7 @@ from tidegate.papers.lgc.measures import (
 )
 from tidegate.papers.lgc.outcomes import holds
 from tidegate.papers.lgc.trees import hops, upstream_mb
-from tidegate.papers.report import number
+from tidegate.papers.report_text import number
 from tidegate.papers.study import PaperPicture
 from tidegate.show.style import GREY, PALETTE
 
