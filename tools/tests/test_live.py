@@ -1,4 +1,4 @@
-"""What is simulated beside the lab: its very hosts, and no others."""
+"""The scenarios of the lab have the hosts of the profile `linux-6.18`, and no others."""
 
 import math
 import tomllib
