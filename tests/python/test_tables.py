@@ -12,7 +12,8 @@ from tidegate.papers.claims import Claim
 from tidegate.papers.tables import of_outcomes
 from tidegate.papers.verdicts import judge
 from tidegate.show import hints as advice
-from tidegate.show.tables import of_run, shown
+from tidegate.show.measures import shown
+from tidegate.show.tables import of_run
 
 
 @pytest.mark.parametrize(

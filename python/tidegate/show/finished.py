@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from tidegate.grid.axes import numbers
 from tidegate.results.store import parquet, write_whole
-from tidegate.show.tables import metrics_of, of_comparison, of_sweep
+from tidegate.show.measures import blocks_of
+from tidegate.show.tables import of_comparison, of_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +45,8 @@ def lines(done: GridResult) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*done.subject.axes, "metric", "seeds", "mean", "low", "high"])
-    chosen = done.metrics or metrics_of(done.subject.port, done.subject.classes, done.averages)
+    blocks = blocks_of(done.subject.port, done.subject.classes, done.averages)
+    chosen = done.metrics or [row.metric for block in blocks for row in block.rows]
     seeds = Counter(tuple(row["settings"].values()) for row in done.rows)
     for row in done.averages:
         says = tuple(row["settings"].values())

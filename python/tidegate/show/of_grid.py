@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 
 from tidegate.grid.axes import named, numbers, titled
+from tidegate.show.measures import Row, measures
 from tidegate.show.picture import Label, Picture, frame, scaled
 from tidegate.show.style import PALETTE
-from tidegate.show.tables import Row, measures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -12,7 +12,7 @@ from tidegate.show.style import PALETTE
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tidegate.show.tables import Row
+    from tidegate.show.measures import Row
 
 
 class Label(NamedTuple):

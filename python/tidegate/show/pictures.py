@@ -17,8 +17,8 @@ from matplotlib.offsetbox import AnchoredOffsetbox, HPacker, TextArea
 from matplotlib.ticker import FuncFormatter
 
 from tidegate.show import of_grid, of_runs
+from tidegate.show.measures import shown
 from tidegate.show.style import GREY, RULES, end_labels, line
-from tidegate.show.tables import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

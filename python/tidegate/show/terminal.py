@@ -15,8 +15,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from tidegate.show.measures import compared, shown
 from tidegate.show.style import colour
-from tidegate.show.tables import compared, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tidegate.grid.grid_result import GridResult
-    from tidegate.show.tables import Row
+    from tidegate.show.measures import Row
 
 
 def table(sweep: GridResult, measures: Sequence[Row]) -> pl.DataFrame:

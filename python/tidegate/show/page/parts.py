@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from tidegate.grid.axes import named
 from tidegate.grid.grid_result import GridResult, warnings_of
 from tidegate.show import of_grid, of_runs
+from tidegate.show.measures import measures
 from tidegate.show.page import charts, claims, grids, origin, tables, words
 from tidegate.show.style import PALETTE
-from tidegate.show.tables import PORTS, measures, of_port
+from tidegate.show.tables import PORTS, of_port
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

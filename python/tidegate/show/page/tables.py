@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from tidegate.show.tables import Row, alarming, blocks_of, centre, shown
+from tidegate.show.measures import Row, alarming, blocks_of, centre, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tidegate.grid.plan import Subject
-    from tidegate.show.tables import Value
+    from tidegate.show.measures import Value
 
 
 @dataclass(frozen=True)

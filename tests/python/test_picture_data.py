@@ -1,0 +1,67 @@
+"""Pictures are described once: the numbers, titles and intervals that every renderer draws."""
+
+import pytest
+
+import tidegate
+from tidegate.results.statistics import metric_names
+from tidegate.show import of_grid
+from tidegate.show.measures import measures, shown
+
+QUICK = {"duration": "8s", "warmup": "2s"}
+RATES = ["20/s", "40/s", "60/s"]
+
+
+@pytest.fixture(scope="module")
+def comparison(overload):
+    return tidegate.compare(overload, gates=["none", "close-probe"], seeds=2, settings=QUICK)
+
+
+@pytest.fixture(scope="module")
+def sweep(overload):
+    axes = {"traffic.web.arrivals.poisson": RATES, "port.bottleneck.gate.beta": [0.3, 0.6]}
+    return tidegate.sweep(overload, axes, seeds=2, settings=QUICK)
+
+
+def test_a_comparison_has_the_means_and_intervals_of_its_table(comparison):
+    labels = list(comparison.curves)
+    picture = of_grid.sides(comparison.averages, labels, of_grid.MEASURES, 2)
+    for row, panel in zip(of_grid.MEASURES, picture.panels(), strict=True):
+        assert panel.title == row.title
+        for average, series in zip(comparison.averages, panel.series, strict=True):
+            value = average[row.metric]
+            drawn = (series.y[0], series.low[0], series.high[0])
+            right = [value[name] * row.scale for name in ("mean", "low", "high")]
+            assert drawn == pytest.approx(right)
+
+
+def test_matplotlib_writes_each_value_with_its_interval(comparison):
+    from tidegate.show.pictures import figure
+
+    labels = list(comparison.curves)
+    drawn = figure([of_grid.sides(comparison.averages, labels, of_grid.MEASURES, 2)], "")
+    for row, axes in zip(of_grid.MEASURES, drawn.axes, strict=True):
+        texts = [text.get_text() for text in axes.texts]
+        assert texts == [shown(each[row.metric], row.scale) for each in comparison.averages]
+
+
+def test_a_sweep_has_a_picture_over_each_axis_and_a_line_for_each_other_setting(sweep):
+    over_rate, over_beta = of_grid.over_axes(sweep)
+    assert over_rate.names == ["beta=0.3", "beta=0.6"]
+    assert over_rate.x == {"place": "traffic.web.arrivals.poisson [1/s]"}
+    assert over_beta.names == [f"poisson={rate}" for rate in RATES]
+    found = {tuple(row["settings"].values()): row["completed_per_s"] for row in sweep.averages}
+    for line in over_rate.panels()[0].series:
+        right = [found[rate, line.name.removeprefix("beta=")] for rate in RATES]
+        assert line.x == [20.0, 40.0, 60.0]
+        assert line.y == pytest.approx([each["mean"] for each in right])
+        assert line.high == pytest.approx([each["high"] for each in right])
+
+
+def test_every_metric_has_a_title_in_words(sweep):
+    names = metric_names(sweep.subject.classes, sweep.subject.ports)
+    titles = [row.title for row in measures(sweep.subject, sweep.averages, names)]
+    assert len(titles) == len(names)
+    assert not [title for title in titles if "_" in title]
+    sweep.metrics = ("fct_p50_s",)
+    (panel,) = next(of_grid.over_axes(sweep)).panels()
+    assert panel.title == "FCT of those served, from first SYN: p50 [s]"
