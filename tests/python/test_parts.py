@@ -110,7 +110,7 @@ def test_series_are_drawn_by_plot_and_in_the_page(tidegate, tmp_path, overload):
         assert (tmp_path / "a" / f"{name}.png").stat().st_size > 10_000, name
     assert tidegate("report", "a", "--out", "a.html").returncode == 0
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
-    for title in ("Flows that are followed", "Classes that are followed", "What waits of each"):
+    for title in ("Flows that are followed", "Classes that are followed", "Queue of each class"):
         assert title in page
     # without series there is nothing of the kind
     (tmp_path / "b.toml").write_text(overload, encoding="utf-8")

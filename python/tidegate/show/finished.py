@@ -1,4 +1,4 @@
-"""What a finished comparison or sweep leaves: its table for a terminal, and its files."""
+"""The table and the files of a finished comparison or sweep."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def table(done: GridResult) -> RenderableType:
 
 
 def show(console: Console, done: GridResult, *, terminal: bool) -> None:
-    """Print the table, and below it, if that is wanted, the main figure."""
+    """Print the table and, with `terminal`, the main figure below it."""
     console.print(table(done))
     if terminal:
         from tidegate.show.terminal import of_grid

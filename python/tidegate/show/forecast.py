@@ -1,8 +1,8 @@
-"""What `--dry-run` says: flows, memory and time, before anything runs."""
+"""The estimate of `--dry-run`: flows, memory and time."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidegate.results import forecast
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What some runs will take."""
+    """The estimated cost of some runs."""
 
     name: str
     settings: int
@@ -30,22 +30,14 @@ class Forecast:
 
     @property
     def wall_s(self) -> float:
-        """How long they will take, about."""
+        """Estimated time until all runs are complete."""
         return self.cpu_s / max(min(self.workers, self.runs), 1)
 
     def document(self) -> dict[str, Any]:
         """Return the object that `--json` prints."""
-        return {
-            "scenario": self.name,
-            "settings": self.settings,
-            "runs": self.runs,
-            "simulated_s": self.simulated_s,
-            "flows_per_run": self.flows,
-            "memory_bytes": self.memory_bytes,
-            "cpu_s": self.cpu_s,
-            "wall_s": self.wall_s,
-            "workers": self.workers,
-        }
+        names = {"name": "scenario", "flows": "flows_per_run"}
+        found = {names.get(name, name): value for name, value in asdict(self).items()}
+        return found | {"wall_s": self.wall_s}
 
     def text(self) -> str:
         """Return it for a terminal."""
@@ -68,23 +60,14 @@ class Forecast:
 
 
 def of_run(scenario: Scenario, seed: int, laws: Laws = None) -> Forecast:
-    """Return what one run will take."""
-    return Forecast(
-        name=scenario.name,
-        settings=1,
-        runs=1,
-        simulated_s=scenario.duration_s,
-        flows=forecast.flows(scenario),
-        memory_bytes=forecast.memory_bytes(scenario),
-        cpu_s=forecast.cpu_s(scenario, seed, laws),
-        workers=1,
-    )
+    """Return the estimated cost of one run."""
+    return of_grid([scenario], 1, seed, 1, scenario.name, laws)
 
 
 def of_grid(
     scenarios: Sequence[Scenario], runs: int, seed: int, workers: int, name: str, laws: Laws = None
 ) -> Forecast:
-    """Return what the runs of a grid will take."""
+    """Return the estimated cost of the runs of a grid."""
     costly = max(scenarios, key=forecast.memory_bytes)
     at_once = max(min(workers, runs), 1)
     return Forecast(
@@ -100,7 +83,7 @@ def of_grid(
 
 
 def span(seconds: float) -> str:
-    """Return a time in the unit that suits it."""
+    """Return a time in a unit that fits its size."""
     if seconds < 100:
         return f"{seconds:.2g} s"
     if seconds < 6000:

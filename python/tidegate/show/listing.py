@@ -1,4 +1,4 @@
-"""What a packet capture holds, as tables for a terminal."""
+"""The flows of a packet capture, as tables for a terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DIRECTIONS = ("upload", "download")
 
 
 def of_flows(found: Recorded, rows: int) -> RenderableType:
-    """Return totals, sizes and the first rows of flows, and what was left out."""
+    """Return totals, sizes, the first flows, and why others were left out."""
     parts: list[RenderableType] = [_totals(found)]
     if found.frame.height:
         parts.append(_first(found.frame, rows))
@@ -31,10 +31,14 @@ def of_flows(found: Recorded, rows: int) -> RenderableType:
     return Group(*parts)
 
 
-def _table(title: str) -> Table:
-    return Table(
-        title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False
-    )
+def _table(title: str, left: tuple[str, ...] = (), right: tuple[str, ...] = ()) -> Table:
+    name = Text(title, style="bold")
+    table = Table(title=name, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for head in left:
+        table.add_column(head, no_wrap=not head)
+    for head in right:
+        table.add_column(head, justify="right")
+    return table
 
 
 def _totals(found: Recorded) -> Table:
@@ -42,12 +46,9 @@ def _totals(found: Recorded) -> Table:
     import polars as pl
 
     title = f"{found.path.name}: {found.packets:,} packets in {found.span_s:,.3f} s"
-    table = _table(title)
-    table.add_column("", no_wrap=True)
+    table = _table(title, ("",), (*DIRECTIONS, "all"))
     kinds = [found.frame.filter(pl.col("direction") == name) for name in DIRECTIONS]
     kinds.append(found.frame)
-    for name in (*DIRECTIONS, "all"):
-        table.add_column(name, justify="right")
     sizes = [kind["size_bytes"] for kind in kinds]
     seconds = found.span_s
     lines: list[tuple[str, list[Any]]] = [
@@ -75,34 +76,26 @@ def _mean(sizes: pl.Series) -> str:
 
 
 def _quantile(sizes: pl.Series, quantile: float) -> str:
-    # a size that occurs, so that p50 of two flows is one of them
+    # a size that occurs: the p50 of two flows is one of them
     value = sizes.quantile(quantile, interpolation="lower")
     return "-" if value is None else f"{value:,.0f}"
 
 
 def _first(frame: pl.DataFrame, rows: int) -> Table:
     rows = min(rows, frame.height)
-    table = _table(f"First {rows:,} of {frame.height:,} flows")
-    for name in ("start [s]", "size [B]"):
-        table.add_column(name, justify="right")
-    for name in ("direction", "client", "server", "closed"):
+    table = _table(f"First {rows:,} of {frame.height:,} flows", (), ("start [s]", "size [B]"))
+    words = ("direction", "client", "server")
+    for name in (*words, "closed"):
         table.add_column(name)
     for row in frame.head(rows).iter_rows(named=True):
-        table.add_row(
-            f"{row['start_s']:.6f}",
-            f"{row['size_bytes']:,}",
-            row["direction"],
-            row["client"],
-            row["server"],
-            "yes" if row["closed"] else "no",
-        )
+        numbers = (f"{row['start_s']:.6f}", f"{row['size_bytes']:,}")
+        closed = "yes" if row["closed"] else "no"
+        table.add_row(*numbers, *(row[name] for name in words), closed)
     return table
 
 
 def _skipped(skipped: dict[str, int]) -> Table:
-    table = _table("Left out")
-    table.add_column("", no_wrap=True)
-    table.add_column("count", justify="right")
+    table = _table("Left out", ("",), ("count",))
     for reason, count in skipped.items():
         table.add_row(Text(reason), f"{count:,}")
     return table

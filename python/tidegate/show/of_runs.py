@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TIME = {"time_s": "time [s]"}
 INSTANTS = 200
-"""Points of a line over time: the rest would not be seen."""
+"""The most points of a line over time: more would not be visible."""
 FLOWS = 1500
 """Single flows of a control that are drawn as points."""
 PORT = {
@@ -27,8 +27,8 @@ PORT = {
     "queue_packets": "queue, at the end of the interval [packets]",
     "throughput_mbps": "sent [Mbit/s]",
     "data_dropped_per_s": "data packets dropped [1/s]",
-    "syn_arrived_per_s": "opening packets that came [1/s]",
-    "syn_refused_per_s": "of these, refused [1/s]",
+    "syn_arrived_per_s": "SYNs arrived [1/s]",
+    "syn_refused_per_s": "SYNs refused [1/s]",
     "marked_per_s": "packets marked [1/s]",
 }
 CLASS = {
@@ -37,7 +37,7 @@ CLASS = {
     "completed_per_s": "completed [1/s]",
     "delivered_mbps": "goodput of flows that ended [Mbit/s]",
     "fct_mean_s": "FCT of flows that ended, mean [s]",
-    "rate_mean_kbps": "goodput of one of them, mean [kbit/s]",
+    "rate_mean_kbps": "goodput of a flow that ended, mean [kbit/s]",
 }
 BY_SIZE = {
     "fct_p50_s": "FCT, median [s]",
@@ -65,16 +65,16 @@ FOLLOWED = {
         ("class",),
     ),
     "queue": (
-        "What waits of each class",
+        "Queue of each class",
         {
-            "queue_packets": "waiting [packets]",
-            "queue_bytes": "waiting [B]",
-            "queue_share": "share of what waits, in bytes [%]",
+            "queue_packets": "queued [packets]",
+            "queue_bytes": "queued [B]",
+            "queue_share": "share of the queued bytes [%]",
         },
         ("port", "class"),
     ),
 }
-"""What a scenario follows, by the name of its table: title, columns, and what tells lines apart."""
+"""The series that a scenario asks for, by the name of the table: title, columns, keys of lines."""
 
 
 def _joined(parts: Iterator[tuple[str, pl.DataFrame]]) -> pl.DataFrame:
@@ -124,7 +124,7 @@ def _port(folder: Path) -> pl.DataFrame:
 
 
 def followed(folders: Folders, note: str = "") -> Iterator[Picture]:
-    """Yield what the scenario follows, of the first run of each control."""
+    """Yield the series that the scenario asks for, of the first run of each control."""
     for name, (title, fields, keys) in FOLLOWED.items():
         tables = ((label, _followed(folder, name)) for label, folder in _first(folders).items())
         table = _joined(tables)
@@ -167,7 +167,7 @@ def flows(folder: Path) -> pl.DataFrame:
 
 
 def classes(tables: Mapping[str, pl.DataFrame], duration_s: float, note: str) -> Picture:
-    """Return what became of each class over time."""
+    """Return arrivals, completions, goodput and FCT of each class over time."""
     table = _joined((label, _classes(each, duration_s)) for label, each in tables.items())
     # the class with most to show first: viewers may watch to the end, and none completes
     most = table.group_by("class", maintain_order=True).agg(pl.col("completed_per_s").sum())
@@ -274,7 +274,7 @@ def single(tables: Mapping[str, pl.DataFrame], note: str) -> Picture | None:
             "fct_s": "FCT [s]",
             "wait_s": wait,
             "goodput_kbps": "goodput [kbit/s]",
-            "syn_tries": "opening packets sent",
+            "syn_tries": "SYNs sent",
             "again": "data packets sent again",
             "timeouts": "timeouts",
         },

@@ -1,6 +1,6 @@
-"""The main figure of results in a terminal: bars of controls, lines over an axis or over time.
+"""The main figure in a terminal: bars of controls, lines over an axis or over time.
 
-Where nobody's terminal is, as in a pipe, the same is plain text without colours.
+Output that is not to a terminal has no colours.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from tidegate.show.picture import Picture, Series
 
 MARKS = "ox+*#@%"
-"""What tells lines apart where there are no colours."""
+"""Marks that distinguish lines, also without colours."""
 LINES = 7
 """Lines of one plot."""
 HIGH = 12
-"""Lines of text that a plot takes, without its frame."""
+"""Height of a plot in lines of text, without its frame."""
 LABEL = 10
-"""Letters of the numbers beside a plot."""
+"""Width of the numbers at the left of a plot."""
 MARGIN = LABEL + 4
-"""What stands beside a plot."""
+"""Width of everything at the left of a plot."""
 WIDEST = 140
 
 
@@ -66,12 +66,12 @@ class Plot:
         for place, line in enumerate(drawn):
             hue = _rgb(colour(place)) if coloured else None
             figure.plot(line.x, line.y, lc=hue)
-            # a mark here and there, also where a line has hundreds of points
+            # about a dozen marks, however many points a line has
             step = max(len(line.x) // 12, 1)
             mark = MARKS[place % len(MARKS)]
             figure.scatter(line.x[::step], line.y[::step], lc=hue, marker=mark)
         yield Text(self.title, style="bold")
-        # blanks for empty cells of Braille: not every font has them as wide as the others
+        # spaces for empty Braille cells, which some fonts draw in another width
         text = figure.show().replace("\u2800", " ").replace("> ()", ">").replace("()", "  ")
         yield Text.from_ansi("\n".join(line.rstrip() for line in text.splitlines()), no_wrap=True)
         yield Text(f"{self.below:>{min(options.max_width, WIDEST) - 1}}")
@@ -86,16 +86,16 @@ class Plot:
             legend.append(f"{MARKS[place % len(MARKS)]} {line.name}   ", style=style)
         left_out = sum(1 for line in self.lines if line.x) - len(drawn)
         if left_out:
-            legend.append(f"and {left_out} more that are not drawn")
+            legend.append(f"and {left_out} more, not drawn")
         return legend
 
 
 def _bounded(figure: plotille.Figure, drawn: Sequence[Series]) -> None:
-    """Let the vertical axis begin at zero: no quantity here is below it."""
+    """Set the limits of both axes; no quantity here is negative."""
     xs = [x for line in drawn for x in line.x]
     left, right = min(xs), max(xs)
     if right > left:
-        # what lies on the very edge would not be drawn
+        # a point on the edge would not be drawn
         figure.set_x_limits(left, right + (right - left) / (2 * figure.width))
     else:
         figure.set_x_limits(left - 1.0, right + 1.0)

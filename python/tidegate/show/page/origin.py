@@ -1,4 +1,4 @@
-"""Where the numbers of a page come from: the scenario, what is its own in it, how to repeat it."""
+"""The origin of the numbers of a page: the scenario, and the command that repeats them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from tidegate.grid.plan import Subject
 
 MOST = 600
-"""Keys up to which each is looked at."""
+"""The most keys that are compared with their defaults."""
 
 
 def own(effective: str) -> set[tuple[str, ...]] | None:
     """Return the keys of an effective scenario whose values are not the defaults.
 
-    A key is at its default if the scenario without it comes to the same. None
-    where that cannot be said: files that the scenario names are not at hand.
+    A key is at its default if the scenario without it is the same. None if the
+    scenario has too many keys, or names files that are not available.
     """
     tables = tomllib.loads(effective)
     keys = list(_leaves(tables, ()))
@@ -74,13 +74,12 @@ def marked(effective: str) -> str:
             key = (*header, *_path(line.split(" = ", 1)[0]))
             text = f'<span class="own">{text}</span>' if key in mine else text
         lines.append(text)
-    said = (
-        "Lines that differ from the defaults are marked; leaving one of the others out changes"
-        " nothing."
+    note = (
+        "Lines that differ from the defaults are marked; the others may be left out."
         if mine is not None
-        else "Everything spelled out; the recorded flows or sizes that it names are not in here."
+        else "All settings; recorded flows or sizes that the scenario names are not included."
     )
-    return f'<p class="soft">{said}</p><pre>' + "\n".join(lines) + "</pre>"
+    return f'<p class="soft">{note}</p><pre>' + "\n".join(lines) + "</pre>"
 
 
 def _path(written: str) -> tuple[str, ...]:
@@ -98,7 +97,7 @@ def _path(written: str) -> tuple[str, ...]:
 
 
 def repeated(loaded: Loaded) -> str:
-    """Return the command that makes the same numbers from the scenario of the page."""
+    """Return the command that repeats the results with the scenario of the page."""
     words = ["tidegate", loaded.command, "scenario.toml"]
     if loaded.command == "run":
         return shlex.join([*words, "--seed", str(loaded.manifest["seed"])])
@@ -120,7 +119,7 @@ def _asked(subject: Subject) -> list[str]:
 
 
 def variants(loaded: Loaded) -> str:
-    """Return what each variant changes, so that the page alone repeats them."""
+    """Return the changes of each variant: the page alone is enough to repeat them."""
     subject = loaded.subject
     if "variant" not in subject.axes:
         return ""
@@ -133,11 +132,11 @@ def variants(loaded: Loaded) -> str:
         there = kept.manifest["effective_scenario"].splitlines()
         parts.append((label, _changed(base, there)))
     lists = (f"<h3>{html.escape(label)}</h3><pre>{text}</pre>" for label, text in parts)
-    return "<p>What each variant changes in it:</p>" + "".join(lists)
+    return "<p>The changes of each variant:</p>" + "".join(lists)
 
 
 def _changed(base: list[str], there: list[str]) -> str:
-    """Return the lines that are in one of two effective scenarios only, under their headers."""
+    """Return the lines that are in only one of two effective scenarios."""
     import difflib
 
     lines = difflib.unified_diff(base, there, lineterm="", n=0)

@@ -1,4 +1,4 @@
-"""What a page says of one folder: of a run, a comparison, a sweep or a paper."""
+"""The part of a page about one folder: a run, a comparison, a sweep or a paper."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _over_time(
     window: tuple[float, float],
     seed: int,
 ) -> None:
-    """Add what the tables of flows and ports say, where these were kept."""
+    """Add the charts of the tables of flows and ports, if the folders have them."""
     first = {label: runs[0] for label, runs in folders.items() if runs}
     if not all((run / name).exists() for run in first.values() for name in TABLES):
         return
@@ -157,7 +157,7 @@ def _ports(page: Page, summary: Mapping[str, Any], part: str) -> None:
 
 
 def _origin(page: Page, loaded: Loaded) -> None:
-    """Add the scenario, how to repeat it, and what made the numbers."""
+    """Add the scenario, the command that repeats the results, and version and cost."""
     effective = loaded.manifest["effective_scenario"]
     data = base64.b64encode(effective.encode()).decode()
     manifest = loaded.manifest

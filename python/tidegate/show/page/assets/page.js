@@ -9,7 +9,7 @@
   window.addEventListener("error", (event) => note(event.message));
   window.addEventListener("unhandledrejection", (event) => note(event.reason));
 
-  // Columns of a table to the rows that charts are made of; a list of words has its numbers beside it.
+  // The columns of a table as rows; a column of words has each word once, and the place of each row's word.
   const rows = new Map();
   const rowsOf = (name) => {
     if (!rows.has(name)) {
@@ -57,7 +57,7 @@
     });
   }
 
-  // The number or the word that a cell is sorted by.
+  // The number or the text by which a cell is sorted.
   const key = (cell) => {
     if (!cell) return "";
     const given = cell.dataset.value;
