@@ -3,6 +3,8 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
+from tidegate.errors import LawFault, ScenarioError
+
 __all__ = [
     "Capture",
     "CaptureError",
@@ -32,8 +34,6 @@ _Table: TypeAlias = dict[str, _Column]
 
 __version__: str
 
-class ScenarioError(ValueError): ...
-class LawFault(RuntimeError): ...
 class CaptureError(ValueError): ...
 
 @final

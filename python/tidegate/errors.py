@@ -1,4 +1,4 @@
-"""What can go wrong outside a scenario, said so that it can be put right."""
+"""The errors that a user can correct; each says what happened, where, and what to do."""
 
 from __future__ import annotations
 
@@ -10,20 +10,28 @@ if TYPE_CHECKING:
 
 
 class TidegateError(Exception):
-    """Something that the user can put right: what happened, where, and the remedy."""
+    """An error that the user can correct: what happened and where, and the remedy."""
 
-    def __init__(self, what: str, remedy: str) -> None:
-        super().__init__(f"{what}\n{remedy}")
+    def __init__(self, what: str, remedy: str = "") -> None:
+        super().__init__(f"{what}\n{remedy}" if remedy else what)
         self.what = what
         self.remedy = remedy
 
 
 class UsageError(TidegateError):
-    """A request that makes no sense as it stands."""
+    """A request that cannot be carried out as it is."""
+
+
+class ScenarioError(TidegateError, ValueError):
+    """A scenario that cannot be run; the message shows the place and the correct form."""
+
+
+class LawFault(TidegateError, RuntimeError):
+    """A law that could not continue; a law written in Python raises its own exception."""
 
 
 class TidegateWarning(UserWarning):
-    """Something that the user should know, although the work goes on."""
+    """Something that the user should know; the command continues."""
 
 
 class Stopped(Exception):

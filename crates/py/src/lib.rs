@@ -24,15 +24,19 @@ mod _native {
     #[pymodule_export]
     use crate::law::{Counts, Knobs, RateCounts, RateKnobs, View};
     #[pymodule_export]
-    use crate::scenario::{Scenario, ScenarioError, axes, columns, files, load, schema, variants};
+    use crate::scenario::{Scenario, axes, columns, files, load, schema, variants};
     #[pymodule_export]
-    use crate::simulation::{LawFault, Simulation};
+    use crate::simulation::Simulation;
     #[pymodule_export]
     use crate::statistics::student_t_quantile;
     use pyo3::prelude::*;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let py = module.py();
+        // defined in Python, as subclasses of its TidegateError
+        module.add("ScenarioError", py.get_type::<crate::scenario::ScenarioError>())?;
+        module.add("LawFault", py.get_type::<crate::simulation::LawFault>())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

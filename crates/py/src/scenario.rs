@@ -2,17 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
+use pyo3::import_exception;
 use pyo3::prelude::*;
 use tidegate_model as model;
 
-create_exception!(
-    tidegate._native,
-    ScenarioError,
-    PyValueError,
-    "A scenario that cannot be run; its text shows the place and what would be right."
-);
+import_exception!(tidegate.errors, ScenarioError);
 
 /// A checked scenario.
 #[pyclass(frozen, module = "tidegate._native")]

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
-use pyo3::create_exception;
 use pyo3::exceptions::PyRuntimeError;
+use pyo3::import_exception;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use tidegate_core::law::Interval;
@@ -19,12 +19,7 @@ use crate::columns;
 use crate::law::{Admission, Granting, PythonLaw};
 use crate::scenario::{Scenario, ScenarioError};
 
-create_exception!(
-    tidegate._native,
-    LawFault,
-    PyRuntimeError,
-    "A law could not go on. A law written in Python raises its own exception instead."
-);
+import_exception!(tidegate.errors, LawFault);
 
 /// Events between two looks at the clock: about a millisecond.
 const EVENTS_PER_LOOK: u64 = 20_000;

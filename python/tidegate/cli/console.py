@@ -93,11 +93,11 @@ def _said(error: BaseException) -> tuple[str | None, int]:
     code = FAILED
     if isinstance(error, ScenarioError):
         said, code = str(error).rstrip(), REFUSED
-    elif isinstance(error, TidegateError):
-        said = f"tidegate: {error.what}\n{error.remedy}"
-        code = REFUSED if isinstance(error, UsageError) else FAILED
     elif isinstance(error, LawFault):
-        said = f"tidegate: the run broke off: {error}"
+        said = f"tidegate: the run failed: {error}"
+    elif isinstance(error, TidegateError):
+        said = f"tidegate: {error}"
+        code = REFUSED if isinstance(error, UsageError) else FAILED
     elif isinstance(error, KeyboardInterrupt):
         said, code = "Interrupted; nothing was written.", INTERRUPTED
     elif own := told(error):
