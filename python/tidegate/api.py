@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import functools
+from contextlib import ExitStack
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tidegate.errors import UsageError
 from tidegate.grid import axes as grid
 from tidegate.grid import plan
-from tidegate.grid.execute import costs, execute
+from tidegate.grid.execute import execute
 from tidegate.grid.executor import Executor
 from tidegate.grid.grid_result import GridResult, chosen
 from tidegate.grid.ledger import Ledger
 from tidegate.grid.load import load as loaded
 from tidegate.grid.merge import merge as together
-from tidegate.results.result import Run
+from tidegate.results.columns import frame
+from tidegate.results.run_files import write_single_run
 from tidegate.results.simulate import Law, RateLaw, simulate
+from tidegate.results.statistics import summarise
+from tidegate.results.store import Store
 from tidegate.scenario.document import Source, read
 from tidegate.scenario.recorded import Recorded
 from tidegate.scenario.recorded import read as recorded
@@ -25,7 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    import polars as pl
     from rich.console import RenderableType
+
+    from tidegate.results.run_files import SavedRun
+    from tidegate.results.simulate import Outcome
 
     Laws = Mapping[str, Law | RateLaw]
     Controls = Sequence[str | dict[str, Any]]
@@ -62,16 +71,96 @@ class Flows(Recorded):
         return of_flows(self, rows)
 
 
-class Result(Run):
-    """What one run measured: `summary`, and the frames `flows`, `ports` and `events`."""
+class Result:
+    """What one run measured.
+
+    `summary`: one dict, as `tidegate run --json` prints it; `table`: the same for
+    a terminal. `flows`, `ports`, `events`, ...: Polars frames. `outcome`: the arrays
+    and the scenario of a run that was simulated here, None of one that was loaded.
+    """
+
+    def __init__(self, outcome: Outcome | None, saved: SavedRun | None = None) -> None:
+        self.outcome, self._saved = outcome, saved
+        if outcome is not None:
+            self.summary = summarise(outcome)
+            self._access = outcome.access
+        elif saved is not None:
+            self.summary = saved.summary
+            self._access = set(saved.manifest.get("access_ports", ()))
 
     @property
     def table(self) -> RenderableType:
         """The summary as a table for a terminal."""
         from tidegate.show.tables import of_run
 
-        ports = self.outcome.scenario.ports
-        return of_run(self.summary, {name for name, access in ports if access})
+        return of_run(self.summary, self._access)
+
+    @cached_property
+    def flows(self) -> pl.DataFrame:
+        """One row per flow."""
+        return self._frame("flows")
+
+    @cached_property
+    def ports(self) -> pl.DataFrame:
+        """One row per port and sampling interval."""
+        return self._frame("ports")
+
+    @cached_property
+    def events(self) -> pl.DataFrame:
+        """One row per decision of a law."""
+        return self._frame("events")
+
+    @cached_property
+    def arrivals(self) -> pl.DataFrame:
+        """One row per packet that came to a port with `record`."""
+        return self._frame("arrivals")
+
+    @cached_property
+    def flow_series(self) -> pl.DataFrame:
+        """One row per interval and flow that `series` follows."""
+        return self._frame("flow_series")
+
+    @cached_property
+    def class_series(self) -> pl.DataFrame:
+        """One row per interval and class that `series` follows."""
+        return self._frame("class_series")
+
+    @cached_property
+    def queue_series(self) -> pl.DataFrame:
+        """One row per interval, port and class that `series` follows."""
+        return self._frame("queue_series")
+
+    @cached_property
+    def udp(self) -> pl.DataFrame:
+        """One row per class of UDP."""
+        return self._frame("udp")
+
+    @cached_property
+    def video(self) -> pl.DataFrame:
+        """One row per viewer of video."""
+        return self._frame("video")
+
+    def _frame(self, name: str) -> pl.DataFrame:
+        if self.outcome is not None:
+            return frame(self.outcome.tables[name])
+        assert self._saved is not None
+        return self._saved.table(name)
+
+    def save(self, folder: str | Path) -> Path:
+        """Write Parquet files, summary.json and manifest.json; `load` reads them again.
+
+        Args:
+            folder: A single run that an earlier `save` wrote there is replaced, nothing else.
+
+        Returns:
+            The folder.
+        """
+        with Store(folder) as store:
+            if self.outcome is not None:
+                write_single_run(store, self.outcome)
+            elif self._saved is not None:
+                self._saved.copy_to(store)
+            return store.commit()
 
 
 class _Grid(GridResult):
@@ -162,7 +251,7 @@ def compare(
     *,
     gates: Controls | None = None,
     queues: Controls | None = None,
-    vary: str | None = None,
+    vary: Mapping[str, Sequence[object]] | str | None = None,
     seeds: int | Sequence[int] = 5,
     port: str | None = None,
     settings: Mapping[str, object] | None = None,
@@ -181,7 +270,8 @@ def compare(
         source: Path of a scenario, its text, or the same as nested dicts.
         gates: Laws of the gate, as for `--gate` on the command line, or as dicts.
         queues: Laws of the queue, likewise; with `gates`, all pairs are run.
-        vary: `"KEY=a,b"`: values of one key.
+        vary: Values of keys: `{"port.bottleneck.gate.beta": [0.2, 0.5]}`; also as the text
+            `"KEY=a,b"`, as on the command line.
         seeds: How many seeds (1, 2, ...), or which.
         port: Port of the gates and queues, where the scenario has several.
         settings: Overrides single keys: `{"traffic.web.arrivals.poisson": "200/s"}`.
@@ -203,7 +293,8 @@ def compare(
     """
     document = read(source, settings)
     controls = plan.Controls(gates, queues, port)
-    planned = plan.comparison(document, controls, vary=vary, seeds=seeds, laws=laws)
+    axes = [grid.given(vary)] if isinstance(vary, str) else grid.asked(vary or {})
+    planned = plan.comparison(document, controls, axes=axes, seeds=seeds, laws=laws)
     return _execute(planned, Comparison, laws, Executor(workers, dask), (), out, plots=plots)
 
 
@@ -262,7 +353,7 @@ def sweep(
     An exception of a law of your own passes through, with its traceback.
     """
     if keep_flows and out is None:
-        raise UsageError("There is no place to keep the flows.", "Name a folder with `out`.")
+        raise UsageError("There is no folder for the flows.", "Name a folder with `out`.")
     planned = plan.sweep(
         read(source, settings),
         plan.Controls(gates, queues, port),
@@ -291,36 +382,37 @@ def _execute(
     mix: bool = False,
     plots: bool = True,
 ) -> G:
-    if out is None:
-        with executor:
-            return execute(planned, into, laws=laws, executor=executor, metrics=metrics)
-    with Ledger(out, planned, keep_flows=keep_flows, mix=mix) as ledger, executor:
-        done = execute(planned, into, ledger, laws=laws, executor=executor, metrics=metrics)
-        whole = done.subject.shard is None  # a shard has no table of its own
-        ledger.finish(finished.files(done, plots=plots) if whole else {}, **costs(done))
-        done.folder = ledger.target
-    return done
+    with ExitStack() as stack:
+        ledger = None
+        stack.enter_context(executor)
+        if out is not None:
+            ledger = stack.enter_context(Ledger(out, planned, keep_flows=keep_flows, mix=mix))
+        files = functools.partial(finished.files, plots=plots)
+        return execute(planned, into, ledger, executor, laws=laws, metrics=metrics, files=files)
 
 
-def load(folder: str | Path) -> Comparison | Sweep:
-    """Read the finished runs of a comparison or a sweep; nothing is run.
+def load(folder: str | Path) -> Result | Comparison | Sweep:
+    """Read the finished runs in a folder; nothing is run.
 
     Args:
-        folder: The `out` of the comparison or the sweep.
+        folder: What `Result.save` or `tidegate run` wrote, or the `out` of a comparison or
+            a sweep.
 
     Raises:
-        UsageError: The folder holds neither.
+        UsageError: The folder holds no results, or those of a paper.
         TidegateError: A run in it is damaged.
     """
     found = loaded(folder)
-    if found.command not in ("compare", "sweep"):
-        raise UsageError(
-            f"There is no comparison and no sweep in {folder}.",
-            "Its tables are Parquet files: read them with polars.read_parquet.",
-        )
+    if found.command == "run":
+        return Result(None, found.run)
     if found.command == "compare":
         return found.result(Comparison)
-    return found.result(Sweep)
+    if found.command == "sweep":
+        return found.result(Sweep)
+    raise UsageError(
+        f"There is no run, comparison or sweep in {folder}.",
+        "Its tables are Parquet files: read them with polars.read_parquet.",
+    )
 
 
 def merge(

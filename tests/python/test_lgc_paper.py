@@ -11,7 +11,7 @@ from mutations import statements
 from tidegate import _native
 from tidegate.cli.paper import paper
 from tidegate.errors import UsageError
-from tidegate.grid.workers import Meter
+from tidegate.grid.meter import Meter
 from tidegate.papers import claims as listed
 from tidegate.papers import load, perform
 from tidegate.papers.deviations import ClaimContext

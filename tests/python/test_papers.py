@@ -12,7 +12,7 @@ import pytest
 from tidegate import papers
 from tidegate.errors import UsageError
 from tidegate.grid.executor import Executor
-from tidegate.grid.workers import Meter
+from tidegate.grid.meter import Meter
 from tidegate.papers import claims as listed
 from tidegate.papers import perform, registry, verdicts
 from tidegate.papers.case import Case, OptimumSearch, Scale

@@ -54,7 +54,7 @@ def _measured(planned: plan.Plan, dask: str | None, runs: int, *, kept: bool) ->
     with tempfile.TemporaryDirectory() as folder, Executor(WORKERS, dask) as executor:
         ledger = Ledger(Path(folder) / "runs", planned, keep_flows=False) if kept else None
         before, start = _far(executor), time.process_time()
-        execute(planned, GridResult, ledger, executor=executor)
+        execute(planned, GridResult, ledger, executor)
         here, far = time.process_time() - start, _far(executor) - before
         where = f"{dask or 'threads'}, {'kept' if kept else 'not kept'}"
         print(f"{where}: {here / runs * 1e3:.2f} ms here, {far / runs * 1e3:.2f} ms on workers")

@@ -110,6 +110,7 @@ def compare(
     if other is not None or file.is_dir():
         folders(file, other, as_json)
         return
+    from tidegate.grid import axes
     from tidegate.grid.ledger import Ledger, opened
     from tidegate.grid.plan import Controls, comparison
     from tidegate.results.store import display
@@ -120,7 +121,14 @@ def compare(
     asked = document(file, settings)
     controls = Controls(named(gate), named(queue), port)
     own = laws(law)
-    planned = comparison(asked, controls, vary=vary, seeds=seeds, laws=own, colour=colour())
+    planned = comparison(
+        asked,
+        controls,
+        axes=[axes.given(vary)] if vary else [],
+        seeds=seeds,
+        laws=own,
+        colour=colour(),
+    )
     if expected(planned, workers, own, dry_run=dry_run, as_json=as_json):
         return
     if out is None:

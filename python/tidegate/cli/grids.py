@@ -1,4 +1,4 @@
-"""What `tidegate compare` and `tidegate sweep` have in common: runs under a progress bar."""
+"""The part that `tidegate compare` and `tidegate sweep` share: runs under a progress bar."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def fill(
     *,
     plots: bool = True,
 ) -> GridResult:
-    """Run what is missing, and write the files of the whole."""
+    """Run what is missing under a progress bar, and write the files of the whole."""
     from tidegate.cli import progress
-    from tidegate.grid.execute import costs, execute
+    from tidegate.grid.execute import execute
     from tidegate.grid.executor import Executor
     from tidegate.grid.grid_result import GridResult
     from tidegate.show import finished
@@ -63,22 +63,24 @@ def fill(
     with keeping(ledger, ledger.kept, total):
         if ledger.found:
             say(f"{len(ledger.found)} of {total} runs are there already; {len(missing)} to go.")
-        title, seconds = subject.name, planned.simulated_s(missing)
+        seconds = planned.simulated_s(missing)
         with (
             Executor(workers, dask) as executor,
-            progress.bar(stderr(), title, len(missing), seconds) as meter,
+            progress.bar(stderr(), subject.name, len(missing), seconds) as meter,
         ):
-            done = execute(
+
+            def files(done: GridResult) -> dict[str, bytes]:
+                meter.stage("drawing pictures" if plots else "writing tables")
+                return finished.files(done, plots=plots)
+
+            return execute(
                 planned,
                 GridResult,
                 ledger,
+                executor,
                 laws=laws,
-                executor=executor,
                 metrics=metrics,
                 report=meter.report,
                 finished=meter.finished,
+                files=files,
             )
-        whole = subject.shard is None  # a shard has no table of its own
-        files = finished.files(done, plots=plots) if whole else {}
-        ledger.finish(files, **costs(done))
-    return done

@@ -1,11 +1,11 @@
-"""A progress bar on standard error, with an estimate of what is left."""
+"""A progress bar on standard error, with an estimate of the time left."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from tidegate.grid.workers import Meter
+from tidegate.grid.meter import Meter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def reading(console: Console, title: str, total_bytes: int) -> Iterator[Callable[[int], None]]:
-    """Show a bar for a file that is read; told how many bytes have been."""
+    """Show a bar for a file that is read; call it with the number of bytes read."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
@@ -38,7 +38,7 @@ def bar(
     """Show a bar for so many runs of `total_s` simulated seconds together.
 
     Nothing is drawn where standard error is not a terminal. Unless `threaded`,
-    it is drawn only within reports, so that CPU time between them is not its.
+    it is drawn only within reports, so that it takes no CPU time between them.
     """
     from rich.progress import (
         BarColumn,
@@ -69,4 +69,7 @@ def bar(
             state = f"{finished} of {runs} runs" if runs > 1 else f"{simulated_s:.0f} s simulated"
             progress.update(task, completed=simulated_s, state=state, refresh=not threaded)
 
-        yield Meter(runs, show)
+        def stage(text: str) -> None:
+            progress.update(task, completed=total_s, state=text, refresh=not threaded)
+
+        yield Meter(runs, show, stage)

@@ -62,8 +62,7 @@ def run(
     from tidegate.cli import progress
     from tidegate.grid.plan import law_digests
     from tidegate.results.forecast import require_memory
-    from tidegate.results.run_files import write_run
-    from tidegate.results.run_output import RunOutput, Wanted
+    from tidegate.results.run_files import write_single_run
     from tidegate.results.simulate import simulate
     from tidegate.results.store import Store
     from tidegate.scenario.overrides import chosen_variants
@@ -92,15 +91,13 @@ def run(
             capture = None if pcap is None else _capture(pcap, scenario, store)
             tick = functools.partial(meter.report, 0)
             outcome = simulate(scenario, seed, own, tick=tick, capture=capture)
-        done = RunOutput.of(outcome, Wanted())
         more = {name: about[name] for name in ("inputs", "laws")}
-        write_run(store, done, scenario.show(), more=more)
+        done = write_single_run(store, outcome, more)
         place = store.commit()
     if as_json:
         print_json(done.summary)
     else:
-        access = {name for name, away in scenario.ports if away}
-        stdout().print(table_of(done.summary, access))
+        stdout().print(table_of(done.summary, outcome.access))
         if terminal:
             _draw(place)
     say(f"Data and summary: {place}")

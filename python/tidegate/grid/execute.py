@@ -1,4 +1,4 @@
-"""The runs of a grid that are missing, made and put together."""
+"""The one way to run a grid: simulate what is missing, and put all runs together."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from tidegate.grid.executor import Executor
+from tidegate.grid.executor import Executor, Task, Work
 from tidegate.grid.grid_result import GridResult
-from tidegate.grid.work import Task, Work
 from tidegate.results.curves import Curves, curves
 from tidegate.results.run_output import Wanted
 
@@ -31,20 +30,22 @@ TIMES = ("start_s", "admitted_s", "closed_s", "fct_s")
 def execute(
     planned: Plan,
     into: type[M],
-    ledger: Ledger | None = None,
+    ledger: Ledger | None,
+    executor: Executor,
     *,
     laws: Mapping[str, Law | RateLaw] | None = None,
-    executor: Executor | None = None,
     metrics: Sequence[str] = (),
     report: Callable[[int, float], None] | None = None,
     finished: Callable[[], None] | None = None,
+    files: Callable[[M], Mapping[str, bytes]] | None = None,
 ) -> M:
-    """Run what is missing; each run is saved as soon as it is over.
+    """Simulate the runs that are missing, save each at once, and put all together.
 
     The result does not depend on the executor, nor on how often the grid was
-    broken off. `report` is told the place of a run among the missing ones and
-    its simulated time. Raises KeyboardInterrupt, and whatever a law of the
-    user's own raises; what was kept stays.
+    interrupted. `report` gets the index of a run among the missing ones and its
+    simulated time; `finished` is called after each run; `files` makes the files
+    of the whole. Raises KeyboardInterrupt, and what a law of the user's own
+    raises; saved runs stay.
     """
     start = time.perf_counter()
     subject = planned.subject
@@ -56,27 +57,32 @@ def execute(
         summaries[job] = run.summary
         if drawing:
             drawn[job] = curves_of(run)
-    files = cache(planned.files)
+    inputs = cache(planned.files)
 
-    def task(place: int) -> Task:
-        point, seed = missing[place]
-        return Task(planned.scenarios[point], seed, files(point))
+    def task(index: int) -> Task:
+        point, seed = missing[index]
+        return Task(planned.scenarios[point], seed, inputs(point))
 
-    def keep(place: int, output: RunOutput) -> tuple[dict[str, Any], Curves | None]:
+    def keep(index: int, output: RunOutput) -> tuple[dict[str, Any], Curves | None]:
         if ledger is not None:
-            ledger.keep_run(missing[place], output)
+            ledger.keep_run(missing[index], output)
         if finished is not None:
             finished()
         return output.summary, output.curves
 
     wanted = Wanted(tables=ledger is not None and ledger.keep_flows, curves=drawing)
     work = Work(len(missing), task, wanted, keep, laws, report)
-    for place, (summary, lines) in (executor or Executor()).run(work):
-        summaries[missing[place]] = summary
+    for index, (summary, lines) in executor.run(work):
+        summaries[missing[index]] = summary
         if lines is not None:
-            drawn[missing[place]] = lines
+            drawn[missing[index]] = lines
     done = into.of(subject, summaries, metrics, drawn)
     done.wall_s = time.perf_counter() - start
+    if ledger is not None:
+        # a shard has no table of its own
+        content = files(done) if files is not None and subject.shard is None else {}
+        ledger.finish(content, **_costs(done))
+        done.folder = ledger.target
     return done
 
 
@@ -87,7 +93,7 @@ def curves_of(run: SavedRun) -> Curves:
     return curves(flows, run.summary["warmup_s"], run.summary["duration_s"])
 
 
-def costs(done: GridResult) -> dict[str, float]:
+def _costs(done: GridResult) -> dict[str, float]:
     """Return what a manifest says of the cost."""
     return {
         "wall_s": done.wall_s,

@@ -1,29 +1,60 @@
-"""Who simulates the runs of a grid, a paper or a study: threads here, or a cluster."""
+"""The executor of the runs of a grid, a paper or a study: threads here, or a cluster."""
 
 from __future__ import annotations
 
 import copy
 import os
 import threading
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from tidegate.grid.workers import Pool
 from tidegate.results.run_output import RunOutput
 from tidegate.results.simulate import simulate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from types import TracebackType
 
+    from tidegate import _native
     from tidegate.grid.cluster import Cluster
-    from tidegate.grid.work import Work
+    from tidegate.results.run_output import Wanted
+    from tidegate.results.simulate import Law, RateLaw
 
 R = TypeVar("R")
 
+POLL_S = 0.05
+"""The system may deliver Ctrl-C to any thread; the waiting one looks for it this often."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run to simulate."""
+
+    scenario: _native.Scenario
+    seed: int
+    files: Mapping[str, bytes]
+    """The content of the files that the scenario names."""
+
+
+@dataclass(frozen=True)
+class Work(Generic[R]):
+    """Runs to simulate, by their indices from 0 to `count`."""
+
+    count: int
+    task: Callable[[int], Task]
+    wanted: Wanted
+    keep: Callable[[int, RunOutput], R]
+    """Saves a run that is complete; any thread may call it."""
+    laws: Mapping[str, Law | RateLaw] | None = None
+    report: Callable[[int, float], None] | None = None
+    """Gets the index of a run and its simulated time in seconds."""
+
 
 class Executor:
-    """Threads of this machine, or the workers of a cluster, which is joined once it is needed."""
+    """Threads of this machine, or the workers of a cluster; it connects when first needed."""
 
     def __init__(self, workers: int | None = None, dask: str | None = None) -> None:
         self.workers, self.dask = workers, dask
@@ -42,10 +73,10 @@ class Executor:
         self._open.close()
 
     def run(self, work: Work[R]) -> Iterator[tuple[int, R]]:
-        """Yield the places of the runs as they are over, with what `keep` returned.
+        """Yield the indices of the runs as they complete, with what `keep` returned.
 
-        Raises KeyboardInterrupt, and whatever a law or `keep` raises; what was
-        kept stays.
+        Raises KeyboardInterrupt, and whatever a law or `keep` raises, after the
+        other runs have been stopped; what was saved stays.
         """
         if not work.count:
             return
@@ -53,21 +84,41 @@ class Executor:
         cluster = self.joined()
         if cluster is not None:
             yield from cluster.run(work, self.workers, stop)
-            return
-
-        def one(place: int) -> R:
-            task, report = work.task(place), work.report
-            tick = None if report is None else (lambda now_s: report(place, now_s))
-            own = copy.deepcopy(dict(work.laws)) if work.laws else None
-            outcome = simulate(task.scenario, task.seed, own, tick, stop)
-            return work.keep(place, RunOutput.of(outcome, work.wanted))
-
-        yield from Pool(range(work.count), one, stop).run(self.workers or os.cpu_count() or 1)
+        else:
+            yield from _on_threads(work, self.workers or os.cpu_count() or 1, stop)
 
     def joined(self) -> Cluster | None:
-        """Return the cluster, if the runs are to be made on one."""
+        """Return the cluster, if the runs are to be simulated on one."""
         if self._cluster is None and self.dask is not None:
             from tidegate.grid.cluster import connected
 
             self._cluster = self._open.enter_context(connected(self.dask))
         return self._cluster
+
+
+def _on_threads(work: Work[R], workers: int, stop: threading.Event) -> Iterator[tuple[int, R]]:
+    """Simulate on threads: the native module releases the interpreter's lock."""
+
+    def one(index: int) -> R:
+        task, report = work.task(index), work.report
+        tick = None if report is None else (lambda now_s: report(index, now_s))
+        laws = copy.deepcopy(dict(work.laws)) if work.laws else None
+        outcome = simulate(task.scenario, task.seed, laws, tick, stop)
+        return work.keep(index, RunOutput.of(outcome, work.wanted))
+
+    left = iter(range(work.count))
+    pending: dict[Future[R], int] = {}
+    with ThreadPoolExecutor(min(workers, work.count)) as pool:
+        try:
+            # one run more than threads: a long list is not submitted at once
+            pending = {pool.submit(one, index): index for index in islice(left, workers + 1)}
+            while pending:
+                for future in wait(pending, POLL_S, FIRST_COMPLETED).done:
+                    index = pending.pop(future)
+                    result = future.result()
+                    pending |= {pool.submit(one, each): each for each in islice(left, 1)}
+                    yield index, result
+        finally:
+            stop.set()
+            for future in pending:
+                future.cancel()

@@ -183,20 +183,21 @@ def comparison(
     document: Document,
     controls: Controls,
     *,
-    vary: str | None = None,
+    axes: Sequence[Axis] = (),
     seeds: int | Sequence[int] = 5,
     laws: Mapping[str, Law | RateLaw] | None = None,
     colour: bool = False,
 ) -> Plan:
-    """Check every column of a comparison: controls, values of one key, or variants."""
+    """Check every column of a comparison: controls, values of keys, or variants."""
     stages = [stage for stage in STAGES if getattr(controls, stage)]
-    if stages and vary:
+    if stages and axes:
         raise UsageError(
             f"Both --{stages[0]} and --vary were given.",
             "Compare along one of them; tidegate sweep takes both.",
         )
-    axes = [] if stages else [grid.given(vary)] if vary else grid.variants(document)
-    if not axes and not stages:
+    if not stages and not axes:
+        axes = grid.variants(document)
+    if not stages and not axes:
         raise UsageError(
             "There is nothing to compare.",
             "Give --gate LIST, --queue LIST, --vary KEY=a,b, or [variant.NAME] tables in the file.",

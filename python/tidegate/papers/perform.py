@@ -7,8 +7,7 @@ import time
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from tidegate.grid.executor import Executor
-from tidegate.grid.work import Task, Work
+from tidegate.grid.executor import Executor, Task, Work
 from tidegate.papers import claims as listed
 from tidegate.papers import report
 from tidegate.papers.deviations import ClaimContext
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from tidegate.grid.workers import Meter
+    from tidegate.grid.meter import Meter
     from tidegate.papers.case import Case
     from tidegate.papers.claims import Claim
     from tidegate.papers.deviations import Alternative

@@ -24,6 +24,7 @@ import numpy as np
 from tidegate.errors import TidegateError
 from tidegate.results.location import readable
 from tidegate.results.provenance import provenance
+from tidegate.results.run_output import RunOutput, Wanted
 from tidegate.results.store import MANIFEST, checksum, display
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from tidegate.results.run_output import RunOutput
+    from tidegate.results.simulate import Outcome
     from tidegate.results.store import Objects, Store
 
     Floats = NDArray[np.float64]
@@ -65,6 +66,16 @@ def write_run(
         "checksums": dict(store.sums),
     }
     store.write_json(MANIFEST, manifest)
+
+
+def write_single_run(
+    store: Store, outcome: Outcome, more: Mapping[str, object] | None = None
+) -> RunOutput:
+    """Write all files of a run that is in a folder of its own; return what was written."""
+    output = RunOutput.of(outcome, Wanted())
+    more = {"access_ports": sorted(outcome.access), **(more or {})}
+    write_run(store, output, outcome.scenario.show(), more=more)
+    return output
 
 
 class Damaged(TidegateError):
@@ -122,10 +133,12 @@ class SavedRun:
         return found
 
     def table(self, name: str, columns: list[str] | None = None) -> pl.DataFrame:
-        """Return one of its tables, or some of the columns."""
+        """Return one of its tables, or some of the columns; empty if it had no rows."""
         import polars as pl
 
         path = self.folder / f"{name}.parquet"
+        if path.name not in self.manifest["files"]:
+            return pl.DataFrame()
         return pl.read_parquet(readable(path), columns=columns, glob=False)
 
     def flows(self) -> dict[str, Floats]:
@@ -154,6 +167,12 @@ class SavedRun:
         import polars as pl
 
         return self._at("arrivals", port).with_columns(pl.col("origin", "fate").cast(pl.String))
+
+    def copy_to(self, store: Store) -> None:
+        """Write its files into another folder."""
+        for name in self.manifest["files"]:
+            store.write(name, (self.folder / name).read_bytes())
+        store.write_json(MANIFEST, self.manifest)
 
     def _at(self, name: str, port: str) -> pl.DataFrame:
         import polars as pl

@@ -81,19 +81,17 @@ def _reduced(outcome: Outcome, columns: Sequence[str]) -> dict[str, pl.DataFrame
     return {
         "flows": _finished(outcome.tables["flows"], columns),
         "rates": _rates(outcome),
-        "ports": ports.filter(~pl.col("port").is_in(list(_access(outcome)))),
+        "ports": ports.filter(~pl.col("port").is_in(list(outcome.access))),
         **{name: frame(outcome.tables[name]) for name in written(outcome.tables)[2:]},
     }
 
 
 def _summarised(outcome: Outcome) -> dict[str, Any]:
     """Return the summary of a run, without its access links."""
-    summary, access = summarise(outcome), _access(outcome)
-    return summary | {"ports": [port for port in summary["ports"] if port["name"] not in access]}
-
-
-def _access(outcome: Outcome) -> set[str]:
-    return {name for name, away in outcome.scenario.ports if away}
+    summary = summarise(outcome)
+    return summary | {
+        "ports": [port for port in summary["ports"] if port["name"] not in outcome.access]
+    }
 
 
 def _finished(flows: Mapping[str, Any], columns: Sequence[str]) -> pl.DataFrame:

@@ -68,7 +68,7 @@ class Capture:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one run left: its tables as arrays, and what it cost."""
+    """What the simulator returned for one run: its tables as arrays, and its cost."""
 
     scenario: _native.Scenario
     seed: int
@@ -77,6 +77,11 @@ class Outcome:
     delivered_packets: int
     cpu_s: float
     wall_s: float
+
+    @property
+    def access(self) -> set[str]:
+        """The ports of access links."""
+        return {name for name, access in self.scenario.ports if access}
 
 
 def simulate(
