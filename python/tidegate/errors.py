@@ -40,23 +40,23 @@ class Stopped(Exception):
 
 _REMEDIES = {
     errno.ENOENT: "Check the spelling, or give the path from the folder you are in.",
-    errno.EEXIST: "A file is there already; name another place.",
+    errno.EEXIST: "A file is there already; name another location.",
     errno.EISDIR: "Give the path of a file, not of a folder.",
     errno.ENOTDIR: "A part of the path is a file; name a folder instead.",
-    errno.EACCES: "Change its permissions, or choose another place.",
-    errno.EPERM: "Change its permissions, or choose another place.",
-    errno.EROFS: "Choose a place that can be written.",
-    errno.ENOSPC: "Free some space, or choose a place on another disk.",
-    errno.EDQUOT: "Free some of your quota, or choose a place on another disk.",
+    errno.EACCES: "Change its permissions, or choose another location.",
+    errno.EPERM: "Change its permissions, or choose another location.",
+    errno.EROFS: "Choose a location that can be written.",
+    errno.ENOSPC: "Free some space, or choose a location on another disk.",
+    errno.EDQUOT: "Free some of your quota, or choose a location on another disk.",
     errno.ENAMETOOLONG: "Choose a shorter name.",
 }
 
 
-def from_os(doing: str, place: Path | str, error: OSError) -> TidegateError:
-    """Turn an error of the operating system into one with place and remedy.
+def from_os(doing: str, location: Path | str, error: OSError) -> TidegateError:
+    """Turn an error of the operating system into one with location and remedy.
 
     `doing` is what was under way, as in "read the scenario".
     """
     reason = error.strerror or str(error)
-    remedy = _REMEDIES.get(error.errno or 0, "Check the place, or choose another one.")
-    return TidegateError(f"Could not {doing} {place}: {reason}.", remedy)
+    remedy = _REMEDIES.get(error.errno or 0, "Check the location, or choose another one.")
+    return TidegateError(f"Could not {doing} {location}: {reason}.", remedy)

@@ -134,9 +134,9 @@ def test_an_option_without_a_paper_is_refused(option, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--sensitivity", "--quick"), "--quick changes nothing of --sensitivity"),
-        (("--search", "--only", "table1"), "--only changes nothing of --search"),
-        (("--explain", "table1", "--search"), "--explain and --search are two things"),
+        (("--sensitivity", "--quick"), "--quick has no effect with --sensitivity"),
+        (("--search", "--only", "table1"), "--only has no effect with --search"),
+        (("--explain", "table1", "--search"), "--explain and --search cannot be combined"),
     ],
 )
 def test_options_that_would_not_be_heard_are_refused(options, says, tmp_path, monkeypatch):

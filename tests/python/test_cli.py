@@ -259,7 +259,7 @@ def test_a_comparison_that_is_stopped_keeps_its_finished_runs(overload_file, num
     finally:
         run.kill()
     assert run.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[number]
-    assert "1 of 2 runs are kept in c; the same command goes on there." in err
+    assert "1 of 2 runs are saved in c; rerun to resume." in err
     assert "Traceback" not in err
     manifest = json.loads((folder / "c" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["complete"] is False

@@ -205,7 +205,7 @@ def test_what_came_back_outlives_the_scheduler(tidegate, overload_file, tmp_path
         _, err = run.communicate(timeout=240)
         assert run.returncode == 1
         assert "Lost the scheduler" in err
-        assert re.search(r"1 of 2 runs are kept in d", err)
+        assert re.search(r"1 of 2 runs are saved in d", err)
         assert "Traceback" not in err
     command = ("sweep", overload_file, "--vary", VARY, "--seeds", 2, *QUICK, "--out", "s")
     assert hashes(tidegate(*command, "--json")) == alone
@@ -221,7 +221,7 @@ def test_a_paper_goes_on_without_the_scheduler_that_it_began_with(tidegate, tmp_
     kept = len(list(tmp_path.glob("d/runs/*/*/manifest.json")))
     assert run.returncode == 1, err
     assert "Lost the scheduler" in err
-    assert f"{kept} runs are kept in d" in err
+    assert f"{kept} runs are saved in d" in err
     assert "Traceback" not in err
     assert 0 < kept < 40
     resumed = tidegate(*command, "--out", "d")

@@ -81,7 +81,7 @@ def test_a_comparison_that_is_broken_off_runs_only_what_is_missing(
         run.kill()
     first = kept(tmp_path / "c")
     assert 3 <= len(first) < 8
-    assert f"{len(first)} of 8 runs are kept in c" in err
+    assert f"{len(first)} of 8 runs are saved in c" in err
     done = tidegate(*COMMAND, "--out", "c", "--json")
     assert done.returncode == 0, done.stderr
     assert f"{len(first)} of 8 runs are there already; {8 - len(first)} to go." in done.stderr
@@ -132,7 +132,7 @@ def test_two_comparisons_at_once_go_into_two_folders(tidegate, overload_file):
         run.kill()
         run.communicate()
     assert second.returncode == 0, second.stderr
-    assert "Another command is at work in out/small-overload-compare" in second.stderr
+    assert "Another command is using out/small-overload-compare" in second.stderr
     assert len(kept(out / "small-overload-compare-2")) == 1
 
 
@@ -201,7 +201,7 @@ def test_a_damaged_run_is_done_again_and_named(tidegate, overload_file, name):
     path.write_bytes(content)
     again = tidegate("compare", overload_file, "--gate", "none", *quick)
     assert again.returncode == 0, again.stderr
-    assert f"Damaged, and done again: c/runs/none/seed-1/{name}" in again.stderr
+    assert f"Damaged, its run is repeated: c/runs/none/seed-1/{name}" in again.stderr
     assert "1 of 2 runs are there already; 1 to go." in again.stderr
     assert json.loads(again.stdout)["table"] == json.loads(first.stdout)["table"]
 
@@ -225,7 +225,7 @@ def test_a_comparison_leaves_other_peoples_files_alone(overload, tmp_path):
 
 
 def test_the_digest_of_the_code_covers_what_is_kept_of_a_run(tmp_path):
-    """Another `run_files.py` keeps other columns: runs made with it are runs of other code."""
+    """A changed `run_output.py` saves other columns: its runs are runs of other code."""
     from shutil import copytree, ignore_patterns
 
     source = Path(tidegate.__file__).parent

@@ -138,7 +138,7 @@ def test_two_runs_on_other_flows_are_not_called_the_same(tidegate, overload, tmp
 
 @pytest.mark.parametrize(
     ("others", "says"),
-    [([], "with what is it to be compared"), (["nowhere"], "no results of tidegate in nowhere")],
+    [([], "no second one was given"), (["nowhere"], "no results of tidegate in nowhere")],
 )
 def test_half_a_comparison_of_folders_is_said(tidegate, compared, others, says):
     done = tidegate("compare", compared, *others)

@@ -192,7 +192,7 @@ WANTS = RAISES.replace("class Mine:", "class Mine:\n    def __init__(self, rate)
     [
         ("class Mine(:\n", "mine.py, line 1: invalid syntax"),
         ("raise SystemExit(3)\n", "mine.py wants to end the program"),
-        (WANTS, "Mine in mine.py cannot be made"),
+        (WANTS, "Mine in mine.py cannot be created"),
         (FORGETS, "a law must return the time (s) of its next update, a number; it returned None"),
     ],
 )

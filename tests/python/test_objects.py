@@ -1,4 +1,4 @@
-"""Runs in an object store: the same runs, gone on with, and never half there.
+"""Runs in an object store: the same runs, resumed, and never incomplete.
 
 The store is fsspec's own in memory: what tidegate does with it is the same for
 any other.

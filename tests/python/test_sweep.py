@@ -236,7 +236,7 @@ def test_gates_are_an_axis_and_many_settings_have_a_line_each(tidegate, overload
 
 
 CANNOT_BE_SWEPT = [
-    ([], "nothing to sweep"),
+    ([], "No axis to sweep"),
     (["--vary", "duration"], "KEY=a,b,c"),
     (["--vary", "duration="], "has no values"),
     (["--vary", "duratoin=5s"], "duratoin"),
@@ -315,7 +315,7 @@ def test_laws_in_python_are_swept_and_not_mixed_up(overload, tmp_path):
         swept(20)
 
 
-# Broken off and gone on with
+# Interrupting and resuming
 
 
 @pytest.fixture
@@ -365,7 +365,7 @@ def test_a_sweep_that_is_stopped_says_what_is_kept(command, tmp_path, number):
     run.send_signal(number)
     out, err = run.communicate(timeout=20)
     assert run.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[number]
-    assert f"{len(runs(tmp_path / 's'))} of 24 runs are kept in s" in err
+    assert f"{len(runs(tmp_path / 's'))} of 24 runs are saved in s" in err
     assert "Traceback" not in err
     assert out == ""
 
@@ -478,7 +478,7 @@ def test_a_folder_of_something_else_is_left_alone(overload, tmp_path):
     with pytest.raises(tidegate.TidegateError, match=r"thesis\.tex"):
         tidegate.sweep(overload, {RATES: [5]}, seeds=1, settings=QUICK, out=tmp_path)
     tidegate.run(overload, settings=QUICK).save(tmp_path / "run")
-    with pytest.raises(tidegate.TidegateError, match="something else than a sweep"):
+    with pytest.raises(tidegate.TidegateError, match="something other than a sweep"):
         tidegate.sweep(overload, {RATES: [5]}, seeds=1, settings=QUICK, out=tmp_path / "run")
     assert (tmp_path / "run" / "flows.parquet").exists()
 
@@ -488,7 +488,7 @@ def test_two_sweeps_do_not_share_a_folder(command, tmp_path, tidegate):
     wait_for((tmp_path / "s" / "manifest.json").exists)
     second = tidegate(*command, "--out", "s")
     assert second.returncode == 1
-    assert "Another command is at work in s" in second.stderr
+    assert "Another command is using s" in second.stderr
     assert (tmp_path / "s" / "manifest.json").exists()
     run.send_signal(signal.SIGINT)
     run.communicate(timeout=20)
@@ -590,6 +590,6 @@ def test_the_runs_of_a_sweep_are_not_replaced_by_a_single_run(overload, tmp_path
     """What took long is removed by its owner only, never by a command that reuses the name."""
     tidegate.sweep(overload, {RATES: [5, 10]}, seeds=1, settings=QUICK, out=tmp_path / "s")
     kept = sorted(path for path in (tmp_path / "s").rglob("*") if path.is_file())
-    with pytest.raises(tidegate.TidegateError, match="something else than a comparison"):
+    with pytest.raises(tidegate.TidegateError, match="something other than a comparison"):
         tidegate.compare(overload, gates=["none"], seeds=1, settings=QUICK, out=tmp_path / "s")
     assert sorted(path for path in (tmp_path / "s").rglob("*") if path.is_file()) == kept

@@ -149,7 +149,7 @@ def main(at_once: object = signal.default_int_handler) -> None:
 
 
 def _flush() -> None:
-    """Write what is left for standard output, lest the interpreter fails to at exit."""
+    """Flush standard output here, where an error can be reported."""
     if sys.stdout is None:
         return
     try:
@@ -159,10 +159,10 @@ def _flush() -> None:
 
 
 def _unprinted(error: OSError) -> NoReturn:
-    """Say that standard output takes nothing; the interpreter must not try again."""
+    """Report that standard output cannot be written, and keep the interpreter from retrying."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    if not isinstance(error, BrokenPipeError):  # whoever read it has seen enough
+    if not isinstance(error, BrokenPipeError):  # the reader has closed it
         say(f"tidegate: Could not write to standard output: {error.strerror or error}.")
     raise SystemExit(FAILED) from None
 

@@ -50,14 +50,14 @@ Out = Annotated[
     typer.Option(
         parser=location,
         metavar="DIR",
-        help="Folder for results, gone on with; default out/SCENARIO-compare, numbered where"
-        " another comparison is there.",
+        help="Folder for results, resumed if interrupted; default out/SCENARIO-compare, suffixed"
+        " if taken by another comparison.",
     ),
 ]
 
 
 def folders(first: Path, second: Path | None, as_json: bool) -> None:
-    """Set two folders of results side by side."""
+    """Print two folders of results side by side."""
     from tidegate.errors import UsageError
     from tidegate.grid.diff import diff
     from tidegate.grid.load import load
@@ -65,8 +65,8 @@ def folders(first: Path, second: Path | None, as_json: bool) -> None:
 
     if second is None:
         raise UsageError(
-            f"{first} is a folder: with what is it to be compared?",
-            "Name another folder of results, or a scenario (TOML) in place of both.",
+            f"{first} is a folder, and no second one was given to compare it with.",
+            "Name another folder of results, or give a scenario (TOML) instead.",
         )
     both = diff(load(first), load(second))
     if as_json:
@@ -103,9 +103,9 @@ def compare(
     r"""Run the same traffic under several controls: table with intervals, pictures, data.
 
     Without --gate, --queue and --vary the \[variant.NAME] tables of the file
-    are compared. Every finished run is kept at once: after Ctrl-C or a crash
-    the same command runs only what is missing. Two folders of results in place
-    of FILE are set side by side; nothing is run then.
+    are compared. Every complete run is saved at once: after Ctrl-C or a crash,
+    rerun the command to resume. Given two folders of results in place of FILE,
+    it shows how they differ and runs nothing.
     """
     if other is not None or file.is_dir():
         folders(file, other, as_json)

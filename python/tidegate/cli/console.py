@@ -1,4 +1,4 @@
-"""What all commands share: where results and messages go, and what becomes of errors."""
+"""The part that all commands share: consoles, messages and the handling of errors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def stderr() -> Console:
 
 
 def stdout() -> Console:
-    """Return a console that does not squeeze tables where nobody's terminal asks for it."""
+    """Return the console for results: 120 columns wide unless it is a terminal."""
     from rich.console import Console
 
     console = Console(highlight=False)
@@ -48,7 +48,7 @@ def say(text: str) -> None:
 
 
 def guarded(command: Callable[P, R], begins: Callable[[], None]) -> Callable[P, R]:
-    """Turn what can go wrong into a message with place and remedy, and an exit code.
+    """Turn errors into a message with a remedy, and an exit code.
 
     `begins` is called first.
     """
@@ -59,12 +59,12 @@ def guarded(command: Callable[P, R], begins: Callable[[], None]) -> Callable[P, 
             begins()
             return command(*args, **kwargs)
         except BrokenPipeError:
-            # Whoever read our output has seen enough; the interpreter must not complain at exit.
+            # The reader of our output has closed it; the interpreter must not complain at exit.
             sys.stdout = None
             raise typer.Exit(FAILED) from None
         except (Exception, KeyboardInterrupt) as error:
             if isinstance(error, OSError) and _was_printing(error):
-                raise  # said where the command line ends: what lies in folders is there
+                raise  # reported by `main`: the results are written
             text, code = _said(error)
             if text is None:  # a defect keeps its traceback, and an exit its code
                 raise
@@ -75,7 +75,7 @@ def guarded(command: Callable[P, R], begins: Callable[[], None]) -> Callable[P, 
 
 
 def _was_printing(error: OSError) -> bool:
-    """Tell whether it came up in a library that prints: nothing else here writes through them."""
+    """Tell whether the error came from a library that prints; only results go through them."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -84,7 +84,7 @@ def _was_printing(error: OSError) -> bool:
 
 
 def _said(error: BaseException) -> tuple[str | None, int]:
-    """Return what is to be said of what went wrong, and the exit code."""
+    """Return the message and the exit code of an error; no message for a defect."""
     from tidegate._native import LawFault, ScenarioError
     from tidegate.errors import TidegateError, UsageError
     from tidegate.scenario.own import told
@@ -101,17 +101,17 @@ def _said(error: BaseException) -> tuple[str | None, int]:
     elif isinstance(error, KeyboardInterrupt):
         said, code = "Interrupted; nothing was written.", INTERRUPTED
     elif own := told(error):
-        said = f"{own}\ntidegate: the run broke off in a law of your own."
+        said = f"{own}\ntidegate: the run failed in a law of your own."
     elif isinstance(error, OSError):
         place = f" ({error.filename})" if error.filename else ""
         said = f"tidegate: {error.strerror or error}{place}.\nNothing was written."
     elif isinstance(error, MemoryError):
-        said = "tidegate: out of memory.\nTry fewer --workers, or less traffic."
+        said = "tidegate: out of memory.\nUse fewer --workers, or less traffic."
     return said, code
 
 
 def forecast(found: Forecast, as_json: bool) -> None:
-    """Print what a command would take."""
+    """Print a forecast of flows, memory and time."""
     if as_json:
         print_json(found.document())
     else:

@@ -40,7 +40,7 @@ def flows(
     else:
         stdout().print(of_flows(found, rows))
     if found.broken is not None:
-        say(f"tidegate: {file}: {found.broken}.\nWhat was read up to there is kept.")
+        say(f"tidegate: {file}: {found.broken}.\nThe flows up to there are used.")
     if csv is not None:
         say(f"Flows as a table: {csv}")
     say(hints.after_flows(found, str(csv or file)))

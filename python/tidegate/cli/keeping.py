@@ -1,4 +1,4 @@
-"""What becomes of finished runs when a command breaks off."""
+"""Which runs stay when a command is interrupted."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 def name_damaged(folder: RunFolder) -> None:
-    """Name the files that were found broken; what they belong to is done again."""
+    """Name the damaged files; their runs are repeated."""
     from tidegate.results.store import display
 
     for path in folder.damaged:
-        say(f"Damaged, and done again: {display(path)}")
+        say(f"Damaged, its run is repeated: {display(path)}")
     folder.damaged.clear()
 
 
 @contextmanager
 def keeping(folder: RunFolder, kept: Callable[[], int], total: int | None = None) -> Iterator[None]:
-    """Say what is kept if a command breaks off, and leave quietly on Ctrl-C."""
+    """Print which runs are saved if a command is interrupted; exit quietly on Ctrl-C."""
     from tidegate.results.store import display
 
     try:
@@ -36,9 +36,9 @@ def keeping(folder: RunFolder, kept: Callable[[], int], total: int | None = None
         if number:
             runs = f"{number} of {total} runs" if total is not None else f"{number} runs"
             place = display(folder.target)
-            say(f"{runs} are kept in {place}; the same command goes on there.")
+            say(f"{runs} are saved in {place}; rerun to resume.")
         if not isinstance(error, KeyboardInterrupt):
             raise
         if not number:
-            say("Interrupted before the first run was over; nothing was written.")
+            say("Interrupted before the first run was complete; nothing was written.")
         raise typer.Exit(INTERRUPTED) from None

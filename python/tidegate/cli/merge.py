@@ -16,21 +16,19 @@ def merge(
     parts: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of the shards.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the whole sweep.")],
     metrics: Metrics = None,
-    mix: Annotated[
-        bool, typer.Option("--mix", help="Take parts made by different code as they are.")
-    ] = False,
+    mix: Annotated[bool, typer.Option("--mix", help="Accept shards of different code.")] = False,
     partial: Annotated[
         bool,
         typer.Option(
-            "--partial", help="Merge although runs are missing; sweep goes on from there."
+            "--partial", help="Merge although runs are missing; sweep can resume from there."
         ),
     ] = False,
     no_plots: NoPlots = False,
     as_json: Json = False,
 ) -> None:
-    """Put the shards of a sweep together: the same table as of the whole sweep.
+    """Merge the shards of a sweep: the table is that of the whole sweep.
 
-    Refuses parts that do not belong together, that overlap, or that leave gaps.
+    Refuses shards of different sweeps, shards that overlap, and missing runs.
     """
     from tidegate.grid.grid_result import GridResult
     from tidegate.grid.merge import merge as together

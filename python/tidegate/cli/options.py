@@ -1,4 +1,4 @@
-"""What several commands share: options, the scenario, and the default folder."""
+"""The part that several commands share: options, the scenario, the default folder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Port = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="The port that --gate and --queue are about; default the bottleneck.",
+        help="The port of --gate and --queue; default the bottleneck.",
     ),
 ]
 Metrics = Annotated[
@@ -63,7 +63,7 @@ NoPlots = Annotated[
 ]
 DryRun = Annotated[
     bool,
-    typer.Option("--dry-run", help="Run nothing: say how many flows, what memory and time."),
+    typer.Option("--dry-run", help="Run nothing: print a forecast of flows, memory and time."),
 ]
 
 
@@ -75,12 +75,12 @@ def document(file: Path, settings: list[str] | None) -> Document:
 
 
 def together(terminal: bool, as_json: bool) -> None:
-    """Refuse to draw where machines read."""
+    """Refuse --terminal together with --json."""
     from tidegate.errors import UsageError
 
     if terminal and as_json:
         raise UsageError(
-            "--terminal draws for people, --json prints for machines.", "Leave one of them out."
+            "--terminal draws for people, --json prints for machines.", "Give one of them."
         )
 
 

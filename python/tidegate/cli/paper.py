@@ -34,7 +34,7 @@ Explain = Annotated[
     str | None,
     typer.Option(
         metavar="ID",
-        help="Say of a claim by which code, settings and runs it is judged, and by which rule.",
+        help="Print the code, settings, runs and rule by which a claim is judged.",
     ),
 ]
 Quick = Annotated[
@@ -43,32 +43,34 @@ Quick = Annotated[
 Sensitivity = Annotated[
     bool,
     typer.Option(
-        "--sensitivity", help="The table of what hangs on each guess, in place of the claims."
+        "--sensitivity", help="The table of what each assumption changes, in place of the claims."
     ),
 ]
 Search = Annotated[
     bool,
     typer.Option(
         "--search",
-        help="The search over what the paper leaves unsaid, scored on the claims that settings"
-        " may be chosen on, in place of the claims.",
+        help="The search over the free parameters of the paper, scored on the claims that may be"
+        " used for this, in place of the claims.",
     ),
 ]
 Seeds = Annotated[
     int | None, typer.Option(min=1, help="Number of seeds; default the paper's, at least 5.")
 ]
-Mix = Annotated[bool, typer.Option("--mix", help="Take runs of other code as they are.")]
+Mix = Annotated[bool, typer.Option("--mix", help="Accept saved runs of other code.")]
 Out = Annotated[
     Path | None,
     typer.Option(
-        parser=location, metavar="DIR", help="Folder for runs, gone on with; default out/paper-KEY."
+        parser=location,
+        metavar="DIR",
+        help="Folder for runs, resumed if interrupted; default out/paper-KEY.",
     ),
 ]
 Testbed = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Results of `tidegated testbed` to lay beside the simulation, a folder for each"
+        help="Results of `tidegated testbed` to compare with the simulation, one folder per"
         " experiment; default those that come with the paper.",
     ),
 ]
@@ -76,8 +78,8 @@ Report = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Copy report and pictures there too; default docs/papers/KEY of a checkout, if the"
-        " whole paper was asked for.",
+        help="Copy report and pictures there too; in a checkout, default docs/papers/KEY for a"
+        " whole paper.",
     ),
 ]
 
@@ -98,10 +100,10 @@ def paper(
     report: Report = None,
     as_json: Json = False,
 ) -> None:
-    """Regenerate tables and figures of a paper: paper beside measured, claim by claim.
+    """Reproduce the tables and figures of a paper, and judge its claims one by one.
 
-    Finished runs are kept: after Ctrl-C, or when only claims have changed, the
-    same command runs what is missing and nothing else.
+    Complete runs are saved: after Ctrl-C, or when only claims have changed,
+    rerun the command; it simulates only what is missing.
     """
     from tidegate.cli import progress
     from tidegate.grid.executor import Executor
@@ -143,28 +145,28 @@ def paper(
         name_damaged(folder)
 
 
-_UNHEARD = {
+_NO_EFFECT = {
     "--explain": ("--only", "--json"),
     "--sensitivity": ("--quick", "--testbed", "--json"),
     "--search": ("--quick", "--only", "--testbed", "--json"),
 }
-"""Options that say nothing beside the one that names another thing to be done."""
+"""Options without effect in a mode."""
 
 
 def _loaded(key: str, *, search: bool, testbed: bool) -> PaperStudy:
-    """Return the study of a paper, which has to have what is asked of it."""
+    """Return the study of a paper, which must have a search or a testbed if asked for."""
     from tidegate import papers
 
     study = papers.load(key)
     if search and study.choice is None:
-        raise UsageError(f"The paper {key} has nothing to be searched.", "Try `session`.")
+        raise UsageError(f"The paper {key} has no parameter search.", "Try `session`.")
     if testbed and not (study.folder / "testbed").is_dir():
         raise UsageError(f"The paper {key} has no testbed.", "Leave --testbed out.")
     return study
 
 
 def _refuse_alone(given: Mapping[str, object]) -> None:
-    """Refuse options where no paper is named: the list of papers knows none of them."""
+    """Refuse options without a paper: the list of papers takes none."""
     from tidegate import papers
 
     for name, value in given.items():
@@ -177,18 +179,18 @@ def _refuse_alone(given: Mapping[str, object]) -> None:
 
 
 def _refuse_together(ways: Mapping[str, object], more: Mapping[str, object]) -> None:
-    """Refuse two things at once, and options that would not be heard."""
+    """Refuse two modes at once, and options without effect."""
     chosen = [name for name, value in ways.items() if value]
     if len(chosen) > 1:
-        raise UsageError(f"{chosen[0]} and {chosen[1]} are two things.", "Ask for one at a time.")
+        raise UsageError(f"{chosen[0]} and {chosen[1]} cannot be combined.", "Give one of them.")
     for way in chosen:
-        for name in _UNHEARD[way]:
+        for name in _NO_EFFECT[way]:
             if more[name] not in (None, False):
-                raise UsageError(f"{name} changes nothing of {way}.", f"Leave {name} out.")
+                raise UsageError(f"{name} has no effect with {way}.", f"Leave {name} out.")
 
 
 def _explain(study: PaperStudy, folder: CaseFolder, asked: Request, executor: Executor) -> None:
-    """Print of each claim what its verdict was taken from; runs that are missing are made."""
+    """Print how each claim is judged; missing runs are simulated."""
     from tidegate.cli import progress
     from tidegate.papers import perform
     from tidegate.papers.explain import explained
@@ -204,7 +206,7 @@ def _end(done: PaperResult, folder: CaseFolder, report: Path | None, as_json: bo
         print_json(done.document())
     else:
         stdout().print(of_outcomes(done))
-    new = f", {done.ran} of them new" if done.ran else ", none of them new"
+    new = f", {done.ran or 'none'} of them new"
     say(f"{done.runs.cost['runs']:.0f} runs{new}; {done.wall_s:.0f} s.")
     _copy(done.files, folder, report, done.asked, done.study)
 

@@ -35,13 +35,13 @@ Pcap = Annotated[
 ]
 Variant = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Run with what \\[variant.NAME] of the file changes."),
+    typer.Option(metavar="NAME", help="Run with the changes of \\[variant.NAME] in the file."),
 ]
 Out = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Folder for results; default out/SCENARIO-run, numbered where another run is there.",
+        help="Folder for results; default out/SCENARIO-run, suffixed if taken by another run.",
     ),
 ]
 
@@ -111,7 +111,7 @@ def _draw(place: Path) -> None:
 
 
 def _about(scenario: Scenario, seed: int, contents: dict[str, bytes]) -> dict[str, Any]:
-    """Return what a manifest says of the very same run."""
+    """Return the entries of a manifest that identify a run."""
     from tidegate.results.provenance import digest, provenance
 
     opening = provenance("run", scenario.show())
@@ -123,7 +123,7 @@ def _about(scenario: Scenario, seed: int, contents: dict[str, bytes]) -> dict[st
 
 
 def _same(about: dict[str, Any], captures: set[str], manifest: dict[str, Any]) -> bool:
-    """Tell whether a folder holds the very same run: to replace it loses nothing."""
+    """Tell whether a folder holds the same run, so that replacing it loses nothing."""
     there = {name for name in manifest.get("files", []) if name.endswith(".pcap")}
     return there <= captures and all(manifest.get(name) == value for name, value in about.items())
 

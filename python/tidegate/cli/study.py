@@ -17,14 +17,16 @@ Only = Annotated[
     list[str] | None,
     typer.Option(
         metavar="PATTERN",
-        help="Run only the cases that fit, as in 'linux/*/steady:*'; may be repeated.",
+        help="Run only the cases that match, as in 'linux/*/steady:*'; may be repeated.",
     ),
 ]
 Seeds = Annotated[int | None, typer.Option(min=1, help="Number of seeds; default the study's.")]
-Mix = Annotated[bool, typer.Option("--mix", help="Take runs of other code as they are.")]
+Mix = Annotated[bool, typer.Option("--mix", help="Accept saved runs of other code.")]
 Out = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Folder for runs, gone on with; default out/study-KEY."),
+    typer.Option(
+        metavar="DIR", help="Folder for runs, resumed if interrupted; default out/study-KEY."
+    ),
 ]
 Report = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Copy the report and its pictures there too.")
@@ -43,8 +45,8 @@ def study(
 ) -> None:
     """Answer a question of our own by many runs, and write the report.
 
-    Finished runs are kept: the same command runs what is missing and nothing
-    else. The report is of what is there, and says how much that is.
+    Complete runs are saved: rerun the command to resume. The report covers the
+    cases that are complete, and says how many they are.
     """
     from tidegate import studies
     from tidegate.cli import progress
@@ -60,7 +62,7 @@ def study(
         return
     asked = studies.load(key)
     patterns = tuple(only or ())
-    asked.chosen(patterns)  # a pattern that fits nothing is refused before a folder is made
+    asked.chosen(patterns)  # refuse a pattern without a match before a folder is made
     place = out or Path("out") / f"study-{key}"
     bar = partial(progress.bar, stderr())
     with (
@@ -72,5 +74,5 @@ def study(
         name_damaged(folder)
         if report is not None:
             perform.copied(folder.files, folder, report)
-        say(f"{ran} new runs; {len(there.cases)} of {there.planned} cases are there.")
+        say(f"{ran} new runs; {len(there.cases)} of {there.planned} cases are complete.")
         say(f"Report: {display((report or folder.target) / PAGE)}")

@@ -55,17 +55,17 @@ Shard = Annotated[
     typer.Option(metavar="I/N", help="Run part I of N, in its own folder; then tidegate merge."),
 ]
 KeepFlows = Annotated[
-    bool, typer.Option("--keep-flows", help="Keep flows, ports and events of every run too.")
+    bool, typer.Option("--keep-flows", help="Save flows, ports and events of every run too.")
 ]
 Mix = Annotated[
-    bool, typer.Option("--mix", help="Take runs of other code or of another scenario as they are.")
+    bool, typer.Option("--mix", help="Accept saved runs of other code or of another scenario.")
 ]
 Out = Annotated[
     Path | None,
     typer.Option(
         parser=location,
         metavar="DIR",
-        help="Folder for results, gone on with; default out/SCENARIO-sweep.",
+        help="Folder for results, resumed if interrupted; default out/SCENARIO-sweep.",
     ),
 ]
 
@@ -97,9 +97,9 @@ def sweep(
 ) -> None:
     """Run a grid of settings x seeds on all cores: table with intervals, pictures, data.
 
-    Every finished run is kept at once. After Ctrl-C or a crash the same
-    command runs only what is missing. Without --vary, --gate and --queue the
-    axes are those of the table [sweep] of the file.
+    Every complete run is saved at once: after Ctrl-C or a crash, rerun the
+    command to resume. Without --vary, --gate and --queue the axes are those of
+    the table [sweep] of the file.
     """
     from tidegate.grid import axes, plan
     from tidegate.grid.grid_result import chosen

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MOST_VALUES = 10_000
 MOST_SETTINGS = 100_000
 SPEAKING = ("gate", "queue", "variant", "folder")
-"""Axes whose values say by themselves what they are of."""
+"""Axes whose values need no name in front."""
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _QUANTITY = re.compile(rf"\s*({_NUMBER})\s*([A-Za-zµ/%][A-Za-zµ/%0-9]*)?\s*")
@@ -182,7 +182,7 @@ def cells(axes: Sequence[Axis]) -> list[Cell]:
         raise UsageError(f"There are two axes {', '.join(twice)}.", "Name each key once.")
     if not axes:
         raise UsageError(
-            "There is nothing to sweep.",
+            "No axis to sweep was given.",
             "Give --vary KEY=a,b,c, --gate LIST, --queue LIST, or a table [sweep] in the file.",
         )
     points = prod(len(axis.values) for axis in axes)

@@ -1,4 +1,4 @@
-"""In what finished runs differ from those that are asked for: they must not be mixed unseen."""
+"""Detect saved runs that are incompatible with those of a plan."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHOWN = 8
 
 
 def unlike(there: Subject, here: Subject) -> list[str]:
-    """Say in what two grids ask for different runs; the seeds may differ."""
+    """List how two grids differ; the seeds may differ."""
     differs = []
     for key in [*there.axes, *(key for key in here.axes if key not in there.axes)]:
         old, new = there.axes.get(key), here.axes.get(key)
@@ -40,7 +40,7 @@ def _list(values: Sequence[str] | None) -> str:
 
 
 def foreign(runs: Mapping[Job, SavedRun], plan: Plan) -> list[str]:
-    """Say in what finished runs were made by, or of, something else than is planned."""
+    """List how saved runs differ from the plan: in code, scenario, files or laws."""
     subject = plan.subject
     ours = provenance(subject.command, "")
     by_code: dict[str, int] = {}
@@ -55,9 +55,9 @@ def foreign(runs: Mapping[Job, SavedRun], plan: Plan) -> list[str]:
         inputs = manifest.get("inputs", {})
         for name in sorted({*point.inputs, *inputs}):
             if point.inputs.get(name) != inputs.get(name):
-                said[name] = f"file {name}: another content"
+                said[name] = f"file {name}: its content differs"
         if manifest.get("laws", {}) != subject.laws:
-            said["laws"] = f"laws in Python: another {_list(sorted(subject.laws))}"
+            said["laws"] = f"laws in Python differ: {_list(sorted(subject.laws))}"
     codes = [
         f"code: there {count} runs by {code}; here {made_by(ours)}"
         for code, count in by_code.items()

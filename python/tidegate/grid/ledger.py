@@ -23,7 +23,7 @@ FLOWS = "flows.parquet"
 
 
 class Unlike(UsageError):
-    """A folder holds runs of something else than what is asked for."""
+    """A folder holds incompatible runs."""
 
 
 class Ledger(RunFolder):
@@ -73,7 +73,7 @@ class Ledger(RunFolder):
         return display(self.target)
 
     def manifest(self, *, complete: bool, **costs: float) -> None:
-        """Write the manifest anew."""
+        """Rewrite the manifest."""
         content = manifest_of(self.plan.effective, self.plan.subject, complete=complete)
         self.write_manifest(content | costs)
 
@@ -106,14 +106,14 @@ class Ledger(RunFolder):
                 ),
                 "Choose another folder with --out"
                 + (
-                    ", or take its runs as they are with --mix."
+                    ", or accept its runs with --mix."
                     if self.command == "sweep"
                     else ", or remove that one first."
                 ),
             )
 
     def _clear_out_of_date(self) -> None:
-        """Remove tables and pictures of the whole: they will be written anew."""
+        """Remove tables and pictures of the whole: they will be rewritten."""
         for name in (self.former or {}).get("files", []):
             path = self.target / str(name)
             if name != "manifest.json" and path.parent == self.target and path.is_file():
@@ -121,7 +121,7 @@ class Ledger(RunFolder):
 
 
 def _subject(manifest: Mapping[str, Any] | None) -> Subject | None:
-    """Return what a manifest says that its runs are of; None: it says nothing."""
+    """Read the subject from a manifest; None if it has none."""
     try:
         return None if manifest is None else Subject.of(manifest)
     except (KeyError, TypeError, ValueError, AttributeError):
@@ -129,16 +129,16 @@ def _subject(manifest: Mapping[str, Any] | None) -> Subject | None:
 
 
 def opened(wanted: Path, plan: Plan) -> tuple[Ledger, str]:
-    """Return the first numbered brother of a folder that a plan can go on in, and why not sooner.
+    """Return the first resumable folder of NAME, NAME-2, ..., and why others were skipped.
 
-    A folder of something else, or in use, is passed over.
+    A folder that holds something else, or is in use, is skipped.
     """
     why = ""
     for place in numbered(Path(wanted).absolute()):
         try:
             return Ledger(place, plan), why
         except (Occupied, Busy, Unlike) as error:
-            why = f"{error.what}\nThis one goes to another folder."
+            why = f"{error.what}\nThe results go to another folder."
     raise AssertionError("the last one is free")
 
 
@@ -150,7 +150,7 @@ def read_grid(folder: Path, command: str) -> dict[str, Any] | None:
 
 
 def manifest_of(effective: str, subject: Subject, *, complete: bool) -> dict[str, Any]:
-    """Return what the manifest of a grid holds beside the list of its files."""
+    """Return what the manifest of a grid holds in addition to the list of its files."""
     opening = provenance(subject.command, effective)
     return opening | subject.document() | {"complete": complete}
 

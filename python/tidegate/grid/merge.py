@@ -1,4 +1,4 @@
-"""The parts of a sweep put together: they must belong together, without overlaps and gaps."""
+"""Merge the shards of a sweep: they must be of one sweep, without overlaps and gaps."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def merge(
     mix: bool = False,
     partial: bool = False,
 ) -> M:
-    """Put the folders of shards together, and write the files of the whole.
+    """Merge the folders of shards, and write the files of the whole.
 
     Raises UsageError if they are parts of different sweeps or made by
     different code (unless `mix` is set), if a run is in two of them, or if one
@@ -57,7 +57,7 @@ def merge(
         raise UsageError(
             f"{len(missing)} of {len(subjects[0].jobs)} runs are missing:"
             f"{_listed(missing, subjects[0])}",
-            "Run the shards again that lack them, or merge what there is with --partial.",
+            "Rerun the incomplete shards, or merge the others with --partial.",
         )
     done = into.of(subjects[0], {job: run.summary for job, run in runs.items()}, names)
     with Store(out, over=True, replaces=_same_as(subjects[0])) as store:
@@ -99,9 +99,9 @@ def _same_sweep(folders: Sequence[Path], subjects: Sequence[Subject], *, mix: bo
         if subject.seeds != first.seeds:
             differs.append(f"seeds: there {_seeds(subject)}; here {_seeds(first)}")
         if not differs and not mix and subject.points != first.points:
-            differs.append("scenario: it differs in what is no axis, or in a file")
+            differs.append("scenario: a key that is no axis, or a file, differs")
         if not mix and subject.laws != first.laws:
-            differs.append("laws in Python: they differ")
+            differs.append("laws in Python differ")
         if differs:
             raise UsageError(
                 "\n  ".join(
@@ -145,7 +145,7 @@ def _together(
             other = next(each for each, own in zip(folders, found, strict=True) if twice[0] in own)
             raise UsageError(
                 f"{len(twice)} runs are both in {display(other)} and in {display(folder)}.",
-                "Name every part once, and none that is contained in another.",
+                "Name every shard once, and none that is contained in another.",
             )
         runs |= part
     return runs
@@ -156,13 +156,13 @@ def _same_code(runs: Mapping[Job, SavedRun], subject: Subject) -> None:
     if len(codes) > 1:
         raise UsageError(
             "\n  ".join(["Will not mix: the runs were made by different code.", *codes.values()]),
-            "Run the parts again with one build, or take them as they are with --mix.",
+            "Rerun the shards with one build, or accept them with --mix.",
         )
     for (number, _), run in runs.items():
         if run.manifest["scenario_hash"] != subject.points[number].scenario_hash:
             raise UsageError(
                 f"Will not mix: {display(run.folder)} is a run of another scenario.",
-                "Run its part again, or take it as it is with --mix.",
+                "Rerun its shard, or accept it with --mix.",
             )
 
 

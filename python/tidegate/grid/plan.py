@@ -1,4 +1,4 @@
-"""What a comparison or a sweep is about, checked as a whole before its first run starts."""
+"""The plan of a comparison or a sweep, checked as a whole before its first run starts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOST_SEEDS = 100_000
 
 @dataclass(frozen=True)
 class Point:
-    """One setting of all axes, and what its numbers hang on."""
+    """One setting of all axes, and the digests of what produces its results."""
 
     says: dict[str, str]
     scenario_hash: str
@@ -54,7 +54,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Subject:
-    """What the results of a grid are results of; a manifest holds all of it."""
+    """The description of a grid, as its manifest holds it."""
 
     command: str
     name: str
@@ -199,7 +199,7 @@ def comparison(
         axes = grid.variants(document)
     if not stages and not axes:
         raise UsageError(
-            "There is nothing to compare.",
+            "Nothing to compare was given.",
             "Give --gate LIST, --queue LIST, --vary KEY=a,b, or [variant.NAME] tables in the file.",
         )
     wanted = controls if stages else replace(controls, gate=None, queue=None)

@@ -1,11 +1,11 @@
-"""The folder of many runs: it grows run by run, so that no finished run is lost.
+"""The folder of many runs: each is saved when complete, so that none is lost.
 
     manifest.json          what they are runs of
-    runs/PLACE/seed-N/     one finished run (see run_files.py), moved there when whole
+    runs/NAME/seed-N/      one complete run (see run_files.py)
     tables and pictures    once all runs are there
 
-A comparison, a sweep and a paper each have one. It is held by one process at a
-time; a run that is there is finished, and one that is damaged is done again.
+A comparison, a sweep and a paper each have one. One process at a time holds it;
+a run in it is complete, and a damaged one is repeated.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class RunFolder:
         self.command = command
         self.files: list[str] = []
         self.damaged: list[Path] = []
-        """What was found broken; the runs that it belongs to count as missing."""
+        """Damaged files; their runs count as missing."""
         umask()  # it can only be read by setting it: before there are threads
         self.former = self._look()
         self._lock: int | None = None
@@ -82,7 +82,7 @@ class RunFolder:
         self.close()
 
     def close(self) -> None:
-        """Let go of the folder; if it was made for nothing, remove it."""
+        """Release the folder; remove it if it was created here and holds no run."""
         if self._fresh and not self.count():
             self.remove(self.target)
         if self._lock is not None:
@@ -124,7 +124,7 @@ class RunFolder:
             self.files.append(name)
 
     def write_manifest(self, content: Mapping[str, Any]) -> None:
-        """Write the manifest anew."""
+        """Rewrite the manifest."""
         listed = list(dict.fromkeys([*self.files, RUNS]))
         self.write(MANIFEST, as_json({**content, "files": listed}))
 
@@ -150,7 +150,7 @@ class RunFolder:
             self.damaged.append(self.target / MANIFEST)
             return None
         raise Occupied(
-            f"Will not write into {display(self.target)}: it holds something else than"
+            f"Will not write into {display(self.target)}: it holds something other than"
             f" {MANY[self.command]} ({', '.join(sorted(present)[:3])}).",
             "Choose another folder with --out.",
         )
@@ -167,11 +167,11 @@ class RunFolder:
         except BlockingIOError:
             self._fresh = False
             raise Busy(
-                f"Another command is at work in {display(self.target)}.",
+                f"Another command is using {display(self.target)}.",
                 "Wait for it, or choose another folder with --out.",
             ) from None
         except OSError:
-            return  # a file system without locks: nothing can be said
+            return  # a file system without locks
 
     def _clear(self) -> None:
         """Remove what a process left that was killed."""

@@ -1,4 +1,4 @@
-"""What a run will take, before it does: flows, memory and time."""
+"""A forecast of what a run takes: flows, memory and time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BYTES_PER_FLOW = 650
 """What a flow takes, as it runs and as a row of results; measured, rounded up."""
 
 BYTES_AT_LEAST = 30e6
-"""What a small run takes beside its flows; measured, rounded up."""
+"""What a small run takes in addition to its flows; measured, rounded up."""
 
 PROBE_S = 0.5
 """Real time for which a scenario is run to see how fast it goes."""
@@ -60,7 +60,7 @@ def require_memory(scenario: _native.Scenario) -> None:
     raise UsageError(
         f"{scenario.name} would have about {number:,.0f} flows, and take some {size(needed)} of"
         f" memory; {size(free)} are free.",
-        "Make the run shorter, or let fewer flows arrive.",
+        "Make the run shorter, or reduce the arrivals.",
     )
 
 
@@ -72,8 +72,8 @@ def cpu_s(
 ) -> float:
     """Return about how much CPU time a run will take, from how fast its beginning goes.
 
-    What is over within the budget is known; the rest is taken to go on at the
-    pace that it had last, which an overload that piles up makes an estimate.
+    A run that ends within the budget is measured. The rest of a longer one is
+    extrapolated from its last pace; a growing overload makes it slower.
     """
     require_memory(scenario)
     run = _native.Simulation(scenario, seed, copy.deepcopy(dict(laws)) if laws else None)

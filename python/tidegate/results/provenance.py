@@ -1,4 +1,4 @@
-"""What made a run: version, commit, and a digest of the code that its numbers hang on."""
+"""The provenance of a run: version, commit, and a digest of the code that produced it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COMMIT = "commit.txt"
 
 
 def digest(content: bytes) -> str:
-    """Return a digest as manifests hold it."""
+    """Return a digest for manifests."""
     return hashlib.blake2b(content, digest_size=20).hexdigest()
 
 
@@ -24,7 +24,7 @@ def digest(content: bytes) -> str:
 def commit_id() -> str | None:
     """Return the commit that this package is run from, or was made from as a wheel.
 
-    None where nobody knows: outside of a checkout, in a package that was built by hand.
+    None if unknown: outside of a checkout, in a package that was built without `make wheel`.
     """
     here = Path(__file__).resolve()
     top = here.parents[3]
@@ -41,12 +41,11 @@ def commit_id() -> str | None:
 
 @cache
 def code_hash() -> str:
-    """Return a digest of what makes the numbers: the native module, and this room.
+    """Return a digest of the code that produces results: the native module and this package.
 
-    Whatever is worked out from a run before it is kept, and what is kept of it,
-    is done in the modules beside this one: a changed one makes other runs. A
-    commit does not tell what was built and not committed, and changes with
-    every page.
+    All that is computed from a run before it is saved is computed in
+    tidegate.results. The commit would not do: it misses uncommitted changes, and
+    changes with every page.
     """
     found = hashlib.blake2b(digest_size=20)
     here = Path(__file__).parent
@@ -57,7 +56,7 @@ def code_hash() -> str:
 
 
 def provenance(command: str, effective: str) -> dict[str, Any]:
-    """Return what every manifest opens with."""
+    """Return the first entries of every manifest."""
     return {
         "tidegate": _native.__version__,
         "commit": commit_id(),

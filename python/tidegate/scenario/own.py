@@ -48,8 +48,8 @@ def _law(asked: str) -> tuple[str, Any]:
         if error.__traceback__ is None or error.__traceback__.tb_next is not None:
             raise  # raised by the law itself
         raise UsageError(
-            f"{name} in {file} cannot be made: {error}.",
-            "A law is made without arguments: give those that it has defaults.",
+            f"{name} in {file} cannot be created: {error}.",
+            "A law is created without arguments: give its parameters defaults.",
         ) from None
     if not _is_law(law):
         raise UsageError(
@@ -83,12 +83,12 @@ def _module(path: Path) -> ModuleType:
     except SyntaxError as error:
         raise TidegateError(
             f"{error.filename or path}, line {error.lineno}: {error.msg}.",
-            "Put it right, and try it alone: python3 FILE.py.",
+            "Correct it, and test it alone: python3 FILE.py.",
         ) from error
     except SystemExit as error:
         raise TidegateError(
             f"{path} wants to end the program.",
-            "A law's file is imported: put what it does alone below `if __name__ == '__main__':`.",
+            "The file is imported: put its main program below `if __name__ == '__main__':`.",
         ) from error
     return module
 
