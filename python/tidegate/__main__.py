@@ -1,37 +1,23 @@
-"""Where the command line begins, `tidegate` as well as `python -m tidegate`.
-
-Whoever presses Ctrl-C at once does so while libraries are being loaded: until
-the command line is there and knows what to say, this module answers. It loads
-nothing that the interpreter has not loaded by itself.
-"""
+"""The entry point of `tidegate` and of `python -m tidegate`."""
 
 import os
-
-# `signal` itself loads a dozen modules, for its names alone
-from _signal import (  # type: ignore[import-not-found]
-    SIGINT,
-    default_int_handler,
-    getsignal,
-    signal,
-)
-
-INTERRUPTED = 130
+import signal
 
 
-def _at_once(_signal: int, _frame: object) -> None:
-    """Leave without unwinding: a library that is half loaded may say anything."""
+def _leave(_signal: int, _frame: object) -> None:
+    """Answer Ctrl-C while libraries are loaded: exit at once, half-loaded ones cannot unwind."""
     os.write(2, b"Interrupted; nothing was written.\n")
-    os._exit(INTERRUPTED)
+    os._exit(128 + signal.SIGINT)
 
 
 def main() -> None:
     """Run the command line."""
-    # Left alone where it is ignored, as under `nohup` or in the background of a shell.
-    if getsignal(SIGINT) is default_int_handler:
-        signal(SIGINT, _at_once)
+    # Ctrl-C stays ignored under `nohup` or in the background of a shell.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _leave)
     from tidegate.cli import main as command_line
 
-    command_line(at_once=_at_once)
+    command_line()
 
 
 if __name__ == "__main__":

@@ -224,18 +224,6 @@ def test_ctrl_c_when_all_is_done_changes_nothing(overload_file):
     assert "small overload" in done.stdout
 
 
-def test_nothing_is_loaded_before_ctrl_c_has_its_answer():
-    """What the interpreter loads by itself cannot be answered for; all else comes later."""
-    code = (
-        "import sys; there = set(sys.modules); import tidegate.__main__\n"
-        "print(sorted(set(sys.modules) - there))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
-    )
-    assert done.stdout == "['tidegate', 'tidegate.__main__']\n"
-
-
 def test_check_looks_at_variants_and_axes_too(tidegate, overload_file):
     text = overload_file.read_text(encoding="utf-8")
     overload_file.write_text(

@@ -82,19 +82,14 @@ class _Stopped(KeyboardInterrupt):
     """
 
 
-def _leave(_signal: int, _frame: object) -> None:
-    """Answer Ctrl-C before a command has begun: there is nothing to put back."""
-    say("Interrupted; nothing was written.")
-    os._exit(INTERRUPTED)
-
-
 def _interrupted(_signal: int, _frame: object) -> None:
     raise _Stopped
 
 
 def _take_over() -> None:
-    """Let a command that begins be unwound by Ctrl-C, so that it removes what is half made."""
-    if signal.getsignal(signal.SIGINT) is _leave:
+    """Let Ctrl-C unwind a command from here on, so that it removes partial files."""
+    # It stays ignored under `nohup` or in the background of a shell.
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, _interrupted)
 
 
@@ -125,13 +120,10 @@ def _warned(
         )
 
 
-def main(at_once: object = signal.default_int_handler) -> None:
-    """Run the command line; `at_once` is what has answered Ctrl-C until now."""
+def main() -> None:
+    """Run the command line."""
     # As an exception, so that temporary folders are removed on the way out.
     signal.signal(signal.SIGTERM, _terminated)
-    # Left alone where it is ignored, as under `nohup` or in the background of a shell.
-    if signal.getsignal(signal.SIGINT) is at_once:
-        signal.signal(signal.SIGINT, _leave)
     warnings.showwarning = _warned
     try:
         app()
@@ -142,9 +134,8 @@ def main(at_once: object = signal.default_int_handler) -> None:
         # what is printed outside of commands: --help, --version
         _unprinted(error)
     finally:
-        # what comes now is the interpreter's own end: Ctrl-C has nothing to end any more
-        if signal.getsignal(signal.SIGINT) in (_leave, _interrupted):
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        # the command is complete: Ctrl-C must not disturb the end of the interpreter
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         _flush()
 
 
@@ -165,7 +156,3 @@ def _unprinted(error: OSError) -> NoReturn:
     if not isinstance(error, BrokenPipeError):  # the reader has closed it
         say(f"tidegate: Could not write to standard output: {error.strerror or error}.")
     raise SystemExit(FAILED) from None
-
-
-if __name__ == "__main__":
-    main()
