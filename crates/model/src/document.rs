@@ -21,7 +21,7 @@ pub(crate) use named::{Anything, Named};
 use crate::control::TransportDoc;
 use crate::law::filter::FilterDoc;
 use crate::law::stamp::StampDoc;
-use crate::law::{GateDoc, sorted};
+use crate::law::GateDoc;
 use crate::scenario::Direction;
 
 /// A tidegate scenario.
@@ -182,7 +182,7 @@ pub(crate) struct PortDoc {
     #[serde(default)]
     pub gate: GateDoc,
     /// Queueing discipline; default drop-tail.
-    #[serde(default, serialize_with = "sorted")]
+    #[serde(default)]
     pub queue: Chosen,
     /// Explicit rates, written into packets when their transmission starts; default none.
     #[serde(default)]

@@ -7,7 +7,7 @@ mod table;
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Serialize, Serializer, ser};
+use serde::{Deserialize, Serialize, Serializer};
 use tidegate_core::law::Interval;
 use tidegate_core::law::registry::{Nothing, choice};
 use tidegate_core::law::session::{
@@ -15,6 +15,8 @@ use tidegate_core::law::session::{
 };
 use tidegate_core::law::settings::Refused;
 use tidegate_core::laws;
+
+use crate::document::transport::together;
 
 /// Makes the enum of session laws from one line for each:
 /// `Arm(module) = "name in documents"`.
@@ -145,26 +147,22 @@ pub(crate) struct GateDoc {
     pub charge: Charge,
 }
 
-impl Serialize for GateDoc {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut table = toml::Table::try_from(&self.law).map_err(ser::Error::custom)?;
-        if self.law != GateLaw::default() {
-            if let Some(admit) = self.admit {
-                let admit = toml::Value::try_from(admit).map_err(ser::Error::custom)?;
-                table.insert("admit".to_owned(), admit);
-            }
-            let refuse = toml::Value::try_from(self.refuse).map_err(ser::Error::custom)?;
-            table.insert("refuse".to_owned(), refuse);
-            let charge = toml::Value::try_from(self.charge).map_err(ser::Error::custom)?;
-            table.insert("charge".to_owned(), charge);
-        }
-        table.serialize(to)
-    }
+/// What stands beside the law, where there is one.
+#[derive(Serialize)]
+struct Beside {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    admit: Option<Opener>,
+    refuse: Refusal,
+    charge: Charge,
 }
 
-/// What is written, with its keys in order.
-pub(crate) fn sorted<T: Serialize, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
-    toml::Value::try_from(value).map_err(ser::Error::custom)?.serialize(to)
+impl Serialize for GateDoc {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let GateDoc { ref law, admit, refuse, charge } = *self;
+        let beside = (*law != GateLaw::default())
+            .then(|| toml::Value::try_from(Beside { admit, refuse, charge }));
+        together([toml::Value::try_from(law)].into_iter().chain(beside), to)
+    }
 }
 
 impl JsonSchema for GateDoc {

@@ -96,7 +96,9 @@ pub fn show(
     let tree = tree::parse(source, settings)?;
     let document = check::document(&tree)?;
     let (_, effective) = check::scenario(&tree, document, files)?;
-    toml::to_string(&effective).map_err(|error| {
+    // by way of a value: what writes text is compiled for this one type
+    let effective = toml::Value::try_from(&effective);
+    effective.and_then(|value| toml::to_string(&value)).map_err(|error| {
         let what = format!("the scenario cannot be written: {error}");
         Report::new(vec![report::Problem { what, help: String::new(), place: None }], &[])
     })

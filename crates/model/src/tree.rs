@@ -138,7 +138,7 @@ pub(crate) fn parse(source: Source<'_>, settings: &[Setting<'_>]) -> Result<Tree
 }
 
 /// Parses TOML; places refer to text number `text`.
-fn toml_text(source: &str, text: usize) -> Result<Node, Vec<Problem>> {
+pub(crate) fn toml_text(source: &str, text: usize) -> Result<Node, Vec<Problem>> {
     let (table, errors) = DeTable::parse_recoverable(source);
     if !errors.is_empty() {
         // what follows the first few is mostly their consequence

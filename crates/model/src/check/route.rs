@@ -142,7 +142,7 @@ fn tell(
     place: &str,
 ) {
     let name = |node: u16| network.nodes[usize::from(node)].as_str();
-    let kind = kind.and_then(|kind| serde_json::to_value(kind).ok());
+    let kind = kind.and_then(|kind| toml::Value::try_from(kind).ok());
     let what = match kind.as_ref().and_then(|kind| kind.as_str()) {
         Some(kind) => format!("{kind} packets"),
         None => "packets".to_owned(),

@@ -26,10 +26,22 @@ pub(crate) struct ControlDoc<O> {
 
 impl<O: Serialize> Serialize for ControlDoc<O> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut table = toml::Table::try_from(&self.own).map_err(ser::Error::custom)?;
-        table.extend(toml::Table::try_from(&self.tcp).map_err(ser::Error::custom)?);
-        table.serialize(to)
+        together([toml::Value::try_from(&self.own), toml::Value::try_from(&self.tcp)], to)
     }
+}
+
+/// Several tables as one.
+pub(crate) fn together<S: Serializer>(
+    tables: impl IntoIterator<Item = Result<toml::Value, toml::ser::Error>>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    let mut whole = toml::Table::new();
+    for table in tables {
+        if let toml::Value::Table(table) = table.map_err(ser::Error::custom)? {
+            whole.extend(table);
+        }
+    }
+    whole.serialize(to)
 }
 
 impl<O: JsonSchema> JsonSchema for ControlDoc<O> {

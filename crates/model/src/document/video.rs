@@ -8,7 +8,6 @@ use tidegate_core::law::registry::choice;
 use tidegate_core::law::video::Rule;
 use tidegate_core::units::{Rate, Time};
 
-use crate::law::sorted;
 
 /// Viewers who watch video: each fetches one segment after the other over one connection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -63,7 +62,7 @@ impl RuleDoc {
 
 impl Serialize for RuleDoc {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        sorted(&self.law, to)
+        self.law.serialize(to)
     }
 }
 

@@ -9,8 +9,6 @@ use tidegate_core::law::registry::{Nothing, choice};
 use tidegate_core::law::settings::Refused;
 use tidegate_core::laws;
 
-use super::sorted;
-
 /// Makes the enum of such laws from one line for each: `Arm(module) = "name in documents"`.
 macro_rules! filter_laws {
     ($($(#[$doc:meta])* $arm:ident($module:ident) = $name:literal;)+) => {
@@ -71,7 +69,7 @@ impl FilterDoc {
 
 impl Serialize for FilterDoc {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        sorted(&self.law, to)
+        self.law.serialize(to)
     }
 }
 

@@ -9,7 +9,7 @@ use tidegate_core::law::registry::{Nothing, choice};
 use tidegate_core::law::settings::{Link, Refused};
 use tidegate_core::{laws, port};
 
-use super::{named, sorted};
+use super::named;
 
 /// Makes the enum of rate laws from one line for each:
 /// `Arm(module) = "name in documents", Per-packet half(how to make it)`.
@@ -109,7 +109,7 @@ pub(crate) struct StampDoc {
 
 impl Serialize for StampDoc {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        sorted(&self.law, to)
+        self.law.serialize(to)
     }
 }
 

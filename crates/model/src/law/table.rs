@@ -1,8 +1,8 @@
 //! A session law outside of a scenario.
 
-use serde::Deserialize;
-
 use super::GateLaw;
+use crate::report::Place;
+use crate::tree::{self, Entry, Node, Table, Value};
 
 impl GateLaw {
     /// The law of a table as the gate of a port has it: `{ law = "close-probe", relief = true }`;
@@ -11,13 +11,18 @@ impl GateLaw {
     /// # Errors
     /// What is wrong with the table, and what would be right.
     pub fn from_table(mut table: toml::Table) -> Result<Option<GateLaw>, String> {
-        let name = match table.remove("law") {
+        let key = match table.remove("law") {
             Some(toml::Value::String(name)) => name,
             Some(other) => return Err(format!("law = {other}: write a name in quotes")),
             None => return Err("which law? write law = \"close-probe\"".to_owned()),
         };
-        let table = toml::Table::from_iter([(name, toml::Value::Table(table))]);
-        let law = GateLaw::deserialize(table).map_err(|error| error.message().to_owned())?;
+        let value = tree::toml_text(&table.to_string(), 0);
+        let value = value.map_err(|problems| problems.into_iter().map(|p| p.what).collect::<String>())?;
+        let choice = Entry { key, place: Place::START, value, hidden: true };
+        let value = Value::Table(Table { entries: vec![choice], also: &[] });
+        let law: GateLaw = Node { place: Place::START, value }
+            .decode()
+            .map_err(|problem| format!("{}\n{}", problem.what, problem.help).trim_end().to_owned())?;
         law.check().map_err(|(key, what)| format!("{key}: {what}"))?;
         Ok(Some(law).filter(|law| *law != GateLaw::default()))
     }

@@ -10,16 +10,19 @@ use super::{Entry, Node, Table, Value};
 use crate::meaning::meaning;
 use crate::report::{Place, Problem};
 
-/// Why a tree does not fit a type.
+/// Why a tree does not fit a type; boxed, as every result carries room for one.
 #[derive(Clone, Debug)]
-pub(crate) struct Refused {
+pub(crate) struct Refused(Box<Misfit>);
+
+#[derive(Clone, Debug, Default)]
+struct Misfit {
     what: String,
     help: String,
     place: Option<Place>,
     /// Keys from the root to the value, innermost last.
     path: Vec<String>,
     /// The key that is unknown, if one is.
-    unknown: Option<Box<Unknown>>,
+    unknown: Option<Unknown>,
 }
 
 /// A key that does not belong where it stands.
@@ -36,59 +39,63 @@ impl std::error::Error for Refused {}
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.what)
+        f.write_str(&self.0.what)
     }
 }
 
 impl Refused {
     fn new(what: impl Into<String>, help: impl Into<String>) -> Refused {
-        Refused {
-            what: what.into(),
-            help: help.into(),
-            place: None,
-            path: Vec::new(),
-            unknown: None,
-        }
+        Refused(Box::new(Misfit { what: what.into(), help: help.into(), ..Misfit::default() }))
     }
 
     /// Takes this place unless an inner one is known.
+    #[cold]
+    #[inline(never)]
     fn or_at(mut self, place: &Place) -> Refused {
-        self.place.get_or_insert_with(|| place.clone());
+        self.0.place.get_or_insert_with(|| place.clone());
         self
     }
 
     /// Puts a key in front of the path, unless the document does not have it.
+    #[cold]
+    #[inline(never)]
     fn under(mut self, key: &str, hidden: bool) -> Refused {
         if !hidden {
-            self.path.insert(0, key.to_owned());
+            self.0.path.insert(0, key.to_owned());
         }
         self
     }
 
+    #[cold]
+    #[inline(never)]
+    fn under_item(self, at: usize) -> Refused {
+        self.under(&at.to_string(), false)
+    }
+
     /// As a problem to report.
     pub fn problem(self) -> Problem {
-        let within = match self.path.as_slice() {
+        let Misfit { what, help, place, path, unknown } = *self.0;
+        let within = match path.as_slice() {
             [] => String::new(),
             path => format!("`{}`", joined(path)),
         };
-        let (what, help) = match self.unknown {
-            Some(unknown) => {
-                let Unknown { key, known, law } = *unknown;
+        let (what, help) = match unknown {
+            Some(Unknown { key, known, law }) => {
                 let inside = if within.is_empty() { within } else { format!(" in {within}") };
                 let mut help = spelling(&key, &known, "keys");
                 if let Some(law) = law {
-                    let whole = format!("{}={{ law = {law:?} }}", joined(&self.path));
+                    let whole = format!("{}={{ law = {law:?} }}", joined(&path));
                     help = format!("a law and its settings go together: set `{whole}` ({help})");
                 }
                 (format!("unknown key `{key}`{inside}"), help)
             }
-            None if within.is_empty() => (self.what, self.help),
+            None if within.is_empty() => (what, help),
             None => {
-                let note = meaning(&self.path).map(|said| format!("\n{within}: {said}"));
-                (format!("{within}: {}", self.what), self.help + &note.unwrap_or_default())
+                let note = meaning(&path).map(|said| format!("\n{within}: {said}"));
+                (format!("{within}: {what}"), help + &note.unwrap_or_default())
             }
         };
-        Problem { what, help, place: self.place }
+        Problem { what, help, place }
     }
 }
 
@@ -193,7 +200,7 @@ impl de::Error for Refused {
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Refused {
         let known = expected.iter().map(|&name| name.to_owned()).collect();
         let unknown = Unknown { key: field.to_owned(), known, law: None };
-        Refused { unknown: Some(Box::new(unknown)), ..Refused::new("", "") }
+        Refused(Box::new(Misfit { unknown: Some(unknown), ..Misfit::default() }))
     }
 
     fn missing_field(field: &'static str) -> Refused {
@@ -239,71 +246,160 @@ impl Node {
     }
 }
 
-impl<'de> Node {
-    fn any<V: Visitor<'de>>(&'de self, visitor: V) -> Result<V::Value, Refused> {
-        let value = match &self.value {
-            Value::String(text) => visitor.visit_borrowed_str(text),
-            Value::Integer(integer) => visitor.visit_i64(*integer),
-            Value::Float(float) => visitor.visit_f64(*float),
-            Value::Boolean(boolean) => visitor.visit_bool(*boolean),
-            Value::Date(date) => {
-                Err(Refused::invalid_type(Unexpected::Other(&format!("the date {date}")), &visitor))
+// What is generic below is compiled once for each type of the document, so it only hands on; what
+// it needs besides is in functions that are compiled once.
+
+impl Node {
+    /// A value that the type cannot take.
+    #[cold]
+    fn misfit(&self, expected: &dyn de::Expected) -> Refused {
+        let date;
+        let found = match &self.value {
+            Value::String(text) => Unexpected::Str(text),
+            Value::Integer(integer) => Unexpected::Signed(*integer),
+            Value::Float(float) => Unexpected::Float(*float),
+            Value::Boolean(boolean) => Unexpected::Bool(*boolean),
+            Value::Date(written) => {
+                date = format!("the date {written}");
+                Unexpected::Other(&date)
             }
-            Value::Array(items) => visitor.visit_seq(Items { items: items.iter().enumerate() }),
-            Value::Table(table) => self.entries(table, visitor),
+            Value::Array(_) => Unexpected::Seq,
+            Value::Table(_) => Unexpected::Map,
         };
-        value.map_err(|error| error.or_at(&self.place))
+        Refused::invalid_type(found, expected).or_at(&self.place)
     }
 
-    fn entries<V: Visitor<'de>>(
+    /// A name, or a table of one name with its content.
+    #[inline(never)]
+    fn choice(&self, names: &[&str]) -> Result<Choice<'_>, Refused> {
+        let (what, help) = match &self.value {
+            Value::String(name) => {
+                return Ok(Choice { name, place: &self.place, content: None, hidden: false });
+            }
+            Value::Table(table) => match table.entries.as_slice() {
+                [Entry { key, place, value, hidden }] => {
+                    return Ok(Choice { name: key, place, content: Some(value), hidden: *hidden });
+                }
+                [_, second, ..] => return Err(table.second_choice(second)),
+                [] => ("an empty table", "give"),
+            },
+            _ => ("neither a name nor a table", "write"),
+        };
+        Err(Refused::new(what, format!("{help} one of {}", names.join(", "))).or_at(&self.place))
+    }
+}
+
+impl Table {
+    /// Two kinds of a thing that can be of one kind only.
+    #[cold]
+    fn second_choice(&self, second: &Entry) -> Refused {
+        let first = self.entries.first().map_or("", |entry| entry.key.as_str());
+        Refused::new(
+            format!("`{first}` and `{}` cannot both be given", second.key),
+            "leave one of them out",
+        )
+        .or_at(&second.place)
+    }
+
+    /// An error that came from within the table of a node at `place`.
+    #[cold]
+    #[inline(never)]
+    fn blame(&self, mut error: Refused, place: &Place) -> Refused {
+        if let Some(unknown) = &mut error.0.unknown
+            && error.0.path.is_empty()
+        {
+            unknown.known.extend(self.also.iter().map(|&name| name.to_owned()));
+        }
+        error.or_at(place)
+    }
+
+    fn visit<'de, V: Visitor<'de>>(
         &'de self,
-        table: &'de Table,
+        place: &Place,
         visitor: V,
     ) -> Result<V::Value, Refused> {
-        let mut entries = Entries { entries: table.entries.iter(), value: None };
-        let value = visitor.visit_map(&mut entries).map_err(|mut error| {
-            if let Some(unknown) = &mut error.unknown
-                && error.path.is_empty()
-            {
-                unknown.known.extend(table.also.iter().map(|&name| name.to_owned()));
-            }
-            error
-        })?;
+        let mut entries = Entries { entries: self.entries.iter(), value: None };
+        let value = visitor.visit_map(&mut entries).map_err(|error| self.blame(error, place))?;
         // a choice (`{ pareto = ... }`) reads its first key only
         match entries.entries.next() {
             None => Ok(value),
-            Some(second) => Err(second_choice(table, second)),
+            Some(second) => Err(self.second_choice(second)),
         }
     }
 }
 
-/// Two kinds of a thing that can be of one kind only.
-fn second_choice(table: &Table, second: &Entry) -> Refused {
-    let first = table.entries.first().map_or("", |entry| entry.key.as_str());
-    Refused::new(
-        format!("`{first}` and `{}` cannot both be given", second.key),
-        "leave one of them out",
-    )
-    .or_at(&second.place)
+/// Reads a value of one kind only.
+macro_rules! only {
+    ($($method:ident: $kind:ident($value:ident) => $visit:expr;)+) => {
+        $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+            let visit: fn(V, _) -> Result<V::Value, Refused> = $visit;
+            match &self.value {
+                Value::$kind($value) => visit(visitor, $value).map_err(|error| error.or_at(&self.place)),
+                _ => Err(self.misfit(&visitor)),
+            }
+        })+
+    };
 }
 
 impl<'de> de::Deserializer<'de> for &'de Node {
     type Error = Refused;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
-        self.any(visitor)
+        let value = match &self.value {
+            Value::String(text) => visitor.visit_borrowed_str(text),
+            Value::Integer(integer) => visitor.visit_i64(*integer),
+            Value::Float(float) => visitor.visit_f64(*float),
+            Value::Boolean(boolean) => visitor.visit_bool(*boolean),
+            Value::Date(_) => return Err(self.misfit(&visitor)),
+            Value::Array(items) => visitor.visit_seq(Items { items: items.iter().enumerate() }),
+            Value::Table(table) => return table.visit(&self.place, visitor),
+        };
+        value.map_err(|error| error.or_at(&self.place))
+    }
+
+    only! {
+        deserialize_bool: Boolean(boolean) => |visitor, boolean: &bool| visitor.visit_bool(*boolean);
+        deserialize_u8: Integer(integer) => |visitor, integer: &i64| visitor.visit_i64(*integer);
+        deserialize_u16: Integer(integer) => |visitor, integer: &i64| visitor.visit_i64(*integer);
+        deserialize_u32: Integer(integer) => |visitor, integer: &i64| visitor.visit_i64(*integer);
+        deserialize_u64: Integer(integer) => |visitor, integer: &i64| visitor.visit_i64(*integer);
+        deserialize_str: String(text) => |visitor, text: &'de String| visitor.visit_borrowed_str(text);
+        deserialize_string: String(text) => |visitor, text: &'de String| visitor.visit_borrowed_str(text);
+        deserialize_seq: Array(items) => |visitor, items: &'de Vec<Node>| {
+            visitor.visit_seq(Items { items: items.iter().enumerate() })
+        };
+    }
+
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        match &self.value {
+            Value::Integer(integer) => visitor.visit_i64(*integer),
+            Value::Float(float) => visitor.visit_f64(*float),
+            _ => Err(self.misfit(&visitor)),
+        }
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        match &self.value {
+            Value::Table(table) => table.visit(&self.place, visitor),
+            _ => Err(self.misfit(&visitor)),
+        }
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Refused> {
+        self.deserialize_map(visitor)
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Refused> {
-        visitor.visit_newtype_struct(self)
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        visitor.visit_unit()
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -312,34 +408,12 @@ impl<'de> de::Deserializer<'de> for &'de Node {
         names: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Refused> {
-        let choice = match &self.value {
-            Value::String(name) => {
-                Choice { name, place: &self.place, content: None, hidden: false }
-            }
-            Value::Table(table) => match table.entries.as_slice() {
-                [entry] => Choice {
-                    name: &entry.key,
-                    place: &entry.place,
-                    content: Some(&entry.value),
-                    hidden: entry.hidden,
-                },
-                [_, second, ..] => return Err(second_choice(table, second)),
-                [] => {
-                    let help = format!("give one of {}", names.join(", "));
-                    return Err(Refused::new("an empty table", help).or_at(&self.place));
-                }
-            },
-            _ => {
-                let help = format!("write one of {}", names.join(", "));
-                return Err(Refused::new("neither a name nor a table", help).or_at(&self.place));
-            }
-        };
-        visitor.visit_enum(choice).map_err(|error| error.or_at(&self.place))
+        visitor.visit_enum(self.choice(names)?).map_err(|error| error.or_at(&self.place))
     }
 
     serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
-        unit unit_struct seq tuple tuple_struct map struct identifier ignored_any
+        i8 i16 i32 i64 i128 u128 f32 char bytes byte_buf newtype_struct
+        unit unit_struct tuple tuple_struct identifier
     }
 }
 
@@ -357,7 +431,7 @@ impl<'de> de::SeqAccess<'de> for Items<'de> {
         let Some((at, item)) = self.items.next() else {
             return Ok(None);
         };
-        seed.deserialize(item).map(Some).map_err(|error| error.under(&at.to_string(), false))
+        seed.deserialize(item).map(Some).map_err(|error| error.under_item(at))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -428,6 +502,26 @@ impl<'de> de::EnumAccess<'de> for Choice<'de> {
     }
 }
 
+impl Choice<'_> {
+    #[cold]
+    #[inline(never)]
+    fn blame(&self, mut error: Refused) -> Refused {
+        if self.content.is_none() {
+            error.0.place = Some(self.place.clone());
+        }
+        // a name that came by a setting, and a key that stood in the document before
+        let older = error.0.place.as_ref().is_some_and(|place| place.text < self.place.text);
+        if let Some(unknown) = &mut error.0.unknown
+            && self.hidden
+            && older
+            && error.0.path.is_empty()
+        {
+            unknown.law = Some(self.name.to_owned());
+        }
+        error.under(self.name, self.hidden)
+    }
+}
+
 /// What a bare name stands for: the choice with all its defaults.
 static DEFAULTS: Node =
     Node { place: Place::START, value: Value::Table(Table { entries: Vec::new(), also: &[] }) };
@@ -448,21 +542,7 @@ impl<'de> de::VariantAccess<'de> for Choice<'de> {
 
     fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Refused> {
         let content = self.content.unwrap_or(&DEFAULTS);
-        seed.deserialize(content).map_err(|mut error| {
-            if self.content.is_none() {
-                error.place = Some(self.place.clone());
-            }
-            // a name that came by a setting, and a key that stood in the document before
-            let older = error.place.as_ref().is_some_and(|place| place.text < self.place.text);
-            if let Some(unknown) = &mut error.unknown
-                && self.hidden
-                && older
-                && error.path.is_empty()
-            {
-                unknown.law = Some(self.name.to_owned());
-            }
-            error.under(self.name, self.hidden)
-        })
+        seed.deserialize(content).map_err(|error| self.blame(error))
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, _len: usize, visitor: V) -> Result<V::Value, Refused> {
@@ -474,12 +554,6 @@ impl<'de> de::VariantAccess<'de> for Choice<'de> {
         _fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Refused> {
-        let content = self.content.unwrap_or(&DEFAULTS);
-        content.any(visitor).map_err(|mut error| {
-            if self.content.is_none() {
-                error.place = Some(self.place.clone());
-            }
-            error.under(self.name, self.hidden)
-        })
+        Err(Refused::invalid_type(Unexpected::StructVariant, &visitor))
     }
 }
