@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize, forward_to_deserialize_any};
 use tidegate_core::law::settings::number;
 use tidegate_core::units::{Rate, Time};
 
-use crate::document::transport::{ControlDoc, TcpDoc, UdpDoc};
+use crate::document::transport::{ControlDoc, UdpDoc};
+use crate::profile::TcpDoc;
 
 /// Which control decides inside TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -19,9 +19,9 @@ use tidegate_core::units::{Frequency, Length, Rate, Time};
 pub(crate) use named::{Anything, Named};
 
 use crate::control::TransportDoc;
+use crate::law::GateDoc;
 use crate::law::filter::FilterDoc;
 use crate::law::stamp::StampDoc;
-use crate::law::GateDoc;
 use crate::scenario::Direction;
 
 /// A tidegate scenario.

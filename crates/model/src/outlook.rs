@@ -179,7 +179,8 @@ fn unmarked(class: &Class, ports: &[&Port]) -> Option<String> {
 fn marks(queue: &QueueLaw) -> bool {
     match queue {
         QueueLaw::DualQueue(law) => marks(&law.over.law),
-        other => toml::Value::try_from(other).is_ok_and(|settings| settings.get("ecn") == Some(&true.into())),
+        other => toml::Value::try_from(other)
+            .is_ok_and(|settings| settings.get("ecn") == Some(&true.into())),
     }
 }
 

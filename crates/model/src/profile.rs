@@ -1,241 +1,90 @@
 //! TCP profiles: the settings of an era, each of which can be set alone.
+//!
+//! The values of the profiles are in `profiles.toml`; the list of settings is in `settings!` below.
 
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use tidegate_core::units::Time;
+use tidegate_core::units::{Size, Time};
 
 use crate::control::TcpControl;
+use crate::document::transport::{Bound, DelayedAck};
+use crate::report::Place;
+use crate::tree::{self, Node, Table, Value};
 
-/// The profiles by name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-pub enum Profile {
+/// Makes the profiles by name, from one line for each.
+macro_rules! profiles {
+    ($($(#[$doc:meta])* $arm:ident = $name:literal,)+) => {
+        /// The profiles by name.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+        pub enum Profile {
+            $($(#[$doc])* #[serde(rename = $name)] $arm,)+
+        }
+
+        impl Profile {
+            /// Every profile.
+            pub const ALL: [Profile; [$($name),+].len()] = [$(Profile::$arm),+];
+
+            /// The name in documents.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Profile::$arm => $name,)+
+                }
+            }
+        }
+    };
+}
+
+profiles! {
     /// ns-2 from May 2001 to March 2002: a clock of 100 ms, and only a fresh round trip ends a
     /// back-off, also that of a SYN.
-    #[serde(rename = "ns2-2001")]
-    Ns2Of2001,
+    Ns2Of2001 = "ns2-2001",
     /// ns-2 from March 2002 to October 2004: the RTO is at least 1 s, and 6 s at first.
-    #[serde(rename = "ns2-2003")]
-    Ns2Of2003,
+    Ns2Of2003 = "ns2-2003",
     /// ns-2 from October 2004 to January 2006: the RTO is at least 0.2 s, and 6 s at first.
-    #[serde(rename = "ns2-2005")]
-    Ns2Of2005,
+    Ns2Of2005 = "ns2-2005",
     /// ns-2 from January 2006 on: the RTO is 3 s at first, and 60 s at most.
-    #[serde(rename = "ns2-2006")]
-    Ns2Of2006,
+    Ns2Of2006 = "ns2-2006",
     /// What the RFCs of the IETF say.
     #[default]
-    #[serde(rename = "rfc")]
-    Rfc,
+    Rfc = "rfc",
     /// What Linux does: CUBIC, PRR, RACK and TLP; what differs is said in docs/scenario.md.
-    #[serde(rename = "linux")]
-    Linux,
+    Linux = "linux",
     /// The same, and what was seen of the start of flows and of timeouts beside Linux 6.18: quick
     /// acknowledgements, HyStart, BBR without a pace at first, a margin that falls slowly.
-    #[serde(rename = "linux-6.18")]
-    Linux618,
+    Linux618 = "linux-6.18",
 }
 
 impl Profile {
-    /// Every profile.
-    pub const ALL: [Profile; 7] = [
-        Profile::Ns2Of2001,
-        Profile::Ns2Of2003,
-        Profile::Ns2Of2005,
-        Profile::Ns2Of2006,
-        Profile::Rfc,
-        Profile::Linux,
-        Profile::Linux618,
-    ];
-
-    /// The name in documents.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Profile::Ns2Of2001 => "ns2-2001",
-            Profile::Ns2Of2003 => "ns2-2003",
-            Profile::Ns2Of2005 => "ns2-2005",
-            Profile::Ns2Of2006 => "ns2-2006",
-            Profile::Rfc => "rfc",
-            Profile::Linux => "linux",
-            Profile::Linux618 => "linux-6.18",
-        }
-    }
-
     /// The settings of the profile.
     pub fn tcp(self) -> Tcp {
-        match self {
-            Profile::Ns2Of2001 => ns2_2001(self),
-            Profile::Ns2Of2003 => Tcp { min_rto: Time::from_secs(1), ..ns2(self) },
-            Profile::Ns2Of2005 => ns2(self),
-            Profile::Ns2Of2006 => Tcp {
-                initial_rto: Time::from_secs(3),
-                max_rto: MaxRto::Absolute(Time::from_secs(60)),
-                ..ns2(self)
-            },
-            Profile::Rfc => rfc(self),
-            Profile::Linux => linux(self),
-            Profile::Linux618 => linux_618(self),
+        self.settings().used()
+    }
+
+    /// The same as a document writes them, all of them spelled out.
+    pub(crate) fn settings(self) -> TcpDoc {
+        let profiles = tree::toml_text(include_str!("profiles.toml"), 0);
+        let mut laid = Table::default();
+        let mut name = self.name().to_owned();
+        // each table lies over the one that it is like
+        while let Some(table) =
+            profiles.as_ref().ok().and_then(|root| root.table()?.get(&name)?.value.table())
+        {
+            let settings = table.entries.iter().filter(|entry| entry.key != "like");
+            for entry in settings {
+                if laid.get(&entry.key).is_none() {
+                    laid.entries.push(entry.clone());
+                }
+            }
+            name = match table.get("like").map(|like| &like.value.value) {
+                Some(Value::String(like)) => like.clone(),
+                _ => break,
+            };
         }
-    }
-}
-
-/// FullTcp of ns-2 as it was at the end of 2005.
-fn ns2(profile: Profile) -> Tcp {
-    Tcp {
-        profile: profile.name(),
-        mss: 536,
-        header: 40,
-        initial_rto: Time::from_secs(6),
-        min_rto: Time::from_ms(200),
-        max_rto: MaxRto::Factor(64),
-        initial_window: 2,
-        initial_ssthresh: u32::MAX,
-        window: 20,
-        recovery: Recovery::Reno,
-        delayed_ack: None,
-        quick_acks: 0,
-        unpaced: 0,
-        nagle: true,
-        fin_waits: true,
-        fin_rides: true,
-        lost_syn: LostSyn::CutSsthresh,
-        timer_rule: TimerRule::FullTcp,
-        loss_rule: LossRule::FullTcp,
-        limited_transmit: false,
-        tick: Time::from_ms(10),
-        timestamps: false,
-        handshake: true,
-        ecn: false,
-        control: TcpControl::Reno,
-        byte_counting: 0,
-        hystart: HyStart::None,
-        prr: false,
-        rack: false,
-        tlp: false,
-        syn_retries: SynRetries { linear: 0, limit: u32::MAX, jitter: 0.0 },
-    }
-}
-
-/// FullTcp of ns-2 as it was in 2001, before the changes of 8 March 2002.
-///
-/// From its change log (8 March 2002: the clock, `rfc2988_`, the back-off of
-/// two-way TCP; 27 May 2001: a least RTO of 1 s, an initial window of two) and the
-/// published source of ns-2.1b8a (`tcp.cc`: the timeout and its back-off;
-/// `tcp-full.cc`: acknowledgements, closing). Departures: the clocks of all
-/// senders tick together, where each had a phase of its own; a last short
-/// segment that is sent again comes without the FIN, which follows it.
-fn ns2_2001(profile: Profile) -> Tcp {
-    Tcp {
-        min_rto: Time::from_secs(1),
-        tick: Time::from_ms(100),
-        timer_rule: TimerRule::FullTcp2001,
-        fin_rides: false,
-        ..ns2(profile)
-    }
-}
-
-/// RFC 5681, 6298, 6582, 6928 and 9293.
-///
-/// RFC 5681, 3.1 has slow start open the window by at most one segment for an
-/// ACK, and recommends that congestion avoidance counts what is acknowledged:
-/// hence `byte_counting = 1`, and not the 2 of RFC 3465, which is an experiment.
-fn rfc(profile: Profile) -> Tcp {
-    Tcp {
-        profile: profile.name(),
-        mss: 1460,
-        header: 40,
-        initial_rto: Time::from_secs(1),
-        min_rto: Time::from_secs(1),
-        max_rto: MaxRto::Absolute(Time::from_secs(60)),
-        initial_window: rfc6928(1460),
-        initial_ssthresh: u32::MAX,
-        window: u32::MAX,
-        recovery: Recovery::NewReno,
-        delayed_ack: Some(usual_delay(profile)),
-        quick_acks: 0,
-        unpaced: 0,
-        nagle: false,
-        fin_waits: false,
-        fin_rides: true,
-        lost_syn: LostSyn::Rfc,
-        timer_rule: TimerRule::Rfc,
-        loss_rule: LossRule::Rfc,
-        limited_transmit: true,
-        tick: Time::ZERO,
-        timestamps: false,
-        handshake: true,
-        ecn: false,
-        control: TcpControl::Reno,
-        byte_counting: 1,
-        hystart: HyStart::None,
-        prr: false,
-        rack: false,
-        tlp: false,
-        syn_retries: SynRetries { linear: 0, limit: u32::MAX, jitter: 0.0 },
-    }
-}
-
-/// Linux, with timestamps: hence 12 bytes more header and less payload.
-///
-/// CUBIC with its HyStart, byte counting without a limit, PRR, RACK and TLP.
-/// Departures: windows are in whole segments, so there is neither a receive
-/// window that grows nor splitting of segments; no DSACK, F-RTO or other undo of
-/// a cut (`tcp_retrans_collapse`, `tcp_undo_cwnd_reduction`); the reordering
-/// window of RACK does not adapt; a receiver delays every second ACK from the
-/// start (Linux's first ones are quick) and always by 40 ms; PRR does not serve
-/// the cut after a mark; no idle restart, as flows are never idle; the FIN is always a packet of its own,
-/// as it is where data left before the socket was closed, and never rides on data
-/// that still waits then.
-fn linux(profile: Profile) -> Tcp {
-    Tcp {
-        profile: profile.name(),
-        mss: 1448,
-        header: 52,
-        initial_rto: Time::from_secs(1),
-        min_rto: Time::from_ms(200),
-        max_rto: MaxRto::Absolute(Time::from_secs(120)),
-        initial_window: 10,
-        initial_ssthresh: u32::MAX,
-        window: u32::MAX,
-        recovery: Recovery::Sack,
-        delayed_ack: Some(usual_delay(profile)),
-        quick_acks: 0,
-        unpaced: 0,
-        nagle: true,
-        fin_waits: false,
-        fin_rides: false,
-        lost_syn: LostSyn::Linux,
-        timer_rule: TimerRule::Linux,
-        loss_rule: LossRule::Rfc,
-        limited_transmit: true,
-        tick: Time::ZERO,
-        timestamps: true,
-        handshake: true,
-        ecn: false,
-        control: TcpControl::Cubic,
-        byte_counting: u32::MAX,
-        hystart: HyStart::Classic,
-        prr: true,
-        rack: true,
-        tlp: true,
-        syn_retries: SynRetries { linear: 4, limit: 6, jitter: 0.0 },
-    }
-}
-
-/// Linux 6.18 beside real hosts (docs/emulate.md).
-///
-/// Departures: those of [`linux`], but the first acknowledgements are quick; neither a pause nor a
-/// window that grows later makes them quick again.
-fn linux_618(profile: Profile) -> Tcp {
-    Tcp {
-        // TCP_MAX_QUICKACKS is 16; six more were seen while the window grows from 64 kB to what the
-        // default of tcp_rmem allows, by two segments for each that comes
-        quick_acks: 22,
-        unpaced: 10,
-        timer_rule: TimerRule::LinuxRounds,
-        hystart: HyStart::Linux,
-        ..linux(profile)
+        let laid = Node { place: Place::START, value: Value::Table(laid) };
+        let settings: TcpDoc = laid.decode().expect("profiles.toml can be read");
+        TcpDoc { profile: self, ..settings }
     }
 }
 
@@ -244,87 +93,211 @@ pub fn rfc6928(mss: u32) -> u32 {
     (14_600 / mss.max(1)).clamp(2, 10)
 }
 
-/// How long an ACK waits where a document only says that it does.
-pub const fn usual_delay(profile: Profile) -> Time {
-    match profile {
-        // TCP_DELACK_MIN
-        Profile::Linux | Profile::Linux618 => Time::from_ms(40),
-        // RFC 5681, 4.2 allows 500 ms; 200 ms is BSD's
-        _ => Time::from_ms(200),
+/// A setting as it is used, from and to the type `W` that documents are read into.
+trait Used<W> {
+    fn used(written: W) -> Self;
+    fn written(self) -> W;
+}
+
+impl<T> Used<T> for T {
+    fn used(written: T) -> T {
+        written
+    }
+    fn written(self) -> T {
+        self
     }
 }
 
-/// Effective settings of one class's TCP.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Tcp {
-    /// Name of the profile that the settings started from.
-    pub profile: &'static str,
-    /// Payload bytes of a full segment.
-    pub mss: u32,
-    /// Bytes of headers on every packet.
-    pub header: u32,
-    /// Retransmission timeout before the first sample.
-    pub initial_rto: Time,
-    /// Least retransmission timeout.
-    pub min_rto: Time,
-    /// Greatest retransmission timeout.
-    pub max_rto: MaxRto,
-    /// Initial window, in segments.
-    pub initial_window: u32,
-    /// Initial slow-start threshold, in segments (`u32::MAX`: none).
-    pub initial_ssthresh: u32,
-    /// Largest window, in segments (`u32::MAX`: none).
-    pub window: u32,
+impl Used<Size> for u32 {
+    fn used(size: Size) -> u32 {
+        u32::try_from(size.bytes()).unwrap_or(u32::MAX)
+    }
+    fn written(self) -> Size {
+        Size::from_bytes(self.into())
+    }
+}
+
+impl Used<Bound> for u32 {
+    fn used(bound: Bound) -> u32 {
+        bound.0
+    }
+    fn written(self) -> Bound {
+        Bound(self)
+    }
+}
+
+impl Used<DelayedAck> for Option<Time> {
+    fn used(delayed: DelayedAck) -> Option<Time> {
+        match delayed {
+            DelayedAck::Usual(false) => None,
+            DelayedAck::Usual(true) => Some(USUAL_DELAY),
+            DelayedAck::UpTo(time) => Some(time),
+        }
+    }
+    fn written(self) -> DelayedAck {
+        self.map_or(DelayedAck::Usual(false), DelayedAck::UpTo)
+    }
+}
+
+impl Used<SynRetriesDoc> for SynRetries {
+    fn used(doc: SynRetriesDoc) -> SynRetries {
+        doc.used()
+    }
+    fn written(self) -> SynRetriesDoc {
+        self.spelled_out()
+    }
+}
+
+/// How long an ACK waits where neither a document nor its profile says how long: RFC 5681, 4.2
+/// allows 500 ms; 200 ms is BSD's.
+pub(crate) const USUAL_DELAY: Time = Time::from_ms(200);
+
+/// Makes the record of some settings, and that of what a document says of them, from one line for
+/// each: `key: type = type in documents`.
+macro_rules! settings {
+    (
+        $(#[$about:meta])* pub struct $Used:ident { $(pub $own:ident: $Own:ty,)* }
+        $(#[$meta:meta])* pub(crate) struct $Doc:ident {
+            $($(#[$more_doc:meta])* pub $more:ident: $More:ty,)*
+        }
+        $($(#[$doc:meta])* $key:ident: $Type:ty = $Written:ty,)+
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, PartialEq, Debug)]
+        pub struct $Used {
+            $(/// Where the settings started from.
+            pub $own: $Own,)*
+            $($(#[$doc])* pub $key: $Type,)+
+        }
+
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields, default)]
+        $(#[$meta])*
+        pub(crate) struct $Doc {
+            $($(#[$more_doc])* pub $more: $More,)*
+            $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $key: Option<$Written>,)+
+        }
+
+        impl $Used {
+            /// All of them as a document writes them.
+            pub(crate) fn spelled_out(&self) -> $Doc {
+                $Doc {
+                    $($own: self.$own,)*
+                    $($key: Some(Used::written(self.$key.clone())),)+
+                    ..$Doc::default()
+                }
+            }
+        }
+
+        impl $Doc {
+            /// What is left open, from a profile.
+            pub(crate) fn complete(&mut self, profile: $Doc) {
+                $(self.$key = self.$key.take().or(profile.$key);)+
+            }
+
+            /// The settings, all of which are set.
+            pub(crate) fn used(self) -> $Used {
+                $Used {
+                    $($own: self.$own,)*
+                    $($key: Used::used(self.$key.expect("profiles.toml sets everything")),)+
+                }
+            }
+        }
+    };
+}
+
+settings! {
+    /// Effective settings of one class's TCP.
+    pub struct Tcp {
+        pub profile: Profile,
+    }
+
+    /// TCP: a profile, and settings that replace the profile's.
+    #[serde(expecting = "a table, as in { profile = \"linux\", mss = \"1000B\" }")]
+    pub(crate) struct TcpDoc {
+        /// The era that the settings start from; default rfc.
+        pub profile: Profile,
+        /// Short for recovery = "sack"; false makes a profile with sack a newreno.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub sack: Option<bool>,
+    }
+
+    /// Payload of a full segment, 64B to 65000B.
+    mss: u32 = Size,
+    /// Headers on every packet, 20B to 500B.
+    header: u32 = Size,
+    /// Retransmission timeout before the first sample, 1ms to 1h.
+    initial_rto: Time = Time,
+    /// Least retransmission timeout, 1us to 1h.
+    min_rto: Time = Time,
+    /// Greatest retransmission timeout: a time, or the greatest back-off factor, as in "64x".
+    max_rto: MaxRto = MaxRto,
+    /// Initial window in segments, 1 to 1000000.
+    initial_window: u32 = u32,
+    /// Initial slow-start threshold in segments, from 1, or "none".
+    initial_ssthresh: u32 = Bound,
+    /// Largest window in segments, from 1, or "none".
+    window: u32 = Bound,
     /// How losses within a window are repaired.
-    pub recovery: Recovery,
-    /// Whether every second segment is acknowledged, and how long an ACK may wait.
-    pub delayed_ack: Option<Time>,
-    /// Acknowledgements at the start, and after a segment that had arrived already, that are not
-    /// delayed.
-    pub quick_acks: u8,
-    /// Data segments at the start that BBR's pace does not hold back.
-    pub unpaced: u8,
+    recovery: Recovery = Recovery,
+    /// Whether every second segment is acknowledged: false, true, or how long an ACK may wait.
+    delayed_ack: Option<Time> = DelayedAck,
+    /// Acknowledgements at the start, and after a segment that had arrived already, that are not delayed, 0 to 255; default 22 in the profile linux-6.18, else 0.
+    quick_acks: u8 = u8,
+    /// Data segments at the start that the pace of bbr does not hold back, 0 to 255; default 10 in the profile linux-6.18, else 0.
+    unpaced: u8 = u8,
     /// Whether a last short segment waits until all else is acknowledged (RFC 896).
-    pub nagle: bool,
-    /// Whether the FIN waits for the acknowledgement of all data, unless it
-    /// rides on a last segment that is short or the only one, or follows it (as
-    /// ns-2's FullTcp does).
-    pub fin_waits: bool,
-    /// Whether the FIN rides on the last segment where it need not wait, or is a
-    /// packet of its own behind it.
-    pub fin_rides: bool,
+    nagle: bool = bool,
+    /// Whether the FIN waits until all data is acknowledged (unless it rides on a last segment that is short or the only one), as ns-2's FullTcp does.
+    fin_waits: bool = bool,
+    /// Whether the FIN rides on the last segment where it need not wait; false: it is a packet of its own behind it, as in ns-2 before March 2002.
+    fin_rides: bool = bool,
     /// What a lost SYN does to the start of the connection.
-    pub lost_syn: LostSyn,
+    lost_syn: LostSyn = LostSyn,
     /// How long a retransmission timeout stays backed off.
-    pub timer_rule: TimerRule,
+    timer_rule: TimerRule = TimerRule,
     /// What a loss does to the window.
-    pub loss_rule: LossRule,
-    /// Whether the first two duplicates let out a new segment each (RFC 3042).
-    pub limited_transmit: bool,
-    /// Clock granularity of round-trip measurements (zero: none).
-    pub tick: Time,
-    /// Whether every segment is timed (timestamps, RFC 7323) or one per round trip.
-    pub timestamps: bool,
-    /// Whether a connection is opened by a handshake, or is open from the start.
-    pub handshake: bool,
-    /// Whether both ends understand marks (RFC 3168): data may be marked instead of lost.
-    pub ecn: bool,
-    /// Which control decides about the window.
-    pub control: TcpControl,
-    /// Segments by which one ACK opens the window in slow start at most
-    /// (`u32::MAX`: all that it acknowledges); zero: it counts as one
-    /// everywhere, whatever it acknowledges.
-    pub byte_counting: u32,
-    /// How CUBIC leaves its first slow start before losses.
-    pub hystart: HyStart,
-    /// Whether a cut is spread over recovery (RFC 6937).
-    pub prr: bool,
-    /// Whether losses are noticed by time (RFC 8985, section 6).
-    pub rack: bool,
-    /// Whether the tail of a flight is probed before the timeout (RFC 8985, section 7).
-    pub tlp: bool,
+    loss_rule: LossRule = LossRule,
+    /// Whether the first two duplicates let out a new segment each (RFC 3042); default true in the profiles rfc and linux, and with the loss rule one-way.
+    limited_transmit: bool = bool,
+    /// Clock granularity of round-trip measurements, up to 10s; 0s: none.
+    tick: Time = Time,
+    /// Whether every segment is timed (RFC 7323) or one per round trip.
+    timestamps: bool = bool,
+    /// Whether a connection is opened by a handshake; false: it is open from the start, and its data goes at once; default true.
+    handshake: bool = bool,
+    /// Whether both ends understand marks (RFC 3168), as queues with `ecn` set them; default false.
+    ecn: bool = bool,
+    /// Which control decides about the window: reno, cubic or bbr.
+    control: TcpControl = TcpControl,
+    /// Most segments by which one ACK opens the window in slow start, from 1, or "none" (RFC 3465, L); 0: it counts as one everywhere, whatever it acknowledges.
+    byte_counting: u32 = Bound,
+    /// How cubic leaves its first slow start before losses.
+    hystart: HyStart = HyStart,
+    /// Whether a cut of the window is spread over recovery (RFC 6937); with sack only.
+    prr: bool = bool,
+    /// Whether losses are noticed by time (RFC 8985, section 6); with sack only.
+    rack: bool = bool,
+    /// Whether the tail of a flight is probed before the timeout (RFC 8985, section 7); with sack only.
+    tlp: bool = bool,
     /// Retries of a SYN.
-    pub syn_retries: SynRetries,
+    syn_retries: SynRetries = SynRetriesDoc,
+}
+
+settings! {
+    /// When a SYN without an answer is sent again.
+    pub struct SynRetries {}
+
+    /// Retries of a SYN.
+    #[serde(expecting = "a table, as in { linear = 4, limit = 6, jitter = 0.0 }")]
+    pub(crate) struct SynRetriesDoc {}
+
+    /// How many retries wait just the initial RTO before the wait starts to double.
+    linear: u32 = u32,
+    /// Retries in all, after which the flow gives up, or "none".
+    limit: u32 = Bound,
+    /// Each wait is stretched by a uniform draw of up to this share of itself, 0 to 1.
+    jitter: f64 = f64,
 }
 
 /// How slow start is left before there are losses.
@@ -434,17 +407,6 @@ pub enum LossRule {
     /// duplicate brings out the repair and what the window then allows; a repair
     /// ends the timing of the round trip (ns-2's one-way agents).
     OneWay,
-}
-
-/// When a SYN without an answer is sent again.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct SynRetries {
-    /// How many retries wait just the initial RTO before the wait starts to double.
-    pub linear: u32,
-    /// Retries in all; after them the flow gives up (`u32::MAX`: never).
-    pub limit: u32,
-    /// Each wait is stretched by a uniform draw of up to this share of itself.
-    pub jitter: f64,
 }
 
 impl Serialize for MaxRto {

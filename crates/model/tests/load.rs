@@ -181,7 +181,7 @@ fn profiles_are_those_of_their_era() {
     for profile in Profile::ALL {
         let tcp = tcp(profile.name());
         let old = profile.name().starts_with("ns2");
-        assert_eq!(tcp.profile, profile.name());
+        assert_eq!(tcp.profile, profile);
         let sizes = (tcp.mss, tcp.initial_window, tcp.window);
         let wanted = match profile {
             Profile::Rfc => (1460, 10, u32::MAX),
@@ -231,7 +231,7 @@ fn every_field_of_a_profile_can_be_set_alone() {
     assert_eq!(set(r#"{ tcp = { max_rto = "8x" } }"#).max_rto, MaxRto::Factor(8));
     assert_eq!(set(r#"{ tcp = { window = "none" } }"#).window, u32::MAX);
     assert!(set(r#"{ tcp = { ecn = true } }"#).ecn);
-    assert_eq!(set("tcp").profile, "rfc");
+    assert_eq!(set("tcp").profile, Profile::Rfc);
 }
 
 #[test]

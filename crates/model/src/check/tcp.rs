@@ -1,13 +1,11 @@
 //! A class's TCP: its profile, and what differs from it.
 
-use tidegate_core::units::{Size, Time};
+use tidegate_core::units::Time;
 
 use super::Check;
 use crate::control::TcpControl;
-use crate::document::transport::{Bound, DelayedAck, SynRetriesDoc, TcpDoc};
-use crate::profile::{
-    HyStart, LossRule, MaxRto, Profile, Recovery, SynRetries, Tcp, rfc6928, usual_delay,
-};
+use crate::document::transport::DelayedAck;
+use crate::profile::{HyStart, LossRule, MaxRto, Profile, Recovery, Tcp, TcpDoc, rfc6928};
 
 /// Longest retransmission timeout.
 const HOUR: Time = Time::from_secs(3600);
@@ -60,7 +58,7 @@ pub(super) fn effective(
     check.require(!stray, &path("hystart"), "only cubic has it", "leave it out");
     let stray = tcp.control != TcpControl::Bbr && doc.unpaced.is_some_and(|asked| asked > 0);
     check.require(!stray, &path("unpaced"), "only bbr paces", "leave it out");
-    *doc = spelled_out(doc, &tcp, transport);
+    *doc = spelled_out(&tcp, transport);
     tcp
 }
 
@@ -71,142 +69,63 @@ pub(super) fn plain_repair(doc: &mut TcpDoc) {
     doc.tlp.get_or_insert(false);
 }
 
-fn recovery(doc: &TcpDoc, base: &Tcp) -> Recovery {
-    match (doc.recovery, doc.sack) {
-        (Some(recovery), _) => recovery,
-        (None, Some(true)) => Recovery::Sack,
-        (None, Some(false)) if base.recovery == Recovery::Sack => Recovery::NewReno,
-        (None, _) => base.recovery,
-    }
-}
-
-fn delayed_ack(doc: &TcpDoc, base: &Tcp) -> Option<Time> {
-    match doc.delayed_ack {
-        None => base.delayed_ack,
-        Some(DelayedAck::Usual(false)) => None,
-        Some(DelayedAck::Usual(true)) => Some(usual_delay(doc.profile)),
-        Some(DelayedAck::UpTo(time)) => Some(time),
-    }
-}
-
-fn hystart(doc: &TcpDoc, base: &Tcp, control: TcpControl) -> HyStart {
-    match control {
-        TcpControl::Cubic => doc.hystart.unwrap_or(base.hystart),
-        _ => HyStart::None,
-    }
-}
-
-/// The RFC's initial window is a number of bytes, so it follows the segment.
-fn initial_window(doc: &TcpDoc, base: &Tcp, mss: u32) -> u32 {
-    let usual = if doc.profile == Profile::Rfc { rfc6928(mss) } else { base.initial_window };
-    doc.initial_window.unwrap_or(usual)
-}
-
-fn overridden(doc: &TcpDoc, transport: &str) -> Tcp {
-    let base = doc.profile.tcp();
-    let bytes = |size: Size| u32::try_from(size.bytes()).unwrap_or(u32::MAX);
-    let mss = doc.mss.map_or(base.mss, bytes);
-    let recovery = recovery(doc, &base);
-    let syn = doc.syn_retries.clone().unwrap_or_default();
-    let control = match doc.control {
-        // a transport with a control of its own: what it leaves to TCP is Reno
-        _ if transport != "tcp" => TcpControl::Reno,
-        None => base.control,
-        Some(control) => control,
+fn recovery(doc: &TcpDoc, profile: &TcpDoc) -> Option<Recovery> {
+    let usual = match doc.sack {
+        Some(true) => Some(Recovery::Sack),
+        Some(false) if profile.recovery == Some(Recovery::Sack) => Some(Recovery::NewReno),
+        _ => None,
     };
-    let loss_rule = doc.loss_rule.unwrap_or(base.loss_rule);
-    // ns-2's agents count acknowledgements
-    let counted = if loss_rule == LossRule::Rfc { base.byte_counting } else { 0 };
+    doc.recovery.or(usual)
+}
+
+/// What a class has: what its document says, and where it says nothing what follows from the other
+/// settings, or else the profile.
+fn overridden(asked: &TcpDoc, transport: &str) -> Tcp {
+    let profile = asked.profile.settings();
+    let mut doc = asked.clone();
+    doc.recovery = recovery(asked, &profile);
+    if let (Some(DelayedAck::Usual(true)), Some(usual @ DelayedAck::UpTo(_))) =
+        (asked.delayed_ack, profile.delayed_ack)
+    {
+        doc.delayed_ack = Some(usual);
+    }
+    // a transport with a control of its own: what it leaves to TCP is Reno
+    if transport != "tcp" {
+        doc.control = Some(TcpControl::Reno);
+    }
+    if let Some(retries) = &mut doc.syn_retries {
+        retries.complete(profile.syn_retries.clone().unwrap_or_default());
+    }
+    doc.complete(profile);
+    let mut tcp = doc.used();
+    // the RFC's initial window is a number of bytes, so it follows the segment
+    if asked.initial_window.is_none() && tcp.profile == Profile::Rfc {
+        tcp.initial_window = rfc6928(tcp.mss);
+    }
+    if tcp.loss_rule != LossRule::Rfc {
+        // ns-2's agents count acknowledgements, and only the one-way ones transmit early
+        tcp.byte_counting = asked.byte_counting.map_or(0, |bound| bound.0);
+        let usual = tcp.loss_rule == LossRule::OneWay;
+        tcp.limited_transmit = asked.limited_transmit.unwrap_or(usual);
+    }
+    if tcp.control != TcpControl::Cubic {
+        tcp.hystart = HyStart::None;
+    }
     // these stand on the scoreboard, and on the rules of RFC 6675
-    let scored = recovery == Recovery::Sack && loss_rule == LossRule::Rfc;
     let own_repair = matches!(transport, "blitz" | "rcp");
-    let scored = |asked: Option<bool>, usual| asked.unwrap_or(usual) && scored && !own_repair;
-    Tcp {
-        profile: base.profile,
-        mss,
-        header: doc.header.map_or(base.header, bytes),
-        initial_rto: doc.initial_rto.unwrap_or(base.initial_rto),
-        min_rto: doc.min_rto.unwrap_or(base.min_rto),
-        max_rto: doc.max_rto.unwrap_or(base.max_rto),
-        initial_window: initial_window(doc, &base, mss),
-        initial_ssthresh: doc.initial_ssthresh.map_or(base.initial_ssthresh, |bound| bound.0),
-        window: doc.window.map_or(base.window, |bound| bound.0),
-        recovery,
-        delayed_ack: delayed_ack(doc, &base),
-        quick_acks: doc.quick_acks.unwrap_or(base.quick_acks),
-        unpaced: doc.unpaced.unwrap_or(base.unpaced),
-        nagle: doc.nagle.unwrap_or(base.nagle),
-        fin_waits: doc.fin_waits.unwrap_or(base.fin_waits),
-        fin_rides: doc.fin_rides.unwrap_or(base.fin_rides),
-        lost_syn: doc.lost_syn.unwrap_or(base.lost_syn),
-        timer_rule: doc.timer_rule.unwrap_or(base.timer_rule),
-        loss_rule,
-        limited_transmit: doc.limited_transmit.unwrap_or(limited(loss_rule, &base)),
-        tick: doc.tick.unwrap_or(base.tick),
-        timestamps: doc.timestamps.unwrap_or(base.timestamps),
-        handshake: doc.handshake.unwrap_or(base.handshake),
-        ecn: doc.ecn.unwrap_or(base.ecn),
-        control,
-        byte_counting: doc.byte_counting.map_or(counted, |bound| bound.0),
-        hystart: hystart(doc, &base, control),
-        prr: scored(doc.prr, base.prr),
-        rack: scored(doc.rack, base.rack),
-        tlp: scored(doc.tlp, base.tlp),
-        syn_retries: SynRetries {
-            linear: syn.linear.unwrap_or(base.syn_retries.linear),
-            limit: syn.limit.map_or(base.syn_retries.limit, |bound| bound.0),
-            jitter: syn.jitter.unwrap_or(base.syn_retries.jitter),
-        },
+    if own_repair || tcp.recovery != Recovery::Sack || tcp.loss_rule != LossRule::Rfc {
+        (tcp.prr, tcp.rack, tcp.tlp) = (false, false, false);
     }
+    tcp
 }
 
-/// Whether limited transmit is usual under a loss rule.
-fn limited(loss_rule: LossRule, base: &Tcp) -> bool {
-    match loss_rule {
-        LossRule::Rfc => base.limited_transmit,
-        LossRule::FullTcp => false,
-        LossRule::OneWay => true,
-    }
-}
-
-fn spelled_out(doc: &TcpDoc, tcp: &Tcp, transport: &str) -> TcpDoc {
-    let own = transport == "tcp";
+/// The settings with all defaults, but for what means nothing here.
+fn spelled_out(tcp: &Tcp, transport: &str) -> TcpDoc {
+    let TcpDoc { control, hystart, unpaced, .. } = tcp.spelled_out();
     TcpDoc {
-        profile: doc.profile,
-        mss: Some(Size::from_bytes(tcp.mss.into())),
-        header: Some(Size::from_bytes(tcp.header.into())),
-        initial_rto: Some(tcp.initial_rto),
-        min_rto: Some(tcp.min_rto),
-        max_rto: Some(tcp.max_rto),
-        initial_window: Some(tcp.initial_window),
-        initial_ssthresh: Some(Bound(tcp.initial_ssthresh)),
-        window: Some(Bound(tcp.window)),
-        recovery: Some(tcp.recovery),
-        sack: None,
-        delayed_ack: Some(tcp.delayed_ack.map_or(DelayedAck::Usual(false), DelayedAck::UpTo)),
-        quick_acks: Some(tcp.quick_acks),
-        unpaced: (tcp.control == TcpControl::Bbr).then_some(tcp.unpaced),
-        nagle: Some(tcp.nagle),
-        fin_waits: Some(tcp.fin_waits),
-        fin_rides: Some(tcp.fin_rides),
-        lost_syn: Some(tcp.lost_syn),
-        timer_rule: Some(tcp.timer_rule),
-        loss_rule: Some(tcp.loss_rule),
-        limited_transmit: Some(tcp.limited_transmit),
-        tick: Some(tcp.tick),
-        timestamps: Some(tcp.timestamps),
-        handshake: Some(tcp.handshake),
-        ecn: Some(tcp.ecn),
-        control: own.then_some(tcp.control),
-        byte_counting: Some(Bound(tcp.byte_counting)),
-        hystart: (tcp.control == TcpControl::Cubic).then_some(tcp.hystart),
-        prr: Some(tcp.prr),
-        rack: Some(tcp.rack),
-        tlp: Some(tcp.tlp),
-        syn_retries: Some(SynRetriesDoc {
-            linear: Some(tcp.syn_retries.linear),
-            limit: Some(Bound(tcp.syn_retries.limit)),
-            jitter: Some(tcp.syn_retries.jitter),
-        }),
+        control: control.filter(|_| transport == "tcp"),
+        hystart: hystart.filter(|_| tcp.control == TcpControl::Cubic),
+        unpaced: unpaced.filter(|_| tcp.control == TcpControl::Bbr),
+        ..tcp.spelled_out()
     }
 }

@@ -8,8 +8,7 @@ use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer, ser};
 use tidegate_core::units::{Rate, Size, Time, parse::UnitError};
 
-use crate::control::TcpControl;
-use crate::profile::{HyStart, LossRule, LostSyn, MaxRto, Profile, Recovery, TimerRule};
+use crate::profile::TcpDoc;
 
 /// A control beside TCP's own: what it can be told itself, and what TCP can be told.
 ///
@@ -88,130 +87,6 @@ pub(crate) struct BurstDoc {
     pub packets: u32,
     /// From the start of one burst to that of the next: at least the time that a burst takes.
     pub every: Time,
-}
-
-/// TCP: a profile, and settings that replace the profile's.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(
-    deny_unknown_fields,
-    default,
-    expecting = "a table, as in { profile = \"linux\", mss = \"1000B\" }"
-)]
-pub(crate) struct TcpDoc {
-    /// The era that the settings start from; default rfc.
-    pub profile: Profile,
-    /// Payload of a full segment, 64B to 65000B.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mss: Option<Size>,
-    /// Headers on every packet, 20B to 500B.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub header: Option<Size>,
-    /// Retransmission timeout before the first sample, 1ms to 1h.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub initial_rto: Option<Time>,
-    /// Least retransmission timeout, 1us to 1h.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_rto: Option<Time>,
-    /// Greatest retransmission timeout: a time, or the greatest back-off factor, as in "64x".
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_rto: Option<MaxRto>,
-    /// Initial window in segments, 1 to 1000000.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub initial_window: Option<u32>,
-    /// Initial slow-start threshold in segments, from 1, or "none".
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub initial_ssthresh: Option<Bound>,
-    /// Largest window in segments, from 1, or "none".
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub window: Option<Bound>,
-    /// How losses within a window are repaired.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub recovery: Option<Recovery>,
-    /// Short for recovery = "sack"; false makes a profile with sack a newreno.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sack: Option<bool>,
-    /// Whether every second segment is acknowledged: false, true, or how long an ACK may wait.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delayed_ack: Option<DelayedAck>,
-    /// Acknowledgements at the start, and after a segment that had arrived already, that are not delayed, 0 to 255; default 22 in the profile linux-6.18, else 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub quick_acks: Option<u8>,
-    /// Data segments at the start that the pace of bbr does not hold back, 0 to 255; default 10 in the profile linux-6.18, else 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unpaced: Option<u8>,
-    /// Whether a last short segment waits until all else is acknowledged (RFC 896).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub nagle: Option<bool>,
-    /// Whether the FIN waits until all data is acknowledged (unless it rides on a last segment that is short or the only one), as ns-2's FullTcp does.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fin_waits: Option<bool>,
-    /// Whether the FIN rides on the last segment where it need not wait; false: it is a packet of its own behind it, as in ns-2 before March 2002.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fin_rides: Option<bool>,
-    /// What a lost SYN does to the start of the connection.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub lost_syn: Option<LostSyn>,
-    /// How long a retransmission timeout stays backed off.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub timer_rule: Option<TimerRule>,
-    /// What a loss does to the window.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub loss_rule: Option<LossRule>,
-    /// Whether the first two duplicates let out a new segment each (RFC 3042); default true in the profiles rfc and linux, and with the loss rule one-way.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub limited_transmit: Option<bool>,
-    /// Clock granularity of round-trip measurements, up to 10s; 0s: none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tick: Option<Time>,
-    /// Whether every segment is timed (RFC 7323) or one per round trip.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub timestamps: Option<bool>,
-    /// Whether a connection is opened by a handshake; false: it is open from the start, and its data goes at once; default true.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub handshake: Option<bool>,
-    /// Whether both ends understand marks (RFC 3168), as queues with `ecn` set them; default false.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ecn: Option<bool>,
-    /// Which control decides about the window: reno, cubic or bbr.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub control: Option<TcpControl>,
-    /// Most segments by which one ACK opens the window in slow start, from 1, or "none" (RFC 3465, L); 0: it counts as one everywhere, whatever it acknowledges.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub byte_counting: Option<Bound>,
-    /// How cubic leaves its first slow start before losses.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hystart: Option<HyStart>,
-    /// Whether a cut of the window is spread over recovery (RFC 6937); with sack only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub prr: Option<bool>,
-    /// Whether losses are noticed by time (RFC 8985, section 6); with sack only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rack: Option<bool>,
-    /// Whether the tail of a flight is probed before the timeout (RFC 8985, section 7); with sack only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tlp: Option<bool>,
-    /// Retries of a SYN.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub syn_retries: Option<SynRetriesDoc>,
-}
-
-/// Retries of a SYN.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(
-    deny_unknown_fields,
-    default,
-    expecting = "a table, as in { linear = 4, limit = 6, jitter = 0.0 }"
-)]
-pub(crate) struct SynRetriesDoc {
-    /// How many retries wait just the initial RTO before the wait starts to double.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub linear: Option<u32>,
-    /// Retries in all, after which the flow gives up, or "none".
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub limit: Option<Bound>,
-    /// Each wait is stretched by a uniform draw of up to this share of itself, 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub jitter: Option<f64>,
 }
 
 /// A whole number, or `"none"`: no bound.

@@ -8,7 +8,6 @@ use tidegate_core::law::registry::choice;
 use tidegate_core::law::video::Rule;
 use tidegate_core::units::{Rate, Time};
 
-
 /// Viewers who watch video: each fetches one segment after the other over one connection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(

@@ -17,12 +17,13 @@ impl GateLaw {
             None => return Err("which law? write law = \"close-probe\"".to_owned()),
         };
         let value = tree::toml_text(&table.to_string(), 0);
-        let value = value.map_err(|problems| problems.into_iter().map(|p| p.what).collect::<String>())?;
+        let value =
+            value.map_err(|problems| problems.into_iter().map(|p| p.what).collect::<String>())?;
         let choice = Entry { key, place: Place::START, value, hidden: true };
         let value = Value::Table(Table { entries: vec![choice], also: &[] });
-        let law: GateLaw = Node { place: Place::START, value }
-            .decode()
-            .map_err(|problem| format!("{}\n{}", problem.what, problem.help).trim_end().to_owned())?;
+        let law: GateLaw = Node { place: Place::START, value }.decode().map_err(|problem| {
+            format!("{}\n{}", problem.what, problem.help).trim_end().to_owned()
+        })?;
         law.check().map_err(|(key, what)| format!("{key}: {what}"))?;
         Ok(Some(law).filter(|law| *law != GateLaw::default()))
     }
