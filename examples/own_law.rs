@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use tidegate_core::law::session::{Counts, Knobs, Limiter};
 use tidegate_core::law::settings::{Refused, check_epoch, within};
-use tidegate_core::law::{Decision, Fault, Interval, Turn, View};
+use tidegate_core::law::{Controller, Decision, Fault, Turn, View};
 use tidegate_core::units::Time;
 
 /// Parameters of additive increase, multiplicative decrease.
@@ -98,7 +98,7 @@ impl Aimd {
     }
 }
 
-impl Interval<Knobs, Counts> for Aimd {
+impl Controller<Knobs, Counts> for Aimd {
     fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         Ok(self.set(now, knobs))
     }

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use tidegate_core::law::rate::{Counts, Knobs};
 use tidegate_core::law::settings::{Link, Refused, within};
-use tidegate_core::law::{Decision, Fault, Interval, Turn, View};
+use tidegate_core::law::{Controller, Decision, Fault, Turn, View};
 use tidegate_core::units::Time;
 
 /// An interval in which no packet has said its sender's round-trip time.
@@ -77,7 +77,7 @@ impl LoadFactor {
     }
 }
 
-impl Interval<Knobs, Counts> for LoadFactor {
+impl Controller<Knobs, Counts> for LoadFactor {
     fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         // a rate that can do no harm
         Ok(self.set(now, 1e6, SILENT_S, knobs))

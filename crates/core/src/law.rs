@@ -1,7 +1,7 @@
-//! Control laws: small pure state machines, and the seam between their halves.
+//! Control laws: small pure state machines, and the seam between datapath and controller.
 //!
-//! A law has a *per-packet half*, which reads knobs and writes counts, and an
-//! *interval half*, which reads the counts once in a while and sets the knobs.
+//! A law has a *datapath*, which reads knobs and writes counts, and a
+//! *controller*, which reads the counts once in a while and sets the knobs.
 //! Neither logs, allocates per packet, reads a clock or draws a random number
 //! that was not handed in.
 
@@ -69,7 +69,7 @@ impl Reason {
     }
 }
 
-/// What a per-packet half decides on an arrival.
+/// What a datapath decides on an arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// Let it go on.
@@ -100,7 +100,7 @@ pub trait Draw {
     fn uniform(&mut self) -> f64;
 }
 
-/// The hooks of a per-packet half; each does nothing unless a law says otherwise.
+/// The hooks of a datapath; each does nothing unless a law says otherwise.
 pub trait PerPacket: Send {
     /// Before the queue: may the packet go on?
     fn arrive(&mut self, _packet: &Packet, _now: Time, _draw: &mut dyn Draw) -> Verdict {
@@ -114,7 +114,7 @@ pub trait PerPacket: Send {
     fn depart(&mut self, _packet: &mut Packet, _now: Time) {}
 }
 
-/// What an interval half may see of its port.
+/// What a controller may see of its port.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     /// Present capacity of the link.
@@ -153,7 +153,7 @@ pub struct Decision {
     pub from: f64,
 }
 
-/// Why an interval half could not go on: only a law of the user's own can fail.
+/// Why a controller could not go on: only a law of the user's own can fail.
 pub type Fault = Box<dyn std::error::Error + Send + Sync>;
 
 /// Counts that only grow, so that whoever wrote them never has to be stopped
@@ -172,15 +172,15 @@ pub struct Moment {
     pub queue_bytes: u64,
 }
 
-/// The per-packet half of a law; each hook does nothing unless it says otherwise.
+/// The datapath of a law; each hook does nothing unless it says otherwise.
 ///
 /// What it must remember from packet to packet is its own (`self`). Knobs and
 /// counts are plain numbers and may lie elsewhere, as in a map that a kernel
-/// shares with whoever runs the interval half.
-pub trait Half: Send {
-    /// What the interval half sets.
+/// shares with whoever runs the controller.
+pub trait Datapath: Send {
+    /// What the controller sets.
     type Knobs: Copy + Default + Send;
-    /// What the per-packet half counts.
+    /// What the datapath counts.
     type Counts: Counted;
 
     /// Before the queue: may the packet go on?
@@ -195,17 +195,17 @@ pub trait Half: Send {
     fn dropped(&mut self, _: &Packet, _: &mut Self::Counts) {}
     /// The queue had taken the packet that it has lost: evicted it, or dropped it when it was its turn.
     fn untaken(&mut self, _: &Packet, _: &mut Self::Counts) {}
-    /// Its transmission starts: the half may write into its header.
+    /// Its transmission starts: the datapath may write into its header.
     fn depart(&mut self, _: &mut Packet, _: &Moment, _: &Self::Knobs, _: &mut Self::Counts) {}
-    /// The interval half has set the knobs: what holds for one interval begins anew.
+    /// The controller has set the knobs: what holds for one interval begins anew.
     fn renewed(&mut self, _: &Moment, _: &Self::Knobs, _: &mut Self::Counts) {}
 }
 
 /// When a law is to be asked again, and what it decided; none: it only looked.
 pub type Turn = (Time, Option<Decision>);
 
-/// The interval half of a law over knobs `K` and counts `C`.
-pub trait Interval<K, C>: Send {
+/// The controller of a law over knobs `K` and counts `C`.
+pub trait Controller<K, C>: Send {
     /// Called once, before the first packet: sets the knobs of the first
     /// interval and returns the first deadline (later than `now`).
     ///

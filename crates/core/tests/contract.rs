@@ -8,7 +8,7 @@ use tidegate_core::law::session::{
     tide,
 };
 use tidegate_core::law::settings::Link;
-use tidegate_core::law::{Decision, Draw, Fault, Interval, Turn, View};
+use tidegate_core::law::{Controller, Decision, Draw, Fault, Turn, View};
 use tidegate_core::packet::{Ext, Flags, Packet, RateHeader, XcpHeader};
 use tidegate_core::port::{Limit, Outcome, Port, Stage, Stages, Stamp, Ticked};
 use tidegate_core::units::{Rate, Time};
@@ -28,7 +28,7 @@ fn port(stages: Stages) -> Port {
     Port::new(0, LINK.rate, LINK.delay, Limit::Packets(20)).with_stages(stages, Box::new(NoDraw))
 }
 
-fn gate(law: impl Interval<Knobs, Counts> + 'static) -> Stages {
+fn gate(law: impl Controller<Knobs, Counts> + 'static) -> Stages {
     let mut stages = Stages::new();
     stages.gate = Some(Stage::new(Admit::new(Admission::default()), Box::new(law)));
     stages
@@ -54,7 +54,7 @@ impl Recorder {
     }
 }
 
-impl Interval<Knobs, Counts> for Recorder {
+impl Controller<Knobs, Counts> for Recorder {
     fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         knobs.allow(2, Time::from_secs(1));
         self.seen.lock().unwrap().push((now, Counts::default(), 0));
@@ -134,7 +134,7 @@ fn a_law_that_stands_still_is_a_fault() {
     assert!(message.contains("8"), "{message}");
 
     struct Still;
-    impl Interval<tidegate_core::law::rate::Knobs, tidegate_core::law::rate::Counts> for Still {
+    impl Controller<tidegate_core::law::rate::Knobs, tidegate_core::law::rate::Counts> for Still {
         fn start(
             &mut self,
             now: Time,

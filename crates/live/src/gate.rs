@@ -1,7 +1,7 @@
 //! The gate: session control and dual-queue management on real traffic.
 //!
-//! The per-packet halves are two programs in the kernel (`bpf/`), at the egress
-//! of an interface; the interval half is a law of `core`, run by the controller.
+//! The datapaths are two programs in the kernel (`bpf/`), at the egress
+//! of an interface; the controller is a law of `core`, run by the controller.
 //! What the programs decide holds while the controller renews their lease.
 //!
 //! | module       | what it is |

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer};
-use tidegate_core::law::Interval;
+use tidegate_core::law::Controller;
 use tidegate_core::law::registry::{Nothing, choice};
 use tidegate_core::law::session::{
     self, Admission, Charge, Counts, Knobs, Limiter, Opener, Refusal,
@@ -35,7 +35,7 @@ macro_rules! session_laws {
         }
 
         impl GateLaw {
-            /// The limiter of the law's per-packet half.
+            /// The limiter of the law's datapath.
             pub fn limiter(&self) -> Limiter {
                 match self {
                     GateLaw::None(_) => Limiter::default(),
@@ -44,8 +44,8 @@ macro_rules! session_laws {
                 }
             }
 
-            /// The law's interval half; none for a custom law, which the caller supplies.
-            pub fn build(&self) -> Option<Box<dyn Interval<Knobs, Counts>>> {
+            /// The law's controller; none for a custom law, which the caller supplies.
+            pub fn build(&self) -> Option<Box<dyn Controller<Knobs, Counts>>> {
                 match self {
                     $(GateLaw::$arm(config) => Some(Box::new(session::$module::$arm::new(config.clone()))),)+
                     GateLaw::None(_) | GateLaw::Custom(_) => None,
@@ -86,7 +86,7 @@ impl Default for GateLaw {
 }
 
 impl GateLaw {
-    /// What the law's per-packet half looks at and how it admits and refuses.
+    /// What the law's datapath looks at and how it admits and refuses.
     pub fn admission(&self, opener: Opener, refusal: Refusal) -> Admission {
         let (hashed, young) = match self {
             GateLaw::CloseProbe(config) => (config.eligibility, None),

@@ -7,7 +7,7 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 use tidegate_core::law::rate::RateLaw;
 use tidegate_core::law::session::{Admission, Admit, Counts, Knobs};
-use tidegate_core::law::{Draw, Interval};
+use tidegate_core::law::{Controller, Draw};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::{FilterStage, Names, Port, Stage, Stages, Stamp};
 
@@ -15,9 +15,9 @@ use crate::draw::stream;
 use crate::law::filter::FilterLaw;
 use crate::scenario::{self, Loss, QueueLaw};
 
-/// Supplies the interval half of a session law of the user's own, by its name.
-pub type Laws<'a> = dyn FnMut(&str) -> Option<Box<dyn Interval<Knobs, Counts>>> + 'a;
-/// Supplies the interval half of a rate law of the user's own, by its name.
+/// Supplies the controller of a session law of the user's own, by its name.
+pub type Laws<'a> = dyn FnMut(&str) -> Option<Box<dyn Controller<Knobs, Counts>>> + 'a;
+/// Supplies the controller of a rate law of the user's own, by its name.
 pub type RateLaws<'a> = dyn FnMut(&str) -> Option<RateLaw> + 'a;
 
 /// What a carrier supplies for the ports that it builds.

@@ -1,15 +1,15 @@
-//! Laws written in Python: an object with `start` and `update` as the interval half over a named per-packet half.
+//! Laws written in Python: an object with `start` and `update` as the controller over a named datapath.
 
 use std::marker::PhantomData;
 
 use pyo3::PyClass;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use tidegate_core::law::{self, Decision, Fault, Interval, Turn};
+use tidegate_core::law::{self, Controller, Decision, Fault, Turn};
 use tidegate_core::law::{rate, session};
 use tidegate_core::units::Time;
 
-/// What a law sets and the per-packet half obeys.
+/// What a law sets and the datapath obeys.
 #[pyclass(module = "tidegate._native", get_all, set_all)]
 pub struct Knobs {
     /// Sessions that may pass in the present epoch (limiter "counter").
@@ -69,7 +69,7 @@ impl Knobs {
     }
 }
 
-/// What the per-packet half has counted since the last update.
+/// What the datapath has counted since the last update.
 #[pyclass(module = "tidegate._native", frozen, get_all)]
 pub struct Counts {
     /// Opening packets that arrived, retries included.
@@ -180,11 +180,11 @@ pub struct RateCounts {
     mean_rtt_by_bytes_s: Option<f64>,
 }
 
-/// How a per-packet half and a Python law hand things to each other.
-pub trait Half {
-    /// What the law sets, as the half keeps it.
+/// How a datapath and a Python law hand things to each other.
+pub trait Boundary {
+    /// What the law sets, as the datapath keeps it.
     type Knobs: Send;
-    /// What the half counts.
+    /// What the datapath counts.
     type Counts: Send;
     /// What Python is handed and may change.
     type Handed: PyClass<Frozen = pyo3::pyclass::boolean_struct::False>
@@ -202,10 +202,10 @@ pub trait Half {
     fn set(knobs: &Self::Knobs) -> f64;
 }
 
-/// The half of a gate.
+/// The datapath of a gate.
 pub struct Admission;
 
-impl Half for Admission {
+impl Boundary for Admission {
     type Knobs = session::Knobs;
     type Counts = session::Counts;
     type Handed = Knobs;
@@ -226,10 +226,10 @@ impl Half for Admission {
     }
 }
 
-/// The half of a stamp that grants one rate.
+/// The datapath of a stamp that grants one rate.
 pub struct Granting;
 
-impl Half for Granting {
+impl Boundary for Granting {
     type Knobs = rate::Knobs;
     type Counts = rate::Counts;
     type Handed = RateKnobs;
@@ -256,24 +256,24 @@ impl Half for Granting {
     }
 }
 
-/// A Python object in the socket of an interval half.
-pub struct PythonLaw<H: Half> {
+/// A Python object in the socket of a controller.
+pub struct PythonLaw<B: Boundary> {
     object: Py<PyAny>,
-    half: PhantomData<fn() -> H>,
+    datapath: PhantomData<fn() -> B>,
 }
 
-impl<H: Half> PythonLaw<H> {
+impl<B: Boundary> PythonLaw<B> {
     /// The object becomes a law; whether it has the methods shows on the first call.
-    pub fn new(object: Py<PyAny>) -> PythonLaw<H> {
-        PythonLaw { object, half: PhantomData }
+    pub fn new(object: Py<PyAny>) -> PythonLaw<B> {
+        PythonLaw { object, datapath: PhantomData }
     }
 
-    fn call_start(&self, now: Time, knobs: &mut H::Knobs) -> PyResult<Time> {
+    fn call_start(&self, now: Time, knobs: &mut B::Knobs) -> PyResult<Time> {
         Python::attach(|py| {
-            let handed = Bound::new(py, H::hand(knobs))?;
+            let handed = Bound::new(py, B::hand(knobs))?;
             let arguments = (now.secs(), &handed);
             let answer = self.object.bind(py).call_method1("start", arguments)?;
-            H::store(&handed.borrow(), knobs);
+            B::store(&handed.borrow(), knobs);
             deadline(now, &answer)
         })
     }
@@ -282,15 +282,15 @@ impl<H: Half> PythonLaw<H> {
         &self,
         now: Time,
         view: &law::View<'_>,
-        counts: H::Told,
-        knobs: &mut H::Knobs,
+        counts: B::Told,
+        knobs: &mut B::Knobs,
     ) -> PyResult<Time> {
         Python::attach(|py| {
-            let handed = Bound::new(py, H::hand(knobs))?;
+            let handed = Bound::new(py, B::hand(knobs))?;
             let counts = Bound::new(py, counts)?;
             let arguments = (now.secs(), View::of(view), counts, &handed);
             let answer = self.object.bind(py).call_method1("update", arguments)?;
-            H::store(&handed.borrow(), knobs);
+            B::store(&handed.borrow(), knobs);
             deadline(now, &answer)
         })
     }
@@ -313,8 +313,8 @@ fn deadline(now: Time, answer: &Bound<'_, PyAny>) -> PyResult<Time> {
     )))
 }
 
-impl<H: Half> Interval<H::Knobs, H::Counts> for PythonLaw<H> {
-    fn start(&mut self, now: Time, knobs: &mut H::Knobs) -> Result<Time, Fault> {
+impl<B: Boundary> Controller<B::Knobs, B::Counts> for PythonLaw<B> {
+    fn start(&mut self, now: Time, knobs: &mut B::Knobs) -> Result<Time, Fault> {
         Ok(self.call_start(now, knobs)?)
     }
 
@@ -322,11 +322,11 @@ impl<H: Half> Interval<H::Knobs, H::Counts> for PythonLaw<H> {
         &mut self,
         now: Time,
         view: &law::View<'_>,
-        counts: &H::Counts,
-        knobs: &mut H::Knobs,
+        counts: &B::Counts,
+        knobs: &mut B::Knobs,
     ) -> Result<Turn, Fault> {
-        let (told, from) = H::tell(counts);
+        let (told, from) = B::tell(counts);
         let next = self.call_update(now, view, told, knobs)?;
-        Ok((next, Some(Decision { phase: "python", set: H::set(knobs), from })))
+        Ok((next, Some(Decision { phase: "python", set: B::set(knobs), from })))
     }
 }

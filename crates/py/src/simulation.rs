@@ -9,7 +9,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::import_exception;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use tidegate_core::law::Interval;
+use tidegate_core::law::Controller;
 use tidegate_core::law::rate::RateLaw;
 use tidegate_core::law::session::{Counts, Knobs};
 use tidegate_core::units::Time;
@@ -45,7 +45,7 @@ impl Simulation {
     ) -> PyResult<Simulation> {
         let checked = &scenario.get().checked;
         let object = |name: &str| Some(laws?.get_item(name).ok()??.unbind());
-        let mut gates = |name: &str| -> Option<Box<dyn Interval<Knobs, Counts>>> {
+        let mut gates = |name: &str| -> Option<Box<dyn Controller<Knobs, Counts>>> {
             Some(Box::new(PythonLaw::<Admission>::new(object(name)?)))
         };
         let mut rates = |name: &str| -> Option<RateLaw> {

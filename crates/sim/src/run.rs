@@ -70,9 +70,9 @@ impl JitterDraw {
 /// Parts of a run that the caller supplies beside the scenario.
 #[derive(Default)]
 pub struct Custom<'a> {
-    /// The interval half of a session law, by the name that the scenario gives it.
+    /// The controller of a session law, by the name that the scenario gives it.
     pub laws: Option<&'a mut Laws<'a>>,
-    /// The interval half of a rate law, by the name that the scenario gives it.
+    /// The controller of a rate law, by the name that the scenario gives it.
     pub rate_laws: Option<&'a mut RateLaws<'a>>,
     /// Stages to put at ports, by the port's name, in place of what the scenario says.
     pub stages: Vec<(String, Stages)>,

@@ -5,12 +5,12 @@
 mod law;
 
 use tidegate_core::law::session::{Counts, Knobs, Limiter};
-use tidegate_core::law::{Fault, Interval, Turn, View};
+use tidegate_core::law::{Controller, Fault, Turn, View};
 use tidegate_core::units::Time;
 use tidegate_model::Scenario;
 use tidegate_sim::{Custom, Results, Simulation};
 
-type Boxed = Box<dyn Interval<Knobs, Counts>>;
+type Boxed = Box<dyn Controller<Knobs, Counts>>;
 
 /// A link of 10 Mbit/s that bears some 100 sessions of 10 kB a second, and 1000 that come.
 const OVERLOAD: &str = r#"
@@ -77,7 +77,7 @@ struct Broken {
     wait: Option<Time>,
 }
 
-impl Interval<Knobs, Counts> for Broken {
+impl Controller<Knobs, Counts> for Broken {
     fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         knobs.open();
         Ok(now + Time::from_secs(1))

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use crate::common::*;
 use tidegate_core::law::queue::{Discipline, Found, Queue, Waiting};
 use tidegate_core::law::session::{Counts, Knobs};
-use tidegate_core::law::{Decision, Draw, Fault, Interval, PerPacket, Reason, Turn, Verdict, View};
+use tidegate_core::law::{
+    Controller, Decision, Draw, Fault, PerPacket, Reason, Turn, Verdict, View,
+};
 use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::port::Stages;
 use tidegate_core::units::Time;
@@ -206,7 +208,7 @@ struct Table {
     fails: bool,
 }
 
-impl Interval<Knobs, Counts> for Table {
+impl Controller<Knobs, Counts> for Table {
     fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         knobs.allowance = 1;
         Ok(now + Time::from_secs(1))
@@ -238,8 +240,9 @@ const OWN: &str = "[port.bottleneck]\ngate = { law = \"python\", name = \"mine\"
 fn a_law_of_ones_own_sets_the_allowance() {
     let scenario = load(&format!("{LINK}{OWN}"), &[("duration", "5s")]);
     let mut laws = |name: &str| {
-        (name == "mine")
-            .then(|| Box::new(Table { epoch: 0, fails: false }) as Box<dyn Interval<Knobs, Counts>>)
+        (name == "mine").then(|| {
+            Box::new(Table { epoch: 0, fails: false }) as Box<dyn Controller<Knobs, Counts>>
+        })
     };
     let custom = Custom { laws: Some(&mut laws), ..Custom::default() };
     let results = run_with(&scenario, 1, custom);
@@ -253,7 +256,7 @@ fn a_law_of_ones_own_sets_the_allowance() {
 fn a_law_that_fails_ends_the_run() {
     let scenario = load(&format!("{LINK}{OWN}"), &[("duration", "5s")]);
     let mut laws = |_: &str| {
-        Some(Box::new(Table { epoch: 0, fails: true }) as Box<dyn Interval<Knobs, Counts>>)
+        Some(Box::new(Table { epoch: 0, fails: true }) as Box<dyn Controller<Knobs, Counts>>)
     };
     let custom = Custom { laws: Some(&mut laws), ..Custom::default() };
     let mut run = Simulation::new(&scenario, 1, custom).expect("the law is there");
@@ -284,7 +287,7 @@ fn names_that_are_not_there_are_refused() {
 /// Admits nobody, and notes how many sessions broke off in each epoch.
 struct Closed(Noted<(u64, u64)>);
 
-impl Interval<Knobs, Counts> for Closed {
+impl Controller<Knobs, Counts> for Closed {
     fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         knobs.allow(0, Time::from_secs(1));
         Ok(now + Time::from_secs(1))
@@ -316,7 +319,7 @@ fn the_reset_of_a_refused_session_is_no_end_of_one() {
         );
         let counted = Noted::default();
         let mut laws =
-            |_: &str| Some(Box::new(Closed(counted.clone())) as Box<dyn Interval<Knobs, Counts>>);
+            |_: &str| Some(Box::new(Closed(counted.clone())) as Box<dyn Controller<Knobs, Counts>>);
         let custom = Custom { laws: Some(&mut laws), ..Custom::default() };
         let results = run_with(&load(&text, &[("duration", "5s")]), 1, custom);
         let gave_up = column(&results.flows, "gave_up_s");

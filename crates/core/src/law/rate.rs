@@ -4,7 +4,7 @@
 //! writes its own answer in when it starts to send the packet, the receiver
 //! hands it back, and the sender obeys. No port keeps state per flow.
 //!
-//! The per-packet halves are [`Half`]s. QFCP, RCP and laws of the user's own
+//! The datapaths are [`Datapath`]s. QFCP, RCP and laws of the user's own
 //! share [`Grant`], which works in integers only, so that a kernel can do the
 //! same; those of XCP and VCP stand with their laws.
 
@@ -13,13 +13,13 @@ pub mod rcp;
 pub mod vcp;
 pub mod xcp;
 
-use super::{Counted, Half, Interval, Moment};
+use super::{Controller, Counted, Datapath, Moment};
 use crate::packet::{Ext, Packet};
 
-/// The interval half of a law over [`Grant`].
-pub type RateLaw = Box<dyn Interval<Knobs, Counts>>;
+/// The controller of a law over [`Grant`].
+pub type RateLaw = Box<dyn Controller<Knobs, Counts>>;
 
-/// What the interval half sets and [`Grant`] obeys.
+/// What the controller sets and [`Grant`] obeys.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Knobs {
@@ -82,12 +82,12 @@ impl Counts {
     }
 }
 
-/// The per-packet half of QFCP, RCP and laws of the user's own: no flow gets
+/// The datapath of QFCP, RCP and laws of the user's own: no flow gets
 /// more than the port's one rate (qfcp, 2.1, step 2).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Grant;
 
-impl Half for Grant {
+impl Datapath for Grant {
     type Knobs = Knobs;
     type Counts = Counts;
 

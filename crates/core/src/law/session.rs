@@ -1,6 +1,6 @@
 //! Session control at a router (session-control, III-B and IV).
 //!
-//! All session laws share one per-packet half, [`Admit`]: it lets the first
+//! All session laws share one datapath, [`Admit`]: it lets the first
 //! so many sessions of an epoch pass (or those that find a token) and counts
 //! arrivals, admissions and ends. It works in integers only, so that a kernel
 //! can do the same, and keeps no state per flow: what it cannot tell from one
@@ -24,7 +24,7 @@ pub mod young;
 use crate::packet::{Flags, Packet};
 use crate::units::Time;
 
-use super::{Counted, Draw, Half, Moment, Reason, Verdict};
+use super::{Counted, Datapath, Draw, Moment, Reason, Verdict};
 use bucket::Carry;
 pub use bucket::Spent;
 use threshold::AllOrNothing;
@@ -119,7 +119,7 @@ pub enum Charge {
     Queued,
 }
 
-/// What the interval half sets and the per-packet half obeys.
+/// What the controller sets and the datapath obeys.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct Knobs {
@@ -161,7 +161,7 @@ impl Knobs {
     }
 }
 
-/// What the per-packet half has counted.
+/// What the datapath has counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Counts {
@@ -203,7 +203,7 @@ impl Counted for Counts {
     }
 }
 
-/// What sessions the per-packet half looks at, and how it admits and refuses.
+/// What sessions the datapath looks at, and how it admits and refuses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Admission {
     /// How admissions are spread.
@@ -220,7 +220,7 @@ pub struct Admission {
     pub young: Option<young::Config>,
 }
 
-/// The per-packet half of every session law.
+/// The datapath of every session law.
 #[derive(Clone, Debug, Default)]
 pub struct Admit {
     rules: Admission,
@@ -269,7 +269,7 @@ impl Admit {
     }
 }
 
-impl Half for Admit {
+impl Datapath for Admit {
     type Knobs = Knobs;
     type Counts = Counts;
 

@@ -63,7 +63,7 @@ impl<C: Default> Port<C> {
     /// Puts stages at the port; what waits goes on waiting.
     pub(super) fn stage(&mut self, mut stages: Stages, mut draw: Box<dyn Draw + Send>) {
         if let Some(gate) = &mut stages.gate {
-            gate.half.salt(&mut *draw);
+            gate.datapath.salt(&mut *draw);
         }
         let mut waiting = Waiting::new();
         let mut cargo = Vec::new();

@@ -1,22 +1,22 @@
-//! A law at work: its two halves, and what passes between them.
+//! A law at work: its datapath and controller, and what passes between them.
 
-use crate::law::{Counted, Decision, Fault, Half, Interval, Moment, Verdict, View};
+use crate::law::{Controller, Counted, Datapath, Decision, Fault, Moment, Verdict, View};
 use crate::packet::Packet;
 use crate::units::Time;
 
-/// A per-packet half at work, and the interval half that steers it.
+/// A datapath at work, and the controller that steers it.
 ///
-/// Until it is started, the per-packet half obeys the knobs as they are made.
-pub struct Stage<H: Half> {
-    /// Per-packet half.
-    pub half: H,
-    /// What the interval half set last.
-    knobs: H::Knobs,
-    /// What the per-packet half has counted.
-    counts: H::Counts,
-    /// What of it the interval half has been told.
-    told: H::Counts,
-    law: Box<dyn Interval<H::Knobs, H::Counts>>,
+/// Until it is started, the datapath obeys the knobs as they are made.
+pub struct Stage<D: Datapath> {
+    /// The datapath.
+    pub datapath: D,
+    /// What the controller set last.
+    knobs: D::Knobs,
+    /// What the datapath has counted.
+    counts: D::Counts,
+    /// What of it the controller has been told.
+    told: D::Counts,
+    law: Box<dyn Controller<D::Knobs, D::Counts>>,
     clock: Clock,
 }
 
@@ -29,14 +29,14 @@ pub struct Told<C> {
     pub decision: Option<Decision>,
 }
 
-impl<H: Half> Stage<H> {
-    /// Puts the halves together; the law sleeps until [`Stage::start`].
-    pub fn new(half: H, law: Box<dyn Interval<H::Knobs, H::Counts>>) -> Stage<H> {
+impl<D: Datapath> Stage<D> {
+    /// Puts the two together; the law sleeps until [`Stage::start`].
+    pub fn new(datapath: D, law: Box<dyn Controller<D::Knobs, D::Counts>>) -> Stage<D> {
         Stage {
-            half,
-            knobs: H::Knobs::default(),
-            counts: H::Counts::default(),
-            told: H::Counts::default(),
+            datapath,
+            knobs: D::Knobs::default(),
+            counts: D::Counts::default(),
+            told: D::Counts::default(),
             law,
             clock: Clock::default(),
         }
@@ -60,7 +60,7 @@ impl<H: Half> Stage<H> {
     ///
     /// # Errors
     /// The fault of a law of the user's own, or a deadline that is not later than `now`.
-    pub fn tick(&mut self, now: Time, view: View<'_>) -> Result<Option<Told<H::Counts>>, Fault> {
+    pub fn tick(&mut self, now: Time, view: View<'_>) -> Result<Option<Told<D::Counts>>, Fault> {
         if self.clock.deadline > now {
             return Ok(None);
         }
@@ -70,7 +70,7 @@ impl<H: Half> Stage<H> {
         let (next, decision) = self.law.update(now, &view, &counts, &mut self.knobs)?;
         self.clock.set(next, now)?;
         let moment = Moment { now, queue_bytes: view.queue_bytes };
-        self.half.renewed(&moment, &self.knobs, &mut self.counts);
+        self.datapath.renewed(&moment, &self.knobs, &mut self.counts);
         Ok(Some(Told { counts, decision }))
     }
 
@@ -82,35 +82,35 @@ impl<H: Half> Stage<H> {
     /// Before the queue: may the packet go on?
     #[inline]
     pub fn admit(&mut self, packet: &Packet, now: Time) -> Verdict {
-        self.half.admit(packet, now, &self.knobs, &mut self.counts)
+        self.datapath.admit(packet, now, &self.knobs, &mut self.counts)
     }
 
     /// The packet comes to the queue, which may lose it yet.
     #[inline]
     pub fn offered(&mut self, packet: &Packet, moment: &Moment) {
-        self.half.offered(packet, moment, &self.knobs, &mut self.counts);
+        self.datapath.offered(packet, moment, &self.knobs, &mut self.counts);
     }
 
     /// The queue has taken the packet.
     #[inline]
     pub fn enqueued(&mut self, packet: &Packet) {
-        self.half.enqueued(packet, &mut self.counts);
+        self.datapath.enqueued(packet, &mut self.counts);
     }
 
     /// The queue has lost the packet.
     pub fn dropped(&mut self, packet: &Packet) {
-        self.half.dropped(packet, &mut self.counts);
+        self.datapath.dropped(packet, &mut self.counts);
     }
 
     /// The queue had taken the packet that it has lost.
     pub fn untaken(&mut self, packet: &Packet) {
-        self.half.untaken(packet, &mut self.counts);
+        self.datapath.untaken(packet, &mut self.counts);
     }
 
     /// Its transmission starts.
     #[inline]
     pub fn depart(&mut self, packet: &mut Packet, moment: &Moment) {
-        self.half.depart(packet, moment, &self.knobs, &mut self.counts);
+        self.datapath.depart(packet, moment, &self.knobs, &mut self.counts);
     }
 }
 

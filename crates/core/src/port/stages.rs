@@ -38,7 +38,7 @@ pub struct Stages {
     pub queue: Queue,
     /// Explicit rates.
     pub stamp: Option<Stamp>,
-    /// A per-packet half of the user's own; its `depart` may stamp.
+    /// A datapath of the user's own; its `depart` may stamp.
     pub custom: Option<Box<dyn PerPacket>>,
     /// What was sent and when, since it was last taken, if someone reads along.
     pub(super) log: Option<Vec<(Time, Packet)>>,
@@ -52,7 +52,7 @@ impl Stages {
         Stages::default()
     }
 
-    /// The filter, the gate, then the user's own half; also whether the packet opened a session.
+    /// The filter, the gate, then the user's own datapath; also whether the packet opened a session.
     pub(super) fn arrive(
         &mut self,
         packet: &Packet,
@@ -71,7 +71,7 @@ impl Stages {
             && origin == Origin::Elsewhere
         {
             match gate.admit(packet, now) {
-                Verdict::Pass => admitted = gate.half.opens(packet),
+                Verdict::Pass => admitted = gate.datapath.opens(packet),
                 refused => return (refused, false),
             }
         }

@@ -10,12 +10,12 @@ use crate::units::Time;
 
 use super::stage::Stage;
 
-/// Makes the enum of stamps from one line for each per-packet half.
+/// Makes the enum of stamps from one line for each datapath.
 macro_rules! stamps {
-    ($($(#[$doc:meta])* $arm:ident($half:ty);)+) => {
-        /// The stamp of a port, by its per-packet half.
+    ($($(#[$doc:meta])* $arm:ident($datapath:ty);)+) => {
+        /// The stamp of a port, by its datapath.
         pub enum Stamp {
-            $($(#[$doc])* $arm(Stage<$half>),)+
+            $($(#[$doc])* $arm(Stage<$datapath>),)+
         }
 
         impl Stamp {

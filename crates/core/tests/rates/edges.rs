@@ -5,7 +5,7 @@ use tidegate_core::law::rate::qfcp::{self, Qfcp};
 use tidegate_core::law::rate::rcp::{self, Rcp};
 use tidegate_core::law::rate::vcp::{self, HIGH, LOW, Load, OVERLOAD};
 use tidegate_core::law::rate::xcp::{self, Pool, Share};
-use tidegate_core::law::{Half, Moment};
+use tidegate_core::law::{Datapath, Moment};
 use tidegate_core::packet::{Ext, Packet, XcpHeader};
 use tidegate_core::units::{Rate, Time};
 

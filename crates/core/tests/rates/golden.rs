@@ -8,7 +8,7 @@ use tidegate_core::law::rate::rcp::{self, Rcp};
 use tidegate_core::law::rate::vcp::{self, Load, Vcp};
 use tidegate_core::law::rate::xcp::{self, Share, Xcp};
 use tidegate_core::law::rate::{Counts, Grant, Knobs};
-use tidegate_core::law::{Counted, Half, Interval, Moment};
+use tidegate_core::law::{Controller, Counted, Datapath, Moment};
 use tidegate_core::packet::{Ext, Packet, RateHeader, XcpHeader};
 use tidegate_core::units::{Rate, Time};
 
@@ -201,7 +201,7 @@ fn xcp() {
     assert_eq!(replayed, 601);
 }
 
-/// The per-packet half that a kernel will mirror: integers in, integers out.
+/// The datapath that a kernel will mirror: integers in, integers out.
 #[test]
 fn grant() {
     let (mut knobs, mut counts) = (Knobs::default(), Counts::default());

@@ -98,7 +98,7 @@ fn the_smallest_rate_of_the_way_stays() {
     }
 }
 
-/// A half of the user's own that refuses every other packet before the queue.
+/// A datapath of the user's own that refuses every other packet before the queue.
 struct Other(bool);
 
 impl PerPacket for Other {
@@ -108,7 +108,7 @@ impl PerPacket for Other {
     }
 }
 
-/// What the gate or the user's half refuses never comes to the queue: it is
+/// What the gate or the user's datapath refuses never comes to the queue: it is
 /// neither traffic nor lost queue. 100 of 200 packets of 1000 B in 100 ms are C.
 #[test]
 fn only_what_comes_to_the_queue_counts() {

@@ -1,9 +1,9 @@
-//! Drives the interval half of a rate law by hand.
+//! Drives the controller of a rate law by hand.
 
 use tidegate_core::law::queue::Waiting;
 use tidegate_core::law::rate::{Counts, Knobs};
 use tidegate_core::law::settings::Link;
-use tidegate_core::law::{Decision, Interval, View};
+use tidegate_core::law::{Controller, Decision, View};
 use tidegate_core::units::{Rate, Time};
 
 /// An empty queue.
@@ -37,7 +37,7 @@ pub struct Rig<L> {
     pub rate: Rate,
 }
 
-impl<L: Interval<Knobs, Counts>> Rig<L> {
+impl<L: Controller<Knobs, Counts>> Rig<L> {
     pub fn new(mut law: L, bps: u64) -> Rig<L> {
         let mut knobs = Knobs::default();
         let deadline = law.start(Time::ZERO, &mut knobs).expect("a built-in law never fails");

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use tidegate_core::law::Interval;
+use tidegate_core::law::Controller;
 use tidegate_core::law::session::{
     Counts, Knobs, change, close_probe, fixed_rate, gss_ga, loss_rate, occupancy, tide, young,
 };
@@ -53,7 +53,7 @@ fn inputs() -> impl Strategy<Value = Vec<Input>> {
     proptest::collection::vec(input, 1..120)
 }
 
-fn drive(law: impl Interval<Knobs, Counts> + 'static, least: f64, inputs: &[Input]) {
+fn drive(law: impl Controller<Knobs, Counts> + 'static, least: f64, inputs: &[Input]) {
     let mut rig = Rig::new(law);
     for input in inputs {
         let allowed = rig.allowance().unwrap_or(u64::MAX);

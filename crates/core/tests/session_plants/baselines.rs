@@ -1,6 +1,6 @@
 //! The threshold baselines open and close as their measure says, by hand.
 
-use tidegate_core::law::Interval;
+use tidegate_core::law::Controller;
 use tidegate_core::law::session::loss_rate::{self, LossRate};
 use tidegate_core::law::session::occupancy::{self, Occupancy};
 use tidegate_core::law::session::{Counts, Knobs};
@@ -10,7 +10,7 @@ use super::rig::{Epoch, Rig};
 
 /// Epochs of 50 arrivals, with what the law is shown in each.
 fn rows<T: Copy>(
-    law: impl Interval<Knobs, Counts> + 'static,
+    law: impl Controller<Knobs, Counts> + 'static,
     shown: &[T],
     show: impl Fn(&mut Rig, T),
 ) -> Vec<Epoch> {

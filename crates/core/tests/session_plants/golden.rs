@@ -7,7 +7,7 @@ use tidegate_core::law::session::close_probe::{self, CloseProbe};
 use tidegate_core::law::session::fixed_rate::{self, FixedRate};
 use tidegate_core::law::session::gss_ga::{self, GssGa};
 use tidegate_core::law::session::{Admission, Admit, Counts, Knobs, Limiter, Opener, Refusal};
-use tidegate_core::law::{Counted, Half, Interval, Moment, Verdict};
+use tidegate_core::law::{Controller, Counted, Datapath, Moment, Verdict};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::{Frequency, Time};
 
@@ -22,7 +22,7 @@ pub fn number(field: &str) -> u64 {
     field.parse().unwrap_or_else(|_| panic!("`{field}` is no number"))
 }
 
-fn replay(text: &str, law: impl Interval<Knobs, Counts> + 'static, expected_rows: usize) {
+fn replay(text: &str, law: impl Controller<Knobs, Counts> + 'static, expected_rows: usize) {
     let mut rig = Rig::new(law);
     let mut replayed = 0;
     for row in rows(text) {

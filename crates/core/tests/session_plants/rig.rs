@@ -1,10 +1,10 @@
-//! Drives both halves of a session law over a plant that is only arithmetic.
+//! Drives datapath and controller of a session law over a plant that is only arithmetic.
 
 use std::collections::BTreeMap;
 
 use tidegate_core::law::queue::Waiting;
 use tidegate_core::law::session::{Admit, Counts, Knobs};
-use tidegate_core::law::{Counted, Decision, Half, Interval, Moment, Verdict, View};
+use tidegate_core::law::{Controller, Counted, Datapath, Decision, Moment, Verdict, View};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::{Rate, Time};
 
@@ -25,7 +25,7 @@ pub struct Epoch {
 /// A port reduced to its gate.
 pub struct Rig {
     admit: Admit,
-    law: Box<dyn Interval<Knobs, Counts>>,
+    law: Box<dyn Controller<Knobs, Counts>>,
     /// What the law has set.
     pub knobs: Knobs,
     counts: Counts,
@@ -43,7 +43,7 @@ pub struct Rig {
 }
 
 impl Rig {
-    pub fn new(law: impl Interval<Knobs, Counts> + 'static) -> Rig {
+    pub fn new(law: impl Controller<Knobs, Counts> + 'static) -> Rig {
         let mut law = Box::new(law);
         let mut knobs = Knobs::default();
         let deadline = law.start(Time::ZERO, &mut knobs).expect("a built-in law never fails");

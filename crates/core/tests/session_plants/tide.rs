@@ -1,9 +1,9 @@
-//! Tide: worked epochs, its golden vectors, and its per-packet half packet by packet.
+//! Tide: worked epochs, its golden vectors, and its datapath packet by packet.
 
 use tidegate_core::law::session::eligibility::Window;
 use tidegate_core::law::session::tide::{Config, Tide};
 use tidegate_core::law::session::{Admission, Admit, Counts, Knobs, Limiter, young};
-use tidegate_core::law::{Counted, Half, Moment, Verdict};
+use tidegate_core::law::{Counted, Datapath, Moment, Verdict};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
 

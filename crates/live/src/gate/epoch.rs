@@ -2,7 +2,7 @@
 
 use tidegate_core::law::queue::Waiting;
 use tidegate_core::law::session::{Counts, Knobs};
-use tidegate_core::law::{Counted, Decision, Fault, Interval, View};
+use tidegate_core::law::{Controller, Counted, Decision, Fault, View};
 use tidegate_core::units::{Rate, Time};
 
 use super::ends::Ends;
@@ -76,7 +76,7 @@ pub struct Outcome {
 
 /// The law with what it needs from one epoch to the next.
 pub struct Epochs {
-    law: Option<Box<dyn Interval<Knobs, Counts>>>,
+    law: Option<Box<dyn Controller<Knobs, Counts>>>,
     knobs: Knobs,
     began: Time,
     deadline: Time,
@@ -94,7 +94,7 @@ impl Epochs {
     /// # Errors
     /// The law does not start: only one of the user's own can fail.
     pub fn start(
-        mut law: Option<Box<dyn Interval<Knobs, Counts>>>,
+        mut law: Option<Box<dyn Controller<Knobs, Counts>>>,
         ends: Ends,
         limits: Limits,
         onset: Time,
@@ -217,7 +217,7 @@ mod tests {
 
     fn close_probe() -> Epochs {
         let config = close_probe::Config { relief: true, ..close_probe::Config::default() };
-        let law: Box<dyn Interval<_, _>> = Box::new(CloseProbe::new(config));
+        let law: Box<dyn Controller<_, _>> = Box::new(CloseProbe::new(config));
         Epochs::start(Some(law), Ends::new(0, 0), LIMITS, Time::ZERO, 2.0, Time::from_secs(50))
             .expect("it starts")
     }
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn nobody_is_refused_before_sessions_pile_up() {
         let config = close_probe::Config { guard: false, ..close_probe::Config::default() };
-        let law: Box<dyn Interval<_, _>> = Box::new(CloseProbe::new(config));
+        let law: Box<dyn Controller<_, _>> = Box::new(CloseProbe::new(config));
         let ends = Ends::new(0, 0);
         let wait = Time::from_secs(2);
         let mut epochs = Epochs::start(Some(law), ends, LIMITS, wait, 2.0, Time::from_secs(50))

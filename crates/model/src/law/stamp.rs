@@ -12,9 +12,9 @@ use tidegate_core::{laws, port};
 use super::named;
 
 /// Makes the enum of rate laws from one line for each:
-/// `Arm(module) = "name in documents", Per-packet half(how to make it)`.
+/// `Arm(module) = "name in documents", Stamp(how to make its datapath)`.
 macro_rules! rate_laws {
-    ($($(#[$doc:meta])* $arm:ident($module:ident) = $name:literal, $stamp:ident($half:expr);)+) => {
+    ($($(#[$doc:meta])* $arm:ident($module:ident) = $name:literal, $stamp:ident($datapath:expr);)+) => {
         laws! {
             /// A rate law and its settings.
             #[serde(expecting = "a table, as in { law = \"qfcp\" }")]
@@ -28,12 +28,12 @@ macro_rules! rate_laws {
         }
 
         impl StampLaw {
-            /// The stamp at this link; none for a custom law, whose interval half the caller supplies.
+            /// The stamp at this link; none for a custom law, whose controller the caller supplies.
             pub fn build(&self, link: Link) -> Option<port::Stamp> {
                 match self {
                     $(StampLaw::$arm(config) => {
                         let law = Box::new(rate::$module::$arm::new(config, link));
-                        Some(port::Stamp::$stamp(port::Stage::new($half, law)))
+                        Some(port::Stamp::$stamp(port::Stage::new($datapath, law)))
                     })+
                     StampLaw::None(_) | StampLaw::Custom(_) => None,
                 }
@@ -78,10 +78,10 @@ impl StampLaw {
     }
 }
 
-/// The per-packet halves that a law of the user's own can stand over.
+/// The datapaths that a law of the user's own can stand over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum HalfDoc {
+pub enum DatapathDoc {
     /// No flow gets more than the one rate that the law sets, as with qfcp and rcp.
     #[default]
     Grant,
@@ -94,9 +94,9 @@ pub enum HalfDoc {
 pub struct Python {
     /// Name under which the law is handed to the run.
     pub name: String,
-    /// The per-packet half that it steers; default grant.
+    /// The datapath that it steers; default grant.
     #[serde(default)]
-    pub half: HalfDoc,
+    pub half: DatapathDoc,
 }
 
 /// Explicit rates of a port: `{ law = "qfcp", beta = 0.5 }`.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use tidegate_core::law::rate::qfcp::{Config, Qfcp};
 use tidegate_core::law::rate::{Counts, Knobs};
 use tidegate_core::law::settings::Link;
-use tidegate_core::law::{Draw, Fault, Interval, PerPacket, Turn, Verdict, View};
+use tidegate_core::law::{Controller, Draw, Fault, PerPacket, Turn, Verdict, View};
 use tidegate_core::packet::{Ext, Packet};
 use tidegate_core::port::{Stages, Stamp};
 use tidegate_core::units::Time;
@@ -25,7 +25,7 @@ struct Told {
     rate: Shared,
 }
 
-impl Interval<Knobs, Counts> for Told {
+impl Controller<Knobs, Counts> for Told {
     fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         let next = self.law.start(now, &mut self.knobs)?;
         *self.rate.lock().expect("no one panicked") = self.knobs.rate;

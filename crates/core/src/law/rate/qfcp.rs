@@ -35,7 +35,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::law::settings::{Link, Refused, within, within_time};
-use crate::law::{Decision, Fault, Interval, Turn, View};
+use crate::law::{Controller, Decision, Fault, Turn, View};
 use crate::units::Time;
 
 use super::{Counts, Knobs, whole};
@@ -153,7 +153,7 @@ impl Qfcp {
     }
 }
 
-impl Interval<Knobs, Counts> for Qfcp {
+impl Controller<Knobs, Counts> for Qfcp {
     fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         self.began = now;
         knobs.rate = whole(self.rate);

@@ -27,7 +27,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::law::settings::{Link, Refused, within, within_time};
-use crate::law::{Decision, Fault, Interval, Turn, View};
+use crate::law::{Controller, Decision, Fault, Turn, View};
 use crate::units::Time;
 
 use super::{Counts, Knobs, whole};
@@ -133,7 +133,7 @@ impl Rcp {
     }
 }
 
-impl Interval<Knobs, Counts> for Rcp {
+impl Controller<Knobs, Counts> for Rcp {
     fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         self.began = now;
         knobs.rate = whole(self.rate);

@@ -22,7 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::law::settings::{Link, Refused, within, within_time};
-use crate::law::{Counted, Decision, Fault, Half, Interval, Moment, Turn, View};
+use crate::law::{Controller, Counted, Datapath, Decision, Fault, Moment, Turn, View};
 use crate::packet::{Ext, Packet};
 use crate::units::Time;
 
@@ -80,7 +80,7 @@ impl Config {
     }
 }
 
-/// What the interval half sets: the code of the present load.
+/// What the controller sets: the code of the present load.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Knobs {
@@ -102,11 +102,11 @@ impl Counted for Counts {
     }
 }
 
-/// The per-packet half of VCP.
+/// The datapath of VCP.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Load;
 
-impl Half for Load {
+impl Datapath for Load {
     type Knobs = Knobs;
     type Counts = Counts;
 
@@ -125,7 +125,7 @@ impl Half for Load {
     }
 }
 
-/// The interval half of VCP.
+/// The controller of VCP.
 #[derive(Clone, Debug)]
 pub struct Vcp {
     config: Config,
@@ -177,7 +177,7 @@ impl Vcp {
     }
 }
 
-impl Interval<Knobs, Counts> for Vcp {
+impl Controller<Knobs, Counts> for Vcp {
     fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         knobs.code = u32::from(LOW);
         self.began = now;

@@ -33,7 +33,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::law::settings::{Link, Refused, within, within_time};
-use crate::law::{Counted, Decision, Fault, Half, Interval, Moment, Turn, View};
+use crate::law::{Controller, Counted, Datapath, Decision, Fault, Moment, Turn, View};
 use crate::packet::{Ext, Packet};
 use crate::units::Time;
 
@@ -92,7 +92,7 @@ pub struct Pool {
     pub negative: f64,
 }
 
-/// What the interval half sets.
+/// What the controller sets.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct Knobs {
@@ -157,14 +157,14 @@ impl Counted for Counts {
     }
 }
 
-/// The per-packet half of XCP: gives out what is left.
+/// The datapath of XCP: gives out what is left.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Share {
-    /// What the interval half gave, less what packets got of it.
+    /// What the controller gave, less what packets got of it.
     pub left: Pool,
 }
 
-impl Half for Share {
+impl Datapath for Share {
     type Knobs = Knobs;
     type Counts = Counts;
 
@@ -223,7 +223,7 @@ fn charge(wanted: f64, feedback: f64) -> (f64, f64) {
     if wanted > 0.0 { (wanted, feedback - wanted) } else { (0.0, feedback.max(0.0) - wanted) }
 }
 
-/// The interval half of XCP.
+/// The controller of XCP.
 #[derive(Clone, Debug)]
 pub struct Xcp {
     config: Config,
@@ -270,7 +270,7 @@ fn ratio(amount: f64, sum: f64) -> f64 {
     if sum > 0.0 { amount / sum } else { 0.0 }
 }
 
-impl Interval<Knobs, Counts> for Xcp {
+impl Controller<Knobs, Counts> for Xcp {
     fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         self.began = now;
         let Xcp { interval_s, capacity, .. } = *self;

@@ -35,7 +35,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::law::settings::{Refused, check_epoch, within};
-use crate::law::{Decision, Fault, Interval, Turn, View};
+use crate::law::{Controller, Decision, Fault, Turn, View};
 use crate::units::Time;
 
 use super::eligibility::{BYPASS, Window};
@@ -86,7 +86,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Which limiter the per-packet half uses.
+    /// Which limiter the datapath uses.
     pub fn limiter(&self) -> Limiter {
         self.limiter
     }
@@ -176,7 +176,7 @@ impl CloseProbe {
     }
 }
 
-impl Interval<Knobs, Counts> for CloseProbe {
+impl Controller<Knobs, Counts> for CloseProbe {
     fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         knobs.open();
         Ok(now.saturating_add(self.config.epoch))

@@ -29,7 +29,7 @@ const STEP: f64 = 0.618_033_988_749_895;
 /// How many hashes there are.
 const HASHES: f64 = 4_294_967_296.0;
 
-/// The window, as the interval half of a law steers it.
+/// The window, as the controller of a law steers it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Window {
     theta: f64,

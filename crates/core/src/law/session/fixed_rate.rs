@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::law::settings::{Refused, check_epoch};
-use crate::law::{Decision, Fault, Interval, Turn, View};
+use crate::law::{Controller, Decision, Fault, Turn, View};
 use crate::units::{Frequency, Time};
 
 use super::{Carry, Counts, Knobs, Limiter};
@@ -46,7 +46,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Which limiter the per-packet half uses.
+    /// Which limiter the datapath uses.
     pub fn limiter(&self) -> Limiter {
         self.limiter
     }
@@ -92,7 +92,7 @@ impl FixedRate {
     }
 }
 
-impl Interval<Knobs, Counts> for FixedRate {
+impl Controller<Knobs, Counts> for FixedRate {
     fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         Ok(self.set(now, knobs))
     }

@@ -37,7 +37,7 @@
 
 mod config;
 
-use crate::law::{Decision, Fault, Interval, Turn, View};
+use crate::law::{Controller, Decision, Fault, Turn, View};
 use crate::units::Time;
 
 use super::change::Detector;
@@ -253,7 +253,7 @@ impl GssGa {
     }
 }
 
-impl Interval<Knobs, Counts> for GssGa {
+impl Controller<Knobs, Counts> for GssGa {
     fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         knobs.allow(self.carry.whole(self.alpha), self.config.epoch);
         Ok(now.saturating_add(self.config.epoch))

@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::law::settings::{Refused, check_epoch, within};
-use crate::law::{Fault, Interval, Turn, View};
+use crate::law::{Controller, Fault, Turn, View};
 use crate::units::Time;
 
 use super::{AllOrNothing, Counts, Knobs, Limiter};
@@ -44,7 +44,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Which limiter the per-packet half uses: none needs to spread all or nothing.
+    /// Which limiter the datapath uses: none needs to spread all or nothing.
     pub fn limiter(&self) -> Limiter {
         Limiter::Counter
     }
@@ -75,7 +75,7 @@ impl Occupancy {
     }
 }
 
-impl Interval<Knobs, Counts> for Occupancy {
+impl Controller<Knobs, Counts> for Occupancy {
     fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         knobs.open();
         Ok(now.saturating_add(self.config.epoch))

@@ -1,4 +1,4 @@
-//! The per-packet half: what opens and ends a session, and how many pass.
+//! The datapath: what opens and ends a session, and how many pass.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn limited(limiter: Limiter) -> Admit {
     Admit::new(Admission { limiter, ..Admission::default() })
 }
 
-/// The interval half has set the knobs.
+/// The controller has set the knobs.
 fn renew(admit: &mut Admit, knobs: &Knobs) {
     let moment = Moment { now: Time::ZERO, queue_bytes: 0 };
     admit.renewed(&moment, knobs, &mut Counts::default());

@@ -44,7 +44,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::law::settings::{Refused, check_epoch, within};
-use crate::law::{Decision, Fault, Interval, Turn, View};
+use crate::law::{Controller, Decision, Fault, Turn, View};
 use crate::units::Time;
 
 use super::eligibility::{BYPASS, Window};
@@ -104,7 +104,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Which limiter the per-packet half uses.
+    /// Which limiter the datapath uses.
     pub fn limiter(&self) -> Limiter {
         self.limiter
     }
@@ -268,7 +268,7 @@ impl Tide {
     }
 }
 
-impl Interval<Knobs, Counts> for Tide {
+impl Controller<Knobs, Counts> for Tide {
     fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
         knobs.open();
         Ok(now.saturating_add(self.config.epoch))

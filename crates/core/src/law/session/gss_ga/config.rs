@@ -67,7 +67,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Which limiter the per-packet half uses.
+    /// Which limiter the datapath uses.
     pub fn limiter(&self) -> Limiter {
         self.limiter
     }
