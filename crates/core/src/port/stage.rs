@@ -22,7 +22,7 @@ pub struct Stage<D: Datapath> {
 
 /// What came of a law's turn.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Told<C> {
+pub struct Report<C> {
     /// What was counted in the interval that ended.
     pub counts: C,
     /// What the law decided; none: it only looked.
@@ -60,7 +60,7 @@ impl<D: Datapath> Stage<D> {
     ///
     /// # Errors
     /// The fault of a law of the user's own, or a deadline that is not later than `now`.
-    pub fn tick(&mut self, now: Time, view: View<'_>) -> Result<Option<Told<D::Counts>>, Fault> {
+    pub fn tick(&mut self, now: Time, view: View<'_>) -> Result<Option<Report<D::Counts>>, Fault> {
         if self.clock.deadline > now {
             return Ok(None);
         }
@@ -71,7 +71,7 @@ impl<D: Datapath> Stage<D> {
         self.clock.set(next, now)?;
         let moment = Moment { now, queue_bytes: view.queue_bytes };
         self.datapath.renewed(&moment, &self.knobs, &mut self.counts);
-        Ok(Some(Told { counts, decision }))
+        Ok(Some(Report { counts, decision }))
     }
 
     /// A transmission has started and so many packets still wait.

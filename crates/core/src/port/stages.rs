@@ -8,7 +8,7 @@ use crate::units::Time;
 
 use super::filter::FilterStage;
 use super::queueing::Origin;
-use super::stage::{Clock, Stage, Told};
+use super::stage::{Clock, Stage, Report};
 use super::stamp::Stamp;
 
 /// What happened at a tick: which law decided, and what.
@@ -170,7 +170,7 @@ impl Stages {
     /// Runs one law that is due; `view` has what was counted since the port was made.
     pub(super) fn tick(&mut self, now: Time, view: View<'_>) -> Result<Option<Ticked>, Fault> {
         if let Some(gate) = &mut self.gate
-            && let Some(Told { counts, decision }) = gate.tick(now, view)?
+            && let Some(Report { counts, decision }) = gate.tick(now, view)?
         {
             return Ok(decision.map(|decision| Ticked::Gate { counts, decision }));
         }
