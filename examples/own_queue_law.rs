@@ -20,7 +20,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use tidegate_core::law::queue::{Discipline, Found, Next, Slot, Sum, Waiting};
+use tidegate_core::law::queue::{ArrivalContext, Discipline, Next, Slot, Sum, Waiting};
 use tidegate_core::law::settings::{Link, Refused, within_time};
 use tidegate_core::law::{Draw, Reason, Verdict};
 use tidegate_core::packet::Packet;
@@ -69,7 +69,7 @@ impl Discipline for DropFront {
         &mut self,
         packet: &Packet,
         waiting: &mut Waiting,
-        found: &Found,
+        found: &ArrivalContext,
         _: &mut dyn Draw,
     ) -> Verdict {
         let mut fits = found.fits;

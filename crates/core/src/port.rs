@@ -30,7 +30,7 @@ use crate::units::{Pace, Rate, Time};
 pub use filter::{Act, FilterStage, Names};
 use queueing::{Origin, Staged};
 use ring::Ring;
-pub use stage::{Stage, Report};
+pub use stage::{Report, Stage};
 pub use stages::{Stages, Ticked};
 pub use stamp::Stamp;
 

@@ -7,7 +7,9 @@ use tidegate_core::law::queue::cake::rotation::{Rotation, State};
 use tidegate_core::law::queue::cake::sets::{Place, Sets};
 use tidegate_core::law::queue::cake::shaper::{Framing, Shaper, Wire};
 use tidegate_core::law::queue::cake::{Cake, Config, Isolation};
-use tidegate_core::law::queue::{Discipline, Found, Links, Next, Room, Slot, Sum, Waiting};
+use tidegate_core::law::queue::{
+    ArrivalContext, Discipline, Links, Next, Room, Slot, Sum, Waiting,
+};
 use tidegate_core::law::settings::Link;
 use tidegate_core::law::{Draw, Reason, Verdict};
 use tidegate_core::packet::{Flags, Packet};
@@ -54,7 +56,8 @@ impl Rig {
         let queue = Sum { packets: self.waiting.packets(), bytes: self.waiting.bytes() };
         let fits = self.room.fits(queue, packet.size);
         let pace = LINK.rate.pace();
-        let found = Found { now: self.now, queue, fits, idle: None, pace, room: self.room };
+        let found =
+            ArrivalContext { now: self.now, queue, fits, idle: None, pace, room: self.room };
         let verdict = self.cake.arrive(&packet, &mut self.waiting, &found, &mut Never);
         if verdict == Verdict::Pass {
             let handle = self.waiting.push(&packet);

@@ -3,7 +3,7 @@
 use tidegate_core::law::queue::dual_queue::{Blocked, Config, Curve, DualQueue, LengthOf, Measure};
 use tidegate_core::law::queue::red::{self, Red};
 use tidegate_core::law::queue::{
-    Discipline, Found, Next, Queue, QueueLaw, Room, Slot, Sum, Waiting,
+    ArrivalContext, Discipline, Next, Queue, QueueLaw, Room, Slot, Sum, Waiting,
 };
 use tidegate_core::law::settings::{Link, Setting};
 use tidegate_core::law::{Draw, Reason, Verdict};
@@ -79,8 +79,8 @@ struct Dual {
 }
 
 impl Dual {
-    fn arrive(&mut self, packet: &Packet, found: &Found, draw: &mut dyn Draw) -> Verdict {
-        let found = Found { queue: self.waiting.all(), ..*found };
+    fn arrive(&mut self, packet: &Packet, found: &ArrivalContext, draw: &mut dyn Draw) -> Verdict {
+        let found = ArrivalContext { queue: self.waiting.all(), ..*found };
         self.law.arrive(packet, &mut self.waiting, &found, draw)
     }
 
@@ -110,8 +110,8 @@ fn dual(config: &Config) -> Dual {
 }
 
 /// What an arrival at a busy link finds; the law counts its own sorts of packets.
-fn busy() -> Found {
-    Found {
+fn busy() -> ArrivalContext {
+    ArrivalContext {
         now: Time::ZERO,
         queue: Sum::default(),
         fits: true,
@@ -121,8 +121,8 @@ fn busy() -> Found {
     }
 }
 
-fn idle(time: Time) -> Found {
-    Found { idle: Some(time), ..busy() }
+fn idle(time: Time) -> ArrivalContext {
+    ArrivalContext { idle: Some(time), ..busy() }
 }
 
 /// Fills the queue with so much data.
@@ -312,7 +312,7 @@ fn over_red_data_meets_red() {
     let (mut waiting, mut early) = (0, 0);
     for step in 0..5000u32 {
         let queue = Sum { packets: waiting, bytes: 576 * u64::from(waiting) };
-        let expected = alone.meet(576, &Found { queue, ..busy() }, &mut one);
+        let expected = alone.meet(576, &ArrivalContext { queue, ..busy() }, &mut one);
         assert_eq!(law.arrive(&data(), &busy(), &mut other), expected, "step {step}");
         near(law.average(), alone.average(None, SLOW.rate.pace()).expect("RED keeps one"));
         early += u32::from(expected != Verdict::Pass);
@@ -333,7 +333,7 @@ fn over_red_data_meets_red() {
 fn two_queues_have_a_buffer_each_and_one_is_shared() {
     for (queues, first, second) in [(2, Verdict::Pass, Verdict::Pass), (1, FULL, FULL)] {
         let open = Config { queues, ..triple(1000.0, 1000.0, 1.0) };
-        let small = Found { room: Room { packets: 3, bytes: u64::MAX }, ..busy() };
+        let small = ArrivalContext { room: Room { packets: 3, bytes: u64::MAX }, ..busy() };
         let mut law = dual(&open);
         for packet in [data(), data(), syn()] {
             assert_eq!(law.arrive(&packet, &small, &mut Never), Verdict::Pass);

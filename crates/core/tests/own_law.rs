@@ -4,8 +4,8 @@
 #[path = "../../../examples/own_law.rs"]
 mod aimd;
 
-use aimd::{Aimd, Config};
 use crate::session_plants::rig::Rig;
+use aimd::{Aimd, Config};
 use tidegate_core::law::session::{Counts, Limiter};
 use tidegate_core::units::Time;
 

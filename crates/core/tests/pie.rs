@@ -1,7 +1,7 @@
 //! PIE against RFC 8033, by hand.
 
 use tidegate_core::law::queue::pie::{Config, DepartureRate, Latency, Pie};
-use tidegate_core::law::queue::{Discipline, Found, Next, Room, Slot, Sum, Waiting};
+use tidegate_core::law::queue::{ArrivalContext, Discipline, Next, Room, Slot, Sum, Waiting};
 use tidegate_core::law::settings::Link;
 use tidegate_core::law::{Draw, Reason, Verdict, View};
 use tidegate_core::packet::Packet;
@@ -63,7 +63,7 @@ impl Rig {
 
     /// An arrival finds so many bytes.
     fn arrive(&mut self, bytes: u64, draw: &mut dyn Draw) -> Verdict {
-        let found = Found {
+        let found = ArrivalContext {
             now: self.now,
             queue: Sum { packets: (bytes / 1000) as u32, bytes },
             fits: (bytes / 1000) < u64::from(self.room.packets),

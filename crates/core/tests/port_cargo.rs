@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tidegate_core::law::queue::{Discipline, Found, Next, Queue, Slot, Waiting};
+use tidegate_core::law::queue::{ArrivalContext, Discipline, Next, Queue, Slot, Waiting};
 use tidegate_core::law::session::fixed_rate::{Config, FixedRate};
 use tidegate_core::law::session::{Admission, Admit, Refusal};
 use tidegate_core::law::{Draw, Reason, Verdict};
@@ -62,7 +62,7 @@ impl Discipline for Careless {
         &mut self,
         packet: &Packet,
         waiting: &mut Waiting,
-        found: &Found,
+        found: &ArrivalContext,
         _: &mut dyn Draw,
     ) -> Verdict {
         let fits = found.fits || waiting.oldest().is_some_and(|oldest| waiting.evict(oldest));

@@ -11,7 +11,9 @@ use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 use tidegate_core::law::queue::red::{self, Red};
-use tidegate_core::law::queue::{Discipline, Found, Next, Queue, Room, Slot, Sum, Waiting};
+use tidegate_core::law::queue::{
+    ArrivalContext, Discipline, Next, Queue, Room, Slot, Sum, Waiting,
+};
 use tidegate_core::law::settings::{Link, Setting};
 use tidegate_core::law::{Draw, PerPacket, Reason, Verdict};
 use tidegate_core::packet::{Ext, Flags, Packet};
@@ -46,7 +48,7 @@ enum Step {
 }
 
 /// Takes what fits.
-fn tail(found: &Found) -> Verdict {
+fn tail(found: &ArrivalContext) -> Verdict {
     if found.fits { Verdict::Pass } else { Verdict::Drop(Reason::QueueFull) }
 }
 
@@ -60,7 +62,7 @@ impl Discipline for PushOut {
         &mut self,
         packet: &Packet,
         waiting: &mut Waiting,
-        found: &Found,
+        found: &ArrivalContext,
         _: &mut dyn Draw,
     ) -> Verdict {
         if found.fits {
@@ -81,7 +83,13 @@ impl Discipline for PushOut {
 struct Priority;
 
 impl Discipline for Priority {
-    fn arrive(&mut self, _: &Packet, _: &mut Waiting, found: &Found, _: &mut dyn Draw) -> Verdict {
+    fn arrive(
+        &mut self,
+        _: &Packet,
+        _: &mut Waiting,
+        found: &ArrivalContext,
+        _: &mut dyn Draw,
+    ) -> Verdict {
         tail(found)
     }
 
@@ -99,7 +107,13 @@ const AGE: Time = Time::from_ns(700_000);
 struct Aging;
 
 impl Discipline for Aging {
-    fn arrive(&mut self, _: &Packet, _: &mut Waiting, found: &Found, _: &mut dyn Draw) -> Verdict {
+    fn arrive(
+        &mut self,
+        _: &Packet,
+        _: &mut Waiting,
+        found: &ArrivalContext,
+        _: &mut dyn Draw,
+    ) -> Verdict {
         tail(found)
     }
 
@@ -128,7 +142,13 @@ struct Spaced {
 }
 
 impl Discipline for Spaced {
-    fn arrive(&mut self, _: &Packet, _: &mut Waiting, found: &Found, _: &mut dyn Draw) -> Verdict {
+    fn arrive(
+        &mut self,
+        _: &Packet,
+        _: &mut Waiting,
+        found: &ArrivalContext,
+        _: &mut dyn Draw,
+    ) -> Verdict {
         tail(found)
     }
 
@@ -309,7 +329,7 @@ impl Reference {
         let idle = self.busy_until.is_none();
         let packets = self.queue.len() as u32;
         let bytes = self.queue.iter().map(|waiting| u64::from(waiting.size)).sum();
-        let found = Found {
+        let found = ArrivalContext {
             now,
             queue: Sum { packets, bytes },
             fits: idle || self.queue.len() < self.limit,
@@ -509,7 +529,13 @@ fn one_packet_takes_its_transmission_and_propagation_time() {
 struct Hold;
 
 impl Discipline for Hold {
-    fn arrive(&mut self, _: &Packet, _: &mut Waiting, found: &Found, _: &mut dyn Draw) -> Verdict {
+    fn arrive(
+        &mut self,
+        _: &Packet,
+        _: &mut Waiting,
+        found: &ArrivalContext,
+        _: &mut dyn Draw,
+    ) -> Verdict {
         tail(found)
     }
     fn next(&mut self, waiting: &mut Waiting, slot: &Slot, _: &mut dyn Draw) -> Next {

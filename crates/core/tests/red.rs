@@ -1,7 +1,7 @@
 //! RED against closed forms and hand calculations.
 
 use tidegate_core::law::queue::red::{Config, Red};
-use tidegate_core::law::queue::{Average, Discipline, Found, Room, Sum};
+use tidegate_core::law::queue::{ArrivalContext, Average, Discipline, Room, Sum};
 use tidegate_core::law::settings::{Link, Setting};
 use tidegate_core::law::{Draw, Reason, Verdict};
 use tidegate_core::units::{Rate, Size, Time};
@@ -40,8 +40,8 @@ impl Draw for Never {
     }
 }
 
-fn waiting(packets: u32) -> Found {
-    Found {
+fn waiting(packets: u32) -> ArrivalContext {
+    ArrivalContext {
         now: Time::ZERO,
         queue: Sum { packets, bytes: u64::from(packets) * 500 },
         fits: true,
@@ -123,7 +123,7 @@ fn an_idle_link_lets_the_average_decay() {
     }
     let before = average(&red);
     // 0.3 s at 40 ms each: m = 7.5; 0.9^7 sqrt(0.9) = 0.453752
-    let idle = Found { idle: Some(Time::from_ms(300)), ..waiting(0) };
+    let idle = ArrivalContext { idle: Some(Time::from_ms(300)), ..waiting(0) };
     close(red.average(idle.idle, idle.pace).expect("RED keeps one"), before * 0.453_752, 1e-5);
     assert_eq!(average(&red), before, "looking changes nothing");
     assert_eq!(red.meet(500, &idle, &mut Never), Verdict::Pass);
@@ -224,7 +224,7 @@ fn a_full_queue_drops() {
     for _ in 0..9 {
         assert_eq!(red.meet(500, &waiting(15), &mut Never), Verdict::Pass);
     }
-    let full = Found { fits: false, ..waiting(15) };
+    let full = ArrivalContext { fits: false, ..waiting(15) };
     assert_eq!(red.meet(500, &full, &mut Never), Verdict::Drop(Reason::QueueFull));
     for _ in 0..9 {
         assert_eq!(red.meet(500, &waiting(15), &mut Never), Verdict::Pass);
@@ -239,7 +239,7 @@ fn a_full_queue_drops() {
 #[test]
 fn byte_mode_measures_and_weighs_by_size() {
     let config = Config { bytes: true, wait: false, ..config() };
-    let found = Found { queue: Sum { packets: 12, bytes: 9000 }, ..waiting(12) };
+    let found = ArrivalContext { queue: Sum { packets: 12, bytes: 9000 }, ..waiting(12) };
     let after_a_drop = |size: u16, number: f64| {
         let mut red = red(&config);
         red.meet(500, &found, &mut Never);

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use tidegate_core::law::queue::{Discipline, Found, Queue, Waiting};
+use tidegate_core::law::queue::{ArrivalContext, Discipline, Queue, Waiting};
 use tidegate_core::law::session::{Admit, fixed_rate};
 use tidegate_core::law::{Draw, PerPacket, Reason, Verdict};
 use tidegate_core::packet::{Ext, Packet};
@@ -25,7 +25,13 @@ const YARDSTICK: &str = include_str!("../../../python/tidegate/results/yardstick
 struct Tail;
 
 impl Discipline for Tail {
-    fn arrive(&mut self, _: &Packet, _: &mut Waiting, found: &Found, _: &mut dyn Draw) -> Verdict {
+    fn arrive(
+        &mut self,
+        _: &Packet,
+        _: &mut Waiting,
+        found: &ArrivalContext,
+        _: &mut dyn Draw,
+    ) -> Verdict {
         if found.fits { Verdict::Pass } else { Verdict::Drop(Reason::QueueFull) }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use crate::common::*;
-use tidegate_core::law::queue::{Discipline, Found, Queue, Waiting};
+use tidegate_core::law::queue::{Discipline, ArrivalContext, Queue, Waiting};
 use tidegate_core::law::session::{Counts, Knobs};
 use tidegate_core::law::{
     Controller, Decision, Draw, Fault, PerPacket, Reason, Turn, Verdict, View,
@@ -168,7 +168,7 @@ impl Discipline for DropFront {
         &mut self,
         _: &Packet,
         waiting: &mut Waiting,
-        found: &Found,
+        found: &ArrivalContext,
         _: &mut dyn Draw,
     ) -> Verdict {
         if !found.fits {

@@ -50,7 +50,7 @@ impl Room {
 
 /// What an arrival finds at its queue.
 #[derive(Clone, Copy, Debug)]
-pub struct Found {
+pub struct ArrivalContext {
     /// When it arrives.
     pub now: Time,
     /// What waits, the packet in transmission not counted.
@@ -103,7 +103,7 @@ pub trait Discipline: Send {
         &mut self,
         packet: &Packet,
         waiting: &mut Waiting,
-        found: &Found,
+        found: &ArrivalContext,
         draw: &mut dyn Draw,
     ) -> Verdict;
 
@@ -112,7 +112,7 @@ pub trait Discipline: Send {
 
     /// An arrival that somebody above decides about, and that will not be
     /// taken here: a sample for a law that keeps an average.
-    fn observe(&mut self, _found: &Found) {}
+    fn observe(&mut self, _found: &ArrivalContext) {}
 
     /// What is sent next; at least one packet waits.
     fn next(&mut self, waiting: &mut Waiting, slot: &Slot, _draw: &mut dyn Draw) -> Next {
@@ -264,7 +264,7 @@ impl Discipline for Queue {
         &mut self,
         packet: &Packet,
         waiting: &mut Waiting,
-        found: &Found,
+        found: &ArrivalContext,
         draw: &mut dyn Draw,
     ) -> Verdict {
         each!(self, law => law.arrive(packet, waiting, found, draw))
@@ -275,7 +275,7 @@ impl Discipline for Queue {
         each!(self, law => law.taken(handle, waiting));
     }
 
-    fn observe(&mut self, found: &Found) {
+    fn observe(&mut self, found: &ArrivalContext) {
         each!(self, law => law.observe(found));
     }
 

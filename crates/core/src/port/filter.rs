@@ -5,7 +5,7 @@
 use crate::law::Decision;
 use crate::law::greedy::lgc::{self, Lgc, place};
 use crate::law::greedy::{Ask, Filters, Key};
-use crate::law::queue::Found;
+use crate::law::queue::ArrivalContext;
 use crate::packet::Packet;
 use crate::units::{Pace, Time};
 
@@ -53,7 +53,7 @@ impl FilterStage {
     /// The packet comes to the queue: whether [`FilterStage::look`] is to
     /// follow when the queue has taken or lost it.
     #[inline]
-    pub(super) fn offered(&mut self, packet: &Packet, found: &Found) -> bool {
+    pub(super) fn offered(&mut self, packet: &Packet, found: &ArrivalContext) -> bool {
         (self.names)(packet).is_some()
             && self.law.observe(found.queue.packets, found.idle, found.pace, found.now)
     }

@@ -1,7 +1,7 @@
 //! The way of a packet through the optional stages of a port, and its service there.
 
 use crate::law::greedy::Key;
-use crate::law::queue::{Discipline, Found, Handle, Next, Slot, Sum, Waiting};
+use crate::law::queue::{ArrivalContext, Discipline, Handle, Next, Slot, Sum, Waiting};
 use crate::law::{Draw, Fault, Moment, Reason, Verdict, View};
 use crate::packet::{Flags, Packet};
 use crate::units::Time;
@@ -164,7 +164,7 @@ impl<C: Default> Port<C> {
         // whatever could be sent is being sent by now; the rest is held back
         let idle = self.idle(now);
         let fits = idle.is_some() && queue.packets == 0 || room.fits(queue, packet.size);
-        let found = Found { now, queue, fits, idle, pace: self.pace, room };
+        let found = ArrivalContext { now, queue, fits, idle, pace: self.pace, room };
         let Staged { stages, waiting, draw, congested, .. } = staged;
         *congested = stages.filter.as_mut().is_some_and(|filter| filter.offered(packet, &found));
         let verdict = stages.queue.arrive(packet, waiting, &found, &mut **draw);

@@ -8,7 +8,7 @@ use crate::units::Time;
 
 use super::filter::FilterStage;
 use super::queueing::Origin;
-use super::stage::{Clock, Stage, Report};
+use super::stage::{Clock, Report, Stage};
 use super::stamp::Stamp;
 
 /// What happened at a tick: which law decided, and what.

@@ -48,7 +48,7 @@ use crate::law::{Draw, Reason, Verdict};
 use crate::packet::{Flags, Packet};
 use crate::units::{Rate, Size, Time};
 
-use super::{Discipline, Found, Handle, Links, Next, Slot, Waiting};
+use super::{ArrivalContext, Discipline, Handle, Links, Next, Slot, Waiting};
 
 pub mod cobalt;
 mod hosts;
@@ -189,7 +189,13 @@ impl Cake {
     }
 
     /// Makes room for an arrival at this queue; whether it can be taken.
-    fn make_room(&mut self, own: usize, size: u16, waiting: &mut Waiting, found: &Found) -> bool {
+    fn make_room(
+        &mut self,
+        own: usize,
+        size: u16,
+        waiting: &mut Waiting,
+        found: &ArrivalContext,
+    ) -> bool {
         let mut left = found.queue;
         while !found.room.fits(left, size) {
             let queue = self.longest(own, size);
@@ -212,7 +218,7 @@ impl Discipline for Cake {
         &mut self,
         packet: &Packet,
         waiting: &mut Waiting,
-        found: &Found,
+        found: &ArrivalContext,
         _: &mut dyn Draw,
     ) -> Verdict {
         if waiting.packets() == 0 {

@@ -40,7 +40,7 @@ use crate::law::{Draw, Reason, Verdict};
 use crate::packet::{Flags, Packet};
 use crate::units::Time;
 
-use super::{Discipline, Found, Next, Slot, Waiting};
+use super::{ArrivalContext, Discipline, Next, Slot, Waiting};
 
 /// Parameters of CoDel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -209,7 +209,7 @@ impl Discipline for Codel {
         &mut self,
         packet: &Packet,
         _: &mut Waiting,
-        found: &Found,
+        found: &ArrivalContext,
         _: &mut dyn Draw,
     ) -> Verdict {
         self.control.came(packet.size);

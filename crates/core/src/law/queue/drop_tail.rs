@@ -5,7 +5,7 @@ use crate::law::settings::Link;
 use crate::law::{Draw, Reason, Verdict};
 use crate::packet::Packet;
 
-use super::{Discipline, Found, Waiting};
+use super::{ArrivalContext, Discipline, Waiting};
 
 /// Drop-tail has no settings: the buffer is the port's.
 pub type Config = Nothing;
@@ -23,7 +23,13 @@ impl DropTail {
 
 impl Discipline for DropTail {
     #[inline]
-    fn arrive(&mut self, _: &Packet, _: &mut Waiting, found: &Found, _: &mut dyn Draw) -> Verdict {
+    fn arrive(
+        &mut self,
+        _: &Packet,
+        _: &mut Waiting,
+        found: &ArrivalContext,
+        _: &mut dyn Draw,
+    ) -> Verdict {
         if found.fits { Verdict::Pass } else { Verdict::Drop(Reason::QueueFull) }
     }
 }

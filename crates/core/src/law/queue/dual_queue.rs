@@ -46,8 +46,8 @@ use crate::packet::{Flags, Packet};
 use crate::units::{Pace, Size, Time};
 
 use super::{
-    Average, Chain, Chosen, Discipline, Found, Handle, Links, Next, Queue, QueueLaw, Slot, Sum,
-    Waiting,
+    ArrivalContext, Average, Chain, Chosen, Discipline, Handle, Links, Next, Queue, QueueLaw, Slot,
+    Sum, Waiting,
 };
 
 /// Which length of the data queue the share of lost connections follows.
@@ -282,7 +282,13 @@ impl DualQueue {
     }
 
     /// A connection packet meets the curve.
-    fn open(&mut self, packet: &Packet, found: &Found, fits: bool, draw: &mut dyn Draw) -> Verdict {
+    fn open(
+        &mut self,
+        packet: &Packet,
+        found: &ArrivalContext,
+        fits: bool,
+        draw: &mut dyn Draw,
+    ) -> Verdict {
         self.beneath.observe(found);
         let fits = if self.shared {
             fits
@@ -350,7 +356,7 @@ impl Discipline for DualQueue {
         &mut self,
         packet: &Packet,
         waiting: &mut Waiting,
-        found: &Found,
+        found: &ArrivalContext,
         draw: &mut dyn Draw,
     ) -> Verdict {
         self.b = match found.room.packets {
@@ -362,7 +368,7 @@ impl Discipline for DualQueue {
         let queue = if self.shared { data.with(self.connections) } else { data };
         let nothing = idle.is_some() && data.packets == 0;
         let fits = nothing || found.room.fits(queue, packet.size);
-        let seen = Found { queue: data, fits, idle, ..*found };
+        let seen = ArrivalContext { queue: data, fits, idle, ..*found };
         match idle {
             Some(idle) => self.average.decay(self.services(idle, found.pace)),
             None => self.average.sample(self.counted(data.packets)),

@@ -45,7 +45,7 @@ use crate::packet::{Flags, Packet};
 use crate::units::{Size, Time};
 
 use super::codel::{self, Control, Fate, Head};
-use super::{Chain, Discipline, Found, Handle, Links, Next, Slot, Sum, Waiting};
+use super::{ArrivalContext, Chain, Discipline, Handle, Links, Next, Slot, Sum, Waiting};
 
 /// Parameters of FQ-CoDel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -212,7 +212,7 @@ impl Discipline for FqCodel {
         &mut self,
         packet: &Packet,
         waiting: &mut Waiting,
-        found: &Found,
+        found: &ArrivalContext,
         _: &mut dyn Draw,
     ) -> Verdict {
         if found.idle.is_some() && waiting.packets() == 0 {

@@ -57,7 +57,7 @@ use crate::law::{Decision, Draw, Fault, Reason, Turn, Verdict, View};
 use crate::packet::Packet;
 use crate::units::{Size, Time};
 
-use super::{Discipline, Found, Next, Slot, Waiting};
+use super::{ArrivalContext, Discipline, Next, Slot, Waiting};
 
 mod departure;
 
@@ -230,7 +230,7 @@ impl Pie {
     }
 
     /// Turns PIE on when the queue is long, and off when there is nothing to do (5.3).
-    fn turn(&mut self, found: &Found) {
+    fn turn(&mut self, found: &ArrivalContext) {
         let idle = self.drop_prob == 0.0
             && self.qdelay_old == Time::ZERO
             && self.current_qdelay == Time::ZERO;
@@ -253,7 +253,7 @@ impl Discipline for Pie {
         &mut self,
         _: &Packet,
         _: &mut Waiting,
-        found: &Found,
+        found: &ArrivalContext,
         draw: &mut dyn Draw,
     ) -> Verdict {
         if !found.fits {

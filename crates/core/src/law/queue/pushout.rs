@@ -30,7 +30,7 @@ use crate::law::settings::{Link, Refused, within};
 use crate::law::{Draw, Reason, Verdict};
 use crate::packet::{Ext, Flags, Packet};
 
-use super::{Chain, Discipline, Found, Handle, Links, Next, Slot, Waiting};
+use super::{ArrivalContext, Chain, Discipline, Handle, Links, Next, Slot, Waiting};
 
 /// In which order packets are sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -200,7 +200,7 @@ impl Discipline for PushOut {
         &mut self,
         packet: &Packet,
         waiting: &mut Waiting,
-        found: &Found,
+        found: &ArrivalContext,
         _: &mut dyn Draw,
     ) -> Verdict {
         if found.fits {

@@ -47,7 +47,7 @@ use crate::law::{Draw, Reason, Verdict};
 use crate::packet::Packet;
 use crate::units::{Pace, Size, Time};
 
-use super::{Average, Discipline, Found, Waiting};
+use super::{ArrivalContext, Average, Discipline, Waiting};
 
 /// Parameters of RED.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -174,7 +174,7 @@ impl Red {
 
     /// A packet of `size` bytes arrives.
     #[inline]
-    pub fn meet(&mut self, size: u16, found: &Found, draw: &mut dyn Draw) -> Verdict {
+    pub fn meet(&mut self, size: u16, found: &ArrivalContext, draw: &mut dyn Draw) -> Verdict {
         self.observe(found);
         if !found.fits {
             self.passed = self.passed.map(|_| 0.0);
@@ -244,7 +244,7 @@ impl Discipline for Red {
         &mut self,
         packet: &Packet,
         _: &mut Waiting,
-        found: &Found,
+        found: &ArrivalContext,
         draw: &mut dyn Draw,
     ) -> Verdict {
         self.meet(packet.size, found, draw)
@@ -252,7 +252,7 @@ impl Discipline for Red {
 
     /// Takes the queue that an arrival finds into the average.
     #[inline]
-    fn observe(&mut self, found: &Found) {
+    fn observe(&mut self, found: &ArrivalContext) {
         match found.idle {
             Some(idle) => self.average.decay(self.services(idle, found.pace)),
             None if self.bytes => self.average.sample(found.queue.bytes as f64 / self.mean_packet),
