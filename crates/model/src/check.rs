@@ -25,11 +25,11 @@ use crate::document::{Document, PortDoc};
 use crate::law::GateLaw;
 use crate::law::filter::FilterLaw;
 use crate::law::stamp::StampLaw;
+use crate::paths;
 use crate::report::{Place, Problem, Text};
 use crate::scenario::{Class, Gate, Network, Port, Scenario};
 use crate::tree::decode::{joined, spelling};
 use crate::tree::{Entry, Node, Table, Tree, Value};
-use crate::ways;
 
 /// Longest scenario.
 const MAX_DURATION: Time = Time::from_secs(30 * 86_400);
@@ -366,8 +366,8 @@ fn openers(document: &mut Document, network: &mut Network, traffic: &[Class]) {
         let Some(port) = network.ports.iter().position(|port| port.name == *name) else {
             continue;
         };
-        let ways = known.get_or_insert_with(|| ways::of(network, traffic));
-        let admit = ways::opener(ways, port as u32);
+        let paths = known.get_or_insert_with(|| paths::of(network, traffic));
+        let admit = paths::opener(paths, port as u32);
         doc.gate.admit = Some(admit);
         if let Some(gate) = &mut network.ports[port].gate {
             gate.admit = admit;

@@ -5,22 +5,22 @@
 //! further check. Nothing here opens a file: what a document refers to
 //! ([`files`]) is handed in.
 
-pub mod apart;
 mod check;
 pub mod columns;
 pub mod control;
 mod document;
 pub mod draw;
+pub mod flow_state;
 pub mod law;
+pub mod lint;
 mod meaning;
-pub mod outlook;
+mod paths;
 pub mod port;
 pub mod profile;
 mod report;
 pub mod route;
 pub mod scenario;
 mod tree;
-mod ways;
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What is said of a scenario before it runs: doubts, and how many flows it will have.
+//! What is said of a scenario before it runs: warnings, and how many flows it will have.
 //!
 //! Expected sentences name both sides of a contradiction; numbers of flows are
 //! worked out by hand.
@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use tidegate_core::law::session::Opener;
-use tidegate_model::outlook::{doubts, expected};
+use tidegate_model::lint::{expected, warnings};
 use tidegate_model::{Scenario, Setting, Source, load, variants};
 
 const BASE: &str = r#"
@@ -31,7 +31,7 @@ fn read(text: &str, files: &[(&str, &str)]) -> Scenario {
 }
 
 fn with(more: &str) -> Vec<String> {
-    doubts(&read(&format!("{BASE}\n{more}"), &[]))
+    warnings(&read(&format!("{BASE}\n{more}"), &[]))
 }
 
 fn opener(more: &str) -> Opener {
@@ -77,7 +77,7 @@ fn recorded_flows_say_themselves_which_way_they_go() {
     // by its bytes the class is an upload: its downloads send the other way, and cross
     // this port with their SYNs only, which are not what opens a session here
     assert_eq!(scenario.network.ports[0].gate.as_ref().unwrap().admit, Opener::Syn);
-    let [late] = &doubts(&scenario)[..] else { panic!("{:?}", doubts(&scenario)) };
+    let [late] = &warnings(&scenario)[..] else { panic!("{:?}", warnings(&scenario)) };
     assert!(
         late.contains("1 of 3 flows of class `a` start after the end of the run at 10s"),
         "{late}"
@@ -90,10 +90,10 @@ fn recorded_flows_say_themselves_which_way_they_go() {
 fn a_gate_that_goes_by_the_wrong_packet_is_named() {
     let down = BASE.replace("[traffic.a]", "[traffic.a]\ndirection = 'download'");
     let gate = "[port.bottleneck]\ngate = { law = 'close-probe', admit = 'syn' }\n";
-    let found = doubts(&read(&format!("{down}\n{gate}"), &[]));
+    let found = warnings(&read(&format!("{down}\n{gate}"), &[]));
     assert!(found[0].contains("`bottleneck`") && found[0].contains("SYN+ACK"), "{found:?}");
     let none = BASE.replace("profile = \"linux\"", "profile = \"linux\", handshake = false");
-    let found = doubts(&read(&format!("{none}\n{GATE}"), &[]));
+    let found = warnings(&read(&format!("{none}\n{GATE}"), &[]));
     assert!(found[0].contains("without a handshake"), "{found:?}");
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tidegate_core::law::video::{Bba, Fixed, Rule};
 use tidegate_core::units::{Rate, Time};
-use tidegate_model::outlook::doubts;
+use tidegate_model::lint::warnings;
 use tidegate_model::scenario::{Direction, FlowSize};
 use tidegate_model::{Report, Scenario, Setting, Source, load, show};
 
@@ -97,8 +97,8 @@ fn what_makes_no_sense_is_refused_with_its_place() {
 #[test]
 fn video_that_cannot_play_is_doubtful() {
     let narrow = ("topology.dumbbell.bottleneck.rate", "4Mbit");
-    assert_eq!(doubts(&loaded(&[narrow]).unwrap()), Vec::<String>::new());
-    let found = doubts(&loaded(&[narrow, ("traffic.film.video.ladder", "[\"5Mbit\"]")]).unwrap());
+    assert_eq!(warnings(&loaded(&[narrow]).unwrap()), Vec::<String>::new());
+    let found = warnings(&loaded(&[narrow, ("traffic.film.video.ladder", "[\"5Mbit\"]")]).unwrap());
     assert!(
         found[0].contains("class `film`, 5Mbit, is more than `bottleneck` carries"),
         "{found:?}"

@@ -50,8 +50,8 @@ impl Scenario {
 
     /// What gives reason to doubt that the scenario means what it says, a sentence each.
     #[getter]
-    fn doubts(&self) -> Vec<String> {
-        model::outlook::doubts(&self.checked)
+    fn warnings(&self) -> Vec<String> {
+        model::lint::warnings(&self.checked)
     }
 
     /// What each class will bring: its name, how many flows start before the
@@ -59,7 +59,7 @@ impl Scenario {
     /// start later, and the mean size of one in bytes (None: without end).
     #[getter]
     fn expected(&self) -> Vec<(String, f64, u64, Option<f64>)> {
-        let expected = model::outlook::expected(&self.checked).into_iter();
+        let expected = model::lint::expected(&self.checked).into_iter();
         expected.map(|each| (each.class, each.flows, each.later, each.mean_bytes)).collect()
     }
 
@@ -70,7 +70,7 @@ impl Scenario {
         let found = ports.iter().find(|each| each.name == port);
         let found =
             found.ok_or_else(|| PyValueError::new_err(format!("no port is called {port}")))?;
-        let counted = py.detach(|| model::apart::told_apart(found, flows));
+        let counted = py.detach(|| model::flow_state::told_apart(found, flows));
         counted.map_err(|model::port::NoSuchLaw(law)| {
             PyValueError::new_err(format!("the law {law} at {port} is not at hand, or has failed"))
         })

@@ -129,7 +129,13 @@ fn a_flow_that_slows_down_keeps_its_share() {
 struct Impatient(Arc<Mutex<Vec<(Time, Time)>>>);
 
 impl Discipline for Impatient {
-    fn arrive(&mut self, _: &Packet, _: &mut Waiting, found: &ArrivalContext, _: &mut dyn Draw) -> Verdict {
+    fn arrive(
+        &mut self,
+        _: &Packet,
+        _: &mut Waiting,
+        found: &ArrivalContext,
+        _: &mut dyn Draw,
+    ) -> Verdict {
         if found.fits { Verdict::Pass } else { Verdict::Drop(Reason::QueueFull) }
     }
     fn next(&mut self, waiting: &mut Waiting, slot: &Slot, _: &mut dyn Draw) -> Next {

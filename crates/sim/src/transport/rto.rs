@@ -113,7 +113,7 @@ impl Rto {
     }
 
     /// Something was acknowledged, a SYN or data: where that is enough, the back-off ends.
-    pub(super) fn calm(&mut self, rule: TimerRule) {
+    pub(super) fn reset_backoff(&mut self, rule: TimerRule) {
         if rule != TimerRule::FullTcp2001 {
             self.backoff = 0;
         }
@@ -317,7 +317,7 @@ mod tests {
                 found.push(rto.timeout(&class, false).secs() * 1e3);
             }
             close(&found, &waits);
-            rto.calm(class.tcp.timer_rule);
+            rto.reset_backoff(class.tcp.timer_rule);
             close(&[rto.timeout(&class, false).secs() * 1e3], &[calmed]);
             rto.sample(Time::from_ms(5000), Time::from_ms(5200), None, &class);
             close(&[rto.timeout(&class, false).secs() * 1e3], &[1000.0]);

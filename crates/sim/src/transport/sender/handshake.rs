@@ -38,7 +38,7 @@ impl<C: Control> Sender<C> {
                 let again = ctx.syn_tries.saturating_sub(1);
                 self.rto.syn_again = again.try_into().unwrap_or(u8::MAX);
                 // what the SYN waited is forgotten (RFC 6298, 5.7; ns-2 from 2002 on)
-                self.rto.calm(ctx.class.tcp.timer_rule);
+                self.rto.reset_backoff(ctx.class.tcp.timer_rule);
                 // a packet of its own, before any data (RFC 9293, figure 6)
                 Self::acknowledge(address, 0, ctx);
                 self.open(packet, address, ctx);

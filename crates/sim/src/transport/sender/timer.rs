@@ -48,7 +48,7 @@ impl<C: Control> Sender<C> {
         if ctx.class.tcp.timer_rule.of_full_tcp() {
             let outstanding = ack < self.max;
             self.deadline = if outstanding { self.timeout_from_now(ctx) } else { Time::NEVER };
-            self.rto.calm(ctx.class.tcp.timer_rule);
+            self.rto.reset_backoff(ctx.class.tcp.timer_rule);
         }
     }
 

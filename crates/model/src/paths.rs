@@ -9,7 +9,7 @@ use crate::scenario::{Arrivals, Class, Direction, Network};
 
 /// The ports that the sessions of one class cross, those of one direction together.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Way {
+pub(crate) struct Path {
     /// Place of the class in the scenario.
     pub class: usize,
     /// Ports that data crosses.
@@ -20,7 +20,7 @@ pub(crate) struct Way {
     syn_ack: BTreeSet<u32>,
 }
 
-impl Way {
+impl Path {
     /// Whether a packet that opens a session in this sense crosses the port.
     pub fn opens(&self, port: u32, opener: Opener) -> bool {
         match opener {
@@ -31,16 +31,16 @@ impl Way {
     }
 }
 
-/// The ways of all classes: one for each class and direction of its sessions.
-pub(crate) fn of(network: &Network, traffic: &[Class]) -> Vec<Way> {
+/// The paths of all classes: one for each class and direction of its sessions.
+pub(crate) fn of(network: &Network, traffic: &[Class]) -> Vec<Path> {
     let routes = Routes::of(network);
-    let mut ways = Vec::new();
+    let mut paths = Vec::new();
     for (place, class) in traffic.iter().enumerate() {
         for direction in directions(class) {
-            ways.push(way(network, &routes, class, place, direction));
+            paths.push(path(network, &routes, class, place, direction));
         }
     }
-    ways
+    paths
 }
 
 /// The directions that sessions of a class have.
@@ -52,14 +52,14 @@ fn directions(class: &Class) -> Vec<Direction> {
         .collect()
 }
 
-fn way(
+fn path(
     network: &Network,
     routes: &Routes,
     class: &Class,
     place: usize,
     direction: Direction,
-) -> Way {
-    let mut way = Way { class: place, ..Way::default() };
+) -> Path {
+    let mut path = Path { class: place, ..Path::default() };
     let shaken = class.transport.tcp().is_some_and(|tcp| tcp.handshake);
     let readable = class.opaque_share < 1.0;
     let pairs: BTreeSet<(u16, u16)> = class.pairs.iter().copied().collect();
@@ -67,26 +67,27 @@ fn way(
         // a recorded flow of the other direction sends its data the other way
         let (from, to) =
             if direction == class.direction { (first, second) } else { (second, first) };
-        let path =
+        let ports =
             |from, to, kind| routes.path(network, (from, to), Some(kind)).unwrap_or_default();
-        way.data.extend(path(from, to, PacketKind::Data));
+        path.data.extend(ports(from, to, PacketKind::Data));
         if !(shaken && readable) {
             continue;
         }
         let (client, server) = if direction == Direction::Upload { (from, to) } else { (to, from) };
-        way.syn.extend(path(client, server, PacketKind::Syn));
-        way.syn_ack.extend(path(server, client, PacketKind::SynAck));
+        path.syn.extend(ports(client, server, PacketKind::Syn));
+        path.syn_ack.extend(ports(server, client, PacketKind::SynAck));
     }
-    way
+    path
 }
 
 /// Which packet opens a session at a port: that of the sessions whose data
 /// crosses it, else whichever crosses it at all.
-pub(crate) fn opener(ways: &[Way], port: u32) -> Opener {
+pub(crate) fn opener(paths: &[Path], port: u32) -> Opener {
     let among = |with_data: bool| {
         let crosses = |opener| {
-            ways.iter()
-                .any(|way| (!with_data || way.data.contains(&port)) && way.opens(port, opener))
+            paths
+                .iter()
+                .any(|path| (!with_data || path.data.contains(&port)) && path.opens(port, opener))
         };
         match (crosses(Opener::Syn), crosses(Opener::SynAck)) {
             (true, true) => Some(Opener::Either),

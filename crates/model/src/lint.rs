@@ -10,15 +10,15 @@ use tidegate_core::units::Time;
 
 use crate::control::Control;
 use crate::law::stamp::StampLaw;
+use crate::paths::{self, Path};
 use crate::scenario::{Arrivals, Class, Course, FlowSize, Port, Scenario, Transport};
-use crate::ways::{self, Way};
 
 /// Everything that gives reason to doubt, a sentence each, in the order of the document.
-pub fn doubts(scenario: &Scenario) -> Vec<String> {
-    let ways = ways::of(&scenario.network, &scenario.traffic);
+pub fn warnings(scenario: &Scenario) -> Vec<String> {
+    let paths = paths::of(&scenario.network, &scenario.traffic);
     let mut found = Vec::new();
     for (place, class) in scenario.traffic.iter().enumerate() {
-        let ports = crossed(scenario, &ways, place);
+        let ports = crossed(scenario, &paths, place);
         found.extend(unheard(class, &ports));
         found.extend(unmarked(class, &ports));
         found.extend(unranked(class, &ports));
@@ -26,8 +26,8 @@ pub fn doubts(scenario: &Scenario) -> Vec<String> {
         found.extend(late(class, scenario.duration));
     }
     for (number, port) in (0..).zip(&scenario.network.ports) {
-        found.extend(unread(scenario, &ways, (number, port)));
-        found.extend(unseen(scenario, &ways, (number, port)));
+        found.extend(unread(scenario, &paths, (number, port)));
+        found.extend(unseen(scenario, &paths, (number, port)));
     }
     found.extend(late_changes(scenario));
     found.extend(unfollowed(scenario));
@@ -109,11 +109,11 @@ fn area(course: &Course, from: Time, until: Time) -> f64 {
 }
 
 /// The ports that data of a class crosses.
-fn crossed<'a>(scenario: &'a Scenario, ways: &[Way], class: usize) -> Vec<&'a Port> {
-    let mut numbers: Vec<u32> = ways
+fn crossed<'a>(scenario: &'a Scenario, paths: &[Path], class: usize) -> Vec<&'a Port> {
+    let mut numbers: Vec<u32> = paths
         .iter()
-        .filter(|way| way.class == class)
-        .flat_map(|way| way.data.iter().copied())
+        .filter(|path| path.class == class)
+        .flat_map(|path| path.data.iter().copied())
         .collect();
     numbers.sort_unstable();
     numbers.dedup();
@@ -214,14 +214,14 @@ fn unplayable(class: &Class, ports: &[&Port]) -> Option<String> {
 }
 
 /// A port that stamps what nobody who crosses it reads.
-fn unread(scenario: &Scenario, ways: &[Way], (number, port): (u32, &Port)) -> Option<String> {
+fn unread(scenario: &Scenario, paths: &[Path], (number, port): (u32, &Port)) -> Option<String> {
     let stamp = port.stamp.as_ref()?;
     let reads = |class: &Class| match &class.transport {
         Transport::Controlled(_, control) => speaks(stamp, control),
         _ => false,
     };
-    let here = ways.iter().filter(|way| way.data.contains(&number));
-    let mut classes = here.filter_map(|way| scenario.traffic.get(way.class)).peekable();
+    let here = paths.iter().filter(|path| path.data.contains(&number));
+    let mut classes = here.filter_map(|path| scenario.traffic.get(path.class)).peekable();
     // a class that hears another law has been named
     let named = |class: &Class| {
         matches!(&class.transport, Transport::Controlled(_, control)
@@ -239,15 +239,15 @@ fn unread(scenario: &Scenario, ways: &[Way], (number, port): (u32, &Port)) -> Op
 }
 
 /// A gate, and sessions that cross it without ever showing it an opening packet.
-fn unseen(scenario: &Scenario, ways: &[Way], (number, port): (u32, &Port)) -> Vec<String> {
+fn unseen(scenario: &Scenario, paths: &[Path], (number, port): (u32, &Port)) -> Vec<String> {
     let Some(gate) = &port.gate else { return Vec::new() };
-    let crossing: Vec<&Way> = ways.iter().filter(|way| way.data.contains(&number)).collect();
-    let met = ways.iter().any(|way| way.opens(number, gate.admit));
+    let crossing: Vec<&Path> = paths.iter().filter(|path| path.data.contains(&number)).collect();
+    let met = paths.iter().any(|path| path.opens(number, gate.admit));
     let mut found: Vec<String> = crossing
         .iter()
-        .filter(|way| !way.opens(number, gate.admit))
-        .filter_map(|way| {
-            let class = scenario.traffic.get(way.class)?;
+        .filter(|path| !path.opens(number, gate.admit))
+        .filter_map(|path| {
+            let class = scenario.traffic.get(path.class)?;
             let tcp = class.transport.tcp()?;
             let why = if !tcp.handshake {
                 "which begin without a handshake"
