@@ -180,6 +180,7 @@ macro_rules! settings {
 
         impl $Used {
             /// All of them as a document writes them.
+            #[allow(clippy::needless_update, reason = "of a record whose document says no more")]
             pub(crate) fn spelled_out(&self) -> $Doc {
                 $Doc {
                     $($own: self.$own,)*
