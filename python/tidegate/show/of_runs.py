@@ -257,27 +257,24 @@ def single(tables: Mapping[str, pl.DataFrame], note: str) -> Picture | None:
     table = _joined((label, _single(each)) for label, each in tables.items())
     if table.is_empty():
         return None
-    wait = "wait for admission [s]"
+    wait = {"wait_s": "wait for admission [s]"}
+    across = {"start_s": "start [s]", "size_bytes": "size [B]", **wait}
+    up = {"fct_s": "FCT [s]", "goodput_kbps": "goodput [kbit/s]", **wait}
+    counts = {
+        "syn_tries": "SYNs sent",
+        "again": "data packets sent again",
+        "timeouts": "timeouts",
+    }
     return Picture(
         "flows",
         "Single flows",
         table,
-        {"start_s": "start [s]", "size_bytes": "size [B]", "wait_s": wait},
-        {"fct_s": "FCT [s]", "goodput_kbps": "goodput [kbit/s]", "wait_s": wait},
+        across,
+        up,
         note=f"{note} At most {FLOWS:,} flows of each, evenly out of all that ended.",
         mark="point",
         first="fct_s",
-        tips={
-            "class": "class",
-            "start_s": "start [s]",
-            "size_bytes": "size [B]",
-            "fct_s": "FCT [s]",
-            "wait_s": wait,
-            "goodput_kbps": "goodput [kbit/s]",
-            "syn_tries": "SYNs sent",
-            "again": "data packets sent again",
-            "timeouts": "timeouts",
-        },
+        tips={"class": "class", **across, **up, **counts},
     )
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Drawn = tuple[str, str, list[Picture]]
 
 DPI = 150
-LOOK = {**RULES, "axes.titley": 1.0}
+LOOK = {**RULES, "axes.titley": 1.0, "text.parse_math": False}
 """A title of fixed height: otherwise every drawing measures all ticks for each title."""
 MARKERS = "osD^vPX"
 TICKS = 6
