@@ -12,8 +12,8 @@ from tidegate.grid import axes as grid
 from tidegate.grid import plan
 from tidegate.grid.execute import execute
 from tidegate.grid.executor import Executor
+from tidegate.grid.grid_folder import GridFolder
 from tidegate.grid.grid_result import GridResult, chosen
-from tidegate.grid.ledger import Ledger
 from tidegate.grid.load import load as loaded
 from tidegate.grid.merge import merge as together
 from tidegate.results.columns import frame
@@ -383,12 +383,12 @@ def _execute(
     plots: bool = True,
 ) -> G:
     with ExitStack() as stack:
-        ledger = None
+        target = None
         stack.enter_context(executor)
         if out is not None:
-            ledger = stack.enter_context(Ledger(out, planned, keep_flows=keep_flows, mix=mix))
+            target = stack.enter_context(GridFolder(out, planned, keep_flows=keep_flows, mix=mix))
         files = functools.partial(finished.files, plots=plots)
-        return execute(planned, into, ledger, executor, laws=laws, metrics=metrics, files=files)
+        return execute(planned, into, target, executor, laws=laws, metrics=metrics, files=files)
 
 
 def load(folder: str | Path) -> Result | Comparison | Sweep:

@@ -9,8 +9,8 @@ from pathlib import Path
 from tidegate.grid import axes, plan
 from tidegate.grid.execute import execute
 from tidegate.grid.executor import Executor
+from tidegate.grid.grid_folder import GridFolder
 from tidegate.grid.grid_result import GridResult
-from tidegate.grid.ledger import Ledger
 from tidegate.results.run_output import RunOutput, Wanted
 from tidegate.results.simulate import simulate
 from tidegate.scenario.document import read
@@ -51,18 +51,18 @@ def main(runs: int) -> None:
 
 def _measured(planned: plan.Plan, dask: str | None, runs: int, *, kept: bool) -> None:
     """Make all runs once, and print what each took here, and on the workers."""
-    with tempfile.TemporaryDirectory() as folder, Executor(WORKERS, dask) as executor:
-        ledger = Ledger(Path(folder) / "runs", planned, keep_flows=False) if kept else None
+    with tempfile.TemporaryDirectory() as temporary, Executor(WORKERS, dask) as executor:
+        folder = GridFolder(Path(temporary) / "runs", planned, keep_flows=False) if kept else None
         before, start = _far(executor), time.process_time()
-        execute(planned, GridResult, ledger, executor)
+        execute(planned, GridResult, folder, executor)
         here, far = time.process_time() - start, _far(executor) - before
         where = f"{dask or 'threads'}, {'kept' if kept else 'not kept'}"
         print(f"{where}: {here / runs * 1e3:.2f} ms here, {far / runs * 1e3:.2f} ms on workers")
-        if ledger is not None:
-            files = [path for path in (ledger.target / "runs").rglob("*") if path.is_file()]
+        if folder is not None:
+            files = [path for path in (folder.target / "runs").rglob("*") if path.is_file()]
             size = sum(path.stat().st_size for path in files)
             print(f"  {size / runs:.0f} B in {len(files) / runs:.0f} files a run")
-            ledger.close()
+            folder.close()
 
 
 def _far(executor: Executor) -> float:

@@ -111,7 +111,7 @@ def compare(
         folders(file, other, as_json)
         return
     from tidegate.grid import axes
-    from tidegate.grid.ledger import Ledger, opened
+    from tidegate.grid.grid_folder import GridFolder, opened
     from tidegate.grid.plan import Controls, comparison
     from tidegate.results.store import display
     from tidegate.scenario.own import laws
@@ -132,14 +132,14 @@ def compare(
     if expected(planned, workers, own, dry_run=dry_run, as_json=as_json):
         return
     if out is None:
-        ledger, why = opened(default_folder(planned.subject.name, "compare"), planned)
+        folder, why = opened(default_folder(planned.subject.name, "compare"), planned)
         if why:
             say(why)
     else:
-        ledger = Ledger(out, planned)
-    with ledger:
-        done = fill(ledger, workers, own, dask, plots=not no_plots)
-        place = display(ledger.target)
+        folder = GridFolder(out, planned)
+    with folder:
+        done = fill(folder, workers, own, dask, plots=not no_plots)
+        place = display(folder.target)
     if as_json:
         print_json(done.document())
     else:

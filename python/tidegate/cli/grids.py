@@ -11,8 +11,8 @@ from tidegate.cli.options import warn
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tidegate.grid.grid_folder import GridFolder
     from tidegate.grid.grid_result import GridResult
-    from tidegate.grid.ledger import Ledger
     from tidegate.grid.plan import Plan
     from tidegate.results.simulate import Law, RateLaw
 
@@ -42,7 +42,7 @@ def expected(
 
 
 def fill(
-    ledger: Ledger,
+    folder: GridFolder,
     workers: int | None,
     laws: Laws,
     dask: str | None = None,
@@ -57,12 +57,12 @@ def fill(
     from tidegate.grid.grid_result import GridResult
     from tidegate.show import finished
 
-    planned, subject = ledger.plan, ledger.plan.subject
-    total, missing = len(subject.jobs), ledger.missing
-    name_damaged(ledger)
-    with keeping(ledger, ledger.kept, total):
-        if ledger.found:
-            say(f"{len(ledger.found)} of {total} runs are there already; {len(missing)} to go.")
+    planned, subject = folder.plan, folder.plan.subject
+    total, missing = len(subject.jobs), folder.missing
+    name_damaged(folder)
+    with keeping(folder, folder.kept, total):
+        if folder.found:
+            say(f"{len(folder.found)} of {total} runs are there already; {len(missing)} to go.")
         seconds = planned.simulated_s(missing)
         with (
             Executor(workers, dask) as executor,
@@ -76,7 +76,7 @@ def fill(
             return execute(
                 planned,
                 GridResult,
-                ledger,
+                folder,
                 executor,
                 laws=laws,
                 metrics=metrics,

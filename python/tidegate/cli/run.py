@@ -25,7 +25,7 @@ from tidegate.cli.options import (
 
 if TYPE_CHECKING:
     from tidegate._native import Scenario
-    from tidegate.results.simulate import Capture
+    from tidegate.results.simulate import PortCapture
     from tidegate.results.store import Store
 
 Seed = Annotated[int, typer.Option(min=0, max=(1 << 64) - 1, help="Seed of all random draws.")]
@@ -133,10 +133,10 @@ def _file(port: str) -> str:
     return (re.sub(r"[^A-Za-z0-9._-]+", "-", port).strip(".") or "port") + ".pcap"
 
 
-def _capture(port: str, scenario: Scenario, store: Store) -> Capture:
+def _capture(port: str, scenario: Scenario, store: Store) -> PortCapture:
     """Return a capture of a port, into a file called after it in the folder of results."""
-    from tidegate.results.simulate import Capture
+    from tidegate.results.simulate import PortCapture
     from tidegate.scenario.overrides import require_port
 
     require_port(port, scenario)
-    return Capture(port, functools.partial(store.append, _file(port)))
+    return PortCapture(port, functools.partial(store.append, _file(port)))

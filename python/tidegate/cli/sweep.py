@@ -102,8 +102,8 @@ def sweep(
     the table [sweep] of the file.
     """
     from tidegate.grid import axes, plan
+    from tidegate.grid.grid_folder import GridFolder
     from tidegate.grid.grid_result import chosen
-    from tidegate.grid.ledger import Ledger
     from tidegate.results.store import display
     from tidegate.scenario.own import laws
 
@@ -124,11 +124,11 @@ def sweep(
     if expected(planned, workers, own, dry_run=dry_run, as_json=as_json):
         return
     part = "" if subject.shard is None else "-{}-of-{}".format(*subject.shard)
-    with Ledger(
+    with GridFolder(
         out or default_folder(subject.name, f"sweep{part}"), planned, keep_flows=keep_flows, mix=mix
-    ) as ledger:
-        done = fill(ledger, workers, own, dask, names, plots=not no_plots)
-        place = display(ledger.target)
+    ) as folder:
+        done = fill(folder, workers, own, dask, names, plots=not no_plots)
+        place = display(folder.target)
     _end(done, place, as_json, terminal=terminal, plots=not no_plots)
 
 

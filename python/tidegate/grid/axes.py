@@ -14,7 +14,7 @@ from tidegate import _native
 from tidegate.errors import UsageError
 from tidegate.scenario import toml
 from tidegate.scenario.overrides import (
-    Cell,
+    Variant,
     chosen_variants,
     law_cells,
     split,
@@ -113,7 +113,7 @@ def variants(document: Document, names: Sequence[str] | None = None) -> list[Axi
     return [_of("variant", found)] if found else []
 
 
-def _of(key: str, found: Sequence[Cell]) -> Axis:
+def _of(key: str, found: Sequence[Variant]) -> Axis:
     return _checked(
         Axis(key, tuple(cell.label for cell in found), tuple(cell.settings for cell in found))
     )
@@ -174,7 +174,7 @@ def _plain(number: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def cells(axes: Sequence[Axis]) -> list[Cell]:
+def cells(axes: Sequence[Axis]) -> list[Variant]:
     """Return one cell per point of the grid, the last axis running fastest."""
     keys = [axis.key for axis in axes]
     twice = sorted({key for key in keys if keys.count(key) > 1})
@@ -195,13 +195,13 @@ def cells(axes: Sequence[Axis]) -> list[Cell]:
     return [_cell(keys, chosen) for chosen in product(*spans)]
 
 
-def _cell(keys: Sequence[str], chosen: Iterable[tuple[str, tuple[Setting, ...]]]) -> Cell:
+def _cell(keys: Sequence[str], chosen: Iterable[tuple[str, tuple[Setting, ...]]]) -> Variant:
     says: dict[str, str] = {}
     settings: list[Setting] = []
     for key, (value, changes) in zip(keys, chosen, strict=True):
         says[key] = value
         settings += changes
-    return Cell(named(says), says, tuple(settings))
+    return Variant(named(says), says, tuple(settings))
 
 
 def named(says: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tidegate.errors import UsageError
-from tidegate.grid.differences import changes, made_by
+from tidegate.grid.compatibility import changes, made_by
 from tidegate.grid.grid_result import GridResult
 from tidegate.grid.plan import Point, Subject
 from tidegate.results.statistics import paired

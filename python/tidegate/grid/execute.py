@@ -16,7 +16,7 @@ from tidegate.results.run_output import Wanted
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from tidegate.grid.ledger import Ledger
+    from tidegate.grid.grid_folder import GridFolder
     from tidegate.grid.plan import Job, Plan
     from tidegate.results.run_files import SavedRun
     from tidegate.results.run_output import RunOutput
@@ -30,7 +30,7 @@ TIMES = ("start_s", "admitted_s", "closed_s", "fct_s")
 def execute(
     planned: Plan,
     into: type[M],
-    ledger: Ledger | None,
+    folder: GridFolder | None,
     executor: Executor,
     *,
     laws: Mapping[str, Law | RateLaw] | None = None,
@@ -49,11 +49,11 @@ def execute(
     """
     start = time.perf_counter()
     subject = planned.subject
-    missing = subject.jobs if ledger is None else ledger.missing
+    missing = subject.jobs if folder is None else folder.missing
     summaries: dict[Job, Mapping[str, Any]] = {}
     drawn: dict[Job, Curves] = {}
     drawing = subject.command == "compare"
-    for job, run in ({} if ledger is None else ledger.found).items():
+    for job, run in ({} if folder is None else folder.found).items():
         summaries[job] = run.summary
         if drawing:
             drawn[job] = curves_of(run)
@@ -64,13 +64,13 @@ def execute(
         return Task(planned.scenarios[point], seed, inputs(point))
 
     def keep(index: int, output: RunOutput) -> tuple[dict[str, Any], Curves | None]:
-        if ledger is not None:
-            ledger.keep_run(missing[index], output)
+        if folder is not None:
+            folder.keep_run(missing[index], output)
         if finished is not None:
             finished()
         return output.summary, output.curves
 
-    wanted = Wanted(tables=ledger is not None and ledger.keep_flows, curves=drawing)
+    wanted = Wanted(tables=folder is not None and folder.keep_flows, curves=drawing)
     work = Work(len(missing), task, wanted, keep, laws, report)
     for index, (summary, lines) in executor.run(work):
         summaries[missing[index]] = summary
@@ -78,11 +78,11 @@ def execute(
             drawn[missing[index]] = lines
     done = into.of(subject, summaries, metrics, drawn)
     done.wall_s = time.perf_counter() - start
-    if ledger is not None:
+    if folder is not None:
         # a shard has no table of its own
         content = files(done) if files is not None and subject.shard is None else {}
-        ledger.finish(content, **_costs(done))
-        done.folder = ledger.target
+        folder.finish(content, **_costs(done))
+        done.folder = folder.target
     return done
 
 

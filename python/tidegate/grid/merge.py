@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tidegate.errors import TidegateError, UsageError, from_os
-from tidegate.grid.differences import made_by, unlike
+from tidegate.grid.compatibility import made_by, unlike
+from tidegate.grid.grid_folder import RUNS, manifest_of, read_grid
 from tidegate.grid.grid_result import GridResult, chosen
-from tidegate.grid.ledger import RUNS, manifest_of, read_grid
 from tidegate.grid.plan import Subject
 from tidegate.results.run_files import Damaged, read_run
 from tidegate.results.store import MANIFEST, Store, display

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tidegate.grid.axes import Axis
     from tidegate.results.simulate import Law, RateLaw
     from tidegate.scenario.document import Document
-    from tidegate.scenario.overrides import Cell
+    from tidegate.scenario.overrides import Variant
 
 Job: TypeAlias = tuple[int, int]
 """One run: the number of its point, and its seed."""
@@ -269,7 +269,7 @@ def _plan(
     return Plan(subject, tuple(scenario for _, scenario in loaded), base.show(), documents)
 
 
-def _load(document: Document, cell: Cell, colour: bool) -> tuple[Point, _native.Scenario]:
+def _load(document: Document, cell: Variant, colour: bool) -> tuple[Point, _native.Scenario]:
     here = document.having(*cell.settings)
     try:
         files = here.contents(colour=colour)

@@ -59,8 +59,8 @@ class RateLaw(Protocol):
 
 
 @dataclass(frozen=True)
-class Capture:
-    """What a port sends, written as a pcap piece by piece while the run goes on."""
+class PortCapture:
+    """A capture of what a port sends: pieces of a pcap, written during the run."""
 
     port: str
     write: Callable[[bytes], object]
@@ -90,7 +90,7 @@ def simulate(
     laws: Mapping[str, Law | RateLaw] | None = None,
     tick: Callable[[float], None] | None = None,
     stop: threading.Event | None = None,
-    capture: Capture | None = None,
+    capture: PortCapture | None = None,
 ) -> Outcome:
     """Run one scenario with one seed.
 

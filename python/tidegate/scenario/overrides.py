@@ -30,8 +30,8 @@ _EXAMPLES = {
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One column of a comparison: what it is called and what it changes."""
+class Variant:
+    """A variant of a document: its name, its value on each axis, and the settings it changes."""
 
     label: str
     says: dict[str, str]
@@ -40,17 +40,17 @@ class Cell:
 
 def law_cells(
     stage: str, laws: Sequence[str | dict[str, Any]], port: str, document: Document
-) -> list[Cell]:
+) -> list[Variant]:
     """Return one cell per law of a stage (`gate` or `queue`) of a port."""
     stands = written(document, port, stage)
-    cells: list[Cell] = []
+    cells: list[Variant] = []
     for law in laws:
         asked = _shorthand(stage, law) if isinstance(law, str) else law
         label = law if isinstance(law, str) else _label(law)
         if not isinstance(law, str) and any(label == cell.label for cell in cells):
             label = _label(law, full=True)
         value = toml.inline(_upon(stage, asked, stands))
-        cells.append(Cell(label, {stage: label}, ((toml.key("port", port, stage), value),)))
+        cells.append(Variant(label, {stage: label}, ((toml.key("port", port, stage), value),)))
     return cells
 
 
@@ -143,16 +143,16 @@ def split(text: str, at: str = ",") -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def variant_cells(document: Document) -> list[Cell]:
+def variant_cells(document: Document) -> list[Variant]:
     """Return one cell per [variant.NAME] table of the document."""
     variants = _native.variants(document.text, document.origin, list(document.settings))
     return [
-        Cell(name, {"variant": name}, tuple(_with_laws(document, change) for change in changes))
+        Variant(name, {"variant": name}, tuple(_with_laws(document, change) for change in changes))
         for name, changes in variants
     ]
 
 
-def chosen_variants(document: Document, names: Sequence[str]) -> list[Cell]:
+def chosen_variants(document: Document, names: Sequence[str]) -> list[Variant]:
     """Return those of the document's variants that are named; `all` names every one."""
     there = {cell.label: cell for cell in variant_cells(document)}
     for name in names:

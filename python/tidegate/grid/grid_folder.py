@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidegate.errors import UsageError
-from tidegate.grid.differences import foreign, unlike
+from tidegate.grid.compatibility import foreign, unlike
 from tidegate.grid.plan import Subject
 from tidegate.results.folder import RUNS, Busy, RunFolder
 from tidegate.results.provenance import provenance
@@ -26,7 +26,7 @@ class Unlike(UsageError):
     """A folder holds incompatible runs."""
 
 
-class Ledger(RunFolder):
+class GridFolder(RunFolder):
     """The folder of a grid under way."""
 
     def __init__(
@@ -46,7 +46,7 @@ class Ledger(RunFolder):
             self.close()
             raise
 
-    def __enter__(self) -> Ledger:
+    def __enter__(self) -> GridFolder:
         return self
 
     @property
@@ -128,7 +128,7 @@ def _subject(manifest: Mapping[str, Any] | None) -> Subject | None:
         return None
 
 
-def opened(wanted: Path, plan: Plan) -> tuple[Ledger, str]:
+def opened(wanted: Path, plan: Plan) -> tuple[GridFolder, str]:
     """Return the first resumable folder of NAME, NAME-2, ..., and why others were skipped.
 
     A folder that holds something else, or is in use, is skipped.
@@ -136,7 +136,7 @@ def opened(wanted: Path, plan: Plan) -> tuple[Ledger, str]:
     why = ""
     for place in numbered(Path(wanted).absolute()):
         try:
-            return Ledger(place, plan), why
+            return GridFolder(place, plan), why
         except (Occupied, Busy, Unlike) as error:
             why = f"{error.what}\nThe results go to another folder."
     raise AssertionError("the last one is free")
@@ -155,4 +155,4 @@ def manifest_of(effective: str, subject: Subject, *, complete: bool) -> dict[str
     return opening | subject.document() | {"complete": complete}
 
 
-__all__ = ["FLOWS", "RUNS", "Ledger", "Unlike", "manifest_of", "opened", "read_grid"]
+__all__ = ["FLOWS", "RUNS", "GridFolder", "Unlike", "manifest_of", "opened", "read_grid"]
