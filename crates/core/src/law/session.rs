@@ -27,7 +27,6 @@ use crate::units::Time;
 use super::{Counted, Datapath, Draw, Moment, Reason, Verdict};
 use bucket::Carry;
 pub use bucket::Spent;
-use threshold::AllOrNothing;
 use young::Young;
 
 /// How admissions are spread over an epoch.

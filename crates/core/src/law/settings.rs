@@ -7,7 +7,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::units::{Rate, Time};
+use crate::units::{Rate, Size, Time};
 
 /// The link that a law stands at, as parameters that set themselves depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,15 +53,163 @@ pub fn within_time(field: &'static str, value: Time, low: Time, high: Time) -> R
     Err((field.into(), format!("{value} is out of range: write a time from {low} to {high}")))
 }
 
-/// Refuses an epoch shorter than 1 ms or longer than 1 h.
+/// Bounds of a value as `settings!` writes them; `above`: the lower one does not belong to them.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Whether the value must be above the lower bound.
+    pub above: bool,
+    /// The lower bound.
+    pub low: &'static str,
+    /// The upper bound.
+    pub high: &'static str,
+}
+
+/// A value of a setting.
+pub trait Value: Sized {
+    /// The value of this text; none: the text is not one.
+    fn of(text: &str) -> Option<Self>;
+
+    /// Refuses a value outside the bounds.
+    ///
+    /// # Errors
+    /// The field and the range.
+    fn within(&self, field: &'static str, bounds: Bounds) -> Result<(), Refused>;
+}
+
+/// Implements [`Value`]: `Type: "what it is called", how a message shows it`.
+macro_rules! values {
+    ($($Type:ty: $kind:literal, $shown:expr;)+) => {
+        $(impl Value for $Type {
+            fn of(text: &str) -> Option<Self> {
+                text.parse().ok()
+            }
+
+            fn within(&self, field: &'static str, bounds: Bounds) -> Result<(), Refused> {
+                let Bounds { above, low, high } = bounds;
+                let (Some(least), Some(most)) = (Self::of(low), Self::of(high)) else {
+                    return Ok(());
+                };
+                if *self <= most && (*self > least || !above && *self == least) {
+                    return Ok(());
+                }
+                let range = match above {
+                    true => format!("above {low}, up to {high}"),
+                    false => format!("from {low} to {high}"),
+                };
+                let shown = $shown(*self);
+                Err((field.into(), format!("{shown} is out of range: write {} {range}", $kind)))
+            }
+        })+
+    };
+}
+
+values! {
+    bool: "true or false", std::convert::identity;
+    u8: "a number", std::convert::identity;
+    u32: "a number", std::convert::identity;
+    f64: "a number", number;
+    Time: "a time", std::convert::identity;
+    Size: "a size", std::convert::identity;
+}
+
+/// Makes the settings of a law, `Config`, from one entry for each; `in_range` checks their ranges,
+/// and `check` too where the name of the schema is followed by `check`
+/// (`check_at`: `check` takes the link).
 ///
-/// # Errors
-/// The field and the range.
-pub fn check_epoch(epoch: Time) -> Result<(), Refused> {
-    if (Time::from_ms(1)..=Time::from_secs(3_600)).contains(&epoch) {
-        return Ok(());
-    }
-    Err(("epoch".into(), format!("{epoch} is out of range: write a time from 1ms to 1h")))
+/// ```text
+/// settings! {
+///     /// Parameters of this law.
+///     "NameInTheSchema", check:
+///     key: type = default [low to high] "What it is" ("source");
+/// }
+/// ```
+///
+/// The default is a literal, of times and sizes in quotes. The range and the source may be left
+/// out; `[above low to high]` leaves out the lower bound itself. A default in braces is any
+/// expression; the words then are the whole documentation, with default and range.
+#[macro_export]
+macro_rules! settings {
+    (
+        $(#[$about:meta])* $name:literal $(, $check:ident)?:
+        $($(#[$attribute:meta])* $key:ident: $Type:ty = $default:tt $([$($range:tt)+])?
+            $what:literal $(($source:literal))?;)+
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(deny_unknown_fields, default, rename_all = "snake_case")]
+        #[schemars(rename = $name)]
+        pub struct Config {
+            $(
+                $(#[$attribute])*
+                #[doc = $crate::settings!(@doc $what, $default, [$($($range)+)?], [$($source)?])]
+                pub $key: $Type,
+            )+
+        }
+
+        impl Default for Config {
+            fn default() -> Config {
+                Config { $($key: $crate::settings!(@default $Type, $default),)+ }
+            }
+        }
+
+        impl Config {
+            $($crate::settings!(@$check);)?
+
+            /// Whether every value is in the range of its setting.
+            ///
+            /// # Errors
+            /// The field that is not, and what would be right.
+            pub fn in_range(&self) -> Result<(), $crate::law::settings::Refused> {
+                $($($crate::settings!(@within self, $key, $($range)+);)?)+
+                Ok(())
+            }
+        }
+    };
+    (@check) => {
+        /// Whether every value is in range.
+        ///
+        /// # Errors
+        /// The field that is not, and what would be right.
+        pub fn check(&self) -> Result<(), $crate::law::settings::Refused> {
+            self.in_range()
+        }
+    };
+    (@check_at) => {
+        /// Whether every value is in range, at any link.
+        ///
+        /// # Errors
+        /// The field that is not, and what would be right.
+        pub fn check(
+            &self,
+            _: $crate::law::settings::Link,
+        ) -> Result<(), $crate::law::settings::Refused> {
+            self.in_range()
+        }
+    };
+    (@doc $what:literal, { $default:expr }, $range:tt, []) => { $what };
+    (@doc $what:literal, $default:literal, [$($range:tt)*], [$($source:literal)?]) => {
+        concat!(
+            $what, "; default ", $default, $crate::settings!(@range $($range)*), $(" (", $source, ")",)? "."
+        )
+    };
+    (@range) => { "" };
+    (@range above $low:literal to $high:literal) => { concat!(", above ", $low, ", up to ", $high) };
+    (@range $low:literal to $high:literal) => { concat!(", ", $low, " to ", $high) };
+    (@default $Type:ty, { $default:expr }) => { $default };
+    (@default $Type:ty, $default:literal) => {
+        <$Type as $crate::law::settings::Value>::of(concat!($default)).expect("it is a literal")
+    };
+    (@within $self:ident, $key:ident, above $low:literal to $high:literal) => {
+        $crate::settings!(@within $self, $key, true, $low, $high)
+    };
+    (@within $self:ident, $key:ident, $low:literal to $high:literal) => {
+        $crate::settings!(@within $self, $key, false, $low, $high)
+    };
+    (@within $self:ident, $key:ident, $above:literal, $low:literal, $high:literal) => {{
+        let bounds =
+            $crate::law::settings::Bounds { above: $above, low: concat!($low), high: concat!($high) };
+        $crate::law::settings::Value::within(&$self.$key, stringify!($key), bounds)?
+    }};
 }
 
 /// A number, or `"auto"`: one that follows from the link.
@@ -82,15 +230,17 @@ impl Setting {
             Setting::Is(value) => value,
         }
     }
+}
 
-    /// Refuses what is set outside `low..=high`.
-    ///
-    /// # Errors
-    /// The field and the range.
-    pub fn within(self, field: &'static str, low: f64, high: f64) -> Result<(), Refused> {
+impl Value for Setting {
+    fn of(text: &str) -> Option<Setting> {
+        if text == "auto" { Some(Setting::Auto) } else { text.parse().ok().map(Setting::Is) }
+    }
+
+    fn within(&self, field: &'static str, bounds: Bounds) -> Result<(), Refused> {
         match self {
             Setting::Auto => Ok(()),
-            Setting::Is(value) => within(field, value, low, high),
+            Setting::Is(value) => value.within(field, bounds),
         }
     }
 }

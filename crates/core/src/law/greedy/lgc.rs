@@ -45,72 +45,22 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::law::queue::Average;
-use crate::law::settings::{Refused, within};
 use crate::units::{Pace, Size, Time};
 
 use super::{Ask, Key, Node};
 
-/// Parameters of LGC.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
-#[schemars(rename = "Lgc")]
-pub struct Config {
-    /// Average queue above which the node looks for a greedy flow, in packets; default 25, above 0, up to 1e9 (lgc, 5.1).
-    pub max_th: f64,
-    /// Weight of the newest arrival in the average queue; default 0.02, 1e-9 to 1 (lgc, 5.1).
-    pub w: f64,
-    /// How long a node on the way filters, while the filter moves on (ITime); default 5s, 1ms to 1d (lgc, 4.2).
-    pub itime: Time,
-    /// How long the first hop of the source filters (FHTime); default 100s, 1ms to 1d (lgc, 4.2).
-    pub fhtime: Time,
-    /// Least time between two triggers (Tx); default 3s, up to 1d (lgc, 4.2 has no number).
-    pub tx: Time,
-    /// Whether the filter moves towards the source; false: it stays at the congested node, for fhtime; default true (lgc, 4.2; 5.4 for the other).
-    pub mobile: bool,
-    /// Mean packet: what idle time is reckoned in; default 500B, 1B to 65000B.
-    pub mean_packet: Size,
-    /// Filters that a node has at most; default 64, 1 to 65536.
-    pub most_filters: u32,
-}
-
-impl Default for Config {
-    fn default() -> Config {
-        Config {
-            max_th: 25.0,
-            w: 0.02,
-            itime: Time::from_secs(5),
-            fhtime: Time::from_secs(100),
-            tx: Time::from_secs(3),
-            mobile: true,
-            mean_packet: Size::from_bytes(500),
-            most_filters: 64,
-        }
-    }
-}
-
-impl Config {
-    /// Whether every value is in range.
-    ///
-    /// # Errors
-    /// The field that is not, and what would be right.
-    pub fn check(&self) -> Result<(), Refused> {
-        within("max_th", self.max_th, 1e-9, 1e9)?;
-        within("w", self.w, 1e-9, 1.0)?;
-        within("itime", self.itime.secs(), 1e-3, 86_400.0)?;
-        within("fhtime", self.fhtime.secs(), 1e-3, 86_400.0)?;
-        within("tx", self.tx.secs(), 0.0, 86_400.0)?;
-        within("most_filters", f64::from(self.most_filters), 1.0, 65_536.0)?;
-        if !(1..=65_000).contains(&self.mean_packet.bytes()) {
-            let mean = self.mean_packet;
-            let message = format!("{mean} is out of range: write a size from 1B to 65000B");
-            return Err(("mean_packet".into(), message));
-        }
-        Ok(())
-    }
+crate::settings! {
+    /// Parameters of LGC.
+    "Lgc", check:
+    max_th: f64 = 25 [above 0 to 1e9] "Average queue above which the node looks for a greedy flow, in packets" ("lgc, 5.1");
+    w: f64 = 0.02 [1e-9 to 1] "Weight of the newest arrival in the average queue" ("lgc, 5.1");
+    itime: Time = "5s" ["1ms" to "1d"] "How long a node on the way filters, while the filter moves on (ITime)" ("lgc, 4.2");
+    fhtime: Time = "100s" ["1ms" to "1d"] "How long the first hop of the source filters (FHTime)" ("lgc, 4.2");
+    tx: Time = "3s" ["up" to "1d"] "Least time between two triggers (Tx)" ("lgc, 4.2 has no number");
+    mobile: bool = true "Whether the filter moves towards the source; false: it stays at the congested node, for fhtime" ("lgc, 4.2; 5.4 for the other");
+    mean_packet: Size = "500B" ["1B" to "65000B"] "Mean packet: what idle time is reckoned in";
+    most_filters: u32 = 64 [1 to 65536] "Filters that a node has at most";
 }
 
 /// By how much a connection may exceed its fair share of the queue: `k = ln(3n)` (3.1.1).

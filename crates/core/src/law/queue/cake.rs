@@ -40,10 +40,7 @@
 //! Where a set is full a flow loses its place to the one that it shares it with;
 //! when a place is free again it goes there, and may overtake what it left behind.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::law::settings::{Link, Refused, within, within_time};
+use crate::law::settings::{Link, Refused, within};
 use crate::law::{Draw, Reason, Verdict};
 use crate::packet::{Flags, Packet};
 use crate::units::{Rate, Size, Time};
@@ -64,52 +61,21 @@ use shaper::{Framing, Shaper, Wire};
 /// A full packet, in bytes.
 const MTU: u64 = 1514;
 
-/// Parameters of CAKE.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
-#[schemars(rename = "Cake")]
-pub struct Config {
-    /// Rate that the shaper keeps to; without it there is no shaper; 1kbit/s to 1Tbit/s (CAKE, III-A).
+crate::settings! {
+    /// Parameters of CAKE.
+    "Cake":
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub bandwidth: Option<Rate>,
-    /// What each packet has more on the wire of the link behind, in bytes; default 0, -64 to 256 (CAKE, III-A).
-    pub overhead: i64,
-    /// Least length of a packet on the wire of the link behind; default 0B, 0B to 256B (Linux).
-    pub mpu: Size,
-    /// Cells or codewords of the link behind; default none (CAKE, III-A).
-    pub framing: Framing,
-    /// Among whom the link is shared: none, flows, dual-srchost, dual-dsthost, triple-isolate; default triple-isolate (CAKE, III-B).
-    pub isolation: Isolation,
-    /// Queues for flows, a multiple of ways; default 1024, 1 to 65536 (CAKE, III-B).
-    pub queues: u32,
-    /// Queues among which a flow finds a free one, 1: a plain hash; default 8, 1 to 1024 (CAKE, III-B).
-    pub ways: u32,
-    /// Delay that may stand in a queue; with a bandwidth at least the time of one and a half packets; default 5ms, 1us to 10s (Linux).
-    pub target: Time,
-    /// How long the delay may be above it, about the longest round-trip time; default 100ms, 1us to 100s (Linux).
-    pub interval: Time,
-    /// Whether a packet of an ECN-capable transport is marked instead of dropped by COBALT; default true (Linux).
-    pub ecn: bool,
-    /// Salt of the hash: another one, other collisions; default 0.
-    pub salt: u32,
-}
-
-impl Default for Config {
-    fn default() -> Config {
-        Config {
-            bandwidth: None,
-            overhead: 0,
-            mpu: Size::from_bytes(0),
-            framing: Framing::None,
-            isolation: Isolation::TripleIsolate,
-            queues: 1024,
-            ways: 8,
-            target: Time::from_ms(5),
-            interval: Time::from_ms(100),
-            ecn: true,
-            salt: 0,
-        }
-    }
+    bandwidth: Option<Rate> = { None } "Rate that the shaper keeps to; without it there is no shaper; 1kbit/s to 1Tbit/s (CAKE, III-A).";
+    overhead: i64 = { 0 } "What each packet has more on the wire of the link behind, in bytes; default 0, -64 to 256 (CAKE, III-A).";
+    mpu: Size = "0B" ["0B" to "256B"] "Least length of a packet on the wire of the link behind" ("Linux");
+    framing: Framing = { Framing::None } "Cells or codewords of the link behind; default none (CAKE, III-A).";
+    isolation: Isolation = { Isolation::TripleIsolate } "Among whom the link is shared: none, flows, dual-srchost, dual-dsthost, triple-isolate; default triple-isolate (CAKE, III-B).";
+    queues: u32 = 1024 [1 to 65536] "Queues for flows, a multiple of ways" ("CAKE, III-B");
+    ways: u32 = 8 [1 to 1024] "Queues among which a flow finds a free one, 1: a plain hash" ("CAKE, III-B");
+    target: Time = "5ms" ["1us" to "10s"] "Delay that may stand in a queue; with a bandwidth at least the time of one and a half packets" ("Linux");
+    interval: Time = "100ms" ["1us" to "100s"] "How long the delay may be above it, about the longest round-trip time" ("Linux");
+    ecn: bool = true "Whether a packet of an ECN-capable transport is marked instead of dropped by COBALT" ("Linux");
+    salt: u32 = 0 "Salt of the hash: another one, other collisions";
 }
 
 impl Config {
@@ -118,21 +84,13 @@ impl Config {
     /// # Errors
     /// The field that is not, and what would be right.
     pub fn check(&self, _: Link) -> Result<(), Refused> {
-        let least = Time::from_ns(1_000);
-        within_time("target", self.target, least, Time::from_secs(10))?;
-        within_time("interval", self.interval, least, Time::from_secs(100))?;
+        self.in_range()?;
         within("overhead", self.overhead as f64, -64.0, 256.0)?;
-        within("queues", f64::from(self.queues), 1.0, 65_536.0)?;
-        within("ways", f64::from(self.ways), 1.0, 1024.0)?;
         let refused = |field: &'static str, message: String| Err((field.into(), message));
         if !self.queues.is_multiple_of(self.ways) {
             let queues = self.queues;
             let message = format!("{queues} is no multiple of ways, which is {}", self.ways);
             return refused("queues", message);
-        }
-        if self.mpu.bytes() > 256 {
-            let message = format!("{} is out of range: write a size from 0B to 256B", self.mpu);
-            return refused("mpu", message);
         }
         match self.bandwidth {
             Some(rate) if !(1_000..=1_000_000_000_000).contains(&rate.bps()) => {

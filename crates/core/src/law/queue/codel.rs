@@ -32,45 +32,19 @@
 //! Limits: one queue for all, so that a flow that does not slow down takes the
 //! room of those that do.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::law::settings::{Link, Refused, within_time};
+use crate::law::settings::Link;
 use crate::law::{Draw, Reason, Verdict};
 use crate::packet::{Flags, Packet};
 use crate::units::Time;
 
 use super::{ArrivalContext, Discipline, Next, Slot, Waiting};
 
-/// Parameters of CoDel.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
-#[schemars(rename = "Codel")]
-pub struct Config {
-    /// Delay that may stand in the queue; default 5ms, 1us to 10s (RFC 8289, 5.3).
-    pub target: Time,
-    /// How long the delay may be above it, about the longest round-trip time; default 100ms, 1us to 100s (RFC 8289, 5.3).
-    pub interval: Time,
-    /// Whether a packet of an ECN-capable transport is marked instead of dropped; default false (Linux).
-    pub ecn: bool,
-}
-
-impl Default for Config {
-    fn default() -> Config {
-        Config { target: Time::from_ms(5), interval: Time::from_ms(100), ecn: false }
-    }
-}
-
-impl Config {
-    /// Whether every value is in range; any link will do.
-    ///
-    /// # Errors
-    /// The field that is not, and what would be right.
-    pub fn check(&self, _: Link) -> Result<(), Refused> {
-        let least = Time::from_ns(1_000);
-        within_time("target", self.target, least, Time::from_secs(10))?;
-        within_time("interval", self.interval, least, Time::from_secs(100))
-    }
+crate::settings! {
+    /// Parameters of CoDel.
+    "Codel", check_at:
+    target: Time = "5ms" ["1us" to "10s"] "Delay that may stand in the queue" ("RFC 8289, 5.3");
+    interval: Time = "100ms" ["1us" to "100s"] "How long the delay may be above it, about the longest round-trip time" ("RFC 8289, 5.3");
+    ecn: bool = false "Whether a packet of an ECN-capable transport is marked instead of dropped" ("Linux");
 }
 
 /// The packet whose turn it is.

@@ -40,7 +40,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::law::settings::{Link, Refused, Setting, within};
+use crate::law::settings::{Link, Refused, Setting};
 use crate::law::{Draw, Fault, Reason, Turn, Verdict, View};
 use crate::packet::{Flags, Packet};
 use crate::units::{Pace, Size, Time};
@@ -83,54 +83,23 @@ pub enum Blocked {
     Hold,
 }
 
-/// Parameters of dual-queue management.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
-#[schemars(rename = "DualQueue")]
-#[expect(non_snake_case, reason = "the paper's symbols, which differ in case alone")]
-pub struct Config {
-    /// Data queue from which connection packets are lost, in packets; default 45, 0 to 1e9 (dqm, III-A-1).
-    pub x_m: f64,
-    /// Data queue at which a share P_M of them is lost, in packets; default 45: a step; from x_m, above 0, up to 1e9 (dqm, III-A-1).
+crate::settings! {
+    /// Parameters of dual-queue management.
+    #[expect(non_snake_case, reason = "the paper's symbols, which differ in case alone")]
+    "DualQueue":
+    x_m: f64 = 45 [0 to 1e9] "Data queue from which connection packets are lost, in packets" ("dqm, III-A-1");
     #[serde(rename = "x_M")]
-    pub x_M: f64,
-    /// Share of connection packets lost at x_M; from there it rises to 1 at the full buffer; default 1, 0 to 1 (dqm, III-A-1).
+    x_M: f64 = { 45.0 } [above 0 to 1e9] "Data queue at which a share P_M of them is lost, in packets; default 45: a step; from x_m, above 0, up to 1e9 (dqm, III-A-1).";
     #[serde(rename = "P_M")]
-    pub P_M: f64,
-    /// Whether the share follows the average of the data queue or what waits at this moment; default average (dqm, III).
-    pub measure: Measure,
-    /// Whether that length counts data alone or connection packets too; default data (dqm, II and III).
-    pub counts: LengthOf,
-    /// Weight of the newest arrival in the average; default auto: that of the RED beneath, over drop-tail from the link's rate and delay as RED's (ns-2); 1e-9 to 1.
-    pub w: Setting,
-    /// Mean packet: what idle time and an automatic w reckon with, and a buffer in bytes; default 500B, 1B to 65000B (ns-2).
-    pub mean_packet: Size,
-    /// Whether a connection packet that may not pass is lost or held back; default drop (dqm, II).
-    pub blocked: Blocked,
-    /// For hold: how many connection packets are held back at most, the others are lost; default 10, 1 to 100000.
-    pub hold_packets: u32,
-    /// 2: connection packets and data have a buffer each, as long as the port's; 1: they share it; default 2 (dqm, II).
-    pub queues: u8,
-    /// What data meets: another discipline with its settings; default { law = "drop-tail" } (dqm, fig. 2).
-    pub over: Chosen,
-}
-
-impl Default for Config {
-    fn default() -> Config {
-        Config {
-            x_m: 45.0,
-            x_M: 45.0,
-            P_M: 1.0,
-            measure: Measure::Average,
-            counts: LengthOf::Data,
-            w: Setting::Auto,
-            mean_packet: Size::from_bytes(500),
-            blocked: Blocked::Drop,
-            hold_packets: 10,
-            queues: 2,
-            over: Chosen::default(),
-        }
-    }
+    P_M: f64 = 1 [0 to 1] "Share of connection packets lost at x_M; from there it rises to 1 at the full buffer" ("dqm, III-A-1");
+    measure: Measure = { Measure::Average } "Whether the share follows the average of the data queue or what waits at this moment; default average (dqm, III).";
+    counts: LengthOf = { LengthOf::Data } "Whether that length counts data alone or connection packets too; default data (dqm, II and III).";
+    w: Setting = { Setting::Auto } [1e-9 to 1] "Weight of the newest arrival in the average; default auto: that of the RED beneath, over drop-tail from the link's rate and delay as RED's (ns-2); 1e-9 to 1.";
+    mean_packet: Size = "500B" ["1B" to "65000B"] "Mean packet: what idle time and an automatic w reckon with, and a buffer in bytes" ("ns-2");
+    blocked: Blocked = { Blocked::Drop } "Whether a connection packet that may not pass is lost or held back; default drop (dqm, II).";
+    hold_packets: u32 = 10 [1 to 100000] "For hold: how many connection packets are held back at most, the others are lost";
+    queues: u8 = 2 "2: connection packets and data have a buffer each, as long as the port's; 1: they share it" ("dqm, II");
+    over: Chosen = { Chosen::default() } "What data meets: another discipline with its settings; default { law = \"drop-tail\" } (dqm, fig. 2).";
 }
 
 impl Config {
@@ -139,18 +108,10 @@ impl Config {
     /// # Errors
     /// The field that is not, and what would be right.
     pub fn check(&self, link: Link) -> Result<(), Refused> {
-        within("x_m", self.x_m, 0.0, 1e9)?;
-        within("x_M", self.x_M, 1e-9, 1e9)?;
-        within("P_M", self.P_M, 0.0, 1.0)?;
-        self.w.within("w", 1e-9, 1.0)?;
-        within("hold_packets", f64::from(self.hold_packets), 1.0, 1e5)?;
+        self.in_range()?;
         let wrong = |field: &'static str, what: String| Err((field.into(), what));
         if self.x_M < self.x_m {
             return wrong("x_M", format!("{} is below x_m, which is {}", self.x_M, self.x_m));
-        }
-        if !(1..=65_000).contains(&self.mean_packet.bytes()) {
-            let mean = self.mean_packet;
-            return wrong("mean_packet", format!("{mean} is out of range: write 1B to 65000B"));
         }
         if !(1..=2).contains(&self.queues) {
             return wrong(

@@ -36,10 +36,7 @@
 
 use std::collections::VecDeque;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::law::settings::{Link, Refused, within};
+use crate::law::settings::Link;
 use crate::law::{Draw, Reason, Verdict};
 use crate::packet::{Flags, Packet};
 use crate::units::{Size, Time};
@@ -47,60 +44,22 @@ use crate::units::{Size, Time};
 use super::codel::{self, Control, Fate, Head};
 use super::{ArrivalContext, Chain, Discipline, Handle, Links, Next, Slot, Sum, Waiting};
 
-/// Parameters of FQ-CoDel.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
-#[schemars(rename = "FqCodel")]
-pub struct Config {
-    /// Delay that may stand in a flow's queue; default 5ms, 1us to 10s (RFC 8290, 5.2.2).
-    pub target: Time,
-    /// How long the delay may be above it, about the longest round-trip time; default 100ms, 1us to 100s (RFC 8290, 5.2.1).
-    pub interval: Time,
-    /// Whether a packet of an ECN-capable transport is marked instead of dropped; default true (RFC 8290, 5.2.6).
-    pub ecn: bool,
-    /// Queues among which flows are spread; default 1024, 1 to 65536 (RFC 8290, 5.2.5).
-    pub flows: u32,
-    /// What a queue sends in its turn; default 1514B, 1B to 1MB (RFC 8290, 5.2.4).
-    pub quantum: Size,
-    /// How many packets the longest queue loses at most when the buffer is full; default 64, 1 to 65536 (RFC 8290, 4.1).
-    pub drop_batch: u32,
-    /// Salt of the hash: another one, other collisions; default 0.
-    pub salt: u32,
-}
-
-impl Default for Config {
-    fn default() -> Config {
-        Config {
-            target: Time::from_ms(5),
-            interval: Time::from_ms(100),
-            ecn: true,
-            flows: 1024,
-            quantum: Size::from_bytes(1514),
-            drop_batch: 64,
-            salt: 0,
-        }
-    }
+crate::settings! {
+    /// Parameters of FQ-CoDel.
+    "FqCodel", check_at:
+    target: Time = "5ms" ["1us" to "10s"] "Delay that may stand in a flow's queue" ("RFC 8290, 5.2.2");
+    interval: Time = "100ms" ["1us" to "100s"] "How long the delay may be above it, about the longest round-trip time" ("RFC 8290, 5.2.1");
+    ecn: bool = true "Whether a packet of an ECN-capable transport is marked instead of dropped" ("RFC 8290, 5.2.6");
+    flows: u32 = 1024 [1 to 65536] "Queues among which flows are spread" ("RFC 8290, 5.2.5");
+    quantum: Size = "1514B" ["1B" to "1MB"] "What a queue sends in its turn" ("RFC 8290, 5.2.4");
+    drop_batch: u32 = 64 [1 to 65536] "How many packets the longest queue loses at most when the buffer is full" ("RFC 8290, 4.1");
+    salt: u32 = 0 "Salt of the hash: another one, other collisions";
 }
 
 impl Config {
     /// What CoDel goes by in each queue.
     fn codel(&self) -> codel::Config {
         codel::Config { target: self.target, interval: self.interval, ecn: self.ecn }
-    }
-
-    /// Whether every value is in range; any link will do.
-    ///
-    /// # Errors
-    /// The field that is not, and what would be right.
-    pub fn check(&self, link: Link) -> Result<(), Refused> {
-        self.codel().check(link)?;
-        within("flows", f64::from(self.flows), 1.0, 65_536.0)?;
-        within("drop_batch", f64::from(self.drop_batch), 1.0, 65_536.0)?;
-        if (1..=1_000_000).contains(&self.quantum.bytes()) {
-            return Ok(());
-        }
-        let message = format!("{} is out of range: write a size from 1B to 1MB", self.quantum);
-        Err(("quantum".into(), message))
     }
 }
 

@@ -52,7 +52,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::law::settings::{Link, Refused, within, within_time};
+use crate::law::settings::Link;
 use crate::law::{Decision, Draw, Fault, Reason, Turn, Verdict, View};
 use crate::packet::Packet;
 use crate::units::{Size, Time};
@@ -74,57 +74,22 @@ pub enum Latency {
     DepartureRate,
 }
 
-/// Parameters of PIE.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
-#[schemars(rename = "Pie")]
-pub struct Config {
-    /// Delay of the queue that it steers to; default 15ms, 10us to 10s (RFC 8033, 4.2).
-    pub qdelay_ref: Time,
-    /// Time from one update of the share of drops to the next; default 15ms, 10us to 10s (RFC 8033, 4.2).
-    pub t_update: Time,
-    /// Weight of the deviation from qdelay_ref, per second; default 0.125, 0 to 1000 (RFC 8033, 4.2).
-    pub alpha: f64,
-    /// Weight of the delay's change since the last update, per second; default 1.25, 0 to 1000 (RFC 8033, 4.2).
-    pub beta: f64,
-    /// How long a burst meets no drops, when the queue was short before; default 150ms, 0s to 100s (RFC 8033, 4.4).
-    pub max_burst: Time,
-    /// Mean packet: while no more than two of them wait nothing is dropped; default 1000B, 1B to 65000B (RFC 8033, 4.1, without a value; ns-3's).
-    pub mean_pktsize: Size,
-    /// Whether a packet of an ECN-capable transport is marked instead of dropped; default false (RFC 8033, 5.1).
-    pub ecn: bool,
-    /// With ecn: share of drops from which packets are dropped all the same; default 0.1, 0 to 1 (RFC 8033, 5.1).
-    pub mark_ecnth: f64,
-    /// Whether the queue's delay is known by time stamps or by the departure rate; default timestamps (RFC 8033, 4.3).
-    pub latency: Latency,
-    /// For departure-rate: bytes that one measurement takes; default 16KiB, 1B to 64KiB (RFC 8033, 5.2).
-    pub dq_threshold: Size,
-    /// Whether drops keep their distance; default false (RFC 8033, 5.4).
-    pub derandomize: bool,
-    /// Whether a share of drops of 0.1 or more grows by at most 0.02 an update; default true (RFC 8033, 5.5).
-    pub cap: bool,
-    /// Share of the buffer that must be in use to turn PIE on; default 0: it is always on; the RFC's 1/3 is its option; 0 to 1 (RFC 8033, 5.3).
-    pub active_from: f64,
-}
-
-impl Default for Config {
-    fn default() -> Config {
-        Config {
-            qdelay_ref: Time::from_ms(15),
-            t_update: Time::from_ms(15),
-            alpha: 0.125,
-            beta: 1.25,
-            max_burst: Time::from_ms(150),
-            mean_pktsize: Size::from_bytes(1000),
-            ecn: false,
-            mark_ecnth: 0.1,
-            latency: Latency::Timestamps,
-            dq_threshold: Size::from_bytes(1 << 14),
-            derandomize: false,
-            cap: true,
-            active_from: 0.0,
-        }
-    }
+crate::settings! {
+    /// Parameters of PIE.
+    "Pie", check_at:
+    qdelay_ref: Time = "15ms" ["10us" to "10s"] "Delay of the queue that it steers to" ("RFC 8033, 4.2");
+    t_update: Time = "15ms" ["10us" to "10s"] "Time from one update of the share of drops to the next" ("RFC 8033, 4.2");
+    alpha: f64 = 0.125 [0 to 1000] "Weight of the deviation from qdelay_ref, per second" ("RFC 8033, 4.2");
+    beta: f64 = 1.25 [0 to 1000] "Weight of the delay's change since the last update, per second" ("RFC 8033, 4.2");
+    max_burst: Time = "150ms" ["0s" to "100s"] "How long a burst meets no drops, when the queue was short before" ("RFC 8033, 4.4");
+    mean_pktsize: Size = "1000B" ["1B" to "65000B"] "Mean packet: while no more than two of them wait nothing is dropped" ("RFC 8033, 4.1, without a value; ns-3's");
+    ecn: bool = false "Whether a packet of an ECN-capable transport is marked instead of dropped" ("RFC 8033, 5.1");
+    mark_ecnth: f64 = 0.1 [0 to 1] "With ecn: share of drops from which packets are dropped all the same" ("RFC 8033, 5.1");
+    latency: Latency = { Latency::Timestamps } "Whether the queue's delay is known by time stamps or by the departure rate; default timestamps (RFC 8033, 4.3).";
+    dq_threshold: Size = { Size::from_bytes(1 << 14) } "For departure-rate: bytes that one measurement takes; default 16KiB, 1B to 64KiB (RFC 8033, 5.2).";
+    derandomize: bool = false "Whether drops keep their distance" ("RFC 8033, 5.4");
+    cap: bool = true "Whether a share of drops of 0.1 or more grows by at most 0.02 an update" ("RFC 8033, 5.5");
+    active_from: f64 = { 0.0 } [0 to 1] "Share of the buffer that must be in use to turn PIE on; default 0: it is always on; the RFC's 1/3 is its option; 0 to 1 (RFC 8033, 5.3).";
 }
 
 /// 4.2: below this share of drops the adjustment is divided by that.
@@ -132,34 +97,6 @@ const AUTO_TUNE: [(f64, f64); 6] =
     [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
 
 impl Config {
-    /// Whether every value is in range, at any link.
-    ///
-    /// # Errors
-    /// The field that is not, and what would be right.
-    pub fn check(&self, _: Link) -> Result<(), Refused> {
-        let (least, most) = (Time::from_ns(10_000), Time::from_secs(10));
-        within_time("qdelay_ref", self.qdelay_ref, least, most)?;
-        within_time("t_update", self.t_update, least, most)?;
-        within("alpha", self.alpha, 0.0, 1000.0)?;
-        within("beta", self.beta, 0.0, 1000.0)?;
-        within_time("max_burst", self.max_burst, Time::ZERO, Time::from_secs(100))?;
-        within("mark_ecnth", self.mark_ecnth, 0.0, 1.0)?;
-        within("active_from", self.active_from, 0.0, 1.0)?;
-        for (field, size, most) in [
-            ("mean_pktsize", self.mean_pktsize, 65_000),
-            ("dq_threshold", self.dq_threshold, 65_536),
-        ] {
-            if !(1..=most).contains(&size.bytes()) {
-                let most = Size::from_bytes(most);
-                return Err((
-                    field.into(),
-                    format!("{size} is out of range: write a size from 1B to {most}"),
-                ));
-            }
-        }
-        Ok(())
-    }
-
     /// `drop_prob` after an update (4.2, 5.5).
     pub fn updated(&self, drop_prob: f64, current_qdelay: Time, qdelay_old: Time) -> f64 {
         let (current, old) = (current_qdelay.secs(), qdelay_old.secs());

@@ -26,7 +26,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::law::settings::{Link, Refused, within};
+use crate::law::settings::Link;
 use crate::law::{Draw, Reason, Verdict};
 use crate::packet::{Ext, Flags, Packet};
 
@@ -43,31 +43,11 @@ pub enum Service {
     Priority,
 }
 
-/// Parameters of a push-out queue.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
-#[schemars(rename = "PushOut")]
-pub struct Config {
-    /// How many priorities are told apart, the last one standing for all that follow; default 4096, 2 to 65535.
-    pub levels: u32,
-    /// Whether packets are sent in the order of arrival or the best first; default fifo (blitz, 2.1).
-    pub service: Service,
-}
-
-impl Default for Config {
-    fn default() -> Config {
-        Config { levels: 4096, service: Service::Fifo }
-    }
-}
-
-impl Config {
-    /// Whether every value is in range; any link will do.
-    ///
-    /// # Errors
-    /// The field that is not, and what would be right.
-    pub fn check(&self, _: Link) -> Result<(), Refused> {
-        within("levels", f64::from(self.levels), 2.0, 65_535.0)
-    }
+crate::settings! {
+    /// Parameters of a push-out queue.
+    "PushOut", check_at:
+    levels: u32 = 4096 [2 to 65535] "How many priorities are told apart, the last one standing for all that follow";
+    service: Service = { Service::Fifo } "Whether packets are sent in the order of arrival or the best first; default fifo (blitz, 2.1).";
 }
 
 /// How good a packet is: 0 is never pushed out, data has 1 and up.

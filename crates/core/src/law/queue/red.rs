@@ -39,55 +39,25 @@
 //!
 //! Limits: with `ecn` and no end that answers marks, the queue fills.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::law::settings::{Link, Refused, Setting, within};
+use crate::law::settings::{Link, Refused, Setting};
 use crate::law::{Draw, Reason, Verdict};
 use crate::packet::Packet;
 use crate::units::{Pace, Size, Time};
 
 use super::{ArrivalContext, Average, Discipline, Waiting};
 
-/// Parameters of RED.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
-#[schemars(rename = "Red")]
-pub struct Config {
-    /// Average queue from which packets are dropped, in packets; default auto: half of what the link sends in 5 ms, at least 5 (ns-2); 0 to 1e9.
-    pub min_th: Setting,
-    /// Average queue at which a share of max_p is dropped, in packets; default auto: three times min_th (ns-2); above min_th, up to 1e9.
-    pub max_th: Setting,
-    /// Share of packets dropped at max_th; default 0.1, above 0, up to 1 (ns-2).
-    pub max_p: f64,
-    /// Weight of the newest arrival in the average queue; default auto: from the link's rate and delay (ns-2); 1e-9 to 1.
-    pub w: Setting,
-    /// Whether the share rises on from max_p at max_th to 1 at twice max_th; false: everything is dropped from max_th on; default true (ns-2).
-    pub gentle: bool,
-    /// Whether a packet of an ECN-capable transport is marked instead of dropped early; default false (ns-2).
-    pub ecn: bool,
-    /// Whether the queue is measured in bytes, and small packets are dropped less; default false.
-    pub bytes: bool,
-    /// Whether at least 1/p packets pass between two drops, instead of at least none; default true (ns-2).
-    pub wait: bool,
-    /// Mean packet: what idle time, byte mode and auto reckon with; default 500B, 1B to 65000B (ns-2).
-    pub mean_packet: Size,
-}
-
-impl Default for Config {
-    fn default() -> Config {
-        Config {
-            min_th: Setting::Auto,
-            max_th: Setting::Auto,
-            max_p: 0.1,
-            w: Setting::Auto,
-            gentle: true,
-            ecn: false,
-            bytes: false,
-            wait: true,
-            mean_packet: Size::from_bytes(500),
-        }
-    }
+crate::settings! {
+    /// Parameters of RED.
+    "Red":
+    min_th: Setting = { Setting::Auto } [0 to 1e9] "Average queue from which packets are dropped, in packets; default auto: half of what the link sends in 5 ms, at least 5 (ns-2); 0 to 1e9.";
+    max_th: Setting = { Setting::Auto } [0 to 1e9] "Average queue at which a share of max_p is dropped, in packets; default auto: three times min_th (ns-2); above min_th, up to 1e9.";
+    max_p: f64 = 0.1 [above 0 to 1] "Share of packets dropped at max_th" ("ns-2");
+    w: Setting = { Setting::Auto } [1e-9 to 1] "Weight of the newest arrival in the average queue; default auto: from the link's rate and delay (ns-2); 1e-9 to 1.";
+    gentle: bool = true "Whether the share rises on from max_p at max_th to 1 at twice max_th; false: everything is dropped from max_th on" ("ns-2");
+    ecn: bool = false "Whether a packet of an ECN-capable transport is marked instead of dropped early" ("ns-2");
+    bytes: bool = false "Whether the queue is measured in bytes, and small packets are dropped less";
+    wait: bool = true "Whether at least 1/p packets pass between two drops, instead of at least none" ("ns-2");
+    mean_packet: Size = "500B" ["1B" to "65000B"] "Mean packet: what idle time, byte mode and auto reckon with" ("ns-2");
 }
 
 impl Config {
@@ -105,15 +75,7 @@ impl Config {
     /// # Errors
     /// The field that is not, and what would be right.
     pub fn check(&self, link: Link) -> Result<(), Refused> {
-        self.min_th.within("min_th", 0.0, 1e9)?;
-        self.max_th.within("max_th", 0.0, 1e9)?;
-        self.w.within("w", 1e-9, 1.0)?;
-        within("max_p", self.max_p, 1e-9, 1.0)?;
-        let mean = self.mean_packet;
-        if !(1..=65_000).contains(&mean.bytes()) {
-            let message = format!("{mean} is out of range: write a size from 1B to 65000B");
-            return Err(("mean_packet".into(), message));
-        }
+        self.in_range()?;
         let (min_th, max_th, _) = self.at(link);
         if max_th > min_th {
             return Ok(());

@@ -31,10 +31,7 @@
 //! Limits: a share is told one round trip late, so a flow that joins brings its
 //! whole share on top of the others' for about that long.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::law::settings::{Link, Refused, within, within_time};
+use crate::law::settings::{Link, Refused, within_time};
 use crate::law::{Controller, Decision, Fault, Turn, View};
 use crate::units::Time;
 
@@ -43,45 +40,18 @@ use super::{Counts, Knobs, whole};
 /// Least share of the capacity that is divided among the flows.
 const LEAST_SPARE: f64 = 0.01;
 
-/// Parameters of QFCP.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
-#[schemars(rename = "Qfcp")]
-pub struct Config {
-    /// How strongly the queue is drained; default 0.5, 0 to 10 (qfcp, 2.2).
-    pub beta: f64,
-    /// Whether the new rate is the mean of the computed and the present one; default true (2.3).
-    pub average: bool,
-    /// Whether bytes that the queue lost count as queue; default true (2.3).
-    pub virtual_queue: bool,
-    /// Rate at the start, as a share of the capacity; default 1, 0.001 to 1 (not in the paper).
-    pub initial_rate: f64,
-    /// Least rate, as a share of the capacity; default 0.001, 1e-9 to 1 (not in the paper).
-    pub least_rate: f64,
-    /// Control period before any packet has said its round-trip time; default 100ms, 1ms to 10s (not in the paper).
-    pub initial_interval: Time,
-    /// Least control period; default 10ms, 1ms to 10s (not in the paper).
-    pub least_interval: Time,
-    /// Greatest control period; default 1s, 1ms to 10s (not in the paper).
-    pub greatest_interval: Time,
-    /// Weight of the newest control period's mean round-trip time in the average; default 0.125, 0.001 to 1 (not in the paper).
-    pub gain: f64,
-}
-
-impl Default for Config {
-    fn default() -> Config {
-        Config {
-            beta: 0.5,
-            average: true,
-            virtual_queue: true,
-            initial_rate: 1.0,
-            least_rate: 0.001,
-            initial_interval: Time::from_ms(100),
-            least_interval: Time::from_ms(10),
-            greatest_interval: Time::from_secs(1),
-            gain: 0.125,
-        }
-    }
+crate::settings! {
+    /// Parameters of QFCP.
+    "Qfcp":
+    beta: f64 = 0.5 [0 to 10] "How strongly the queue is drained" ("qfcp, 2.2");
+    average: bool = true "Whether the new rate is the mean of the computed and the present one" ("2.3");
+    virtual_queue: bool = true "Whether bytes that the queue lost count as queue" ("2.3");
+    initial_rate: f64 = 1 [0.001 to 1] "Rate at the start, as a share of the capacity" ("not in the paper");
+    least_rate: f64 = 0.001 [1e-9 to 1] "Least rate, as a share of the capacity" ("not in the paper");
+    initial_interval: Time = "100ms" ["1ms" to "10s"] "Control period before any packet has said its round-trip time" ("not in the paper");
+    least_interval: Time = "10ms" ["1ms" to "10s"] "Least control period" ("not in the paper");
+    greatest_interval: Time = "1s" ["1ms" to "10s"] "Greatest control period" ("not in the paper");
+    gain: f64 = 0.125 [0.001 to 1] "Weight of the newest control period's mean round-trip time in the average" ("not in the paper");
 }
 
 impl Config {
@@ -90,14 +60,9 @@ impl Config {
     /// # Errors
     /// The field that is not, and what would be right.
     pub fn check(&self) -> Result<(), Refused> {
-        let (least, most) = (Time::from_ms(1), Time::from_secs(10));
-        within("beta", self.beta, 0.0, 10.0)?;
-        within("initial_rate", self.initial_rate, 0.001, 1.0)?;
-        within("least_rate", self.least_rate, 1e-9, 1.0)?;
-        within_time("initial_interval", self.initial_interval, least, most)?;
-        within_time("least_interval", self.least_interval, least, most)?;
-        within_time("greatest_interval", self.greatest_interval, self.least_interval, most)?;
-        within("gain", self.gain, 0.001, 1.0)
+        self.in_range()?;
+        let (least, most) = (self.least_interval, Time::from_secs(10));
+        within_time("greatest_interval", self.greatest_interval, least, most)
     }
 }
 

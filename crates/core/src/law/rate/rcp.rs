@@ -23,10 +23,7 @@
 //! Behind the formula stands the estimate `C / R` of the number of flows, which
 //! holds while `y = C`.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::law::settings::{Link, Refused, within, within_time};
+use crate::law::settings::Link;
 use crate::law::{Controller, Decision, Fault, Turn, View};
 use crate::units::Time;
 
@@ -35,51 +32,15 @@ use super::{Counts, Knobs, whole};
 /// A packet, where the least rate is given in packets.
 const PACKET_BYTES: f64 = 1000.0;
 
-/// Parameters of RCP.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
-#[schemars(rename = "Rcp")]
-pub struct Config {
-    /// How strongly spare capacity raises the rate; default 0.4, 0 to 10 (the authors' ns-2 code; 0.1 in their later scripts).
-    pub alpha: f64,
-    /// How strongly the queue lowers it; default 0.4, 0 to 10 (the same; later 1).
-    pub beta: f64,
-    /// Greatest rate, as a share of the capacity; default 1, 0.01 to 1 (the same).
-    pub gamma: f64,
-    /// Rate at the start, as a share of the capacity; default 0.05, 0.001 to 1 (the same).
-    pub initial_rate: f64,
-    /// How often the rate is updated, or once a round trip if that is shorter; default 10ms, 1ms to 1s (the same).
-    pub interval: Time,
-    /// Round-trip time before any packet has said its own; default 200ms, 1ms to 10s (the same).
-    pub initial_rtt: Time,
-}
-
-impl Default for Config {
-    fn default() -> Config {
-        Config {
-            alpha: 0.4,
-            beta: 0.4,
-            gamma: 1.0,
-            initial_rate: 0.05,
-            interval: Time::from_ms(10),
-            initial_rtt: Time::from_ms(200),
-        }
-    }
-}
-
-impl Config {
-    /// Whether every value is in range.
-    ///
-    /// # Errors
-    /// The field that is not, and what would be right.
-    pub fn check(&self) -> Result<(), Refused> {
-        within("alpha", self.alpha, 0.0, 10.0)?;
-        within("beta", self.beta, 0.0, 10.0)?;
-        within("gamma", self.gamma, 0.01, 1.0)?;
-        within("initial_rate", self.initial_rate, 0.001, 1.0)?;
-        within_time("interval", self.interval, Time::from_ms(1), Time::from_secs(1))?;
-        within_time("initial_rtt", self.initial_rtt, Time::from_ms(1), Time::from_secs(10))
-    }
+crate::settings! {
+    /// Parameters of RCP.
+    "Rcp", check:
+    alpha: f64 = 0.4 [0 to 10] "How strongly spare capacity raises the rate" ("the authors' ns-2 code; 0.1 in their later scripts");
+    beta: f64 = 0.4 [0 to 10] "How strongly the queue lowers it" ("the same; later 1");
+    gamma: f64 = 1 [0.01 to 1] "Greatest rate, as a share of the capacity" ("the same");
+    initial_rate: f64 = 0.05 [0.001 to 1] "Rate at the start, as a share of the capacity" ("the same");
+    interval: Time = "10ms" ["1ms" to "1s"] "How often the rate is updated, or once a round trip if that is shorter" ("the same");
+    initial_rtt: Time = "200ms" ["1ms" to "10s"] "Round-trip time before any packet has said its own" ("the same");
 }
 
 /// RCP.

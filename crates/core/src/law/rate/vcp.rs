@@ -18,10 +18,7 @@
 //! Limits: three levels say how much to change, not what to change to, so flows
 //! find their shares over many intervals.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::law::settings::{Link, Refused, within, within_time};
+use crate::law::settings::{Link, Refused, within_time};
 use crate::law::{Controller, Counted, Datapath, Decision, Fault, Moment, Turn, View};
 use crate::packet::{Ext, Packet};
 use crate::units::Time;
@@ -36,33 +33,14 @@ pub const OVERLOAD: u8 = 3;
 /// Weight of the newest mean in the smoothed queue.
 const QUEUE_WEIGHT: f64 = 0.25;
 
-/// Parameters of VCP.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
-#[schemars(rename = "Vcp")]
-pub struct Config {
-    /// How often the load is computed (t_rho); default 200ms, 10ms to 10s (2005, 4.1).
-    pub interval: Time,
-    /// How often the queue is looked at (t_q); default 10ms, 1ms to 1s (4.1).
-    pub probe: Time,
-    /// How much of the standing queue counts as load (kappa_q); default 0.5, 0 to 10 (4.1).
-    pub kappa: f64,
-    /// Utilisation aimed at (gamma_l); default 0.98, 0.1 to 1 (4.1).
-    pub target: f64,
-    /// Load from which it is no longer low; default 0.8, 0.01 to 0.99 (3.1).
-    pub low: f64,
-}
-
-impl Default for Config {
-    fn default() -> Config {
-        Config {
-            interval: Time::from_ms(200),
-            probe: Time::from_ms(10),
-            kappa: 0.5,
-            target: 0.98,
-            low: 0.8,
-        }
-    }
+crate::settings! {
+    /// Parameters of VCP.
+    "Vcp":
+    interval: Time = "200ms" ["10ms" to "10s"] "How often the load is computed (t_rho)" ("2005, 4.1");
+    probe: Time = "10ms" ["1ms" to "1s"] "How often the queue is looked at (t_q)" ("4.1");
+    kappa: f64 = 0.5 [0 to 10] "How much of the standing queue counts as load (kappa_q)" ("4.1");
+    target: f64 = 0.98 [0.1 to 1] "Utilisation aimed at (gamma_l)" ("4.1");
+    low: f64 = 0.8 [0.01 to 0.99] "Load from which it is no longer low" ("3.1");
 }
 
 impl Config {
@@ -71,12 +49,8 @@ impl Config {
     /// # Errors
     /// The field that is not, and what would be right.
     pub fn check(&self) -> Result<(), Refused> {
-        within_time("interval", self.interval, Time::from_ms(10), Time::from_secs(10))?;
-        let most = self.interval.min(Time::from_secs(1));
-        within_time("probe", self.probe, Time::from_ms(1), most)?;
-        within("kappa", self.kappa, 0.0, 10.0)?;
-        within("target", self.target, 0.1, 1.0)?;
-        within("low", self.low, 0.01, 0.99)
+        self.in_range()?;
+        within_time("probe", self.probe, Time::from_ms(1), self.interval)
     }
 }
 

@@ -29,10 +29,7 @@
 //! The standing queue is the least of a probe of `(d - q / C) / 2`, at least
 //! 2 ms (ns-2).
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::law::settings::{Link, Refused, within, within_time};
+use crate::law::settings::Link;
 use crate::law::{Controller, Counted, Datapath, Decision, Fault, Moment, Turn, View};
 use crate::packet::{Ext, Packet};
 use crate::units::Time;
@@ -43,39 +40,13 @@ const MOST_S: f64 = 1.0;
 /// Least probe of the standing queue (ns-2).
 const LEAST_PROBE: Time = Time::from_ms(2);
 
-/// Parameters of XCP.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
-#[schemars(rename = "Xcp")]
-pub struct Config {
-    /// How strongly spare capacity is given out; default 0.4, 0.001 to 0.55 (2002, 3.5; stable below pi / 4 sqrt 2).
-    pub alpha: f64,
-    /// How strongly the standing queue is drained; default 0.226, 0 to 1 (2002, 3.5).
-    pub beta: f64,
-    /// Share of the traffic that is shuffled between flows; default 0.1, 0 to 1 (2002, 3.5.2).
-    pub gamma: f64,
-    /// Control interval before any packet has said its round-trip time; default 50ms, 1ms to 1s (ns-2).
-    pub initial_interval: Time,
-}
-
-impl Default for Config {
-    fn default() -> Config {
-        Config { alpha: 0.4, beta: 0.226, gamma: 0.1, initial_interval: Time::from_ms(50) }
-    }
-}
-
-impl Config {
-    /// Whether every value is in range.
-    ///
-    /// # Errors
-    /// The field that is not, and what would be right.
-    pub fn check(&self) -> Result<(), Refused> {
-        within("alpha", self.alpha, 0.001, 0.55)?;
-        within("beta", self.beta, 0.0, 1.0)?;
-        within("gamma", self.gamma, 0.0, 1.0)?;
-        let most = Time::from_secs(1);
-        within_time("initial_interval", self.initial_interval, Time::from_ms(1), most)
-    }
+crate::settings! {
+    /// Parameters of XCP.
+    "Xcp", check:
+    alpha: f64 = 0.4 [0.001 to 0.55] "How strongly spare capacity is given out" ("2002, 3.5; stable below pi / 4 sqrt 2");
+    beta: f64 = 0.226 [0 to 1] "How strongly the standing queue is drained" ("2002, 3.5");
+    gamma: f64 = 0.1 [0 to 1] "Share of the traffic that is shuffled between flows" ("2002, 3.5.2");
+    initial_interval: Time = "50ms" ["1ms" to "1s"] "Control interval before any packet has said its round-trip time" ("ns-2");
 }
 
 /// Feedback to give out: to all together, and by what a packet says.

@@ -18,64 +18,18 @@
 //! Limits: a ramp of less than `ends_share x gain` (7.5 %) of the level per
 //! epoch goes unnoticed, on purpose: gradient ascent follows it by itself.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::law::settings::{Refused, within};
-
-/// Parameters of the detector; none is in the paper.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
-#[schemars(rename = "ChangeDetector")]
-pub struct Config {
-    /// Weight of the newest epoch in the averages; default 0.25, 0.001 to 1.
-    pub gain: f64,
-    /// Completions are strange beyond so many mean deviations; default 4, 0 to 1000.
-    pub deviations: f64,
-    /// ... and beyond this share of their average; default 0.3, 0 to 1000.
-    pub ends_share: f64,
-    /// ... and beyond so many sessions per epoch; default 10, 0 to 1e9.
-    pub ends_least: f64,
-    /// Arrivals are strange beyond this share of their average; default 0.5, 0 to 1000.
-    pub arrivals_share: f64,
-    /// ... and beyond so many sessions per epoch; default 20, 0 to 1e9.
-    pub arrivals_least: f64,
-    /// Strange epochs on end that make a change; default 2, 1 to 1000.
-    pub epochs: u32,
-    /// Epochs after a start in which nothing is strange; default 5, 0 to 1000000.
-    pub hold_off: u32,
-}
-
-impl Default for Config {
-    fn default() -> Config {
-        Config {
-            gain: 0.25,
-            deviations: 4.0,
-            ends_share: 0.3,
-            ends_least: 10.0,
-            arrivals_share: 0.5,
-            arrivals_least: 20.0,
-            epochs: 2,
-            hold_off: 5,
-        }
-    }
-}
-
-impl Config {
-    /// Whether every value is in range.
-    ///
-    /// # Errors
-    /// The field that is not, and what would be right.
-    pub fn check(&self) -> Result<(), Refused> {
-        within("detector.gain", self.gain, 0.001, 1.0)?;
-        within("detector.deviations", self.deviations, 0.0, 1e3)?;
-        within("detector.ends_share", self.ends_share, 0.0, 1e3)?;
-        within("detector.ends_least", self.ends_least, 0.0, 1e9)?;
-        within("detector.arrivals_share", self.arrivals_share, 0.0, 1e3)?;
-        within("detector.arrivals_least", self.arrivals_least, 0.0, 1e9)?;
-        within("detector.epochs", f64::from(self.epochs), 1.0, 1e3)?;
-        within("detector.hold_off", f64::from(self.hold_off), 0.0, 1e6)
-    }
+crate::settings! {
+    /// Parameters of the detector; none is in the paper.
+    #[derive(Copy)]
+    "ChangeDetector", check:
+    gain: f64 = 0.25 [0.001 to 1] "Weight of the newest epoch in the averages";
+    deviations: f64 = 4 [0 to 1000] "Completions are strange beyond so many mean deviations";
+    ends_share: f64 = 0.3 [0 to 1000] "... and beyond this share of their average";
+    ends_least: f64 = 10 [0 to 1e9] "... and beyond so many sessions per epoch";
+    arrivals_share: f64 = 0.5 [0 to 1000] "Arrivals are strange beyond this share of their average";
+    arrivals_least: f64 = 20 [0 to 1e9] "... and beyond so many sessions per epoch";
+    epochs: u32 = 2 [1 to 1000] "Strange epochs on end that make a change";
+    hold_off: u32 = 5 [0 to 1000000] "Epochs after a start in which nothing is strange";
 }
 
 /// What the detector has learnt of normal epochs.

@@ -31,77 +31,31 @@
 //! Limits: where arrivals vary by more than a twentieth from epoch to epoch,
 //! some are refused in underload too. Growth is at most a tenth per epoch.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::law::settings::{Refused, check_epoch, within};
 use crate::law::{Controller, Decision, Fault, Turn, View};
 use crate::units::Time;
 
 use super::eligibility::{BYPASS, Window};
 use super::{Carry, Counts, Knobs, Limiter};
 
-/// Parameters of close and probe.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
-#[schemars(rename = "CloseProbe")]
-pub struct Config {
-    /// Length of an epoch; default 1s, 1ms to 1h (session-control, V-B).
-    pub epoch: Time,
-    /// How strongly an excess is closed, sessions per epoch; default 40, 0.001 to 1e6 (V-B).
-    pub step_size: f64,
-    /// Allowances up to so many times the completions are no excess; default 1.05, 1 to 10 (V-B).
-    pub buffer_factor: f64,
-    /// A probe allows so many times the completions; default 1.1, 1.001 to 10 (V-B).
-    pub increase_factor: f64,
-    /// Weight of the newest epoch in the smoothed completions, 1: no smoothing; default 0.5, 0.001 to 1 (not in the paper).
-    pub beta: f64,
-    /// Least allowance, sessions per epoch; default 10, 1 to 1e9 (not in the paper).
-    pub alpha_min: f64,
-    /// Close no further than to the completions, and not before sessions end at all; default true (ours; the printed rule: false).
-    pub guard: bool,
-    /// Refuse nothing while the queue loses nothing and empties, and count resets as ends; default false (ours).
-    pub relief: bool,
-    /// How admissions are spread over an epoch; default counter (to which the times of Table I point).
-    pub limiter: Limiter,
-    /// Whether the same sessions wait from try to try, for which the limiter should be saving-bucket; default false (ours).
-    pub eligibility: bool,
-}
-
-impl Default for Config {
-    fn default() -> Config {
-        Config {
-            epoch: Time::from_secs(1),
-            step_size: 40.0,
-            buffer_factor: 1.05,
-            increase_factor: 1.1,
-            beta: 0.5,
-            alpha_min: 10.0,
-            guard: true,
-            relief: false,
-            limiter: Limiter::Counter,
-            eligibility: false,
-        }
-    }
+crate::settings! {
+    /// Parameters of close and probe.
+    "CloseProbe", check:
+    epoch: Time = "1s" ["1ms" to "1h"] "Length of an epoch" ("session-control, V-B");
+    step_size: f64 = 40 [0.001 to 1e6] "How strongly an excess is closed, sessions per epoch" ("V-B");
+    buffer_factor: f64 = 1.05 [1 to 10] "Allowances up to so many times the completions are no excess" ("V-B");
+    increase_factor: f64 = 1.1 [1.001 to 10] "A probe allows so many times the completions" ("V-B");
+    beta: f64 = 0.5 [0.001 to 1] "Weight of the newest epoch in the smoothed completions, 1: no smoothing" ("not in the paper");
+    alpha_min: f64 = 10 [1 to 1e9] "Least allowance, sessions per epoch" ("not in the paper");
+    guard: bool = true "Close no further than to the completions, and not before sessions end at all" ("ours; the printed rule: false");
+    relief: bool = false "Refuse nothing while the queue loses nothing and empties, and count resets as ends" ("ours");
+    limiter: Limiter = { Limiter::Counter } "How admissions are spread over an epoch; default counter (to which the times of Table I point).";
+    eligibility: bool = false "Whether the same sessions wait from try to try, for which the limiter should be saving-bucket" ("ours");
 }
 
 impl Config {
     /// Which limiter the datapath uses.
     pub fn limiter(&self) -> Limiter {
         self.limiter
-    }
-
-    /// Whether every value is in range.
-    ///
-    /// # Errors
-    /// The field that is not, and what would be right.
-    pub fn check(&self) -> Result<(), Refused> {
-        check_epoch(self.epoch)?;
-        within("step_size", self.step_size, 0.001, 1e6)?;
-        within("buffer_factor", self.buffer_factor, 1.0, 10.0)?;
-        within("increase_factor", self.increase_factor, 1.001, 10.0)?;
-        within("beta", self.beta, 0.001, 1.0)?;
-        within("alpha_min", self.alpha_min, 1.0, 1e9)
     }
 }
 

@@ -13,36 +13,18 @@
 //! not the same as no control: with a counter some epochs bring more arrivals
 //! than their share, and those wait for a retry.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::law::settings::{Refused, check_epoch};
+use crate::law::settings::Refused;
 use crate::law::{Controller, Decision, Fault, Turn, View};
 use crate::units::{Frequency, Time};
 
 use super::{Carry, Counts, Knobs, Limiter};
 
-/// Parameters of a fixed rate.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
-#[schemars(rename = "FixedRate")]
-pub struct Config {
-    /// Sessions admitted per second; default 100/s, above 0/s (session-control, III-B: 65/s to 1000/s).
-    pub rate: Frequency,
-    /// Length of an epoch; default 1s, 1ms to 1h (not in the paper; 1 s agrees best with its Table I).
-    pub epoch: Time,
-    /// How admissions are spread over an epoch; default counter (to which the times of Table I point).
-    pub limiter: Limiter,
-}
-
-impl Default for Config {
-    fn default() -> Config {
-        Config {
-            rate: Frequency::per_s(100.0),
-            epoch: Time::from_secs(1),
-            limiter: Limiter::Counter,
-        }
-    }
+crate::settings! {
+    /// Parameters of a fixed rate.
+    "FixedRate":
+    rate: Frequency = { Frequency::per_s(100.0) } "Sessions admitted per second; default 100/s, above 0/s (session-control, III-B: 65/s to 1000/s).";
+    epoch: Time = "1s" ["1ms" to "1h"] "Length of an epoch" ("not in the paper; 1 s agrees best with its Table I");
+    limiter: Limiter = { Limiter::Counter } "How admissions are spread over an epoch; default counter (to which the times of Table I point).";
 }
 
 impl Config {
@@ -56,7 +38,7 @@ impl Config {
     /// # Errors
     /// The field that is not, and what would be right.
     pub fn check(&self) -> Result<(), Refused> {
-        check_epoch(self.epoch)?;
+        self.in_range()?;
         let rate = self.rate.get();
         if rate > 0.0 && rate <= 1e9 {
             return Ok(());

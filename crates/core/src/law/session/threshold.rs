@@ -33,3 +33,63 @@ impl AllOrNothing {
         Decision { phase: "closed", set: 0.0, from: measure }
     }
 }
+
+/// Makes a law that admits all or nothing, with its settings, from what it measures.
+macro_rules! all_or_nothing {
+    (
+        $(#[$about:meta])* $Law:ident, $name:literal,
+        $threshold:literal $open:literal, $smoothed:literal,
+        |$view:ident, $epoch:ident| $measure:expr
+    ) => {
+        crate::settings! {
+            /// Parameters of the law.
+            $name, check:
+            epoch: Time = "1s" ["1ms" to "1h"] "Length of an epoch" ("not in the paper");
+            threshold: f64 = $threshold [above 0 to 1] $open ("not in the paper");
+            beta: f64 = 1 [0.001 to 1] $smoothed ("not in the paper");
+        }
+
+        impl Config {
+            /// Which limiter the datapath uses: none needs to spread all or nothing.
+            pub fn limiter(&self) -> Limiter {
+                Limiter::Counter
+            }
+        }
+
+        $(#[$about])*
+        #[derive(Clone, Debug)]
+        pub struct $Law {
+            config: Config,
+            gate: AllOrNothing,
+        }
+
+        impl $Law {
+            /// With parameters that have passed [`Config::check`].
+            pub fn new(config: Config) -> $Law {
+                let gate = AllOrNothing::new(config.threshold, config.beta);
+                $Law { config, gate }
+            }
+        }
+
+        impl Controller<Knobs, Counts> for $Law {
+            fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
+                knobs.open();
+                Ok(now.saturating_add(self.config.epoch))
+            }
+
+            fn update(
+                &mut self,
+                now: Time,
+                $view: &View<'_>,
+                _counts: &Counts,
+                knobs: &mut Knobs,
+            ) -> Result<Turn, Fault> {
+                let $epoch = self.config.epoch;
+                let decision = self.gate.decide($measure, $epoch, knobs);
+                Ok((now.saturating_add($epoch), Some(decision)))
+            }
+        }
+    };
+}
+
+pub(super) use all_or_nothing;

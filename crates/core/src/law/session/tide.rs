@@ -40,67 +40,29 @@
 //! that nobody reaches where the load is small. What the gate does not see open
 //! (sessions of before, tunnels) is long too.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::law::settings::{Refused, check_epoch, within};
+use crate::law::settings::Refused;
 use crate::law::{Controller, Decision, Fault, Turn, View};
 use crate::units::Time;
 
 use super::eligibility::{BYPASS, Window};
 use super::{Carry, Counts, Knobs, Limiter, young};
 
-/// Parameters of tide.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
-#[schemars(rename = "Tide")]
-pub struct Config {
-    /// Length of an epoch; default 500ms, 1ms to 1h (ours).
-    pub epoch: Time,
-    /// Weight of the newest epoch in what is smoothed, 1: no smoothing; default 0.4, 0.001 to 1 (ours; below 0.5 small swings die away).
-    pub g: f64,
-    /// How much more than now a saturated link is asked for; default 0.1, 0 to 1 (ours).
-    pub gamma: f64,
-    /// How strongly loss counts at a saturated link; default 2, 0 to 10 (ours).
-    pub w: f64,
-    /// How strongly loss counts at a link with idle time; default 1, 0 to 10 (ours).
-    pub v: f64,
-    /// Share of the link that sessions may fill whatever is lost; default 0.75, 0 to 1 (ours; 0: long flows are not told apart).
-    pub k0: f64,
-    /// Share of the link from which on sessions alone are the load, above `k0`; default 0.9, 0.000001 to 1.01 (ours).
-    pub k1: f64,
-    /// Whether sessions grow into what long flows have of their share; default true (false: an ablation).
-    pub room: bool,
-    /// Least allowance, sessions per second; default 5, 0.001 to 1e9 (ours).
-    pub alpha_min: f64,
-    /// Whether the same sessions wait from try to try; default true (false: an ablation).
-    pub eligibility: bool,
-    /// Share of the bucket that must be saved for a session that is not eligible, above 1: never; default 0.9, 0 to 2 (ours).
-    pub bypass: f64,
-    /// Which flows count as sessions.
-    pub young: young::Config,
-    /// How admissions are spread over an epoch; default saving-bucket.
-    pub limiter: Limiter,
-}
-
-impl Default for Config {
-    fn default() -> Config {
-        Config {
-            epoch: Time::from_ms(500),
-            g: 0.4,
-            gamma: 0.1,
-            w: 2.0,
-            v: 1.0,
-            k0: 0.75,
-            k1: 0.9,
-            room: true,
-            alpha_min: 5.0,
-            eligibility: true,
-            bypass: BYPASS,
-            young: young::Config::default(),
-            limiter: Limiter::SavingBucket,
-        }
-    }
+crate::settings! {
+    /// Parameters of tide.
+    "Tide":
+    epoch: Time = "500ms" ["1ms" to "1h"] "Length of an epoch" ("ours");
+    g: f64 = 0.4 [0.001 to 1] "Weight of the newest epoch in what is smoothed, 1: no smoothing" ("ours; below 0.5 small swings die away");
+    gamma: f64 = 0.1 [0 to 1] "How much more than now a saturated link is asked for" ("ours");
+    w: f64 = 2 [0 to 10] "How strongly loss counts at a saturated link" ("ours");
+    v: f64 = 1 [0 to 10] "How strongly loss counts at a link with idle time" ("ours");
+    k0: f64 = 0.75 [0 to 1] "Share of the link that sessions may fill whatever is lost" ("ours; 0: long flows are not told apart");
+    k1: f64 = 0.9 [0.000001 to 1.01] "Share of the link from which on sessions alone are the load, above `k0`" ("ours");
+    room: bool = true "Whether sessions grow into what long flows have of their share" ("false: an ablation");
+    alpha_min: f64 = 5 [0.001 to 1e9] "Least allowance, sessions per second" ("ours");
+    eligibility: bool = true "Whether the same sessions wait from try to try" ("false: an ablation");
+    bypass: f64 = { BYPASS } [0 to 2] "Share of the bucket that must be saved for a session that is not eligible, above 1: never; default 0.9, 0 to 2 (ours).";
+    young: young::Config = { young::Config::default() } "Which flows count as sessions.";
+    limiter: Limiter = { Limiter::SavingBucket } "How admissions are spread over an epoch; default saving-bucket.";
 }
 
 impl Config {
@@ -114,20 +76,12 @@ impl Config {
     /// # Errors
     /// The field that is not, and what would be right.
     pub fn check(&self) -> Result<(), Refused> {
-        check_epoch(self.epoch)?;
-        within("g", self.g, 0.001, 1.0)?;
-        within("gamma", self.gamma, 0.0, 1.0)?;
-        within("w", self.w, 0.0, 10.0)?;
-        within("v", self.v, 0.0, 10.0)?;
-        within("k0", self.k0, 0.0, 1.0)?;
-        within("k1", self.k1, 1e-6, 1.01)?;
+        self.in_range()?;
         if self.k1 <= self.k0 {
             let what = format!("{} is not above k0, {}: write a larger number", self.k1, self.k0);
             return Err(("k1".into(), what));
         }
-        within("alpha_min", self.alpha_min, 0.001, 1e9)?;
-        within("bypass", self.bypass, 0.0, 2.0)?;
-        self.young.check()
+        self.young.check().map_err(|(field, what)| (format!("young.{field}").into(), what))
     }
 }
 

@@ -8,41 +8,13 @@
 //! small says old where it should say young. No entry holds the name of a flow,
 //! so nobody can push another out of the table.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::law::settings::{Refused, within};
-
-/// The table of young flows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
-#[schemars(rename = "Young")]
-pub struct Config {
-    /// Counters, a byte each; default 65536, 16 to 16777216 (4096 are too few for fifty endless flows).
-    pub cells: u32,
-    /// Packets for which a flow is young; default 255, 1 to 255 (a flow that fits in so many is a session, a longer one is left to TCP).
-    pub packets: u8,
-    /// Only one flow in so many is watched, for links on which each is too dear; default 1, 1 to 65536.
-    pub sample: u32,
-}
-
-impl Default for Config {
-    fn default() -> Config {
-        Config { cells: 65_536, packets: 255, sample: 1 }
-    }
-}
-
-impl Config {
-    /// Whether every value is in range.
-    ///
-    /// # Errors
-    /// The field that is not, and what would be right.
-    pub fn check(&self) -> Result<(), Refused> {
-        let (cells, packets) = (f64::from(self.cells), f64::from(self.packets));
-        within("young.cells", cells, 16.0, 16_777_216.0)?;
-        within("young.packets", packets, 1.0, 255.0)?;
-        within("young.sample", f64::from(self.sample), 1.0, 65_536.0)
-    }
+crate::settings! {
+    /// The table of young flows.
+    #[derive(Copy, Eq)]
+    "Young", check:
+    cells: u32 = 65536 [16 to 16777216] "Counters, a byte each" ("4096 are too few for fifty endless flows");
+    packets: u8 = 255 [1 to 255] "Packets for which a flow is young" ("a flow that fits in so many is a session, a longer one is left to TCP");
+    sample: u32 = 1 [1 to 65536] "Only one flow in so many is watched, for links on which each is too dear";
 }
 
 /// The counters.

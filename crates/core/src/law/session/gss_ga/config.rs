@@ -1,69 +1,27 @@
 //! Parameters of GSS+GA: the paper's values where it gives one.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::law::session::{Limiter, change};
-use crate::law::settings::{Refused, check_epoch, within};
+use crate::law::settings::Refused;
 use crate::units::Time;
 
-/// Parameters of GSS+GA.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
-#[schemars(rename = "GssGa")]
-pub struct Config {
-    /// Length of an epoch; default 2s, 1ms to 1h (session-control, V-B).
-    pub epoch: Time,
-    /// First step of the bracket and factor of the slope, sessions per epoch; default 20, 1 to 1e6 (V-B).
-    pub step_size: f64,
-    /// Width of the bracket below which it climbs instead, sessions per epoch; default 100, 1 to 1e9 (V-B).
-    pub threshold: f64,
-    /// Least allowance, sessions per epoch; default 10, 1 to 1e9 (not in the paper).
-    pub alpha_min: f64,
-    /// Growth of the bracket's steps; default 1.618, 1 to 10 (Algorithm 1).
-    pub gold: f64,
-    /// Golden section, share of the larger part; default 0.3819, 0.05 to 0.5 (Algorithm 1).
-    pub c: f64,
-    /// Largest move of the ascent, in steps; default 2, 0.05 to 1000 (not in the paper).
-    pub step_limit: f64,
-    /// Move of the ascent where there is no slope, sessions per epoch; default 5, 1 to 1e6 (not in the paper).
-    pub probe: f64,
-    /// Epochs to wait at a new allowance before one is measured; default 0, 0 to 1000 (not in the paper).
-    pub skip: u32,
-    /// Measure a point of the golden section again after so many others, 0: never; default 0 (not in the paper).
-    pub remeasure_after: u32,
-    /// Climb at last; default true (false: golden sections for ever, an ablation).
-    pub ga: bool,
-    /// Go back to the bracket when the traffic changes suddenly; default true (false: an ablation).
-    pub restart: bool,
-    /// What counts as a sudden change.
-    pub detector: change::Config,
-    /// How admissions are spread over an epoch; default counter (which reproduces Table I).
-    pub limiter: Limiter,
-    /// Whether the same sessions wait from try to try, for which the limiter should be saving-bucket; default false (ours).
-    pub eligibility: bool,
-}
-
-impl Default for Config {
-    fn default() -> Config {
-        Config {
-            epoch: Time::from_secs(2),
-            step_size: 20.0,
-            threshold: 100.0,
-            alpha_min: 10.0,
-            gold: 1.618,
-            c: 0.3819,
-            step_limit: 2.0,
-            probe: 5.0,
-            skip: 0,
-            remeasure_after: 0,
-            ga: true,
-            restart: true,
-            detector: change::Config::default(),
-            limiter: Limiter::Counter,
-            eligibility: false,
-        }
-    }
+crate::settings! {
+    /// Parameters of GSS+GA.
+    "GssGa":
+    epoch: Time = "2s" ["1ms" to "1h"] "Length of an epoch" ("session-control, V-B");
+    step_size: f64 = 20 [1 to 1e6] "First step of the bracket and factor of the slope, sessions per epoch" ("V-B");
+    threshold: f64 = 100 [1 to 1e9] "Width of the bracket below which it climbs instead, sessions per epoch" ("V-B");
+    alpha_min: f64 = 10 [1 to 1e9] "Least allowance, sessions per epoch" ("not in the paper");
+    gold: f64 = 1.618 [1 to 10] "Growth of the bracket's steps" ("Algorithm 1");
+    c: f64 = 0.3819 [0.05 to 0.5] "Golden section, share of the larger part" ("Algorithm 1");
+    step_limit: f64 = 2 [0.05 to 1000] "Largest move of the ascent, in steps" ("not in the paper");
+    probe: f64 = 5 [1 to 1e6] "Move of the ascent where there is no slope, sessions per epoch" ("not in the paper");
+    skip: u32 = 0 [0 to 1000] "Epochs to wait at a new allowance before one is measured" ("not in the paper");
+    remeasure_after: u32 = 0 "Measure a point of the golden section again after so many others, 0: never" ("not in the paper");
+    ga: bool = true "Climb at last" ("false: golden sections for ever, an ablation");
+    restart: bool = true "Go back to the bracket when the traffic changes suddenly" ("false: an ablation");
+    detector: change::Config = { change::Config::default() } "What counts as a sudden change.";
+    limiter: Limiter = { Limiter::Counter } "How admissions are spread over an epoch; default counter (which reproduces Table I).";
+    eligibility: bool = false "Whether the same sessions wait from try to try, for which the limiter should be saving-bucket" ("ours");
 }
 
 impl Config {
@@ -77,15 +35,7 @@ impl Config {
     /// # Errors
     /// The field that is not, and what would be right.
     pub fn check(&self) -> Result<(), Refused> {
-        check_epoch(self.epoch)?;
-        within("step_size", self.step_size, 1.0, 1e6)?;
-        within("threshold", self.threshold, 1.0, 1e9)?;
-        within("alpha_min", self.alpha_min, 1.0, 1e9)?;
-        within("gold", self.gold, 1.0, 10.0)?;
-        within("c", self.c, 0.05, 0.5)?;
-        within("step_limit", self.step_limit, 0.05, 1e3)?;
-        within("probe", self.probe, 1.0, 1e6)?;
-        within("skip", f64::from(self.skip), 0.0, 1e3)?;
-        self.detector.check()
+        self.in_range()?;
+        self.detector.check().map_err(|(field, what)| (format!("detector.{field}").into(), what))
     }
 }
