@@ -18,62 +18,25 @@
 //!
 //! Limits: loss on a link with few large flows says little about sessions.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use tidegate_core::law::session::{Counts, Knobs, Limiter};
-use tidegate_core::law::settings::{Refused, check_epoch, within};
 use tidegate_core::law::{Controller, Decision, Fault, Turn, View};
 use tidegate_core::units::Time;
 
-/// Parameters of additive increase, multiplicative decrease.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
-#[schemars(rename = "Aimd")]
-pub struct Config {
-    /// Length of an epoch; default 1s, 1ms to 1h.
-    pub epoch: Time,
-    /// What an epoch without much loss adds, sessions per epoch; default 5, 0.001 to 1e6.
-    pub increase: f64,
-    /// What an epoch with much loss multiplies by; default 0.8, 0.01 to 0.99.
-    pub decrease: f64,
-    /// Share of packets above which the queue has lost much; default 0.01, 0 to 1.
-    pub threshold: f64,
-    /// Least allowance, sessions per epoch; default 10, 1 to 1e9.
-    pub alpha_min: f64,
-    /// How admissions are spread over an epoch; default token-bucket.
-    pub limiter: Limiter,
-}
-
-impl Default for Config {
-    fn default() -> Config {
-        Config {
-            epoch: Time::from_secs(1),
-            increase: 5.0,
-            decrease: 0.8,
-            threshold: 0.01,
-            alpha_min: 10.0,
-            limiter: Limiter::TokenBucket,
-        }
-    }
+tidegate_core::settings! {
+    /// Parameters of additive increase, multiplicative decrease.
+    "Aimd", check:
+    epoch: Time = "1s" ["1ms" to "1h"] "Length of an epoch";
+    increase: f64 = 5 [0.001 to 1e6] "What an epoch without much loss adds, sessions per epoch";
+    decrease: f64 = 0.8 [0.01 to 0.99] "What an epoch with much loss multiplies by";
+    threshold: f64 = 0.01 [0 to 1] "Share of packets above which the queue has lost much";
+    alpha_min: f64 = 10 [1 to 1e9] "Least allowance, sessions per epoch";
+    limiter: Limiter = { Limiter::TokenBucket } "How admissions are spread over an epoch; default token-bucket.";
 }
 
 impl Config {
-    /// Which limiter the per-packet half uses.
+    /// Which limiter the datapath uses.
     pub fn limiter(&self) -> Limiter {
         self.limiter
-    }
-
-    /// Whether every value is in range.
-    ///
-    /// # Errors
-    /// The field that is not, and what would be right.
-    pub fn check(&self) -> Result<(), Refused> {
-        check_epoch(self.epoch)?;
-        within("increase", self.increase, 0.001, 1e6)?;
-        within("decrease", self.decrease, 0.01, 0.99)?;
-        within("threshold", self.threshold, 0.0, 1.0)?;
-        within("alpha_min", self.alpha_min, 1.0, 1e9)
     }
 }
 

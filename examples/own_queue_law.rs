@@ -17,39 +17,19 @@
 //!
 //! Limits: a queue that drops in front is as long as one that drops at its tail.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use tidegate_core::law::queue::{ArrivalContext, Discipline, Next, Slot, Sum, Waiting};
-use tidegate_core::law::settings::{Link, Refused, within_time};
+use tidegate_core::law::settings::Link;
 use tidegate_core::law::{Draw, Reason, Verdict};
 use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
 
-/// Parameters of drop-front.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
-#[schemars(rename = "DropFront")]
-pub struct Config {
-    /// How long a packet may wait; default 500ms, 1ms to 1h.
-    pub patience: Time,
+tidegate_core::settings! {
+    /// Parameters of drop-front.
+    "DropFront", check_at:
+    patience: Time = "500ms" ["1ms" to "1h"] "How long a packet may wait";
 }
 
-impl Default for Config {
-    fn default() -> Config {
-        Config { patience: Time::from_ms(500) }
-    }
-}
-
-impl Config {
-    /// Whether every value is in range; any link will do.
-    ///
-    /// # Errors
-    /// The field that is not, and what would be right.
-    pub fn check(&self, _: Link) -> Result<(), Refused> {
-        within_time("patience", self.patience, Time::from_ms(1), Time::from_secs(3_600))
-    }
-}
+impl Config {}
 
 /// Drop-front at one port.
 #[derive(Clone, Debug)]

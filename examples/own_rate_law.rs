@@ -16,41 +16,21 @@
 //! Limits: flows that want less than `R` leave room that others take only as
 //! fast as `R` climbs.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use tidegate_core::law::rate::{Counts, Knobs};
-use tidegate_core::law::settings::{Link, Refused, within};
+use tidegate_core::law::settings::Link;
 use tidegate_core::law::{Controller, Decision, Fault, Turn, View};
 use tidegate_core::units::Time;
 
 /// An interval in which no packet has said its sender's round-trip time.
 const SILENT_S: f64 = 0.1;
 
-/// Parameters of the load factor.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
-#[schemars(rename = "LoadFactor")]
-pub struct Config {
-    /// Share of the capacity that is aimed at; default 0.95, 0.1 to 1.
-    pub target: f64,
+tidegate_core::settings! {
+    /// Parameters of the load factor.
+    "LoadFactor", check:
+    target: f64 = 0.95 [0.1 to 1] "Share of the capacity that is aimed at";
 }
 
-impl Default for Config {
-    fn default() -> Config {
-        Config { target: 0.95 }
-    }
-}
-
-impl Config {
-    /// Whether every value is in range.
-    ///
-    /// # Errors
-    /// The field that is not, and what would be right.
-    pub fn check(&self) -> Result<(), Refused> {
-        within("target", self.target, 0.1, 1.0)
-    }
-}
+impl Config {}
 
 /// The load factor.
 #[derive(Clone, Debug)]
