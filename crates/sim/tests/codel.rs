@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use crate::common::*;
-use tidegate_core::law::queue::{Discipline, ArrivalContext, Next, Queue, Slot, Waiting};
+use tidegate_core::law::queue::{ArrivalContext, Discipline, Next, Queue, Slot, Waiting};
 use tidegate_core::law::{Draw, Reason, Verdict};
 use tidegate_core::packet::Packet;
 use tidegate_core::port::Stages;

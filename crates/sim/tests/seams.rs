@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use crate::common::*;
-use tidegate_core::law::queue::{Discipline, ArrivalContext, Queue, Waiting};
+use tidegate_core::law::queue::{ArrivalContext, Discipline, Queue, Waiting};
 use tidegate_core::law::session::{Counts, Knobs};
 use tidegate_core::law::{
     Controller, Decision, Draw, Fault, PerPacket, Reason, Turn, Verdict, View,
