@@ -126,13 +126,13 @@ macro_rules! controls {
             }
         }
 
-        /// Transport of a class: of TCP and the controls beside it also the mere name.
+        /// Transport of a class; the name alone takes all defaults, but for udp.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case", expecting = "a transport, as in \"tcp\" or { tcp = { profile = \"linux\" } }")]
         pub(crate) enum TransportDoc {
             /// TCP.
             Tcp(TcpDoc),
-            /// UDP at a constant rate: no connection, no answer, nothing sent again.
+            /// UDP at a constant rate: no connection, no acknowledgements, no retransmissions.
             Udp(UdpDoc),
             $($(#[$doc])* #[serde(rename = $name)] $arm(ControlDoc<$options>),)+
         }
@@ -152,7 +152,7 @@ macro_rules! controls {
 controls! {
     /// QFCP: the rate that the ports grant, paced.
     Qfcp(Qfcp) = "qfcp";
-    /// RCP: the same, under RCP's ports.
+    /// RCP: the rate that RCP's ports grant, paced.
     Rcp(Rcp) = "rcp";
     /// XCP: a window that the ports change packet by packet.
     Xcp(Xcp) = "xcp";
@@ -160,7 +160,7 @@ controls! {
     Vcp(Vcp) = "vcp";
     /// Quick-Start: the rate that the ports grant at the start, then TCP (RFC 4782).
     QuickStart(QuickStart) = "quick-start";
-    /// Blitz: everything at once, in bursts of falling priority.
+    /// Blitz: all data at once, in bursts of falling priority.
     Blitz(Blitz) = "blitz";
 }
 
@@ -170,14 +170,14 @@ impl Default for TransportDoc {
     }
 }
 
-/// What QFCP's sender can be told.
+/// Settings of QFCP's sender.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "QfcpSender")]
 pub struct Qfcp {
     /// Whether packets leave evenly spaced at the rate granted, not in bursts of a window; default true (qfcp, 2.3).
     pub pacing: bool,
-    /// The rate that the sender asks for, headers included; default: as much as there is.
+    /// The rate that the sender asks for, headers included; default: no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<Rate>,
 }
@@ -188,28 +188,28 @@ impl Default for Qfcp {
     }
 }
 
-/// How RCP's sender gets lost packets through.
+/// How RCP's sender repairs losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reliability {
-    /// As TCP: repaired as soon as acknowledgements tell of a loss.
+    /// As TCP: as soon as acknowledgements show a loss.
     #[default]
     Tcp,
-    /// As the authors' code: everything is sent once, and then what is missing every two round trips.
+    /// As the authors' code: everything is sent once, then every two round trips what is still missing.
     Own,
 }
 
-/// What RCP's sender can be told.
+/// Settings of RCP's sender.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "RcpSender")]
 pub struct Rcp {
     /// Whether packets leave evenly spaced at the rate granted, not in bursts of a window; default true.
     pub pacing: bool,
-    /// The rate that the sender asks for, headers included; default: as much as there is.
+    /// The rate that the sender asks for, headers included; default: no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<Rate>,
-    /// How lost packets get through; default tcp.
+    /// How lost packets are repaired; default tcp.
     pub reliability: Reliability,
 }
 
@@ -219,7 +219,7 @@ impl Default for Rcp {
     }
 }
 
-/// What XCP's sender can be told.
+/// Settings of XCP's sender.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "XcpSender")]
@@ -228,7 +228,7 @@ pub struct Xcp {
     pub pacing: bool,
 }
 
-/// What VCP's sender can be told.
+/// Settings of VCP's sender.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "VcpSender")]
@@ -237,9 +237,9 @@ pub struct Vcp {
     pub pacing: bool,
     /// Growth of the window per `interval` while the load is low; default 0.0625, 0 to 1 (VCP 2005, 4.2).
     pub xi: f64,
-    /// Segments that the window gains per `interval` while it is high; default 1, 0 to 100 (4.2).
+    /// Segments that the window gains per `interval` while the load is high; default 1, 0 to 100 (4.2).
     pub alpha: f64,
-    /// What is left of the window at overload; default 0.875, 0.1 to 1 (4.2).
+    /// Factor of the window at overload; default 0.875, 0.1 to 1 (4.2).
     pub beta: f64,
     /// How often the ports compute the load (t_rho); default 200ms, 10ms to 10s (4.1).
     pub interval: Time,
@@ -251,17 +251,17 @@ impl Default for Vcp {
     }
 }
 
-/// What Quick-Start's sender can be told.
+/// Settings of Quick-Start's sender.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "QuickStartSender")]
 pub struct QuickStart {
-    /// The rate that the sender asks for with its SYN, headers included; default: as much as there is.
+    /// The rate that the sender asks for with its SYN, headers included; default: no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<Rate>,
 }
 
-/// What Blitz's sender can be told.
+/// Settings of Blitz's sender.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "BlitzSender")]

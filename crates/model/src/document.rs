@@ -28,7 +28,7 @@ use crate::scenario::Direction;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a scenario")]
 pub(crate) struct Document {
-    /// What the scenario calls itself.
+    /// Name of the scenario.
     pub name: String,
     /// Simulated time, up to 30 days.
     pub duration: Time,
@@ -41,7 +41,7 @@ pub(crate) struct Document {
     /// Whether ports of access links get rows in the `ports` table too; default false.
     #[serde(default)]
     pub sample_access: bool,
-    /// What is measured over time beside ports: single flows, and classes; default nothing.
+    /// What is measured over time besides ports: single flows, and classes; default nothing.
     #[serde(default, skip_serializing_if = "series::SeriesDoc::is_none")]
     pub series: series::SeriesDoc,
     /// Nodes and links.
@@ -206,16 +206,16 @@ pub(crate) struct ClassDoc {
     /// How much each flow has to send; needed unless `flows` are replayed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<size::SizeDoc>,
-    /// Viewers who watch video, in place of `size`: segments at a rate, and a buffer that playback drains.
+    /// Viewers who watch video, in place of `size`: they fetch segments at a rate that the player chooses, into a buffer that playback drains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub video: Option<video::VideoDoc>,
     /// A file whose flows are replayed, in place of `arrivals` and `size`: a packet capture, or a table (CSV or Parquet) of `start_s`, `size_bytes` and, if need be, `direction`. Relative to the scenario's folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flows: Option<String>,
-    /// For `flows`: starts are multiplied by this; default 1, above 0, up to 1e6. 0.5 makes flows come twice as fast.
+    /// For `flows`: start times are multiplied by this; default 1, above 0, up to 1e6. With 0.5 flows start twice as often.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_scale: Option<f64>,
-    /// For `flows`: only so many, the first to start; default: all.
+    /// For `flows`: how many are replayed, the first to start; default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
     /// For `flows`: only those of this direction; default: all.
@@ -224,10 +224,10 @@ pub(crate) struct ClassDoc {
     /// Transport; default tcp with the profile rfc.
     #[serde(default)]
     pub transport: TransportDoc,
-    /// Which end opens the connection: the one that sends the data (upload, the default) or the one that receives it. With `flows` it places the hosts: data of this direction goes the way of the class, that of the other one comes back; default there: the direction that most bytes have.
+    /// Which end opens the connection: the one that sends the data (upload, the default) or the one that receives it. With `flows`, data of this direction goes from `from` to `to`, and data of the other direction goes back; default there: the direction with the most bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
-    /// How long a user waits before giving up; default: for ever. With `video`: how long nothing may be shown, at the start or in a stall.
+    /// How long a user waits before giving up; default: without limit. With `video`: how long a start or a stall may last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patience: Option<Time>,
     /// Share of flows whose transport headers routers cannot read; default 0, 0 to 1.
@@ -287,10 +287,10 @@ pub(crate) struct ChangeDoc {
     pub until: Option<Time>,
     /// The new value, in the unit of what changes.
     pub to: String,
-    /// The old value returns after so long.
+    /// For a pulse: the old value returns after this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pulse: Option<Time>,
-    /// For a rate: a buffer in packets or bytes follows it in proportion, throughout the run; default false. One in time or bdp always does.
+    /// For a rate: whether a buffer in packets or bytes changes in proportion to it, throughout the run; default false. A buffer in time or bdp always does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub buffer_follows: bool,
 }

@@ -120,7 +120,7 @@ fn named(name: &str) -> Result<(), Refused> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Python {
-    /// Name under which the law is handed to the run.
+    /// Name under which the law is passed to the run.
     pub name: String,
     /// How admissions are spread over an epoch; default counter.
     #[serde(default)]

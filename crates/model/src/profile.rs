@@ -218,7 +218,7 @@ settings! {
     pub(crate) struct TcpDoc {
         /// The era that the settings start from; default rfc.
         pub profile: Profile,
-        /// Short for recovery = "sack"; false makes a profile with sack a newreno.
+        /// Short for recovery = "sack"; with false, a profile with sack uses newreno.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub sack: Option<bool>,
     }
@@ -243,15 +243,15 @@ settings! {
     recovery: Recovery = Recovery,
     /// Whether every second segment is acknowledged: false, true, or how long an ACK may wait.
     delayed_ack: Option<Time> = DelayedAck,
-    /// Acknowledgements at the start, and after a segment that had arrived already, that are not delayed, 0 to 255; default 22 in the profile linux-6.18, else 0.
+    /// How many acknowledgements are not delayed, at the start and after a segment that had already arrived, 0 to 255; default 22 in the profile linux-6.18, else 0.
     quick_acks: u8 = u8,
-    /// Data segments at the start that the pace of bbr does not hold back, 0 to 255; default 10 in the profile linux-6.18, else 0.
+    /// How many data segments bbr sends at the start without pacing, 0 to 255; default 10 in the profile linux-6.18, else 0.
     unpaced: u8 = u8,
-    /// Whether a last short segment waits until all else is acknowledged (RFC 896).
+    /// Whether a short last segment waits until all earlier data is acknowledged (Nagle, RFC 896).
     nagle: bool = bool,
-    /// Whether the FIN waits until all data is acknowledged (unless it rides on a last segment that is short or the only one), as ns-2's FullTcp does.
+    /// Whether the FIN waits until all data is acknowledged, as in ns-2's FullTcp; a last segment that is short or the only one carries it at once.
     fin_waits: bool = bool,
-    /// Whether the FIN rides on the last segment where it need not wait; false: it is a packet of its own behind it, as in ns-2 before March 2002.
+    /// Whether the last data segment carries the FIN where the FIN need not wait; false: the FIN is a packet of its own after it, as in ns-2 before March 2002.
     fin_rides: bool = bool,
     /// What a lost SYN does to the start of the connection.
     lost_syn: LostSyn = LostSyn,
@@ -259,27 +259,27 @@ settings! {
     timer_rule: TimerRule = TimerRule,
     /// What a loss does to the window.
     loss_rule: LossRule = LossRule,
-    /// Whether the first two duplicates let out a new segment each (RFC 3042); default true in the profiles rfc and linux, and with the loss rule one-way.
+    /// Whether each of the first two duplicate ACKs sends a new segment (limited transmit, RFC 3042); default true in the profiles rfc and linux, and with the loss rule one-way.
     limited_transmit: bool = bool,
     /// Clock granularity of round-trip measurements, up to 10s; 0s: none.
     tick: Time = Time,
     /// Whether every segment is timed (RFC 7323) or one per round trip.
     timestamps: bool = bool,
-    /// Whether a connection is opened by a handshake; false: it is open from the start, and its data goes at once; default true.
+    /// Whether a handshake opens the connection; false: it is open from the start and sends data at once; default true.
     handshake: bool = bool,
     /// Whether both ends understand marks (RFC 3168), as queues with `ecn` set them; default false.
     ecn: bool = bool,
     /// Which control decides about the window: reno, cubic or bbr.
     control: TcpControl = TcpControl,
-    /// Most segments by which one ACK opens the window in slow start, from 1, or "none" (RFC 3465, L); 0: it counts as one everywhere, whatever it acknowledges.
+    /// Most segments by which one ACK opens the window in slow start, from 1, or "none" (RFC 3465, L); 0: every ACK counts as one segment.
     byte_counting: u32 = Bound,
-    /// How cubic leaves its first slow start before losses.
+    /// How cubic ends its first slow start before a loss.
     hystart: HyStart = HyStart,
-    /// Whether a cut of the window is spread over recovery (RFC 6937); with sack only.
+    /// Whether the window is reduced gradually over recovery (PRR, RFC 6937); with sack only.
     prr: bool = bool,
-    /// Whether losses are noticed by time (RFC 8985, section 6); with sack only.
+    /// Whether losses are detected by time (RACK, RFC 8985, section 6); with sack only.
     rack: bool = bool,
-    /// Whether the tail of a flight is probed before the timeout (RFC 8985, section 7); with sack only.
+    /// Whether a tail loss probe is sent before the timeout (TLP, RFC 8985, section 7); with sack only.
     tlp: bool = bool,
     /// Retries of a SYN.
     syn_retries: SynRetries = SynRetriesDoc,
@@ -293,22 +293,21 @@ settings! {
     #[serde(expecting = "a table, as in { linear = 4, limit = 6, jitter = 0.0 }")]
     pub(crate) struct SynRetriesDoc {}
 
-    /// How many retries wait just the initial RTO before the wait starts to double.
+    /// How many retries wait the initial RTO before the wait starts to double.
     linear: u32 = u32,
-    /// Retries in all, after which the flow gives up, or "none".
+    /// Retries after which the flow gives up, or "none".
     limit: u32 = Bound,
     /// Each wait is stretched by a uniform draw of up to this share of itself, 0 to 1.
     jitter: f64 = f64,
 }
 
-/// How slow start is left before there are losses.
+/// How slow start ends before a loss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HyStart {
     /// Not at all.
     None,
-    /// When acknowledgements come as one train for half a round trip, or round trips
-    /// get longer (Ha and Rhee 2011), as Linux does.
+    /// When acknowledgements arrive as one train for half a round trip, or the round trip grows (Ha and Rhee 2011), as Linux does.
     Classic,
     /// As `classic`; rounds begin below its least window too, slow start after a timeout is
     /// watched as well, and until the next loss the window grows by a twentieth a round trip at
@@ -361,9 +360,9 @@ pub enum LostSyn {
 pub enum TimerRule {
     /// Until a fresh round-trip sample (Karn; RFC 1122, 4.2.3.1; RFC 6298, section 5).
     Rfc,
-    /// Until anything new is acknowledged, the SYN included; an acknowledgement
-    /// restarts the timer before its own sample counts, and after four expiries
-    /// in a row the next sample starts the estimate anew (ns-2's FullTcp).
+    /// Until anything new is acknowledged, the SYN included. An acknowledgement restarts the timer
+    /// before its own sample counts; after four expiries in a row the next sample resets the
+    /// estimate (ns-2's FullTcp).
     FullTcp,
     /// As `full-tcp`, but only a fresh round-trip sample ends a back-off, that of
     /// a lost SYN included, and the least timeout bounds what is backed off

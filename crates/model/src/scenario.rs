@@ -21,7 +21,7 @@ pub use tidegate_core::law::queue::QueueLaw;
 /// Everything that one run needs but its seed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Scenario {
-    /// What the scenario calls itself.
+    /// Name of the scenario.
     pub name: String,
     /// Simulated time.
     pub duration: Time,
@@ -31,7 +31,7 @@ pub struct Scenario {
     pub sample: Time,
     /// Whether ports of access links get rows too, or only the others.
     pub sample_access: bool,
-    /// What is measured over time beside the ports.
+    /// What else is measured over time, besides the ports.
     pub series: Series,
     /// Nodes and ports.
     pub network: Network,

@@ -18,7 +18,7 @@ pub struct Scenario {
 
 #[pymethods]
 impl Scenario {
-    /// What the scenario calls itself.
+    /// Name of the scenario.
     #[getter]
     fn name(&self) -> &str {
         &self.checked.name

@@ -111,10 +111,10 @@ pub enum Refusal {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Charge {
-    /// Those that the gate lets through, also if the full queue behind it then loses them.
+    /// Those that the gate admits, even if a full queue then drops them.
     #[default]
     Passed,
-    /// Those that the queue takes: what it loses costs nothing.
+    /// Those that the queue accepts; a drop costs nothing.
     Queued,
 }
 

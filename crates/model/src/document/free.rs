@@ -46,7 +46,7 @@ pub(crate) struct FreeLink {
     pub one_way: bool,
 }
 
-/// The other direction of a link: what is left out is as in the first.
+/// The other direction of a link; keys that are left out are as in the first direction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     deny_unknown_fields,
@@ -88,7 +88,7 @@ pub(crate) struct RouteDoc {
     pub at: String,
     /// Destinations of these packets: a node or a list of nodes.
     pub to: Names,
-    /// The link that they take from here.
+    /// The link that they take from this node.
     pub via: String,
     /// Which packets: data, ack, syn, syn-ack, fin, rst, or a list of these; default all.
     ///

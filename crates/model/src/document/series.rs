@@ -4,17 +4,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tidegate_core::units::Time;
 
-/// What is measured over time beside the ports.
+/// What else is measured over time, besides the ports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     deny_unknown_fields,
     expecting = "a table, as in { flows = [\"web:0\"], classes = [\"web\"] }"
 )]
 pub(crate) struct SeriesDoc {
-    /// Single flows, each as `CLASS:N`: the flow number N of its class, from 0, in the order of the starts; at most 1000. Their windows, round trips and rates make the `flow_series` table.
+    /// Single flows, each as `CLASS:N`: the flow number N of its class, from 0, in the order of the starts; at most 1000. Their windows, round trips and rates are in the `flow_series` table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<String>,
-    /// Traffic classes, by name. Their rates make the `class_series` table, and what waits of each at ports that are no access links the `queue_series` table.
+    /// Traffic classes, by name. Their rates are in the `class_series` table; how much of each waits at ports other than access links is in the `queue_series` table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<String>,
     /// Spacing of the rows; default that of the `ports` table (`sample`).

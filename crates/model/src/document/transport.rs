@@ -70,7 +70,7 @@ pub(crate) struct UdpDoc {
     /// Size of a packet, its headers of 28 B included; default 1000B, 29B to 65000B.
     #[serde(default = "kilobyte")]
     pub packet: Size,
-    /// Packets come in bursts at `rate`; default: without a break.
+    /// Packets are sent in bursts at `rate`; default: continuously.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<BurstDoc>,
 }

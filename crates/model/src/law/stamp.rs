@@ -78,7 +78,7 @@ impl StampLaw {
     }
 }
 
-/// The datapaths that a law of the user's own can stand over.
+/// The datapaths that a law of the user's own can use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DatapathDoc {
@@ -92,9 +92,9 @@ pub enum DatapathDoc {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "PythonRate")]
 pub struct Python {
-    /// Name under which the law is handed to the run.
+    /// Name under which the law is passed to the run.
     pub name: String,
-    /// The datapath that it steers; default grant.
+    /// The datapath that it controls; default grant.
     #[serde(default)]
     pub half: DatapathDoc,
 }

@@ -59,7 +59,7 @@ crate::settings! {
     fhtime: Time = "100s" ["1ms" to "1d"] "How long the first hop of the source filters (FHTime)" ("lgc, 4.2");
     tx: Time = "3s" ["up" to "1d"] "Least time between two triggers (Tx)" ("lgc, 4.2 has no number");
     mobile: bool = true "Whether the filter moves towards the source; false: it stays at the congested node, for fhtime" ("lgc, 4.2; 5.4 for the other");
-    mean_packet: Size = "500B" ["1B" to "65000B"] "Mean packet: what idle time is reckoned in";
+    mean_packet: Size = "500B" ["1B" to "65000B"] "Mean packet size, by which idle time is counted";
     most_filters: u32 = 64 [1 to 65536] "Filters that a node has at most";
 }
 

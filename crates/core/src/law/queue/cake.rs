@@ -65,17 +65,17 @@ crate::settings! {
     /// Parameters of CAKE.
     "Cake":
     #[serde(skip_serializing_if = "Option::is_none")]
-    bandwidth: Option<Rate> = { None } "Rate that the shaper keeps to; without it there is no shaper; 1kbit/s to 1Tbit/s (CAKE, III-A).";
-    overhead: i64 = { 0 } "What each packet has more on the wire of the link behind, in bytes; default 0, -64 to 256 (CAKE, III-A).";
-    mpu: Size = "0B" ["0B" to "256B"] "Least length of a packet on the wire of the link behind" ("Linux");
-    framing: Framing = { Framing::None } "Cells or codewords of the link behind; default none (CAKE, III-A).";
-    isolation: Isolation = { Isolation::TripleIsolate } "Among whom the link is shared: none, flows, dual-srchost, dual-dsthost, triple-isolate; default triple-isolate (CAKE, III-B).";
+    bandwidth: Option<Rate> = { None } "Rate of the shaper; default: no shaper; 1kbit/s to 1Tbit/s (CAKE, III-A).";
+    overhead: i64 = { 0 } "Bytes that the link after the port adds to each packet; default 0, -64 to 256 (CAKE, III-A).";
+    mpu: Size = "0B" ["0B" to "256B"] "Least length of a packet on the wire of the link after the port" ("Linux");
+    framing: Framing = { Framing::None } "Cells or codewords of the link after the port; default none (CAKE, III-A).";
+    isolation: Isolation = { Isolation::TripleIsolate } "Between what the link is shared: none, flows, dual-srchost, dual-dsthost, triple-isolate; default triple-isolate (CAKE, III-B).";
     queues: u32 = 1024 [1 to 65536] "Queues for flows, a multiple of ways" ("CAKE, III-B");
-    ways: u32 = 8 [1 to 1024] "Queues among which a flow finds a free one, 1: a plain hash" ("CAKE, III-B");
-    target: Time = "5ms" ["1us" to "10s"] "Delay that may stand in a queue; with a bandwidth at least the time of one and a half packets" ("Linux");
-    interval: Time = "100ms" ["1us" to "100s"] "How long the delay may be above it, about the longest round-trip time" ("Linux");
+    ways: u32 = 8 [1 to 1024] "Queues that a flow can choose from by its hash, 1: a plain hash" ("CAKE, III-B");
+    target: Time = "5ms" ["1us" to "10s"] "Standing delay that is accepted in a queue; with a bandwidth at least the time of one and a half packets" ("Linux");
+    interval: Time = "100ms" ["1us" to "100s"] "How long the delay may stay above the target, about the longest round-trip time" ("Linux");
     ecn: bool = true "Whether a packet of an ECN-capable transport is marked instead of dropped by COBALT" ("Linux");
-    salt: u32 = 0 "Salt of the hash: another one, other collisions";
+    salt: u32 = 0 "Salt of the hash of flows";
 }
 
 impl Config {

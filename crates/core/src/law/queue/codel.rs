@@ -42,8 +42,8 @@ use super::{ArrivalContext, Discipline, Next, Slot, Waiting};
 crate::settings! {
     /// Parameters of CoDel.
     "Codel", check_at:
-    target: Time = "5ms" ["1us" to "10s"] "Delay that may stand in the queue" ("RFC 8289, 5.3");
-    interval: Time = "100ms" ["1us" to "100s"] "How long the delay may be above it, about the longest round-trip time" ("RFC 8289, 5.3");
+    target: Time = "5ms" ["1us" to "10s"] "Standing delay that is accepted in the queue" ("RFC 8289, 5.3");
+    interval: Time = "100ms" ["1us" to "100s"] "How long the delay may stay above the target, about the longest round-trip time" ("RFC 8289, 5.3");
     ecn: bool = false "Whether a packet of an ECN-capable transport is marked instead of dropped" ("Linux");
 }
 

@@ -61,25 +61,25 @@ pub enum Measure {
     Instantaneous,
 }
 
-/// What the length that is measured counts.
+/// Which packets the measured length counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LengthOf {
     /// The data that waits.
     #[default]
     Data,
-    /// Connection packets on their way too, but none that is held back.
+    /// Data and connection packets, but none that is held back.
     All,
 }
 
-/// What becomes of a connection packet that may not pass now.
+/// What happens to a connection packet that may not pass now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Blocked {
     /// It is lost, and its sender tries again by its own timer.
     #[default]
     Drop,
-    /// It is held back until the data queue has sunk.
+    /// It is held back until the data queue is shorter.
     Hold,
 }
 
@@ -92,14 +92,14 @@ crate::settings! {
     x_M: f64 = { 45.0 } [above 0 to 1e9] "Data queue at which a share P_M of them is lost, in packets; default 45: a step; from x_m, above 0, up to 1e9 (dqm, III-A-1).";
     #[serde(rename = "P_M")]
     P_M: f64 = 1 [0 to 1] "Share of connection packets lost at x_M; from there it rises to 1 at the full buffer" ("dqm, III-A-1");
-    measure: Measure = { Measure::Average } "Whether the share follows the average of the data queue or what waits at this moment; default average (dqm, III).";
-    counts: LengthOf = { LengthOf::Data } "Whether that length counts data alone or connection packets too; default data (dqm, II and III).";
+    measure: Measure = { Measure::Average } "Whether the share follows the average or the present length of the data queue; default average (dqm, III).";
+    counts: LengthOf = { LengthOf::Data } "Whether the measured length counts data alone or connection packets too; default data (dqm, II and III).";
     w: Setting = { Setting::Auto } [1e-9 to 1] "Weight of the newest arrival in the average; default auto: that of the RED beneath, over drop-tail from the link's rate and delay as RED's (ns-2); 1e-9 to 1.";
-    mean_packet: Size = "500B" ["1B" to "65000B"] "Mean packet: what idle time and an automatic w reckon with, and a buffer in bytes" ("ns-2");
+    mean_packet: Size = "500B" ["1B" to "65000B"] "Mean packet size, for idle time, an automatic w and a buffer in bytes" ("ns-2");
     blocked: Blocked = { Blocked::Drop } "Whether a connection packet that may not pass is lost or held back; default drop (dqm, II).";
     hold_packets: u32 = 10 [1 to 100000] "For hold: how many connection packets are held back at most, the others are lost";
     queues: u8 = 2 "2: connection packets and data have a buffer each, as long as the port's; 1: they share it" ("dqm, II");
-    over: Chosen = { Chosen::default() } "What data meets: another discipline with its settings; default { law = \"drop-tail\" } (dqm, fig. 2).";
+    over: Chosen = { Chosen::default() } "The discipline of the data queue, with its settings; default { law = \"drop-tail\" } (dqm, fig. 2).";
 }
 
 impl Config {

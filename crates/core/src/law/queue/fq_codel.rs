@@ -47,13 +47,13 @@ use super::{ArrivalContext, Chain, Discipline, Handle, Links, Next, Slot, Sum, W
 crate::settings! {
     /// Parameters of FQ-CoDel.
     "FqCodel", check_at:
-    target: Time = "5ms" ["1us" to "10s"] "Delay that may stand in a flow's queue" ("RFC 8290, 5.2.2");
-    interval: Time = "100ms" ["1us" to "100s"] "How long the delay may be above it, about the longest round-trip time" ("RFC 8290, 5.2.1");
+    target: Time = "5ms" ["1us" to "10s"] "Standing delay that is accepted in a flow's queue" ("RFC 8290, 5.2.2");
+    interval: Time = "100ms" ["1us" to "100s"] "How long the delay may stay above the target, about the longest round-trip time" ("RFC 8290, 5.2.1");
     ecn: bool = true "Whether a packet of an ECN-capable transport is marked instead of dropped" ("RFC 8290, 5.2.6");
     flows: u32 = 1024 [1 to 65536] "Queues among which flows are spread" ("RFC 8290, 5.2.5");
-    quantum: Size = "1514B" ["1B" to "1MB"] "What a queue sends in its turn" ("RFC 8290, 5.2.4");
+    quantum: Size = "1514B" ["1B" to "1MB"] "Bytes that a queue sends per round" ("RFC 8290, 5.2.4");
     drop_batch: u32 = 64 [1 to 65536] "How many packets the longest queue loses at most when the buffer is full" ("RFC 8290, 4.1");
-    salt: u32 = 0 "Salt of the hash: another one, other collisions";
+    salt: u32 = 0 "Salt of the hash of flows";
 }
 
 impl Config {

@@ -77,19 +77,19 @@ pub enum Latency {
 crate::settings! {
     /// Parameters of PIE.
     "Pie", check_at:
-    qdelay_ref: Time = "15ms" ["10us" to "10s"] "Delay of the queue that it steers to" ("RFC 8033, 4.2");
-    t_update: Time = "15ms" ["10us" to "10s"] "Time from one update of the share of drops to the next" ("RFC 8033, 4.2");
+    qdelay_ref: Time = "15ms" ["10us" to "10s"] "Target delay of the queue" ("RFC 8033, 4.2");
+    t_update: Time = "15ms" ["10us" to "10s"] "Time between two updates of the drop probability" ("RFC 8033, 4.2");
     alpha: f64 = 0.125 [0 to 1000] "Weight of the deviation from qdelay_ref, per second" ("RFC 8033, 4.2");
     beta: f64 = 1.25 [0 to 1000] "Weight of the delay's change since the last update, per second" ("RFC 8033, 4.2");
-    max_burst: Time = "150ms" ["0s" to "100s"] "How long a burst meets no drops, when the queue was short before" ("RFC 8033, 4.4");
-    mean_pktsize: Size = "1000B" ["1B" to "65000B"] "Mean packet: while no more than two of them wait nothing is dropped" ("RFC 8033, 4.1, without a value; ns-3's");
+    max_burst: Time = "150ms" ["0s" to "100s"] "How long nothing is dropped in a burst after the queue was short" ("RFC 8033, 4.4");
+    mean_pktsize: Size = "1000B" ["1B" to "65000B"] "Mean packet size: while at most two such packets wait, nothing is dropped" ("RFC 8033, 4.1, without a value; ns-3's");
     ecn: bool = false "Whether a packet of an ECN-capable transport is marked instead of dropped" ("RFC 8033, 5.1");
-    mark_ecnth: f64 = 0.1 [0 to 1] "With ecn: share of drops from which packets are dropped all the same" ("RFC 8033, 5.1");
+    mark_ecnth: f64 = 0.1 [0 to 1] "With ecn: drop probability above which packets are dropped instead of marked" ("RFC 8033, 5.1");
     latency: Latency = { Latency::Timestamps } "Whether the queue's delay is known by time stamps or by the departure rate; default timestamps (RFC 8033, 4.3).";
     dq_threshold: Size = { Size::from_bytes(1 << 14) } "For departure-rate: bytes that one measurement takes; default 16KiB, 1B to 64KiB (RFC 8033, 5.2).";
-    derandomize: bool = false "Whether drops keep their distance" ("RFC 8033, 5.4");
+    derandomize: bool = false "Whether drops are spaced out" ("RFC 8033, 5.4");
     cap: bool = true "Whether a share of drops of 0.1 or more grows by at most 0.02 an update" ("RFC 8033, 5.5");
-    active_from: f64 = { 0.0 } [0 to 1] "Share of the buffer that must be in use to turn PIE on; default 0: it is always on; the RFC's 1/3 is its option; 0 to 1 (RFC 8033, 5.3).";
+    active_from: f64 = { 0.0 } [0 to 1] "Share of the buffer that must be in use to turn PIE on; default 0: always on; the RFC's option is 1/3; 0 to 1 (RFC 8033, 5.3).";
 }
 
 /// 4.2: below this share of drops the adjustment is divided by that.

@@ -36,7 +36,7 @@ use super::{ArrivalContext, Chain, Discipline, Handle, Links, Next, Slot, Waitin
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Service {
-    /// In the order of arrival: priority is about room alone.
+    /// In the order of arrival: priority decides only which packet is dropped.
     #[default]
     Fifo,
     /// The best level first.
@@ -46,7 +46,7 @@ pub enum Service {
 crate::settings! {
     /// Parameters of a push-out queue.
     "PushOut", check_at:
-    levels: u32 = 4096 [2 to 65535] "How many priorities are told apart, the last one standing for all that follow";
+    levels: u32 = 4096 [2 to 65535] "Number of priorities that are distinguished; the last one stands for all lower ones";
     service: Service = { Service::Fifo } "Whether packets are sent in the order of arrival or the best first; default fifo (blitz, 2.1).";
 }
 

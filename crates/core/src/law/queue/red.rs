@@ -57,7 +57,7 @@ crate::settings! {
     ecn: bool = false "Whether a packet of an ECN-capable transport is marked instead of dropped early" ("ns-2");
     bytes: bool = false "Whether the queue is measured in bytes, and small packets are dropped less";
     wait: bool = true "Whether at least 1/p packets pass between two drops, instead of at least none" ("ns-2");
-    mean_packet: Size = "500B" ["1B" to "65000B"] "Mean packet: what idle time, byte mode and auto reckon with" ("ns-2");
+    mean_packet: Size = "500B" ["1B" to "65000B"] "Mean packet size, for idle time, byte mode and auto" ("ns-2");
 }
 
 impl Config {

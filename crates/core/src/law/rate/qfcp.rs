@@ -45,10 +45,10 @@ crate::settings! {
     "Qfcp":
     beta: f64 = 0.5 [0 to 10] "How strongly the queue is drained" ("qfcp, 2.2");
     average: bool = true "Whether the new rate is the mean of the computed and the present one" ("2.3");
-    virtual_queue: bool = true "Whether bytes that the queue lost count as queue" ("2.3");
+    virtual_queue: bool = true "Whether dropped bytes count as part of the queue" ("2.3");
     initial_rate: f64 = 1 [0.001 to 1] "Rate at the start, as a share of the capacity" ("not in the paper");
     least_rate: f64 = 0.001 [1e-9 to 1] "Least rate, as a share of the capacity" ("not in the paper");
-    initial_interval: Time = "100ms" ["1ms" to "10s"] "Control period before any packet has said its round-trip time" ("not in the paper");
+    initial_interval: Time = "100ms" ["1ms" to "10s"] "Control period before any packet carries a round-trip time" ("not in the paper");
     least_interval: Time = "10ms" ["1ms" to "10s"] "Least control period" ("not in the paper");
     greatest_interval: Time = "1s" ["1ms" to "10s"] "Greatest control period" ("not in the paper");
     gain: f64 = 0.125 [0.001 to 1] "Weight of the newest control period's mean round-trip time in the average" ("not in the paper");

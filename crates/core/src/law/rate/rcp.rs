@@ -40,7 +40,7 @@ crate::settings! {
     gamma: f64 = 1 [0.01 to 1] "Greatest rate, as a share of the capacity" ("the same");
     initial_rate: f64 = 0.05 [0.001 to 1] "Rate at the start, as a share of the capacity" ("the same");
     interval: Time = "10ms" ["1ms" to "1s"] "How often the rate is updated, or once a round trip if that is shorter" ("the same");
-    initial_rtt: Time = "200ms" ["1ms" to "10s"] "Round-trip time before any packet has said its own" ("the same");
+    initial_rtt: Time = "200ms" ["1ms" to "10s"] "Round-trip time before any packet carries one" ("the same");
 }
 
 /// RCP.

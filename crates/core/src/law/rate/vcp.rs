@@ -37,10 +37,10 @@ crate::settings! {
     /// Parameters of VCP.
     "Vcp":
     interval: Time = "200ms" ["10ms" to "10s"] "How often the load is computed (t_rho)" ("2005, 4.1");
-    probe: Time = "10ms" ["1ms" to "1s"] "How often the queue is looked at (t_q)" ("4.1");
+    probe: Time = "10ms" ["1ms" to "1s"] "How often the queue is sampled (t_q)" ("4.1");
     kappa: f64 = 0.5 [0 to 10] "How much of the standing queue counts as load (kappa_q)" ("4.1");
     target: f64 = 0.98 [0.1 to 1] "Utilisation aimed at (gamma_l)" ("4.1");
-    low: f64 = 0.8 [0.01 to 0.99] "Load from which it is no longer low" ("3.1");
+    low: f64 = 0.8 [0.01 to 0.99] "Load above which it no longer counts as low" ("3.1");
 }
 
 impl Config {

@@ -46,7 +46,7 @@ crate::settings! {
     alpha: f64 = 0.4 [0.001 to 0.55] "How strongly spare capacity is given out" ("2002, 3.5; stable below pi / 4 sqrt 2");
     beta: f64 = 0.226 [0 to 1] "How strongly the standing queue is drained" ("2002, 3.5");
     gamma: f64 = 0.1 [0 to 1] "Share of the traffic that is shuffled between flows" ("2002, 3.5.2");
-    initial_interval: Time = "50ms" ["1ms" to "1s"] "Control interval before any packet has said its round-trip time" ("ns-2");
+    initial_interval: Time = "50ms" ["1ms" to "1s"] "Control interval before any packet carries a round-trip time" ("ns-2");
 }
 
 /// Feedback to give out: to all together, and by what a packet says.

@@ -23,13 +23,13 @@ crate::settings! {
     #[derive(Copy)]
     "ChangeDetector", check:
     gain: f64 = 0.25 [0.001 to 1] "Weight of the newest epoch in the averages";
-    deviations: f64 = 4 [0 to 1000] "Completions are strange beyond so many mean deviations";
-    ends_share: f64 = 0.3 [0 to 1000] "... and beyond this share of their average";
-    ends_least: f64 = 10 [0 to 1e9] "... and beyond so many sessions per epoch";
-    arrivals_share: f64 = 0.5 [0 to 1000] "Arrivals are strange beyond this share of their average";
-    arrivals_least: f64 = 20 [0 to 1e9] "... and beyond so many sessions per epoch";
-    epochs: u32 = 2 [1 to 1000] "Strange epochs on end that make a change";
-    hold_off: u32 = 5 [0 to 1000000] "Epochs after a start in which nothing is strange";
+    deviations: f64 = 4 [0 to 1000] "Completions are unusual when they differ from their average by more than this many mean deviations";
+    ends_share: f64 = 0.3 [0 to 1000] "... and by more than this share of their average";
+    ends_least: f64 = 10 [0 to 1e9] "... and by more than this many sessions per epoch";
+    arrivals_share: f64 = 0.5 [0 to 1000] "Arrivals are unusual when they differ from their average by more than this share of it";
+    arrivals_least: f64 = 20 [0 to 1e9] "... and by more than this many sessions per epoch";
+    epochs: u32 = 2 [1 to 1000] "Unusual epochs in a row that make a change";
+    hold_off: u32 = 5 [0 to 1000000] "Epochs after a start in which nothing counts as unusual";
 }
 
 /// What the detector has learnt of normal epochs.

@@ -41,15 +41,15 @@ crate::settings! {
     /// Parameters of close and probe.
     "CloseProbe", check:
     epoch: Time = "1s" ["1ms" to "1h"] "Length of an epoch" ("session-control, V-B");
-    step_size: f64 = 40 [0.001 to 1e6] "How strongly an excess is closed, sessions per epoch" ("V-B");
-    buffer_factor: f64 = 1.05 [1 to 10] "Allowances up to so many times the completions are no excess" ("V-B");
-    increase_factor: f64 = 1.1 [1.001 to 10] "A probe allows so many times the completions" ("V-B");
+    step_size: f64 = 40 [0.001 to 1e6] "How fast an excess is reduced, sessions per epoch" ("V-B");
+    buffer_factor: f64 = 1.05 [1 to 10] "Allowances up to this many times the completions are not excessive" ("V-B");
+    increase_factor: f64 = 1.1 [1.001 to 10] "A probe allows this many times the completions" ("V-B");
     beta: f64 = 0.5 [0.001 to 1] "Weight of the newest epoch in the smoothed completions, 1: no smoothing" ("not in the paper");
     alpha_min: f64 = 10 [1 to 1e9] "Least allowance, sessions per epoch" ("not in the paper");
-    guard: bool = true "Close no further than to the completions, and not before sessions end at all" ("ours; the printed rule: false");
-    relief: bool = false "Refuse nothing while the queue loses nothing and empties, and count resets as ends" ("ours");
+    guard: bool = true "Whether closing stops at the completions, and starts only once sessions end" ("ours; the printed rule: false");
+    relief: bool = false "Whether nothing is refused while the queue drops nothing and empties, and resets count as ends" ("ours");
     limiter: Limiter = { Limiter::Counter } "How admissions are spread over an epoch; default counter (to which the times of Table I point).";
-    eligibility: bool = false "Whether the same sessions wait from try to try, for which the limiter should be saving-bucket" ("ours");
+    eligibility: bool = false "Whether the same sessions stay refused from retry to retry, for which the limiter should be saving-bucket" ("ours");
 }
 
 impl Config {

@@ -25,7 +25,7 @@ use super::{Counts, Knobs, Limiter};
 all_or_nothing! {
     /// Admission by loss rate.
     LossRate, "LossRate",
-    0.01 "Sessions are let in while the queue loses a smaller share of its packets",
+    0.01 "Sessions are admitted while the queue drops a smaller share of its packets",
     "Weight of the newest epoch in the smoothed loss rate, 1: no smoothing",
     |view, _epoch| {
         // an evicted packet may have been offered in the epoch before

@@ -24,7 +24,7 @@ use super::{Counts, Knobs, Limiter};
 all_or_nothing! {
     /// Admission by link occupancy.
     Occupancy, "Occupancy",
-    0.9 "Sessions are let in while the link is sending for a smaller share of the time",
+    0.9 "Sessions are admitted while the link is busy for a smaller share of the time",
     "Weight of the newest epoch in the smoothed occupancy, 1: no smoothing",
     |view, epoch| view.busy.secs() / epoch.secs()
 }

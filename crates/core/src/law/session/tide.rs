@@ -52,14 +52,14 @@ crate::settings! {
     "Tide":
     epoch: Time = "500ms" ["1ms" to "1h"] "Length of an epoch" ("ours");
     g: f64 = 0.4 [0.001 to 1] "Weight of the newest epoch in what is smoothed, 1: no smoothing" ("ours; below 0.5 small swings die away");
-    gamma: f64 = 0.1 [0 to 1] "How much more than now a saturated link is asked for" ("ours");
+    gamma: f64 = 0.1 [0 to 1] "How much more than the present load a saturated link is offered" ("ours");
     w: f64 = 2 [0 to 10] "How strongly loss counts at a saturated link" ("ours");
     v: f64 = 1 [0 to 10] "How strongly loss counts at a link with idle time" ("ours");
-    k0: f64 = 0.75 [0 to 1] "Share of the link that sessions may fill whatever is lost" ("ours; 0: long flows are not told apart");
-    k1: f64 = 0.9 [0.000001 to 1.01] "Share of the link from which on sessions alone are the load, above `k0`" ("ours");
-    room: bool = true "Whether sessions grow into what long flows have of their share" ("false: an ablation");
+    k0: f64 = 0.75 [0 to 1] "Share of the link that sessions may fill whatever the loss" ("ours; 0: long flows are not distinguished");
+    k1: f64 = 0.9 [0.000001 to 1.01] "Share of the link above which sessions alone are the load, above `k0`" ("ours");
+    room: bool = true "Whether sessions may take the part of their share that long flows use" ("false: an ablation");
     alpha_min: f64 = 5 [0.001 to 1e9] "Least allowance, sessions per second" ("ours");
-    eligibility: bool = true "Whether the same sessions wait from try to try" ("false: an ablation");
+    eligibility: bool = true "Whether the same sessions stay refused from retry to retry" ("false: an ablation");
     bypass: f64 = { BYPASS } [0 to 2] "Share of the bucket that must be saved for a session that is not eligible, above 1: never; default 0.9, 0 to 2 (ours).";
     young: young::Config = { young::Config::default() } "Which flows count as sessions.";
     limiter: Limiter = { Limiter::SavingBucket } "How admissions are spread over an epoch; default saving-bucket.";

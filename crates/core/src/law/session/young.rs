@@ -14,7 +14,7 @@ crate::settings! {
     "Young", check:
     cells: u32 = 65536 [16 to 16777216] "Counters, a byte each" ("4096 are too few for fifty endless flows");
     packets: u8 = 255 [1 to 255] "Packets for which a flow is young" ("a flow that fits in so many is a session, a longer one is left to TCP");
-    sample: u32 = 1 [1 to 65536] "Only one flow in so many is watched, for links on which each is too dear";
+    sample: u32 = 1 [1 to 65536] "One flow in this many is watched, for links where watching all costs too much";
 }
 
 /// The counters.

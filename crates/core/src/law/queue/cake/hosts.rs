@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::sets::{Place, Sets};
 
-/// Among whom the link is shared.
+/// Between what the link is shared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Isolation {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{Pace, Rate, Time};
 
-/// What the link behind puts packets into (CAKE, III-A).
+/// How the link after the port frames packets (CAKE, III-A).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Framing {
@@ -21,7 +21,7 @@ pub enum Framing {
     None,
     /// ATM cells: 53 bytes for every 48, the last one filled up.
     Atm,
-    /// PTM, 64b/65b: a byte more for every 64 begun.
+    /// PTM, 64b/65b: one more byte for each 64 bytes or part of them.
     Ptm,
 }
 

@@ -9,19 +9,19 @@ crate::settings! {
     "GssGa":
     epoch: Time = "2s" ["1ms" to "1h"] "Length of an epoch" ("session-control, V-B");
     step_size: f64 = 20 [1 to 1e6] "First step of the bracket and factor of the slope, sessions per epoch" ("V-B");
-    threshold: f64 = 100 [1 to 1e9] "Width of the bracket below which it climbs instead, sessions per epoch" ("V-B");
+    threshold: f64 = 100 [1 to 1e9] "Width of the bracket below which gradient ascent starts, sessions per epoch" ("V-B");
     alpha_min: f64 = 10 [1 to 1e9] "Least allowance, sessions per epoch" ("not in the paper");
     gold: f64 = 1.618 [1 to 10] "Growth of the bracket's steps" ("Algorithm 1");
     c: f64 = 0.3819 [0.05 to 0.5] "Golden section, share of the larger part" ("Algorithm 1");
     step_limit: f64 = 2 [0.05 to 1000] "Largest move of the ascent, in steps" ("not in the paper");
-    probe: f64 = 5 [1 to 1e6] "Move of the ascent where there is no slope, sessions per epoch" ("not in the paper");
-    skip: u32 = 0 [0 to 1000] "Epochs to wait at a new allowance before one is measured" ("not in the paper");
-    remeasure_after: u32 = 0 "Measure a point of the golden section again after so many others, 0: never" ("not in the paper");
-    ga: bool = true "Climb at last" ("false: golden sections for ever, an ablation");
-    restart: bool = true "Go back to the bracket when the traffic changes suddenly" ("false: an ablation");
+    probe: f64 = 5 [1 to 1e6] "Step of the ascent where the slope is unknown, sessions per epoch" ("not in the paper");
+    skip: u32 = 0 [0 to 1000] "Epochs to wait after a change of the allowance before one is measured" ("not in the paper");
+    remeasure_after: u32 = 0 "After how many other points a point of the golden section is measured again, 0: never" ("not in the paper");
+    ga: bool = true "Whether gradient ascent follows the golden section" ("false: golden sections for ever, an ablation");
+    restart: bool = true "Whether a sudden change of the traffic restarts the bracketing" ("false: an ablation");
     detector: change::Config = { change::Config::default() } "What counts as a sudden change.";
     limiter: Limiter = { Limiter::Counter } "How admissions are spread over an epoch; default counter (which reproduces Table I).";
-    eligibility: bool = false "Whether the same sessions wait from try to try, for which the limiter should be saving-bucket" ("ours");
+    eligibility: bool = false "Whether the same sessions stay refused from retry to retry, for which the limiter should be saving-bucket" ("ours");
 }
 
 impl Config {
