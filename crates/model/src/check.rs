@@ -1,7 +1,7 @@
 //! From the typed document to a [`Scenario`]: defaults, ranges, contradictions.
 //!
-//! Everything that is wrong is gathered, so that one look mends it all. The
-//! document that comes back beside the scenario has every default spelled out.
+//! All problems are collected and reported together. The document that is
+//! returned with the scenario has every default spelled out.
 
 mod cdf;
 mod change;
@@ -39,7 +39,7 @@ const MAX_ROWS: u64 = 20_000_000;
 const MOST_RECORDED: u32 = 1_000_000;
 /// Most traffic classes.
 const MAX_CLASSES: usize = 250;
-/// Most problems that are told: it bounds the time that a wrong document can take.
+/// Most problems that are reported: it bounds the time that a wrong document can take.
 const MAX_PROBLEMS: usize = 20;
 
 /// Files that a document refers to, by the name it uses.
@@ -80,7 +80,7 @@ impl Check<'_> {
         }
     }
 
-    /// Of a class that is there by settings alone: what the document may call the one that was meant.
+    /// For a class that only settings define: the class of the document that was probably meant.
     fn invented(&self, class: &str) -> Option<String> {
         let classes = self.root.table()?.get("traffic")?.value.table()?;
         let by_settings = |entry: &&Entry| entry.place.text > 0;

@@ -1,7 +1,8 @@
-//! Whether a port tells flows apart: the same packets meet it twice, each flow's own and all of one.
+//! Whether a port keeps state of flows: the same packets are sent through it twice, once with many
+//! flows and once as one flow.
 //!
-//! A law that keeps something for each flow, or decides by whose a packet is, treats the two
-//! unlike. One that looks at flags, sizes and times alone cannot: it keeps no state of a flow.
+//! A law that keeps state per flow, or decides by the flow of a packet, treats the two differently.
+//! A law that reads flags, sizes and times alone cannot.
 //!
 //! | what                | here                                                       |
 //! |---------------------|------------------------------------------------------------|
@@ -29,7 +30,7 @@ const SEED: u64 = 1;
 /// What became of a packet.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 enum Fate {
-    /// It never came out, and nobody said why: lost while it waited, or waiting still.
+    /// Neither delivered nor reported lost: dropped while it waited, or still waiting.
     #[default]
     Gone,
     /// It was lost on arrival, or refused.
@@ -38,7 +39,7 @@ enum Fate {
     Delivered(Time, Ext),
 }
 
-/// How many of the packets of so many flows fare otherwise when all are said to be of one flow.
+/// How many packets of so many flows are treated differently when all are marked as one flow.
 ///
 /// # Errors
 /// A law of the user's own, which is not at hand, or which has failed.

@@ -1,9 +1,8 @@
 //! Scenarios of tidegate: from a document to checked data.
 //!
 //! A document (TOML) and settings become a [`Scenario`] by [`load`], and are
-//! checked there once and for all: whoever holds a [`Scenario`] needs no
-//! further check. Nothing here opens a file: what a document refers to
-//! ([`files`]) is handed in.
+//! checked there: a [`Scenario`] needs no further check. Nothing here opens
+//! a file: the caller passes in the [`files`] that a document refers to.
 
 mod check;
 pub mod columns;

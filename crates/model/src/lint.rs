@@ -1,8 +1,7 @@
-//! What can be said of a scenario before it runs: what gives reason to doubt
-//! that it means what it says, and how many flows it will have.
+//! Warnings about a scenario before it runs, and how many flows it will have.
 //!
-//! A doubt is no error: each scenario here can be run. But its numbers would
-//! look plausible, and be about something else than whoever wrote it thinks.
+//! A warning is no error: the scenario can be run. But some of its settings have no effect, or not
+//! the effect that their author expects, and the results would not show it.
 
 use tidegate_core::law::queue::QueueLaw;
 use tidegate_core::law::session::Opener;
@@ -13,7 +12,7 @@ use crate::law::stamp::StampLaw;
 use crate::paths::{self, Path};
 use crate::scenario::{Arrivals, Class, Course, FlowSize, Port, Scenario, Transport};
 
-/// Everything that gives reason to doubt, a sentence each, in the order of the document.
+/// The warnings, a sentence each, in the order of the document.
 pub fn warnings(scenario: &Scenario) -> Vec<String> {
     let paths = paths::of(&scenario.network, &scenario.traffic);
     let mut found = Vec::new();
@@ -47,7 +46,7 @@ pub struct Expected {
     pub mean_bytes: Option<f64>,
 }
 
-/// What each class will bring.
+/// The flows of each class.
 pub fn expected(scenario: &Scenario) -> Vec<Expected> {
     let end = scenario.duration;
     scenario
@@ -135,7 +134,7 @@ fn speaks(stamp: &StampLaw, control: &Control) -> bool {
     }
 }
 
-/// A sender that goes by what ports write, where none writes it.
+/// A sender needs headers that ports write, and no port on its path writes them.
 fn unheard(class: &Class, ports: &[&Port]) -> Option<String> {
     let Transport::Controlled(_, control) = &class.transport else { return None };
     if matches!(control, Control::Blitz(_)) {
@@ -161,7 +160,7 @@ fn unheard(class: &Class, ports: &[&Port]) -> Option<String> {
     })
 }
 
-/// Marks are asked for, where no queue sets any.
+/// A class asks for ECN, and no queue on its path marks.
 fn unmarked(class: &Class, ports: &[&Port]) -> Option<String> {
     let asks = class.transport.tcp().is_some_and(|tcp| tcp.ecn);
     if !asks || ports.iter().any(|port| marks(&port.queue)) {
@@ -174,8 +173,7 @@ fn unmarked(class: &Class, ports: &[&Port]) -> Option<String> {
     ))
 }
 
-/// Whether a queue marks what can carry a mark. Laws that can have a setting `ecn`: so a new law
-/// is known here by its settings.
+/// Whether a queue marks packets: read off the setting `ecn`, so that it holds for new laws too.
 fn marks(queue: &QueueLaw) -> bool {
     match queue {
         QueueLaw::DualQueue(law) => marks(&law.over.law),
@@ -184,7 +182,7 @@ fn marks(queue: &QueueLaw) -> bool {
     }
 }
 
-/// Bursts of falling priority, where no queue looks at priorities.
+/// A class sends by priority, and no queue on its path reads priorities.
 fn unranked(class: &Class, ports: &[&Port]) -> Option<String> {
     let blitz = matches!(class.transport, Transport::Controlled(_, Control::Blitz(_)));
     let ranks = |queue: &QueueLaw| match queue {
@@ -202,7 +200,7 @@ fn unranked(class: &Class, ports: &[&Port]) -> Option<String> {
     ))
 }
 
-/// Video whose lowest rate does not fit through a link, however few watch it.
+/// The lowest rate of a video is above the capacity of a link on its path.
 fn unplayable(class: &Class, ports: &[&Port]) -> Option<String> {
     let least = *class.video.as_ref()?.ladder.first()?;
     let narrowest = ports.iter().min_by_key(|port| port.rate).filter(|port| port.rate < least)?;
@@ -213,7 +211,7 @@ fn unplayable(class: &Class, ports: &[&Port]) -> Option<String> {
     ))
 }
 
-/// A port that stamps what nobody who crosses it reads.
+/// A port stamps packets, and no sender across it reads the stamps.
 fn unread(scenario: &Scenario, paths: &[Path], (number, port): (u32, &Port)) -> Option<String> {
     let stamp = port.stamp.as_ref()?;
     let reads = |class: &Class| match &class.transport {
@@ -238,7 +236,7 @@ fn unread(scenario: &Scenario, paths: &[Path], (number, port): (u32, &Port)) -> 
     ))
 }
 
-/// A gate, and sessions that cross it without ever showing it an opening packet.
+/// A gate that some sessions cross without an opening packet that it can see.
 fn unseen(scenario: &Scenario, paths: &[Path], (number, port): (u32, &Port)) -> Vec<String> {
     let Some(gate) = &port.gate else { return Vec::new() };
     let crossing: Vec<&Path> = paths.iter().filter(|path| path.data.contains(&number)).collect();
@@ -271,7 +269,7 @@ fn unseen(scenario: &Scenario, paths: &[Path], (number, port): (u32, &Port)) -> 
     found
 }
 
-/// Flows that the run is too short for, or that never were any.
+/// Flows that would start after the end of the run, or a class without flows.
 fn late(class: &Class, end: Time) -> Option<String> {
     let (flows, later) = counted(&class.arrivals, end);
     let name = &class.name;
@@ -294,7 +292,7 @@ fn late(class: &Class, end: Time) -> Option<String> {
         .then(|| format!("class `{name}` has no flows before the end of the run at {end}"))
 }
 
-/// Flows that are to be followed, and will not be there.
+/// Flows that `series` names and that do not exist.
 fn unfollowed(scenario: &Scenario) -> Vec<String> {
     let mut found = Vec::new();
     for &(place, number) in &scenario.series.flows {
@@ -316,7 +314,7 @@ fn unfollowed(scenario: &Scenario) -> Vec<String> {
     found
 }
 
-/// Changes that come after the end.
+/// Changes after the end of the run.
 fn late_changes(scenario: &Scenario) -> Vec<String> {
     let end = scenario.duration;
     let mut found = Vec::new();

@@ -1,6 +1,6 @@
 //! A checked scenario: every name resolved, every value in range.
 //!
-//! Whoever holds a [`Scenario`] can build its network without another check.
+//! Its network can be built without another check.
 
 use std::sync::Arc;
 
