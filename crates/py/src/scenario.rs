@@ -48,13 +48,13 @@ impl Scenario {
         self.checked.network.ports.iter().map(|port| (port.name.clone(), port.access)).collect()
     }
 
-    /// What gives reason to doubt that the scenario means what it says, a sentence each.
+    /// Warnings about the scenario, a sentence each.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         model::lint::warnings(&self.checked)
     }
 
-    /// What each class will bring: its name, how many flows start before the
+    /// The flows of each class: its name, how many flows start before the
     /// end (their mean number where they are drawn), how many that are listed
     /// start later, and the mean size of one in bytes (None: without end).
     #[getter]

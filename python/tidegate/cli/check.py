@@ -19,11 +19,11 @@ def check(file: File, settings: Set = None) -> None:
     asked = document(file, settings)
     scenario = asked.load(colour=colour())
     asked.format(colour=colour())
-    warnings = {scenario.name: scenario.doubts}
+    warnings = {scenario.name: scenario.warnings}
     spans, seeds = axes.written(asked, colour=colour())
     for span in [*axes.variants(asked), *spans]:
         for point, here in plan.each_value(asked, span, colour=colour()):
-            warnings[point.label] = here.doubts
+            warnings[point.label] = here.warnings
     flows = forecast.flows(scenario)
     total = f"about {sum(flows.values()):,.0f} flows in {scenario.duration_s:g} s"
     typer.echo(f"{scenario.name}: can be run, {total}.")

@@ -78,7 +78,7 @@ def run(
     contents = asked.contents(colour=colour())
     scenario = asked.load(colour=colour(), files=contents)
     asked.format(colour=colour())
-    warn(scenario.doubts)
+    warn(scenario.warnings)
     if dry_run:
         forecast(of_run(scenario, seed, own), as_json)
         return

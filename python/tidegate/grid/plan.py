@@ -154,7 +154,7 @@ class Plan:
     def warnings(self) -> list[str]:
         """What may make the results misleading, with the settings that it is about."""
         pairs = zip(self.subject.points, self.scenarios, strict=True)
-        return grid.warnings_by_setting({point.label: each.doubts for point, each in pairs})
+        return grid.warnings_by_setting({point.label: each.warnings for point, each in pairs})
 
     def simulated_s(self, jobs: Sequence[Job]) -> float:
         """Return the simulated time of these runs together."""

@@ -230,7 +230,7 @@ def summarise(outcome: Outcome) -> dict[str, Any]:
         "sizes": by_size(flows, window.has(flows["start_s"]), window.has(flows["closed_s"])),
         "ports": port_statistics(outcome.tables["port_totals"]),
         "jain": jain(goodputs(flows, window)),
-        "warnings": scenario.doubts,
+        "warnings": scenario.warnings,
         "packet_hops": outcome.packet_hops,
         "delivered_packets": outcome.delivered_packets,
         "cpu_s": outcome.cpu_s,
