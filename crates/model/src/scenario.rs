@@ -2,6 +2,8 @@
 //!
 //! Its network can be built without another check.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use tidegate_core::law::session::{Charge, Opener, Refusal};
@@ -256,17 +258,7 @@ impl Udp {
 }
 
 /// Which end opens the connection.
-#[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Debug,
-    Default,
-    serde::Serialize,
-    serde::Deserialize,
-    schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
     /// The end that sends the data.

@@ -20,7 +20,7 @@ SLICE_MS = 10.0
 
 
 class Law(Protocol):
-    """A law of the user's own, as the interval half of a gate.
+    """A law of the user's own, as the controller of a gate.
 
     In the scenario: `gate = { law = "python", name = "mine", limiter = "counter" }`,
     and `laws={"mine": MyLaw()}` with the run. A run uses the very object, which

@@ -23,6 +23,8 @@ pub mod young;
 
 use crate::packet::{Flags, Packet};
 use crate::units::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{Counted, Datapath, Draw, Moment, Reason, Verdict};
 use bucket::Carry;
@@ -30,17 +32,7 @@ pub use bucket::Spent;
 use young::Young;
 
 /// How admissions are spread over an epoch.
-#[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Debug,
-    Default,
-    serde::Serialize,
-    serde::Deserialize,
-    schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limiter {
     /// The first so many of each epoch, then none: what the paper did.
@@ -54,17 +46,7 @@ pub enum Limiter {
 }
 
 /// Which packet opens a session at this port.
-#[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Debug,
-    Default,
-    serde::Serialize,
-    serde::Deserialize,
-    schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Opener {
     /// The SYN: the data crosses this port the same way.
@@ -77,17 +59,7 @@ pub enum Opener {
 }
 
 /// How a session is refused.
-#[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Debug,
-    Default,
-    serde::Serialize,
-    serde::Deserialize,
-    schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Refusal {
     /// Its opening packet is dropped and its sender tries again later.
@@ -98,17 +70,7 @@ pub enum Refusal {
 }
 
 /// Which openers are charged to the allowance.
-#[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Debug,
-    Default,
-    serde::Serialize,
-    serde::Deserialize,
-    schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Charge {
     /// Those that the gate admits, even if a full queue then drops them.
