@@ -10,7 +10,8 @@ use std::cell::Cell;
 use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor, value};
 use serde::{Deserialize, Serialize, forward_to_deserialize_any};
-use tidegate_core::law::settings::number;
+use tidegate_core::law::settings::Refused;
+use tidegate_core::settings;
 use tidegate_core::units::{Rate, Time};
 
 use crate::document::transport::{ControlDoc, UdpDoc};
@@ -38,11 +39,6 @@ trait Settings: DeserializeOwned {
     const LOSSLESS: bool = false;
     /// Whether its losses are repaired as the profile of TCP does.
     const AS_TCP: bool = false;
-
-    /// The key that is out of range, if one is, and what would be right.
-    fn check(&self) -> Result<(), Refused> {
-        Ok(())
-    }
 }
 
 /// What a transport changes in the settings of TCP that a class leaves open.
@@ -110,7 +106,7 @@ macro_rules! controls {
             /// The key that is out of range, if one is, and what would be right.
             pub(crate) fn check(&self) -> Result<(), Refused> {
                 match self {
-                    $(Control::$arm(settings) => settings.check(),)+
+                    $(Control::$arm(settings) => settings.in_range(),)+
                 }
             }
 
@@ -170,22 +166,12 @@ impl Default for TransportDoc {
     }
 }
 
-/// Settings of QFCP's sender.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-#[schemars(rename = "QfcpSender")]
-pub struct Qfcp {
-    /// Whether packets leave evenly spaced at the rate granted, not in bursts of a window; default true (qfcp, 2.3).
-    pub pacing: bool,
-    /// The rate that the sender asks for, headers included; default: no limit.
+settings! {
+    /// Settings of QFCP's sender.
+    "QfcpSender" as Qfcp:
+    pacing: bool = true "Whether packets leave evenly spaced at the rate granted, not in bursts of a window" ("qfcp, 2.3");
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub request: Option<Rate>,
-}
-
-impl Default for Qfcp {
-    fn default() -> Qfcp {
-        Qfcp { pacing: true, request: None }
-    }
+    request: Option<Rate> = { None } "The rate that the sender asks for, headers included; default: no limit.";
 }
 
 /// How RCP's sender repairs losses.
@@ -199,92 +185,42 @@ pub enum Reliability {
     Own,
 }
 
-/// Settings of RCP's sender.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-#[schemars(rename = "RcpSender")]
-pub struct Rcp {
-    /// Whether packets leave evenly spaced at the rate granted, not in bursts of a window; default true.
-    pub pacing: bool,
-    /// The rate that the sender asks for, headers included; default: no limit.
+settings! {
+    /// Settings of RCP's sender.
+    "RcpSender" as Rcp:
+    pacing: bool = true "Whether packets leave evenly spaced at the rate granted, not in bursts of a window";
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub request: Option<Rate>,
-    /// How lost packets are repaired; default tcp.
-    pub reliability: Reliability,
+    request: Option<Rate> = { None } "The rate that the sender asks for, headers included; default: no limit.";
+    reliability: Reliability = { Reliability::Tcp } "How lost packets are repaired; default tcp.";
 }
 
-impl Default for Rcp {
-    fn default() -> Rcp {
-        Rcp { pacing: true, request: None, reliability: Reliability::Tcp }
-    }
+settings! {
+    /// Settings of XCP's sender.
+    "XcpSender" as Xcp:
+    pacing: bool = false "Whether a window's packets are spread over the round trip" ("ns-2");
 }
 
-/// Settings of XCP's sender.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-#[schemars(rename = "XcpSender")]
-pub struct Xcp {
-    /// Whether a window's packets are spread over the round trip; default false (ns-2).
-    pub pacing: bool,
+settings! {
+    /// Settings of VCP's sender.
+    "VcpSender" as Vcp:
+    pacing: bool = false "Whether a window's packets are spread over the round trip";
+    xi: f64 = 0.0625 [0 to 1] "Growth of the window per `interval` while the load is low" ("VCP 2005, 4.2");
+    alpha: f64 = 1 [0 to 100] "Segments that the window gains per `interval` while the load is high" ("4.2");
+    beta: f64 = 0.875 [0.1 to 1] "Factor of the window at overload" ("4.2");
+    interval: Time = "200ms" ["10ms" to "10s"] "How often the ports compute the load (t_rho)" ("4.1");
 }
 
-/// Settings of VCP's sender.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-#[schemars(rename = "VcpSender")]
-pub struct Vcp {
-    /// Whether a window's packets are spread over the round trip; default false.
-    pub pacing: bool,
-    /// Growth of the window per `interval` while the load is low; default 0.0625, 0 to 1 (VCP 2005, 4.2).
-    pub xi: f64,
-    /// Segments that the window gains per `interval` while the load is high; default 1, 0 to 100 (4.2).
-    pub alpha: f64,
-    /// Factor of the window at overload; default 0.875, 0.1 to 1 (4.2).
-    pub beta: f64,
-    /// How often the ports compute the load (t_rho); default 200ms, 10ms to 10s (4.1).
-    pub interval: Time,
-}
-
-impl Default for Vcp {
-    fn default() -> Vcp {
-        Vcp { pacing: false, xi: 0.0625, alpha: 1.0, beta: 0.875, interval: Time::from_ms(200) }
-    }
-}
-
-/// Settings of Quick-Start's sender.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-#[schemars(rename = "QuickStartSender")]
-pub struct QuickStart {
-    /// The rate that the sender asks for with its SYN, headers included; default: no limit.
+settings! {
+    /// Settings of Quick-Start's sender.
+    "QuickStartSender" as QuickStart:
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub request: Option<Rate>,
+    request: Option<Rate> = { None } "The rate that the sender asks for with its SYN, headers included; default: no limit.";
 }
 
-/// Settings of Blitz's sender.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-#[schemars(rename = "BlitzSender")]
-pub struct Blitz {
-    /// After how many duplicate acknowledgements a packet counts as lost; default 3, 1 to 100 (TCP; the paper does not say).
-    pub notice: u32,
-}
-
-impl Default for Blitz {
-    fn default() -> Blitz {
-        Blitz { notice: 3 }
-    }
-}
-
-/// A key that is out of range, and what would be right.
-type Refused = (&'static str, String);
-
-fn within(key: &'static str, value: f64, low: f64, high: f64) -> Result<(), Refused> {
-    if (low..=high).contains(&value) {
-        return Ok(());
-    }
-    let value = number(value);
-    Err((key, format!("{value} is out of range: write a number from {low} to {high}")))
+settings! {
+    /// Settings of Blitz's sender.
+    "BlitzSender" as Blitz:
+    notice: u32 = 3 [1 to 100] "After how many duplicate acknowledgements a packet counts as lost" ("TCP; the paper does not say");
 }
 
 impl Settings for Qfcp {
@@ -303,31 +239,13 @@ impl Settings for Xcp {
 
 impl Settings for Vcp {
     const EXPLICIT: bool = true;
-
-    fn check(&self) -> Result<(), Refused> {
-        within("xi", self.xi, 0.0, 1.0)?;
-        within("alpha", self.alpha, 0.0, 100.0)?;
-        within("beta", self.beta, 0.1, 1.0)?;
-        let (least, most) = (Time::from_ms(10), Time::from_secs(10));
-        if (least..=most).contains(&self.interval) {
-            return Ok(());
-        }
-        Err((
-            "interval",
-            format!("{} is out of range: write a time from 10ms to 10s", self.interval),
-        ))
-    }
 }
 
 impl Settings for QuickStart {
     const AS_TCP: bool = true;
 }
 
-impl Settings for Blitz {
-    fn check(&self) -> Result<(), Refused> {
-        within("notice", f64::from(self.notice), 1.0, 100.0)
-    }
-}
+impl Settings for Blitz {}
 
 #[cfg(test)]
 mod tests {

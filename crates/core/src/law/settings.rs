@@ -112,7 +112,8 @@ values! {
     Size: "a size", std::convert::identity;
 }
 
-/// Makes the settings of a law, `Config`, from one entry for each; `in_range` checks their ranges,
+/// Makes the settings of a law, `Config` (or `Name`, after `"NameInTheSchema" as Name`), from one
+/// entry for each; `in_range` checks their ranges,
 /// and `check` too where the name of the schema is followed by `check`
 /// (`check_at`: `check` takes the link).
 ///
@@ -129,8 +130,11 @@ values! {
 /// expression; the words then are the whole documentation, with default and range.
 #[macro_export]
 macro_rules! settings {
+    ($(#[$about:meta])* $name:literal $(, $check:ident)?: $($settings:tt)+) => {
+        $crate::settings! { $(#[$about])* $name as Config $(, $check)?: $($settings)+ }
+    };
     (
-        $(#[$about:meta])* $name:literal $(, $check:ident)?:
+        $(#[$about:meta])* $name:literal as $Config:ident $(, $check:ident)?:
         $($(#[$attribute:meta])* $key:ident: $Type:ty = $default:tt $([$($range:tt)+])?
             $what:literal $(($source:literal))?;)+
     ) => {
@@ -138,7 +142,7 @@ macro_rules! settings {
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         #[serde(deny_unknown_fields, default, rename_all = "snake_case")]
         #[schemars(rename = $name)]
-        pub struct Config {
+        pub struct $Config {
             $(
                 $(#[$attribute])*
                 #[doc = $crate::settings!(@doc $what, $default, [$($($range)+)?], [$($source)?])]
@@ -146,13 +150,13 @@ macro_rules! settings {
             )+
         }
 
-        impl Default for Config {
-            fn default() -> Config {
-                Config { $($key: $crate::settings!(@default $Type, $default),)+ }
+        impl Default for $Config {
+            fn default() -> $Config {
+                $Config { $($key: $crate::settings!(@default $Type, $default),)+ }
             }
         }
 
-        impl Config {
+        impl $Config {
             $($crate::settings!(@$check);)?
 
             /// Whether every value is in the range of its setting.

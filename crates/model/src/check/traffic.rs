@@ -79,7 +79,7 @@ pub(super) fn class(
 fn controlled(check: &mut Check<'_>, name: &str, doc: &mut TransportDoc) -> Option<Transport> {
     let (control, tcp) = doc.control()?;
     if let Err((key, message)) = control.check() {
-        check.refuse(&["traffic", name, "transport", control.name(), key], message, "");
+        check.refuse(&["traffic", name, "transport", control.name(), &key], message, "");
     }
     let habits = control.habits();
     if habits.explicit {
