@@ -170,11 +170,6 @@ impl Lgc {
     pub fn average(&self, idle: Option<Time>, pace: Pace) -> f64 {
         idle.map_or(self.average.value(), |idle| self.average.decayed(self.services(idle, pace)))
     }
-
-    /// When the law may trigger again.
-    pub fn suspended_until(&self) -> Time {
-        self.suspended
-    }
 }
 
 /// A filter to install here, and what is to be asked of the previous hop.
