@@ -107,7 +107,7 @@ impl Way {
 /// The two ends of a connection, the lower address first.
 type Ends = [SocketAddr; 2];
 
-/// One connection so far. Ends are told apart by their place in [`Ends`].
+/// One connection so far. An end is known by its place in [`Ends`].
 #[derive(Clone, Copy, Debug)]
 struct Connection {
     start_ns: u64,

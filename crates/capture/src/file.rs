@@ -48,11 +48,11 @@ pub(crate) enum Item<'a> {
 
 /// What the next bytes of a file are.
 pub(crate) enum Step<'a> {
-    /// Not enough to tell.
+    /// More bytes are needed.
     More,
     /// So many bytes of one record.
     Took(usize, Item<'a>),
-    /// Nothing that a capture could go on with.
+    /// Not a record: the rest of the file is lost.
     Broken(&'static str),
 }
 

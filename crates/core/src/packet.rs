@@ -105,7 +105,7 @@ pub enum Ext {
         /// What came back.
         echo: u8,
     },
-    /// Selective acknowledgements beside what a receiver hands back: the
+    /// Selective acknowledgements besides what a receiver echoes: the
     /// `feedback`, `reverse` (its bits), `echo` or `burst` of the other headers.
     SackWith {
         /// What is handed back.
@@ -212,7 +212,7 @@ impl Packet {
         self.mixed(u64::from(salt))
     }
 
-    /// The same, with later owners of the flow's slot told apart.
+    /// The same, with later owners of the flow's slot distinguished.
     #[inline]
     pub fn session_hash(&self, salt: u32) -> u64 {
         self.mixed(u64::from(self.generation) << 32 | u64::from(salt))

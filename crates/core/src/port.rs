@@ -34,7 +34,7 @@ pub use stage::{Report, Stage};
 pub use stages::{Stages, Ticked};
 pub use stamp::Stamp;
 
-/// What became of an arrival, and of what lay beside it.
+/// The outcome of an arrival, with the cargo of its packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome<C = ()> {
     /// The port holds the packet.
@@ -116,7 +116,7 @@ struct Tally {
     drops: [u64; Reason::COUNT],
 }
 
-/// An output port that carries a `C` beside each packet (nothing in the simulator).
+/// An output port that carries a `C` with each packet (nothing in the simulator).
 ///
 /// The order of the fields is that of their use: a packet that need not wait
 /// touches the first cache line alone.

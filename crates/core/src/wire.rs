@@ -66,7 +66,7 @@ pub enum WireError {
         /// What it says, in words of four bytes.
         words: u8,
     },
-    /// The options cannot be told apart.
+    /// The options cannot be parsed.
     #[error("option {kind} at byte {at} says {length} bytes, of {room} that are left")]
     OptionLength {
         /// Byte of the header at which the option begins.
@@ -223,7 +223,7 @@ impl Scale {
 /// first of them. `tcp` begins with the header; payload may follow.
 ///
 /// # Errors
-/// If the header is cut off or its options cannot be told apart.
+/// If the header is cut off or its options cannot be parsed.
 pub fn find(tcp: &[u8]) -> Result<Option<usize>, WireError> {
     let end = header_length(tcp)?;
     let mut at = FIXED;
@@ -303,7 +303,7 @@ fn header_length(tcp: &[u8]) -> Result<usize, WireError> {
     Ok(needed)
 }
 
-/// Puts bytes among the options of a TCP header, and mends its checksum.
+/// Puts bytes among the options of a TCP header, and updates its checksum.
 fn replace(tcp: &mut [u8], at: usize, bytes: &[u8], checksum: Checksum) {
     match checksum {
         Checksum::Whole => mend(tcp, at, bytes, CHECKSUM),
@@ -311,7 +311,7 @@ fn replace(tcp: &mut [u8], at: usize, bytes: &[u8], checksum: Checksum) {
     }
 }
 
-/// Puts bytes into a header of whole words and mends its checksum by the
+/// Puts bytes into a header of whole words and updates its checksum by the
 /// difference (RFC 1624, eq. 3). They may begin at an odd byte: the words that
 /// hold them are summed before and after.
 fn mend(header: &mut [u8], at: usize, bytes: &[u8], checksum: usize) {

@@ -29,13 +29,13 @@ pub enum TcpControl {
     Bbr,
 }
 
-/// What a transport with a control of its own can be told beside the settings of TCP.
+/// The settings of a transport with a control of its own, besides those of TCP.
 trait Settings: DeserializeOwned {
-    /// Whether ports have a say with every acknowledgement: then none is
-    /// delayed and each is timed, unless the class says so.
+    /// Whether every acknowledgement carries what ports decided: then none is
+    /// delayed and each is timed, unless the class sets it.
     const EXPLICIT: bool = false;
-    /// Whether losses do not touch its rate, and repair must not hold it up:
-    /// then it is by SACK, unless the class says so.
+    /// Whether losses do not change its rate, so that their repair must not slow
+    /// it down: then repair is by SACK, unless the class sets it.
     const LOSSLESS: bool = false;
     /// Whether its losses are repaired as the profile of TCP does.
     const AS_TCP: bool = false;
@@ -72,7 +72,7 @@ fn keys<T: DeserializeOwned>() -> &'static [&'static str] {
         }
     }
     let found: Cell<&'static [&'static str]> = Cell::new(&[]);
-    // the answer is in the question: reading nothing fails, as it must
+    // the keys are an argument of the call; the call itself fails
     let _ = T::deserialize(Asked(&found));
     found.get()
 }
@@ -134,7 +134,7 @@ macro_rules! controls {
         }
 
         impl TransportDoc {
-            /// The control beside TCP's own, if that is what the class has, and the rest of its settings.
+            /// The control other than TCP's own, if the class has one, and the rest of its settings.
             pub fn control(&mut self) -> Option<(Control, &mut TcpDoc)> {
                 match self {
                     TransportDoc::Tcp(_) | TransportDoc::Udp(_) => None,

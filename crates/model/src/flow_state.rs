@@ -93,7 +93,7 @@ fn packet(at: Time, flow: u32, number: u32) -> Packet {
     }
 }
 
-/// What becomes of each packet at the port, in their order.
+/// What happens to each packet at the port, in their order.
 fn fates(spec: &scenario::Port, packets: &[(Time, Packet)]) -> Result<Vec<Fate>, NoSuchLaw> {
     let mut supplied =
         Supplied { laws: &mut |_| None, rate_laws: &mut |_| None, names: &|_| Box::new(|_| None) };

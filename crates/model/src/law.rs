@@ -71,7 +71,7 @@ session_laws! {
     GssGa(gss_ga) = "gss-ga";
     /// Close and probe.
     CloseProbe(close_probe) = "close-probe";
-    /// As many sessions as the link bears; long flows are told apart, and the same sessions wait.
+    /// As many sessions as the link can serve; long flows are distinguished, and the same sessions stay refused.
     Tide(tide) = "tide";
     /// All or nothing, by the share of time in which the link is sending.
     Occupancy(occupancy) = "occupancy";
@@ -129,7 +129,7 @@ pub struct Python {
 
 /// Session control at a port: `{ law = "close-probe", alpha_min = 10 }`.
 ///
-/// Reading expects the law's own settings one level down, under its name,
+/// Reading expects the law's own settings in a table under its name,
 /// where [`rearrange`] puts them; writing gives the form of the document.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table, as in { law = \"close-probe\" }")]
@@ -147,7 +147,7 @@ pub(crate) struct GateDoc {
     pub charge: Charge,
 }
 
-/// What stands beside the law, where there is one.
+/// The keys besides those of the law.
 #[derive(Serialize)]
 struct Beside {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -51,8 +51,8 @@ profiles! {
     Rfc = "rfc",
     /// What Linux does: CUBIC, PRR, RACK and TLP; what differs is said in docs/scenario.md.
     Linux = "linux",
-    /// The same, and what was seen of the start of flows and of timeouts beside Linux 6.18: quick
-    /// acknowledgements, HyStart, BBR without a pace at first, a margin that falls slowly.
+    /// As `linux`, with the start of flows and the timeouts as measured on Linux 6.18: quick
+    /// acknowledgements, HyStart, BBR without pacing at first, an RTO margin that falls slowly.
     Linux618 = "linux-6.18",
 }
 

@@ -219,7 +219,7 @@ pub enum Transport {
     Tcp(Tcp),
     /// Reliably, and as fast as another control says.
     Controlled(Tcp, Control),
-    /// At a constant rate, whatever becomes of it.
+    /// At a constant rate, without acknowledgements.
     Udp(Udp),
 }
 

@@ -196,7 +196,7 @@ fn the_start_of_a_flow_is_as_measured_in_one_profile() {
     assert_eq!(early(asked), (3, 4));
 }
 
-/// A control is chosen inside TCP; what means nothing beside a transport is refused there.
+/// A control is chosen inside TCP; a key without effect for a transport is refused there.
 #[test]
 fn a_control_is_chosen_inside_tcp() {
     let control = |transport: &str| {
@@ -224,7 +224,7 @@ fn a_control_is_chosen_inside_tcp() {
     }
     for (transport, wanted) in [
         ("{ tcp = { control = \"cubik\" } }", "cubic"),
-        ("{ qfcp = { control = \"cubic\" } }", "means nothing beside `qfcp`"),
+        ("{ qfcp = { control = \"cubic\" } }", "has no effect with `qfcp`"),
         ("{ tcp = { control = \"reno\", unpaced = 10 } }", "only bbr paces"),
         ("{ tcp = { control = \"reno\", hystart = \"classic\" } }", "only cubic has it"),
         ("{ tcp = { rack = true } }", "selective acknowledgements"),

@@ -168,9 +168,9 @@ fn a_table_has_a_million_flows_at_the_most() {
 #[test]
 fn settings_that_contradict_are_refused() {
     let cases: [(&str, &str, &str); 8] = [
-        ("traffic.mine.arrivals.poisson", "1/s", "`traffic.mine.arrivals`: means nothing beside"),
-        ("traffic.mine.size", "1kB", "`traffic.mine.size`: means nothing beside"),
-        ("traffic.mine.stop", "1s", "`traffic.mine.stop`: means nothing beside"),
+        ("traffic.mine.arrivals.poisson", "1/s", "`traffic.mine.arrivals`: has no effect with"),
+        ("traffic.mine.size", "1kB", "`traffic.mine.size`: has no effect with"),
+        ("traffic.mine.stop", "1s", "`traffic.mine.stop`: has no effect with"),
         ("traffic.mine.time_scale", "0", "`traffic.mine.time_scale`: 0 is out of range"),
         ("traffic.mine.time_scale", "-1", "`traffic.mine.time_scale`: -1 is out of range"),
         ("traffic.mine.limit", "0", "`traffic.mine.limit`"),
@@ -199,5 +199,5 @@ fn what_replays_nothing_needs_arrivals_and_sizes() {
     assert!(neither.contains("`traffic.mine`: the key `arrivals` is missing"), "{neither}");
     assert!(neither.contains("`traffic.mine`: the key `size` is missing"), "{neither}");
     let lost = message("arrivals = { poisson = \"1/s\" }\nsize = \"1kB\"\nlimit = 5");
-    assert!(lost.contains("`traffic.mine.limit`: means nothing but beside `flows`"), "{lost}");
+    assert!(lost.contains("`traffic.mine.limit`: has no effect without `flows`"), "{lost}");
 }

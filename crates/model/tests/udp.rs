@@ -1,4 +1,4 @@
-//! Classes that send by UDP: what they mean, and what means nothing to them.
+//! Classes that send by UDP: their settings, and keys without effect.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ fn it_is_shown_as_it_was_loaded() {
 fn what_means_nothing_without_a_connection_is_refused() {
     let udp = "traffic.background.transport.udp";
     let cases = [
-        ("traffic.background.patience".to_owned(), "1s", "means nothing without a connection"),
+        ("traffic.background.patience".to_owned(), "1s", "has no effect without a connection"),
         ("traffic.background.direction".to_owned(), "download", "data goes from `from` to `to`"),
         (format!("{udp}.packet"), "28B", "from 29B to 65000B"),
         (format!("{udp}.packet"), "1MB", "from 29B to 65000B"),

@@ -126,7 +126,7 @@ impl Simulation {
 }
 
 impl Simulation {
-    /// Never waits: whoever holds the lock may need the GIL for a law in Python.
+    /// Never waits: the holder of the lock may need the GIL for a law in Python.
     fn lock(&self) -> PyResult<MutexGuard<'_, Option<sim::Simulation>>> {
         match self.running.try_lock() {
             Ok(guard) => Ok(guard),

@@ -26,7 +26,7 @@
 //! | 1       | how many hops follow, 14 bytes each                                    |
 //! | 0-5     | address and port of the node                                           |
 //! | 6-11    | when it came, in microseconds since 1970 by the clock of the node      |
-//! | 12-13   | packets that waited in the queue that it goes on through               |
+//! | 12-13   | packets that waited in the queue of the next hop                       |
 
 use super::{Address, FormatError, MOST_PAYLOAD, take};
 

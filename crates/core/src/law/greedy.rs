@@ -33,7 +33,7 @@ impl Key {
     }
 }
 
-/// What a law wants done at another node; whoever carries packets carries it there.
+/// What a law requests from another node; the carrier of packets delivers it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ask {
     /// Filter packets of `origin`, on whichever link they come over.

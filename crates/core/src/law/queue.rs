@@ -3,7 +3,7 @@
 //! A discipline is a [`Discipline`]: it is asked once per arrival, and once
 //! for every packet that may be sent, at the start of its service. The packets
 //! themselves lie in [`Waiting`], behind handles; the port puts them in, counts
-//! them and takes them out. One more law is a file beside the others, its
+//! them and takes them out. A new law is one more file, its
 //! module and its line in `disciplines!`.
 
 mod average;
@@ -69,7 +69,7 @@ pub struct ArrivalContext {
 /// The link, free to send one of the packets that wait.
 #[derive(Clone, Copy, Debug)]
 pub struct Slot {
-    /// When service starts, whoever looks at the port whenever.
+    /// When service starts; it may be before the call.
     pub start: Time,
     /// How long the link has been idle by then.
     pub idle: Time,

@@ -2,7 +2,7 @@
 //!
 //! [`laws!`](crate::laws) makes the enum of a kind of laws from one line for
 //! each. Reading such an enum expects the settings one level down, under the
-//! name (`{ red = { min_th = 15 } }`), where errors about them are told apart;
+//! name (`{ red = { min_th = 15 } }`), where errors can name the law;
 //! writing it gives the form of the document.
 
 use schemars::{Schema, json_schema};
@@ -74,7 +74,7 @@ impl Nothing {
 }
 
 /// A schema of `{ law = name, settings }` for any of several laws; the
-/// `shared` keys stand beside the settings of each.
+/// `shared` keys are allowed with each.
 pub fn choice(laws: Vec<(&str, Schema)>, shared: &[(&str, Schema)], text: &str) -> Schema {
     let one = |(name, mut schema): (&str, Schema)| {
         let object = schema.ensure_object();

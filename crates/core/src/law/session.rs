@@ -175,7 +175,7 @@ pub struct Admission {
     pub refusal: Refusal,
     /// Which openers are charged.
     pub charge: Charge,
-    /// Whether flows are told apart by a salted hash, for who is eligible.
+    /// Whether a salted hash decides which flows are eligible.
     pub hashed: bool,
     /// Whether young flows are watched, and in how large a table; they are hashed then.
     pub young: Option<young::Config>,

@@ -1,4 +1,4 @@
-//! What lies in a port at the moment, for whoever measures.
+//! The packets in a port at this moment, for measurements.
 
 use super::Port;
 use crate::packet::Packet;

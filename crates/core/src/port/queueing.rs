@@ -44,7 +44,7 @@ impl<C> Staged<C> {
 /// Where an arrival comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// From whoever sends through this node.
+    /// From any source that sends through this node.
     Elsewhere,
     /// From this node itself, which has nothing to ask of its own gate.
     Here,
@@ -60,7 +60,7 @@ impl Draw for Undrawn {
 }
 
 impl<C: Default> Port<C> {
-    /// Puts stages at the port; what waits goes on waiting.
+    /// Puts stages at the port; packets in the queue stay there.
     pub(super) fn stage(&mut self, mut stages: Stages, mut draw: Box<dyn Draw + Send>) {
         if let Some(gate) = &mut stages.gate {
             gate.datapath.salt(&mut *draw);

@@ -51,7 +51,7 @@ pub(super) fn flows(
         ("stop", doc.stop.is_some()),
     ] {
         let help = "leave it out: the file says when flows start and what they send";
-        check.require(!given, &path(key), "means nothing beside `flows`", help);
+        check.require(!given, &path(key), "has no effect with `flows`", help);
     }
     let scale = *doc.time_scale.get_or_insert(1.0);
     let mut holds = check.require(
@@ -89,7 +89,7 @@ pub(super) fn refuse_without_flows(check: &mut Check<'_>, name: &str, doc: &Clas
         ("only", doc.only.is_some()),
     ] {
         let help = "leave it out, or replay flows: `flows = \"capture.pcap\"`";
-        check.require(!given, &["traffic", name, key], "means nothing but beside `flows`", help);
+        check.require(!given, &["traffic", name, key], "has no effect without `flows`", help);
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) fn effective(
         let help = "set `sack = true` with the loss rule rfc, or leave it out";
         check.require(asked != Some(true) || holds, &path(key), what, help);
     }
-    let what = format!("means nothing beside `{transport}`");
+    let what = format!("has no effect with `{transport}`");
     let help = "leave it out, or write { tcp = { control = ... } }";
     check.require(transport == "tcp" || doc.control.is_none(), &path("control"), what, help);
     let cubic = tcp.control == TcpControl::Cubic;
@@ -119,7 +119,7 @@ fn overridden(asked: &TcpDoc, transport: &str) -> Tcp {
     tcp
 }
 
-/// The settings with all defaults, but for what means nothing here.
+/// The settings with all defaults, but for those without effect here.
 fn spelled_out(tcp: &Tcp, transport: &str) -> TcpDoc {
     let TcpDoc { control, hystart, unpaced, .. } = tcp.spelled_out();
     TcpDoc {

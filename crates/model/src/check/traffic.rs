@@ -75,7 +75,7 @@ pub(super) fn class(
     })
 }
 
-/// A control beside TCP's own.
+/// A control other than TCP's own.
 fn controlled(check: &mut Check<'_>, name: &str, doc: &mut TransportDoc) -> Option<Transport> {
     let (control, tcp) = doc.control()?;
     if let Err((key, message)) = control.check() {
@@ -83,12 +83,12 @@ fn controlled(check: &mut Check<'_>, name: &str, doc: &mut TransportDoc) -> Opti
     }
     let habits = control.habits();
     if habits.explicit {
-        // what a port has to say comes with every acknowledgement, and hangs on exact round trips
+        // every acknowledgement carries what ports decided, and ports need exact round trips
         tcp.delayed_ack.get_or_insert(DelayedAck::Usual(false));
         tcp.timestamps.get_or_insert(true);
     }
     if habits.lossless && tcp.sack.is_none() {
-        // a rate that losses do not touch must not be held up by their repair
+        // repair must not slow down a rate that losses do not change
         tcp.recovery.get_or_insert(Recovery::Sack);
     }
     if !habits.as_tcp {
@@ -98,10 +98,10 @@ fn controlled(check: &mut Check<'_>, name: &str, doc: &mut TransportDoc) -> Opti
     Some(Transport::Controlled(tcp, control))
 }
 
-/// UDP: what means nothing to it is refused, what goes without saying is spelled out.
+/// UDP: keys without effect are refused, defaults are spelled out.
 fn udp(check: &mut Check<'_>, name: &str, doc: &mut ClassDoc) -> Option<Udp> {
     let path = |key| ["traffic", name, key];
-    let what = "means nothing without a connection";
+    let what = "has no effect without a connection";
     check.require(doc.patience.is_none(), &path("patience"), what, "leave it out");
     let upload = doc.direction != Some(Direction::Download);
     check.require(upload, &path("direction"), what, "leave it out: data goes from `from` to `to`");
@@ -184,7 +184,7 @@ fn arrivals(check: &mut Check<'_>, name: &str, doc: &mut Option<ArrivalsDoc>) ->
     Some(Arrivals::Uniform { flows, within })
 }
 
-/// The one process that is given; refuses keys that mean nothing beside it.
+/// The one process that is given; refuses keys that have no effect with it.
 fn kind(check: &mut Check<'_>, name: &str, doc: &ArrivalsDoc) -> Option<&'static str> {
     let path = |key| ["traffic", name, "arrivals", key];
     let kinds = [
@@ -210,7 +210,7 @@ fn kind(check: &mut Check<'_>, name: &str, doc: &ArrivalsDoc) -> Option<&'static
         ("stop", doc.stop.is_some() && !process),
         ("within", doc.within.is_some() && kind != "uniform"),
     ] {
-        let what = format!("means nothing beside `{kind}`");
+        let what = format!("has no effect with `{kind}`");
         check.require(!wrong, &path(key), what, "leave it out");
     }
     Some(kind)

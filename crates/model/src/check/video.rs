@@ -1,4 +1,4 @@
-//! Video: what a player needs, and what makes no sense beside it.
+//! Video: what a player needs, and which keys have no effect with it.
 
 use tidegate_core::units::{Rate, Time};
 
@@ -74,7 +74,7 @@ fn packets(rate: Rate, segment: Time, payload: u64) -> u64 {
     (rate * segment).bytes().div_ceil(payload).max(1)
 }
 
-/// Keys and transports that mean nothing beside video.
+/// Keys and transports that have no effect with video.
 fn beside(check: &mut Check<'_>, name: &str, doc: &ClassDoc, transport: &Transport) {
     if doc.video.is_none() {
         return;
@@ -88,7 +88,7 @@ fn beside(check: &mut Check<'_>, name: &str, doc: &ClassDoc, transport: &Transpo
         ("stop", doc.stop.is_some(), "write `length`: how long the film is"),
         ("direction", upload, "leave it out: viewers open connections, and data comes to them"),
     ] {
-        check.require(!wrong, &path(key), "means nothing beside `video`", help);
+        check.require(!wrong, &path(key), "has no effect with `video`", help);
     }
     check.require(
         matches!(transport, Transport::Tcp(tcp) if tcp.handshake),

@@ -1,4 +1,4 @@
-//! What is measured over time, on request, beside the ports.
+//! What is measured over time on request, besides the ports.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -10,10 +10,10 @@ use tidegate_core::units::{Rate, Size, Time, parse::UnitError};
 
 use crate::profile::TcpDoc;
 
-/// A control beside TCP's own: what it can be told itself, and what TCP can be told.
+/// A control other than TCP's own: its settings, and those of TCP.
 ///
-/// Reading expects the two apart, as `rearrange` puts them; writing gives the
-/// form of the document, in which they stand together.
+/// Reading expects the two in tables of their own, as `rearrange` puts them; writing gives the
+/// form of the document, one table.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default, bound = "O: Default + serde::de::DeserializeOwned")]
 pub(crate) struct ControlDoc<O> {

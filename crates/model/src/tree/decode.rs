@@ -31,7 +31,7 @@ struct Unknown {
     key: String,
     /// Those that are known here.
     known: Vec<String>,
-    /// The law that was set apart from the settings beside it, which are of another one.
+    /// The law, if a setting replaced its name while the other settings belong to another law.
     law: Option<String>,
 }
 
@@ -56,7 +56,7 @@ impl Refused {
         self
     }
 
-    /// Puts a key in front of the path, unless the document does not have it.
+    /// Prepends a key to the path, unless the document does not have it.
     #[cold]
     #[inline(never)]
     fn under(mut self, key: &str, hidden: bool) -> Refused {

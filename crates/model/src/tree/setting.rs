@@ -87,7 +87,7 @@ fn only_path(skeleton: &Node) -> Option<Vec<String>> {
     Some(path)
 }
 
-/// The value at `path`, if the tree holds nothing beside it.
+/// The value at `path`, if the tree holds nothing else.
 fn only_value<'a>(root: &'a Node, path: &[String]) -> Option<&'a Node> {
     path.iter().try_fold(root, |node, key| match node.table()?.entries.as_slice() {
         [entry] if entry.key == *key => Some(&entry.value),

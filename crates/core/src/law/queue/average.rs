@@ -6,7 +6,7 @@ use crate::units::Size;
 /// An exponentially weighted average of the length of a queue
 /// (Floyd and Jacobson 1993).
 ///
-/// It is in packets: whoever measures in bytes divides by the mean packet.
+/// It is in packets: a law that measures in bytes divides by the mean packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Average {
     w: f64,

@@ -58,7 +58,7 @@ pub struct Head {
     pub ect: bool,
 }
 
-/// What becomes of it.
+/// What happens to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
     /// It is sent.
@@ -121,7 +121,7 @@ impl Control {
         control_law(from, config.interval, self.count)
     }
 
-    /// What becomes of the packet whose turn it is (RFC 8289, 5.5: `deque`).
+    /// What happens to the packet whose turn it is (RFC 8289, 5.5: `deque`).
     pub fn judge(&mut self, now: Time, head: &Head, config: &Config) -> Fate {
         let above = self.above(now, head, config);
         match std::mem::take(&mut self.step) {

@@ -20,7 +20,7 @@
 //! any: the worst is found without a search, and an arrival costs the same
 //! whatever waits.
 //!
-//! Limits: the field has `levels` values; whoever counts further stays at the
+//! Limits: the field has `levels` values; a sender that counts further stays at the
 //! last one, and there it is a drop-tail queue.
 
 use schemars::JsonSchema;

@@ -312,8 +312,8 @@ impl Waiting {
         true
     }
 
-    /// Takes a packet out of the order of arrival and out of the sums: whoever
-    /// lies beneath a discipline does not see it. It goes on waiting.
+    /// Takes a packet out of the order of arrival and out of the sums, so that a
+    /// discipline beneath another one does not see it. It stays in the queue.
     pub fn set_aside(&mut self, handle: Handle) {
         if self.unlist(handle) {
             self.places[handle.index()].0 = Place::Aside;
@@ -339,7 +339,7 @@ impl Waiting {
         }
     }
 
-    /// Puts a packet behind the others: for whoever keeps the queue.
+    /// Appends a packet: for the port, which keeps the queue.
     #[inline]
     pub fn push(&mut self, packet: &Packet) -> Handle {
         let handle = match self.free {
@@ -365,7 +365,7 @@ impl Waiting {
         handle
     }
 
-    /// Takes a waiting packet out: for whoever keeps the queue.
+    /// Removes a waiting packet: for the port, which keeps the queue.
     #[inline]
     pub fn take(&mut self, handle: Handle) -> Option<Packet> {
         if !self.unlist(handle) {
@@ -375,7 +375,7 @@ impl Waiting {
         Some(self.packets[handle.index()])
     }
 
-    /// Takes a packet that was evicted: for whoever keeps the queue.
+    /// Takes a packet that was evicted: for the port, which keeps the queue.
     #[inline]
     pub fn take_evicted(&mut self) -> Option<(Handle, Packet)> {
         let handle = self.evicted.pop_front()?;

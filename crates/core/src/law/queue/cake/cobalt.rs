@@ -124,7 +124,7 @@ impl Cobalt {
         self.drop_next = params.after(self.drop_next, self.count);
     }
 
-    /// What becomes of the packet whose turn it is, `waited` after its arrival.
+    /// What happens to the packet whose turn it is, `waited` after its arrival.
     pub fn judge(
         &mut self,
         now: Time,
