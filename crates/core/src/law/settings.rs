@@ -86,9 +86,8 @@ macro_rules! values {
 
             fn within(&self, field: &'static str, bounds: Bounds) -> Result<(), Refused> {
                 let Bounds { above, low, high } = bounds;
-                let (Some(least), Some(most)) = (Self::of(low), Self::of(high)) else {
-                    return Ok(());
-                };
+                let bound = |text| Self::of(text).expect("a bound is written as its type is");
+                let (least, most): (Self, Self) = (bound(low), bound(high));
                 if *self <= most && (*self > least || !above && *self == least) {
                     return Ok(());
                 }
@@ -201,7 +200,7 @@ macro_rules! settings {
     (@range $low:literal to $high:literal) => { concat!(", ", $low, " to ", $high) };
     (@default $Type:ty, { $default:expr }) => { $default };
     (@default $Type:ty, $default:literal) => {
-        <$Type as $crate::law::settings::Value>::of(concat!($default)).expect("it is a literal")
+        <$Type as $crate::law::settings::Value>::of(concat!($default)).expect("a default is written as its type is")
     };
     (@within $self:ident, $key:ident, above $low:literal to $high:literal) => {
         $crate::settings!(@within $self, $key, true, $low, $high)

@@ -55,9 +55,9 @@ crate::settings! {
     "Lgc", check:
     max_th: f64 = 25 [above 0 to 1e9] "Average queue above which the node looks for a greedy flow, in packets" ("lgc, 5.1");
     w: f64 = 0.02 [1e-9 to 1] "Weight of the newest arrival in the average queue" ("lgc, 5.1");
-    itime: Time = "5s" ["1ms" to "1d"] "How long a node on the way filters, while the filter moves on (ITime)" ("lgc, 4.2");
-    fhtime: Time = "100s" ["1ms" to "1d"] "How long the first hop of the source filters (FHTime)" ("lgc, 4.2");
-    tx: Time = "3s" ["up" to "1d"] "Least time between two triggers (Tx)" ("lgc, 4.2 has no number");
+    itime: Time = "5s" ["1ms" to "24h"] "How long a node on the way filters, while the filter moves on (ITime)" ("lgc, 4.2");
+    fhtime: Time = "100s" ["1ms" to "24h"] "How long the first hop of the source filters (FHTime)" ("lgc, 4.2");
+    tx: Time = "3s" ["0s" to "24h"] "Least time between two triggers (Tx)" ("lgc, 4.2 has no number");
     mobile: bool = true "Whether the filter moves towards the source; false: it stays at the congested node, for fhtime" ("lgc, 4.2; 5.4 for the other");
     mean_packet: Size = "500B" ["1B" to "65000B"] "Mean packet size, by which idle time is counted";
     most_filters: u32 = 64 [1 to 65536] "Filters that a node has at most";

@@ -86,7 +86,7 @@ crate::settings! {
     ecn: bool = false "Whether a packet of an ECN-capable transport is marked instead of dropped" ("RFC 8033, 5.1");
     mark_ecnth: f64 = 0.1 [0 to 1] "With ecn: drop probability above which packets are dropped instead of marked" ("RFC 8033, 5.1");
     latency: Latency = { Latency::Timestamps } "Whether the queue's delay is known by time stamps or by the departure rate; default timestamps (RFC 8033, 4.3).";
-    dq_threshold: Size = { Size::from_bytes(1 << 14) } "For departure-rate: bytes that one measurement takes; default 16KiB, 1B to 64KiB (RFC 8033, 5.2).";
+    dq_threshold: Size = "16KiB" ["1B" to "64KiB"] "For departure-rate: bytes that one measurement takes" ("RFC 8033, 5.2");
     derandomize: bool = false "Whether drops are spaced out" ("RFC 8033, 5.4");
     cap: bool = true "Whether a share of drops of 0.1 or more grows by at most 0.02 an update" ("RFC 8033, 5.5");
     active_from: f64 = { 0.0 } [0 to 1] "Share of the buffer that must be in use to turn PIE on; default 0: always on; the RFC's option is 1/3; 0 to 1 (RFC 8033, 5.3).";
