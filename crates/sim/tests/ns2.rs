@@ -87,6 +87,10 @@ fn a_flow_under_loss_sends_what_ns2_sends() {
             assert!(same, "flow {name}, packet {number}: {mine:?}, in ns-2 {theirs:?}");
         }
         assert_eq!(seen.len(), flow.sent.len(), "flow {name}");
-        assert_eq!(crate::common::flow(&results, "delivered_bytes"), flow.size as f64, "flow {name}");
+        assert_eq!(
+            crate::common::flow(&results, "delivered_bytes"),
+            flow.size as f64,
+            "flow {name}"
+        );
     }
 }

@@ -80,7 +80,8 @@ fn the_example_runs_through_the_rust_interface() {
     let tcp = scenario.traffic[0].transport.tcp().expect("it is TCP").clone();
     let factory: Factory = Box::new(move || Box::new(own::Scalable::new(&tcp)));
     let custom = Custom { controls: vec![("one".into(), factory)], ..Custom::default() };
-    let scalable = crate::common::flow(&crate::common::run_with(&scenario, 1, custom), "delivered_bytes");
+    let scalable =
+        crate::common::flow(&crate::common::run_with(&scenario, 1, custom), "delivered_bytes");
     let reno = crate::common::flow(&crate::common::run(&scenario, 1), "delivered_bytes");
     // 1.31 / sqrt(1e-4) = 131 segments a round trip for Reno; a / (b p) = 800 for the example
     assert!(scalable > 3.0 * reno, "{scalable} {reno}");

@@ -2,8 +2,8 @@
 
 use tidegate_sim::{Custom, Results};
 
-use crate::common::*;
 use super::{class, link, noted, rates_after, throughput, watched};
+use crate::common::*;
 
 /// `n` flows without end, half a second apart.
 fn staggered(transport: &str, n: u32, options: &str) -> String {

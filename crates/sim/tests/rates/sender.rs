@@ -3,8 +3,8 @@
 use tidegate_core::packet::{Ext, Flags};
 use tidegate_sim::Custom;
 
-use crate::common::*;
 use super::{class, link, noted, peak, throughput, watched};
+use crate::common::*;
 
 const QFCP: &str = "law = \"qfcp\"";
 

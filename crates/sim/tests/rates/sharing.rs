@@ -3,8 +3,8 @@
 use tidegate_core::units::Time;
 use tidegate_sim::{Custom, Results};
 
-use crate::common::*;
 use super::{link, noted, peak, rates_after, throughput, watched};
+use crate::common::*;
 
 /// `n` flows without end from `at` on, to `stop`.
 fn crowd(name: &str, n: usize, at: &str, stop: &str) -> String {

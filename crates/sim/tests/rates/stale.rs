@@ -12,8 +12,8 @@ use tidegate_core::port::{Stages, Stamp};
 use tidegate_core::units::Time;
 use tidegate_sim::Custom;
 
-use crate::common::*;
 use super::link;
+use crate::common::*;
 
 /// The rate that the law has set last, for all to see.
 type Shared = Arc<Mutex<u64>>;
