@@ -57,6 +57,24 @@ def test_a_sweep_has_a_picture_over_each_axis_and_a_line_for_each_other_setting(
         assert line.high == pytest.approx([each["high"] for each in right])
 
 
+def test_runs_of_different_durations_keep_their_own_times(overload):
+    """The times of a distribution end at the duration, which a comparison may vary."""
+    axis = {"duration": ["5s", "9s"]}
+    done = tidegate.compare(overload, vary=axis, seeds=1, settings={"warmup": "2s"})
+    panel = of_grid.distribution(done.curves).panels()[0]
+    for series, (curves,) in zip(panel.series, done.curves.values(), strict=True):
+        assert set(series.x) <= set(curves.fct_grid_s)
+        assert series.y[-1] == pytest.approx(100 * curves.offered_share[-1])
+
+
+def test_a_run_without_flows_has_no_picture_of_them(tmp_path):
+    from tidegate.show import of_runs
+
+    assert of_runs.classes({}, 5.0, "") is None
+    assert of_runs.single({}, "") is None
+    assert list(of_runs.followed({"none": [tmp_path]})) == []
+
+
 def test_every_metric_has_a_title_in_words(sweep):
     names = metric_names(sweep.subject.classes, sweep.subject.ports)
     titles = [row.title for row in measures(sweep.subject, sweep.averages, names)]

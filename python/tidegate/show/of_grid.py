@@ -121,17 +121,19 @@ def distribution(curves: Mapping[str, Sequence[Curves]]) -> Picture:
         label: (_mean(runs, "offered_share") * 100, _mean(runs, "served_share") * 100)
         for label, runs in curves.items()
     }
-    grid = next(iter(curves.values()))[0].fct_grid_s
+    grids = {label: runs[0].fct_grid_s for label, runs in curves.items()}
     risen = [place for pair in means.values() for place in np.flatnonzero(pair[1] > 0)[:1]]
     full = [int(np.flatnonzero(pair[1] >= pair[1][-1])[0]) for pair in means.values()]
-    last = min(max(full) + 12, len(grid) - 1) if risen else len(grid) - 1
+    end = len(next(iter(grids.values()))) - 1
+    last = min(max(full) + 12, end) if risen else end
     places = np.unique(np.linspace(max(min(risen, default=0) - 30, 0), last, INSTANTS).astype(int))
     parts, labels = [], []
     for label, (offered, served) in means.items():
+        grid = grids[label]
         columns = {"fct_s": grid[places], of_all: offered[places], of_served: served[places]}
         parts.append(pl.DataFrame(columns).with_columns(control=pl.lit(label)))
-        end = float(offered[-1])
-        labels.append(Label(of_all, label, f"{label}: {end:.1f} % served", end))
+        share = float(offered[-1])
+        labels.append(Label(of_all, label, f"{label}: {share:.1f} % served", share))
         if served[-1] >= 50:
             half = float(grid[np.searchsorted(served, 50)])
             text = f"{label}: half within {half:.3g} s"

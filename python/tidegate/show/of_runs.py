@@ -166,9 +166,11 @@ def flows(folder: Path) -> pl.DataFrame:
     return table.with_columns(pl.col("class").cast(pl.String))
 
 
-def classes(tables: Mapping[str, pl.DataFrame], duration_s: float, note: str) -> Picture:
+def classes(tables: Mapping[str, pl.DataFrame], duration_s: float, note: str) -> Picture | None:
     """Return arrivals, completions, goodput and FCT of each class over time."""
     table = _joined((label, _classes(each, duration_s)) for label, each in tables.items())
+    if table.is_empty():
+        return None
     # the class with most to show first: viewers may watch to the end, and none completes
     most = table.group_by("class", maintain_order=True).agg(pl.col("completed_per_s").sum())
     order = most.sort("completed_per_s", descending=True, maintain_order=True)["class"].to_list()
