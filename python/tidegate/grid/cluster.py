@@ -1,10 +1,8 @@
 """Runs on many machines, by dask.distributed: the same bits as on one.
 
-A worker simulates a few runs at a time and sends back of each what is to be
-kept; files, and what is missing, are seen to here, as if it had been simulated
-here. A worker that dies loses the runs it was at, which go to others; if the
-scheduler dies, what has come back is kept, and the same command goes on with
-the rest.
+A worker simulates a parcel of runs and sends their outputs back; they are saved
+here, as runs of this machine are. The runs of a worker that dies go to others. If
+the scheduler dies, the runs received so far stay: rerun to resume.
 """
 
 from __future__ import annotations
@@ -18,8 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
-from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tidegate import _native
 from tidegate.errors import TidegateError, UsageError
@@ -39,50 +36,52 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-LOOK_S = 0.5
-"""How often whoever waits for runs looks whether the scheduler is still there."""
 CONNECT_S = 20.0
 """How long a scheduler may take to answer."""
 AHEAD = 2
-"""Parcels that are handed out for each thread of the cluster: one at work, one to follow."""
+"""Parcels that each thread of the cluster has: one running, one waiting."""
 COUNT_S = 10.0
 """How often the threads of the cluster are counted: machines come and go."""
 PARCEL_S = 0.5
-"""CPU time that a parcel of runs should take: long beside what it costs to hand it out."""
+"""CPU time that a parcel of runs should take: long compared with sending it."""
 MOST = 100
 """Runs that a parcel holds at most."""
-KEEPERS = 16
-"""Threads that take what has come back and keep it: they wait for disks and networks."""
+SAVERS = 16
+"""Threads that save the runs of a parcel: they wait for disks and networks."""
 HELD = 64
 """Scenarios that a worker keeps at hand."""
 NEEDED = (
-    "The library for clusters is not there: distributed.",
+    "The library for clusters is not installed: distributed.",
     "Install it: pip install distributed universal-pathlib.",
 )
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One run as it travels to a worker."""
+class RemoteTask:
+    """One run as it is sent to a worker."""
 
     effective: str
     seed: int
     files: int | None
-    """Which of the sets of files that travel beside it the scenario refers to."""
+    """The index of the set of files that the scenario refers to."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a worker sends back of a parcel of runs."""
+    """What a worker sends back: the hash of its code, and the outputs of a parcel of runs."""
 
     code: str
     outputs: list[RunOutput]
 
 
 def perform(
-    asked: list[Asked], wanted: Wanted, laws: bytes | None, code: str, *files: Mapping[str, bytes]
+    asked: list[RemoteTask],
+    wanted: Wanted,
+    laws: bytes | None,
+    code: str,
+    *files: Mapping[str, bytes],
 ) -> Answer:
-    """Simulate a parcel of runs; this is what workers do. One of other code does nothing."""
+    """Simulate a parcel of runs on a worker; one with other code returns no outputs."""
     own = code_hash()
     if own != code:
         return Answer(own, [])
@@ -101,24 +100,13 @@ def _loaded(effective: str, files: tuple[tuple[str, bytes], ...]) -> _native.Sce
 
 
 def hold(files: dict[str, bytes]) -> dict[str, bytes]:
-    """Return files: a worker that does this has them, and others get them from it."""
+    """Return files: the worker then holds them, and others get them from it."""
     return files
 
 
 @dataclass
-class _Parcel(Generic[R]):
-    """Runs that are under way together, and what came of them."""
-
-    places: range
-    future: Future[Answer]
-    kept: list[tuple[int, R]] = field(default_factory=list)
-    cpu_s: float = 0.0
-    error: BaseException | None = None
-
-
-@dataclass
 class Cluster:
-    """Workers of a scheduler, as a place where runs are simulated."""
+    """The workers of a scheduler, which simulate runs."""
 
     client: Any
     address: str
@@ -127,59 +115,56 @@ class Cluster:
     def run(
         self, work: Work[R], most: int | None, stop: threading.Event
     ) -> Iterator[tuple[int, R]]:
-        """Yield the places of runs as they are kept; at most so many parcels at once."""
+        """Yield the indices of runs as they are saved; at most so many parcels at once."""
+        from distributed import as_completed
+
         laws = _packed(work.laws)
-        back: SimpleQueue[_Parcel[R]] = SimpleQueue()
-        under_way: dict[int, _Parcel[R]] = {}
+        pending: dict[Future[Answer], range] = {}
+        ready = as_completed(loop=self.client.loop)  # type: ignore[no-untyped-call]
         first, done, cpu_s = 0, 0, 0.0
         room, counted = 0, 0.0
-        with ThreadPoolExecutor(KEEPERS) as keepers:
-
-            def take(parcel: _Parcel[R]) -> None:
-                with suppress(RuntimeError):  # all is being broken off
-                    keepers.submit(self._keep, work, parcel, back)
-
+        with ThreadPoolExecutor(SAVERS) as savers:
             try:
                 while done < work.count:
                     if not counted or time.monotonic() - counted > COUNT_S:
                         room, counted = most or max(AHEAD * self._threads(), 1), time.monotonic()
-                    while first < work.count and len(under_way) < room:
+                    while first < work.count and len(pending) < room:
                         size = _size(cpu_s / done if done else None, work.count - first, room)
-                        parcel: _Parcel[R] = self._sent(work, range(first, first + size), laws)
-                        under_way[first] = parcel
+                        future = self._sent(work, range(first, first + size), laws)
+                        pending[future] = range(first, first + size)
+                        ready.add(future)  # type: ignore[no-untyped-call]
                         first += size
-                        parcel.future.add_done_callback(  # type: ignore[no-untyped-call]
-                            lambda _, parcel=parcel: take(parcel)
-                        )
-                    parcel = self._next(back)
-                    del under_way[parcel.places.start]
-                    yield from parcel.kept
-                    if parcel.error is not None:
-                        raise parcel.error
-                    done, cpu_s = done + len(parcel.places), cpu_s + parcel.cpu_s
+                    future = next(ready)
+                    indices = pending.pop(future)
+                    outputs = self._outputs(work, indices, future)
+                    if work.report is not None:
+                        for index, output in zip(indices, outputs, strict=True):
+                            work.report(index, output.summary["duration_s"])
+                    yield from zip(indices, savers.map(work.keep, indices, outputs), strict=True)
+                    done, cpu_s = done + len(indices), cpu_s + sum(each.cpu_s for each in outputs)
             finally:
                 stop.set()
-                keepers.shutdown(wait=True, cancel_futures=True)
                 with suppress(Exception):
-                    self.client.cancel([parcel.future for parcel in under_way.values()])
+                    self.client.cancel(list(pending))
 
-    def _sent(self, work: Work[R], places: range, laws: bytes | None) -> _Parcel[R]:
-        """Hand out the runs at these places."""
-        tasks = [work.task(place) for place in places]
+    def _sent(self, work: Work[R], indices: range, laws: bytes | None) -> Future[Answer]:
+        """Send the runs with these indices to the cluster."""
+        tasks = [work.task(index) for index in indices]
         sets: dict[str, Any] = {}
         asked = []
         for task in tasks:
             name = self._hold(task, sets) if task.files else None
             number = None if name is None else list(sets).index(name)
-            asked.append(Asked(task.scenario.show(), task.seed, number))
+            asked.append(RemoteTask(task.scenario.show(), task.seed, number))
         sent = (asked, work.wanted, laws, code_hash(), *sets.values())
         try:
-            return _Parcel(places, self.client.submit(perform, *sent, pure=False))
+            future: Future[Answer] = self.client.submit(perform, *sent, pure=False)
         except (OSError, RuntimeError) as error:
             raise self._lost() from error
+        return future
 
     def _hold(self, task: Task, sets: dict[str, Any]) -> str:
-        """Have the cluster hold the files of a scenario; they are sent once."""
+        """Send the files of a scenario to the cluster, once."""
         name = digest(b"".join(each.encode() + b"\0" + task.files[each] for each in task.files))
         if name not in self._held:
             key = f"tidegate-files-{name}"
@@ -187,31 +172,19 @@ class Cluster:
         sets[name] = self._held[name]
         return name
 
-    def _keep(self, work: Work[R], parcel: _Parcel[R], back: SimpleQueue[_Parcel[R]]) -> None:
-        """Take what has come back of a parcel, and keep it run by run."""
-        try:
-            answer = self._answer(work, parcel)
-            for place, each in zip(parcel.places, answer.outputs, strict=True):
-                if work.report is not None:
-                    work.report(place, each.summary["duration_s"])
-                parcel.kept.append((place, work.keep(place, each)))
-                parcel.cpu_s += each.cpu_s
-        except BaseException as error:  # to be raised in the thread that waits
-            parcel.error = error
-        back.put(parcel)
-
-    def _answer(self, work: Work[R], parcel: _Parcel[R]) -> Answer:
+    def _outputs(self, work: Work[R], indices: range, future: Future[Answer]) -> list[RunOutput]:
+        """Return the results of runs, or raise why there are none."""
         from distributed import CancelledError, KilledWorker
 
         try:
-            answer: Answer = parcel.future.result()
+            answer: Answer = future.result()
         except KilledWorker:
-            task = work.task(parcel.places.start)
-            several = "" if len(parcel.places) == 1 else f" or the {len(parcel.places) - 1} after"
+            task = work.task(indices.start)
+            several = "" if len(indices) == 1 else f" or the {len(indices) - 1} after"
             raise TidegateError(
-                f"Several workers died at one run, of {task.scenario.name}"
+                f"Several workers died while simulating {task.scenario.name}"
                 f" with seed {task.seed}{several}.",
-                "It may need more memory than they have: tidegate compare ... --dry-run says.",
+                "It may need more memory than they have: see tidegate compare ... --dry-run.",
             ) from None
         except (CancelledError, OSError, RuntimeError) as error:
             if isinstance(error, RuntimeError) and self.client.status == "running":
@@ -219,20 +192,12 @@ class Cluster:
             raise self._lost() from error
         if answer.code != code_hash():
             raise _other("A worker", answer.code)
-        return answer
-
-    def _next(self, back: SimpleQueue[_Parcel[R]]) -> _Parcel[R]:
-        """Wait for the next parcel of which all is kept."""
-        while True:
-            with suppress(Empty):
-                return back.get(timeout=LOOK_S)
-            if self.client.status not in ("running", "connecting"):
-                raise self._lost()
+        return answer.outputs
 
     def _lost(self) -> TidegateError:
         return TidegateError(
             f"Lost the scheduler at {self.address}.",
-            "Start it again, and give the same command: what has come back is kept.",
+            "Restart it and rerun the command: it resumes.",
         )
 
     def _threads(self) -> int:
@@ -265,10 +230,10 @@ class Cluster:
 
 
 def _size(cpu_s: float | None, left: int, room: int) -> int:
-    """Return how many runs the next parcel holds, of so many left and so much CPU time each.
+    """Return the number of runs in the next parcel, from the runs left and the CPU time of each.
 
-    One, before anything is known; and towards the end no more than there are
-    for every place in the cluster, so that none waits for another.
+    It is one before the CPU time is known. Towards the end it is the share of one
+    thread, so that none is idle.
     """
     if cpu_s is None:
         return 1
