@@ -123,3 +123,15 @@ def legend(axes: Axes, fontsize: float = 8, **place: str | int | tuple[float, fl
     """Draw the legend without a frame; `place` are loc, ncols and bbox_to_anchor."""
     look: dict[str, Any] = {"frameon": False, "fontsize": fontsize, **place}
     axes.legend(**look)
+
+
+def legend_above(axes: Axes, height: float = 1.02) -> None:
+    """Draw the legend above the panel, in one row at its right: titles are at its left.
+
+    Where the row is as wide as the panel it has to stand above the title too.
+    """
+    handles, labels = axes.get_legend_handles_labels()
+    once = dict(zip(labels, handles, strict=True))
+    look: dict[str, Any] = {"borderaxespad": 0.0, "handlelength": 1.6, "columnspacing": 1.0}
+    look |= {"frameon": False, "fontsize": 8, "loc": "lower right", "ncols": len(once)}
+    axes.legend(once.values(), once.keys(), bbox_to_anchor=(1.0, height), **look)

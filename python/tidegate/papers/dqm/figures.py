@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from tidegate.papers.dqm.cases import (
     POLICIES,
@@ -35,245 +34,203 @@ from tidegate.papers.dqm.measures import (
     throughput,
     throughput_of,
 )
+from tidegate.papers.plots import CROSS, bars, curve, legend, panels, ticks
 from tidegate.papers.study import PaperPicture
 from tidegate.show.style import GREY, PALETTE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from tidegate.papers.runs import Measure, Runs
 
-COLOURS = dict(zip(("dt", "gr2", "p1", "p2", "p3"), (6, 1, 4, 5, 0), strict=True))
-READINGS = ("share of SYNs lost", "flows never admitted", "average over time")
-TRIED_MEASURES: tuple[tuple[Measure, float], ...] = (
-    (D, 1.0),
-    (RTX, 1e-3),
-    (connection_loss, 1.0),
-)
-TRIED_TITLES = (
-    "latency without the set-up, D [s]",
-    "packets sent again in 1500 s, thousands",
-    "share of connection packets lost, P_c",
-)
-PROVIDED: tuple[tuple[Measure, float], ...] = ((throughput, 1e-3), (DA, 1.0))
-NAMES = {
-    "p3": "P3 over drop-tail",
-    "p3-moment": "by the queue at the moment",
-    "p3-one-buffer": "one buffer for both",
-    "p3-hold": "holding, not dropping",
-    "p3-gr2": "over G-R2",
-    "p3-all": "x of all packets",
+HUES = {
+    policy: PALETTE[place]
+    for policy, place in zip(("dt", "gr2", "p1", "p2", "p3"), (6, 1, 4, 5, 0), strict=True)
 }
+VARIANTS = {
+    "p3": ("P3 over drop-tail", PALETTE[0]),
+    "p3-moment": ("by the queue at the moment", PALETTE[1]),
+    "p3-one-buffer": ("one buffer for both", PALETTE[3]),
+    "p3-hold": ("holding, not dropping", PALETTE[4]),
+    "p3-gr2": ("over G-R2", PALETTE[2]),
+    "p3-all": ("x of all packets", PALETTE[6]),
+}
+"""P3 as it might be otherwise: name and colour."""
 
 
-def _panels(rows: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
-    figure = Figure(figsize=(width, height))
-    return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
-
-
-def _curve(
+def _over(
     axes: Axes,
-    xs: Sequence[float],
-    values: Sequence[np.ndarray],
+    runs: Runs,
+    cases: Mapping[float, str] | Mapping[int, str],
+    measure: Measure,
     hue: str,
     label: str,
     style: str = "-",
+    scale: float = 1.0,
 ) -> None:
-    """Draw the mean over the seeds, in a band of one standard deviation."""
-    means = np.array([float(np.mean(each)) for each in values])
-    spread = np.array([float(np.std(each, ddof=1)) if len(each) > 1 else 0.0 for each in values])
-    axes.fill_between(xs, means - spread, means + spread, color=hue, alpha=0.15, lw=0)
-    axes.plot(xs, means, style, marker="o", ms=3.2, color=hue, lw=1.5, label=label)
+    """Draw a measure over a parameter, whose values `cases` has."""
+    values = [runs.values(case, measure) * scale for case in cases.values()]
+    curve(axes, cases, values, hue, label, style)
 
 
 def _printed(
     axes: Axes, runs: Runs, rho: float, scale: float, *claims: str, label: str = "paper"
 ) -> None:
     """Mark what the paper prints at a load: a cross each."""
-    said = [(runs.paper.claim(name).number or np.nan) * scale for name in claims]
-    axes.plot([rho] * len(said), said, "x", color="black", ms=8, mew=2, label=label, zorder=4)
+    printed = [(runs.paper.claim(name).number or np.nan) * scale for name in claims]
+    axes.plot([rho] * len(printed), printed, "x", label=label, **CROSS)
 
 
-def _over_rho(
-    axes: Axes,
-    runs: Runs,
-    measure: Measure,
-    title: str,
-    policies: Sequence[str] = POLICIES,
-    scale: float = 1.0,
-) -> None:
-    for policy in policies:
-        values = [runs.values(at(rho, policy), measure) * scale for rho in RHOS]
-        _curve(axes, RHOS, values, PALETTE[COLOURS[policy]], SHOWN[policy])
-    axes.set_title(title)
-    axes.set_xlabel("offered load rho")
+def _by_policy(axes: Axes, runs: Runs, measure: Measure, title: str, scale: float = 1.0) -> None:
+    for policy in POLICIES:
+        look = (HUES[policy], SHOWN[policy])
+        _over(axes, runs, {rho: at(rho, policy) for rho in RHOS}, measure, *look, scale=scale)
+    axes.set(title=title, xlabel="offered load rho")
     axes.set_ylim(bottom=0)
 
 
 def _figure5(runs: Runs) -> Figure:
-    figure, axes = _panels(2, 2, 9.6, 6.4)
-    _over_rho(axes[0], runs, throughput, "throughput of an admitted flow, T [kbit/s]", scale=1e-3)
-    _printed(
-        axes[0], runs, 1.2, 1e-3, "table1.dt.T", "table1.gr2.T", label="paper, Table I: DT, G-RED"
+    figure, axes = panels(2, 9.6, 6.4, rows=2)
+    rows: Sequence[tuple[Measure, str, float]] = (
+        (throughput, "throughput of an admitted flow, T [kbit/s]", 1e-3),
+        (RTX, "packets sent again in 1500 s, thousands", 1e-3),
+        (N, "admitted flows present, on average", 1.0),
+        (queue, "packets waiting, on average", 1.0),
     )
-    _over_rho(axes[1], runs, RTX, "packets sent again in 1500 s, thousands", scale=1e-3)
-    _over_rho(axes[2], runs, N, "admitted flows present, on average")
-    _over_rho(axes[3], runs, queue, "packets waiting, on average")
-    axes[0].set_yscale("log")
-    axes[0].set_ylim(0.4, 90)
+    for each, row in zip(axes, rows, strict=True):
+        _by_policy(each, runs, *row)
+    label = "paper, Table I: DT, G-RED"
+    _printed(axes[0], runs, 1.2, 1e-3, "table1.dt.T", "table1.gr2.T", label=label)
+    axes[0].set(yscale="log", ylim=(0.4, 90))
     axes[0].set_yticks([0.5, 1, 2, 5, 10, 20, 50], ["0.5", "1", "2", "5", "10", "20", "50"])
-    axes[0].legend(frameon=False, fontsize=8.5, loc="lower left")
+    legend(axes[0], 8.5, loc="lower left")
     return figure
 
 
 def _figure6(runs: Runs) -> Figure:
-    figure, axes = _panels(1, 3, 12.6, 3.8)
-    _over_rho(axes[0], runs, DONE, "flows completed per second")
+    figure, axes = panels(3, 12.6, 3.8)
+    _by_policy(axes[0], runs, DONE, "flows completed per second")
     axes[0].axhline(1.085, color=GREY, ls=":", lw=1)
-    axes[0].annotate(
-        "capacity", (0.2, 1.085), (0, 3), textcoords="offset points", color=GREY, fontsize=8
-    )
-    axes[0].legend(frameon=False, fontsize=8.5, loc="lower right")
+    look: dict[str, Any] = {"textcoords": "offset points", "color": GREY, "fontsize": 8}
+    axes[0].annotate("capacity", (0.2, 1.085), (0, 3), **look)
+    legend(axes[0], 8.5, loc="lower right")
     axes[0].set_ylim(0, 1.25)
-    for policy in ("gr2", "p2", "p3"):
-        hue = PALETTE[COLOURS[policy]]
-        for measure, name, style in ((connection_loss, "P_c", "-"), (data_loss, "P_d", "--")):
-            values = [runs.values(at(rho, policy), measure) for rho in RHOS]
-            _curve(axes[1], RHOS, values, hue, f"{SHOWN[policy]}, {name}", style)
-        for key, name, style in ((DA, "D_a", "-"), (D, "D", "--")):
-            values = [runs.values(at(rho, policy), key) for rho in RHOS]
-            _curve(axes[2], RHOS, values, hue, f"{SHOWN[policy]}, {name}", style)
-    axes[1].set_title("share lost: connection packets P_c, data P_d")
-    axes[2].set_title("latency [s]: D_a with the set-up, D without")
-    _printed(
-        axes[1],
-        runs,
-        1.2,
-        1.0,
-        "table1.gr2.Pc",
-        "table1.gr2.Pd",
-        label="paper: G-RED, P_c and P_d",
+    rows: Sequence[tuple[Axes, Measure, str, str]] = (
+        (axes[1], connection_loss, "P_c", "-"),
+        (axes[1], data_loss, "P_d", "--"),
+        (axes[2], DA, "D_a", "-"),
+        (axes[2], D, "D", "--"),
     )
+    for policy in ("gr2", "p2", "p3"):
+        cases = {rho: at(rho, policy) for rho in RHOS}
+        for each, measure, name, style in rows:
+            _over(each, runs, cases, measure, HUES[policy], f"{SHOWN[policy]}, {name}", style)
+    label = "paper: G-RED, P_c and P_d"
+    _printed(axes[1], runs, 1.2, 1.0, "table1.gr2.Pc", "table1.gr2.Pd", label=label)
     _printed(axes[2], runs, 1.6, 1.0, "fig6c.D_p3", label="paper: G-RED and P3, D")
     share = (runs.paper.claim("fig6c.D_ratio").number or np.nan) / 100.0
     _printed(axes[2], runs, 1.6, 1.0 / share, "fig6c.D_p3", label="")
     _printed(axes[2], runs, 1.2, 1.0, "table1.gr2.D", label="")
+    axes[1].set_title("share lost: connection packets P_c, data P_d")
+    axes[2].set_title("latency [s]: D_a with the set-up, D without")
     for each in axes[1:]:
-        each.set_xlabel("offered load rho")
-        each.set_ylim(0, 1.5 * each.get_ylim()[1])
-        each.legend(frameon=False, fontsize=8, loc="upper left", ncols=2)
+        each.set(xlabel="offered load rho", ylim=(0, 1.5 * each.get_ylim()[1]))
+        legend(each, loc="upper left", ncols=2)
     return figure
 
 
 def _figure7(runs: Runs) -> Figure:
-    figure, axes = _panels(2, 2, 9.6, 6.4)
-
-    def draw(place: int, measure: Measure, policy: str, label: str, style: str = "-") -> None:
-        values = [runs.values(two(2.0, ratio, policy), measure) for ratio in RATIOS]
-        _curve(axes[place], RATIOS, values, PALETTE[COLOURS[policy]], label, style)
-
+    figure, axes = panels(2, 9.6, 6.4, rows=2)
+    rows: Sequence[tuple[int, Measure, str, str]] = (
+        (0, throughput_of(1), ", long flows", "-"),
+        (0, throughput_of(0), ", short flows", "--"),
+        (1, N, "", "-"),
+        (2, queue, "", "-"),
+        (3, connection_loss, "", "-"),
+    )
     for policy in ("gr2", "p3"):
-        name = SHOWN[policy]
-        draw(0, throughput_of(1), policy, f"{name}, long flows")
-        draw(0, throughput_of(0), policy, f"{name}, short flows", "--")
-        draw(1, N, policy, name)
-        draw(2, queue, policy, name)
-        draw(3, connection_loss, policy, name)
-    axes[0].set_yscale("log")
+        cases = {ratio: two(2.0, ratio, policy) for ratio in RATIOS}
+        for place, measure, what, style in rows:
+            look = (HUES[policy], f"{SHOWN[policy]}{what}", style)
+            _over(axes[place], runs, cases, measure, *look)
     titles = (
         "throughput of an admitted flow, T [bit/s]",
         "admitted flows present, on average",
         "packets waiting, on average",
         "share of connection packets lost, P_c",
     )
-    axes[0].set_ylim(100, 12_000)
+    axes[0].set(yscale="log", ylim=(100, 12_000))
     for each, title in zip(axes, titles, strict=True):
-        each.set_title(title)
-        each.set_xscale("log")
-        each.set_xticks(RATIOS, [str(ratio) for ratio in RATIOS])
-        each.minorticks_off()
-        each.set_xlabel("short flows for each long one")
-        each.legend(frameon=False, fontsize=8.5)
+        each.set(title=title, xscale="log", xlabel="short flows for each long one")
+        ticks(each, RATIOS)
+        legend(each, 8.5)
     for each in axes[1:]:
         each.set_ylim(bottom=0)
-    ticks = (200, 500, 1000, 2000, 5000, 10_000)
-    axes[0].set_yticks(ticks, [f"{each:,}" for each in ticks])
+    levels = (200, 500, 1000, 2000, 5000, 10_000)
+    axes[0].set_yticks(levels, [f"{each:,}" for each in levels])
     axes[0].minorticks_off()
     return figure
 
 
 def _readings(runs: Runs) -> Figure:
-    figure, (axes,) = _panels(1, 1, 7.4, 3.6)
+    figure, (axes,) = panels(1, 7.4, 3.6)
     policies = ("dt", *REDS)
+    rows: Sequence[tuple[str, int, Callable[[str], Measure]]] = (
+        ("share of SYNs lost", 0, lambda _: connection_loss),
+        ("flows never admitted", 4, lambda _: "never_admitted_share"),
+        ("average over time", 5, connection_loss_in_time),
+    )
+    series = [
+        (name, PALETTE[hue], [runs.values(at(1.2, each), measure(each)) for each in policies])
+        for name, hue, measure in rows
+    ]
+    bars(axes, [TABLE1[policy] for policy in policies], series, values=False)
     for place, policy in enumerate(policies):
-        case = at(1.2, policy)
-        values = [
-            runs.values(case, connection_loss),
-            runs.values(case, "never_admitted_share"),
-            runs.values(case, connection_loss_in_time(policy)),
-        ]
-        for number, (name, each) in enumerate(zip(READINGS, values, strict=True)):
-            axes.bar(
-                place + (number - 1) * 0.24,
-                float(np.mean(each)),
-                0.22,
-                yerr=float(np.std(each, ddof=1)) if runs.seeds > 1 else 0.0,
-                color=PALETTE[(0, 4, 5)[number]],
-                error_kw={"lw": 0.8},
-                label=name if place == 0 else None,
-            )
-        said = runs.paper.claim(f"table1.{policy}.Pc").number or np.nan
-        axes.plot(
-            [place - 0.4, place + 0.4], [said, said], color="black", lw=1.6,
-            label="paper, Table I" if place == 0 else None,
-        )  # fmt: skip
-    axes.set_xticks(range(len(policies)), [TABLE1[policy] for policy in policies])
-    axes.grid(visible=False, axis="x")
-    axes.set_axisbelow(True)
-    axes.set_ylabel("share of connections lost, P_c, rho 1.2")
-    axes.set_ylim(0, 1)
-    axes.legend(frameon=False, fontsize=8.5, ncols=2, loc="upper right")
+        printed = runs.paper.claim(f"table1.{policy}.Pc").number or np.nan
+        label = "" if place else "paper, Table I"
+        xs = [place - 0.42, place + 0.42]
+        axes.plot(xs, [printed, printed], color="black", lw=1.6, label=label)
+    axes.set(ylabel="share of connections lost, P_c, rho 1.2", ylim=(0, 1))
+    legend(axes, 8.5, ncols=2, loc="upper right")
     return figure
 
 
 def _tried(runs: Runs) -> Figure:
-    figure, axes = _panels(1, 3, 12.6, 3.4)
-    for number, (policy, name) in enumerate(NAMES.items()):
-        for place, (measure, scale) in enumerate(TRIED_MEASURES):
-            values = [runs.values(at(rho, policy), measure) * scale for rho in TRIED_RHOS]
-            hue = PALETTE[(0, 1, 3, 4, 2, 6)[number]]
-            _curve(axes[place], TRIED_RHOS, values, hue, name)
-    for each, title in zip(axes, TRIED_TITLES, strict=True):
-        each.set_title(title)
-        each.set_xlabel("offered load rho")
-        each.set_xticks(TRIED_RHOS)
+    figure, axes = panels(3, 12.6, 3.4)
+    rows: Sequence[tuple[Measure, str, float]] = (
+        (D, "latency without the set-up, D [s]", 1.0),
+        (RTX, "packets sent again in 1500 s, thousands", 1e-3),
+        (connection_loss, "share of connection packets lost, P_c", 1.0),
+    )
+    for each, (measure, title, scale) in zip(axes, rows, strict=True):
+        for policy, (name, hue) in VARIANTS.items():
+            cases = {rho: at(rho, policy) for rho in TRIED_RHOS}
+            _over(each, runs, cases, measure, hue, name, scale=scale)
+        each.set(title=title, xlabel="offered load rho", xticks=TRIED_RHOS)
         each.set_ylim(bottom=0)
     _printed(axes[0], runs, 1.6, 1.0, "fig6c.D_p3", label="paper: P3")
     axes[2].set_ylim(0, 1)
-    axes[2].plot([], [], "x", color="black", ms=8, mew=2, label="paper: P3, D at rho 1.6")
-    axes[2].legend(frameon=False, fontsize=8.5, loc="lower center")
+    axes[2].plot([], [], "x", label="paper: P3, D at rho 1.6", **CROSS)
+    legend(axes[2], 8.5, loc="lower center")
     return figure
 
 
 def _provision(runs: Runs) -> Figure:
-    figure, axes = _panels(1, 2, 9.6, 3.6)
-    for number, share in enumerate(SHARES):
-        for place, (measure, scale) in enumerate(PROVIDED):
-            values = [runs.values(step(start, share), measure) * scale for start in STARTS]
-            hue = PALETTE[(4, 5, 0)[number]]
-            _curve(axes[place], STARTS, values, hue, f"P_M = {share:g}")
-    for each, title in zip(
-        axes,
-        ("throughput of an admitted flow, T [kbit/s]", "latency with the set-up, D_a [s]"),
-        strict=True,
-    ):
-        each.set_title(title)
-        each.set_xlabel("x_m = x_M [packets of data waiting]")
-        each.set_xticks(STARTS)
+    figure, axes = panels(2, 9.6, 3.6)
+    rows: Sequence[tuple[Measure, str, float]] = (
+        (throughput, "throughput of an admitted flow, T [kbit/s]", 1e-3),
+        (DA, "latency with the set-up, D_a [s]", 1.0),
+    )
+    for each, (measure, title, scale) in zip(axes, rows, strict=True):
+        for share, hue in zip(SHARES, (PALETTE[4], PALETTE[5], PALETTE[0]), strict=True):
+            cases = {start: step(start, share) for start in STARTS}
+            _over(each, runs, cases, measure, hue, f"P_M = {share:g}", scale=scale)
+        each.set(title=title, xlabel="x_m = x_M [packets of data waiting]", xticks=STARTS)
         each.set_ylim(bottom=0)
-        each.legend(frameon=False, fontsize=8.5)
+        legend(each, 8.5)
     return figure
 
 

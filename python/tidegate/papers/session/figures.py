@@ -3,124 +3,59 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
+from tidegate.papers.plots import (
+    CROSS,
+    bars,
+    horizontal_bars,
+    legend,
+    legend_above,
+    panels,
+    statistics,
+)
 from tidegate.papers.session.cases import ARRIVALS, CELLS, CP, GSS, LOADS, NAMES, NC, SWEEP
 from tidegate.papers.session.measures import curve, served
 from tidegate.papers.study import PaperPicture
-from tidegate.show.style import GREY, PALETTE
+from tidegate.show.style import GREY, LINES, PALETTE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-    from tidegate.papers.runs import Runs
+    from tidegate.papers.runs import Floats, Runs
     from tidegate.results.run_files import SavedRun
+
+    Series = Mapping[str, Sequence[Floats]]
 
 ADMITTED, COMPLETED = PALETTE[4], PALETTE[1]
 COLOURS = {"none": GREY, "optimal": PALETTE[2], "gssga": PALETTE[4], "cp": PALETTE[1]}
-ABOVE: dict[str, Any] = {
-    "frameon": False,
-    "fontsize": 8,
-    "loc": "lower right",
-    "bbox_to_anchor": (1.0, 1.02),
-    "borderaxespad": 0.0,
-    "handlelength": 1.6,
-    "columnspacing": 1.0,
-}
-PAPER = "paper"
-DASH: dict[str, Any] = {"color": "black", "ms": 15, "mew": 2.2, "zorder": 4}
-"""What the paper prints, beside a bar."""
 SHOWN = {"none": "no control", "optimal": "optimal (brute force)", "gssga": "GSS+GA", "cp": "CP"}
+CONTROLS = ("none", "gssga", "cp")
+TABLE1 = {65: 64.716, 100: 99.84, 150: 102.6, 250: 107.088, 1000: 43.944}
+"""Admit rates and completions of Table I, sessions/s."""
 
 
-def panels(
-    rows: int,
-    columns: int,
-    *,
-    width: float,
-    height: float,
-    sharex: bool = False,
-    sharey: bool = False,
-) -> tuple[Figure, list[Axes]]:
-    """Return a figure with its panels in one list."""
-    figure = Figure(figsize=(width, height))
-    return figure, list(
-        figure.subplots(rows, columns, squeeze=False, sharex=sharex, sharey=sharey).flat
-    )
-
-
-def bars(
+def _bars(
     axes: Axes,
     title: str,
     groups: Sequence[str],
-    series: Mapping[str, Sequence[np.ndarray]],
-    paper: Mapping[str, Sequence[float | None]] | None = None,
+    found: Series,
+    paper: Sequence[Sequence[float | None]] = (),
 ) -> None:
-    """Draw a group of bars each, with the standard deviation over the seeds and the value.
-
-    `paper` has what the paper prints for some of the bars: a dash over each.
-    """
-    width = 0.84 / len(series)
-    axes.set_axisbelow(True)
-    for place, (name, values) in enumerate(series.items()):
-        xs = np.arange(len(groups)) + (place - (len(series) - 1) / 2) * width
-        means = np.array([float(np.mean(each)) for each in values])
-        spread = [float(np.std(each, ddof=1)) if len(each) > 1 else 0.0 for each in values]
-        axes.bar(
-            xs,
-            means,
-            width * 0.94,
-            yerr=spread,
-            color=COLOURS[name],
-            label=SHOWN[name],
-            error_kw={"lw": 0.8},
-        )
-        printed = (paper or {}).get(name)
-        if printed is not None:
-            label = "" if place else PAPER
-            axes.plot(xs, np.array(printed, dtype=float), "_", label=label, **DASH)
-        for x, mean, error in zip(xs, means, spread, strict=True):
-            text = f"{mean / 1000:.1f}k" if mean >= 1000 else f"{mean:.3g}"
-            axes.annotate(
-                text, (x, mean + error), (0, 2), textcoords="offset points", ha="center", fontsize=7
-            )
-    axes.set_xticks(range(len(groups)), groups)
-    axes.tick_params(axis="x", length=0)
-    axes.grid(visible=False, axis="x")
-    axes.margins(y=0.12)
+    """Draw a bar for each control in each group."""
+    bars(axes, groups, [(SHOWN[name], COLOURS[name], each) for name, each in found.items()], paper)
     axes.set_title(title, loc="left", fontsize=9)
-    above(axes, len(series) + (paper is not None), 1.12)
+    legend_above(axes, 1.12)
 
 
-def beside(axes: Axes, labels: Sequence[str], values: Sequence[np.ndarray], title: str) -> None:
-    """Draw one horizontal bar for each label, with its value."""
-    means = [float(np.mean(each)) for each in values]
-    spread = [float(np.std(each, ddof=1)) if len(each) > 1 else 0.0 for each in values]
-    hues = [COLOURS["none"] if "no control" in label else COLOURS["cp"] for label in labels]
-    axes.barh(range(len(labels)), means, 0.7, xerr=spread, color=hues, error_kw={"lw": 0.8})
-    for place, (mean, error) in enumerate(zip(means, spread, strict=True)):
-        axes.annotate(
-            f"{mean:.3g}",
-            (mean + error, place),
-            (3, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=8,
-        )
-    axes.set_axisbelow(True)
-    axes.set_yticks(range(len(labels)), labels, fontsize=8)
-    axes.set_ylim(len(labels) - 0.4, -0.6)
-    axes.grid(visible=False, axis="y")
-    axes.margins(x=0.1)
-    axes.set_xlabel(title)
-
-
-def timeline(axes: Axes, record: SavedRun, title: str) -> None:
+def _timeline(axes: Axes, record: SavedRun, title: str) -> None:
     """Draw admissions and completions of one run, in bins of two seconds: the longer epoch."""
     rates = record.rates()
     bins = rates["time_s"].size // 2
@@ -135,77 +70,43 @@ def timeline(axes: Axes, record: SavedRun, title: str) -> None:
     axes.set_xlim(0, float(rates["time_s"][-1]))
     axes.set_ylim(0, 1.25 * top + 1.0)
     axes.set_title(title, loc="left", fontsize=9)
-    handles, labels = axes.get_legend_handles_labels()
-    once = dict(zip(labels, handles, strict=True))
-    axes.legend(once.values(), once.keys(), **ABOVE, ncols=len(once))
-
-
-def above(axes: Axes, columns: int, height: float = 1.02) -> None:
-    """Put the legend above the panel, in one row at its right: titles are at its left.
-
-    Where the row is as wide as the panel it has to stand above the title too.
-    """
-    axes.legend(**ABOVE | {"bbox_to_anchor": (1.0, height)}, ncols=columns)
-
-
-CONTROLS = ("none", "gssga", "cp")
-TABLE1 = {65: 64.716, 100: 99.84, 150: 102.6, 250: 107.088, 1000: 43.944}
-"""Admit rates and completions of Table I, sessions/s."""
+    legend_above(axes)
 
 
 def _figure2(runs: Runs) -> Figure:
-    figure, (axes,) = panels(1, 1, width=7.0, height=3.8)
+    figure, (axes,) = panels(1, 7.0, 3.8)
     found = curve(runs)
     rates = sorted(found)
-    means = np.array([np.mean(found[rate]) for rate in rates])
-    spread = np.array([np.std(found[rate], ddof=1) if runs.seeds > 1 else 0.0 for rate in rates])
-    axes.fill_between(
-        rates, means - spread, means + spread, color=COLOURS["optimal"], alpha=0.2, lw=0
-    )
-    axes.plot(
-        rates, means, "o-", color=COLOURS["optimal"], ms=4, label="tidegate, fixed admit rate"
-    )
-    axes.plot(
-        [1000],
-        [runs.mean(NC, "completed_per_s")],
-        "D",
-        color=COLOURS["none"],
-        ms=7,
-        label="tidegate, no control",
-    )
-    axes.plot(
-        list(TABLE1), list(TABLE1.values()), "x", color="black", ms=8, mew=2, label="paper, Table I"
-    )
+    means, spread = statistics([np.array(found[rate]) for rate in rates])
+    hue, label = COLOURS["optimal"], "tidegate, fixed admit rate"
+    axes.fill_between(rates, means - spread, means + spread, color=hue, alpha=0.2, lw=0)
+    axes.plot(rates, means, "o-", color=hue, ms=4, label=label)
+    free = runs.mean(NC, "completed_per_s")
+    axes.plot([1000], [free], "D", color=COLOURS["none"], ms=7, label="tidegate, no control")
+    axes.plot([*TABLE1], [*TABLE1.values()], "x", label="paper, Table I", **CROSS)
     axes.plot([0, 160], [0, 160], ":", color=GREY, lw=1)
     axes.annotate("all admitted complete", (150, 148), color=GREY, fontsize=8, ha="left")
-    axes.set_xlim(0, 1040)
-    axes.set_ylim(0, 160)
-    axes.set_xlabel("admit rate [sessions/s]")
-    axes.set_ylabel("completions [sessions/s]")
-    axes.legend(frameon=False, fontsize=8.5, loc="lower right")
+    axes.set(xlim=(0, 1040), xlabel="admit rate [sessions/s]")
+    axes.set(ylim=(0, 160), ylabel="completions [sessions/s]")
+    legend(axes, 8.5, loc="lower right")
     return figure
 
 
 def _figure3(runs: Runs) -> Figure:
-    figure, both = panels(1, 2, width=10.0, height=3.6)
+    figure, both = panels(2, 10.0, 3.6)
     for axes, cells in zip(both, (CELLS[:2], CELLS[2:]), strict=True):
-        series = {
-            "none": [runs.values(f"static/{cell}/none", "completed") for cell in cells],
-            "optimal": [
-                runs.values(runs.best(f"optimum/{cell}")[1], "completed") for cell in cells
-            ],
-            "gssga": [runs.values(f"static/{cell}/gssga", "completed") for cell in cells],
-            "cp": [runs.values(f"static/{cell}/cp", "completed") for cell in cells],
-        }
-        size = cells[0].partition("k")[0]
+        series = dict(_family(runs, [f"static/{cell}" for cell in cells], "completed"))
+        best = [runs.best(f"optimum/{cell}")[1] for cell in cells]
+        series["optimal"] = [runs.values(case, "completed") for case in best]
         groups = [f"{cell.partition('-')[2]} arrivals/s" for cell in cells]
-        bars(axes, f"mean size {size} kB", groups, series)
+        title = f"mean size {cells[0].partition('k')[0]} kB"
+        _bars(axes, title, groups, {name: series[name] for name in SHOWN})
     both[0].set_ylabel("sessions completed in 250 s")
     return figure
 
 
 def _figure4(runs: Runs) -> Figure:
-    figure, (axes,) = panels(1, 1, width=7.0, height=3.6)
+    figure, (axes,) = panels(1, 7.0, 3.6)
     edges = np.arange(0.0, 101.0, 1.0)
     for name, case in (("none", NC), ("gssga", GSS), ("cp", CP)):
         shares = []
@@ -216,17 +117,14 @@ def _figure4(runs: Runs) -> Figure:
             shares.append(counts / taken.size)
         mean = 100 * np.convolve(np.mean(shares, axis=0), np.ones(3) / 3, "same")
         axes.plot((edges[1:] + edges[:-1]) / 2, mean, color=COLOURS[name], label=SHOWN[name])
-    axes.set_yscale("log")
-    axes.set_ylim(0.01, 50.0)
-    axes.set_xlim(0, 100)
-    axes.set_xlabel("duration, first SYN to close [s]")
-    axes.set_ylabel("% of completed sessions a second")
+    axes.set(xlim=(0, 100), xlabel="duration, first SYN to close [s]")
+    axes.set(yscale="log", ylim=(0.01, 50.0), ylabel="% of completed sessions a second")
     axes.legend(frameon=False)
     return figure
 
 
 Level = tuple[str, float, float]
-"""The claim that has a number of a time line, and between which seconds it is said of."""
+"""A claim with a level of a time line, and the seconds between which it applies."""
 
 
 def _lines(
@@ -235,13 +133,13 @@ def _lines(
     marks: tuple[float, ...] = (),
     levels: Mapping[str, Sequence[Level]] | None = None,
 ) -> Figure:
-    figure, many = panels(len(cases), 1, width=9.0, height=1.2 + 1.9 * len(cases), sharex=True)
+    figure, many = panels(1, 9.0, 1.2 + 1.9 * len(cases), len(cases), sharex=True)
     for axes, (case, title) in zip(many, cases, strict=True):
         for name, start, end in (levels or {}).get(case, ()):
-            level = runs.paper.claim(name).said
+            level = runs.paper.claim(name).expected
             low = level[0] if isinstance(level, tuple) else level or np.nan
-            axes.plot((start, end), (low, low), color="black", lw=1.8, label=PAPER)
-        timeline(axes, runs.records(case)[0], title)
+            axes.plot((start, end), (low, low), color="black", lw=1.8, label="paper")
+        _timeline(axes, runs.records(case)[0], title)
         for mark in marks:
             axes.axvline(mark, color=GREY, lw=0.8, ls=":")
     many[-1].set_xlabel("time [s]")
@@ -255,7 +153,7 @@ def _figure5(runs: Runs) -> Figure:
 
 
 def _figure6(runs: Runs) -> Figure:
-    figure, three = panels(1, 3, width=10.0, height=2.8)
+    figure, three = panels(3, 10.0, 2.8)
     families = (
         ("arrivals", "arrival rate", "sessions per second"),
         ("size/100", "mean size of a session", "kB"),
@@ -265,25 +163,15 @@ def _figure6(runs: Runs) -> Figure:
         way = "down-" if family.startswith("capacity") else ""
         for number, load in enumerate((*(f"{way}{each}" for each in LOADS), "pulses")):
             times, values = _course(runs, f"{family}/{load}/none")
-            axes.plot(
-                times,
-                values,
-                lw=2.2 - 0.4 * number,
-                ls=("-", "--", "-.", ":")[number],
-                label=load.removeprefix("down-").upper() if number < 3 else "pulses",
-            )
-        axes.set_title(title)
-        axes.set_ylim(0, None)
-        axes.set_ylabel(label)
-        axes.set_xlabel("time [s]")
-    three[2].legend(frameon=False, fontsize=8, loc="lower left")
+            name = load.removeprefix("down-").upper() if number < 3 else "pulses"
+            axes.plot(times, values, lw=2.2 - 0.4 * number, ls=LINES[number], label=name)
+        axes.set(title=title, ylim=(0, None), ylabel=label, xlabel="time [s]")
+    legend(three[2], loc="lower left")
     return figure
 
 
 def _course(runs: Runs, case: str) -> tuple[list[float], list[float]]:
-    """Return what changes in a case, as points of a line."""
-    import tomllib
-
+    """Return the changing quantity of a case as times and values."""
     document = tomllib.loads(runs.paper.document(runs.case(case)).load().show())
     first = {
         "arrivals": document["traffic"]["web"]["arrivals"]["poisson"],
@@ -313,37 +201,19 @@ def _number(text: str) -> float:
     return float(found[1]) / (1000.0 if found[2] == "ms" else 1.0)
 
 
-def _family(runs: Runs, cells: list[tuple[str, str]], measure: str) -> dict[str, list[np.ndarray]]:
-    return {
-        name: [runs.values(f"{cell}/{name}", measure) for _, cell in cells] for name in CONTROLS
-    }
-
-
-def _two(
-    runs: Runs,
-    left: tuple[str, list[tuple[str, str]]],
-    right: tuple[str, list[tuple[str, str]]],
-    measure: str,
-    label: str,
-) -> Figure:
-    figure, both = panels(1, 2, width=10.0, height=3.4)
-    for axes, (title, cells) in zip(both, (left, right), strict=True):
-        bars(axes, title, [name for name, _ in cells], _family(runs, cells, measure))
-    both[0].set_ylabel(label)
-    return figure
+def _family(runs: Runs, cells: Sequence[str], measure: str) -> Series:
+    return {name: [runs.values(f"{cell}/{name}", measure) for cell in cells] for name in CONTROLS}
 
 
 def _figure7(runs: Runs) -> Figure:
-    cells = [(load.upper(), f"arrivals/{load}") for load in LOADS]
-    figure, both = panels(1, 2, width=10.0, height=3.4)
-    loads = [name for name, _ in cells]
-    printed = {
-        name: [runs.paper.claim(f"table3.{load}.{there}.fct").number for load in LOADS]
-        for there, name in NAMES.items()
-    }
-    bars(both[0], "completions", loads, _family(runs, cells, "completed"))
+    figure, both = panels(2, 10.0, 3.4)
+    cells, groups = [f"arrivals/{load}" for load in LOADS], [load.upper() for load in LOADS]
+    printed = [
+        [runs.paper.claim(f"table3.{load}.{name}.fct").number for load in LOADS] for name in NAMES
+    ]
+    _bars(both[0], "completions", groups, _family(runs, cells, "completed"))
+    _bars(both[1], "FCT (Table III)", groups, _family(runs, cells, "fct_mean_s"), printed)
     both[0].set_ylabel("sessions completed in 300 s")
-    bars(both[1], "FCT (Table III)", loads, _family(runs, cells, "fct_mean_s"), printed)
     both[1].set_ylabel("FCT, mean [s]")
     return figure
 
@@ -354,64 +224,61 @@ def _figure8(runs: Runs) -> Figure:
     return _lines(runs, cases, (125.0, 175.0), levels)
 
 
-def _by_capacity(runs: Runs, way: str) -> Figure:
-    sides = [
-        (f"{rate} arrivals/s", [(load.upper(), f"capacity/{rate}/{way}-{load}") for load in LOADS])
-        for rate in ARRIVALS
-    ]
-    return _two(runs, sides[0], sides[1], "completed", "sessions completed in 300 s")
-
-
-def _pulses(runs: Runs) -> Figure:
-    cells = [("arrival rate", "arrivals/pulses")]
-    cells += [
-        (f"{what}\n{rate}/s", f"{what}/{rate}/pulses")
-        for what in ("size", "capacity")
-        for rate in ARRIVALS
-    ]
-    figure, both = panels(2, 1, width=9.0, height=5.6)
-    groups = [name for name, _ in cells]
-    bars(both[0], "pulses of 25 s", groups, _family(runs, cells, "completed"))
-    both[0].set_ylabel("sessions completed")
-    timeline(
-        both[1],
-        runs.records("capacity/1000/pulses/cp")[0],
-        "CP, capacity 10, 5 and 10 Mbit/s, 1000 arrivals/s",
-    )
-    both[1].set_xlabel("time [s]")
+def _by_capacity(way: str, runs: Runs) -> Figure:
+    figure, both = panels(2, 10.0, 3.4)
+    groups = [load.upper() for load in LOADS]
+    for axes, rate in zip(both, ARRIVALS, strict=True):
+        cells = [f"capacity/{rate}/{way}-{load}" for load in LOADS]
+        _bars(axes, f"{rate} arrivals/s", groups, _family(runs, cells, "completed"))
+    both[0].set_ylabel("sessions completed in 300 s")
     return figure
 
 
+PULSES = {
+    "arrival rate": "arrivals/pulses",
+    **{
+        f"{what}\n{rate}/s": f"{what}/{rate}/pulses"
+        for what in ("size", "capacity")
+        for rate in ARRIVALS
+    },
+}
+
+
+def _pulses(runs: Runs) -> Figure:
+    figure, (many, line) = panels(1, 9.0, 5.6, rows=2)
+    _bars(many, "pulses of 25 s", [*PULSES], _family(runs, [*PULSES.values()], "completed"))
+    many.set_ylabel("sessions completed")
+    title = "CP, capacity 10, 5 and 10 Mbit/s, 1000 arrivals/s"
+    _timeline(line, runs.records("capacity/1000/pulses/cp")[0], title)
+    line.set_xlabel("time [s]")
+    return figure
+
+
+OPTIMA = {
+    "10 Mbit/s": {
+        "10k-300": "300 arrivals/s",
+        "10k-600": "600 arrivals/s",
+        "10k-1000": "1000 arrivals/s",
+    },
+    "1000 arrivals/s": {
+        "5M": "5 Mbit/s",
+        "udp": "10 Mbit/s, 5 of UDP",
+        "10k-1000": "10 Mbit/s",
+        "20M": "20 Mbit/s",
+    },
+}
+
+
 def _optima(runs: Runs) -> Figure:
-    figure, both = panels(1, 2, width=10.0, height=3.4)
-    arrivals = (
-        ("10k-300", "300 arrivals/s"),
-        ("10k-600", "600 arrivals/s"),
-        ("10k-1000", "1000 arrivals/s"),
-    )
-    capacities = (
-        ("5M", "5 Mbit/s"),
-        ("udp", "10 Mbit/s, 5 of UDP"),
-        ("10k-1000", "10 Mbit/s"),
-        ("20M", "20 Mbit/s"),
-    )
-    titles = ("10 Mbit/s", "1000 arrivals/s")
-    for axes, lines, title in zip(both, (arrivals, capacities), titles, strict=True):
-        for number, (name, label) in enumerate(lines):
-            points = runs.curve(f"optimum/{name}")
-            per_s = [(rate, flows / 250.0) for rate, flows in points]
-            axes.plot(
-                *zip(*per_s, strict=True),
-                marker=".",
-                lw=1.3,
-                label=label,
-                ls=("-", "--", "-.", ":")[number],
-            )
+    figure, both = panels(2, 10.0, 3.4)
+    for axes, (title, lines) in zip(both, OPTIMA.items(), strict=True):
+        for style, (name, label) in zip(LINES, lines.items(), strict=False):
+            rates, flows = np.transpose(runs.curve(f"optimum/{name}"))
+            axes.plot(rates, flows / 250.0, marker=".", lw=1.3, label=label, ls=style)
         axes.set_title(f"completions over the admit rate, {title}")
         axes.set_xlabel("admit rate [sessions/s]")
-        axes.set_ylabel("completions [sessions/s]")
-        axes.set_ylim(0, None)
-        axes.legend(frameon=False, fontsize=8)
+        axes.set(ylabel="completions [sessions/s]", ylim=(0, None))
+        legend(axes)
     return figure
 
 
@@ -425,24 +292,16 @@ def _ablations(runs: Runs) -> Figure:
         ),
         ((CP, "CP"), ("ablation/no-smoothing", "without smoothing"), "1000 arrivals/s"),
     )
-    figure, three = panels(3, 1, width=9.0, height=6.6, sharex=True)
+    figure, three = panels(1, 9.0, 6.6, rows=3, sharex=True)
     for axes, (mine, without, title) in zip(three, pairs, strict=True):
         for (case, label), hue in ((without, COMPLETED), (mine, ADMITTED)):
-            record = runs.records(case)[0]
-            events = record.events()
+            events = runs.records(case)[0].events()
             epoch = 1.0 if "CP" in label or "smoothing" in label else 2.0
-            axes.step(
-                events["time_s"],
-                events["set"] / epoch,
-                where="post",
-                color=hue,
-                lw=1.1,
-                label=label,
-            )
+            look: dict[str, Any] = {"where": "post", "color": hue, "lw": 1.1, "label": label}
+            axes.step(events["time_s"], events["set"] / epoch, **look)
         axes.set_title(title, loc="left", fontsize=9)
-        axes.set_xlim(0, 300)
-        axes.set_ylim(0, None)
-        above(axes, 2)
+        axes.set(xlim=(0, 300), ylim=(0, None))
+        legend_above(axes)
     three[-1].set_xlabel("time [s]")
     figure.supylabel("allowed [sessions/s]", fontsize=9)
     return figure
@@ -476,23 +335,22 @@ BEYOND = (
     ("SYN retries at 15, 30, 60 s ..., no control", "hosts/15s/none"),
     ("SYN retries at 15, 30, 60 s ..., CP", "hosts/15s/cp"),
 )
-"""What the paper names and does not run."""
+"""Cases that the paper names and does not run."""
 
 
 def _beyond(runs: Runs) -> Figure:
-    figure, both = panels(1, 2, width=10.0, height=7.0, sharey=True)
-    completions = [runs.values(case, served) / 250.0 for _, case in BEYOND]
-    times = [
-        np.array(
-            [record.traffic("web")["fct_mean_s"] for record in runs.records(case)], dtype=float
-        )
-        for _, case in BEYOND
-    ]
+    figure, both = panels(2, 10.0, 7.0, sharey=True)
+
+    def fct(record: SavedRun) -> float:
+        return float(record.traffic("web")["fct_mean_s"])
+
     labels = [label for label, _ in BEYOND]
-    beside(both[0], labels, completions, "completions [sessions/s]")
-    beside(both[1], labels, times, "FCT of those served, mean [s]")
-    both[0].set_title("how many complete")
-    both[1].set_title("how long they take")
+    hues = [COLOURS["none" if "no control" in label else "cp"] for label in labels]
+    completions = [runs.values(case, served) / 250.0 for _, case in BEYOND]
+    horizontal_bars(both[0], labels, completions, hues)
+    horizontal_bars(both[1], labels, [runs.values(case, fct) for _, case in BEYOND], hues)
+    both[0].set(title="how many complete", xlabel="completions [sessions/s]")
+    both[1].set(title="how long they take", xlabel="FCT of those served, mean [s]")
     return figure
 
 
@@ -532,27 +390,24 @@ PICTURES = (
         "fig9",
         "Figure 9: the capacity falls from 10 to 5 Mbit/s",
         tuple(case for rate in ARRIVALS for case in _loads(f"capacity/{rate}", "down-")),
-        lambda runs: _by_capacity(runs, "down"),
+        partial(_by_capacity, "down"),
     ),
     PaperPicture(
         "capacity-up",
         "Run by the authors, not shown: the capacity rises from 10 to 20 Mbit/s",
         tuple(case for rate in ARRIVALS for case in _loads(f"capacity/{rate}", "up-")),
-        lambda runs: _by_capacity(runs, "up"),
+        partial(_by_capacity, "up"),
     ),
     PaperPicture(
         "pulses",
         "Run by the authors, not shown: pulses of 25 s at 50, 150 and 250 s",
-        _cells(
-            "arrivals/pulses",
-            *(f"{what}/{rate}/pulses" for what in ("size", "capacity") for rate in ARRIVALS),
-        ),
+        _cells(*PULSES.values()),
         _pulses,
     ),
     PaperPicture(
         "optima",
         "The brute-force optimum for other arrival rates and capacities",
-        tuple(f"optimum/{name}" for name in ("10k-300", "10k-600", "10k-1000", "5M", "20M", "udp")),
+        tuple(dict.fromkeys(f"optimum/{name}" for lines in OPTIMA.values() for name in lines)),
         _optima,
     ),
     PaperPicture(
