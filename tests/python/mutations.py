@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from tidegate.papers.check_results import Unchecked
-from tidegate.papers.claims import APART
+from tidegate.papers.claims import SETUP_KINDS
 from tidegate.papers.verdicts import judge
 
 SEEDS = 5
@@ -44,8 +44,8 @@ def statements(study):
     """
     names = []
     for claim in study.claims():
-        said = claim.kind not in APART or claim.short.startswith(("text.", "fig"))
-        if claim.said is None and said and not _unchecked(study.checks[claim.id]):
+        said = claim.kind not in SETUP_KINDS or claim.short.startswith(("text.", "fig"))
+        if claim.expected is None and said and not _unchecked(study.checks[claim.id]):
             names.append(claim.short)
     return names
 

@@ -51,11 +51,11 @@ def outcomes(study, claims):
     for claim in claims:
         if claim.kind in ("setup", "arithmetic"):
             finding = Exact(claim.value, equal=True)
-        elif claim.kind == "ordering" or claim.said is None:
+        elif claim.kind == "ordering" or claim.expected is None:
             finding = Ordering((Part("a > b", (1.0, 2.0)),))
         else:
             finding = Numbers((1.0, 2.0))
-        found.append(judge(claim, finding, study.deviations().beside(claim.id)))
+        found.append(judge(claim, finding, study.deviations().context(claim.id)))
     return found
 
 
@@ -85,7 +85,7 @@ def test_a_run_that_nobody_asked_for_is_an_error_also_where_it_lies_there():
     study = STUDIES["qfcp"]
     runs = runs_of(study, ["fct/qfcp"])
     assert runs.mean("fct/qfcp", "fct_mean_s") == 1.0
-    with pytest.raises(LookupError, match="fct/rcp is looked at and was not asked for"):
+    with pytest.raises(LookupError, match="reads the undeclared case fct/rcp; add it to its cases"):
         runs.mean("fct/rcp", "fct_mean_s")
     assert runs.has("fct/qfcp")
     assert not runs.has("fct/qfcp", "fct/rcp")

@@ -64,7 +64,7 @@ def test_numbers_are_met_within_their_tolerance(kind, values, verdict):
         # a range is held to its nearer end: (4.55 - 3.5) / 3.5 and (1.5 - 2.5) / 2.5
         ("ratio", "2.5..3.5", 4.55, "+30 %, more than 25 %."),
         ("ratio", "2.5..3.5", 1.5, "-40 %, more than 25 %."),
-        ("ratio", "10..", 9, "-10 % of the least that is said."),
+        ("ratio", "10..", 9, "-10 % of the least value of the paper."),
     ],
 )
 def test_how_far_a_number_is_off_is_said_in_percent_of_the_papers(kind, held_to, value, says):
@@ -84,7 +84,7 @@ def test_a_number_in_a_text_and_a_range_without_an_end_are_in_a_column_of_their_
     text = CLAIMS.replace("kind,note", "kind,note,number").replace(
         ",10,exact-number,", ",a tenth,exact-number,,0.1"
     )
-    assert listed.read(text)[0].said == 0.1
+    assert listed.read(text)[0].expected == 0.1
     row = claim("ratio", "more than an order of magnitude", held_to="10..")
     # "more than" has no tolerance below
     assert [judge(row, Numbers((each, each))).verdict for each in (9.9, 10.0, 1e6)] == [
@@ -92,8 +92,8 @@ def test_a_number_in_a_text_and_a_range_without_an_end_are_in_a_column_of_their_
         "met",
         "met",
     ]
-    assert claim("ratio", "17").said == 17
-    assert claim("ordering", "a > b").said is None
+    assert claim("ratio", "17").expected == 17
+    assert claim("ordering", "a > b").expected is None
 
 
 def test_a_number_reports_mean_interval_and_spread():
@@ -134,9 +134,9 @@ def test_every_part_of_an_ordering_has_to_hold_and_the_worst_decides():
 
 def test_calibrated_and_contradicted_come_from_what_stands_beside_the_claim():
     near, far = Numbers((100, 100)), Numbers((200, 200))
-    hangs = ClaimContext(hangs_on=("the load",))
-    assert judge(claim("exact-number"), near, hangs).verdict == "calibrated"
-    assert judge(claim("exact-number"), far, hangs).verdict == "not met"
+    depends = ClaimContext(depends_on=("the load",))
+    assert judge(claim("exact-number"), near, depends).verdict == "calibrated"
+    assert judge(claim("exact-number"), far, depends).verdict == "not met"
     against = ClaimContext(contradicted_by="Table IV says otherwise.")
     found = judge(claim("exact-number"), far, against)
     assert found.verdict == "contradicted"
@@ -214,9 +214,9 @@ key = "buffer"
 what = "buffer"
 taken = "20 packets"
 why = "a guess"
-hangs = ["table1.rate"]
+affects = ["table1.rate"]
 alternatives = [
-    { says = "10 packets", settings = { "topology.dumbbell.bottleneck.buffer" = "10packets" } },
+    { label = "10 packets", settings = { "topology.dumbbell.bottleneck.buffer" = "10packets" } },
 ]
 """
 
@@ -379,7 +379,7 @@ def test_a_search_goes_from_coarse_to_fine(toy, tmp_path):
 def test_sensitivity_changes_one_setting_at_a_time(toy, tmp_path):
     with CaseFolder(tmp_path / "out", toy) as folder:
         table = perform.sensitivity(toy, folder, Request(seeds=2), Bar(), Executor(1))
-    assert [row.says for row in table] == ["", "10 packets"]
+    assert [row.label for row in table] == ["", "10 packets"]
     taken, other = (row.outcomes[0] for row in table)
     assert taken.values != other.values
     assert "10 packets" in (tmp_path / "out" / "sensitivity.md").read_text()
@@ -437,7 +437,7 @@ def test_every_claim_has_a_check_a_place_in_the_report_and_cases_that_exist(stud
 def test_every_guess_and_explanation_names_claims_and_cases_that_exist(study):
     found = study.deviations()
     ids = [claim.id for claim in study.claims()]
-    patterns = [pattern for each in found.deviations for pattern in each.hangs]
+    patterns = [pattern for each in found.deviations for pattern in each.affects]
     patterns += [
         each for names, _ in (*found.contradictions, *found.explanations) for each in names
     ]
@@ -459,7 +459,7 @@ def test_every_case_and_every_alternative_loads(study):
                 for case in study.cases.values()
                 if any(fnmatchcase(case.key, pattern) for pattern in other.cases)
             ]
-            assert meant, other.says
+            assert meant, other.label
             study.document(meant[0].having(*other.settings)).load()
 
 
@@ -472,7 +472,7 @@ def test_every_id_leads_to_a_function_that_says_what_it_checks_and_names_the_id(
         path, line = source.place
         lines = texts.setdefault(path, path.read_text(encoding="utf-8").splitlines())
         assert lines[line - 1].startswith("@claim"), f"{path}:{line}"
-        assert source.says.startswith(("Check", "Count", "Say")), name
+        assert source.description.startswith(("Check", "Count", "Say")), name
         # the id stands there, or the template that makes it with the values of the call
         head = "".join(lines[line - 1 : line + 12])
         short = name.partition(".")[2]
@@ -514,9 +514,9 @@ def test_a_folder_with_something_else_is_refused(toy, tmp_path):
 
 def test_deviations_are_read_with_their_alternatives():
     found = read_deviations(DEVIATIONS)
-    assert found.deviations[0].alternatives[0].says == "10 packets"
-    assert found.beside("toy.table1.rate").hangs_on == ("buffer",)
-    assert found.beside("toy.table1.better").hangs_on == ()
+    assert found.deviations[0].alternatives[0].label == "10 packets"
+    assert found.context("toy.table1.rate").depends_on == ("buffer",)
+    assert found.context("toy.table1.better").depends_on == ()
 
 
 @pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)

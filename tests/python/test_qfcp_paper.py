@@ -27,7 +27,7 @@ def test_every_alternative_changes_cases_that_exist():
         for other in deviation.alternatives:
             patterns = (other.cases,) if isinstance(other.cases, str) else other.cases
             fits = [key for key in STUDY.cases if any(fnmatchcase(key, each) for each in patterns)]
-            assert fits, other.says
+            assert fits, other.label
             for key in fits:
                 changed = STUDY.cases[key].having(*other.settings)
                 assert STUDY.document(changed).load().duration_s > 0

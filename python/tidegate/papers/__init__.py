@@ -1,8 +1,8 @@
 """Papers regenerated claim by claim: runs, claims as functions of saved columns, report.
 
-A paper is a package below this one, found by its `claims.csv`, with the same
-roles in each: `cases`, `measures`, `checks`, `figures`, `report_text`, and beside the
-code its data, `claims.csv`, `deviations.toml` and `scenarios/*.toml`.
+A paper is a package in this one that has a `claims.csv`. All have the same
+modules (`cases`, `measures`, `checks`, `figures`, `report_text`) and the same
+data (`claims.csv`, `deviations.toml`, `report.md.j2`, `scenarios/*.toml`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tidegate.papers.study import PaperStudy
 
 
 def there() -> list[str]:
-    """Return the keys of the papers that there are."""
+    """Return the keys of all papers."""
     here = files("tidegate.papers")
     return sorted(each.name for each in here.iterdir() if (each / "claims.csv").is_file())
 
@@ -30,7 +30,7 @@ def title(key: str) -> str:
 
 
 def load(key: str) -> PaperStudy:
-    """Return what is to be done for a paper; UsageError if there is no such paper."""
+    """Return a paper by its key; UsageError if there is no such paper."""
     if key not in there():
         near = get_close_matches(key, there(), 1, 0.4)
         hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(there())}."
@@ -39,7 +39,7 @@ def load(key: str) -> PaperStudy:
 
 
 def assembled(key: str, package: str) -> PaperStudy:
-    """Return a study from the modules of its package."""
+    """Return a paper from the modules of its package."""
     cases, figures, report_text = (
         import_module(f"{package}.{role}") for role in ("cases", "figures", "report_text")
     )

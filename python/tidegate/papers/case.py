@@ -1,4 +1,4 @@
-"""What a study simulates: cases, and searches for an optimum."""
+"""What is simulated: cases, searches for an optimum, and searches over free parameters."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ if TYPE_CHECKING:
 
 
 SEEDS = 5
-"""Fewest seeds that a verdict of a full run rests on."""
+"""The least number of seeds of a full run."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How thoroughly a paper is regenerated, and what is kept of its runs."""
+    """How many seeds a paper is run with, for which claims, and which columns are saved."""
 
     seeds: int = SEEDS
     quick_seeds: int = 2
     quick: tuple[str, ...] = ("*",)
-    """Claims of `--quick`."""
+    """Patterns of the claims of `--quick`."""
     sensitive: tuple[str, ...] = ()
-    """Claims of the sensitivity table."""
+    """Patterns of the claims of the sensitivity table."""
     sensitive_seeds: int = 3
-    """Seeds of that table: it shows which way numbers go, and judges nothing."""
+    """Seeds of that table, which shows directions and gives no verdicts of the report."""
     keep: tuple[str, ...] = ("size_bytes", "start_s", "admitted_s", "data_done_s", "closed_s")
     """Columns of finished flows that are saved."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One thing that is simulated, with every seed: a scenario of the paper, and what differs.
+    """A scenario of the paper with settings, run once per seed.
 
-    `variants` are tables [variant.NAME] of the scenario, `settings` come after
-    them. `weight` is what a simulated second costs beside those of other
-    cases: only the estimate of the time that is left hangs on it.
+    `variants` are tables [variant.NAME] of the scenario; `settings` are applied
+    after them. `weight` is the relative cost of a simulated second, for the
+    estimate of the remaining time.
     """
 
     key: str
@@ -55,7 +55,7 @@ class Case:
 
 @dataclass(frozen=True)
 class FreeParameter:
-    """One thing that a paper leaves unsaid, and what it may be: what each is called, and makes."""
+    """A parameter that the paper does not give, and the values that are tried."""
 
     what: str
     options: tuple[Alternative, ...]
@@ -63,28 +63,28 @@ class FreeParameter:
 
 @dataclass(frozen=True)
 class ParameterSearch:
-    """A search over what a paper leaves unsaid, scored on some of its claims and on no other.
+    """A search over free parameters, scored on some claims only.
 
-    All combinations of `together` are tried, then each option of `alone` by
-    itself on top of the best. `eras` are held to every claim of the paper.
+    All combinations of `together` are tried; then each option of `alone` is
+    added to the best combination. `eras` are compared with every claim.
     """
 
     scored: tuple[str, ...]
-    """Claims, by patterns, whose numbers are the score."""
+    """Patterns of the claims that give the score."""
     together: tuple[FreeParameter, ...]
     alone: tuple[FreeParameter, ...]
     eras: tuple[tuple[str, tuple[Alternative, ...]], ...]
-    """Settings that are shown against all claims, by their names."""
+    """Names, and the settings that are compared with all claims."""
     columns: tuple[tuple[str, tuple[str, ...]], ...]
-    """What the table shows: heads, and the claims whose numbers stand below."""
+    """Columns of the table: the head, and the claims whose numbers it shows."""
 
 
 @dataclass(frozen=True)
 class OptimumSearch:
-    """A brute-force optimum, coarse to fine: the value with the most of a metric.
+    """A search for the value with the largest metric.
 
-    First the coarse grid with `first` seeds, then, with all seeds, `around`
-    steps of `fine` on either side of the best.
+    The coarse grid is run with `first` seeds; then, with all seeds, `around`
+    steps of `fine` on either side of its best value.
     """
 
     key: str
@@ -103,7 +103,7 @@ class OptimumSearch:
         }
 
     def near(self, best: float) -> dict[float, Case]:
-        """Return the fine grid around the best of the coarse one."""
+        """Return the fine grid around the best value of the coarse grid."""
         steps = range(-self.around, self.around + 1)
         values = [best + step * self.fine for step in steps if best + step * self.fine > 0]
         return {value: replace(self.case(value), key=f"{self.key}/{value:g}") for value in values}

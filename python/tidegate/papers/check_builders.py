@@ -1,4 +1,4 @@
-"""Checks that most claims are made of: a number, a ratio, what is more than what."""
+"""The checks of most claims: a number, a ratio, an ordering."""
 
 from __future__ import annotations
 
@@ -25,16 +25,15 @@ class Value:
     scale: float = 1.0
 
     def values(self, runs: Runs) -> Floats:
-        """Return it for each seed."""
+        """Return it, one value per seed."""
         return runs.values(self.case, self.measure) * self.scale
 
 
 @dataclass(frozen=True)
 class Greater:
-    """`more` is claimed to be more than `less`; with a margin, more than so much less of it.
+    """The claim that `more` is greater than `less`.
 
-    A margin of 0.02 makes "not worse" of "better": the difference may be 2 % of
-    `less` on the wrong side.
+    A margin of 0.02 makes it "not worse": `more` may be 2 % below `less`.
     """
 
     what: str
@@ -55,7 +54,7 @@ def number(of: Value) -> Check:
 
 
 def ratio(top: Value, bottom: Value) -> Check:
-    """Check a ratio, taken seed by seed."""
+    """Check a ratio, computed per seed."""
 
     def find(runs: Runs) -> CheckResult:
         return Numbers(tuple(top.values(runs) / bottom.values(runs)))
@@ -64,7 +63,7 @@ def ratio(top: Value, bottom: Value) -> Check:
 
 
 def ordering(*sides: Greater, note: str = "") -> Check:
-    """Check that each side is as claimed."""
+    """Check that every part holds."""
     cases = dict.fromkeys(of.case for side in sides for of in (side.more, side.less))
     return Check(
         tuple(cases), lambda runs: Ordering(tuple(side.part(runs) for side in sides), note)
@@ -72,7 +71,7 @@ def ordering(*sides: Greater, note: str = "") -> Check:
 
 
 def descending(what: str, *chain: tuple[str, Value], note: str = "") -> Check:
-    """Check that each is more than the next one."""
+    """Check that each value is greater than the next."""
     sides = [
         Greater(f"{what}: {high} > {low}", more, less)
         for (high, more), (low, less) in pairwise(chain)
@@ -83,17 +82,14 @@ def descending(what: str, *chain: tuple[str, Value], note: str = "") -> Check:
 def between(
     what: str, case: str, more: str, less: str, measure: Measure, margin: float = 0.0
 ) -> Greater:
-    """Return the side on which one case is claimed to have more than another.
-
-    Their keys differ in one place, `{}` in `case`.
-    """
+    """Return the claim that one case has more than another; `{}` in `case` is what differs."""
     return Greater(
         what, Value(case.format(more), measure), Value(case.format(less), measure), margin
     )
 
 
 def close(what: str, one: Value, other: Value, within: float) -> tuple[Greater, Greater]:
-    """Return the two sides of "about equal": neither is more than so much above the other."""
+    """Return the two parts of "about equal": neither is more than `within` above the other."""
     return (
         Greater(f"{what} within {100 * within:.0f} %, below", one, other, within),
         Greater(f"{what} within {100 * within:.0f} %, above", other, one, within),
@@ -101,10 +97,10 @@ def close(what: str, one: Value, other: Value, within: float) -> tuple[Greater, 
 
 
 def unchecked(reason: str) -> Check:
-    """Say why nothing can be said."""
+    """Return the check of a claim that cannot be checked, with the reason."""
     return Check((), lambda _: Unchecked(reason))
 
 
 def plain(values: Floats) -> str:
-    """Return the mean over the seeds in three digits, for the text of a part."""
+    """Return the mean over the seeds with three digits."""
     return f"{float(np.mean(values)):.3g}"

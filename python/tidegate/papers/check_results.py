@@ -1,4 +1,4 @@
-"""What a check finds in the runs of a paper, before there is a verdict."""
+"""What a check measures in the runs of a paper, before the verdict."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Part:
-    """One part of an ordering: `differences` has one per seed, above zero if it is as claimed."""
+    """One part of an ordering: `differences` has one per seed, above zero as claimed."""
 
     what: str
     differences: tuple[float, ...]
@@ -29,7 +29,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Ordering:
-    """A statement that something is more than something else; all parts must hold."""
+    """A statement that one value is greater than another; every part must hold."""
 
     parts: tuple[Part, ...]
     note: str = ""
@@ -37,10 +37,10 @@ class Ordering:
 
 @dataclass(frozen=True)
 class Exact:
-    """What the scenarios themselves, or a calculation, say.
+    """What a scenario or a calculation gives.
 
-    Without `equal` it is held to the number (`within` so much) or the text of
-    the claim.
+    Without `equal` it is compared with the number (within `within`) or the text
+    of the claim.
     """
 
     found: str
@@ -51,7 +51,7 @@ class Exact:
 
 @dataclass(frozen=True)
 class Unchecked:
-    """Nothing can be said, and why."""
+    """The claim cannot be checked, and why."""
 
     reason: str
 
@@ -61,7 +61,7 @@ CheckResult: TypeAlias = Numbers | Ordering | Exact | Unchecked
 
 @dataclass(frozen=True)
 class Check:
-    """How a claim is found: a function of the runs of these cases and searches."""
+    """How a claim is checked: a function of the runs of these cases and searches."""
 
     cases: tuple[str, ...]
     find: Callable[[Runs], CheckResult]

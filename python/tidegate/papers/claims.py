@@ -1,4 +1,4 @@
-"""The claims of a paper: every number and statement that is to be checked."""
+"""The claims of a paper: every number and statement that is checked."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 KINDS = ("setup", "arithmetic", "exact-number", "approx-number", "ratio", "ordering")
-APART = ("setup", "arithmetic")
-"""Kinds that say nothing about behaviour: they are counted apart."""
+SETUP_KINDS = ("setup", "arithmetic")
+"""Kinds of claims that are not about behaviour; they are counted separately."""
 COLUMNS = ("id", "where", "scenario", "metric", "unit", "value", "kind", "note", "number")
 
 
@@ -34,11 +34,11 @@ class Claim:
     kind: str
     note: str = ""
     number_or_range: str = ""
-    """Where `value` is a text that holds a number, or a range `low..high`, which is held to."""
+    """The number, or the range `low..high`, that a text in `value` contains."""
 
     @property
-    def said(self) -> float | tuple[float, float] | None:
-        """What a measured number is held to: a number, or the two ends of a range."""
+    def expected(self) -> float | tuple[float, float] | None:
+        """What a measured number is compared with: a number, or the two ends of a range."""
         if not self.number_or_range:
             return self.number
         low, dots, high = self.number_or_range.partition("..")
@@ -52,12 +52,12 @@ class Claim:
 
     @property
     def counted_in(self) -> str:
-        """The unit of what is measured; 1 of a bare number, nothing of a text."""
+        """The unit of what is measured: 1 for a plain number, empty for a text."""
         if self.unit not in ("", "-"):
             return self.unit
         if self.kind == "ordering":
             return "difference"
-        return "1" if self.said is not None else ""
+        return "1" if self.expected is not None else ""
 
     @property
     def short(self) -> str:
@@ -73,11 +73,11 @@ def read(text: str) -> list[Claim]:
     ]
     for claim in claims:
         if claim.kind not in KINDS:
-            raise ValueError(f"{claim.id}: {claim.kind} is no kind of claim")
+            raise ValueError(f"{claim.id}: there is no kind of claim {claim.kind}")
     ids = [claim.id for claim in claims]
     twice = {name for name in ids if ids.count(name) > 1}
     if twice:
-        raise ValueError(f"claimed twice: {', '.join(sorted(twice))}")
+        raise ValueError(f"ids that stand twice: {', '.join(sorted(twice))}")
     return claims
 
 
@@ -95,7 +95,10 @@ def matches(pattern: str, name: str) -> bool:
 
 
 def chosen(claims: Sequence[Claim], patterns: Iterable[str]) -> list[Claim]:
-    """Return the claims that the patterns name, all if there are none; UsageError for a miss."""
+    """Return the claims that fit a pattern, all without patterns.
+
+    Raises UsageError for a pattern that fits no claim.
+    """
     wanted = list(patterns)
     for pattern in wanted:
         if not any(matches(pattern, claim.id) for claim in claims):

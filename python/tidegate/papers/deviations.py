@@ -1,4 +1,4 @@
-"""Where a study departs from its paper or had to guess: `deviations.toml`."""
+"""What was guessed or done otherwise than in the paper: `deviations.toml`."""
 
 from __future__ import annotations
 
@@ -11,55 +11,55 @@ from tidegate.papers.claims import matches
 
 @dataclass(frozen=True)
 class ClaimContext:
-    """What stands beside a claim in `deviations.toml`."""
+    """What `deviations.toml` says of one claim."""
 
-    hangs_on: tuple[str, ...] = ()
+    depends_on: tuple[str, ...] = ()
     contradicted_by: str = ""
     explanation: str = ""
     chosen_on: bool = False
-    """Whether a setting was chosen so that this claim comes out near: no prediction."""
+    """Whether a setting was chosen on this claim, so that it is no prediction."""
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """Another value that might have been taken; `settings` make it, in the cases that fit."""
+    """Another value of a guess; `settings` make it in the cases that fit."""
 
-    says: str
+    label: str
     settings: tuple[tuple[str, str], ...] = ()
     cases: tuple[str, ...] = ("*",)
     measures: tuple[tuple[str, str], ...] = ()
-    """Measures that stand in for others: `fct_admitted_mean_s` for `fct_mean_s`."""
+    """Measures that replace others, as `fct_admitted_mean_s` for `fct_mean_s`."""
     also: tuple[Alternative, ...] = ()
-    """What goes with it in other cases."""
+    """Settings that go with it in other cases."""
 
 
 @dataclass(frozen=True)
 class Deviation:
-    """One thing that the paper leaves unsaid, or that is done otherwise here."""
+    """A guess, or something done otherwise than in the paper; `affects` has patterns of claims."""
 
     key: str
     what: str
     taken: str
     why: str
     alternatives: tuple[Alternative, ...] = ()
-    hangs: tuple[str, ...] = ()
+    affects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Deviations:
-    """What stands beside the claims of a paper."""
+    """The content of `deviations.toml`."""
 
     deviations: tuple[Deviation, ...] = ()
     contradictions: tuple[tuple[tuple[str, ...], str], ...] = ()
     explanations: tuple[tuple[tuple[str, ...], str], ...] = ()
     chosen_on: tuple[str, ...] = ()
-    """The claims on which settings were chosen; every other one is a prediction."""
+    """Patterns of the claims on which settings were chosen."""
 
-    def beside(self, claim: str) -> ClaimContext:
-        """Return what is to be known for the verdict on one claim."""
-        hangs = [each.what for each in self.deviations if _any(each.hangs, claim)]
+    def context(self, claim: str) -> ClaimContext:
+        """Return what is needed for the verdict on one claim."""
+        affects = [each.what for each in self.deviations if _any(each.affects, claim)]
         return ClaimContext(
-            tuple(hangs),
+            tuple(affects),
             _first(self.contradictions, claim),
             _first(self.explanations, claim),
             _any(self.chosen_on, claim),
@@ -67,7 +67,7 @@ class Deviations:
 
 
 def read(text: str) -> Deviations:
-    """Read a `deviations.toml`; KeyError or ValueError if it is none."""
+    """Read a `deviations.toml`; KeyError or ValueError if it is not valid."""
     table = tomllib.loads(text)
     return Deviations(
         tuple(_deviation(each) for each in table.get("deviation", [])),
@@ -85,13 +85,13 @@ def _deviation(table: dict[str, Any]) -> Deviation:
         table["taken"],
         table["why"],
         alternatives,
-        tuple(table.get("hangs", [])),
+        tuple(table.get("affects", [])),
     )
 
 
 def _alternative(table: dict[str, Any]) -> Alternative:
     return Alternative(
-        table.get("says", ""),
+        table.get("label", ""),
         tuple(table.get("settings", {}).items()),
         tuple(table.get("cases", ["*"])),
         tuple(table.get("measures", {}).items()),

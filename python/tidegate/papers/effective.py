@@ -1,4 +1,4 @@
-"""What the set-up rows of the papers share: the effective scenario of each case."""
+"""The effective scenario of each case, for checks of the set-up."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from tidegate.papers.paper import Paper
 
 FLOWS, PACKETS = 1000, 10
-"""Flows that a port is to tell apart, and packets of each."""
+"""Flows of the crowd that is sent to a port, and packets of each."""
 _UNITS = {"kbit": 1e3, "Mbit": 1e6, "Gbit": 1e9, "us": 1e-6, "ms": 1e-3, "min": 60.0, "s": 1.0}
 _UNITS |= {"kB": 1e3, "MB": 1e6, "B": 1.0, "packets": 1.0, "/s": 1.0}
 
 
 class Effective:
-    """The effective scenarios of the cases of a paper, loaded when first asked for."""
+    """The effective scenarios of the cases of a paper, loaded at first use."""
 
     def __init__(self, paper: Paper) -> None:
         self._paper = paper
-        self.looked_at: dict[str, None] = {}
-        """The cases that were asked for, in their order."""
+        self.read_cases: dict[str, None] = {}
+        """The cases that were read, in order."""
 
     @cached_property
     def _loaded(self) -> dict[str, dict[str, Any]]:
@@ -29,23 +29,23 @@ class Effective:
 
     def of(self, case: str) -> dict[str, Any]:
         """Return the effective scenario of a case, as nested dicts."""
-        self.looked_at[case] = None
+        self.read_cases[case] = None
         if case not in self._loaded:
             document = self._paper.document(self._paper.cases[case])
             self._loaded[case] = tomllib.loads(document.load().show())
         return self._loaded[case]
 
     def told_apart(self, case: str, port: str) -> int:
-        """Return how many packets of a crowd a port treats otherwise when all are of one flow."""
-        self.looked_at[case] = None
+        """Return how many packets of a crowd a port treats differently when all are of one flow."""
+        self.read_cases[case] = None
         document = self._paper.document(self._paper.cases[case])
         return document.load().told_apart(port, FLOWS)
 
 
 def alike(apart: int) -> str:
-    """Say in words how many packets are told apart."""
+    """Return the result of `told_apart` as a sentence."""
     packets = f"{PACKETS * FLOWS:,} packets of {FLOWS:,} flows"
-    return f"{apart} of {packets} fare otherwise when all are said to be of one flow"
+    return f"{apart} of {packets} are treated differently when all belong to one flow"
 
 
 def amount(text: str) -> float:
@@ -53,4 +53,4 @@ def amount(text: str) -> float:
     for unit in sorted(_UNITS, key=len, reverse=True):
         if text.endswith(unit):
             return float(text.removesuffix(unit)) * _UNITS[unit]
-    raise ValueError(f"{text} has no unit that is known here")
+    raise ValueError(f"{text} has no known unit")

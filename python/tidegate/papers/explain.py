@@ -1,4 +1,4 @@
-"""How a verdict comes about: claim, code, settings, runs, both numbers, and the rule."""
+"""How a verdict is reached: claim, code, settings, runs, both numbers, and the rule."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 WIDTH = 96
 SHOWN = 12
-"""Cases, or lines, that are listed."""
+"""The most cases, or lines, that are listed."""
 
 
 def explained(study: PaperStudy, runs: Runs, outcome: ClaimResult) -> str:
-    """Return what a verdict was taken from, for a terminal."""
+    """Return everything that a verdict is based on, for a terminal."""
     claim = outcome.claim
     parts = [
         ("claim", [f"{claim.id} ({claim.kind}), {claim.where}"]),
@@ -59,7 +59,7 @@ def _wrapped(name: str, text: str) -> list[str]:
 
 
 def _unit(claim: Claim) -> str:
-    """Return the unit of a claim's number; a sentence has none."""
+    """Return the unit of the number of a claim; a sentence has none."""
     if claim.unit not in ("", "-"):
         return f" [{claim.unit}]"
     if claim.kind == "ratio":
@@ -76,34 +76,34 @@ def _code(study: PaperStudy, name: str) -> Iterator[str]:
     given = ", ".join(f"{key}={value!r}" for key, value in source.values.items())
     called = f"{source.function.__name__}({given})" if given else source.function.__name__
     yield f"{display(path)}:{line} {called}"
-    if source.says:
-        yield source.says
+    if source.description:
+        yield source.description
 
 
 def _settings(study: PaperStudy, runs: Runs, name: str) -> Iterator[str]:
-    """Yield the guesses that the claim hangs on, and how each of its cases differs."""
+    """Yield the guesses that the claim depends on, and the settings of each of its cases."""
     deviations = study.deviations()
-    hangs = deviations.beside(name).hangs_on
+    affects = deviations.context(name).depends_on
     for each in deviations.deviations:
-        if each.what in hangs:
-            yield f"hangs on {each.what}: {each.taken}"
+        if each.what in affects:
+            yield f"depends on {each.what}: {each.taken}"
     names = study.checks[name].cases or _looked_at(study, runs, name)
     known = [study.cases[case] for case in names if case in study.cases]
     if not names:
-        yield "none of a scenario: a calculation, or a law by itself"
+        yield "no scenario: a calculation, or a law alone"
     for case in known[:SHOWN]:
         yield f"{case.key}: {_case(study, case)}"
     if len(known) > SHOWN:
         yield f"and {len(known) - SHOWN} more cases"
     for search in (case for case in names if case in study.searches):
-        yield f"{search}: the most of {study.searches[search].metric}, coarse to fine"
+        yield f"{search}: the largest {study.searches[search].metric}, coarse to fine"
 
 
 def _looked_at(study: PaperStudy, runs: Runs, name: str) -> tuple[str, ...]:
     """Return the cases whose scenarios a check without runs reads."""
-    runs.effective.looked_at.clear()
+    runs.effective.read_cases.clear()
     study.checks[name].find(runs)
-    return tuple(runs.effective.looked_at)
+    return tuple(runs.effective.read_cases)
 
 
 def _case(study: PaperStudy, case: Case) -> str:
@@ -115,7 +115,7 @@ def _runs(study: PaperStudy, runs: Runs, name: str) -> Iterator[str]:
     """Yield the folders of the runs."""
     jobs = runs.jobs(study.checks[name].cases)
     if not jobs:
-        yield "none: the scenarios themselves, or a calculation"
+        yield "none: read from the scenarios, or calculated"
         return
     folders = dict.fromkeys(job.folder.parent for job in jobs)
     seeds = len({job.seed for job in jobs})
@@ -127,7 +127,7 @@ def _runs(study: PaperStudy, runs: Runs, name: str) -> Iterator[str]:
 
 
 def _said(outcome: ClaimResult) -> str:
-    """Return the paper's number with its unit, and what is printed where another is held to."""
+    """Return the number of the paper with its unit, and the text that it stands in."""
     claim, paper = outcome.claim, outcome.paper
     text = number(float(paper)) if isinstance(paper, float | int) else str(paper)
     printed = f" for {claim.value}, as printed" if claim.number_or_range else ""
@@ -135,13 +135,13 @@ def _said(outcome: ClaimResult) -> str:
 
 
 def _measured(outcome: ClaimResult) -> Iterator[str]:
-    """Yield what was measured, with its unit; of an ordering, of which part, and all parts."""
+    """Yield what was measured, with its unit; for an ordering, the deciding part and all parts."""
     if not outcome.decides:
         yield f"{measured(outcome) or 'nothing'}{_unit(outcome.claim)}"
         if outcome.values:
             yield f"by seed: {', '.join(number(each) for each in outcome.values)}"
         return
-    yield f"{measured(outcome)}: above zero as claimed, of the part that decides,"
+    yield f"{measured(outcome)}: above zero as claimed; the part that decides is"
     yield f"{outcome.decides}"
     yield f"differences by seed: {', '.join(number(each) for each in outcome.values)}"
     yield from outcome.parts[:SHOWN]

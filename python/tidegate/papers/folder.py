@@ -1,11 +1,11 @@
-"""The folder of a study: its runs by what they are of, and what was made of them.
+"""The folder of a paper or a study: its runs, and the files made from them.
 
     runs/SCENARIO-HASH/seed-N/   one finished run (see results/run_files.py)
     REPORT.md, pictures/, claims.json, manifest.json
 
-A run lies under the hash of its effective scenario: two cases that come to the
-same scenario share it, and one that has changed has another place. Claims are
-functions of what lies here, so that no change of a claim runs anything again.
+A run is stored under the hash of its effective scenario: cases with the same
+scenario share it, and a changed scenario has another folder. Claims are
+functions of the saved runs, so that a changed claim needs no new run.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Job:
 
 
 class CaseFolder(RunFolder):
-    """The folder of runs of one paper."""
+    """The runs of the cases of one paper or study."""
 
     def __init__(self, target: str | Path, paper: Paper, *, mix: bool = False) -> None:
         super().__init__(target, "paper")
@@ -61,13 +61,13 @@ class CaseFolder(RunFolder):
         return self
 
     def jobs(self, case: Case, seeds: int) -> list[Job]:
-        """Return the runs that a case consists of."""
+        """Return the runs of a case, one per seed."""
         scenario, name, files = self._load(case)
         numbers = range(1, (case.seeds or seeds) + 1)
         return [Job(case, seed, scenario, self.run_folder(name, seed), files) for seed in numbers]
 
     def has(self, job: Job) -> bool:
-        """Tell whether a run is there, made by this code (or by any, with `mix`)."""
+        """Tell whether a run is complete and made by this code (by any code with `mix`)."""
         if job.folder not in self._whole and self._is_whole(job):
             self._whole.add(job.folder)
         return job.folder in self._whole
@@ -104,7 +104,7 @@ class CaseFolder(RunFolder):
         if self.former is not None and self.former.get("paper") != self.paper.key:
             raise Occupied(
                 f"Will not write into {display(self.target)}: it holds something else than"
-                f" runs of the paper {self.paper.key}.",
+                f" runs of {self.paper.key}.",
                 "Choose another folder with --out.",
             )
 

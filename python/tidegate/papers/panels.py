@@ -1,4 +1,4 @@
-"""What every picture of a report gets at last: letters for its panels, and curves told apart."""
+"""The last step of every picture: letters for its panels, and marks that distinguish curves."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ DASHES: tuple[tuple[float, tuple[float, ...]], ...] = (
 
 
 SIDES: tuple[Literal["left", "center"], ...] = ("left", "center")
-"""Where a title may stand."""
+"""Places of a title."""
 
 
 def finish(figure: Figure) -> None:
-    """Letter the panels, and give curves that differ by colour alone a mark or dashes too."""
+    """Letter the panels, and give curves that differ only by colour their own marks or dashes."""
     letter(figure.axes)
     tell_apart(figure.axes)
 
 
 def letter(panels: list[Axes]) -> None:
-    """Put (a), (b) and so on before the titles; a single panel, or one over another, has none."""
+    """Put (a), (b) and so on before the titles, unless there is one panel only."""
     places = {tuple(axes.get_position().bounds): axes for axes in reversed(panels)}
     apart = [axes for axes in panels if places[tuple(axes.get_position().bounds)] is axes]
     lettered = any(axes.get_title(where).startswith("(") for axes in apart for where in SIDES)
@@ -48,7 +48,7 @@ def letter(panels: list[Axes]) -> None:
 
 
 def tell_apart(panels: list[Axes]) -> None:
-    """Where curves of a panel share dashes and marks, give each label of the figure its own."""
+    """Give each label marks or dashes of its own where curves of a panel share them."""
     alike = {
         str(line.get_label())
         for axes in panels
@@ -72,7 +72,7 @@ def tell_apart(panels: list[Axes]) -> None:
 
 
 def _curves(axes: Axes) -> Iterator[Line2D]:
-    """Yield the labelled curves: neither reference lines nor mere points."""
+    """Yield the labelled curves, without reference lines and single points."""
     for line in axes.get_lines():
         labelled = not str(line.get_label()).startswith("_")
         if labelled and line.get_linestyle() not in ("None", "none", ""):
@@ -84,7 +84,7 @@ def _look(line: Line2D) -> tuple[str, str]:
 
 
 def _mark(line: Line2D, place: int) -> None:
-    """Give it another mark where it has marks, other dashes where it has none."""
+    """Change its marks; a curve without marks gets other dashes."""
     if str(line.get_marker()) in ("None", "none", ""):
         line.set_linestyle(DASHES[place % len(DASHES)])
     else:

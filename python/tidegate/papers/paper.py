@@ -1,4 +1,4 @@
-"""A paper as data: its claims, what departs from it, and what is simulated for it."""
+"""A paper as data: its claims, its deviations, and the cases that are simulated."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper. `package` is where its data lies beside its code."""
+    """A paper; `package` is the Python package that has its data and code."""
 
     key: str
     package: str
@@ -34,7 +34,7 @@ class Paper:
 
     @property
     def folder(self) -> Traversable:
-        """Where its data lies."""
+        """The folder of its data."""
         return files(self.package)
 
     def claims(self) -> list[Claim]:
@@ -46,7 +46,7 @@ class Paper:
         return next(claim for claim in self.claims() if claim.short == short)
 
     def deviations(self) -> Deviations:
-        """Read where it is departed from."""
+        """Read what was guessed or done otherwise than in the paper."""
         return departures.read((self.folder / "deviations.toml").read_text(encoding="utf-8"))
 
     def document(self, case: Case) -> documents.Document:

@@ -1,7 +1,7 @@
-"""The search over what a paper leaves unsaid: which settings come nearest to some of its numbers.
+"""The search over free parameters: which settings come nearest to some numbers of a paper.
 
-The score of a setting is the mean of |ln(ours / paper's)| over the numbers of
-the claims that the search is scored on. No other claim is looked at for it.
+The score of a setting is the mean of |ln(ours / paper's)| over the claims that
+the search is scored on. No other claim has a part in it.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ FILE = "search.md"
 
 @dataclass(frozen=True)
 class Tried:
-    """One setting and what came of it: the numbers of the claims, by their ids."""
+    """A combination of settings, and the measured numbers of the claims by id."""
 
     options: tuple[Alternative, ...]
     found: dict[str, float]
     distance: float
 
     @property
-    def says(self) -> tuple[str, ...]:
-        """What each axis was set to."""
-        return tuple(option.says for option in self.options)
+    def label(self) -> tuple[str, ...]:
+        """The value of each parameter."""
+        return tuple(option.label for option in self.options)
 
 
 def distance(found: dict[str, float], scored: Sequence[Claim]) -> float:
@@ -59,10 +59,10 @@ def distance(found: dict[str, float], scored: Sequence[Claim]) -> float:
 def search(
     study: PaperStudy, folder: CaseFolder, seeds: int, bar: Bar, executor: Executor | None = None
 ) -> list[Tried]:
-    """Try every setting, write the tables, and return what was tried, the nearest first."""
+    """Try every combination, write the tables, and return what was tried, the nearest first."""
     choice = study.choice
     if choice is None:
-        raise ValueError(f"{study.key} has nothing to be searched")
+        raise ValueError(f"{study.key} has no parameters to search")
     tried = _tried(
         study,
         folder,
@@ -108,7 +108,7 @@ def _tried(
 def _number(study: PaperStudy, claim: Claim, runs: Runs) -> float:
     finding = study.checks[claim.id].find(runs)
     if not isinstance(finding, Numbers):
-        raise TypeError(f"{claim.id} is no number: nothing can be scored on it")
+        raise TypeError(f"{claim.id} is no number and cannot be scored")
     return float(np.mean(finding.values))
 
 
@@ -116,13 +116,13 @@ def _head(study: PaperStudy, choice: ParameterSearch, seeds: int) -> list[str]:
     scored = listed.chosen(study.claims(), choice.scored)
     count = int(np.prod([len(axis.options) for axis in choice.together]))
     return [
-        f"# What is left unsaid, searched: {study.title}",
+        f"# Search over free parameters: {study.title}",
         "",
         f"<!-- Made by `tidegate paper {study.key} --search`. -->",
         "",
         f"The score is the mean of |ln(ours / paper's)| over {len(scored)} numbers"
-        f" ({', '.join(f'`{each}`' for each in choice.scored)}); nothing else of the paper is"
-        f" looked at. {seeds} seed{'s' if seeds > 1 else ''}.",
+        f" ({', '.join(f'`{each}`' for each in choice.scored)}); no other claim is"
+        f" used. {seeds} seed{'s' if seeds > 1 else ''}.",
         "",
         f"## All {count} combinations",
         "",
@@ -147,7 +147,7 @@ def _combined(study: PaperStudy, choice: ParameterSearch, tried: Sequence[Tried]
     lines = [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
     lines.append(f"| paper |{' |' * len(axes)} {' | '.join(_paper(choice, study))} |")
     for each in tried:
-        cells = [*each.says, f"{each.distance:.3f}", *_cells(choice, study, each.found)]
+        cells = [*each.label, f"{each.distance:.3f}", *_cells(choice, study, each.found)]
         lines.append(f"| {' | '.join(cells)} |")
     return [*lines, ""]
 
@@ -156,14 +156,14 @@ def _alone(
     study: PaperStudy, choice: ParameterSearch, best: Tried, alone: Sequence[Tried]
 ) -> list[str]:
     heads = ["what", "value", "distance", *(head for head, _ in choice.columns)]
-    lines = ["## One thing more, on top of the nearest", ""]
+    lines = ["## One further change to the nearest combination", ""]
     lines += [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
     lines.append(f"| paper | | | {' | '.join(_paper(choice, study))} |")
     nearest = [f"{best.distance:.3f}", *_cells(choice, study, best.found)]
-    lines.append(f"| the nearest | {', '.join(best.says)} | {' | '.join(nearest)} |")
+    lines.append(f"| the nearest | {', '.join(best.label)} | {' | '.join(nearest)} |")
     named = [axis.what for axis in choice.alone for _ in axis.options]
     for what, each in zip(named, alone, strict=True):
-        cells = [what, each.says[-1], f"{each.distance:.3f}", *_cells(choice, study, each.found)]
+        cells = [what, each.label[-1], f"{each.distance:.3f}", *_cells(choice, study, each.found)]
         lines.append(f"| {' | '.join(cells)} |")
     return [*lines, ""]
 
@@ -176,7 +176,7 @@ def _eras(
     bar: Bar,
     executor: Executor | None,
 ) -> list[str]:
-    """Hold each era to every claim: how many rows of each kind are on the paper's side."""
+    """Compare each era with every claim: how many rows of each kind agree with the paper."""
     plain = [claim for claim in study.claims() if claim.kind in WITHIN]
     plain = [each for each in plain if not _of(study, each) & set(study.searches)]
     names = needed(study, plain)
@@ -187,32 +187,32 @@ def _eras(
     lines = [f"# Every row under each era: {study.title}", ""]
     lines += [f"<!-- Made by `tidegate paper {study.key} --search`. -->", ""]
     lines += [
-        "How many rows are on the paper's side: a number or ratio within its tolerance, of a"
-        " statement the mean of every part. With so few seeds that is no verdict. Left out are"
-        " statements about what no table has, and the optima searched by brute force.",
+        "How many rows agree with the paper: a number or ratio within its tolerance, a statement"
+        " by the mean of every part. With so few seeds that is no verdict. Left out are"
+        " statements that need other cases, and the optima searched by brute force.",
         "",
         f"| setting | {' | '.join(kinds)} |",
         "|---|" + "---|" * len(kinds),
     ]
-    for (says, _), runs in zip(choice.eras, sets, strict=True):
+    for (label, _), runs in zip(choice.eras, sets, strict=True):
         there = _sides(study, claims, runs)
         cells = [f"{sum(there[kind])} of {len(there[kind])}" for kind in kinds]
-        lines.append(f"| {says} | {' | '.join(cells)} |")
+        lines.append(f"| {label} | {' | '.join(cells)} |")
     return lines
 
 
 def _of(study: PaperStudy, claim: Claim) -> set[str]:
-    """Return the cases and searches that a claim is taken from."""
+    """Return the cases and searches that a claim needs."""
     return set(study.checks[claim.id].cases)
 
 
 def _sides(study: PaperStudy, claims: Sequence[Claim], runs: Runs) -> dict[str, list[bool]]:
-    """Return for each kind of row which rows are on the paper's side."""
+    """Return for each kind of row which rows agree with the paper."""
     departures = study.deviations()
     found: dict[str, list[bool]] = {kind: [] for kind in GROUPS}
     for claim in claims:
         finding = study.checks[claim.id].find(runs)
-        outcome = judge(claim, finding, departures.beside(claim.id))
+        outcome = judge(claim, finding, departures.context(claim.id))
         if isinstance(finding, Unchecked):
             continue
         if isinstance(finding, Ordering):

@@ -1,4 +1,4 @@
-"""Run what is missing of a study, judge its claims, and write what came of it."""
+"""Run what is missing of a paper, judge its claims, and write the report."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def fill(runs: Runs, names: Sequence[str], bar: Bar, executor: Executor | None = None) -> int:
-    """Run what is missing, each run kept as soon as it is over; return how many were run."""
+    """Run what is missing; each run is saved when it finishes. Return how many were run."""
     return fill_all(runs.folder, [(runs, names)], bar, executor)
 
 
@@ -45,10 +45,9 @@ def fill_all(
     bar: Bar,
     executor: Executor | None = None,
 ) -> int:
-    """Run what is missing of several sets of runs, side by side; return how many were run.
+    """Run what is missing of several sets of runs at once; return how many were run.
 
-    Searches go in stages. On KeyboardInterrupt, which is raised on, and on a
-    crash, what was kept stays.
+    Searches run in stages. Saved runs stay after KeyboardInterrupt and after a crash.
     """
     total = 0
     for runs, names in wanted:
@@ -86,10 +85,10 @@ def _execute(folder: CaseFolder, jobs: Sequence[Job], bar: Bar, executor: Execut
 
 
 def assess(study: PaperStudy, runs: Runs, claims: Iterable[Claim]) -> list[ClaimResult]:
-    """Judge claims by the runs that are there."""
+    """Judge claims by the saved runs."""
     departures = study.deviations()
     return [
-        judge(claim, study.checks[claim.id].find(runs), departures.beside(claim.id))
+        judge(claim, study.checks[claim.id].find(runs), departures.context(claim.id))
         for claim in claims
     ]
 
@@ -101,7 +100,7 @@ def judged(
     bar: Bar,
     executor: Executor | None = None,
 ) -> tuple[Runs, list[ClaimResult]]:
-    """Run what is missing for some claims, and judge them; nothing is written but runs."""
+    """Run what is missing for some claims, and judge them; only runs are written."""
     claims = asked.claims(study)
     runs = Runs(study, folder, asked.seeds_of(study))
     fill(runs, needed(study, claims), bar, executor)
@@ -140,27 +139,27 @@ def sensitivity(
     bar: Bar,
     executor: Executor | None = None,
 ) -> list[SensitivityRow]:
-    """Judge some claims again under every alternative of `deviations.toml`, and write the table."""
+    """Judge some claims under every alternative of `deviations.toml`, and write the table."""
     claims = listed.chosen(study.claims(), asked.only or study.scale.sensitive)
     names, seeds = needed(study, claims), asked.seeds or study.scale.sensitive_seeds
     table = []
     deviations = study.deviations().deviations
     rows: list[tuple[str, str, Alternative | None]] = [("as taken", "", None)]
-    rows += [(each.what, other.says, other) for each in deviations for other in each.alternatives]
-    for what, says, alternative in rows:
+    rows += [(each.what, other.label, other) for each in deviations for other in each.alternatives]
+    for what, label, alternative in rows:
         taken = () if alternative is None else (alternative, *alternative.also)
         runs = Runs(study, folder, seeds, changes(*taken), dict(_measures(alternative)))
         fill(runs, names, bar, executor)
         outcomes = [
             judge(claim, study.checks[claim.id].find(runs), ClaimContext()) for claim in claims
         ]
-        table.append(SensitivityRow(what, says, tuple(outcomes)))
+        table.append(SensitivityRow(what, label, tuple(outcomes)))
     folder.write(report.SENSITIVITY, report.sensitivity(study, table, seeds).encode())
     return table
 
 
 def changes(*alternatives: Alternative) -> Callable[[Case], tuple[Setting, ...]]:
-    """Return the settings that a case has under these alternatives beside its own."""
+    """Return a function that gives the further settings of a case under these alternatives."""
 
     def change(case: Case) -> tuple[Setting, ...]:
         return tuple(
@@ -178,6 +177,6 @@ def _measures(alternative: Alternative | None) -> tuple[tuple[str, str], ...]:
 
 
 def copied(done_files: Sequence[str], folder: CaseFolder, place: Path) -> None:
-    """Copy the report and its pictures to where they belong in a checkout."""
+    """Copy the report and its pictures to another folder."""
     for name in done_files:
         write_whole(place / name, (folder.target / name).read_bytes())

@@ -1,4 +1,4 @@
-"""Checks under the ids of their claims: found by the id, and the id leads back to the code."""
+"""Checks registered under the ids of their claims."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _MARK = "tidegate_claims"
 
 @dataclass(frozen=True)
 class Registered:
-    """A function that checks a claim, or several by the values that it is called with.
+    """A function that checks a claim, called with `values`.
 
-    It returns a Check; or, where `of` names the cases that it is taken from, it
-    is handed their runs and returns what was found there: a finding, or the
-    differences of an ordering by the name of each part, above zero as claimed.
+    Without `of` it returns a Check. With `of`, the names of cases, it is called
+    with their runs and returns a result, or the differences of an ordering by
+    the name of each part (above zero as claimed).
     """
 
     function: Callable[..., Any]
@@ -48,8 +48,8 @@ class Registered:
         )[1]
 
     @property
-    def says(self) -> str:
-        """What the function says that it checks."""
+    def description(self) -> str:
+        """The docstring of the function, as one line."""
         text = inspect.getdoc(self.function) or ""
         return " ".join(text.split())
 
@@ -83,7 +83,7 @@ def claim(
 
 
 def collect(key: str, package: str) -> dict[str, Registered]:
-    """Return all that is registered in the modules of a package, by the whole ids."""
+    """Return what is registered in the modules of a package, by full ids."""
     found: dict[str, Registered] = {}
     home = import_module(package)
     for each in sorted(iter_modules(home.__path__), key=lambda module: module.name):

@@ -125,7 +125,7 @@ def _section(
     pictures: dict[str, PaperPicture],
     text: Callable[[], str] | None,
 ) -> str:
-    """Return a section; its own text only in a report of the whole paper, which has its runs."""
+    """Return a section; its text only in a report of the whole paper, which has the runs for it."""
     patterns = section.claims.split()
     mine = [each for each in done.outcomes if any(matches(one, each.claim.id) for one in patterns)]
     shown = [pictures[name] for name in section.pictures.split() if name in pictures]
@@ -139,18 +139,18 @@ def _section(
     for table in section.tables:
         lines += _printed(table, mine, notes)
     printed = {cell for table in section.tables for _, row in table.rows for cell in row}
-    rest = [each for each in mine if each.claim.id not in printed and not each.apart]
+    rest = [each for each in mine if each.claim.id not in printed and not each.is_setup]
     return "\n".join([*lines, *_table(rest, notes), *notes.lines()])
 
 
 class _Notes:
-    """Explanations of a section: each stands once, and claims refer to it by a letter."""
+    """The explanations of a section, each once; claims refer to them by letters."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
 
     def marks(self, outcome: ClaimResult) -> str:
-        """Return the marks behind an outcome: its verdict, whether chosen on, its explanation."""
+        """Return the marks after a result: verdict, chosen on, letter of the explanation."""
         chosen, text = "†" if outcome.chosen_on else "", outcome.explanation
         if not text:
             return f"{MARKS[outcome.verdict]}{chosen}"
@@ -161,11 +161,11 @@ class _Notes:
     def lines(self) -> list[str]:
         """Return the explanations."""
         notes = [f"- ({chr(ord('a') + place)}) {text}" for place, text in enumerate(self.texts)]
-        return ["Why not:", "", *notes, ""] if notes else []
+        return ["Explanations:", "", *notes, ""] if notes else []
 
 
 def _printed(table: PaperTable, outcomes: Sequence[ClaimResult], notes: _Notes) -> list[str]:
-    """Return a table of the paper as printed there: what it says, what was measured."""
+    """Return a table as the paper prints it, with its numbers and the measured ones."""
     found = {each.claim.id: each for each in outcomes}
     if not any(cell in found for _, row in table.rows for cell in row):
         return []
@@ -211,7 +211,7 @@ def sensitivity(study: PaperStudy, table: Sequence[SensitivityRow], seeds: int) 
     ]
     for row in table:
         cells = [f"{_short(each)} {MARKS[each.verdict]}" for each in row.outcomes]
-        lines.append(_row([row.what, row.says, *cells]))
+        lines.append(_row([row.what, row.label, *cells]))
     return "\n".join(lines) + "\n"
 
 

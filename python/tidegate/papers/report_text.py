@@ -73,7 +73,7 @@ def in_paper(result: ClaimResult) -> str:
 
 
 def good(result: ClaimResult) -> bool:
-    """Tell whether a claim holds, on a guess or not."""
+    """Tell whether a claim is met or calibrated."""
     return result.verdict in (MET, CALIBRATED)
 
 
@@ -150,9 +150,9 @@ class Text:
     def paper(self, name: str) -> str:
         """Return the number, or the range, that the paper gives for a claim."""
         claim = self.by_name[name].claim
-        if isinstance(claim.said, tuple):
-            return " to ".join(number(each) for each in claim.said)
-        return claim.value if claim.said is None else number(claim.said)
+        if isinstance(claim.expected, tuple):
+            return " to ".join(number(each) for each in claim.expected)
+        return claim.value if claim.expected is None else number(claim.expected)
 
     def holds(self, *names: str) -> bool:
         """Tell whether all of these claims were judged and hold."""
@@ -162,7 +162,7 @@ class Text:
         """Return the results of these claims; without names, of all but the set-up."""
         if names:
             return [self.by_name[name] for name in names]
-        return [each for each in self.results if not each.apart]
+        return [each for each in self.results if not each.is_setup]
 
     def mean(self, case: str, measure: Measure, scale: float = 1.0) -> str:
         """Return a measure of a case, the mean over the seeds for which it is defined."""

@@ -1,4 +1,4 @@
-"""What of a paper is asked for, and what came of it."""
+"""What is to be regenerated of a paper, and the result."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Request:
-    """What of a paper is to be regenerated, and how thoroughly."""
+    """Which claims of a paper are to be regenerated, with how many seeds."""
 
     only: tuple[str, ...] = ()
     quick: bool = False
     seeds: int | None = None
     testbed: Path | None = None
-    """Results of real processes to lay beside the simulation; none: those that come with it."""
+    """Results of real processes for comparison; default those of the package."""
 
     def seeds_of(self, study: PaperStudy) -> int:
         """Return the number of seeds."""
         return self.seeds or (study.scale.quick_seeds if self.quick else study.scale.seeds)
 
     def whole(self, study: PaperStudy) -> bool:
-        """Tell whether this is the whole paper, at full scale."""
+        """Tell whether this is the whole paper with all its seeds."""
         return not self.only and not self.quick and self.seeds_of(study) >= study.scale.seeds
 
     def claims(self, study: PaperStudy) -> list[Claim]:
-        """Return the claims that are asked for; UsageError for a name that fits none."""
+        """Return the requested claims; UsageError for a name that fits none."""
         names = {picture.name for picture in study.pictures}
         patterns = [each for each in self.only if each not in names or self._claimed(study, each)]
         found = listed.chosen(study.claims(), patterns) if patterns or not self.only else []
@@ -46,7 +46,7 @@ class Request:
         return found
 
     def pictures(self, study: PaperStudy) -> list[PaperPicture]:
-        """Return the pictures that are asked for: those named, or those of which all runs are."""
+        """Return the pictures that are named, or those whose runs the claims need anyway."""
         if self.only:
             return [each for each in study.pictures if each.name in self.only]
         if not self.quick:
@@ -61,7 +61,7 @@ class Request:
 
 @dataclass
 class PaperResult:
-    """What came of it."""
+    """Judged claims of a paper, and the runs that they were judged by."""
 
     study: PaperStudy
     asked: Request
@@ -69,7 +69,7 @@ class PaperResult:
     runs: Runs
     wall_s: float = 0.0
     ran: int = 0
-    """Runs that were missing and have been done."""
+    """The number of runs that were missing and were made."""
     files: list[str] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def needed(
     pictures: Iterable[PaperPicture] = (),
     more: Iterable[str] = (),
 ) -> list[str]:
-    """Return the names of the cases and searches that these and `more` are taken from."""
+    """Return the names of the cases and searches that these need, and `more`."""
     names: dict[str, None] = dict.fromkeys(more)
     for claim in claims:
         names |= dict.fromkeys(study.checks[claim.id].cases)
@@ -129,8 +129,8 @@ def needed(
 
 @dataclass(frozen=True)
 class SensitivityRow:
-    """The claims of the sensitivity table under one alternative (None: as everywhere else)."""
+    """The claims of the sensitivity table under one alternative."""
 
     what: str
-    says: str
+    label: str
     outcomes: tuple[ClaimResult, ...]

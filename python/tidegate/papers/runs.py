@@ -1,4 +1,4 @@
-"""The saved runs of a study, as its checks and figures see them."""
+"""The saved runs of a paper, as checks, pictures and texts read them."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ Measure: TypeAlias = "str | Callable[[SavedRun], float]"
 
 
 class Runs:
-    """What is there.
+    """The saved runs of a paper, by case.
 
-    `changed` gives the settings that a case has beside its own, `instead` the
-    measures that stand in for others.
+    `changed` gives further settings of a case; `instead` names measures that
+    replace others.
     """
 
     def __init__(
@@ -54,20 +54,20 @@ class Runs:
         self.testbed: Path | None = None
 
     def case(self, key: str) -> Case:
-        """Return a case of the study, as it is run here."""
+        """Return a case with its further settings."""
         return self.adapt(self.paper.cases[key])
 
     def adapt(self, case: Case) -> Case:
-        """Return a case with what is changed here."""
+        """Return a case with what `changed` adds to it."""
         settings = self._changed(case) if self._changed else ()
         if not settings:
             return case
         return replace(case.having(*settings), key=f"{case.key}+{settings!r}")
 
     def jobs(self, names: Iterable[str]) -> list[Job]:
-        """Return the runs of these cases and searches, as far as they are known by now.
+        """Return the runs of these cases and searches.
 
-        The fine grid of a search is known once its coarse one is there.
+        The fine grid of a search is included once its coarse grid has run.
         """
         cases: dict[str, Case] = {}
         for name in names:
@@ -88,12 +88,12 @@ class Runs:
     def records(self, case: str | Case) -> list[SavedRun]:
         """Return the runs of a case, in the order of the seeds.
 
-        LookupError for the name of one that was not asked for: it may lie in the
-        folder from another day, and be missing in the next.
+        Raises LookupError for a case that is not declared: its runs may be in this
+        folder by chance and be missing in another.
         """
         if isinstance(case, str) and not self.has(case):
             raise LookupError(
-                f"{case} is looked at and was not asked for: it belongs to the cases of what does"
+                f"a check, picture or text reads the undeclared case {case}; add it to its cases"
             )
         found = self.case(case) if isinstance(case, str) else self.adapt(case)
         if found.key not in self._records:
@@ -126,7 +126,7 @@ class Runs:
         return value, grid[value]
 
     def curve(self, search: str) -> list[tuple[float, float]]:
-        """Return all that a search has tried: value and metric (mean over the seeds there are)."""
+        """Return what a search has tried: value and metric (mean over its seeds)."""
         what = self.paper.searches[search]
         both = what.grid() | self.fine(search)
         return sorted((value, self.mean(case, what.metric)) for value, case in both.items())
@@ -135,11 +135,11 @@ class Runs:
         return max(grid, key=lambda value: self.mean(grid[value], search.metric))
 
     def has(self, *names: str) -> bool:
-        """Tell whether all of these cases were asked for: a text says less without."""
+        """Tell whether all of these cases are declared, so that they may be read."""
         return self.asked.issuperset(names)
 
     def used(self, jobs: Iterable[Job]) -> None:
-        """Note runs that all this is taken from, each once: cases of one scenario share theirs."""
+        """Note runs that results depend on, each once: cases may share runs."""
         self.noted |= {job.folder: self.folder.record(job) for job in jobs}
 
     @cached_property
@@ -149,7 +149,7 @@ class Runs:
 
     @cached_property
     def cost(self) -> dict[str, float]:
-        """CPU seconds, packet-hops and number of the runs that were noted."""
+        """Number, CPU seconds and packet-hops of the noted runs."""
         summaries = [record.summary for record in self.noted.values()]
         return {
             "runs": len(summaries),

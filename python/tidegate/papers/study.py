@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PaperPicture:
-    """A figure of the paper, redrawn from the runs of these cases and searches."""
+    """A picture of the report, drawn from the runs of these cases and searches."""
 
     name: str
     title: str
@@ -33,7 +33,7 @@ class PaperPicture:
 
 @dataclass(frozen=True)
 class PaperTable:
-    """A table of the paper as it is printed there; a cell is the id of a claim, or nothing."""
+    """A table as the paper prints it; a cell is the id of a claim, or empty."""
 
     title: str
     columns: tuple[str, ...]
@@ -42,17 +42,17 @@ class PaperTable:
 
 @dataclass(frozen=True)
 class PaperStudy(Paper):
-    """Everything of one paper: what is simulated, how claims are found, and the report."""
+    """A paper with its checks, its pictures and its report."""
 
     title: str
     checks: Mapping[str, Check]
     pictures: tuple[PaperPicture, ...]
     names: Mapping[str, object] = field(default_factory=dict)
-    """What the template of the report sees beside the functions of all papers."""
+    """Names that the template of the report can use, besides those of all papers."""
     text_cases: tuple[str, ...] = ()
-    """Cases that the text of the report reads, beside those of claims and pictures."""
+    """Cases that the text of the report reads, besides those of claims and pictures."""
     scale: Scale = field(default_factory=Scale)
     choice: ParameterSearch | None = None
-    """How the settings that the paper leaves unsaid are chosen."""
+    """How settings that the paper does not give were chosen."""
     sources: Mapping[str, Registered] = field(default_factory=dict)
-    """The function behind each check."""
+    """The function of each check."""

@@ -24,7 +24,7 @@ def of_outcomes(done: PaperResult) -> RenderableType:
     table = Table(box=None, pad_edge=False)
     texts = [(measured(each), each.verdict) for each in done.outcomes]
     figures, verdicts = (max(map(len, each)) for each in zip(("", ""), *texts, strict=True))
-    # no number is broken, and no verdict; a text is, and so is the name of a claim if need be
+    # numbers and verdicts are never broken over lines; texts and names of claims are
     widths = {"claim": None, "paper": None, "measured": min(figures, 28), "verdict": verdicts}
     for head, width in widths.items():
         table.add_column(head, overflow="fold", width=width)

@@ -1,27 +1,27 @@
-"""From what was found to a verdict: one set of rules for all papers.
+"""The rules of verdicts, the same for all papers.
 
 - A number is met within 20 % of the paper's, or within two standard deviations
-  of the seeds where one of these is under 20 % of the paper's; an approximate
-  number within 30 %; a ratio within 25 %. Less than "at least so much" is not met.
+  of the seeds where one standard deviation is under 20 % of the paper's; an approximate
+  number within 30 %; a ratio within 25 %. "At least so much" has no tolerance.
 - An ordering is met when the 95 % interval of the paired difference over the
   seeds lies on the claimed side (Student's t), not met when it lies on the
-  other, unresolved when it straddles. Of several parts every one must be met.
+  other, unresolved when it contains zero. Every part must be met.
 - A set-up row is met when it is exactly equal.
-- What would be met is `calibrated` where it hangs on a number that the paper
-  withholds and that was chosen here.
-- Where the paper itself says otherwise elsewhere, it is `contradicted`.
+- A claim that is met is `calibrated` where it depends on a number that the paper
+  does not give and that was chosen here.
+- A claim is `contradicted` where the paper says otherwise elsewhere.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from math import isclose
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tidegate.papers.check_results import CheckResult, Exact, Numbers, Ordering, Unchecked
-from tidegate.papers.claims import APART
+from tidegate.papers.claims import SETUP_KINDS
 from tidegate.papers.deviations import ClaimContext
 from tidegate.results.statistics import interval
 
@@ -38,11 +38,12 @@ WITHIN = {"exact-number": 0.20, "approx-number": 0.30, "ratio": 0.25}
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """One line of a report: the claim, what was measured, the verdict and why.
+    """A claim with what was measured, its verdict and the reason.
 
-    Of an ordering, `measured` with its interval is the paired difference of
-    the part that decides; `parts` has all. `reason` is why the rule comes to
-    its verdict, `explanation` why the paper may have found otherwise.
+    For an ordering, `measured`, `low` and `high` are the paired difference of the
+    deciding part and its 95 % interval; `parts` has all parts. `reason` is why
+    the rule gives its verdict, `explanation` why the paper may have a different
+    result.
     """
 
     claim: Claim
@@ -56,45 +57,29 @@ class ClaimResult:
     parts: tuple[str, ...] = ()
     values: tuple[float, ...] = ()
     decides: str = ""
-    """Of an ordering, the part that `measured` and `values` are of."""
+    """The deciding part of an ordering, which `measured` and `values` belong to."""
     explanation: str = ""
     chosen_on: bool = False
-    """Whether a setting was chosen on this claim: counted apart from predictions."""
+    """Whether a setting was chosen on this claim; it is then no prediction."""
 
     @property
-    def apart(self) -> bool:
-        """Whether it is a row of the set-up, counted apart."""
-        return self.claim.kind in APART
-
-
-@dataclass(frozen=True)
-class _Judged:
-    """A verdict by the rule alone, with what it was taken from."""
-
-    verdict: str
-    why: str
-    measured: float | str | None = None
-    low: float | None = None
-    high: float | None = None
-    spread: float | None = None
-    paper: float | str | None = None
-    parts: tuple[str, ...] = field(default=())
-    values: tuple[float, ...] = field(default=())
-    decides: str = ""
+    def is_setup(self) -> bool:
+        """Whether it is a row of the set-up, which is counted separately."""
+        return self.claim.kind in SETUP_KINDS
 
 
 def rule(outcome: ClaimResult) -> str:
-    """Say by which rule an outcome was judged."""
+    """Return the rule by which a result was judged."""
     claim = outcome.claim
     if outcome.verdict == UNCHECKED:
-        return "none: nothing can be measured"
+        return "none: the claim cannot be checked"
     if outcome.decides:
         return (
             "met when the 95 % interval of the paired difference over the seeds lies above zero,"
-            " not met when it lies below, unresolved when it straddles; every part has to be met"
+            " not met when it lies below, unresolved when it contains zero; every part must be met"
         )
-    if claim.kind in APART or not outcome.values:
-        return "met when exactly so"
+    if claim.kind in SETUP_KINDS or not outcome.values:
+        return "met when exactly equal"
     within = WITHIN.get(claim.kind, WITHIN["exact-number"])
     return (
         f"met within {100 * within:.0f} % of the paper's, or within two standard deviations of the"
@@ -102,52 +87,44 @@ def rule(outcome: ClaimResult) -> str:
     )
 
 
-def judge(claim: Claim, finding: CheckResult, beside: ClaimContext | None = None) -> ClaimResult:
+def judge(claim: Claim, finding: CheckResult, context: ClaimContext | None = None) -> ClaimResult:
     """Return the verdict on a claim."""
-    beside = beside or ClaimContext()
+    context = context or ClaimContext()
     if isinstance(finding, Unchecked):
-        why, paper = finding.reason, claim.number or claim.value
-        return ClaimResult(claim, UNCHECKED, why, paper=paper, chosen_on=beside.chosen_on)
+        ruled = ClaimResult(claim, UNCHECKED, finding.reason, paper=claim.number or claim.value)
+        return replace(ruled, chosen_on=context.chosen_on)
     if isinstance(finding, Numbers):
         ruled = _number(claim, finding)
     elif isinstance(finding, Ordering):
         ruled = _ordering(claim, finding)
     else:
         ruled = _exact(claim, finding)
-    verdict, reasons = ruled.verdict, [ruled.why, finding.note]
-    if beside.contradicted_by:
-        reasons = [f"{beside.contradicted_by} Here it is {verdict}:", *reasons]
+    verdict, reasons = ruled.verdict, [ruled.reason, finding.note]
+    if context.contradicted_by:
+        reasons = [f"{context.contradicted_by} Here it is {verdict}:", *reasons]
         verdict = CONTRADICTED
-    elif verdict == MET and beside.hangs_on:
+    elif verdict == MET and context.depends_on:
         verdict = CALIBRATED
-        reasons.append(f"Hangs on {' and '.join(beside.hangs_on)}, which the paper withholds.")
-    explanation = "" if verdict in (MET, CALIBRATED) else beside.explanation
-    return ClaimResult(
-        claim,
-        verdict,
-        " ".join(each for each in reasons if each),
-        ruled.measured,
-        ruled.low,
-        ruled.high,
-        ruled.spread,
-        ruled.paper,
-        ruled.parts,
-        ruled.values,
-        ruled.decides,
-        explanation,
-        beside.chosen_on,
+        guesses = " and ".join(context.depends_on)
+        reasons.append(f"Depends on {guesses}, which the paper does not give.")
+    return replace(
+        ruled,
+        verdict=verdict,
+        reason=" ".join(each for each in reasons if each),
+        explanation="" if verdict in (MET, CALIBRATED) else context.explanation,
+        chosen_on=context.chosen_on,
     )
 
 
-def _number(claim: Claim, finding: Numbers) -> _Judged:
-    said = claim.said
+def _number(claim: Claim, finding: Numbers) -> ClaimResult:
+    said = claim.expected
     if said is None:
         raise ValueError(f"{claim.id}: {claim.value!r} is not a number: give it one in its row")
     low_said, high_said = said if isinstance(said, tuple) else (said, said)
     known = [value for value in finding.values if np.isfinite(value)]
     shown: float | str = said if isinstance(said, float | int) else claim.value
     if not known:
-        return _Judged(NOT_MET, "Nothing was measured.", paper=shown)
+        return ClaimResult(claim, NOT_MET, "Nothing was measured.", paper=shown)
     between = interval(known)
     mean = float(np.mean(known))
     spread = float(np.std(known, ddof=1)) if len(known) > 1 else None
@@ -165,12 +142,13 @@ def _number(claim: Claim, finding: Numbers) -> _Judged:
         verdict = NOT_MET
         why = f"{100 * (mean - nearest) / scale:+.0f} %, more than {100 * within:.0f} %."
         if at_least:
-            why = f"{100 * (mean - nearest) / scale:+.0f} % of the least that is said."
+            why = f"{100 * (mean - nearest) / scale:+.0f} % of the least value of the paper."
     low, high = between["low"], between["high"]
-    return _Judged(verdict, why, mean, low, high, spread, shown, (), tuple(known))
+    values = tuple(known)
+    return ClaimResult(claim, verdict, why, mean, low, high, spread, shown, values=values)
 
 
-def _ordering(claim: Claim, finding: Ordering) -> _Judged:
+def _ordering(claim: Claim, finding: Ordering) -> ClaimResult:
     if not finding.parts:
         raise ValueError(f"{claim.id}: an ordering of nothing")
     ruled = [(part, *_side(part.differences)) for part in finding.parts]
@@ -183,20 +161,20 @@ def _ordering(claim: Claim, finding: Ordering) -> _Judged:
     if verdict == MET:
         why = "; ".join(each.what for each, _, _ in ruled[:4]) + "."
     elif verdict == UNRESOLVED:
-        straddles = len(part.differences) > 1
-        what = "The interval straddles" if straddles else "One seed gives no interval"
+        several = len(part.differences) > 1
+        what = "The interval contains zero" if several else "One seed gives no interval"
         why = f"{what}: {why}"
-    return _Judged(
+    return ClaimResult(
+        claim,
         verdict,
         why,
         between["mean"],
         between["low"],
         between["high"],
-        None,
-        claim.value,
-        lines,
-        part.differences,
-        part.what,
+        paper=claim.value,
+        parts=lines,
+        values=part.differences,
+        decides=part.what,
     )
 
 
@@ -207,7 +185,7 @@ def _side(differences: Sequence[float]) -> tuple[str, dict[str, float | None]]:
     low, high = between["low"], between["high"]
     if low is None or high is None or len(known) < len(differences):
         return UNRESOLVED, between
-    if low == high:  # all seeds agree: equal is not more
+    if low == high:  # all seeds agree: equal is not greater
         return (MET if low > 0 else NOT_MET), between
     if low > 0:
         return MET, between
@@ -215,12 +193,12 @@ def _side(differences: Sequence[float]) -> tuple[str, dict[str, float | None]]:
 
 
 def _margin(differences: Sequence[float]) -> float:
-    """Return how far the mean is on the claimed side, in standard deviations."""
+    """Return the distance of the mean from zero, in standard deviations."""
     deviation = float(np.std(differences)) or 1e-12
     return float(np.mean(differences)) / deviation
 
 
-def _exact(claim: Claim, finding: Exact) -> _Judged:
+def _exact(claim: Claim, finding: Exact) -> ClaimResult:
     equal = _equal(claim, finding) if finding.equal is None else finding.equal
     verdict = MET if equal else NOT_MET
     why = "" if equal else f"Here it is {finding.found}."
@@ -228,12 +206,12 @@ def _exact(claim: Claim, finding: Exact) -> _Judged:
         measured: float | str = float(finding.found)
     except ValueError:
         measured = finding.found
-    return _Judged(verdict, why, measured, paper=claim.number or claim.value)
+    return ClaimResult(claim, verdict, why, measured, paper=claim.number or claim.value)
 
 
 def _equal(claim: Claim, finding: Exact) -> bool:
-    """Tell whether a set-up row says what was found: the same number, or the same text."""
-    said, within = claim.said, finding.within
+    """Tell whether a set-up row has the same number, or the same text, as was found."""
+    said, within = claim.expected, finding.within
     if isinstance(said, float):
         try:
             return isclose(float(finding.found), said, rel_tol=1e-9, abs_tol=within)
@@ -245,12 +223,12 @@ def _equal(claim: Claim, finding: Exact) -> bool:
 NUMBERS, RATIOS, ORDERINGS = "numbers", "ratios", "orderings"
 CHOSEN_ON, SET_UP = "used to choose", "set-up"
 GROUPS = (NUMBERS, RATIOS, ORDERINGS, CHOSEN_ON, SET_UP)
-"""Kinds of rows that are counted apart from each other."""
+"""Kinds of rows, counted separately."""
 
 
 def group(outcome: ClaimResult) -> str:
-    """Return the kind of row that an outcome is counted under."""
-    if outcome.apart:
+    """Return the kind of row that a result is counted under."""
+    if outcome.is_setup:
         return SET_UP
     if outcome.chosen_on:
         return CHOSEN_ON
@@ -266,7 +244,7 @@ def by_group(outcomes: Sequence[ClaimResult]) -> dict[str, dict[str, int]]:
 
 
 def counts(outcomes: Sequence[ClaimResult]) -> dict[str, int]:
-    """Return how many claims have which verdict; what is no prediction under names of its own."""
+    """Return how many claims have which verdict; rows that predict nothing have their own names."""
     found: dict[str, int] = {}
     for name, each in by_group(outcomes).items():
         apart = f"{name} " if name in (CHOSEN_ON, SET_UP) else ""

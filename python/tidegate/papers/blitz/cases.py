@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 PACKET, PAYLOAD = 500, 460
 FILES = 2000
-"""A run lasts until so many files are through, or offered where fewer are offered."""
+"""Files that a run lasts for: completed, or offered where fewer are offered."""
 LONGEST_S = 60.0
 WARMUP_S = 2.0
 STEPS = (-1.0, -0.6, -0.4, -0.25, -0.15, -0.075, 0.0, 0.1, 0.3)

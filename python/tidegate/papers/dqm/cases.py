@@ -25,7 +25,7 @@ RATIOS = (1, 2, 5, 10, 20)
 """Short flows for each long one (R)."""
 LIGHT = (0.6, 0.7)
 TRIED = ("p3-gr2", "p3-all", "p3-moment", "p3-one-buffer", "p3-hold")
-"""What the paper names beside its own policies."""
+"""Policies that the paper names besides its own."""
 TANDEM = ("gr2", "p3", "p3-gr2")
 TRIED_RHOS = (1.2, 1.6, 2.0)
 STARTS = (15, 30, 45, 60, 75)

@@ -1,6 +1,6 @@
-"""What the paper on dual-queue management leaves unsaid: the search of `--search`.
+"""The search over parameters that the paper on dual queues does not give (`--search`).
 
-Scored on the four cells of Table II, and on nothing else.
+Scored on the four cells of Table II only.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ CLASSES = ("first", "second", "third")
 GR2 = '{ law = "red", min_th = 15, max_th = 45, max_p = 0.1, mean_packet = "576B" }'
 
 
-def _queues(says: str, key: str, value: str) -> Alternative:
+def _queues(label: str, key: str, value: str) -> Alternative:
     settings = tuple((f"port.{link}.queue.{key}", value) for link in LINKS)
-    return Alternative(says, settings, ("tandem/p3",))
+    return Alternative(label, settings, ("tandem/p3",))
 
 
 def _packets(payload: int) -> Alternative:

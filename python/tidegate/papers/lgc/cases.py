@@ -1,4 +1,4 @@
-"""What is simulated: four experiments, what the text says beside them, what it leaves open."""
+"""What is simulated: four experiments, other statements of the text, and free parameters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 EXPERIMENTS = ("1", "1b", "2", "3")
 SERVICE = 30
-"""Packets that the congested node sends in a second: the number that the paper withholds."""
+"""Packets/s that the congested node sends; the paper does not give it."""
 FASTER = 1.25
 """By how much the links that lead there are faster."""
 DELAY_MS = 400
@@ -27,7 +27,7 @@ LINKS = {
 FILTERS = ("mobile", "static", "red-alone")
 """What is done against the greedy source of experiment 2."""
 CROWDS = (4, 9, 19, 39, 79)
-"""Responsive connections beside a greedy one."""
+"""Numbers of responsive connections that share the queue with a greedy one."""
 TREE = ("mobile", "static", "none")
 AGAINST = ("drop-tail", "lgc", "fq-codel")
 GATED = ("none", "gate", "lgc", "lgc-and-gate")
@@ -50,7 +50,7 @@ def moved(kind: str, *, lasting: bool = False) -> str:
 
 
 def crowd(kind: str, others: int) -> str:
-    """Return the key of a greedy connection among so many that give way."""
+    """Return the key of a case: a greedy connection and `others` responsive ones."""
     return f"crowd/{kind}/{others}"
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tidegate.results.run_files import SavedRun
 
 EVERY = 20
-"""Of so many arrivals one is looked at."""
+"""One in this many arrivals is examined."""
 WARM_UP_S = 20.0
 
 

@@ -23,12 +23,12 @@ NODES = {"last": "I3", "second": "I2", "first": "I1"}
 """The nodes of experiment 2, by the port that packets to the sink leave through."""
 TX_S = 3.0
 SETTLED_S = 1.0
-"""How long before a trigger, and after it, the queue is looked at."""
+"""The span before and after a trigger in which the queue is examined."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """LGC looked at the congested queue: when, what came of it, and who held how much."""
+    """One inspection of the congested queue by LGC: time, decision, and packets per origin."""
 
     time_s: float
     phase: str
@@ -110,7 +110,7 @@ def held(source: str) -> Measured:
 
 @cache
 def came(source: str) -> Measured:
-    """Return a measure: the packets of a source that had come to the queue by the first trigger."""
+    """Return a measure: packets of a source that had arrived at the queue by the first trigger."""
     return lambda record: float(looks(record)[0].came.get(source, 0)) if looks(record) else np.nan
 
 

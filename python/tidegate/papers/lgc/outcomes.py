@@ -1,4 +1,4 @@
-"""What has to hold in an experiment whatever the service rate: the statements without a number."""
+"""Statements about an experiment that have no number: they must hold at any service rate."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ OTHERS = {
     "2": ("s2", "s3", "s4", "s5"),
     "3": ("s2", "s4", "s5", "s6", "s7"),
 }
-"""The sources of which everything has to arrive."""
+"""The sources whose packets all have to arrive."""
 FILTERED = {"1": ["s1"], "1b": [], "2": ["s1"], "3": ["s1", "s3"]}
-"""The sources that have to be filtered, in this order, a trigger each."""
+"""The sources that have to be filtered, in this order, with one trigger each."""
 
 
 @cache
 def holds(record: SavedRun, experiment: str) -> bool:
-    """Tell whether a run of an experiment, at whatever rate, came out as the paper says."""
+    """Tell whether a run of an experiment agrees with these statements, at any rate."""
     chosen = [look.origin for look in found(record)]
     right = chosen == FILTERED[experiment] and len(looks(record)) == len(chosen)
     if experiment == "2":

@@ -1,4 +1,4 @@
-"""Experiments with real processes, from `tidegated testbed`, beside paper and simulation."""
+"""Experiments with real processes (`tidegated testbed`), compared with paper and simulation."""
 
 from __future__ import annotations
 

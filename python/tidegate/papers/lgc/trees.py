@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tidegate.results.run_files import SavedRun
 
 FIRST_LEAF = 16
-"""Routers 16 to 31 have the hosts; router n hangs on router n // 2, the first one on the server."""
+"""Routers 16 to 31 have the hosts; the parent of router n is n // 2, that of 1 the server."""
 LEVELS = 5
 
 
@@ -56,7 +56,7 @@ def filtered(record: SavedRun) -> dict[int, list[int]]:
 
 
 def hops(record: SavedRun) -> Floats:
-    """Return how many filters have gone so many hops up from the congested router: 0, 1, 2 ..."""
+    """Return how many filters went 0, 1, 2 ... hops up from the congested router."""
     counts = np.zeros(LEVELS)
     for routers in filtered(record).values():
         counts[max(routers).bit_length() - 1] += 1

@@ -1,4 +1,4 @@
-"""What is simulated: the paper's experiments, the optima, the ablations, and what lies beyond."""
+"""What is simulated: the experiments of the paper, optima, ablations, and further cases."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIZES = (10, 30)
 RATES = (65, 100, 110, 120, 130, 150, 200, 250, 300, 400, 600, 1000)
 """Admit rates of Figure 2 and Tables I and II, sessions/s."""
 UNDERLOAD = 0.25
-"""What a second at 100 sessions/s costs beside one at 1000."""
+"""The cost of a second at 100 sessions/s relative to one at 1000."""
 
 NC, GSS, CP = (f"static/10k-1000/{name}" for name in ("none", "gssga", "cp"))
 OPTIMUM = "optimum/10k-1000"
@@ -31,9 +31,9 @@ TABLE1 = (1000, 250, 150, 100, 65)
 TABLE2 = (1000, 200, 150, 100, 65)
 """Admit rates of the tables, sessions/s."""
 NOT_WORSE = 0.05
-"""Up to so much less is not worse: hardly more than a bar chart of the paper can show."""
+"""The most that counts as not worse: hardly more than a bar chart of the paper can show."""
 ALMOST = 0.10
-"""Up to so much less is almost as much."""
+"""The most that counts as almost as much."""
 OPTIMA = {"30k": "30k-1000", "300": "10k-300", "5M": "5M", "100": "10k-100"}
 """The load of `OTHER_LOADS`, and the search for its optimum."""
 

@@ -106,13 +106,13 @@ def changes(start: float, end: float, phases: tuple[str, ...] = ()) -> Measured:
 
 
 SPIKE = 1.05
-"""An epoch with so many times the usual admissions is a spike: half of INCREASE_FACTOR's 10 %."""
+"""An epoch with this ratio to the usual admissions is a spike: half of INCREASE_FACTOR's 10 %."""
 AROUND = 5
 """Epochs on either side of which the usual admissions are the median."""
 
 
 def spiked(admitted: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell which epochs stand out of those around them, upward."""
+    """Tell which epochs have more admissions than those around them."""
     padded = np.pad(admitted, AROUND, mode="edge")
     spans = np.lib.stride_tricks.sliding_window_view(padded, 2 * AROUND + 1)
     return np.asarray(admitted > SPIKE * np.median(spans, axis=1))

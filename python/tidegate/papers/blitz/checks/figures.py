@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tidegate.papers.runs import Floats, Parts, Runs
 
 UNIMODAL = 0.05
-"""What a curve may fall before its maximum, or rise after it, beside it."""
+"""The most that a curve may fall before its maximum or rise after it, relative to the maximum."""
 LOW, MIDDLE, HIGH = NETS["ref"].bottlenecks()
 CONTROL = {"B": "blitz", "T": "reno"}
 """The controls in the ids of claims."""
@@ -56,7 +56,7 @@ def single(runs: Runs) -> Parts:
 
 
 def _detour(values: Floats) -> float:
-    """Return the largest fall before the maximum, or rise after it, beside the maximum."""
+    """Return the largest fall before the maximum, or rise after it, relative to the maximum."""
     top = int(np.argmax(values))
     falls = np.maximum.accumulate(values[: top + 1]) - values[: top + 1]
     after = values[top:]
@@ -126,7 +126,7 @@ def rise(runs: Runs, letter: str, mbit: int) -> Numbers:
 @claim("fig4r.gap", of=of_nets("fast", "ref"))
 def growth(runs: Runs) -> Numbers:
     """Check how many times as much Blitz gains in the faster network: the one furthest off."""
-    said = runs.paper.claim("fig4r.gap").said
+    said = runs.paper.claim("fig4r.gap").expected
     low, high = said if isinstance(said, tuple) else (np.nan, np.nan)
     each = {text: mine / theirs for text, mine, theirs in gaps("fast", "ref", runs)}
     middle = 0.5 * (low + high)

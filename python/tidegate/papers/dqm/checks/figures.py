@@ -1,4 +1,4 @@
-"""The checks of Figures 5 to 7: policies over the load, and short beside long flows."""
+"""The checks of Figures 5 to 7: policies over the load, and short and long flows."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ EQUAL = 0.15
 SAME = 0.05
 """What passes for the same, or for not more."""
 ALMOST = 0.10
-"""Up to so much is slight."""
+"""The largest difference that counts as slight."""
 TWO_CLASSES = tuple(two(2.0, ratio, policy) for ratio in RATIOS for policy in ("gr2", "p3"))
 
 
@@ -269,7 +269,7 @@ def latency() -> Check:
 
 @claim("fig6c.{name}_ratio", name=("D", "Da"))
 def latency_ratio(name: str) -> Check:
-    """Check the latency under P3 beside G-RED's, per cent: admitted, and with the set-up."""
+    """Check the latency under P3 in per cent of G-RED's, without and with the set-up."""
     measure = {"D": D, "Da": DA}[name]
     return ratio(Value(at(1.6, "p3"), measure, 100.0), Value(at(1.6, "gr2"), measure))
 

@@ -54,7 +54,7 @@ def _load(runs: Runs, case: str, names: tuple[str, ...]) -> float:
 
 @claim("setup.pkt", of=())
 def packet(runs: Runs) -> Exact:
-    """Check the size of a packet as full-tcp is told it: its payload."""
+    """Check the size of a packet as full-tcp is given it: its payload."""
     return _number(_segment(runs, ONE, "flows"))
 
 
@@ -103,7 +103,7 @@ def red(runs: Runs, policy: str) -> Exact:
 
 @claim("setup.{policy}", of=(), policy=("p1", "p2", "p3"))
 def curve(runs: Runs, policy: str) -> Exact:
-    """Check the triple of a policy, and that it lies over drop-tail (Figure 2a)."""
+    """Check the triple of a policy, and that its queues are drop-tail (Figure 2a)."""
     dual = _queue(runs, at(1.2, policy))
     if dual["over"]["law"] != "drop-tail":
         return Exact(f"{policy} does not lie over drop-tail")

@@ -1,4 +1,4 @@
-"""The detection (3.1.1, 5.4): what the law itself says of a queue."""
+"""The checks of the detection (3.1.1, 5.4): what the law decides about a queue."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BLIND = (15,) * 5 + (5,) * 5
 
 
 def queue(packets: int, connections: int) -> list[int]:
-    """Return a queue of so many packets and connections, as even as it can be."""
+    """Return a queue of these numbers of packets and connections, as even as possible."""
     return [
         packets * (place + 1) // connections - packets * place // connections
         for place in range(connections)
@@ -73,7 +73,7 @@ def curve(_: Runs) -> Exact:
 
 
 def _as_worked_out() -> bool:
-    """Tell whether eq. d gives what it comes to by hand, to 0.01 %."""
+    """Tell whether eq. d agrees with a manual calculation, to 0.01 %."""
     by_hand = (109.86, 89.59, 73.24, 54.16, 43.49, 34.01, 20.47, 10.02)
     values = (_native.lgc_permissible_percent(n) for n in PRINTED)
     return all(abs(value - hand) <= 0.0101 for value, hand in zip(values, by_hand, strict=True))

@@ -87,7 +87,7 @@ def identified(runs: Runs, experiment: str) -> Exact:
 
 @claim("exp1.first_hop", of=("1",))
 def stays(runs: Runs) -> Exact:
-    """Check that the filter stands at node 7 for FHTime, and that nobody else is asked."""
+    """Check that the filter is at node 7 for FHTime, and that no other node is asked."""
     records = runs.records("1")
     lasts = {str(scenario(record)["port"]["last"]["filter"]["fhtime"]) for record in records}
     phases = {look.phase for record in records for look in looks(record)}

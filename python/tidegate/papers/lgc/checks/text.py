@@ -1,4 +1,4 @@
-"""The checks of what the text says beside the experiments (1, 2.2, 3.1, 4.2, 5.4)."""
+"""The checks of statements of the text outside the experiments (1, 2.2, 3.1, 4.2, 5.4)."""
 
 from __future__ import annotations
 

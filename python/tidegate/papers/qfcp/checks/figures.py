@@ -63,9 +63,9 @@ def _rougher(*names: str) -> Check:
 # Figure 1
 
 SIGNIFICANT = 1.1
-"""From so many times on a difference is significant."""
+"""The least ratio that counts as a significant difference."""
 PENALTY = 1.5
-"""From so many times on a flow is prolonged: a retransmission alone adds a round trip."""
+"""The least ratio that counts as a prolonged flow: a retransmission alone adds a round trip."""
 
 
 @claim("fig1.qfcp_best", of=_all("tcp", "qfcp", "xcp", "rcp"))
@@ -203,7 +203,7 @@ def transient(runs: Runs) -> Parts:
 
 @claim("fig3.tcp_unfair", of=("rtt/tcp",))
 def unfair(runs: Runs) -> Parts:
-    """Check that TCP's shares are far apart."""
+    """Check that TCP's shares differ widely."""
     rates = np.array([m.mean_rates(each, 10, 20.0, 60.0) for each in runs.records("rtt/tcp")])
     best, worst = np.max(rates, axis=1), np.min(rates, axis=1)
     return {

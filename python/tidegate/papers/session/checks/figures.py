@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from tidegate.papers.runs import Floats, Parts, Runs
 
 FAR = 1.5
-"""From so many times on one thing is far above another: Figure 2 has 250 above 110."""
+"""The least ratio that counts as far above: Figure 2 has 250 above 110."""
 MUCH = 2.0
-"""So many times are much more: Figure 5 has 1000 admitted above 50 that complete."""
+"""The least ratio that counts as much more: Figure 5 has 1000 admitted, 50 completed."""
 NEIGHBOUR = 100.0
-"""Admit rates closer to the peak than this are not told apart from it, sessions/s."""
+"""Admit rates closer to the peak than this count as the peak, sessions/s."""
 
 # Figure 2
 

@@ -60,7 +60,7 @@ EVERYWHERE = (*STATIC, *CHANGING)
 
 @claim("text.qiu", of=(NC, CP))
 def many_flows(runs: Runs) -> Parts:
-    """Check what many sessions at once come to: more than packets, sent twice, unfairly."""
+    """Check the effects of many sessions at once: losses, retransmissions, unfairness."""
     flows = runs.values(NC, "open_mean")
     again = runs.values(NC, "retransmitted_share")
     fair = runs.values(CP, jain)
