@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from tidegate.cli import app
 from tidegate.papers import load, there
 from tidegate.papers.check_results import Exact, Numbers, Ordering, Part
+from tidegate.papers.lgc import report_text as lgc
 from tidegate.papers.report_text import Text
 from tidegate.papers.request import Request, needed
 from tidegate.papers.runs import Runs
@@ -41,7 +42,7 @@ def runs_of(study, names):
     """Return the runs of these cases, each of which has everything."""
     place = SimpleNamespace(jobs=lambda _, seeds: range(seeds), record=lambda _: FULL)
     runs = Runs(study, place, 2)
-    runs.asked |= set(names)
+    runs.declared |= set(names)
     return runs
 
 
@@ -79,6 +80,36 @@ def test_the_opening_of_a_part_reads_no_run_that_the_part_does_not_make(key):
         claims, pictures = asked.claims(study), asked.pictures(study)
         runs = runs_of(study, needed(study, claims, pictures))
         Text(study, outcomes(study, claims), runs).block("summary")
+
+
+class Samples(Table):
+    """The samples of a port, one a second."""
+
+    def items(self):
+        seconds = np.arange(1.0, 61.0)
+        names = ("utilisation", "drops_queue_full", "drops_early", "queue_mean_packets")
+        return [("time_s", seconds), *((name, seconds) for name in names)]
+
+    def __missing__(self, _):
+        return np.arange(1.0, 61.0)
+
+
+CLASSES = {"classes": [Anything(), Anything()]}
+WHOLE = SimpleNamespace(
+    summary=CLASSES, traffic=lambda _: Anything(), ports=lambda _: Samples(), **vars(FULL)
+)
+
+
+@pytest.mark.parametrize("key", STUDIES)
+def test_the_text_of_a_whole_report_reads_declared_cases_only(key, monkeypatch):
+    """Runs gives LookupError for a case of no claim and no picture that TEXT_CASES leaves out."""
+    study = STUDIES[key]
+    monkeypatch.setattr(Runs, "values", lambda self, case, _: np.ones(len(self.records(case))))
+    for name, value in (("holds", True), ("hops", [1]), ("side_by_side", "")):  # they read packets
+        monkeypatch.setattr(lgc, name, lambda *_, value=value: value)
+    runs = runs_of(study, needed(study, study.claims(), study.pictures, study.text_cases))
+    runs.folder.record = lambda _: WHOLE
+    assert Text(study, (), runs, lambda _, text: text() if text else "").block("sections")
 
 
 def test_a_run_that_nobody_asked_for_is_an_error_also_where_it_lies_there():

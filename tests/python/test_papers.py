@@ -345,7 +345,7 @@ def test_the_report_names_each_claim_and_each_guess(toy, tmp_path):
     }
     assert "`table1.rate` completed [1/s], small" in text
     partial, _ = regenerate(toy, tmp_path / "out", only=("table1",))
-    assert not partial.asked.whole(toy)
+    assert not partial.request.whole(toy)
     assert "Not the whole paper" in (tmp_path / "out" / "REPORT.md").read_text()
 
 

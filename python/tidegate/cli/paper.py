@@ -208,7 +208,7 @@ def _end(done: PaperResult, folder: CaseFolder, report: Path | None, as_json: bo
         stdout().print(of_outcomes(done))
     new = f", {done.ran or 'none'} of them new"
     say(f"{done.runs.cost['runs']:.0f} runs{new}; {done.wall_s:.0f} s.")
-    _copy(done.files, folder, report, done.asked, done.study)
+    _copy(done.files, folder, report, done.request, done.study)
 
 
 def page(key: str) -> Path | None:

@@ -51,7 +51,7 @@ def fill_all(
     """
     total = 0
     for runs, names in wanted:
-        runs.asked |= set(names)
+        runs.declared |= set(names)
     while True:
         each = [(runs, runs.jobs(names)) for runs, names in wanted]
         jobs = {job.folder: job for _, mine in each for job in mine}

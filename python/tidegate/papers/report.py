@@ -81,7 +81,7 @@ def _report(done: PaperResult, pictures: dict[str, PaperPicture]) -> str:
             results=done.outcomes,
             runs=runs,
             command=_command(done),
-            whole=done.asked.whole(study),
+            whole=done.request.whole(study),
             summary=text.block("summary"),
             sections=text.block("sections"),
             verdicts=[each for each in VERDICTS if any(rows[each] for rows in groups.values())],
@@ -102,7 +102,7 @@ def _report(done: PaperResult, pictures: dict[str, PaperPicture]) -> str:
 
 
 def _command(done: PaperResult) -> str:
-    asked = done.asked
+    asked = done.request
     words = ["tidegate paper", done.study.key, *(f"--only {each}" for each in asked.only)]
     return " ".join([*words, *(["--quick"] if asked.quick else [])])
 
@@ -129,7 +129,7 @@ def _section(
     patterns = section.claims.split()
     mine = [each for each in done.outcomes if any(matches(one, each.claim.id) for one in patterns)]
     shown = [pictures[name] for name in section.pictures.split() if name in pictures]
-    own = text().strip() if text is not None and done.asked.whole(done.study) else ""
+    own = text().strip() if text is not None and done.request.whole(done.study) else ""
     if not mine and not shown and not own:
         return ""
     lines = [f"## {section.title}", "", *([own, ""] if own else [])]

@@ -64,7 +64,7 @@ class PaperResult:
     """Judged claims of a paper, and the runs that they were judged by."""
 
     study: PaperStudy
-    asked: Request
+    request: Request
     outcomes: list[ClaimResult]
     runs: Runs
     wall_s: float = 0.0
@@ -78,8 +78,8 @@ class PaperResult:
             "paper": self.study.key,
             "settings": {
                 "seeds": self.runs.seeds,
-                "quick": self.asked.quick,
-                "only": list(self.asked.only),
+                "quick": self.request.quick,
+                "only": list(self.request.only),
                 "taken": {each.key: each.taken for each in self.study.deviations().deviations},
             },
             "claims": [_line(self.study, outcome) for outcome in self.outcomes],

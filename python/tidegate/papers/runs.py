@@ -50,7 +50,7 @@ class Runs:
         self._records: dict[str, list[SavedRun]] = {}
         self._values: dict[tuple[str, object], Floats] = {}
         self.noted: dict[Path, SavedRun] = {}
-        self.asked: set[str] = set()
+        self.declared: set[str] = set()
         self.testbed: Path | None = None
 
     def case(self, key: str) -> Case:
@@ -136,7 +136,7 @@ class Runs:
 
     def has(self, *names: str) -> bool:
         """Tell whether all of these cases are declared, so that they may be read."""
-        return self.asked.issuperset(names)
+        return self.declared.issuperset(names)
 
     def used(self, jobs: Iterable[Job]) -> None:
         """Note runs that results depend on, each once: cases may share runs."""

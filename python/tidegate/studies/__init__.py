@@ -1,4 +1,4 @@
-"""Studies: questions of our own, answered by many runs (`tidegate study`)."""
+"""Studies: questions that are answered by many runs (`tidegate study`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tidegate.studies.study import Study
 
 STUDIES = ("tide", "today")
-"""Each is a package here, with a STUDY."""
+"""The studies; each is a package here, with a STUDY."""
 
 
 def load(key: str) -> Study:

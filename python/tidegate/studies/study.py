@@ -1,4 +1,4 @@
-"""What a study is: cases to simulate, and pages made of the runs that are there."""
+"""A study: cases to simulate, and pages made from the finished runs."""
 
 from __future__ import annotations
 
@@ -26,38 +26,38 @@ PAGE = "REPORT.md"
 
 @dataclass(frozen=True)
 class FinishedRuns:
-    """The cases of a study of which every run is there, and their runs."""
+    """The cases of a study that have all their runs, and these runs."""
 
     cases: frozenset[str]
     runs: Runs
     planned: int
 
     def has(self, *keys: str) -> bool:
-        """Tell whether all of these cases were run."""
+        """Tell whether all of these cases have their runs."""
         return self.cases.issuperset(keys)
 
 
 @dataclass(frozen=True)
 class Study:
-    """A question that is answered by simulation, and its answer as pages."""
+    """A question that is answered by simulation, and the pages with the answer."""
 
     key: str
     title: str
     package: str
     cases: Mapping[str, Case]
     pages: Pages
-    """The report, which must cope with runs that are missing, and its pictures."""
+    """Makes the report and its pictures; runs may be missing."""
     seeds: int = 1
     keep: tuple[str, ...] = ()
     """Columns of finished flows that are saved."""
 
     @property
     def paper(self) -> Paper:
-        """What keeps runs for papers keeps them for a study, which has no claims."""
+        """The study as a paper without claims, whose runs are stored the same way."""
         return Paper(self.key, self.package, self.cases, {}, self.keep)
 
     def chosen(self, only: Sequence[str]) -> list[str]:
-        """Return the cases whose keys fit one of the patterns; without any, all."""
+        """Return the cases whose keys fit one of the patterns, all without patterns."""
         if not only:
             return list(self.cases)
         found = [key for key in self.cases if any(fnmatchcase(key, each) for each in only)]
@@ -79,7 +79,7 @@ def perform_study(
     seeds: int | None = None,
     executor: Executor | None = None,
 ) -> tuple[int, FinishedRuns]:
-    """Run what is missing of the chosen cases, and write the pages of all that is there."""
+    """Run what is missing of the chosen cases, and write the pages from all finished runs."""
     runs = Runs(study.paper, folder, seeds or study.seeds)
     ran = perform.fill(runs, study.chosen(only), bar, executor)
     there = _there(study.cases, folder, runs)
@@ -88,7 +88,13 @@ def perform_study(
     return ran, there
 
 
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the lines of a table in Markdown."""
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    return [*lines, *(f"| {' | '.join(row)} |" for row in rows)]
+
+
 def _there(keys: Iterable[str], folder: CaseFolder, runs: Runs) -> FinishedRuns:
     found = frozenset(key for key in keys if all(folder.has(job) for job in runs.jobs([key])))
-    runs.asked |= found  # the pages are of all that is there, from another day too
+    runs.declared |= found  # the pages also use runs of earlier commands
     return FinishedRuns(found, runs, sum(1 for _ in keys))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidegate.studies.study import Study
-from tidegate.studies.tide import beside, parts, rest, settling
+from tidegate.studies.tide import combined, parts, rest, settling
 from tidegate.studies.tide.cells import matrix
 from tidegate.studies.tide.page import pages
 
@@ -15,7 +15,7 @@ STUDY = Study(
         **matrix(),
         **parts.cases(),
         **settling.cases(),
-        **beside.cases(),
+        **combined.cases(),
         **rest.cases(),
     },
     pages=pages,

@@ -1,4 +1,4 @@
-"""The matrix: which loads, hosts, links and queues, and which half each cell is in."""
+"""The matrix of loads, hosts, links and queues, and the half of each cell."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ SHAPES = ("steady", "step", "ramp", "pulse", "on-off")
 CAPACITY = 10e6
 """bit/s, unless a cell has another."""
 BUSY = 0.9
-"""Underload: the sessions' bytes at the height of the load are less than this share of the link."""
+"""Underload: the bytes of the sessions at the highest load are below this share of the link."""
 
 
 @dataclass(frozen=True)
 class MatrixCell:
-    """One point of the matrix; `kind` is what it is judged as beside `load`."""
+    """One cell of the matrix."""
 
     hosts: str = "ns2"
     offered: int = 100
@@ -64,7 +64,7 @@ class MatrixCell:
 
     @property
     def special(self) -> list[str]:
-        """What it has beside the axes of the matrix."""
+        """What it has besides the axes of the matrix."""
         found = [f"{self.greedy}greedy"] if self.greedy else []
         found += [] if self.unseen is None else [f"unseen{self.unseen}"]
         found += ["download"] if self.download else []
@@ -78,12 +78,12 @@ class MatrixCell:
 
     @property
     def over(self) -> bool:
-        """Whether more is offered, at its height, than the link can carry."""
+        """Whether the highest load is more than the link can carry."""
         return self.offered * self.mean_kb * 8e3 >= BUSY * self.mbit * 1e6
 
     @property
     def kind(self) -> str:
-        """What it is judged as."""
+        """The kind of its aims."""
         if self.greedy:
             return "greedy flows"
         if self.unseen:
@@ -101,7 +101,7 @@ class MatrixCell:
 
 
 def cells() -> list[MatrixCell]:
-    """Return every cell: those of a steady load, then the special ones, then the rest."""
+    """Return every cell: those with a steady load, then the special ones, then the rest."""
     steady: list[MatrixCell] = []
     moving: list[MatrixCell] = []
     for shape, queue, rtt, mean, hosts, offered in product(

@@ -1,19 +1,20 @@
-"""The report of the matrix: what was to be reached, cell by cell, and the two halves apart."""
+"""The report of the matrix: the aims, for both halves, and every cell."""
 
 from __future__ import annotations
 
-from math import exp, isfinite, log
+from math import isnan
 from typing import TYPE_CHECKING
 
-from tidegate.studies.tide.beside import beside
+from tidegate.studies.study import table
 from tidegate.studies.tide.cells import GATES
+from tidegate.studies.tide.combined import combined
 from tidegate.studies.tide.parts import parts
 from tidegate.studies.tide.rest import rest
-from tidegate.studies.tide.score import AIMS, scored, verdict
+from tidegate.studies.tide.score import AIMS, geometric_mean, scored, verdict
 from tidegate.studies.tide.settling import settling
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from tidegate.studies.study import FinishedRuns
     from tidegate.studies.tide.score import Aim, Found, Scored
@@ -35,7 +36,7 @@ def pages(there: FinishedRuns) -> dict[str, bytes]:
         f"{len(rows)} cells were run under every gate: {len(chosen)} of the half on which"
         f" constants may be chosen, {len(rows) - len(chosen)} of the half held out.",
         "",
-        "## What was to be reached",
+        "## Aims",
         "",
         *_aims(rows),
         "",
@@ -44,7 +45,7 @@ def pages(there: FinishedRuns) -> dict[str, bytes]:
         *_means(rows),
         *settling(there),
         *parts(there),
-        *beside(there),
+        *combined(there),
         *rest(there),
         "",
         "## Every cell",
@@ -57,17 +58,8 @@ def pages(there: FinishedRuns) -> dict[str, bytes]:
     return {"REPORT.md": "\n".join(lines).encode()}
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return a table of Markdown."""
-    return [
-        f"| {' | '.join(head)} |",
-        f"|{'---|' * len(head)}",
-        *(f"| {' | '.join(row)} |" for row in rows),
-    ]
-
-
 def _aims(rows: Sequence[Scored]) -> list[str]:
-    head = ["", "is to be", *(f"{half}: reached, worst" for half in HALVES), "worst cell of all"]
+    head = ["", "limit", *(f"{half}: reached, worst" for half in HALVES), "worst cell of all"]
     return table(head, (_aim(rows, aim) for aim in AIMS))
 
 
@@ -94,17 +86,13 @@ def _means(rows: Sequence[Scored]) -> list[str]:
 
 def _ratios(rows: Sequence[Scored], gate: str) -> list[str]:
     names = ("completed", "carried", "fct", "fct_admitted", "again")
-    return [_geometric([_over(row, gate, name) for row in rows]) for name in names]
+    means = [geometric_mean([_over(row, gate, name) for row in rows]) for name in names]
+    return ["-" if isnan(mean) else f"{mean:.2f}" for mean in means]
 
 
 def _over(row: Scored, gate: str, name: str) -> float:
     one, other = (getattr(row.by_gate[each], name) for each in (gate, "cp"))
     return one / other if other else 0.0
-
-
-def _geometric(values: Sequence[float]) -> str:
-    known = [log(value) for value in values if isfinite(value) and value > 0]
-    return f"{exp(sum(known) / len(known)):.2f}" if known else "-"
 
 
 def _cells(rows: Sequence[Scored]) -> list[str]:

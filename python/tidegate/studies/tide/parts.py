@@ -1,12 +1,12 @@
-"""What each part of the law is worth: the law without it, on some cells."""
+"""Ablations: the law without each of its parts, on some cells."""
 
 from __future__ import annotations
 
-from math import exp, isfinite, log
 from typing import TYPE_CHECKING
 
+from tidegate.studies.study import table
 from tidegate.studies.tide.cells import MatrixCell, case
-from tidegate.studies.tide.score import found
+from tidegate.studies.tide.score import found, geometric_mean
 
 if TYPE_CHECKING:
     from tidegate.papers.case import Case
@@ -31,7 +31,7 @@ WITHOUT = {
     "cp, epoch 970 ms": '{ law = "close-probe", epoch = "970ms" }',
     "gss-ga": '{ law = "gss-ga" }',
 }
-"""What is left of the law, and other laws with its parts, as a scenario writes it."""
+"""The law without a part, and other laws with its parts, as scenarios write them."""
 CELLS = (
     MatrixCell("ns2", 90),
     MatrixCell("linux", 90, rtt_ms=40),
@@ -52,7 +52,7 @@ def name(cell: MatrixCell, part: str) -> str:
 
 
 def cases() -> dict[str, Case]:
-    """Return every cell of these under every gate of these, and no gate."""
+    """Return each of `CELLS` under each gate of `WITHOUT`, and without a gate."""
     made = {}
     for cell in CELLS:
         for part, gate in {"none": '{ law = "none" }', **WITHOUT}.items():
@@ -64,28 +64,23 @@ def cases() -> dict[str, Case]:
 
 
 def parts(there: FinishedRuns) -> list[str]:
-    """Return the table of what taking each part away does, cell by cell."""
-    kinds = {
-        "underload": [cell for cell in CELLS if cell.kind == "underload"],
-        "overload": [cell for cell in CELLS if cell.kind == "overload"],
-        "greedy": [cell for cell in CELLS if cell.kind == "greedy flows"],
-    }
-    head = "|  |" + "".join(f" {kind}: completions, FCT, again % |" for kind in kinds)
-    lines = [
+    """Return the section on the law without each of its parts."""
+    kinds = ("underload", "overload", "greedy flows")
+    cells = [[cell for cell in CELLS if cell.kind == kind] for kind in kinds]
+    rows = [(part, *(_kind(there, each, part) for each in cells)) for part in ("none", *WITHOUT)]
+    head = [
         "",
-        "## Each part taken away",
-        "",
-        "Geometric means over cells of each kind; completions and FCT over those of the whole law"
-        " (first row: as they are), and the share of the data that is sent again.",
-        "",
-        head,
-        "|" + "---|" * (len(kinds) + 1),
+        *(f"{kind}: completions, FCT, again %" for kind in ("underload", "overload", "greedy")),
     ]
-    for part in ("none", *WITHOUT):
-        row = [_kind(there, cells, part) for cells in kinds.values()]
-        if any(row):
-            lines.append(f"| {part} | {' | '.join(row)} |")
-    return lines
+    return [
+        "",
+        "## The law without each of its parts",
+        "",
+        "Geometric means over the cells of each kind: completions and FCT relative to the whole law"
+        " (first row: absolute), and the share of the data that is sent again.",
+        "",
+        *table(head, (row for row in rows if any(row[1:]))),
+    ]
 
 
 def _kind(there: FinishedRuns, cells: list[MatrixCell], part: str) -> str:
@@ -102,6 +97,4 @@ def _kind(there: FinishedRuns, cells: list[MatrixCell], part: str) -> str:
 
 
 def _mean(rows: list[Found], what: str) -> float:
-    known = [getattr(row, what) for row in rows]
-    logs = [log(value) for value in known if isfinite(value) and value > 0]
-    return exp(sum(logs) / len(logs)) if logs else float("nan")
+    return geometric_mean(getattr(row, what) for row in rows)

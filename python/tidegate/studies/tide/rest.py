@@ -1,4 +1,4 @@
-"""Where the law comes to rest, and whether it swings: long runs of some cells."""
+"""The steady state of the law, and whether it oscillates: long runs of some cells."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidegate.papers.case import Case
+from tidegate.studies.study import table
 from tidegate.studies.tide.cells import GATES, MatrixCell, case
 
 if TYPE_CHECKING:
@@ -20,9 +21,9 @@ CELLS = (
     MatrixCell("linux", 200, 30),
 )
 LONGEST_S = 60.0
-"""A swing is looked for up to this half period."""
+"""The longest half period of an oscillation that is searched for."""
 WIDE = 5
-"""The autocorrelation is smoothed over so many epochs."""
+"""Epochs that the autocorrelation is smoothed over."""
 
 
 def name(cell: MatrixCell) -> str:
@@ -41,7 +42,7 @@ def cases() -> dict[str, Case]:
 
 
 def swing(record: SavedRun) -> tuple[float, float]:
-    """Return the deepest autocorrelation of the allowance, and after how many seconds that is."""
+    """Return the lowest autocorrelation of the allowance, and its lag in seconds."""
     events = record.events()
     late = events["time_s"] > 200.0
     times, allowed = events["time_s"][late], events["set"][late]
@@ -54,26 +55,24 @@ def swing(record: SavedRun) -> tuple[float, float]:
 
 
 def rest(there: FinishedRuns) -> list[str]:
-    """Return the table of what the equations say and what was found."""
-    lines = [
+    """Return the section that compares the steady state with the equations."""
+    head = ("cell", "epochs saturated %", "lost %", "idle %", "T, s", "autocorrelation")
+    done = [cell for cell in CELLS if there.has(name(cell))]
+    rows = (_row(cell, there.runs.records(name(cell))[0]) for cell in done)
+    return [
         "",
-        "## At rest",
+        "## Steady state",
         "",
-        "1000 s, the first 200 s left out. The equations say: a saturated link loses 4.5 %, another"
-        " one idles as much as it loses. The last column is the deepest autocorrelation of the"
-        f" allowance up to {LONGEST_S:g} s, and where it is: a lasting swing would bring it near"
-        " -1 after half a period.",
+        "1000 s, without the first 200 s. By the equations a saturated link loses 4.5 %, and any"
+        " other link idles as much as it loses. The last column is the lowest autocorrelation of"
+        f" the allowance up to a lag of {LONGEST_S:g} s, and its lag: a lasting oscillation would"
+        " bring it near -1 after half a period.",
         "",
-        "| cell | epochs saturated % | lost % | idle % | T, s | autocorrelation |",
-        "|---|---|---|---|---|---|",
+        *table(head, rows),
     ]
-    for cell in CELLS:
-        if there.has(name(cell)):
-            lines.append(_row(cell, there.runs.records(name(cell))[0]))
-    return lines
 
 
-def _row(cell: MatrixCell, record: SavedRun) -> str:
+def _row(cell: MatrixCell, record: SavedRun) -> list[str]:
     port, every = record.port("bottleneck"), record.all
     events = record.events()
     phases = [
@@ -84,8 +83,6 @@ def _row(cell: MatrixCell, record: SavedRun) -> str:
     offered = port["departed"] + lost
     stay = every["open_mean"] / every["completed_per_s"]
     depth, at_s = swing(record)
-    numbers = (
-        f"{100 * saturated:.0f} | {100 * lost / offered:.1f}"
-        f" | {100 * (1 - port['utilisation']):.1f} | {stay:.2f} | {depth:.2f} at {at_s:.0f} s"
-    )
-    return f"| {cell.key} | {numbers} |"
+    shares = f"{100 * lost / offered:.1f}", f"{100 * (1 - port['utilisation']):.1f}"
+    swings = f"{depth:.2f} at {at_s:.0f} s"
+    return [cell.key, f"{100 * saturated:.0f}", *shares, f"{stay:.2f}", swings]

@@ -1,9 +1,9 @@
-"""What the law is to reach in each cell, and whether it did."""
+"""The aims of the law in each cell, and whether it reaches them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import nan
+from math import exp, isfinite, log, nan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,11 +22,11 @@ SESSIONS = ("web", "odd")
 
 @dataclass(frozen=True)
 class Found:
-    """What one cell under one gate came to: per second, bit/s, seconds, shares."""
+    """The results of one cell under one gate: per second, bit/s, seconds, shares."""
 
     completed: float
     carried: float
-    """What the completed sessions held, bit/s."""
+    """Data of the completed sessions, bit/s."""
     fct: float
     fct_admitted: float
     again: float
@@ -35,7 +35,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Aim:
-    """One thing to reach: the value of a cell is to be at most `limit` (at least, if `least`)."""
+    """An aim: the value of a cell must be at most `limit`, or at least with `least`."""
 
     kind: str
     name: str
@@ -44,7 +44,7 @@ class Aim:
     least: bool = False
 
     def reached(self, value: float) -> bool:
-        """Tell whether it is; what is undefined is not."""
+        """Tell whether a value reaches the aim; NaN does not."""
         return value >= self.limit if self.least else value <= self.limit
 
 
@@ -62,8 +62,14 @@ AIMS = (
 )
 
 
+def geometric_mean(values: Iterable[float]) -> float:
+    """Return the geometric mean of the positive finite values; NaN without any."""
+    logs = [log(value) for value in values if isfinite(value) and value > 0]
+    return exp(sum(logs) / len(logs)) if logs else nan
+
+
 def found(runs: Runs, key: str) -> Found:
-    """Return what a case came to, as means over its seeds."""
+    """Return the results of a case, as means over its seeds."""
 
     def mean(values: Iterable[float]) -> float:
         return float(np.mean(list(values)))
@@ -96,7 +102,7 @@ def _sessions(record: SavedRun) -> list[dict[str, float]]:
 
 
 def starved(record: SavedRun) -> float:
-    """Return the most whole seconds on end in which sessions asked and none was admitted."""
+    """Return the longest time in whole seconds in which sessions waited and none was admitted."""
     events = record.rates()
     asked = np.cumsum(events["started"]) > np.cumsum(events["admitted"])
     longest = now = 0
@@ -107,7 +113,7 @@ def starved(record: SavedRun) -> float:
 
 
 def values(cell: MatrixCell, by_gate: dict[str, Found], seen: Found | None) -> dict[Aim, float]:
-    """Return what each aim of a cell compares."""
+    """Return the value of each aim of a cell."""
     own = by_gate["tide"]
     other = {"overload": by_gate["cp"], "unseen FINs": seen}.get(cell.kind, by_gate["none"])
     ratios = {}
@@ -130,7 +136,7 @@ def _ratio(one: float, other: float) -> float:
 
 @dataclass(frozen=True)
 class Scored:
-    """One cell: what was found under every gate, and what its aims compare."""
+    """One cell: the results under every gate, and the values of its aims."""
 
     cell: MatrixCell
     by_gate: dict[str, Found]
@@ -138,7 +144,7 @@ class Scored:
 
 
 def scored(there: FinishedRuns) -> list[Scored]:
-    """Return every cell of which the runs under all gates are there."""
+    """Return every cell that has its runs under all gates."""
     made = []
     for cell in cells():
         keys = [cell.case(gate) for gate in GATES]
@@ -162,7 +168,7 @@ class Verdict:
 
 
 def verdict(rows: Sequence[Scored], aim: Aim, half: str) -> Verdict | None:
-    """Return it, or None where the half has no such cell."""
+    """Return the verdict on an aim, or None where the half has no such cell."""
     mine = [
         (row.aims[aim], row.cell.key) for row in rows if aim in row.aims and row.cell.half == half
     ]

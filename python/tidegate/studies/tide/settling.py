@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tidegate.papers.case import Case
+from tidegate.studies.study import table
 from tidegate.studies.tide.cells import HOSTS
 
 if TYPE_CHECKING:
@@ -18,9 +20,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 AT_S = 100
-"""When the step comes, of 200 s."""
+"""The time of the step; a run takes 200 s."""
 SETTLED_S = 50
-"""The end of the run that is taken to be settled."""
+"""The last seconds of a run, which count as settled."""
 WIDE_S = 20
 """Admissions are averaged over the next so many seconds: at 40/s a count of 5 s leaves a band of a
 tenth by chance alone in one case of six, one of 20 s in one of a hundred."""
@@ -91,26 +93,21 @@ def _start(record: SavedRun) -> float:
 
 
 def settling(there: FinishedRuns) -> list[str]:
-    """Return the table of settling times."""
-    lines = [
+    """Return the section on settling times."""
+    return [
         "",
         f"## Seconds after a step at {AT_S} s until admissions stay within 10 % of where they end",
         "",
         f"Means of the admissions of the next {WIDE_S} s; in brackets where they end, per second"
         f" (the last {SETTLED_S} s); inf: not within the run.",
         "",
-        "| step | hosts |" + "".join(f" {gate} |" for gate in GATES),
-        "|" + "---|" * (len(GATES) + 2),
+        *table(("step", "hosts", *GATES), (_row(there, *each) for each in product(STEPS, HOSTS))),
     ]
-    for step in STEPS:
-        for hosts in HOSTS:
-            cells = []
-            for gate in GATES:
-                key = name(step, hosts, gate)
-                if there.has(key):
-                    after, end = _found(there.runs.records(key)[0])
-                    cells.append(f"{after:.0f} ({end:.0f})")
-                else:
-                    cells.append("-")
-            lines.append(f"| {step} | {hosts} | {' | '.join(cells)} |")
-    return lines
+
+
+def _row(there: FinishedRuns, step: str, hosts: str) -> list[str]:
+    cells = []
+    for key in (name(step, hosts, gate) for gate in GATES):
+        after, end = _found(there.runs.records(key)[0]) if there.has(key) else (0.0, 0.0)
+        cells.append(f"{after:.0f} ({end:.0f})" if there.has(key) else "-")
+    return [step, hosts, *cells]

@@ -1,4 +1,4 @@
-"""Three kinds of link, three ways of too much, and what can be done about it."""
+"""Three kinds of links, three kinds of overload, and the controls that are compared."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Link:
-    """A link: what it carries, how far it goes, and what its users fetch."""
+    """A link: rate, round trip, buffer, and the sessions of its users."""
 
     name: str
     says: str
@@ -73,7 +73,7 @@ OWN_HOSTS = {
     "qfcp": ('"qfcp"', ("stamp", '{ law = "qfcp" }')),
     "blitz": ('"blitz"', ("queue", '{ law = "pushout" }')),
 }
-"""Controls that need hosts of their own: the transport, and what stands at the port."""
+"""Controls that need their own hosts: the transport, and the stage of the port."""
 
 
 def name(link: Link, load: str, hosts: str, control: str) -> str:
@@ -91,7 +91,7 @@ def cases() -> dict[str, Case]:
             made[key] = _case(key, link, load, transport, list(_stages(link, load, stages)))
         for control, (transport, (stage, law)) in OWN_HOSTS.items():
             if control == "blitz" and load == "greedy":
-                continue  # an endless file in one burst is a flood, and no use of it
+                continue  # an endless file in one burst would be a flood
             key = name(link, load, "own", control)
             made[key] = _case(key, link, load, transport, [(f"port.bottleneck.{stage}", law)])
     return made

@@ -1,4 +1,4 @@
-"""The report: which control served most users in time, on each kind of link."""
+"""The report: which control serves most users in time, on each kind of link."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tidegate.studies.study import table
 from tidegate.studies.today.cases import CONTROLS, HOSTS, LINKS, LOADS, OWN_HOSTS, name
 
 if TYPE_CHECKING:
@@ -17,31 +18,31 @@ if TYPE_CHECKING:
     from tidegate.studies.today.cases import Link
 
 IN_TIME_S = 10.0
-"""A session that takes longer than that from the first SYN was of no use to its user."""
+"""A session that takes longer from its first SYN counts as failed."""
 ALL = tuple("+".join(stages) for stages in CONTROLS)
 
 
 @dataclass(frozen=True)
 class Served:
-    """What users got of one control."""
+    """What users get under one control."""
 
     in_time: float
-    """Share of the sessions that came and were through within `IN_TIME_S`."""
+    """Share of the sessions that completed within `IN_TIME_S`."""
     median_s: float
     tail_s: float
-    """95 % of the sessions that completed took less."""
+    """The 95th percentile of the completed sessions."""
     goodput: float
-    """Share of the link that delivered data took, long transfers included."""
+    """Delivered data as a share of the link, with long transfers."""
     again: float
     delay_ms: float
     """Mean wait in the queue of the link."""
 
 
 def served(record: SavedRun, link: Link) -> Served:
-    """Return what users got in one run."""
+    """Return what users get in one run."""
     flows, rates = record.flows(), record.rates()
     end = float(link.duration_s) - IN_TIME_S
-    second = rates["time_s"]  # a second is told by its end
+    second = rates["time_s"]  # the end of each second
     came = float(np.sum(rates["started"][(second > link.warmup_s) & (second <= end)]))
     inside = (flows["start_s"] >= link.warmup_s) & (flows["start_s"] < end)
     took = (flows["closed_s"] - flows["start_s"])[inside]
@@ -70,10 +71,10 @@ def pages(there: FinishedRuns) -> dict[str, bytes]:
     lines = [
         "# Which control helps on a link of today?",
         "",
-        "Made by `tidegate study today`; [docs/today.md](../../today.md) is the short of it.",
+        "Made by `tidegate study today`; [docs/today.md](../../today.md) has the summary.",
         "",
-        f"{runs} *In time* is the share of the sessions that came and were through within"
-        f" {IN_TIME_S:g} s of the first SYN.",
+        f"{runs} *In time* is the share of the sessions that completed within"
+        f" {IN_TIME_S:g} s of their first SYN.",
     ]
     for link in LINKS:
         lines += ["", f"## {link.name}: {link.says}", ""]
@@ -92,26 +93,27 @@ def _found(there: FinishedRuns) -> dict[str, Served]:
 
 
 def _table(found: dict[str, Served], link: Link, load: str) -> list[str]:
-    lines = [
-        "| hosts | control | in time % | FCT median s | FCT 95 % s | goodput % | again % |"
-        " queue ms |",
-        "|---|---|---|---|---|---|---|---|",
+    head = [
+        "hosts",
+        "control",
+        "in time %",
+        "FCT median s",
+        "FCT 95 % s",
+        "goodput %",
+        "again %",
+        "queue ms",
     ]
     rows = [(hosts, control) for hosts in HOSTS for control in ALL]
     rows += [("own", control) for control in OWN_HOSTS]
+    lines = []
     for hosts, control in rows:
         got = found.get(name(link, load, hosts, control))
         if got is not None:
-            numbers = (
-                f"{100 * got.in_time:.0f}",
-                _seconds(got.median_s),
-                _seconds(got.tail_s),
-                f"{100 * got.goodput:.0f}",
-                f"{100 * got.again:.0f}",
-                f"{got.delay_ms:.0f}",
-            )
-            lines.append(f"| {hosts} | {control} | {' | '.join(numbers)} |")
-    return lines
+            shares = (f"{100 * share:.0f}" for share in (got.goodput, got.again))
+            times = (_seconds(got.median_s), _seconds(got.tail_s))
+            delay = f"{got.delay_ms:.0f}"
+            lines.append((hosts, control, f"{100 * got.in_time:.0f}", *times, *shares, delay))
+    return table(head, lines)
 
 
 def _seconds(value: float) -> str:
@@ -137,7 +139,7 @@ def _picture(found: dict[str, Served]) -> bytes:
             axes.set_title(f"{link.name}, {load}", fontsize=10)
     grid[0][0].invert_yaxis()
     grid[0][0].legend(fontsize=8)
-    figure.supxlabel(f"sessions through within {IN_TIME_S:g} s of the first SYN (%)")
+    figure.supxlabel(f"sessions completed within {IN_TIME_S:g} s of the first SYN (%)")
     out = io.BytesIO()
     figure.savefig(out, format="png", dpi=110, metadata={"Software": ""})
     return out.getvalue()

@@ -1,10 +1,11 @@
-"""The law beside other things: gates in series, a filter in front, a fast link with samples."""
+"""The law in combination: gates in series, after a filter, on a fast link with sampled flows."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from tidegate.papers.case import Case
+from tidegate.studies.study import table
 from tidegate.studies.tide.cells import GATES, HOSTS
 
 if TYPE_CHECKING:
@@ -83,31 +84,28 @@ def _fast() -> list[Case]:
     return made
 
 
-def beside(there: FinishedRuns) -> list[str]:
-    """Return the table of what was run: every class by itself."""
-    lines = [
+def combined(there: FinishedRuns) -> list[str]:
+    """Return the section on the finished cases, with a row for each class."""
+    head = ("case", "class", "completions/s", "FCT s", "from admission s", "sent again %")
+    done = [key for key in cases() if there.has(key)]
+    rows = ([key, *row] for key in done for row in _rows(there.runs.records(key)[0]))
+    return [
         "",
-        "## Beside other things",
+        "## In combination",
         "",
         "`series`: two links of 10 Mbit/s, 60/s over both and 120/s over each alone, CUBIC hosts."
         " `greedy`: 100/s and 50 endless transfers, RTT 200 ms. `fast`: 200 Mbit/s, 4000/s of 10 kB"
         " (2300 fit), CUBIC hosts, 40 s; `shared`: 1500/s and 100 endless transfers.",
         "",
-        "| case | class | completions/s | FCT s | from admission s | sent again % |",
-        "|---|---|---|---|---|---|",
+        *table(head, rows),
     ]
-    for key in cases():
-        if there.has(key):
-            lines += [f"| {key} | {row} |" for row in _rows(there.runs.records(key)[0])]
-    return lines
 
 
-def _rows(record: SavedRun) -> list[str]:
+def _rows(record: SavedRun) -> list[list[str]]:
     found = []
     for each in record.summary["classes"]:
         times = [each["fct_mean_s"], each["fct_admitted_mean_s"]]
         shown = [f"{time:.2f}" if time is not None else "-" for time in times]
         again = 100 * (each["retransmitted_share"] or 0.0)
-        numbers = f"{each['completed_per_s']:.1f} | {' | '.join(shown)} | {again:.0f}"
-        found.append(f"{each['name']} | {numbers}")
+        found.append([each["name"], f"{each['completed_per_s']:.1f}", *shown, f"{again:.0f}"])
     return found
