@@ -508,7 +508,7 @@ def test_a_folder_with_something_else_is_refused(toy, tmp_path):
 
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine.txt").write_text("mine")
-    with pytest.raises(TidegateError, match="holds something else"):
+    with pytest.raises(TidegateError, match="holds something other than a paper"):
         CaseFolder(tmp_path / "out", toy)
 
 

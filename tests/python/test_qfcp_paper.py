@@ -15,6 +15,13 @@ from tidegate.results.run_files import SavedRun
 STUDY = load("qfcp")
 
 
+def saved(folder):
+    """Return the run in a folder, after writing the manifest that lists its files."""
+    files = sorted(path.name for path in folder.iterdir())
+    (folder / "manifest.json").write_text(json.dumps({"files": files}))
+    return SavedRun(folder, 1)
+
+
 def test_every_case_is_a_scenario():
     for case in STUDY.cases.values():
         assert STUDY.document(case).load().duration_s > 0
@@ -79,7 +86,7 @@ def record(tmp_path):
     pl.concat(tables).write_parquet(tmp_path / "ports.parquet")
     summary = {"all": {"delivered_bytes": 75_000_000, "completed": 5, "timeouts": 2}}
     (tmp_path / "summary.json").write_text(json.dumps(summary))
-    return SavedRun(tmp_path, 1)
+    return saved(tmp_path)
 
 
 def test_afct_is_the_mean_over_flows_of_as_many_packets(record):

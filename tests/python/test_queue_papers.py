@@ -19,13 +19,20 @@ ROOT = Path(__file__).resolve().parents[2]
 STUDIES = {key: load(key) for key in ("dqm", "blitz", "lgc")}
 
 
+def saved(folder):
+    """Return the run in a folder, after writing the manifest that lists its files."""
+    files = sorted(path.name for path in folder.iterdir())
+    (folder / "manifest.json").write_text(json.dumps({"files": files}))
+    return SavedRun(folder, 1)
+
+
 def record(folder, **tables):
     for name, columns in tables.items():
         if name == "summary":
             (folder / "summary.json").write_text(json.dumps(columns))
         else:
             pl.DataFrame(columns).write_parquet(folder / f"{name}.parquet")
-    return SavedRun(folder, 1)
+    return saved(folder)
 
 
 def test_the_load_is_what_the_paper_says_it_is():

@@ -19,6 +19,13 @@ STUDY = load("session")
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def saved(folder):
+    """Return the run in a folder, after writing the manifest that lists its files."""
+    files = sorted(path.name for path in folder.iterdir())
+    (folder / "manifest.json").write_text(json.dumps({"files": files}))
+    return SavedRun(folder, 1)
+
+
 def test_one_set_of_settings_serves_the_whole_paper():
     """Rates, delays, buffer, sizes, transport and laws are the same in all dumbbells."""
     names = ("static", "arrivals", "size", "capacity", "downloads", "udp")
@@ -57,7 +64,7 @@ def record(tmp_path):
     }
     for name, table in (("flows", flows), ("rates", rates), ("events", events)):
         pl.DataFrame(table).write_parquet(tmp_path / f"{name}.parquet")
-    return SavedRun(tmp_path, 1)
+    return saved(tmp_path)
 
 
 def test_measures_of_flows(record):
@@ -101,7 +108,7 @@ def test_an_allowance_is_settled_when_it_stays_near_where_it_ends(tmp_path):
     table = {"time_s": seconds, **names, "set": allowed, **counts}
     pl.DataFrame(table).write_parquet(tmp_path / "events.parquet")
     # at 172 s the mean of five holds one 400: 160, at 173 s none
-    assert measures.settled(150.0)(SavedRun(tmp_path, 1)) == pytest.approx(22.0)
+    assert measures.settled(150.0)(saved(tmp_path)) == pytest.approx(22.0)
 
 
 def test_quick_is_tables_and_figures_of_the_paper():

@@ -81,7 +81,7 @@ def keys(net: str, mbit: int, control: str, kind: str = "") -> tuple[str, ...]:
 def window(net: Net, mbit: int) -> int:
     """Return an initial window that grows with F/BDP: BDP x / (1 + x) for x = F/BDP, segments.
 
-    It is the whole file where that is small beside the path, and the path's
+    It is the whole file where that is small compared with the path, and the path's
     product where the file is large.
     """
     x = net.ratio(mbit)

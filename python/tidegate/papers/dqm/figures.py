@@ -260,7 +260,7 @@ PICTURES = (
     ),
     PaperPicture(
         "readings",
-        "Table I's P_c in three readings, beside the paper's.",
+        "Table I's P_c in three readings, compared with the paper's.",
         _keys(("dt", *REDS), (1.2,)),
         _readings,
     ),

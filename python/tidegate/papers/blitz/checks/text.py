@@ -93,6 +93,6 @@ def _ranks(values: Floats) -> Floats:
 def aggressive() -> Check:
     """Say why the proposal of the conclusion is not checked."""
     return unchecked(
-        "The conclusion proposes a window that grows with F/BDP and gives no law: what one law of"
-        " ours does stands in the report, and tests that law alone."
+        "The conclusion proposes a window that grows with F/BDP and gives no law: what one such law"
+        " does is in the report, which tests that law alone."
     )
