@@ -64,6 +64,21 @@ impl Display for Failure {
 
 impl std::error::Error for Failure {}
 
+/// Turns an error of another kind into a [`Failure`].
+pub trait At<T> {
+    /// The same result; an error happened at `place`.
+    ///
+    /// # Errors
+    /// As before.
+    fn at(self, place: impl Display) -> Result<T, Failure>;
+}
+
+impl<T, E: Display> At<T> for Result<T, E> {
+    fn at(self, place: impl Display) -> Result<T, Failure> {
+        self.map_err(|error| Failure::failed(place, error))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

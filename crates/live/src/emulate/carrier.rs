@@ -17,7 +17,7 @@ use tun_rs::SyncDevice;
 
 use super::report::Direction;
 use super::way::Way;
-use crate::fail::Failure;
+use crate::fail::{At, Failure};
 
 /// Packets that are read at a time from one device, before the other has its turn.
 const TURN: usize = 64;
@@ -74,8 +74,7 @@ pub fn carry(
     let [there, back] = ports;
     let mut ways = [Way::new(scenario, there, seed, now)?, Way::new(scenario, back, seed, now)?];
     // deadlines to the nanosecond, as far as the machine goes
-    set_current_timer_slack(NonZeroU64::new(1))
-        .map_err(|error| Failure::failed("timer slack", error))?;
+    set_current_timer_slack(NonZeroU64::new(1)).at("timer slack")?;
     let reader = Reader::new((clock.began_ns, std::process::id().into()));
     let end = length.unwrap_or(Time::NEVER);
     let mut buffer = vec![0; 65_536];

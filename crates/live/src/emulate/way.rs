@@ -14,7 +14,7 @@ use tun_rs::SyncDevice;
 
 use super::carrier::Clock;
 use super::report::{Direction, Watch};
-use crate::fail::Failure;
+use crate::fail::{At, Failure};
 
 /// Real bytes beside a record, and what was read of them.
 pub(super) type Cargo = Option<(Vec<u8>, Headers)>;
@@ -73,7 +73,7 @@ impl Way {
             losses: Losses::of(&spec, seed),
             beyond: beyond(scenario, number as u32),
             leaving: VecDeque::new(),
-            watch: Watch::new(now).map_err(|error| Failure::failed("histogram", error))?,
+            watch: Watch::new(now).at("histogram")?,
             told: Direction { port: spec.name.clone(), ..Direction::default() },
             changes,
             began: now,

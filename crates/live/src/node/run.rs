@@ -21,7 +21,7 @@ use super::faults::Faulty;
 use super::reason::Reason;
 use super::service::Menu;
 use super::wire::Wire;
-use crate::fail::Failure;
+use crate::fail::{At, Failure};
 
 /// The times that a node goes by.
 struct Clock {
@@ -61,10 +61,8 @@ pub struct Ready {
 /// # Errors
 /// The address is taken, or the runtime cannot be had.
 pub fn run(config: &Config, menu: &Menu, leash: bool) -> Result<(), Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::failed(&config.name, error))?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().at(&config.name)?;
     let done = runtime.block_on(serve(config, menu, leash));
     // the thread that waits for standard input cannot be joined
     runtime.shutdown_background();

@@ -8,7 +8,7 @@ use serde::Serialize;
 use tidegate_core::active::Address;
 
 use super::plan::{Places, Testbed};
-use crate::fail::Failure;
+use crate::fail::{At, Failure};
 use crate::node::status::Status;
 
 /// Everything that is known at the end.
@@ -258,10 +258,9 @@ impl Report<'_> {
 }
 
 fn table<T: Serialize>(path: &Path, rows: impl IntoIterator<Item = T>) -> Result<(), Failure> {
-    let failed = |error: &dyn std::fmt::Display| Failure::failed(path.display(), error);
-    let mut writer = csv::Writer::from_path(path).map_err(|error| failed(&error))?;
+    let mut writer = csv::Writer::from_path(path).at(path.display())?;
     for row in rows {
-        writer.serialize(row).map_err(|error| failed(&error))?;
+        writer.serialize(row).at(path.display())?;
     }
-    writer.flush().map_err(|error| failed(&error))
+    writer.flush().at(path.display())
 }

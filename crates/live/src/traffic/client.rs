@@ -18,7 +18,7 @@ use super::plan::{Flow, Plan, Sort};
 use super::record::{Record, Sent};
 use super::request::Request;
 use super::server::{HAVE_ALL, LINGER, drain, write_zeros};
-use crate::fail::Failure;
+use crate::fail::{At, Failure};
 
 /// Smallest segment that Linux takes, and payload of a full one on Ethernet with timestamps.
 const SMALLEST: u32 = 88;
@@ -108,8 +108,8 @@ pub async fn run(plan: &Plan, to: SocketAddr, run: u64) -> Result<Found, Failure
 /// A control that the kernel lacks is no reason to run another.
 fn try_controls(plan: &Plan, to: SocketAddr) -> Result<(), Failure> {
     for sort in &plan.sorts {
-        let socket = Socket::new(Domain::for_address(to), Type::STREAM, Some(Protocol::TCP))
-            .map_err(|error| Failure::failed("socket", error))?;
+        let socket =
+            Socket::new(Domain::for_address(to), Type::STREAM, Some(Protocol::TCP)).at("socket")?;
         set_tcp_congestion(&socket, sort.control.name()).map_err(|error| {
             Failure::failed(format!("traffic.{}: {}", sort.name, sort.control.name()), error)
                 .remedy("`sysctl net.ipv4.tcp_available_congestion_control` lists what is there")

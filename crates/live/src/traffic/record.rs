@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use tidegate_model::columns::FLOWS;
 
 use super::plan::{Flow, Plan};
-use crate::fail::Failure;
+use crate::fail::{At, Failure};
 
 /// What the end that sends knows when a flow is over, or the run is.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -61,15 +61,14 @@ type Row = Vec<String>;
 /// # Errors
 /// It cannot be written.
 pub fn write(to: impl Write, plan: &Plan, records: &[(Flow, Record)]) -> Result<(), Failure> {
-    let failed = |error: csv::Error| Failure::failed("table of flows", error);
     let mut table = csv::Writer::from_writer(to);
-    table.write_record(FLOWS.iter().map(|column| column.name)).map_err(failed)?;
+    table.write_record(FLOWS.iter().map(|column| column.name)).at("table of flows")?;
     let shortest = shortest_handshake(records);
     for (number, (flow, record)) in records.iter().enumerate() {
         let row = row(number, &plan.sorts[flow.class].name, flow, record, shortest);
-        table.write_record(row).map_err(failed)?;
+        table.write_record(row).at("table of flows")?;
     }
-    table.flush().map_err(|error| Failure::failed("table of flows", error))
+    table.flush().at("table of flows")
 }
 
 /// Of all handshakes that were measured; without any, zero.

@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout};
 use super::diag::Diag;
 use super::record::Sent;
 use super::request::{Control, Request};
-use crate::fail::Failure;
+use crate::fail::{At, Failure};
 
 /// Openers that may wait to be taken.
 const BACKLOG: u32 = 16_384;
@@ -80,12 +80,11 @@ struct Shared {
 /// # Errors
 /// Nobody can listen there.
 pub async fn serve(at: SocketAddr) -> Result<(), Failure> {
-    let failed = |error: io::Error| Failure::failed(at, error);
     let socket = if at.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
-    let socket = socket.map_err(failed)?;
-    socket.set_reuseaddr(true).map_err(failed)?;
-    socket.bind(at).map_err(failed)?;
-    let listener = socket.listen(BACKLOG).map_err(failed)?;
+    let socket = socket.at(at)?;
+    socket.set_reuseaddr(true).at(at)?;
+    socket.bind(at).at(at)?;
+    let listener = socket.listen(BACKLOG).at(at)?;
     let shared = Rc::new(Shared {
         book: RefCell::default(),
         active: RefCell::default(),
