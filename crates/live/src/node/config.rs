@@ -148,6 +148,25 @@ fn within<T: PartialOrd + std::fmt::Display>(
 }
 
 impl Config {
+    /// A node of this machine that waits for its start, without links; its control is on a free
+    /// port of loopback.
+    pub fn on_loopback(name: &str, address: Address) -> Config {
+        Config {
+            name: name.to_owned(),
+            address,
+            control: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))),
+            services: services(),
+            lgc: None,
+            longest_life: longest_life(),
+            most_connections: most_connections(),
+            wait: true,
+            faults: None,
+            link: Vec::new(),
+            route: Vec::new(),
+            source: None,
+        }
+    }
+
     /// Reads and checks a configuration; `menu` knows the services that there are.
     ///
     /// # Errors

@@ -4,10 +4,9 @@
 //! is counted is the CPU time of the node's process alone, in the kernel
 //! included; nothing of who sends and who receives.
 
-use std::io::{BufRead, BufReader, IoSliceMut};
-use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::io::IoSliceMut;
+use std::net::{SocketAddr, UdpSocket};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -19,16 +18,19 @@ use tidegate_core::active::{Address, HEADER, Header, encode};
 use tidegate_core::law::greedy::lgc;
 use tidegate_core::units::{Rate, Time};
 
-use crate::fail::Failure;
+use super::plan::Places;
+use super::running::{Running, free_socket};
+use crate::fail::{At, Failure};
 use crate::node::config::{Config, LinkConfig};
 use crate::node::control::Remote;
-use crate::node::run::Ready;
 use crate::node::status::Status;
 
 /// Datagrams that are sent as one, where the system can.
 const TOGETHER: usize = 32;
 /// Bytes of a read.
 const READ: usize = 1 << 16;
+/// Name of the node.
+const NAME: &str = "bench";
 
 /// What is measured.
 #[derive(Clone, Debug)]
@@ -68,37 +70,25 @@ pub struct Measured {
     pub peak_mb: f64,
 }
 
-/// A node process on a leash.
-struct Node {
-    child: Child,
-    remote: Remote,
-}
-
-impl Drop for Node {
-    fn drop(&mut self) {
-        drop(self.child.stdin.take());
-        let _ = self.child.wait();
-    }
-}
-
 /// Runs one node for a while, and measures it. `program` is `tidegated`, and `folder` gets the
 /// node's configuration.
 ///
 /// # Errors
 /// No socket can be had, or the node does not come up or not answer.
 pub fn measure(load: &Load, program: &Path, folder: &Path) -> Result<Measured, Failure> {
-    let (sender, from) = socket()?;
-    let (sink, to) = socket()?;
-    let (held, me) = socket()?;
+    let (sender, from) = free_socket()?;
+    let (sink, to) = free_socket()?;
+    let (held, me) = free_socket()?;
     drop(held);
     let node = start(load, program, folder, (from, me, to))?;
     let stop = Arc::new(AtomicBool::new(false));
     let (counting, arrived) = count(sink, stop.clone())?;
-    let (before, begun) = (cpu_s(node.child.id())?, Instant::now());
+    let (pid, remote) = (node.pids()[0], node.control(NAME)?);
+    let (before, begun) = (cpu_s(pid)?, Instant::now());
     flood(load, &sender, (from, me, to), begun)?;
-    let status = settled(node.remote)?;
-    let (wall_s, node_cpu_s) = (begun.elapsed().as_secs_f64(), cpu_s(node.child.id())? - before);
-    let peak_mb = peak_mb(node.child.id())?;
+    let status = settled(remote)?;
+    let (wall_s, node_cpu_s) = (begun.elapsed().as_secs_f64(), cpu_s(pid)? - before);
+    let peak_mb = peak_mb(pid)?;
     stop.store(true, Ordering::Relaxed);
     let _ = counting.join();
     let forwarded = status.sent;
@@ -115,20 +105,13 @@ pub fn measure(load: &Load, program: &Path, folder: &Path) -> Result<Measured, F
     })
 }
 
-fn socket() -> Result<(UdpSocket, Address), Failure> {
-    let failed = |error| Failure::failed("127.0.0.1:0", error);
-    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
-    let port = socket.local_addr().map_err(failed)?.port();
-    Ok((socket, Address { ip: Ipv4Addr::LOCALHOST.octets(), port }))
-}
-
-/// A node between the two, whose links hold nothing up.
+/// A node between two neighbours, over links that delay nothing.
 fn start(
     load: &Load,
     program: &Path,
     folder: &Path,
     (from, me, to): (Address, Address, Address),
-) -> Result<Node, Failure> {
+) -> Result<Running, Failure> {
     let link = |name: &str, peer| LinkConfig {
         name: name.to_owned(),
         peer,
@@ -140,40 +123,12 @@ fn start(
         key: None,
     };
     let config = Config {
-        name: "bench".to_owned(),
-        address: me,
-        control: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))),
-        services: vec!["active-filter".to_owned(), "active-traceroute".to_owned()],
         lgc: load.lgc.then(lgc::Config::default),
-        longest_life: Time::from_secs(3_600),
-        most_connections: 1_024,
         link: vec![link("in", from), link("out", to)],
-        route: Vec::new(),
-        source: None,
-        wait: false,
-        faults: None,
+        ..Config::on_loopback(NAME, me)
     };
-    let failed = |error: &dyn std::fmt::Display| Failure::failed(folder.display(), error);
-    std::fs::create_dir_all(folder).map_err(|error| failed(&error))?;
-    let path = folder.join("bench.toml");
-    let text = toml::to_string(&config).map_err(|error| failed(&error))?;
-    std::fs::write(&path, text).map_err(|error| failed(&error))?;
-    let mut child = Command::new(program)
-        .args(["node", "--leash", "--config"])
-        .arg(&path)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(|error| Failure::failed(program.display(), error))?;
-    let mut line = String::new();
-    let said = child.stdout.take().map(|out| BufReader::new(out).read_line(&mut line));
-    let ready: Option<Ready> = said.and_then(|_| serde_json::from_str(&line).ok());
-    let Some(control) = ready.and_then(|ready| ready.control) else {
-        let _ = child.kill();
-        let _ = child.wait();
-        return Err(Failure::failed("node `bench`", "it did not come up; what it said is above"));
-    };
-    Ok(Node { child, remote: Remote::new(control) })
+    let places = Places::from([(NAME.to_owned(), me)]);
+    Running::nodes(&[config], places, program, folder)
 }
 
 /// Sends as many datagrams as the sockets take, for the time that was asked for.
@@ -183,8 +138,7 @@ fn flood(
     (from, me, to): (Address, Address, Address),
     begun: Instant,
 ) -> Result<(), Failure> {
-    let failed = |error: &dyn std::fmt::Display| Failure::failed("sending", error);
-    let state = UdpSocketState::new(sender.into()).map_err(|error| failed(&error))?;
+    let state = UdpSocketState::new(sender.into()).at("sending")?;
     let together = if load.single { 1 } else { TOGETHER.min(state.max_gso_segments()).max(1) };
     let payload = vec![9; load.size.saturating_sub(HEADER)];
     let destination = SocketAddr::from((me.ip, me.port));
@@ -203,7 +157,7 @@ fn flood(
                 life_ms: 10_000,
                 ..Header::default()
             };
-            encode(&header, &payload, &mut bytes).map_err(|error| failed(&error))?;
+            encode(&header, &payload, &mut bytes).at("sending")?;
         }
         let segment_size = (together > 1).then_some(bytes.len() / together);
         let transmit =
@@ -221,11 +175,10 @@ fn count(
     sink: UdpSocket,
     stop: Arc<AtomicBool>,
 ) -> Result<(JoinHandle<()>, Arc<AtomicU64>), Failure> {
-    let failed = |error| Failure::failed("receiving", error);
-    let state = UdpSocketState::new((&sink).into()).map_err(failed)?;
+    let state = UdpSocketState::new((&sink).into()).at("receiving")?;
     // waits, but not for ever, so that it hears that it is to stop
-    sink.set_nonblocking(false).map_err(failed)?;
-    sink.set_read_timeout(Some(Duration::from_millis(20))).map_err(failed)?;
+    sink.set_nonblocking(false).at("receiving")?;
+    sink.set_read_timeout(Some(Duration::from_millis(20))).at("receiving")?;
     let arrived = Arc::new(AtomicU64::new(0));
     let counted = arrived.clone();
     let counting = std::thread::spawn(move || {
@@ -256,13 +209,13 @@ fn settled(remote: Remote) -> Result<Status, Failure> {
 
 fn proc(pid: u32, file: &str) -> Result<String, Failure> {
     let path = format!("/proc/{pid}/{file}");
-    std::fs::read_to_string(&path).map_err(|error| Failure::failed(path, error))
+    std::fs::read_to_string(&path).at(path)
 }
 
 /// CPU time of all threads of a process so far.
 fn cpu_s(pid: u32) -> Result<f64, Failure> {
     let path = format!("/proc/{pid}/task");
-    let tasks = std::fs::read_dir(&path).map_err(|error| Failure::failed(&path, error))?;
+    let tasks = std::fs::read_dir(&path).at(&path)?;
     let mut ns = 0.0;
     for task in tasks.flatten() {
         // a thread may have ended meanwhile

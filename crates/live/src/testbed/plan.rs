@@ -1,7 +1,7 @@
 //! From a testbed file to the configuration of each of its nodes.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -177,26 +177,20 @@ impl Testbed {
 
     /// The configuration of each node; `keys` has that of each link.
     pub fn configs(&self, places: &Places, keys: &[String]) -> Vec<Config> {
-        let config = |(name, node): (&String, &NodePlan)| Config {
-            name: name.clone(),
-            address: places[name],
-            control: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))),
-            services: self.services(node),
-            lgc: node.lgc.clone().or_else(|| self.all.lgc.clone()),
-            longest_life: Time::from_secs(3_600),
-            most_connections: 1_024,
-            link: self.links(name, places, keys),
-            route: self.routes(name, places),
-            source: node.source.as_ref().map(|source| source.towards(places[&source.to])),
-            wait: true,
-            faults: self.all.faults.clone(),
+        let config = |(name, node): (&String, &NodePlan)| {
+            let config = Config::on_loopback(name, places[name]);
+            let services = node.services.clone().or_else(|| self.all.services.clone());
+            Config {
+                services: services.unwrap_or(config.services),
+                lgc: node.lgc.clone().or_else(|| self.all.lgc.clone()),
+                link: self.links(name, places, keys),
+                route: self.routes(name, places),
+                source: node.source.as_ref().map(|source| source.towards(places[&source.to])),
+                faults: self.all.faults.clone(),
+                ..config
+            }
         };
         self.node.iter().map(config).collect()
-    }
-
-    fn services(&self, node: &NodePlan) -> Vec<String> {
-        let built_in = || vec!["active-filter".to_owned(), "active-traceroute".to_owned()];
-        node.services.clone().or_else(|| self.all.services.clone()).unwrap_or_else(built_in)
     }
 
     fn links(&self, name: &str, places: &Places, keys: &[String]) -> Vec<LinkConfig> {

@@ -16,7 +16,8 @@ use tidegate_core::active::Address;
 use tracing::{info, warn};
 
 use super::plan::{Places, Testbed};
-use crate::fail::Failure;
+use crate::fail::{At, Failure};
+use crate::node::config::Config;
 use crate::node::control::Remote;
 use crate::node::run::Ready;
 use crate::node::status::Status;
@@ -64,20 +65,27 @@ impl Running {
     fn try_start(testbed: &Testbed, program: &Path, folder: &Path) -> Result<Running, Failure> {
         let places = free_places(testbed)?;
         let keys = testbed.link.iter().map(|_| new_key()).collect::<Result<Vec<_>, _>>()?;
-        fs::create_dir_all(folder).map_err(|error| Failure::failed(folder.display(), error))?;
+        let configs = testbed.configs(&places, &keys);
+        let mut running = Running::nodes(&configs, places, program, folder)?;
+        running.under_way = Duration::from_secs_f64(testbed.longest_delay().secs());
+        Ok(running)
+    }
+
+    /// Starts these nodes.
+    pub(super) fn nodes(
+        configs: &[Config],
+        places: Places,
+        program: &Path,
+        folder: &Path,
+    ) -> Result<Running, Failure> {
+        fs::create_dir_all(folder).at(folder.display())?;
         let (program, folder) = (program.to_owned(), folder.to_owned());
-        let mut running = Running {
-            program,
-            folder,
-            places: places.clone(),
-            nodes: BTreeMap::new(),
-            under_way: Duration::from_secs_f64(testbed.longest_delay().secs()),
-        };
-        for config in testbed.configs(&places, &keys) {
-            let text =
-                toml::to_string(&config).map_err(|error| Failure::failed(&config.name, error))?;
+        let (nodes, under_way) = (BTreeMap::new(), Duration::ZERO);
+        let mut running = Running { program, folder, places, nodes, under_way };
+        for config in configs {
+            let text = toml::to_string(config).at(&config.name)?;
             let path = running.config_of(&config.name);
-            fs::write(&path, text).map_err(|error| Failure::failed(path.display(), error))?;
+            fs::write(&path, text).at(path.display())?;
             running.spawn(&config.name)?;
         }
         running.await_all()?;
@@ -97,7 +105,7 @@ impl Running {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .map_err(|error| Failure::failed(self.program.display(), error))?;
+            .at(self.program.display())?;
         self.nodes.insert(name.to_owned(), Process { child, control: None });
         Ok(())
     }
@@ -114,8 +122,7 @@ impl Running {
                     "it did not come up; what it said is above",
                 )
             })?;
-            let ready: Ready =
-                serde_json::from_str(&line).map_err(|error| Failure::failed(name, error))?;
+            let ready: Ready = serde_json::from_str(&line).at(name)?;
             process.control = ready.control.map(Remote::new);
         }
         Ok(())
@@ -128,7 +135,7 @@ impl Running {
 
     fn remote(&self, name: &str) -> Result<Remote, Failure> {
         let remote = self.nodes.get(name).and_then(|process| process.control);
-        remote.ok_or_else(|| Failure::failed(format!("node `{name}`"), "it is not running"))
+        remote.ok_or("it is not running").at(format!("node `{name}`"))
     }
 
     /// Lets all sources begin.
@@ -173,11 +180,10 @@ impl Running {
     /// # Errors
     /// There is none of that name, or it cannot be ended.
     pub fn kill(&mut self, name: &str) -> Result<(), Failure> {
-        let failed = |error: String| Failure::failed(format!("node `{name}`"), error);
-        let mut process =
-            self.nodes.remove(name).ok_or_else(|| failed("it is not running".into()))?;
-        process.child.kill().map_err(|error| failed(error.to_string()))?;
-        process.child.wait().map(drop).map_err(|error| failed(error.to_string()))
+        let place = format!("node `{name}`");
+        let mut process = self.nodes.remove(name).ok_or("it is not running").at(&place)?;
+        process.child.kill().at(&place)?;
+        process.child.wait().map(drop).at(&place)
     }
 
     /// Brings a node back that was ended.
@@ -258,21 +264,27 @@ fn free_places(testbed: &Testbed) -> Result<Places, Failure> {
     let mut sockets = Vec::new();
     let mut places = Places::new();
     for name in testbed.node.keys() {
-        let failed = |error| Failure::failed("127.0.0.1:0", error);
-        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
-        let port = socket.local_addr().map_err(failed)?.port();
-        places.insert(name.clone(), Address { ip: Ipv4Addr::LOCALHOST.octets(), port });
         // all are held until the last is found, so that no two are the same
+        let (socket, place) = free_socket()?;
         sockets.push(socket);
+        places.insert(name.clone(), place);
     }
     Ok(places)
+}
+
+/// A socket on a free port of loopback.
+pub(super) fn free_socket() -> Result<(UdpSocket, Address), Failure> {
+    let ip = Ipv4Addr::LOCALHOST;
+    let socket = UdpSocket::bind((ip, 0)).at("127.0.0.1:0")?;
+    let port = socket.local_addr().at("127.0.0.1:0")?.port();
+    Ok((socket, Address { ip: ip.octets(), port }))
 }
 
 /// A key for a link.
 fn new_key() -> Result<String, Failure> {
     let mut bytes = [0; 32];
     let source = "/dev/urandom";
-    let mut file = fs::File::open(source).map_err(|error| Failure::failed(source, error))?;
-    file.read_exact(&mut bytes).map_err(|error| Failure::failed(source, error))?;
+    let mut file = fs::File::open(source).at(source)?;
+    file.read_exact(&mut bytes).at(source)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
