@@ -16,8 +16,6 @@
 enum opener { OPENER_SYN = 0, OPENER_SYN_ACK = 1, OPENER_EITHER = 2 };
 /* How admissions are spread. */
 enum limiter_kind { LIMITER_COUNTER = 0, LIMITER_TOKEN_BUCKET = 1, LIMITER_SAVING_BUCKET = 2 };
-/* What happens to a refused session. */
-enum refusal { REFUSAL_DROP = 0, REFUSAL_RST = 1 };
 /* How the end of a session is counted once. */
 enum ends { ENDS_EVERY = 0, ENDS_CELLS = 1, ENDS_FLOW_MAP = 2 };
 
@@ -87,7 +85,6 @@ AT(tally, packets, 56);
 struct settings {
 	__u32 opener;
 	__u32 limiter;
-	__u32 refusal;
 	__u32 ends;
 	__u32 ethernet;		/* packets start at an Ethernet header */
 	__u32 quic;		/* QUIC Initials take tokens too */
@@ -97,22 +94,21 @@ struct settings {
 	__u32 queue_limit;	/* DQM: last entry of the table */
 	__u32 service_ns;	/* DQM: transmission time of one packet */
 	__u32 ewma_weight;	/* DQM: weight of a new length, of 2^16 */
+	__u32 hashed;		/* a hash of its flow decides whether an opener is eligible */
 	__u64 salt;
-	__u32 hashed;		/* who is eligible goes by a hash of the flow */
 	__u32 young_cells;	/* counters of packets, a multiple of 8; zero: none */
 	__u32 young_packets;	/* for so many packets a flow is young */
 	__u32 young_sample;	/* one of so many flows is watched */
 	__u32 ends_of_peer;	/* a session ends with the FIN that comes in, not the one that leaves */
-	__u32 spare;
 };
-SIZE(settings, 80);
-AT(settings, ends, 12);
-AT(settings, test_clock, 28);
-AT(settings, ewma_weight, 44);
+SIZE(settings, 72);
+AT(settings, ends, 8);
+AT(settings, test_clock, 24);
+AT(settings, ewma_weight, 40);
+AT(settings, hashed, 44);
 AT(settings, salt, 48);
-AT(settings, hashed, 56);
-AT(settings, young_sample, 68);
-AT(settings, ends_of_peer, 72);
+AT(settings, young_sample, 64);
+AT(settings, ends_of_peer, 68);
 
 /* Written by the controller at any time, each field whole. */
 struct control {

@@ -6,6 +6,7 @@
 //! | `emulate` | a bottleneck for real packets (Linux) |
 //! | `fail` | errors that name their place and what would be right |
 //! | `gate` | control of the sessions that leave by an interface (feature `gate`) |
+//! | `netlink` | requests to the kernel (Linux) |
 //! | `node` | an active node over UDP |
 //! | `scenario` | scenarios from files |
 //! | `testbed` | a network of nodes from one file |
@@ -17,6 +18,8 @@ pub mod emulate;
 pub mod fail;
 #[cfg(feature = "gate")]
 pub mod gate;
+#[cfg(target_os = "linux")]
+mod netlink;
 pub mod node;
 pub mod scenario;
 pub mod testbed;

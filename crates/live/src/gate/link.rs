@@ -4,14 +4,15 @@
 use std::io;
 
 use netlink_packet_core::{
-    DefaultNla, NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST,
-    NetlinkHeader, NetlinkMessage, NetlinkPayload,
+    DefaultNla, NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REPLACE,
 };
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{LinkAttribute, LinkLayerType, LinkMessage};
 use netlink_packet_route::tc::{TcAttribute, TcHandle, TcHeader, TcMessage, TcOption, TcStats2};
-use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
+use netlink_sys::protocols::NETLINK_ROUTE;
 use tidegate_core::units::Rate;
+
+use crate::netlink;
 
 /// Where a root queue hangs (`TC_H_ROOT`).
 const ROOT: u32 = 0xffff_ffff;
@@ -74,76 +75,18 @@ impl Queue {
     }
 }
 
-/// A socket to the kernel's routing and queueing half.
+/// Asks the kernel about interfaces and their queues.
 pub struct Netlink {
-    socket: Socket,
-    sequence: u32,
+    kernel: netlink::Netlink,
 }
 
 impl Netlink {
     /// Opens the socket, in the network namespace of the process.
     ///
     /// # Errors
-    /// The kernel has none for us.
+    /// The kernel has no such socket for us.
     pub fn open() -> io::Result<Netlink> {
-        let mut socket = Socket::new(NETLINK_ROUTE)?;
-        socket.bind_auto()?;
-        socket.connect(&SocketAddr::new(0, 0))?;
-        Ok(Netlink { socket, sequence: 0 })
-    }
-
-    /// Sends one request and gathers what comes back for it.
-    fn ask(
-        &mut self,
-        message: RouteNetlinkMessage,
-        flags: u16,
-    ) -> io::Result<Vec<RouteNetlinkMessage>> {
-        self.sequence = self.sequence.wrapping_add(1);
-        let mut request =
-            NetlinkMessage::new(NetlinkHeader::default(), NetlinkPayload::from(message));
-        request.header.flags = NLM_F_REQUEST | flags;
-        request.header.sequence_number = self.sequence;
-        request.finalize();
-        let mut bytes = vec![0; request.buffer_len()];
-        request.serialize(&mut bytes);
-        self.socket.send(&bytes, 0)?;
-        let mut found = Vec::new();
-        loop {
-            let (bytes, _) = self.socket.recv_from_full()?;
-            if self.take(&bytes, flags & NLM_F_DUMP != 0, &mut found)? {
-                return Ok(found);
-            }
-        }
-    }
-
-    /// Takes one datagram of answers; whether it was the last.
-    fn take(
-        &self,
-        mut bytes: &[u8],
-        many: bool,
-        found: &mut Vec<RouteNetlinkMessage>,
-    ) -> io::Result<bool> {
-        while !bytes.is_empty() {
-            let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(bytes)
-                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
-            let length = (answer.header.length as usize).next_multiple_of(4);
-            bytes = bytes.get(length.max(4)..).unwrap_or_default();
-            if answer.header.sequence_number != self.sequence {
-                continue;
-            }
-            match answer.payload {
-                NetlinkPayload::Done(_) => return Ok(true),
-                NetlinkPayload::Error(error) => {
-                    return error.code.map_or(Ok(true), |_| Err(error.to_io()));
-                }
-                NetlinkPayload::InnerMessage(inner) => found.push(inner),
-                _ => {}
-            }
-            if !many && !found.is_empty() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        Ok(Netlink { kernel: netlink::Netlink::open(NETLINK_ROUTE)? })
     }
 
     /// The interface of that name; none: there is none.
@@ -153,7 +96,7 @@ impl Netlink {
     pub fn interface(&mut self, name: &str) -> io::Result<Option<Interface>> {
         let mut message = LinkMessage::default();
         message.attributes.push(LinkAttribute::IfName(name.to_owned()));
-        let answers = match self.ask(RouteNetlinkMessage::GetLink(message), 0) {
+        let answers = match self.kernel.ask(RouteNetlinkMessage::GetLink(message), 0) {
             Ok(answers) => answers,
             Err(error) if error.raw_os_error() == Some(19) => return Ok(None), // ENODEV
             Err(error) => return Err(error),
@@ -181,7 +124,8 @@ impl Netlink {
     /// The queues and hooks of an interface, each with where it hangs.
     fn disciplines(&mut self, index: i32) -> io::Result<Vec<(u32, Queue)>> {
         let message = TcMessage::with_index(index);
-        let answers = self.ask(RouteNetlinkMessage::GetQueueDiscipline(message), NLM_F_DUMP)?;
+        let answers =
+            self.kernel.ask(RouteNetlinkMessage::GetQueueDiscipline(message), NLM_F_DUMP)?;
         Ok(answers
             .into_iter()
             .filter_map(|answer| match answer {
@@ -218,7 +162,8 @@ impl Netlink {
         for side in SIDES {
             let mut message = TcMessage::with_index(index);
             message.header.parent = TcHandle::from(side);
-            let filters = self.ask(RouteNetlinkMessage::GetTrafficFilter(message), NLM_F_DUMP)?;
+            let filters =
+                self.kernel.ask(RouteNetlinkMessage::GetTrafficFilter(message), NLM_F_DUMP)?;
             if !filters.is_empty() {
                 return Ok(false);
             }
@@ -227,7 +172,7 @@ impl Netlink {
         message.header.parent = TcHandle::from(CLSACT);
         message.header.handle = TcHandle::from(0xffff_0000);
         message.attributes.push(TcAttribute::Kind("clsact".to_owned()));
-        self.ask(RouteNetlinkMessage::DelQueueDiscipline(message), NLM_F_ACK)?;
+        self.kernel.ask(RouteNetlinkMessage::DelQueueDiscipline(message), NLM_F_ACK)?;
         Ok(true)
     }
 
@@ -259,7 +204,7 @@ impl Netlink {
             NLM_F_ACK | NLM_F_CREATE | if there.is_ours() { NLM_F_REPLACE } else { NLM_F_EXCL };
         // over the kernel's own default, a root queue is made, not replaced
         let flags = if there.handle == 0 { flags & !NLM_F_EXCL | NLM_F_REPLACE } else { flags };
-        self.ask(RouteNetlinkMessage::NewQueueDiscipline(message), flags)?;
+        self.kernel.ask(RouteNetlinkMessage::NewQueueDiscipline(message), flags)?;
         Ok(())
     }
 
@@ -274,7 +219,7 @@ impl Netlink {
         let mut message = TcMessage::with_index(index);
         message.header.parent = TcHandle::from(ROOT);
         message.header.handle = TcHandle::from(OURS);
-        self.ask(RouteNetlinkMessage::DelQueueDiscipline(message), NLM_F_ACK)?;
+        self.kernel.ask(RouteNetlinkMessage::DelQueueDiscipline(message), NLM_F_ACK)?;
         Ok(())
     }
 }

@@ -1,41 +1,39 @@
-//! What the controller may still do once its programs are in place.
+//! The capabilities that the controller keeps once its programs are in place.
 
-use caps::{CapSet, Capability, CapsHashSet};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, capabilities, capability_is_in_bounding_set,
+    remove_capability_from_bounding_set, set_capabilities,
+};
 
-use crate::fail::Failure;
+use crate::fail::{At, Failure};
 
-/// What it needs to go on: to read and write maps and to load a changed program
-/// (`BPF`, `PERFMON`), and to read queues, attach and shape (`NET_ADMIN`).
-const KEPT: [Capability; 3] =
-    [Capability::CAP_BPF, Capability::CAP_PERFMON, Capability::CAP_NET_ADMIN];
+/// To read and write maps and to load a changed program (`BPF`, `PERFMON`), and
+/// to read queues, attach and shape (`NET_ADMIN`).
+const KEPT: CapabilitySet =
+    CapabilitySet::BPF.union(CapabilitySet::PERFMON).union(CapabilitySet::NET_ADMIN);
 
 /// Gives up every other capability, for good.
 ///
 /// # Errors
 /// The kernel refuses.
 pub fn drop_to_what_is_needed() -> Result<(), Failure> {
-    let failed = |error: caps::errors::CapsError| Failure::failed("capabilities", error);
-    let have = caps::read(None, CapSet::Permitted).map_err(failed)?;
-    let keep: CapsHashSet = KEPT.into_iter().filter(|one| have.contains(one)).collect();
-    // a program that is started by this one gets none: there is none, and none may come
-    if have.contains(&Capability::CAP_SETPCAP) {
-        for other in caps::all() {
-            if !keep.contains(&other)
-                && caps::has_cap(None, CapSet::Bounding, other).unwrap_or(false)
-            {
-                caps::drop(None, CapSet::Bounding, other).map_err(failed)?;
+    let have = capabilities(None).at("capabilities")?.permitted;
+    let keep = have & KEPT;
+    // programs started by this one get none either
+    if have.contains(CapabilitySet::SETPCAP) {
+        for (_, other) in (CapabilitySet::all() - keep).iter_names() {
+            if capability_is_in_bounding_set(other).unwrap_or(false) {
+                remove_capability_from_bounding_set(other).at("capabilities")?;
             }
         }
     }
-    caps::clear(None, CapSet::Inheritable).map_err(failed)?;
-    caps::set(None, CapSet::Effective, &keep).map_err(failed)?;
-    caps::set(None, CapSet::Permitted, &keep).map_err(failed)
+    let inheritable = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: keep, permitted: keep, inheritable })
+        .at("capabilities")
 }
 
-/// The names of what this process lacks to run a gate.
+/// The names of the capabilities that this process lacks to run a gate.
 pub fn missing() -> Vec<String> {
-    KEPT.into_iter()
-        .filter(|one| !caps::has_cap(None, CapSet::Effective, *one).unwrap_or(false))
-        .map(|one| one.to_string())
-        .collect()
+    let have = capabilities(None).map_or(CapabilitySet::empty(), |sets| sets.effective);
+    (KEPT - have).iter_names().map(|(name, _)| format!("CAP_{name}")).collect()
 }

@@ -180,8 +180,6 @@ pub struct Settings {
     pub opener: u32,
     /// 0 counter, 1 token bucket, 2 one that saves the tokens of an epoch.
     pub limiter: u32,
-    /// 0 drop, 1 reset.
-    pub refusal: u32,
     /// How an end is counted once: 0 every one counts, 1 cells, 2 a map of flows.
     pub ends: u32,
     /// Whether packets start at an Ethernet header.
@@ -200,10 +198,10 @@ pub struct Settings {
     pub service_ns: u32,
     /// Dual queue: weight of a new length, of 2^16.
     pub ewma_weight: u32,
-    /// What outsiders cannot foresee of the cells.
-    pub salt: u64,
-    /// Whether a hash of its flow says who is eligible.
+    /// Whether a hash of its flow decides whether an opener is eligible.
     pub hashed: u32,
+    /// A secret of the hashes: others cannot choose flows by their cell.
+    pub salt: u64,
     /// Counters of packets by which young flows are known, a multiple of 8; zero: none.
     pub young_cells: u32,
     /// For so many packets a flow is young.
@@ -212,19 +210,17 @@ pub struct Settings {
     pub young_sample: u32,
     /// Whether a session ends with the FIN that comes in, or with the one that leaves.
     pub ends_of_peer: u32,
-    /// Nothing yet.
-    pub spare: u32,
 }
 
 const _: () = assert!(
-    size_of::<Settings>() == 80
-        && offset_of!(Settings, ends) == 12
-        && offset_of!(Settings, test_clock) == 28
-        && offset_of!(Settings, ewma_weight) == 44
+    size_of::<Settings>() == 72
+        && offset_of!(Settings, ends) == 8
+        && offset_of!(Settings, test_clock) == 24
+        && offset_of!(Settings, ewma_weight) == 40
+        && offset_of!(Settings, hashed) == 44
         && offset_of!(Settings, salt) == 48
-        && offset_of!(Settings, hashed) == 56
-        && offset_of!(Settings, young_sample) == 68
-        && offset_of!(Settings, ends_of_peer) == 72
+        && offset_of!(Settings, young_sample) == 64
+        && offset_of!(Settings, ends_of_peer) == 68
 );
 
 /// What the controller may write at any time.
