@@ -1,5 +1,6 @@
 """The gate on real connections: what it refuses, and that traffic goes on whatever befalls it."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -123,6 +124,56 @@ def test_a_reload_that_needs_another_program_leaves_no_gap(lab):
     time.sleep(1.5)
     assert refuses(lab)
     assert lab.filters().count("handle") == 1
+
+
+# A file that cannot be taken over: the program and the shaper of before stay, and so do its counts.
+
+
+def reload_fails(lab, gate, text):
+    lab.write(text)
+    gate.send_signal(signal.SIGHUP)
+    lab.until(lambda: lab.status()["trouble"].startswith("reload:"), "refusing the file")
+
+
+def test_a_reload_whose_program_cannot_be_attached_keeps_the_counts(lab):
+    log = lab.folder / "epochs.json"
+    # the lease is long, so that the gate does not look at its filters meanwhile
+    text = TWO_A_SECOND.replace("1s", "60s").replace("enforce", "observe") + f"log = '{log}'\n"
+    gate = lab.gate(text)
+    assert lab.connect(MANY) == MANY
+    lab.until(lambda: lab.status()["arrived_total"] >= MANY, "counted")
+    lab.within(lab.near, "tc", "filter", "delete", "dev", "wan", "egress")
+    add_other_filter(lab, "egress")
+    reload_fails(lab, gate, text + "quic = 'admit'\n")
+    epochs = lab.status()["epochs"]
+    lab.until(lambda: lab.status()["epochs"] >= epochs + 2, "going on")
+    counted = sum(json.loads(line)["arrived"] for line in log.read_text().splitlines())
+    assert counted == lab.status()["arrived_total"], "each opener is counted in one epoch"
+
+
+def test_a_reload_of_which_one_filter_cannot_be_attached_changes_no_other(lab):
+    gate = lab.gate(TWO_A_SECOND + "ends_of = 'sender'\n")
+    refuses(lab)
+    lab.until(lambda: lab.status()["arrived_total"] >= MANY, "counted")
+    add_other_filter(lab, "ingress")
+    before = lab.filters()
+    reload_fails(lab, gate, TWO_A_SECOND + "ends_of = 'peer'\n")
+    assert lab.filters() == before
+    assert refuses(lab), "as before"
+    assert lab.status()["arrived_total"] >= MANY
+
+
+def test_a_reload_that_fails_keeps_the_shaper(lab):
+    gate = lab.gate(TWO_A_SECOND + "shape = '9.5Mbit'\n")
+    before = lab.queues()
+    reload_fails(lab, gate, TWO_A_SECOND + "capacity = '9.5Mbit'\ndqm = { buffer = 40 }\n")
+    assert lab.queues() == before
+
+
+def add_other_filter(lab, side):
+    """Take the place of a filter of the gate with one of another kind."""
+    command = "filter add dev wan {} protocol all prio 7700 u32 match u32 0 0"
+    lab.within(lab.near, "tc", *command.format(side).split())
 
 
 def test_a_filter_that_somebody_takes_away_comes_back(lab):

@@ -10,6 +10,7 @@
 //! | `controller` | the loop: lease, epochs, signals, one thread |
 //! | `shared`     | the structures that lie in the kernel's maps |
 //! | `program`    | loading, attaching and reading the programs |
+//! | `placement`  | the programs at an interface: all of a file's, or those of before |
 //! | `link`       | interface, queue and shaper, by netlink |
 //! | `epoch`      | from the kernel's counts to what a law reads, and what it decided |
 //! | `ends`       | how many sessions ended, from what the cells have seen |
@@ -30,6 +31,7 @@ pub mod journal;
 pub mod link;
 pub mod metrics;
 pub mod onset;
+pub mod placement;
 pub mod privileges;
 pub mod program;
 pub mod shared;

@@ -5,25 +5,22 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::time::{ClockId, clock_gettime};
-use tidegate_core::law::queue::Average;
-use tidegate_core::law::queue::dual_queue::{Curve, Measure};
-use tidegate_core::law::session::Limiter;
-use tidegate_core::law::settings::Link;
+use tidegate_core::law::session::Counts;
 use tidegate_core::units::{Rate, Time};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-use super::config::{self, Config, EndsOf, Mode, Opens, Quic};
+use super::config::{Config, Mode};
 use super::ends::Ends;
 use super::epoch::{Epochs, Flow, Outcome};
 use super::journal::{Journal, Line};
-use super::link::{Interface, Netlink, Queue};
-use super::program::{Attached, Dqm, Gate};
-use super::shared::{Fate, Settings};
+use super::link::{Interface, Netlink};
+use super::placement::{Placement, cells};
+use super::shared::Fate;
 use super::status::Status;
 use super::{metrics, privileges, program, status};
-use crate::fail::Failure;
+use crate::fail::{At, Failure};
 
 /// How often the lease is renewed while it lasts.
 const RENEWALS: u64 = 8;
@@ -42,41 +39,12 @@ fn nanoseconds(time: Time) -> u64 {
     time.ps() / 1_000
 }
 
-/// The programs at an interface.
-struct Placed {
-    interface: Interface,
-    gate: Gate,
-    gate_hook: Attached,
-    ends_hook: Option<Attached>,
-    dqm: Option<(Dqm, Attached)>,
-    made_clsact: bool,
-    /// The queue as it was when the epoch began, and fewest waiting in it since.
-    queue: Queue,
-    fewest: u32,
-    seen_fewest: bool,
-}
-
-impl Placed {
-    /// Whether all filters are still there, and still ours.
-    fn stands(&mut self) -> bool {
-        let dqm = self.dqm.as_mut().map(|(_, hook)| hook);
-        let besides = self.ends_hook.as_mut().into_iter().chain(dqm);
-        besides.chain([&mut self.gate_hook]).all(Attached::stands)
-    }
-
-    /// Takes the filters away.
-    fn detach(self) {
-        let besides = self.ends_hook.into_iter().chain(self.dqm.map(|(_, hook)| hook));
-        besides.chain([self.gate_hook]).for_each(Attached::detach);
-    }
-}
-
 /// A running gate.
 struct Controller {
     config: Config,
     path: PathBuf,
     netlink: Netlink,
-    placed: Option<Placed>,
+    placed: Option<Placement>,
     /// A hook that we made stays ours while the programs are replaced.
     made_clsact: bool,
     epochs: Epochs,
@@ -93,14 +61,14 @@ pub fn run(path: &Path) -> Result<(), Failure> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::failed("tokio", error))?
+        .at("tokio")?
         .block_on(start(config, path))
 }
 
 async fn start(config: Config, path: &Path) -> Result<(), Failure> {
     program::quiet();
     let (board, seen) = watch::channel(Status::default());
-    let listen = |kind| signal(kind).map_err(|error| Failure::failed("signals", error));
+    let listen = |kind| signal(kind).at("signals");
     let signals = [
         listen(SignalKind::hangup())?,
         listen(SignalKind::terminate())?,
@@ -110,7 +78,7 @@ async fn start(config: Config, path: &Path) -> Result<(), Failure> {
     if let Some(address) = config.metrics {
         metrics::serve(address, seen).await?;
     }
-    let netlink = Netlink::open().map_err(|error| Failure::failed("netlink", error))?;
+    let netlink = Netlink::open().at("netlink")?;
     let epochs = epochs(&config)?;
     let journal = Journal::new(config.log.clone());
     let path = path.to_owned();
@@ -140,161 +108,85 @@ fn epochs(config: &Config) -> Result<Epochs, Failure> {
 }
 
 fn ends(config: &Config) -> Ends {
-    let cells = if config.ends == config::Ends::Cells { cells(config) } else { 0 };
-    Ends::new(cells, nanoseconds(now()))
-}
-
-/// Whole words of 64.
-fn cells(config: &Config) -> u64 {
-    u64::from(config.ends_size).next_multiple_of(64)
-}
-
-/// What the program is told once, before it is loaded.
-fn settings(config: &Config, interface: &Interface, queue: &Queue) -> Settings {
-    let rules = config.rules();
-    let young = rules.young;
-    Settings {
-        opener: match config.opener {
-            Opens::Syn => 0,
-            Opens::SynAck => 1,
-            Opens::Either => 2,
-        },
-        limiter: match config.limiter() {
-            Limiter::Counter => 0,
-            Limiter::TokenBucket => 1,
-            Limiter::SavingBucket => 2,
-        },
-        refusal: 0,
-        ends_of_peer: (config.ends_of == EndsOf::Peer).into(),
-        ends: match config.ends {
-            config::Ends::Every => 0,
-            config::Ends::Cells => 1,
-            config::Ends::FlowMap => 2,
-        },
-        ethernet: interface.ethernet.into(),
-        quic: u32::from(config.quic == Quic::Admit),
-        read_queue: queue.tells_its_length().into(),
-        test_clock: 0,
-        end_words: if config.ends == config::Ends::Cells { (cells(config) / 64) as u32 } else { 0 },
-        salt: std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0u8),
-        hashed: rules.hashed.into(),
-        young_cells: young.map_or(0, |young| young.cells.next_multiple_of(8)),
-        young_packets: young.map_or(0, |young| young.packets.into()),
-        young_sample: young.map_or(0, |young| young.sample),
-        ..Settings::default()
-    }
-}
-
-/// The share of connection packets lost at 0, 1, ... packets, of 2^32 - 1 (dqm, fig. 2).
-fn shares(dqm: &config::Dqm) -> Vec<u32> {
-    let curve = Curve::new(&dqm.law);
-    let buffer = f64::from(dqm.buffer);
-    (0..=dqm.buffer)
-        .map(|x| (curve.at(f64::from(x), buffer) * f64::from(u32::MAX)).round() as u32)
-        .collect()
-}
-
-/// What the dual queue is told besides: the pace of its average.
-fn averaging(settings: &Settings, dqm: &config::Dqm, rate: Rate) -> Settings {
-    let weight = match dqm.law.measure {
-        Measure::Instantaneous => 1.0,
-        Measure::Average => {
-            let link = Link { rate, delay: Time::ZERO };
-            dqm.law.w.or(Average::automatic_weight(dqm.law.mean_packet, link))
-        }
-    };
-    let service = dqm.law.mean_packet / rate;
-    Settings {
-        ewma_weight: ((weight * 65_536.0).round() as u32).clamp(1, 65_536),
-        service_ns: u32::try_from(nanoseconds(service)).unwrap_or(u32::MAX).max(1),
-        ..*settings
-    }
-}
-
-/// The program of dual-queue management, where the file asks for it.
-fn load_dqm(config: &Config, settings: &Settings, queue: &Queue) -> Result<Option<Dqm>, Failure> {
-    let (Some(dqm), Some(rate)) = (&config.dqm, config.capacity) else { return Ok(None) };
-    if !queue.tells_its_length() {
-        let what = format!("dqm: the queue here ({}) does not tell its length", queue.kind);
-        return Err(Failure::failed(&config.interface, what).remedy(
-            "set `shape`, or give the interface a queue: tc qdisc add dev ... root bfifo",
-        ));
-    }
-    Dqm::load(&averaging(settings, dqm, rate), &shares(dqm)).map(Some)
+    Ends::new(cells(config), nanoseconds(now()))
 }
 
 impl Controller {
-    /// Loads the programs and puts them at the interface; those of before give way.
+    /// Loads the programs of the file and attaches them in the place of those of before.
+    /// If that fails, those of before stay, with their shaper and their counts.
     fn place(&mut self) -> Result<(), Failure> {
-        let (config, name) = (&self.config, &self.config.interface);
-        let failed = |error: std::io::Error| Failure::failed(name, error);
-        let Some(interface) = self.netlink.interface(name).map_err(failed)? else {
-            return Err(Failure::failed(name, "there is no such interface here")
+        let (name, shape) = (self.config.interface.clone(), self.config.shape);
+        let failed = |error: std::io::Error| Failure::failed(&name, error);
+        let Some(interface) = self.netlink.interface(&name).map_err(failed)? else {
+            return Err(Failure::failed(&name, "there is no such interface here")
                 .remedy("`ip link` lists those of this network namespace"));
         };
-        if let Some((rate, buffer)) = config.shape {
-            self.netlink.shape(&interface, rate, buffer).map_err(|error| {
-                Failure::failed(format!("{name}: shape = \"{rate}\""), error)
-                    .remedy("take the queue of the interface away first: tc qdisc del dev ... root")
-            })?;
-        } else {
-            self.netlink.unshape(interface.index).map_err(failed)?;
-        }
-        let queue = self.netlink.queue(interface.index).map_err(failed)?.unwrap_or_default();
-        let settings = settings(config, &interface, &queue);
-        let flows = if config.ends == config::Ends::FlowMap { config.ends_size } else { 0 };
-        let mut gate = Gate::load(&settings, flows)?;
-        let dqm = load_dqm(config, &settings, &queue)?;
-        self.epochs.recount(ends(config));
-        gate.turn(&self.epochs.in_force())?;
-        self.made_clsact |= !self.netlink.has_clsact(interface.index).map_err(failed)?;
-        // one set of programs gives way to the other without a moment between
-        let (hook, before) = (gate.attach(interface.index, config.priority)?, self.placed.take());
-        let ends_hook = match config.ends_of {
-            EndsOf::Peer => Some(gate.attach_ends(interface.index, config.priority)?),
-            EndsOf::Sender => None,
-        };
-        let dqm = match dqm {
-            Some(dqm) => {
-                let hook = dqm.attach(interface.index, config.priority + 1)?;
-                Some((dqm, hook))
+        let had_clsact = self.netlink.has_clsact(interface.index).map_err(failed)?;
+        let placed = self.shape(&interface, shape).and_then(|()| self.load_and_attach(&interface));
+        match placed {
+            Ok(placed) => {
+                self.made_clsact |= !had_clsact;
+                self.placed = Some(placed);
+                self.epochs.recount(ends(&self.config));
+                Ok(())
             }
-            None => None,
-        };
-        if let Some(before) = before {
-            let ends = before.ends_hook.filter(|_| ends_hook.is_none());
-            let dqm = before.dqm.map(|(_, hook)| hook).filter(|_| dqm.is_none());
-            ends.into_iter().chain(dqm).for_each(Attached::detach);
+            Err(failure) => {
+                self.restore(&interface, had_clsact);
+                Err(failure)
+            }
         }
-        self.placed = Some(Placed {
-            interface,
-            gate,
-            gate_hook: hook,
-            ends_hook,
-            dqm,
-            made_clsact: self.made_clsact,
-            queue,
-            fewest: u32::MAX,
-            seen_fewest: false,
-        });
-        self.obey()
     }
 
-    /// Hands what the file says of a running program to it, and a first lease.
-    fn obey(&mut self) -> Result<(), Failure> {
-        let (config, until) = (&self.config, now().saturating_add(self.config.lease));
-        let Some(placed) = &mut self.placed else { return Ok(()) };
-        let programs = std::iter::once(&mut placed.gate.program)
-            .chain(placed.dqm.as_mut().map(|(dqm, _)| &mut dqm.program));
-        for program in programs {
-            program.set_never_refuse(&config.never_refuse)?;
-            program.set(|control| {
-                control.enforce = u32::from(config.mode == Mode::Enforce);
-                control.ceiling = (config.ceiling * 65_536.0) as u32;
-                control.lease_ns = nanoseconds(until);
-            })?;
+    /// Sets the shaper of the interface, or removes ours.
+    fn shape(&mut self, interface: &Interface, shape: Option<(Rate, u32)>) -> Result<(), Failure> {
+        let name = &self.config.interface;
+        let Some((rate, buffer)) = shape else {
+            return self.netlink.unshape(interface.index).at(name);
+        };
+        self.netlink.shape(interface, rate, buffer).map_err(|error| {
+            Failure::failed(format!("{name}: shape = \"{rate}\""), error)
+                .remedy("take the queue of the interface away first: tc qdisc del dev ... root")
+        })
+    }
+
+    fn load_and_attach(&mut self, interface: &Interface) -> Result<Placement, Failure> {
+        let queue =
+            self.netlink.queue(interface.index).at(&self.config.interface)?.unwrap_or_default();
+        let knobs = self.epochs.in_force();
+        let mut placed = Placement::load(&self.config, interface.clone(), queue, &knobs)?;
+        placed.obey(&self.config, self.lease_ns())?;
+        placed.attach(&self.config, self.placed.as_mut())?;
+        Ok(placed)
+    }
+
+    /// Puts the interface back as it was before an attempt that failed.
+    fn restore(&mut self, interface: &Interface, had_clsact: bool) {
+        let before = self.placed.as_ref().and_then(|placed| placed.shape);
+        if before != self.config.shape {
+            if let Err(failure) = self.shape(interface, before) {
+                tracing::warn!("the shaper of before is not put back: {failure}");
+            }
+            // the counters of a new queue begin at zero
+            if let (Some(placed), Ok(Some(queue))) =
+                (&mut self.placed, self.netlink.queue(interface.index))
+            {
+                placed.queue = queue;
+            }
         }
-        Ok(())
+        if !had_clsact && let Err(error) = self.netlink.remove_empty_clsact(interface.index) {
+            tracing::debug!("clsact: {error}");
+        }
+    }
+
+    /// Until when a lease that begins now lasts.
+    fn lease_ns(&self) -> u64 {
+        nanoseconds(now().saturating_add(self.config.lease))
+    }
+
+    /// Writes to the running programs what they can take over from the file.
+    fn obey(&mut self) -> Result<(), Failure> {
+        let until = self.lease_ns();
+        self.placed.as_mut().map_or(Ok(()), |placed| placed.obey(&self.config, until))
     }
 
     /// Says what is as it should not be.
@@ -346,6 +238,8 @@ impl Controller {
             Ok(()) => String::new(),
             Err(failure) => {
                 if self.placed.take().is_some() {
+                    // the next programs count from zero
+                    self.epochs.recount(ends(&self.config));
                     tracing::warn!("{failure}; looking again every second, everything passes");
                 }
                 failure.to_string()
@@ -373,29 +267,20 @@ impl Controller {
             self.place()?;
             tracing::info!("{}: in place again", self.config.interface);
         }
-        let until = nanoseconds(now().saturating_add(self.config.lease));
+        let until = self.lease_ns();
         let name = &self.config.interface;
         let Some(placed) = &mut self.placed else { return Ok(()) };
-        let gone = |what: &str| Failure::failed(name, what);
-        let there = self.netlink.interface(name).map_err(|error| Failure::failed(name, error))?;
+        let failed = |error: std::io::Error| Failure::failed(name, error);
+        let there = self.netlink.interface(name).map_err(failed)?;
         if there.as_ref().map(|there| there.index) != Some(placed.interface.index) {
-            return Err(gone("the interface is gone"));
+            return Err(Failure::failed(name, "the interface is gone"));
         }
         if !placed.stands() {
-            return Err(gone("somebody has taken the filter away"));
+            return Err(Failure::failed(name, "somebody has taken the filter away"));
         }
-        let queue = self
-            .netlink
-            .queue(placed.interface.index)
-            .map_err(|error| Failure::failed(name, error))?
-            .unwrap_or_default();
-        placed.fewest = placed.fewest.min(queue.waiting);
-        placed.seen_fewest = true;
-        placed.gate.program.set(|control| control.lease_ns = until)?;
-        if let Some((dqm, _)) = &mut placed.dqm {
-            dqm.program.set(|control| control.lease_ns = until)?;
-        }
-        Ok(())
+        let queue = self.netlink.queue(placed.interface.index).map_err(failed)?.unwrap_or_default();
+        placed.fewest = Some(placed.fewest.unwrap_or(u32::MAX).min(queue.waiting));
+        placed.renew(until)
     }
 
     fn end_epoch(&mut self) {
@@ -407,42 +292,42 @@ impl Controller {
     }
 
     fn try_end_epoch(&mut self) -> Result<(), Failure> {
-        let name = &self.config.interface;
-        let failed = |error: std::io::Error| Failure::failed(name, error);
-        let fault = |fault| Failure::failed("law", fault);
         let rate = self.config.capacity.unwrap_or(UNKNOWN);
-        let Some(placed) = &mut self.placed else {
-            // no interface: an epoch in which nothing came
-            let idle = Flow::default();
-            return self
-                .epochs
-                .end(now(), Default::default(), &idle, rate)
-                .map(|_| ())
-                .map_err(fault);
-        };
-        let tally = placed.gate.program.tally()?;
-        let queue = self.netlink.queue(placed.interface.index).map_err(failed)?.unwrap_or_default();
-        let observed = placed.gate.program.take_observed()?;
-        let mut fewest = if placed.seen_fewest { placed.fewest } else { queue.waiting };
-        if observed.seen != 0 {
-            fewest = fewest.min(observed.min_queue);
-        }
-        let flow = Flow::between(&placed.queue, &queue, fewest);
-        (placed.queue, placed.fewest, placed.seen_fewest) = (queue, u32::MAX, false);
-        let outcome = self.epochs.end(now(), tally.counts(), &flow, rate).map_err(fault)?;
+        let read = self.read_epoch();
+        let outcome = self.epochs.end(now(), read, rate)?;
+        let Some(placed) = &mut self.placed else { return Ok(()) };
         placed.gate.turn(&self.epochs.in_force())?;
         if self.epochs.ends.turn(nanoseconds(now())) {
             placed.gate.next_generation()?;
         }
-        self.write_down(&outcome, &flow)
+        self.write_down(&outcome)
+    }
+
+    /// The counts of the program, and what the queue did in the epoch; zero without an interface.
+    fn read_epoch(&mut self) -> Result<(Counts, Flow), Failure> {
+        let Some(placed) = &mut self.placed else { return Ok(Default::default()) };
+        let tally = placed.gate.program.tally()?;
+        let queue = self
+            .netlink
+            .queue(placed.interface.index)
+            .at(&self.config.interface)?
+            .unwrap_or_default();
+        let observed = placed.gate.program.take_observed()?;
+        let mut fewest = placed.fewest.take().unwrap_or(queue.waiting);
+        if observed.seen != 0 {
+            fewest = fewest.min(observed.min_queue);
+        }
+        let flow = Flow::between(&placed.queue, &queue, fewest);
+        placed.queue = queue;
+        Ok((tally.counts(), flow))
     }
 
     /// The log, the status, the metrics.
-    fn write_down(&mut self, outcome: &Outcome, flow: &Flow) -> Result<(), Failure> {
+    fn write_down(&mut self, outcome: &Outcome) -> Result<(), Failure> {
         let Some(placed) = &self.placed else { return Ok(()) };
-        let tally = placed.gate.program.tally()?;
+        let (tally, flow) = (placed.gate.program.tally()?, outcome.flow);
         let connections = match &placed.dqm {
-            Some((dqm, _)) => {
+            Some(dqm) => {
                 let tally = dqm.program.tally()?;
                 Some((tally.arrived, tally.of(Fate::Connection)))
             }
@@ -521,8 +406,9 @@ impl Controller {
         let epochs = if law_changed { Some(epochs(&self.config)?) } else { None };
         let replaced = if place { self.place() } else { self.obey() };
         if let Err(failure) = replaced {
-            // the filters of before are still there, and so is their state
             self.config = old;
+            // a list that was written in part; if that fails too, the next renewal says so
+            let _ = self.obey();
             return Err(failure);
         }
         self.epochs.change(self.config.flood, self.config.onset, self.config.tokens_keep);
@@ -543,9 +429,11 @@ impl Controller {
     /// Takes away what was put there, and nothing else.
     fn leave(&mut self) {
         let Some(placed) = self.placed.take() else { return };
-        let (index, made_clsact) = (placed.interface.index, placed.made_clsact);
+        let index = placed.interface.index;
         placed.detach();
-        if made_clsact && let Err(error) = self.netlink.remove_empty_clsact(index) {
+        if self.made_clsact
+            && let Err(error) = self.netlink.remove_empty_clsact(index)
+        {
             tracing::warn!("clsact stays: {error}");
         }
         if self.config.shape.is_some()

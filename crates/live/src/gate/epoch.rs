@@ -9,6 +9,7 @@ use super::ends::Ends;
 use super::flood::{Flood, Limits};
 use super::link::Queue;
 use super::onset::Onset;
+use crate::fail::Failure;
 
 /// The length of an epoch where no law has one.
 const WITHOUT_LAW: Time = Time::from_secs(1);
@@ -62,6 +63,8 @@ impl Flow {
 /// What came of an epoch.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Outcome {
+    /// What the queue did in it.
+    pub flow: Flow,
     /// What was counted in it, ends mended.
     pub counts: Counts,
     /// What the law decided; none: it only looked, or there is none.
@@ -81,6 +84,8 @@ pub struct Epochs {
     began: Time,
     deadline: Time,
     before: Counts,
+    /// Whether the counts of the last epoch could not be read.
+    missed: bool,
     /// How ends are counted.
     pub ends: Ends,
     flood: Flood,
@@ -113,6 +118,7 @@ impl Epochs {
             began: now,
             deadline,
             before: Counts::default(),
+            missed: false,
             ends,
             flood: Flood::new(limits),
             onset: Onset::new(onset),
@@ -154,25 +160,29 @@ impl Epochs {
         self.before = counted;
     }
 
-    /// The epoch ends.
+    /// The epoch ends, with the counts of the program and what the queue did. The next one
+    /// begins now, whatever fails here: a deadline in the past would end it at once.
     ///
     /// # Errors
-    /// The law fails: only one of the user's own can.
+    /// The reading failed, or the law: only one of the user's own can.
     pub fn end(
         &mut self,
         now: Time,
-        counted: Counts,
-        flow: &Flow,
+        read: Result<(Counts, Flow), Failure>,
         rate: Rate,
-    ) -> Result<Outcome, Fault> {
+    ) -> Result<Outcome, Failure> {
+        let length = self.deadline.saturating_sub(self.began);
+        let late = now.saturating_sub(self.deadline);
+        (self.began, self.deadline) = (now, now.saturating_add(length));
+        let missed = std::mem::replace(&mut self.missed, true);
+        let (counted, flow) = read?;
+        self.missed = false;
         let refusing = self.in_force().pass_all == 0;
         let mut counts = counted.since(&self.before);
         self.before = counted;
         (counts.departed, counts.resets) = self.ends.mended(counts.departed, counts.resets);
-        let length = self.deadline.saturating_sub(self.began);
-        let late = now.saturating_sub(self.deadline);
         // what was counted over one and a half epochs is no epoch's count
-        let judged = late < length / 2;
+        let judged = late < length / 2 && !missed;
         let mut decision = None;
         if judged {
             let alarm_before = self.flood.alarm();
@@ -184,18 +194,16 @@ impl Epochs {
             let flood = self.flood.suspected();
             self.onset.epoch(counts.admitted, ended, refused, length, flood);
         }
-        self.began = now;
-        match &mut self.law {
-            Some(law) if judged => {
-                let none = Waiting::default();
-                let view = flow.view(rate, &none);
-                (self.deadline, decision) = law.update(now, &view, &counts, &mut self.knobs)?;
-                self.keep_tokens();
-            }
-            _ => self.deadline = now.saturating_add(length),
+        if let Some(law) = self.law.as_mut().filter(|_| judged) {
+            let none = Waiting::default();
+            let view = flow.view(rate, &none);
+            (self.deadline, decision) = law
+                .update(now, &view, &counts, &mut self.knobs)
+                .map_err(|fault| Failure::failed("law", fault))?;
+            self.keep_tokens();
         }
         let (alarm, obeyed) = (self.flood.alarm(), self.onset.obeyed());
-        Ok(Outcome { counts, decision, alarm, obeyed, judged })
+        Ok(Outcome { flow, counts, decision, alarm, obeyed, judged })
     }
 
     /// Unused tokens keep for so many epochs.
@@ -236,11 +244,11 @@ mod tests {
         let mut epochs = close_probe();
         assert_eq!(epochs.deadline(), Time::from_secs(51));
         epochs
-            .end(Time::from_secs(51), counted(1000, 1000, 100), &LOSING, RATE)
+            .end(Time::from_secs(51), Ok((counted(1000, 1000, 100), LOSING)), RATE)
             .expect("it decides");
         assert_eq!(epochs.in_force().allowance, 640);
         epochs
-            .end(Time::from_secs(52), counted(2000, 1640, 200), &LOSING, RATE)
+            .end(Time::from_secs(52), Ok((counted(2000, 1640, 200), LOSING)), RATE)
             .expect("it decides");
         assert_eq!(epochs.in_force().allowance, 424);
         // unused tokens keep for two epochs of a second
@@ -253,10 +261,12 @@ mod tests {
     fn an_idle_queue_opens_the_gate() {
         let mut epochs = close_probe();
         epochs
-            .end(Time::from_secs(51), counted(1000, 1000, 100), &LOSING, RATE)
+            .end(Time::from_secs(51), Ok((counted(1000, 1000, 100), LOSING)), RATE)
             .expect("it decides");
         let idle = Flow { drops: 0, min_waiting: 0, ..LOSING };
-        epochs.end(Time::from_secs(52), counted(2000, 1640, 200), &idle, RATE).expect("it decides");
+        epochs
+            .end(Time::from_secs(52), Ok((counted(2000, 1640, 200), idle)), RATE)
+            .expect("it decides");
         assert_ne!(epochs.in_force().pass_all, 0);
     }
 
@@ -265,12 +275,27 @@ mod tests {
     fn an_epoch_that_is_judged_too_late_is_let_go() {
         let mut epochs = close_probe();
         epochs
-            .end(Time::from_secs(51), counted(1000, 1000, 100), &LOSING, RATE)
+            .end(Time::from_secs(51), Ok((counted(1000, 1000, 100), LOSING)), RATE)
             .expect("it decides");
-        let late = epochs.end(Time::from_ms(52_500), counted(9000, 9000, 150), &LOSING, RATE);
+        let late = epochs.end(Time::from_ms(52_500), Ok((counted(9000, 9000, 150), LOSING)), RATE);
         assert!(!late.expect("it goes on").judged);
         assert_eq!(epochs.in_force().allowance, 640, "as before");
         assert_eq!(epochs.deadline(), Time::from_ms(53_500));
+    }
+
+    // A deadline in the past would end epochs without a pause until the next reading succeeds; and
+    // what the next one counts is of two epochs, so the law does not see it.
+    #[test]
+    fn an_epoch_whose_counts_cannot_be_read_ends_too() {
+        let mut epochs = close_probe();
+        let failed = epochs.end(Time::from_secs(51), Err(Failure::failed("map", "gone")), RATE);
+        assert_eq!(failed.map(|outcome| outcome.judged), Err(Failure::failed("map", "gone")));
+        assert_eq!(epochs.deadline(), Time::from_secs(52));
+        let mut judged = |at, arrived| {
+            let read = Ok((counted(arrived, 1000, 100), LOSING));
+            epochs.end(Time::from_secs(at), read, RATE).map(|outcome| outcome.judged)
+        };
+        assert_eq!([judged(52, 2000), judged(53, 3000)], [Ok(false), Ok(true)]);
     }
 
     // The law would close (as above); but 100 come and 100 end, as many as in the epoch before.
@@ -285,8 +310,7 @@ mod tests {
         let mut end = |at, arrived, admitted, departed| {
             let outcome = epochs.end(
                 Time::from_secs(at),
-                counted(arrived, admitted, departed),
-                &LOSING,
+                Ok((counted(arrived, admitted, departed), LOSING)),
                 RATE,
             );
             (outcome.expect("it decides").obeyed, epochs.in_force().pass_all)
@@ -305,7 +329,7 @@ mod tests {
         for n in 1..=5u64 {
             let now = Time::from_secs(50 + n);
             let total = counted(10_000 * n, 1000 * n, 100 + n);
-            alarm = epochs.end(now, total, &LOSING, RATE).expect("it decides").alarm;
+            alarm = epochs.end(now, Ok((total, LOSING)), RATE).expect("it decides").alarm;
         }
         assert!(alarm, "1000 admitted and one ended, three epochs on end");
         assert_ne!(epochs.in_force().pass_all, 0);

@@ -168,7 +168,7 @@ impl Program {
 
     fn attach(
         &self,
-        title: &str,
+        title: &'static str,
         side: TcAttachPoint,
         ifindex: i32,
         priority: u32,
@@ -190,7 +190,7 @@ impl Program {
         let mut hook =
             hook.attach().map_err(|error| refused(self.name, format!("no filter: {error}")))?;
         let id = hook.query().map_err(|error| refused(self.name, error))?;
-        Ok(Attached { hook, id })
+        Ok(Attached { hook, id, place: (title, priority) })
     }
 
     /// Bytes of kernel memory that its maps take at most.
@@ -244,13 +244,27 @@ fn name_of(id: u32) -> Option<String> {
         .map(|info| info.name.to_string_lossy().into_owned())
 }
 
-/// A filter at the egress of an interface.
+/// A filter at an interface.
 pub struct Attached {
     hook: TcHook,
     id: u32,
+    /// Name of the program and priority of the filter.
+    place: (&'static str, u32),
 }
 
 impl Attached {
+    /// Whether one of the two replaces the other.
+    pub fn same_place(&self, other: &Attached) -> bool {
+        self.place == other.place
+    }
+
+    /// Attaches it again in the place of the filter that replaced it.
+    pub fn put_back(&mut self) {
+        if let Err(error) = self.hook.attach() {
+            tracing::warn!("the filter of before is not put back: {error}");
+        }
+    }
+
     /// Whether the filter is still there, and still ours.
     pub fn stands(&mut self) -> bool {
         self.hook.query().is_ok_and(|id| id == self.id)
