@@ -1,8 +1,7 @@
-//! The command line: one file a command.
+//! The command line: one file for each command.
 //!
-//! Exit codes: 0, done; 1, what was asked for did not work out; 2, what was
-//! asked for is wrong. Results go to standard output, everything else to
-//! standard error.
+//! Exit codes: 0, done; 1, the command failed; 2, an argument or a file is wrong.
+//! Results go to standard output, everything else to standard error.
 
 mod bench_node;
 #[cfg(feature = "gate")]
@@ -35,10 +34,10 @@ use crate::fail::Failure;
 #[derive(Parser, Debug)]
 #[command(name = "tidegated", version, arg_required_else_help = true)]
 struct Arguments {
-    /// What is logged, on standard error: off, error, warn, info, debug
+    /// Level of the log on standard error: off, error, warn, info, debug
     #[arg(long, global = true, value_name = "LEVEL", default_value = "warn")]
     log: LevelFilter,
-    /// Log JSON, a line an event
+    /// Log one JSON object per event
     #[arg(long, global = true)]
     log_json: bool,
     #[command(subcommand)]

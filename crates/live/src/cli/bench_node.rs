@@ -1,4 +1,4 @@
-//! `tidegated bench-node`: what a node forwards on one core.
+//! `tidegated bench-node`: how fast a node forwards on one core.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,10 +6,10 @@ use std::time::Duration;
 use clap::Args;
 use tidegate_core::active::{HEADER, MOST_PAYLOAD};
 
-use crate::fail::Failure;
+use crate::fail::{At, Failure};
 use crate::testbed::bench::{Load, measure};
 
-/// Measure what one node process forwards, and what CPU time it takes for it
+/// Measure how many packets one node process forwards, and its CPU time per packet
 #[derive(Args, Debug)]
 pub struct BenchNode {
     /// How long packets are sent, in seconds
@@ -18,19 +18,19 @@ pub struct BenchNode {
     /// Bytes of a datagram
     #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u16).range(HEADER as i64..=(HEADER + MOST_PAYLOAD) as i64))]
     size: u16,
-    /// Let every packet claim another origin
+    /// Give every packet another origin
     #[arg(long)]
     spoofed: bool,
-    /// Send each datagram by itself, as different neighbours would; else many travel as one
+    /// Send each datagram alone, as different neighbours would; default: with segmentation offload
     #[arg(long)]
     single: bool,
-    /// Leave LGC out
+    /// Turn LGC off
     #[arg(long)]
     no_lgc: bool,
-    /// Folder for the node's configuration; default: one among temporary files, removed at the end
+    /// Folder for the node's configuration; default: a temporary one
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Print one JSON object, for machines
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
@@ -38,8 +38,7 @@ pub struct BenchNode {
 impl BenchNode {
     /// Runs it.
     pub fn run(self) -> Result<(), Failure> {
-        let program =
-            std::env::current_exe().map_err(|error| Failure::failed("tidegated", error))?;
+        let program = std::env::current_exe().at("tidegated")?;
         let temporary = std::env::temp_dir().join(format!("tidegated-{}", std::process::id()));
         let load = Load {
             span: Duration::from_secs(self.seconds),
@@ -50,13 +49,12 @@ impl BenchNode {
         };
         let measured = measure(&load, &program, self.out.as_ref().unwrap_or(&temporary));
         if self.out.is_none() {
-            // it may not have come to be
+            // it may not exist
             let _ = std::fs::remove_dir_all(&temporary);
         }
         let found = measured?;
         if self.json {
-            let json = serde_json::to_string(&found)
-                .map_err(|error| Failure::failed("the result", error))?;
+            let json = serde_json::to_string(&found).at("the result")?;
             super::say(&format!("{json}\n"));
             return Ok(());
         }

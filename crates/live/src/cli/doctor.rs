@@ -1,4 +1,4 @@
-//! `tidegated doctor`: what this machine can do, and what is in the way.
+//! `tidegated doctor`: whether a gate can work on this machine.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,22 +8,22 @@ use clap::Args;
 use crate::fail::Failure;
 use crate::gate::doctor::examine;
 
-/// Say what this machine can do, and what is in the way
+/// Check whether a gate can work on this machine
 #[derive(Args, Debug)]
 pub struct Doctor {
-    /// Look at this interface too
+    /// Also check this interface
     #[arg(long, value_name = "NAME")]
     interface: Option<String>,
-    /// For so many seconds, count which share of its outgoing traffic a gate cannot see
+    /// Watch the outgoing traffic for this long, and report the share that a gate cannot see
     #[arg(long, value_name = "SECONDS", default_value_t = 0, requires = "interface", value_parser = clap::value_parser!(u64).range(0..=600))]
     watch: u64,
-    /// Where /run, /proc and /sys are looked for
+    /// Folder that holds /run, /proc and /sys
     #[arg(long, value_name = "PATH", default_value = "/", hide = true)]
     root: PathBuf,
 }
 
 impl Doctor {
-    /// Prints one line for each thing, with the remedy where something is wrong.
+    /// Prints one line per check, with the remedy if it fails.
     pub fn run(self) -> Result<(), Failure> {
         let watch = Duration::from_secs(self.watch);
         let findings = examine(self.interface.as_deref(), watch, &self.root);
@@ -34,8 +34,7 @@ impl Doctor {
         if wrong == 0 {
             return Ok(());
         }
-        let what =
-            if wrong == 1 { "one thing is".to_owned() } else { format!("{wrong} things are") };
-        Err(Failure::failed("doctor", format!("{what} in the way of a gate")))
+        let what = if wrong == 1 { "one check".to_owned() } else { format!("{wrong} checks") };
+        Err(Failure::failed("doctor", format!("{what} failed: no gate can work here")))
     }
 }

@@ -11,35 +11,35 @@ use tidegate_core::units::Time;
 use crate::emulate::carrier::{carry, ports};
 use crate::emulate::device::{Device, Place};
 use crate::emulate::report::lines;
-use crate::fail::Failure;
+use crate::fail::{At, Failure};
 use crate::scenario;
 
-/// Be a bottleneck for real packets between two network namespaces
+/// Emulate a bottleneck for real packets between two network namespaces
 ///
-/// Makes a TUN device at either end, and carries what is sent to one to the
-/// other as the scenario's port does: rate, delay, buffer, loss, and all that
-/// works at it. Give the devices addresses once they are there. At the end it
-/// says what was asked for and what was reached.
+/// Creates a TUN device at either end and carries packets from one to the
+/// other as the scenario's port does: rate, delay, buffer, loss, discipline and
+/// laws. Give the devices addresses once they exist. At the end it reports
+/// what was requested and what was achieved.
 #[derive(Args, Debug)]
 pub struct Emulate {
     /// The scenario
     scenario: PathBuf,
-    /// Where the one device is made: NAMESPACE:DEVICE, or DEVICE
+    /// Namespace and name of the first device: NAMESPACE:DEVICE, or DEVICE
     #[arg(long, value_name = "PLACE")]
     left: Place,
-    /// Where the other one is made
+    /// Namespace and name of the second device
     #[arg(long, value_name = "PLACE")]
     right: Place,
-    /// Port of the scenario from left to right; the other way goes the one that leads back
+    /// Port of the scenario from left to right; packets from right to left use the port back
     #[arg(long, value_name = "NAME", default_value = "bottleneck")]
     port: String,
     /// Replace a value of the scenario, as in `tidegate run`
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
-    /// Seed of what is random
+    /// Seed of the random numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// End after so long; without it, at SIGINT or SIGTERM
+    /// Duration; default: until SIGINT or SIGTERM
     #[arg(long, value_name = "TIME")]
     time: Option<Time>,
     /// Report as JSON
@@ -54,19 +54,17 @@ impl Emulate {
         let ports = ports(&scenario, &self.port)?;
         let stop = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
-            signal_hook::flag::register(signal, stop.clone())
-                .map_err(|error| Failure::failed("signals", error))?;
+            signal_hook::flag::register(signal, stop.clone()).at("signals")?;
         }
         let devices = [Device::make(&self.left)?, Device::make(&self.right)?];
         let ends = [&devices[0].tun, &devices[1].tun];
         let mut report = carry(&scenario, ports, self.seed, ends, self.time, &stop)?;
         for (direction, device) in report.iter_mut().zip(&devices) {
-            direction.not_read =
-                device.lost().map_err(|error| Failure::failed("/proc/net/dev", error))?;
+            direction.not_read = device.lost().at("/proc/net/dev")?;
         }
         let text = if self.json {
             let text = serde_json::to_string(&report);
-            text.map_err(|error| Failure::failed("report", error))? + "\n"
+            text.at("report")? + "\n"
         } else {
             lines(&report)
         };

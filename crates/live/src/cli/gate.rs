@@ -8,16 +8,16 @@ use crate::fail::Failure;
 use crate::gate::config::Config;
 use crate::gate::controller;
 
-/// Control the sessions that leave by an interface, until told to end
+/// Control the sessions that leave by an interface, until interrupted
 ///
-/// SIGHUP takes a changed file over; SIGTERM and SIGINT end it and take away
-/// what it put there. While it does not answer, everything passes.
+/// SIGHUP reloads the file. SIGTERM and SIGINT end the gate and remove its
+/// programs and its shaper. If the gate stops working, everything passes.
 #[derive(Args, Debug)]
 pub struct Gate {
-    /// The file that says what to do
+    /// The configuration of the gate (TOML)
     #[arg(long, value_name = "FILE", default_value = "/etc/tidegate/gate.toml")]
     config: PathBuf,
-    /// Only check the file
+    /// Check the file and exit
     #[arg(long)]
     check: bool,
 }
@@ -27,7 +27,7 @@ impl Gate {
     pub fn run(self) -> Result<(), Failure> {
         if self.check {
             let config = Config::read(&self.config)?;
-            println!("{}: right, for {}", self.config.display(), config.interface);
+            println!("{}: valid, for interface {}", self.config.display(), config.interface);
             return Ok(());
         }
         controller::run(&self.config)

@@ -12,10 +12,10 @@ use crate::node::service::Menu;
 /// Run an active node until SIGTERM or Ctrl-C
 #[derive(Args, Debug)]
 pub struct Node {
-    /// Its configuration (TOML)
+    /// The configuration of the node (TOML)
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
-    /// End with standard input too: when whoever holds it is gone
+    /// End when standard input is closed, too: then the node ends with the process that started it
     #[arg(long)]
     leash: bool,
 }

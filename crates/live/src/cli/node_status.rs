@@ -1,4 +1,4 @@
-//! `tidegated node-status`: how a node is.
+//! `tidegated node-status`: the state of a node.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -15,7 +15,7 @@ pub struct NodeStatus {
     /// The `control` address of the node
     #[arg(value_name = "ADDRESS")]
     node: SocketAddr,
-    /// Print one JSON object, for machines
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }

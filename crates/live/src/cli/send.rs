@@ -14,19 +14,19 @@ pub struct Send {
     /// The `control` address of the node
     #[arg(long, value_name = "ADDRESS")]
     node: SocketAddr,
-    /// The node that they are for
+    /// The destination
     #[arg(value_name = "TO")]
     to: Address,
-    /// How many
+    /// Number of packets
     #[arg(long, default_value_t = 1)]
     count: u32,
-    /// What is in them
+    /// Payload of each packet
     #[arg(long, default_value = "")]
     payload: String,
-    /// The number of the service that they ask for; without it they are passive
+    /// Number of the requested service; default: passive packets
     #[arg(long)]
     service: Option<u16>,
-    /// Their life in ms (TTL)
+    /// Time to live, ms
     #[arg(long, default_value_t = 10_000)]
     life_ms: u32,
 }

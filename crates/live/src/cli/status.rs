@@ -1,4 +1,4 @@
-//! `tidegated status`: what the running gates say.
+//! `tidegated status`: the state of the running gates.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -6,22 +6,22 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::fail::Failure;
+use crate::fail::{At, Failure};
 use crate::gate::status::{ask, lines};
 
-/// Where gates answer unless told otherwise.
+/// Default folder of the sockets.
 const SOCKETS: &str = "/run/tidegate";
 
-/// Say what the running gates do
+/// Show the state of the running gates
 #[derive(Args, Debug)]
 pub struct Status {
-    /// Socket of one gate; without it, all of /run/tidegate
+    /// Socket of one gate; default: every gate in /run/tidegate
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
-    /// Print it again every second, in place, until interrupted
+    /// Refresh every second, until interrupted
     #[arg(long, conflicts_with = "json")]
     watch: bool,
-    /// One line of JSON for each gate
+    /// Print one line of JSON per gate
     #[arg(long)]
     json: bool,
 }
@@ -35,7 +35,7 @@ impl Status {
                 let status = ask(&socket)?;
                 text += &if self.json {
                     let line = serde_json::to_string(&status);
-                    line.map_err(|error| Failure::failed("status", error))? + "\n"
+                    line.at("status")? + "\n"
                 } else {
                     lines(&status)
                 };
@@ -44,9 +44,9 @@ impl Status {
                 print!("{text}");
                 return Ok(());
             }
-            // cursor home, the text with the rest of each line cleared, then what is below
+            // cursor home, then clear the rest of each line and the rest of the screen
             print!("\x1b[H{}\x1b[J", text.replace('\n', "\x1b[K\n"));
-            std::io::stdout().flush().map_err(|error| Failure::failed("standard output", error))?;
+            std::io::stdout().flush().at("standard output")?;
             std::thread::sleep(Duration::from_secs(1));
         }
     }

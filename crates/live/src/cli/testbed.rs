@@ -5,24 +5,24 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 
-use crate::fail::Failure;
+use crate::fail::{At, Failure};
 use crate::testbed::plan;
 use crate::testbed::report::Report;
 use crate::testbed::running::Running;
 
-/// Bring up a network of nodes on this machine, run its experiment, take it down
+/// Start a network of nodes on this machine, run its experiment, stop the nodes
 #[derive(Args, Debug)]
 pub struct Testbed {
-    /// The nodes, their links and what they send (TOML)
+    /// The nodes, their links and their traffic (TOML)
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Folder for results; with --times of each run, as DIR/run-1 and so on
+    /// Folder for results; with --times, DIR/run-1, DIR/run-2, ...
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Run it so many times in a row; exit code 1 if filters took another way in one of them
+    /// Number of runs, one after the other; exit code 1 if filters were set at different nodes
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     times: u32,
-    /// Print one JSON object a run, for machines
+    /// Print one JSON object per run
     #[arg(long)]
     json: bool,
 }
@@ -44,7 +44,7 @@ impl Testbed {
         };
         if ways.iter().any(|way| *way != ways[0]) {
             let each: Vec<_> = ways.iter().map(|way| shown(way)).collect();
-            let what = format!("filters did not go the same way each time: {}", each.join("; "));
+            let what = format!("filters were set at different nodes: {}", each.join("; "));
             return Err(Failure::failed(self.file.display(), what));
         }
         let way = shown(&ways[0]);
@@ -59,8 +59,7 @@ impl Testbed {
 
     /// One run; the nodes that set filters, and against whom, in this order.
     fn once(&self, testbed: &plan::Testbed, out: &Path) -> Result<Vec<String>, Failure> {
-        let program =
-            std::env::current_exe().map_err(|error| Failure::failed("tidegated", error))?;
+        let program = std::env::current_exe().at("tidegated")?;
         let running = Running::start(testbed, &program, &out.join("nodes"))?;
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
         running.begin()?;
@@ -86,7 +85,7 @@ impl Testbed {
         } else {
             super::say(&format!("{}\n  results in {}\n", report.text(), out.display()));
         }
-        // a node that is asked once more, since packets still came, sets no other filter
+        // a node that is asked again, as packets still came, renews its filter
         let mut way: Vec<String> = Vec::new();
         for row in report.events().into_iter().filter(|row| row.phase == "filter") {
             let step = format!("{} ({})", row.port, row.origin);

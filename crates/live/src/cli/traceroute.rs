@@ -1,4 +1,4 @@
-//! `tidegated traceroute`: the way through an active network.
+//! `tidegated traceroute`: the route through an active network.
 
 use std::net::SocketAddr;
 
@@ -8,22 +8,22 @@ use tidegate_core::active::Address;
 use crate::fail::Failure;
 use crate::node::control::{Followed, Following, Remote};
 
-/// Follow a route: each node with its time and its queue
+/// Trace a route: each node with its time and its queue length
 #[derive(Args, Debug)]
 pub struct Traceroute {
     /// The `control` address of the node to start from
     #[arg(long, value_name = "ADDRESS")]
     node: SocketAddr,
-    /// The node at the end
+    /// The destination
     #[arg(value_name = "TO")]
     to: Address,
-    /// Let every hop answer, not the end alone: shows how far a broken way leads
+    /// Let every hop answer, not only the destination: shows where a route breaks
     #[arg(long)]
     every_hop: bool,
     /// How long to wait for answers, in ms
     #[arg(long, default_value_t = 5_000)]
     wait_ms: u32,
-    /// Print one JSON array, for machines
+    /// Print one JSON array
     #[arg(long)]
     json: bool,
 }
@@ -42,12 +42,12 @@ impl Traceroute {
             return Ok(());
         }
         Err(Failure::failed(to, format!("no answer within {wait_ms} ms")).remedy(
-            "the way ends behind the last node above, or that node offers no active-traceroute",
+            "the route ends after the last node above, or the next node does not serve active-traceroute",
         ))
     }
 }
 
-/// The longest answer has the whole way.
+/// The longest answer has the whole route.
 fn print(followed: &[Followed]) {
     let Some(answer) = followed.last() else { return };
     let start = answer.hops.first().map_or(0, |hop| hop.at_us);

@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::{Args, Subcommand};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::fail::Failure;
+use crate::fail::{At, Failure};
 use crate::scenario;
 use crate::traffic::plan::Plan;
 use crate::traffic::{client, record, server};
@@ -30,19 +30,19 @@ enum End {
     Run(Run),
 }
 
-/// Take what is sent, and send what is asked for, until told to end
+/// Serve uploads and downloads of `traffic run`, until interrupted
 ///
-/// Whoever reaches it can have it send: listen where only the lab is.
+/// Every host that reaches the server can make it send: listen on an address of the lab only.
 #[derive(Args, Debug)]
 struct Serve {
-    /// Where: ADDRESS:PORT
+    /// Address to listen on: ADDRESS:PORT
     #[arg(long, value_name = "ADDRESS")]
     listen: SocketAddr,
 }
 
-/// Open the sessions that the simulator draws for a scenario, and write what became of them
+/// Open the sessions that the simulator draws for a scenario, and write a table of flows
 ///
-/// The table has the columns of the simulator's flows.
+/// The table has the columns of the simulator's `flows`.
 #[derive(Args, Debug)]
 struct Run {
     /// The scenario
@@ -59,7 +59,7 @@ struct Run {
     /// Replace a value of the scenario, as in `tidegate run`
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
-    /// Seed of the flows
+    /// Seed of the random numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -67,11 +67,9 @@ struct Run {
 impl Traffic {
     /// Serves, or opens sessions.
     pub fn run(self) -> Result<(), Failure> {
-        room_for_sessions().map_err(|error| Failure::failed("limit of open files", error))?;
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| Failure::failed("tokio", error))?;
+        room_for_sessions().at("limit of open files")?;
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().at("tokio")?;
         match self.end {
             End::Serve(serve) => runtime.block_on(server::serve(serve.listen)),
             End::Run(run) => run.run(&runtime),
@@ -79,7 +77,7 @@ impl Traffic {
     }
 }
 
-/// A session is a descriptor: as many as there may be, and more for whoever may raise that.
+/// Each session needs a descriptor: raises the limit as far as this user may.
 fn room_for_sessions() -> rustix::io::Result<()> {
     let set = |most| setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most });
     set(Some(MOST_OPEN)).or_else(|_| set(getrlimit(Resource::Nofile).maximum))
@@ -91,13 +89,13 @@ impl Run {
         let plan = Plan::new(&scenario, self.seed, &self.classes)?;
         let table =
             File::create(&self.out).map_err(|error| Failure::usage(self.out.display(), error))?;
-        // a name that no other run of this server has
+        // other runs at the same server have other numbers
         let run = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |at| at.as_nanos() as u64);
         let found = runtime.block_on(client::run(&plan, self.to, run))?;
         record::write(BufWriter::new(table), &plan, &found.records)?;
         let over = found.records.iter().filter(|(_, record)| record.ended.is_some()).count();
         super::say(&format!(
-            "{} sessions, {over} completed; the latest start {:.1} ms behind its time; {}\n",
+            "{} sessions, {over} completed; the latest started {:.1} ms late; {}\n",
             found.records.len(),
             found.latest_start * 1e3,
             self.out.display(),
