@@ -54,10 +54,55 @@ impl Flags {
 /// One selective acknowledgement: segments `ack + start .. ack + start + len`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct SackBlock {
-    /// Offset of the first received segment from the cumulative acknowledgement.
-    pub start: u16,
+    /// Offset of the first received segment from the cumulative acknowledgement,
+    /// at most [`SackBlock::MAX_START`].
+    pub start: u32,
     /// Number of segments in the block; zero marks an unused block.
     pub len: u16,
+}
+
+impl SackBlock {
+    /// Greatest offset that a packet has room for: 22 bits. 100 Gbit/s and 200 ms
+    /// need 1.7 million segments of 1500 bytes.
+    pub const MAX_START: u32 = (1 << 22) - 1;
+}
+
+/// Blocks as a packet carries them: 38 bits each, so that four fit beside the tag
+/// of [`Ext`]. Only [`Ext::with_blocks`] writes one, and [`Ext::blocks`] reads it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LowBlock {
+    /// The lower 16 bits of the offset.
+    start: u16,
+    /// Number of segments.
+    len: u16,
+}
+
+/// The upper six bits of the offsets of up to four blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HighBits([u8; 3]);
+
+/// Splits blocks into what [`Ext`] holds of them.
+fn pack<const N: usize>(blocks: &[SackBlock]) -> ([LowBlock; N], HighBits) {
+    let mut low = [LowBlock { start: 0, len: 0 }; N];
+    let mut high = 0;
+    for (place, (low, block)) in low.iter_mut().zip(blocks).enumerate() {
+        debug_assert!(block.start <= SackBlock::MAX_START, "{block:?}");
+        *low = LowBlock { start: block.start as u16, len: block.len };
+        high |= (block.start >> 16 & 0x3F) << (6 * place);
+    }
+    let [one, two, three, _] = high.to_le_bytes();
+    (low, HighBits([one, two, three]))
+}
+
+/// Puts together again what `pack` has split.
+fn unpack(low: &[LowBlock], high: HighBits) -> impl Iterator<Item = SackBlock> {
+    let [one, two, three] = high.0;
+    let mut high = u32::from_le_bytes([one, two, three, 0]);
+    low.iter().map(move |low| {
+        let start = (high & 0x3F) << 16 | u32::from(low.start);
+        high >>= 6;
+        SackBlock { start, len: low.len }
+    })
 }
 
 /// What a sender asks for and what the ports on its way leave of it (qfcp, 2.1).
@@ -92,7 +137,12 @@ pub enum Ext {
     #[default]
     None,
     /// Selective acknowledgements (RFC 2018), the most recent block first.
-    Sack([SackBlock; 4]),
+    Sack {
+        /// Upper bits of the offsets.
+        high: HighBits,
+        /// The rest of each block.
+        low: [LowBlock; 4],
+    },
     /// An explicit rate.
     Rate(RateHeader),
     /// XCP.
@@ -110,8 +160,10 @@ pub enum Ext {
     SackWith {
         /// What is handed back.
         word: u32,
-        /// The most recent block first.
-        blocks: [SackBlock; 3],
+        /// Upper bits of the offsets.
+        high: HighBits,
+        /// The rest of each block.
+        low: [LowBlock; 3],
     },
     /// How readily the packet may be given up (blitz, 2.1).
     Priority {
@@ -155,17 +207,21 @@ impl Ext {
             Ext::Priority { burst, .. } => burst,
             Ext::Custom(_) => return self,
             Ext::Active { .. } => return self,
-            Ext::None | Ext::Sack(_) | Ext::SackWith { .. } => return Ext::Sack(blocks),
+            Ext::None | Ext::Sack { .. } | Ext::SackWith { .. } => {
+                let (low, high) = pack(&blocks);
+                return Ext::Sack { high, low };
+            }
         };
-        Ext::SackWith { word, blocks: [blocks[0], blocks[1], blocks[2]] }
+        let (low, high) = pack(&blocks);
+        Ext::SackWith { word, high, low }
     }
 
     /// The blocks of selective acknowledgement, the most recent first.
     #[inline]
-    pub fn blocks(&self) -> Option<&[SackBlock]> {
+    pub fn blocks(&self) -> Option<impl Iterator<Item = SackBlock>> {
         match self {
-            Ext::Sack(blocks) => Some(blocks),
-            Ext::SackWith { blocks, .. } => Some(blocks),
+            Ext::Sack { high, low } => Some(unpack(low, *high)),
+            Ext::SackWith { high, low, .. } => Some(unpack(low, *high)),
             _ => None,
         }
     }
@@ -230,3 +286,25 @@ impl Packet {
 }
 
 const _: () = assert!(size_of::<Packet>() == 64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Offsets up to 100 Gbit/s and 200 ms (1,666,667 segments of 1500 bytes) and up to the
+    /// greatest, at each place, alone and with what else a receiver hands back.
+    #[test]
+    fn blocks_far_from_the_acknowledgement_are_read_as_written() {
+        let starts = [1, 65_535, 65_536, 130_357, 1_666_667, SackBlock::MAX_START];
+        for (first, second) in starts.into_iter().flat_map(|a| starts.map(|b| (a, b))) {
+            let block = |start, len| SackBlock { start, len };
+            let blocks =
+                [block(first, 1), block(second, u16::MAX), block(7, 2), block(second, 40_000)];
+            let plain = Ext::None.with_blocks(blocks).blocks().map(Vec::from_iter);
+            assert_eq!(plain.as_deref(), Some(&blocks[..]));
+            let load = Ext::Load { code: 0, echo: 3 }.with_blocks(blocks);
+            assert!(matches!(load, Ext::SackWith { word: 3, .. }));
+            assert_eq!(load.blocks().map(Vec::from_iter).as_deref(), Some(&blocks[..3]));
+        }
+    }
+}

@@ -19,6 +19,7 @@ mod tlp;
 pub(crate) mod udp;
 mod wheel;
 
+use tidegate_core::packet::SackBlock;
 use tidegate_core::units::Time;
 use tidegate_model::control::{Control, Reliability};
 use tidegate_model::profile::{LostSyn, MaxRto, Recovery, Tcp, TimerRule};
@@ -119,6 +120,13 @@ impl ClassParams {
     pub(crate) fn keeps_books(&self) -> bool {
         let rounds = self.tcp.timer_rule == TimerRule::LinuxRounds;
         self.tcp.prr || self.tcp.rack || self.tcp.tlp || rounds
+    }
+
+    /// Most segments outstanding: as many as SACK blocks can tell of. (TCP's own limit, a window
+    /// of 1 GiB by RFC 7323, 2.3, is narrower from 257 bytes a segment on.)
+    #[inline]
+    pub(crate) fn window(&self) -> u32 {
+        self.tcp.window.min(SackBlock::MAX_START)
     }
 
     pub(crate) fn sack(&self) -> bool {

@@ -404,3 +404,25 @@ fn heavy_loss_delivers_every_byte() {
         assert_eq!(sent - flow(&results, "retransmitted_packets"), 38.0, "54321 / 1448 up");
     }
 }
+
+/// 10 Gbit/s and 202 ms hold 168,333 segments of 1500 bytes: blocks lie further from the
+/// acknowledgement than 65,535 segments. What is lost is sent again once, within 2 %.
+#[test]
+fn selective_acknowledgements_reach_across_long_fast_paths() {
+    let class = "size = \"450MB\"\ntransport = { tcp = { profile = \"linux\", \
+                 control = \"cubic\", initial_window = 200000 } }";
+    let text = format!("{LINK}\n[traffic.one]\narrivals = {{ at = [\"0s\"] }}\n{class}");
+    let path = [
+        ("topology.dumbbell.access.rate", "100Gbit"),
+        ("topology.dumbbell.access.buffer", "1000000packets"),
+        ("topology.dumbbell.bottleneck.rate", "10Gbit"),
+        ("topology.dumbbell.bottleneck.delay", "99ms"),
+        ("topology.dumbbell.bottleneck.buffer", "60000packets"),
+    ];
+    let results = run(&load(&text, &path), 1);
+    let lost = total(&results, "bottleneck", "data_dropped");
+    let again = flow(&results, "retransmitted_packets");
+    assert!(lost > 100_000.0, "{lost}");
+    assert_eq!(flow(&results, "timeouts"), 0.0);
+    close(again, lost, 0.02);
+}

@@ -9,6 +9,9 @@ use std::collections::VecDeque;
 
 use tidegate_core::packet::SackBlock;
 
+/// Longest block: what its 16 bits hold.
+const MAX_LEN: u32 = u16::MAX as u32;
+
 /// Sorted, disjoint, non-adjacent ranges `start .. end` of segments.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranges(VecDeque<(u32, u32)>);
@@ -141,12 +144,11 @@ impl Ranges {
         let rest = self.0.iter().enumerate().rev();
         let rest = rest.filter(|(place, _)| Some(*place) != held).map(|(_, range)| range);
         for (block, range) in blocks.iter_mut().zip(first.into_iter().chain(rest).take(most)) {
-            // a block beyond 65535 segments from the acknowledgement is not told
-            if let (Ok(start), Ok(len)) =
-                (u16::try_from(range.0 - ack), u16::try_from(range.1 - range.0))
-            {
-                *block = SackBlock { start, len };
-            }
+            // of a range too long for a block the part that reaches to `newest`, or next to it
+            let upto = (newest + 1).clamp(range.0 + 1, range.1);
+            let start = range.0.max(upto.saturating_sub(MAX_LEN));
+            let end = range.1.min(start + MAX_LEN);
+            *block = SackBlock { start: start - ack, len: (end - start) as u16 };
         }
         blocks
     }
@@ -178,8 +180,26 @@ mod tests {
         ranges.insert(16, 17);
         ranges.insert(20, 23);
         let blocks = ranges.blocks(10, 16, 4);
-        let told: Vec<(u16, u16)> = blocks.iter().map(|block| (block.start, block.len)).collect();
+        let told: Vec<(u32, u16)> = blocks.iter().map(|block| (block.start, block.len)).collect();
         assert_eq!(told, [(6, 1), (10, 3), (2, 2), (0, 0)]);
+    }
+
+    /// 100 Gbit/s and 200 ms: 1,666,667 segments of 1500 bytes. A range of 1,000,000 is told of
+    /// by the 65,535 segments up to the newest, and by all of them as it grows.
+    #[test]
+    fn blocks_reach_across_the_longest_path() {
+        let mut ranges = Ranges::default();
+        ranges.insert(70_010, 70_011);
+        ranges.insert(600_010, 1_600_010);
+        ranges.insert(1_666_676, 1_666_677);
+        let told = |newest| ranges.blocks(10, newest, 4).map(|block| (block.start, block.len));
+        let (one, two) = ((1_666_666, 1), (70_000, 1));
+        let long = |start| (start, 65_535);
+        assert_eq!(told(1_666_676), [one, long(1_534_465), two, (0, 0)]);
+        assert_eq!(told(1_600_009), [long(1_534_465), one, two, (0, 0)]);
+        assert_eq!(told(1_000_009), [long(934_465), one, two, (0, 0)]);
+        assert_eq!(told(600_010), [long(600_000), one, two, (0, 0)]);
+        assert_eq!(told(70_010), [two, one, long(600_000), (0, 0)]);
     }
 
     /// Against a set of single segments: what is told is what was not there, or what

@@ -33,8 +33,8 @@ impl Scoreboard {
         fresh.clear();
         let Some(blocks) = ext.blocks() else { return false };
         let mut news = false;
-        for block in blocks.iter().filter(|block| block.len > 0) {
-            let start = una.saturating_add(u32::from(block.start));
+        for block in blocks.filter(|block| block.len > 0) {
+            let start = una.saturating_add(block.start);
             let end = start.saturating_add(u32::from(block.len)).min(nxt);
             if start < end {
                 news |= sacked.insert_telling(start, end, |start, end| {
@@ -156,7 +156,8 @@ mod tests {
     fn scoreboard_by_hand() {
         let mut board = Scoreboard::default();
         let blocks = [SackBlock { start: 3, len: 1 }, SackBlock { start: 5, len: 3 }];
-        let ext = Ext::Sack([blocks[0], blocks[1], SackBlock::default(), SackBlock::default()]);
+        let none = SackBlock::default();
+        let ext = Ext::None.with_blocks([blocks[0], blocks[1], none, none]);
         assert!(board.update(0, 10, &ext));
         assert!(!board.update(0, 10, &ext), "the same blocks tell nothing new");
         assert!(board.lost(0));
@@ -177,7 +178,7 @@ mod tests {
         let mut board = Scoreboard::default();
         let blocks = [SackBlock { start: 1, len: 7 }, SackBlock { start: 9, len: 1 }];
         let none = SackBlock::default();
-        board.update(0, 10, &Ext::Sack([blocks[0], blocks[1], none, none]));
+        board.update(0, 10, &Ext::None.with_blocks([blocks[0], blocks[1], none, none]));
         board.begin(0);
         board.repaired_first(0);
         assert_eq!(board.pipe(0, 10), 2);
@@ -196,7 +197,7 @@ mod tests {
         let mut board = Scoreboard::default();
         let told = |start, len| {
             let none = SackBlock::default();
-            Ext::Sack([SackBlock { start, len }, none, none, none])
+            Ext::None.with_blocks([SackBlock { start, len }, none, none, none])
         };
         board.update(0, 10, &told(2, 6));
         board.begin(0);
@@ -218,10 +219,10 @@ mod tests {
     #[test]
     fn each_lost_segment_is_told_of_once() {
         let mut board = Scoreboard::default();
-        let told = |first: (u16, u16), second: (u16, u16)| {
+        let told = |first: (u32, u16), second: (u32, u16)| {
             let block = |(start, len)| SackBlock { start, len };
             let none = SackBlock::default();
-            Ext::Sack([block(first), block(second), none, none])
+            Ext::None.with_blocks([block(first), block(second), none, none])
         };
         board.update(0, 10, &told((3, 1), (5, 2)));
         assert_eq!(board.newly_lost(0), 3, "4 has two above it");
@@ -240,7 +241,7 @@ mod tests {
         let mut board = Scoreboard::default();
         let told = |start, len| {
             let none = SackBlock::default();
-            Ext::Sack([SackBlock { start, len }, none, none, none])
+            Ext::None.with_blocks([SackBlock { start, len }, none, none, none])
         };
         board.update(0, 20, &told(4, 2));
         board.update(0, 20, &told(8, 1));

@@ -305,7 +305,7 @@ impl<C: Control> Sender<C> {
         if self.recovering && ctx.class.sack() {
             return self.send_sack(address, ctx);
         }
-        let window = self.window().min(f64::from(ctx.class.tcp.window)).max(1.0) as u32;
+        let window = self.window().min(f64::from(ctx.class.window())).max(1.0) as u32;
         while self.nxt - self.una < window || self.fin_follows(ctx.class) {
             if self.nxt < self.max {
                 // behind a timeout: what the receiver holds is not sent again

@@ -45,7 +45,7 @@ impl<C: Control> Sender<C> {
 
     /// Sends a probe (7.3): a new segment if there is one, else the last one again.
     fn probe(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
-        let fits = self.nxt - self.una < ctx.class.tcp.window;
+        let fits = self.nxt - self.una < ctx.class.window();
         let new = fits && self.nxt == self.max && self.nxt < self.end;
         let seq = if new { self.nxt } else { self.max - 1 };
         if new {

@@ -183,7 +183,7 @@ impl<C: Control> Sender<C> {
     /// RFC 5681, 3.2 step 1), with SACK only if it told of something new.
     fn send_one(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         let window = self.control.cwnd() + f64::from(self.dup_acks);
-        let fits = self.nxt - self.una < ctx.class.tcp.window
+        let fits = self.nxt - self.una < ctx.class.window()
             && f64::from(self.nxt - self.una + 1) <= window;
         // ns-2's agents do not ask whether it was sent before a timeout
         let new = self.nxt == self.max || ctx.class.tcp.loss_rule == LossRule::OneWay;
@@ -221,7 +221,7 @@ impl<C: Control> Sender<C> {
             return self.board.as_mut().filter(|_| paced)?.next_repair(self.una);
         }
         // (2) what is new
-        if self.nxt - self.una < ctx.class.tcp.window && self.may_send(address, ctx) {
+        if self.nxt - self.una < ctx.class.window() && self.may_send(address, ctx) {
             self.nxt += 1;
             return Some(self.nxt - 1);
         }

@@ -95,7 +95,7 @@ impl<C: Control> Sender<C> {
             {
                 ledger.delivery.limit(pipe);
             }
-            if self.nxt - self.una >= ctx.class.tcp.window || !self.may_send(address, ctx) {
+            if self.nxt - self.una >= ctx.class.window() || !self.may_send(address, ctx) {
                 return;
             }
             let seq = self.nxt;
