@@ -4,10 +4,10 @@
 //! the registry of the model (`control.rs` there).
 
 mod any;
+mod app_limited;
 mod bbr;
 mod blitz;
 mod cubic;
-mod fed;
 mod hystart;
 mod quick_start;
 mod rate;
@@ -20,10 +20,10 @@ use tidegate_core::units::Time;
 use tidegate_model::profile::LostSyn;
 
 pub(crate) use any::Any;
+pub(crate) use app_limited::AppLimited;
 pub use bbr::Bbr;
 pub use blitz::Blitz;
 pub use cubic::Cubic;
-pub(crate) use fed::Fed;
 pub use quick_start::QuickStart;
 pub use rate::Granted;
 pub use reno::Reno;

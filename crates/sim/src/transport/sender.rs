@@ -3,10 +3,10 @@
 //! Sequence numbers count segments. The FIN is a number of its own behind the
 //! data, unless it rides on the last segment.
 
+mod app_limited;
 mod back;
 mod books;
 mod data;
-mod fed;
 mod handshake;
 mod marks;
 mod pace;

@@ -17,7 +17,7 @@ use tidegate_model::scenario::{Scenario, Video};
 use crate::capture::Identity;
 use crate::engine::{Entity, Kind};
 use crate::probe::{Column, Data};
-use crate::transport::control::{Any, Fed};
+use crate::transport::control::{Any, AppLimited};
 use crate::transport::player::Player;
 use crate::transport::rto::Rto;
 use crate::transport::{ClassParams, Ctx, Standing};
@@ -56,7 +56,7 @@ struct Viewer {
 
 /// All viewers.
 pub(crate) struct VideoTable {
-    flows: FlowTable<Fed>,
+    flows: FlowTable<AppLimited>,
     /// By the class's number; none: no video.
     films: Vec<Option<Video>>,
     viewers: Vec<Viewer>,
@@ -84,7 +84,7 @@ impl VideoTable {
 
     /// A viewer comes: the connection is being opened.
     pub(crate) fn start(&mut self, flow: &NewFlow, inner: Any, world: &mut World<'_>) -> Identity {
-        let identity = self.flows.start(flow, Fed::new(inner), world);
+        let identity = self.flows.start(flow, AppLimited::new(inner), world);
         let id = FlowId(identity.slot.0);
         self.flows.flows[id.slot()].sender.wait_for_data();
         let number = self.viewers.len() as u32;
@@ -134,7 +134,7 @@ impl VideoTable {
     /// Whether the viewer's connection is over: then it has left, or has all.
     fn depart(&mut self, number: u32, now: Time) -> bool {
         let viewer = &mut self.viewers[number as usize];
-        let over = self.flows.flows[viewer.flow.slot()].row == Flow::<Fed>::FREE;
+        let over = self.flows.flows[viewer.flow.slot()].row == Flow::<AppLimited>::FREE;
         let film = &self.films[usize::from(viewer.class)];
         if let Some(film) = film.as_ref().filter(|_| over && !viewer.gone) {
             viewer.gone = true;

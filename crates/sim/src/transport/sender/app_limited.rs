@@ -1,11 +1,11 @@
 //! A sender that gets its data bit by bit.
 
-use super::super::control::Fed;
+use super::super::control::AppLimited;
 use super::super::receiver::Address;
 use super::super::{ClassParams, Ctx};
 use super::Sender;
 
-impl Sender<Fed> {
+impl Sender<AppLimited> {
     /// There is nothing to send until something is handed in.
     pub(crate) fn wait_for_data(&mut self) {
         self.end = 0;
@@ -22,7 +22,7 @@ impl Sender<Fed> {
     ) {
         if self.flight() == 0 {
             let rto = self.rto.timeout(ctx.class, false);
-            self.control.rested(ctx.net.now, rto, &ctx.class.tcp);
+            self.control.idle_restart(ctx.net.now, rto, &ctx.class.tcp);
         }
         self.end += segments;
         if last {

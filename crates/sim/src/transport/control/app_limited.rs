@@ -3,7 +3,7 @@
 //!
 //! It does not grow while less than half of it is in use (RFC 9438, 5.8, for
 //! every control that goes by losses), and after a time without any packet the
-//! sender starts from a smaller one ([`Fed::rested`]). A control that measures
+//! sender starts from a smaller one ([`AppLimited::idle_restart`]). A control that measures
 //! the delivery rate knows itself what was limited by the application.
 
 use tidegate_core::packet::Ext;
@@ -13,20 +13,20 @@ use tidegate_model::profile::{LostSyn, Tcp, TimerRule};
 use super::{Any, Control, Feedback, RateSample, Setback, Signal};
 
 /// A control, and when its sender sent last.
-pub(crate) struct Fed {
+pub(crate) struct AppLimited {
     inner: Any,
     sent: Time,
 }
 
-impl Fed {
-    pub(crate) fn new(inner: Any) -> Fed {
-        Fed { inner, sent: Time::NEVER }
+impl AppLimited {
+    pub(crate) fn new(inner: Any) -> AppLimited {
+        AppLimited { inner, sent: Time::NEVER }
     }
 
     /// There is data again, and nothing is in flight: a sender that was silent for
     /// longer than its timeout starts as a new one (RFC 5681, 4.1); in Linux it
     /// halves its window for every timeout of silence (RFC 2861, 3.1).
-    pub(crate) fn rested(&mut self, now: Time, rto: Time, tcp: &Tcp) {
+    pub(crate) fn idle_restart(&mut self, now: Time, rto: Time, tcp: &Tcp) {
         let silent = now.saturating_sub(self.sent);
         if silent <= rto || self.inner.samples_rate() {
             return;
@@ -46,7 +46,7 @@ impl Fed {
     }
 }
 
-impl Control for Fed {
+impl Control for AppLimited {
     fn cwnd(&self) -> f64 {
         self.inner.cwnd()
     }
@@ -101,13 +101,13 @@ mod tests {
     use super::*;
 
     /// A sender under a profile whose window has grown to 64 segments, in slow start.
-    fn grown(tcp: &Tcp) -> Fed {
-        let mut fed = Fed::new(Any::inside(tcp));
-        while fed.cwnd() < 64.0 {
-            fed.on_ack(&sample(1, 63));
+    fn grown(tcp: &Tcp) -> AppLimited {
+        let mut control = AppLimited::new(Any::inside(tcp));
+        while control.cwnd() < 64.0 {
+            control.on_ack(&sample(1, 63));
         }
-        fed.on_sent(Time::from_secs(10), 1);
-        fed
+        control.on_sent(Time::from_secs(10), 1);
+        control
     }
 
     fn sample(segments: u32, flight: u32) -> RateSample<'static> {
@@ -132,10 +132,10 @@ mod tests {
     fn a_long_silence_starts_the_window_anew() {
         let tcp = Profile::Rfc.tcp();
         for (silent_ms, window) in [(1000, 64.0), (1001, f64::from(tcp.initial_window))] {
-            let mut fed = grown(&tcp);
+            let mut control = grown(&tcp);
             let now = Time::from_secs(10) + Time::from_ms(silent_ms);
-            fed.rested(now, Time::from_secs(1), &tcp);
-            assert_eq!(fed.cwnd(), window, "after {silent_ms} ms");
+            control.idle_restart(now, Time::from_secs(1), &tcp);
+            assert_eq!(control.cwnd(), window, "after {silent_ms} ms");
         }
     }
 
@@ -147,20 +147,20 @@ mod tests {
         assert_eq!(tcp.timer_rule, TimerRule::Linux);
         for (silent_ms, window) in [(900, 64.0), (1500, 32.0), (2500, 16.0), (60_000, 10.0)] {
             let tcp = Tcp { control: tidegate_model::control::TcpControl::Reno, ..tcp.clone() };
-            let mut fed = grown(&tcp);
+            let mut control = grown(&tcp);
             let now = Time::from_secs(10) + Time::from_ms(silent_ms);
-            fed.rested(now, Time::from_secs(1), &tcp);
-            assert_eq!(fed.cwnd(), window, "after {silent_ms} ms");
+            control.idle_restart(now, Time::from_secs(1), &tcp);
+            assert_eq!(control.cwnd(), window, "after {silent_ms} ms");
         }
     }
 
     /// A window of 64 of which 32 or fewer are in use does not grow; with 33 it does.
     #[test]
     fn an_unused_window_does_not_grow() {
-        let mut fed = grown(&Profile::Rfc.tcp());
-        fed.on_ack(&sample(1, 31));
-        assert_eq!(fed.cwnd(), 64.0);
-        fed.on_ack(&sample(1, 32));
-        assert_eq!(fed.cwnd(), 65.0);
+        let mut control = grown(&Profile::Rfc.tcp());
+        control.on_ack(&sample(1, 31));
+        assert_eq!(control.cwnd(), 64.0);
+        control.on_ack(&sample(1, 32));
+        assert_eq!(control.cwnd(), 65.0);
     }
 }
