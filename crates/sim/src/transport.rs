@@ -5,7 +5,7 @@
 
 pub mod control;
 mod delivery;
-mod ledger;
+mod outstanding;
 mod player;
 mod prr;
 mod rack;
@@ -117,7 +117,7 @@ impl ClassParams {
     }
 
     /// Whether its senders remember every outstanding segment.
-    pub(crate) fn keeps_books(&self) -> bool {
+    pub(crate) fn tracks_segments(&self) -> bool {
         let rounds = self.tcp.timer_rule == TimerRule::LinuxRounds;
         self.tcp.prr || self.tcp.rack || self.tcp.tlp || rounds
     }

@@ -3,9 +3,9 @@
 //! Sequence numbers count segments. The FIN is a number of its own behind the
 //! data, unless it rides on the last segment.
 
+mod acked;
 mod app_limited;
 mod back;
-mod books;
 mod data;
 mod handshake;
 mod marks;
@@ -20,7 +20,7 @@ use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
 
 use super::control::{Control, Feedback, RateSample};
-use super::ledger::Ledger;
+use super::outstanding::Outstanding;
 use super::receiver::Address;
 use super::rto::Rto;
 use super::sack::Scoreboard;
@@ -59,7 +59,7 @@ pub(crate) struct Sender<C> {
     end: u32,
     dup_acks: u32,
     board: Option<Box<Scoreboard>>,
-    ledger: Option<Box<Ledger>>,
+    outstanding: Option<Box<Outstanding>>,
     /// What duplicates add to the window, in segments.
     inflation: f64,
     state: State,
@@ -103,7 +103,7 @@ impl<C: Control> Sender<C> {
             end: u32::MAX,
             dup_acks: 0,
             board: None,
-            ledger: None,
+            outstanding: None,
             inflation: 0.0,
             state: State::Listen,
             extra: 0,
@@ -140,8 +140,8 @@ impl<C: Control> Sender<C> {
 
     /// When the flow's timer is due for this end.
     pub(super) fn next_deadline(&self) -> Time {
-        let soon = match &self.ledger {
-            Some(ledger) => ledger.deadline(),
+        let soon = match &self.outstanding {
+            Some(outstanding) => outstanding.deadline(),
             None => Time::NEVER,
         };
         self.deadline.min(self.give_up).min(soon)
@@ -199,8 +199,8 @@ impl<C: Control> Sender<C> {
             }
             None => false,
         };
-        if self.ledger.is_some() {
-            self.keep_books(packet, ctx);
+        if self.outstanding.is_some() {
+            self.on_acked(packet, ctx);
             if ctx.class.tcp.rack {
                 return self.timed_ack(packet, address, ctx);
             }
@@ -237,7 +237,7 @@ impl<C: Control> Sender<C> {
             self.restart_by_ack(ctx);
         }
         self.send_more(address, ctx);
-        if self.ledger.is_some() {
+        if self.outstanding.is_some() {
             self.arm_probe(ctx);
         }
     }
@@ -256,7 +256,7 @@ impl<C: Control> Sender<C> {
         ctx.row.closed = ctx.net.now;
         self.state = State::Closed;
         self.deadline = Time::NEVER;
-        self.ledger = None;
+        self.outstanding = None;
         self.give_up = Time::NEVER;
     }
 
@@ -284,14 +284,14 @@ impl<C: Control> Sender<C> {
             ext: &packet.ext,
             rate: None,
         };
-        if let Some(ledger) = &self.ledger {
-            let news = &ledger.news;
+        if let Some(outstanding) = &self.outstanding {
+            let news = &outstanding.news;
             sample.delivered = news.delivered;
             if news.rtt > Time::ZERO {
                 sample.rtt = news.rtt;
             }
             if self.control.samples_rate() {
-                sample.rate = Some(self.delivery_rate(ledger, ctx.class));
+                sample.rate = Some(self.delivery_rate(outstanding, ctx.class));
             }
         }
         self.control.on_ack(&sample);
@@ -385,7 +385,7 @@ impl<C: Control> Sender<C> {
         packet.seq = seq;
         packet.ext = self.control.header(now);
         self.control.on_sent(now, self.flight());
-        if self.ledger.is_some() {
+        if self.outstanding.is_some() {
             self.enter(seq, again, ctx);
         }
         self.note_pace(now);
@@ -403,7 +403,7 @@ impl<C: Control> Sender<C> {
             }
             return Fate::Over;
         }
-        if self.ledger.is_some() {
+        if self.outstanding.is_some() {
             self.overdue(address, ctx);
         }
         if self.deadline > now {
@@ -441,7 +441,7 @@ impl<C: Control> Sender<C> {
         let mut at = self.setback(ctx);
         // RFC 5681, eq. 4: half of what is in the network, which is not what has arrived
         at.flight = match &self.board {
-            // by the ledger's pipe no more was let out than the window allows
+            // by the pipe of what is outstanding, no more was let out than the window allows
             Some(_) if ctx.class.tcp.rack => at.flight.min(self.window().ceil() as u32),
             // RFC 6675, 4: the pipe
             Some(board) => at.flight.min(board.pipe(self.una, self.nxt)),
@@ -459,8 +459,8 @@ impl<C: Control> Sender<C> {
         self.dup_acks = 0;
         self.extra = 0;
         self.rto.timing = false;
-        if let Some(ledger) = &mut self.ledger {
-            ledger.lose_all();
+        if let Some(outstanding) = &mut self.outstanding {
+            outstanding.lose_all();
         }
         if !ctx.class.tcp.rack {
             self.nxt = self.una;

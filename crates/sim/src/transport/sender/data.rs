@@ -5,7 +5,7 @@ use tidegate_core::units::Time;
 use crate::rows::UNLIMITED;
 
 use super::super::control::Control;
-use super::super::ledger::Ledger;
+use super::super::outstanding::Outstanding;
 use super::super::receiver::Address;
 use super::super::{ClassParams, Ctx, Standing};
 use super::{Sender, State};
@@ -13,8 +13,8 @@ use super::{Sender, State};
 impl<C: Control> Sender<C> {
     /// Cuts `size` bytes into segments.
     pub(crate) fn load(&mut self, size: u64, class: &ClassParams) {
-        if class.keeps_books() || self.control.samples_rate() {
-            self.ledger = Some(Box::new(Ledger::new(class.tcp.rack)));
+        if class.tracks_segments() || self.control.samples_rate() {
+            self.outstanding = Some(Box::new(Outstanding::new(class.tcp.rack)));
         }
         let mss = u64::from(class.tcp.mss);
         if size == UNLIMITED {

@@ -78,7 +78,7 @@ impl<C: Control> Sender<C> {
         self.state = State::Open;
         self.deadline = Time::NEVER;
         if self.rto.timing {
-            let rounds = self.ledger.as_mut().map(|ledger| &mut ledger.round);
+            let rounds = self.outstanding.as_mut().map(|outstanding| &mut outstanding.round);
             let progress = rounds.map(|round| Progress { round, acked: 0, sent: 0 });
             self.rto.sample(self.rto.timed_at, ctx.net.now, progress, ctx.class);
             self.rto.timing = false;

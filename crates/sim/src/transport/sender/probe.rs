@@ -14,9 +14,12 @@ impl<C: Control> Sender<C> {
     /// acknowledgement, unless something is being repaired or a probe is out.
     pub(super) fn arm_probe(&mut self, ctx: &Ctx<'_>) {
         let (flight, srtt) = (self.flight(), self.rto.srtt());
-        let Some(ledger) = &mut self.ledger else { return };
-        let busy = self.recovering || ledger.losing || ledger.sacked() > 0 || ledger.tlp.is_out();
-        ledger.probe_at = if !ctx.class.tcp.tlp || busy || flight == 0 {
+        let Some(outstanding) = &mut self.outstanding else { return };
+        let busy = self.recovering
+            || outstanding.losing
+            || outstanding.sacked() > 0
+            || outstanding.tlp.is_out();
+        outstanding.probe_at = if !ctx.class.tcp.tlp || busy || flight == 0 {
             Time::NEVER
         } else {
             (ctx.net.now + Tlp::wait(srtt, flight)).min(self.deadline)
@@ -26,19 +29,19 @@ impl<C: Control> Sender<C> {
     /// The flow's timer has fired: perhaps for one of these.
     pub(super) fn overdue(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         let now = ctx.net.now;
-        let Some(ledger) = &mut self.ledger else { return };
-        if ledger.lost_at <= now {
+        let Some(outstanding) = &mut self.outstanding else { return };
+        if outstanding.lost_at <= now {
             // as if something had arrived, so that the first repair may go (RFC 6937)
-            ledger.news.delivered = 1;
+            outstanding.news.delivered = 1;
             self.find_losses(ctx);
             if self.recovering {
                 self.spread(ctx.class);
             }
             self.send_timed(address, ctx);
         }
-        let Some(ledger) = &mut self.ledger else { return };
-        if ledger.probe_at <= now {
-            ledger.probe_at = Time::NEVER;
+        let Some(outstanding) = &mut self.outstanding else { return };
+        if outstanding.probe_at <= now {
+            outstanding.probe_at = Time::NEVER;
             self.probe(address, ctx);
         }
     }
@@ -52,9 +55,9 @@ impl<C: Control> Sender<C> {
             self.nxt += 1;
         }
         self.transmit(seq, address, ctx);
-        if let Some(ledger) = &mut self.ledger {
-            ledger.tlp.sent(self.max, !new);
-            ledger.probe_at = Time::NEVER;
+        if let Some(outstanding) = &mut self.outstanding {
+            outstanding.tlp.sent(self.max, !new);
+            outstanding.probe_at = Time::NEVER;
         }
         self.restart_timer(ctx);
     }

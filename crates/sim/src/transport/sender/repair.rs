@@ -78,8 +78,8 @@ impl<C: Control> Sender<C> {
             self.restart_by_ack(ctx);
         }
         if recovery == Recovery::NewReno {
-            if let Some(ledger) = &mut self.ledger {
-                ledger.news.losses = 1;
+            if let Some(outstanding) = &mut self.outstanding {
+                outstanding.news.losses = 1;
             }
             self.retransmit_first(address, ctx);
         }
@@ -159,12 +159,12 @@ impl<C: Control> Sender<C> {
             // RFC 5681, 3.2 step 3
             self.inflation = 3.0;
         }
-        if let Some(ledger) = &mut self.ledger {
-            ledger.prr = Prr::begin(self.nxt - self.una);
-            ledger.tlp.forget();
+        if let Some(outstanding) = &mut self.outstanding {
+            outstanding.prr = Prr::begin(self.nxt - self.una);
+            outstanding.tlp.forget();
             if !ctx.class.sack() {
                 // it is the first, and no block tells of it
-                ledger.news.losses = 1;
+                outstanding.news.losses = 1;
             }
         }
         self.extra = 0;
@@ -174,7 +174,7 @@ impl<C: Control> Sender<C> {
             board.repaired_first(self.una);
         }
         self.restart_timer(ctx);
-        if self.ledger.is_some() {
+        if self.outstanding.is_some() {
             self.spread(ctx.class);
         }
     }

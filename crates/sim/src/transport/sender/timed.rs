@@ -1,4 +1,4 @@
-//! Repair where losses are noticed by time (RFC 8985, section 6): the ledger says
+//! Repair where losses are noticed by time (RFC 8985, section 6): [`Outstanding`] says
 //! what is lost and what is in the network, and the sender fills the window with
 //! repairs first, in recovery and outside.
 
@@ -12,7 +12,7 @@ use super::super::receiver::Address;
 use super::Sender;
 
 impl<C: Control> Sender<C> {
-    /// An acknowledgement has come, and stands in the books.
+    /// An acknowledgement has come, and is entered in [`Outstanding`].
     pub(super) fn timed_ack(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         let segments = packet.ack - self.una;
         let mut rtt = Time::ZERO;
@@ -36,7 +36,7 @@ impl<C: Control> Sender<C> {
         if self.recovering {
             self.spread(ctx.class);
         }
-        if self.ledger.as_ref().is_some_and(|ledger| ledger.news.delivered > 0) {
+        if self.outstanding.as_ref().is_some_and(|outstanding| outstanding.news.delivered > 0) {
             self.report(packet, segments, rtt, recovering || self.recovering, ctx);
         }
         if segments > 0 {
@@ -49,14 +49,14 @@ impl<C: Control> Sender<C> {
     /// Looks for losses; the first of a flight begin recovery.
     pub(super) fn find_losses(&mut self, ctx: &mut Ctx<'_>) {
         let srtt = self.rto.srtt();
-        let Some(ledger) = &mut self.ledger else { return };
-        let repairing = self.recovering || ledger.losing;
-        let reo_wnd = ledger.rack.reo_wnd(srtt, repairing, ledger.sacked());
-        let losses = ledger.detect(ctx.net.now, reo_wnd);
-        ledger.news.losses = losses;
+        let Some(outstanding) = &mut self.outstanding else { return };
+        let repairing = self.recovering || outstanding.losing;
+        let reo_wnd = outstanding.rack.reo_wnd(srtt, repairing, outstanding.sacked());
+        let losses = outstanding.detect(ctx.net.now, reo_wnd);
+        outstanding.news.losses = losses;
         if losses > 0 && !repairing {
-            ledger.prr = Prr::begin(self.nxt - self.una);
-            ledger.tlp.forget();
+            outstanding.prr = Prr::begin(self.nxt - self.una);
+            outstanding.tlp.forget();
             self.recover = self.max;
             self.recovering = true;
             self.after_timeout = false;
@@ -68,9 +68,9 @@ impl<C: Control> Sender<C> {
     /// Sends what is lost, and then what is new, as far as the window has room.
     pub(super) fn send_timed(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         loop {
-            let Some(ledger) = &mut self.ledger else { return };
-            let pipe = ledger.pipe();
-            let due = ledger.next_due();
+            let Some(outstanding) = &mut self.outstanding else { return };
+            let pipe = outstanding.pipe();
+            let due = outstanding.next_due();
             let window = if self.recovering {
                 self.window_in_recovery(pipe, ctx.class)
             } else {
@@ -91,9 +91,9 @@ impl<C: Control> Sender<C> {
                 continue;
             }
             if self.nxt >= self.end
-                && let Some(ledger) = &mut self.ledger
+                && let Some(outstanding) = &mut self.outstanding
             {
-                ledger.delivery.limit(pipe);
+                outstanding.delivery.limit(pipe);
             }
             if self.nxt - self.una >= ctx.class.window() || !self.may_send(address, ctx) {
                 return;

@@ -22,8 +22,8 @@ impl<C: Control> Sender<C> {
             return Time::ZERO;
         };
         let (acked, sent_up_to) = (packet.ack, self.max);
-        let progress = self.ledger.as_mut().map(|ledger| Progress {
-            round: &mut ledger.round,
+        let progress = self.outstanding.as_mut().map(|outstanding| Progress {
+            round: &mut outstanding.round,
             acked,
             sent: sent_up_to,
         });

@@ -1,20 +1,20 @@
-//! What a sender with a ledger writes into it, and reads from it.
+//! How a sender updates its record of outstanding segments, and what it reads from it.
 
 use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
 
 use super::super::control::{Control, DeliveryRate};
-use super::super::ledger::Ledger;
+use super::super::outstanding::Outstanding;
 use super::super::{ClassParams, Ctx};
 use super::Sender;
 
 impl<C: Control> Sender<C> {
     /// A segment leaves.
     pub(super) fn enter(&mut self, seq: u32, again: bool, ctx: &Ctx<'_>) {
-        let Some(ledger) = &mut self.ledger else { return };
-        ledger.send(seq, ctx.net.now);
+        let Some(outstanding) = &mut self.outstanding else { return };
+        outstanding.send(seq, ctx.net.now);
         if self.recovering {
-            ledger.prr.on_sent();
+            outstanding.prr.on_sent();
         }
         if !again {
             self.arm_probe(ctx);
@@ -22,17 +22,17 @@ impl<C: Control> Sender<C> {
     }
 
     /// An acknowledgement has come, whose blocks the scoreboard has read.
-    pub(super) fn keep_books(&mut self, packet: &Packet, ctx: &mut Ctx<'_>) {
-        let Some(ledger) = &mut self.ledger else { return };
+    pub(super) fn on_acked(&mut self, packet: &Packet, ctx: &mut Ctx<'_>) {
+        let Some(outstanding) = &mut self.outstanding else { return };
         let fresh = self.board.as_ref().map_or(&[][..], |board| board.fresh());
         let echo = ctx.class.tcp.timestamps.then_some(packet.sent);
-        ledger.acknowledge(packet.ack, fresh, ctx.net.now, echo);
+        outstanding.acknowledge(packet.ack, fresh, ctx.net.now, echo);
         if let Some(board) = self.board.as_mut().filter(|_| !ctx.class.tcp.rack) {
-            ledger.news.losses = board.newly_lost(packet.ack);
+            outstanding.news.losses = board.newly_lost(packet.ack);
         }
-        ledger.losing &= packet.ack < self.recover;
+        outstanding.losing &= packet.ack < self.recover;
         let plain = packet.ack == self.una && packet.ext.blocks().is_none();
-        if ledger.tlp.repaired(packet.ack, plain) && !self.recovering {
+        if outstanding.tlp.repaired(packet.ack, plain) && !self.recovering {
             // RFC 8985, 7.4.2: the probe has repaired a loss
             self.heed_loss(ctx);
             let window = self.window();
@@ -47,15 +47,15 @@ impl<C: Control> Sender<C> {
     pub(super) fn spread(&mut self, class: &ClassParams) {
         let ssthresh = self.control.cwnd().max(1.0) as u32;
         let pipe = self.pipe(class);
-        if let Some(ledger) = &mut self.ledger {
-            ledger.prr.on_ack(ledger.news.delivered, pipe, ssthresh);
+        if let Some(outstanding) = &mut self.outstanding {
+            outstanding.prr.on_ack(outstanding.news.delivered, pipe, ssthresh);
         }
     }
 
     /// Segments thought to be in the network.
     fn pipe(&self, class: &ClassParams) -> u32 {
-        match (&self.ledger, &self.board) {
-            (Some(ledger), _) if class.tcp.rack => ledger.pipe(),
+        match (&self.outstanding, &self.board) {
+            (Some(outstanding), _) if class.tcp.rack => outstanding.pipe(),
             (_, Some(board)) if self.recovering => board.pipe(self.una, self.nxt),
             _ => self.flight().saturating_sub(self.dup_acks),
         }
@@ -63,17 +63,21 @@ impl<C: Control> Sender<C> {
 
     /// The window in recovery with SACK, where so much is in the network.
     pub(super) fn window_in_recovery(&self, pipe: u32, class: &ClassParams) -> u32 {
-        match &self.ledger {
-            Some(ledger) if class.tcp.prr && !self.control.keeps_window() => {
-                ledger.prr.window(pipe)
+        match &self.outstanding {
+            Some(outstanding) if class.tcp.prr && !self.control.keeps_window() => {
+                outstanding.prr.window(pipe)
             }
             _ => self.control.cwnd().max(1.0) as u32,
         }
     }
 
     /// What a control that asks is told of the delivery rate.
-    pub(super) fn delivery_rate(&self, ledger: &Ledger, class: &ClassParams) -> DeliveryRate {
-        let news = &ledger.news;
+    pub(super) fn delivery_rate(
+        &self,
+        outstanding: &Outstanding,
+        class: &ClassParams,
+    ) -> DeliveryRate {
+        let news = &outstanding.news;
         let pipe = self.pipe(class);
         let sampled = news.sampled.as_ref();
         DeliveryRate {
@@ -81,7 +85,7 @@ impl<C: Control> Sender<C> {
             interval: sampled.map_or(Time::ZERO, |sampled| sampled.interval),
             limited: sampled.is_some_and(|sampled| sampled.limited),
             before: sampled.map_or(0, |sampled| sampled.before),
-            total: ledger.delivery.total(),
+            total: outstanding.delivery.total(),
             flight: (pipe + news.delivered, pipe),
             losses: news.losses,
         }

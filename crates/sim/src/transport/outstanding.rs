@@ -42,9 +42,9 @@ pub(super) struct News {
     pub losses: u32,
 }
 
-/// The books of one sender.
+/// The outstanding segments of one sender.
 #[derive(Debug)]
-pub(super) struct Ledger {
+pub(super) struct Outstanding {
     /// Number of the first outstanding segment.
     first: u32,
     segments: VecDeque<Segment>,
@@ -74,9 +74,9 @@ pub(super) struct Ledger {
     pub(super) lost_at: Time,
 }
 
-impl Ledger {
-    pub(super) fn new(timed: bool) -> Ledger {
-        Ledger {
+impl Outstanding {
+    pub(super) fn new(timed: bool) -> Outstanding {
+        Outstanding {
             first: 0,
             segments: VecDeque::new(),
             timed,
@@ -283,26 +283,26 @@ mod tests {
     /// apart over a round trip of 40 ms; 0 and 4 are lost. What arrives: 1, 2, 3, then 5.
     #[test]
     fn the_pipe_by_hand() {
-        let mut ledger = Ledger::new(true);
-        (0..10).for_each(|k| ledger.send(k, ms(u64::from(k))));
-        assert_eq!(ledger.pipe(), 10);
-        ledger.acknowledge(0, &[(1, 4)], ms(43), None);
-        let news = ledger.news;
-        assert_eq!((news.delivered, news.rtt, ledger.pipe()), (3, ms(40), 7));
+        let mut outstanding = Outstanding::new(true);
+        (0..10).for_each(|k| outstanding.send(k, ms(u64::from(k))));
+        assert_eq!(outstanding.pipe(), 10);
+        outstanding.acknowledge(0, &[(1, 4)], ms(43), None);
+        let news = outstanding.news;
+        assert_eq!((news.delivered, news.rtt, outstanding.pipe()), (3, ms(40), 7));
         // sent at 0 and overdue at 40: lost at once without a window, at 50 with one
-        assert_eq!((ledger.detect(ms(43), ms(10)), ledger.lost_at), (0, ms(50)));
-        assert_eq!(ledger.detect(ms(43), Time::ZERO), 1);
-        assert_eq!((ledger.pipe(), ledger.next_due()), (6, Some(0)));
-        ledger.send(0, ms(43));
-        assert_eq!((ledger.pipe(), ledger.next_due()), (7, None));
-        ledger.acknowledge(0, &[(5, 6)], ms(45), None);
-        assert_eq!(ledger.detect(ms(45), Time::ZERO), 1);
-        assert_eq!((ledger.pipe(), ledger.next_due()), (5, Some(4)));
-        ledger.send(4, ms(45));
+        assert_eq!((outstanding.detect(ms(43), ms(10)), outstanding.lost_at), (0, ms(50)));
+        assert_eq!(outstanding.detect(ms(43), Time::ZERO), 1);
+        assert_eq!((outstanding.pipe(), outstanding.next_due()), (6, Some(0)));
+        outstanding.send(0, ms(43));
+        assert_eq!((outstanding.pipe(), outstanding.next_due()), (7, None));
+        outstanding.acknowledge(0, &[(5, 6)], ms(45), None);
+        assert_eq!(outstanding.detect(ms(45), Time::ZERO), 1);
+        assert_eq!((outstanding.pipe(), outstanding.next_due()), (5, Some(4)));
+        outstanding.send(4, ms(45));
         // all of it arrives
-        ledger.acknowledge(10, &[], ms(90), None);
-        assert_eq!(ledger.news.delivered, 6);
-        assert_eq!((ledger.pipe(), ledger.sacked(), ledger.due), (0, 0, 0));
+        outstanding.acknowledge(10, &[], ms(90), None);
+        assert_eq!(outstanding.news.delivered, 6);
+        assert_eq!((outstanding.pipe(), outstanding.sacked(), outstanding.due), (0, 0, 0));
     }
 
     /// RFC 8985, 6.2 step 5, by a walk over all segments: each that is under way, was sent before
@@ -316,37 +316,38 @@ mod tests {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (state >> 33) % below
         };
-        let (mut ledger, mut next, mut found) = (Ledger::new(true), 0, 0);
+        let (mut outstanding, mut next, mut found) = (Outstanding::new(true), 0, 0);
         for step in 0..20_000 {
             let now = ms(step / 3);
             match draw(8) {
                 0..=3 => {
-                    let seq = ledger.next_due().unwrap_or(next);
+                    let seq = outstanding.next_due().unwrap_or(next);
                     next += u32::from(seq == next);
-                    ledger.send(seq, now);
+                    outstanding.send(seq, now);
                 }
-                4 if next > ledger.first => ledger.send(next - 1, now),
-                _ if next > ledger.first => {
-                    let seq = ledger.first + draw(u64::from(next - ledger.first)) as u32;
-                    let ack = if draw(4) == 0 { ledger.first + 1 } else { ledger.first };
-                    ledger.acknowledge(ack, &[(seq, seq + 1)], now, None);
+                4 if next > outstanding.first => outstanding.send(next - 1, now),
+                _ if next > outstanding.first => {
+                    let seq = outstanding.first + draw(u64::from(next - outstanding.first)) as u32;
+                    let ack = if draw(4) == 0 { outstanding.first + 1 } else { outstanding.first };
+                    outstanding.acknowledge(ack, &[(seq, seq + 1)], now, None);
                 }
                 _ => {}
             }
             if draw(500) == 0 {
-                ledger.lose_all();
+                outstanding.lose_all();
             }
             let window = ms(draw(5));
             let due = |(place, segment): (usize, &Segment)| {
                 let under_way = !segment.sacked && (segment.again || !segment.lost);
-                let number = ledger.first + place as u32;
-                ledger.rack.lost_at((segment.sent, number), window).filter(|_| under_way)
+                let number = outstanding.first + place as u32;
+                outstanding.rack.lost_at((segment.sent, number), window).filter(|_| under_way)
             };
-            let times: Vec<Time> = ledger.segments.iter().enumerate().filter_map(due).collect();
+            let times: Vec<Time> =
+                outstanding.segments.iter().enumerate().filter_map(due).collect();
             let lost = times.iter().filter(|&&at| at <= now).count() as u32;
             let later = times.iter().filter(|&&at| at > now).min().copied();
-            assert_eq!(ledger.detect(now, window), lost, "{step}");
-            assert_eq!(ledger.lost_at, later.unwrap_or(Time::NEVER), "{step}");
+            assert_eq!(outstanding.detect(now, window), lost, "{step}");
+            assert_eq!(outstanding.lost_at, later.unwrap_or(Time::NEVER), "{step}");
             found += lost;
         }
         assert!(found > 1000, "{found}");
@@ -355,16 +356,16 @@ mod tests {
     /// RFC 8985, 6.3: after a timeout all that has not arrived is sent again, in order.
     #[test]
     fn a_timeout_loses_all_but_what_has_arrived() {
-        let mut ledger = Ledger::new(true);
-        (0..5).for_each(|k| ledger.send(k, ms(0)));
-        ledger.acknowledge(0, &[(2, 3)], ms(40), None);
-        ledger.lose_all();
-        assert_eq!(ledger.pipe(), 0);
+        let mut outstanding = Outstanding::new(true);
+        (0..5).for_each(|k| outstanding.send(k, ms(0)));
+        outstanding.acknowledge(0, &[(2, 3)], ms(40), None);
+        outstanding.lose_all();
+        assert_eq!(outstanding.pipe(), 0);
         let mut sent = Vec::new();
-        while let Some(seq) = ledger.next_due() {
-            ledger.send(seq, ms(300));
+        while let Some(seq) = outstanding.next_due() {
+            outstanding.send(seq, ms(300));
             sent.push(seq);
         }
-        assert_eq!((sent, ledger.pipe()), (vec![0, 1, 3, 4], 4));
+        assert_eq!((sent, outstanding.pipe()), (vec![0, 1, 3, 4], 4));
     }
 }
