@@ -29,7 +29,7 @@ struct Segment {
 
 /// What an acknowledgement has told.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct News {
+pub(super) struct AckInfo {
     /// Segments newly known to have arrived.
     pub delivered: u32,
     /// Round trip of the newest that was sent once ([`Time::ZERO`]: none).
@@ -66,7 +66,7 @@ pub(super) struct Outstanding {
     /// What the timeout hangs on beside the round trip, in Linux.
     pub(super) round: Round,
     /// What the last acknowledgement told.
-    pub(super) news: News,
+    pub(super) ack_info: AckInfo,
     /// What is lost after a timeout is being sent again.
     pub(super) losing: bool,
     /// When the probe is due, and when the next segment counts as lost.
@@ -91,7 +91,7 @@ impl Outstanding {
             tlp: Tlp::default(),
             prr: Prr::default(),
             round: Round::default(),
-            news: News::default(),
+            ack_info: AckInfo::default(),
             losing: false,
             probe_at: Time::NEVER,
             lost_at: Time::NEVER,
@@ -144,14 +144,14 @@ impl Outstanding {
         now: Time,
         echo: Option<Time>,
     ) {
-        let mut news = News::default();
+        let mut ack_info = AckInfo::default();
         while self.first < ack {
             let Some(segment) = self.segments.pop_front() else { break };
             if segment.sacked {
                 self.sacked -= 1;
             } else {
                 self.settle(&segment);
-                self.arrived(self.first, segment, now, echo, &mut news);
+                self.arrived(self.first, segment, now, echo, &mut ack_info);
             }
             self.first += 1;
         }
@@ -168,11 +168,11 @@ impl Outstanding {
                 *segment = Segment { sacked: true, lost: false, again: false, ..was };
                 self.sacked += 1;
                 self.settle(&was);
-                self.arrived(seq, was, now, echo, &mut news);
+                self.arrived(seq, was, now, echo, &mut ack_info);
             }
         }
-        news.sampled = self.delivery.sample(news.pick, now, self.rack.min_rtt());
-        self.news = news;
+        ack_info.sampled = self.delivery.sample(ack_info.pick, now, self.rack.min_rtt());
+        self.ack_info = ack_info;
     }
 
     /// A segment that has arrived is neither lost nor under way again.
@@ -188,13 +188,13 @@ impl Outstanding {
         segment: Segment,
         now: Time,
         echo: Option<Time>,
-        news: &mut News,
+        ack_info: &mut AckInfo,
     ) {
-        news.delivered += 1;
+        ack_info.delivered += 1;
         if !segment.resent {
-            news.rtt = now.saturating_sub(segment.sent);
+            ack_info.rtt = now.saturating_sub(segment.sent);
         }
-        self.delivery.arrived(&mut news.pick, seq, segment.sent, segment.stamp);
+        self.delivery.arrived(&mut ack_info.pick, seq, segment.sent, segment.stamp);
         self.rack.arrived((seq, segment.sent, segment.resent), now, echo);
     }
 
@@ -287,8 +287,8 @@ mod tests {
         (0..10).for_each(|k| outstanding.send(k, ms(u64::from(k))));
         assert_eq!(outstanding.pipe(), 10);
         outstanding.acknowledge(0, &[(1, 4)], ms(43), None);
-        let news = outstanding.news;
-        assert_eq!((news.delivered, news.rtt, outstanding.pipe()), (3, ms(40), 7));
+        let ack_info = outstanding.ack_info;
+        assert_eq!((ack_info.delivered, ack_info.rtt, outstanding.pipe()), (3, ms(40), 7));
         // sent at 0 and overdue at 40: lost at once without a window, at 50 with one
         assert_eq!((outstanding.detect(ms(43), ms(10)), outstanding.lost_at), (0, ms(50)));
         assert_eq!(outstanding.detect(ms(43), Time::ZERO), 1);
@@ -301,7 +301,7 @@ mod tests {
         outstanding.send(4, ms(45));
         // all of it arrives
         outstanding.acknowledge(10, &[], ms(90), None);
-        assert_eq!(outstanding.news.delivered, 6);
+        assert_eq!(outstanding.ack_info.delivered, 6);
         assert_eq!((outstanding.pipe(), outstanding.sacked(), outstanding.due), (0, 0, 0));
     }
 

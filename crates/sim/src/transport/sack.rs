@@ -32,18 +32,18 @@ impl Scoreboard {
         sacked.prune(una, |start, end| *under -= below(start, end));
         fresh.clear();
         let Some(blocks) = ext.blocks() else { return false };
-        let mut news = false;
+        let mut new = false;
         for block in blocks.filter(|block| block.len > 0) {
             let start = una.saturating_add(block.start);
             let end = start.saturating_add(u32::from(block.len)).min(nxt);
             if start < end {
-                news |= sacked.insert_telling(start, end, |start, end| {
+                new |= sacked.insert_telling(start, end, |start, end| {
                     *under += below(start, end);
                     fresh.push((start, end));
                 });
             }
         }
-        news
+        new
     }
 
     /// Segments that the last acknowledgement told of first.
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(board.newly_lost(10), 0);
     }
 
-    /// Of 2 .. 12, with 4 .. 6 and 8 .. 9 known, the rest is news; the same again is none.
+    /// Of 2 .. 12, with 4 .. 6 and 8 .. 9 known, the rest is fresh; of the same again nothing is.
     #[test]
     fn only_what_was_not_known_is_fresh() {
         let mut board = Scoreboard::default();

@@ -285,10 +285,10 @@ impl<C: Control> Sender<C> {
             rate: None,
         };
         if let Some(outstanding) = &self.outstanding {
-            let news = &outstanding.news;
-            sample.delivered = news.delivered;
-            if news.rtt > Time::ZERO {
-                sample.rtt = news.rtt;
+            let ack_info = &outstanding.ack_info;
+            sample.delivered = ack_info.delivered;
+            if ack_info.rtt > Time::ZERO {
+                sample.rtt = ack_info.rtt;
             }
             if self.control.samples_rate() {
                 sample.rate = Some(self.delivery_rate(outstanding, ctx.class));

@@ -28,7 +28,7 @@ impl<C: Control> Sender<C> {
         let echo = ctx.class.tcp.timestamps.then_some(packet.sent);
         outstanding.acknowledge(packet.ack, fresh, ctx.net.now, echo);
         if let Some(board) = self.board.as_mut().filter(|_| !ctx.class.tcp.rack) {
-            outstanding.news.losses = board.newly_lost(packet.ack);
+            outstanding.ack_info.losses = board.newly_lost(packet.ack);
         }
         outstanding.losing &= packet.ack < self.recover;
         let plain = packet.ack == self.una && packet.ext.blocks().is_none();
@@ -48,7 +48,7 @@ impl<C: Control> Sender<C> {
         let ssthresh = self.control.cwnd().max(1.0) as u32;
         let pipe = self.pipe(class);
         if let Some(outstanding) = &mut self.outstanding {
-            outstanding.prr.on_ack(outstanding.news.delivered, pipe, ssthresh);
+            outstanding.prr.on_ack(outstanding.ack_info.delivered, pipe, ssthresh);
         }
     }
 
@@ -77,17 +77,17 @@ impl<C: Control> Sender<C> {
         outstanding: &Outstanding,
         class: &ClassParams,
     ) -> DeliveryRate {
-        let news = &outstanding.news;
+        let ack_info = &outstanding.ack_info;
         let pipe = self.pipe(class);
-        let sampled = news.sampled.as_ref();
+        let sampled = ack_info.sampled.as_ref();
         DeliveryRate {
             delivered: sampled.map_or(0, |sampled| sampled.delivered),
             interval: sampled.map_or(Time::ZERO, |sampled| sampled.interval),
             limited: sampled.is_some_and(|sampled| sampled.limited),
             before: sampled.map_or(0, |sampled| sampled.before),
             total: outstanding.delivery.total(),
-            flight: (pipe + news.delivered, pipe),
-            losses: news.losses,
+            flight: (pipe + ack_info.delivered, pipe),
+            losses: ack_info.losses,
         }
     }
 }

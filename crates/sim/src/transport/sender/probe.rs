@@ -32,7 +32,7 @@ impl<C: Control> Sender<C> {
         let Some(outstanding) = &mut self.outstanding else { return };
         if outstanding.lost_at <= now {
             // as if something had arrived, so that the first repair may go (RFC 6937)
-            outstanding.news.delivered = 1;
+            outstanding.ack_info.delivered = 1;
             self.find_losses(ctx);
             if self.recovering {
                 self.spread(ctx.class);

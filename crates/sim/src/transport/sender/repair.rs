@@ -79,7 +79,7 @@ impl<C: Control> Sender<C> {
         }
         if recovery == Recovery::NewReno {
             if let Some(outstanding) = &mut self.outstanding {
-                outstanding.news.losses = 1;
+                outstanding.ack_info.losses = 1;
             }
             self.retransmit_first(address, ctx);
         }
@@ -164,7 +164,7 @@ impl<C: Control> Sender<C> {
             outstanding.tlp.forget();
             if !ctx.class.sack() {
                 // it is the first, and no block tells of it
-                outstanding.news.losses = 1;
+                outstanding.ack_info.losses = 1;
             }
         }
         self.extra = 0;

@@ -36,7 +36,7 @@ impl<C: Control> Sender<C> {
         if self.recovering {
             self.spread(ctx.class);
         }
-        if self.outstanding.as_ref().is_some_and(|outstanding| outstanding.news.delivered > 0) {
+        if self.outstanding.as_ref().is_some_and(|outstanding| outstanding.ack_info.delivered > 0) {
             self.report(packet, segments, rtt, recovering || self.recovering, ctx);
         }
         if segments > 0 {
@@ -53,7 +53,7 @@ impl<C: Control> Sender<C> {
         let repairing = self.recovering || outstanding.losing;
         let reo_wnd = outstanding.rack.reo_wnd(srtt, repairing, outstanding.sacked());
         let losses = outstanding.detect(ctx.net.now, reo_wnd);
-        outstanding.news.losses = losses;
+        outstanding.ack_info.losses = losses;
         if losses > 0 && !repairing {
             outstanding.prr = Prr::begin(self.nxt - self.una);
             outstanding.tlp.forget();
