@@ -13,7 +13,7 @@
 //! Limits: two flows do not come to share a link alike, as both shrink and grow in proportion.
 
 use tidegate_model::profile::Tcp;
-use tidegate_sim::transport::control::{Control, RateSample, Setback, Signal};
+use tidegate_sim::transport::control::{CongestionEvent, Control, RateSample, Signal};
 
 const A: f64 = 0.01;
 const B: f64 = 0.125;
@@ -49,7 +49,7 @@ impl Control for Scalable {
         };
     }
 
-    fn on_congestion(&mut self, signal: Signal, _: &Setback) {
+    fn on_congestion(&mut self, signal: Signal, _: &CongestionEvent) {
         if signal != Signal::LossAfterMark {
             let left = if self.cwnd <= LOW_WINDOW { 0.5 } else { 1.0 - B };
             self.ssthresh = (self.cwnd * left).max(2.0);
@@ -57,7 +57,7 @@ impl Control for Scalable {
         self.cwnd = self.ssthresh;
     }
 
-    fn on_timeout(&mut self, at: &Setback, _: bool) {
+    fn on_timeout(&mut self, at: &CongestionEvent, _: bool) {
         self.ssthresh = (f64::from(at.flight) / 2.0).max(2.0);
         self.cwnd = 1.0;
     }

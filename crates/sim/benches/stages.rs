@@ -16,7 +16,7 @@ use tidegate_core::packet::{Ext, Packet};
 use tidegate_core::port::{Stage, Stages};
 use tidegate_core::units::{Frequency, Time};
 use tidegate_model::{Scenario, Setting, Source};
-use tidegate_sim::transport::control::{Control, RateSample, Setback, Signal};
+use tidegate_sim::transport::control::{CongestionEvent, Control, RateSample, Signal};
 use tidegate_sim::{Custom, Factory, Progress, Simulation};
 
 const YARDSTICK: &str = include_str!("../../../python/tidegate/results/yardstick.toml");
@@ -86,8 +86,8 @@ impl Control for Fixed {
         self.0
     }
     fn on_ack(&mut self, _: &RateSample<'_>) {}
-    fn on_congestion(&mut self, _: Signal, _: &Setback) {}
-    fn on_timeout(&mut self, _: &Setback, _: bool) {}
+    fn on_congestion(&mut self, _: Signal, _: &CongestionEvent) {}
+    fn on_timeout(&mut self, _: &CongestionEvent, _: bool) {}
 }
 
 fn controlled(gap: Option<Time>) -> Custom<'static> {

@@ -11,7 +11,7 @@ use tidegate_core::law::{
 use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::port::Stages;
 use tidegate_core::units::Time;
-use tidegate_sim::transport::control::{Control, RateSample, Setback, Signal};
+use tidegate_sim::transport::control::{CongestionEvent, Control, RateSample, Signal};
 use tidegate_sim::{Custom, Simulation};
 
 type Noted<T> = Arc<Mutex<Vec<T>>>;
@@ -45,8 +45,8 @@ impl Control for Paced {
             note(&self.echoes, (ack.now.secs(), *words));
         }
     }
-    fn on_congestion(&mut self, _: Signal, _: &Setback) {}
-    fn on_timeout(&mut self, _: &Setback, _: bool) {}
+    fn on_congestion(&mut self, _: Signal, _: &CongestionEvent) {}
+    fn on_timeout(&mut self, _: &CongestionEvent, _: bool) {}
 }
 
 /// Writes the start of service, in microseconds, into what the sender asked for.

@@ -117,7 +117,7 @@ pub enum Signal {
 
 /// The state of a sender that has to give way.
 #[derive(Clone, Copy, Debug)]
-pub struct Setback {
+pub struct CongestionEvent {
     /// The present time.
     pub now: Time,
     /// Segments in flight.
@@ -140,9 +140,9 @@ pub trait Control: Send {
     /// An acknowledgement said something new of the data.
     fn on_ack(&mut self, sample: &RateSample<'_>);
     /// The way is congested.
-    fn on_congestion(&mut self, signal: Signal, at: &Setback);
+    fn on_congestion(&mut self, signal: Signal, at: &CongestionEvent);
     /// The retransmission timer expired; `again`: for the same segment as before.
-    fn on_timeout(&mut self, at: &Setback, again: bool);
+    fn on_timeout(&mut self, at: &CongestionEvent, again: bool);
 
     /// Least time between two data packets; none: not paced.
     fn gap(&self) -> Option<Time> {

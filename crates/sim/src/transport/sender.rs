@@ -438,7 +438,7 @@ impl<C: Control> Sender<C> {
             return self.send_more(address, ctx);
         }
         let again = self.rto.backed_off() && self.timed_out == self.una;
-        let mut at = self.setback(ctx);
+        let mut at = self.congestion_event(ctx);
         // RFC 5681, eq. 4: half of what is in the network, which is not what has arrived
         at.flight = match &self.board {
             // by the pipe of what is outstanding, no more was let out than the window allows

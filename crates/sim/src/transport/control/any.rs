@@ -6,8 +6,8 @@ use tidegate_model::control::{Control as Chosen, TcpControl};
 use tidegate_model::profile::{LostSyn, Tcp};
 
 use super::{
-    Bbr, Blitz, Control, Cubic, Feedback, Granted, QuickStart, RateSample, Reno, Setback, Signal,
-    Vcp, Xcp,
+    Bbr, Blitz, CongestionEvent, Control, Cubic, Feedback, Granted, QuickStart, RateSample, Reno,
+    Signal, Vcp, Xcp,
 };
 
 /// Makes [`Any`] from one line for each control: its arm in a registry of the
@@ -82,10 +82,10 @@ impl Control for Any {
     fn on_ack(&mut self, sample: &RateSample<'_>) {
         each!(self, control => control.on_ack(sample));
     }
-    fn on_congestion(&mut self, signal: Signal, at: &Setback) {
+    fn on_congestion(&mut self, signal: Signal, at: &CongestionEvent) {
         each!(self, control => control.on_congestion(signal, at));
     }
-    fn on_timeout(&mut self, at: &Setback, again: bool) {
+    fn on_timeout(&mut self, at: &CongestionEvent, again: bool) {
         each!(self, control => control.on_timeout(at, again));
     }
     fn gap(&self) -> Option<Time> {

@@ -10,7 +10,7 @@ use tidegate_core::packet::Ext;
 use tidegate_core::units::Time;
 use tidegate_model::profile::{LostSyn, Tcp, TimerRule};
 
-use super::{Any, Control, Feedback, RateSample, Setback, Signal};
+use super::{Any, CongestionEvent, Control, Feedback, RateSample, Signal};
 
 /// A control, and when its sender sent last.
 pub(crate) struct AppLimited {
@@ -55,10 +55,10 @@ impl Control for AppLimited {
         let unused = used * 2.0 <= self.inner.cwnd() && !self.inner.samples_rate();
         self.inner.on_ack(&RateSample { marked: sample.marked || unused, ..*sample });
     }
-    fn on_congestion(&mut self, signal: Signal, at: &Setback) {
+    fn on_congestion(&mut self, signal: Signal, at: &CongestionEvent) {
         self.inner.on_congestion(signal, at);
     }
-    fn on_timeout(&mut self, at: &Setback, again: bool) {
+    fn on_timeout(&mut self, at: &CongestionEvent, again: bool) {
         self.inner.on_timeout(at, again);
     }
     fn gap(&self) -> Option<Time> {

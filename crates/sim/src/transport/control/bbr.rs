@@ -37,7 +37,7 @@ mod round;
 use tidegate_core::units::Time;
 use tidegate_model::profile::{LostSyn, Tcp};
 
-use super::{Control, DeliveryRate, Feedback, RateSample, Setback, Signal};
+use super::{CongestionEvent, Control, DeliveryRate, Feedback, RateSample, Signal};
 use aggregation::Aggregation;
 use bandwidth::Bandwidth;
 use cycle::Cycle;
@@ -285,7 +285,7 @@ impl Control for Bbr {
         self.set_window(sample, rate);
     }
 
-    fn on_congestion(&mut self, signal: Signal, _: &Setback) {
+    fn on_congestion(&mut self, signal: Signal, _: &CongestionEvent) {
         // version 1 takes no notice of marks
         if signal != Signal::Mark {
             self.repair.save(self.cwnd, self.mode == Mode::ProbeRtt);
@@ -297,7 +297,7 @@ impl Control for Bbr {
         self.repair.enter(State::Open);
     }
 
-    fn on_timeout(&mut self, at: &Setback, _: bool) {
+    fn on_timeout(&mut self, at: &CongestionEvent, _: bool) {
         self.repair.save(self.cwnd, self.mode == Mode::ProbeRtt);
         self.repair.enter(State::Loss { until: at.sent });
         self.full.forget();

@@ -22,7 +22,7 @@ use tidegate_core::packet::Ext;
 use tidegate_core::units::{Pace, Time};
 use tidegate_model::profile::Tcp;
 
-use super::{Control, Feedback, RateSample, Setback, Signal};
+use super::{CongestionEvent, Control, Feedback, RateSample, Signal};
 
 /// A sender without a window.
 #[derive(Clone, Copy, Debug)]
@@ -84,13 +84,13 @@ impl Control for Blitz {
 
     fn on_ack(&mut self, _: &RateSample<'_>) {}
 
-    fn on_congestion(&mut self, signal: Signal, _: &Setback) {
+    fn on_congestion(&mut self, signal: Signal, _: &CongestionEvent) {
         if signal == Signal::Loss {
             self.begin_burst();
         }
     }
 
-    fn on_timeout(&mut self, _: &Setback, _: bool) {
+    fn on_timeout(&mut self, _: &CongestionEvent, _: bool) {
         self.begin_burst();
     }
 }

@@ -27,7 +27,7 @@ use tidegate_core::units::Time;
 use tidegate_model::profile::{HyStart as HyStartKind, LostSyn, Tcp};
 
 use super::hystart::{HyStart, Verdict};
-use super::{Control, RateSample, Setback, Signal};
+use super::{CongestionEvent, Control, RateSample, Signal};
 
 const C: f64 = 0.4;
 const BETA: f64 = 0.7;
@@ -157,7 +157,7 @@ impl Cubic {
     }
 
     /// 4.6 and 4.7.
-    fn reduce(&mut self, at: &Setback) {
+    fn reduce(&mut self, at: &CongestionEvent) {
         let flight = f64::from(at.flight).min(self.cwnd);
         self.cwnd_prior = self.cwnd;
         // 4.7: a flow that lost before it was back at W_max makes room for newer ones
@@ -202,7 +202,7 @@ impl Control for Cubic {
         }
     }
 
-    fn on_congestion(&mut self, signal: Signal, at: &Setback) {
+    fn on_congestion(&mut self, signal: Signal, at: &CongestionEvent) {
         if signal != Signal::LossAfterMark {
             self.reduce(at);
             self.afresh = false;
@@ -211,7 +211,7 @@ impl Control for Cubic {
         self.cwnd = self.ssthresh;
     }
 
-    fn on_timeout(&mut self, at: &Setback, again: bool) {
+    fn on_timeout(&mut self, at: &CongestionEvent, again: bool) {
         // RFC 5681, 3.1: held constant when the same segment is lost again
         if !again {
             self.reduce(at);
@@ -266,8 +266,8 @@ mod tests {
         }
     }
 
-    fn at(flight: u32) -> Setback {
-        Setback { now: Time::ZERO, flight, window: f64::from(flight), sent: 0 }
+    fn at(flight: u32) -> CongestionEvent {
+        CongestionEvent { now: Time::ZERO, flight, window: f64::from(flight), sent: 0 }
     }
 
     /// In congestion avoidance after a loss at this window.

@@ -11,7 +11,7 @@ use tidegate_model::control;
 use tidegate_model::profile::{LostSyn, Tcp};
 
 use super::rate::{asked, granted};
-use super::{Control, Feedback, RateSample, Reno, Setback, Signal};
+use super::{CongestionEvent, Control, Feedback, RateSample, Reno, Signal};
 
 /// A window that starts with what the ports grant.
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +79,7 @@ impl Control for QuickStart {
         self.reno.on_ack(sample);
     }
 
-    fn on_congestion(&mut self, signal: Signal, at: &Setback) {
+    fn on_congestion(&mut self, signal: Signal, at: &CongestionEvent) {
         self.reno.on_congestion(signal, at);
     }
 
@@ -87,7 +87,7 @@ impl Control for QuickStart {
         self.reno.on_recovered(window);
     }
 
-    fn on_timeout(&mut self, at: &Setback, again: bool) {
+    fn on_timeout(&mut self, at: &CongestionEvent, again: bool) {
         self.paced = None;
         self.reno.on_timeout(at, again);
     }

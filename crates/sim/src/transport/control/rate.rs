@@ -14,7 +14,7 @@ use tidegate_core::units::{Rate, Time};
 use tidegate_model::control;
 use tidegate_model::profile::Tcp;
 
-use super::{Control, Feedback, RateSample, Setback, Signal};
+use super::{CongestionEvent, Control, Feedback, RateSample, Signal};
 
 /// What a header can ask for at most: as much as there is.
 const ANY: u32 = u32::MAX;
@@ -116,9 +116,9 @@ impl Control for Granted {
 
     fn on_ack(&mut self, _: &RateSample<'_>) {}
 
-    fn on_congestion(&mut self, _: Signal, _: &Setback) {}
+    fn on_congestion(&mut self, _: Signal, _: &CongestionEvent) {}
 
-    fn on_timeout(&mut self, _: &Setback, _: bool) {
+    fn on_timeout(&mut self, _: &CongestionEvent, _: bool) {
         self.timed_out = !self.late;
     }
 

@@ -10,7 +10,7 @@
 
 use tidegate_model::profile::{LossRule, LostSyn, Recovery, Tcp};
 
-use super::{Control, RateSample, Setback, Signal};
+use super::{CongestionEvent, Control, RateSample, Signal};
 
 /// Window of a Reno, NewReno or SACK sender.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ impl Reno {
         self.ssthresh = self.cwnd;
     }
 
-    fn halve(&mut self, at: &Setback) {
+    fn halve(&mut self, at: &CongestionEvent) {
         let half = match self.rule {
             // RFC 5681, eq. 4, with SACK of no more than the window: what has arrived behind a
             // hole is outstanding too, and each loss lowers the window (4.3)
@@ -95,7 +95,7 @@ impl Control for Reno {
         }
     }
 
-    fn on_congestion(&mut self, signal: Signal, at: &Setback) {
+    fn on_congestion(&mut self, signal: Signal, at: &CongestionEvent) {
         if signal != Signal::LossAfterMark {
             self.halve(at);
         }
@@ -113,7 +113,7 @@ impl Control for Reno {
         }
     }
 
-    fn on_timeout(&mut self, at: &Setback, again: bool) {
+    fn on_timeout(&mut self, at: &CongestionEvent, again: bool) {
         // RFC 5681, 3.1: held constant when the same segment is lost again
         if !again || self.rule != LossRule::Rfc {
             self.halve(at);
@@ -152,7 +152,7 @@ mod tests {
     /// of data once more. With 8 outstanding it is 4.
     #[test]
     fn a_loss_lowers_the_window_whatever_is_outstanding() {
-        let at = |flight| Setback { now: Time::ZERO, flight, window: 10.0, sent: 0 };
+        let at = |flight| CongestionEvent { now: Time::ZERO, flight, window: 10.0, sent: 0 };
         let mut reno = Reno::new(&Tcp { recovery: Recovery::Sack, ..Profile::Rfc.tcp() });
         assert_eq!(reno.cwnd(), 10.0);
         let mut other = reno;

@@ -20,7 +20,7 @@ use tidegate_core::units::Time;
 use tidegate_model::control;
 use tidegate_model::profile::Tcp;
 
-use super::{Control, Feedback, RateSample, Setback, Signal};
+use super::{CongestionEvent, Control, Feedback, RateSample, Signal};
 
 /// Longest round trip that growth is scaled to, in intervals.
 const MOST_SCALE: f64 = 2.5;
@@ -136,13 +136,13 @@ impl Control for Vcp {
 
     fn on_ack(&mut self, _: &RateSample<'_>) {}
 
-    fn on_congestion(&mut self, signal: Signal, at: &Setback) {
+    fn on_congestion(&mut self, signal: Signal, at: &CongestionEvent) {
         if signal != Signal::Mark {
             self.cwnd = (f64::from(at.flight) / 2.0).max(2.0);
         }
     }
 
-    fn on_timeout(&mut self, _: &Setback, _: bool) {
+    fn on_timeout(&mut self, _: &CongestionEvent, _: bool) {
         self.cwnd = 1.0;
     }
 }

@@ -15,7 +15,7 @@ use tidegate_core::units::Time;
 use tidegate_model::control;
 use tidegate_model::profile::{LossRule, Tcp};
 
-use super::{Control, Feedback, RateSample, Setback, Signal};
+use super::{CongestionEvent, Control, Feedback, RateSample, Signal};
 
 /// Window of an XCP sender.
 #[derive(Clone, Copy, Debug)]
@@ -91,13 +91,13 @@ impl Control for Xcp {
 
     fn on_ack(&mut self, _: &RateSample<'_>) {}
 
-    fn on_congestion(&mut self, signal: Signal, at: &Setback) {
+    fn on_congestion(&mut self, signal: Signal, at: &CongestionEvent) {
         if signal != Signal::Mark {
             self.halve(at.flight);
         }
     }
 
-    fn on_timeout(&mut self, _: &Setback, _: bool) {
+    fn on_timeout(&mut self, _: &CongestionEvent, _: bool) {
         self.cwnd = 1.0;
     }
 }

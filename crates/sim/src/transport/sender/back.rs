@@ -13,7 +13,7 @@ impl<C: Control> Sender<C> {
     /// Whatever else the receiver holds is sent again too, until it says so:
     /// its acknowledgement then moves the next segment on.
     pub(super) fn go_back(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
-        self.control.on_congestion(Signal::Loss, &self.setback(ctx));
+        self.control.on_congestion(Signal::Loss, &self.congestion_event(ctx));
         self.inflation = 0.0;
         self.recover = self.max;
         self.dup_acks = 0;

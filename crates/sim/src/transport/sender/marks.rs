@@ -23,7 +23,7 @@ impl<C: Control> Sender<C> {
         if packet.ack > self.mark_cut.max(self.recover) {
             self.mark_cut = self.max;
             self.tell_mark = true;
-            self.control.on_congestion(Signal::Mark, &self.setback(ctx));
+            self.control.on_congestion(Signal::Mark, &self.congestion_event(ctx));
         }
     }
 
@@ -31,7 +31,7 @@ impl<C: Control> Sender<C> {
     pub(super) fn heed_loss(&mut self, ctx: &Ctx<'_>) {
         let cut = self.una < self.mark_cut;
         let signal = if cut { Signal::LossAfterMark } else { Signal::Loss };
-        self.control.on_congestion(signal, &self.setback(ctx));
+        self.control.on_congestion(signal, &self.congestion_event(ctx));
         self.tell_of_cut(ctx.class);
     }
 

@@ -8,7 +8,7 @@
 
 use tidegate_model::profile::{LossRule, Recovery};
 
-use super::super::control::{Control, Setback};
+use super::super::control::{CongestionEvent, Control};
 use super::super::prr::Prr;
 use super::super::receiver::Address;
 use super::super::{ClassParams, Ctx, Repair};
@@ -24,10 +24,10 @@ impl<C: Control> Sender<C> {
     }
 
     /// What a control that has to give way is told.
-    pub(super) fn setback(&self, ctx: &Ctx<'_>) -> Setback {
+    pub(super) fn congestion_event(&self, ctx: &Ctx<'_>) -> CongestionEvent {
         // RFC 5681, 3.2 step 2: what limited transmit has sent does not count
         let flight = self.flight() - u32::from(self.extra);
-        Setback { now: ctx.net.now, flight, window: self.window(), sent: self.max }
+        CongestionEvent { now: ctx.net.now, flight, window: self.window(), sent: self.max }
     }
 
     /// Whether a duplicate counts for the notice of a loss. With SACK only one that tells of
