@@ -66,7 +66,7 @@ pub struct RateSample<'a> {
     /// Whether it came in recovery, or ended it.
     pub recovering: bool,
     /// Whether it echoes a mark (or one before did and the receiver does not
-    /// know yet that it was heeded): no time to open the window.
+    /// know yet of the response): the window must not open.
     pub marked: bool,
     /// The extension header that the receiver echoed.
     pub ext: &'a Ext,

@@ -48,9 +48,9 @@ pub(crate) struct Receiver {
 /// What a receiver knows of marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Echoes {
-    /// None that the sender has not heeded.
+    /// None that the sender has not responded to.
     None,
-    /// One has come, and no word yet that the sender has heeded it (RFC 3168, 6.1.3).
+    /// One has come, and the sender has not said yet that it has responded (RFC 3168, 6.1.3).
     Marked,
     /// So has one of the segments not acknowledged yet.
     PendingToo,

@@ -191,7 +191,7 @@ impl<C: Control> Sender<C> {
         if ack > self.max || ack < self.una {
             return;
         }
-        self.heed_mark(packet, ctx);
+        self.on_ecn_echo(packet, ctx);
         let told = match &mut self.board {
             Some(board) => board.update(ack, self.max, &packet.ext),
             None if packet.ext.blocks().is_some() => {

@@ -85,7 +85,7 @@ impl Vcp {
         self.cwnd += self.alpha * scale * scale / self.cwnd;
     }
 
-    fn heed(&mut self, code: u8, now: Time) {
+    fn apply(&mut self, code: u8, now: Time) {
         match code {
             LOW => self.cwnd += libm::pow(1.0 + self.xi, self.scale()) - 1.0,
             HIGH => self.additive(),
@@ -128,7 +128,7 @@ impl Control for Vcp {
             Phase::Careful(until) if now < until => self.additive(),
             Phase::Careful(_) | Phase::Listening => {
                 self.phase = Phase::Listening;
-                self.heed(code, now);
+                self.apply(code, now);
             }
         }
         self.cwnd = self.cwnd.clamp(1.0, self.cap);

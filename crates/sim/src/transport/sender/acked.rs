@@ -34,7 +34,7 @@ impl<C: Control> Sender<C> {
         let plain = packet.ack == self.una && packet.ext.blocks().is_none();
         if outstanding.tlp.repaired(packet.ack, plain) && !self.recovering {
             // RFC 8985, 7.4.2: the probe has repaired a loss
-            self.heed_loss(ctx);
+            self.on_loss(ctx);
             let window = self.window();
             self.control.on_recovered(window);
         }

@@ -16,7 +16,7 @@ impl<C: Control> Sender<C> {
     /// The window is cut once for all marks and losses of one round trip: an
     /// acknowledgement of what was sent before the last cut says nothing new.
     #[inline]
-    pub(super) fn heed_mark(&mut self, packet: &Packet, ctx: &Ctx<'_>) {
+    pub(super) fn on_ecn_echo(&mut self, packet: &Packet, ctx: &Ctx<'_>) {
         if !packet.flags.has(Flags::ECE) || !ctx.class.tcp.ecn || self.recovering {
             return;
         }
@@ -28,7 +28,7 @@ impl<C: Control> Sender<C> {
     }
 
     /// Losses were noticed; those of a window that a mark has cut do not cut it again.
-    pub(super) fn heed_loss(&mut self, ctx: &Ctx<'_>) {
+    pub(super) fn on_loss(&mut self, ctx: &Ctx<'_>) {
         let cut = self.una < self.mark_cut;
         let signal = if cut { Signal::LossAfterMark } else { Signal::Loss };
         self.control.on_congestion(signal, &self.congestion_event(ctx));

@@ -151,7 +151,7 @@ impl<C: Control> Sender<C> {
         self.recover = self.max;
         self.recovering = true;
         self.partial = false;
-        self.heed_loss(ctx);
+        self.on_loss(ctx);
         if ctx.class.sack() {
             self.inflation = 0.0;
             self.board.get_or_insert_default().begin(self.una);

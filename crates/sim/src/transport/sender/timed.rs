@@ -60,7 +60,7 @@ impl<C: Control> Sender<C> {
             self.recover = self.max;
             self.recovering = true;
             self.after_timeout = false;
-            self.heed_loss(ctx);
+            self.on_loss(ctx);
             self.restart_timer(ctx);
         }
     }
