@@ -46,7 +46,7 @@ pub(super) struct Rto {
     backoff: u8,
 }
 
-/// What Linux knows of the present round trip beside; it is part of [`super::outstanding::Outstanding`].
+/// What Linux knows of the present round trip beside; part of the record of outstanding segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Round {
     /// The largest 4 RTTVAR of it.

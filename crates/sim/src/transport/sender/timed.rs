@@ -1,4 +1,4 @@
-//! Repair where losses are noticed by time (RFC 8985, section 6): [`Outstanding`] says
+//! Repair where losses are noticed by time (RFC 8985, section 6): the record of outstanding segments says
 //! what is lost and what is in the network, and the sender fills the window with
 //! repairs first, in recovery and outside.
 
@@ -12,7 +12,7 @@ use super::super::receiver::Address;
 use super::Sender;
 
 impl<C: Control> Sender<C> {
-    /// An acknowledgement has come, and is entered in [`Outstanding`].
+    /// An acknowledgement has come, and the record of outstanding segments is up to date.
     pub(super) fn timed_ack(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         let segments = packet.ack - self.una;
         let mut rtt = Time::ZERO;
