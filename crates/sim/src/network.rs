@@ -150,12 +150,8 @@ impl Network {
         let uplink = self.routes.uplinks[packet.src as usize];
         let now = self.now;
         if let Some(port) = self.ports.get_mut(uplink as usize)
-            && let Some(at) = port.pass(&packet, now)
+            && pass(port, uplink, &packet, now, &mut self.lanes, &mut self.events)
         {
-            let span = (at, at - now);
-            if !self.lanes.take(&packet, uplink, span, &mut port.hint) {
-                self.events.push_parcel(&packet, uplink, at);
-            }
             return;
         }
         // a copy, so that the packet itself need not lie in memory
@@ -346,13 +342,8 @@ impl Network {
         };
         // straight from the ring to a lane
         if let Ok([port, other]) = self.ports.get_disjoint_mut([number as usize, onward as usize])
-            && let Some(at) = other.pass(port.last_delivered(), now)
+            && pass(other, onward, port.last_delivered(), now, &mut self.lanes, &mut self.events)
         {
-            let packet = port.last_delivered();
-            let span = (at, at - now);
-            if !self.lanes.take(packet, onward, span, &mut other.hint) {
-                self.events.push_parcel(packet, onward, at);
-            }
             port.rearm();
             return false;
         }
@@ -374,17 +365,9 @@ impl Network {
         let now = self.now;
         let Some(port) = self.ports.get_mut(number as usize) else { return };
         if port.is_plain() {
-            match port.pass(packet, now) {
-                Some(at) => {
-                    let span = (at, at - now);
-                    if !self.lanes.take(packet, number, span, &mut port.hint) {
-                        self.events.push_parcel(packet, number, at);
-                    }
-                }
-                None => {
-                    port.line_up(packet, (), now);
-                    self.look_at_first(number);
-                }
+            if !pass(port, number, packet, now, &mut self.lanes, &mut self.events) {
+                port.line_up(packet, (), now);
+                self.look_at_first(number);
             }
             return;
         }
@@ -459,6 +442,24 @@ impl Network {
             self.arm(number);
         }
     }
+}
+
+/// Sends a packet over the link of a port that is idle: in a lane if one has room, else as a
+/// parcel. False if the packet has to wait.
+#[inline(always)]
+fn pass(
+    port: &mut Port,
+    number: u32,
+    packet: &Packet,
+    now: Time,
+    lanes: &mut Lanes,
+    events: &mut Events,
+) -> bool {
+    let Some(at) = port.pass(packet, now) else { return false };
+    if !lanes.take(packet, number, (at, at - now), &mut port.hint) {
+        events.push_parcel(packet, number, at);
+    }
+    true
 }
 
 /// What filters of a node go by: which node a packet came from, by the port that

@@ -1,6 +1,6 @@
-//! Repair where losses are noticed by time (RFC 8985, section 6): the record of outstanding segments says
-//! what is lost and what is in the network, and the sender fills the window with
-//! repairs first, in recovery and outside.
+//! Repair where losses are detected by time (RFC 8985, section 6): the record of
+//! outstanding segments says what is lost and what is in the network. The sender fills
+//! the window with repairs first, in recovery and outside of it.
 
 use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
