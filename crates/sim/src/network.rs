@@ -1,6 +1,6 @@
 //! Clock, events and ports: what moves packets, and nothing about flows.
 //!
-//! It lives beside the flows, so that a borrowed flow can send.
+//! It is separate from the flows, so that a borrowed flow can send.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ enum Exit {
     Host,
     /// To a node whose routes start at this place of the table of routes.
     Router(u32),
-    /// Over a link that loses packets, or to a node that looks at more than
+    /// Over a link that loses packets, or to a node that routes by more than
     /// the destination.
     Other,
 }
@@ -38,16 +38,16 @@ pub(crate) struct Network {
     /// Packets that found their port idle.
     pub(crate) lanes: Lanes,
     pub(crate) ports: Vec<Port>,
-    /// What lies at the far end of each port.
+    /// What is at the far end of each port.
     exits: Vec<Exit>,
     pub(crate) routes: Routes,
     /// Random loss, by the port's number.
     losses: BTreeMap<u32, Losses>,
     /// Node that each port belongs to, and the one at its far end.
     pub(crate) ends: Vec<(u16, u16)>,
-    /// What laws have decided outside of their intervals, since it was last taken.
+    /// Decisions of laws outside of their intervals, since they were last taken.
     pub(crate) decided: Vec<Decided>,
-    /// What nodes have answered that were asked for their queues.
+    /// Answers of nodes that were asked for their queues.
     pub(crate) traced: Vec<Hop>,
     /// Arrivals that are kept one by one.
     pub(crate) records: Records,
@@ -141,10 +141,10 @@ impl Network {
         }
     }
 
-    /// The same for what is sent most.
-    // a packet that was just made is written straight into its place in a lane
-    // if the compiler sees both: put together elsewhere and copied, the copy
-    // waits for the narrow stores before it (most of 10 % of a packet-hop)
+    /// The same for the most frequent packets.
+    // if the compiler sees both, a new packet is written straight into its place in a
+    // lane. If it is built elsewhere and copied, the copy waits for the narrow stores
+    // before it (most of 10 % of a packet-hop)
     #[inline(always)]
     pub(crate) fn send_often(&mut self, packet: Packet) {
         let uplink = self.routes.uplinks[packet.src as usize];
@@ -174,7 +174,7 @@ impl Network {
         matches!(self.exits[packet.prev_port as usize], Exit::Host).then_some(packet)
     }
 
-    /// The next packet of a lane has crossed its link: whether it has reached its
+    /// The next packet of a lane has crossed its link. Returns whether it is at its
     /// destination (then it is copied to `arrived`).
     #[inline(always)]
     pub(crate) fn land(&mut self, arrived: &mut Packet) -> bool {
@@ -248,8 +248,8 @@ impl Network {
         }
     }
 
-    /// The rest of [`Network::land`], of a parcel or of a lane, where packets get lost or are
-    /// sorted, meet stages, or go no farther.
+    /// The slow cases of [`Network::land`], for a parcel or the head of a lane: links that lose
+    /// packets, routes by more than the destination, ports with stages, and destinations.
     #[inline(never)]
     fn land_elsewhere(&mut self, parcel: Option<u32>, arrived: &mut Packet) -> bool {
         let packet = match parcel {
@@ -273,8 +273,8 @@ impl Network {
         }
     }
 
-    /// Looks at a plain port in time where something waits; one that is armed is so for a
-    /// packet before that.
+    /// Schedules the next event of a plain port where a packet waits. If the port is armed
+    /// already, it is for an earlier packet.
     #[inline(always)]
     fn look_at_first(&mut self, number: u32) {
         let port = &mut self.ports[number as usize];
@@ -284,7 +284,8 @@ impl Network {
         }
     }
 
-    /// The rest of [`Network::land`] where packets get lost or are sorted.
+    /// The slow cases of [`Network::land`] where packets get lost or are routed by more than
+    /// the destination.
     #[inline(never)]
     fn land_other(&mut self, packet: &Packet, arrived: &mut Packet) -> bool {
         let number = packet.prev_port;
@@ -298,7 +299,7 @@ impl Network {
         self.go_on(onward.unwrap_or(NO_PORT), packet, arrived)
     }
 
-    /// A packet goes on to a port, or is where it was going to.
+    /// A packet enters the next port, or has reached its destination.
     #[inline(never)]
     fn go_on(&mut self, onward: u32, packet: &Packet, arrived: &mut Packet) -> bool {
         if onward as usize >= self.ports.len() {
@@ -308,16 +309,16 @@ impl Network {
         false
     }
 
-    /// No port leads on: this node is the destination.
-    /// (Or it is not, and a reset has no way back; it is gone.)
+    /// There is no next port: this node is the destination. (Or a reset has no path back,
+    /// and is dropped.)
     #[cold]
     fn end_here(&mut self, packet: &Packet, arrived: &mut Packet) -> bool {
         *arrived = *packet;
         packet.dst == self.ends[packet.prev_port as usize].1
     }
 
-    /// A port is looked at, and armed for its next event: whether the packet that
-    /// has crossed it has reached its destination (then it is copied to `arrived`).
+    /// Handles the due event of a port and arms it for the next one. Returns whether the
+    /// packet that has crossed it is at its destination (then it is copied to `arrived`).
     #[inline(always)]
     pub(crate) fn cross(&mut self, number: u32, arrived: &mut Packet) -> bool {
         let now = self.now;
@@ -396,7 +397,7 @@ impl Network {
         outcome
     }
 
-    /// Looks at a port in time if something has happened there.
+    /// Arms a port if its next event is earlier than the one that it is armed for.
     #[inline]
     pub(crate) fn arm(&mut self, number: u32) {
         let port = &mut self.ports[number as usize];
@@ -407,7 +408,7 @@ impl Network {
         }
     }
 
-    /// Sees to it that a port is looked at next, if it is to be.
+    /// Schedules the next event of a port, if it has one.
     #[inline]
     pub(crate) fn look_at(&mut self, number: u32, next: Time) {
         if next != Time::NEVER {
@@ -427,13 +428,13 @@ impl Network {
         let toggled = refused.flags.has(Flags::TO_SOURCE) != to_opener;
         let flags = if toggled { Flags::RST.with(Flags::TO_SOURCE) } else { Flags::RST };
         let reset = Packet { sent: self.now, src, dst, flags, ..*refused };
-        // an opener at this very node hears of it from its neighbour
+        // an opener at this node gets it from its neighbour
         let node = self.ends[port as usize].0;
         let way = self.routes.next(node, dst, PacketKind::of(reset.flags));
         self.answer(way.unwrap_or(port), &reset);
     }
 
-    /// The node of a port sends a packet that it has made itself.
+    /// The node of a port sends a packet of its own.
     #[cold]
     pub(crate) fn answer(&mut self, number: u32, packet: &Packet) {
         let now = self.now;
@@ -462,8 +463,8 @@ fn pass(
     true
 }
 
-/// What filters of a node go by: which node a packet came from, by the port that
-/// it came through, and who sent it; `near` has the node that each port belongs to.
+/// The keys that filters of a node use: the node that a packet came from (by its last
+/// port) and the node that sent it; `near` has the node that each port belongs to.
 fn names(own: u16, near: Arc<[u16]>) -> Names {
     Box::new(move |packet| {
         let node = |node: u16| Node(node.into());

@@ -31,11 +31,11 @@ use crate::rows::Row;
 /// Whose rules say what is sent again, and when.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Repair {
-    /// TCP's: the hole, as acknowledgements tell of it.
+    /// TCP's: the holes that acknowledgements show.
     Tcp,
-    /// Everything from the hole on is sent once more, after so many duplicates (blitz, 2.1).
+    /// Everything from the hole on is sent again, after so many duplicates (blitz, 2.1).
     GoBack { notice: u32 },
-    /// What is missing when all was sent once, every two round trips (RCP's own).
+    /// What is missing is sent again every two round trips, once all was sent (RCP's own).
     Late,
 }
 
@@ -54,7 +54,7 @@ impl Repair {
     }
 }
 
-/// What the transport of one class needs to know, resolved once.
+/// The settings of the transport of one class, resolved once.
 pub(crate) struct ClassParams {
     pub(crate) tcp: Tcp,
     pub(crate) repair: Repair,
@@ -64,7 +64,7 @@ pub(crate) struct ClassParams {
 }
 
 impl ClassParams {
-    /// A class with these settings and nobody in it.
+    /// A class with these settings and without hosts.
     #[cfg(test)]
     pub(crate) fn of(tcp: Tcp) -> ClassParams {
         let jitter = crate::run::JitterDraw::new(1, "test");
@@ -116,7 +116,7 @@ impl ClassParams {
         }
     }
 
-    /// Whether its senders remember every outstanding segment.
+    /// Whether its senders keep a record of every outstanding segment.
     pub(crate) fn tracks_segments(&self) -> bool {
         let rounds = self.tcp.timer_rule == TimerRule::LinuxRounds;
         self.tcp.prr || self.tcp.rack || self.tcp.tlp || rounds
@@ -134,7 +134,7 @@ impl ClassParams {
     }
 }
 
-/// What a flow may touch beside itself.
+/// What a flow may touch apart from itself.
 pub(crate) struct Ctx<'a> {
     pub(crate) net: &'a mut Network,
     pub(crate) class: &'a mut ClassParams,
@@ -150,14 +150,14 @@ pub(crate) struct Ctx<'a> {
     pub(crate) fin_wait: &'a mut Time,
 }
 
-/// How a flow stands at an instant.
+/// The state of a flow at an instant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Standing {
     /// Congestion window in segments; NaN: it has none.
     pub(crate) cwnd: f64,
     /// Smoothed round-trip time; none: not measured.
     pub(crate) srtt: Option<Time>,
-    /// Segments sent and not acknowledged; NaN: nobody counts them.
+    /// Segments sent and not acknowledged; NaN: not counted.
     pub(crate) flight: f64,
     /// Payload delivered in order so far, in bytes.
     pub(crate) delivered: u64,

@@ -30,7 +30,7 @@ pub use reno::Reno;
 pub use vcp::Vcp;
 pub use xcp::Xcp;
 
-/// What a packet from the receiver says beside its acknowledgement.
+/// What a packet from the receiver carries apart from its acknowledgement number.
 #[derive(Clone, Copy, Debug)]
 pub struct Feedback<'a> {
     /// The extension header, as the receiver handed it back.
@@ -43,15 +43,15 @@ pub struct Feedback<'a> {
     pub new: bool,
 }
 
-/// What an acknowledgement tells a control that says something new of the data.
+/// What a control learns from an acknowledgement of data that was not acknowledged before.
 #[derive(Clone, Copy, Debug)]
 pub struct RateSample<'a> {
     /// When it came.
     pub now: Time,
-    /// Segments that it acknowledges cumulatively and none before did.
+    /// Segments that it is the first to acknowledge cumulatively.
     pub segments: u32,
-    /// Segments that it says have arrived and none before did, cumulatively or
-    /// by a block (RFC 2018).
+    /// Segments that it is the first to acknowledge, cumulatively or by a block
+    /// (RFC 2018).
     pub delivered: u32,
     /// Behind the last segment acknowledged cumulatively.
     pub una: u32,
@@ -103,19 +103,19 @@ impl RateSample<'_> {
     }
 }
 
-/// What made a sender believe that the way is congested.
+/// Why a sender takes the path to be congested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Signal {
     /// Losses were noticed by acknowledgements; recovery begins.
     Loss,
-    /// The same, in a window that a mark has cut already: once is enough.
+    /// The same, in a window that a mark has cut already: it is not cut twice.
     LossAfterMark,
-    /// A queue on the way marked a packet instead of losing it (RFC 3168):
-    /// told once a round trip, and nothing needs repair.
+    /// A queue on the path marked a packet instead of dropping it (RFC 3168):
+    /// reported once a round trip; nothing has to be sent again.
     Mark,
 }
 
-/// The state of a sender that has to give way.
+/// The state of a sender at a sign of congestion.
 #[derive(Clone, Copy, Debug)]
 pub struct CongestionEvent {
     /// The present time.
@@ -130,16 +130,16 @@ pub struct CongestionEvent {
 
 /// The part of a sender that decides how much it may send.
 ///
-/// Repair (what is sent again, and when) is the sender's, and so is what
-/// duplicates add to a window meanwhile; a control is told and answers with a
-/// window and, if it paces, a gap. Windows are in segments. Only four methods
-/// have to be there; the rest do nothing unless they are written.
+/// The sender repairs losses: it decides what is sent again and when, and what
+/// duplicates add to the window meanwhile. The control hears of events and answers
+/// with a window in segments and, if it paces, with a gap. Four methods have no
+/// default; the others do nothing by default.
 pub trait Control: Send {
     /// Segments that may be in flight.
     fn cwnd(&self) -> f64;
-    /// An acknowledgement said something new of the data.
+    /// An acknowledgement covers data that was not acknowledged before.
     fn on_ack(&mut self, sample: &RateSample<'_>);
-    /// The way is congested.
+    /// The path is congested.
     fn on_congestion(&mut self, signal: Signal, at: &CongestionEvent);
     /// The retransmission timer expired; `again`: for the same segment as before.
     fn on_timeout(&mut self, at: &CongestionEvent, again: bool);
@@ -155,34 +155,34 @@ pub trait Control: Send {
     /// A data packet leaves; with it so many segments are in flight.
     #[inline]
     fn on_sent(&mut self, _now: Time, _flight: u32) {}
-    /// A packet has come back from the receiver, in or outside recovery; called
-    /// before whatever else it brings about.
+    /// A packet has come from the receiver, in recovery or outside of it. Called
+    /// before the sender does anything else about the packet.
     #[inline]
     fn on_feedback(&mut self, _feedback: &Feedback<'_>) {}
     /// Recovery is over; `window`: what was in force in it, with what duplicates had added.
     fn on_recovered(&mut self, _window: f64) {}
     /// The connection is open, after at least one lost SYN.
     fn on_lost_syn(&mut self, _rule: LostSyn) {}
-    /// The sender was silent for long, and starts again from this window; the
-    /// slow-start threshold becomes at least `ssthresh`.
+    /// The sender restarts from this window after an idle period; the slow-start
+    /// threshold becomes at least `ssthresh`.
     fn on_idle(&mut self, _window: f64, _ssthresh: f64) {}
     /// Whether it asks for the delivery rate.
     #[inline]
     fn samples_rate(&self) -> bool {
         false
     }
-    /// Whether its window holds in recovery too, and is not spread over it (PRR).
+    /// Whether its window applies in recovery too, in place of the one of PRR.
     #[inline]
     fn keeps_window(&self) -> bool {
         false
     }
-    /// Whether the first duplicates may let packets out too (RFC 3042).
+    /// Whether the first duplicates let packets out (limited transmit, RFC 3042).
     #[inline]
     fn limited_transmit(&self) -> bool {
         false
     }
-    /// Whether a duplicate acknowledgement with this header tells of a loss
-    /// among what is under way, where the sender goes back on losses.
+    /// Whether a duplicate acknowledgement with this header means the loss of an
+    /// outstanding segment. Asked where the sender goes back to the loss.
     fn tells_of_loss(&self, _ext: &Ext) -> bool {
         true
     }

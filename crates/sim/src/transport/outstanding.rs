@@ -1,5 +1,5 @@
-//! What a sender remembers of every outstanding segment, where losses are noticed
-//! by time or a control asks for the delivery rate. Nothing is kept otherwise.
+//! The record of outstanding segments. A sender keeps one only where losses are
+//! detected by time or where a control asks for the delivery rate.
 
 use std::collections::VecDeque;
 
@@ -17,26 +17,26 @@ struct Segment {
     /// When it was sent last.
     sent: Time,
     stamp: Stamp,
-    /// It has arrived, by a block.
+    /// A block has acknowledged it.
     sacked: bool,
     /// It counts as lost.
     lost: bool,
-    /// It was sent again, and that one is under way.
+    /// It was sent again, and the repetition is in the network.
     again: bool,
-    /// It was ever sent again.
+    /// It was sent more than once.
     resent: bool,
 }
 
-/// What an acknowledgement has told.
+/// What an acknowledgement says.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AckInfo {
-    /// Segments newly known to have arrived.
+    /// Segments that it is the first to acknowledge.
     pub delivered: u32,
-    /// Round trip of the newest that was sent once ([`Time::ZERO`]: none).
+    /// Round trip of the newest of them that was sent once ([`Time::ZERO`]: none).
     pub rtt: Time,
     /// For the delivery rate.
     pub pick: Pick,
-    /// The delivery rate, if it could be had.
+    /// The sample of the delivery rate, if there is one.
     pub sampled: Option<Sampled>,
     /// Segments newly marked lost.
     pub losses: u32,
@@ -48,24 +48,24 @@ pub(super) struct Outstanding {
     /// Number of the first outstanding segment.
     first: u32,
     segments: VecDeque<Segment>,
-    /// Whether losses are noticed by time.
+    /// Whether losses are detected by time (RACK).
     timed: bool,
-    /// Then: when each was sent last, and its number, the earliest first. What has arrived
-    /// since, is lost or was sent again is passed over when its turn comes.
+    /// With RACK: when each segment was sent last, and its number, the earliest first. Entries
+    /// of segments that have arrived, are lost or were sent again since are skipped.
     order: VecDeque<(Time, u32)>,
     sacked: u32,
     lost: u32,
     again: u32,
-    /// Lost segments that were not sent again yet, and below which number there are none.
+    /// Lost segments that were not sent again yet, and a number below which there are none.
     due: u32,
     due_from: u32,
     pub(super) delivery: Delivery,
     pub(super) rack: Rack,
     pub(super) tlp: Tlp,
     pub(super) prr: Prr,
-    /// What the timeout hangs on beside the round trip, in Linux.
+    /// What Linux's timeout depends on apart from the round trip.
     pub(super) round: Round,
-    /// What the last acknowledgement told.
+    /// What the last acknowledgement said.
     pub(super) ack_info: AckInfo,
     /// What is lost after a timeout is being sent again.
     pub(super) losing: bool,
@@ -108,7 +108,7 @@ impl Outstanding {
         self.sacked
     }
 
-    /// A segment leaves, for the first time or again.
+    /// A segment is sent, for the first time or again.
     pub(super) fn send(&mut self, seq: u32, now: Time) {
         let stamp = self.delivery.send(now, self.pipe() == 0);
         let place = (seq - self.first) as usize;
@@ -135,8 +135,8 @@ impl Outstanding {
         self.order.insert(self.order.len() - later, (now, seq));
     }
 
-    /// An acknowledgement up to `ack`, whose blocks tell of `fresh` segments;
-    /// `echo`: when what it answers was sent, if it says so.
+    /// An acknowledgement up to `ack`, whose blocks are the first to acknowledge `fresh`;
+    /// `echo`: the timestamp that it echoes, if any.
     pub(super) fn acknowledge(
         &mut self,
         ack: u32,
@@ -175,7 +175,7 @@ impl Outstanding {
         self.ack_info = ack_info;
     }
 
-    /// A segment that has arrived is neither lost nor under way again.
+    /// A segment that has arrived counts neither as lost nor as sent again.
     fn settle(&mut self, segment: &Segment) {
         self.lost -= u32::from(segment.lost);
         self.again -= u32::from(segment.again);
@@ -198,11 +198,11 @@ impl Outstanding {
         self.rack.arrived((seq, segment.sent, segment.resent), now, echo);
     }
 
-    /// Marks what is lost by now (RFC 8985, 6.2 step 5), and says how many are;
-    /// notes when the next one will be.
+    /// Marks segments that are lost by now (RFC 8985, 6.2 step 5) and returns how many;
+    /// sets when the next one will be lost.
     pub(super) fn detect(&mut self, now: Time, reo_wnd: Time) -> u32 {
         self.lost_at = Time::NEVER;
-        // in order, everything outstanding was sent later than what has arrived
+        // without holes everything outstanding was sent later than what has arrived
         if self.sacked == 0 && self.again == 0 && self.lost == 0 {
             return 0;
         }
@@ -232,9 +232,9 @@ impl Outstanding {
         found
     }
 
-    /// The timer has expired: whatever has not arrived counts as lost (6.3).
+    /// The timer has expired: every segment that has not arrived counts as lost (6.3).
     ///
-    /// Where losses are not noticed by time the sender goes back by itself.
+    /// Without RACK the sender itself goes back to the oldest one.
     pub(super) fn lose_all(&mut self) {
         self.losing = true;
         self.lost_at = Time::NEVER;

@@ -1,9 +1,9 @@
-//! Sets of segments as ranges: what a receiver holds beyond a hole, and what a
-//! sender knows to have arrived.
+//! Sets of segments as ranges: those that a receiver holds beyond a hole, and those
+//! that a sender knows to have arrived.
 //!
-//! Most of what is asked is about one end: what arrives extends the last range,
-//! and what is acknowledged goes from the first. The rest is found by halving, so
-//! that thousands of holes cost hardly more than one.
+//! Most calls concern one end: an arrival extends the last range, and an
+//! acknowledgement shortens the first. Other ranges are found by bisection, so that
+//! thousands of holes cost hardly more than one.
 
 use std::collections::VecDeque;
 
@@ -26,19 +26,20 @@ impl Ranges {
         self.0.back().copied()
     }
 
-    /// Adds `start .. end`, merging what it touches; whether anything was new.
+    /// Adds `start .. end` and merges the ranges that it touches; returns whether any
+    /// segment was new.
     pub(crate) fn insert(&mut self, start: u32, end: u32) -> bool {
         self.insert_telling(start, end, |_, _| {})
     }
 
-    /// The same, telling of each part that was new, in order.
+    /// The same; calls `tell` with each new part, in order.
     pub(crate) fn insert_telling(
         &mut self,
         start: u32,
         end: u32,
         mut tell: impl FnMut(u32, u32),
     ) -> bool {
-        // the first that is not wholly before it, nor only touched from below
+        // the first range that ends at `start` or later
         let first = match self.0.back() {
             Some(last) if last.1 >= start && last.0 > start => {
                 self.0.partition_point(|range| range.1 < start)
@@ -62,7 +63,7 @@ impl Ranges {
         if start < low {
             tell(start, low);
         }
-        // those behind it that it reaches become one with it
+        // later ranges that it reaches are merged into it
         let mut behind = first + 1;
         while let Some(&next) = self.0.get(behind)
             && next.0 <= end
@@ -81,7 +82,7 @@ impl Ranges {
         true
     }
 
-    /// Forgets everything below `bound`, telling of each part of it.
+    /// Removes everything below `bound`; calls `tell` with each part of it.
     pub(crate) fn prune(&mut self, bound: u32, mut tell: impl FnMut(u32, u32)) {
         while let Some(first) = self.0.front_mut()
             && first.0 < bound
@@ -123,7 +124,8 @@ impl Ranges {
         ahead.map(|range| range.1.min(to).saturating_sub(range.0.max(from))).sum()
     }
 
-    /// Below this, every segment in no range has `count` segments in ranges above it.
+    /// The bound below which each segment outside of all ranges has `count` segments in
+    /// ranges above it.
     pub(crate) fn below(&self, count: u32) -> u32 {
         let mut above = 0;
         for &(start, end) in self.0.iter().rev() {
@@ -144,7 +146,7 @@ impl Ranges {
         let rest = self.0.iter().enumerate().rev();
         let rest = rest.filter(|(place, _)| Some(*place) != held).map(|(_, range)| range);
         for (block, range) in blocks.iter_mut().zip(first.into_iter().chain(rest).take(most)) {
-            // of a range too long for a block the part that reaches to `newest`, or next to it
+            // of a range longer than a block: the part that contains `newest` or is nearest to it
             let upto = (newest + 1).clamp(range.0 + 1, range.1);
             let start = range.0.max(upto.saturating_sub(MAX_LEN));
             let end = range.1.min(start + MAX_LEN);

@@ -28,7 +28,7 @@ pub(crate) struct Receiver {
     pub(super) deadline: Time,
     /// Time to echo in the next acknowledgement (RFC 7323, 4.3).
     echo: Time,
-    /// What is seldom there; nothing is kept before it first is.
+    /// Holes and held headers, allocated at the first of them.
     aside: Option<Box<Aside>>,
     /// Next segment expected.
     next: u32,
@@ -39,20 +39,20 @@ pub(crate) struct Receiver {
     state: State,
     /// In-order segments not acknowledged yet (delayed acknowledgements).
     pending: u8,
-    /// How often the SYN+ACK or the FIN was sent again; in between the acknowledgements of data,
-    /// as far as they are counted, since the start or the last segment that had arrived already.
+    /// While opening or closing: how often the SYN+ACK or the FIN was sent again. While open:
+    /// acknowledgements of data since the start or since the last duplicate segment.
     tally: u8,
     echoes: Echoes,
 }
 
-/// What a receiver knows of marks.
+/// Whether a receiver has marks to echo.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Echoes {
     /// None that the sender has not responded to.
     None,
     /// One has come, and the sender has not said yet that it has responded (RFC 3168, 6.1.3).
     Marked,
-    /// So has one of the segments not acknowledged yet.
+    /// A segment that is not acknowledged yet is marked too.
     PendingToo,
 }
 
@@ -110,7 +110,7 @@ impl Address {
 /// ports changed (draft-falk-xcp-spec-03, 3.2), else the newer header.
 fn together(older: Ext, newer: Ext) -> Ext {
     match (older, newer) {
-        // where no port has had a say, the greatest number stands for that
+        // f32::MAX: no port has seen the header
         (Ext::Xcp(one), Ext::Xcp(two)) if one.delta < f32::MAX && two.delta < f32::MAX => {
             Ext::Xcp(XcpHeader { delta: one.delta + two.delta, ..two })
         }
@@ -145,8 +145,8 @@ impl Receiver {
         self.state == State::Open
     }
 
-    /// A packet of this size with data of its own, which says, as every packet
-    /// does, what has arrived.
+    /// A packet of this size with data of its own; like every packet it acknowledges what
+    /// has arrived.
     pub(super) fn say(&self, size: u32, address: &Address, now: Time) -> Packet {
         let flags = Flags::ACK.with(Flags::DATA).with(Flags::PUSH);
         let mut packet = address.towards_source(flags, size, now);
@@ -165,7 +165,7 @@ impl Receiver {
         ctx.net.send(&syn);
     }
 
-    /// A packet for this end has come.
+    /// A packet has arrived at this end.
     pub(crate) fn receive(
         &mut self,
         packet: &Packet,
@@ -207,7 +207,7 @@ impl Receiver {
         self.deadline = Time::NEVER;
     }
 
-    /// Closes its own side too: the application reads to the end and has nothing to say.
+    /// Closes this side too: the application has read everything and sends nothing.
     fn send_fin(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         let measured = *ctx.fin_wait;
         let base = if measured == Time::ZERO { ctx.class.tcp.initial_rto } else { measured };
@@ -376,13 +376,13 @@ impl Receiver {
         ack.ack = self.next;
         ack.sent = self.echo;
         let echo = match echo {
-            // of a burst only what lies beyond the hole says that the hole is one
+            // of a burst only packets beyond a hole show that there is a hole
             Ext::Priority { .. } if newest <= self.next => &Ext::None,
             echo => echo,
         };
         ack.ext = match &self.aside {
             Some(aside) if ctx.class.sack() && !aside.beyond.is_empty() => {
-                // RFC 7323 leaves room for three blocks beside a timestamp
+                // a timestamp leaves room for three blocks (RFC 7323)
                 let most = if ctx.class.tcp.timestamps { 3 } else { 4 };
                 echo.echoed().with_blocks(aside.beyond.blocks(self.next, newest, most))
             }
@@ -405,7 +405,7 @@ impl Receiver {
             }
             State::SynReceived => {
                 self.tally = self.tally.saturating_add(1);
-                // what the SYN asked for is forgotten: the first data asks again
+                // without the header that the SYN asked with: the first data packet asks again
                 self.send_syn_ack(address, &Ext::None, ctx);
             }
             State::Open => {

@@ -1,4 +1,4 @@
-//! What selective acknowledgements tell a sender (RFC 6675).
+//! A sender's scoreboard of selective acknowledgements (RFC 6675).
 
 use tidegate_core::packet::Ext;
 
@@ -13,19 +13,19 @@ pub(crate) struct Scoreboard {
     sacked: Ranges,
     /// Behind the last segment sent again in the present recovery (HighRxt).
     repaired: u32,
-    /// Segments below `repaired` in `sacked`: counted as they come and go, not
-    /// anew for each packet.
+    /// Segments below `repaired` in `sacked`, kept up to date so that they need not be
+    /// counted for each packet.
     under: u32,
-    /// What has to be acknowledged before the tail is sent again (RescueRxt).
+    /// The tail is sent again only when more than this is acknowledged (RescueRxt).
     rescued: u32,
-    /// Below this, what is lost was told of by [`Scoreboard::newly_lost`].
+    /// [`Scoreboard::newly_lost`] has counted the losses below this.
     told_below: u32,
-    /// What the last acknowledgement told by its blocks, and none before did.
+    /// Segments that the last acknowledgement was the first to block-acknowledge.
     fresh: Vec<(u32, u32)>,
 }
 
 impl Scoreboard {
-    /// Reads an acknowledgement; whether it told anything new.
+    /// Reads an acknowledgement; returns whether its blocks have new segments.
     pub(crate) fn update(&mut self, una: u32, nxt: u32, ext: &Ext) -> bool {
         let Scoreboard { sacked, repaired, under, fresh, .. } = self;
         let below = |start: u32, end: u32| end.min(*repaired).saturating_sub(start);
@@ -46,7 +46,7 @@ impl Scoreboard {
         new
     }
 
-    /// Segments that the last acknowledgement told of first.
+    /// Segments that the last acknowledgement was the first to acknowledge by blocks.
     pub(crate) fn fresh(&self) -> &[(u32, u32)] {
         &self.fresh
     }
@@ -56,7 +56,7 @@ impl Scoreboard {
         una < self.lost_below()
     }
 
-    /// Segments that count as lost and did not when this was asked last: each once.
+    /// Segments that count as lost and did not at the last call.
     pub(crate) fn newly_lost(&mut self, una: u32) -> u32 {
         let (from, below) = (self.told_below.max(una), self.lost_below());
         if below <= from {
@@ -66,7 +66,7 @@ impl Scoreboard {
         below - from - self.sacked.covered(from, below)
     }
 
-    /// Below this, whatever has not arrived counts as lost.
+    /// Every segment below this that has not arrived counts as lost.
     fn lost_below(&self) -> u32 {
         self.sacked.below(DUP_THRESH)
     }

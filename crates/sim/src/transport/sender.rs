@@ -29,7 +29,7 @@ use super::{Ctx, Fate, Repair};
 /// Where the sending end stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// Nothing has come yet (download).
+    /// Nothing has arrived yet (download).
     Listen,
     /// Its SYN is out (upload).
     SynSent,
@@ -37,7 +37,7 @@ enum State {
     SynReceived,
     /// Data may be sent.
     Open,
-    /// All is acknowledged; the other end may still say that it closes too.
+    /// All is acknowledged; the FIN of the other end may still come.
     Closed,
 }
 
@@ -54,8 +54,8 @@ pub(crate) struct Sender<C> {
     max: u32,
     /// Number of data segments.
     total: u32,
-    /// Behind the last number, that of the FIN included; of data that is handed in bit
-    /// by bit, behind what there is by now, while `total` is not known.
+    /// Behind the last number, that of the FIN included. Of data that is handed in by
+    /// parts: behind what there is so far, while `total` is not known.
     end: u32,
     dup_acks: u32,
     board: Option<Box<Scoreboard>>,
@@ -70,7 +70,7 @@ pub(crate) struct Sender<C> {
     partial: bool,
     /// The window was cut last by a timeout, not by duplicates.
     after_timeout: bool,
-    /// The window was cut, and the receiver does not know yet (RFC 3168).
+    /// The next new data packet carries CWR (RFC 3168).
     tell_mark: bool,
     /// Payload of the last data segment.
     last_payload: u16,
@@ -130,7 +130,7 @@ impl<C: Control> Sender<C> {
         self.max.min(self.total) + self.retransmitted
     }
 
-    /// Asks for what an acknowledgement will touch, before it comes.
+    /// Prefetches what the next acknowledgement will touch.
     #[inline]
     pub(super) fn prefetch(&self) {
         prefetch_index(std::slice::from_ref(&self.deadline), 0);
@@ -147,7 +147,7 @@ impl<C: Control> Sender<C> {
         self.deadline.min(self.give_up).min(soon)
     }
 
-    /// A packet for this end has come.
+    /// A packet has arrived at this end.
     pub(crate) fn receive(
         &mut self,
         packet: &Packet,
@@ -178,14 +178,14 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    /// The control hears what the receiver hands back.
+    /// Passes the header of a packet from the receiver to the control.
     #[inline]
     fn hand_back(&mut self, packet: &Packet, new: bool, ctx: &Ctx<'_>) {
         let (now, srtt) = (ctx.net.now, self.rto.srtt());
         self.control.on_feedback(&Feedback { ext: &packet.ext, now, srtt, new });
     }
 
-    /// An acknowledgement has come.
+    /// An acknowledgement has arrived.
     fn acknowledged(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         let ack = packet.ack;
         if ack > self.max || ack < self.una {
@@ -215,7 +215,7 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    /// It acknowledged something new.
+    /// An acknowledgement that covers new segments.
     fn advanced(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         let ack = packet.ack;
         let segments = ack - self.una;
@@ -260,7 +260,7 @@ impl<C: Control> Sender<C> {
         self.give_up = Time::NEVER;
     }
 
-    /// The control hears what an acknowledgement says.
+    /// Reports an acknowledgement to the control.
     #[inline]
     fn report(
         &mut self,

@@ -1,10 +1,10 @@
-//! A control whose sender is now and then without data: a window that was not
-//! used tells nothing of the path.
+//! A control whose sender is application-limited at times.
 //!
-//! It does not grow while less than half of it is in use (RFC 9438, 5.8, for
-//! every control that goes by losses), and after a time without any packet the
-//! sender starts from a smaller one ([`AppLimited::idle_restart`]). A control that measures
-//! the delivery rate knows itself what was limited by the application.
+//! A window that is not used says nothing of the path. It does not grow while less
+//! than half of it is in use (RFC 9438, 5.8; here for every control that responds to
+//! losses), and the sender restarts from a smaller one after an idle period
+//! ([`AppLimited::idle_restart`]). Controls that measure the delivery rate mark
+//! application-limited samples themselves.
 
 use tidegate_core::packet::Ext;
 use tidegate_core::units::Time;
@@ -23,9 +23,9 @@ impl AppLimited {
         AppLimited { inner, sent: Time::NEVER }
     }
 
-    /// There is data again, and nothing is in flight: a sender that was silent for
-    /// longer than its timeout starts as a new one (RFC 5681, 4.1); in Linux it
-    /// halves its window for every timeout of silence (RFC 2861, 3.1).
+    /// There is data again, and nothing is in flight. After an idle period longer than
+    /// its timeout a sender restarts from its initial window (RFC 5681, 4.1); in Linux
+    /// it halves its window for every timeout of the period (RFC 2861, 3.1).
     pub(crate) fn idle_restart(&mut self, now: Time, rto: Time, tcp: &Tcp) {
         let silent = now.saturating_sub(self.sent);
         if silent <= rto || self.inner.samples_rate() {

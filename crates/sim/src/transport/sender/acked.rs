@@ -9,7 +9,7 @@ use super::super::{ClassParams, Ctx};
 use super::Sender;
 
 impl<C: Control> Sender<C> {
-    /// A segment leaves.
+    /// A segment is sent.
     pub(super) fn enter(&mut self, seq: u32, again: bool, ctx: &Ctx<'_>) {
         let Some(outstanding) = &mut self.outstanding else { return };
         outstanding.send(seq, ctx.net.now);
@@ -21,7 +21,7 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    /// An acknowledgement has come, whose blocks the scoreboard has read.
+    /// An acknowledgement whose blocks the scoreboard has read.
     pub(super) fn on_acked(&mut self, packet: &Packet, ctx: &mut Ctx<'_>) {
         let Some(outstanding) = &mut self.outstanding else { return };
         let fresh = self.board.as_ref().map_or(&[][..], |board| board.fresh());
@@ -43,7 +43,7 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    /// Says how much this acknowledgement lets out in recovery (RFC 6937).
+    /// Updates how much may be sent in recovery (PRR, RFC 6937).
     pub(super) fn spread(&mut self, class: &ClassParams) {
         let ssthresh = self.control.cwnd().max(1.0) as u32;
         let pipe = self.pipe(class);
@@ -61,7 +61,7 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    /// The window in recovery with SACK, where so much is in the network.
+    /// The window in recovery with SACK, where `pipe` segments are in the network.
     pub(super) fn window_in_recovery(&self, pipe: u32, class: &ClassParams) -> u32 {
         match &self.outstanding {
             Some(outstanding) if class.tcp.prr && !self.control.keeps_window() => {
@@ -71,7 +71,7 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    /// What a control that asks is told of the delivery rate.
+    /// The sample of the delivery rate for a control that asks for it.
     pub(super) fn delivery_rate(
         &self,
         outstanding: &Outstanding,

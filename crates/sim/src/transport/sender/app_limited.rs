@@ -1,4 +1,4 @@
-//! A sender that gets its data bit by bit.
+//! A sender whose application hands in data in parts.
 
 use super::super::control::AppLimited;
 use super::super::receiver::Address;
@@ -6,13 +6,13 @@ use super::super::{ClassParams, Ctx};
 use super::Sender;
 
 impl Sender<AppLimited> {
-    /// There is nothing to send until something is handed in.
+    /// There is nothing to send until the application hands in data.
     pub(crate) fn wait_for_data(&mut self) {
         self.end = 0;
     }
 
-    /// The application hands in full segments; `last`: there will be no more, and the
-    /// connection closes behind them.
+    /// The application hands in full segments; `last`: they are the last ones, and the
+    /// connection closes after them.
     pub(crate) fn hand_in(
         &mut self,
         segments: u32,
@@ -31,7 +31,7 @@ impl Sender<AppLimited> {
         self.send_more(address, ctx);
     }
 
-    /// The data ends behind so many full segments.
+    /// The data ends after so many full segments.
     fn end_at(&mut self, total: u32, class: &ClassParams) {
         self.total = total;
         self.end = total + u32::from(!class.tcp.fin_rides || class.tcp.fin_waits);

@@ -1,8 +1,8 @@
-//! What a sender does about marks (RFC 3168, 6.1.2): as about a loss, but there
-//! is nothing to repair.
+//! How a sender responds to marks (RFC 3168, 6.1.2): as to a loss, but nothing
+//! has to be sent again.
 //!
-//! Both ends of a class agree on ECN beforehand, so it is not negotiated in the
-//! handshake.
+//! ECN is a setting of the class for both ends, so the handshake does not
+//! negotiate it.
 
 use tidegate_core::packet::{Flags, Packet};
 
@@ -11,10 +11,10 @@ use super::super::{ClassParams, Ctx};
 use super::Sender;
 
 impl<C: Control> Sender<C> {
-    /// An acknowledgement has come, and may echo a mark.
+    /// An acknowledgement that may echo a mark.
     ///
     /// The window is cut once for all marks and losses of one round trip: an
-    /// acknowledgement of what was sent before the last cut says nothing new.
+    /// acknowledgement of segments sent before the last cut does not cut it again.
     #[inline]
     pub(super) fn on_ecn_echo(&mut self, packet: &Packet, ctx: &Ctx<'_>) {
         if !packet.flags.has(Flags::ECE) || !ctx.class.tcp.ecn || self.recovering {
@@ -27,7 +27,7 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    /// Losses were noticed; those of a window that a mark has cut do not cut it again.
+    /// Losses are detected; in a window that a mark has cut they do not cut it again.
     pub(super) fn on_loss(&mut self, ctx: &Ctx<'_>) {
         let cut = self.una < self.mark_cut;
         let signal = if cut { Signal::LossAfterMark } else { Signal::Loss };
@@ -35,13 +35,13 @@ impl<C: Control> Sender<C> {
         self.tell_of_cut(ctx.class);
     }
 
-    /// The next new data packet says that the window was cut, for whatever reason.
+    /// The next new data packet carries CWR, whatever the reason of the cut.
     pub(super) fn tell_of_cut(&mut self, class: &ClassParams) {
         self.tell_mark = class.tcp.ecn;
     }
 
-    /// Flags of a data packet that is sent for the first time: no other is
-    /// ECN-capable, as its loss could not be seen (RFC 3168, 6.1.1, 6.1.4, 6.1.5).
+    /// Flags of a data packet that is sent for the first time. Other packets are not
+    /// ECN-capable (RFC 3168, 6.1.1, 6.1.4, 6.1.5).
     #[inline]
     pub(super) fn mark_flags(&mut self, class: &ClassParams) -> Flags {
         if !class.tcp.ecn {

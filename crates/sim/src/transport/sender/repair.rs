@@ -1,10 +1,10 @@
-//! What is sent again, and when, as TCP does it; and what duplicates add to the
-//! window meanwhile.
+//! What TCP sends again and when, and what duplicates add to the window
+//! meanwhile.
 //!
 //! A duplicate says that a packet has left the network. In recovery without
 //! SACK the window grows by one for each, and shrinks again by what a partial
 //! acknowledgement covers (RFC 5681, 3.2 steps 3 and 4; RFC 6582, 3.2 step 3).
-//! With SACK what is under way is counted instead (RFC 6675).
+//! With SACK the segments in the network are counted instead (RFC 6675).
 
 use tidegate_model::profile::{LossRule, Recovery};
 
@@ -17,25 +17,25 @@ use tidegate_core::packet::{Ext, Packet};
 use tidegate_core::units::Time;
 
 impl<C: Control> Sender<C> {
-    /// The window in force: the control's, and what duplicates add.
+    /// The window in force: that of the control plus what duplicates add.
     #[inline]
     pub(super) fn window(&self) -> f64 {
         self.control.cwnd() + self.inflation
     }
 
-    /// What a control that has to give way is told.
+    /// What a control learns of a sign of congestion.
     pub(super) fn congestion_event(&self, ctx: &Ctx<'_>) -> CongestionEvent {
-        // RFC 5681, 3.2 step 2: what limited transmit has sent does not count
+        // RFC 5681, 3.2 step 2: segments that limited transmit has sent do not count
         let flight = self.flight() - u32::from(self.extra);
         CongestionEvent { now: ctx.net.now, flight, window: self.window(), sent: self.max }
     }
 
-    /// Whether a duplicate counts for the notice of a loss. With SACK only one that tells of
-    /// something new does (RFC 6675, section 2), but in ns-2 every one.
+    /// Whether a duplicate counts towards the detection of a loss. With SACK it has to carry a
+    /// new block (RFC 6675, section 2); in ns-2 every one counts.
     ///
-    /// An acknowledgement that covers more and tells of something new counts there too. Here it
-    /// does not: with two more duplicates three segments are known behind the hole, and that alone
-    /// begins recovery (section 5, step 2).
+    /// By RFC 6675 an acknowledgement that advances and carries a new block counts too. Here it
+    /// does not: after two more duplicates three segments above the hole have arrived, and this
+    /// alone begins recovery (section 5, step 2).
     pub(super) fn counts(&self, ext: &Ext, told: bool, class: &ClassParams) -> bool {
         match class.repair {
             Repair::GoBack { .. } => self.control.tells_of_loss(ext),
@@ -43,8 +43,8 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    /// A duplicate has come: in recovery, or earlier where the control lets
-    /// the first ones count too (RFC 3042).
+    /// A duplicate inflates the window: in recovery, or before it where the control
+    /// uses limited transmit (RFC 3042).
     fn inflate(&mut self, class: &ClassParams) {
         let counts = if self.recovering { !class.sack() } else { self.control.limited_transmit() };
         if counts {
@@ -52,7 +52,8 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    /// RFC 6582, 3.2 step 3: less by what was acknowledged, but for the repaired segment.
+    /// RFC 6582, 3.2 step 3: deflates the window by the segments acknowledged, less the one
+    /// sent again.
     fn deflate(&mut self, segments: u32, class: &ClassParams) {
         if !class.sack() {
             let window = (self.window() - f64::from(segments) + 1.0).max(1.0);
@@ -60,7 +61,7 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    /// New data acknowledged in recovery: all of it, or a part.
+    /// A full or partial acknowledgement in recovery.
     pub(super) fn recovery_ack(&mut self, segments: u32, address: &Address, ctx: &mut Ctx<'_>) {
         let recovery = ctx.class.tcp.recovery;
         if recovery == Recovery::Reno || self.una >= self.recover {
@@ -86,7 +87,7 @@ impl<C: Control> Sender<C> {
     }
 
     /// One more duplicate acknowledgement. A control that samples the delivery rate hears of it
-    /// before anything is sent by its window, but after it has heard that recovery begins.
+    /// after the begin of recovery and before anything is sent.
     pub(super) fn duplicate(
         &mut self,
         packet: &Packet,
@@ -120,32 +121,32 @@ impl<C: Control> Sender<C> {
         }
         let means_nothing = match ctx.class.tcp.loss_rule {
             LossRule::FullTcp => self.after_timeout && self.una <= self.recover,
-            // RFC 6582, 4: duplicates of what was outstanding at the last loss mean nothing
+            // RFC 6582, 4: duplicates of what was outstanding at the last loss are ignored
             LossRule::Rfc => self.una < self.recover,
             LossRule::OneWay => self.una <= self.recover,
         };
         if means_nothing {
-            // FullTcp repairs nothing that it sent before a timeout, but its window swells as if
+            // FullTcp repairs nothing that it sent before a timeout, but inflates its window as if
             // it did
             self.recovering = ctx.class.tcp.loss_rule == LossRule::FullTcp && !ctx.class.sack();
             return self.report_rate(packet, ctx);
         }
         self.begin_recovery(packet, address, ctx);
-        // an answer that a repair held up says nothing of the round trip (ns-2)
+        // an acknowledgement that a repair has delayed is no sample of the round trip (ns-2)
         self.rto.timing &= ctx.class.tcp.loss_rule != LossRule::OneWay;
         if ctx.class.tcp.loss_rule != LossRule::FullTcp {
             self.send_more(address, ctx);
         }
     }
 
-    /// A duplicate says something of the delivery rate, to a control that asks.
+    /// Reports the delivery rate at a duplicate to a control that asks for it.
     fn report_rate(&mut self, packet: &Packet, ctx: &Ctx<'_>) {
         if self.control.samples_rate() {
             self.report(packet, 0, Time::ZERO, self.recovering, ctx);
         }
     }
 
-    /// Fast recovery begins: the window is cut, and the hole sent again.
+    /// Fast recovery begins: the window is cut, and the first hole is sent again.
     fn begin_recovery(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         self.after_timeout = false;
         self.recover = self.max;
@@ -163,7 +164,7 @@ impl<C: Control> Sender<C> {
             outstanding.prr = Prr::begin(self.nxt - self.una);
             outstanding.tlp.forget();
             if !ctx.class.sack() {
-                // it is the first, and no block tells of it
+                // without blocks only the first segment is known to be lost
                 outstanding.ack_info.losses = 1;
             }
         }
@@ -180,7 +181,7 @@ impl<C: Control> Sender<C> {
     }
 
     /// Limited transmit: one new segment for each of the first two duplicates (RFC 3042;
-    /// RFC 5681, 3.2 step 1), with SACK only if it told of something new.
+    /// RFC 5681, 3.2 step 1), with SACK only if it has a new block.
     fn send_one(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         let window = self.control.cwnd() + f64::from(self.dup_acks);
         let fits = self.nxt - self.una < ctx.class.window()
