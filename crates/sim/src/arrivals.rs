@@ -1,4 +1,4 @@
-//! Arrivals at ports kept one by one: who came, what it found, what became of it.
+//! Records of single arrivals at ports: the packet, the queue that it found, its fate.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use tidegate_model::scenario::Scenario;
 
 use crate::probe::{Column, Data};
 
-/// A packet that came.
+/// A packet that arrived.
 struct Row {
     time: Time,
     port: u32,
@@ -18,14 +18,14 @@ struct Row {
     number: u32,
     queue: u32,
     average: f64,
-    /// Why it was lost, if it was.
+    /// Why it was dropped or lost, if it was.
     lost: Option<Reason>,
 }
 
-/// What is kept, for the ports that ask for it.
+/// The records, for the ports that ask for them.
 #[derive(Default)]
 pub(crate) struct Records {
-    /// How many more rows each port may have.
+    /// How many more rows each port may add.
     left: BTreeMap<u32, u32>,
     rows: Vec<Row>,
 }
@@ -36,13 +36,13 @@ impl Records {
         Records { left: ports.map(|(at, port)| (at, port.record)).collect(), rows: Vec::new() }
     }
 
-    /// Whether the next arrival at a port is to be kept.
+    /// Whether the next arrival at a port is to be recorded.
     #[inline]
     pub(crate) fn wants(&self, port: u32) -> bool {
         !self.left.is_empty() && self.left.contains_key(&port)
     }
 
-    /// Keeps an arrival: `queue` is what it found, `average` what the law goes by after it.
+    /// Records an arrival: `queue` is what it found, `average` what the law uses after it.
     pub(crate) fn keep(
         &mut self,
         port: u32,

@@ -17,10 +17,10 @@ use fine::Fine;
 use parcels::Parcels;
 use present::Present;
 
-/// What an event is about: a kind and a number, in 32 bits.
+/// The subject of an event: a kind and a number, in 32 bits.
 ///
-/// At equal times deliveries come before timers, and both before everything
-/// that looks at the whole network.
+/// At equal times deliveries come before timers, and both before events of the
+/// whole network.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Entity(u32);
 
@@ -45,7 +45,7 @@ pub(crate) enum Kind {
     Warm,
     /// A row of the `ports` table is due.
     Sample,
-    /// Rows of what is followed are due.
+    /// Rows of the time series are due.
     Series,
     /// A viewer of video asks for the next segment, or once more.
     Viewer,
@@ -81,30 +81,30 @@ impl Entity {
     }
 }
 
-/// The pending events, in four grades by how far off they are.
+/// The pending events, in four groups by how far off they are.
 ///
-/// What lies in the present slot of the fine wheel is sorted once and taken
-/// off one end, so that the next event is known long before it is due; what
-/// lies within a turn of the wheel hangs in unsorted slots. (A heap of all
-/// that is near, whose branches no predictor guesses, took 3 to 7 % longer for a
-/// packet-hop.) Two coarser wheels hold what is farther.
+/// The events of the present slot of the fine wheel are sorted once and taken
+/// off one end, so that the next event is known long before it is due. Events
+/// within a turn of the wheel are in unsorted slots. (A heap of all near events,
+/// whose branches are not predictable, took 3 to 7 % longer for a packet-hop.)
+/// Two coarser wheels hold later events.
 ///
 /// A hundred thousand retransmission timers in one heap would cost a cache
 /// miss at every level of every sift; in a slot they cost one append, and most
 /// of them are overtaken by an acknowledgement before they are ever sorted.
 pub(crate) struct Events {
-    /// Before this nothing is pending; where anything of the slot taken last is, it is the
-    /// first of that.
+    /// Nothing is pending before this. If the slot taken last has events left, it is the
+    /// first of them.
     bound: u128,
     /// The events of the slot taken last.
     present: Present,
-    /// The first fine slot not taken yet: what lies before it is `present`.
+    /// The first fine slot not taken yet; earlier events are in `present`.
     next: u64,
-    /// The events of a slot before they are in order.
+    /// The events of a slot before they are sorted.
     fresh: Vec<u128>,
-    /// The first fine slot that was not foretold.
+    /// The first fine slot that `foretell` has not reported.
     unseen: u64,
-    /// The slot of the middle wheel whose events hang in the fine one.
+    /// The slot of the middle wheel whose events are in the fine one.
     middle: u64,
     fine: Fine,
     parcels: Parcels,
@@ -114,8 +114,8 @@ pub(crate) struct Events {
     beyond: Vec<u128>,
 }
 
-/// So many fine slots beforehand it is told what is to come: one or two events
-/// where they are few, and not more than a near cache holds where they are many.
+/// Events are reported so many fine slots ahead: one or two events where they are few,
+/// and not more than a near cache holds where they are many.
 const NOTICE: u64 = 32;
 /// Bits of the picoseconds in one slot of the fine wheel: 34 us. At 8 us and at
 /// 1 us, with an event or none to a slot, a packet-hop takes a tenth longer.
@@ -133,36 +133,36 @@ const COARSE_SLOTS: u32 = 10;
 /// Later than every event.
 pub(crate) const NO_EVENT: u128 = u128::MAX;
 
-/// What events are ordered by: the parcel comes along.
+/// The key by which events are ordered; the parcel is its lowest part.
 // one wide integer compares without a branch between time and entity
 pub(crate) const fn key(at: Time, entity: Entity, parcel: u32) -> u128 {
     (at.ps() as u128) << 64 | ((entity.0 as u64) << 32 | parcel as u64) as u128
 }
 
-/// What deliveries at a port are about.
+/// The subject of deliveries at a port.
 #[inline(always)]
 pub(crate) const fn port_of(port: u32) -> Entity {
     Entity::new(Kind::Port, port)
 }
 
-/// An event that has come up.
+/// An event that is due.
 #[derive(Clone, Copy)]
 pub(crate) struct Event(u128);
 
 impl Event {
-    /// When it comes up.
+    /// When it is due.
     #[inline(always)]
     pub(crate) const fn at(self) -> Time {
         Time::from_ps(ps_of(self.0))
     }
 
-    /// What it is about.
+    /// Its subject.
     #[inline(always)]
     pub(crate) const fn entity(self) -> Entity {
         Entity((self.0 as u64 >> 32) as u32)
     }
 
-    /// The number that was handed in with it.
+    /// The parcel that was pushed with it.
     #[inline(always)]
     pub(crate) const fn parcel(self) -> u32 {
         self.0 as u32
@@ -208,7 +208,7 @@ impl Events {
         self.push_with(at, entity, 0);
     }
 
-    /// Adds the delivery of a packet that travels by itself.
+    /// Adds the delivery of a parcel.
     #[inline(always)]
     pub(crate) fn push_parcel(&mut self, packet: &Packet, port: u32, at: Time) {
         let slot = at.ps() >> FINE_BITS;
@@ -223,7 +223,7 @@ impl Events {
         }
     }
 
-    /// The packet at this place, which has just been delivered, sets out anew at `port`.
+    /// The packet at this place has just been delivered and goes on over the link of `port`.
     #[inline(always)]
     pub(crate) fn send_on(&mut self, place: u32, port: u32, at: Time) {
         let slot = at.ps() >> FINE_BITS;
@@ -251,12 +251,12 @@ impl Events {
         self.parcels.free(place);
     }
 
-    /// The packets that travel by themselves.
+    /// The parcels.
     pub(crate) fn parcels(&self) -> impl Iterator<Item = &Packet> {
         self.parcels.held()
     }
 
-    /// The same with a number that comes along.
+    /// The same with a parcel.
     #[inline]
     fn push_with(&mut self, at: Time, entity: Entity, parcel: u32) {
         let slot = at.ps() >> FINE_BITS;
@@ -270,7 +270,7 @@ impl Events {
         }
     }
 
-    /// Adds an event that belongs elsewhere than in the fine wheel.
+    /// Adds an event outside of the fine wheel.
     #[inline(never)]
     fn push_aside(&mut self, key: u128) {
         self.bound = self.bound.min(key);
@@ -320,7 +320,7 @@ impl Events {
         Some(event)
     }
 
-    /// Tells what the events of the slots to come soon are about; of most of them, and once.
+    /// Reports the subjects of events in the next slots: most of them, each once.
     #[inline(always)]
     pub(crate) fn foretell(&mut self, tell: impl FnMut(Entity)) {
         if self.unseen < self.next + NOTICE {

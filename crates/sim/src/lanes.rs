@@ -1,34 +1,32 @@
-//! Packets that travel by themselves: no event and no place at their port.
+//! Packets on links, without an event or a place at their port.
 //!
-//! A packet that finds a plain port idle is delivered a fixed time later, that
-//! of its transmission and of the link. All packets with the same time, at
-//! whichever port, are delivered in the order in which they set out, so one
-//! queue holds them. A few such *lanes* carry most of the hops of a network
-//! whose links are alike.
+//! A packet that finds a plain port idle is delivered a fixed time later: its
+//! transmission time plus the delay of the link. All packets with the same time, at
+//! any port, are delivered in the order in which they are sent, so one queue holds
+//! them. A few such *lanes* carry most of the hops of a network with similar links.
 //!
-//! Deliveries are ordered as those of ports are, by time and then by port: a
-//! lane whose last packet is delivered at the same instant at a later port
-//! takes none before it.
+//! Deliveries are ordered by time and then by port, as those of ports are: a lane
+//! takes no packet that would come before its last one in this order.
 //!
 //! Where there are more times than lanes, as with many different delays, the
-//! most frequent times have the lanes. Any other packet is a *parcel*: it lies
-//! with the events, in the slot of the wheel in which it is delivered.
+//! most frequent times have the lanes. Any other packet is a *parcel*: it is
+//! kept with the events, in the slot of the wheel in which it is delivered.
 
 use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
 
 use crate::engine::{NO_EVENT, key, port_of};
 
-/// How many lanes there are. Each more is one comparison more for a delivery.
+/// Number of lanes. Each costs one comparison for a delivery.
 const LANES: usize = 4;
 
 /// The lanes, and which of them delivers next.
 pub(crate) struct Lanes {
     /// When the next packet of each lane is delivered, in picoseconds
-    /// ([`EMPTY`] and below: there is none), and at which port.
+    /// ([`EMPTY`] or later: there is none), and at which port.
     times: [u64; LANES],
     ports: [u32; LANES],
-    /// The same of the packet behind it: known beforehand, so that the choice of the next
+    /// The same for the second packet of each lane, so that the choice of the next
     /// delivery does not wait for memory.
     times_behind: [u64; LANES],
     ports_behind: [u32; LANES],
@@ -36,16 +34,16 @@ pub(crate) struct Lanes {
     first: u128,
     lane: usize,
     lanes: [Lane; LANES],
-    /// Whose turn it is to be given up for a packet that found no lane.
+    /// The next lane to be reassigned for a packet that found no lane.
     hand: usize,
 }
 
-/// Earlier than the next delivery of an empty lane, of which no two are alike.
+/// A lane is empty from this time on; no two empty lanes have the same time.
 const EMPTY: u64 = u64::MAX - LANES as u64;
-/// So many packets of a port become parcels before a lane is looked for again.
+/// So many packets of a port become parcels before it searches for a lane again.
 const PATIENCE: u16 = 64;
 
-/// Packets that all take the same time, the next to be delivered first.
+/// Packets with the same time to delivery, the next to be delivered first.
 struct Lane {
     /// Their time, from arrival at a port to delivery.
     span: Time,
@@ -54,17 +52,17 @@ struct Lane {
     last_port: u32,
     head: u32,
     tail: u32,
-    /// `tail` when it was last the lane's turn to be given up.
+    /// `tail` when the lane was last considered for reassignment.
     seen: u32,
     packets: Box<[Packet]>,
 }
 
-/// So far ahead memory is asked for: some hundred nanoseconds, at three hops of
-/// other lanes to each of one.
+/// Packets prefetched ahead: some hundred nanoseconds, at three hops of other lanes
+/// to each of one.
 const AHEAD: u32 = 4;
 
 impl Lane {
-    /// Room for so many packets; it is doubled when it is full.
+    /// Initial room in packets; doubled when it is full.
     const INITIAL: usize = 64;
 
     fn new() -> Lane {
@@ -139,9 +137,9 @@ impl Lanes {
         self.first
     }
 
-    /// A packet has set out at `port` and is delivered `span` later, at `at`: whether a lane
-    /// takes it. `hint`: the lane of the port's last packet, or beyond the lanes, how many more
-    /// are not taken.
+    /// A packet is sent at `port` and delivered `span` later, at `at`; returns whether a lane
+    /// takes it. `hint`: the lane of the port's last packet; above the number of lanes, how
+    /// many more packets become parcels.
     #[inline(always)]
     pub(crate) fn take(
         &mut self,

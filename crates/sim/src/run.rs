@@ -1,4 +1,4 @@
-//! One run: from a scenario and a seed to columns.
+//! One run: a scenario and a seed give columns.
 
 mod step;
 
@@ -27,13 +27,13 @@ use crate::transport::table::{FlowId, FlowTable, NewFlow, World};
 use crate::transport::udp::UdpTable;
 use crate::transport::{ClassParams, Repair};
 
-/// Why a scenario could not be made ready to run.
+/// Why a run could not be built from a scenario.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// A port asks for a law of the user's own that was not supplied.
     #[error("no law named `{0}` was supplied; hand one in under that name")]
     NoSuchLaw(String),
-    /// The port that was named, for stages or a capture, is not there.
+    /// There is no port of the name given for stages or a capture.
     #[error("no port is named `{0}`")]
     NoSuchPort(String),
     /// The class whose control was supplied is not there, or has none.
@@ -44,7 +44,7 @@ pub enum BuildError {
     Law(Fault),
 }
 
-/// How far a run has got.
+/// The progress of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Progress {
     /// The instant or the number of events was reached; there is more.
@@ -67,7 +67,7 @@ impl JitterDraw {
     }
 }
 
-/// Parts of a run that the caller supplies beside the scenario.
+/// Parts of a run that the caller supplies in addition to the scenario.
 #[derive(Default)]
 pub struct Custom<'a> {
     /// The controller of a session law, by the name that the scenario gives it.
@@ -210,7 +210,7 @@ impl Simulation {
         Ok(run)
     }
 
-    /// Schedules what is known beforehand.
+    /// Schedules the events that are known at the start.
     fn schedule(&mut self) {
         for class in 0..self.arrivals.len() as u32 {
             self.schedule_arrival(class);
@@ -374,7 +374,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// A timer of a flow has come up.
+    /// A timer of a flow is due.
     fn wake(&mut self, entity: Entity) {
         let mut world =
             World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
@@ -475,7 +475,7 @@ impl Simulation {
         self.video.finish(&mut world);
         let video = self.video.columns(&self.scenario);
         let udp = self.udp.columns(self.net.under_way(), &self.scenario);
-        // a million flows: their state must not lie beside the columns
+        // a million flows: their state must not be in memory together with the columns
         drop((self.reno, self.other, self.udp, self.video));
         let now = self.net.now;
         self.probe.decided(&mut self.net.decided);

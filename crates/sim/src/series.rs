@@ -1,7 +1,7 @@
-//! Time series on request: single flows, whole classes, and what waits of each class.
+//! Time series on request: single flows, whole classes, and the packets of each class in queues.
 //!
-//! Nothing here is on the way of a packet: flows are looked at when a row is
-//! due, and a flow is noted when it starts.
+//! No packet passes through this module: flows are read when a row is due, and
+//! registered when they start.
 
 use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
@@ -30,7 +30,7 @@ pub(crate) struct Flows<'a> {
 }
 
 impl Flows<'_> {
-    /// How a flow stands, if it has not come to its end.
+    /// The state of a flow, if it is not over.
     fn standing(&self, flow: &Identity) -> Option<Standing> {
         match FlowId(flow.slot.0).table() {
             RENO => self.reno.standing(flow, self.classes),
@@ -59,7 +59,7 @@ impl Flows<'_> {
 #[derive(Clone, Copy)]
 struct Begun {
     flow: Identity,
-    /// What was delivered of it when it was looked at last.
+    /// Bytes delivered at the last row.
     delivered: u64,
 }
 
@@ -108,7 +108,7 @@ pub(crate) struct Series {
     started: Vec<u32>,
     flows: Vec<Followed>,
     classes: Vec<Whole>,
-    /// Ports that are no access links.
+    /// Ports that are not access links.
     ports: Vec<u32>,
     flow_rows: Vec<FlowRow>,
     class_rows: Vec<ClassRow>,
@@ -189,7 +189,7 @@ impl Series {
         }
     }
 
-    /// What waits of each class at each port.
+    /// The packets of each class that wait at each port.
     fn queues(&mut self, flows: &Flows<'_>, net: &mut Network) {
         for &port in &self.ports {
             let begin = self.queue_rows.len();
@@ -224,7 +224,7 @@ impl Series {
 }
 
 impl Begun {
-    /// How it stands, and what it has had delivered since it was looked at last.
+    /// Its state, and the bytes delivered since the last row.
     fn look(&mut self, flows: &Flows<'_>) -> (Option<Standing>, u64) {
         let standing = flows.standing(&self.flow);
         let over = flows.rows[self.flow.row as usize].delivered;

@@ -1,17 +1,17 @@
 //! Routers that can be addressed: what they do with the messages for them.
 //!
 //! A message is a packet like any other: it crosses links, waits in queues and
-//! may be lost. Its `ext` names a service and carries three words. Whoever
-//! receives it looks at nothing but that and at who sent it.
+//! may be lost. Its `ext` names a service and carries three words. The
+//! receiver reads only `ext` and the source.
 //!
 //! | service | words                             | what the node does                              |
 //! |---------|-----------------------------------|-------------------------------------------------|
 //! | filter  | origin; end of the asker's filter | filters the origin at its ports to the asker    |
-//! | trace   | whom the way leads to             | answers with the queue of its port to there     |
+//! | trace   | destination of the path           | answers with the queue of its port to there     |
 //! | traced  | that queue; when it was looked at | notes it, for [`Simulation::traced`]             |
 //!
-//! Only a neighbour can ask for a filter, of what goes to it. A node that does
-//! not filter ignores that it is asked; what it does not know, too.
+//! Only a neighbour can ask for a filter, and only for packets to itself. A node
+//! that does not filter ignores the request, as it ignores unknown services.
 //!
 //! [`Simulation::traced`]: crate::Simulation::traced
 
@@ -25,29 +25,29 @@ use tidegate_model::route::PacketKind;
 use crate::network::Network;
 use crate::transport::table::FlowId;
 
-/// The number that stands in messages where packets of flows have their table.
+/// The number in messages where packets of flows have the number of their table.
 pub(crate) const MESSAGES: u32 = 6;
 /// Bytes of a message on the wire: the header of an active network, IPv4 and UDP.
 const SIZE: u16 = 76;
 /// Installs a filter.
 const FILTER: u16 = 1;
-/// Asks for the queue on the way to a node.
+/// Asks for the queue on the path to a node.
 const TRACE: u16 = 2;
-/// The answer to that.
+/// The answer to `TRACE`.
 const TRACED: u16 = 3;
 
-/// What a node on a way has answered.
+/// The answer of a node on a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hop {
     /// The node that asked.
     pub asker: u16,
     /// The node that answered.
     pub node: u16,
-    /// Packets that waited there at the port of the way, the one in transmission not counted.
+    /// Packets that waited at its port of the path, the one in transmission not counted.
     pub queue_packets: u32,
-    /// When it looked.
+    /// When it read the queue.
     pub at: Time,
-    /// When its answer came.
+    /// When its answer arrived.
     pub answered: Time,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Decided {
 }
 
 impl Network {
-    /// Notes what the filter of a port has decided, and carries what it asks for.
+    /// Notes a decision of the filter of a port, and sends its requests.
     #[cold]
     pub(crate) fn act(&mut self, port: u32) {
         let node = self.ends[port as usize].0;
@@ -90,7 +90,7 @@ impl Network {
         }
     }
 
-    /// A message has reached the node that it is for.
+    /// A message has reached its node.
     #[cold]
     pub(crate) fn serve(&mut self, message: &Packet) {
         let (node, asker) = (message.dst, message.src);
@@ -106,12 +106,12 @@ impl Network {
                 let (at, answered) = (time(high, low), self.now);
                 self.traced.push(Hop { asker: node, node: asker, queue_packets, at, answered });
             }
-            // what this node does not serve, or what has ended meanwhile
+            // a service that this node does not have, or that has ended
             _ => {}
         }
     }
 
-    /// Asks every node that forwards on the way for its queue there.
+    /// Asks every node that forwards on the path for its queue there.
     pub(crate) fn trace(&mut self, from: u16, to: u16) {
         let mut node = from;
         for _ in 0..self.ends.len() {
@@ -124,7 +124,7 @@ impl Network {
         }
     }
 
-    /// Answers with the queue on the way to a node.
+    /// Answers with the queue on the path to a node.
     fn look(&mut self, node: u16, asker: u16, to: u16) {
         let Some(port) = self.routes.next(node, to, None) else { return };
         let (now, port) = (self.now, &mut self.ports[port as usize]);
@@ -135,7 +135,7 @@ impl Network {
 
     /// A neighbour asks to filter what comes to it from `origin` (lgc, Appendix I, 3).
     fn filter(&mut self, node: u16, asker: u16, origin: u16) {
-        // packets of the origin come over the link that leads back to it
+        // packets of the origin arrive over the link that leads back to it
         let Some(back) = self.routes.next(node, origin, None) else { return };
         let from = Node(self.ends[back as usize].1.into());
         let key = Key { from, origin: Node(origin.into()) };

@@ -77,7 +77,8 @@ impl ClassParams {
         if self.tcp.timer_rule.of_linux() { wheel::fires(host, now, wait) } else { now + wait }
     }
 
-    /// The timeout after one round trip of `measured` (RFC 6298, 2.2): R + 4 (R / 2), at least `min_rto`.
+    /// The timeout after one round trip R of `measured` (RFC 6298, 2.2): R + 4 (R / 2), at
+    /// least `min_rto`.
     pub(crate) fn first_timeout(&self, measured: Time) -> Time {
         if self.tcp.timer_rule.of_linux() {
             measured + (measured * 2).max(self.tcp.min_rto)

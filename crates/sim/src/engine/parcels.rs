@@ -1,21 +1,21 @@
-//! Packets that travel by themselves and found no lane, by value.
+//! Packets on links that found no lane, by value.
 
 use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
 
-/// Packets in places that are used again; the first place is that of nothing.
+/// Packets in places that are reused; the first place stands for none.
 ///
 /// Those that are delivered in one slot of the wheel are a chain.
 pub(super) struct Parcels {
     packets: Vec<Packet>,
-    /// The next place of the same chain, that of free ones included.
+    /// The next place of the same chain; free places are a chain too.
     links: Vec<u32>,
     /// The first free place.
     free: u32,
 }
 
 impl Parcels {
-    /// The place of nothing.
+    /// Stands for no place.
     pub(super) const NONE: u32 = 0;
 
     pub(super) fn new() -> Parcels {
@@ -47,7 +47,7 @@ impl Parcels {
         self.links.push(Self::NONE);
     }
 
-    /// What lies at a place sets out anew.
+    /// The packet at a place goes on over another link.
     #[inline(always)]
     pub(super) fn readdress(&mut self, place: u32, port: u32, at: Time) {
         let parcel = &mut self.packets[place as usize];
@@ -55,7 +55,7 @@ impl Parcels {
         parcel.prev_port = port;
     }
 
-    /// Puts what lies at a place before the others of a chain.
+    /// Puts the packet at a place before the others of a chain.
     #[inline(always)]
     pub(super) fn link(&mut self, place: u32, chain: u32) {
         self.links[place as usize] = chain;

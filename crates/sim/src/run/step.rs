@@ -1,4 +1,4 @@
-//! What happens next in a run: a delivery, a port that is looked at, or an event.
+//! One step of a run: a delivery, an event of a port, or another event.
 
 use tidegate_core::law::Fault;
 use tidegate_core::packet::Flags;
@@ -32,13 +32,13 @@ impl Simulation {
             self.ask_early();
             self.handle(entity)?;
         } else if self.net.ports[entity.number() as usize].armed == at {
-            // any other an earlier event has replaced
+            // otherwise an earlier event has replaced this one
             self.look(entity.number());
         }
         Ok(true)
     }
 
-    /// The next packet of a lane has crossed its link: whether it has by `last`.
+    /// The next packet of a lane crosses its link. Returns whether it has by `last`.
     #[inline(always)]
     fn land(&mut self, first: u128, last: u128) -> bool {
         if first > last {
@@ -59,7 +59,7 @@ impl Simulation {
         true
     }
 
-    /// Looks at a port that has asked for it.
+    /// Handles the event of a port.
     #[inline(always)]
     fn look(&mut self, number: u32) {
         let arrived = self.net.cross(number, &mut self.arrived);
@@ -69,7 +69,7 @@ impl Simulation {
         }
     }
 
-    /// Asks for the memory of the flows whose timers come up soon.
+    /// Prefetches the flows whose timers are due soon.
     #[inline(always)]
     fn ask_early(&mut self) {
         if self.large {

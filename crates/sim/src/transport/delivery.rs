@@ -23,7 +23,7 @@ pub(super) struct Stamp {
     limited: bool,
 }
 
-/// What is known of the newest segment that an acknowledgement covers.
+/// The newest segment that an acknowledgement covers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pick {
     newest: Option<(Time, u32, Stamp)>,
@@ -38,7 +38,7 @@ pub(super) struct Delivery {
     limited_until: u64,
 }
 
-/// One sample: `delivered` over `interval`, zero if it is of no use.
+/// One sample: `delivered` over `interval`; an interval of zero marks an invalid one.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Sampled {
     pub delivered: u32,
@@ -60,7 +60,7 @@ impl Delivery {
         self.delivered
     }
 
-    /// A segment leaves; `idle`: nothing is in flight (draft, 3.2).
+    /// A segment is sent; `idle`: nothing is in flight (draft, 3.2).
     pub(super) fn send(&mut self, now: Time, idle: bool) -> Stamp {
         if idle {
             self.first_sent = now;
@@ -74,7 +74,7 @@ impl Delivery {
         }
     }
 
-    /// A segment is newly known to have arrived (draft, 3.3).
+    /// A segment is acknowledged for the first time (draft, 3.3).
     pub(super) fn arrived(&mut self, pick: &mut Pick, seq: u32, sent: Time, stamp: Stamp) {
         self.delivered += 1;
         if pick.newest.is_none_or(|(at, number, _)| (sent, seq) > (at, number)) {
@@ -83,7 +83,7 @@ impl Delivery {
         }
     }
 
-    /// All of an acknowledgement is taken in (draft, 3.3).
+    /// The sample of an acknowledgement, after all of its segments (draft, 3.3).
     pub(super) fn sample(&mut self, pick: Pick, now: Time, min_rtt: Time) -> Option<Sampled> {
         if self.limited_until > 0 && self.delivered > self.limited_until {
             self.limited_until = 0;
@@ -93,7 +93,7 @@ impl Delivery {
         let sending = sent.saturating_sub(stamp.first_sent);
         let acking = now.saturating_sub(stamp.delivered_at);
         let interval = sending.max(acking);
-        // what is shorter than any round trip was acknowledged in a lump
+        // an interval below the least round trip comes from compressed acknowledgements
         let valid = min_rtt == Time::NEVER || interval >= min_rtt;
         Some(Sampled {
             delivered: (self.delivered - stamp.delivered) as u32,
@@ -103,7 +103,7 @@ impl Delivery {
         })
     }
 
-    /// There is too little to send, with so much in flight (draft, 3.4).
+    /// The sender is application-limited, with so much in flight (draft, 3.4).
     pub(super) fn limit(&mut self, flight: u32) {
         self.limited_until = (self.delivered + u64::from(flight)).max(1);
     }

@@ -1,22 +1,22 @@
-//! The player of one viewer: what it has, what it plays, what it asks for next.
+//! The player of one viewer: its buffer, its playback and its requests.
 //!
-//! Nothing here knows of packets. Playback drains the buffer by a second a
-//! second; a state is looked at when something happens to it, so that no event
-//! is spent on playing. A request is repeated like any segment of TCP: after
-//! the timeout of RFC 6298, doubled each time.
+//! The player does not handle packets. Playback drains the buffer by a second a
+//! second; the buffer is computed when something happens, so that playing needs no
+//! events. A request is repeated as a segment of TCP is: after the timeout of
+//! RFC 6298, doubled each time.
 
 use tidegate_core::law::video::Adaptation;
 use tidegate_core::units::Time;
 use tidegate_model::scenario::Video;
 
-/// What the screen shows.
+/// The state of playback.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Playback {
-    /// Nothing: at the start, or in a stall.
+    /// Nothing is shown: at the start, or in a stall.
     Waiting { since: Time, buffered: Time },
-    /// The film, which lies in the buffer up to this instant.
+    /// The video plays; the buffer is empty at this instant.
     Playing { dry: Time },
-    /// Nothing any more.
+    /// Playback has ended.
     Over,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Player {
     adaptation: Adaptation,
     /// The place in the ladder of the segment asked for last.
     pub(super) level: usize,
-    /// Segments asked for, and of these, those that have come.
+    /// Segments asked for, and how many of them have arrived.
     pub(super) asked: u32,
     pub(super) fetched: u32,
     asked_at: Time,
@@ -43,7 +43,7 @@ pub(super) struct Player {
 }
 
 impl Player {
-    /// A viewer comes.
+    /// A viewer arrives.
     pub(super) fn new(now: Time) -> Player {
         Player {
             opened: now,

@@ -1,4 +1,4 @@
-//! Proportional rate reduction (RFC 6937): a cut of the window is spread over recovery.
+//! Proportional rate reduction (RFC 6937): a reduction of the window is spread over recovery.
 //!
 //! | symbol        | here      | meaning                                    | unit     |
 //! |---------------|-----------|--------------------------------------------|----------|

@@ -1,6 +1,6 @@
-//! Losses noticed by time (RACK: RFC 8985, section 6): a segment is lost when one
-//! that was sent later has arrived, and its own arrival is overdue by more than
-//! packets may overtake one another.
+//! Detection of losses by time (RACK: RFC 8985, section 6): a segment is lost when one
+//! that was sent later has arrived and its own arrival is overdue by more than the
+//! reordering window.
 //!
 //! | symbol              | here         | meaning                                            |
 //! |---------------------|--------------|----------------------------------------------------|
@@ -8,8 +8,8 @@
 //! | RACK.rtt            | `rtt`        | its round trip                                     |
 //! | RACK.min_RTT        | `min_rtt`    | least round trip                                   |
 //! | RACK.fack           | `fack`       | behind the highest segment that has arrived        |
-//! | RACK.reordering_seen | `reordered` | a segment has arrived behind its place             |
-//! | RACK.reo_wnd        | [`Rack::reo_wnd`] | how long overtaking may take                  |
+//! | RACK.reordering_seen | `reordered` | a segment has arrived after a later one            |
+//! | RACK.reo_wnd        | [`Rack::reo_wnd`] | how late a reordered segment may be           |
 //! | DupThresh           | `DUP_THRESH` | 3                                                  |
 //!
 //! Departures: the reordering window does not adapt, as the receiver sends no
@@ -19,7 +19,7 @@ use tidegate_core::units::Time;
 
 const DUP_THRESH: u32 = 3;
 
-/// What RACK knows of a connection.
+/// The state of RACK for one connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rack {
     /// When the latest-sent segment that has arrived was sent, and its number.
@@ -45,7 +45,7 @@ impl Rack {
     }
 
     /// 6.2, steps 1 to 3: a segment has arrived, that was sent (again) at `sent`.
-    /// `echo`: when what the acknowledgement answers was sent, if that is told.
+    /// `echo`: the timestamp that the acknowledgement echoes, if any.
     pub(super) fn arrived(
         &mut self,
         (seq, sent, again): (u32, Time, bool),

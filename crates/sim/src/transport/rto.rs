@@ -46,7 +46,8 @@ pub(super) struct Rto {
     backoff: u8,
 }
 
-/// What Linux knows of the present round trip beside; part of the record of outstanding segments.
+/// What Linux keeps of the present round trip besides; part of the record of outstanding
+/// segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Round {
     /// The largest 4 RTTVAR of it.
@@ -63,7 +64,7 @@ pub(super) struct Progress<'a> {
     pub(super) sent: u32,
 }
 
-/// Back-offs that one packet can take: beyond any bound of the timeout.
+/// Most back-offs of one packet: beyond any bound of the timeout.
 const MOST: u8 = 40;
 /// After so many in a row its SRTT counts as wrong (a factor of 16).
 const FORGETS: u8 = 4;
@@ -85,7 +86,7 @@ impl Rto {
         self.srtt
     }
 
-    /// Whether the timer has expired since anything ended the back-off.
+    /// Whether the timer is backed off.
     pub(super) fn backed_off(&self) -> bool {
         self.backoff > 0
     }
@@ -112,7 +113,7 @@ impl Rto {
         }
     }
 
-    /// Something was acknowledged, a SYN or data: where that is enough, the back-off ends.
+    /// A SYN or data was acknowledged: the back-off ends where this is enough.
     pub(super) fn reset_backoff(&mut self, rule: TimerRule) {
         if rule != TimerRule::FullTcp2001 {
             self.backoff = 0;

@@ -1,4 +1,4 @@
-//! All flows under one kind of control, in slots that are used again.
+//! All flows with one kind of control, in slots that are reused.
 
 pub(crate) mod video;
 
@@ -40,7 +40,7 @@ impl FlowId {
     }
 }
 
-/// What a new flow is.
+/// The settings of a new flow.
 #[derive(Clone, Copy)]
 pub(crate) struct NewFlow {
     pub(crate) row: u32,
@@ -52,7 +52,7 @@ pub(crate) struct NewFlow {
     pub(crate) opaque: bool,
 }
 
-/// One flow, in whole cache lines: data touches the first alone.
+/// One flow, in whole cache lines: data packets touch only the first.
 #[repr(C, align(64))]
 struct Flow<C> {
     receiver: Receiver,
@@ -64,7 +64,7 @@ struct Flow<C> {
     class: u16,
     source: u16,
     sink: u16,
-    /// SYNs sent: not in the row, which lies elsewhere.
+    /// SYNs sent; not in the row, which is in other memory.
     syn_tries: u16,
     opaque: bool,
     sender: Sender<C>,
@@ -138,7 +138,7 @@ pub(crate) struct FlowTable<C> {
     live: u32,
 }
 
-/// What the flows share: everything but themselves.
+/// What the flows share.
 pub(crate) struct World<'a> {
     pub(crate) net: &'a mut Network,
     pub(crate) classes: &'a mut [ClassParams],
@@ -228,7 +228,7 @@ impl<C: Control> FlowTable<C> {
         flow.class == class && flow.row != Flow::<C>::FREE
     }
 
-    /// How a flow stands, if it has not come to its end.
+    /// The state of a flow, if it is not over.
     pub(crate) fn standing(&self, flow: &Identity, classes: &[ClassParams]) -> Option<Standing> {
         let flow = self.holds(flow.slot.0, flow.slot.1)?;
         let class = &classes[usize::from(flow.class)];
@@ -236,12 +236,12 @@ impl<C: Control> FlowTable<C> {
         Some(Standing { delivered, ..flow.sender.standing() })
     }
 
-    /// The class of the flow that a packet belongs to, if that flow has not come to its end.
+    /// The class of the flow that a packet belongs to, if that flow is not over.
     pub(crate) fn class_of(&self, packet: &Packet) -> Option<u16> {
         self.holds(packet.flow, packet.generation).map(|flow| flow.class)
     }
 
-    /// The flow of this number and generation, if it has not come to its end.
+    /// The flow of this number and generation, if it is not over.
     fn holds(&self, number: u32, generation: u16) -> Option<&Flow<C>> {
         let slot = FlowId(number).slot();
         let flow = (slot < self.flows.len()).then(|| &self.flows[slot])?;
@@ -272,7 +272,7 @@ impl<C: Control> FlowTable<C> {
     /// Pieces of flows that a near cache holds: 2 MB of them.
     const NEAR: usize = 16;
 
-    /// Asks for the memory of the flow that a packet is for, before it comes.
+    /// Prefetches the flow that a packet is for, before it arrives.
     #[inline(always)]
     pub(crate) fn prefetch(&self, packet: &Packet) {
         let slot = FlowId(packet.flow).slot();
@@ -329,7 +329,7 @@ impl<C: Control> FlowTable<C> {
         }
     }
 
-    /// A timer event of the flow has come up.
+    /// A timer event of the flow is due.
     pub(crate) fn expire(&mut self, id: FlowId, world: &mut World<'_>) {
         let slot = id.slot();
         let now = world.net.now;
@@ -381,7 +381,7 @@ impl<C: Control> FlowTable<C> {
         }
     }
 
-    /// Sees to it that an event is pending at the flow's earliest deadline or before.
+    /// Ensures that an event is pending at the flow's earliest deadline or before.
     #[inline]
     fn arm(&mut self, id: FlowId, world: &mut World<'_>) {
         let flow = &mut self.flows[id.slot()];
@@ -406,14 +406,14 @@ impl<C: Control> FlowTable<C> {
         self.note(slot, world);
         let flow = &mut self.flows[slot];
         flow.row = Flow::<C>::FREE;
-        // packets of this flow that are still under way belong to no one
+        // packets of this flow that are still in the network belong to no flow
         flow.generation = flow.generation.wrapping_add(1);
         flow.armed = Time::NEVER;
         self.free.push(slot as u32);
         self.live -= 1;
     }
 
-    /// The run is over: rows of the flows that are still open.
+    /// At the end of the run: fills the rows of the flows that are still open.
     pub(crate) fn finish(&mut self, world: &mut World<'_>) {
         for slot in 0..self.flows.len() {
             if self.flows[slot].row != Flow::<C>::FREE {

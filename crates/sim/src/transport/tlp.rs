@@ -1,5 +1,5 @@
-//! Tail loss probes (RFC 8985, section 7): when acknowledgements fail to come, one
-//! segment is sent that draws one out, long before the timeout.
+//! Tail loss probes (RFC 8985, section 7): without acknowledgements a
+//! sender sends one segment, long before the timeout, to get an acknowledgement.
 //!
 //! | symbol            | here            | value      | meaning                             |
 //! |-------------------|-----------------|------------|-------------------------------------|
@@ -10,15 +10,15 @@
 
 use tidegate_core::units::Time;
 
-/// What a receiver may delay an acknowledgement by, as Linux takes it (its least RTO).
+/// Longest delay of an acknowledgement, as Linux assumes it (its least RTO).
 const MAX_ACK_DELAY: Time = Time::from_ms(200);
 /// Without a round trip measured (7.2).
 const UNKNOWN: Time = Time::from_secs(1);
 
-/// The probe that is out.
+/// The outstanding probe.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tlp {
-    /// None: none is out.
+    /// None: no probe is outstanding.
     end: Option<u32>,
     again: bool,
 }
@@ -33,17 +33,17 @@ impl Tlp {
         }
     }
 
-    /// Whether a probe is out.
+    /// Whether a probe is outstanding.
     pub(super) fn is_out(&self) -> bool {
         self.end.is_some()
     }
 
-    /// 7.3: a probe leaves; `end` is behind the last segment then.
+    /// 7.3: a probe is sent; `end` is behind the last segment at that time.
     pub(super) fn sent(&mut self, end: u32, again: bool) {
         *self = Tlp { end: Some(end), again };
     }
 
-    /// There is no episode any more: recovery or a timeout takes over.
+    /// Ends the episode: recovery or a timeout takes over.
     pub(super) fn forget(&mut self) {
         self.end = None;
     }

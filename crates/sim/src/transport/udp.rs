@@ -1,6 +1,6 @@
-//! UDP at a constant rate: packets at their times, whatever becomes of them.
+//! UDP at a constant rate: packets are sent at their times, whether or not they arrive.
 //!
-//! A flow has no handshake and no answer. It is admitted when it starts and
+//! A flow has no handshake and gets no answer. It is admitted when it starts and
 //! closed when everything is sent; what arrives later is still counted, so a
 //! flow keeps its slot to the end of the run.
 
@@ -18,7 +18,7 @@ use crate::probe::{Column, Data};
 use crate::rows::UNLIMITED;
 use heard::{Heard, Jitter};
 
-/// One flow: what is left to send, and when.
+/// One flow: how much is left to send, and when.
 struct Flow {
     row: u32,
     class: u16,
@@ -36,7 +36,7 @@ struct Flow {
     jitter: Jitter,
 }
 
-/// What a class sends, at which pace, and what came of it.
+/// What a class sends, at which pace, and what has arrived of it.
 struct Class {
     udp: Udp,
     pace: Pace,

@@ -1,20 +1,19 @@
-//! When a timer of Linux fires: the kernel looks at timers that are far away
-//! seldom, and at all that have come due since then at once (its timer wheel,
-//! kernel/time/timer.c since 4.8).
+//! When a timer of Linux fires. The kernel's timer wheel (kernel/time/timer.c since
+//! 4.8) checks distant timers seldom, and then fires all that are due at once.
 //!
-//! A timer that is set for up to 63 ticks is looked at every tick, one for up to
+//! A timer that is set for up to 63 ticks is checked every tick, one for up to
 //! eight times as long every eight ticks, and so on; it fires at the first such
-//! instant behind its time. So a tenth to an eighth of a long wait is added, and
-//! what was lost in a crowd is sent again in a crowd: senders that have backed
-//! off to several seconds share four instants a second.
+//! instant after its time. So a tenth to an eighth of a long wait is added, and
+//! losses at one time are repaired at one time: senders that have backed off to
+//! several seconds share four instants a second.
 //!
 //! | symbol | here   | value | meaning                                        |
 //! |--------|--------|-------|------------------------------------------------|
 //! | HZ     | `TICK` | 250   | ticks a second; kernels have 100, 250 or 1000  |
-//! | -      | `NEAR` | 63    | ticks within which every tick is looked at     |
+//! | -      | `NEAR` | 63    | ticks within which timers are checked each tick |
 //!
-//! The sessions of one host tick together; no two hosts do: each has started at a time of its own
-//! (`started`), drawn from its number.
+//! The sessions of one host share its ticks. Hosts do not: each has started at a time of its
+//! own (`started`), drawn from its number.
 //!
 //! Limits: the acceptor's SYN+ACK of an upload waits exactly as long as it should.
 
