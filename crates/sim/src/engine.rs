@@ -208,14 +208,33 @@ impl Events {
         self.push_with(at, entity, 0);
     }
 
+    /// The same with a parcel.
+    #[inline]
+    fn push_with(&mut self, at: Time, entity: Entity, parcel: u32) {
+        if let Some(slot) = self.fine_slot(at) {
+            self.fine.put(slot, at, entity, parcel);
+        } else {
+            self.push_aside(key(at, entity, parcel));
+        }
+    }
+
+    /// The slot of the fine wheel for an event at `at`, which the caller then adds there.
+    #[inline(always)]
+    fn fine_slot(&mut self, at: Time) -> Option<u64> {
+        let slot = at.ps() >> FINE_BITS;
+        if slot.wrapping_sub(self.next) >= 1 << FINE_SLOTS {
+            return None;
+        }
+        if at.ps() < ps_of(self.bound) {
+            self.bound = self.bound.min(start(slot));
+        }
+        Some(slot)
+    }
+
     /// Adds the delivery of a parcel.
     #[inline(always)]
     pub(crate) fn push_parcel(&mut self, packet: &Packet, port: u32, at: Time) {
-        let slot = at.ps() >> FINE_BITS;
-        if slot.wrapping_sub(self.next) < 1 << FINE_SLOTS {
-            if at.ps() < ps_of(self.bound) {
-                self.bound = self.bound.min(start(slot));
-            }
+        if let Some(slot) = self.fine_slot(at) {
             self.fine.put_parcel(slot, &mut self.parcels, packet, (port, at));
         } else {
             let place = self.parcels.put(packet, port, at, Parcels::NONE);
@@ -226,11 +245,7 @@ impl Events {
     /// The packet at this place has just been delivered and goes on over the link of `port`.
     #[inline(always)]
     pub(crate) fn send_on(&mut self, place: u32, port: u32, at: Time) {
-        let slot = at.ps() >> FINE_BITS;
-        if slot.wrapping_sub(self.next) < 1 << FINE_SLOTS {
-            if at.ps() < ps_of(self.bound) {
-                self.bound = self.bound.min(start(slot));
-            }
+        if let Some(slot) = self.fine_slot(at) {
             self.fine.chain(slot, &mut self.parcels, place);
             self.parcels.readdress(place, port, at);
         } else {
@@ -254,20 +269,6 @@ impl Events {
     /// The parcels.
     pub(crate) fn parcels(&self) -> impl Iterator<Item = &Packet> {
         self.parcels.held()
-    }
-
-    /// The same with a parcel.
-    #[inline]
-    fn push_with(&mut self, at: Time, entity: Entity, parcel: u32) {
-        let slot = at.ps() >> FINE_BITS;
-        if slot.wrapping_sub(self.next) < 1 << FINE_SLOTS {
-            if at.ps() < ps_of(self.bound) {
-                self.bound = self.bound.min(start(slot));
-            }
-            self.fine.put(slot, at, entity, parcel);
-        } else {
-            self.push_aside(key(at, entity, parcel));
-        }
     }
 
     /// Adds an event outside of the fine wheel.
