@@ -82,7 +82,7 @@ impl<C: Control> Sender<C> {
             if let Some(outstanding) = &mut self.outstanding {
                 outstanding.ack_info.losses = 1;
             }
-            self.retransmit_first(address, ctx);
+            self.transmit(self.una, address, ctx);
         }
     }
 
@@ -170,7 +170,7 @@ impl<C: Control> Sender<C> {
         }
         self.extra = 0;
         self.report_rate(packet, ctx);
-        self.retransmit_first(address, ctx);
+        self.transmit(self.una, address, ctx);
         if let Some(board) = &mut self.board {
             board.repaired_first(self.una);
         }
@@ -194,11 +194,6 @@ impl<C: Control> Sender<C> {
             self.extra += 1;
             self.transmit(seq, address, ctx);
         }
-    }
-
-    /// Sends the oldest unacknowledged segment again.
-    fn retransmit_first(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
-        self.transmit(self.una, address, ctx);
     }
 
     /// Recovery with SACK (RFC 6675, section 5, step C), as far as the pipe has room.
