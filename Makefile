@@ -8,14 +8,19 @@ MAKEFLAGS += --no-builtin-rules
 
 VENV := .venv
 BIN := $(VENV)/bin
+GATE := target/release/tidegated
 SEEDS ?= 5
 
 export PATH := $(PATH):$(HOME)/.cargo/bin
 # One interpreter for every build of the bindings: another one would compile them anew.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Nothing is written outside the checkout; packages are linked from here, not copied.
+export UV_CACHE_DIR := $(CURDIR)/$(VENV)/cache
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
-RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+RUST_OF = Cargo.toml Cargo.lock $(shell find $(1:%=crates/%) -name '*.[chr]' -o -name '*.rs' -o -name Cargo.toml)
+SHARED := core model
 
 .PHONY: help
 help: ## Show this list
@@ -25,8 +30,11 @@ help: ## Show this list
 .PHONY: build
 build: $(VENV)/.built $(VENV)/.live ## Make .venv/bin/tidegate and target/release/tidegated
 
+.PHONY: gate
+gate: $(GATE) ## Make target/release/tidegated alone (gate, emulator, active nodes), without Python
+
 .PHONY: demo
-demo: build ## Compare session controls on an overloaded access link: table, pictures, data
+demo: $(VENV)/.built ## Compare session controls on an overloaded access link: table, pictures, data
 	@# what other code has left there stays, under a number
 	@demo() { $(BIN)/tidegate compare scenarios/overloaded-access-link.toml \
 	    --gate none,fixed-rate:100,gss-ga,close-probe --seeds $(SEEDS) --out out/demo; }; \
@@ -35,7 +43,7 @@ demo: build ## Compare session controls on an overloaded access link: table, pic
 	    mv out/demo out/demo-$$n; echo "What was in out/demo is in out/demo-$$n now."; demo; }
 
 .PHONY: demo-nodes
-demo-nodes: build ## Run nine active nodes on this machine, and draw the filter on its way
+demo-nodes: $(VENV)/.built $(VENV)/.live ## Run nine active nodes on this machine, and draw the filter on its way
 	target/release/tidegated testbed scenarios/testbed/experiment-2.toml --out out/demo-nodes
 	$(BIN)/python -m tools.draw_testbed out/demo-nodes --source 1 --max-th 35
 
@@ -47,10 +55,30 @@ live-demo: $(VENV)/.dev $(VENV)/.live ## Show real downloads without and with a 
 live-figures: $(VENV)/.dev $(VENV)/.live ## Measure the gate and the emulated link on this machine (root)
 	$(BIN)/python -m tools.live.figures
 
+# The groups of tests, with a line on each and its time (tools/groups.sh). CARGO_TESTS has the
+# gate's where it can be built. A test that needs what is not there says so and is skipped.
+CARGO_TESTS = cargo test --quiet --locked --workspace --exclude tidegate-benches --exclude tidegate-py
+PYTEST := $(BIN)/python -m pytest -n 2
+
+.PHONY: check
+check: $(VENV)/.dev ## Find in two minutes what a change breaks: formats, Rust tests, quick Python tests
+	@bash tools/groups.sh \
+	    "formats" "cargo fmt --all --check && $(BIN)/ruff check . && $(BIN)/ruff format --check ." \
+	    "Rust" "$(CARGO_TESTS) --exclude tidegate-live" \
+	    "Python, quick" "$(PYTEST) -m 'not slow and not cluster and not site and not live'"
+
 .PHONY: test
-test: $(VENV)/.dev $(VENV)/.site $(VENV)/.live ## Run the tests of the Rust crates and of the Python package
-	cargo test --workspace $$(bash tools/live.sh features)
-	$(BIN)/python -m pytest tests/python tests/pages tools/tests tests/live
+test: $(VENV)/.dev $(VENV)/.site $(VENV)/.live ## Run all tests, Rust and Python; property tests on a twentieth of their inputs
+	@bash tools/groups.sh \
+	    "Rust: compile" "$(CARGO_TESTS) $$(bash tools/live.sh features) --no-run" \
+	    "Rust" "$(CARGO_TESTS) $$(bash tools/live.sh features)" \
+	    "Python" "$(PYTEST)"
+
+.PHONY: test-long
+test-long: $(VENV)/.dev ## Run the property tests on all of their inputs
+	@export TIDEGATE_LONG=1 HYPOTHESIS_PROFILE=long; bash tools/groups.sh \
+	    "Rust, all inputs" "$(CARGO_TESTS) --exclude tidegate-live" \
+	    "Python, all inputs" "$(PYTEST) -m 'not cluster and not site and not live'"
 
 .PHONY: lint lint-rust lint-python
 lint: lint-rust lint-python ## Check formatting, lints, types, layering, lengths and generated files
@@ -106,27 +134,34 @@ wheel: $(VENV)/.created ## Make the wheel and the source package in dist/, and t
 
 .PHONY: clean
 clean: ## Remove everything that was built, results in out/ included
-	rm -rf $(VENV) build dist out target
+	rm -rf $(VENV) build dist docs/gallery out target
 
 # Stamps: a step runs again when what it depends on is newer.
 
 $(VENV)/.created: tools/system.sh
-	python=$$(bash tools/system.sh) && "$$python" -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1" "maturin>=1.9.4,<2"
+	python=$$(bash tools/system.sh python) && "$$python" -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --no-cache-dir "maturin>=1.9.4,<2" "uv>=0.9"
 	touch $@
 
-$(VENV)/.built: $(VENV)/.created pyproject.toml $(RUST)
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) PIP_QUIET=1 $(BIN)/maturin develop --release --locked --extras report
+$(VENV)/.built: $(VENV)/.created pyproject.toml $(call RUST_OF,capture py sim $(SHARED))
+	$(BIN)/uv pip install --quiet --requirements pyproject.toml --extra report
+	bash tools/progress.sh "Compile the simulator" "about 1 min 20 s" \
+	    $(BIN)/maturin develop --release --locked --uv --extras report
 	touch $@
 
-$(VENV)/.live: $(VENV)/.built $(shell find crates/live -name '*.[ch]') tools/live.sh
-	cargo build --release --locked --package tidegate-live $$(bash tools/live.sh features)
+$(GATE): $(call RUST_OF,live $(SHARED)) tools/live.sh
+	bash tools/system.sh
+	bash tools/progress.sh "Compile tidegated" "about 2 min" \
+	    cargo build --release --locked --package tidegate-live $$(bash tools/live.sh features)
+	touch $@
+
+$(VENV)/.live: $(VENV)/.created $(GATE)
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.built
-	$(BIN)/python -m pip install --quiet --group dev
+	$(BIN)/uv pip install --quiet --group dev
 	touch $@
 
 $(VENV)/.site: $(VENV)/.built
-	$(BIN)/python -m pip install --quiet --group site
+	$(BIN)/uv pip install --quiet --group site
 	touch $@

@@ -32,7 +32,7 @@ if [ -z "$tool" ]; then
 fi
 rm -rf "$work/raw" "$work/wheel" "$work/venv"
 CARGO_TARGET_DIR=$work CARGO_ENCODED_RUSTFLAGS=-Cprofile-generate=$work/raw \
-    "$bin/maturin" build --release --locked --target "$host" --out "$work/wheel" >&2
+    "$bin/maturin" build --profile dist --locked --target "$host" --out "$work/wheel" >&2
 # the environment of the build may lack dependencies of the package
 "$bin/python" -m venv "$work/venv"
 "$work/venv/bin/pip" install --quiet "$work"/wheel/*.whl >&2

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Make sure of what pip and cargo cannot bring: a linker, Python 3.11+ with venv, cargo.
+# system.sh [python]: make sure of what pip and cargo cannot bring: a linker and cargo, and with
+# `python` also Python 3.11+ with venv.
 # As root on Debian or Ubuntu the missing packages are installed; otherwise the
 # command that would do it is printed, and the build stops.
-# Prints the Python to build with on standard output.
+# With `python`, prints the Python to build with on standard output.
 set -euo pipefail
 
 say() { printf '%s\n' "$*" >&2; }
@@ -21,7 +22,9 @@ find_python() {
 packages=()
 command -v cc >/dev/null || packages+=(gcc libc6-dev)
 python=$(find_python)
-if [ -z "$python" ]; then
+if [ "${1:-}" != python ]; then
+    :
+elif [ -z "$python" ]; then
     packages+=(python3 python3-venv)
 elif ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
     packages+=("python3.$("$python" -c 'import sys; print(sys.version_info.minor)')-venv")
@@ -42,7 +45,7 @@ if [ ${#packages[@]} -gt 0 ]; then
     fi
 fi
 
-if [ -z "$python" ]; then
+if [ "${1:-}" = python ] && [ -z "$python" ]; then
     say "No Python 3.11 or later found. Name one: make PYTHON=/path/to/python3 build"
     exit 1
 fi
@@ -51,4 +54,4 @@ if ! command -v cargo >/dev/null; then
     say "Install one as https://rustup.rs says, and then run the same make again."
     exit 1
 fi
-printf '%s\n' "$python"
+[ "${1:-}" != python ] || printf '%s\n' "$python"

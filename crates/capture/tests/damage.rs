@@ -140,7 +140,7 @@ fn captures() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::inputs(60_000), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_segments_make_sound_flows(file in captures()) {

@@ -14,3 +14,8 @@ mod replay;
 mod topology;
 mod udp;
 mod video;
+
+/// How many inputs a property is tried on: all under `make test-long`, else a twentieth.
+fn inputs(whole: u32) -> u32 {
+    if std::env::var_os("TIDEGATE_LONG").is_some() { whole } else { whole / 20 }
+}

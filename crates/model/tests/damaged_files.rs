@@ -123,7 +123,7 @@ fn distribution(file: &[u8]) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::inputs(60_000), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_damaged_table_is_read_or_refused(file in mutated(TABLE)) {
