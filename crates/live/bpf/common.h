@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Maps and small steps that both programs have. */
+/* Maps and functions that both programs use. */
 #ifndef TIDEGATE_COMMON_H
 #define TIDEGATE_COMMON_H
 
@@ -38,7 +38,7 @@ struct {
 	__type(value, struct observed);
 } observed SEC(".maps");
 
-/* What is never refused: networks of either end, and ports of either end. */
+/* Never refused: networks and ports of either end. */
 struct network4 { __u32 bits; __u8 address[4]; };
 struct network6 { __u32 bits; __u8 address[16]; };
 
@@ -58,7 +58,7 @@ struct {
 	__type(value, __u32);
 } networks6 SEC(".maps");
 
-/* One bit a port. */
+/* One bit per port. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 65536 / 64);
@@ -80,7 +80,7 @@ static __always_inline bool port_listed(__be16 port)
 	return bits && *bits >> (number % 64) & 1;
 }
 
-/* Whether the packet is one of what is never refused. */
+/* Whether the packet is never refused. */
 static __always_inline bool exempt(struct __sk_buff *skb, const struct seen *seen)
 {
 	struct addresses both;
@@ -107,8 +107,8 @@ static __always_inline bool exempt(struct __sk_buff *skb, const struct seen *see
 	return bpf_map_lookup_elem(&networks4, &key);
 }
 
-/* Packets that wait in the qdisc of the device, which this one has not reached
- * yet; false where the kernel or the settings do not let us look. */
+/* Packets in the qdisc of the device, without this one, which comes before it;
+ * false if the kernel or the settings do not allow the read. */
 static __always_inline bool queue_length(struct __sk_buff *skb, __u32 *packets)
 {
 	struct sk_buff *kernel;

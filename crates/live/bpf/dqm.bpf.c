@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* Dual-queue management at an outgoing interface (dqm, II): packets that open a
- * connection are lost with a probability that grows with the data that waits.
+/* Dual-queue management at an outgoing interface (dqm, II): drops packets that
+ * open a connection with a probability that grows with the queue length.
  *
  * The length is that of the interface's own queue, read here; the table of
  * probabilities is written by the controller from tidegate_core's curve. */
@@ -9,11 +9,11 @@
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 #define ONE (1 << 16)
-/* Idle time that counts, in packets that could have been sent: 2^20 of them
- * leave nothing of any average. */
+/* Longest idle time, in packet transmission times: after 2^20 of them any
+ * average is zero. */
 #define IDLE_BITS 20
 
-/* Share lost at 0, 1, ... `queue_limit` packets, of 2^32 - 1. */
+/* Drop probability at 0, 1, ... `queue_limit` packets, of 2^32 - 1. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 2);
@@ -21,7 +21,7 @@ struct {
 	__type(value, __u32);
 } shares SEC(".maps");
 
-/* The average after so much idle time: (1 - w)^m of it, m = idle time over the
+/* The average after an idle time: (1 - w)^m times the average, m = idle time over the
  * transmission time of a packet (Floyd and Jacobson 1993, 4). */
 static __always_inline __u64 decayed(__u64 average, __u64 idle_ns)
 {
@@ -38,7 +38,7 @@ static __always_inline __u64 decayed(__u64 average, __u64 idle_ns)
 	return average;
 }
 
-/* Takes the length that a packet meets into the average (packets x 2^16). */
+/* Updates the average with the length at a packet's arrival (packets x 2^16). */
 static __always_inline __u64 average_of(struct observed *kept, __u32 length, __u64 now)
 {
 	__u64 average = kept->average, then = kept->average_at_ns;
@@ -96,7 +96,7 @@ int tidegate_dqm(struct __sk_buff *skb)
 		return TC_ACT_UNSPEC;
 	if (!kept->seen)
 		kept->seen = 1;
-	/* only an average depends on when data came */
+	/* only an average depends on time */
 	average = settings.ewma_weight == ONE ? (__u64)length << 16 :
 						average_of(kept, length, now_ns(control_now));
 	parse(skb, settings.ethernet, &seen);

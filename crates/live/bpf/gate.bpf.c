@@ -2,9 +2,9 @@
 /* Session control at an outgoing interface (session-control, III-B and IV): the
  * per-packet half of every session law, as tidegate_core::law::session::Admit.
  *
- * It decides about packets that open a session and passes all else. It keeps
- * nothing for a flow, unless a map of ended flows is asked for. What it decides
- * holds while the controller's lease does; after that everything passes. */
+ * It decides about packets that open a session and passes all others. It keeps
+ * no state per flow, unless the settings ask for a map of ended flows. Once the
+ * controller's lease has lapsed, everything passes. */
 #include "common.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
@@ -17,10 +17,10 @@ struct {
 	__type(value, struct knobs);
 } knobs_map SEC(".maps");
 
-/* tidegate_core::law::session::Spent, and what else is kept from opener to opener. */
+/* tidegate_core::law::session::Spent, and other state between openers. */
 struct spent {
 	struct bpf_spin_lock lock;
-	__u32 turn;		/* the interval that the sums below belong to */
+	__u32 turn;		/* the interval of the sums below */
 	__u64 admitted;
 	__u64 token_due_ns;
 	__u64 arrived;
@@ -34,7 +34,7 @@ struct {
 	__type(value, struct spent);
 } spent_map SEC(".maps");
 
-/* Two generations of cells, a bit each: which ends were seen lately. */
+/* Two generations of cells of one bit: the ends seen lately. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 2);
@@ -47,7 +47,7 @@ struct flow {
 	__be16 ports[2];
 };
 
-/* Only where it is asked for; its size is set before it is loaded. */
+/* Used only if the settings say so; its size is set before the load. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1);
@@ -64,8 +64,8 @@ struct {
 	__type(value, __u64);
 } young SEC(".maps");
 
-/* A token bucket that stores when it will be full again (ITU-T I.371, annex A).
- * Who is not eligible gets a token from one that is nearly full. */
+/* A token bucket that stores the time at which it will be full (ITU-T I.371,
+ * annex A). A flow that is not eligible gets a token if the bucket is nearly full. */
 static __always_inline bool take_token(struct spent *spent, const struct knobs *knobs, __u64 now,
 				       bool eligible)
 {
@@ -77,7 +77,7 @@ static __always_inline bool take_token(struct spent *spent, const struct knobs *
 		return eligible;
 	if (depth < interval)
 		depth = interval;
-	/* the tokens of an epoch keep */
+	/* the bucket holds the tokens of one epoch */
 	if (settings.limiter == LIMITER_SAVING_BUCKET && depth < interval * knobs->allowance)
 		depth = interval * knobs->allowance;
 	if (taken > depth)
@@ -90,7 +90,7 @@ static __always_inline bool take_token(struct spent *spent, const struct knobs *
 	return fits;
 }
 
-/* What becomes of a packet that opens a session. */
+/* Decides about a packet that opens a session. */
 static __always_inline enum fate decide(const struct control *control, __u64 now,
 					bool never_refused, __u64 hash, struct tally *tally)
 {
@@ -139,8 +139,8 @@ static __always_inline __u64 mix(__u64 mixed, __u64 word)
 	return mixed ^ mixed >> 29;
 }
 
-/* A well-mixed number of the flow, which outsiders cannot foresee; zero: its
- * addresses are not there. `both_ways`: the same for either direction. */
+/* A salted hash of the flow; zero: the packet has no addresses. `both_ways`: the
+ * same hash for either direction. */
 static __always_inline __u64 hash(struct __sk_buff *skb, const struct seen *seen, bool both_ways)
 {
 	__u64 from = seen->ports[0], to = seen->ports[1], mixed;
@@ -169,7 +169,7 @@ static __always_inline __u64 hash(struct __sk_buff *skb, const struct seen *seen
 	return mixed ^ mixed >> 32;
 }
 
-/* Whether this end was not seen before: a FIN that the queue loses comes again. */
+/* Whether this end is new: a FIN that the queue drops is sent again. */
 static __noinline bool first_end(struct __sk_buff *skb, const struct seen *seen,
 				      const struct control *control)
 {
@@ -238,7 +238,7 @@ static __always_inline bool opens(__u8 flags)
 	return !!(flags & TCP_ACK) == (settings.opener == OPENER_SYN_ACK);
 }
 
-/* Whose hash it is, if it is to be known. */
+/* The hash of the flow, if the settings need it. */
 static __always_inline __u64 hash_of(struct __sk_buff *skb, const struct seen *seen)
 {
 	if (!settings.hashed && !settings.young_cells)
@@ -255,7 +255,7 @@ static __always_inline __u8 *young_cell(__u64 hash)
 	__u32 place, word;
 	__u8 *cells;
 
-	/* the lowest one of so many parts of all hashes, spread over the cells */
+	/* the lowest 1/young_sample of all hashes, spread over the cells */
 	if (settings.young_cells == 0 || settings.young_sample == 0 || high >> 32)
 		return 0;
 	place = high * settings.young_cells >> 32;
@@ -264,7 +264,7 @@ static __always_inline __u8 *young_cell(__u64 hash)
 	return cells ? cells + (place & 7) : 0;
 }
 
-/* An admitted flow is young. */
+/* An admitted flow becomes young. */
 static __always_inline void rejuvenate(__u64 hash)
 {
 	__u8 *cell = young_cell(hash);
@@ -273,8 +273,8 @@ static __always_inline void rejuvenate(__u64 hash)
 		*cell = 0;
 }
 
-/* The packet goes on to the queue: what is of young flows is counted. A bundle
- * of segments is as many packets. */
+/* Counts the bytes of young flows among packets that pass. A GSO packet counts
+ * as its segments. */
 static __always_inline void age(struct __sk_buff *skb, const struct seen *seen, __u64 hash,
 				struct tally *mine)
 {
@@ -291,7 +291,7 @@ static __always_inline void age(struct __sk_buff *skb, const struct seen *seen, 
 		mine->young_bytes += bytes;
 }
 
-/* The packet asks for a session: admit or refuse it, and count what was done. */
+/* Admits or refuses a packet that opens a session. */
 static __noinline enum fate opener(struct __sk_buff *skb, const struct seen *seen,
 					const struct control *control, __u64 hash,
 					struct tally *mine)
@@ -305,7 +305,7 @@ static __noinline enum fate opener(struct __sk_buff *skb, const struct seen *see
 	return fate == FATE_REFUSED && !control->enforce ? FATE_WOULD_REFUSE : fate;
 }
 
-/* What becomes of a packet that may open or end a session. */
+/* Decides about a packet that may open or end a session. */
 static __always_inline enum fate judge(struct __sk_buff *skb, const struct seen *seen, __u64 hash,
 				       struct tally *mine)
 {
@@ -352,7 +352,7 @@ int tidegate_gate(struct __sk_buff *skb)
 	parse(skb, settings.ethernet, &seen);
 	number = hash_of(skb, &seen);
 	fate = plain_fate(seen.kind);
-	/* of most packets that is all */
+	/* most packets neither open nor end a session */
 	if (seen.flags & (TCP_SYN | TCP_FIN | TCP_RST) || seen.kind == KIND_QUIC_INITIAL) {
 		fate = judge(skb, &seen, number, mine);
 		if (fate == FATE_REFUSED || fate == FATE_QUIC_REFUSED) {
@@ -365,7 +365,7 @@ int tidegate_gate(struct __sk_buff *skb)
 	return TC_ACT_UNSPEC;
 }
 
-/* At the other side of the interface: the ends of those whose data leaves here. */
+/* At the ingress of the interface: counts ends of sessions whose data leaves by it. */
 SEC("tc")
 int tidegate_ends(struct __sk_buff *skb)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What the programs share with the controller (src/gate/shared.rs). A layout
- * changes on both sides or the build of one of them fails. */
+/* Structures that the programs share with the controller (src/gate/shared.rs).
+ * If the two layouts differ, the build fails. */
 #ifndef TIDEGATE_GATE_H
 #define TIDEGATE_GATE_H
 
@@ -14,7 +14,7 @@
 
 /* Which packet opens a session. */
 enum opener { OPENER_SYN = 0, OPENER_SYN_ACK = 1, OPENER_EITHER = 2 };
-/* How admissions are spread. */
+/* How admissions are spaced. */
 enum limiter_kind { LIMITER_COUNTER = 0, LIMITER_TOKEN_BUCKET = 1, LIMITER_SAVING_BUCKET = 2 };
 /* How the end of a session is counted once. */
 enum ends { ENDS_EVERY = 0, ENDS_CELLS = 1, ENDS_FLOW_MAP = 2 };
@@ -25,9 +25,9 @@ struct knobs {
 	__u64 token_interval_ns;
 	__u64 token_depth_ns;
 	__u32 pass_all;
-	__u32 shut;		/* so many of the 2^32 hashes are not eligible */
-	__u32 phase;		/* from which hash on they are */
-	__u32 bypass;		/* saved share of a bucket, of 2^16, that takes them too */
+	__u32 shut;		/* number of hashes, of 2^32, that are not eligible */
+	__u32 phase;		/* first eligible hash */
+	__u32 bypass;		/* fill of the bucket, of 2^16, from which they are admitted too */
 };
 SIZE(knobs, 40);
 AT(knobs, allowance, 0);
@@ -38,24 +38,24 @@ AT(knobs, shut, 28);
 AT(knobs, phase, 32);
 AT(knobs, bypass, 36);
 
-/* What became of a packet at the gate; indexes `packets` and `bytes`. */
+/* The decision about a packet; indexes `packets` and `bytes`. */
 enum fate {
 	FATE_OTHER = 0,		/* TCP that neither opens nor ends a session */
 	FATE_ADMITTED,		/* opened a session */
 	FATE_EXEMPT,		/* opened one that is never refused */
 	FATE_REFUSED,		/* was refused */
-	FATE_WOULD_REFUSE,	/* would have been, had the gate not only observed */
+	FATE_WOULD_REFUSE,	/* would have been refused, but the gate only observes */
 	FATE_CEILING,		/* admitted: the refused share was at its ceiling */
 	FATE_LAPSED,		/* admitted: the lease of the controller had lapsed */
 	FATE_END,		/* a FIN or a reset */
 	FATE_QUIC_ADMITTED,	/* a QUIC Initial that passed */
 	FATE_QUIC_REFUSED,	/* one that was refused */
-	FATE_UDP,		/* other UDP: sessions in it are not seen */
-	FATE_OPAQUE,		/* encrypted or in a tunnel: not seen */
-	FATE_FRAGMENT,		/* a later fragment: not seen */
+	FATE_UDP,		/* other UDP: its sessions are not visible */
+	FATE_OPAQUE,		/* encrypted or in a tunnel: sessions not visible */
+	FATE_FRAGMENT,		/* a later fragment: no TCP header */
 	FATE_OTHER_IP,		/* ICMP and the like */
 	FATE_NOT_IP,		/* ARP and the like */
-	FATE_MALFORMED,		/* cut short or not understood; passed */
+	FATE_MALFORMED,		/* truncated or not understood; passed */
 	FATE_CONNECTION,	/* refused by the length of the queue (DQM) */
 	FATES
 };
@@ -67,8 +67,8 @@ struct tally {
 	__u64 departed;
 	__u64 resets;
 	__u64 eligible;		/* of those that arrived */
-	__u64 watched_bytes;	/* of flows whose youth is watched */
-	__u64 young_bytes;	/* of these, bytes of young ones */
+	__u64 watched_bytes;	/* of sampled flows */
+	__u64 young_bytes;	/* of these, bytes of young flows */
 	__u64 packets[FATES];
 	__u64 bytes[FATES];
 };
@@ -81,14 +81,14 @@ AT(tally, eligible, 32);
 AT(tally, young_bytes, 48);
 AT(tally, packets, 56);
 
-/* Set before the program is loaded, for ever. */
+/* Set before the program is loaded; constant from then on. */
 struct settings {
 	__u32 opener;
 	__u32 limiter;
 	__u32 ends;
-	__u32 ethernet;		/* packets start at an Ethernet header */
+	__u32 ethernet;		/* packets start with an Ethernet header */
 	__u32 quic;		/* QUIC Initials take tokens too */
-	__u32 read_queue;	/* the qdisc of the device may be looked at */
+	__u32 read_queue;	/* the queue length of the device may be read */
 	__u32 test_clock;	/* time is what `control.test_now_ns` says */
 	__u32 end_words;	/* words of 64 cells in one generation of ends */
 	__u32 queue_limit;	/* DQM: last entry of the table */
@@ -97,8 +97,8 @@ struct settings {
 	__u32 hashed;		/* a hash of its flow decides whether an opener is eligible */
 	__u64 salt;
 	__u32 young_cells;	/* counters of packets, a multiple of 8; zero: none */
-	__u32 young_packets;	/* for so many packets a flow is young */
-	__u32 young_sample;	/* one of so many flows is watched */
+	__u32 young_packets;	/* a flow is young for this many packets */
+	__u32 young_sample;	/* one flow in this many is sampled */
 	__u32 ends_of_peer;	/* a session ends with the FIN that comes in, not the one that leaves */
 };
 SIZE(settings, 72);
@@ -112,7 +112,7 @@ AT(settings, ends_of_peer, 68);
 
 /* Written by the controller at any time, each field whole. */
 struct control {
-	__u64 lease_ns;		/* until when what is decided here holds */
+	__u64 lease_ns;		/* the controller's decisions hold until then */
 	__u32 knobs;		/* which of the two entries of `knobs` is in force */
 	__u32 enforce;		/* zero: decide and count, but drop nothing */
 	__u32 end_generation;	/* which half of the cells takes new ends */
@@ -127,7 +127,7 @@ AT(control, end_generation, 16);
 AT(control, ceiling, 20);
 AT(control, test_now_ns, 24);
 
-/* Written by the program: the one state that all CPUs share. */
+/* Written by the program; all CPUs share it. */
 struct observed {
 	__u32 min_queue;	/* fewest packets that waited; the controller resets it */
 	__u32 seen;		/* whether the qdisc could be read */

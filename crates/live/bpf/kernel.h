@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The few kernel structures that the programs look at. Only the fields named
- * here are used; their offsets are those of the kernel that runs (CO-RE). */
+/* The kernel structures that the programs read. CO-RE takes the offsets of the
+ * named fields from the running kernel. */
 #ifndef TIDEGATE_KERNEL_H
 #define TIDEGATE_KERNEL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* From the bytes of a packet to what a gate may know of it. */
+/* Reads the headers of a packet. */
 #ifndef TIDEGATE_PARSE_H
 #define TIDEGATE_PARSE_H
 
@@ -33,10 +33,10 @@
 
 #define QUIC_V1 1
 #define QUIC_V2 0x6b3343cf
-/* RFC 9000, 14.1: no datagram with an Initial that asks for an answer is shorter. */
+/* RFC 9000, 14.1: the shortest datagram with an ack-eliciting Initial. */
 #define QUIC_INITIAL_BYTES 1200
 
-/* Most VLAN tags and IPv6 extension headers that are looked through. */
+/* VLAN tags and IPv6 extension headers that are skipped, at most. */
 #define MAX_TAGS 2
 #define MAX_EXTENSIONS 6
 
@@ -62,11 +62,11 @@ struct seen {
 	__be16 ports[2];	/* source, destination */
 };
 
-/* All headers that are looked through end before this. */
+/* All headers that are read end before this offset. */
 #define FARTHEST 0x3fff
 
-/* Copies bytes of the packet; headers nearly always lie together in memory, and
- * then no helper is called. `at` is even, as the parts of all headers are. */
+/* Copies bytes of the packet. Headers are nearly always in the linear part, and
+ * then no helper is called. `at` is even, as are the offsets of all headers. */
 static __always_inline int load(struct __sk_buff *skb, __u32 at, void *to, __u32 bytes)
 {
 	void *from = (void *)(long)skb->data + (at & FARTHEST);
@@ -121,7 +121,7 @@ static __always_inline void parse_transport(struct __sk_buff *skb, struct seen *
 	case IP_IPIP:
 	case IP_6IN4:
 	case IP_GRE:
-		/* session-control, VI-A: neither SYN nor FIN can be seen */
+		/* session-control, VI-A: neither SYN nor FIN is visible */
 		seen->kind = KIND_OPAQUE;
 		return;
 	default:

@@ -1,23 +1,23 @@
 //! A bottleneck for real packets: two TUN devices, and a port of a scenario
 //! between them in either direction.
 //!
-//! The ports are those of the simulator, with everything that works at them;
-//! they are told the time at which a packet was read, and say when it is to be
-//! written. Packets move by that schedule: how late one is written is reported,
-//! and never moves those behind it. One thread sleeps until the next packet or
-//! deadline by the monotonic clock; nothing waits busily.
+//! The ports are those of the simulator, with their disciplines and laws. A port
+//! receives the time at which a packet was read and returns the time at which to
+//! write it. A late write is reported, and does not delay later packets. One
+//! thread sleeps until the next packet or deadline by the monotonic clock; there
+//! is no busy waiting.
 //!
 //! | module    | what it is |
 //! |-----------|------------|
 //! | `carrier` | the loop between the devices |
-//! | `way`     | one direction: a port, and what is on its way behind it |
+//! | `way`     | one direction: a port, and the packets that propagate after it |
 //! | `device`  | a TUN device in a network namespace |
-//! | `report`  | what was asked for and what was reached |
+//! | `report`  | requested and achieved values |
 //!
-//! Limits: one link of the scenario and its way back. Of the other links on a
-//! path only the propagation delay is there, behind the port, and not their
-//! rates, buffers or losses. Filters against greedy origins are refused: they
-//! want a neighbour to ask. A packet is at most 1500 bytes.
+//! Limits: one link of the scenario and the link back. Other links on a path add
+//! their propagation delay only, after the port, not their rates, buffers or
+//! losses. Filters against greedy origins are refused, as they need a neighbour
+//! node. A packet has at most 1500 bytes.
 
 pub mod carrier;
 pub mod device;

@@ -1,25 +1,25 @@
 //! The gate: session control and dual-queue management on real traffic.
 //!
-//! The datapaths are two programs in the kernel (`bpf/`), at the egress
-//! of an interface; the controller is a law of `core`, run by the controller.
-//! What the programs decide holds while the controller renews their lease.
+//! The datapaths are two programs in the kernel (`bpf/`), at the egress of an
+//! interface. A law of `core` sets their knobs at the end of each epoch. The
+//! programs refuse packets only while the process renews their lease.
 //!
 //! | module       | what it is |
 //! |--------------|------------|
-//! | `config`     | the file that says what a gate does, checked |
+//! | `config`     | the configuration file, checked |
 //! | `controller` | the loop: lease, epochs, signals, one thread |
-//! | `shared`     | the structures that lie in the kernel's maps |
+//! | `shared`     | the structures in the kernel's maps |
 //! | `program`    | loading, attaching and reading the programs |
-//! | `placement`  | the programs at an interface: all of a file's, or those of before |
+//! | `placement`  | loads and attaches the programs of a file, or keeps the earlier ones |
 //! | `link`       | interface, queue and shaper, by netlink |
-//! | `epoch`      | from the kernel's counts to what a law reads, and what it decided |
-//! | `ends`       | how many sessions ended, from what the cells have seen |
-//! | `flood`      | when refusing does harm: admitted sessions that never end |
-//! | `onset`      | when refusing begins to help: admitted sessions that pile up |
-//! | `journal`    | the decisions of the law, a line each |
-//! | `status`     | what a running gate says of itself, over a socket |
+//! | `epoch`      | one step of the law: from the kernel's counts to a decision |
+//! | `ends`       | the number of ended sessions, estimated from the cells |
+//! | `flood`      | the alarm: admitted sessions that never end |
+//! | `onset`      | the start of refusals: admitted sessions that pile up |
+//! | `journal`    | the log of decisions, one line per epoch |
+//! | `status`     | the state of a running gate, over a socket |
 //! | `metrics`    | the same for Prometheus |
-//! | `doctor`     | what this machine can do, and what is in the way |
+//! | `doctor`     | checks whether a gate can work on this machine |
 
 pub mod config;
 pub mod controller;

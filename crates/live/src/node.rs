@@ -4,17 +4,17 @@
 //! | module       | what it is                                                       |
 //! |--------------|------------------------------------------------------------------|
 //! | `config`     | the configuration of a node, checked                             |
-//! | `engine`     | what a node does with a datagram: no socket, no clock            |
-//! | `filtering`  | LGC at the node: triggers, filters, asks                         |
+//! | `engine`     | handles a datagram, without sockets or clocks                    |
+//! | `filtering`  | LGC at the node: triggers, filters, requests to neighbours       |
 //! | `link`       | a paced virtual link with its queue                              |
 //! | `service`    | the menu of services on active packets                           |
 //! | `trust`      | authentication codes and sequence numbers between neighbours     |
-//! | `source`     | what a node sends by itself: `responsive` to losses, or in bursts|
-//! | `sink`       | what has arrived here, by origin; `ranges` of packet numbers     |
+//! | `source`     | the traffic of a node: `responsive` to losses, or in bursts      |
+//! | `sink`       | packets that arrived, by origin; `ranges` of packet numbers      |
 //! | `reason`     | why a datagram was dropped                                       |
-//! | `status`     | what a node says of itself; `metrics` for Prometheus             |
+//! | `status`     | the state of a node; `metrics` for Prometheus                    |
 //! | `control`    | the same over HTTP on loopback, and packets to inject            |
-//! | `faults`     | datagrams lost, doubled or late on purpose, for testbeds         |
+//! | `faults`     | injected losses, duplicates and delays, for testbeds             |
 //! | `wire`       | the socket, read and written in batches                          |
 //! | `run`        | timers and signals                                               |
 

@@ -1,22 +1,22 @@
-//! Real TCP sessions with the arrivals and sizes of a scenario: the very flows
+//! Real TCP sessions with the arrivals and sizes of a scenario: the same flows
 //! that the simulator draws for that scenario and seed.
 //!
-//! One process serves, the other opens sessions; whichever of the two sends the
-//! data is the scenario's choice (`direction`). What became of every flow is a
-//! row with the columns of the simulator's `flows` table.
+//! One process serves, the other opens sessions; the scenario's `direction` sets
+//! which of them sends the data. The result is a table with one row per flow and
+//! the columns of the simulator's `flows`.
 //!
 //! | module    | what it is |
 //! |-----------|------------|
 //! | `plan`    | the flows of a scenario, in the order of their starts |
 //! | `request` | the first bytes of a session |
-//! | `client`  | opens sessions and times them |
-//! | `server`  | takes and gives data, and remembers what it sent |
-//! | `diag`    | what the kernel says of a connection |
-//! | `record`  | what became of a flow, and the table |
+//! | `client`  | opens sessions and measures them |
+//! | `server`  | receives and sends data, and records what it sent |
+//! | `diag`    | the kernel's counts of a connection |
+//! | `record`  | the result of a flow, and the table |
 //!
-//! What a socket does not tell is estimated, as `record` says. The hosts are as
-//! they are: of a class's transport only the segment size and the congestion
-//! control are set, where the kernel has it.
+//! Values that the socket does not provide are estimated, see `record`. Of a
+//! class's transport, only the segment size and the congestion control are set;
+//! everything else is as the hosts have it.
 
 pub mod client;
 mod diag;

@@ -19,9 +19,9 @@ use super::report::Direction;
 use super::way::Way;
 use crate::fail::{At, Failure};
 
-/// Packets that are read at a time from one device, before the other has its turn.
+/// Packets read from one device before the other is read.
 const TURN: usize = 64;
-/// Longest sleep, so that the end of a second and a wish to stop are seen.
+/// Longest sleep, so that the end of a second and `stop` are noticed.
 const SLEEP: Time = Time::from_ms(200);
 
 /// The monotonic clock since the start.
@@ -40,10 +40,10 @@ impl Clock {
     }
 }
 
-/// The places of the named port and of the one that leads back.
+/// The indices of the named port and of the port back.
 ///
 /// # Errors
-/// The scenario has no such port, or there is no way back.
+/// The scenario has no such port, or no port back.
 pub fn ports(scenario: &Scenario, name: &str) -> Result<[usize; 2], Failure> {
     let ports = &scenario.network.ports;
     let Some(there) = ports.iter().position(|port| port.name == name) else {
@@ -57,7 +57,7 @@ pub fn ports(scenario: &Scenario, name: &str) -> Result<[usize; 2], Failure> {
     Ok([there, back])
 }
 
-/// Carries packets until `stop` or for `length`; what was reached in either direction.
+/// Carries packets until `stop` or for `length`, and reports both directions.
 ///
 /// # Errors
 /// A port cannot be built, or a device fails.
@@ -73,7 +73,7 @@ pub fn carry(
     let now = clock.now();
     let [there, back] = ports;
     let mut ways = [Way::new(scenario, there, seed, now)?, Way::new(scenario, back, seed, now)?];
-    // deadlines to the nanosecond, as far as the machine goes
+    // wakes up as precisely as the machine can
     set_current_timer_slack(NonZeroU64::new(1)).at("timer slack")?;
     let reader = Reader::new((clock.began_ns, std::process::id().into()));
     let end = length.unwrap_or(Time::NEVER);
@@ -95,8 +95,7 @@ pub fn carry(
     Ok(ways.map(|way| way.report(now)))
 }
 
-/// Reads what a device has, up to a turn, and hands it to the port; whether
-/// there may be more.
+/// Reads up to `TURN` packets of a device into the port; whether there may be more.
 fn read(
     from: &SyncDevice,
     ways: &mut [Way; 2],
@@ -130,7 +129,7 @@ fn read(
     Ok(true)
 }
 
-/// Tells the opener of a refused session: who sent a SYN, or whom a SYN+ACK was for.
+/// Sends a reset to the client of a refused session: the source of a SYN, or the destination of a SYN+ACK.
 fn answer(refused: &Headers, ways: &mut [Way; 2], side: usize, reader: &Reader, now: Time) {
     let Ok(bytes) = reset(refused) else { return };
     let Ok(headers) = reader.read(&bytes) else { return };
@@ -138,7 +137,7 @@ fn answer(refused: &Headers, ways: &mut [Way; 2], side: usize, reader: &Reader, 
     ways[back].answer(bytes, headers, now);
 }
 
-/// Until a packet comes or `next` does.
+/// Sleeps until a packet arrives or until `next`.
 fn sleep(devices: [&SyncDevice; 2], next: Time, clock: &Clock) -> Result<(), Failure> {
     let left = next.saturating_sub(clock.now()).min(SLEEP).ps() / 1_000;
     let timeout = Timespec { tv_sec: 0, tv_nsec: left as i64 };

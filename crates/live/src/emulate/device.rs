@@ -12,10 +12,10 @@ use crate::fail::Failure;
 
 /// Largest packet of a device, bytes.
 pub const MTU: u16 = 1500;
-/// Packets that wait for us in the kernel, which is not to lose any.
+/// Queue of the device in the kernel, packets: large, so that none is dropped there.
 const QUEUE: u32 = 10_000;
 
-/// Where a device is made, as `NAMESPACE:NAME`, or `NAME` in our own namespace.
+/// Namespace and name of a device, as `NAMESPACE:NAME`, or `NAME` in our own namespace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
     /// Name under /run/netns; none: our own.
@@ -40,19 +40,19 @@ impl FromStr for Place {
     }
 }
 
-/// A device, and where it is.
+/// A TUN device.
 pub struct Device {
-    /// The way to it.
+    /// To read and write packets.
     pub tun: SyncDevice,
     place: Place,
     there: Option<File>,
 }
 
 impl Device {
-    /// Makes the device; it goes when this is dropped.
+    /// Creates the device; it is removed when this is dropped.
     ///
     /// # Errors
-    /// There is no such namespace, or no right to make a device in it.
+    /// There is no such namespace, or no permission to create a device in it.
     pub fn make(place: &Place) -> Result<Device, Failure> {
         let failed = |error: io::Error| {
             let namespace = place.namespace.as_deref().unwrap_or("here");
@@ -72,10 +72,10 @@ impl Device {
         Ok(Device { tun, place: place.clone(), there })
     }
 
-    /// Packets that it lost before they were read.
+    /// Packets that it dropped before they were read.
     ///
     /// # Errors
-    /// The kernel does not say.
+    /// The kernel does not list the device.
     pub fn lost(&self) -> io::Result<u64> {
         let table = within(self.there.as_ref(), || std::fs::read("/proc/thread-self/net/dev"))?;
         lost(&table, &self.place.name)
@@ -83,7 +83,7 @@ impl Device {
     }
 }
 
-/// Does something in a namespace; only this thread goes there, and comes back.
+/// Runs `act` in a namespace: this thread enters it and returns.
 fn within<T>(there: Option<&File>, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     let Some(there) = there else { return act() };
     let home = File::open("/proc/thread-self/ns/net")?;

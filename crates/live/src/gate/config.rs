@@ -1,4 +1,4 @@
-//! The file that says what a gate does.
+//! The configuration file of a gate.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -14,11 +14,11 @@ use tidegate_model::law::GateLaw;
 use super::flood::Limits;
 use crate::fail::Failure;
 
-/// What the gate does with what it decides.
+/// Whether decisions are carried out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// Decides and counts, and drops nothing: the law runs open-loop.
+    /// Decides and counts, but drops nothing: the law runs open-loop.
     #[default]
     Observe,
     /// Refuses what the law does not allow.
@@ -33,7 +33,7 @@ pub enum Opens {
     Syn,
     /// The SYN+ACK: downloads.
     SynAck,
-    /// Whichever crosses: of every connection one does.
+    /// Either: one of the two passes for every connection.
     #[default]
     Either,
 }
@@ -42,35 +42,35 @@ pub enum Opens {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ends {
-    /// Every FIN counts: where nothing behind the gate loses packets.
+    /// Every FIN counts: for a link without losses after the gate.
     Every,
-    /// A bit for an end, by a hash: no state of flows.
+    /// One bit per end, by a hash: no state per flow.
     #[default]
     Cells,
     /// A map of the flows that ended last.
     FlowMap,
 }
 
-/// Whose end ends a session.
+/// Whose FIN ends a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndsOf {
-    /// Of the end that receives: its FIN comes in by this interface, once it has everything.
+    /// The receiver's, which enters by this interface after the last data has arrived.
     #[default]
     Peer,
-    /// Of the end that sends: its FIN leaves by it, long before what it sent is there. For
-    /// where what comes back takes another way.
+    /// The sender's, which leaves by this interface before the last data has arrived. For
+    /// routes whose return path is another one.
     Sender,
 }
 
-/// What becomes of QUIC Initials.
+/// Treatment of QUIC Initials.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quic {
-    /// They are counted, and pass.
+    /// They are counted and pass.
     #[default]
     Count,
-    /// They take tokens as openers of TCP do.
+    /// They need tokens, as openers of TCP do.
     Admit,
 }
 
@@ -118,7 +118,7 @@ impl TryFrom<String> for Network {
     }
 }
 
-/// What is never refused; it passes without a token.
+/// Traffic that is never refused; it passes without a token.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct NeverRefuse {
@@ -128,7 +128,7 @@ pub struct NeverRefuse {
     pub ports: Vec<u16>,
 }
 
-/// The file as it is written.
+/// The contents of the file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -198,11 +198,11 @@ impl Default for FloodFile {
 pub struct Dqm {
     /// The law's settings.
     pub law: dual_queue::Config,
-    /// Buffer of the interface, packets: where every connection packet is lost.
+    /// Buffer of the interface, packets: there every connection packet is dropped.
     pub buffer: u32,
 }
 
-/// What a gate does, checked.
+/// A checked configuration.
 ///
 /// | key | unit | default | range |
 /// |-----|------|---------|-------|
@@ -210,7 +210,7 @@ pub struct Dqm {
 /// | `mode` | - | `observe` | `observe`, `enforce` |
 /// | `law` | table | - | a session law as in a scenario; `{ law = "none" }` |
 /// | `opener` | - | `either` | `syn`, `syn-ack`, `either` |
-/// | `tokens_keep` | epochs | 2 | 0 to 60: for how long unused tokens keep; `tide` says so itself |
+/// | `tokens_keep` | epochs | 2 | 0 to 60: lifetime of unused tokens; ignored with `tide` |
 /// | `ends` | - | `cells` | `every`, `cells`, `flow-map` |
 /// | `ends_of` | - | `peer` | `peer`, `sender`: whose FIN ends a session |
 /// | `ends_size` | cells or flows | 131072; 65536 flows | 64 to 2^24 |
@@ -219,56 +219,56 @@ pub struct Dqm {
 /// | `dqm` | table | none | `x_m`, `x_M`, `P_M`, `w`, `measure`, `mean_packet` of `dual-queue`, and `buffer` in packets |
 /// | `shape` | rate | none | 8kbit to 30Gbit |
 /// | `shape_buffer` | bytes | 100 ms of `shape`, at least 10 packets | 3000B to 1GB |
-/// | `capacity` | rate | `shape` | the link's, for laws that ask for it |
+/// | `capacity` | rate | `shape` | rate of the link, for laws that need it |
 /// | `ceiling` | 1 | 1: none | 0 to 1: largest share of openers refused in an epoch |
-/// | `lease` | time | 2s | 200ms to 60s: after so long without the controller everything passes |
-/// | `onset` | time | 2s for `close-probe` and `tide`, else 0s | 0s to 60s: nobody is refused before the sessions that came in excess take so long to end, see `onset` |
+/// | `lease` | time | 2s | 200ms to 60s: if the controller stops for longer, everything passes |
+/// | `onset` | time | 2s for `close-probe` and `tide`, else 0s | 0s to 60s: nothing is refused until the excess sessions take this long to end, see `onset` |
 /// | `flood` | `factor`, `epochs` | 4, 5 | see `flood`; `epochs = 0`: off |
-/// | `log` | path | none | a line of JSON for each epoch |
+/// | `log` | path | none | one line of JSON per epoch |
 /// | `metrics` | address | 127.0.0.1:9477 | `""`: none |
 /// | `socket` | path | /run/tidegate/gate-INTERFACE.sock | |
-/// | `priority` | - | 7700 | 1 to 65534: of the filter; DQM takes the next one |
+/// | `priority` | - | 7700 | 1 to 65534, of the filter; DQM has the next one |
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Interface whose outgoing packets are controlled.
     pub interface: String,
-    /// What is done with what is decided.
+    /// Whether decisions are carried out.
     pub mode: Mode,
     /// The law; none: nothing is refused by the number of sessions.
     pub law: Option<GateLaw>,
     /// Which packet opens a session.
     pub opener: Opens,
-    /// For how many epochs unused tokens keep.
+    /// Lifetime of unused tokens, epochs.
     pub tokens_keep: f64,
     /// How ends are counted once.
     pub ends: Ends,
-    /// Whose end ends a session.
+    /// Whose FIN ends a session.
     pub ends_of: EndsOf,
     /// Cells of a generation, or flows of the map.
     pub ends_size: u32,
-    /// What becomes of QUIC Initials.
+    /// Treatment of QUIC Initials.
     pub quic: Quic,
     /// What is never refused.
     pub never_refuse: NeverRefuse,
     /// Dual-queue management.
     pub dqm: Option<Dqm>,
-    /// Rate that the interface is held to, and what may wait, bytes.
+    /// Rate of the shaper, and its buffer, bytes.
     pub shape: Option<(Rate, u32)>,
-    /// Rate of the link, as far as it is known.
+    /// Rate of the link, if known.
     pub capacity: Option<Rate>,
     /// Largest refused share.
     pub ceiling: f64,
     /// How long decisions hold without the controller.
     pub lease: Time,
-    /// How much must pile up before anybody is refused.
+    /// How long the excess sessions must take to end before anything is refused.
     pub onset: Time,
-    /// When refusing stops.
+    /// The limits of the alarm.
     pub flood: Limits,
-    /// Where decisions are written.
+    /// File of decisions.
     pub log: Option<PathBuf>,
-    /// Where metrics are served.
+    /// Address of the metrics.
     pub metrics: Option<SocketAddr>,
-    /// Where the status is served.
+    /// Socket of the status.
     pub socket: PathBuf,
     /// Priority of the filter.
     pub priority: u32,
@@ -278,7 +278,7 @@ impl Config {
     /// Reads and checks a file.
     ///
     /// # Errors
-    /// It cannot be read, or says something wrong: with the line and what would be right.
+    /// It cannot be read, or is invalid: with the line and the valid values.
     pub fn read(path: &Path) -> Result<Config, Failure> {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|error| Failure::usage(&name, error))?;
@@ -296,7 +296,7 @@ impl Config {
         Check { text, name, file }.check()
     }
 
-    /// What the program looks at for the law, besides what opens and refuses.
+    /// The packets and hashes that the law needs the program to look at.
     pub fn rules(&self) -> Admission {
         let rules = |law: &GateLaw| law.admission(Opener::default(), Refusal::default());
         self.law.as_ref().map_or_else(Admission::default, rules)
@@ -307,7 +307,7 @@ impl Config {
         self.law.as_ref().map_or(Limiter::TokenBucket, GateLaw::limiter)
     }
 
-    /// What differs from `new` that a running gate cannot take over.
+    /// The first key that differs from `new` and needs a restart.
     pub fn fixed_difference(&self, new: &Config) -> Option<&'static str> {
         if self.interface != new.interface {
             return Some("interface");
@@ -357,12 +357,12 @@ impl Check<'_> {
         Err(self.wrong(key, format!("{value} is out of range: write {low} to {high}")))
     }
 
-    /// The law, with what a gate on real traffic takes where the file says nothing.
+    /// The law, with the defaults of a gate.
     fn law(&self) -> Result<Option<GateLaw>, Failure> {
         let mut table = self.file.law.get_ref().clone();
         let name = table.get("law").and_then(toml::Value::as_str).unwrap_or_default().to_owned();
         if name == "tide" && self.file.capacity.is_none() && self.file.shape.is_none() {
-            let what = "tide goes by the share of the link that is busy: set `capacity` or `shape`";
+            let what = "tide needs the link's rate: set `capacity` or `shape`";
             return Err(self.at(&self.file.law, what.to_owned()));
         }
         let mut unless_said = |key: &str, value: toml::Value| {
@@ -375,7 +375,7 @@ impl Check<'_> {
                 unless_said("relief", true.into());
             }
             "python" => {
-                let what = "a law in Python runs in the laboratory only".to_owned();
+                let what = "a law in Python runs in the laboratory (the simulator) only".to_owned();
                 return Err(self.at(&self.file.law, what));
             }
             _ => {}
@@ -391,7 +391,7 @@ impl Check<'_> {
             Some(Some(packets @ 1..=100_000)) => packets as u32,
             None => {
                 return Err(wrong(
-                    "buffer is missing: the packets that the queue holds".to_owned(),
+                    "buffer is missing: the size of the queue in packets".to_owned(),
                 ));
             }
             Some(_) => return Err(wrong("buffer: write 1 to 100000, in packets".to_owned())),
@@ -399,7 +399,7 @@ impl Check<'_> {
         let inside = ["over", "blocked", "hold_packets", "queues"];
         if let Some(key) = inside.into_iter().find(|key| table.contains_key(*key)) {
             let what =
-                format!("{key}: what data meets and what waits is the interface's own queue");
+                format!("{key}: not available in a gate, which uses the queue of the interface");
             return Err(wrong(what));
         }
         let law = dual_queue::Config::deserialize(table)
@@ -462,7 +462,7 @@ impl Check<'_> {
         let shape = self.shape()?;
         let capacity = file.capacity.or(shape.map(|(rate, _)| rate));
         if matches!(law, Some(GateLaw::Occupancy(_))) && capacity.is_none() {
-            let what = "occupancy compares with the link's rate: set `capacity` or `shape`";
+            let what = "occupancy needs the link's rate: set `capacity` or `shape`";
             return Err(self.at(&file.law, what.to_owned()));
         }
         let dqm = self.dqm(capacity)?;

@@ -1,5 +1,5 @@
-//! The loop of a gate: one thread that renews the lease, ends epochs, obeys
-//! signals and answers. What it does not come to do in time lapses in the kernel.
+//! The loop of a gate: one thread that renews the lease, ends epochs, handles
+//! signals and answers. If it is late, the lease lapses in the kernel.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -22,14 +22,14 @@ use super::status::Status;
 use super::{metrics, privileges, program, status};
 use crate::fail::{At, Failure};
 
-/// How often the lease is renewed while it lasts.
+/// Renewals per lease.
 const RENEWALS: u64 = 8;
-/// How long to wait before looking again for an interface that is gone.
+/// Wait before the next look for a missing interface.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
-/// A link of unknown rate, for laws that do not ask for it.
+/// Stands for an unknown link rate, for laws that do not use it.
 const UNKNOWN: Rate = Rate::from_bps(1_000_000_000_000);
 
-/// The clock that the programs read too.
+/// The monotonic clock, which the programs read too.
 fn now() -> Time {
     let time = clock_gettime(ClockId::Monotonic);
     Time::from_ns(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
@@ -45,17 +45,17 @@ struct Controller {
     path: PathBuf,
     netlink: Netlink,
     placed: Option<Placement>,
-    /// A hook that we made stays ours while the programs are replaced.
+    /// Whether this gate created the clsact hook.
     made_clsact: bool,
     epochs: Epochs,
     journal: Journal,
     board: watch::Sender<Status>,
 }
 
-/// Runs the gate of a file until it is told to end.
+/// Runs the gate of a file until SIGTERM or SIGINT.
 ///
 /// # Errors
-/// It cannot start: the file, the interface, the kernel. Once it runs, trouble is reported and lived with.
+/// It cannot start: the file, the interface, the kernel. Later errors are reported, and the gate goes on.
 pub fn run(path: &Path) -> Result<(), Failure> {
     let config = Config::read(path)?;
     tokio::runtime::Builder::new_current_thread()
@@ -118,7 +118,7 @@ impl Controller {
         let (name, shape) = (self.config.interface.clone(), self.config.shape);
         let failed = |error: std::io::Error| Failure::failed(&name, error);
         let Some(interface) = self.netlink.interface(&name).map_err(failed)? else {
-            return Err(Failure::failed(&name, "there is no such interface here")
+            return Err(Failure::failed(&name, "no such interface")
                 .remedy("`ip link` lists those of this network namespace"));
         };
         let had_clsact = self.netlink.has_clsact(interface.index).map_err(failed)?;
@@ -145,7 +145,7 @@ impl Controller {
         };
         self.netlink.shape(interface, rate, buffer).map_err(|error| {
             Failure::failed(format!("{name}: shape = \"{rate}\""), error)
-                .remedy("take the queue of the interface away first: tc qdisc del dev ... root")
+                .remedy("remove the queue of the interface first: tc qdisc del dev ... root")
         })
     }
 
@@ -189,20 +189,20 @@ impl Controller {
         self.placed.as_mut().map_or(Ok(()), |placed| placed.obey(&self.config, until))
     }
 
-    /// Says what is as it should not be.
+    /// Logs the limits of this setup.
     fn announce(&self) {
         let Some(placed) = &self.placed else { return };
         let (name, kind) = (&self.config.interface, &placed.queue.kind);
         if self.config.mode == Mode::Observe {
-            tracing::info!("{name}: observing: nothing is refused, so the law runs open-loop");
+            tracing::info!("{name}: observe mode: nothing is refused, so the law runs open-loop");
         }
         if !placed.queue.holds_packets() {
             tracing::warn!(
-                "{name} has no queue, so nothing waits or is lost here: with relief nothing is ever refused; set `shape` to bring the queue here"
+                "{name} has no queue, so no packet waits or is dropped here: with `relief` nothing is ever refused; set `shape` to move the queue here"
             );
         } else if !placed.queue.tells_its_length() {
             tracing::warn!(
-                "{name}: a queue of kind {kind} tells its length a few times a second only"
+                "{name}: the length of a {kind} queue is read a few times a second only"
             );
         }
         tracing::info!(
@@ -211,7 +211,7 @@ impl Controller {
         );
     }
 
-    /// Until it is told to end.
+    /// Runs until SIGTERM or SIGINT.
     async fn keep(&mut self, [mut hangup, mut terminate, mut interrupt]: [Signal; 3]) {
         let period = Duration::from_nanos(nanoseconds(self.config.lease) / RENEWALS);
         let mut renewal = Instant::now();
@@ -232,7 +232,7 @@ impl Controller {
         }
     }
 
-    /// Renews the lease and looks at the queue; whether the programs are in place.
+    /// Renews the lease and reads the queue; whether the programs are attached.
     fn renew(&mut self) -> bool {
         let trouble = match self.try_renew() {
             Ok(()) => String::new(),
@@ -240,7 +240,7 @@ impl Controller {
                 if self.placed.take().is_some() {
                     // the next programs count from zero
                     self.epochs.recount(ends(&self.config));
-                    tracing::warn!("{failure}; looking again every second, everything passes");
+                    tracing::warn!("{failure}; trying again every second, everything passes");
                 }
                 failure.to_string()
             }
@@ -262,10 +262,10 @@ impl Controller {
 
     fn try_renew(&mut self) -> Result<(), Failure> {
         if self.placed.is_none() {
-            // what it was is gone with the interface
+            // the hook is gone with the interface
             self.made_clsact = false;
             self.place()?;
-            tracing::info!("{}: in place again", self.config.interface);
+            tracing::info!("{}: attached again", self.config.interface);
         }
         let until = self.lease_ns();
         let name = &self.config.interface;
@@ -276,7 +276,7 @@ impl Controller {
             return Err(Failure::failed(name, "the interface is gone"));
         }
         if !placed.stands() {
-            return Err(Failure::failed(name, "somebody has taken the filter away"));
+            return Err(Failure::failed(name, "the filter was removed or replaced"));
         }
         let queue = self.netlink.queue(placed.interface.index).map_err(failed)?.unwrap_or_default();
         placed.fewest = Some(placed.fewest.unwrap_or(u32::MAX).min(queue.waiting));
@@ -322,7 +322,7 @@ impl Controller {
         Ok((tally.counts(), flow))
     }
 
-    /// The log, the status, the metrics.
+    /// Updates the log, the status and the metrics.
     fn write_down(&mut self, outcome: &Outcome) -> Result<(), Failure> {
         let Some(placed) = &self.placed else { return Ok(()) };
         let (tally, flow) = (placed.gate.program.tally()?, outcome.flow);
@@ -382,12 +382,12 @@ impl Controller {
         Ok(())
     }
 
-    /// Takes a changed file over; one that is wrong changes nothing.
+    /// Applies a changed file; an invalid one changes nothing.
     fn reload(&mut self) {
         let trouble = match self.try_reload() {
             Ok(()) => String::new(),
             Err(failure) => {
-                tracing::error!("the file is not taken over, what was in force stays: {failure}");
+                tracing::error!("the file is not applied, the earlier settings stay: {failure}");
                 format!("reload: {failure}")
             }
         };
@@ -397,8 +397,8 @@ impl Controller {
     fn try_reload(&mut self) -> Result<(), Failure> {
         let new = Config::read(&self.path)?;
         if let Some(key) = self.config.fixed_difference(&new) {
-            let what = format!("{key}: a running gate cannot change it");
-            return Err(Failure::usage(self.path.display(), what).remedy("start the gate anew"));
+            let what = format!("{key}: a running gate cannot change this");
+            return Err(Failure::usage(self.path.display(), what).remedy("restart the gate"));
         }
         let law_changed = self.config.law != new.law;
         let place = placement(&self.config) != placement(&new);
@@ -413,20 +413,19 @@ impl Controller {
         }
         self.epochs.change(self.config.flood, self.config.onset, self.config.tokens_keep);
         if let Some(mut epochs) = epochs {
-            // the law begins anew, the counts go on from where they are
+            // the new law starts; the counts continue
             if let Some(placed) = &self.placed {
                 epochs.go_on_from(placed.gate.program.tally()?.counts());
             }
             self.epochs = epochs;
         }
         self.journal.reopen(self.config.log.clone());
-        let law =
-            if law_changed { "it is another one and begins anew" } else { "goes on as it was" };
-        tracing::info!("{} taken over; the law: {law}", self.path.display());
+        let law = if law_changed { "a new one starts" } else { "unchanged" };
+        tracing::info!("{} applied; law: {law}", self.path.display());
         Ok(())
     }
 
-    /// Takes away what was put there, and nothing else.
+    /// Removes the programs, clsact and the shaper if this gate created them.
     fn leave(&mut self) {
         let Some(placed) = self.placed.take() else { return };
         let index = placed.interface.index;
@@ -434,17 +433,17 @@ impl Controller {
         if self.made_clsact
             && let Err(error) = self.netlink.remove_empty_clsact(index)
         {
-            tracing::warn!("clsact stays: {error}");
+            tracing::warn!("clsact cannot be removed: {error}");
         }
         if self.config.shape.is_some()
             && let Err(error) = self.netlink.unshape(index)
         {
-            tracing::warn!("the shaper stays: {error}");
+            tracing::warn!("the shaper cannot be removed: {error}");
         }
     }
 }
 
-/// What a program is loaded with: a change needs another one.
+/// The settings that need a new program when they change.
 fn placement(config: &Config) -> impl PartialEq + use<> {
     (
         config.rules(),

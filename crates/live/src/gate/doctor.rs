@@ -1,4 +1,4 @@
-//! What this machine can do, and what is in the way.
+//! Checks whether a gate can work on this machine.
 
 use std::fmt::{self, Display};
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::program::{self, Dqm, Gate};
 use super::shared::{Fate, Settings, Tally};
 use super::status::ask;
 
-/// How a thing is.
+/// The result of a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Good,
@@ -20,7 +20,7 @@ enum State {
     Wrong,
 }
 
-/// One thing that was looked at.
+/// One check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
     state: State,
@@ -39,7 +39,7 @@ impl Finding {
         Finding { state: State::Wrong, what: what.into(), remedy: remedy.into() }
     }
 
-    /// Whether no gate works without the remedy.
+    /// Whether no gate can work.
     pub fn is_wrong(&self) -> bool {
         self.state == State::Wrong
     }
@@ -57,7 +57,7 @@ impl Display for Finding {
     }
 }
 
-/// Looks at the machine, and at one interface.
+/// Checks the machine, and one interface.
 pub fn examine(interface: Option<&str>, watch: Duration, root: &Path) -> Vec<Finding> {
     program::quiet();
     let mut findings = vec![rights(), types(root)];
@@ -66,7 +66,7 @@ pub fn examine(interface: Option<&str>, watch: Duration, root: &Path) -> Vec<Fin
     match interface {
         Some(name) => at_interface(name, watch, root, &mut findings),
         None => findings.push(Finding::poor(
-            "no interface was looked at",
+            "no interface was checked",
             "name the one towards the congested link: tidegated doctor --interface NAME",
         )),
     }
@@ -80,17 +80,17 @@ fn rights() -> Finding {
     }
     Finding::wrong(
         format!("missing capabilities: {}", missing.join(", ")),
-        "run as root, or by the systemd unit, which grants them",
+        "run as root, or with the systemd unit, which grants them",
     )
 }
 
 fn types(root: &Path) -> Finding {
     if root.join("sys/kernel/btf/vmlinux").exists() {
-        return Finding::good("the kernel describes its structures (BTF)");
+        return Finding::good("the kernel has type information (BTF)");
     }
     Finding::wrong(
-        "the kernel does not describe its structures: no /sys/kernel/btf/vmlinux",
-        "a kernel built with CONFIG_DEBUG_INFO_BTF=y, as distributions ship it",
+        "the kernel has no type information (BTF): no /sys/kernel/btf/vmlinux",
+        "use a kernel built with CONFIG_DEBUG_INFO_BTF=y, as distributions ship it",
     )
 }
 
@@ -98,14 +98,14 @@ fn pinned_stats(root: &Path) -> Finding {
     let path = root.join("proc/sys/kernel/bpf_stats_enabled");
     match std::fs::read_to_string(path) {
         Ok(text) if text.trim() == "1" => Finding::poor(
-            "the kernel times every run of every program, which costs time itself",
-            "sysctl kernel.bpf_stats_enabled=0, once you have what you wanted to measure",
+            "the kernel measures every run of every BPF program, which slows packets down",
+            "after your measurement: sysctl kernel.bpf_stats_enabled=0",
         ),
-        _ => Finding::good("the kernel does not time its programs"),
+        _ => Finding::good("the kernel does not measure runs of BPF programs"),
     }
 }
 
-/// Loads each program and shows it a packet; nothing is attached.
+/// Loads each program and runs it on a packet; nothing is attached.
 fn programs() -> Vec<Finding> {
     let settings = Settings {
         ethernet: 1,
@@ -116,7 +116,7 @@ fn programs() -> Vec<Finding> {
         ..Settings::default()
     };
     let remedy =
-        "Linux 6.2 or newer; without it, session control works where `read_queue` is not needed";
+        "use Linux 6.2 or newer; before, only session control without the queue length works";
     let gate = Gate::load(&settings, 0).and_then(|gate| gate.program.show(&[0; 64], 1));
     let gate = match gate {
         Ok(_) => Finding::good("the program of session control loads and runs"),
@@ -143,7 +143,7 @@ fn at_interface(name: &str, watch: Duration, root: &Path, findings: &mut Vec<Fin
     let found = netlink.interface(name).ok().flatten();
     let Some(interface) = found else {
         findings.push(Finding::wrong(
-            format!("{name}: there is no such interface here"),
+            format!("{name}: no such interface"),
             "`ip link` lists those of this network namespace",
         ));
         return;
@@ -154,31 +154,30 @@ fn at_interface(name: &str, watch: Duration, root: &Path, findings: &mut Vec<Fin
     if !watch.is_zero() {
         findings.push(match count(&interface, watch) {
             Ok(tally) => sight(name, &tally),
-            Err(what) => Finding::poor(
-                format!("{name}: its traffic could not be counted: {what}"),
-                "see above",
-            ),
+            Err(what) => {
+                Finding::poor(format!("{name}: its traffic cannot be counted: {what}"), "see above")
+            }
         });
     } else if let Ok(status) = ask(&root.join(format!("run/tidegate/gate-{name}.sock"))) {
         findings.push(Finding::good(format!(
-            "{name}: a gate runs here; {:.1} % of its bytes are of a kind in which it sees no session",
+            "{name}: a gate runs here; in {:.1} % of the bytes it sees no sessions",
             100.0 * status.unseen_share
         )));
     } else {
         findings.push(Finding::poor(
             format!("{name}: its traffic was not counted"),
-            "add --watch 30: which share a gate cannot see (other UDP, IPsec, tunnels)",
+            "add --watch 30 to measure the share that a gate cannot see (other UDP, IPsec, tunnels)",
         ));
     }
 }
 
 fn queue_of(name: &str, queue: &Queue) -> Finding {
-    let shape = "set `shape` to a little less than the link's rate, so that the queue is here";
+    let shape = "set `shape` a little below the link's rate, so that the queue builds up here";
     let kind = &queue.kind;
     if !queue.holds_packets() {
         return Finding::poor(
             format!(
-                "{name}: no queue: nothing waits or is lost here, so `relief` never lets the gate close"
+                "{name}: no queue: no packet waits or is dropped here, so with `relief` nothing is ever refused"
             ),
             shape,
         );
@@ -186,23 +185,23 @@ fn queue_of(name: &str, queue: &Queue) -> Finding {
     if !queue.tells_its_length() {
         return Finding::poor(
             format!(
-                "{name}: a queue of kind {kind} tells its length only when asked: no dual-queue management"
+                "{name}: the programs cannot read the length of a {kind} queue: no dual-queue management"
             ),
             shape,
         );
     }
     Finding::good(format!(
-        "{name}: a queue of kind {kind}, {} packets wait, {} were lost",
+        "{name}: a {kind} queue, {} packets waiting, {} dropped",
         queue.waiting, queue.drops
     ))
 }
 
-/// Whether the interface is a bridge's port or the like, where the real queue may be elsewhere.
+/// Whether the real queue may be on another device.
 fn reach(name: &str, root: &Path) -> Finding {
     let device = root.join(format!("sys/class/net/{name}"));
     if device.join("brport").exists() {
         return Finding::good(format!(
-            "{name}: a port of a bridge; what is bridged passes the gate too"
+            "{name}: a port of a bridge; bridged packets pass the gate too"
         ));
     }
     match std::fs::read_to_string(device.join("speed"))
@@ -214,11 +213,11 @@ fn reach(name: &str, root: &Path) -> Finding {
             "if a modem behind it is slower, the queue is in the modem: set `shape`",
         ),
         Some(speed) if speed > 0 => Finding::good(format!("{name}: a link of {speed} Mbit/s")),
-        _ => Finding::good(format!("{name}: a link that does not tell its speed")),
+        _ => Finding::good(format!("{name}: a link of unknown speed")),
     }
 }
 
-/// Counts what leaves, with a program that decides nothing: it has no lease.
+/// Counts outgoing traffic with a program that refuses nothing, as it has no lease.
 fn count(interface: &Interface, watch: Duration) -> Result<Tally, String> {
     let settings =
         Settings { ethernet: interface.ethernet.into(), opener: 2, ..Settings::default() };
@@ -236,19 +235,19 @@ fn count(interface: &Interface, watch: Duration) -> Result<Tally, String> {
     tally
 }
 
-/// What a gate sees of the traffic.
+/// Reports the share of the traffic that a gate sees.
 fn sight(name: &str, tally: &Tally) -> Finding {
     let all: u64 = tally.bytes.iter().sum();
     if all == 0 {
         return Finding::poor(
-            format!("{name}: nothing was sent while it was watched"),
+            format!("{name}: no traffic was sent while it was watched"),
             "watch for longer",
         );
     }
     let share = |fate: Fate| 100.0 * tally.bytes[fate as usize] as f64 / all as f64;
     let unseen: f64 = Fate::ALL.into_iter().filter(|fate| fate.unseen()).map(share).sum();
     let what = format!(
-        "{name}: {unseen:.1} % of the bytes are of a kind in which a gate sees no session (UDP other than QUIC's first packets {:.1}, encrypted or in a tunnel {:.1}, fragments {:.1}); {} openers of TCP, {} of QUIC",
+        "{name}: in {unseen:.1} % of the bytes a gate sees no sessions (UDP except QUIC Initials {:.1}, encrypted or in a tunnel {:.1}, fragments {:.1}); {} TCP openers, {} QUIC Initials",
         share(Fate::Udp),
         share(Fate::Opaque),
         share(Fate::Fragment),
@@ -260,7 +259,7 @@ fn sight(name: &str, tally: &Tally) -> Finding {
     }
     Finding::poor(
         what,
-        "put the gate where tunnels begin, or use a law that needs no sessions: a queue discipline, DQM",
+        "put the gate where tunnels begin, or use a queue discipline, which needs no sessions",
     )
 }
 

@@ -1,12 +1,12 @@
-//! How many sessions ended, from what the cells have seen.
+//! The number of ended sessions, estimated from the cells.
 //!
-//! The hook is before the queue: a FIN that the queue loses comes again, and
-//! counted twice it makes the link look better than it is. So the program sets
-//! one of `m` cells for an end, by a hash of the flow, and counts only an end
-//! whose cell was empty. No flow is kept; another flow's end that falls into a
-//! set cell is missed, with the share of cells that are set. As every counted
-//! end sets exactly one cell, that share is known, and what is missed is added
-//! (linear counting, after Whang et al. 1990).
+//! The hook is before the queue: a FIN that the queue drops is sent again, and
+//! must not count twice. So the program sets one of `m` cells for an end, by a
+//! hash of the flow, and counts only an end whose cell was empty. It keeps no
+//! state per flow. An end of another flow whose cell is already set is missed;
+//! the probability is the share of set cells. Every counted end sets exactly one
+//! cell, so that share is known, and the missed ends are added (linear counting,
+//! after Whang et al. 1990).
 //!
 //! | symbol | here            | unit  | value                                   |
 //! |--------|-----------------|-------|-----------------------------------------|
@@ -14,12 +14,12 @@
 //! | -      | `fill`          | 1     | 0.25: a generation is full              |
 //! | -      | `keep`          | s     | 10: the shortest life of a generation   |
 //!
-//! There are two generations: the newer takes ends, both are looked into. When
-//! the newer is full, or old and not empty, the older is cleared and becomes the
-//! newer. So an end is remembered for at least as long as one generation lives.
+//! There are two generations: ends are written to the newer and looked up in
+//! both. When the newer is full, or old and not empty, the older is cleared and
+//! becomes the newer. So an end is remembered for at least one generation.
 //!
-//! Limits: beyond `fill m / keep` ends a second a FIN that comes again late may
-//! count twice; a second session of the same addresses and ports within two
+//! Limits: above `fill m / keep` ends per second a FIN that is sent again late
+//! may count twice; a second session of the same addresses and ports within two
 //! generations counts once.
 
 /// Share of cells at which a generation is full.
@@ -27,7 +27,7 @@ const FILL: f64 = 0.25;
 /// Life of a generation that does not fill, ns.
 const KEEP_NS: u64 = 10_000_000_000;
 
-/// The two generations, as far as the controller knows them.
+/// The controller's view of the two generations.
 #[derive(Clone, Debug)]
 pub struct Ends {
     cells: f64,
@@ -35,22 +35,22 @@ pub struct Ends {
     newer: u64,
     older: u64,
     since_ns: u64,
-    /// What is due and not yet a whole end.
+    /// The fraction of an end that is not counted yet.
     rest: f64,
 }
 
 impl Ends {
-    /// So many cells, empty at `now`; zero: the counts need no mending.
+    /// Empty cells at `now`; zero cells: the counts need no correction.
     pub fn new(cells: u64, now_ns: u64) -> Ends {
         Ends { cells: cells as f64, newer: 0, older: 0, since_ns: now_ns, rest: 0.0 }
     }
 
-    /// Takes so many counted ends (`fins`) and breaks (`resets`) in; how many there were.
+    /// Corrects the counted ends (`fins`) and breaks (`resets`) of an epoch.
     pub fn mended(&mut self, fins: u64, resets: u64) -> (u64, u64) {
         if self.cells == 0.0 {
             return (fins, resets);
         }
-        // the cells were set one after the other: half of the new ones lay there on average
+        // the cells were set one after the other: on average half of the new ones were set
         let new = (fins + resets) as f64;
         let set = (self.older as f64 + self.newer as f64 + new / 2.0).min(0.9 * self.cells);
         let due = fins as f64 / (1.0 - set / self.cells) + self.rest;

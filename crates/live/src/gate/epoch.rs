@@ -1,4 +1,4 @@
-//! One epoch: from the kernel's counts to what the law reads, and what it decided.
+//! One epoch: from the kernel's counts to the decision of the law.
 
 use tidegate_core::law::queue::Waiting;
 use tidegate_core::law::session::{Counts, Knobs};
@@ -19,20 +19,20 @@ const WITHOUT_LAW: Time = Time::from_secs(1);
 pub struct Flow {
     /// Packets that it sent.
     pub sent: u64,
-    /// Packets that it lost.
+    /// Packets that it dropped.
     pub drops: u64,
     /// Bytes that it sent.
     pub bytes: u64,
-    /// Fewest packets that waited.
+    /// Fewest waiting packets.
     pub min_waiting: u32,
-    /// Packets that wait now.
+    /// Packets waiting now.
     pub waiting: u32,
-    /// Bytes that wait now.
+    /// Bytes waiting now.
     pub backlog: u64,
 }
 
 impl Flow {
-    /// Between two looks at the same queue; its 32-bit counters go around.
+    /// The difference of two readings of a queue; its 32-bit counters wrap around.
     pub fn between(before: &Queue, now: &Queue, min_waiting: u32) -> Flow {
         Flow {
             sent: now.packets.wrapping_sub(before.packets).into(),
@@ -44,7 +44,7 @@ impl Flow {
         }
     }
 
-    /// What a law may see of it; the packets themselves are the kernel's.
+    /// The view of a law; the packets themselves are in the kernel.
     fn view<'a>(&self, rate: Rate, none: &'a Waiting) -> View<'a> {
         View {
             rate,
@@ -60,24 +60,24 @@ impl Flow {
     }
 }
 
-/// What came of an epoch.
+/// The result of an epoch.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Outcome {
     /// What the queue did in it.
     pub flow: Flow,
-    /// What was counted in it, ends mended.
+    /// The counts of the epoch, with the ends corrected.
     pub counts: Counts,
-    /// What the law decided; none: it only looked, or there is none.
+    /// The decision of the law; none: it only measured, or there is no law.
     pub decision: Option<Decision>,
-    /// Whether admitted sessions do not end, so that nothing is refused.
+    /// Alarm: admitted sessions do not end, so nothing is refused.
     pub alarm: bool,
-    /// Whether sessions pile up, so that the law is obeyed.
+    /// Whether sessions pile up, so that the law's decision is in force.
     pub obeyed: bool,
-    /// Whether the law was asked: a controller that came too late lets an epoch go.
+    /// Whether the law ran: an epoch that ended too late is skipped.
     pub judged: bool,
 }
 
-/// The law with what it needs from one epoch to the next.
+/// The law, and the state from one epoch to the next.
 pub struct Epochs {
     law: Option<Box<dyn Controller<Knobs, Counts>>>,
     knobs: Knobs,
@@ -133,7 +133,7 @@ impl Epochs {
         self.deadline
     }
 
-    /// What is in force: with an alarm, or before sessions pile up, everything passes.
+    /// The knobs in force: with an alarm, or before sessions pile up, everything passes.
     pub fn in_force(&self) -> Knobs {
         let mut knobs = self.knobs;
         if self.flood.alarm() || !self.onset.obeyed() {
@@ -142,7 +142,7 @@ impl Epochs {
         knobs
     }
 
-    /// Takes over settings that do not touch the law.
+    /// Applies settings that do not concern the law.
     pub fn change(&mut self, limits: Limits, onset: Time, tokens_keep: f64) {
         self.flood.limits = limits;
         self.onset.wait = onset;
@@ -150,12 +150,12 @@ impl Epochs {
         self.keep_tokens();
     }
 
-    /// The program was loaded anew: it counts from zero.
+    /// A new program was loaded; it counts from zero.
     pub fn recount(&mut self, ends: Ends) {
         (self.before, self.ends) = (Counts::default(), ends);
     }
 
-    /// What has been counted so far is no epoch's of this law.
+    /// This law starts: earlier counts belong to no epoch of it.
     pub fn go_on_from(&mut self, counted: Counts) {
         self.before = counted;
     }
@@ -181,14 +181,17 @@ impl Epochs {
         let mut counts = counted.since(&self.before);
         self.before = counted;
         (counts.departed, counts.resets) = self.ends.mended(counts.departed, counts.resets);
-        // what was counted over one and a half epochs is no epoch's count
+        // counts over one and a half epochs would mislead the law
         let judged = late < length / 2 && !missed;
         let mut decision = None;
         if judged {
             let alarm_before = self.flood.alarm();
             let ended = counts.departed + counts.resets;
             if self.flood.epoch(counts.admitted, ended, refusing) != alarm_before {
-                tracing::warn!(alarm = self.flood.alarm(), "admitted against ended sessions");
+                tracing::warn!(
+                    alarm = self.flood.alarm(),
+                    "alarm: admitted sessions compared with ended ones"
+                );
             }
             let refused = counts.arrived.saturating_sub(counts.admitted);
             let flood = self.flood.suspected();
@@ -206,7 +209,7 @@ impl Epochs {
         Ok(Outcome { flow, counts, decision, alarm, obeyed, judged })
     }
 
-    /// Unused tokens keep for so many epochs.
+    /// Sets the depth of the bucket: unused tokens last `tokens_keep` epochs.
     fn keep_tokens(&mut self) {
         let epoch_ns = (self.deadline.saturating_sub(self.began)).ps() / 1_000;
         let keep_ns = (epoch_ns as f64 * self.tokens_keep) as u64;

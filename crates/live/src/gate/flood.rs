@@ -1,30 +1,29 @@
-//! When refusing does harm: sessions that are admitted and never end.
+//! The alarm: admitted sessions that never end.
 //!
-//! Openers with invented sources take the places of sessions that would end.
-//! Where admitted ones exceed ended ones by far, for several epochs on end, the
-//! gate refuses nobody and raises an alarm, until the two are near each other
-//! again for as long: a gate must not be what a flood needs to lock everyone out.
+//! In a SYN flood with spoofed sources, refusals would lock honest users out. If
+//! admitted sessions exceed ended ones by `factor` for `epochs` epochs in a row,
+//! the gate raises an alarm and refuses nothing. The alarm ends after as many
+//! epochs in a row below the limit.
 //!
-//! While nobody is refused, an overload too has more sessions admitted than ended,
-//! by as much as it exceeds the link. So only `OPEN` times as many speak of a flood
-//! then; and while they do, refusing does not begin.
+//! While nothing is refused, more sessions are admitted than end in an overload
+//! too. Then the limit is `OPEN` times higher; above it, refusals do not begin.
 //!
-//! Limits: a load of long sessions that all begin at once looks the same for its
-//! first epochs; there, refusing stops too early rather than too late. So does a
-//! crowd of sixteen times what the link carries: it is left alone.
+//! Limits: many long sessions that begin at once look like a flood in their first
+//! epochs, and so does a load of sixteen times the link's capacity: the gate then
+//! refuses nothing.
 
-/// What is far, and how long is long.
+/// The limits of the alarm.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Limits {
     /// Admitted over ended sessions.
     pub factor: f64,
-    /// Epochs on end; zero: never.
+    /// Epochs in a row; zero: never.
     pub epochs: u32,
 }
 
-/// How much further admissions must exceed ends while nobody is refused.
+/// Factor on the limit while nothing is refused.
 const OPEN: f64 = 4.0;
-/// Fewest admissions of an epoch that say anything.
+/// An epoch with fewer admissions is below the limit.
 const FEWEST: u64 = 8;
 
 /// Watches admissions and ends.
@@ -32,20 +31,20 @@ const FEWEST: u64 = 8;
 pub struct Flood {
     /// In force.
     pub limits: Limits,
-    /// Epochs on end that speak against the present state.
+    /// Epochs in a row that contradict the present state.
     contrary: u32,
     alarm: bool,
-    /// Whether the last epoch looked like one.
+    /// Whether the last epoch was above the limit.
     far: bool,
 }
 
 impl Flood {
-    /// Nothing seen yet.
+    /// No epoch so far.
     pub fn new(limits: Limits) -> Flood {
         Flood { limits, contrary: 0, alarm: false, far: false }
     }
 
-    /// An epoch has ended; `refusing`: not everything passed in it. Whether there is an alarm now.
+    /// An epoch has ended; `refusing`: packets could be refused in it. Whether there is an alarm now.
     pub fn epoch(&mut self, admitted: u64, ended: u64, refusing: bool) -> bool {
         if self.limits.epochs == 0 {
             (self.alarm, self.far) = (false, false);
@@ -62,7 +61,7 @@ impl Flood {
         self.alarm
     }
 
-    /// Whether there may be a flood: the last epoch looked like one.
+    /// Whether the last epoch was above the limit.
     pub fn suspected(&self) -> bool {
         self.far
     }

@@ -1,7 +1,7 @@
-//! The decisions of the law, a line of JSON for each epoch.
+//! The log of decisions: one line of JSON per epoch.
 //!
-//! A line that cannot be written (a full disk) is counted and given up: traffic
-//! does not wait for a log.
+//! A line that cannot be written (a full disk) is dropped and counted: the gate
+//! does not wait for the log.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-/// One epoch as the journal has it.
+/// The line of one epoch.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Line {
     /// Seconds since 1970.
@@ -30,21 +30,21 @@ pub struct Line {
     pub admitted: u64,
     /// Sessions that ended.
     pub departed: u64,
-    /// Sessions that broke off.
+    /// Sessions that were reset.
     pub resets: u64,
     /// Packets that the queue sent.
     pub sent: u64,
     /// Their bytes.
     pub sent_bytes: u64,
-    /// Packets that it lost.
+    /// Packets that it dropped.
     pub drops: u64,
-    /// Fewest packets that waited in it.
+    /// Fewest waiting packets.
     pub min_queue: u32,
-    /// Whether admitted sessions do not end, so that nothing is refused.
+    /// Alarm: admitted sessions do not end, so nothing is refused.
     pub alarm: bool,
-    /// Whether sessions pile up, so that the law is obeyed; else everything passes.
+    /// Whether the law's decision is in force; else everything passes.
     pub obeyed: bool,
-    /// Whether the law was asked.
+    /// Whether the law ran.
     pub judged: bool,
 }
 
@@ -63,7 +63,7 @@ impl Journal {
         Journal { path, file: None, lost: 0 }
     }
 
-    /// Opens its file anew at the next line: it was moved away.
+    /// Reopens the file at the next line, as after a rotation.
     pub fn reopen(&mut self, path: Option<PathBuf>) {
         (self.path, self.file) = (path, None);
     }

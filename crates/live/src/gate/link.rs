@@ -1,5 +1,5 @@
-//! The interface and its queue, by netlink: what it is, what its queue has
-//! sent, lost and holds, and a shaper where the real queue sits behind.
+//! The interface and its queue, by netlink: properties, counters of the queue,
+//! and a shaper if the real queue is on a later device.
 
 use std::io;
 
@@ -14,13 +14,13 @@ use tidegate_core::units::Rate;
 
 use crate::netlink;
 
-/// Where a root queue hangs (`TC_H_ROOT`).
+/// Parent of a root queue (`TC_H_ROOT`).
 const ROOT: u32 = 0xffff_ffff;
-/// Where clsact hangs (`TC_H_CLSACT`).
+/// Parent of clsact (`TC_H_CLSACT`).
 const CLSACT: u32 = 0xffff_fff1;
 /// Its two sides (`TC_H_MIN_INGRESS`, `TC_H_MIN_EGRESS`).
 const SIDES: [u32; 2] = [0xffff_fff2, 0xffff_fff3];
-/// The handle by which a shaper of ours is known again: 7d00:
+/// Handle of our shapers, by which they are recognised: 7d00:
 const OURS: u32 = 0x7d00_0000;
 /// Attributes of a token bucket filter (linux/pkt_sched.h).
 const TCA_TBF_PARMS: u16 = 1;
@@ -32,44 +32,44 @@ const LINKLAYER_ETHERNET: u8 = 1;
 pub struct Interface {
     /// Its number, in its network namespace.
     pub index: i32,
-    /// Whether its packets start at an Ethernet header.
+    /// Whether its packets start with an Ethernet header.
     pub ethernet: bool,
     /// Largest IP packet, bytes.
     pub mtu: u32,
 }
 
-/// The root queue of an interface; the numbers only grow, the 32-bit ones around.
+/// The root queue of an interface; its counters only grow, and those of 32 bits wrap around.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Queue {
     /// Its kind: `fq_codel`, `tbf`, `noqueue` ...
     pub kind: String,
-    /// Its handle; zero for one that the kernel chose itself.
+    /// Its handle; zero for the kernel's default queue.
     pub handle: u32,
     /// Bytes sent.
     pub bytes: u64,
     /// Packets sent.
     pub packets: u32,
-    /// Packets lost.
+    /// Packets dropped.
     pub drops: u32,
-    /// Packets that wait.
+    /// Packets waiting.
     pub waiting: u32,
-    /// Bytes that wait.
+    /// Bytes waiting.
     pub backlog: u32,
 }
 
 impl Queue {
-    /// Whether the length in the kernel's own structure is that of what waits:
-    /// others keep it per CPU or in their leaves.
+    /// Whether the length in the kernel's structure counts all waiting packets:
+    /// some kinds count per CPU or in child queues.
     pub fn tells_its_length(&self) -> bool {
         !matches!(self.kind.as_str(), "pfifo_fast" | "mq" | "mqprio" | "noqueue" | "")
     }
 
-    /// Whether anything can wait in it.
+    /// Whether packets can wait in it.
     pub fn holds_packets(&self) -> bool {
         !matches!(self.kind.as_str(), "noqueue" | "")
     }
 
-    /// Whether it is a shaper of ours.
+    /// Whether it is our shaper.
     pub fn is_ours(&self) -> bool {
         self.kind == "tbf" && self.handle == OURS
     }
@@ -89,7 +89,7 @@ impl Netlink {
         Ok(Netlink { kernel: netlink::Netlink::open(NETLINK_ROUTE)? })
     }
 
-    /// The interface of that name; none: there is none.
+    /// The interface of that name; none: it does not exist.
     ///
     /// # Errors
     /// The kernel does not answer.
@@ -121,7 +121,7 @@ impl Netlink {
         }))
     }
 
-    /// The queues and hooks of an interface, each with where it hangs.
+    /// The queues and hooks of an interface, each with its parent.
     fn disciplines(&mut self, index: i32) -> io::Result<Vec<(u32, Queue)>> {
         let message = TcMessage::with_index(index);
         let answers =
@@ -146,7 +146,7 @@ impl Netlink {
         Ok(found.into_iter().find(|(parent, _)| *parent == ROOT).map(|(_, queue)| queue))
     }
 
-    /// Whether the interface has the hook that filters hang in.
+    /// Whether the interface has a clsact hook, which holds the filters.
     ///
     /// # Errors
     /// The kernel does not answer.
@@ -154,7 +154,7 @@ impl Netlink {
         Ok(self.disciplines(index)?.iter().any(|(parent, _)| *parent == CLSACT))
     }
 
-    /// Takes the hook away if nothing hangs in it; whether it is gone.
+    /// Removes the clsact hook if it holds no filter; whether it is removed.
     ///
     /// # Errors
     /// The kernel does not answer, or refuses.
@@ -176,10 +176,10 @@ impl Netlink {
         Ok(true)
     }
 
-    /// Lets an interface send no faster than `rate`, so that the queue is here.
+    /// Limits the rate of an interface, so that the queue builds up here.
     ///
     /// # Errors
-    /// The kernel refuses, or somebody else's queue is there.
+    /// The kernel refuses, or the interface has a queue that is not ours.
     pub fn shape(&mut self, interface: &Interface, rate: Rate, buffer: u32) -> io::Result<()> {
         let there = self.queue(interface.index)?.unwrap_or_default();
         if there.handle != 0 && !there.is_ours() {
@@ -202,13 +202,13 @@ impl Netlink {
         ]));
         let flags =
             NLM_F_ACK | NLM_F_CREATE | if there.is_ours() { NLM_F_REPLACE } else { NLM_F_EXCL };
-        // over the kernel's own default, a root queue is made, not replaced
+        // over the kernel's default queue, a root queue is created, not replaced
         let flags = if there.handle == 0 { flags & !NLM_F_EXCL | NLM_F_REPLACE } else { flags };
         self.kernel.ask(RouteNetlinkMessage::NewQueueDiscipline(message), flags)?;
         Ok(())
     }
 
-    /// Takes a shaper of ours away; the kernel's default comes back.
+    /// Removes our shaper; the kernel's default queue returns.
     ///
     /// # Errors
     /// The kernel does not answer, or refuses.
@@ -249,7 +249,7 @@ fn queue(tc: &TcMessage) -> Queue {
     queue
 }
 
-/// What a bucket must hold: a millisecond's worth, and a whole packet with its header.
+/// Size of the bucket: one millisecond at `rate`, at least two packets with their headers.
 fn burst(rate: Rate, mtu: u32) -> u32 {
     ((rate.bps() / 8_000) as u32).max(2 * (mtu + 18))
 }
@@ -261,7 +261,7 @@ fn token_bucket(rate: Rate, buffer: u32) -> Vec<u8> {
     parms.extend(bytes_per_s.to_ne_bytes());
     parms.extend([0; 12]); // no peak rate
     parms.extend(buffer.to_ne_bytes());
-    parms.extend([0; 8]); // buffer in ticks, and mtu: said in bytes by an attribute
+    parms.extend([0; 8]); // buffer in ticks, and mtu: given in bytes by an attribute
     parms
 }
 

@@ -1,4 +1,4 @@
-//! The state of a gate for Prometheus, on an address of this machine.
+//! The state of a gate as metrics for Prometheus.
 
 use std::net::SocketAddr;
 
@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use super::status::Status;
 use crate::fail::Failure;
 
-/// What Prometheus is told, made from the status when it asks.
+/// Makes the metrics from the status at each scrape.
 #[derive(Debug)]
 struct Gate(watch::Receiver<Status>);
 
@@ -96,7 +96,7 @@ fn text(registry: &Registry) -> String {
 /// Serves `/metrics`, as a task of the present runtime.
 ///
 /// # Errors
-/// The address cannot be had.
+/// The address cannot be bound.
 pub async fn serve(address: SocketAddr, status: watch::Receiver<Status>) -> Result<(), Failure> {
     let listener = TcpListener::bind(address).await.map_err(|error| {
         Failure::failed(format!("metrics = \"{address}\""), error)
@@ -115,7 +115,7 @@ pub async fn serve(address: SocketAddr, status: watch::Receiver<Status>) -> Resu
     let router = Router::new().route("/metrics", get(page));
     tokio::spawn(async move {
         if let Err(error) = axum::serve(listener, router).await {
-            tracing::warn!("metrics are no longer served: {error}");
+            tracing::warn!("the metrics server failed: {error}");
         }
     });
     Ok(())

@@ -1,14 +1,12 @@
-//! When refusing begins to help: admitted sessions pile up.
+//! The start of refusals: admitted sessions pile up.
 //!
-//! What a law goes by, completions or the share of the link that is busy, also
-//! looks like an overload where a burst fills a link for a second, or where long
-//! flows fill it for ever; none of the sessions that a law then refuses needs to
-//! be. In an overload admitted sessions pile up: they come faster than they end.
-//! So nobody is refused before those that came in excess would take `onset` to
-//! end at the present pace (Little's law: as many as `D` end in an epoch, so a
-//! pile of `P` stands for a wait of `P / D` epochs), and do so after two epochs
-//! on end: what has only just begun has had no time to end. From then on the law
-//! decides, until an epoch in which it refuses nobody.
+//! Laws measure completions or the utilisation of the link. A burst of a second
+//! or a few long flows change these as an overload does, but need no refusals. In
+//! an overload, sessions are admitted faster than they end. So the law's decisions
+//! come into force once the excess `P` would take longer than `onset` to end at
+//! the present pace `D` (Little's law: `P / D` epochs), at the end of two epochs in
+//! a row, as new sessions have had no time to end. From then on they are in force
+//! until an epoch in which the law refuses nothing.
 //!
 //! | symbol | here      | unit           | value                                     |
 //! |--------|-----------|----------------|-------------------------------------------|
@@ -19,24 +17,23 @@
 //! | `g`    | `share`   | 1              | an epoch of `MEMORY`, which is 10 s       |
 //! | -      | `wait`    | s              | `onset`, 2                                |
 //!
-//! `P` forgets: what began long ago and goes on is a long session, or one whose
-//! end was not seen. The law runs on while it is not obeyed, and sees what passed.
+//! `P` decays: a session that began long ago is a long one, or its end was not
+//! seen. While its decisions are not in force, the law still runs on the counts.
 //!
-//! Limits: an overload so small that less than a fifth (`wait / MEMORY`) more
-//! come than end piles up nothing by this measure, until its losses make openers
-//! come twice. An overload lasts `wait` longer before anything is done.
+//! Limits: an overload below a fifth (`wait / MEMORY`) is not detected until its
+//! losses make clients send openers again. Every overload is detected `wait` later.
 
 use tidegate_core::units::Time;
 
-/// For how long an excess is remembered.
+/// Time constant of the pile and the pace.
 const MEMORY: Time = Time::from_secs(10);
-/// Smallest pile that says anything.
+/// Smaller piles are ignored.
 const FEWEST: f64 = 8.0;
 
 /// Watches whether admitted sessions pile up.
 #[derive(Clone, Debug)]
 pub struct Onset {
-    /// How long the pile must take to end; zero: the law is always obeyed.
+    /// How long the pile must take to end; zero: decisions are always in force.
     pub wait: Time,
     pile: f64,
     pace: f64,
@@ -46,18 +43,18 @@ pub struct Onset {
 }
 
 impl Onset {
-    /// Nothing seen yet.
+    /// No epoch so far.
     pub fn new(wait: Time) -> Onset {
         Onset { wait, pile: 0.0, pace: 0.0, piled: false, obeyed: false }
     }
 
-    /// Whether the law is obeyed; else everything passes.
+    /// Whether the law's decisions are in force; else everything passes.
     pub fn obeyed(&self) -> bool {
         self.obeyed || self.wait == Time::ZERO
     }
 
     /// An epoch of that length has ended; `refused` openers were refused in it.
-    /// `flood`: what is admitted is no sessions, and refusing does not begin.
+    /// `flood`: a flood is suspected, and refusals do not begin.
     pub fn epoch(&mut self, admitted: u64, ended: u64, refused: u64, length: Time, flood: bool) {
         let (a, d) = (admitted as f64, ended as f64);
         let share = (length.secs() / MEMORY.secs()).min(1.0);

@@ -1,5 +1,5 @@
 //! The programs at an interface: loaded with all that they need, then attached.
-//! Until the last of them is attached, those of before can come back.
+//! If one cannot be attached, the earlier programs are attached again.
 
 use tidegate_core::law::queue::Average;
 use tidegate_core::law::queue::dual_queue::{Curve, Measure};
@@ -34,7 +34,7 @@ impl Placement {
     /// Loads the programs. Nothing changes at the interface.
     ///
     /// # Errors
-    /// The kernel does not take one, or the queue does not tell its length.
+    /// The kernel refuses one, or the length of the queue cannot be read.
     pub fn load(
         config: &Config,
         interface: Interface,
@@ -79,8 +79,8 @@ impl Placement {
         }
     }
 
-    /// Attaches the programs in the place of those of `before`, without a moment between.
-    /// If one cannot be attached, those of `before` come back.
+    /// Attaches the programs in the place of those of `before`, without a gap.
+    /// If one cannot be attached, those of `before` are attached again.
     ///
     /// # Errors
     /// The kernel refuses one, or another filter has its priority.
@@ -117,7 +117,7 @@ impl Placement {
         Ok(())
     }
 
-    /// Whether all filters are still there, and still ours.
+    /// Whether all filters are still attached.
     pub fn stands(&mut self) -> bool {
         self.attached.iter_mut().all(Attached::stands)
     }

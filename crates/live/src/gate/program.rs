@@ -29,16 +29,16 @@ fn refused(place: &str, error: impl std::fmt::Display) -> Failure {
     Failure::failed(place, error).remedy("`tidegated doctor` says what this kernel lacks")
 }
 
-/// What both programs have: the object with its maps.
+/// A loaded object and the maps that both programs have.
 pub struct Program {
     object: Object,
     name: &'static str,
-    /// Name of the part that decides about packets that leave.
+    /// Name of its function at egress.
     decides: &'static str,
     control: MapHandle,
     tally: MapHandle,
     observed: MapHandle,
-    /// What the control map holds.
+    /// The contents of the control map.
     state: Control,
 }
 
@@ -63,7 +63,7 @@ impl Program {
         }
         let object = open
             .load()
-            .map_err(|error| refused(name, format!("the kernel does not take it: {error}")))?;
+            .map_err(|error| refused(name, format!("the kernel refuses to load it: {error}")))?;
         let map = |title| find(&object, name, title);
         let (control, tally, observed) = (map("control")?, map("tally")?, map("observed")?);
         let state = Control::default();
@@ -89,7 +89,7 @@ impl Program {
         self.write()
     }
 
-    /// What was counted since the program was loaded, over all CPUs.
+    /// The counts since the program was loaded, over all CPUs.
     ///
     /// # Errors
     /// The kernel refuses the read.
@@ -105,7 +105,7 @@ impl Program {
             .fold(Tally::default(), |sum, (one, _)| sum.with(&one)))
     }
 
-    /// What the program has seen of the queue.
+    /// The queue as the program read it.
     ///
     /// # Errors
     /// The kernel refuses the read.
@@ -118,7 +118,7 @@ impl Program {
         Ok(Observed::read_from_prefix(&bytes).map(|(seen, _)| seen).unwrap_or_default())
     }
 
-    /// The same, and clears what is kept for an interval.
+    /// The same, and resets the values of an interval.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -129,10 +129,10 @@ impl Program {
         Ok(found)
     }
 
-    /// Writes what is never refused.
+    /// Writes the networks and ports that are never refused.
     ///
     /// # Errors
-    /// The kernel refuses it: more networks than the map holds, for one.
+    /// The kernel refuses it, as with more networks than the map holds.
     pub fn set_never_refuse(&self, list: &NeverRefuse) -> Result<(), Failure> {
         let fail = |error| refused(self.name, error);
         let (four, six) = (self.map("networks4")?, self.map("networks6")?);
@@ -183,7 +183,7 @@ impl Program {
         if let Ok(id) = hook.query()
             && name_of(id).is_some_and(|name| !name.starts_with("tidegate"))
         {
-            let what = format!("a filter that is not ours has priority {priority} here");
+            let what = format!("another filter has priority {priority} here");
             return Err(Failure::failed(self.name, what).remedy("set another `priority`"));
         }
         hook.create().map_err(|error| refused(self.name, format!("no clsact: {error}")))?;
@@ -193,7 +193,7 @@ impl Program {
         Ok(Attached { hook, id, place: (title, priority) })
     }
 
-    /// Bytes of kernel memory that its maps take at most.
+    /// Largest kernel memory of its maps, bytes.
     pub fn map_bytes(&self) -> u64 {
         let cpus = libbpf_rs::num_possible_cpus().unwrap_or(1) as u64;
         self.object
@@ -206,7 +206,7 @@ impl Program {
             .sum()
     }
 
-    /// Shows the program one packet, as the kernel would; what it returns.
+    /// Runs the program on one packet, as the kernel would.
     ///
     /// # Errors
     /// The kernel refuses it.
@@ -218,11 +218,11 @@ impl Program {
     }
 }
 
-/// What came of showing a packet.
+/// The result of a run on a packet.
 pub struct Shown {
-    /// What the program returned: the action.
+    /// The returned action.
     pub action: i32,
-    /// How long one showing took.
+    /// Duration of one run.
     pub each: std::time::Duration,
 }
 
@@ -270,19 +270,19 @@ impl Attached {
         self.hook.query().is_ok_and(|id| id == self.id)
     }
 
-    /// Takes the filter away; one that is no longer ours stays.
+    /// Removes the filter, unless another has replaced it.
     pub fn detach(mut self) {
         if self.stands()
             && let Err(error) = self.hook.detach()
         {
-            tracing::warn!("the filter could not be taken away: {error}");
+            tracing::warn!("the filter cannot be removed: {error}");
         }
     }
 }
 
 /// Session control in the kernel.
 pub struct Gate {
-    /// The program and what it shares with its kind.
+    /// The program with its maps.
     pub program: Program,
     knobs: MapHandle,
     ended: MapHandle,
@@ -293,13 +293,13 @@ impl Gate {
     /// Loads the program; `flows` is the size of the map of ended flows.
     ///
     /// # Errors
-    /// The kernel does not take it.
+    /// The kernel refuses to load it.
     pub fn load(settings: &Settings, flows: u32) -> Result<Gate, Failure> {
         let words = (settings.young_cells / 8).max(1);
         let ended = (2 * settings.end_words).max(1);
         let sizes = [("ended", ended), ("ended_flows", flows.max(1)), ("young", words)];
         let program = Program::load(("session control", "tidegate_gate"), GATE, settings, &sizes)?;
-        // a flow that was there before is not young
+        // flows that already exist are not young
         let keys: Vec<u8> = (0..words).flat_map(u32::to_ne_bytes).collect();
         let full = vec![u8::MAX; words as usize * 8];
         program
@@ -310,7 +310,7 @@ impl Gate {
         Ok(Gate { program, knobs, ended, words: settings.end_words })
     }
 
-    /// Puts knobs in force: a new interval begins.
+    /// Puts knobs in force and begins a new interval.
     ///
     /// # Errors
     /// The kernel refuses the write.
@@ -339,7 +339,7 @@ impl Gate {
     /// Puts it at the egress of an interface.
     ///
     /// # Errors
-    /// The kernel refuses it, or the place is taken.
+    /// The kernel refuses it, or another filter has the priority.
     pub fn attach(&self, ifindex: i32, priority: u32) -> Result<Attached, Failure> {
         self.program.attach("tidegate_gate", TC_EGRESS, ifindex, priority)
     }
@@ -347,12 +347,12 @@ impl Gate {
     /// Counts the ends that come in by that interface, where the settings say so.
     ///
     /// # Errors
-    /// The kernel refuses it, or the place is taken.
+    /// The kernel refuses it, or another filter has the priority.
     pub fn attach_ends(&self, ifindex: i32, priority: u32) -> Result<Attached, Failure> {
         self.program.attach("tidegate_ends", TC_INGRESS, ifindex, priority)
     }
 
-    /// Shows the part that counts ends one packet.
+    /// Runs the function that counts ends on one packet.
     ///
     /// # Errors
     /// The kernel refuses it.
@@ -366,7 +366,7 @@ impl Gate {
 
 /// Dual-queue management in the kernel.
 pub struct Dqm {
-    /// The program and what it shares with its kind.
+    /// The program with its maps.
     pub program: Program,
 }
 
@@ -374,7 +374,7 @@ impl Dqm {
     /// Loads the program with the share of connection packets lost at each length.
     ///
     /// # Errors
-    /// The kernel does not take it.
+    /// The kernel refuses to load it.
     pub fn load(settings: &Settings, shares: &[u32]) -> Result<Dqm, Failure> {
         let settings = Settings { queue_limit: shares.len() as u32 - 1, ..*settings };
         let sizes = [("shares", shares.len() as u32)];
@@ -390,7 +390,7 @@ impl Dqm {
     /// Puts it at the egress of an interface.
     ///
     /// # Errors
-    /// The kernel refuses it, or the place is taken.
+    /// The kernel refuses it, or another filter has the priority.
     pub fn attach(&self, ifindex: i32, priority: u32) -> Result<Attached, Failure> {
         self.program.attach("tidegate_dqm", TC_EGRESS, ifindex, priority)
     }

@@ -1,13 +1,13 @@
-//! What the controller shares with the programs in the kernel (`bpf/gate.h`).
+//! Structures that the controller shares with the programs in the kernel (`bpf/gate.h`).
 //!
-//! A layout changes on both sides or the build of one of them fails.
+//! If the two layouts differ, the build fails.
 
 use std::mem::offset_of;
 
 use tidegate_core::law::session::{Counts, Knobs};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// What became of a packet at the gate, in the order of its counter.
+/// The decision about a packet, in the order of its counter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(usize)]
 pub enum Fate {
@@ -19,7 +19,7 @@ pub enum Fate {
     Exempt,
     /// Was refused.
     Refused,
-    /// Would have been, had the gate not only observed.
+    /// Would have been refused, but the gate only observes.
     WouldRefuse,
     /// Admitted, as the refused share was at its ceiling.
     Ceiling,
@@ -31,17 +31,17 @@ pub enum Fate {
     QuicAdmitted,
     /// One that was refused.
     QuicRefused,
-    /// Other UDP: sessions in it are not seen.
+    /// Other UDP: its sessions are not visible.
     Udp,
-    /// Encrypted or in a tunnel: not seen.
+    /// Encrypted or in a tunnel: sessions not visible.
     Opaque,
-    /// A later fragment: not seen.
+    /// A later fragment: no TCP header.
     Fragment,
     /// ICMP and the like.
     OtherIp,
     /// ARP and the like.
     NotIp,
-    /// Cut short or not understood.
+    /// Truncated or not understood.
     Malformed,
     /// Refused by the length of the queue.
     Connection,
@@ -94,7 +94,7 @@ impl Fate {
         }
     }
 
-    /// Whether no session can be told in such a packet.
+    /// Whether sessions are not visible in such a packet.
     pub const fn unseen(self) -> bool {
         matches!(self, Fate::Udp | Fate::Opaque | Fate::Fragment | Fate::Malformed)
     }
@@ -110,11 +110,11 @@ pub struct Tally {
     pub admitted: u64,
     /// Sessions that ended.
     pub departed: u64,
-    /// Sessions that broke off.
+    /// Sessions that were reset.
     pub resets: u64,
     /// Of the openers, how many were eligible.
     pub eligible: u64,
-    /// Bytes of flows whose youth is watched.
+    /// Bytes of sampled flows.
     pub watched_bytes: u64,
     /// Of these, bytes of young flows.
     pub young_bytes: u64,
@@ -133,7 +133,7 @@ const _: () = assert!(
 );
 
 impl Tally {
-    /// The sum with what another CPU has counted.
+    /// The sum with the counts of another CPU.
     #[must_use]
     pub fn with(&self, other: &Tally) -> Tally {
         let sums = |a: &[u64; Fate::COUNT], b: &[u64; Fate::COUNT]| {
@@ -157,7 +157,7 @@ impl Tally {
         self.packets[fate as usize]
     }
 
-    /// What a law reads of it.
+    /// The counts that a law reads.
     pub fn counts(&self) -> Counts {
         Counts {
             arrived: self.arrived,
@@ -172,7 +172,7 @@ impl Tally {
     }
 }
 
-/// Set before a program is loaded, for ever.
+/// Set before a program is loaded; constant from then on.
 #[derive(Clone, Copy, PartialEq, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct Settings {
@@ -182,13 +182,13 @@ pub struct Settings {
     pub limiter: u32,
     /// How an end is counted once: 0 every one counts, 1 cells, 2 a map of flows.
     pub ends: u32,
-    /// Whether packets start at an Ethernet header.
+    /// Whether packets start with an Ethernet header.
     pub ethernet: u32,
     /// Whether QUIC Initials take tokens.
     pub quic: u32,
     /// Whether the length of the interface's queue may be read.
     pub read_queue: u32,
-    /// Whether time is what `Control::test_now_ns` says.
+    /// Whether `Control::test_now_ns` replaces the clock.
     pub test_clock: u32,
     /// Words of 64 cells in one generation of ends.
     pub end_words: u32,
@@ -204,9 +204,9 @@ pub struct Settings {
     pub salt: u64,
     /// Counters of packets by which young flows are known, a multiple of 8; zero: none.
     pub young_cells: u32,
-    /// For so many packets a flow is young.
+    /// A flow is young for this many packets.
     pub young_packets: u32,
-    /// One of so many flows is watched.
+    /// One flow in this many is sampled.
     pub young_sample: u32,
     /// Whether a session ends with the FIN that comes in, or with the one that leaves.
     pub ends_of_peer: u32,
@@ -223,11 +223,11 @@ const _: () = assert!(
         && offset_of!(Settings, ends_of_peer) == 68
 );
 
-/// What the controller may write at any time.
+/// Written by the controller at any time.
 #[derive(Clone, Copy, PartialEq, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct Control {
-    /// Until when what is decided holds, by the monotonic clock.
+    /// Decisions hold until then, by the monotonic clock, ns.
     pub lease_ns: u64,
     /// The interval that runs; its last bit says which knobs are in force.
     pub turn: u32,
@@ -264,11 +264,11 @@ impl Default for Control {
     }
 }
 
-/// What a program has seen of the interface's queue.
+/// The queue of the interface, as a program read it.
 #[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct Observed {
-    /// Fewest packets that waited since it was last cleared.
+    /// Fewest waiting packets since the last reset.
     pub min_queue: u32,
     /// Whether the queue was read since.
     pub seen: u32,
@@ -284,7 +284,7 @@ const _: () = assert!(
         && offset_of!(Observed, average_at_ns) == 16
 );
 
-// The knobs lie in the map as `core` has them.
+// The map has the layout of `Knobs`.
 const _: () = assert!(
     size_of::<Knobs>() == 40
         && offset_of!(Knobs, allowance) == 0
@@ -296,7 +296,7 @@ const _: () = assert!(
         && offset_of!(Knobs, bypass) == 36
 );
 
-/// The knobs as the map has them.
+/// The bytes of the knobs in the map.
 pub fn knobs_bytes(knobs: &Knobs) -> [u8; size_of::<Knobs>()] {
     let mut bytes = [0; size_of::<Knobs>()];
     bytes[..8].copy_from_slice(&knobs.allowance.to_ne_bytes());

@@ -1,5 +1,4 @@
-//! What a running gate says of itself: one line of JSON to whoever connects to
-//! its socket.
+//! The state of a running gate: one line of JSON for each connection to its socket.
 
 use std::fs;
 use std::io::{self, Read};
@@ -16,12 +15,12 @@ use tokio::sync::watch;
 use super::shared::{Fate, Tally};
 use crate::fail::Failure;
 
-/// The state of a gate. Sums are since the program was loaded, the others of the last epoch.
+/// The state of a gate. Totals are since the program was loaded, other counts are of the last epoch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Status {
     /// Interface whose outgoing packets are controlled.
     pub interface: String,
-    /// Whether the programs are in place.
+    /// Whether the programs are attached.
     pub attached: bool,
     /// `observe` or `enforce`.
     pub mode: String,
@@ -31,7 +30,7 @@ pub struct Status {
     pub phase: String,
     /// Sessions allowed per epoch; null: everything passes.
     pub set: Option<f64>,
-    /// What that was decided from.
+    /// The measure that it was decided from.
     pub from: Option<f64>,
     /// Epochs since the start.
     pub epochs: u64,
@@ -41,40 +40,40 @@ pub struct Status {
     pub admitted: u64,
     /// Sessions that ended in it.
     pub departed: u64,
-    /// Sessions that broke off in it.
+    /// Sessions that were reset in it.
     pub resets: u64,
-    /// Packets lost by the queue in it.
+    /// Packets that the queue dropped in it.
     pub drops: u64,
     /// Kind of the queue.
     pub queue: String,
-    /// Packets that wait.
+    /// Waiting packets.
     pub waiting: u32,
-    /// Openers that came, in all.
+    /// Openers, in total.
     pub arrived_total: u64,
-    /// Openers that were admitted, in all.
+    /// Admitted openers, in total.
     pub admitted_total: u64,
-    /// FINs and resets that were counted, in all, before mending.
+    /// FINs and resets counted, in total, before the correction.
     pub ended_total: u64,
-    /// Packets by what became of them, in all.
+    /// Packets by decision, in total.
     pub packets: Vec<(String, u64)>,
-    /// Bytes by what became of them, in all.
+    /// Bytes by decision, in total.
     pub bytes: Vec<(String, u64)>,
-    /// Dual queue: openers that came, and that its length refused, in all.
+    /// Dual queue: openers that arrived and openers that it dropped, in total.
     pub connections: Option<(u64, u64)>,
-    /// Share of bytes in which no session can be told.
+    /// Share of bytes whose sessions are not visible.
     pub unseen_share: f64,
-    /// Whether admitted sessions do not end, so that nothing is refused.
+    /// Alarm: admitted sessions do not end, so nothing is refused.
     pub alarm: bool,
-    /// What is in the way now; empty: nothing.
+    /// The present error; empty: none.
     pub trouble: String,
     /// Lines of the log that were lost.
     pub log_lost: u64,
-    /// Bytes that the maps take in the kernel at most.
+    /// Largest kernel memory of the maps, bytes.
     pub map_bytes: u64,
 }
 
 impl Status {
-    /// Takes the counters over.
+    /// Sets the totals.
     pub fn count(&mut self, tally: &Tally) {
         let named = |numbers: &[u64]| {
             Fate::ALL
@@ -102,7 +101,7 @@ impl Status {
     }
 }
 
-/// A socket that is taken away when the gate ends.
+/// A socket; it is removed when the gate ends.
 pub struct Served {
     path: std::path::PathBuf,
 }
@@ -117,7 +116,7 @@ impl Drop for Served {
 /// Answers on a socket, as a task of the present runtime.
 ///
 /// # Errors
-/// The socket cannot be made, or another gate answers on it.
+/// The socket cannot be created, or another gate answers on it.
 pub fn serve(path: &Path, status: watch::Receiver<Status>) -> Result<Served, Failure> {
     let place = path.display();
     let failed = |error: io::Error| Failure::failed(place.to_string(), error);
@@ -128,7 +127,7 @@ pub fn serve(path: &Path, status: watch::Receiver<Status>) -> Result<Served, Fai
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(failed)?;
     }
-    // what a gate that was killed left behind
+    // left by a gate that was killed
     if fs::symlink_metadata(path).is_ok_and(|there| there.file_type().is_socket()) {
         fs::remove_file(path).map_err(failed)?;
     }
@@ -137,7 +136,7 @@ pub fn serve(path: &Path, status: watch::Receiver<Status>) -> Result<Served, Fai
         while let Ok((mut stream, _)) = listener.accept().await {
             let line = serde_json::to_string(&*status.borrow()).unwrap_or_default() + "\n";
             tokio::spawn(async move {
-                // who hangs up early wanted no answer
+                // an error means that the client has closed the connection
                 let write = stream.write_all(line.as_bytes());
                 let _ = tokio::time::timeout(Duration::from_secs(1), write).await;
             });
@@ -146,10 +145,10 @@ pub fn serve(path: &Path, status: watch::Receiver<Status>) -> Result<Served, Fai
     Ok(Served { path: path.to_owned() })
 }
 
-/// Asks the gate at a socket.
+/// Reads the status of the gate at a socket.
 ///
 /// # Errors
-/// None answers there.
+/// No gate answers there.
 pub fn ask(path: &Path) -> Result<Status, Failure> {
     let place = path.display();
     let failed = |error: io::Error| {

@@ -18,38 +18,38 @@ use crate::fail::Failure;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// What it is called in logs.
+    /// Name in logs.
     pub name: String,
-    /// Where it receives datagrams, and what it is known by (UDP).
+    /// Its UDP address, which also identifies it.
     pub address: Address,
-    /// Where it answers over HTTP: metrics, status, packets to inject; loopback only. Default: nowhere.
+    /// Address of its HTTP interface (metrics, status, packets to inject); loopback only. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<SocketAddr>,
     /// Services on its menu; default both that are built in: active-filter, active-traceroute.
     #[serde(default = "services")]
     pub services: Vec<String>,
-    /// LGC; without it the node looks for no greedy flow, but filters when it is asked.
+    /// LGC; without it the node does not detect greedy flows, but filters on request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lgc: Option<lgc::Config>,
-    /// The longest life that a packet may have here; what says more is cut. Default 1h, 1ms to 1d.
+    /// Longest time to live of a packet; longer ones are shortened. Default 1h, 1ms to 1d.
     #[serde(default = "longest_life")]
     pub longest_life: Time,
-    /// Origins whose arrivals are told apart; default 1024, 1 to 65536.
+    /// Origins whose arrivals are counted separately; default 1024, 1 to 65536.
     #[serde(default = "most_connections")]
     pub most_connections: u32,
-    /// Whether the source waits until it is told to begin, as in a testbed; default false.
+    /// Whether the source waits for the request to begin, as in a testbed; default false.
     #[serde(default)]
     pub wait: bool,
-    /// Faults put in on purpose; default none.
+    /// Injected faults; default none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faults: Option<Faults>,
     /// Links to neighbours.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub link: Vec<LinkConfig>,
-    /// Ways to nodes that are no neighbours.
+    /// Routes to nodes that are not neighbours.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub route: Vec<Route>,
-    /// What it sends by itself.
+    /// Its own traffic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<source::Config>,
 }
@@ -58,36 +58,36 @@ pub struct Config {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkConfig {
-    /// What the link is called in metrics.
+    /// Name in metrics.
     pub name: String,
     /// The neighbour.
     pub peer: Address,
-    /// How fast it sends; 1kbit to 100Gbit.
+    /// Rate, 1kbit to 100Gbit.
     pub rate: Rate,
-    /// How long a datagram is under way once it is sent; default 0s, up to 1min.
+    /// Propagation delay; default 0s, up to 1min.
     #[serde(default)]
     pub delay: Time,
-    /// Packets that may wait for it; default 64, 1 to 65536.
+    /// Buffer in packets; default 64, 1 to 65536.
     #[serde(default = "buffer")]
     pub buffer: u32,
-    /// Whether LGC looks at its queue; default true.
+    /// Whether LGC watches its queue; default true.
     #[serde(default = "yes")]
     pub detect: bool,
-    /// The first so many arrivals at its queue are kept in the status; default 0, up to 65536.
+    /// Number of first arrivals at its queue that the status lists; default 0, up to 65536.
     #[serde(default)]
     pub record: u32,
-    /// The key that is shared with the neighbour, 64 hexadecimal digits; without it neither can ask the other for a filter.
+    /// Key shared with the neighbour, 64 hexadecimal digits; without it neither accepts filter requests of the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
 }
 
-/// A way to a node.
+/// A route to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Route {
     /// The node.
     pub to: Address,
-    /// The neighbour that is next on the way.
+    /// The next hop, a neighbour.
     pub via: Address,
 }
 
@@ -167,7 +167,7 @@ impl Config {
         }
     }
 
-    /// Reads and checks a configuration; `menu` knows the services that there are.
+    /// Reads and checks a configuration; `menu` has the available services.
     ///
     /// # Errors
     /// What is wrong with it, and where.

@@ -1,5 +1,5 @@
-//! What a node answers over HTTP, on loopback: metrics, its status, packets to
-//! inject. And the other side of it, for the commands that ask.
+//! The HTTP interface of a node, on loopback: metrics, status, packets to inject.
+//! Also its client, for the commands.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -18,17 +18,17 @@ use super::metrics;
 use super::status::Status;
 use crate::fail::Failure;
 
-/// Something that the loop of the node is to do.
+/// A request to the loop of the node.
 pub enum Order {
-    /// Say how it is.
+    /// Return the status.
     Status(oneshot::Sender<Status>),
     /// Let the source begin.
     Begin(oneshot::Sender<()>),
     /// Inject packets.
     Send(Injection, oneshot::Sender<Result<u32, String>>),
-    /// Send a trace, and say its number.
+    /// Send a trace, and return its number.
     Trace(Following, oneshot::Sender<Result<u32, String>>),
-    /// Hand out what came back of a trace.
+    /// Return the answers to a trace.
     Traced(u32, oneshot::Sender<Vec<Traced>>),
 }
 
@@ -36,51 +36,51 @@ pub enum Order {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Injection {
-    /// Whom they are for.
+    /// Destination.
     pub to: Address,
-    /// How many.
+    /// Number of packets.
     pub count: u32,
-    /// What is in them.
+    /// Payload.
     pub payload: String,
-    /// The service that they ask for; none: they are passive.
+    /// Requested service; none: passive packets.
     pub service: Option<u16>,
-    /// Their life (TTL), in ms.
+    /// Time to live, ms.
     pub life_ms: u32,
 }
 
-/// A route to follow.
+/// A route to trace.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Following {
-    /// Its end.
+    /// Its destination.
     pub to: Address,
     /// Whether every hop answers, instead of the destination alone.
     pub every_hop: bool,
-    /// How long answers are waited for, in ms; at most a minute.
+    /// Longest wait for answers, ms; at most a minute.
     pub wait_ms: u32,
 }
 
-/// One hop of a route that was followed.
+/// One hop of a traced route.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct HopSeen {
     /// The node.
     pub node: Address,
-    /// When it came there, in microseconds since 1970 by the clock of the node.
+    /// Arrival there, in microseconds since 1970 by the clock of the node.
     pub at_us: u64,
-    /// Packets that waited in the queue that it went on through.
+    /// Packets waiting in the queue of the next link.
     pub queue_packets: u16,
 }
 
-/// What came back.
+/// An answer to a trace.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Followed {
     /// Who answered.
     pub by: Address,
-    /// The hops until there.
+    /// The hops up to there.
     pub hops: Vec<HopSeen>,
 }
 
-/// Packets that may be injected at once.
+/// Packets per injection, at most.
 const MOST_INJECTED: u32 = 100_000;
 const MOST_WAIT: u32 = 60_000;
 
@@ -151,7 +151,7 @@ async fn trace(
             break;
         }
     }
-    // by lengths, which is the order of the route; a hop that was overtaken answers late
+    // answers may arrive out of order; sorted by length they follow the route
     found.sort_by_key(|traced| traced.trace.hops.len());
     let hops = |trace: &Trace| {
         trace
@@ -173,9 +173,9 @@ async fn trace(
     Ok(Json(followed))
 }
 
-/// Does what was ordered.
+/// Carries out a request.
 pub(super) fn obey(order: Order, engine: &mut Engine) {
-    // who asked may have gone in the meantime
+    // an error means that the client has gone
     match order {
         Order::Status(answer) => {
             let _ = answer.send(engine.status());
@@ -238,7 +238,7 @@ fn follow(following: &Following, engine: &mut Engine) -> Result<u32, String> {
     Ok(number)
 }
 
-/// A node that answers over HTTP, seen from outside.
+/// Client of a node's HTTP interface.
 #[derive(Clone, Copy, Debug)]
 pub struct Remote {
     address: SocketAddr,
@@ -281,7 +281,7 @@ impl Remote {
         })
     }
 
-    /// How it is.
+    /// The status of the node.
     ///
     /// # Errors
     /// It does not answer.
@@ -291,7 +291,7 @@ impl Remote {
         self.parse(&body)
     }
 
-    /// Lets its source begin.
+    /// Starts its source.
     ///
     /// # Errors
     /// It does not answer.
@@ -310,7 +310,7 @@ impl Remote {
         self.parse(&body)
     }
 
-    /// Follows a route.
+    /// Traces a route.
     ///
     /// # Errors
     /// It does not answer, or nothing came back.

@@ -1,8 +1,7 @@
-//! How much a node costs: packets through one node process, as many as it takes.
+//! Benchmark of a node: as many packets through one node process as it forwards.
 //!
-//! The datagrams come from this process and go back to it, over loopback. What
-//! is counted is the CPU time of the node's process alone, in the kernel
-//! included; nothing of who sends and who receives.
+//! This process sends the datagrams and receives them again, over loopback. Only
+//! the CPU time of the node's process counts, in user space and in the kernel.
 
 use std::io::IoSliceMut;
 use std::net::{SocketAddr, UdpSocket};
@@ -25,48 +24,48 @@ use crate::node::config::{Config, LinkConfig};
 use crate::node::control::Remote;
 use crate::node::status::Status;
 
-/// Datagrams that are sent as one, where the system can.
+/// Datagrams per call, if the system has segmentation offload.
 const TOGETHER: usize = 32;
 /// Bytes of a read.
 const READ: usize = 1 << 16;
 /// Name of the node.
 const NAME: &str = "bench";
 
-/// What is measured.
+/// The load.
 #[derive(Clone, Debug)]
 pub struct Load {
-    /// For how long.
+    /// Duration.
     pub span: Duration,
     /// Bytes of a datagram.
     pub size: usize,
     /// Whether LGC looks at the queue.
     pub lgc: bool,
-    /// Whether each datagram claims another origin; else all are of one.
+    /// Whether each datagram has another origin; else all have the same.
     pub spoofed: bool,
-    /// Whether each is sent by itself, as different neighbours would; else many as one.
+    /// Whether each is sent alone, as different neighbours would; else with segmentation offload.
     pub single: bool,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measured {
-    /// How long it took, s.
+    /// Duration, s.
     pub wall_s: f64,
     /// CPU time of the node's process, s.
     pub node_cpu_s: f64,
-    /// Datagrams that the node has read, and sent on.
+    /// Datagrams that the node received.
     pub received: u64,
-    /// Of these, sent on.
+    /// Of these, forwarded.
     pub forwarded: u64,
-    /// Datagrams that came out at the other end.
+    /// Datagrams that this process received again.
     pub arrived: u64,
-    /// Sent on for each second of CPU time: what one core forwards.
+    /// Forwarded per second of CPU time: the capacity of one core.
     pub forwarded_per_core_s: f64,
-    /// Sent on for each second by the clock.
+    /// Forwarded per second.
     pub forwarded_per_s: f64,
-    /// CPU time of the node for each datagram that it sent on, ns.
+    /// CPU time of the node per forwarded datagram, ns.
     pub cpu_ns_each: f64,
-    /// Most memory that the node had, MB.
+    /// Peak memory of the node, MB.
     pub peak_mb: f64,
 }
 
@@ -74,7 +73,7 @@ pub struct Measured {
 /// node's configuration.
 ///
 /// # Errors
-/// No socket can be had, or the node does not come up or not answer.
+/// No socket can be opened, or the node does not start or does not answer.
 pub fn measure(load: &Load, program: &Path, folder: &Path) -> Result<Measured, Failure> {
     let (sender, from) = free_socket()?;
     let (sink, to) = free_socket()?;
@@ -162,7 +161,7 @@ fn flood(
         let segment_size = (together > 1).then_some(bytes.len() / together);
         let transmit =
             Transmit { destination, ecn: None, contents: &bytes, segment_size, src_ip: None };
-        // what a full socket does not take is sent by nobody: the node is behind
+        // a full socket drops the datagrams: the node is slower than this process
         if state.try_send(sender.into(), &transmit).is_err() {
             std::thread::yield_now();
         }
@@ -170,13 +169,13 @@ fn flood(
     Ok(())
 }
 
-/// Counts what arrives, on a thread of its own, until it is told to stop.
+/// Counts arriving datagrams on another thread until `stop`.
 fn count(
     sink: UdpSocket,
     stop: Arc<AtomicBool>,
 ) -> Result<(JoinHandle<()>, Arc<AtomicU64>), Failure> {
     let state = UdpSocketState::new((&sink).into()).at("receiving")?;
-    // waits, but not for ever, so that it hears that it is to stop
+    // waits for a limited time, so that it notices `stop`
     sink.set_nonblocking(false).at("receiving")?;
     sink.set_read_timeout(Some(Duration::from_millis(20))).at("receiving")?;
     let arrived = Arc::new(AtomicU64::new(0));
@@ -194,7 +193,7 @@ fn count(
     Ok((counting, arrived))
 }
 
-/// How the node is when it has nothing left to do.
+/// The status of the node once its queues are empty.
 fn settled(remote: Remote) -> Result<Status, Failure> {
     let mut last = remote.status()?;
     loop {
@@ -225,7 +224,7 @@ fn cpu_s(pid: u32) -> Result<f64, Failure> {
     Ok(ns / 1e9)
 }
 
-/// Most memory that a process had.
+/// Peak memory of a process.
 fn peak_mb(pid: u32) -> Result<f64, Failure> {
     let status = proc(pid, "status")?;
     let kb = status

@@ -15,37 +15,37 @@ use crate::node::faults::Faults;
 use crate::node::service::Menu;
 use crate::node::source;
 
-/// Nodes that a testbed has at most.
+/// Largest number of nodes.
 pub const MOST_NODES: usize = 64;
 
 /// A testbed file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Testbed {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// How long it may take; it ends before when all sources are done and all queues are empty. 1s to 1h.
+    /// Longest duration, 1s to 1h; it ends once all sources are done and all queues are empty.
     pub duration: Time,
-    /// What holds for every node that does not say otherwise.
+    /// Defaults of all nodes.
     #[serde(default)]
     pub all: Common,
     /// The nodes by name.
     pub node: BTreeMap<String, NodePlan>,
-    /// Their links, which go both ways.
+    /// Their links, in both directions.
     pub link: Vec<LinkPlan>,
 }
 
-/// What nodes can share.
+/// Settings that all nodes can share.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Common {
-    /// Services on the menu; default all that are built in.
+    /// Services on the menu; default all built-in ones.
     #[serde(default)]
     pub services: Option<Vec<String>>,
-    /// LGC; without it nodes look for no greedy flow.
+    /// LGC; without it nodes do not detect greedy flows.
     #[serde(default)]
     pub lgc: Option<lgc::Config>,
-    /// Faults that every node puts into what it sends; default none.
+    /// Faults that every node injects into the traffic it sends; default none.
     #[serde(default)]
     pub faults: Option<Faults>,
 }
@@ -54,13 +54,13 @@ pub struct Common {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodePlan {
-    /// Services on its menu, in place of those of all.
+    /// Services on its menu, instead of the default.
     #[serde(default)]
     pub services: Option<Vec<String>>,
-    /// LGC, in place of that of all.
+    /// LGC, instead of the default.
     #[serde(default)]
     pub lgc: Option<lgc::Config>,
-    /// What it sends.
+    /// Its traffic.
     #[serde(default)]
     pub source: Option<source::Config<String>>,
 }
@@ -71,15 +71,15 @@ pub struct NodePlan {
 pub struct LinkPlan {
     /// The names of the two nodes.
     pub between: [String; 2],
-    /// How fast it sends, each way; 1kbit to 100Gbit.
+    /// Rate in each direction, 1kbit to 100Gbit.
     pub rate: Rate,
-    /// How long a datagram is under way once it is sent; default 0s, up to 1min.
+    /// Propagation delay; default 0s, up to 1min.
     #[serde(default)]
     pub delay: Time,
-    /// Packets that may wait for it, each way; default 64, 1 to 65536.
+    /// Buffer in packets in each direction; default 64, 1 to 65536.
     #[serde(default = "buffer")]
     pub buffer: u32,
-    /// The first so many arrivals at its queues are kept; default 0, up to 65536.
+    /// Number of first arrivals at its queues that are recorded; default 0, up to 65536.
     #[serde(default)]
     pub record: u32,
 }
@@ -88,7 +88,7 @@ fn buffer() -> u32 {
     64
 }
 
-/// Where each node of a testbed is.
+/// The address of each node of a testbed.
 pub type Places = BTreeMap<String, Address>;
 
 impl Testbed {
@@ -146,12 +146,12 @@ impl Testbed {
         Ok(())
     }
 
-    /// The sum of all delays: no way between two nodes has more.
+    /// The sum of all delays, an upper bound of any route's delay.
     pub fn longest_delay(&self) -> Time {
         self.link.iter().fold(Time::ZERO, |sum, link| sum.saturating_add(link.delay))
     }
 
-    /// The neighbour that is next on the shortest way from a node to each other.
+    /// The next hop on the shortest route from a node to each other node.
     fn next_hops<'a>(&'a self, from: &'a str) -> BTreeMap<&'a str, &'a str> {
         let mut next = BTreeMap::new();
         let mut queue = VecDeque::from([(from, from)]);

@@ -1,7 +1,7 @@
 //! The nodes of a testbed as processes of this machine, on loopback.
 //!
-//! Each node hangs on a leash: it ends when its standard input does. So none
-//! is left behind, whatever becomes of the process that started it.
+//! Each node ends when its standard input is closed (`--leash`). So none is left
+//! when the process that started it ends, for whatever reason.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,7 +22,7 @@ use crate::node::control::Remote;
 use crate::node::run::Ready;
 use crate::node::status::Status;
 
-/// How long a node may take to begin, and to end.
+/// Longest wait for a node to start, and to end.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often nodes are asked whether they are done.
 const LOOK: Duration = Duration::from_millis(250);
@@ -34,22 +34,22 @@ struct Process {
     control: Option<Remote>,
 }
 
-/// A testbed that runs; dropped, it is taken down.
+/// A running testbed; its nodes end when it is dropped.
 #[derive(Debug)]
 pub struct Running {
     program: PathBuf,
     folder: PathBuf,
     places: Places,
     nodes: BTreeMap<String, Process>,
-    /// What a datagram is under way for at most, once nothing waits any more.
+    /// Longest delay of a datagram when all queues are empty.
     under_way: Duration,
 }
 
 impl Running {
-    /// Brings all nodes up; `program` is `tidegated`, and configurations go to `folder`.
+    /// Starts all nodes; `program` is `tidegated`, and configurations go to `folder`.
     ///
     /// # Errors
-    /// A node does not come up.
+    /// A node does not start.
     pub fn start(testbed: &Testbed, program: &Path, folder: &Path) -> Result<Running, Failure> {
         // between the search for free ports and their use another process can take one
         let mut last = None;
@@ -110,7 +110,7 @@ impl Running {
         Ok(())
     }
 
-    /// Waits until every node has said that it is ready.
+    /// Waits until every node is ready.
     fn await_all(&mut self) -> Result<(), Failure> {
         let deadline = Instant::now() + PATIENCE;
         for (name, process) in
@@ -119,7 +119,7 @@ impl Running {
             let line = first_line(&mut process.child, deadline).ok_or_else(|| {
                 Failure::failed(
                     format!("node `{name}`"),
-                    "it did not come up; what it said is above",
+                    "it did not start; its messages are above",
                 )
             })?;
             let ready: Ready = serde_json::from_str(&line).at(name)?;
@@ -128,7 +128,7 @@ impl Running {
         Ok(())
     }
 
-    /// Where the nodes are.
+    /// The addresses of the nodes.
     pub fn places(&self) -> &Places {
         &self.places
     }
@@ -146,7 +146,7 @@ impl Running {
         self.nodes.keys().try_for_each(|name| self.remote(name)?.begin())
     }
 
-    /// How a node is.
+    /// The status of a node.
     ///
     /// # Errors
     /// It does not answer.
@@ -154,7 +154,7 @@ impl Running {
         self.remote(name)?.status()
     }
 
-    /// How the nodes are that run.
+    /// The status of every running node.
     ///
     /// # Errors
     /// One does not answer.
@@ -162,7 +162,7 @@ impl Running {
         self.nodes.keys().map(|name| Ok((name.clone(), self.status(name)?))).collect()
     }
 
-    /// The address that a node is asked at.
+    /// The control of a node.
     ///
     /// # Errors
     /// It is not running.
@@ -178,7 +178,7 @@ impl Running {
     /// Ends a node at once, as if its machine had lost power.
     ///
     /// # Errors
-    /// There is none of that name, or it cannot be ended.
+    /// No node of that name is running, or it cannot be ended.
     pub fn kill(&mut self, name: &str) -> Result<(), Failure> {
         let place = format!("node `{name}`");
         let mut process = self.nodes.remove(name).ok_or("it is not running").at(&place)?;
@@ -186,10 +186,10 @@ impl Running {
         process.child.wait().map(drop).at(&place)
     }
 
-    /// Brings a node back that was ended.
+    /// Restarts a node that was ended.
     ///
     /// # Errors
-    /// It does not come up.
+    /// It does not start.
     pub fn restart(&mut self, name: &str) -> Result<(), Failure> {
         self.spawn(name)?;
         self.await_all()
@@ -252,7 +252,7 @@ fn first_line(child: &mut Child, deadline: Instant) -> Option<String> {
         if reader.read_line(&mut line).is_ok() {
             let _ = said.send(line);
         }
-        // whatever else it writes, it must not be held up
+        // keep reading, so that the process never blocks on a full pipe
         let _ = std::io::copy(&mut reader, &mut std::io::sink());
     });
     let line = line.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()?;

@@ -1,4 +1,4 @@
-//! The client: opens the sessions of a plan when they start, and times them.
+//! The client: opens the sessions of a plan at their start times, and measures them.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -25,23 +25,23 @@ const SMALLEST: u32 = 88;
 const FULL: u32 = 1448;
 /// Bytes of an upload that are handed over with its request.
 const PIECE: usize = 1 << 16;
-/// How long the server may take to tell what it sent.
+/// Longest wait for the server's records.
 const ANSWER: Duration = Duration::from_secs(20);
-/// Between the end of a run and that question: openers that were answered late are gone then.
+/// Pause between the end of a run and that request: late answers to openers arrive meanwhile.
 const REST: Duration = Duration::from_millis(500);
 
-/// What a run found.
+/// The result of a run.
 pub struct Found {
-    /// The flows that started, and what became of them.
+    /// The flows that started, with their results.
     pub records: Vec<(Flow, Record)>,
-    /// How much later than planned they started, the worst, seconds.
+    /// Largest delay of a start after its planned time, seconds.
     pub latest_start: f64,
 }
 
-/// What all sessions share.
+/// Shared by all sessions.
 struct Shared {
     began: Instant,
-    /// The run is over then.
+    /// End of the run.
     end: Instant,
     to: SocketAddr,
     run: u64,
@@ -53,16 +53,16 @@ impl Shared {
         self.began.elapsed().as_secs_f64()
     }
 
-    /// What the kernel knows of a connection.
+    /// The kernel's counts of a connection.
     fn ask(&self, near: Option<SocketAddr>) -> Option<Info> {
         self.diag.borrow_mut().as_mut()?.of(near?, self.to)
     }
 }
 
-/// Opens the sessions of the plan, and tells what became of them when it is over.
+/// Opens the sessions of the plan, and returns their results at the end.
 ///
 /// # Errors
-/// There is no server, or a control that the kernel does not have.
+/// There is no server, or the kernel lacks a congestion control.
 pub async fn run(plan: &Plan, to: SocketAddr, run: u64) -> Result<Found, Failure> {
     try_controls(plan, to)?;
     let began = Instant::now();
@@ -72,7 +72,7 @@ pub async fn run(plan: &Plan, to: SocketAddr, run: u64) -> Result<Found, Failure
         end: began + seconds(plan.duration),
         to,
         run,
-        // without it the table says less
+        // without it some columns of the table are zero
         diag: RefCell::new(Diag::open().ok()),
     });
     let local = LocalSet::new();
@@ -105,7 +105,7 @@ pub async fn run(plan: &Plan, to: SocketAddr, run: u64) -> Result<Found, Failure
     Ok(Found { records, latest_start })
 }
 
-/// A control that the kernel lacks is no reason to run another.
+/// Fails if the kernel lacks a congestion control of the plan.
 fn try_controls(plan: &Plan, to: SocketAddr) -> Result<(), Failure> {
     for sort in &plan.sorts {
         let socket =
@@ -136,7 +136,7 @@ async fn session(number: u32, flow: Flow, sort: Sort, shared: &Shared) -> Record
         Some(Err(_)) => found.gave_up = Some(shared.now()),
         None => {
             found.gave_up = out.map(|_| shared.now());
-            // the socket is still there, in the work that goes no further
+            // `work` still holds the socket
             if let Some(info) = shared.ask(near.get()) {
                 note(&mut found, &flow, &info);
             }
@@ -145,7 +145,7 @@ async fn session(number: u32, flow: Flow, sort: Sort, shared: &Shared) -> Record
     found
 }
 
-/// What the kernel says at the end, or at the end of the run.
+/// Records the kernel's counts at the end of a session or of the run.
 fn note(found: &mut Record, flow: &Flow, info: &Info) {
     if found.connected.is_none() {
         found.syn_tries = 1 + info.retransmitted;
@@ -182,7 +182,7 @@ async fn exchange(
         now.syn_tries = 1 + info.retransmitted;
     }
     record.set(now);
-    // what is left of it when it is dropped goes at once
+    // if it is dropped, it is reset at once
     SockRef::from(&stream).set_linger(Some(Duration::ZERO))?;
     if flow.download {
         let (run, size) = (shared.run, flow.size);
@@ -197,7 +197,7 @@ async fn exchange(
         record.set(now);
         return part(stream, Some(HAVE_ALL)).await;
     }
-    // what it asks for is its first byte, and goes with the others
+    // the request is the first byte of the data
     let mut first = vec![0; flow.size.map_or(PIECE, |size| PIECE.min(size.max(1) as usize))];
     first[0] = Request::UPLOAD;
     stream.write_all(&first).await?;
@@ -222,7 +222,7 @@ async fn exchange(
     part(stream, None).await
 }
 
-/// Ends a session that is over, while others go on.
+/// Closes a completed session in the background.
 async fn part(mut stream: TcpStream, last: Option<u8>) -> io::Result<()> {
     SockRef::from(&stream).set_linger(None)?;
     tokio::task::spawn_local(async move {
@@ -234,7 +234,7 @@ async fn part(mut stream: TcpStream, last: Option<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// A connection with the segments and the control of its class.
+/// Connects with the segment size and the congestion control of the class.
 async fn connect(
     sort: &Sort,
     shared: &Shared,
@@ -263,7 +263,7 @@ async fn connect(
     }
 }
 
-/// What the server sent in this run.
+/// The server's records of this run.
 async fn sent(shared: &Shared) -> Result<Vec<(u32, Sent)>, Failure> {
     tokio::time::sleep(REST).await;
     let ask = async {

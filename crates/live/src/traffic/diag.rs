@@ -1,4 +1,4 @@
-//! What the kernel says of a TCP connection, by its socket diagnosis
+//! The kernel's counts of a TCP connection, by its socket diagnosis
 //! (sock_diag(7), linux/inet_diag.h and linux/tcp.h).
 
 use std::io;
@@ -12,7 +12,7 @@ use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 
 use crate::netlink::Netlink;
 
-/// Of `tcp_info`, what a table of flows can use.
+/// The fields of `tcp_info` that the table of flows uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Info {
     /// Smoothed round trip.
@@ -21,9 +21,9 @@ pub struct Info {
     pub retransmitted: u32,
     /// Segments with payload sent, those sent again included.
     pub data_sent: u32,
-    /// Segments with payload sent again; an older kernel cannot tell them from the others.
+    /// Segments with payload sent again; an older kernel counts all segments sent again.
     pub data_again: u32,
-    /// Expiries of the retransmission timer since the first SYN; older kernels do not say.
+    /// Expiries of the retransmission timer since the first SYN; zero on older kernels.
     pub timeouts: u32,
     /// Bytes that the other end has acknowledged.
     pub acknowledged: u64,
@@ -73,8 +73,8 @@ impl Diag {
     }
 }
 
-/// `struct tcp_info`, whose fields keep their places; what an older kernel does
-/// not have is zero.
+/// Reads `struct tcp_info`, whose fields keep their offsets; a field that an older
+/// kernel lacks is zero.
 fn info(bytes: &[u8]) -> Info {
     let retransmitted = u32_at(bytes, 100).unwrap_or(0);
     let data_sent = u32_at(bytes, 156).unwrap_or(0);
@@ -89,8 +89,8 @@ fn info(bytes: &[u8]) -> Info {
     }
 }
 
-/// The kernel counts segments with payload, but of those sent again only all, or their bytes. What
-/// was sent once fills whole segments.
+/// Segments with payload sent again. The kernel counts all segments sent again, and the bytes sent
+/// again; this assumes full segments for the bytes sent once.
 fn data_again(bytes: &[u8], data_sent: u32) -> Option<u32> {
     let (sent, again) = (u64_at(bytes, BYTES_SENT)?, u64_at(bytes, BYTES_SENT + 8)?);
     if again == 0 {

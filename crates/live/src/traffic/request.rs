@@ -1,6 +1,6 @@
-//! The first bytes of a session: what its opener asks of the server.
+//! The first bytes of a session: the client's request to the server.
 //!
-//! | byte  | of an upload | of a download                 | of a question |
+//! | byte  | upload       | download                      | records       |
 //! |-------|--------------|-------------------------------|---------------|
 //! | 0     | `U`          | `D`                           | `R`           |
 //! | 1-8   | data follows | run, by which records are kept | run           |
@@ -11,7 +11,7 @@
 //! So an upload of one byte has one byte. Numbers begin with the most
 //! significant byte.
 
-/// How a sender adapts.
+/// Congestion control of a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Control {
@@ -24,7 +24,7 @@ pub enum Control {
 }
 
 impl Control {
-    /// What the kernel calls it.
+    /// The kernel's name.
     pub fn name(self) -> &'static str {
         match self {
             Control::Reno => "reno",
@@ -38,12 +38,12 @@ impl Control {
     }
 }
 
-/// What is asked.
+/// A request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Request {
     /// Data follows, until the end.
     Upload,
-    /// Data is to be sent.
+    /// The server sends data.
     Download {
         /// The run that it belongs to.
         run: u64,
@@ -51,24 +51,24 @@ pub enum Request {
         flow: u32,
         /// Bytes; none: without end.
         size: Option<u64>,
-        /// How the server is to adapt.
+        /// Congestion control of the server.
         control: Control,
     },
-    /// What was sent in a run?
+    /// The records of a run.
     Records {
         /// The run.
         run: u64,
     },
 }
 
-/// Most bytes of a download: a server sends no more for one request.
+/// Largest download, bytes.
 const MOST: u64 = tidegate_model::draw::MAX_FLOW;
 
 impl Request {
-    /// The first byte of an upload, which is of its data.
+    /// The first byte of an upload, which counts as data.
     pub const UPLOAD: u8 = b'U';
 
-    /// Bytes of a request that begins so, the first one included; none: it is none.
+    /// Length of a request with this first byte; none: not a request.
     pub fn length(first: u8) -> Option<usize> {
         match first {
             Request::UPLOAD => Some(1),
@@ -78,7 +78,7 @@ impl Request {
         }
     }
 
-    /// As bytes.
+    /// Encodes the request.
     pub fn encode(self) -> Vec<u8> {
         match self {
             Request::Upload => vec![Request::UPLOAD],
@@ -91,7 +91,7 @@ impl Request {
         }
     }
 
-    /// What the bytes say; none: they are no request.
+    /// Decodes a request; none: not a request.
     pub fn decode(bytes: &[u8]) -> Option<Request> {
         let (&first, rest) = bytes.split_first()?;
         if bytes.len() != Request::length(first)? {

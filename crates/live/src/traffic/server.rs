@@ -1,4 +1,4 @@
-//! The server: takes and gives data, and remembers what it sent.
+//! The server: receives and sends data, and records what it sent.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -18,26 +18,26 @@ use super::record::Sent;
 use super::request::{Control, Request};
 use crate::fail::{At, Failure};
 
-/// Openers that may wait to be taken.
+/// Connections that may wait to be accepted.
 const BACKLOG: u32 = 16_384;
-/// Records that are kept; the oldest run goes first.
+/// Records that are kept; the oldest run is removed first.
 const MOST_RECORDS: usize = 4_000_000;
-/// How long an opener may take to say what it wants.
+/// Longest wait for a request.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// What the receiver says when it has everything. It closes a little later, so
-/// that the sender can ask the kernel of the connection while there is one.
+/// The receiver's last byte, once it has all data. It closes `LINGER` later, so
+/// that the sender can read the kernel's counts of the connection.
 pub(super) const HAVE_ALL: u8 = b'K';
-/// That little.
+/// See `HAVE_ALL`.
 pub(super) const LINGER: Duration = Duration::from_millis(200);
-/// What is sent: so much is handed over at a time.
+/// The data of one write.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
 thread_local! {
-    /// Where what is received goes; nobody looks at it, so one place serves all sessions.
+    /// Buffer for received data, which is ignored: one for all sessions.
     static SINK: RefCell<Vec<u8>> = RefCell::new(vec![0; 1 << 16]);
 }
 
-/// What was sent, by run and flow.
+/// The records, by run and flow.
 #[derive(Default)]
 struct Book {
     runs: Vec<(u64, BTreeMap<u32, Sent>)>,
@@ -64,10 +64,10 @@ impl Book {
     }
 }
 
-/// The ends of a connection, ours first.
+/// The addresses of a connection, ours first.
 type Ends = (SocketAddr, SocketAddr);
 
-/// What all sessions share.
+/// Shared by all sessions.
 struct Shared {
     book: RefCell<Book>,
     /// Downloads under way, by run and flow.
@@ -75,10 +75,10 @@ struct Shared {
     diag: RefCell<Option<Diag>>,
 }
 
-/// Serves until the process is told to end.
+/// Serves until the process ends.
 ///
 /// # Errors
-/// Nobody can listen there.
+/// The address cannot be bound.
 pub async fn serve(at: SocketAddr) -> Result<(), Failure> {
     let socket = if at.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
     let socket = socket.at(at)?;
@@ -88,13 +88,13 @@ pub async fn serve(at: SocketAddr) -> Result<(), Failure> {
     let shared = Rc::new(Shared {
         book: RefCell::default(),
         active: RefCell::default(),
-        // without it the table says less
+        // without it some columns of the table are zero
         diag: RefCell::new(Diag::open().ok()),
     });
     eprintln!("tidegated: serving at {at}");
     let accept = async {
         loop {
-            // one that is gone again, or no descriptor left: others wait
+            // the client is gone, or no descriptor is left: try again later
             match listener.accept().await {
                 Ok((stream, _)) => {
                     let shared = shared.clone();
@@ -129,7 +129,7 @@ async fn session(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
             given
         }
         Request::Records { run } => {
-            // what is still under way has sent something too
+            // downloads that go on have sent data too
             let active = shared.active.borrow().clone();
             for (&(_, flow), &ends) in active.range((run, 0)..=(run, u32::MAX)) {
                 let sent = sent(ends, shared, None);
@@ -150,7 +150,7 @@ async fn request(stream: &mut TcpStream) -> io::Result<Request> {
     Request::decode(&bytes).ok_or_else(wrong)
 }
 
-/// Sends the bytes, says that they are all, and waits for the answer.
+/// Sends the bytes and a FIN, and waits for the answer.
 async fn give(stream: &mut TcpStream, size: Option<u64>, control: Control) -> io::Result<()> {
     set_tcp_congestion(&*stream, control.name())?;
     write_zeros(stream, size).await?;
@@ -158,7 +158,7 @@ async fn give(stream: &mut TcpStream, size: Option<u64>, control: Control) -> io
     stream.read_u8().await.map(drop)
 }
 
-/// Reads to the end; how many bytes there were.
+/// Reads to the end; the number of bytes.
 pub(super) async fn drain(stream: &TcpStream) -> io::Result<u64> {
     let mut bytes = 0;
     loop {
@@ -172,7 +172,7 @@ pub(super) async fn drain(stream: &TcpStream) -> io::Result<u64> {
     }
 }
 
-/// So many zeros, or without end.
+/// Writes `size` zeros; none: without end.
 pub(super) async fn write_zeros(stream: &mut TcpStream, size: Option<u64>) -> io::Result<()> {
     let mut left = size.unwrap_or(u64::MAX);
     while left > 0 {
