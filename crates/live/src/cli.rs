@@ -28,7 +28,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use tracing::level_filters::LevelFilter;
 
-use crate::fail::Failure;
+use crate::fail::{At, Failure};
 
 /// Congestion control in the network, on real packets.
 #[derive(Parser, Debug)]
@@ -115,6 +115,12 @@ pub fn reference() -> Vec<(String, String)> {
 /// Writes a result to standard output; whoever stopped reading does not want the rest.
 fn say(text: &str) {
     let _ = std::io::stdout().lock().write_all(text.as_bytes());
+}
+
+/// Writes a result to standard output as one line of JSON.
+fn say_json(result: &impl serde::Serialize) -> Result<(), Failure> {
+    say(&(serde_json::to_string(result).at("the result")? + "\n"));
+    Ok(())
 }
 
 /// The text of a file.

@@ -54,9 +54,7 @@ impl BenchNode {
         }
         let found = measured?;
         if self.json {
-            let json = serde_json::to_string(&found).at("the result")?;
-            super::say(&format!("{json}\n"));
-            return Ok(());
+            return super::say_json(&found);
         }
         super::say(&format!(
             "  {:9.0} packets/s forwarded on one core: {:.0} ns of CPU time each, in the kernel included\n  \

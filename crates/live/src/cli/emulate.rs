@@ -62,13 +62,10 @@ impl Emulate {
         for (direction, device) in report.iter_mut().zip(&devices) {
             direction.not_read = device.lost().at("/proc/net/dev")?;
         }
-        let text = if self.json {
-            let text = serde_json::to_string(&report);
-            text.at("report")? + "\n"
-        } else {
-            lines(&report)
-        };
-        super::say(&text);
+        if self.json {
+            return super::say_json(&report);
+        }
+        super::say(&lines(&report));
         Ok(())
     }
 }

@@ -25,10 +25,9 @@ impl NodeStatus {
     pub fn run(self) -> Result<(), Failure> {
         let status = Remote::new(self.node).status()?;
         if self.json {
-            super::say(&format!("{}\n", serde_json::to_string(&status).unwrap_or_default()));
-        } else {
-            super::say(&page(&status));
+            return super::say_json(&status);
         }
+        super::say(&page(&status));
         Ok(())
     }
 }

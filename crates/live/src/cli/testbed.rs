@@ -81,7 +81,7 @@ impl Testbed {
                 "dropped": report.dropped(),
                 "events": report.events(),
             });
-            super::say(&format!("{json}\n"));
+            super::say_json(&json)?;
         } else {
             super::say(&format!("{}\n  results in {}\n", report.text(), out.display()));
         }

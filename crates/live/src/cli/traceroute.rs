@@ -34,8 +34,7 @@ impl Traceroute {
         let (to, every_hop, wait_ms) = (self.to, self.every_hop, self.wait_ms);
         let followed = Remote::new(self.node).trace(&Following { to, every_hop, wait_ms })?;
         if self.json {
-            super::say(&format!("{}\n", serde_json::to_string(&followed).unwrap_or_default()));
-            return Ok(());
+            return super::say_json(&followed);
         }
         print(&followed);
         if followed.iter().any(|answer| answer.by == to) {

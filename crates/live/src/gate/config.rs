@@ -25,7 +25,7 @@ pub enum Mode {
     Enforce,
 }
 
-/// Which packet opens a session.
+/// Which packet opens a session, in the order of `enum opener` in `bpf/gate.h`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Opens {
@@ -38,7 +38,7 @@ pub enum Opens {
     Either,
 }
 
-/// How the end of a session is counted once.
+/// How the end of a session is counted once, in the order of `enum ends` in `bpf/gate.h`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ends {

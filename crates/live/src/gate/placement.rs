@@ -7,7 +7,7 @@ use tidegate_core::law::session::{Knobs, Limiter};
 use tidegate_core::law::settings::Link;
 use tidegate_core::units::{Rate, Time};
 
-use super::config::{self, Config, EndsOf, Mode, Opens, Quic};
+use super::config::{self, Config, EndsOf, Mode, Quic};
 use super::link::{Interface, Queue};
 use super::program::{Attached, Dqm, Gate};
 use super::shared::Settings;
@@ -141,22 +141,14 @@ fn settings(config: &Config, interface: &Interface, queue: &Queue) -> Settings {
     let rules = config.rules();
     let young = rules.young;
     Settings {
-        opener: match config.opener {
-            Opens::Syn => 0,
-            Opens::SynAck => 1,
-            Opens::Either => 2,
-        },
+        opener: config.opener as u32,
         limiter: match config.limiter() {
             Limiter::Counter => 0,
             Limiter::TokenBucket => 1,
             Limiter::SavingBucket => 2,
         },
         ends_of_peer: (config.ends_of == EndsOf::Peer).into(),
-        ends: match config.ends {
-            config::Ends::Every => 0,
-            config::Ends::Cells => 1,
-            config::Ends::FlowMap => 2,
-        },
+        ends: config.ends as u32,
         ethernet: interface.ethernet.into(),
         quic: u32::from(config.quic == Quic::Admit),
         read_queue: queue.tells_its_length().into(),

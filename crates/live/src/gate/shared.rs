@@ -7,93 +7,49 @@ use std::mem::offset_of;
 use tidegate_core::law::session::{Counts, Knobs};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// The decision about a packet, in the order of its counter.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(usize)]
-pub enum Fate {
-    /// TCP that neither opens nor ends a session.
-    Other,
-    /// Opened a session.
-    Admitted,
-    /// Opened one that is never refused.
-    Exempt,
-    /// Was refused.
-    Refused,
-    /// Would have been refused, but the gate only observes.
-    WouldRefuse,
-    /// Admitted, as the refused share was at its ceiling.
-    Ceiling,
-    /// Admitted, as the controller's lease had lapsed.
-    Lapsed,
-    /// A FIN or a reset.
-    End,
-    /// A QUIC Initial that passed.
-    QuicAdmitted,
-    /// One that was refused.
-    QuicRefused,
-    /// Other UDP: its sessions are not visible.
-    Udp,
-    /// Encrypted or in a tunnel: sessions not visible.
-    Opaque,
-    /// A later fragment: no TCP header.
-    Fragment,
-    /// ICMP and the like.
-    OtherIp,
-    /// ARP and the like.
-    NotIp,
-    /// Truncated or not understood.
-    Malformed,
-    /// Refused by the length of the queue.
-    Connection,
+/// Declares the fates in the order of their counters: name in labels and in the status, meaning.
+macro_rules! fates {
+    ($($fate:ident $name:literal $doc:literal)*) => {
+        /// The decision about a packet, in the order of its counter.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[repr(usize)]
+        pub enum Fate { $(#[doc = $doc] $fate,)* }
+
+        impl Fate {
+            /// Every fate, in the order of its counter.
+            pub const ALL: [Fate; Fate::COUNT] = [$(Fate::$fate),*];
+            /// How many fates there are.
+            pub const COUNT: usize = [$($name),*].len();
+
+            /// The name in labels and in the status.
+            pub const fn name(self) -> &'static str {
+                match self { $(Fate::$fate => $name,)* }
+            }
+        }
+    };
+}
+
+fates! {
+    Other "other_tcp" "TCP that neither opens nor ends a session."
+    Admitted "admitted" "Opened a session."
+    Exempt "exempt" "Opened one that is never refused."
+    Refused "session_refused" "Was refused."
+    WouldRefuse "would_refuse" "Would have been refused, but the gate only observes."
+    Ceiling "ceiling" "Admitted, as the refused share was at its ceiling."
+    Lapsed "lease_lapsed" "Admitted, as the controller's lease had lapsed."
+    End "end" "A FIN or a reset."
+    QuicAdmitted "quic_admitted" "A QUIC Initial that passed."
+    QuicRefused "quic_refused" "One that was refused."
+    Udp "other_udp" "Other UDP: its sessions are not visible."
+    Opaque "opaque" "Encrypted or in a tunnel: sessions not visible."
+    Fragment "fragment" "A later fragment: no TCP header."
+    OtherIp "other_ip" "ICMP and the like."
+    NotIp "not_ip" "ARP and the like."
+    Malformed "malformed" "Truncated or not understood."
+    Connection "connection" "Refused by the length of the queue."
 }
 
 impl Fate {
-    /// Every fate, in the order of its counter.
-    pub const ALL: [Fate; Fate::COUNT] = [
-        Fate::Other,
-        Fate::Admitted,
-        Fate::Exempt,
-        Fate::Refused,
-        Fate::WouldRefuse,
-        Fate::Ceiling,
-        Fate::Lapsed,
-        Fate::End,
-        Fate::QuicAdmitted,
-        Fate::QuicRefused,
-        Fate::Udp,
-        Fate::Opaque,
-        Fate::Fragment,
-        Fate::OtherIp,
-        Fate::NotIp,
-        Fate::Malformed,
-        Fate::Connection,
-    ];
-    /// How many fates there are.
-    pub const COUNT: usize = 17;
-
-    /// The name in labels and in the status.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Fate::Other => "other_tcp",
-            Fate::Admitted => "admitted",
-            Fate::Exempt => "exempt",
-            Fate::Refused => "session_refused",
-            Fate::WouldRefuse => "would_refuse",
-            Fate::Ceiling => "ceiling",
-            Fate::Lapsed => "lease_lapsed",
-            Fate::End => "end",
-            Fate::QuicAdmitted => "quic_admitted",
-            Fate::QuicRefused => "quic_refused",
-            Fate::Udp => "other_udp",
-            Fate::Opaque => "opaque",
-            Fate::Fragment => "fragment",
-            Fate::OtherIp => "other_ip",
-            Fate::NotIp => "not_ip",
-            Fate::Malformed => "malformed",
-            Fate::Connection => "connection",
-        }
-    }
-
     /// Whether sessions are not visible in such a packet.
     pub const fn unseen(self) -> bool {
         matches!(self, Fate::Udp | Fate::Opaque | Fate::Fragment | Fate::Malformed)
