@@ -16,6 +16,7 @@ ALLOWED: Mapping[str, frozenset[str]] = {
     "sim": frozenset({"model", "core"}),
     "live": frozenset({"model", "core"}),
     "py": frozenset({"sim", "model", "core", "capture"}),
+    "benches": frozenset({"sim", "model", "core"}),
 }
 """Folder of a crate under `crates/`, and the folders of the crates it may use."""
 KNOWN_CIRCLES = "tools/lint/circles.toml"
@@ -42,7 +43,7 @@ def forbidden(metadata: Mapping[str, Any]) -> Iterator[str]:
     """Yield forbidden dependencies in the output of `cargo metadata`."""
     for package in metadata["packages"]:
         crate = Path(package["manifest_path"]).parent.name
-        where = f"crates/{crate}/Cargo.toml:1"
+        where = f"{'' if crate == 'benches' else 'crates/'}{crate}/Cargo.toml:1"
         if crate not in ALLOWED:
             yield f"{where}: crate `{crate}` has no row in ALLOWED (tools/lint/rust.py)"
             continue

@@ -13,6 +13,7 @@ mod pie;
 mod port_cargo;
 mod port_pass;
 mod port_reference;
+mod port_times;
 mod pushout;
 mod queue_laws;
 mod rates;

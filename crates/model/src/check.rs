@@ -28,7 +28,8 @@ use crate::law::stamp::StampLaw;
 use crate::paths;
 use crate::report::{Place, Problem, Text};
 use crate::scenario::{Class, Gate, Network, Port, Scenario};
-use crate::tree::decode::{joined, spelling};
+use crate::tree::decode::spelling;
+use crate::tree::joined;
 use crate::tree::{Entry, Node, Table, Tree, Value};
 
 /// Longest scenario.

@@ -19,33 +19,17 @@ pub mod profile;
 mod report;
 pub mod route;
 pub mod scenario;
+mod source;
 mod tree;
 
 use std::collections::BTreeMap;
 
 pub use report::Report;
 pub use scenario::Scenario;
+pub use source::{Setting, Settings, Source};
 
 use document::ClassDoc;
 use document::size::Distribution;
-
-/// A document and the name that messages give it.
-#[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
-    /// Name for messages: usually the file's.
-    pub name: &'a str,
-    /// The text, in TOML.
-    pub text: &'a str,
-}
-
-/// One setting that replaces a value of the document, as in `--set KEY=VALUE`.
-#[derive(Clone, Copy, Debug)]
-pub struct Setting<'a> {
-    /// Keys joined by dots, as in `traffic.web.size.mean`.
-    pub key: &'a str,
-    /// The value in TOML; a string may go without quotes.
-    pub value: &'a str,
-}
 
 /// The files that a document refers to, as written there, sorted.
 ///
@@ -102,9 +86,6 @@ pub fn show(
         Report::new(vec![report::Problem { what, help: String::new(), place: None }], &[])
     })
 }
-
-/// The settings of one variant: keys joined by dots, and values in TOML.
-pub type Settings = Vec<(String, String)>;
 
 /// The variants that a document defines (`[variant.NAME]`), in its order, each
 /// with the settings that it stands for.

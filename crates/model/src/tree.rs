@@ -10,7 +10,7 @@ pub(crate) mod sweep;
 use toml::de::{DeTable, DeValue};
 
 use crate::report::{Place, Problem, Text};
-use crate::{Setting, Source};
+use crate::source::{Setting, Source};
 
 /// Largest document, in bytes: it bounds the memory that loading can take.
 pub(crate) const MAX_DOCUMENT: usize = 8 << 20;
@@ -210,7 +210,7 @@ fn convert(value: toml::Spanned<DeValue<'_>>, text: usize, depth: usize) -> Resu
 
 impl Tree {
     /// The settings that each `[variant.NAME]` stands for.
-    pub fn variants(&self) -> Vec<(String, crate::Settings)> {
+    pub fn variants(&self) -> Vec<(String, crate::source::Settings)> {
         let written = |leaves: Vec<(String, &Node)>| {
             leaves.into_iter().map(|(key, node)| (key, self.toml(node))).collect()
         };
@@ -260,7 +260,7 @@ impl Tree {
                     path.pop();
                 }
             }
-            _ => found.push((decode::joined(path), node)),
+            _ => found.push((joined(path), node)),
         }
     }
 
@@ -281,4 +281,17 @@ impl Tree {
             _ => written.to_owned(),
         }
     }
+}
+
+/// A path as a document writes it: names that hold a dot are quoted.
+pub(crate) fn joined(path: &[String]) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let written = path.iter().map(|key| {
+        if !key.is_empty() && key.chars().all(bare) {
+            return key.clone();
+        }
+        let pair = toml::Table::from_iter([(key.clone(), toml::Value::Boolean(true))]);
+        pair.to_string().trim_end().trim_end_matches("= true").trim_end().to_owned()
+    });
+    written.collect::<Vec<_>>().join(".")
 }

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from distributed import Future
 
-    from tidegate.grid.executor import Task, Work
+    from tidegate.grid.work import Task, Work
     from tidegate.results.run_output import Wanted
 
 R = TypeVar("R")

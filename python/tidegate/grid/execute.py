@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from tidegate.grid.executor import Executor, Task, Work
 from tidegate.grid.grid_result import GridResult
+from tidegate.grid.work import Task, Work
 from tidegate.results.curves import Curves, curves
 from tidegate.results.run_output import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from tidegate.grid.executor import Executor
     from tidegate.grid.grid_folder import GridFolder
     from tidegate.grid.plan import Job, Plan
     from tidegate.results.run_files import SavedRun

@@ -7,50 +7,23 @@ import os
 import threading
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
-from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from tidegate.results.run_output import RunOutput
 from tidegate.results.simulate import simulate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
     from types import TracebackType
 
-    from tidegate import _native
     from tidegate.grid.cluster import Cluster
-    from tidegate.results.run_output import Wanted
-    from tidegate.results.simulate import Law, RateLaw
+    from tidegate.grid.work import Work
 
 R = TypeVar("R")
 
 POLL_S = 0.05
 """The system may deliver Ctrl-C to any thread; the waiting one looks for it this often."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """One run to simulate."""
-
-    scenario: _native.Scenario
-    seed: int
-    files: Mapping[str, bytes]
-    """The content of the files that the scenario names."""
-
-
-@dataclass(frozen=True)
-class Work(Generic[R]):
-    """Runs to simulate, by their indices from 0 to `count`."""
-
-    count: int
-    task: Callable[[int], Task]
-    wanted: Wanted
-    keep: Callable[[int, RunOutput], R]
-    """Saves a run that is complete; any thread may call it."""
-    laws: Mapping[str, Law | RateLaw] | None = None
-    report: Callable[[int, float], None] | None = None
-    """Gets the index of a run and its simulated time in seconds."""
 
 
 class Executor:

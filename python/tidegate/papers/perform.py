@@ -7,7 +7,8 @@ import time
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from tidegate.grid.executor import Executor, Task, Work
+from tidegate.grid.executor import Executor
+from tidegate.grid.work import Task, Work
 from tidegate.papers import claims as listed
 from tidegate.papers import report
 from tidegate.papers.deviations import ClaimContext

@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Error as _, Unexpected, Visitor};
 
-use super::{Entry, Node, Table, Value};
+use super::{Entry, Node, Table, Value, joined};
 use crate::meaning::meaning;
 use crate::report::{Place, Problem};
 
@@ -97,19 +97,6 @@ impl Refused {
         };
         Problem { what, help, place }
     }
-}
-
-/// A path as a document writes it: names that hold a dot are quoted.
-pub(crate) fn joined(path: &[String]) -> String {
-    let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    let written = path.iter().map(|key| {
-        if !key.is_empty() && key.chars().all(bare) {
-            return key.clone();
-        }
-        let pair = toml::Table::from_iter([(key.clone(), toml::Value::Boolean(true))]);
-        pair.to_string().trim_end().trim_end_matches("= true").trim_end().to_owned()
-    });
-    written.collect::<Vec<_>>().join(".")
 }
 
 /// Which names there are, and which one was probably meant.

@@ -1,8 +1,8 @@
 //! One `--set KEY=VALUE`, put into the tree.
 
 use super::{Entry, Node, Table, Value, toml_text};
-use crate::Setting;
 use crate::report::{Place, Problem};
+use crate::source::Setting;
 
 /// Puts a setting, which is text number `text`, into the tree.
 ///

@@ -52,7 +52,7 @@ impl<'a> Sweep<'a> {
                     self.nested(entry, path)?;
                 }
             }
-            None => self.axis(decode::joined(path), entry)?,
+            None => self.axis(super::joined(path), entry)?,
         }
         path.pop();
         Ok(())
