@@ -19,7 +19,7 @@ use tidegate_model::{Scenario, Setting, Source};
 use tidegate_sim::transport::control::{CongestionEvent, Control, RateSample, Signal};
 use tidegate_sim::{Custom, Factory, Progress, Simulation};
 
-const YARDSTICK: &str = include_str!("../../../python/tidegate/results/yardstick.toml");
+const YARDSTICK: &str = include_str!("../../python/tidegate/results/yardstick.toml");
 
 /// Drop-tail as a discipline behind `dyn`, as a law of the user's own would be.
 struct Tail;

@@ -71,6 +71,7 @@ def test_in_rust_a_law_takes_one_file_and_two_lines_and_a_control_three() -> Non
     shutil.rmtree(copy, ignore_errors=True)
     for crate in ("core", "model", "sim"):
         shutil.copytree(ROOT / "crates" / crate, copy / "crates" / crate)
+    shutil.copytree(ROOT / "benches", copy / "benches")
     for name in ("Cargo.toml", "Cargo.lock"):
         shutil.copy(ROOT / name, copy / name)
     copied = [line.split()[1:] for line in "".join(blocks("sh")).splitlines() if line[:3] == "cp "]

@@ -91,7 +91,7 @@ def on_a_disk(done, overload_file, tmp_path):
 def test_a_file_system_that_is_read_only_is_said(on_a_disk, name):
     ended, left = on_a_disk(name, "1m", "mount -o remount,ro none .")
     assert ended.returncode == 1
-    assert "Read-only file system.\nChoose a place that can be written." in ended.stderr
+    assert "Read-only file system.\nChoose a location that can be written." in ended.stderr
     assert left == {}
 
 
