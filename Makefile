@@ -77,8 +77,8 @@ test: $(VENV)/.dev $(VENV)/.site $(VENV)/.live ## Run all tests, Rust and Python
 .PHONY: test-long
 test-long: $(VENV)/.dev ## Run the property tests on all of their inputs
 	@export TIDEGATE_LONG=1 HYPOTHESIS_PROFILE=long; bash tools/groups.sh \
-	    "Rust, all inputs" "$(CARGO_TESTS) --exclude tidegate-live" \
-	    "Python, all inputs" "$(PYTEST) -m 'not cluster and not site and not live'"
+	    "Rust, all inputs" "cargo test --quiet --locked -p tidegate-capture -p tidegate-model --test all" \
+	    "Python, all inputs" "$(PYTEST) $$(grep -l hypothesis tests/python/test_*.py | xargs)"
 
 .PHONY: lint lint-rust lint-python
 lint: lint-rust lint-python ## Check formatting, lints, types, layering, lengths and generated files
