@@ -15,6 +15,11 @@ from unittest import mock
 import hypothesis
 import pytest
 
+# A shell that starts the tests in the background has SIGINT ignored, and so would the commands
+# that are interrupted here.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # `make test-long` takes the profile `long`, by the environment variable.
 hypothesis.settings.register_profile("short", max_examples=20, deadline=None)
 hypothesis.settings.register_profile("long", max_examples=2000, deadline=None)
