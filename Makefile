@@ -61,7 +61,7 @@ CARGO_TESTS = cargo test --quiet --locked --workspace --exclude tidegate-benches
 PYTEST := $(BIN)/python -m pytest -n 2
 
 .PHONY: check
-check: $(VENV)/.dev ## Find in two minutes what a change breaks: formats, Rust tests, quick Python tests
+check: $(VENV)/.dev ## Find quickly what a change breaks: formats, Rust tests, quick Python tests
 	@bash tools/groups.sh \
 	    "formats" "cargo fmt --all --check && $(BIN)/ruff check . && $(BIN)/ruff format --check ." \
 	    "Rust" "$(CARGO_TESTS) --exclude tidegate-live" \
@@ -151,7 +151,7 @@ $(VENV)/.built: $(VENV)/.created pyproject.toml $(call RUST_OF,capture py sim $(
 
 $(GATE): $(call RUST_OF,live $(SHARED)) tools/live.sh
 	bash tools/system.sh
-	bash tools/progress.sh "Compile tidegated" "about 2 min" \
+	bash tools/progress.sh "Compile tidegated" "about 2 min 10 s" \
 	    cargo build --release --locked --package tidegate-live $$(bash tools/live.sh features)
 	touch $@
 
