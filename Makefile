@@ -58,20 +58,21 @@ live-figures: $(VENV)/.dev $(VENV)/.live ## Measure the gate and the emulated li
 # The groups of tests, with a line on each and its time (tools/groups.sh). CARGO_TESTS has the
 # gate's where it can be built. A test that needs what is not there says so and is skipped.
 CARGO_TESTS = cargo test --quiet --locked --workspace --exclude tidegate-benches --exclude tidegate-py
+LIVE := tidegate-common tidegate-emulate tidegate-gate tidegate-nodes tidegated
 PYTEST := $(BIN)/python -m pytest -n 2
 
 .PHONY: check
 check: $(VENV)/.dev ## Find quickly what a change breaks: formats, Rust tests, quick Python tests
 	@bash tools/groups.sh \
 	    "formats" "cargo fmt --all --check && $(BIN)/ruff check . && $(BIN)/ruff format --check ." \
-	    "Rust" "$(CARGO_TESTS) --exclude tidegate-live" \
+	    "Rust" "$(CARGO_TESTS) $(LIVE:%=--exclude %)" \
 	    "Python, quick" "$(PYTEST) -m 'not slow and not cluster and not site and not live'"
 
 .PHONY: test
 test: $(VENV)/.dev $(VENV)/.site $(VENV)/.live ## Run all tests, Rust and Python; property tests on a twentieth of their inputs
 	@bash tools/groups.sh \
-	    "Rust: compile" "$(CARGO_TESTS) $$(bash tools/live.sh features) --no-run" \
-	    "Rust" "$(CARGO_TESTS) $$(bash tools/live.sh features)" \
+	    "Rust: compile" "$(CARGO_TESTS) $$(bash tools/live.sh workspace) --no-run" \
+	    "Rust" "$(CARGO_TESTS) $$(bash tools/live.sh workspace)" \
 	    "Python" "$(PYTEST)"
 
 .PHONY: test-long
@@ -85,7 +86,7 @@ lint: lint-rust lint-python ## Check formatting, lints, types, layering, lengths
 
 lint-rust: $(VENV)/.dev
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --keep-going $$(bash tools/live.sh features) -- -D warnings
+	cargo clippy --workspace --all-targets --keep-going $$(bash tools/live.sh workspace) -- -D warnings
 
 lint-python: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -149,10 +150,10 @@ $(VENV)/.built: $(VENV)/.created pyproject.toml $(call RUST_OF,capture py sim $(
 	    $(BIN)/maturin develop --release --locked --uv --extras report
 	touch $@
 
-$(GATE): $(call RUST_OF,live $(SHARED)) tools/live.sh
+$(GATE): $(call RUST_OF,common emulate gate nodes tidegated $(SHARED)) tools/live.sh
 	bash tools/system.sh
 	bash tools/progress.sh "Compile tidegated" "about 2 min 10 s" \
-	    cargo build --release --locked --package tidegate-live $$(bash tools/live.sh features)
+	    cargo build --release --locked --package tidegated $$(bash tools/live.sh features)
 	touch $@
 
 $(VENV)/.live: $(VENV)/.created $(GATE)

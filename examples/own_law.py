@@ -1,4 +1,4 @@
-"""A law of your own in Python, beside two built-in ones on the same traffic.
+"""A law of your own in Python, compared with two built-in ones on the same traffic.
 
 Run it from the top of the checkout: `.venv/bin/python examples/own_law.py`
 """
@@ -33,15 +33,19 @@ class Aimd:
 
     def update(
         self, now_s: float, view: tidegate.View, counts: tidegate.Counts, knobs: tidegate.Knobs
-    ) -> float:
+    ) -> tuple[float, tidegate.Decision]:
         """Decide what the next epoch admits."""
         lost = view.queue_drops / max(view.queue_offered, 1)
         if lost > self.threshold:
             self.alpha = max(self.alpha * self.decrease, self.alpha_min)
-        elif counts.arrived > counts.admitted:  # else the allowance was not put to the test
+            phase = "decrease"
+        elif counts.arrived > counts.admitted:
             self.alpha += self.increase
+            phase = "increase"
+        else:  # nobody was refused: the allowance was not put to the test
+            phase = "hold"
         knobs.allow(int(self.alpha), EPOCH_S)
-        return now_s + EPOCH_S
+        return now_s + EPOCH_S, tidegate.Decision(phase, set=self.alpha, because=lost)
 
 
 def main() -> None:

@@ -48,7 +48,7 @@ def main() -> None:
     comparison = tidegate.compare(
         SCENARIO,
         seeds=1,
-        settings={OWN: {"law": "python", "name": "load-factor", "half": "grant"}},
+        settings={OWN: {"law": "python", "name": "load-factor"}},
         laws={"load-factor": LoadFactor(target=0.95)},
     )
     for row in comparison.rows:

@@ -93,18 +93,18 @@ def _way(axes: "Axes", found: Found, source: str) -> None:
     axes.barh(0, first - 1, left=1, color=colour(2))
     note = f"{connection['arrived']} of {connection['packets']} delivered"
     axes.annotate(note, (2, 0), va="center", color="white")
-    places = [connection["to"]]
+    nodes = [connection["to"]]
     for row in drops:
-        if row["node"] not in places:
-            places.append(row["node"])
-        place = places.index(row["node"])
-        axes.barh(place, int(row["packets"]), left=int(row["first"]), color=colour(1))
+        if row["node"] not in nodes:
+            nodes.append(row["node"])
+        height = nodes.index(row["node"])
+        axes.barh(height, int(row["packets"]), left=int(row["first"]), color=colour(1))
         text = f"{row['first']} to {row['last']} dropped; filter since {began[row['node']]:.2f} s"
         # on the side that has more room
         left = int(row["first"]) + int(row["last"]) > int(connection["packets"])
         at = int(row["first"]) - 3 if left else int(row["last"]) + 3
-        axes.annotate(text, (at, place), va="center", ha="right" if left else "left")
-    axes.set_yticks(range(len(places)), places)
+        axes.annotate(text, (at, height), va="center", ha="right" if left else "left")
+    axes.set_yticks(range(len(nodes)), nodes)
     axes.set_xlabel(f"packets of node {source}, in the order in which it sent them")
     axes.set_title("the filter moves towards the source")
 

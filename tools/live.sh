@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What the gate of tidegated is built with: `live.sh features` prints the option
-# for cargo, or nothing where something is missing; what is missing is installed
-# where that is possible, else named, with the command, on standard error.
+# What the gate of tidegated is built with. `live.sh features` prints the options for
+# `cargo build -p tidegated`, `live.sh workspace` those for `cargo ... --workspace`; they leave
+# the gate out where something is missing. What is missing is installed if possible,
+# else named with the command on standard error.
 set -euo pipefail
 
 packages=(clang libelf-dev zlib1g-dev)
@@ -25,13 +26,14 @@ install_packages() {
 }
 
 lacks=$(missing)
-if [ -n "$lacks" ] && [ "${1:-}" = features ]; then
+if [ -n "$lacks" ] && [ -n "${1:-}" ]; then
 	install_packages
 	lacks=$(missing)
 fi
 if [ -z "$lacks" ]; then
-	echo "--features tidegate-live/gate"
+	echo "--features tidegated/gate"
 else
+	[ "${1:-}" != workspace ] || echo "--exclude tidegate-gate"
 	echo "tidegated is built without its gate, for want of: $lacks" \
 		"(sudo apt-get install -y ${packages[*]}); the laboratory works without it" >&2
 fi

@@ -28,7 +28,7 @@ SERVERS = ("192.0.2.2", "2001:db8::2")
 CLIENTS = ("192.0.2.1", "2001:db8::1")
 PORT = 8080
 NOBODY = 8081
-"""A port that nobody listens on."""
+"""A port without a listener."""
 
 SNAPLEN = 96
 MOST_PACKETS = 1750
@@ -146,7 +146,7 @@ def _link() -> None:
     """Join the namespaces by a cable that is narrow both ways."""
     peer = ["peer", "name", CABLE, "netns", SERVER]
     _do("ip", "link", "add", CABLE, "netns", CLIENT, "type", "veth", *peer)
-    # a device on top of the cable sees packets before they come to its queue
+    # a device above the veth sees packets before they reach its queue
     _do("ip", "-n", SERVER, "link", "add", TAP, "link", CABLE, "type", "macvlan")
     for name, device, ends in ((CLIENT, CABLE, CLIENTS), (SERVER, TAP, SERVERS)):
         _do("ip", "-n", name, "link", "set", CABLE, "up")

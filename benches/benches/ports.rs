@@ -9,7 +9,7 @@ use std::hint::black_box;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use tidegate_core::law::Draw;
 use tidegate_core::law::queue::{
-    QueueLaw, cake, codel, drop_tail, dual_queue, fq_codel, pie, pushout, red,
+    QueueLaw, cake, codel, dqm, drop_tail, fq_codel, pie, pushout, red,
 };
 use tidegate_core::law::settings::Link;
 use tidegate_core::packet::{Ext, Flags, Packet};
@@ -49,7 +49,7 @@ fn laws() -> Vec<(String, QueueLaw)> {
     let laws = [
         QueueLaw::DropTail(drop_tail::Config {}),
         QueueLaw::Red(red::Config::default()),
-        QueueLaw::DualQueue(dual_queue::Config::default()),
+        QueueLaw::Dqm(dqm::Config::default()),
         QueueLaw::PushOut(pushout::Config::default()),
         QueueLaw::Pie(pie::Config::default()),
         QueueLaw::Codel(codel::Config::default()),

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use tidegate_core::law::queue::{ArrivalContext, Discipline, Queue, Waiting};
+use tidegate_core::law::PerPacket;
+use tidegate_core::law::queue::{Discipline, Queue};
 use tidegate_core::law::session::{Admit, fixed_rate};
-use tidegate_core::law::{Draw, PerPacket, Reason, Verdict};
 use tidegate_core::packet::{Ext, Packet};
 use tidegate_core::port::{Stage, Stages};
 use tidegate_core::units::{Frequency, Time};
@@ -24,17 +24,7 @@ const YARDSTICK: &str = include_str!("../../python/tidegate/results/yardstick.to
 /// Drop-tail as a discipline behind `dyn`, as a law of the user's own would be.
 struct Tail;
 
-impl Discipline for Tail {
-    fn arrive(
-        &mut self,
-        _: &Packet,
-        _: &mut Waiting,
-        found: &ArrivalContext,
-        _: &mut dyn Draw,
-    ) -> Verdict {
-        if found.fits { Verdict::Pass } else { Verdict::Drop(Reason::QueueFull) }
-    }
-}
+impl Discipline for Tail {}
 
 /// Writes the time of departure into packets that have room for it.
 struct Stamp;
@@ -145,7 +135,7 @@ fn stages(criterion: &mut Criterion) {
             bencher.iter(|| black_box(run(&scenario, parts(&scenario))));
         });
     }
-    for queue in ["red", "dual-queue", "pushout", "pie", "codel", "fq-codel", "cake"] {
+    for queue in ["red", "dqm", "pushout", "pie", "codel", "fq-codel", "cake"] {
         let scenario = load(queue);
         group.throughput(Throughput::Elements(run(&scenario, nothing(&scenario))));
         group.bench_function(format!("{queue} at the bottleneck"), |bencher| {

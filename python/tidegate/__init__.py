@@ -21,21 +21,37 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from tidegate._native import (
+        Congestion,
         Counts,
+        Decision,
+        Draw,
+        Found,
         Knobs,
         LawFault,
+        Next,
+        Packet,
         RateCounts,
         RateKnobs,
+        Sample,
         ScenarioError,
+        Signal,
+        Slot,
+        Tcp,
+        Verdict,
         View,
+        Waiting,
         __version__,
     )
     from tidegate.api import (
         Comparison,
+        Control,
+        Filter,
         Flows,
         Law,
+        QueueLaw,
         RateLaw,
         Result,
+        Study,
         Sweep,
         compare,
         flows,
@@ -48,20 +64,36 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Comparison",
+    "Congestion",
+    "Control",
     "Counts",
+    "Decision",
+    "Draw",
+    "Filter",
     "Flows",
+    "Found",
     "Knobs",
     "Law",
     "LawFault",
+    "Next",
+    "Packet",
+    "QueueLaw",
     "RateCounts",
     "RateKnobs",
     "RateLaw",
     "Result",
+    "Sample",
     "ScenarioError",
+    "Signal",
+    "Slot",
+    "Study",
     "Sweep",
+    "Tcp",
     "TidegateError",
     "TidegateWarning",
+    "Verdict",
     "View",
+    "Waiting",
     "__version__",
     "compare",
     "flows",
@@ -73,7 +105,8 @@ __all__ = [
 
 # Names are looked up when first used: `tidegate --help` need not load numpy.
 _NATIVE = {"Counts", "Knobs", "LawFault", "RateCounts", "RateKnobs", "ScenarioError", "View"}
-_NATIVE |= {"__version__"}
+_NATIVE |= {"Decision", "Draw", "Found", "Next", "Packet", "Slot", "Verdict", "Waiting"}
+_NATIVE |= {"Congestion", "Sample", "Signal", "Tcp", "__version__"}
 _ERRORS = {"TidegateError", "TidegateWarning"}
 
 
@@ -84,3 +117,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'tidegate' has no attribute {name!r}")
     home = "_native" if name in _NATIVE else "errors" if name in _ERRORS else "api"
     return getattr(import_module(f"tidegate.{home}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__doc__", "__file__"]

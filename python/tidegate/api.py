@@ -5,47 +5,59 @@ from __future__ import annotations
 import functools
 from contextlib import ExitStack
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tidegate.errors import UsageError
 from tidegate.grid import axes as grid
 from tidegate.grid import plan
+from tidegate.grid.case_runs import CaseRuns
 from tidegate.grid.execute import execute
 from tidegate.grid.executor import Executor
 from tidegate.grid.grid_folder import GridFolder
-from tidegate.grid.grid_result import GridResult, chosen
+from tidegate.grid.grid_result import chosen
 from tidegate.grid.load import load as loaded
 from tidegate.grid.merge import merge as together
 from tidegate.results.columns import frame
+from tidegate.results.laws import Control, Filter, Law, OwnLaw, QueueLaw, RateLaw
+from tidegate.results.location import location
 from tidegate.results.run_files import write_single_run
-from tidegate.results.simulate import Law, RateLaw, simulate
+from tidegate.results.simulate import simulate
 from tidegate.results.statistics import summarise
-from tidegate.results.store import Store
-from tidegate.scenario.document import Source, read
+from tidegate.results.store import opened
+from tidegate.scenario.document import Source
+from tidegate.scenario.document import read as document
 from tidegate.scenario.recorded import Recorded
 from tidegate.scenario.recorded import read as recorded
 from tidegate.show import finished
+from tidegate.show.shown_grid import ShownGrid, as_pandas
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     import polars as pl
-    from rich.console import RenderableType
 
+    from tidegate.grid.meter import Meter
     from tidegate.results.run_files import SavedRun
     from tidegate.results.simulate import Outcome
+    from tidegate.scenario.document import Document
+    from tidegate.show.tables import Shown
 
-    Laws = Mapping[str, Law | RateLaw]
+    Laws = Mapping[str, OwnLaw]
     Controls = Sequence[str | dict[str, Any]]
 
 __all__ = [
     "Comparison",
+    "Control",
+    "Filter",
     "Flows",
     "Law",
+    "QueueLaw",
     "RateLaw",
     "Result",
     "Source",
+    "Study",
     "Sweep",
     "compare",
     "flows",
@@ -59,13 +71,23 @@ __all__ = [
 class Flows(Recorded):
     """What a packet capture holds."""
 
+    def __repr__(self) -> str:
+        """Return in one line what was found."""
+        return (
+            f"<Flows of {self.path.name!r}: {self.frame.height:,} connections in"
+            f" {self.packets:,} packets; .table, .frame, .csv>"
+        )
+
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
+
     @property
-    def table(self) -> RenderableType:
-        """What was found, for a terminal."""
+    def table(self) -> Shown:
+        """What was found, for a terminal or a notebook."""
         return self.listed()
 
-    def listed(self, rows: int = 10) -> RenderableType:
-        """Return what was found and the first rows, for a terminal."""
+    def listed(self, rows: int = 10) -> Shown:
+        """Return what was found and the first rows, for a terminal or a notebook."""
         from tidegate.show.listing import of_flows
 
         return of_flows(self, rows)
@@ -88,12 +110,35 @@ class Result:
             self.summary = saved.summary
             self._access = set(saved.manifest.get("access_ports", ()))
 
+    def __repr__(self) -> str:
+        """Return the run in one line, and what it has."""
+        summary = self.summary
+        return (
+            f"<Result of {summary['scenario']!r}, seed {summary['seed']}:"
+            f" {summary['all']['completed']:,} flows completed in {summary['warmup_s']:g} to"
+            f" {summary['duration_s']:g} s; .table, .flows, .ports, .summary>"
+        )
+
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
+
     @property
-    def table(self) -> RenderableType:
-        """The summary as a table for a terminal."""
+    def table(self) -> Shown:
+        """The summary as a table, for a terminal or a notebook."""
         from tidegate.show.tables import of_run
 
         return of_run(self.summary, self._access)
+
+    def to_pandas(self, name: str = "flows") -> object:
+        """Return one of its frames as a frame of pandas.
+
+        Args:
+            name: Which: `flows`, `ports`, `events`, ...
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        return as_pandas(self._frame(name))
 
     @cached_property
     def flows(self) -> pl.DataFrame:
@@ -131,6 +176,11 @@ class Result:
         return self._frame("queue_series")
 
     @cached_property
+    def acks(self) -> pl.DataFrame:
+        """One row per acknowledgement of a flow in `series.acks`: cwnd, ssthresh, srtt, flight."""
+        return self._frame("acks")
+
+    @cached_property
     def udp(self) -> pl.DataFrame:
         """One row per class of UDP."""
         return self._frame("udp")
@@ -139,6 +189,16 @@ class Result:
     def video(self) -> pl.DataFrame:
         """One row per viewer of video."""
         return self._frame("video")
+
+    @cached_property
+    def pages(self) -> pl.DataFrame:
+        """One row per page that a user started to load."""
+        return self._frame("pages")
+
+    @cached_property
+    def objects(self) -> pl.DataFrame:
+        """One row per object of a page."""
+        return self._frame("objects")
 
     def _frame(self, name: str) -> pl.DataFrame:
         if self.outcome is not None:
@@ -155,7 +215,7 @@ class Result:
         Returns:
             The folder.
         """
-        with Store(folder) as store:
+        with opened(location(folder)) as store:
             if self.outcome is not None:
                 write_single_run(store, self.outcome)
             elif self._saved is not None:
@@ -163,25 +223,7 @@ class Result:
             return store.commit()
 
 
-class _Grid(GridResult):
-    @property
-    def table(self) -> RenderableType:
-        """Mean and interval of each setting, for a terminal."""
-        return finished.table(self)
-
-    def csv(self) -> str:
-        """Return the table in long format: a line per setting and metric."""
-        return finished.lines(self)
-
-    def plot(self, folder: str | Path | None = None) -> list[Path]:
-        """Draw the pictures, as PNG and SVG, and return their paths.
-
-        Without a folder they go where the results are, or into `pictures`.
-        """
-        return finished.plot(self, folder)
-
-
-class Comparison(_Grid):
+class Comparison(ShownGrid):
     """What a comparison measured.
 
     `rows`: one dict per run, its `settings` and then its summary; `frame`: the
@@ -190,7 +232,7 @@ class Comparison(_Grid):
     """
 
 
-class Sweep(_Grid):
+class Sweep(ShownGrid):
     """What a sweep measured.
 
     `rows`: one dict per run, its `settings` and then its summary; `frame`: the
@@ -198,6 +240,36 @@ class Sweep(_Grid):
     then mean and 95 % interval over seeds of every metric. `metrics`: those
     that tables and pictures show, if they were chosen.
     """
+
+
+class Study(CaseRuns):
+    """What a paper or a study measured, from its folder.
+
+    `cases`: their names; `frame`: one row per run, a Polars frame; `claims`: of a paper, one
+    dict per claim with its verdict; `report`: its text in Markdown.
+    """
+
+    def _repr_html_(self) -> str:
+        import html
+
+        import polars as pl
+
+        shown = pl.DataFrame(self.claims, strict=False) if self.claims else self.frame
+        return f"<p>{html.escape(repr(self))}</p>{shown._repr_html_()}"
+
+    def run(self, case: str, seed: int = 1) -> Result:
+        """Return one of its runs, as `load` of its folder does."""
+        return Result(None, self.at(case, seed))
+
+    def to_pandas(self) -> object:
+        """Return `frame` as a frame of pandas; UsageError if it is not installed."""
+        return as_pandas(self.frame)
+
+
+def _document(source: Source, settings: Mapping[str, object] | None) -> Document:
+    """Find a scenario: also by the URL of a file in an object store."""
+    path = isinstance(source, str) and "\n" not in source
+    return document(location(cast("str", source)) if path else source, settings)
 
 
 G = TypeVar("G", Comparison, Sweep)
@@ -216,7 +288,7 @@ def flows(path: str | Path, tick: Callable[[int], None] | None = None) -> Flows:
     Raises:
         TidegateError: The file cannot be read, is no capture, or holds no TCP.
     """
-    return Flows(**vars(recorded(path, tick)))
+    return Flows(**vars(recorded(location(path), tick)))
 
 
 def run(
@@ -243,7 +315,7 @@ def run(
 
     An exception of a law of your own passes through, with its traceback.
     """
-    return Result(simulate(read(source, settings).load(), seed, laws))
+    return Result(simulate(_document(source, settings).load(), seed, laws))
 
 
 def compare(
@@ -259,6 +331,7 @@ def compare(
     workers: int | None = None,
     dask: str | None = None,
     out: str | Path | None = None,
+    metrics: Sequence[str] = (),
     plots: bool = True,
 ) -> Comparison:
     """Compare controls on identical traffic.
@@ -280,6 +353,8 @@ def compare(
         dask: Address of a cluster, as for `--dask` on the command line.
         out: Folder for the data of every run, the summary and the pictures. A second call runs
             only what is missing there; a folder with another comparison is refused.
+        metrics: Those that tables and pictures show, as `["bottleneck.queue_delay_p95_s"]`; by
+            default the usual ones.
         plots: Whether to draw the pictures in `out`.
 
     Returns:
@@ -291,11 +366,12 @@ def compare(
 
     An exception of a law of your own passes through, with its traceback.
     """
-    document = read(source, settings)
+    written = _document(source, settings)
     controls = plan.Controls(gates, queues, port)
     axes = [grid.given(vary)] if isinstance(vary, str) else grid.asked(vary or {})
-    planned = plan.comparison(document, controls, axes=axes, seeds=seeds, laws=laws)
-    return _execute(planned, Comparison, laws, Executor(workers, dask), (), out, plots=plots)
+    planned = plan.comparison(written, controls, axes=axes, seeds=seeds, laws=laws)
+    names = chosen(metrics, planned.subject)
+    return _execute(planned, Comparison, laws, Executor(workers, dask), names, out, plots=plots)
 
 
 def sweep(
@@ -355,7 +431,7 @@ def sweep(
     if keep_flows and out is None:
         raise UsageError("There is no folder for the flows.", "Name a folder with `out`.")
     planned = plan.sweep(
-        read(source, settings),
+        _document(source, settings),
         plan.Controls(gates, queues, port),
         axes=grid.asked(axes or {}),
         variants=variants,
@@ -388,18 +464,43 @@ def _execute(
         if out is not None:
             target = stack.enter_context(GridFolder(out, planned, keep_flows=keep_flows, mix=mix))
         files = functools.partial(finished.files, plots=plots)
-        return execute(planned, into, target, executor, laws=laws, metrics=metrics, files=files)
+        missing = planned.subject.jobs if target is None else target.missing
+        meter = stack.enter_context(_bar(planned, missing))
+        return execute(
+            planned,
+            into,
+            target,
+            executor,
+            laws=laws,
+            metrics=metrics,
+            report=meter.report,
+            finished=meter.finished,
+            files=files,
+        )
 
 
-def load(folder: str | Path) -> Result | Comparison | Sweep:
+def _bar(planned: plan.Plan, missing: Sequence[plan.Job]) -> AbstractContextManager[Meter]:
+    """Return a progress bar in a notebook, and one that shows nothing elsewhere."""
+    from rich.console import Console
+
+    from tidegate.show import progress
+
+    console = Console()
+    seconds = planned.simulated_s(missing)
+    return progress.bar(
+        console, planned.subject.name, len(missing), seconds, shown=console.is_jupyter
+    )
+
+
+def load(folder: str | Path) -> Result | Comparison | Sweep | Study:
     """Read the finished runs in a folder; nothing is run.
 
     Args:
-        folder: What `Result.save` or `tidegate run` wrote, or the `out` of a comparison or
-            a sweep.
+        folder: What `Result.save` or any command wrote: of a run (also of one among many), a
+            comparison, a sweep, a paper or a study.
 
     Raises:
-        UsageError: The folder holds no results, or those of a paper.
+        UsageError: The folder holds no results; the message names those below it.
         TidegateError: A run in it is damaged.
     """
     found = loaded(folder)
@@ -407,12 +508,7 @@ def load(folder: str | Path) -> Result | Comparison | Sweep:
         return Result(None, found.run)
     if found.command == "compare":
         return found.result(Comparison)
-    if found.command == "sweep":
-        return found.result(Sweep)
-    raise UsageError(
-        f"There is no run, comparison or sweep in {folder}.",
-        "Its tables are Parquet files: read them with polars.read_parquet.",
-    )
+    return found.result(Sweep) if found.command == "sweep" else Study.of(found)
 
 
 def merge(

@@ -157,8 +157,10 @@ class Lab:
         self.started.append(process)
         return process
 
-    def serve(self) -> None:
-        server = self.start(self.far, sys.executable, "-c", SERVER, FAR, str(PORT))
+    def serve(self, name: str | None = None, port: int = PORT) -> None:
+        name = name or self.far
+        address = FAR if name == self.far else NEAR
+        server = self.start(name, sys.executable, "-c", SERVER, address, str(port))
         assert server.stdout is not None
         assert server.stdout.readline() == "listening\n"
 
@@ -168,29 +170,34 @@ class Lab:
             head += "metrics = ''\n"
         self.config.write_text(head + text)
 
-    def gate(self, text: str) -> "subprocess.Popen[str]":
+    def command(self, *words: str, by: tuple[str, ...] = ()) -> list[str]:
+        """Return the program with these words, at `near`; `by` is what starts it."""
+        return ["nsenter", f"--net=/run/netns/{self.near}", *by, self.program, *words]
+
+    def gate(self, text: str, by: tuple[str, ...] = ()) -> "subprocess.Popen[str]":
         """Start a gate with this file and wait until it is in place."""
-        self.write(text)
-        with (self.folder / "gate.log").open("a") as log:
-            process = subprocess.Popen(
-                [
-                    "nsenter",
-                    f"--net=/run/netns/{self.near}",
-                    self.program,
-                    "gate",
-                    "--config",
-                    str(self.config),
-                ],
-                stderr=log,
-                text=True,
-            )
-        self.started.append(process)
+        process = self.begin(text, by)
         self.until(
             lambda: self.status().get("attached") and self.status()["epochs"] > 0,
             "in place",
             process,
         )
         return process
+
+    def begin(self, text: str, by: tuple[str, ...] = ()) -> "subprocess.Popen[str]":
+        """Start a gate with this file."""
+        self.write(text)
+        command = self.command("gate", "--config", str(self.config), by=by)
+        with (self.folder / "gate.log").open("a") as log:
+            process = subprocess.Popen(command, stderr=log, text=True)
+        self.started.append(process)
+        return process
+
+    def attempt(self, text: str, by: tuple[str, ...] = ()) -> "subprocess.CompletedProcess[str]":
+        """Run a gate with this file that does not start."""
+        self.write(text)
+        command = self.command("gate", "--config", str(self.config), by=by)
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
 
     def log(self) -> str:
         return (self.folder / "gate.log").read_text()
@@ -214,20 +221,24 @@ class Lab:
                 pytest.fail(f"not {what}\n{self.log()}")
             time.sleep(0.1)
 
-    def connect(self, count: int) -> int:
+    def connect(self, count: int, port: int = PORT) -> int:
         """So many connections at once; how many get in at the first attempt."""
-        return int(self.within(self.near, sys.executable, "-c", CLIENT, FAR, str(PORT), str(count)))
+        return int(self.within(self.near, sys.executable, "-c", CLIENT, FAR, str(port), str(count)))
+
+    def download(self, count: int) -> int:
+        """The same from the far end: their data would leave by the gate's interface."""
+        return int(self.within(self.far, sys.executable, "-c", CLIENT, NEAR, str(PORT), str(count)))
 
     def flood(self, rate: int, seconds: float) -> "subprocess.Popen[str]":
         return self.start(
             self.near, sys.executable, "-c", FLOOD, FAR, str(rate), str(seconds), str(PORT)
         )
 
-    def filters(self) -> str:
-        return self.within(self.near, "tc", "filter", "show", "dev", "wan", "egress", check=False)
+    def filters(self, side: str = "egress", device: str = "wan") -> str:
+        return self.within(self.near, "tc", "filter", "show", "dev", device, side, check=False)
 
-    def queues(self) -> str:
-        return self.within(self.near, "tc", "qdisc", "show", "dev", "wan")
+    def queues(self, device: str = "wan") -> str:
+        return self.within(self.near, "tc", "qdisc", "show", "dev", device)
 
 
 @pytest.fixture(scope="session", autouse=True)

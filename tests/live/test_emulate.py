@@ -2,10 +2,12 @@
 
 import csv
 import json
+import socket
 import subprocess
+import sys
 
 import pytest
-from tools.live.lab import RIGHT, Lab, LabError, obstacle, run
+from tools.live.lab import RIGHT, Lab, LabError, obstacle, program, run
 from tools.live.measure import of_flows, read
 
 pytestmark = pytest.mark.live
@@ -173,7 +175,67 @@ def test_the_report_is_json_and_text(lab):
     places = ("--left", f"{lab.router}:tg0", "--right", f"{lab.right}:tg0")
     command = [lab.tidegated, "emulate", str(file), *places, "--time", "200ms"]
     text = run(*command)
-    assert "10.000 Mbit/s asked, never busy for a second" in text
+    assert "10.000 Mbit/s requested, never busy for a second" in text
     [there, back] = json.loads(run(*command, "--json"))
     assert (there["port"], back["port"]) == ("bottleneck", "bottleneck.reverse")
     assert there["reached_bps"] is None
+
+
+def behind(folder, *command, settings=()):
+    """Run a command behind a link of 10 Mbit/s and 40 ms."""
+    file = folder / "link.toml"
+    file.write_text(
+        LINK.format(seconds=30, direction="download", arrivals=ONE, size="1kB", port="")
+    )
+    options = [word for setting in settings for word in ("--set", setting)]
+    return subprocess.run(
+        [program(), "emulate", file, *options, "--", *command],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def namespaces():
+    listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True)
+    return set(listed.stdout.split())
+
+
+CONNECT = """
+import os, socket, sys, time
+for _ in range(3):
+    begun = time.monotonic()
+    socket.create_connection((os.environ["TIDEGATE_OUTSIDE"], int(sys.argv[1]))).close()
+    print(time.monotonic() - begun)
+sys.exit(7)
+"""
+
+
+# A handshake takes a round trip: 40 ms by hand, 1 + 18 + 1 ms each way.
+def test_a_command_runs_behind_the_link_and_ends_it(tmp_path):
+    before = namespaces()
+    with socket.create_server(("0.0.0.0", 0)) as server:
+        done = behind(tmp_path, sys.executable, "-c", CONNECT, str(server.getsockname()[1]))
+    assert done.returncode == 7, done.stderr
+    took = [float(line) for line in done.stdout.split()]
+    assert len(took) == 3
+    # a busy machine may add to one of them
+    assert 0.040 <= min(took) < 0.045
+    assert "rate" in done.stderr
+    assert namespaces() == before
+
+
+def test_a_command_that_is_not_there_leaves_nothing(tmp_path):
+    before = namespaces()
+    done = behind(tmp_path, "no-such-command")
+    assert done.returncode != 0
+    assert "no-such-command" in done.stderr
+    assert namespaces() == before
+
+
+def test_a_signal_ends_the_command_too(tmp_path):
+    before = namespaces()
+    done = behind(tmp_path, "sh", "-c", "kill -TERM $PPID; exec sleep 20")
+    assert done.returncode != 0
+    assert namespaces() == before

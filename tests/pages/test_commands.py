@@ -1,7 +1,7 @@
 """Every command that the entry pages tell a reader to type works, in the order of the pages.
 
 Scenarios are cut to a few seconds, and no picture is drawn. What runs for minutes
-(papers, studies) is only parsed: its options and names have to exist.
+(papers, studies, certificates) is only parsed: its options and names have to exist.
 """
 
 import re
@@ -14,12 +14,13 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from tidegate.certify import controls
 from tidegate.cli import app
 
 ROOT = Path(__file__).parents[2]
 PAGES = ["README", "docs/getting-started", "docs/own-traffic", "docs/for-engineers"]
-PAGES += ["docs/for-researchers", "docs/for-teachers", "docs/for-operators"]
-SLOW = ("paper", "study")
+PAGES += ["docs/for-researchers", "docs/for-teachers", "docs/for-operators", "docs/certify"]
+SLOW = ("paper", "study", "certify")
 INSTALL = ("--install-completion",)
 LEFT = [
     "out/our-office-link-compare/report.html",
@@ -58,7 +59,11 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path.write_text(shortened(path.read_text(encoding="utf-8")), encoding="utf-8")
     [own] = [text for text in blocks("docs/getting-started", "toml") if "[topology" in text]
     (tmp_path / "mine.toml").write_text(shortened(own), encoding="utf-8")
-    monkeypatch.setattr("tidegate.show.pictures._contents", lambda name, _: {f"{name}.png": b""})
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.setattr(
+        "tidegate.show.pictures._contents",
+        lambda name, _, formats: {f"{name}.{each}": b"" for each in formats},
+    )
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -85,7 +90,12 @@ def fault_of(program: str, arguments: list[str]) -> str:
     if arguments[0] in SLOW and len(arguments) > 1:
         name, *rest = arguments
         asked = get_command(app).commands[name].make_context(name, rest).params
-        return "" if claim_exists(asked["key"], asked.get("explain")) else "no such claim"
+        there = (
+            map(controls.find, asked["control"] or [])
+            if name == "certify"
+            else [claim_exists(asked["key"], asked.get("explain"))]
+        )
+        return "" if all(there) else "no such claim or control"
     done = CliRunner().invoke(app, arguments)
     return "" if done.exit_code == 0 else f"code {done.exit_code}: {done.output}{done.exception}"
 

@@ -3,6 +3,7 @@
 import os
 import re
 import runpy
+import shlex
 import shutil
 import subprocess
 import sys
@@ -10,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 import tidegate
+from tidegate.cli import app
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "own-law.md"
@@ -20,7 +23,7 @@ FILES = ["crates/core/src/law/session.rs", "crates/model/src/law.rs"]
 FILES += ["crates/core/src/law/rate.rs", "crates/model/src/law/stamp.rs"]
 FILES += ["crates/core/src/law/queue.rs", "crates/core/src/law/queue.rs"]
 CONTROL = ["crates/sim/src/transport/control.rs", "crates/sim/src/transport/control/any.rs"]
-CONTROL += ["crates/model/src/control.rs"]
+CONTROL += ["crates/model/src/profile.rs"]
 ROWS = ["completed_per_s", "completed_share", "fct_mean_s", "fct_admitted_mean_s"]
 ROWS += ["retransmitted_share"]
 
@@ -62,16 +65,32 @@ def test_the_control_on_the_page_is_that_of_the_example() -> None:
     assert blocks("rust")[-1] == EXAMPLE.with_name("own_control.rs").read_text(encoding="utf-8")
 
 
+def test_the_commands_with_laws_in_python_work(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Those of the examples themselves are run by test_examples.py."""
+    typed = [line for line in "".join(blocks("sh")).splitlines() if "--law " in line]
+    assert len(typed) == 2
+    for name in ("scenarios", "examples"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    monkeypatch.chdir(tmp_path)
+    for line in typed:
+        _, *command = shlex.split(line)
+        plain = ["--json", "--no-plots"] if command[0] == "compare" else ["--json"]
+        done = CliRunner().invoke(app, [*command, *plain])
+        assert done.exit_code == 0, done.output
+    assert (tmp_path / "out").exists()
+
+
 @pytest.mark.slow
 def test_in_rust_a_law_takes_one_file_and_two_lines_and_a_control_three() -> None:
     # One each for sessions, rates and queues, and a sender's control, at once. Compiled beside
-    # what is compiled already, so that only the three crates are checked again.
+    # what is compiled already, so that only these crates are checked again.
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     copy = target / "own-law"
     shutil.rmtree(copy, ignore_errors=True)
-    for crate in ("core", "model", "sim"):
-        shutil.copytree(ROOT / "crates" / crate, copy / "crates" / crate)
-    shutil.copytree(ROOT / "benches", copy / "benches")
+    for folder in ("crates", "benches"):
+        shutil.copytree(ROOT / folder, copy / folder)
     for name in ("Cargo.toml", "Cargo.lock"):
         shutil.copy(ROOT / name, copy / name)
     copied = [line.split()[1:] for line in "".join(blocks("sh")).splitlines() if line[:3] == "cp "]
@@ -86,6 +105,8 @@ def test_in_rust_a_law_takes_one_file_and_two_lines_and_a_control_three() -> Non
         added += sum(line.startswith("+") and "///" not in line for line in diff.splitlines())
     assert added == 2 + 2 + 2 + 3
     check = ["cargo", "check", "--quiet", "--offline", "-p", "tidegate-sim"]
+    # what sends real traffic lists the controls too
+    check += ["-p", "tidegate-emulate"]
     environment = os.environ | {"CARGO_TARGET_DIR": str(target)}
     done = subprocess.run(
         check, cwd=copy, env=environment, check=False, capture_output=True, text=True

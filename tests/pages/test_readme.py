@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 ROWS = {
     "completed [1/s]": ("completed_per_s", 1.0),
     "never admitted [% of offered]": ("never_admitted_share", 100.0),
-    "served to the end [%]": ("completed_share", 100.0),
+    "completed [% of offered]": ("completed_share", 100.0),
     "FCT from first SYN, mean [s]": ("fct_mean_s", 1.0),
     "FCT from first SYN, p50 [s]": ("fct_p50_s", 1.0),
     "FCT from first SYN, p95 [s]": ("fct_p95_s", 1.0),

@@ -23,7 +23,7 @@ import tidegate
 ROOT = Path(__file__).parents[2]
 RUN = "captured-traffic"
 pytestmark = pytest.mark.site
-for library in ("sphinx", "furo", "myst_parser"):
+for library in ("sphinx", "furo", "myst_nb"):
     pytest.importorskip(library, reason="make .venv/.site installs what builds the site")
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 in_browser = pytest.mark.skipif(

@@ -124,4 +124,4 @@ def called(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[st
 def _pictures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the pictures of grids out, most of what a small one costs, where none are tested."""
     if request.node.get_closest_marker("pictures") is None:
-        monkeypatch.setattr("tidegate.show.finished.drawn", lambda _: {})
+        monkeypatch.setattr("tidegate.show.finished.drawn", lambda *_: {})

@@ -116,7 +116,7 @@ class Told:
     def effective(self):
         return SimpleNamespace(
             of=lambda case: self._told(f"{case} effective"),
-            told_apart=lambda case, port: self._told(f"{case} {port} apart"),
+            treated_differently=lambda case, port: self._told(f"{case} {port} apart"),
         )
 
 

@@ -73,9 +73,10 @@ def parts(study):
 
 
 @pytest.mark.parametrize("key", STUDIES)
-def test_the_opening_of_a_part_reads_no_run_that_the_part_does_not_make(key):
+def test_the_opening_of_a_part_reads_no_run_that_the_part_does_not_make(key, monkeypatch):
     """Runs gives LookupError for a case that is none of those of the claims and pictures."""
     study = STUDIES[key]
+    monkeypatch.setattr(Runs, "values", lambda self, case, _: np.ones(len(self.records(case))))
     for asked in parts(study):
         claims, pictures = asked.claims(study), asked.pictures(study)
         runs = runs_of(study, needed(study, claims, pictures))
@@ -106,7 +107,7 @@ def test_the_text_of_a_whole_report_reads_declared_cases_only(key, monkeypatch):
     study = STUDIES[key]
     monkeypatch.setattr(Runs, "values", lambda self, case, _: np.ones(len(self.records(case))))
     for name, value in (("holds", True), ("hops", [1]), ("side_by_side", "")):  # they read packets
-        monkeypatch.setattr(lgc, name, lambda *_, value=value: value)
+        monkeypatch.setattr(lgc, name, lambda *_, value=value, **__: value)
     runs = runs_of(study, needed(study, study.claims(), study.pictures, study.text_cases))
     runs.folder.record = lambda _: WHOLE
     assert Text(study, (), runs, lambda _, text: text() if text else "").block("sections")

@@ -127,14 +127,15 @@ def test_json_of_a_comparison_has_rows_and_table(tidegate, overload_file):
 
 @pytest.mark.slow
 @pytest.mark.pictures
-def test_compare_ends_with_table_pictures_and_two_lines(tidegate, overload_file):
+def test_compare_ends_with_table_pictures_and_three_lines(tidegate, overload_file):
     done = tidegate("compare", overload_file, "--gate", "none,close-probe", "--seeds", 2)
     assert done.returncode == 0, done.stderr
     for words in ("never admitted", "of those served", "p99", "±", "utilisation"):
         assert words in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 120
-    where, then = done.stderr.strip().splitlines()
+    where, recommended, then = done.stderr.strip().splitlines()
     assert "out/small-overload-compare" in where
+    assert recommended.startswith(("Recommended", "No recommendation"))
     assert then.startswith("Try next")
     folder = overload_file.parent / "out" / "small-overload-compare"
     assert len(list(folder.glob("*.png"))) == len(list(folder.glob("*.svg"))) == 3

@@ -128,6 +128,20 @@ def test_recorded_flows_and_laws_of_ones_own_travel_to_the_workers(tidegate, clu
     assert hashes(far) == hashes(tidegate(*command, "--out", "near"))
 
 
+def test_laws_that_see_packets_travel_to_the_workers(tidegate, cluster, tmp_path):
+    """A class out of a file travels with its source, like an object."""
+    root = Path(__file__).parents[2]
+    command = (
+        *("compare", root / "scenarios" / "downloads.toml", "--seeds", 1, "--json"),
+        *("--queue", "codel,python:CoDel", "--law", root / "examples" / "own_queue_law.py:CoDel"),
+        *("--set", 'traffic.pages.transport={ python = { name = "Reno", profile = "linux" } }'),
+        *("--law", root / "examples" / "own_control.py:Reno"),
+        *("--set", "duration=4s", "--set", "warmup=1s"),
+    )
+    far = tidegate(*command, "--out", "far", "--dask", cluster.scheduler_address)
+    assert hashes(far) == hashes(tidegate(*command, "--out", "near"))
+
+
 def start(folder: Path, *command: object) -> subprocess.Popen:
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     arguments = [sys.executable, "-m", *map(str, command)]

@@ -77,7 +77,7 @@ def test_a_verdict_is_explained_from_the_sentence_to_both_numbers(key, short):
     assert [case for case, _ in named][: len(plain)] == plain[:SHOWN]
     assert all((study.folder / "scenarios" / file).is_file() for _, file in named)
     assert all(case in said["settings"] for case in cases if case in study.searches)
-    assert named or cases or said["settings"].startswith(("no scenario: ", "depends on "))
+    assert named or cases or said["settings"].startswith(("no scenario: ", "turns with "))
     for case in plain[:1]:
         assert f"runs/{case}" in said["runs"]
     assert cases or said["runs"].startswith("none: ")
@@ -111,9 +111,9 @@ def test_an_ordering_says_which_part_decides():
     both = Ordering((Part("a > b (3 to 1)", (2.0, 2.1)), Part("c > d (1 to 4)", (-3.0, -3.1))))
     said = parts(explained(study, RUNS["qfcp"], judge(claim, both)))
     assert said["measured"].startswith("-3.05 [")
-    assert "the part that decides is c > d (1 to 4) differences by seed: -3, -3.1" in flat(
-        said["measured"]
-    )
+    text = flat(said["measured"])
+    assert "for the part that decides: c > d (1 to 4) The value is" in text
+    assert "below zero is against the claim. differences by seed: -3, -3.1" in text
 
 
 def test_a_row_of_the_set_up_names_the_scenario_that_it_reads():

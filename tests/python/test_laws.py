@@ -33,7 +33,9 @@ def test_the_worked_examples(law):
             rate_bps=10_000_000, queue_offered=int(row["offered"]), queue_drops=int(row["lost"])
         )
         counts = tidegate.Counts(arrived=int(row["arrived"]), admitted=int(row["admitted"]))
-        assert law.update(now_s, view, counts, knobs) == now_s + EPOCH_S
+        next_s, decision = law.update(now_s, view, counts, knobs)
+        assert next_s == now_s + EPOCH_S
+        assert decision.set == law.alpha
         assert law.alpha == pytest.approx(float(row["alpha"]), rel=1e-9), row
         assert knobs.allowance == int(float(row["alpha"])), row
 
@@ -67,7 +69,7 @@ def test_it_settles_around_what_a_link_bears(law):
             rate_bps=10_000_000, queue_offered=admitted, queue_drops=max(admitted - 60, 0)
         )
         counts = tidegate.Counts(arrived=100, admitted=admitted, departed=min(admitted, 60))
-        now_s = law.update(now_s, view, counts, knobs)
+        now_s, _ = law.update(now_s, view, counts, knobs)
     assert seen[:12] == list(range(10, 70, 5))
     assert all(48 <= admitted <= 65 for admitted in seen[11:])
     assert min(seen[11:]) < 52

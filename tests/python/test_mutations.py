@@ -60,8 +60,8 @@ DQM = {
         {
             "*/dt throughput": 1.0,
             "* throughput": 2.0,
-            "*/dt fct_admitted*": 130.0,
-            "* fct_admitted*": 100.0,
+            "*/dt latency": 130.0,
+            "* latency": 100.0,
             "*/dt connection_loss": 0.3,
             "* connection_loss": 0.6,
         },
@@ -158,12 +158,17 @@ DQM = {
         {
             "*p3 throughput": 5.0,
             "*gr2 throughput": 2.0,
-            "*p3 fct*": 25.0,
-            "*gr2 fct*": 100.0,
+            "*p3 latency": 25.0,
+            "*gr2 latency": 100.0,
             "*p3 never*": 0.4,
             "*gr2 never*": 0.2,
         },
-        {"*p3 fct*": 120.0},
+        {"*p3 latency": 120.0},
+    ),
+    "text.waste": Row(
+        "a P3 that loses data behind the first link too",
+        {"tandem/gr2 *": 0.2, "tandem/p3 *": 0.02},
+        {"tandem/p3 *": 0.12},
     ),
 }
 
@@ -313,6 +318,11 @@ QFCP = {
         },
         {"*/1.0 *": 0.9},
     ),
+    "text.rcp_estimate": Row(
+        "an RCP that counts flows as well as QFCP",
+        {"fct/rcp *": 2.0, "fct/qfcp *": 1.2},
+        {"fct/rcp *": 1.1},
+    ),
     "text.stabilisation": Row(
         "an estimate as good without its average",
         {"*/without/*": 0.2, "*": 0.05},
@@ -328,7 +338,7 @@ QFCP = {
 # Blitz: maxima by network, bottleneck and control, the same at every rate unless it says so
 
 CURVE = {"-1": 0.3, "-0.6": 0.5, "-0.4": 0.7, "-0.25": 1.0, "-0.15": 0.9, "-0.075": 0.8}
-CURVE |= {"0": 0.6, "0.1": 0.4, "0.3": 0.2}
+CURVE |= {"0": 0.6, "0.1": 0.4}
 TWICE = CURVE | {"0": 1.0, "-0.15": 0.4}
 
 
@@ -440,6 +450,27 @@ BLITZ = {
             "*/reno/* *": 3.0,
         },
         {"*/blitz/* *least=0.0*": 0.6},
+    ),
+    "text.pushout": Row(
+        "a drop-tail queue that bursts do not harm",
+        {
+            **{f"ref/90/blitz/{step} goodput": 8e7 for step in CURVE},
+            **{f"ref-tail/90/blitz/{step} goodput": 7e7 for step in CURVE},
+            "ref-tail/90/blitz/0.1 goodput": 2e7,
+            "ref/90/blitz/* fairness": 0.8,
+            "ref-tail/90/blitz/* fairness": 0.3,
+        },
+        {"ref-tail/90/blitz/0.1 goodput": 6e7},
+    ),
+    "text.fair": Row(
+        "a Blitz that serves some files and starves the others",
+        {"*/blitz/* fairness": 0.9, "*/reno/* fairness": 0.9},
+        {"*/blitz/* fairness": 0.6},
+    ),
+    "fig6l.past": Row(
+        "a Blitz that collapses where TCP does",
+        {"big/30/blitz/*": 4.0, "big/30/reno/*": 1.0},
+        {"big/30/blitz/*": 0.5},
     ),
     "text.tr_claims": Row(
         "a Blitz that shares the link unfairly",

@@ -140,3 +140,65 @@ def test_a_url_of_this_machine_is_a_folder():
 def test_a_store_that_nobody_knows_is_said(overload):
     with pytest.raises(UsageError, match="nowhere"):
         swept(overload, "nowhere://a")
+
+
+def test_every_command_takes_a_url(tidegate, overload, store):
+    """`check` and `sweep` of a scenario there, its shards merged there, and read from there."""
+    upath.UPath(f"{store}/s.toml").write_text(overload)
+    assert "can be run" in tidegate("check", f"{store}/s.toml").stdout
+    assert "small overload" in tidegate("show", f"{store}/s.toml").stdout
+    quick = ("--set", "duration=6s", "--set", "warmup=2s")
+    axis = ("--vary", "traffic.web.arrivals.poisson=20/s,30/s", "--seeds", "1", "--no-plots")
+    for shard in (1, 2):
+        where = ("--shard", f"{shard}/2", "--out", f"{store}/part{shard}")
+        done = tidegate("sweep", f"{store}/s.toml", *axis, *quick, *where)
+        assert done.returncode == 0, done.stderr
+    parts = [f"{store}/part{shard}" for shard in (1, 2)]
+    for name in ("whole", "whole", "other"):  # the second time over the first
+        done = tidegate("merge", *parts, "--out", f"{store}/{name}", "--no-plots")
+        assert done.returncode == 0, done.stderr
+        assert f"{store}/{name}" in done.stderr
+    assert laboratory.load(f"{store}/whole").complete
+    wrong = tidegate("merge", *parts, "--out", parts[0], "--no-plots")
+    assert wrong.returncode == 2
+    assert "both a shard and the folder" in wrong.stderr
+    assert laboratory.load(parts[0]).rows
+    assert tidegate("compare", f"{store}/whole", f"{store}/other").returncode == 0
+    assert tidegate("report", f"{store}/whole", "--out", f"{store}/page.html").returncode == 0
+    assert upath.UPath(f"{store}/page.html").read_text().startswith("<!doctype html>")
+
+
+def test_a_run_is_saved_there_and_nothing_else_is_replaced(overload, store):
+    done = laboratory.run(overload, settings=QUICK)
+    done.save(f"{store}/one")
+    done.save(f"{store}/one")
+    again = laboratory.load(f"{store}/one")
+    assert again.summary["result_hash"] == done.summary["result_hash"]
+    assert again.flows.equals(done.flows)
+    upath.UPath(f"{store}/mine/notes.txt").write_text("mine")
+    with pytest.raises(TidegateError, match="Will not replace"):
+        done.save(f"{store}/mine")
+    assert upath.UPath(f"{store}/mine/notes.txt").read_text() == "mine"
+
+
+def test_nothing_is_made_here_for_a_url_without_its_driver(tidegate, overload_file):
+    """Each command that takes a place; `foo` is a scheme that nobody knows."""
+    there = "foo://bucket/place"
+    for words in (
+        ("check", there),
+        ("run", overload_file, "--out", there),
+        ("compare", there, there),
+        ("sweep", overload_file, "--out", there),
+        ("merge", "a", "--out", there),
+        ("study", "today", "--out", there),
+        ("paper", "lgc", "--out", there),
+        ("report", there),
+        ("plot", there),
+        ("flows", there),
+        ("examples", there),
+    ):
+        done = tidegate(*words)
+        assert done.returncode == 2, (words, done.stderr)
+        assert "Could not use foo://bucket/place" in done.stderr
+        assert "Traceback" not in done.stderr
+    assert [path.name for path in overload_file.parent.iterdir()] == [overload_file.name]

@@ -10,16 +10,28 @@ import tidegate as api
 
 
 def packets(file):
-    """Yield time (ns), bytes and length on the wire of every packet of a pcap."""
+    """Yield time (ns), bytes and length on the wire of every packet of a pcapng file.
+
+    The blocks are those of the format's specification (draft-ietf-opsawg-pcapng).
+    """
     content = file.read_bytes()
-    # nanoseconds, little-endian; raw IP
-    magic, major, minor, _, _, _, link = struct.unpack_from("<IHHiIII", content)
-    assert (magic, major, minor, link) == (0xA1B23C4D, 2, 4, 101)
-    place = 24
+    place, interfaces = 0, 0
     while place < len(content):
-        seconds, nanoseconds, held, length = struct.unpack_from("<IIII", content, place)
-        place += 16 + held
-        yield seconds * 10**9 + nanoseconds, content[place - held : place], length
+        kind, whole = struct.unpack_from("<II", content, place)
+        body = content[place + 8 : place + whole - 4]
+        place += whole
+        assert struct.unpack_from("<I", content, place - 4) == (whole,)
+        if kind == 0x0A0D0D0A:
+            assert struct.unpack_from("<IHH", body) == (0x1A2B3C4D, 1, 0)
+        elif kind == 1:
+            # link type: raw IP; option 9, of one byte: time in 10^-9 s
+            assert struct.unpack_from("<H", body) == (101,)
+            assert struct.pack("<HHB", 9, 1, 9) in body
+            interfaces += 1
+        elif kind == 6:
+            number, high, low, held, length = struct.unpack_from("<IIIII", body)
+            assert number < interfaces == 1
+            yield (high << 32) + low, body[20 : 20 + held], length
 
 
 @pytest.fixture
@@ -27,7 +39,7 @@ def capture(tidegate, overload_file):
     done = tidegate("run", overload_file, "--pcap", "bottleneck", "--json", "--set", "warmup=0s")
     assert done.returncode == 0, done.stderr
     folder = overload_file.parent / "out" / "small-overload-run"
-    return json.loads(done.stdout), folder / "bottleneck.pcap"
+    return json.loads(done.stdout), folder / "bottleneck.pcapng"
 
 
 def test_a_capture_holds_what_the_port_sent(capture):
@@ -45,7 +57,7 @@ def test_a_capture_holds_what_the_port_sent(capture):
 def test_a_capture_belongs_to_the_results(capture):
     _, file = capture
     manifest = json.loads((file.parent / "manifest.json").read_text(encoding="utf-8"))
-    assert "bottleneck.pcap" in manifest["files"]
+    assert "bottleneck.pcapng" in manifest["files"]
 
 
 def test_a_captured_port_sends_the_same(tidegate, overload_file, capture):

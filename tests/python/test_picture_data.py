@@ -70,7 +70,7 @@ def test_runs_of_different_durations_keep_their_own_times(overload):
 def test_a_run_without_flows_has_no_picture_of_them(tmp_path):
     from tidegate.show import of_runs
 
-    assert of_runs.classes({}, 5.0, "") is None
+    assert of_runs.classes({}, {}, 5.0, "") is None
     assert of_runs.single({}, "") is None
     assert list(of_runs.followed({"none": [tmp_path]})) == []
 

@@ -13,6 +13,7 @@ from tidegate.papers.blitz import measures as blitz
 from tidegate.papers.blitz.checks import figures
 from tidegate.papers.dqm import cases as dqm_cases
 from tidegate.papers.dqm import measures as dqm
+from tidegate.results import run_output
 from tidegate.results.run_files import SavedRun
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,18 +46,43 @@ def test_the_load_is_what_the_paper_says_it_is():
     assert rates["traffic.long.arrivals.poisson"] == "0.217014/s"
 
 
-def test_throughput_is_a_mean_of_ratios(tmp_path):
-    """T: 1000 B in 8 s after admission are 1000 bit/s, 4000 B in 16 s 2000 bit/s."""
+def test_throughput_and_latency_count_all_admitted_flows(tmp_path):
+    """T: 1000 B in 8 s after admission are 1000 bit/s, 4000 B in 16 s 2000 bit/s; of a flow
+    that has not finished after 30 s what was delivered until then: 2500 B in 20 s, 1000 bit/s.
+
+    D by Little: the flows present on average, times the duration, over the admissions:
+    (8 + 16 + 20) s / 3. Set-ups of 2, 4 and 1 s.
+    """
     flows = {
-        "size_bytes": [1000.0, 4000.0],
-        "start_s": [0.0, 0.0],
-        "admitted_s": [2.0, 4.0],
-        "closed_s": [10.0, 20.0],
-        "class": [0, 1],
+        "size_bytes": [1000.0, 4000.0, 9000.0],
+        "start_s": [0.0, 0.0, 9.0],
+        "admitted_s": [2.0, 4.0, 10.0],
+        "closed_s": [10.0, 20.0, None],
+        "class": [0, 1, 1],
+        "delivered_bytes": [1000.0, 4000.0, 2500.0],
+        "open": [False, False, True],
     }
-    found = record(tmp_path, flows=flows)
-    assert dqm.throughput(found) == pytest.approx(1500.0)
-    assert dqm.throughput_of(1)(found) == pytest.approx(2000.0)
+    everything = {"open_mean": 44.0 / 30.0, "admitted": 3, "open": 1}
+    found = record(tmp_path, flows=flows, summary={"duration_s": 30.0, "all": everything})
+    assert dqm.throughput(found) == pytest.approx(4000.0 / 3)
+    assert dqm.finished_throughput(found) == pytest.approx(1500.0)
+    assert dqm.throughput_of(1)(found) == pytest.approx(1500.0)
+    assert dqm.latency(found) == pytest.approx(44.0 / 3)
+    assert dqm.total_latency(found) == pytest.approx(44.0 / 3 + 7.0 / 3)
+    assert dqm.never_finished(found) == pytest.approx(1.0 / 3)
+
+
+def test_a_study_may_ask_for_the_flows_that_are_still_open():
+    """By hand: of three flows one has closed, one was admitted and is open, one never got in."""
+    nan = float("nan")
+    flows = {
+        "admitted_s": np.array([1.0, 2.0, nan]),
+        "closed_s": np.array([3.0, nan, nan]),
+    }
+    assert run_output._flows(flows, ("admitted_s",))["admitted_s"].to_list() == [1.0]
+    both = run_output._flows(flows, ("admitted_s", run_output.OPEN))
+    assert both["admitted_s"].to_list() == [1.0, 2.0]
+    assert both["open"].to_list() == [False, True]
 
 
 def test_losses_over_time_follow_the_curve(tmp_path):
@@ -107,10 +133,10 @@ def test_a_curve_with_one_maximum_makes_no_detour():
 
 def test_networks_fill_their_bottlenecks_and_know_their_products():
     """Reference: 218 packets of 500 B at 150 Mbit/s are 171.9 files a second (100000 B and 218
-    headers of 40 B); 150 Mbit/s times 60 ms are 1.125 MB."""
+    headers of 40 B); 150 Mbit/s times 30 ms are 562.5 kB."""
     ref = blitz_cases.NETS["ref"]
     assert ref.saturation(150) == pytest.approx(150e6 / (8 * 108_720))
-    assert ref.bdp(150) == pytest.approx(1.125e6)
-    assert ref.ratio(150) == pytest.approx(0.0889, abs=1e-4)
-    # BDP x / (1 + x) is F BDP / (F + BDP): 91.8 kB, 184 packets
-    assert blitz_cases.window(ref, 150) == 184
+    assert ref.bdp(150) == pytest.approx(5.625e5)
+    assert ref.ratio(150) == pytest.approx(0.1778, abs=1e-4)
+    # BDP x / (1 + x) is F BDP / (F + BDP): 84.9 kB, 170 packets
+    assert blitz_cases.window(ref, 150) == 170

@@ -210,10 +210,13 @@ def test_tables_have_the_columns_that_are_documented(overload):
     # what a filter takes out has a column where there is a filter, viewers have a table of theirs
     settings = {
         "port.bottleneck.filter": '{ law = "lgc" }',
+        "port.bottleneck.police": '{ rate = "1Gbit", burst = "100kB" }',
         "series.classes": '["web"]',
+        "series.acks": '["web:0"]',
         "traffic.film": '{ arrivals = { at = ["0s"] }, video = { ladder = ["0.5Mbit"] } }',
     }
-    filtered = tidegate.run(overload, settings=settings)
+    site = "[traffic.site]\narrivals = { at = ['0s'] }\nsize = '9kB'\npages = { objects = 2 }\n"
+    filtered = tidegate.run(overload + site, settings=settings)
     tables = filtered.outcome.tables
     documented = _native.columns()
     assert set(documented) == {"flows", "ports", "events", "port_totals", *SOMETIMES}
@@ -224,4 +227,4 @@ def test_tables_have_the_columns_that_are_documented(overload):
         ]
         assert kinds == [(column, kind) for column, _, kind, _ in columns], name
     plain = tidegate.run(overload).outcome.tables["ports"]
-    assert set(tables["ports"]) - set(plain) == {"drops_filtered"}
+    assert set(tables["ports"]) - set(plain) == {"drops_filtered", "drops_policed"}

@@ -109,6 +109,18 @@ def test_what_is_set_from_outside_counts_as_written():
     ]
 
 
+# `admit` names the opener, of the port, or whom the law admits, which is not passed on.
+def test_a_law_for_clients_keeps_the_opener_of_the_port():
+    assert laws("gate", ["tide:admit=clients"]) == [
+        {"law": "tide", "admit": "clients", "opener": "syn-ack"}
+    ]
+    clients = ("port.b.gate", '{ law = "tide", admit = "clients", refuse = "rst" }')
+    assert laws("gate", ["tide", "gss-ga"], clients) == [
+        {"law": "tide", "admit": "clients", "refuse": "rst"},
+        {"law": "gss-ga", "refuse": "rst"},
+    ]
+
+
 def test_variants_follow_the_rule_of_the_command_line(overload):
     text = (
         overload.replace(overload[overload.index("[port.") : overload.index("[traffic.")], PORT)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tidegate._native import student_t_quantile
 from tidegate.results import breakdown, columns, curves
 from tidegate.results import statistics as results
-from tidegate.results.statistics import Window
+from tidegate.results.window import Window
 
 NAN = math.nan
 WINDOW = Window(10.0, 20.0)
@@ -32,6 +32,8 @@ def flows(**columns):
         "sent_packets": [2, 10, 22, 15, 0, 0],
         "timeouts": [0, 0, 1, 2, 0, 0],
         "delivered_bytes": [100, 10_000, 30_000, 400, 0, 0],
+        "reached_s": [6.0, 11.0, 11.5, 18.0, NAN, NAN],
+        "window_bytes": [0, 10_000, 30_000, 400, 0, 0],
     }
     return {name: np.array(values) for name, values in (table | columns).items()}
 
@@ -53,6 +55,31 @@ def test_shares_are_of_the_flows_that_arrived_in_the_window():
     assert got["never_admitted_share"] == pytest.approx(2 / 5)
     assert got["unfinished_share"] == pytest.approx(1 / 5)
     assert got["completed_share"] == pytest.approx(2 / 5)
+
+
+def test_long_flows_have_rates_over_the_time_that_they_were_open():
+    """By hand: open in [10, 20] s for 2, 8 and 2 s, of which 1 s at least make a long flow.
+
+    10 kB in 2 s are 40 kbit/s, 30 kB in 8 s 30 kbit/s, 400 B in 2 s 1.6 kbit/s; of all 40.4 kB
+    in 10 s. Jain's index is 71.6^2 / (3 (40^2 + 30^2 + 1.6^2)).
+    """
+    got = results.class_statistics(flows(), WINDOW)
+    assert got["long_flows"] == 3
+    assert got["throughput_bps"] == pytest.approx(32_320.0)
+    assert got["flow_rate_max_bps"] == pytest.approx(40_000.0)
+    assert got["flow_rate_min_bps"] == pytest.approx(1_600.0)
+    assert got["flow_rate_mean_bps"] == pytest.approx(71_600.0 / 3)
+    assert got["flow_rate_jain"] == pytest.approx(71.6**2 / (3 * (1600 + 900 + 2.56)))
+    assert (got["flows"], got["endless"]) == (6, 0)
+
+
+def test_admission_is_where_the_receiver_is_with_and_without_a_gate():
+    """Past a gate at 11 s and at the receiver at 12 s: the wait is that of the receiver."""
+    reached = [6.0, 12.0, 12.5, 18.5, NAN, NAN]
+    got = results.class_statistics(flows(reached_s=reached), WINDOW)
+    assert got["wait_p50_s"] == pytest.approx(2.0)  # of 2, 1.5 and 6.5 s
+    assert got["fct_opened_mean_s"] == pytest.approx((1.0 + 7.0) / 2)
+    assert got["fct_admitted_mean_s"] == pytest.approx((2.0 + 8.0) / 2)
 
 
 def test_means_are_over_flows_that_closed_in_the_window():
@@ -264,13 +291,24 @@ def test_frames_have_nulls_where_nothing_happened_and_words_for_codes():
 
 def test_distributions_are_of_all_offered_and_of_all_served():
     fct, closed = [4.0, 3.0, 8.5, NAN, NAN, NAN], [12.0, 13.0, 19.5, NAN, NAN, NAN]
-    got = curves.curves(flows(fct_s=fct, closed_s=closed), 10.0, 20.0)
+    loads = {
+        "start_s": np.array([9.0, 11.0, 12.0]),
+        "loaded_s": np.array([12.0, 15.0, NAN]),
+        "load_time_s": np.array([3.0, 4.0, NAN]),
+    }
+    got = curves.curves(flows(fct_s=fct, closed_s=closed), loads, 10.0, 20.0)
     # Five arrived in the window, two of them finished. Three closed in it: 3, 4 and 8.5 s.
     at_5 = int(np.searchsorted(got.fct_grid_s, 5.0))
     assert got.offered_share[-1] == pytest.approx(2 / 5)
     assert got.offered_share[at_5] == pytest.approx(1 / 5)
     assert got.served_share[at_5] == pytest.approx(2 / 3)
     assert got.served_share[-1] == 1.0
+    # Two pages were started in it, of which one took 4 s; two were loaded, after 3 and 4 s.
+    assert got.started_pages_share[-1] == pytest.approx(1 / 2)
+    at_3 = int(np.searchsorted(got.fct_grid_s, 3.5))
+    assert (got.started_pages_share[at_3], got.loaded_pages_share[at_3]) == (0.0, 0.5)
+    none = curves.curves(flows(fct_s=fct, closed_s=closed), {}, 10.0, 20.0)
+    assert none.started_pages_share.size == none.loaded_pages_share.size == 0
     # Bins of 1 s: first SYNs at 5, 10, 11, 12, 13 and 14 s.
     assert got.times_s[-1] == 20.0
     assert got.offered.tolist() == [
@@ -285,17 +323,59 @@ def test_every_metric_of_a_run_has_a_unit_and_a_meaning_and_nothing_else_has():
     flows, ports = set(meanings.FLOWS), set(meanings.PORTS)
     drops = {name for name in run if name.startswith("p.drops.")}
     sizes = {f"{size}.{each}" for size in breakdown.SIZES for each in meanings.SIZES}
-    of_class = flows | set(meanings.DATAGRAMS) | set(meanings.VIEWERS)
+    of_class = flows | set(meanings.RTTS) | set(meanings.DATAGRAMS) | set(meanings.VIEWERS)
+    of_class |= set(meanings.PAGES)
     known = flows | set(meanings.WHOLE) | sizes
     known |= {f"{name}.{each}" for name in "ab" for each in of_class}
     assert set(run) - drops == known | {f"p.{each}" for each in ports}
-    units = {"flows", "1/s", "1", "s", "bit/s", "B", "packets", ""}
+    units = {"flows", "pages", "1/s", "1", "s", "bit/s", "B", "packets", ""}
     every = [*meanings.FLOWS.values(), *meanings.WHOLE.values(), *meanings.PORTS.values()]
-    every += [*meanings.DATAGRAMS.values(), *meanings.VIEWERS.values()]
-    every += [*meanings.SIZES.values()]
+    every += [*meanings.DATAGRAMS.values(), *meanings.VIEWERS.values(), *meanings.PAGES.values()]
+    every += [*meanings.SIZES.values(), *meanings.RTTS.values()]
     # the packets and viewers of the one class there is are those of the run
     assert set(meanings.DATAGRAMS) | set(meanings.VIEWERS) <= set(
         results.metric_names(("a",), ("p",))
     )
     assert {unit for unit, _ in every} <= units
     assert all(meaning for _, meaning in every)
+
+
+def test_ports_of_access_links_are_put_together_by_their_role():
+    """By hand: 3 and 5 packets are 8, utilisations of 0.2 and 0.4 are 0.3 on average."""
+    from tidegate.results.access import by_role
+
+    def port(name, data, used):
+        return {"name": name, "data_arrived": data, "utilisation": used, "drops": {"early": 1}}
+
+    ports = [
+        port("bottleneck", 9, 0.9),
+        port("access.source1", 3, 0.2),
+        port("access.source1.reverse", 1, 0.0),
+        port("access.source12", 5, 0.4),
+    ]
+    one, two, three = by_role(ports)
+    assert one == ports[0]
+    assert two == {
+        "name": "access.sources",
+        "data_arrived": 8,
+        "utilisation": pytest.approx(0.3),
+        "drops": {"early": 2},
+    }
+    assert three["name"] == "access.sources.reverse"
+
+
+def test_a_comparison_of_many_pairs_has_no_more_columns_and_one_port_can_be_asked_for(overload):
+    import tidegate
+
+    asked = {
+        "vary": {"traffic.web.size.pareto.mean": ["9kB", "10kB"]},
+        "seeds": 1,
+        "settings": {"duration": "2s", "warmup": "1s", "topology.dumbbell.pairs": 30},
+    }
+    many = tidegate.compare(overload, **asked)
+    asked["settings"] = {**asked["settings"], "topology.dumbbell.pairs": 3}
+    few = tidegate.compare(overload, **asked)
+    assert many.frame.columns == few.frame.columns
+    assert len(many.document()["rows"][0]["ports"]) == len(few.document()["rows"][0]["ports"])
+    one = tidegate.compare(overload, **asked, metrics=["access.source2.utilisation"])
+    assert one.averages[0]["access.source2.utilisation"]["mean"] >= 0.0

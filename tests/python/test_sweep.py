@@ -13,7 +13,7 @@ import tidegate
 from test_cli import start, wait_for
 from tidegate.grid import axes as grid
 from tidegate.grid.plan import Point, Subject
-from tidegate.results.breakdown import DATAGRAMS, VIEWERS
+from tidegate.results.breakdown import DATAGRAMS, PAGES, VIEWERS
 from tidegate.results.statistics import metric_names, metrics
 
 RATES = "port.bottleneck.gate.alpha_min"
@@ -100,8 +100,10 @@ def test_metric_names_are_those_that_runs_have(overload):
     result = tidegate.run(text, settings=QUICK)
     scenario = result.outcome.scenario
     names = metric_names(scenario.classes, [name for name, _ in scenario.ports])
-    # a sweep may make a class one of UDP or video: what those have is named for every class
-    beside = (*DATAGRAMS, *VIEWERS)
+    # a sweep may make a class one of UDP, video or pages, and police a port: what those have is
+    # named for every class and for every port
+    beside = (*DATAGRAMS, *VIEWERS, *PAGES)
+    names = [name for name in names if not name.endswith(".drops.policed")]
     ours = [name for name in names if name.rpartition(".")[2] not in beside]
     assert ours == list(metrics(result.summary))
     assert {name for name in names if name not in ours} == {
@@ -114,7 +116,8 @@ def test_metric_names_are_those_of_runs_of_datagrams_too(overload):
     result = tidegate.run(overload, settings={**QUICK, "traffic.web.transport": voice})
     scenario = result.outcome.scenario
     names = metric_names(scenario.classes, [name for name, _ in scenario.ports])
-    ours = [name for name in names if name not in VIEWERS]
+    others = (*VIEWERS, *PAGES)
+    ours = [name for name in names if name not in others and not name.endswith(".drops.policed")]
     assert ours == list(metrics(result.summary))
 
 
@@ -163,6 +166,7 @@ def test_files_of_a_sweep(whole, overload):
     folder = whole.folder
     assert {path.name for path in folder.iterdir()} == {
         *("manifest.json", "summary.json", "table.csv", "sweep.parquet", "runs"),
+        *("table.tex", "differences.csv"),
         *(f"over-{key}.{form}" for key in AXES for form in ("png", "svg")),
     }
     lines = list(csv.DictReader(io.StringIO((folder / "table.csv").read_text("utf-8"))))
@@ -222,9 +226,9 @@ def test_gates_are_an_axis_and_many_settings_have_a_line_each(tidegate, overload
     assert done.returncode == 0, done.stderr
     lines = [line.split() for line in done.stdout.splitlines()]
     told = [line[:2] for line in lines if line[:1] in (["none"], ["fixed-rate:20"])]
-    assert told == [
-        [gate, rate] for gate in ("none", "fixed-rate:20") for rate in ("20/s", "40/s", "60/s")
-    ]
+    # below them, by how much the second gate differs from the first at each load
+    order, rates = ("none", "fixed-rate:20", "fixed-rate:20"), ("20/s", "40/s", "60/s")
+    assert told == [[gate, rate] for gate in order for rate in rates]
     assert max(map(len, done.stdout.splitlines())) <= 120
     chosen = tidegate("sweep", overload_file, *quick, *gates, "--out", "s", "--metrics", "jain")
     assert "jain" in chosen.stdout

@@ -28,6 +28,9 @@ from tidegate.show.tables import of_run
         ({"mean": 42.0, "low": 42.0 - 1e-12, "high": 42.0 + 1e-12}, 1, "42.0 ± 0.0"),
         ({"mean": 3.0181, "low": None, "high": None}, 1, "3.02"),
         (0.0, 1, "0"),
+        # completions in a data centre take microseconds
+        (0.000213, 1, "0.000213"),
+        ({"mean": 0.000213, "low": 0.000201, "high": 0.000225}, 1, "0.000213 ± 0.000012"),
         (12345.6, 1, "12,346"),
     ],
 )

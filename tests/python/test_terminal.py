@@ -48,7 +48,7 @@ def test_it_has_what_it_draws_its_axis_and_a_line_that_rises():
     assert [place for _, place in marks] == sorted((place for _, place in marks), reverse=True)
 
 
-def test_lines_are_told_apart_without_colours():
+def test_lines_are_distinct_without_colours():
     text = drawn(TWO, 80)
     assert "\x1b" not in text
     assert "o none" in text

@@ -1,1 +1,1 @@
-"""The cost of a run on a cluster besides its simulation."""
+"""The overhead of a run on a cluster."""

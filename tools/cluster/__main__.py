@@ -33,7 +33,7 @@ WORKERS = 2
 
 
 def main(runs: int) -> None:
-    """Print what one of so many short runs costs, with and without its files."""
+    """Print the cost of one of many short runs, with and without its files."""
     spans = [axes.given(AXIS)]
     planned = plan.sweep(read(SHORT), plan.Controls(), axes=spans, seeds=runs // 4)
     start = time.process_time()

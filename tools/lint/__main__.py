@@ -11,7 +11,7 @@ CHECKS = (
     text.stale_pages,
     text.package_imports,
     rust.forbidden_crates,
-    rust.new_circles,
+    rust.file_circles,
 )
 
 

@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,12 +13,15 @@ ALLOWED: Mapping[str, frozenset[str]] = {
     "core": frozenset(),
     "model": frozenset({"core"}),
     "sim": frozenset({"model", "core"}),
-    "live": frozenset({"model", "core"}),
+    "common": frozenset(),
+    "gate": frozenset({"common", "model", "core"}),
+    "emulate": frozenset({"common", "model", "core"}),
+    "nodes": frozenset({"common", "model", "core"}),
+    "tidegated": frozenset({"gate", "emulate", "nodes", "common", "core"}),
     "py": frozenset({"sim", "model", "core", "capture"}),
     "benches": frozenset({"sim", "model", "core"}),
 }
 """Folder of a crate under `crates/`, and the folders of the crates it may use."""
-KNOWN_CIRCLES = "tools/lint/circles.toml"
 MAX_RE_EXPORTS = 9
 """How many re-exports of one name are followed."""
 
@@ -54,18 +56,12 @@ def forbidden(metadata: Mapping[str, Any]) -> Iterator[str]:
                 yield f"{where}: `{crate}` must not use `{used}`; it may use {may}"
 
 
-def new_circles(root: Path) -> Iterator[str]:
-    """Yield circles of more than two files, but for the known ones; those may only lose files."""
-    known = tomllib.loads((root / KNOWN_CIRCLES).read_text(encoding="utf-8"))
+def file_circles(root: Path) -> Iterator[str]:
+    """Yield circles of more than two files of a crate."""
     for crate in sorted(path.parent for path in root.glob("crates/*/src")):
-        listed = known.get(crate.name, ())
-        found = circles(Crate(crate / "src").edges())
-        for circle in found:
-            if not any(circle <= set(each) for each in listed):
-                names = ", ".join(sorted(circle))
-                yield f"crates/{crate.name}/src:1: files use each other in a circle: {names}"
-        for gone in sorted({name for each in listed for name in each}.difference(*found)):
-            yield f"{KNOWN_CIRCLES}:1: take `{gone}` of `{crate.name}` out: it is in no circle"
+        for circle in circles(Crate(crate / "src").edges()):
+            names = ", ".join(sorted(circle))
+            yield f"crates/{crate.name}/src:1: files use each other in a circle: {names}"
 
 
 def circles(edges: Mapping[str, set[str]]) -> list[frozenset[str]]:
@@ -87,7 +83,7 @@ def _reached(edges: Mapping[str, set[str]], start: str) -> set[str]:
 
 @dataclass
 class _File:
-    """The paths that a file uses, and what each name that it imports stands for."""
+    """The paths that a file uses, and the path of each name that it imports."""
 
     uses: set[str] = field(default_factory=set)
     names: dict[str, str] = field(default_factory=dict)
@@ -116,7 +112,7 @@ class Crate:
         }
 
     def _target(self, module: Module, path: str, depth: int = 0) -> Module:
-        """Return the file that holds what a path stands for, re-exports followed.
+        """Return the file that defines the item of a path, following re-exports.
 
         For a path out of the crate that is the file itself.
         """
@@ -130,11 +126,11 @@ class Crate:
                 at, rest = at[:-1], rest[1:]
         elif first != "self":
             rest = [first, *rest]
-        for place, name in enumerate(rest):
+        for index, name in enumerate(rest):
             if (*at, name) in self.files:
                 at = (*at, name)
             elif name in self.files[at].names and depth < MAX_RE_EXPORTS:
-                full = "::".join([self.files[at].names[name], *rest[place + 1 :]])
+                full = "::".join([self.files[at].names[name], *rest[index + 1 :]])
                 return self._target(at, full, depth + 1)
             else:
                 break

@@ -50,9 +50,9 @@ def put_empty(lab: Lab) -> None:
     source.write_text(EMPTY, encoding="utf-8")
     run("clang", "-O2", "-target", "bpf", "-c", str(source), "-o", str(built))
     for side in ("egress", "ingress"):
-        place = ("dev", "tg0", side, "prio", "1", "handle", "1")
+        hook = ("dev", "tg0", side, "prio", "1", "handle", "1")
         program = ("bpf", "da", "obj", str(built), "sec", "tc")
-        lab.within(lab.router, "tc", "filter", "add", *place, *program)
+        lab.within(lab.router, "tc", "filter", "add", *hook, *program)
 
 
 def mean_times(lab: Lab) -> dict[str, tuple[float, int]]:

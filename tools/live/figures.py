@@ -58,7 +58,7 @@ IN_THE_SIMULATOR: dict[str, dict[str, object]] = {
     "tide": {"gate": {"law": "tide", "admit": "syn-ack"}},
     "dqm": {
         "queue": {
-            "law": "dual-queue",
+            "law": "dqm",
             "x_m": 50,
             "x_M": 50,
             "P_M": 1.0,

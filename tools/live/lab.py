@@ -194,7 +194,7 @@ class Lab:
             return process.communicate()[0]
 
     def write(self, document: Mapping[str, Any]) -> tuple[Path, Path]:
-        """Write a scenario; return its path, and where the table of its flows belongs."""
+        """Write a scenario; return its path, and the path for the table of its flows."""
         scenario = self.folder / "scenario.toml"
         scenario.write_text(toml.document(document), encoding="utf-8")
         return scenario, self.folder / "flows.csv"
@@ -224,8 +224,8 @@ class Lab:
 
     def gate(self, text: str) -> subprocess.Popen[str]:
         """Start a gate at the router's end of the link, and wait until it is in place."""
-        config, place = self.folder / "gate.toml", self.folder / "gate.sock"
-        head = f"interface = 'tg0'\nsocket = '{place}'\nmetrics = ''\nlog = '{self.log}'\n"
+        config, socket = self.folder / "gate.toml", self.folder / "gate.sock"
+        head = f"interface = 'tg0'\nsocket = '{socket}'\nmetrics = ''\nlog = '{self.log}'\n"
         config.write_text(head + text, encoding="utf-8")
         process = self.start(self.router, self.tidegated, "gate", "--config", str(config))
         self.until(lambda: self.status().get("epochs"), "a gate in place", process)

@@ -24,6 +24,13 @@ def page() -> str:
         "",
         *_table(meanings.FLOWS),
         "",
+        "## Round trips",
+        "",
+        "Of a class of TCP, as in `web.rtt_mean_s`; without the name of the class if it is the only"
+        " one.",
+        "",
+        *_table(meanings.RTTS),
+        "",
         "## Packets of UDP",
         "",
         "Of a class of UDP, as in `voice.delay_p95_s`; without the name of the class if it is the"
@@ -37,6 +44,13 @@ def page() -> str:
         " is the only one. A viewer counts from its first SYN until it leaves or the run ends.",
         "",
         *_table(meanings.VIEWERS),
+        "",
+        "## Pages",
+        "",
+        "Of a class with `pages`, as in `web.page_load_p95_s`; without the name of the class if it"
+        " is the only one. The connections of such a class count as sessions above, without FCT.",
+        "",
+        *_table(meanings.PAGES),
         "",
         "## By size",
         "",

@@ -1,13 +1,17 @@
 """The reference of the scenario document: its JSON schema, and the same as a page."""
 
 import json
+import tomllib
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from tools.pages import MARK
 
 Schema = Mapping[str, Any]
 
+PROFILES = Path("crates/model/src/profiles.toml")
+"""The settings of each TCP profile, those left out as in the profile that it is `like`."""
 QUANTITIES = {"Frequency", "Length", "Rate", "Size", "Time"}
 """Definitions that the chapter on units explains."""
 
@@ -30,7 +34,36 @@ def page() -> str:
             lines += ["", f"## {_title(name)}", "", _text(definition), ""]
             lines += _keys(definition)
             lines += _choices(definition)
+    lines += ["", "## Settings of the TCP profiles", ""]
+    lines += ["What a class has that sets only `profile`.", ""]
+    lines += _profiles(tomllib.loads(PROFILES.read_text(encoding="utf-8")))
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _profiles(profiles: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a table of every setting, with the profiles in the order of their eras."""
+
+    def settings(name: str) -> dict[str, Any]:
+        own = dict(profiles[name])
+        like = own.pop("like", None)
+        return {**(settings(like) if like else {}), **own}
+
+    columns = {name: settings(name) for name in sorted(profiles, key=_era)}
+    yield f"| setting | {' | '.join(f'`{name}`' for name in columns)} |"
+    yield "|---" * (len(columns) + 1) + "|"
+    for key in next(iter(columns.values())):
+        values = (_value(column[key]) for column in columns.values())
+        yield f"| `{key}` | {' | '.join(values)} |"
+
+
+def _era(profile: str) -> tuple[bool, bool, str]:
+    return not profile.startswith("ns2"), profile != "rfc", profile
+
+
+def _value(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "; ".join(f"`{key}` {_value(each)}" for key, each in value.items())
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _title(name: str) -> str:

@@ -121,8 +121,8 @@ def main() -> int:
     peers = ready(console, given.peer or names)
     own = Measured("tidegate", YARDSTICK_S)
     others = [Measured(peer.name, peer.seconds) for peer, _ in peers]
-    with tempfile.TemporaryDirectory() as place:
-        listed = Path(place) / "starts"
+    with tempfile.TemporaryDirectory() as folder:
+        listed = Path(folder) / "starts"
         listed.write_text("".join(f"{start:.9f}\n" for start in starts()), encoding="ascii")
         for _ in range(given.rounds):
             own.note(tidegate())

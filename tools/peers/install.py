@@ -49,14 +49,14 @@ class Peer:
 
 def environment(name: str, requirement: str, *options: str) -> Path:
     """Return the Python of a virtual environment that has a package from PyPI."""
-    place = BUILD / name
-    python = place / "bin" / "python"
-    done = place / ".installed"
+    folder = BUILD / name
+    python = folder / "bin" / "python"
+    done = folder / ".installed"
     if done.exists() and done.read_text(encoding="ascii") == requirement:
         return python
     pip = [str(python), "-m", "pip", "install", "--quiet", "--only-binary", ":all:"]
     steps = (
-        [sys.executable, "-m", "venv", "--clear", str(place)],
+        [sys.executable, "-m", "venv", "--clear", str(folder)],
         [*pip, *options, requirement],
     )
     for step in steps:

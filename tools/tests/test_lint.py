@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -123,10 +122,8 @@ def test_an_import_of_the_package_itself_is_a_problem(tmp_path: Path, line: str)
     assert problem.startswith("python/tidegate/grid/plan.py:3: ")
 
 
-def crate(root: Path, known: str = "", **files: str) -> Path:
+def crate(root: Path, **files: str) -> Path:
     """A checkout with one crate of these files, `a__b` for `a/b.rs`."""
-    (root / "tools/lint").mkdir(parents=True)
-    (root / rust.KNOWN_CIRCLES).write_text(known, encoding="utf-8")
     for name, code in files.items():
         path = root / "crates/x/src" / f"{name.replace('__', '/')}.rs"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -145,7 +142,7 @@ CIRCLE = {
 
 
 def test_a_circle_of_rust_files_is_a_problem(tmp_path: Path) -> None:
-    [problem] = rust.new_circles(crate(tmp_path, **CIRCLE))
+    [problem] = rust.file_circles(crate(tmp_path, **CIRCLE))
     assert problem == "crates/x/src:1: files use each other in a circle: a, b, c, c::inner, d"
 
 
@@ -159,23 +156,11 @@ def test_a_circle_of_rust_files_is_a_problem(tmp_path: Path) -> None:
     ],
 )
 def test_two_files_may_use_each_other(tmp_path: Path, change: dict[str, str]) -> None:
-    assert list(rust.new_circles(crate(tmp_path, **CIRCLE | change))) == []
+    assert list(rust.file_circles(crate(tmp_path, **CIRCLE | change))) == []
 
 
-def test_a_known_circle_may_lose_files_and_gain_none(tmp_path: Path) -> None:
-    names = '"a", "b", "c", "c::inner", "d"'
-    root = crate(tmp_path, f"x = [[{names}]]", **CIRCLE)
-    assert list(rust.new_circles(root)) == []
-    (root / "crates/x/src/d.rs").write_text("", encoding="utf-8")
-    [problem] = rust.new_circles(root)
-    assert problem == "tools/lint/circles.toml:1: take `d` of `x` out: it is in no circle"
-    (root / rust.KNOWN_CIRCLES).write_text(f"x = [[{names[5:-5]}]]", encoding="utf-8")
-    assert len(list(rust.new_circles(root))) == 1
-
-
-def test_the_list_of_known_circles_only_shrinks() -> None:
-    known = tomllib.loads((ROOT / rust.KNOWN_CIRCLES).read_text(encoding="utf-8"))
-    assert sum(len(circle) for crate in known.values() for circle in crate) <= 65
+def test_no_crate_has_a_circle() -> None:
+    assert list(rust.file_circles(ROOT)) == []
 
 
 def test_a_file_over_600_lines_is_a_problem(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ class Part:
     idle: str = ""
     """Name of the table of single flows on an idle link."""
     kind: str = ""
-    """What tells those flows apart besides their sizes."""
+    """The key of those flows other than their sizes."""
     flows: Mapping[tuple[object, int], Case] | None = None
     """Those flows by kind and size in bytes."""
 

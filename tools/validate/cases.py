@@ -31,7 +31,7 @@ GENTLE = replace(PLAIN, gentle=True)
 WIDE = Red(min_th=15, max_th=45, max_p=0.1, gentle=True)
 
 SLOW = Dumbbell(rate="100kbit", access="10Mbit", delay_ms=23, buffer=90)
-"""The bottleneck of the paper on dual queues."""
+"""The bottleneck of the paper on dual-queue management."""
 
 FAST = Dumbbell(
     rate="150Mbit",
@@ -104,7 +104,7 @@ def _minutes(rate: int, network: Dumbbell = MANY, also: str = "", name: str = ""
 
 
 def _slow(name: str, about: str, red: Red | None) -> Case:
-    """Return the bottleneck of the paper on dual queues, at 1.2 times its capacity."""
+    """Return the bottleneck of the paper on dual-queue management, at 1.2 times its capacity."""
     return case(
         name,
         f"1.3 sessions/s of 10.7 kB (exponential), {about}: 0.1 Mbit/s, 50 ms, 90 packets, 600 s",

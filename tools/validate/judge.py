@@ -17,7 +17,7 @@ SHARE = 0.05
 """A difference is accepted up to this share of the other simulator's value ..."""
 
 ERRORS = 3.0
-"""... or up to so many standard errors of the mean difference, whichever is larger."""
+"""... or up to this many standard errors of the mean difference, whichever is larger."""
 
 
 @dataclass(frozen=True)

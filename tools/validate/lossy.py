@@ -47,8 +47,8 @@ def rows(seed: int, loss: float, least: int, greatest: int) -> list[str]:
     chance = random.Random(seed)
     size = chance.randrange(least, greatest)
     lost = [number for number in range(1, 2000) if chance.random() < loss]
-    with tempfile.TemporaryDirectory() as place:
-        trace = Path(place) / "trace"
+    with tempfile.TemporaryDirectory() as folder:
+        trace = Path(folder) / "trace"
         settings = {"drop": " ".join(map(str, lost)), "until": "4000", "mss": str(MSS)}
         (flow,) = ns2.run([(0.0, size)], settings, trace=trace)
         sent = [event for event in ns2.events(trace) if event.kind == "+"]

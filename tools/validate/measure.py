@@ -98,8 +98,8 @@ def of_transfers(transfers: Sequence[Transfer], seconds: float) -> Measures:
 def of_ns2(case: Case, seed: int, flows: Flows) -> Measures:
     """Run ns-2 on the same flows and measure the same."""
     seconds = float(case.settings["until"])
-    with tempfile.TemporaryDirectory() as place:
-        trace = Path(place) / "trace"
+    with tempfile.TemporaryDirectory() as folder:
+        trace = Path(folder) / "trace"
         settings = {**case.settings, "seed": str(seed)}
         closed = ns2.run(flows, settings, trace=trace)
         port = of_trace(trace, seconds)

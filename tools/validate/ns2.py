@@ -64,8 +64,8 @@ def run(
     """
     ns = find()
     pairs = int(settings.get("pairs", "1"))
-    with tempfile.TemporaryDirectory() as place:
-        listed, closed = Path(place) / "flows", Path(place) / "closed"
+    with tempfile.TemporaryDirectory() as folder:
+        listed, closed = Path(folder) / "flows", Path(folder) / "closed"
         listed.write_text(
             "".join(
                 f"{start:.12f} {size} {number % pairs}\n"

@@ -29,8 +29,8 @@ def run(flows: Sequence[tuple[float, int]], settings: Mapping[str, str]) -> dict
     turn.
     """
     pairs = int(settings.get("pairs", "1"))
-    with tempfile.TemporaryDirectory() as place:
-        listed = Path(place) / "flows"
+    with tempfile.TemporaryDirectory() as folder:
+        listed = Path(folder) / "flows"
         lines = [
             f"{start:.12f} {size} {number % pairs}\n" for number, (start, size) in enumerate(flows)
         ]

@@ -94,8 +94,10 @@ class Printer:
             one, two = mine["fct_mean_s"], theirs["fct_mean_s"]
             verdict = Verdict.AGREES if abs(one - two) <= EXACT_S else Verdict.DIFFERS
             self.verdicts[verdict] += 1
-            apart = f"{(one - two) * 1e6:+.1f} us"
-            lines.append((str(what), str(size), f"{one:.6f}", f"{two:.6f}", apart, verdict.value))
+            difference = f"{(one - two) * 1e6:+.1f} us"
+            lines.append(
+                (str(what), str(size), f"{one:.6f}", f"{two:.6f}", difference, verdict.value)
+            )
         head = (kind, "size, B", "tidegate, s", f"{peer}, s", "difference", "verdict")
         self.table(name, "one flow on an idle link, first SYN to close", head, lines)
 
@@ -106,8 +108,8 @@ class Printer:
 
 def as_markdown(name: str, about: str, head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     """Return a table with its title as Markdown."""
-    said = [f"**{name}**: {about}", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
-    return "\n".join([*said, *(f"| {' | '.join(each)} |" for each in lines)]) + "\n"
+    text = [f"**{name}**: {about}", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    return "\n".join([*text, *(f"| {' | '.join(each)} |" for each in lines)]) + "\n"
 
 
 def reasons(drawn: Iterable[Row]) -> list[str]:
@@ -153,13 +155,13 @@ def brief(value: float, digits: int = 4) -> str:
 def renew(page: str, blocks: Mapping[str, str]) -> str:
     """Put each table between the two marks of its case in a page."""
 
-    def place(found: re.Match[str]) -> str:
+    def renewed(found: re.Match[str]) -> str:
         name = found["name"]
         if name not in blocks:
             return found[0]
         return f"<!-- begin {name} -->\n{blocks[name]}<!-- end {name} -->"
 
-    return PLACE.sub(place, page)
+    return PLACE.sub(renewed, page)
 
 
 PLACE = re.compile(r"<!-- begin (?P<name>\S+) -->\n.*?<!-- end (?P=name) -->", re.DOTALL)

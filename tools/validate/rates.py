@@ -207,7 +207,9 @@ JOINING = tuple(f"{active}_{which}" for active in range(1, 5) for which in ("lea
 
 def _experiments(protocol: str, key: str, title: str) -> tuple[Experiment, ...]:
     join = "four flows join, one every 2 s, 45 Mbit/s; least and most of 1 to 4 of them, Mbit/s"
-    apart = "ten flows with RTTs from 40 to 220 ms, 45 Mbit/s, 20 to 60 s; Jain's index, Mbit/s"
+    round_trip_text = (
+        "ten flows with RTTs from 40 to 220 ms, 45 Mbit/s, 20 to 60 s; Jain's index, Mbit/s"
+    )
     lose = "one flow over a link that loses data or ACKs, 100 Mbit/s, RTT 40 ms, 60 s; Mbit/s"
     pareto = "60,000 flows (Pareto 1.2, at least 5 packets), 150 Mbit/s, RTT 100 ms, 96 s"
     times = ("fct_mean_s", "finished")
@@ -218,7 +220,14 @@ def _experiments(protocol: str, key: str, title: str) -> tuple[Experiment, ...]:
         # the longest first, so that the last one does not run alone
         Experiment(f"{key}-many", f"{title}: {pareto}", protocol, times, many, 1),
         Experiment(f"{key}-joining", f"{title}: {join}", protocol, JOINING, staggered, 10),
-        Experiment(f"{key}-round-trips", f"{title}: {apart}", protocol, shares, round_trips, drawn),
+        Experiment(
+            f"{key}-round-trips",
+            f"{title}: {round_trip_text}",
+            protocol,
+            shares,
+            round_trips,
+            drawn,
+        ),
         Experiment(f"{key}-losses", f"{title}: {lose}", protocol, losses, lossy),
     )
 

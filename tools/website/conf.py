@@ -15,15 +15,19 @@ author = "the authors of tidegate"
 version = release = __version__
 language = "en"
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["pictures"]
+# Notebooks are shown as they are kept, with what their cells show.
+nb_execution_mode = "off"
+nb_render_markdown_format = "myst"
 # Anchors as the repository's own pages use them.
 myst_heading_anchors = 5
 # Pages that are generated do not begin with a heading of the first level; pages that belong
 # to a report are linked there, and are not in the navigation.
-suppress_warnings = ["myst.header", "misc.highlighting_failure", "toc.not_included"]
-# Types of other packages have no page here.
-nitpick_ignore_regex = [("py:.*", r"(?!tidegate\.).*")]
+# ref.python: a property called `bytes` in two classes makes the type of that name ambiguous
+suppress_warnings = ["myst.header", "misc.highlighting_failure", "toc.not_included", "ref.python"]
+# Types of other packages, and those behind the public interface, have no page here.
+nitpick_ignore_regex = [("py:.*", r"(?!tidegate\.).*"), ("py:.*", r"tidegate\.(grid|results)\..*")]
 
 # A word between single backticks is code in docstrings, as it is in pages.
 default_role = "code"
@@ -52,7 +56,7 @@ INCLUDED = {
 
 
 def lead_out(app: Sphinx, doctree: nodes.document) -> None:
-    """Lead links to what lies outside of docs/ to a page, a file or a listing of the site."""
+    """Redirect links out of docs/ to a page, a file or a listing of the site."""
     root = Path(app.srcdir).parent
     page = app.env.docname
     pages = {path: name for name, path in INCLUDED.items()} | {"scenarios": "gallery/index"}
@@ -88,14 +92,14 @@ def lead_out(app: Sphinx, doctree: nodes.document) -> None:
 
 def copied(root: Path, folder: str, out: Path) -> Path:
     """Copy a folder of the repository into the site, and return the page that lists it."""
-    place = out / "files" / folder
-    shutil.copytree(root / folder, place, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__*"))
+    target = out / "files" / folder
+    shutil.copytree(root / folder, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__*"))
     rows = "".join(
         f'<li><a href="{path.name}">{path.name}</a>'
-        for path in sorted(place.iterdir())
+        for path in sorted(target.iterdir())
         if path.is_file() and path.name != "index.html"
     )
-    page = place / "index.html"
+    page = target / "index.html"
     page.write_text(f"<!doctype html><title>{folder}</title><h1>{folder}</h1><ul>{rows}</ul>\n")
     return page
 

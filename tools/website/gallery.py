@@ -82,14 +82,14 @@ class Result:
 
 def cards(root: Path) -> list[Card]:
     """Return every ready scenario, those of folders last."""
-    place = root / "scenarios"
-    files = sorted(place.rglob("*.toml"), key=lambda path: (len(path.parts), path))
-    return [_card(place, path) for path in files]
+    folder = root / "scenarios"
+    files = sorted(folder.rglob("*.toml"), key=lambda path: (len(path.parts), path))
+    return [_card(folder, path) for path in files]
 
 
-def _card(place: Path, path: Path) -> Card:
+def _card(folder: Path, path: Path) -> Card:
     written = path.read_text(encoding="utf-8")
-    name = path.relative_to(place).as_posix()
+    name = path.relative_to(folder).as_posix()
     lines = []
     for line in written.splitlines():
         if not line.startswith("#"):
@@ -142,19 +142,19 @@ def folded(command: str) -> str:
     return command if len(command) < 90 else command.replace(" --", " \\\n    --")
 
 
-def results(card: Card, root: Path, place: Path) -> list[Result]:
+def results(card: Card, root: Path, out: Path) -> list[Result]:
     """Return the results of the commands of a scenario; run those whose results are not kept."""
     found = []
     for number, command in enumerate(card.commands, 1):
-        folder = place / f"{card.slug}-{number}"
-        kept = place / f"{folder.name}.json"
+        folder = out / f"{card.slug}-{number}"
+        saved = out / f"{folder.name}.json"
         key = _key(card, command)
-        if not kept.exists() or json.loads(kept.read_text(encoding="utf-8"))["key"] != key:
+        if not saved.exists() or json.loads(saved.read_text(encoding="utf-8"))["key"] != key:
             print(f"gallery: {shortened(command)}", flush=True)
             table = _run(shortened(command), root, folder)
             record = json.dumps({"key": key, "command": shortened(command), "table": table})
-            kept.write_text(record, encoding="utf-8")
-        record = json.loads(kept.read_text(encoding="utf-8"))
+            saved.write_text(record, encoding="utf-8")
+        record = json.loads(saved.read_text(encoding="utf-8"))
         drawn = (folder / f"{name}.svg" for name in TITLES)
         pictures = tuple(path for path in drawn if path.exists())
         found.append(Result(record["command"], record["table"], pictures))

@@ -59,6 +59,6 @@ def _leads(path: Path, target: str, ids: dict[Path, set[object]]) -> bool:
     parts = urlsplit(target)
     if parts.scheme or parts.netloc:
         return True
-    place = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+    page = (path.parent / unquote(parts.path)).resolve() if parts.path else path
     anchor = unquote(parts.fragment)
-    return place.is_file() and (not anchor or place not in ids or anchor in ids[place])
+    return page.is_file() and (not anchor or page not in ids or anchor in ids[page])

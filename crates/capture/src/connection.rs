@@ -1,43 +1,48 @@
-//! Which packets belong to one connection, and how much its ends sent.
+//! Sorts packets into connections and measures how much each end sent.
 //!
-//! Each end's stream is followed by its sequence numbers, unwrapped to 64 bits
-//! (RFC 9293, section 3.4). What an end sent is the span from where its stream
-//! began, after its SYN or at the first segment seen, to the furthest byte that
-//! was seen or acknowledged, without the number that a FIN takes.
+//! The stream of each end is followed by its sequence numbers, unwrapped to 64 bits (RFC 9293,
+//! section 3.4). An end has sent the bytes from the start of its stream (after its SYN, or at the
+//! first segment seen) to the furthest byte that was seen or acknowledged, without the sequence
+//! number of a FIN. A FIN that the capture missed is known by what the other end acknowledged: one
+//! number after the last byte seen; or, where more is missing, all that its own FIN acknowledged or
+//! one number more. (An end that closes before the other has sent all is seen to: it acknowledges
+//! more later.)
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use crate::flow::{Direction, Flow};
 use crate::packet::Segment;
-use crate::{Direction, Flow, MAX_CONNECTIONS, Reason};
+use crate::reason::{MAX_CONNECTIONS, Reason};
 
-/// Largest window (RFC 7323, section 2.3): no two packets that are under way are further apart.
+/// Largest window (RFC 7323, section 2.3): two packets in flight are never further apart.
 const MAX_WINDOW: i64 = 1 << 30;
-/// How much of a SYN's data its answer may acknowledge.
+/// How many bytes of a SYN's data its answer may acknowledge.
 const MAX_SYN_DATA: u32 = 1 << 16;
 
-/// What one end has sent. Positions count bytes of its stream, from wherever
-/// the capture came upon it.
+/// What one end has sent. Positions count bytes of its stream from where the capture first saw it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Way {
-    /// The furthest sequence number known, with its position.
+    /// The furthest sequence number known, and its position.
     furthest: Option<(u32, i64)>,
     /// Sequence number of its SYN.
     syn: Option<u32>,
-    /// Where its data begins: after its SYN, else at the lowest of its segments.
+    /// Start of its data: after its SYN, or the lowest of its segments.
     first: Option<i64>,
     /// End of the furthest data seen.
     seen: Option<i64>,
-    /// Where its segments without data stand: a FIN before them is counted in.
+    /// Position of segments without data: a FIN before them is included.
     stood: Option<i64>,
-    /// The first and the furthest acknowledgement of its data, and of its FIN.
+    /// The first and the furthest acknowledgement of its data and its FIN.
     acked: Option<(i64, i64)>,
+    /// What the FIN of the other end acknowledged.
+    closing: Option<i64>,
     /// Position of its FIN.
     fin: Option<i64>,
 }
 
 impl Way {
-    /// The position of a sequence number; none if no window reaches there.
+    /// The position of a sequence number; none if it is outside of any window.
     fn position(&self, sequence: u32) -> Option<i64> {
         let Some((known, position)) = self.furthest else { return Some(0) };
         let ahead = i64::from(sequence.wrapping_sub(known) as i32);
@@ -50,9 +55,9 @@ impl Way {
         }
     }
 
-    /// Takes note of a segment that this end sent; whether it fits the others.
+    /// Records a segment that this end sent; returns whether it fits the others.
     fn sent(&mut self, segment: &Segment) -> bool {
-        // a SYN takes the number before the first byte
+        // a SYN takes the sequence number before the first byte
         let sequence = segment.sequence.wrapping_add(u32::from(segment.syn));
         let Some(start) = self.position(sequence) else { return false };
         let end = start + i64::from(segment.data);
@@ -72,16 +77,19 @@ impl Way {
         true
     }
 
-    /// Takes note of an acknowledgement by the other end; whether it fits.
-    fn acknowledged(&mut self, ack: u32) -> bool {
+    /// Records an acknowledgement by the other end; returns whether it fits.
+    fn acknowledged(&mut self, ack: u32, closes: bool) -> bool {
         let Some(position) = self.position(ack) else { return false };
+        if closes {
+            self.closing = self.closing.max(Some(position));
+        }
         let (first, last) = self.acked.unwrap_or((position, position));
         self.acked = Some((first, last.max(position)));
         self.reached(ack, position);
         true
     }
 
-    /// Whether `ack` answers the SYN of this end.
+    /// Whether `ack` acknowledges the SYN of this end.
     fn answered_by(&self, ack: u32) -> bool {
         self.syn.is_some_and(|syn| ack.wrapping_sub(syn).wrapping_sub(1) <= MAX_SYN_DATA)
     }
@@ -96,8 +104,11 @@ impl Way {
         let told = acked.max(self.stood).unwrap_or(seen);
         let (end, over) = match self.fin {
             Some(fin) => (seen.max(told.min(fin)), true),
-            // one number past the last byte that anyone saw: a FIN that the capture missed
+            // one number after the last byte seen: a FIN that is missing in the capture
             None if told == seen + 1 => (seen, true),
+            None if told > seen && self.closing.is_some_and(|at| told - at <= 1) => {
+                (told - 1, true)
+            }
             None => (seen.max(told), false),
         };
         (u64::try_from(end - first).unwrap_or(0), over)
@@ -107,7 +118,7 @@ impl Way {
 /// The two ends of a connection, the lower address first.
 type Ends = [SocketAddr; 2];
 
-/// One connection so far. An end is known by its place in [`Ends`].
+/// A connection so far. An end is identified by its index in [`Ends`].
 #[derive(Clone, Copy, Debug)]
 struct Connection {
     start_ns: u64,
@@ -126,14 +137,14 @@ impl Connection {
         Connection { start_ns, ways, opener: None, speaker, reset: false }
     }
 
-    /// Whether a segment with a SYN opens another connection between the same ends.
+    /// Whether a segment with a SYN opens a new connection between the same ends.
     fn is_other(&self, segment: &Segment, from: usize) -> bool {
         let (own, other) = (&self.ways[from], &self.ways[1 - from]);
         if own.syn == Some(segment.sequence) {
             return false;
         }
         match segment.ack {
-            // an answer to the SYN at hand, or one that overtook it in the capture
+            // an answer to the current SYN, or one that is before it in the capture
             Some(ack) => !other.answered_by(ack),
             None => {
                 let answered = own.acked.map(|(first, _)| first);
@@ -143,28 +154,29 @@ impl Connection {
         }
     }
 
-    /// Takes a segment from one of the ends; whether it fits what came before.
+    /// Adds a segment from one of the ends; returns whether it fits the earlier ones.
     fn take(&mut self, segment: &Segment, from: usize) -> bool {
         if segment.rst {
-            // its numbers follow other rules, and add nothing
+            // its numbers follow other rules, and it adds nothing
             self.reset = true;
             return true;
         }
         if segment.syn {
             let own = &mut self.ways[from];
             if own.syn.is_some_and(|syn| syn != segment.sequence) {
-                // a server that forgot its first answer gave another one
+                // a server that forgot its first answer has sent another one
                 *own = Way::default();
             }
             let opener = if segment.ack.is_some() { 1 - from } else { from };
             self.opener.get_or_insert(opener);
         }
         let sent = self.ways[from].sent(segment);
-        let fits = segment.ack.is_none_or(|ack| self.ways[1 - from].acknowledged(ack));
+        let other = &mut self.ways[1 - from];
+        let fits = segment.ack.is_none_or(|ack| other.acknowledged(ack, segment.fin));
         sent && fits
     }
 
-    /// What the connection amounts to; none if no data was sent.
+    /// The result for the connection; none if no data was sent.
     fn flow(&self, ends: &Ends) -> Option<Flow> {
         let client = self.opener.unwrap_or(match ends[0].port().cmp(&ends[1].port()) {
             std::cmp::Ordering::Greater => 0,
@@ -193,18 +205,18 @@ impl Connection {
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
     open: BTreeMap<Ends, Connection>,
-    /// Those whose ends have opened another one since.
+    /// Finished connections: their ends have opened another one since.
     over: Vec<Flow>,
     skipped: BTreeMap<Reason, u64>,
 }
 
 impl Connections {
-    /// One more of what is left out.
+    /// Counts a packet or connection that is left out.
     pub fn skip(&mut self, reason: Reason) {
         *self.skipped.entry(reason).or_default() += 1;
     }
 
-    /// Takes a segment that was seen so long after the first packet of the capture.
+    /// Adds a segment that was captured this long after the first packet.
     pub fn take(&mut self, segment: &Segment, ns: u64) {
         let turned = segment.from > segment.to;
         let ends = if turned { [segment.to, segment.from] } else { [segment.from, segment.to] };
@@ -212,7 +224,7 @@ impl Connections {
         let full = self.open.len() + self.over.len() >= MAX_CONNECTIONS;
         let Some(connection) = self.open.get_mut(&ends) else {
             if segment.rst {
-                // an end that nothing is known of has nothing to end
+                // an end without any earlier segment has nothing to end
                 return;
             }
             if full {
@@ -236,7 +248,7 @@ impl Connections {
         }
     }
 
-    /// All connections with data, by start, and what was left out.
+    /// All connections with data, ordered by start, and what was left out.
     pub fn finish(mut self) -> (Vec<Flow>, Vec<(Reason, u64)>) {
         let mut flows = std::mem::take(&mut self.over);
         for (ends, connection) in std::mem::take(&mut self.open) {

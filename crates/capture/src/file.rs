@@ -1,8 +1,7 @@
-//! Capture files: packet records, out of bytes that come in pieces.
+//! Capture files: splits bytes that arrive in pieces into packet records.
 //!
-//! Framing and byte order are left to `pcap-file`. Of the blocks of a pcapng
-//! file only the fixed fields are read, here: an option that the crate refuses
-//! must not cost the packet that it stands beside.
+//! `pcap-file` handles framing and byte order. Of the blocks of a pcapng file only the fixed fields
+//! are parsed, here: an option that the crate refuses must not lose the packet of its block.
 
 use byteorder_slice::{BigEndian, LittleEndian};
 use pcap_file::PcapError;
@@ -13,53 +12,54 @@ use pcap_file::pcapng::blocks::{
     SIMPLE_PACKET_BLOCK,
 };
 
-use crate::{Error, Reason};
+use crate::flow::Error;
+use crate::reason::Reason;
 
-/// Longest record that is taken for one: as libpcap has it.
+/// Longest record that is accepted, as in libpcap.
 const MAX_RECORD: usize = 16 << 20;
 /// Most interfaces of a section.
 const MAX_INTERFACES: usize = 1 << 16;
-/// Bytes of a file that tell what it is.
+/// Length of the bytes that identify the format.
 const MAGIC: usize = 4;
 
 /// One captured packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record<'a> {
-    /// Nanoseconds since 1970, or whatever the capture counts from.
+    /// Nanoseconds since 1970, or since the origin of the capture's clock.
     pub ns: u64,
-    /// Number of the link's type.
+    /// Link type.
     pub link: u32,
-    /// Length on the link.
+    /// Length on the link, in bytes.
     pub wire_len: u32,
-    /// What was kept of it.
+    /// The bytes that were captured.
     pub data: &'a [u8],
 }
 
-/// What one record of a file is.
+/// The content of a record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Item<'a> {
     /// A packet.
     Packet(Record<'a>),
-    /// A packet that cannot be used.
+    /// A packet that is not usable.
     Skipped(Reason),
     /// Something else.
     Nothing,
 }
 
-/// What the next bytes of a file are.
+/// The next bytes of a file.
 pub(crate) enum Step<'a> {
     /// More bytes are needed.
     More,
-    /// So many bytes of one record.
+    /// A record, and its length in bytes.
     Took(usize, Item<'a>),
-    /// Not a record: the rest of the file is lost.
+    /// Not a record: the rest of the file cannot be read.
     Broken(&'static str),
 }
 
-/// The format of a file, and what its headers said.
+/// The format of a file, and the content of its headers.
 #[derive(Debug, Default)]
 pub(crate) enum Format {
-    /// Too little was seen.
+    /// Too few bytes so far.
     #[default]
     Unknown,
     /// pcap.
@@ -73,7 +73,7 @@ impl Format {
         !matches!(self, Format::Unknown)
     }
 
-    /// Whether a capture can begin like this.
+    /// Whether a capture can start like this.
     pub fn could_begin(bytes: &[u8]) -> bool {
         const MAGICS: [[u8; MAGIC]; 5] = [
             [0xa1, 0xb2, 0xc3, 0xd4],
@@ -132,7 +132,7 @@ fn packet<'a>(parser: &PcapParser, bytes: &'a [u8]) -> Step<'a> {
     {
         return Step::Broken("a packet that is longer than any can be");
     }
-    // raw: the crate's own checks refuse packets cut by the snap length
+    // raw, as the crate's own checks refuse packets cut by the snap length
     let (rest, raw) = match parser.next_raw_packet(bytes) {
         Ok(next) => next,
         Err(PcapError::IncompleteBuffer) => return Step::More,
@@ -145,7 +145,7 @@ fn packet<'a>(parser: &PcapParser, bytes: &'a [u8]) -> Step<'a> {
     let taken = bytes.len() - rest.len();
     let record = Record {
         ns: u64::from(raw.ts_sec) * 1_000_000_000 + fraction,
-        // the upper bits say whether a check sequence follows the packets
+        // the upper bits say whether a frame check sequence follows the packets
         link: u32::from(header.datalink) & 0xffff,
         wire_len: raw.orig_len,
         data: &bytes[16..taken],
@@ -160,13 +160,14 @@ pub(crate) struct Section {
     interfaces: Vec<Option<Interface>>,
 }
 
-/// What a section says of one of its interfaces.
+/// The description of an interface in a section.
 #[derive(Clone, Copy, Debug)]
 struct Interface {
     link: u32,
-    /// Resolution of times as the file writes it: a power of ten, or with the highest bit of two.
+    /// Resolution of timestamps as written in the file: a power of ten or, with the highest bit
+    /// set, of two.
     resolution: u8,
-    /// Seconds to add to times.
+    /// Seconds to add to timestamps.
     offset_s: i64,
 }
 
@@ -208,7 +209,7 @@ impl Section {
             return Step::More;
         }
         let mut big = self.big;
-        // a section says itself what its byte order is
+        // a section states its own byte order
         if bytes[..4] == SECTION_HEADER_BLOCK.to_be_bytes() {
             match bytes[8..12] {
                 [0x1a, 0x2b, 0x3c, 0x4d] => big = true,
@@ -251,7 +252,7 @@ impl Section {
         Step::Took(length, item)
     }
 
-    /// A packet; its block has the same layout in both kinds, but for the interface.
+    /// A packet; both kinds of block have this layout, except for the interface.
     fn packet<'a>(&self, body: &Fields<'a>, interface: Option<u32>) -> Item<'a> {
         let at = |at| body.u32(at).map(|value| value as usize);
         let (Some(number), Some(length), Some(wire_len)) = (interface, at(12), body.u32(16)) else {
@@ -269,7 +270,7 @@ impl Section {
     }
 }
 
-/// Numbers at places of a block.
+/// Numbers at offsets of a block.
 struct Fields<'a> {
     bytes: &'a [u8],
     big: bool,

@@ -1,31 +1,31 @@
-//! From a captured packet to the TCP segment in it.
+//! Finds the TCP segment in a captured packet.
 
 use std::net::{IpAddr, SocketAddr};
 
 use etherparse::err::packet::SliceError;
 use etherparse::{EtherType, IpNumber, LaxNetSlice, LaxSlicedPacket, TcpHeader, TcpHeaderSlice};
 
-use crate::Reason;
 use crate::file::Record;
+use crate::reason::Reason;
 
-/// Most data of one segment: hosts hand segments of up to half a megabyte to
-/// their network cards, and captures made on such a host hold these.
+/// Most data of one segment: hosts pass segments of up to half a megabyte to their network cards,
+/// and captures made on such a host contain them.
 const MAX_DATA: usize = 1 << 20;
-/// Most bytes of a TCP header.
+/// Longest TCP header.
 const MAX_HEADER: usize = TcpHeader::MAX_LEN;
 
-/// What is known of one TCP segment.
+/// A TCP segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Segment {
     pub from: SocketAddr,
     pub to: SocketAddr,
     pub sequence: u32,
-    /// What it acknowledges, if anything.
+    /// The acknowledgement number, if there is one.
     pub ack: Option<u32>,
     pub syn: bool,
     pub fin: bool,
     pub rst: bool,
-    /// Bytes of data, by the lengths in the headers.
+    /// Bytes of data, computed from the lengths in the headers.
     pub data: u32,
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn segment(record: &Record<'_>) -> Result<Segment, Reason> {
         }
         Some(LaxNetSlice::Ipv6(ip)) => {
             let header = ip.header();
-            // none: a packet too long for the field, whose length stands in an option
+            // none: the packet is too long for the field, and its length is in an option
             let stated = Some(usize::from(header.payload_length())).filter(|&length| length > 0);
             let extensions = ip.extensions().slice().len();
             let (source, destination) = (header.source_addr(), header.destination_addr());
@@ -69,18 +69,18 @@ pub(crate) fn segment(record: &Record<'_>) -> Result<Segment, Reason> {
         let unread = packet.stop_err.as_ref().map(|(error, _)| unread(error));
         return Err(unread.unwrap_or(Reason::NotTcp));
     }
-    // where the header does not say the length, the record does: what it lacks of the data was cut
+    // a header without a length: use the record's, which counts data that the capture cut off
     let stated = stated.map(|length| length.saturating_sub(header_len));
     let cut = (record.wire_len as usize).saturating_sub(record.data.len());
     let length = stated.unwrap_or(payload.payload.len() + cut);
     tcp(source, destination, payload.payload, length)
 }
 
-/// Takes the link's header off and reads that of IP.
+/// Removes the link header and parses the IP header.
 fn network<'a>(record: &Record<'a>) -> Result<LaxSlicedPacket<'a>, Reason> {
     const NULL: u32 = 0;
     const ETHERNET: u32 = 1;
-    // the numbers that systems use within, which some tools write into files
+    // numbers that operating systems use internally, which some tools write into files
     const RAW: [u32; 5] = [101, 12, 14, 228, 229];
     const LOOP: u32 = 108;
     const LINUX_SLL: u32 = 113;
@@ -91,7 +91,7 @@ fn network<'a>(record: &Record<'a>) -> Result<LaxSlicedPacket<'a>, Reason> {
         link if RAW.contains(&link) => ip(data),
         NULL | LOOP => {
             let (family, packet) = data.split_first_chunk::<4>().ok_or(Reason::CutShort)?;
-            // in the byte order of the machine that captured; IPv6 has a number of its own on each system
+            // in the byte order of the capturing machine; systems differ in their number for IPv6
             let family = u32::from_be_bytes(*family).min(u32::from_le_bytes(*family));
             if matches!(family, 2 | 10 | 24 | 28 | 30) { ip(packet) } else { Err(Reason::NotIp) }
         }
@@ -109,7 +109,7 @@ fn ip(data: &[u8]) -> Result<LaxSlicedPacket<'_>, Reason> {
     })
 }
 
-/// Linux's own header, whose type of what follows stands at `protocol`.
+/// Linux's own header; the type of the payload is at `protocol`.
 fn cooked(data: &[u8], protocol: usize, header: usize) -> Result<LaxSlicedPacket<'_>, Reason> {
     let rest = data.get(header..).ok_or(Reason::CutShort)?;
     let protocol = EtherType(u16::from_be_bytes([data[protocol], data[protocol + 1]]));
@@ -123,7 +123,7 @@ fn unread(error: &SliceError) -> Reason {
     }
 }
 
-/// Reads a TCP header; `length` is that of the segment on the link, header included.
+/// Parses a TCP header; `length` is that of the segment on the link, with header.
 fn tcp(
     source: IpAddr,
     destination: IpAddr,
@@ -133,7 +133,7 @@ fn tcp(
     if captured.len() < TcpHeader::MIN_LEN {
         return Err(Reason::CutShort);
     }
-    // a snap length may cut options off, which are not needed
+    // a snap length may truncate the options, which are not needed
     let mut padded = [0; MAX_HEADER];
     let kept = captured.len().min(MAX_HEADER);
     padded[..kept].copy_from_slice(&captured[..kept]);

@@ -1,35 +1,36 @@
-//! Why something in a capture is not among its flows.
+//! Why a packet or a connection of a capture is not among its flows.
 
 use std::fmt;
 
-use crate::MAX_CONNECTIONS;
+/// Most connections that are tracked; bounds the memory.
+pub const MAX_CONNECTIONS: usize = 1_000_000;
 
 /// Why a connection, or a packet, was left out.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Reason {
-    /// A connection whose ends sent nothing to each other: refused, unanswered or idle.
+    /// A connection without data: refused, unanswered or idle.
     NoData,
-    /// A packet of a connection that came when as many were followed as can be.
+    /// A packet of a new connection when the limit of tracked connections was reached.
     TooMany,
-    /// A packet that lies further from its connection's others than any window reaches.
+    /// A packet outside of any window of its connection.
     OutsideWindow,
     /// A packet that is neither IPv4 nor IPv6.
     NotIp,
     /// An IP packet that is not TCP.
     NotTcp,
-    /// A part of an IP packet.
+    /// A fragment of an IP packet.
     Fragment,
-    /// A packet of which too little was kept.
+    /// A packet of which too few bytes were captured.
     CutShort,
-    /// A packet whose headers contradict themselves.
+    /// A packet with contradictory headers.
     Malformed,
-    /// A packet of a link whose headers are not understood, with the number of its type.
+    /// A packet with an unsupported link type.
     Link(u32),
     /// A packet of an interface that the capture does not describe.
     NoInterface,
     /// A packet without a time (a simple packet block).
     NoTime,
-    /// The place where the file is damaged or cut off.
+    /// The file is damaged or truncated from here on.
     Broken,
 }
 

@@ -213,9 +213,29 @@ fn what_the_capture_missed_is_told_by_acknowledgements() {
     assert_eq!(only(&segments), flow(0.0, Download, 5000, 100, true));
     // one way only: the server's packets took another route
     let up: Vec<Tcp> = segments.into_iter().filter(|segment| segment.from == Client).collect();
-    let flow = only(&up);
-    // nobody saw the FIN, whose number was acknowledged with the data
-    assert_eq!((flow.direction, flow.size_bytes, flow.other_bytes), (Download, 5001, 100));
+    // nobody saw the FIN: its number is the last one that the client acknowledged, closing too
+    assert_eq!(only(&up), flow(0.0, Download, 5000, 100, true));
+}
+
+#[test]
+fn a_fin_that_the_capture_missed_with_the_last_data_adds_no_byte() {
+    // 656 B with the FIN go by unseen; all is acknowledged (14002) before the client closes
+    let mut segments = download(0.0);
+    segments.remove(8);
+    assert_eq!(only(&segments), flow(0.0, Download, 5000, 100, true));
+    // the client closes first, after all data (14001); the FIN's acknowledgement is one more
+    segments[8] = tcp(0.06, Client, "FA", 1101, 14001, 0);
+    segments[9] = tcp(0.08, Client, "A", 1102, 14002, 0);
+    assert_eq!(only(&segments), flow(0.0, Download, 5000, 100, true));
+}
+
+#[test]
+fn an_end_that_closes_long_before_the_other_tells_no_fin() {
+    // it closes after 1448 B of 4344 B, and acknowledges the rest, of which the last was unseen
+    let mut segments = download(0.0)[..7].to_vec();
+    segments[6] = tcp(0.04, Client, "FA", 1101, 10449, 0);
+    segments.push(tcp(0.06, Client, "A", 1102, 13345, 0));
+    assert_eq!(only(&segments), flow(0.0, Download, 4344, 100, false));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The datagram of an active network (lgc, 4.1), byte by byte.
+//! The datagram of an active network (lgc, 4.1).
 //!
 //! Numbers are in network order, the most significant byte first.
 //!
@@ -6,21 +6,20 @@
 //! |-------|---------------|-------------------------------------------------------------|
 //! | 0-1   |               | 0x7467                                                      |
 //! | 2     |               | 1: the version of this format                               |
-//! | 3     | `active`      | bit 0: to be served at nodes (Act); the other bits are zero |
-//! | 4-9   | `source`      | IPv4 address and port of the node that sent it first        |
-//! | 10-15 | `destination` | of the node that it is for                                  |
-//! | 16-21 | `previous`    | of the last node that it visited (PrevNode)                 |
-//! | 22-23 | `service`     | type of service that it asks for (TOS); 0 where not active  |
-//! | 24-27 | `number`      | number of the packet, counted by its source                 |
-//! | 28-31 | `life_ms`     | rest of its life, in ms (TTL)                               |
-//! | 32-33 |               | bytes of payload, which follow and end the datagram         |
+//! | 3     | `active`      | bit 0: nodes are to process it (Act); the other bits are 0  |
+//! | 4-9   | `source`      | IPv4 address and port of its first sender                   |
+//! | 10-15 | `destination` | the same of its destination                                 |
+//! | 16-21 | `previous`    | the same of the last node on its path (PrevNode)            |
+//! | 22-23 | `service`     | the requested service (TOS); 0 if not active                |
+//! | 24-27 | `number`      | packet number, counted by the source                        |
+//! | 28-31 | `life_ms`     | remaining lifetime in ms (TTL)                              |
+//! | 32-33 |               | length of the payload, which ends the datagram              |
 //!
-//! A node that forwards rewrites `previous` and `life_ms` and nothing else. A
-//! life is a span, not an instant, so that no two clocks have to agree; each
-//! node takes off the time that it kept the packet.
+//! A node that forwards changes only `previous` and `life_ms`. The lifetime is a duration, so
+//! clocks need not agree: each node subtracts the time that it held the packet.
 //!
-//! Departures: the header of the paper stands behind that of IPv4, whose
-//! addresses and ports it shares; here it stands alone in a UDP datagram.
+//! Departure: in the paper this header follows the IPv4 header and shares its addresses and ports;
+//! here it is the content of a UDP datagram.
 
 pub mod message;
 
@@ -32,19 +31,19 @@ use thiserror::Error;
 
 use crate::law::greedy::Node;
 
-/// What every datagram begins with.
+/// The first bytes of every datagram.
 pub const MAGIC: u16 = 0x7467;
-/// The version of the format that is written and read here.
+/// The version of the format.
 pub const VERSION: u8 = 1;
-/// Bytes of a header.
+/// Length of the header in bytes.
 pub const HEADER: usize = 34;
-/// Most bytes of payload: a datagram fits an Ethernet frame behind IPv4 and UDP.
+/// Longest payload: the datagram fits an Ethernet frame with its IPv4 and UDP headers.
 pub const MOST_PAYLOAD: usize = 1_472 - HEADER;
 
 const PREVIOUS: usize = 16;
 const LIFE: usize = 28;
 
-/// An IPv4 address with a port: how real nodes are named.
+/// An IPv4 address with a port: the name of a real node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Address {
@@ -75,7 +74,7 @@ impl From<Address> for Node {
 }
 
 impl From<Node> for Address {
-    /// What lies above 48 bits is nobody's address, and is left out.
+    /// Bits above 48 belong to no address and are ignored.
     fn from(node: Node) -> Address {
         Address { ip: ((node.0 >> 16) as u32).to_be_bytes(), port: node.0 as u16 }
     }
@@ -119,74 +118,74 @@ impl FromStr for Address {
     }
 }
 
-/// What stands before the payload.
+/// The header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Header {
-    /// Whether nodes are to serve it (Act).
+    /// Whether nodes are to process it (Act).
     pub active: bool,
-    /// Who sent it first.
+    /// Its first sender.
     pub source: Address,
-    /// Whom it is for.
+    /// Its destination.
     pub destination: Address,
-    /// The last node that it visited (PrevNode).
+    /// The last node on its path (PrevNode).
     pub previous: Address,
-    /// What service it asks for (TOS); 0 where not active.
+    /// The requested service (TOS); 0 if not active.
     pub service: u16,
-    /// Number of the packet, counted by its source.
+    /// Packet number, counted by the source.
     pub number: u32,
-    /// Rest of its life, in ms (TTL).
+    /// Remaining lifetime in ms (TTL).
     pub life_ms: u32,
 }
 
-/// A datagram that was read.
+/// A decoded datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Datagram<'a> {
     /// Its header.
     pub header: Header,
-    /// What follows.
+    /// Its payload.
     pub payload: &'a [u8],
 }
 
-/// Why bytes are no datagram, or a datagram cannot be written.
+/// Why a datagram cannot be decoded or encoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum FormatError {
-    /// The bytes end before the field does.
+    /// A field is truncated.
     #[error("{have} bytes, where at least {needed} are needed")]
     Cut {
-        /// How many there are.
+        /// Bytes present.
         have: usize,
-        /// How many it takes.
+        /// Bytes needed.
         needed: usize,
     },
-    /// It is something else.
+    /// The first bytes are not those of this format.
     #[error("it does not begin like a datagram of an active network")]
     Magic,
-    /// It is of another version.
+    /// An unknown version.
     #[error("version {0} of the format, where this is {VERSION}")]
     Version(u8),
-    /// A bit is set that has no meaning, or a service is asked for by a passive packet.
+    /// A reserved bit is set, or a passive packet requests a service.
     #[error("a field has a value without meaning")]
     Field,
-    /// The length that it says is not its length.
+    /// The length field does not match.
     #[error("it says {said} bytes of payload and has {have}")]
     Length {
-        /// What it says.
+        /// The length field.
         said: usize,
-        /// What follows the header.
+        /// Bytes after the header.
         have: usize,
     },
-    /// The payload is longer than a datagram may be.
+    /// The payload is longer than allowed.
     #[error("{0} bytes of payload, where {MOST_PAYLOAD} are the most")]
     TooLong(usize),
 }
 
-/// `N` bytes at a place, or how many it would take.
+/// The `N` bytes at an offset, or how many bytes are needed.
 pub(crate) fn take<const N: usize>(bytes: &[u8], at: usize) -> Result<[u8; N], FormatError> {
     let cut = FormatError::Cut { have: bytes.len(), needed: at + N };
     bytes.get(at..at + N).and_then(|part| part.try_into().ok()).ok_or(cut)
 }
 
-/// Writes a datagram behind what is in `out`.
+/// Appends a datagram to `out`.
 ///
 /// # Errors
 /// [`FormatError::TooLong`].
@@ -208,10 +207,10 @@ pub fn encode(header: &Header, payload: &[u8], out: &mut Vec<u8>) -> Result<(), 
     Ok(())
 }
 
-/// Reads a datagram; what was read is written back to the same bytes.
+/// Decodes a datagram. Encoding the result gives the same bytes.
 ///
 /// # Errors
-/// Why the bytes are none.
+/// Why the bytes are not a datagram.
 pub fn decode(bytes: &[u8]) -> Result<Datagram<'_>, FormatError> {
     let header: [u8; HEADER] = take(bytes, 0)?;
     if u16::from_be_bytes(take(&header, 0)?) != MAGIC {
@@ -243,7 +242,7 @@ pub fn decode(bytes: &[u8]) -> Result<Datagram<'_>, FormatError> {
     Ok(Datagram { header, payload: &bytes[HEADER..] })
 }
 
-/// Rewrites, in a datagram that [`decode`] has read, what a node that forwards it changes.
+/// Updates the fields that a forwarding node changes, in a datagram that [`decode`] accepted.
 pub fn forward(bytes: &mut [u8], previous: Address, life_ms: u32) {
     if bytes.len() >= HEADER {
         bytes[PREVIOUS..PREVIOUS + 6].copy_from_slice(&previous.bytes());
@@ -251,8 +250,8 @@ pub fn forward(bytes: &mut [u8], previous: Address, life_ms: u32) {
     }
 }
 
-/// What a message authentication code covers: all that no node on the way may
-/// change, so everything but `previous`, `life_ms` and the code itself.
+/// The bytes that a message authentication code covers: all that nodes on the path may not change,
+/// so everything but `previous`, `life_ms` and the code itself.
 pub fn signed_part(header: &Header, payload_before_tag: &[u8]) -> Vec<u8> {
     let mut part = Vec::with_capacity(HEADER + payload_before_tag.len());
     part.extend_from_slice(&MAGIC.to_be_bytes());

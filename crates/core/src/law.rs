@@ -1,9 +1,8 @@
-//! Control laws: small pure state machines, and the seam between datapath and controller.
+//! Control laws: small, pure state machines. A law has a *datapath* and a *controller*.
 //!
-//! A law has a *datapath*, which reads knobs and writes counts, and a
-//! *controller*, which reads the counts once in a while and sets the knobs.
-//! Neither logs, allocates per packet, reads a clock or draws a random number
-//! that was not handed in.
+//! The datapath runs at every packet: it reads knobs and writes counts. The controller runs at
+//! intervals: it reads the counts and sets the knobs. Neither logs, allocates per packet, reads a
+//! clock or owns a random generator: time and random numbers are arguments.
 
 pub mod greedy;
 pub mod queue;
@@ -16,32 +15,34 @@ pub mod video;
 use crate::packet::{Flags, Packet};
 use crate::units::{Rate, Time};
 
-/// Why a packet did not get through: counter, column value and label at once.
+/// Why a packet did not get through. Each reason is a counter, a column value and a label.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Reason {
     /// The queue was full on arrival.
     QueueFull,
-    /// The queue was getting long, and its law dropped early: on arrival, or
-    /// when it was the packet's turn.
+    /// The law of the queue dropped it before the queue was full: on arrival, or when its turn to
+    /// be sent came.
     Early,
-    /// The gate refused the session that the packet would open.
+    /// The gate refused the session that the packet would have opened.
     SessionRefused,
-    /// The discipline took the packet out of the queue to make room for another.
+    /// The discipline removed the packet from the queue to make room for another.
     Evicted,
     /// A law of the user's own decided so.
     Custom,
     /// The link lost the packet after its transmission.
     LinkLoss,
-    /// The queue held so much data that a connection was not to be opened.
+    /// A connection packet, dropped because too much data waited.
     Connection,
-    /// Its origin is greedy, and a filter stands against it.
+    /// A filter against greedy flows drops what comes from its origin.
     Filtered,
+    /// The policer had no tokens for it.
+    Policed,
 }
 
 impl Reason {
     /// Every reason, in the order of its counter.
-    pub const ALL: [Reason; 8] = [
+    pub const ALL: [Reason; 9] = [
         Reason::QueueFull,
         Reason::Early,
         Reason::SessionRefused,
@@ -50,6 +51,7 @@ impl Reason {
         Reason::LinkLoss,
         Reason::Connection,
         Reason::Filtered,
+        Reason::Policed,
     ];
     /// How many reasons there are.
     pub const COUNT: usize = Self::ALL.len();
@@ -65,6 +67,7 @@ impl Reason {
             Reason::LinkLoss => "link_loss",
             Reason::Connection => "connection",
             Reason::Filtered => "filtered",
+            Reason::Policed => "policed",
         }
     }
 }
@@ -72,19 +75,18 @@ impl Reason {
 /// What a datapath decides on an arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Let it go on.
+    /// The packet continues.
     Pass,
-    /// Let it go on, marked as having met congestion; one that cannot carry a
-    /// mark is discarded instead.
+    /// The packet continues, marked with CE; a packet without ECT is dropped instead.
     Mark(Reason),
-    /// Discard it silently.
+    /// The packet is dropped silently.
     Drop(Reason),
-    /// Discard it and tell its sender so: the carrier answers with a reset.
+    /// The packet is dropped, and the carrier answers with a reset.
     Reject(Reason),
 }
 
 impl Verdict {
-    /// What the verdict comes to for this packet: without ECT a mark is a drop.
+    /// The verdict for this packet: without ECT a mark becomes a drop.
     #[inline]
     pub fn on(self, packet: &Packet) -> Verdict {
         match self {
@@ -94,15 +96,15 @@ impl Verdict {
     }
 }
 
-/// A source of randomness that is only asked by a law that needs it.
+/// A source of random numbers; a law that needs none never calls it.
 pub trait Draw {
     /// The next uniform number in `[0, 1)`.
     fn uniform(&mut self) -> f64;
 }
 
-/// The hooks of a datapath; each does nothing unless a law says otherwise.
+/// The hooks of a per-packet law; by default each does nothing.
 pub trait PerPacket: Send {
-    /// Before the queue: may the packet go on?
+    /// Before the queue: may the packet continue?
     fn arrive(&mut self, _packet: &Packet, _now: Time, _draw: &mut dyn Draw) -> Verdict {
         Verdict::Pass
     }
@@ -125,13 +127,13 @@ pub struct View<'a> {
     pub queue_bytes: u64,
     /// Fewest packets waiting at any moment since the last tick.
     pub min_queue_packets: u32,
-    /// Packets that came to the queue since the last tick: neither refused
-    /// sessions nor what was filtered.
+    /// Packets offered to the queue since the last tick, without refused sessions and filtered
+    /// packets.
     pub queue_offered: u64,
-    /// Packets that the queue lost since the last tick: neither refused sessions
-    /// nor what the link loses behind it.
+    /// Packets dropped by the queue since the last tick, without refused sessions and losses on the
+    /// link.
     pub queue_drops: u64,
-    /// Transmission time since the last tick.
+    /// Time spent transmitting since the last tick.
     pub busy: Time,
     /// Since when the link has been idle, if it is.
     pub idle_since: Option<Time>,
@@ -139,90 +141,86 @@ pub struct View<'a> {
     pub queued: &'a queue::Waiting,
 }
 
-/// What a law decided at a tick, as a row for the `events` table.
+/// What a law decided at a tick: a row of the `events` table.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Decision {
-    /// The phase that the law is in now.
+    /// The law's phase from now on.
     pub phase: &'static str,
-    /// The value that it set: for a session law, sessions allowed per epoch,
-    /// infinite while everything passes; for a rate law, what it tells senders.
+    /// The new value. Session law: sessions allowed per epoch (infinite while everything passes).
+    /// Rate law: the rate that senders are told.
     pub set: f64,
-    /// The value that it set it from: for a session law, the (smoothed)
-    /// completions per epoch, or the measure that it holds against a threshold;
-    /// for a rate law, what it takes the traffic to be.
+    /// The value that it follows from. Session law: (smoothed) completions per epoch, or the
+    /// measure that is compared with a threshold. Rate law: its estimate of the traffic.
     pub from: f64,
 }
 
-/// Why a controller could not go on: only a law of the user's own can fail.
+/// Why a controller failed. Only a user's own law can fail.
 pub type Fault = Box<dyn std::error::Error + Send + Sync>;
 
-/// Counts that only grow, so that whoever wrote them never has to be stopped
-/// to read them.
+/// Counters that never decrease. The counts of an interval are the difference of two readings, so
+/// nothing has to be reset or stopped while they are read.
 pub trait Counted: Copy + Default + Send {
-    /// What was counted between an earlier look and this one.
+    /// What was counted since an earlier reading.
     fn since(&self, before: &Self) -> Self;
 }
 
-/// The port at the moment of a packet.
+/// The state of a port when a packet is processed.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
     /// When it is.
     pub now: Time,
-    /// Bytes that wait, this packet not counted.
+    /// Bytes waiting, this packet not counted.
     pub queue_bytes: u64,
 }
 
-/// The datapath of a law; each hook does nothing unless it says otherwise.
+/// The datapath of a law; by default each hook does nothing.
 ///
-/// What it must remember from packet to packet is its own (`self`). Knobs and
-/// counts are plain numbers and may lie elsewhere, as in a map that a kernel
-/// shares with whoever runs the controller.
+/// State from packet to packet is in `self`. Knobs and counts are plain numbers and can be stored
+/// elsewhere, such as in a map shared with a kernel.
 pub trait Datapath: Send {
     /// What the controller sets.
     type Knobs: Copy + Default + Send;
     /// What the datapath counts.
     type Counts: Counted;
 
-    /// Before the queue: may the packet go on?
+    /// Before the queue: may the packet continue?
     fn admit(&mut self, _: &Packet, _: Time, _: &Self::Knobs, _: &mut Self::Counts) -> Verdict {
         Verdict::Pass
     }
-    /// The packet comes to the queue, which may lose it yet.
+    /// The packet is offered to the queue, which may still drop it.
     fn offered(&mut self, _: &Packet, _: &Moment, _: &Self::Knobs, _: &mut Self::Counts) {}
-    /// The queue has taken the packet.
+    /// The queue has accepted the packet.
     fn enqueued(&mut self, _: &Packet, _: &mut Self::Counts) {}
-    /// The queue has lost the packet.
+    /// The queue has dropped the packet.
     fn dropped(&mut self, _: &Packet, _: &mut Self::Counts) {}
-    /// The queue had taken the packet that it has lost: evicted it, or dropped it when it was its turn.
+    /// The queue has dropped a packet that it had accepted: it evicted the packet, or dropped it
+    /// when its turn came.
     fn untaken(&mut self, _: &Packet, _: &mut Self::Counts) {}
-    /// Its transmission starts: the datapath may write into its header.
+    /// The transmission of the packet starts: the datapath may write to its header.
     fn depart(&mut self, _: &mut Packet, _: &Moment, _: &Self::Knobs, _: &mut Self::Counts) {}
-    /// The controller has set the knobs: what holds for one interval begins anew.
+    /// The controller has set new knobs; counters of the interval start again.
     fn renewed(&mut self, _: &Moment, _: &Self::Knobs, _: &mut Self::Counts) {}
 }
 
-/// When a law is to be asked again, and what it decided; none: it only looked.
+/// When the law is called next, and what it decided (none: nothing changed).
 pub type Turn = (Time, Option<Decision>);
+
+/// The result of a controller's update.
+pub type Step = Result<Turn, Fault>;
 
 /// The controller of a law over knobs `K` and counts `C`.
 pub trait Controller<K, C>: Send {
-    /// Called once, before the first packet: sets the knobs of the first
-    /// interval and returns the first deadline (later than `now`).
+    /// Called once, before the first packet. Sets the knobs of the first interval and returns the
+    /// first deadline, later than `now`.
     ///
     /// # Errors
-    /// Built-in laws never fail; a law that does never begins.
+    /// Only a user's own law fails; the run then does not start.
     fn start(&mut self, now: Time, knobs: &mut K) -> Result<Time, Fault>;
 
-    /// Called at its deadline with what was counted since the last call: sets
-    /// the knobs, and returns the next deadline (later than `now`).
+    /// Called at the deadline with the counts since the last call. Sets the knobs and returns the
+    /// next deadline, later than `now`.
     ///
     /// # Errors
-    /// Built-in laws never fail; a failing law ends the run with its error.
-    fn update(
-        &mut self,
-        now: Time,
-        view: &View<'_>,
-        counts: &C,
-        knobs: &mut K,
-    ) -> Result<Turn, Fault>;
+    /// Only a user's own law fails; the run then ends with this error.
+    fn update(&mut self, now: Time, view: &View<'_>, counts: &C, knobs: &mut K) -> Step;
 }

@@ -1,4 +1,4 @@
-//! What a port may look at: a 64-byte record of one packet.
+//! A packet as ports see it: a record of 64 bytes.
 
 use crate::units::Time;
 
@@ -15,28 +15,32 @@ impl Flags {
     pub const ACK: Flags = Flags(1 << 1);
     /// The sender has no more data.
     pub const FIN: Flags = Flags(1 << 2);
-    /// The connection is refused or broken off.
+    /// The connection is refused or reset.
     pub const RST: Flags = Flags(1 << 3);
     /// Carries payload.
     pub const DATA: Flags = Flags(1 << 4);
     /// The transport header cannot be read (encrypted or tunnelled).
     pub const OPAQUE: Flags = Flags(1 << 5);
-    /// A transmission of a segment that was sent before.
+    /// A retransmission.
     pub const RETRANSMIT: Flags = Flags(1 << 6);
     /// The last segment of its flow's data (PSH on the wire).
     pub const PUSH: Flags = Flags(1 << 7);
-    /// Travels towards the end that sends the data.
+    /// Travels towards the data sender.
     pub const TO_SOURCE: Flags = Flags(1 << 8);
-    /// Passed a gate as the opener of a session, at the time in `sent`.
+    /// The SYN or SYN+ACK by which a gate admitted the session; `sent` holds the time.
     pub const ADMITTED: Flags = Flags(1 << 9);
-    /// Its transport understands a mark in place of a loss (RFC 3168, ECT).
+    /// ECN-capable transport (RFC 3168, ECT): may be marked instead of dropped.
     pub const ECT: Flags = Flags(1 << 10);
-    /// A queue on its way was congested and marked it (RFC 3168, CE).
+    /// Marked by a congested queue (RFC 3168, CE).
     pub const CE: Flags = Flags(1 << 11);
     /// Echoes a mark to the sender (RFC 3168, ECE).
     pub const ECE: Flags = Flags(1 << 12);
     /// The sender has reduced its window (RFC 3168, CWR).
     pub const CWR: Flags = Flags(1 << 13);
+    /// With `ECT`: it is of a scalable control, for which a mark says less (RFC 9331, ECT(1)).
+    pub const L4S: Flags = Flags(1 << 14);
+    /// With `CWR` and `ECE`: the count of marked packets, modulo 8 (RFC 9768, AE).
+    pub const AE: Flags = Flags(1 << 15);
 
     /// Whether all of `other`'s bits are set.
     #[inline]
@@ -62,13 +66,13 @@ pub struct SackBlock {
 }
 
 impl SackBlock {
-    /// Greatest offset that a packet has room for: 22 bits. 100 Gbit/s and 200 ms
-    /// need 1.7 million segments of 1500 bytes.
+    /// Largest offset that fits: 22 bits. A path of 100 Gbit/s and 200 ms needs offsets up to 1.7
+    /// million (segments of 1500 bytes).
     pub const MAX_START: u32 = (1 << 22) - 1;
 }
 
-/// Blocks as a packet carries them: 38 bits each, so that four fit beside the tag
-/// of [`Ext`]. Only [`Ext::with_blocks`] writes one, and [`Ext::blocks`] reads it.
+/// SACK blocks as a packet carries them. A block takes 38 bits, so four fit into [`Ext`]. Written
+/// by [`Ext::with_blocks`], read by [`Ext::blocks`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LowBlock {
     /// The lower 16 bits of the offset.
@@ -94,7 +98,7 @@ fn pack<const N: usize>(blocks: &[SackBlock]) -> ([LowBlock; N], HighBits) {
     (low, HighBits([one, two, three]))
 }
 
-/// Puts together again what `pack` has split.
+/// The inverse of `pack`.
 fn unpack(low: &[LowBlock], high: HighBits) -> impl Iterator<Item = SackBlock> {
     let [one, two, three] = high.0;
     let mut high = u32::from_le_bytes([one, two, three, 0]);
@@ -105,13 +109,13 @@ fn unpack(low: &[LowBlock], high: HighBits) -> impl Iterator<Item = SackBlock> {
     })
 }
 
-/// What a sender asks for and what the ports on its way leave of it (qfcp, 2.1).
+/// The explicit-rate header: what the sender requests and the ports reduce (qfcp, 2.1).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct RateHeader {
-    /// Rate that the sender asks for and the path grants so far, in bytes per
-    /// second; zero: nothing is asked, as on an acknowledgement.
+    /// Requested rate, as reduced by the ports so far, in bytes per second; zero: no request, as on
+    /// an acknowledgement.
     pub request: u32,
-    /// What the receiver hands back of the request, in bytes per second; zero: nothing.
+    /// The granted rate, returned by the receiver, in bytes per second; zero: none.
     pub feedback: u32,
     /// The sender's smoothed round-trip time, in microseconds; zero: not measured.
     pub rtt_us: u32,
@@ -124,13 +128,13 @@ pub struct XcpHeader {
     pub rtt_us: u32,
     /// Time between two packets of the sender at its present rate (X), in seconds.
     pub spacing_s: f32,
-    /// Change of rate that the sender wants and the path grants so far, in bytes per second.
+    /// Requested change of rate, as reduced by the ports so far, in bytes per second.
     pub delta: f32,
-    /// What the receiver hands back of it, in bytes per second.
+    /// The granted change, returned by the receiver, in bytes per second.
     pub reverse: f32,
 }
 
-/// The one extension header that a packet may carry.
+/// The extension header of a packet; at most one.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub enum Ext {
     /// No extension.
@@ -147,44 +151,44 @@ pub enum Ext {
     Rate(RateHeader),
     /// XCP.
     Xcp(XcpHeader),
-    /// How busy the busiest port of the way is, in two bits, and what the
-    /// receiver hands back of it (VCP); zero: not said.
+    /// VCP: the load of the busiest port on the path as a two-bit code, and the code that the
+    /// receiver returns; zero: none.
     Load {
-        /// What the ports have written.
+        /// Code on the forward path.
         code: u8,
-        /// What came back.
+        /// Code returned.
         echo: u8,
     },
-    /// Selective acknowledgements besides what a receiver echoes: the
-    /// `feedback`, `reverse` (its bits), `echo` or `burst` of the other headers.
+    /// Selective acknowledgements together with the field that the receiver returns from another
+    /// header: `feedback`, `reverse` (its bits), `echo` or `burst`.
     SackWith {
-        /// What is handed back.
+        /// The returned field.
         word: u32,
         /// Upper bits of the offsets.
         high: HighBits,
         /// The rest of each block.
         low: [LowBlock; 3],
     },
-    /// How readily the packet may be given up (blitz, 2.1).
+    /// Blitz: the drop priority (blitz, 2.1).
     Priority {
-        /// Place in its burst: 0 is given up last.
+        /// Position in its burst: 0 is dropped last.
         level: u32,
-        /// Number of the burst, for the receiver to hand back.
+        /// Number of the burst, which the receiver returns.
         burst: u32,
     },
     /// A message for the node that the packet is addressed to.
     Active {
-        /// Which of the node's services it asks for.
+        /// The service that it requests (TOS).
         service: u16,
-        /// What it says to that.
+        /// The argument of the request.
         words: [u32; 3],
     },
-    /// Sixteen bytes that a control of the user's own gives a meaning to.
+    /// Sixteen bytes for a user's own control.
     Custom([u32; 4]),
 }
 
 impl Ext {
-    /// What a receiver hands back of this header on its acknowledgement.
+    /// The header of the acknowledgement: what a receiver returns of this header.
     pub fn echoed(self) -> Ext {
         match self {
             Ext::Rate(header) => {
@@ -198,7 +202,7 @@ impl Ext {
         }
     }
 
-    /// The same with blocks of selective acknowledgement, as many as fit.
+    /// The same with SACK blocks, as many as fit.
     pub fn with_blocks(self, blocks: [SackBlock; 4]) -> Ext {
         let word = match self {
             Ext::Rate(header) => header.feedback,
@@ -216,7 +220,7 @@ impl Ext {
         Ext::SackWith { word, high, low }
     }
 
-    /// The blocks of selective acknowledgement, the most recent first.
+    /// The SACK blocks, the most recent first.
     #[inline]
     pub fn blocks(&self) -> Option<impl Iterator<Item = SackBlock>> {
         match self {
@@ -227,24 +231,24 @@ impl Ext {
     }
 }
 
-/// A packet as the network sees it.
+/// A packet in the network.
 ///
-/// `at` is the arrival time at the port that holds the packet and, once its
-/// transmission has started, the time of its delivery at the far end.
+/// `at` is first the arrival time at the port that holds the packet. From the start of its
+/// transmission on it is the delivery time at the far end.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(64))]
 pub struct Packet {
-    /// Arrival at this port; from the start of service on, delivery at the next node.
+    /// Arrival at this port; from the start of transmission on, delivery at the next node.
     pub at: Time,
-    /// When the sender sent it; an acknowledgement echoes what it acknowledges.
+    /// When the sender sent it. An acknowledgement repeats the time of the acknowledged packet.
     pub sent: Time,
-    /// Slot of the flow in its table, with the table's number in the top bits.
+    /// Slot of the flow in its table; the top bits are the number of the table.
     pub flow: u32,
     /// Sequence number of the data segment.
     pub seq: u32,
     /// Next segment that the receiver expects.
     pub ack: u32,
-    /// The port that the packet came through last.
+    /// The port that sent the packet last.
     pub prev_port: u32,
     /// Extension header.
     pub ext: Ext,
@@ -256,33 +260,53 @@ pub struct Packet {
     pub size: u16,
     /// Header flags.
     pub flags: Flags,
-    /// Generation of the flow's slot, to know packets of an earlier owner.
+    /// Generation of the slot: distinguishes the packets of flows that used it earlier.
     pub generation: u16,
+    /// Number of the client that opens the flow, in the packets that open it; zero: the client is
+    /// the node.
+    pub client: u16,
 }
 
 impl Packet {
-    /// A number by which packets of one flow and one direction are known
-    /// together: source, destination and flow, mixed with a salt.
+    /// A hash of source, destination, flow and salt: the same for all packets of a flow in one
+    /// direction.
     #[inline]
     pub fn flow_hash(&self, salt: u32) -> u64 {
         self.mixed(u64::from(salt))
     }
 
-    /// The same, with later owners of the flow's slot distinguished.
+    /// The same, but different for each flow that uses the slot.
     #[inline]
     pub fn session_hash(&self, salt: u32) -> u64 {
         self.mixed(u64::from(self.generation) << 32 | u64::from(salt))
     }
 
+    /// A hash of the client that opens the flow, and of the salt, by a packet that opens one: the
+    /// sender of a SYN, the receiver of a SYN+ACK.
+    #[inline]
+    pub fn client_hash(&self, salt: u32) -> u64 {
+        let node = if self.flags.has(Flags::ACK) { self.dst } else { self.src };
+        let client = match self.client {
+            0 => u64::from(node),
+            number => 1 << 16 | u64::from(number),
+        };
+        finish(client, salt.into())
+    }
+
     #[inline]
     fn mixed(&self, salt: u64) -> u64 {
         let ends = u64::from(self.src) << 48 | u64::from(self.dst) << 32 | u64::from(self.flow);
-        // the finisher of SplitMix64 (Steele, Lea and Flood 2014)
-        let mut mixed = ends.wrapping_add(salt.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ mixed >> 31
+        finish(ends, salt)
     }
+}
+
+/// The finisher of SplitMix64 (Steele, Lea and Flood 2014).
+#[inline]
+fn finish(of: u64, salt: u64) -> u64 {
+    let mut mixed = of.wrapping_add(salt.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ mixed >> 31
 }
 
 const _: () = assert!(size_of::<Packet>() == 64);
@@ -292,7 +316,7 @@ mod tests {
     use super::*;
 
     /// Offsets up to 100 Gbit/s and 200 ms (1,666,667 segments of 1500 bytes) and up to the
-    /// greatest, at each place, alone and with what else a receiver hands back.
+    /// largest, in each of the four positions, with and without a returned field.
     #[test]
     fn blocks_far_from_the_acknowledgement_are_read_as_written() {
         let starts = [1, 65_535, 65_536, 130_357, 1_666_667, SackBlock::MAX_START];

@@ -1,6 +1,6 @@
 //! One output port of one link: the way of a packet from arrival to delivery.
 //!
-//! A packet meets, in this order, the filter, the gate, the queue, the stamp and the link;
+//! A packet meets, in this order, the policer, the filter, the gate, the queue, the stamp and the link;
 //! every stage but the link is optional. Service is *pulled lazily*: whoever
 //! looks at the port first calls [`Port::advance`], which starts every
 //! transmission that was due by then. The state at the end of a transmission
@@ -16,11 +16,14 @@
 
 mod contents;
 mod filter;
+mod opportunities;
+mod police;
 mod queueing;
 mod ring;
 mod stage;
 mod stages;
 mod stamp;
+mod varying;
 
 use crate::law::queue::{Discipline, Room, Sum};
 use crate::law::{Draw, Reason};
@@ -28,11 +31,15 @@ use crate::packet::{Flags, Packet};
 use crate::units::{Pace, Rate, Time};
 
 pub use filter::{Act, FilterStage, Names};
-use queueing::{Origin, Staged};
+pub use opportunities::Opportunities;
+pub use police::Policer;
+use queueing::Staged;
 use ring::Ring;
 pub use stage::{Report, Stage};
+use stages::Origin;
 pub use stages::{Stages, Ticked};
 pub use stamp::Stamp;
+pub use varying::{Batching, Crossing, Link, Propagation};
 
 /// The outcome of an arrival, with the cargo of its packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -186,12 +193,38 @@ impl<C: Default> Port<C> {
         };
     }
 
-    /// Changes capacity and buffer, for transmissions that start from `now` on.
+    /// Gives the port a link that varies: whose rate or delay changes, or that treats packets
+    /// in its own way; nothing has arrived yet.
     ///
+    /// Such a port keeps every packet until it is delivered.
+    pub fn varying(mut self, link: Link) -> Port<C> {
+        self.vary(link);
+        self
+    }
+
+    /// Changes the propagation delay of packets whose transmission ends after `now`.
+    ///
+    /// On another path they may overtake those that are under way. On the same path, which
+    /// has become longer or shorter, nothing overtakes.
+    pub fn set_delay(&mut self, now: Time, delay: Time, another_path: bool) {
+        self.advance(now);
+        self.release(now);
+        self.delay = delay;
+        if another_path {
+            self.change_path();
+        }
+        self.ask_again(now);
+    }
+
+    /// Changes capacity and buffer at `now`.
+    ///
+    /// At a port that is prepared for it ([`Port::varying`]) the rest of the packet in
+    /// service goes at the new rate; at any other, the new rate begins with the next packet.
     /// A buffer that shrinks below its backlog drains; nothing is thrown out.
     /// The port may have to be looked at sooner than before ([`Port::next_event`]).
     pub fn set_capacity(&mut self, now: Time, rate: Rate, limit: Limit) {
         self.advance(now);
+        self.change_service_rate(now, rate);
         self.rate = rate;
         self.pace = rate.pace();
         self.set_limit(limit);
@@ -293,7 +326,9 @@ impl<C: Default> Port<C> {
         match &self.staged {
             None => delivery.unwrap_or_else(|| self.first_departure()),
             Some(staged) => {
-                delivery.unwrap_or_else(|| staged.next_start(self.free_at)).min(staged.wake())
+                let end = staged.link_event(self.free_at);
+                let next = delivery.unwrap_or_else(|| staged.next_start(self.free_at));
+                next.min(end).min(staged.wake())
             }
         }
     }
@@ -352,6 +387,7 @@ impl<C: Default> Port<C> {
             self.serve_due(now);
         } else {
             self.advance(now);
+            self.release(now);
         }
         self.ring.pop_delivered(now)
     }

@@ -1,8 +1,7 @@
 //! Quantities as types: [`Time`], [`Rate`], [`Size`], [`Frequency`], [`Length`].
 //!
-//! `rate * time` is a size and `size / rate` is a time; adding a time to a
-//! size does not compile. Parsing and printing of written quantities
-//! (`10Mbit`, `20ms`, `64KiB`, `1000/s`, `2bdp`) live in [`parse`].
+//! `rate * time` is a size and `size / rate` is a time; adding a time to a size does not compile.
+//! [`parse`] reads and prints written quantities (`10Mbit`, `20ms`, `64KiB`, `1000/s`, `2bdp`).
 
 pub mod parse;
 
@@ -10,15 +9,14 @@ use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
 pub use parse::UnitError;
 
-/// An instant or a span of time, in whole picoseconds.
+/// An instant or a duration, in whole picoseconds.
 ///
-/// 64 bits hold 213 days, far beyond any scenario (a time is refused
-/// above 100 days).
+/// 64 bits hold 213 days; times above 100 days are refused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(u64);
 
 impl Time {
-    /// The origin of simulated time, and the empty span.
+    /// The origin of simulated time, and the zero duration.
     pub const ZERO: Time = Time(0);
     /// Later than every instant: a deadline that never comes.
     pub const NEVER: Time = Time(u64::MAX);
@@ -43,8 +41,8 @@ impl Time {
         Time(secs * 1_000_000_000_000)
     }
 
-    /// From seconds, rounded to the nearest picosecond; negative and NaN
-    /// become zero, what is too large becomes [`Time::NEVER`].
+    /// From seconds, rounded to the nearest picosecond. Negative values and NaN become zero; a
+    /// value that is too large becomes [`Time::NEVER`].
     pub fn from_secs_f64(secs: f64) -> Time {
         Time((secs * 1e12 + 0.5) as u64)
     }
@@ -56,16 +54,16 @@ impl Time {
 
     /// In seconds.
     pub fn secs(self) -> f64 {
-        // a division, not a product with 1e-12: 0.2 s must come out as 0.2
+        // a division, not a product with 1e-12, so that 0.2 s gives exactly 0.2
         self.0 as f64 / 1e12
     }
 
-    /// `self - other`, or zero where `other` is later.
+    /// `self - other`, or zero if `other` is later.
     pub const fn saturating_sub(self, other: Time) -> Time {
         Time(self.0.saturating_sub(other.0))
     }
 
-    /// `self + other`, or [`Time::NEVER`] where that does not fit.
+    /// `self + other`, or [`Time::NEVER`] if that overflows.
     pub const fn saturating_add(self, other: Time) -> Time {
         Time(self.0.saturating_add(other.0))
     }
@@ -130,14 +128,14 @@ impl Add for Size {
 
 impl Div<Rate> for Size {
     type Output = Time;
-    /// The time that this much data takes at that rate, rounded up to a
-    /// picosecond, so that a link can never be more than fully used.
+    /// The time that this much data takes at that rate, rounded up to a picosecond, so that a link
+    /// is never used above its capacity.
     fn div(self, rate: Rate) -> Time {
         rate.pace().of(self.0)
     }
 }
 
-/// A speed of data, in bits per second; never zero once parsed.
+/// A data rate, in bits per second; never zero once parsed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Rate(u64);
 
@@ -157,7 +155,7 @@ impl Rate {
         self.0 as f64 / 8.0
     }
 
-    /// The reciprocal, for the hot path of a port.
+    /// The reciprocal, which is faster to multiply with.
     pub fn pace(self) -> Pace {
         let bps = u128::from(self.0.max(1));
         let ps_per_byte = (8_000_000_000_000u128 << Pace::FRACTION_BITS).div_ceil(bps);
@@ -167,18 +165,17 @@ impl Rate {
 
 impl Mul<Time> for Rate {
     type Output = Size;
-    /// The data that this rate carries in that time, rounded down to a byte
-    /// (and no more than 64 bits can hold).
+    /// The data that this rate carries in that time, rounded down to a byte and limited to 64 bits.
     fn mul(self, time: Time) -> Size {
         let bytes = u128::from(self.0) * u128::from(time.0) / 8_000_000_000_000;
         Size(u64::try_from(bytes).unwrap_or(u64::MAX))
     }
 }
 
-/// Picoseconds per byte in fixed point: what a link multiplies a packet's size by.
+/// Picoseconds per byte as a fixed-point number: the factor from packet size to transmission time.
 ///
-/// Whole picoseconds per byte would be 0.6 % off at 15 Gbit/s; twenty binary
-/// places keep the error below 1e-6 up to 1 Tbit/s and hold 1 bit/s.
+/// Whole picoseconds per byte would be off by 0.6 % at 15 Gbit/s. Twenty fractional bits keep the
+/// error below 1e-6 up to 1 Tbit/s and still represent 1 bit/s.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pace(u64);
 
@@ -209,15 +206,15 @@ impl Frequency {
     }
 }
 
-/// The length of a buffer, in one of the units that buffers are given in.
+/// The length of a buffer, in one of the possible units.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Length {
-    /// Whole packets of any size; does not follow a change of capacity.
+    /// Packets of any size; does not follow a change of capacity.
     Packets(u32),
     /// Bytes; does not follow a change of capacity.
     Bytes(u64),
-    /// Multiples of capacity times the longest round-trip time through the link.
+    /// Multiples of the capacity times the longest round-trip time through the link.
     Bdp(f64),
-    /// The time that a full buffer takes to drain at the present capacity.
+    /// The time in which a full buffer drains at the current capacity.
     Time(Time),
 }

@@ -1,31 +1,29 @@
-//! Byte formats of headers that real packets carry.
+//! Byte formats of the headers of real packets.
 //!
-//! [`ip`] turns a packet into the record that a port looks at and back, and
-//! [`reset`] answers the opener of a session that was refused.
+//! [`ip`] converts a packet into the record that ports see, and back; [`reset`] builds the answer
+//! to the opening packet of a refused session.
 //!
 //! An explicit rate travels in a TCP option of 12 bytes (qfcp, 2.1: request,
 //! feedback and, for the control period of the ports, the sender's RTT):
 //!
 //! | byte  | content                                                               |
 //! |-------|-----------------------------------------------------------------------|
-//! | 0     | 254: an experiment (RFC 4727)                                         |
+//! | 0     | 254: experimental option (RFC 4727)                                   |
 //! | 1     | 12: the length                                                        |
-//! | 2-3   | 0x7467: which experiment (RFC 6994); not registered with IANA         |
+//! | 2-3   | 0x7467: experiment number (RFC 6994); not registered with IANA        |
 //! | 4-6   | request, bytes/s: exponent of 5 bits, then mantissa of 19             |
 //! | 7-9   | feedback, bytes/s, likewise                                           |
 //! | 10-11 | RTT, microseconds: exponent of 4 bits, then mantissa of 12            |
 //!
-//! A scaled number is `mantissa << exponent`, the most significant byte first.
-//! We write the least exponent that holds it, and then two codes compare like
-//! the numbers that they stand for; every code can be read. Rates are rounded
-//! down, so that the shares of a link never exceed it, and are exact below
-//! 524,288 bytes/s; the error is under 2^-18 above. The RTT is rounded to the
-//! nearest, with an error of at most 2^-12. Zero means that nothing is said,
-//! and what is above zero is never rounded to it. What is too large becomes the
-//! largest code: 1.1e15 bytes/s, 134 s.
+//! A scaled number is `mantissa << exponent`, the most significant byte first. The encoder uses the
+//! smallest exponent that fits, so two codes compare like their numbers; the decoder reads every
+//! code. Rates are rounded down, so that the shares of a link never exceed it. They are exact below
+//! 524,288 bytes/s and have an error under 2^-18 above. The RTT is rounded to the nearest, with an
+//! error of at most 2^-12. Zero means that there is no value; a value above zero is never rounded
+//! to zero. A value that is too large becomes the largest code: 1.1e15 bytes/s, 134 s.
 //!
-//! Nothing here checks that a segment is what it says. Who forwards packets
-//! lets one pass unchanged on any [`WireError`]: its ends will deal with it.
+//! Nothing here validates a segment. On any [`WireError`] a forwarder passes the segment on
+//! unchanged; its ends will handle it.
 
 pub mod ip;
 pub mod reset;
@@ -35,85 +33,84 @@ use thiserror::Error;
 use crate::packet::RateHeader;
 use crate::units::{Rate, Time};
 
-/// Option kind of experiments.
+/// Option kind for experiments.
 pub const KIND: u8 = 254;
 /// Length of the explicit-rate option, in bytes.
 pub const LENGTH: usize = 12;
-/// Which experiment the option belongs to.
+/// Experiment number of the option.
 pub const EXPERIMENT: u16 = 0x7467;
 
-/// Bytes of a TCP header without options, and so where options begin.
+/// Length of a TCP header without options; options start there.
 const FIXED: usize = 20;
-/// Where a TCP header keeps its checksum.
+/// Offset of the checksum in a TCP header.
 const CHECKSUM: usize = 16;
 const END_OF_LIST: u8 = 0;
 const NO_OPERATION: u8 = 1;
 
-/// Why a TCP header could not be read or written.
+/// Why a TCP header cannot be read or written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum WireError {
-    /// The bytes end before the header does.
+    /// The header is truncated.
     #[error("the TCP header needs {needed} bytes and has {have}")]
     Cut {
-        /// How many there are.
+        /// Bytes present.
         have: usize,
-        /// How many the header needs.
+        /// Bytes needed.
         needed: usize,
     },
-    /// The header says that it is shorter than any header.
+    /// The header length is less than 5 words.
     #[error("a data offset of {words} words: a TCP header has 5 to 15")]
     DataOffset {
-        /// What it says, in words of four bytes.
+        /// The header length, in words of four bytes.
         words: u8,
     },
     /// The options cannot be parsed.
     #[error("option {kind} at byte {at} says {length} bytes, of {room} that are left")]
     OptionLength {
-        /// Byte of the header at which the option begins.
+        /// Offset of the option in the header.
         at: usize,
         /// Its kind.
         kind: u8,
-        /// The length that it says, zero if it ends before that.
+        /// Its length field; zero if that is missing.
         length: u8,
-        /// Bytes from there to the end of the header.
+        /// Bytes from the option to the end of the header.
         room: usize,
     },
-    /// The option carries our experiment's number, and another length.
+    /// The option has our experiment number but another length.
     #[error("the explicit-rate option at byte {at} has {length} bytes, not {LENGTH}")]
     RateLength {
-        /// Byte of the header at which the option begins.
+        /// Offset of the option in the header.
         at: usize,
         /// Its length.
         length: u8,
     },
-    /// There is no explicit-rate option to be written to.
+    /// The header has no explicit-rate option to write to.
     #[error("the TCP header has no explicit-rate option to write to")]
     Missing,
 }
 
-/// What the checksum of a TCP header is at the moment.
+/// What the checksum field of a TCP header holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Checksum {
-    /// That of the segment: it changes with what is written.
+    /// The checksum: it is updated with the header.
     Whole,
-    /// Left to the device to complete (offload): it sums what is there by then.
+    /// Left to the device (checksum offload), which computes it later.
     Offloaded,
 }
 
-/// An explicit rate, in the units of the wire.
+/// An explicit rate, in the units of the wire format.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct RateOption {
-    /// Rate that the sender asks for and the path grants so far, in bytes/s;
-    /// zero: nothing is asked.
+    /// Requested rate, as reduced by the ports so far, in bytes/s; zero: no request.
     pub request: u64,
-    /// What the receiver hands back of the request, in bytes/s; zero: nothing.
+    /// The granted rate, returned by the receiver, in bytes/s; zero: none.
     pub feedback: u64,
     /// The sender's smoothed round-trip time, in microseconds; zero: not measured.
     pub rtt_us: u32,
 }
 
 impl RateOption {
-    /// From quantities; a rate above zero asks for one byte a second at least.
+    /// Converts quantities; a rate above zero becomes at least one byte/s.
     pub fn new(request: Option<Rate>, feedback: Option<Rate>, rtt: Option<Time>) -> RateOption {
         let bytes = |rate: Rate| (rate.bps() / 8).max(u64::from(rate.bps() > 0));
         let us = |rtt: Time| (rtt.ps() / 1_000_000).max(u64::from(rtt > Time::ZERO));
@@ -124,12 +121,12 @@ impl RateOption {
         }
     }
 
-    /// What the sender asks for, if anything.
+    /// The requested rate, if there is a request.
     pub fn request(&self) -> Option<Rate> {
         rate(self.request)
     }
 
-    /// What is handed back, if anything.
+    /// The returned rate, if there is one.
     pub fn feedback(&self) -> Option<Rate> {
         rate(self.feedback)
     }
@@ -139,7 +136,7 @@ impl RateOption {
         (self.rtt_us > 0).then(|| Time::from_ns(u64::from(self.rtt_us) * 1_000))
     }
 
-    /// The whole option, kind and length included.
+    /// The whole option, including kind and length.
     pub fn to_bytes(&self) -> [u8; LENGTH] {
         let [x0, x1] = EXPERIMENT.to_be_bytes();
         let [_, q0, q1, q2] = RATE.below(self.request).to_be_bytes();
@@ -148,13 +145,13 @@ impl RateOption {
         [KIND, LENGTH as u8, x0, x1, q0, q1, q2, f0, f1, f2, r0, r1]
     }
 
-    /// What the bytes of an option say, whose kind and length are known.
+    /// Decodes an option whose kind and length were checked.
     fn of(option: &[u8; LENGTH]) -> RateOption {
         let [_, _, _, _, q0, q1, q2, f0, f1, f2, r0, r1] = *option;
         RateOption {
             request: RATE.value(u32::from_be_bytes([0, q0, q1, q2])),
             feedback: RATE.value(u32::from_be_bytes([0, f0, f1, f2])),
-            // at most 4095 << 15, which 32 bits hold
+            // at most 4095 << 15, which fits 32 bits
             rtt_us: RTT.value(u32::from_be_bytes([0, 0, r0, r1])) as u32,
         }
     }
@@ -168,7 +165,7 @@ impl From<RateHeader> for RateOption {
 }
 
 impl From<RateOption> for RateHeader {
-    /// What is above 32 bits becomes the most that they hold, some 34 Gbit/s.
+    /// A rate above 32 bits becomes the largest value, about 34 Gbit/s.
     fn from(option: RateOption) -> RateHeader {
         let most = |rate: u64| rate.try_into().unwrap_or(u32::MAX);
         let RateOption { request, feedback, rtt_us } = option;
@@ -176,12 +173,12 @@ impl From<RateOption> for RateHeader {
     }
 }
 
-/// A rate of so many bytes a second, zero being none.
+/// The rate, or none for zero.
 fn rate(bytes_per_s: u64) -> Option<Rate> {
     (bytes_per_s > 0).then(|| Rate::from_bps(bytes_per_s.saturating_mul(8)))
 }
 
-/// Numbers as an exponent and, below it, a mantissa.
+/// A number format: an exponent followed by a mantissa.
 #[derive(Clone, Copy)]
 struct Scale {
     exponent_bits: u32,
@@ -192,18 +189,18 @@ const RATE: Scale = Scale { exponent_bits: 5, mantissa_bits: 19 };
 const RTT: Scale = Scale { exponent_bits: 4, mantissa_bits: 12 };
 
 impl Scale {
-    /// The number that a code stands for.
+    /// The number of a code.
     const fn value(self, code: u32) -> u64 {
         let mantissa = code & ((1 << self.mantissa_bits) - 1);
         (mantissa as u64) << (code >> self.mantissa_bits)
     }
 
-    /// The least exponent that holds the number.
+    /// The smallest exponent with which the number fits.
     const fn exponent(self, value: u64) -> u32 {
         (u64::BITS - value.leading_zeros()).saturating_sub(self.mantissa_bits)
     }
 
-    /// The largest code of a number that is not above this one.
+    /// The code of the largest representable number that is not above this one.
     const fn below(self, value: u64) -> u32 {
         let exponent = self.exponent(value);
         if exponent >= 1 << self.exponent_bits {
@@ -212,18 +209,18 @@ impl Scale {
         (exponent << self.mantissa_bits) | (value >> exponent) as u32
     }
 
-    /// The code of the nearest number, of two the larger.
+    /// The code of the nearest representable number; ties go up.
     const fn nearest(self, value: u64) -> u32 {
         let half = (1 << self.exponent(value)) >> 1;
         self.below(value.saturating_add(half))
     }
 }
 
-/// Where the explicit-rate option begins in a TCP header, if it has one: the
-/// first of them. `tcp` begins with the header; payload may follow.
+/// Offset of the first explicit-rate option in a TCP header, if there is one. `tcp` starts with the
+/// header; payload may follow.
 ///
 /// # Errors
-/// If the header is cut off or its options cannot be parsed.
+/// If the header is truncated or its options cannot be parsed.
 pub fn find(tcp: &[u8]) -> Result<Option<usize>, WireError> {
     let end = header_length(tcp)?;
     let mut at = FIXED;
@@ -250,7 +247,7 @@ pub fn find(tcp: &[u8]) -> Result<Option<usize>, WireError> {
     Ok(None)
 }
 
-/// What the explicit-rate option of a TCP header says, if it has one.
+/// The content of the explicit-rate option of a TCP header, if there is one.
 ///
 /// # Errors
 /// As [`find`].
@@ -259,7 +256,7 @@ pub fn read(tcp: &[u8]) -> Result<Option<RateOption>, WireError> {
     Ok(option.map(RateOption::of))
 }
 
-/// Writes into the explicit-rate option that a TCP header has.
+/// Overwrites the explicit-rate option of a TCP header.
 ///
 /// # Errors
 /// As [`find`], and if there is no such option; then nothing is written.
@@ -269,15 +266,15 @@ pub fn write(tcp: &mut [u8], option: &RateOption, checksum: Checksum) -> Result<
     Ok(())
 }
 
-/// What a port does: lowers the request of a packet that asks for more than
-/// `most`, and says whether it did. Packets without the option ask for nothing.
+/// Lowers a packet's request to `most`, as a port does; returns whether the request was higher. A
+/// packet without the option has no request.
 ///
 /// # Errors
 /// As [`find`]; then nothing is written.
 pub fn lower(tcp: &mut [u8], most: Rate, checksum: Checksum) -> Result<bool, WireError> {
     let Some(at) = find(tcp)? else { return Ok(false) };
     let [x, y, z] = [tcp[at + 4], tcp[at + 5], tcp[at + 6]];
-    // a request that is granted nothing would look like none
+    // a request lowered to zero would look like no request
     let most = RATE.below((most.bps() / 8).max(1));
     if RATE.value(u32::from_be_bytes([0, x, y, z])) <= RATE.value(most) {
         return Ok(false);
@@ -286,7 +283,7 @@ pub fn lower(tcp: &mut [u8], most: Rate, checksum: Checksum) -> Result<bool, Wir
     Ok(true)
 }
 
-/// Bytes of the TCP header, options included; all of them are there.
+/// Length of the TCP header, options included; all of it is present.
 fn header_length(tcp: &[u8]) -> Result<usize, WireError> {
     let have = tcp.len();
     if have < FIXED {
@@ -303,7 +300,7 @@ fn header_length(tcp: &[u8]) -> Result<usize, WireError> {
     Ok(needed)
 }
 
-/// Puts bytes among the options of a TCP header, and updates its checksum.
+/// Overwrites bytes in the options of a TCP header, and updates the checksum.
 fn replace(tcp: &mut [u8], at: usize, bytes: &[u8], checksum: Checksum) {
     match checksum {
         Checksum::Whole => mend(tcp, at, bytes, CHECKSUM),
@@ -311,9 +308,9 @@ fn replace(tcp: &mut [u8], at: usize, bytes: &[u8], checksum: Checksum) {
     }
 }
 
-/// Puts bytes into a header of whole words and updates its checksum by the
-/// difference (RFC 1624, eq. 3). They may begin at an odd byte: the words that
-/// hold them are summed before and after.
+/// Overwrites bytes in a header of whole words, and updates the checksum by the difference (RFC
+/// 1624, eq. 3). The bytes may start at an odd offset: the words that contain them are summed
+/// before and after.
 fn mend(header: &mut [u8], at: usize, bytes: &[u8], checksum: usize) {
     let end = at + bytes.len();
     let words = at & !1..(end + 1) & !1;
@@ -330,7 +327,7 @@ fn sum(bytes: &[u8]) -> u16 {
     fold(words.sum())
 }
 
-/// Adds what was carried out of 16 bits to the rest.
+/// Adds the carry beyond 16 bits to the sum.
 fn fold(sum: u32) -> u16 {
     let once = (sum & 0xFFFF) + (sum >> 16);
     ((once & 0xFFFF) + (once >> 16)) as u16

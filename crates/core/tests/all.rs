@@ -5,12 +5,14 @@
 mod cake;
 mod codel;
 mod contract;
-mod dual_queue;
+mod dqm;
+mod dualpi2;
 mod fq_codel;
 mod own_law;
 mod own_queue_law;
 mod pie;
 mod port_cargo;
+mod port_links;
 mod port_pass;
 mod port_reference;
 mod port_times;

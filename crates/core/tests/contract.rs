@@ -8,7 +8,7 @@ use tidegate_core::law::session::{
     tide,
 };
 use tidegate_core::law::settings::Link;
-use tidegate_core::law::{Controller, Decision, Draw, Fault, Turn, View};
+use tidegate_core::law::{Controller, Decision, Draw, Fault, Step, Turn, View};
 use tidegate_core::packet::{Ext, Flags, Packet, RateHeader, XcpHeader};
 use tidegate_core::port::{Limit, Outcome, Port, Stage, Stages, Stamp, Ticked};
 use tidegate_core::units::{Rate, Time};
@@ -60,13 +60,7 @@ impl Controller<Knobs, Counts> for Recorder {
         self.seen.lock().unwrap().push((now, Counts::default(), 0));
         Ok(self.next(now))
     }
-    fn update(
-        &mut self,
-        now: Time,
-        view: &View<'_>,
-        counts: &Counts,
-        _: &mut Knobs,
-    ) -> Result<Turn, Fault> {
+    fn update(&mut self, now: Time, view: &View<'_>, counts: &Counts, _: &mut Knobs) -> Step {
         self.seen.lock().unwrap().push((now, *counts, view.queue_offered));
         Ok((self.next(now), None))
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tidegate_core::law::queue::fq_codel::Config;
-use tidegate_core::law::queue::{QueueLaw, dual_queue};
+use tidegate_core::law::queue::{QueueLaw, dqm};
 use tidegate_core::law::settings::Link;
 use tidegate_core::law::{Draw, Reason};
 use tidegate_core::packet::{Flags, Packet};
@@ -186,11 +186,9 @@ fn only_the_flow_that_stands_loses() {
 /// they alternate, and 1-3 is the last that came before the SYN.
 #[test]
 fn it_lies_beneath_a_dual_queue() {
-    let dual = dual_queue::Config {
-        over: QueueLaw::FqCodel(turns(1000)).into(),
-        ..dual_queue::Config::default()
-    };
-    let mut port = port(QueueLaw::DualQueue(dual), 100);
+    let dual =
+        dqm::Config { over: QueueLaw::FqCodel(turns(1000)).into(), ..dqm::Config::default() };
+    let mut port = port(QueueLaw::Dqm(dual), 100);
     for seq in 0..4 {
         port.arrive(&packet(1, seq, 1000), 0, Time::ZERO);
     }
@@ -218,9 +216,30 @@ fn parameters_out_of_range_are_named() {
     for (field, config) in cases {
         assert_eq!(config.check(LINK).expect_err(field).0, field);
         let over = QueueLaw::FqCodel(config).into();
-        let dual =
-            QueueLaw::DualQueue(dual_queue::Config { over, ..dual_queue::Config::default() });
+        let dual = QueueLaw::Dqm(dqm::Config { over, ..dqm::Config::default() });
         assert_eq!(dual.check(LINK).expect_err(field).0, format!("over.{field}"));
     }
     assert_eq!(Config::default().check(LINK), Ok(()));
+}
+
+/// Linux's `ce_threshold` for ECT(1), by hand: of four packets that come at once the first waits
+/// for nothing, and the others for 1, 2 and 3 ms. Above 1 ms those of L4S are marked, no others.
+#[test]
+fn l4s_packets_are_marked_above_a_delay_of_their_own() {
+    let config = Config { ce_threshold: Some(Time::from_ms(1)), ..turns(1514) };
+    let marked = |flags: Flags| {
+        let mut port = port(QueueLaw::FqCodel(config.clone()), 100);
+        for seq in 0..4 {
+            port.arrive(&Packet { flags, ..packet(1, seq, 1000) }, 0, Time::ZERO);
+        }
+        let mut marks = Vec::new();
+        while port.next_event() < Time::NEVER {
+            let delivered = port.deliver(port.next_event());
+            marks.extend(delivered.map(|(packet, _)| packet.flags.has(Flags::CE)));
+        }
+        marks
+    };
+    let ect = Flags::DATA.with(Flags::ECT);
+    assert_eq!(marked(ect.with(Flags::L4S)), [false, false, true, true]);
+    assert_eq!(marked(ect), [false; 4]);
 }

@@ -17,7 +17,7 @@ use tidegate_core::law::queue::{
 use tidegate_core::law::settings::{Link, Setting};
 use tidegate_core::law::{Draw, PerPacket, Reason, Verdict};
 use tidegate_core::packet::{Ext, Flags, Packet};
-use tidegate_core::port::{Limit, Outcome, Port, Stages};
+use tidegate_core::port::{Limit, Link as Varying, Outcome, Port, Stages};
 use tidegate_core::units::{Rate, Time};
 
 pub struct NoDraw;
@@ -43,13 +43,8 @@ impl Draw for Golden {
 #[derive(Clone, Debug)]
 enum Step {
     Arrive { size: u16, level: u32 },
-    Capacity { mbit: u64, limit: u32 },
+    Capacity { rate: u64, limit: u32 },
     Look,
-}
-
-/// Takes what fits.
-pub fn tail(found: &ArrivalContext) -> Verdict {
-    if found.fits { Verdict::Pass } else { Verdict::Drop(Reason::QueueFull) }
 }
 
 /// Space-priority push-out: a full queue gives up its worst packet (largest
@@ -83,16 +78,6 @@ impl Discipline for PushOut {
 struct Priority;
 
 impl Discipline for Priority {
-    fn arrive(
-        &mut self,
-        _: &Packet,
-        _: &mut Waiting,
-        found: &ArrivalContext,
-        _: &mut dyn Draw,
-    ) -> Verdict {
-        tail(found)
-    }
-
     fn next(&mut self, waiting: &mut Waiting, _: &Slot, _: &mut dyn Draw) -> Next {
         let best = waiting.iter().enumerate().min_by_key(|(at, (_, packet))| (level(packet), *at));
         Next::Send(best.expect("something waits").1.0)
@@ -107,16 +92,6 @@ const AGE: Time = Time::from_ns(700_000);
 struct Aging;
 
 impl Discipline for Aging {
-    fn arrive(
-        &mut self,
-        _: &Packet,
-        _: &mut Waiting,
-        found: &ArrivalContext,
-        _: &mut dyn Draw,
-    ) -> Verdict {
-        tail(found)
-    }
-
     fn next(&mut self, waiting: &mut Waiting, slot: &Slot, _: &mut dyn Draw) -> Next {
         let oldest = waiting.oldest().expect("something waits");
         let packet = waiting.get(oldest).expect("it waits");
@@ -142,16 +117,6 @@ struct Spaced {
 }
 
 impl Discipline for Spaced {
-    fn arrive(
-        &mut self,
-        _: &Packet,
-        _: &mut Waiting,
-        found: &ArrivalContext,
-        _: &mut dyn Draw,
-    ) -> Verdict {
-        tail(found)
-    }
-
     fn next(&mut self, waiting: &mut Waiting, slot: &Slot, _: &mut dyn Draw) -> Next {
         if slot.start < self.next {
             return Next::NotBefore(self.next);
@@ -214,11 +179,19 @@ pub type Delivered = (u32, Time, bool);
 struct Reference {
     kind: Kind,
     rate: Rate,
+    /// Whether a change of the rate holds for the rest of the packet in service.
+    varying: bool,
     limit: usize,
     delay: Time,
     queue: VecDeque<Entry>,
     /// End of the present transmission.
     busy_until: Option<Time>,
+    /// Its start, and the time of all transmissions before it.
+    busy_since: Time,
+    busy_before: Time,
+    /// What was left of it at the last change of the rate (its start at first),
+    /// in bits times 1e12.
+    left: (Time, u128),
     /// End of the last one, while there is none.
     idle_since: Time,
     /// When what is kept back may go.
@@ -232,14 +205,18 @@ struct Reference {
 }
 
 impl Reference {
-    fn new(kind: Kind, rate: Rate, delay: Time) -> Reference {
+    fn new(kind: Kind, rate: Rate, delay: Time, varying: bool) -> Reference {
         Reference {
             kind,
             rate,
+            varying,
             limit: 5,
             delay,
             queue: VecDeque::new(),
             busy_until: None,
+            busy_since: Time::ZERO,
+            busy_before: Time::ZERO,
+            left: (Time::ZERO, 0),
             idle_since: Time::ZERO,
             wake: None,
             spaced: (Time::ZERO, 0),
@@ -273,13 +250,41 @@ impl Reference {
                 continue;
             }
             self.spaced.0 = now + GAP;
-            // 8e12 ps per second and bit; the quotient is rounded up
-            let ps =
-                (u128::from(next.size) * 8_000_000_000_000).div_ceil(u128::from(self.rate.bps()));
-            let end = now + Time::from_ps(ps as u64);
+            self.left = (now, u128::from(next.size) * 8_000_000_000_000);
+            self.busy_since = now;
+            let end = self.end();
             self.busy_until = Some(end);
             self.delivered.push((next.id, end + self.delay, old));
             return;
+        }
+    }
+
+    /// When what is left will have been sent: the quotient is rounded up to a picosecond.
+    fn end(&self) -> Time {
+        let (at, left) = self.left;
+        at + Time::from_ps(left.div_ceil(u128::from(self.rate.bps())) as u64)
+    }
+
+    /// What was sent so far of the packet in service stays sent; the rest goes at the new rate.
+    fn set_rate(&mut self, now: Time, rate: Rate) {
+        self.run_to(now);
+        let (at, left) = self.left;
+        let sent = u128::from((now - at).ps()) * u128::from(self.rate.bps());
+        self.rate = rate;
+        if self.varying && self.busy_until.is_some() {
+            self.left = (now, left.saturating_sub(sent));
+            self.busy_until = Some(self.end());
+            let due = self.end() + self.delay;
+            self.delivered.last_mut().expect("a transmission has started").1 = due;
+        }
+        self.run_to(now);
+    }
+
+    /// Transmission time up to `now`.
+    fn busy(&self, now: Time) -> Time {
+        match self.busy_until {
+            Some(_) => self.busy_before + (now - self.busy_since),
+            None => self.busy_before,
         }
     }
 
@@ -288,6 +293,7 @@ impl Reference {
         loop {
             if let Some(end) = self.busy_until.filter(|end| *end <= now) {
                 self.busy_until = None;
+                self.busy_before += end - self.busy_since;
                 self.idle_since = end;
                 self.start(end);
             } else if let Some(wake) = self.wake.filter(|wake| *wake <= now) {
@@ -354,8 +360,8 @@ impl PerPacket for Losses {
     }
 }
 
-/// Rates that divide 8e12 ps evenly, so that the reference needs no fixed point.
-const RATES: [u64; 4] = [1, 10, 100, 1000];
+/// Rates in kbit/s that divide 8e12 ps evenly, so that the reference needs no fixed point.
+const RATES: [u64; 7] = [1, 64, 1_000, 3_200, 10_000, 100_000, 1_000_000];
 
 /// Any size, and often one whose transmission time at 10 Mbit/s is a multiple of 80 us.
 fn sizes() -> impl Strategy<Value = u16> {
@@ -365,8 +371,8 @@ fn sizes() -> impl Strategy<Value = u16> {
 fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
     let step = prop_oneof![
         9 => (sizes(), 0..5u32).prop_map(|(size, level)| Step::Arrive { size, level }),
-        1 => (0..4usize, 0..12u32)
-            .prop_map(|(rate, limit)| Step::Capacity { mbit: RATES[rate], limit }),
+        1 => (0..RATES.len(), 0..12u32)
+            .prop_map(|(rate, limit)| Step::Capacity { rate: RATES[rate] * 1_000, limit }),
         2 => Just(Step::Look),
     ];
     // gaps around the transmission time of a packet; multiples of 80 us make
@@ -386,7 +392,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(kind: Kind, plain: bool) -> Pair {
+    fn new(kind: Kind, plain: bool, varying: bool) -> Pair {
         let (rate, delay) = (Rate::from_bps(10_000_000), Time::from_ns(700));
         let losses = Losses::default();
         let noted = (!plain).then(|| losses.0.clone());
@@ -401,7 +407,8 @@ impl Pair {
         };
         let port = Port::new(3, rate, delay, Limit::Packets(5));
         let port = if plain { port } else { port.with_stages(stages, Box::new(Golden::default())) };
-        let reference = Reference::new(kind, rate, delay);
+        let port = if varying { port.varying(Varying::default()) } else { port };
+        let reference = Reference::new(kind, rate, delay, varying);
         Pair { port, reference, noted, delivered: Vec::new(), lost: Vec::new() }
     }
 
@@ -416,20 +423,28 @@ impl Pair {
                     self.lost.push(id);
                 }
             }
-            Step::Capacity { mbit, limit } => {
-                self.reference.run_to(now);
-                self.reference.rate = Rate::from_bps(mbit * 1_000_000);
+            Step::Capacity { rate, limit } => {
+                let rate = Rate::from_bps(rate);
+                self.reference.set_rate(now, rate);
                 self.reference.limit = limit as usize;
-                self.port.set_capacity(now, self.reference.rate, Limit::Packets(limit));
+                self.port.set_capacity(now, rate, Limit::Packets(limit));
             }
             Step::Look => {}
         }
         self.port.advance(now);
     }
 
+    /// The link was transmitting for as long as the textbook one.
+    fn used_alike(&mut self, now: Time) -> Result<(), TestCaseError> {
+        self.reference.run_to(now);
+        prop_assert_eq!(self.port.busy_ps(now), self.reference.busy(now).ps());
+        Ok(())
+    }
+
     /// Everything has left: the same packets went and were lost, at the same times.
     fn settle(mut self) -> Result<(), TestCaseError> {
-        let end = Time::from_secs(1000);
+        // 400 packets of 1500 B at 1 kbit/s take 4800 s
+        let end = Time::from_secs(10_000);
         drain(&mut self.port, end, &mut self.delivered)?;
         self.reference.run_to(end);
         let marked = self.reference.delivered.iter().filter(|(.., marked)| *marked).count();
@@ -443,9 +458,14 @@ impl Pair {
     }
 }
 
-fn check(kind: Kind, steps: &[(u64, Step)], slack: u64) -> Result<(), TestCaseError> {
+fn check(
+    kind: Kind,
+    steps: &[(u64, Step)],
+    slack: u64,
+    varying: bool,
+) -> Result<(), TestCaseError> {
     let plain = kind == Kind::DropTail && slack.is_multiple_of(2);
-    let mut pair = Pair::new(kind, plain);
+    let mut pair = Pair::new(kind, plain, varying);
     let mut now = Time::ZERO;
     for (id, (gap, step)) in (0..).zip(steps) {
         now += Time::from_ps(*gap);
@@ -455,6 +475,7 @@ fn check(kind: Kind, steps: &[(u64, Step)], slack: u64) -> Result<(), TestCaseEr
         }
         pair.step(now, id, step);
         conserved(&pair.port)?;
+        pair.used_alike(now)?;
     }
     pair.settle()
 }
@@ -489,32 +510,54 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn drop_tail_equals_the_two_event_port(steps in steps(), slack in 0..4u64) {
-        check(Kind::DropTail, &steps, slack)?;
+    fn drop_tail_equals_the_two_event_port(steps in steps(), slack in 0..4u64, varying: bool) {
+        check(Kind::DropTail, &steps, slack, varying)?;
     }
 
     #[test]
-    fn push_out_equals_the_two_event_port(steps in steps(), slack in 0..4u64) {
-        check(Kind::PushOut, &steps, slack)?;
+    fn push_out_equals_the_two_event_port(steps in steps(), slack in 0..4u64, varying: bool) {
+        check(Kind::PushOut, &steps, slack, varying)?;
     }
 
     #[test]
-    fn priority_equals_the_two_event_port(steps in steps(), slack in 0..4u64) {
-        check(Kind::Priority, &steps, slack)?;
+    fn priority_equals_the_two_event_port(steps in steps(), slack in 0..4u64, varying: bool) {
+        check(Kind::Priority, &steps, slack, varying)?;
     }
 
     #[test]
-    fn ages_are_those_of_the_two_event_port(steps in steps(), slack in 0..4u64) {
-        check(Kind::Aging, &steps, slack)?;
+    fn ages_are_those_of_the_two_event_port(steps in steps(), slack in 0..4u64, varying: bool) {
+        check(Kind::Aging, &steps, slack, varying)?;
     }
 
     #[test]
-    fn what_is_kept_back_goes_as_at_the_two_event_port(steps in steps(), slack in 0..4u64) {
-        check(Kind::Spaced, &steps, slack)?;
+    fn what_is_kept_back_goes_as_at_the_two_event_port(steps in steps(), slack in 0..4u64, varying: bool) {
+        check(Kind::Spaced, &steps, slack, varying)?;
     }
 
     #[test]
-    fn red_sees_the_queue_of_the_two_event_port(steps in steps(), slack in 0..4u64) {
-        check(Kind::Red { bytes: slack.is_multiple_of(2) }, &steps, slack)?;
+    fn red_sees_the_queue_of_the_two_event_port(steps in steps(), slack in 0..4u64, varying: bool) {
+        check(Kind::Red { bytes: slack.is_multiple_of(2) }, &steps, slack, varying)?;
     }
+}
+
+/// 1250 B take 1 ms at 10 Mbit/s. After half of it the link falls to 1 kbit/s for 10 ms, in
+/// which 10 bits go; the other 4,990 bits take 0.499 ms at 10 Mbit/s again: sent at 10.999 ms.
+#[test]
+fn a_fade_holds_a_packet_up_for_as_long_as_it_lasts() {
+    let (fast, slow) = (Rate::from_bps(10_000_000), Rate::from_bps(1_000));
+    let limit = Limit::Packets(5);
+    let mut port: Port = Port::new(0, fast, Time::from_ms(20), limit).varying(Varying::default());
+    let packet = Packet { size: 1250, ..Packet::default() };
+    port.arrive(&packet, (), Time::ZERO);
+    port.set_capacity(Time::from_ns(500_000), slow, limit);
+    // at this rate the rest would take 5 s
+    assert_eq!(port.next_event(), Time::from_ns(5_000_500_000));
+    port.set_capacity(Time::from_ns(10_500_000), fast, limit);
+    assert_eq!(port.next_event(), Time::from_ns(10_999_000));
+    assert!(port.deliver(Time::from_ns(10_999_000)).is_none(), "it propagates");
+    assert_eq!(port.held().count(), 1);
+    let delivered = Time::from_ns(30_999_000);
+    assert_eq!(port.next_event(), delivered);
+    assert_eq!(port.deliver(delivered).map(|(packet, ())| packet.at), Some(delivered));
+    assert_eq!(port.busy_ps(delivered), 10_999_000_000);
 }

@@ -1,12 +1,12 @@
 //! Departures of single packets against a hand calculation: transmission, propagation, waiting.
 
-use tidegate_core::law::queue::{ArrivalContext, Discipline, Next, Queue, Slot, Waiting};
-use tidegate_core::law::{Draw, Reason, Verdict};
+use tidegate_core::law::queue::{Discipline, Next, Queue, Slot, Waiting};
+use tidegate_core::law::{Draw, Reason};
 use tidegate_core::packet::Packet;
 use tidegate_core::port::{Limit, Outcome, Port, Stages};
 use tidegate_core::units::{Rate, Time};
 
-use crate::port_reference::{Delivered, NoDraw, drain, tail};
+use crate::port_reference::{Delivered, NoDraw, drain};
 
 /// One packet over 10 Mbit/s and 100 ms arrives after size * 8 / rate + delay.
 #[test]
@@ -22,15 +22,6 @@ fn one_packet_takes_its_transmission_and_propagation_time() {
 struct Hold;
 
 impl Discipline for Hold {
-    fn arrive(
-        &mut self,
-        _: &Packet,
-        _: &mut Waiting,
-        found: &ArrivalContext,
-        _: &mut dyn Draw,
-    ) -> Verdict {
-        tail(found)
-    }
     fn next(&mut self, waiting: &mut Waiting, slot: &Slot, _: &mut dyn Draw) -> Next {
         let release = Time::from_ms(5);
         if slot.start < release {

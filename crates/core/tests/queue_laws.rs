@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use tidegate_core::law::queue::cake::{self, Isolation};
-use tidegate_core::law::queue::{QueueLaw, dual_queue, pie};
+use tidegate_core::law::queue::{QueueLaw, dqm, dualpi2, fq_pie, pie};
 use tidegate_core::law::settings::Link;
 use tidegate_core::law::{Draw, Reason};
 use tidegate_core::packet::{Flags, Packet};
@@ -53,6 +53,20 @@ fn cakes() -> impl Strategy<Value = QueueLaw> {
     )
 }
 
+fn dualpi2s() -> impl Strategy<Value = QueueLaw> {
+    (1..30u64, 0..4u64, 0..=10u32, any::<bool>()).prop_map(
+        |(target, step, share, drop_on_overload)| {
+            QueueLaw::Dualpi2(dualpi2::Config {
+                target: Time::from_ms(target),
+                step: Time::from_ms(step),
+                c_share: f64::from(share) / 10.0,
+                drop_on_overload,
+                ..dualpi2::Config::default()
+            })
+        },
+    )
+}
+
 fn pies() -> impl Strategy<Value = QueueLaw> {
     let latencies = [pie::Latency::Timestamps, pie::Latency::DepartureRate];
     (1..30u64, 0..60u64, 0..2usize, any::<[bool; 3]>(), 0.0..1.0f64).prop_map(
@@ -73,22 +87,39 @@ fn pies() -> impl Strategy<Value = QueueLaw> {
     )
 }
 
+fn fq_pies() -> impl Strategy<Value = QueueLaw> {
+    (1..30u64, 0..60u64, prop_oneof![Just(1), Just(8), Just(1024)], any::<bool>()).prop_map(
+        |(delay, burst, flows, ecn)| {
+            QueueLaw::FqPie(fq_pie::Config {
+                qdelay_ref: Time::from_ms(delay),
+                max_burst: Time::from_ms(burst),
+                flows,
+                ecn,
+                beta: 20.0,
+                ..fq_pie::Config::default()
+            })
+        },
+    )
+}
+
 fn laws() -> impl Strategy<Value = QueueLaw> {
-    (prop_oneof![cakes(), pies()], any::<bool>()).prop_map(|(law, beneath)| {
-        if beneath {
-            let over = law.into();
-            QueueLaw::DualQueue(dual_queue::Config { over, ..dual_queue::Config::default() })
-        } else {
-            law
-        }
-    })
+    (prop_oneof![cakes(), pies(), dualpi2s(), fq_pies()], any::<bool>()).prop_map(
+        |(law, beneath)| {
+            if beneath {
+                let over = law.into();
+                QueueLaw::Dqm(dqm::Config { over, ..dqm::Config::default() })
+            } else {
+                law
+            }
+        },
+    )
 }
 
 /// Whether no flow of 40 can be moved to another queue: it never shares one.
 fn keeps_order(law: &QueueLaw) -> bool {
     match law {
         QueueLaw::Cake(config) => config.queues == 1024 || config.isolation == Isolation::None,
-        QueueLaw::DualQueue(config) => keeps_order(&config.over.law),
+        QueueLaw::Dqm(config) => keeps_order(&config.over.law),
         _ => true,
     }
 }

@@ -119,8 +119,9 @@ impl Said {
             Flags::ECE,
             Flags::CWR,
         ];
-        let mut flags = [Flags::NONE, Flags::ECT, Flags::ECT, Flags::ECT.with(Flags::CE)]
-            [usize::from(self.ecn)];
+        let mut flags =
+            [Flags::NONE, Flags::ECT.with(Flags::L4S), Flags::ECT, Flags::ECT.with(Flags::CE)]
+                [usize::from(self.ecn)];
         for (place, name) in names.into_iter().enumerate() {
             if self.bits >> place & 1 == 1 {
                 flags = flags.with(name);
@@ -393,7 +394,7 @@ fn other_protocols() {
 
 /// A flow is its five numbers and the key: one more bit in any of them is another flow.
 #[test]
-fn flows_are_told_apart() {
+fn flows_are_distinguished() {
     let flow = |key, said: &Said| Reader::new(key).read(&said.bytes()).expect("whole").record;
     let one = Said::default();
     let same = Said { seq: 5, ack: 6, bits: ACK, data: vec![1; 9], ..Said::default() };

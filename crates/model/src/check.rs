@@ -1,17 +1,21 @@
-//! From the typed document to a [`Scenario`]: defaults, ranges, contradictions.
+//! Checks a typed document and converts it into a [`Scenario`]: defaults, ranges, contradictions.
 //!
-//! All problems are collected and reported together. The document that is
-//! returned with the scenario has every default spelled out.
+//! All problems are reported together. The returned document has all defaults filled in.
 
+mod amount;
 mod cdf;
 mod change;
 mod control;
 mod free;
+mod impairments;
 mod network;
+mod pages;
+mod problems;
 mod replay;
 mod route;
 mod series;
 mod tcp;
+mod trace;
 mod traffic;
 mod video;
 
@@ -26,84 +30,18 @@ use crate::law::GateLaw;
 use crate::law::filter::FilterLaw;
 use crate::law::stamp::StampLaw;
 use crate::paths;
-use crate::report::{Place, Problem, Text};
-use crate::scenario::{Class, Gate, Network, Port, Scenario};
-use crate::tree::decode::spelling;
-use crate::tree::joined;
+use crate::report::{Place, Problem};
+use crate::scenario::{Class, Gate, LinkChange, Network, Port, Scenario};
 use crate::tree::{Entry, Node, Table, Tree, Value};
+use problems::{Check, MAX_ROWS};
 
-/// Longest scenario.
+/// Longest duration of a scenario.
 const MAX_DURATION: Time = Time::from_secs(30 * 86_400);
-/// Most rows that the `ports` table may get: it is held in memory.
-const MAX_ROWS: u64 = 20_000_000;
 /// Most rows of the `arrivals` table that one port may have.
 const MOST_RECORDED: u32 = 1_000_000;
 /// Most traffic classes.
 const MAX_CLASSES: usize = 250;
-/// Most problems that are reported: it bounds the time that a wrong document can take.
-const MAX_PROBLEMS: usize = 20;
-
-/// Files that a document refers to, by the name it uses.
-pub(crate) type Files = BTreeMap<String, Vec<u8>>;
-
-/// What is wrong so far, and what is needed to say where.
-pub(crate) struct Check<'a> {
-    root: &'a Node,
-    files: &'a Files,
-    texts: Vec<Text>,
-    problems: Vec<Problem>,
-}
-
-impl Check<'_> {
-    /// Notes a problem with the value at `path`.
-    fn refuse(&mut self, path: &[&str], what: impl Into<String>, help: impl Into<String>) {
-        if self.full() {
-            return;
-        }
-        let path: Vec<String> = path.iter().map(|&key| key.to_owned()).collect();
-        let what = format!("`{}`: {}", joined(&path), what.into());
-        let place = Some(self.root.place(&path));
-        self.problems.push(Problem { what, help: help.into(), place });
-    }
-
-    /// Notes a problem unless `holds`; returns `holds`.
-    fn require(&mut self, holds: bool, path: &[&str], what: impl Into<String>, help: &str) -> bool {
-        if !holds {
-            self.refuse(path, what, help);
-        }
-        holds
-    }
-
-    /// Notes a problem with a name, which should be one of `known`.
-    fn unknown<S: AsRef<str>>(&mut self, path: &[&str], name: &str, known: &[S], kind: &str) {
-        if !self.full() {
-            self.refuse(path, format!("`{name}` does not exist"), spelling(name, known, kind));
-        }
-    }
-
-    /// For a class that only settings define: the class of the document that was probably meant.
-    fn invented(&self, class: &str) -> Option<String> {
-        let classes = self.root.table()?.get("traffic")?.value.table()?;
-        let by_settings = |entry: &&Entry| entry.place.text > 0;
-        classes.entries.iter().find(|entry| entry.key == class).filter(by_settings)?;
-        let written = classes.entries.iter().filter(|entry| entry.place.text == 0);
-        let known: Vec<&str> = written.map(|entry| entry.key.as_str()).collect();
-        Some(spelling(class, &known, "traffic classes"))
-    }
-
-    /// Whether there are enough problems.
-    fn full(&self) -> bool {
-        self.problems.len() >= MAX_PROBLEMS
-    }
-
-    /// Ends in a report if anything was wrong.
-    fn finish<T>(self, value: T) -> Result<T, Report> {
-        if self.problems.is_empty() {
-            return Ok(value);
-        }
-        Err(Report::new(self.problems, &self.texts))
-    }
-}
+pub(crate) use problems::Files;
 
 /// Reads the typed document out of the tree.
 pub(crate) fn document(tree: &Tree) -> Result<Document, Report> {
@@ -116,8 +54,8 @@ pub(crate) fn typed(mut root: Node) -> Result<Document, Problem> {
     root.decode()
 }
 
-/// Puts the settings of each law one level down, under the law's name, where
-/// types can tell them apart: `{ law = "x", a = 1 }` becomes `{ law = { x = { a = 1 } } }`.
+/// Moves the settings of each law one level down, under the law's name, so that their types can be
+/// distinguished: `{ law = "x", a = 1 }` becomes `{ law = { x = { a = 1 } } }`.
 fn rearrange(root: &mut Node) {
     if let Some(traffic) = root.table_mut().and_then(|table| entry_mut(table, "traffic"))
         && let Some(classes) = traffic.value.table_mut()
@@ -130,7 +68,7 @@ fn rearrange(root: &mut Node) {
             let video = class.value.table_mut().and_then(|class| entry_mut(class, "video"));
             let video = video.and_then(|video| video.value.table_mut());
             if let Some(rule) = video.and_then(|video| entry_mut(video, "rule")) {
-                nest(&mut rule.value, &[], &["law"]);
+                nest(&mut rule.value, |_| false, &["law"]);
             }
         }
     }
@@ -145,39 +83,48 @@ fn rearrange(root: &mut Node) {
             continue;
         };
         if let Some(gate) = entry_mut(stages, "gate") {
-            let shared = ["admit", "refuse", "charge"];
-            nest(&mut gate.value, &shared, &["law", "admit", "refuse", "charge"]);
+            let shared = ["opener", "refuse", "charge"];
+            let also = &["law", "admit", "opener", "refuse", "charge"];
+            nest(&mut gate.value, |e| shared.contains(&e.key.as_str()) || names_opener(e), also);
         }
         if let Some(queue) = entry_mut(stages, "queue") {
             nest_queue(&mut queue.value);
         }
         for stage in ["filter", "stamp"] {
             if let Some(stage) = entry_mut(stages, stage) {
-                nest(&mut stage.value, &[], &["law"]);
+                nest(&mut stage.value, |_| false, &["law"]);
             }
         }
     }
 }
 
-/// See [`rearrange`]; a queue may lie over another one.
+/// See [`rearrange`]; a queue can be nested in another one (`over`).
 fn nest_queue(queue: &mut Node) {
     if let Some(over) = queue.table_mut().and_then(|table| entry_mut(table, "over")) {
         nest_queue(&mut over.value);
     }
-    nest(queue, &[], &["law"]);
+    nest(queue, |_| false, &["law"]);
 }
 
 fn entry_mut<'a>(table: &'a mut Table, key: &str) -> Option<&'a mut Entry> {
     table.entries.iter_mut().find(|entry| entry.key == key)
 }
 
-/// See [`rearrange`]; the keys `shared` stay where they are.
-fn nest(stage: &mut Node, shared: &[&str], also: &'static [&'static str]) {
+/// Whether `admit` of a gate says which packet opens a session, and not whom the law admits.
+fn names_opener(entry: &Entry) -> bool {
+    let of_the_law = ["clients", "connections"];
+    let said =
+        matches!(&entry.value.value, Value::String(text) if of_the_law.contains(&text.as_str()));
+    entry.key == "admit" && !said
+}
+
+/// See [`rearrange`]; the keys that are `shared` stay where they are.
+fn nest(stage: &mut Node, shared: impl Fn(&Entry) -> bool, also: &'static [&'static str]) {
     let Some(table) = stage.table_mut() else {
         return;
     };
     let Some(mut law) = table.remove("law") else {
-        // without a law nothing can be said about its settings
+        // without a law its settings cannot be checked
         table.entries.clear();
         return;
     };
@@ -185,9 +132,7 @@ fn nest(stage: &mut Node, shared: &[&str], also: &'static [&'static str]) {
         table.entries.push(law);
         return;
     };
-    let (kept, settings) = std::mem::take(&mut table.entries)
-        .into_iter()
-        .partition(|e| shared.contains(&e.key.as_str()));
+    let (kept, settings) = std::mem::take(&mut table.entries).into_iter().partition(shared);
     table.entries = kept;
     let place: Place = law.value.place.clone();
     let settings = Table { entries: settings, also };
@@ -204,7 +149,7 @@ fn nest(stage: &mut Node, shared: &[&str], also: &'static [&'static str]) {
     }
 }
 
-/// Checks a document; returns the scenario and the document with all defaults spelled out.
+/// Checks a document; returns the scenario, and the document with all defaults filled in.
 pub(crate) fn scenario(
     tree: &Tree,
     mut document: Document,
@@ -212,6 +157,8 @@ pub(crate) fn scenario(
 ) -> Result<(Scenario, Document), Report> {
     let mut check =
         Check { root: &tree.root, files, texts: tree.texts.clone(), problems: Vec::new() };
+    let named = !document.name.trim().is_empty();
+    check.require(named, &["name"], "a scenario needs a name", "write what it is called");
     times(&mut check, &document);
     let classes = document.traffic.0.len();
     let few = check.require(
@@ -226,6 +173,8 @@ pub(crate) fn scenario(
     };
     let mut traffic = Vec::new();
     for (name, class) in &mut document.traffic.0 {
+        let named = !name.trim().is_empty();
+        check.require(named, &["traffic", name], "a class needs a name", "write [traffic.NAME]");
         let pairs = layout.pairs(&mut check, name, class);
         traffic.extend(traffic::class(&mut check, name, class, pairs, document.duration));
     }
@@ -238,9 +187,11 @@ pub(crate) fn scenario(
     rows(&mut check, &document, &network.ports);
     let series = series::series(&mut check, &mut document, &network.ports);
     // changes look their class up by its place: only if all classes stand
-    let mut capacity = Vec::new();
+    let mut link_changes = Vec::new();
     if check.problems.is_empty() {
-        capacity = change::apply(&mut check, &document.change, &mut traffic, &mut network.ports);
+        link_changes =
+            change::apply(&mut check, &document.change, &mut traffic, &mut network.ports);
+        traces(&mut check, &document, &mut network.ports, &mut link_changes);
     }
     let scenario = Scenario {
         name: document.name.clone(),
@@ -251,9 +202,25 @@ pub(crate) fn scenario(
         series,
         network,
         traffic,
-        capacity,
+        changes: link_changes,
     };
     check.finish((scenario, document))
+}
+
+/// Lets capacities follow their traces.
+fn traces(
+    check: &mut Check<'_>,
+    document: &Document,
+    ports: &mut [Port],
+    changes: &mut Vec<LinkChange>,
+) {
+    for (number, port) in (0..).zip(ports) {
+        let doc = document.port.0.iter().find(|(name, _)| *name == port.name);
+        if let Some(rate) = doc.and_then(|(_, doc)| doc.rate.as_ref()) {
+            trace::apply(check, (number, port), rate, document.duration, changes);
+        }
+    }
+    changes.sort_by_key(|change| (change.at, change.port));
 }
 
 fn times(check: &mut Check<'_>, document: &Document) {
@@ -293,7 +260,7 @@ fn rows(check: &mut Check<'_>, document: &Document, ports: &[Port]) {
     );
 }
 
-/// Puts control where the document wants it, and the defaults where it says nothing.
+/// Puts the laws of the document at their ports, and defaults at the others.
 fn ports(check: &mut Check<'_>, document: &mut Document, ports: &mut [Port]) {
     let places: BTreeMap<String, usize> =
         ports.iter().enumerate().map(|(at, port)| (port.name.clone(), at)).collect();
@@ -324,6 +291,7 @@ fn control(check: &mut Check<'_>, port: &mut Port, doc: &PortDoc) {
         &format!("write 0 to {MOST_RECORDED}"),
     );
     port.record = doc.record;
+    impairments::apply(check, port, doc);
     let mut refuse = |stage, (field, message): Refused| {
         let mut path = vec!["port", port.name.as_str(), stage];
         path.extend(field.split('.'));
@@ -350,14 +318,14 @@ fn control(check: &mut Check<'_>, port: &mut Port, doc: &PortDoc) {
     if let Err(problem) = law.check() {
         refuse("gate", problem);
     }
-    // left open, `openers` says it
+    // left open: `openers` decides
     let admit = doc.gate.admit.unwrap_or_default();
     let (refuse, charge) = (doc.gate.refuse, doc.gate.charge);
     port.gate = Some(Gate { law, admit, refuse, charge });
 }
 
-/// Lets gates go by the packets that open the sessions of the traffic that
-/// crosses them, where the document leaves it open, and spells that out.
+/// Where the document leaves open which packet opens a session at a gate, takes it from the traffic
+/// that crosses the gate, and fills it in.
 fn openers(document: &mut Document, network: &mut Network, traffic: &[Class]) {
     let mut known = None;
     for (name, doc) in &mut document.port.0 {

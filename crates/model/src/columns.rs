@@ -1,7 +1,8 @@
-//! Every column of the results: its name, unit, kind and meaning.
+//! Every table of the results: its columns, each with unit, kind and meaning, and the record that is
+//! a row of it.
 //!
-//! This is the one table of them. The simulator fills these columns in this
-//! order, and the documentation is checked against them.
+//! One line here is a column. The record of its table has a field of that name, and a row cannot be
+//! made without a value for it. The documentation is checked against the headings.
 
 /// What a column holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,9 +17,9 @@ pub enum Kind {
     Category,
 }
 
-/// One column.
+/// What is known of a column before it has values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Column {
+pub struct Heading {
     /// Name, with the unit at its end.
     pub name: &'static str,
     /// Unit: `s`, `bit/s`, `B`, `packets`, `flows`, `sessions`, or `1` for a share; empty for names and numbers of things.
@@ -29,162 +30,358 @@ pub struct Column {
     pub meaning: &'static str,
 }
 
-/// Makes a table from one line for each column: name, unit, kind and meaning.
-macro_rules! columns {
-    ($($name:literal $unit:literal $kind:ident $meaning:literal;)+) => {
-        &[$(Column { name: $name, unit: $unit, kind: $kind, meaning: $meaning }),+]
+/// One column of a result table.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Column {
+    /// Its name, with the unit.
+    pub name: &'static str,
+    /// Its values.
+    pub data: Data,
+}
+
+/// The values of a column.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Data {
+    /// Real numbers; NaN where there is none.
+    F64(Vec<f64>),
+    /// Counts.
+    U64(Vec<u64>),
+    /// Small counts.
+    U32(Vec<u32>),
+    /// Names, each stored once.
+    Category {
+        /// Place of each value in `names`.
+        codes: Vec<u32>,
+        /// The names.
+        names: Vec<String>,
+    },
+}
+
+/// A name, by its place in the list of names of its column.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Category(pub u32);
+
+/// A value in a row.
+trait Cell: Sized {
+    const KIND: Kind;
+    /// The column of these values; `names`: what the places in it stand for.
+    fn data(values: Vec<Self>, names: impl FnOnce() -> Vec<String>) -> Data;
+}
+
+macro_rules! cells {
+    ($($Type:ident $Kind:ident;)+) => {
+        $(impl Cell for $Type {
+            const KIND: Kind = Kind::$Kind;
+            fn data(values: Vec<$Type>, _: impl FnOnce() -> Vec<String>) -> Data {
+                Data::$Kind(values)
+            }
+        })+
     };
 }
 
-use Kind::{Category, F64, U32, U64};
+cells! {
+    f64 F64;
+    u64 U64;
+    u32 U32;
+}
 
-/// Columns of `flows`: a row for each flow that started.
-pub const FLOWS: &[Column] = columns! {
-    "flow" "" U64 "number of the flow, in the order of the starts";
-    "class" "" Category "traffic class";
-    "size_bytes" "B" F64 "how much the flow has to send; empty: without end";
-    "start_s" "s" F64 "first SYN sent, or first packet of UDP";
-    "admitted_s" "s" F64 "the opening packet that got through passed the last gated port of its path, else reached the receiver";
-    "data_done_s" "s" F64 "last byte delivered in order";
-    "closed_s" "s" F64 "acknowledgement of the FIN received; of UDP: everything was sent";
-    "gave_up_s" "s" F64 "the user or the transport gave up, or the session was refused by a reset";
-    "fct_s" "s" F64 "flow completion time: start to close";
-    "fct_admitted_s" "s" F64 "admission to close";
-    "goodput_bps" "bit/s" F64 "bits delivered over flow completion time";
-    "syn_tries" "packets" U32 "opening packets sent, retries included";
-    "retransmitted_packets" "packets" U32 "data packets sent again";
-    "timeouts" "" U32 "expiries of the retransmission timer, those of the SYN not counted";
-    "sent_packets" "packets" U32 "data packets sent, retransmissions included";
-    "delivered_bytes" "B" U64 "bytes delivered in order so far";
-};
+impl Cell for Category {
+    const KIND: Kind = Kind::Category;
+    fn data(values: Vec<Category>, names: impl FnOnce() -> Vec<String>) -> Data {
+        Data::Category { codes: values.into_iter().map(|value| value.0).collect(), names: names() }
+    }
+}
 
-/// Columns of `ports`: a row for each sampled port and interval.
-pub const PORTS: &[Column] = columns! {
-    "time_s" "s" F64 "end of the interval";
-    "port" "" Category "port";
-    "capacity_bps" "bit/s" U64 "capacity at the end of the interval";
-    "syn_arrived" "packets" U32 "opening packets that arrived";
-    "syn_refused" "packets" U32 "of these, dropped or rejected by the gate";
-    "syn_dropped" "packets" U32 "opening packets lost here for whatever reason: refused, dropped by the queue, or lost on the link";
-    "data_arrived" "packets" U32 "data packets that arrived";
-    "data_dropped" "packets" U32 "of these, dropped here or lost on the link, for whatever reason";
-    "arrived_packets" "packets" U32 "packets that arrived";
-    "departed_packets" "packets" U32 "packets whose transmission started";
-    "departed_bytes" "B" U64 "bytes of these, headers included";
-    "drops_queue_full" "packets" U32 "dropped because the queue was full";
-    "drops_early" "packets" U32 "dropped by the queue's law before it was full, on arrival or when it was their turn";
-    "drops_session_refused" "packets" U32 "dropped or rejected because the gate refused the session";
-    "drops_evicted" "packets" U32 "taken out of the queue to make room for another packet";
-    "drops_custom" "packets" U32 "dropped by a law of the user's own";
-    "drops_link_loss" "packets" U32 "lost on the link, after their transmission";
-    "drops_connection" "packets" U32 "connection packets (SYN, SYN+ACK) that a dual queue dropped because of the data that waits";
-    "drops_filtered" "packets" U32 "taken out by a filter against their origin; only where a port of the scenario has a filter";
-    "marked" "packets" U32 "marked as having met congestion, instead of dropped";
-    "queue_packets" "packets" U64 "packets waiting at the end of the interval, the one in transmission not counted";
-    "queue_bytes" "B" U64 "bytes of these";
-    "queue_mean_packets" "packets" F64 "packets waiting, averaged over the interval's time";
-    "avg_queue_packets" "packets" F64 "the average queue that the queue's law goes by, at the end of the interval; empty: it keeps none";
-    "utilisation" "1" F64 "share of the interval in which the link was transmitting";
-};
+/// Makes the record of a row and the headings of its table from one line for each column:
+/// `name: type unit meaning`.
+macro_rules! table {
+    (
+        $(#[$about:meta])* $Row:ident of $TABLE:ident:
+        $($column:ident: $Type:ident $unit:literal $meaning:literal;)+
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, PartialEq, Debug)]
+        pub struct $Row {
+            $(#[doc = $meaning] pub $column: $Type,)+
+        }
 
-/// Columns of `port_totals`: a row for each port, access links included, whose
+        #[doc = concat!("Columns of [`", stringify!($Row), "`].")]
+        pub const $TABLE: &[Heading] = &[$(Heading {
+            name: stringify!($column),
+            unit: $unit,
+            kind: <$Type as Cell>::KIND,
+            meaning: $meaning,
+        }),+];
+
+        impl $Row {
+            /// The table of these rows; `names` gives the names of a column of categories.
+            pub fn columns(
+                rows: impl IntoIterator<Item = $Row>,
+                names: impl Fn(&str) -> Vec<String>,
+            ) -> Vec<Column> {
+                $(let mut $column: Vec<$Type> = Vec::new();)+
+                for row in rows {
+                    $($column.push(row.$column);)+
+                }
+                vec![$({
+                    let name = stringify!($column);
+                    Column { name, data: <$Type as Cell>::data($column, || names(name)) }
+                }),+]
+            }
+        }
+    };
+}
+
+table! {
+    /// A row of `flows`: one for each flow that started.
+    FlowRow of FLOWS:
+    flow: u64 "" "number of the flow, in the order of the starts";
+    class: Category "" "traffic class";
+    size_bytes: f64 "B" "how much the flow has to send; empty: without end";
+    start_s: f64 "s" "first SYN sent, or first packet of UDP";
+    admitted_s: f64 "s" "the opening packet that got through passed the last gated port of its path, else reached the receiver";
+    data_done_s: f64 "s" "last byte delivered in order";
+    closed_s: f64 "s" "acknowledgement of the FIN received; of UDP: everything was sent";
+    gave_up_s: f64 "s" "the user or the transport gave up, or the session was refused by a reset";
+    fct_s: f64 "s" "flow completion time: start to close; empty also for connections of users who load pages, whose times are in `pages` and `objects`";
+    fct_admitted_s: f64 "s" "admission to close";
+    goodput_bps: f64 "bit/s" "bits delivered over flow completion time";
+    syn_tries: u32 "packets" "opening packets sent, retries included";
+    retransmitted_packets: u32 "packets" "data packets sent again";
+    timeouts: u32 "" "expiries of the retransmission timer, those of the SYN not counted";
+    sent_packets: u32 "packets" "data packets sent, retransmissions included";
+    delivered_bytes: u64 "B" "bytes delivered in order so far";
+}
+
+table! {
+    /// A row of `flow_window`: one for each flow, in the order of `flows`.
+    FlowWindowRow of FLOW_WINDOW:
+    reached_s: f64 "s" "the opening packet that got through reached the receiver; of UDP: first packet sent";
+    window_bytes: u64 "B" "delivered in order after the warm-up";
+}
+
+table! {
+    /// A row of `rtt`: one for each class, about the round trips that its senders measured after
+    /// the warm-up.
+    RttRow of RTT:
+    class: Category "" "traffic class";
+    rtt_min_s: f64 "s" "shortest round trip; empty: none was measured";
+    rtt_mean_s: f64 "s" "mean";
+    rtt_p50_s: f64 "s" "median, to 1 %";
+    rtt_p95_s: f64 "s" "percentile 95, to 1 %";
+    rtt_p99_s: f64 "s" "percentile 99, to 1 %";
+}
+
+table! {
+    /// A row of `class_rates`: one for each class and sampling interval of ports.
+    ClassRateRow of CLASS_RATES:
+    time_s: f64 "s" "end of the interval";
+    class: Category "" "traffic class";
+    arrived_bps: f64 "bit/s" "data packets that reached their receivers over the interval, headers and repeated ones included";
+}
+
+table! {
+    /// A row of `queues`: one for each port that is no access link, about its queue at regular
+    /// instants after the warm-up, the packet in transmission not counted.
+    QueueRow of QUEUES:
+    port: Category "" "port";
+    queue_p95_packets: f64 "packets" "percentile 95 of the packets that wait";
+    queue_p99_packets: f64 "packets" "percentile 99";
+    queue_delay_mean_s: f64 "s" "mean delay of the queue: the bytes that wait, over the capacity";
+    queue_delay_p95_s: f64 "s" "percentile 95 of it";
+    queue_delay_p99_s: f64 "s" "percentile 99 of it";
+}
+
+table! {
+    /// A row of `ports`: one for each sampled port and interval.
+    PortRow of PORTS:
+    time_s: f64 "s" "end of the interval";
+    port: Category "" "port";
+    capacity_bps: u64 "bit/s" "capacity at the end of the interval";
+    syn_arrived: u32 "packets" "opening packets that arrived";
+    syn_refused: u32 "packets" "of these, dropped or rejected by the gate";
+    syn_dropped: u32 "packets" "opening packets lost here for whatever reason: refused, dropped by the queue, or lost on the link";
+    data_arrived: u32 "packets" "data packets that arrived";
+    data_dropped: u32 "packets" "of these, dropped here or lost on the link, for whatever reason";
+    arrived_packets: u32 "packets" "packets that arrived";
+    departed_packets: u32 "packets" "packets whose transmission started";
+    departed_bytes: u64 "B" "bytes of these, headers included";
+    drops_queue_full: u32 "packets" "dropped because the queue was full";
+    drops_early: u32 "packets" "dropped by the queue's law before it was full, on arrival or when it was their turn";
+    drops_session_refused: u32 "packets" "dropped or rejected because the gate refused the session";
+    drops_evicted: u32 "packets" "taken out of the queue to make room for another packet";
+    drops_custom: u32 "packets" "dropped by a law of the user's own";
+    drops_link_loss: u32 "packets" "lost on the link, after their transmission";
+    drops_connection: u32 "packets" "connection packets (SYN, SYN+ACK) that `dqm` dropped because of the waiting data";
+    drops_filtered: u32 "packets" "taken out by a filter against their origin; only where a port of the scenario has a filter";
+    drops_policed: u32 "packets" "dropped by a policer; only where a port of the scenario has one";
+    marked: u32 "packets" "marked as having met congestion, instead of dropped";
+    queue_packets: u64 "packets" "packets waiting at the end of the interval, the one in transmission not counted";
+    queue_bytes: u64 "B" "bytes of these";
+    queue_mean_packets: f64 "packets" "packets waiting, averaged over the interval's time";
+    avg_queue_packets: f64 "packets" "the average queue that the queue's law goes by, at the end of the interval; empty: it keeps none";
+    utilisation: f64 "1" "share of the interval in which the link was transmitting";
+}
+
+/// A row of `port_totals`: one for each port, access links included, whose
 /// interval is the time after the warm-up.
-pub const PORT_TOTALS: &[Column] = PORTS;
+pub const PORT_TOTALS: &[Heading] = PORTS;
 
-/// Columns of `events`: a row for each decision of a law.
-pub const EVENTS: &[Column] = columns! {
-    "time_s" "s" F64 "end of the epoch";
-    "port" "" Category "port";
-    "law" "" Category "the law that decided";
-    "phase" "" Category "the phase that the law is in now";
-    "set" "" F64 "what it set: for a session law, sessions allowed per epoch, infinite: all; for a rate law, the rate in bit/s (xcp: the change of it that all flows should make; vcp: the code of the load); for pie, the share of packets to drop; for a filter, the node whose packets it takes out, by its place in the network, from 0; empty: none";
-    "from" "" F64 "what it set it from: for a session law, (smoothed) completions per epoch, occupancy or loss rate; for a rate law, the number of flows (xcp: the control interval in seconds; vcp: the load); for pie, the queue's delay in seconds; for a filter, the waiting packets of that node, or of all where none is greedy, or 0 where a neighbour asked";
-    "arrived" "sessions" U64 "opening packets that arrived in the epoch";
-    "admitted" "sessions" U64 "of these, let through";
-    "departed" "sessions" U64 "sessions that ended in the epoch";
-};
+table! {
+    /// A row of `events`: one for each decision of a law.
+    EventRow of EVENTS:
+    time_s: f64 "s" "end of the epoch";
+    port: Category "" "port";
+    law: Category "" "the law that decided";
+    phase: Category "" "the phase that the law is in now";
+    set: f64 "" "what it set: for a session law, sessions allowed per epoch, infinite: all; for a rate law, the rate in bit/s (xcp: the change of it that all flows should make; vcp: the code of the load); for pie, the share of packets to drop; for a filter, the node whose packets it takes out, by its place in the network, from 0; empty: none";
+    from: f64 "" "what it set it from: for a session law, (smoothed) completions per epoch, occupancy or loss rate; for a rate law, the number of flows (xcp: the control interval in seconds; vcp: the load); for pie, the queue's delay in seconds; for a filter, the waiting packets of that node, or of all where none is greedy, or 0 where a neighbour asked";
+    arrived: u64 "sessions" "opening packets that arrived in the epoch";
+    admitted: u64 "sessions" "of these, let through";
+    departed: u64 "sessions" "sessions that ended in the epoch";
+}
 
-/// Columns of `arrivals`: a row for each packet that came to a port whose arrivals are recorded.
-pub const ARRIVALS: &[Column] = columns! {
-    "time_s" "s" F64 "when it came";
-    "port" "" Category "port";
-    "origin" "" Category "the node that sent it";
-    "number" "" U32 "its place in its flow, in packets, from 0";
-    "queue_packets" "packets" U32 "packets that it found waiting, the one in transmission not counted";
-    "avg_queue_packets" "packets" F64 "the average queue of the queue's law, or of the filter, after it; empty: neither keeps one";
-    "fate" "" Category "`queued`, or the reason why the port lost it";
-};
+table! {
+    /// A row of `arrivals`: one for each packet that came to a port whose arrivals are recorded.
+    ArrivalRow of ARRIVALS:
+    time_s: f64 "s" "when it came";
+    port: Category "" "port";
+    origin: Category "" "the node that sent it";
+    number: u32 "" "its place in its flow, in packets, from 0";
+    queue_packets: u32 "packets" "packets that it found waiting, the one in transmission not counted";
+    avg_queue_packets: f64 "packets" "the average queue of the queue's law, or of the filter, after it; empty: neither keeps one";
+    fate: Category "" "`queued`, or the reason why the port lost it";
+}
 
-/// Columns of `flow_series`: a row for each flow that `series` follows and interval, from its
-/// first packet to its end.
-pub const FLOW_SERIES: &[Column] = columns! {
-    "time_s" "s" F64 "end of the interval";
-    "flow" "" U64 "number of the flow, as in `flows`";
-    "class" "" Category "traffic class";
-    "number" "" U32 "its place in its class, from 0";
-    "cwnd_packets" "packets" F64 "congestion window, in segments; empty: UDP has none";
-    "srtt_s" "s" F64 "smoothed round-trip time of its sender; empty: not measured yet, or UDP";
-    "flight_packets" "packets" F64 "segments sent and not acknowledged, as its sender counts them; empty: UDP does not";
-    "rate_bps" "bit/s" F64 "payload delivered in order over the interval";
-};
+table! {
+    /// A row of `flow_series`: one for each flow that `series` follows and interval, from its
+    /// first packet to its end.
+    FlowSeriesRow of FLOW_SERIES:
+    time_s: f64 "s" "end of the interval";
+    flow: u64 "" "number of the flow, as in `flows`";
+    class: Category "" "traffic class";
+    number: u32 "" "its place in its class, from 0";
+    cwnd_packets: f64 "packets" "congestion window, in segments; empty: UDP has none";
+    srtt_s: f64 "s" "smoothed round-trip time of its sender; empty: not measured yet, or UDP";
+    flight_packets: f64 "packets" "segments sent and not acknowledged, as its sender counts them; empty: UDP does not";
+    rate_bps: f64 "bit/s" "payload delivered in order over the interval";
+}
 
-/// Columns of `class_series`: a row for each class that `series` follows and interval.
-pub const CLASS_SERIES: &[Column] = columns! {
-    "time_s" "s" F64 "end of the interval";
-    "class" "" Category "traffic class";
-    "open_flows" "flows" U32 "flows admitted and not over at the end of the interval";
-    "rate_bps" "bit/s" F64 "payload delivered in order over the interval, of all flows";
-};
+table! {
+    /// A row of `class_series`: one for each class that `series` follows and interval.
+    ClassSeriesRow of CLASS_SERIES:
+    time_s: f64 "s" "end of the interval";
+    class: Category "" "traffic class";
+    open_flows: u32 "flows" "flows admitted and not over at the end of the interval";
+    rate_bps: f64 "bit/s" "payload delivered in order over the interval, of all flows";
+}
 
-/// Columns of `queue_series`: a row for each port that is no access link, class that `series`
-/// follows and interval.
-pub const QUEUE_SERIES: &[Column] = columns! {
-    "time_s" "s" F64 "end of the interval";
-    "port" "" Category "port";
-    "class" "" Category "traffic class";
-    "queue_packets" "packets" U32 "packets of its open flows that wait, the one in transmission not counted";
-    "queue_bytes" "B" U64 "bytes of these";
-};
+table! {
+    /// A row of `queue_series`: one for each port that is no access link, class that `series`
+    /// follows and interval.
+    QueueSeriesRow of QUEUE_SERIES:
+    time_s: f64 "s" "end of the interval";
+    port: Category "" "port";
+    class: Category "" "traffic class";
+    queue_packets: u32 "packets" "packets of its open flows that wait, the one in transmission not counted";
+    queue_bytes: u64 "B" "bytes of these";
+}
 
-/// Columns of `udp`: a row for each class of UDP, about the packets sent after the warm-up.
-pub const UDP: &[Column] = columns! {
-    "class" "" Category "traffic class";
-    "sent_packets" "packets" U64 "packets sent after the warm-up";
-    "received_packets" "packets" U64 "of these, packets that reached their receiver";
-    "lost_packets" "packets" U64 "of these, packets that never will: neither received nor under way at the end";
-    "delay_min_s" "s" F64 "shortest delay from sender to receiver";
-    "delay_mean_s" "s" F64 "mean delay";
-    "delay_p50_s" "s" F64 "median delay, to 0.1 %";
-    "delay_p95_s" "s" F64 "percentile 95 of the delay, to 0.1 %";
-    "delay_p99_s" "s" F64 "percentile 99 of the delay, to 0.1 %";
-    "delay_max_s" "s" F64 "longest delay";
-    "jitter_s" "s" F64 "interarrival jitter of RFC 3550, section 6.4.1, of each flow, averaged over the packets received";
-};
+table! {
+    /// A row of `acks`: one for each acknowledgement that reaches the sender of a flow in
+    /// `series.acks`, and for each expiry of its retransmission timer.
+    AckRow of ACKS:
+    time_s: f64 "s" "when it came";
+    flow: u64 "" "number of the flow, as in `flows`";
+    class: Category "" "traffic class";
+    number: u32 "" "its place in its class, from 0";
+    cause: Category "" "`ack`: an acknowledgement has come; `timeout`: the retransmission timer has expired";
+    cwnd_packets: f64 "packets" "congestion window after it, in segments";
+    ssthresh_packets: f64 "packets" "slow-start threshold after it, in segments; empty: no loss has set it yet, or the control has none";
+    srtt_s: f64 "s" "smoothed round-trip time after it; empty: not measured yet";
+    flight_bytes: u64 "B" "bytes in flight after what it let the sender send: sent and not acknowledged";
+    acked_bytes: u64 "B" "bytes acknowledged in order so far";
+    retransmitted_packets: u32 "packets" "data packets sent again so far";
+}
 
-/// Columns of `video`: a row for each viewer, as things stand when the viewer leaves or the run ends.
-pub const VIDEO: &[Column] = columns! {
-    "flow" "" U64 "number of the flow, as in `flows`";
-    "class" "" Category "traffic class";
-    "startup_s" "s" F64 "start-up delay: from the first SYN to the first picture; empty: playback never began";
-    "stalls" "" U32 "how often the buffer ran dry before the film was over";
-    "stalled_s" "s" F64 "how long playback stood still for that";
-    "played_s" "s" F64 "playing time that was shown";
-    "segments" "" U32 "segments that have come";
-    "rate_mean_bps" "bit/s" F64 "mean rate of these; empty: none has come";
-    "switches" "" U32 "requests at another rate than the one before";
-};
+table! {
+    /// A row of `udp`: one for each class of UDP, about the packets sent after the warm-up.
+    UdpRow of UDP:
+    class: Category "" "traffic class";
+    sent_packets: u64 "packets" "packets sent after the warm-up";
+    received_packets: u64 "packets" "of these, packets that reached their receiver";
+    lost_packets: u64 "packets" "of these, packets that never will: neither received nor under way at the end";
+    delay_min_s: f64 "s" "shortest delay from sender to receiver";
+    delay_mean_s: f64 "s" "mean delay";
+    delay_p50_s: f64 "s" "median delay, to 0.1 %";
+    delay_p95_s: f64 "s" "percentile 95 of the delay, to 0.1 %";
+    delay_p99_s: f64 "s" "percentile 99 of the delay, to 0.1 %";
+    delay_max_s: f64 "s" "longest delay";
+    jitter_s: f64 "s" "interarrival jitter of RFC 3550, section 6.4.1, of each flow, averaged over the packets received";
+}
+
+table! {
+    /// A row of `video`: one for each viewer, as things stand when the viewer leaves or the run ends.
+    VideoRow of VIDEO:
+    flow: u64 "" "number of the flow, as in `flows`";
+    class: Category "" "traffic class";
+    startup_s: f64 "s" "start-up delay: from the first SYN to the first picture; empty: playback never began";
+    stalls: u32 "" "how often the buffer ran dry before the film was over";
+    stalled_s: f64 "s" "how long playback stood still for that";
+    played_s: f64 "s" "playing time that was shown";
+    segments: u32 "" "segments that have come";
+    rate_mean_bps: f64 "bit/s" "mean rate of these; empty: none has come";
+    switches: u32 "" "requests at another rate than the one before";
+}
+
+table! {
+    /// A row of `pages`: one for each page that a user started to load.
+    PageRow of PAGES:
+    page: u64 "" "number of the page, in the order of the starts";
+    class: Category "" "traffic class";
+    user: u64 "" "the user's place in the class, from 0";
+    number: u32 "" "the page's place among those of its user, from 0";
+    objects: u32 "" "objects of the page, its document included";
+    size_bytes: u64 "B" "bytes of these";
+    connections: u32 "" "connections that were opened for it";
+    start_s: f64 "s" "when the user asked for it";
+    document_s: f64 "s" "its document has come; empty: not yet, or it has none";
+    loaded_s: f64 "s" "all its objects have come";
+    gave_up_s: f64 "s" "the user's patience was over, or the last of its connections was refused or gave up";
+    load_time_s: f64 "s" "page load time: from the start to the last object";
+}
+
+table! {
+    /// A row of `objects`: one for each object of a page.
+    ObjectRow of OBJECTS:
+    page: u64 "" "number of its page, as in `pages`; the document comes first";
+    flow: f64 "" "number of its connection, as in `flows`; empty: not asked for";
+    size_bytes: u64 "B" "its size";
+    known_s: f64 "s" "the user knew that the page needs it: at the start of the page, or once its document had come";
+    asked_s: f64 "s" "its request was sent, for the last time where a connection was lost";
+    first_byte_s: f64 "s" "its first bytes have come";
+    done_s: f64 "s" "all of it has come";
+    time_s: f64 "s" "from `known_s` to `done_s`";
+}
 
 /// Every table with its columns.
-pub const TABLES: [(&str, &[Column]); 10] = [
+pub const TABLES: [(&str, &[Heading]); 17] = [
     ("flows", FLOWS),
+    ("flow_window", FLOW_WINDOW),
+    ("rtt", RTT),
+    ("class_rates", CLASS_RATES),
+    ("queues", QUEUES),
     ("ports", PORTS),
     ("events", EVENTS),
     ("arrivals", ARRIVALS),
     ("flow_series", FLOW_SERIES),
     ("class_series", CLASS_SERIES),
     ("queue_series", QUEUE_SERIES),
+    ("acks", ACKS),
     ("udp", UDP),
     ("video", VIDEO),
+    ("pages", PAGES),
+    ("objects", OBJECTS),
     ("port_totals", PORT_TOTALS),
 ];
 

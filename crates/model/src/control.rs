@@ -1,47 +1,36 @@
-//! The registry of controls: those inside TCP, and the transports with one of their own.
+//! The registry of controls: TCP's own, and transports with another control.
 //!
-//! All of them decide for the one reliable transport, so a class can set with
-//! each of them what it can set with TCP: `{ qfcp = { pacing = false, mss = "960B" } }`.
-//! A control inside TCP is an arm of [`TcpControl`]; one that comes with keys of
-//! its own is a line of `controls!`.
+//! All of them control the same reliable transport, so with each of them a class can set what it
+//! can set with TCP: `{ qfcp = { pacing = false, mss = "960B" } }`. A control of TCP is an arm of
+//! [`TcpControl`]; a control with keys of its own is a line of `controls!`.
 
 use std::cell::Cell;
 
 use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor, value};
 use serde::{Deserialize, Serialize, forward_to_deserialize_any};
-use tidegate_core::law::settings::Refused;
+use tidegate_core::law::settings::{Refused, named};
 use tidegate_core::settings;
 use tidegate_core::units::{Rate, Time};
 
 use crate::document::transport::{ControlDoc, UdpDoc};
 use crate::profile::TcpDoc;
 
-/// Which control decides inside TCP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum TcpControl {
-    /// Reno: a segment more each round trip, and half at a loss (RFC 5681).
-    Reno,
-    /// CUBIC: back to the window of the last loss along a cubic curve (RFC 9438).
-    Cubic,
-    /// BBR: as fast as packets are delivered, with little waiting (version 1, as in Linux).
-    Bbr,
-}
+pub use crate::profile::{Ecn, TcpControl};
 
-/// The settings of a transport with a control of its own, besides those of TCP.
+/// The settings of a transport with its own control, in addition to those of TCP.
 trait Settings: DeserializeOwned {
-    /// Whether every acknowledgement carries what ports decided: then none is
-    /// delayed and each is timed, unless the class sets it.
+    /// Whether every acknowledgement carries decisions of the ports. Then, unless the class says
+    /// otherwise, no acknowledgement is delayed and every segment is timed.
     const EXPLICIT: bool = false;
-    /// Whether losses do not change its rate, so that their repair must not slow
-    /// it down: then repair is by SACK, unless the class sets it.
+    /// Whether losses do not change its rate. Then, unless the class says otherwise, losses are
+    /// repaired by SACK, which does not slow it down.
     const LOSSLESS: bool = false;
-    /// Whether its losses are repaired as the profile of TCP does.
+    /// Whether losses are repaired as the TCP profile says.
     const AS_TCP: bool = false;
 }
 
-/// What a transport changes in the settings of TCP that a class leaves open.
+/// What a transport changes in those settings of TCP that a class leaves open.
 #[derive(Clone, Copy)]
 pub(crate) struct Habits {
     pub explicit: bool,
@@ -49,7 +38,7 @@ pub(crate) struct Habits {
     pub as_tcp: bool,
 }
 
-/// The keys of a type, as its reader knows them.
+/// The keys of a type, as serde knows them.
 fn keys<T: DeserializeOwned>() -> &'static [&'static str] {
     struct Asked<'a>(&'a Cell<&'static [&'static str]>);
     impl<'de> Deserializer<'de> for Asked<'_> {
@@ -72,16 +61,16 @@ fn keys<T: DeserializeOwned>() -> &'static [&'static str] {
         }
     }
     let found: Cell<&'static [&'static str]> = Cell::new(&[]);
-    // the keys are an argument of the call; the call itself fails
+    // the visitor receives the keys as an argument; the call itself fails
     let _ = T::deserialize(Asked(&found));
     found.get()
 }
 
-/// Makes the enum of controls, and that of transports in a document, from one
-/// line for each: `Arm(options) = "name in documents"`.
+/// Defines the enum of controls, and that of transports in a document, from one line per control:
+/// `Arm(options) = "name in documents"`.
 macro_rules! controls {
     ($($(#[$doc:meta])* $arm:ident($options:ident) = $name:literal;)+) => {
-        /// What decides how fast a reliable transport sends, where that is not TCP's own control.
+        /// The control of a reliable transport other than TCP.
         #[derive(Clone, PartialEq, Debug)]
         pub enum Control {
             $($(#[$doc])* $arm($options),)+
@@ -95,7 +84,7 @@ macro_rules! controls {
                 }
             }
 
-            /// The keys of its own that a control has, by its name.
+            /// The keys of a control's own, by its name.
             pub(crate) fn keys(name: &str) -> Option<&'static [&'static str]> {
                 match name {
                     $($name => Some(keys::<$options>()),)+
@@ -134,7 +123,7 @@ macro_rules! controls {
         }
 
         impl TransportDoc {
-            /// The control other than TCP's own, if the class has one, and the rest of its settings.
+            /// The control, if it is not TCP's own, and the settings of TCP.
             pub fn control(&mut self) -> Option<(Control, &mut TcpDoc)> {
                 match self {
                     TransportDoc::Tcp(_) | TransportDoc::Udp(_) => None,
@@ -146,18 +135,20 @@ macro_rules! controls {
 }
 
 controls! {
-    /// QFCP: the rate that the ports grant, paced.
+    /// QFCP: paced at the rate that the ports grant.
     Qfcp(Qfcp) = "qfcp";
-    /// RCP: the rate that RCP's ports grant, paced.
+    /// RCP: paced at the rate that RCP's ports grant.
     Rcp(Rcp) = "rcp";
-    /// XCP: a window that the ports change packet by packet.
+    /// XCP: a window that the ports change with every packet.
     Xcp(Xcp) = "xcp";
-    /// VCP: a window that grows and shrinks by two bits of load.
+    /// VCP: a window that follows the ports' two-bit load code.
     Vcp(Vcp) = "vcp";
-    /// Quick-Start: the rate that the ports grant at the start, then TCP (RFC 4782).
+    /// Quick-Start: the initial rate is granted by the ports, then TCP (RFC 4782).
     QuickStart(QuickStart) = "quick-start";
-    /// Blitz: all data at once, in bursts of falling priority.
+    /// Blitz: all data at once, in bursts with priority levels.
     Blitz(Blitz) = "blitz";
+    /// A control of the user's own, supplied by name when the simulation is built.
+    Python(Python) = "python";
 }
 
 impl Default for TransportDoc {
@@ -181,7 +172,7 @@ pub enum Reliability {
     /// As TCP: as soon as acknowledgements show a loss.
     #[default]
     Tcp,
-    /// As the authors' code: everything is sent once, then every two round trips what is still missing.
+    /// As the authors' code: everything is sent once; then, every two round trips, what is missing.
     Own,
 }
 
@@ -247,6 +238,26 @@ impl Settings for QuickStart {
 
 impl Settings for Blitz {}
 
+/// A control written in Python.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "PythonControl")]
+pub struct Python {
+    /// Name under which the control is passed to the run.
+    pub name: String,
+}
+
+impl Python {
+    /// Requires a name.
+    fn in_range(&self) -> Result<(), Refused> {
+        named(&self.name)
+    }
+}
+
+impl Settings for Python {
+    const AS_TCP: bool = true;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -260,6 +271,7 @@ mod tests {
         assert_eq!(Control::keys("vcp"), Some(&["pacing", "xi", "alpha", "beta", "interval"][..]));
         assert_eq!(Control::keys("quick-start"), Some(&["request"][..]));
         assert_eq!(Control::keys("blitz"), Some(&["notice"][..]));
+        assert_eq!(Control::keys("python"), Some(&["name"][..]));
         assert_eq!(Control::keys("tcp"), None);
     }
 }

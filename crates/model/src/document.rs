@@ -3,9 +3,13 @@
 //! Every field's description here is the reference of the format: the JSON
 //! schema is made from it. What a type cannot say is checked in `check`.
 
+pub(crate) mod amount;
+pub(crate) mod bound;
 pub(crate) mod free;
+pub(crate) mod impairments;
 pub(crate) mod loss;
 mod named;
+pub(crate) mod pages;
 pub(crate) mod series;
 pub(crate) mod size;
 pub(crate) mod transport;
@@ -41,7 +45,7 @@ pub(crate) struct Document {
     /// Whether ports of access links get rows in the `ports` table too; default false.
     #[serde(default)]
     pub sample_access: bool,
-    /// What is measured over time besides ports: single flows, and classes; default nothing.
+    /// Time series in addition to those of ports: of single flows, and of classes; default none.
     #[serde(default, skip_serializing_if = "series::SeriesDoc::is_none")]
     pub series: series::SeriesDoc,
     /// Nodes and links.
@@ -96,7 +100,7 @@ pub(crate) struct Dumbbell {
     pub pairs: u32,
     /// Link of each host to its router, the same in both directions.
     pub access: Access,
-    /// Link between the routers, the same in both directions.
+    /// Link between the routers, the same in both directions but for `reverse`.
     pub bottleneck: Link,
 }
 
@@ -115,7 +119,7 @@ fn ten() -> u32 {
     expecting = "a table, as in { links = [{ ... }, { ... }], access = { ... } }"
 )]
 pub(crate) struct Tandem {
-    /// Links between the routers, in order, each the same in both directions; 1 to 1000.
+    /// Links between the routers, in order, each the same in both directions but for `reverse`; 1 to 1000.
     pub links: Vec<Link>,
     /// Link of each host to its router, the same in both directions.
     pub access: Access,
@@ -145,6 +149,9 @@ pub(crate) struct Link {
     /// Share of the packets that the link loses after their transmission; default 0. Or for packets with payload and for those without: { data = 0.01, ack = 0 }.
     #[serde(default)]
     pub loss: loss::LossDoc,
+    /// What is different in the other direction, as in { rate = "1Mbit" } of an asymmetric line; default nothing.
+    #[serde(default, skip_serializing_if = "free::Reverse::is_empty")]
+    pub reverse: free::Reverse,
 }
 
 fn one_bdp() -> Length {
@@ -157,8 +164,8 @@ fn one_bdp() -> Length {
 pub(crate) struct Access {
     /// Capacity.
     pub rate: Rate,
-    /// Propagation delay.
-    pub delay: Time,
+    /// Propagation delay. Or a list of delays, which the pairs take in turn: both links of the first pair have the first delay.
+    pub delay: free::Several<Time>,
     /// Length of the buffer; default 100000packets: nothing is lost here.
     #[serde(default = "ample")]
     pub buffer: Length,
@@ -171,7 +178,7 @@ fn ample() -> Length {
     Length::Packets(100_000)
 }
 
-/// Control at one output port.
+/// Control at one output port, and what its link does to packets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table, as in { gate = { law = \"close-probe\" } }")]
 pub(crate) struct PortDoc {
@@ -187,6 +194,21 @@ pub(crate) struct PortDoc {
     /// Explicit rates, written into packets when their transmission starts; default none.
     #[serde(default)]
     pub stamp: StampDoc,
+    /// The capacity over time, in place of the link's rate; default: constant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<impairments::PortRateDoc>,
+    /// How the delay of the link differs from packet to packet; default: not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<impairments::JitterDoc>,
+    /// Packets that the link holds back, so that others overtake them; default none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<impairments::ReorderDoc>,
+    /// A policer before the queue: what comes faster is dropped; default none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub police: Option<impairments::PoliceDoc>,
+    /// The link delivers what it has sent in batches, as Wi-Fi and cable do; default: each packet by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<impairments::BatchDoc>,
     /// The first so many packets that come from elsewhere get a row each in the `arrivals` table; default 0, up to 1000000.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub record: u32,
@@ -209,6 +231,9 @@ pub(crate) struct ClassDoc {
     /// Viewers who watch video, in place of `size`: they fetch segments at a rate that the player chooses, into a buffer that playback drains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub video: Option<video::VideoDoc>,
+    /// Users who load pages over connections that they keep, in place of single flows; `size` is then the size of an object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pages: Option<pages::PagesDoc>,
     /// A file whose flows are replayed, in place of `arrivals` and `size`: a packet capture, or a table (CSV or Parquet) of `start_s`, `size_bytes` and, if need be, `direction`. Relative to the scenario's folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flows: Option<String>,
@@ -227,9 +252,12 @@ pub(crate) struct ClassDoc {
     /// Which end opens the connection: the one that sends the data (upload, the default) or the one that receives it. With `flows`, data of this direction goes from `from` to `to`, and data of the other direction goes back; default there: the direction with the most bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
-    /// How long a user waits before giving up; default: without limit. With `video`: how long a start or a stall may last.
+    /// How long a user waits before giving up; default: without limit. With `video`: how long a start or a stall may last. With `pages`: how long a page may take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patience: Option<Time>,
+    /// How many clients (addresses) the flows, users or viewers of the class share in turn, 1 to 1000; default: each has an address of its own. For gates that admit clients.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clients: Option<u32>,
     /// Share of flows whose transport headers routers cannot read; default 0, 0 to 1.
     #[serde(default)]
     pub opaque_share: f64,
@@ -278,7 +306,7 @@ pub(crate) struct ArrivalsDoc {
     expecting = "a table, as in { what = \"bottleneck.rate\", at = \"100s\", to = \"5Mbit\" }"
 )]
 pub(crate) struct ChangeDoc {
-    /// What changes: `traffic.NAME.arrivals`, `traffic.NAME.size.mean` or a port's rate, as in `bottleneck.rate`.
+    /// What changes: `traffic.NAME.arrivals`, `traffic.NAME.size.mean`, or a port's rate or delay, as in `bottleneck.rate`.
     pub what: String,
     /// When the change begins.
     pub at: Time,

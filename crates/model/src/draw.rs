@@ -1,14 +1,15 @@
-//! The flows of a traffic class: when they start, and how much they send.
+//! The flows of a traffic class: starts and sizes.
 //!
-//! Every draw comes from a stream named by (seed, class, purpose). So a class
-//! has the same flows whatever control is tried on them and whatever other
-//! classes there are, and its sizes do not depend on how its arrivals are drawn.
+//! Every random number comes from a stream named by (seed, class, purpose). So a class has the same
+//! flows under every control and next to any other classes, and its sizes do not depend on how its
+//! arrivals are drawn.
 //!
-//! Distributions are drawn by inverting them with `libm`: the ready-made ones
-//! of `rand_distr` take the platform's logarithms as soon as any other crate
-//! of the build asks `num-traits` for `std`, and would then differ by machine.
+//! Distributions are drawn by inversion, with `libm`. Those of `rand_distr` use the platform's
+//! logarithm if any crate of the build enables `std` in `num-traits`; results would then differ
+//! between machines.
 
 mod arrivals;
+mod pages;
 
 use rand::{Rng, RngExt as _, SeedableRng as _, distr::OpenClosed01};
 pub use rand_pcg::Pcg64;
@@ -16,19 +17,20 @@ use tidegate_core::units::Time;
 
 use crate::scenario::{Class, Course, Direction, FlowSize, Shape};
 use arrivals::Starts;
+pub use pages::{Object, Page};
 
-/// Largest flow in bytes; a draw beyond it is cut.
+/// Largest flow in bytes; a larger draw is truncated.
 pub const MAX_FLOW: u64 = 1_000_000_000_000;
-/// Most segments of a flow: their numbers have 32 bits, and half of them must be ahead.
+/// Most segments of a flow: sequence numbers have 32 bits, half of which must lie ahead.
 const MAX_SEGMENTS: u64 = 1 << 31;
 
-/// The stream of random numbers of this seed, name and purpose.
+/// The random stream of this seed, name and purpose.
 ///
 /// Different names or purposes give unrelated streams.
 pub fn stream(seed: u64, name: &str, purpose: &str) -> Pcg64 {
     let absorb = |state: u64, word: u64| Pcg64::seed_from_u64(state ^ word).next_u64();
     let state = [name, purpose].iter().fold(absorb(seed, 0), |state, text| {
-        // the length first: ("ab", "c") is not ("a", "bc")
+        // the length first, so that ("ab", "c") and ("a", "bc") differ
         let state = absorb(state, text.len() as u64);
         text.as_bytes().chunks(8).fold(state, |state, chunk| {
             let mut word = [0; 8];
@@ -39,26 +41,26 @@ pub fn stream(seed: u64, name: &str, purpose: &str) -> Pcg64 {
     Pcg64::seed_from_u64(state)
 }
 
-/// A uniform number above 0 and up to 1, whose logarithm is finite.
+/// A uniform number above 0, up to 1, so that its logarithm is finite.
 fn uniform(random: &mut Pcg64) -> f64 {
     random.sample(OpenClosed01)
 }
 
-/// One flow to be.
+/// A flow that will start.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FlowDraw {
     /// When it starts.
     pub start: Time,
-    /// How much it sends, in bytes, at least one; none: without end.
+    /// Bytes to send, at least one; none: unlimited.
     pub size: Option<u64>,
-    /// Which of the class's pairs of hosts it runs between.
+    /// Index of its pair of hosts in the class.
     pub pair: usize,
-    /// Whether data goes from the second host of the pair to the first: a
-    /// replayed flow of the direction that its class does not have.
+    /// Whether data goes from the second host of the pair to the first: a replayed flow whose
+    /// direction is opposite to that of its class.
     pub turned: bool,
     /// Which end opens the connection.
     pub direction: Direction,
-    /// Whether routers cannot read its transport headers.
+    /// Whether its transport headers are unreadable for routers.
     pub opaque: bool,
 }
 
@@ -67,6 +69,8 @@ pub struct FlowDraw {
 pub struct ClassDraws {
     starts: Starts,
     sizes: Sizes,
+    /// Whether flows are connections of users who load pages: their size is not drawn.
+    pages: bool,
     direction: Direction,
     pairs: u32,
     pair: Pcg64,
@@ -75,13 +79,14 @@ pub struct ClassDraws {
 }
 
 impl ClassDraws {
-    /// The flows that `class` has under this seed.
+    /// The flows of `class` under this seed.
     pub fn new(seed: u64, class: &Class) -> ClassDraws {
         let named = |purpose| stream(seed, &class.name, purpose);
         let most = MAX_FLOW.min(u64::from(class.transport.payload()).saturating_mul(MAX_SEGMENTS));
         ClassDraws {
             starts: Starts::new(&class.arrivals, named("arrivals")),
             sizes: Sizes { size: class.size.clone(), most, random: named("size") },
+            pages: class.pages.is_some(),
             direction: class.direction,
             pairs: u32::try_from(class.pairs.len()).unwrap_or(u32::MAX).max(1),
             pair: named("pair"),
@@ -90,12 +95,12 @@ impl ClassDraws {
         }
     }
 
-    /// The next flow; none when there are no more. A process without a `stop`
-    /// never ends by itself.
+    /// The next flow; none after the last. A process without a `stop` is endless.
     pub fn next_flow(&mut self) -> Option<FlowDraw> {
         let start = self.starts.next_start()?;
         let (size, direction) = match self.starts.recorded() {
             Some(flow) => (Some(flow.size.clamp(1, self.sizes.most)), flow.direction),
+            None if self.pages => (None, self.direction),
             None => (self.sizes.draw(start), self.direction),
         };
         Some(FlowDraw {
@@ -123,7 +128,7 @@ impl Sizes {
     fn draw(&mut self, start: Time) -> Option<u64> {
         let FlowSize::Drawn { shape, mean } = &self.size else { return None };
         let exact = shape.draw(&mut self.random) * mean.value(start);
-        // a whole number must stay what it is after scaling by its mean and back
+        // a whole number must survive scaling by its mean and back
         let bytes = libm::ceil(exact * (1.0 - 1e-12));
         Some((bytes as u64).clamp(1, self.most))
     }
@@ -147,12 +152,12 @@ impl Shape {
 }
 
 /// A standard normal draw (Box and Muller).
-fn normal(random: &mut Pcg64) -> f64 {
+pub(crate) fn normal(random: &mut Pcg64) -> f64 {
     let radius = (-2.0 * libm::log(uniform(random))).sqrt();
     radius * libm::cos(std::f64::consts::TAU * uniform(random))
 }
 
-/// The value below which the share `probability` lies; `points` are (value, probability).
+/// The quantile of `probability`; `points` are (value, probability).
 fn quantile(points: &[(f64, f64)], probability: f64) -> f64 {
     let above = points.partition_point(|point| point.1 < probability);
     let (value, upper) = match (points.get(above), points.last()) {

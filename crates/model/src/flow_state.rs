@@ -1,49 +1,49 @@
-//! Whether a port keeps state of flows: the same packets are sent through it twice, once with many
-//! flows and once as one flow.
+//! Detects whether a port keeps state per flow: the same packets pass through it twice, once as
+//! many flows and once as one flow.
 //!
-//! A law that keeps state per flow, or decides by the flow of a packet, treats the two differently.
-//! A law that reads flags, sizes and times alone cannot.
+//! A law that keeps state per flow, or uses the flow of a packet, treats the two differently. A law
+//! that uses only flags, sizes and times cannot.
 //!
-//! | what                | here                                                       |
+//! | quantity            | value                                                      |
 //! |---------------------|------------------------------------------------------------|
 //! | a flow              | SYN, eight data packets, FIN                               |
-//! | how they are mixed  | some tens of flows are under way at a time                 |
-//! | how many            | one and a half times what the link carries, from the start |
+//! | interleaving        | a few tens of flows are active at a time                   |
+//! | load                | 1.5 times the capacity of the link, from the start         |
 
 use tidegate_core::law::Reason;
 use tidegate_core::packet::{Ext, Flags, Packet, RateHeader};
 use tidegate_core::port::{Outcome, Port};
 use tidegate_core::units::Time;
 
-use crate::port::{NoSuchLaw, Supplied};
+use crate::port::{NoSuchLaw, OwnLaws, Supplied};
 use crate::scenario;
 
-/// Packets of a flow that carry data.
+/// Data packets of a flow.
 const DATA: u32 = 8;
-/// Places between two packets of a flow, in packets of all.
+/// Distance between two packets of a flow, in packets of all flows.
 const STRIDE: u32 = 37;
-/// Bytes of a packet with data, and of one without.
+/// Size of a packet with data, and without.
 const SIZES: (u16, u16) = (1000, 40);
-/// Seed of the port's randomness, the same both times.
+/// Seed of the port's random numbers, the same both times.
 const SEED: u64 = 1;
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 enum Fate {
-    /// Neither delivered nor reported lost: dropped while it waited, or still waiting.
+    /// Neither delivered nor refused on arrival: dropped while it waited, or still waiting.
     #[default]
     Gone,
-    /// It was lost on arrival, or refused.
+    /// Dropped or refused on arrival.
     Lost(Reason),
-    /// It was delivered then, with this header.
+    /// Delivered at this time, with this header.
     Delivered(Time, Ext),
 }
 
-/// How many packets of so many flows are treated differently when all are marked as one flow.
+/// How many packets of `flows` flows are treated differently when all are marked as one flow.
 ///
 /// # Errors
-/// A law of the user's own, which is not at hand, or which has failed.
-pub fn told_apart(spec: &scenario::Port, flows: u32) -> Result<u32, NoSuchLaw> {
+/// A user's own law, which is not available, or which has failed.
+pub fn treated_differently(spec: &scenario::Port, flows: u32) -> Result<u32, NoSuchLaw> {
     let packets = crowd(spec, flows);
     let own = fates(spec, &packets)?;
     let same: Vec<(Time, Packet)> = packets
@@ -54,7 +54,7 @@ pub fn told_apart(spec: &scenario::Port, flows: u32) -> Result<u32, NoSuchLaw> {
     Ok(own.iter().zip(&one).map(|(own, one)| u32::from(own != one)).sum())
 }
 
-/// The packets with the times of their arrival.
+/// The packets and their arrival times.
 fn crowd(spec: &scenario::Port, flows: u32) -> Vec<(Time, Packet)> {
     let each = DATA + 2;
     let mut places: Vec<(u32, u32, u32)> = (0..flows)
@@ -78,7 +78,7 @@ fn packet(at: Time, flow: u32, number: u32) -> Packet {
         last if last > DATA => (Flags::FIN.with(Flags::ACK), SIZES.1),
         _ => (Flags::DATA.with(Flags::ACK), SIZES.0),
     };
-    // what a sender asks for says nothing of who it is: round trips come again and again
+    // the requests must not identify a sender: round-trip times repeat
     let rtt_us = 40_000 + 20_000 * (flow % 5);
     Packet {
         at,
@@ -93,10 +93,9 @@ fn packet(at: Time, flow: u32, number: u32) -> Packet {
     }
 }
 
-/// What happens to each packet at the port, in their order.
+/// The fate of each packet at the port, in order.
 fn fates(spec: &scenario::Port, packets: &[(Time, Packet)]) -> Result<Vec<Fate>, NoSuchLaw> {
-    let mut supplied =
-        Supplied { laws: &mut |_| None, rate_laws: &mut |_| None, names: &|_| Box::new(|_| None) };
+    let mut supplied = Supplied { own: &mut OwnLaws::default(), names: &|_| Box::new(|_| None) };
     let mut port: Port<u32> = spec.build(0, SEED, &mut supplied)?;
     let failed = |_| NoSuchLaw(spec.name.clone());
     let mut found = vec![Fate::Gone; packets.len()];
@@ -113,7 +112,7 @@ fn fates(spec: &scenario::Port, packets: &[(Time, Packet)]) -> Result<Vec<Fate>,
     Ok(found)
 }
 
-/// Everything that is due at the port until `now`, in its order.
+/// Processes everything that is due at the port until `now`.
 fn serve(
     port: &mut Port<u32>,
     now: Time,
@@ -137,10 +136,10 @@ fn serve(
 
 #[cfg(test)]
 mod tests {
-    use super::told_apart;
+    use super::treated_differently;
     use crate::{Source, load};
 
-    /// A link with this at its bottleneck.
+    /// A dumbbell with this port at its bottleneck.
     fn differ(port: &str) -> u32 {
         let text = format!(
             "name = 'a'\nduration = '1s'\n[topology.dumbbell]\n\
@@ -152,16 +151,16 @@ mod tests {
         let scenario = load(Source { name: "a", text: &text }, &[], &Default::default());
         let scenario = scenario.unwrap_or_else(|report| panic!("{}", report.render(false)));
         let port = scenario.network.ports.iter().find(|port| port.name == "bottleneck");
-        told_apart(port.expect("it is there"), 1_000).expect("every law is at hand")
+        treated_differently(port.expect("it is there"), 1_000).expect("every law is at hand")
     }
 
-    /// Rule: laws that look at flags, sizes and the queue do not know flows.
+    /// Rule: laws that use flags, sizes and the queue do not depend on flows.
     #[test]
     fn laws_without_state_of_flows_treat_all_alike() {
         for port in [
             "",
             "queue = { law = 'red', min_th = 10, max_th = 30 }",
-            "queue = { law = 'dual-queue' }",
+            "queue = { law = 'dqm' }",
             "gate = { law = 'close-probe', alpha_min = 10 }",
             "gate = { law = 'gss-ga', alpha_min = 10 }",
             "stamp = { law = 'qfcp' }",
@@ -170,7 +169,7 @@ mod tests {
         }
     }
 
-    /// Rule: queues of flows, and gates that go by who asks, tell them apart.
+    /// Rule: flow queues, and gates with eligibility, depend on flows.
     #[test]
     fn laws_that_keep_something_of_flows_do_not() {
         for port in ["queue = { law = 'fq-codel' }", "queue = { law = 'cake' }"] {

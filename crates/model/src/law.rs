@@ -10,10 +10,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer};
 use tidegate_core::law::Controller;
 use tidegate_core::law::registry::{Nothing, choice};
+use tidegate_core::law::session::clients::{self, Who};
 use tidegate_core::law::session::{
     self, Admission, Charge, Counts, Knobs, Limiter, Opener, Refusal,
 };
-use tidegate_core::law::settings::Refused;
+use tidegate_core::law::settings::{Refused, named};
 use tidegate_core::laws;
 
 use crate::document::transport::together;
@@ -86,7 +87,7 @@ impl Default for GateLaw {
 }
 
 impl GateLaw {
-    /// What the law's datapath looks at and how it admits and refuses.
+    /// Which sessions the law's datapath sees, and how it admits and refuses them.
     pub fn admission(&self, opener: Opener, refusal: Refusal) -> Admission {
         let (hashed, young) = match self {
             GateLaw::CloseProbe(config) => (config.eligibility, None),
@@ -94,26 +95,28 @@ impl GateLaw {
             GateLaw::Tide(config) => (config.eligibility, Some(config.young)),
             _ => (false, None),
         };
-        let charge = Charge::default();
-        Admission { limiter: self.limiter(), opener, refusal, charge, hashed, young }
+        let (charge, clients) = (Charge::default(), self.clients().copied());
+        Admission { limiter: self.limiter(), opener, refusal, charge, hashed, young, clients }
     }
 
-    /// The name in documents and results; of a custom law, its own.
+    /// How clients are let in; none: the law admits each connection by itself.
+    pub fn clients(&self) -> Option<&clients::Config> {
+        let (who, clients) = match self {
+            GateLaw::CloseProbe(config) => (config.admit, &config.clients),
+            GateLaw::GssGa(config) => (config.admit, &config.clients),
+            GateLaw::Tide(config) => (config.admit, &config.clients),
+            _ => return None,
+        };
+        (who == Who::Clients).then_some(clients)
+    }
+
+    /// The name in documents and results; for a user's own law, the name given to it.
     pub fn name(&self) -> &str {
         match self {
             GateLaw::Custom(own) => &own.name,
             law => law.key(),
         }
     }
-}
-
-/// A law of the user's own has a name.
-fn named(name: &str) -> Result<(), Refused> {
-    if name.is_empty() {
-        let what = "a law needs a name: name the class or function";
-        return Err(("name".into(), what.to_owned()));
-    }
-    Ok(())
 }
 
 /// A law written in Python.
@@ -129,29 +132,32 @@ pub struct Python {
 
 /// Session control at a port: `{ law = "close-probe", alpha_min = 10 }`.
 ///
-/// Reading expects the law's own settings in a table under its name,
-/// where [`rearrange`] puts them; writing gives the form of the document.
+/// Read with the law's settings in a table under its name, where [`rearrange`] puts them; written in
+/// the form of the document.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table, as in { law = \"close-probe\" }")]
 pub(crate) struct GateDoc {
     /// The law and its settings.
     pub law: GateLaw,
-    /// Which packet opens a session at this port; none: what the traffic that crosses it says.
-    #[serde(default)]
+    /// Which packet opens a session at this port; none: it follows from the traffic.
+    #[serde(default, alias = "opener")]
     pub admit: Option<Opener>,
     /// How a session is refused.
     #[serde(default)]
     pub refuse: Refusal,
-    /// Which openers are charged to the allowance.
+    /// Which opening packets count against the allowance.
     #[serde(default)]
     pub charge: Charge,
 }
 
-/// The keys besides those of the law.
+/// The keys that every law shares. Where clients are admitted, `admit` says so, and the opener has
+/// a key of its own.
 #[derive(Serialize)]
-struct Beside {
+struct Shared {
     #[serde(skip_serializing_if = "Option::is_none")]
     admit: Option<Opener>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    opener: Option<Opener>,
     refuse: Refusal,
     charge: Charge,
 }
@@ -159,9 +165,11 @@ struct Beside {
 impl Serialize for GateDoc {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let GateDoc { ref law, admit, refuse, charge } = *self;
-        let beside = (*law != GateLaw::default())
-            .then(|| toml::Value::try_from(Beside { admit, refuse, charge }));
-        together([toml::Value::try_from(law)].into_iter().chain(beside), to)
+        let by_clients = law.clients().is_some();
+        let (opener, admit) = if by_clients { (admit, None) } else { (None, admit) };
+        let shared = (*law != GateLaw::default())
+            .then(|| toml::Value::try_from(Shared { admit, opener, refuse, charge }));
+        together([toml::Value::try_from(law)].into_iter().chain(shared), to)
     }
 }
 
@@ -173,6 +181,13 @@ impl JsonSchema for GateDoc {
         let shared = [
             (
                 "admit",
+                described::<AdmitDoc>(
+                    generator,
+                    "`clients`: a client is let in with all of its connections (laws with eligibility); `connections`, the default: each by itself. Or which packet opens a session, as `opener`.",
+                ),
+            ),
+            (
+                "opener",
                 described::<Opener>(
                     generator,
                     "Which packet opens a session at this port; default: the SYN of uploads, the SYN+ACK of downloads, either where data of both crosses this port.",
@@ -183,12 +198,21 @@ impl JsonSchema for GateDoc {
                 "charge",
                 described::<Charge>(
                     generator,
-                    "Which openers are charged to the allowance; default passed.",
+                    "Which opening packets count against the allowance; default passed.",
                 ),
             ),
         ];
         choice(GateLaw::schemas(generator), &shared, "Session control.")
     }
+}
+
+/// What `admit` may say: a law's setting, or the opener.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code)]
+enum AdmitDoc {
+    Who(Who),
+    Opener(Opener),
 }
 
 /// The schema of `T`, described.

@@ -13,6 +13,7 @@ pub mod flow_state;
 pub mod law;
 pub mod lint;
 mod meaning;
+pub mod offered;
 mod paths;
 pub mod port;
 pub mod profile;
@@ -29,7 +30,7 @@ pub use scenario::Scenario;
 pub use source::{Setting, Settings, Source};
 
 use document::ClassDoc;
-use document::size::Distribution;
+use document::size::{Distribution, SizeDoc};
 
 /// The files that a document refers to, as written there, sorted.
 ///
@@ -38,14 +39,16 @@ use document::size::Distribution;
 pub fn files(source: Source<'_>, settings: &[Setting<'_>]) -> Result<Vec<String>, Report> {
     let document = check::document(&tree::parse(source, settings)?)?;
     let of_class = |class: ClassDoc| {
-        let sizes = class.size.and_then(|size| match size.0 {
+        let file = |size: Option<SizeDoc>| match size?.0 {
             Distribution::Empirical(law) => Some(law.file),
             _ => None,
-        });
-        [sizes, class.flows].into_iter().flatten()
+        };
+        let of_document = class.pages.and_then(|pages| file(pages.document));
+        [file(class.size), of_document, class.flows].into_iter().flatten()
     };
-    let mut files: Vec<String> =
-        document.traffic.0.into_iter().flat_map(|(_, class)| of_class(class)).collect();
+    let of_ports = document.port.0.into_iter().filter_map(|(_, port)| Some(port.rate?.trace));
+    let of_traffic = document.traffic.0.into_iter().flat_map(|(_, class)| of_class(class));
+    let mut files: Vec<String> = of_ports.chain(of_traffic).collect();
     files.sort();
     files.dedup();
     Ok(files)

@@ -1,7 +1,7 @@
 //! Warnings about a scenario before it runs, and how many flows it will have.
 //!
-//! A warning is no error: the scenario can be run. But some of its settings have no effect, or not
-//! the effect that their author expects, and the results would not show it.
+//! A scenario with warnings can be run. But a setting has no effect, or not the one that its author
+//! expects, and the results do not show this.
 
 use tidegate_core::law::queue::QueueLaw;
 use tidegate_core::law::session::Opener;
@@ -9,10 +9,10 @@ use tidegate_core::units::Time;
 
 use crate::control::Control;
 use crate::law::stamp::StampLaw;
-use crate::paths::{self, Path};
-use crate::scenario::{Arrivals, Class, Course, FlowSize, Port, Scenario, Transport};
+use crate::paths::{self, Path, RoundTrip};
+use crate::scenario::{Arrivals, Class, Course, FlowSize, Pages, Port, Scenario, Transport};
 
-/// The warnings, a sentence each, in the order of the document.
+/// The warnings, one sentence each, in the order of the document.
 pub fn warnings(scenario: &Scenario) -> Vec<String> {
     let paths = paths::of(&scenario.network, &scenario.traffic);
     let mut found = Vec::new();
@@ -24,7 +24,13 @@ pub fn warnings(scenario: &Scenario) -> Vec<String> {
         found.extend(unplayable(class, &ports));
         found.extend(late(class, scenario.duration));
     }
+    let delayed = scenario.network.ports.iter().any(|port| interval(&port.queue).is_some());
+    let round_trips = match delayed {
+        true => paths::round_trips(&scenario.network, &scenario.traffic),
+        false => Vec::new(),
+    };
     for (number, port) in (0..).zip(&scenario.network.ports) {
+        found.extend(unsuited(scenario, &round_trips, (number, port)));
         found.extend(unread(scenario, &paths, (number, port)));
         found.extend(unseen(scenario, &paths, (number, port)));
     }
@@ -33,16 +39,17 @@ pub fn warnings(scenario: &Scenario) -> Vec<String> {
     found
 }
 
-/// How many flows of one class a run will have.
+/// The flows of one class in a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expected {
     /// The class.
     pub class: String,
-    /// Flows that start before the end of the run: their mean number where they are drawn.
+    /// Flows that start before the end of the run (their mean number, if they are random). Of
+    /// users who load pages, about as many connections as they open.
     pub flows: f64,
-    /// Flows that are listed or recorded, and start later.
+    /// Listed or recorded flows that start later.
     pub later: u64,
-    /// What one has to send on average, at the start of the run; none: without end.
+    /// Mean size at the start of the run; none: unlimited. Of users who load pages, what one loads.
     pub mean_bytes: Option<f64>,
 }
 
@@ -53,9 +60,13 @@ pub fn expected(scenario: &Scenario) -> Vec<Expected> {
         .traffic
         .iter()
         .map(|class| {
-            let (flows, later) = counted(&class.arrivals, end);
+            let (users, later) = counted(&class.arrivals, end);
+            let flows = users * class.pages.as_ref().map_or(1.0, connections);
             let mean_bytes = match (&class.size, &class.arrivals) {
-                (FlowSize::Drawn { mean, .. }, _) => Some(mean.value(Time::ZERO)),
+                (FlowSize::Drawn { mean, .. }, _) => {
+                    let each = mean.value(Time::ZERO);
+                    class.pages.as_ref().map_or(Some(each), |pages| of_user(pages, each))
+                }
                 (FlowSize::Replayed, Arrivals::Replayed(all)) => {
                     let sum: f64 = all.iter().map(|flow| flow.size as f64).sum();
                     Some(sum / all.len().max(1) as f64)
@@ -67,7 +78,25 @@ pub fn expected(scenario: &Scenario) -> Vec<Expected> {
         .collect()
 }
 
-/// Flows that start by `end`, and those that are known to start later.
+/// Connections that a user of pages opens, about.
+fn connections(pages: &Pages) -> f64 {
+    let objects = pages.objects.mean + f64::from(u8::from(pages.document.is_some()));
+    if pages.persistent {
+        let at_once = (pages.objects.mean / f64::from(pages.concurrent)).max(1.0);
+        return at_once.min(pages.connections.into());
+    }
+    // of a user without end, those of one page
+    objects * if pages.count == u32::MAX { 1.0 } else { pages.count.into() }
+}
+
+/// What a user of pages loads on average, with objects of this mean size; none: without end.
+fn of_user(pages: &Pages, object: f64) -> Option<f64> {
+    let document = pages.document.as_ref().map_or(0.0, |document| document.mean);
+    let page = document + pages.objects.mean * object;
+    (pages.count < u32::MAX).then(|| page * f64::from(pages.count))
+}
+
+/// Flows that start by `end`, and known flows that start later.
 fn counted(arrivals: &Arrivals, end: Time) -> (f64, u64) {
     let split = |starts: &mut dyn Iterator<Item = Time>| {
         let (mut before, mut later) = (0u64, 0u64);
@@ -90,7 +119,7 @@ fn counted(arrivals: &Arrivals, end: Time) -> (f64, u64) {
     }
 }
 
-/// The integral of a course, over its linear stretches.
+/// The integral of a rate course, piece by piece.
 fn area(course: &Course, from: Time, until: Time) -> f64 {
     let inner = course.points.iter().map(|point| point.0).filter(|&at| at > from && at < until);
     let mut instants: Vec<Time> = std::iter::once(from).chain(inner).collect();
@@ -100,7 +129,7 @@ fn area(course: &Course, from: Time, until: Time) -> f64 {
         if right <= left {
             return 0.0;
         }
-        // a step at the right end belongs to the next stretch: the middle says the mean
+        // a step at the right end belongs to the next piece; the midpoint gives the mean
         let middle = left + Time::from_ps((right - left).ps() / 2);
         course.value(middle) * (right - left).secs()
     };
@@ -119,25 +148,28 @@ fn crossed<'a>(scenario: &'a Scenario, paths: &[Path], class: usize) -> Vec<&'a 
     numbers.iter().filter_map(|&port| scenario.network.ports.get(port as usize)).collect()
 }
 
-/// Whether what a stamp writes is what a control reads.
+/// Whether a control uses what a stamp writes.
 fn speaks(stamp: &StampLaw, control: &Control) -> bool {
     match control {
-        Control::Qfcp(_) => matches!(stamp, StampLaw::Qfcp(_) | StampLaw::Custom(_)),
-        Control::Rcp(_) => matches!(stamp, StampLaw::Rcp(_) | StampLaw::Custom(_)),
+        Control::Qfcp(_) => stamp.grants() && !matches!(stamp, StampLaw::Rcp(_)),
+        Control::Rcp(_) => stamp.grants() && !matches!(stamp, StampLaw::Qfcp(_)),
         Control::Xcp(_) => matches!(stamp, StampLaw::Xcp(_)),
         Control::Vcp(_) => matches!(stamp, StampLaw::Vcp(_)),
-        // it takes whatever rate is granted
-        Control::QuickStart(_) => {
-            matches!(stamp, StampLaw::Qfcp(_) | StampLaw::Rcp(_) | StampLaw::Custom(_))
-        }
-        Control::Blitz(_) => false,
+        // uses whatever rate is granted
+        Control::QuickStart(_) => stamp.grants(),
+        Control::Blitz(_) | Control::Python(_) => false,
     }
 }
 
-/// A sender needs headers that ports write, and no port on its path writes them.
+/// Whether a control asks nothing of a stamp.
+fn needs_no_stamp(control: &Control) -> bool {
+    matches!(control, Control::Blitz(_) | Control::Python(_))
+}
+
+/// Warns about a sender whose headers no port on its path writes.
 fn unheard(class: &Class, ports: &[&Port]) -> Option<String> {
     let Transport::Controlled(_, control) = &class.transport else { return None };
-    if matches!(control, Control::Blitz(_)) {
+    if needs_no_stamp(control) {
         return None;
     }
     let stamped: Vec<(&str, &StampLaw)> =
@@ -150,8 +182,9 @@ fn unheard(class: &Class, ports: &[&Port]) -> Option<String> {
     Some(match stamped.first() {
         Some((port, stamp)) => format!(
             "class `{name}` sends by {sender}, and port `{port}` stamps by {}: write transport = \
-             \"{0}\" or stamp = {{ law = \"{wanted}\" }}",
-            stamp.name()
+             \"{}\" or stamp = {{ law = \"{wanted}\" }}",
+            stamp.name(),
+            stamp.sender()
         ),
         None => format!(
             "class `{name}` sends by {sender}, but no port on its way stamps: nothing tells it a \
@@ -160,7 +193,7 @@ fn unheard(class: &Class, ports: &[&Port]) -> Option<String> {
     })
 }
 
-/// A class asks for ECN, and no queue on its path marks.
+/// Warns about a class with ECN and no marking queue on its path.
 fn unmarked(class: &Class, ports: &[&Port]) -> Option<String> {
     let asks = class.transport.tcp().is_some_and(|tcp| tcp.ecn);
     if !asks || ports.iter().any(|port| marks(&port.queue)) {
@@ -173,21 +206,62 @@ fn unmarked(class: &Class, ports: &[&Port]) -> Option<String> {
     ))
 }
 
-/// Whether a queue marks packets: read off the setting `ecn`, so that it holds for new laws too.
+/// Whether a queue marks packets. It reads the setting `ecn`, so it also works for new laws.
 fn marks(queue: &QueueLaw) -> bool {
     match queue {
-        QueueLaw::DualQueue(law) => marks(&law.over.law),
+        QueueLaw::Dqm(law) => marks(&law.over.law),
         other => toml::Value::try_from(other)
             .is_ok_and(|settings| settings.get("ecn") == Some(&true.into())),
     }
 }
 
-/// A class sends by priority, and no queue on its path reads priorities.
+/// How long a queue lets its delay stay above the target, about the longest round trip, if its
+/// law goes by the delay.
+fn interval(queue: &QueueLaw) -> Option<Time> {
+    match queue {
+        QueueLaw::Codel(law) => Some(law.interval),
+        QueueLaw::FqCodel(law) => Some(law.interval),
+        QueueLaw::Cake(law) => Some(law.interval),
+        QueueLaw::Dqm(law) => interval(&law.over.law),
+        _ => None,
+    }
+}
+
+/// A queue's law goes by an interval that does not fit the round trips of those who cross it.
+///
+/// RFC 8289, 4.3: an interval of 100 ms gives excellent results from 10 to 300 ms; it should be
+/// the longest round trip, and the target 5 to 10 % of it.
+fn unsuited(
+    scenario: &Scenario,
+    round_trips: &[RoundTrip],
+    (number, port): (u32, &Port),
+) -> Option<String> {
+    let interval = interval(&port.queue)?;
+    let crossing = round_trips.iter().filter(|trip| trip.data.contains(&number));
+    let longest = crossing.max_by_key(|trip| trip.time)?;
+    let time = longest.time;
+    let (slow, quick) = (time > interval * 3, time * 10 < interval);
+    if time == Time::ZERO || !(slow || quick) {
+        return None;
+    }
+    let class = scenario.traffic.get(longest.class)?;
+    let effect = if slow { "it drops too early, and the link idles" } else { "it acts too late" };
+    Some(format!(
+        "{} at `{}` expects round trips of about {interval}, and the longest, of class `{}`, take \
+         {time}: {effect}; write interval = \"{time}\", target = \"{}\"",
+        port.queue.key(),
+        port.name,
+        class.name,
+        time / 20
+    ))
+}
+
+/// Warns about a class that sends priorities, with no queue on its path that uses them.
 fn unranked(class: &Class, ports: &[&Port]) -> Option<String> {
     let blitz = matches!(class.transport, Transport::Controlled(_, Control::Blitz(_)));
     let ranks = |queue: &QueueLaw| match queue {
         QueueLaw::PushOut(_) => true,
-        QueueLaw::DualQueue(law) => matches!(*law.over.law, QueueLaw::PushOut(_)),
+        QueueLaw::Dqm(law) => matches!(*law.over.law, QueueLaw::PushOut(_)),
         _ => false,
     };
     if !blitz || ports.iter().any(|port| ranks(&port.queue)) {
@@ -200,7 +274,7 @@ fn unranked(class: &Class, ports: &[&Port]) -> Option<String> {
     ))
 }
 
-/// The lowest rate of a video is above the capacity of a link on its path.
+/// Warns about video whose lowest rate exceeds the capacity of a link on its path.
 fn unplayable(class: &Class, ports: &[&Port]) -> Option<String> {
     let least = *class.video.as_ref()?.ladder.first()?;
     let narrowest = ports.iter().min_by_key(|port| port.rate).filter(|port| port.rate < least)?;
@@ -211,7 +285,7 @@ fn unplayable(class: &Class, ports: &[&Port]) -> Option<String> {
     ))
 }
 
-/// A port stamps packets, and no sender across it reads the stamps.
+/// Warns about a port that stamps packets for which no sender has a use.
 fn unread(scenario: &Scenario, paths: &[Path], (number, port): (u32, &Port)) -> Option<String> {
     let stamp = port.stamp.as_ref()?;
     let reads = |class: &Class| match &class.transport {
@@ -220,23 +294,21 @@ fn unread(scenario: &Scenario, paths: &[Path], (number, port): (u32, &Port)) -> 
     };
     let here = paths.iter().filter(|path| path.data.contains(&number));
     let mut classes = here.filter_map(|path| scenario.traffic.get(path.class)).peekable();
-    // a class that hears another law has been named
-    let named = |class: &Class| {
-        matches!(&class.transport, Transport::Controlled(_, control)
-            if !matches!(control, Control::Blitz(_)))
-    };
+    // a class that uses another law has its own warning
+    let named = |class: &Class| matches!(&class.transport, Transport::Controlled(_, control) if !needs_no_stamp(control));
     if classes.peek().is_none() || classes.any(|class| reads(class) || named(class)) {
         return None;
     }
     Some(format!(
-        "port `{}` stamps by {}, but no class that crosses it sends by that: write transport = \
-         \"{1}\" for one of them",
+        "port `{}` stamps by {}, but no class that crosses it reads that: write transport = \"{}\" \
+         for one of them",
         port.name,
-        stamp.name()
+        stamp.name(),
+        stamp.sender()
     ))
 }
 
-/// A gate that some sessions cross without an opening packet that it can see.
+/// Warns about a gate that sessions cross without a visible opening packet.
 fn unseen(scenario: &Scenario, paths: &[Path], (number, port): (u32, &Port)) -> Vec<String> {
     let Some(gate) = &port.gate else { return Vec::new() };
     let crossing: Vec<&Path> = paths.iter().filter(|path| path.data.contains(&number)).collect();
@@ -269,7 +341,7 @@ fn unseen(scenario: &Scenario, paths: &[Path], (number, port): (u32, &Port)) -> 
     found
 }
 
-/// Flows that would start after the end of the run, or a class without flows.
+/// Warns about flows that would start after the end of the run, and about classes without flows.
 fn late(class: &Class, end: Time) -> Option<String> {
     let (flows, later) = counted(&class.arrivals, end);
     let name = &class.name;
@@ -292,13 +364,14 @@ fn late(class: &Class, end: Time) -> Option<String> {
         .then(|| format!("class `{name}` has no flows before the end of the run at {end}"))
 }
 
-/// Flows that `series` names and that do not exist.
+/// Warns about flows in `series` that do not exist.
 fn unfollowed(scenario: &Scenario) -> Vec<String> {
     let mut found = Vec::new();
-    for &(place, number) in &scenario.series.flows {
+    let series = &scenario.series;
+    for &(place, number) in series.flows.iter().chain(&series.acks) {
         let Some(class) = scenario.traffic.get(place as usize) else { continue };
         let (flows, _) = counted(&class.arrivals, scenario.duration);
-        // a number that is drawn is less than twice its mean and some, as good as always
+        // a random number of flows is almost always less than twice its mean plus some
         let most = match &class.arrivals {
             Arrivals::Poisson { .. } => 2.0 * flows + 40.0,
             _ => flows,
@@ -311,18 +384,26 @@ fn unfollowed(scenario: &Scenario) -> Vec<String> {
             ));
         }
     }
+    let silent = |&&(place, _): &&(u16, u32)| {
+        let class = scenario.traffic.get(place as usize);
+        class.is_some_and(|class| class.transport.tcp().is_none())
+    };
+    found.extend(series.acks.iter().filter(silent).map(|&(place, number)| {
+        let name = &scenario.traffic[place as usize].name;
+        format!("`series.acks` names `{name}:{number}`, and UDP has no acknowledgements")
+    }));
     found
 }
 
-/// Changes after the end of the run.
+/// Warns about changes after the end of the run.
 fn late_changes(scenario: &Scenario) -> Vec<String> {
     let end = scenario.duration;
     let mut found = Vec::new();
-    for change in scenario.capacity.iter().filter(|change| change.at > end) {
+    for change in scenario.changes.iter().filter(|change| change.at > end) {
         let port = scenario.network.ports.get(change.port as usize);
         let name = port.map_or("", |port| port.name.as_str());
         found.push(format!(
-            "a change of the rate of `{name}` at {} comes after the end of the run at {end}",
+            "a change of the link of `{name}` at {} comes after the end of the run at {end}",
             change.at
         ));
     }

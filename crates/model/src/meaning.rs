@@ -1,12 +1,12 @@
-//! What a key means: the descriptions of the schema, for messages.
+//! The meaning of a key, for messages: its description in the schema.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use serde_json::Value;
 
-/// The description of the key at `path`; none: no such key, or one that means
-/// something else in another law or transport.
+/// The description of the key at `path`. None if there is no such key, or if its meaning depends on
+/// the law or transport.
 pub(crate) fn meaning<S: AsRef<str>>(path: &[S]) -> Option<String> {
     static SCHEMA: OnceLock<Value> = OnceLock::new();
     let root = SCHEMA.get_or_init(|| schemars::schema_for!(crate::document::Document).to_value());
@@ -23,7 +23,7 @@ pub(crate) fn meaning<S: AsRef<str>>(path: &[S]) -> Option<String> {
     Some(only.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// What the schema says of a key of a value, in each of the forms that the value may take.
+/// The description of a key in each form that a value may take.
 fn inside<'a>(root: &'a Value, place: &'a Value, key: &str) -> Vec<&'a Value> {
     let mut found = Vec::new();
     let mut forms = vec![place];
@@ -46,8 +46,7 @@ fn inside<'a>(root: &'a Value, place: &'a Value, key: &str) -> Vec<&'a Value> {
 mod tests {
     use super::meaning;
 
-    /// Through tables by name, references, choices and lists; the words are those of the
-    /// comment at the field.
+    /// Through tables by name, references, choices and lists; the text is the field's doc comment.
     #[test]
     fn keys_are_found_by_their_path() {
         let said = |path: &str| meaning(&path.split('.').collect::<Vec<_>>()).unwrap_or_default();
@@ -59,8 +58,8 @@ mod tests {
         assert!(said("change.0.what").starts_with("What changes"));
     }
 
-    /// No such key, and a table that the user names, mean nothing; nor does a key that means
-    /// something else in another law.
+    /// An unknown key, a table named by the user, and a key whose meaning depends on the law have
+    /// none.
     #[test]
     fn nothing_is_said_of_what_has_no_words() {
         assert_eq!(meaning(&["nonsense"]), None);

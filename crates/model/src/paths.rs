@@ -1,27 +1,28 @@
-//! What of each class crosses which ports: its data, and the packets that open its sessions.
+//! Which ports the data and the opening packets of each class cross.
 
 use std::collections::BTreeSet;
 
 use tidegate_core::law::session::Opener;
+use tidegate_core::units::Time;
 
 use crate::route::{PacketKind, Routes};
 use crate::scenario::{Arrivals, Class, Direction, Network};
 
-/// The ports that the sessions of one class cross, those of one direction together.
+/// The ports that the sessions of one class and direction cross.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Path {
-    /// Place of the class in the scenario.
+    /// Index of the class in the scenario.
     pub class: usize,
     /// Ports that data crosses.
     pub data: BTreeSet<u32>,
-    /// Ports that SYNs cross; none where no handshake opens a session, or none that a router can read.
+    /// Ports that SYNs cross; empty without a handshake, or if routers cannot read it.
     syn: BTreeSet<u32>,
     /// Ports that SYN+ACKs cross.
     syn_ack: BTreeSet<u32>,
 }
 
 impl Path {
-    /// Whether a packet that opens a session in this sense crosses the port.
+    /// Whether an opening packet of this kind crosses the port.
     pub fn opens(&self, port: u32, opener: Opener) -> bool {
         match opener {
             Opener::Syn => self.syn.contains(&port),
@@ -31,7 +32,7 @@ impl Path {
     }
 }
 
-/// The paths of all classes: one for each class and direction of its sessions.
+/// The paths of all classes: one per class and direction of its sessions.
 pub(crate) fn of(network: &Network, traffic: &[Class]) -> Vec<Path> {
     let routes = Routes::of(network);
     let mut paths = Vec::new();
@@ -43,7 +44,44 @@ pub(crate) fn of(network: &Network, traffic: &[Class]) -> Vec<Path> {
     paths
 }
 
-/// The directions that sessions of a class have.
+/// The round trip of one pair of hosts of a class, if nothing waits anywhere.
+#[derive(Clone, Debug)]
+pub(crate) struct RoundTrip {
+    /// Place of the class in the scenario.
+    pub class: usize,
+    /// Ports that data crosses.
+    pub data: Vec<u32>,
+    /// Propagation delay to the receiver and back.
+    pub time: Time,
+}
+
+/// The round trips of all classes that get acknowledgements, one for each pair of hosts.
+pub(crate) fn round_trips(network: &Network, traffic: &[Class]) -> Vec<RoundTrip> {
+    let routes = Routes::of(network);
+    let delay = |ports: &[u32]| {
+        let delays = ports.iter().filter_map(|&port| network.ports.get(port as usize));
+        delays.fold(Time::ZERO, |sum, port| sum + port.delay)
+    };
+    let mut found = Vec::new();
+    for (class, each) in
+        traffic.iter().enumerate().filter(|(_, each)| each.transport.tcp().is_some())
+    {
+        let pairs: BTreeSet<(u16, u16)> = each.pairs.iter().copied().collect();
+        for (from, to) in pairs {
+            let ports = |from, to, kind| routes.path(network, (from, to), Some(kind));
+            let (Some(data), Some(back)) =
+                (ports(from, to, PacketKind::Data), ports(to, from, PacketKind::Ack))
+            else {
+                continue;
+            };
+            let time = delay(&data) + delay(&back);
+            found.push(RoundTrip { class, data, time });
+        }
+    }
+    found
+}
+
+/// The directions of a class's sessions.
 fn directions(class: &Class) -> Vec<Direction> {
     let Arrivals::Replayed(flows) = &class.arrivals else { return vec![class.direction] };
     [Direction::Upload, Direction::Download]
@@ -80,8 +118,8 @@ fn path(
     path
 }
 
-/// Which packet opens a session at a port: that of the sessions whose data
-/// crosses it, else whichever crosses it at all.
+/// Which packet opens a session at a port: that of the sessions whose data crosses it, or else any
+/// that crosses it.
 pub(crate) fn opener(paths: &[Path], port: u32) -> Opener {
     let among = |with_data: bool| {
         let crosses = |opener| {

@@ -1,44 +1,63 @@
-//! From the specification of a port to the port, with everything that works at it.
+//! Builds a port with all its stages from the specification.
 //!
-//! Whoever carries packets through a port builds it here: the simulator, and
-//! what moves real ones.
+//! Every carrier of packets builds its ports here: the simulator, and the programs for real
+//! packets.
+
+mod link;
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
+use tidegate_core::law::queue::Discipline;
 use tidegate_core::law::rate::RateLaw;
 use tidegate_core::law::session::{Admission, Admit, Counts, Knobs};
-use tidegate_core::law::{Controller, Draw};
+use tidegate_core::law::{Controller, Draw, PerPacket};
 use tidegate_core::packet::{Flags, Packet};
-use tidegate_core::port::{FilterStage, Names, Port, Stage, Stages, Stamp};
+use tidegate_core::port::{FilterStage, Names, Policer, Port, Stage, Stages, Stamp};
+use tidegate_core::units::Time;
 
 use crate::draw::stream;
 use crate::law::filter::FilterLaw;
-use crate::scenario::{self, Loss, QueueLaw};
+use crate::scenario::{self, Burst, LinkValue, Loss, QueueLaw};
 
-/// Supplies the controller of a session law of the user's own, by its name.
+/// Supplies the controller of a user's own session law, by its name.
 pub type Laws<'a> = dyn FnMut(&str) -> Option<Box<dyn Controller<Knobs, Counts>>> + 'a;
-/// Supplies the controller of a rate law of the user's own, by its name.
+/// Supplies the controller of a user's own rate law, by its name.
 pub type RateLaws<'a> = dyn FnMut(&str) -> Option<RateLaw> + 'a;
+/// Supplies a user's own queue law for one port, by its name, with random numbers of its own.
+pub type QueueLaws<'a> = dyn FnMut(&str, PortDraw) -> Option<Box<dyn Discipline>> + 'a;
+/// Supplies a user's own filter for one port, by its name, with random numbers of its own.
+pub type Screens<'a> = dyn FnMut(&str, PortDraw) -> Option<Box<dyn PerPacket>> + 'a;
 
-/// What a carrier supplies for the ports that it builds.
+/// Laws of the user's own, each by its name.
+#[derive(Default)]
+pub struct OwnLaws<'a> {
+    /// Session laws.
+    pub sessions: Option<&'a mut Laws<'a>>,
+    /// Rate laws.
+    pub rates: Option<&'a mut RateLaws<'a>>,
+    /// Queue laws.
+    pub queues: Option<&'a mut QueueLaws<'a>>,
+    /// Filters.
+    pub filters: Option<&'a mut Screens<'a>>,
+}
+
+/// What a carrier supplies for its ports.
 pub struct Supplied<'a, 'b> {
-    /// Session laws of the user's own.
-    pub laws: &'a mut Laws<'b>,
-    /// Rate laws of the user's own.
-    pub rate_laws: &'a mut RateLaws<'b>,
-    /// How the carrier names the origins of packets, for filters of the node that is given.
+    /// Laws of the user's own.
+    pub own: &'a mut OwnLaws<'b>,
+    /// How the carrier identifies the origin of a packet, for the filter of the given node.
     pub names: &'a dyn Fn(u16) -> Names,
 }
 
-/// A law of the user's own that nobody supplied, by its name.
+/// A user's own law that was not supplied; its name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NoSuchLaw(pub String);
 
-/// Randomness of a port, for one purpose.
+/// The random numbers of a port, for one purpose.
 pub struct PortDraw(Pcg64);
 
 impl PortDraw {
-    /// The stream of this seed, port and purpose.
+    /// The random stream of this seed, port and purpose.
     fn new(seed: u64, spec: &scenario::Port, purpose: &str) -> PortDraw {
         PortDraw(stream(seed, &spec.name, purpose))
     }
@@ -50,82 +69,186 @@ impl Draw for PortDraw {
     }
 }
 
-/// Random loss on the link of one port.
+/// Random loss on the link of a port.
 pub struct Losses {
     shares: Loss,
     draw: PortDraw,
+    bursts: Option<Bursts>,
+}
+
+/// Losses in bursts, and whether a burst is on.
+struct Bursts {
+    burst: Burst,
+    inside: bool,
+    draw: PortDraw,
+}
+
+impl Bursts {
+    /// Whether the next packet is lost.
+    fn lose(&mut self) -> bool {
+        let Burst { enter, leave, inside, outside } = self.burst;
+        let turns = self.draw.uniform() < if self.inside { leave } else { enter };
+        self.inside ^= turns;
+        self.draw.uniform() < if self.inside { inside } else { outside }
+    }
 }
 
 impl Losses {
-    /// Those of a link under this seed; none: it loses nothing.
+    /// The losses of a link under this seed; none if it loses nothing.
     pub fn of(spec: &scenario::Port, seed: u64) -> Option<Losses> {
-        let draw = || PortDraw::new(seed, spec, "loss");
-        (!spec.loss.is_none()).then(|| Losses { shares: spec.loss, draw: draw() })
+        let draw = |purpose| PortDraw::new(seed, spec, purpose);
+        let begin = |burst| Bursts { burst, inside: false, draw: draw("burst") };
+        (!spec.loss.is_none()).then(|| Losses {
+            shares: spec.loss,
+            draw: draw("loss"),
+            bursts: spec.loss.burst.map(begin),
+        })
     }
 
     /// Whether the link loses this packet.
     pub fn lose(&mut self, packet: &Packet) -> bool {
         let data = packet.flags.has(Flags::DATA);
         let share = if data { self.shares.data } else { self.shares.ack };
-        share > 0.0 && self.draw.uniform() < share
+        let alone = share > 0.0 && self.draw.uniform() < share;
+        // the chain takes a step at every packet
+        self.bursts.as_mut().is_some_and(Bursts::lose) || alone
     }
 }
 
 impl scenario::Port {
-    /// The port with all that works at it; its laws sleep until it is started.
-    /// `number` is what packets that leave it say.
+    /// Builds the port with its stages. Its laws do not run until they are started. `number`
+    /// identifies the port on the packets that leave it.
     ///
     /// # Errors
-    /// A law of the user's own that nobody supplied.
+    /// A user's own law that was not supplied.
     pub fn build<C: Default>(
         &self,
         number: u32,
         seed: u64,
         supplied: &mut Supplied<'_, '_>,
     ) -> Result<Port<C>, NoSuchLaw> {
-        let stages = self.stages(supplied)?;
+        let stages = self.stages(seed, supplied)?;
         Ok(match stages {
-            None => Port::new(number, self.rate, self.delay, self.limit(self.rate)),
+            None => {
+                let port = Port::new(number, self.rate, self.delay, self.limit(self.rate));
+                self.on_its_link(port, seed)
+            }
             Some(stages) => self.with_stages(number, seed, stages),
         })
     }
 
-    /// The same with stages that the caller has made.
+    /// The same with stages that the caller has built.
     pub fn with_stages<C: Default>(&self, number: u32, seed: u64, stages: Stages) -> Port<C> {
         let draw = PortDraw::new(seed, self, "port");
-        Port::new(number, self.rate, self.delay, self.limit(self.rate))
-            .with_stages(stages, Box::new(draw))
+        let port = Port::new(number, self.rate, self.delay, self.limit(self.rate));
+        self.on_its_link(port.with_stages(stages, Box::new(draw)), seed)
     }
 
-    /// The stages that the specification asks for; none: it is a plain port.
-    fn stages(&self, supplied: &mut Supplied<'_, '_>) -> Result<Option<Stages>, NoSuchLaw> {
+    /// Prepares the port for what its link does during the run.
+    fn on_its_link<C: Default>(&self, port: Port<C>, seed: u64) -> Port<C> {
+        match link::link(&self.impairments, seed, &self.name) {
+            Some(link) => port.varying(link),
+            None => port,
+        }
+    }
+
+    /// Makes a change of the link at the port, which was built from this.
+    pub fn change<C: Default>(&self, port: &mut Port<C>, to: LinkValue, now: Time) {
+        match to {
+            LinkValue::Rate(rate) => port.set_capacity(now, rate, self.limit(rate)),
+            LinkValue::Delay { delay, another_path } => port.set_delay(now, delay, another_path),
+        }
+    }
+
+    /// The stages of the specification; none: a plain port.
+    fn stages(
+        &self,
+        seed: u64,
+        supplied: &mut Supplied<'_, '_>,
+    ) -> Result<Option<Stages>, NoSuchLaw> {
         let plain = self.queue == QueueLaw::default() && self.stamp.is_none();
-        if plain && self.gate.is_none() && self.filter.is_none() && self.record == 0 {
+        let policing = self.impairments.police;
+        let plain = plain && policing.is_none() && self.record == 0;
+        if plain && self.gate.is_none() && self.filter.is_none() {
             return Ok(None);
         }
         let no_such = |law: &str| NoSuchLaw(law.to_owned());
         let mut stages = Stages::new();
-        if let Some(FilterLaw::Lgc(config)) = &self.filter {
-            stages.filter = Some(FilterStage::new(config.clone(), (supplied.names)(self.from)));
+        stages.police = policing.map(|one| Policer::new(one.rate, one.burst));
+        match &self.filter {
+            Some(FilterLaw::Lgc(config)) => {
+                let names = (supplied.names)(self.from);
+                stages.filter = Some(FilterStage::new(config.clone(), names));
+            }
+            Some(FilterLaw::Custom(own)) => {
+                let draw = PortDraw::new(seed, self, "filter");
+                let filter = supplied.own.filters.as_mut().and_then(|of| of(&own.name, draw));
+                stages.custom = Some(filter.ok_or_else(|| no_such(&own.name))?);
+                stages.custom_first = true;
+            }
+            Some(FilterLaw::None(_)) | None => {}
         }
         stages.queue = self.queue.build(self.link());
+        if let Some(name) = self.queue.own() {
+            // the stream that a built-in law of this port draws from
+            let draw = PortDraw::new(seed, self, "port");
+            let law = supplied.own.queues.as_mut().and_then(|of| of(name, draw));
+            stages.queue.put_own(law.ok_or_else(|| no_such(name))?);
+        }
         if let Some(law) = &self.stamp {
             stages.stamp = Some(match law.build(self.link()) {
                 Some(stamp) => stamp,
-                None => (supplied.rate_laws)(law.name())
-                    .map(Stamp::grant)
-                    .ok_or_else(|| no_such(law.name()))?,
+                None => {
+                    let own = supplied.own.rates.as_mut().and_then(|of| of(law.name()));
+                    own.map(Stamp::grant).ok_or_else(|| no_such(law.name()))?
+                }
             });
         }
         if let Some(gate) = &self.gate {
             let law = match gate.law.build() {
                 Some(law) => law,
-                None => (supplied.laws)(gate.law.name()).ok_or_else(|| no_such(gate.law.name()))?,
+                None => {
+                    let own = supplied.own.sessions.as_mut().and_then(|of| of(gate.law.name()));
+                    own.ok_or_else(|| no_such(gate.law.name()))?
+                }
             };
             let rules = gate.law.admission(gate.admit, gate.refuse);
             let rules = Admission { charge: gate.charge, ..rules };
             stages.gate = Some(Stage::new(Admit::new(rules), law));
         }
         Ok(Some(stages))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COUNT: usize = 400_000;
+
+    /// Share of packets that are lost, and mean number of them in a row.
+    fn bursts(burst: Burst) -> (f64, f64) {
+        let draw = PortDraw(stream(3, "bottleneck", "burst"));
+        let mut bursts = Bursts { burst, inside: false, draw };
+        let lost: Vec<bool> = (0..COUNT).map(|_| bursts.lose()).collect();
+        let total = lost.iter().filter(|lost| **lost).count() as f64;
+        let runs = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
+        (total / COUNT as f64, total / runs)
+    }
+
+    /// Gilbert: a share of 0.01 / (0.01 + 0.2) = 1/21 is lost, five packets in a row.
+    #[test]
+    fn bursts_have_the_share_and_length_of_the_formula() {
+        let (share, length) = bursts(Burst { enter: 0.01, leave: 0.2, inside: 1.0, outside: 0.0 });
+        assert!((share * 21.0 - 1.0).abs() < 0.05, "{share}");
+        assert!((length / 5.0 - 1.0).abs() < 0.05, "{length}");
+    }
+
+    /// Elliott: 1/21 of the packets are in bursts, half of which are lost, and 1 % of the others.
+    #[test]
+    fn packets_are_lost_outside_of_bursts_too() {
+        let (share, _) = bursts(Burst { enter: 0.01, leave: 0.2, inside: 0.5, outside: 0.01 });
+        let expected = (0.5 + 20.0 * 0.01) / 21.0;
+        assert!((share / expected - 1.0).abs() < 0.05, "{share}, {expected}");
     }
 }

@@ -6,37 +6,40 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use tidegate_core::law::settings::{Bounds, Refused, Value as _};
 use tidegate_core::units::{Size, Time};
 
-use crate::control::TcpControl;
-use crate::document::transport::{Bound, DelayedAck};
+use crate::document::bound::{Bound, DelayedAck};
 use crate::report::Place;
 use crate::tree::{self, Node, Table, Value};
 
-/// Makes the profiles by name, from one line for each.
-macro_rules! profiles {
-    ($($(#[$doc:meta])* $arm:ident = $name:literal,)+) => {
-        /// The profiles by name.
-        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-        pub enum Profile {
+/// Makes an enum of what documents call by name, from one line for each.
+macro_rules! named {
+    ($(#[$about:meta])* $Name:ident: $($(#[$doc:meta])* $arm:ident = $name:literal,)+) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+        pub enum $Name {
             $($(#[$doc])* #[serde(rename = $name)] $arm,)+
         }
 
-        impl Profile {
-            /// Every profile.
-            pub const ALL: [Profile; [$($name),+].len()] = [$(Profile::$arm),+];
+        impl $Name {
+            /// Every one; new ones are appended.
+            pub const ALL: [$Name; [$($name),+].len()] = [$($Name::$arm),+];
 
             /// The name in documents.
             pub const fn name(self) -> &'static str {
                 match self {
-                    $(Profile::$arm => $name,)+
+                    $($Name::$arm => $name,)+
                 }
             }
         }
     };
 }
 
-profiles! {
+named! {
+    /// The profiles by name.
+    #[derive(Default)]
+    Profile:
     /// ns-2 from May 2001 to March 2002: a clock of 100 ms, and only a fresh round trip ends a
     /// back-off, also that of a SYN.
     Ns2Of2001 = "ns2-2001",
@@ -153,21 +156,21 @@ impl Used<SynRetriesDoc> for SynRetries {
 pub(crate) const USUAL_DELAY: Time = Time::from_ms(200);
 
 /// Makes the record of some settings, and that of what a document says of them, from one line for
-/// each: `key: type = type in documents`.
+/// each: `key: type = type in documents [range] "What it is";`. The range may be left out.
 macro_rules! settings {
     (
         $(#[$about:meta])* pub struct $Used:ident { $(pub $own:ident: $Own:ty,)* }
         $(#[$meta:meta])* pub(crate) struct $Doc:ident {
             $($(#[$more_doc:meta])* pub $more:ident: $More:ty,)*
         }
-        $($(#[$doc:meta])* $key:ident: $Type:ty = $Written:ty,)+
+        $($key:ident: $Type:ty = $Written:ident $([$($range:tt)+])? $what:literal;)+
     ) => {
         $(#[$about])*
         #[derive(Clone, PartialEq, Debug)]
         pub struct $Used {
             $(/// Where the settings started from.
             pub $own: $Own,)*
-            $($(#[$doc])* pub $key: $Type,)+
+            $(#[doc = concat!($what, settings!(@range $($($range)+)?), ".")] pub $key: $Type,)+
         }
 
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -175,7 +178,11 @@ macro_rules! settings {
         $(#[$meta])*
         pub(crate) struct $Doc {
             $($(#[$more_doc])* pub $more: $More,)*
-            $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $key: Option<$Written>,)+
+            $(
+                #[doc = concat!($what, settings!(@range $($($range)+)?), ".")]
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub $key: Option<$Written>,
+            )+
         }
 
         impl $Used {
@@ -203,7 +210,26 @@ macro_rules! settings {
                     $($key: Used::used(self.$key.expect("profiles.toml sets everything")),)+
                 }
             }
+
+            /// What is out of its range.
+            pub(crate) fn out_of_range(&self) -> Vec<Refused> {
+                let mut refused = Vec::new();
+                $($(if let Some(value) = &self.$key {
+                    let bounds = settings!(@bounds $($range)+);
+                    refused.extend(value.within(stringify!($key), bounds).err());
+                })?)+
+                refused
+            }
         }
+    };
+    (@range) => { "" };
+    (@range from $low:literal) => { concat!(", from ", $low, ", or \"none\"") };
+    (@range $low:literal to $high:literal) => { concat!(", ", $low, " to ", $high) };
+    (@bounds from $low:literal) => {
+        Bounds { above: false, low: concat!($low), high: "none" }
+    };
+    (@bounds $low:literal to $high:literal) => {
+        Bounds { above: false, low: concat!($low), high: concat!($high) }
     };
 }
 
@@ -223,66 +249,49 @@ settings! {
         pub sack: Option<bool>,
     }
 
-    /// Payload of a full segment, 64B to 65000B.
-    mss: u32 = Size,
-    /// Headers on every packet, 20B to 500B.
-    header: u32 = Size,
-    /// Retransmission timeout before the first sample, 1ms to 1h.
-    initial_rto: Time = Time,
-    /// Least retransmission timeout, 1us to 1h.
-    min_rto: Time = Time,
-    /// Greatest retransmission timeout: a time, or the greatest back-off factor, as in "64x".
-    max_rto: MaxRto = MaxRto,
-    /// Initial window in segments, 1 to 1000000.
-    initial_window: u32 = u32,
-    /// Initial slow-start threshold in segments, from 1, or "none".
-    initial_ssthresh: u32 = Bound,
-    /// Largest window in segments, from 1, or "none".
-    window: u32 = Bound,
-    /// How losses within a window are repaired.
-    recovery: Recovery = Recovery,
-    /// Whether every second segment is acknowledged: false, true, or how long an ACK may wait.
-    delayed_ack: Option<Time> = DelayedAck,
-    /// How many acknowledgements are not delayed, at the start and after a segment that had already arrived, 0 to 255; default 22 in the profile linux-6.18, else 0.
-    quick_acks: u8 = u8,
-    /// How many data segments bbr sends at the start without pacing, 0 to 255; default 10 in the profile linux-6.18, else 0.
-    unpaced: u8 = u8,
-    /// Whether a short last segment waits until all earlier data is acknowledged (Nagle, RFC 896).
-    nagle: bool = bool,
-    /// Whether the FIN waits until all data is acknowledged, as in ns-2's FullTcp; a last segment that is short or the only one carries it at once.
-    fin_waits: bool = bool,
-    /// Whether the last data segment carries the FIN where the FIN need not wait; false: the FIN is a packet of its own after it, as in ns-2 before March 2002.
-    fin_rides: bool = bool,
-    /// What a lost SYN does to the start of the connection.
-    lost_syn: LostSyn = LostSyn,
-    /// How long a retransmission timeout stays backed off.
-    timer_rule: TimerRule = TimerRule,
-    /// What a loss does to the window.
-    loss_rule: LossRule = LossRule,
-    /// Whether each of the first two duplicate ACKs sends a new segment (limited transmit, RFC 3042); default true in the profiles rfc and linux, and with the loss rule one-way.
-    limited_transmit: bool = bool,
-    /// Clock granularity of round-trip measurements, up to 10s; 0s: none.
-    tick: Time = Time,
-    /// Whether every segment is timed (RFC 7323) or one per round trip.
-    timestamps: bool = bool,
-    /// Whether a handshake opens the connection; false: it is open from the start and sends data at once; default true.
-    handshake: bool = bool,
-    /// Whether both ends understand marks (RFC 3168), as queues with `ecn` set them; default false.
-    ecn: bool = bool,
-    /// Which control decides about the window: reno, cubic or bbr.
-    control: TcpControl = TcpControl,
-    /// Most segments by which one ACK opens the window in slow start, from 1, or "none" (RFC 3465, L); 0: every ACK counts as one segment.
-    byte_counting: u32 = Bound,
-    /// How cubic ends its first slow start before a loss.
-    hystart: HyStart = HyStart,
-    /// Whether the window is reduced gradually over recovery (PRR, RFC 6937); with sack only.
-    prr: bool = bool,
-    /// Whether losses are detected by time (RACK, RFC 8985, section 6); with sack only.
-    rack: bool = bool,
-    /// Whether a tail loss probe is sent before the timeout (TLP, RFC 8985, section 7); with sack only.
-    tlp: bool = bool,
-    /// Retries of a SYN.
-    syn_retries: SynRetries = SynRetriesDoc,
+    mss: u32 = Size ["64B" to "65000B"] "Payload of a full segment";
+    header: u32 = Size ["20B" to "500B"] "Headers on every packet";
+    initial_rto: Time = Time ["1ms" to "1h"] "Retransmission timeout before the first sample";
+    min_rto: Time = Time ["1us" to "1h"] "Least retransmission timeout";
+    max_rto: MaxRto = MaxRto "Greatest retransmission timeout: a time up to 24h, or the greatest back-off factor, as in \"64x\"";
+    initial_window: u32 = u32 [1 to 1000000] "Initial window in segments";
+    initial_ssthresh: u32 = Bound [from 1] "Initial slow-start threshold in segments";
+    window: u32 = Bound [from 1] "Largest window in segments";
+    recovery: Recovery = Recovery "How losses within a window are repaired";
+    delayed_ack: Option<Time> = DelayedAck ["1us" to "1h"] "Whether every second segment is acknowledged: false, true, or how long an ACK may wait";
+    quick_acks: u8 = u8 [0 to 255] "How many acknowledgements are not delayed, at the start and after a segment that had already arrived";
+    unpaced: u8 = u8 [0 to 255] "How many data segments bbr and bbr3 send at the start without pacing";
+    nagle: bool = bool "Whether a short last segment waits until all earlier data is acknowledged (Nagle, RFC 896)";
+    fin_waits: bool = bool "Whether the FIN waits until all data is acknowledged, as in ns-2's FullTcp; a last segment that is short or the only one carries it at once";
+    fin_rides: bool = bool "Whether the last data segment carries the FIN where the FIN need not wait; false: the FIN is a packet of its own after it, as in ns-2 before March 2002";
+    lost_syn: LostSyn = LostSyn "What a lost SYN does to the start of the connection";
+    timer_rule: TimerRule = TimerRule "How long a retransmission timeout stays backed off";
+    loss_rule: LossRule = LossRule "What a loss does to the window";
+    limited_transmit: bool = bool "Whether each of the first two duplicate ACKs sends a new segment (limited transmit, RFC 3042); left out, it is true with the loss rule one-way and false with full-tcp";
+    tick: Time = Time ["0s" to "10s"] "Clock granularity of round-trip measurements (0s: none)";
+    timestamps: bool = bool "Whether every segment is timed (RFC 7323) or one per round trip";
+    handshake: bool = bool "Whether a handshake opens the connection; false: it is open from the start and sends data at once";
+    ecn: bool = bool "Whether both ends understand marks (RFC 3168), as queues with `ecn` set them; dctcp and prague always do";
+    control: TcpControl = TcpControl "Which control decides about the window: reno, cubic, bbr, bbr3, dctcp, prague or ledbat";
+    byte_counting: u32 = Bound "Most segments by which one ACK opens the window in slow start, from 1, or \"none\" (RFC 3465, L); 0: every ACK counts as one segment";
+    hystart: HyStart = HyStart "How cubic ends its first slow start before a loss";
+    prr: bool = bool "Whether the window is reduced gradually over recovery (PRR, RFC 6937); with sack only";
+    rack: bool = bool "Whether losses are detected by time (RACK, RFC 8985, section 6); with sack only";
+    tlp: bool = bool "Whether a tail loss probe is sent before the timeout (TLP, RFC 8985, section 7); with sack only";
+    syn_retries: SynRetries = SynRetriesDoc "Retries of a SYN";
+}
+
+impl Tcp {
+    /// How both ends use marks.
+    #[inline]
+    pub fn ecn(&self) -> Ecn {
+        match self.control {
+            TcpControl::Dctcp => Ecn::Counted,
+            TcpControl::Prague => Ecn::L4s,
+            _ if self.ecn => Ecn::Classic,
+            _ => Ecn::None,
+        }
+    }
 }
 
 settings! {
@@ -293,12 +302,41 @@ settings! {
     #[serde(expecting = "a table, as in { linear = 4, limit = 6, jitter = 0.0 }")]
     pub(crate) struct SynRetriesDoc {}
 
-    /// How many retries wait the initial RTO before the wait starts to double.
-    linear: u32 = u32,
-    /// Retries after which the flow gives up, or "none".
-    limit: u32 = Bound,
-    /// Each wait is stretched by a uniform draw of up to this share of itself, 0 to 1.
-    jitter: f64 = f64,
+    linear: u32 = u32 "How many retries wait the initial RTO before the wait starts to double";
+    limit: u32 = Bound "Retries after which the flow gives up, or \"none\"";
+    jitter: f64 = f64 [0 to 1] "Each wait is stretched by a uniform draw of up to this share of itself";
+}
+
+named! {
+    /// The congestion control of TCP; the names are those of the kernel too.
+    TcpControl:
+    /// Reno: one more segment per round trip, half at a loss (RFC 5681).
+    Reno = "reno",
+    /// CUBIC: back to the window of the last loss along a cubic function of time (RFC 9438).
+    Cubic = "cubic",
+    /// BBR: as fast as packets are delivered, with little queueing (version 1, as in Linux).
+    Bbr = "bbr",
+    /// DCTCP: the window falls by the share of marked packets (RFC 8257); always with ECN.
+    Dctcp = "dctcp",
+    /// Prague: the same for L4S, with ECT(1), pacing and RTT independence.
+    Prague = "prague",
+    /// BBR, version 3: the same with bounds by losses (draft-ietf-ccwg-bbr).
+    Bbr3 = "bbr3",
+    /// LEDBAT++: what others leave, with a queue of 60 ms at most (draft-irtf-iccrg-ledbat-plus-plus).
+    Ledbat = "ledbat",
+}
+
+/// How the two ends of a connection use marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not at all.
+    None,
+    /// A mark is echoed until the sender has cut its window (RFC 3168).
+    Classic,
+    /// The receiver counts marks (AccECN, RFC 9768); packets are ECT(0).
+    Counted,
+    /// The same for L4S: packets are ECT(1) (RFC 9331).
+    L4s,
 }
 
 /// How slow start ends before a loss.

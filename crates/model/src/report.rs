@@ -1,51 +1,51 @@
-//! Refusals of a document: what is wrong, where, and what would be right.
+//! Why a document is refused: what is wrong, where, and how to correct it.
 
 use std::fmt;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
-/// A place in one of the texts that a scenario is made of.
+/// A location in one of the texts of a scenario.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Place {
-    /// The document is 0, the settings follow.
+    /// Index of the text: 0 is the document, settings follow.
     pub text: usize,
-    /// Bytes within the text.
+    /// Bytes in the text.
     pub span: Range<usize>,
 }
 
 impl Place {
-    /// The beginning of the document: for what is missing altogether.
+    /// The start of the document: the location of missing parts.
     pub const START: Place = Place { text: 0, span: 0..0 };
 }
 
-/// One thing that is wrong.
+/// A problem.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Problem {
     /// What is wrong, in one line.
     pub what: String,
-    /// What would be right; a second line says what the key means.
+    /// How to correct it; a second line gives the meaning of the key.
     pub help: String,
-    /// Where; without a place the file as a whole is meant.
+    /// The location; none: the file as a whole.
     pub place: Option<Place>,
 }
 
-/// The part of a text around a place, for display.
+/// The lines around a location, for display.
 #[derive(Clone, Debug)]
 struct Excerpt {
     /// Name of the text.
     name: String,
-    /// The lines concerned, shortened where they are very long.
+    /// The affected lines, shortened if they are very long.
     lines: String,
-    /// Number of the first of them.
+    /// Number of the first line.
     first: usize,
-    /// The place within `lines`.
+    /// The location within `lines`.
     span: Range<usize>,
 }
 
-/// Why a scenario was refused: every problem with its line and what would be right.
+/// Why a scenario was refused: every problem with its location and how to correct it.
 ///
-/// [`fmt::Display`] gives the plain rendering.
+/// [`fmt::Display`] is the rendering without colours.
 #[derive(Clone, Debug)]
 pub struct Report {
     problems: Vec<(Problem, Option<Excerpt>)>,
@@ -66,12 +66,12 @@ pub(crate) struct Text {
     pub name: String,
     /// The text itself.
     pub text: String,
-    /// Number of its first line: of a large file only a part is kept.
+    /// Number of its first line: only a part of a large file is stored.
     pub first: usize,
 }
 
 impl Report {
-    /// Gathers problems; the texts are what their places refer to.
+    /// Collects problems; `texts` are those that their locations refer to.
     pub(crate) fn new(problems: Vec<Problem>, texts: &[Text]) -> Report {
         let excerpt = |problem: &Problem| {
             let place = problem.place.as_ref()?;
@@ -84,13 +84,13 @@ impl Report {
         Report { problems: problems.into_iter().map(with_excerpt).collect() }
     }
 
-    /// What is wrong, one line for each problem, without its place.
+    /// The problems, one line each, without their locations.
     pub fn messages(&self) -> impl Iterator<Item = &str> {
         self.problems.iter().map(|(problem, _)| problem.what.as_str())
     }
 
-    /// The message for people: each problem with its line, a marker under the
-    /// place, and what would be right.
+    /// The full message: each problem with its line, a marker under the location, and how to
+    /// correct it.
     pub fn render(&self, colour: bool) -> String {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
         let render = |(problem, excerpt): &(Problem, Option<Excerpt>)| {
@@ -109,7 +109,7 @@ impl Report {
     }
 }
 
-/// Longest part of a line that is shown on either side of a place.
+/// Longest part of a line that is shown on each side of a location.
 const CONTEXT: usize = 160;
 
 /// The character boundary at or before `at`.
@@ -125,7 +125,7 @@ fn ceil(text: &str, at: usize) -> usize {
 impl Excerpt {
     /// Cuts the first line that `span` touches out of `text`.
     ///
-    /// Spans are moved to character boundaries, so that no text can make this fail.
+    /// Spans are moved to character boundaries, so this works for any text.
     fn cut(text: &Text, span: &Range<usize>) -> Excerpt {
         let whole = text.text.as_str();
         let start = floor(whole, span.start.min(whole.len()));

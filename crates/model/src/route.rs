@@ -1,8 +1,8 @@
-//! Ways through a network: shortest paths, and the routes that replace them.
+//! Paths through a network: shortest paths, and the routes that replace them.
 //!
-//! Every node with more than one neighbour has a table with the next port for
-//! each destination. What has but one neighbour is a *leaf*: it sends
-//! everything through its one port, and lies on no path but its own.
+//! Every node with more than one neighbour has a table with the next port for each destination. A
+//! node with one neighbour is a *leaf*: it sends everything through its one port and lies on no
+//! other path.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -14,16 +14,16 @@ use tidegate_core::units::Time;
 
 use crate::scenario::Network;
 
-/// No port leads there.
+/// No port leads to the destination.
 pub const NO_PORT: u32 = u32::MAX;
 
-/// What a packet is to a router that sorts by flags; each is of one kind.
+/// Packet kinds for routes that depend on flags; a packet has one kind.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum PacketKind {
-    /// Carries payload, and more is to follow.
+    /// Carries payload and no FIN.
     Data,
     /// An acknowledgement and nothing else.
     Ack,
@@ -31,14 +31,14 @@ pub enum PacketKind {
     Syn,
     /// Answers a packet that opens a connection.
     SynAck,
-    /// The sender has no more data; data may come with it.
+    /// FIN, with or without data.
     Fin,
-    /// Refuses or breaks off a connection.
+    /// RST.
     Rst,
 }
 
 impl PacketKind {
-    /// Every kind, in the order of its place.
+    /// Every kind, in the order of the indices.
     pub const ALL: [PacketKind; 6] = [
         PacketKind::Data,
         PacketKind::Ack,
@@ -48,7 +48,7 @@ impl PacketKind {
         PacketKind::Rst,
     ];
 
-    /// The kind of a packet with these flags; none where they cannot be read.
+    /// The kind of a packet with these flags; none if they cannot be read.
     pub fn of(flags: Flags) -> Option<PacketKind> {
         Some(match flags {
             _ if flags.has(Flags::OPAQUE) => return None,
@@ -71,28 +71,27 @@ pub struct Route {
     pub to: u16,
     /// The port that packets take from there.
     pub port: u32,
-    /// Which packets; none: all.
+    /// Kind of packets; none: all.
     pub kinds: Option<Vec<PacketKind>>,
 }
 
-/// The way of every packet through a network.
+/// The paths of all packets through a network.
 #[derive(Clone, Debug)]
 pub struct Routes {
-    /// Of every node that is not a leaf, the port for each destination; of the
-    /// node itself [`NO_PORT`].
+    /// For every node that is not a leaf, the port to each destination; [`NO_PORT`] to itself.
     pub table: Vec<u32>,
-    /// Where the ports of each node start in `table`; none: a leaf.
+    /// Start of each node's ports in `table`; none for a leaf.
     pub starts: Vec<Option<u32>>,
-    /// The one port of each leaf; [`NO_PORT`] of the others.
+    /// The one port of each leaf; [`NO_PORT`] for other nodes.
     pub uplinks: Vec<u32>,
-    /// By node and destination, the port for each kind of packet where the
-    /// kind matters; [`NO_PORT`]: as all others.
+    /// Where the kind of packet matters: the port for each kind, by node and destination;
+    /// [`NO_PORT`]: as for other packets.
     pub sorted: BTreeMap<(u16, u16), [u32; PacketKind::ALL.len()]>,
 }
 
 impl Routes {
-    /// Shortest paths by the sum of costs (ties go to the port named first),
-    /// and what replaces them: of several routes that fit a packet the first.
+    /// Shortest paths by the sum of costs (ties go to the port named first), and the routes that
+    /// replace them. If several routes match a packet, the first applies.
     pub fn of(network: &Network) -> Routes {
         let shape = Shape::of(network);
         let nodes = network.nodes.len();
@@ -121,7 +120,7 @@ impl Routes {
         routes
     }
 
-    /// The ports of all nodes for one that is not a leaf.
+    /// The ports of all nodes towards a destination that is not a leaf.
     fn towards(&mut self, destination: usize, network: &Network, shape: &Shape) {
         let distance = shape.distances(destination, network);
         for (number, port) in (0..).zip(&network.ports) {
@@ -136,7 +135,7 @@ impl Routes {
         }
     }
 
-    /// The way to a leaf is the way to its neighbour, and one port more.
+    /// The path to a leaf is the path to its neighbour plus one port.
     fn towards_leaf(&mut self, leaf: usize, network: &Network, shape: &Shape) {
         let best = shape.into[leaf].iter().min_by_key(|&&port| network.ports[port as usize].cost);
         let Some(&last) = best else { return };
@@ -188,8 +187,7 @@ impl Routes {
         (port != NO_PORT).then_some(port)
     }
 
-    /// The ports that a packet of that kind crosses on its way; none where it
-    /// does not arrive.
+    /// The ports on the path of a packet of this kind; none if it does not arrive.
     pub fn path(
         &self,
         network: &Network,
@@ -208,9 +206,8 @@ impl Routes {
         Some(ports)
     }
 
-    /// The ways of packets of that kind that never get to `destination`: the
-    /// nodes that they pass. The last of them is one that they come to for the
-    /// second time, one that knows no way, or one on a way listed before.
+    /// The paths on which packets of this kind never reach `destination`, as lists of nodes. The
+    /// last node of a path was already on it, has no next port, or is on a path listed before.
     pub fn astray(
         &self,
         network: &Network,
@@ -244,7 +241,7 @@ impl Routes {
             for &node in &passed {
                 seen[usize::from(node)] = fate;
             }
-            // one node alone that was seen before is no way of its own
+            // a single node that was already listed is not a path
             if fate == Seen::Strays && (passed.len() > 1 || node.is_none()) {
                 ways.push(passed);
             }
@@ -253,12 +250,12 @@ impl Routes {
     }
 }
 
-/// Propagation delay along ports.
+/// Total propagation delay of ports.
 pub fn delay(network: &Network, ports: &[u32]) -> Time {
     ports.iter().fold(Time::ZERO, |sum, &port| sum + network.ports[port as usize].delay)
 }
 
-/// Which ports leave and reach each node.
+/// The ports that leave and reach each node.
 struct Shape {
     out: Vec<Vec<u32>>,
     into: Vec<Vec<u32>>,
@@ -290,8 +287,8 @@ impl Shape {
         self.leaf[node]
     }
 
-    /// Cost of the cheapest way from every node to `destination` (Dijkstra,
-    /// backwards); none: there is no way. A leaf lies on no way but its own.
+    /// Cost of the cheapest path from every node to `destination` (Dijkstra, backwards); none:
+    /// there is no path. A leaf lies on no path but its own.
     fn distances(&self, destination: usize, network: &Network) -> Vec<Option<u64>> {
         let mut distance = vec![None; self.out.len()];
         let mut nearest = BinaryHeap::from([Reverse((0u64, destination))]);

@@ -1,6 +1,7 @@
-//! A checked scenario: every name resolved, every value in range.
-//!
-//! Its network can be built without another check.
+//! A checked scenario: every name is resolved and every value in range, so that its network can be
+//! built without further checks.
+
+mod impairments;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,14 +14,16 @@ pub use tidegate_core::port::Limit;
 use tidegate_core::units::{Length, Rate, Time};
 
 use crate::control::Control;
+pub use crate::document::bound::Codepoint;
 use crate::law::GateLaw;
 use crate::law::filter::FilterLaw;
 use crate::law::stamp::StampLaw;
 use crate::profile::Tcp;
 use crate::route::Route;
+pub use impairments::{Impairments, Jitter, Order, Policing, Reorder, Spread};
 pub use tidegate_core::law::queue::QueueLaw;
 
-/// Everything that one run needs but its seed.
+/// A scenario: all that a run needs except its seed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Scenario {
     /// Name of the scenario.
@@ -31,17 +34,17 @@ pub struct Scenario {
     pub warmup: Time,
     /// Spacing of the rows of the `ports` table.
     pub sample: Time,
-    /// Whether ports of access links get rows too, or only the others.
+    /// Whether ports of access links get rows too.
     pub sample_access: bool,
-    /// What else is measured over time, besides the ports.
+    /// Time series in addition to those of ports.
     pub series: Series,
     /// Nodes and ports.
     pub network: Network,
     /// Traffic classes, in the order of the document.
     pub traffic: Vec<Class>,
-    /// Changes of capacity, sorted by time; ramps are cut into steps of 100 ms.
+    /// Changes of links, sorted by time; ramps are cut into steps of 100 ms.
     /// (Changes of arrival rate and mean size are part of the classes.)
-    pub capacity: Vec<CapacityChange>,
+    pub changes: Vec<LinkChange>,
 }
 
 /// Time series of single flows and of classes.
@@ -49,6 +52,8 @@ pub struct Scenario {
 pub struct Series {
     /// Flows that are followed: the class, and the flow's number in it, from 0.
     pub flows: Vec<(u16, u32)>,
+    /// Flows whose acknowledgements are recorded, likewise.
+    pub acks: Vec<(u16, u32)>,
     /// Classes that are followed.
     pub classes: Vec<u16>,
     /// Spacing of the rows.
@@ -56,27 +61,27 @@ pub struct Series {
 }
 
 impl Series {
-    /// Whether nothing is followed.
+    /// Whether nothing is followed at intervals.
     pub fn is_none(&self) -> bool {
         self.flows.is_empty() && self.classes.is_empty()
     }
 }
 
-/// Nodes, and the output ports that join them.
+/// Nodes, and the output ports between them.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Network {
-    /// Names of the nodes; a node is known by its place in this list.
+    /// Names of the nodes; the index identifies a node.
     pub nodes: Vec<String>,
-    /// Output ports, in a fixed order: a port is known by its place in this list.
+    /// Output ports in a fixed order; the index identifies a port.
     pub ports: Vec<Port>,
-    /// What replaces shortest paths; of several that fit a packet the first.
+    /// Routes that replace shortest paths; of several that match a packet the first applies.
     pub routes: Vec<Route>,
 }
 
-/// One output port, with the link behind it.
+/// An output port and its link.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Port {
-    /// As the document names it: `bottleneck`, `bottleneck.reverse`, `access.source1` ...
+    /// Name in the document: `bottleneck`, `bottleneck.reverse`, `access.source1` ...
     pub name: String,
     /// Node that the port belongs to.
     pub from: u16,
@@ -92,6 +97,8 @@ pub struct Port {
     pub buffer_follows: bool,
     /// What the link loses at random.
     pub loss: Loss,
+    /// What else the link does to packets.
+    pub impairments: Impairments,
     /// What the port adds to the length of a path, at least 1.
     pub cost: u32,
     /// Longest propagation round trip of any path through this port, for buffers in `bdp`.
@@ -106,7 +113,7 @@ pub struct Port {
     pub queue: QueueLaw,
     /// Explicit rates, if any.
     pub stamp: Option<StampLaw>,
-    /// How many arrivals are kept one by one.
+    /// How many arrivals are recorded.
     pub record: u32,
 }
 
@@ -116,10 +123,9 @@ impl Port {
         Link { rate: self.rate, delay: self.delay }
     }
 
-    /// The buffer limit at capacity `rate`: buffers in bdp or time follow it, at least one packet of 1500 B.
-    ///
-    /// One in packets or bytes does where `buffer_follows`, rounded to the
-    /// nearest, at least one packet of whatever size.
+    /// The buffer limit at capacity `rate`. A buffer in bdp or time follows the rate and is at
+    /// least one packet of 1500 B. A buffer in packets or bytes follows it where `buffer_follows`;
+    /// it is rounded, and is at least one packet of any size.
     pub fn limit(&self, rate: Rate) -> Limit {
         let bytes = |time: Time| Limit::Bytes((rate * time).bytes().max(1500));
         let scaled = |length: u64| {
@@ -147,6 +153,24 @@ pub struct Loss {
     pub data: f64,
     /// Of packets without payload.
     pub ack: f64,
+    /// What it loses besides, in bursts.
+    pub burst: Option<Burst>,
+}
+
+/// Losses in bursts: the model of Gilbert (1960) and Elliott (1963), a chain of two states.
+///
+/// In the long run a packet finds a burst with probability `enter / (enter + leave)`, and a
+/// burst has `1 / leave` packets in the mean.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Burst {
+    /// Probability, at each packet outside, that a burst begins with it.
+    pub enter: f64,
+    /// Probability, at each packet after the first of a burst, that the burst is over before it.
+    pub leave: f64,
+    /// Share of the packets of a burst that are lost.
+    pub inside: f64,
+    /// Share of the other packets that are lost.
+    pub outside: f64,
 }
 
 impl Loss {
@@ -165,7 +189,7 @@ pub struct Gate {
     pub admit: Opener,
     /// How a session is refused.
     pub refuse: Refusal,
-    /// Which openers are charged to the allowance.
+    /// Which opening packets count against the allowance.
     pub charge: Charge,
 }
 
@@ -178,46 +202,82 @@ pub struct Class {
     pub arrivals: Arrivals,
     /// How much each has to send.
     pub size: FlowSize,
-    /// What its flows are, where they are viewers of video; their size is then without end.
+    /// Video, if the flows are viewers; their size is then unlimited.
     pub video: Option<Video>,
-    /// How its flows send.
+    /// What its users load, where they load pages; `size` is then that of an object.
+    pub pages: Option<Pages>,
+    /// The transport of its flows.
     pub transport: Transport,
-    /// Which end opens the connection. A replayed flow has a direction of its
-    /// own: where it is the other one, data goes from the second host of the pair to the first.
+    /// Which end opens the connection. A replayed flow has its own direction: if that is not the
+    /// direction of the class, data goes from the second host of the pair to the first.
     pub direction: Direction,
     /// How long a user waits before giving up.
     pub patience: Option<Time>,
+    /// How many addresses its users share in turn; none: each has one of its own.
+    pub clients: Option<u32>,
     /// Share of flows whose transport headers routers cannot read, 0 to 1.
     pub opaque_share: f64,
-    /// Where data is sent from and to; each flow draws one pair.
+    /// Source and destination hosts; each flow draws a pair.
     pub pairs: Vec<(u16, u16)>,
 }
 
-/// What viewers of video fetch, and how they play it.
+/// The video of a class, and its player.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Video {
-    /// The rates that there are, rising; never empty.
+    /// The available rates, ascending; never empty.
     pub ladder: Vec<Rate>,
     /// Packets of a segment at each of them.
     pub packets: Vec<u32>,
     /// Playing time of a segment.
     pub segment: Time,
-    /// The most playing time that a player keeps, at least two segments.
+    /// The playing time that fits the buffer, at least two segments.
     pub buffer: Time,
     /// Playing time in the buffer at which playback begins.
     pub start: Time,
-    /// Segments of the film (`u32::MAX`: more than anyone will see).
+    /// Segments of the film (`u32::MAX`: longer than the run).
     pub segments: u32,
     /// How a player chooses rates.
     pub rule: Rule,
 }
 
-/// How the flows of a class send.
+/// Pages that users load, and the connections over which they do.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Pages {
+    /// Objects of a page, its document not counted.
+    pub objects: Amount,
+    /// Bytes of the document, which is fetched first; none: there is none.
+    pub document: Option<Amount>,
+    /// The most connections that a user has open at once.
+    pub connections: u32,
+    /// Requests that may wait for their answers on one connection.
+    pub concurrent: u32,
+    /// Whether connections stay open for further objects and pages.
+    pub persistent: bool,
+    /// Bytes of a request, without headers; no more than the payload of a packet.
+    pub request: u32,
+    /// From a request to the first byte of its answer, at the server, in seconds.
+    pub server: Amount,
+    /// Pages of a user ([`u32::MAX`]: one after the other until the run ends).
+    pub count: u32,
+    /// From a loaded page to the start of the next, in seconds.
+    pub think: Amount,
+}
+
+/// A number that may be drawn: a draw of mean one from `shape`, times `mean`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Amount {
+    /// Distribution, scaled to a mean of one.
+    pub shape: Shape,
+    /// Mean.
+    pub mean: f64,
+}
+
+/// The transport of a class.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Transport {
-    /// Reliably, and as fast as the network allows.
+    /// TCP.
     Tcp(Tcp),
-    /// Reliably, and as fast as another control says.
+    /// A reliable transport with another control.
     Controlled(Tcp, Control),
     /// At a constant rate, without acknowledgements.
     Udp(Udp),
@@ -239,6 +299,14 @@ impl Transport {
             Transport::Udp(_) => None,
         }
     }
+
+    /// Whether it is TCP that opens connections, under any control of TCP or one of the user's own.
+    pub fn is_tcp_with_handshake(&self) -> bool {
+        match self {
+            Transport::Tcp(tcp) | Transport::Controlled(tcp, Control::Python(_)) => tcp.handshake,
+            Transport::Controlled(..) | Transport::Udp(_) => false,
+        }
+    }
 }
 
 /// A constant rate.
@@ -248,8 +316,10 @@ pub struct Udp {
     pub rate: Rate,
     /// Bytes of a full packet, headers included; more than [`Udp::HEADER`].
     pub packet: u32,
-    /// Packets in a burst, and from the start of one to that of the next; none: no breaks.
+    /// Packets per burst, and the time between the starts of bursts; none: continuous.
     pub burst: Option<(u32, Time)>,
+    /// ECN codepoint of its packets; none: not ECN-capable.
+    pub ecn: Option<Codepoint>,
 }
 
 impl Udp {
@@ -280,7 +350,7 @@ pub enum Arrivals {
         /// Last instant of the process ([`Time::NEVER`]: the end of the run).
         stop: Time,
     },
-    /// One every so often.
+    /// At regular intervals.
     Every {
         /// Flows per second over time (the reciprocal of the spacing).
         rate: Course,
@@ -291,7 +361,7 @@ pub enum Arrivals {
     },
     /// At listed instants, sorted.
     At(Vec<Time>),
-    /// So many flows, each at an instant drawn evenly from `[0, within]`.
+    /// This many flows, each at a uniformly drawn instant in `[0, within]`.
     Uniform {
         /// Number of flows.
         flows: u32,
@@ -302,27 +372,26 @@ pub enum Arrivals {
     Replayed(Arc<[Replayed]>),
 }
 
-/// A flow as it was recorded.
+/// A recorded flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Replayed {
     /// When it starts.
     pub start: Time,
-    /// How much it sends, in bytes, at least one.
+    /// Its size in bytes, at least one.
     pub size: u64,
     /// Which end opens the connection.
     pub direction: Direction,
 }
 
-/// A number that changes over time: linear between its points, which are
-/// sorted by time; two points at one instant are a step. Constant before the
-/// first point and after the last.
+/// A number that changes over time: linear between points, which are sorted by time; two points at
+/// one instant are a step. Constant before the first point and after the last.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Course {
     /// Instants and values; never empty.
     pub points: Vec<(Time, f64)>,
 }
 
-/// How much a flow has to send.
+/// The size of a flow.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FlowSize {
     /// A draw of mean one from `shape`, times the mean at the flow's start.
@@ -332,12 +401,12 @@ pub enum FlowSize {
         /// Mean in bytes over time.
         mean: Course,
     },
-    /// Without end, until `stop` (if any), when no new data is handed in.
+    /// Unlimited, until `stop` (if given): then no new data is sent.
     Unlimited {
-        /// When the flow stops handing in data.
+        /// When the flow has no more data to send.
         stop: Time,
     },
-    /// As recorded, with the arrivals.
+    /// As recorded with the arrivals.
     Replayed,
 }
 
@@ -356,15 +425,29 @@ pub enum Shape {
     Empirical(Vec<(f64, f64)>),
 }
 
-/// A port's capacity from an instant on.
+/// A change of a port's link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CapacityChange {
-    /// When it takes effect: for packets whose transmission starts from then on.
+pub struct LinkChange {
+    /// When it takes effect.
     pub at: Time,
-    /// Place of the port in [`Network::ports`].
+    /// Index of the port in [`Network::ports`].
     pub port: u32,
-    /// The new capacity.
-    pub rate: Rate,
+    /// What changes.
+    pub to: LinkValue,
+}
+
+/// A new value of a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LinkValue {
+    /// Capacity; the rest of the packet in service goes at the new one.
+    Rate(Rate),
+    /// Propagation delay of what is sent from then on.
+    Delay {
+        /// The new delay.
+        delay: Time,
+        /// Whether this is another path, so that packets may overtake those under way.
+        another_path: bool,
+    },
 }
 
 impl Course {

@@ -1,4 +1,4 @@
-//! What is loaded: the text of a document, and the settings that replace its values.
+//! The input: the text of a document, and the settings that replace its values.
 
 /// A document and the name that messages give it.
 #[derive(Clone, Copy, Debug)]

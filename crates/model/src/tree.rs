@@ -1,7 +1,7 @@
-//! The document as a tree that knows where each of its values was written.
+//! The document as a tree in which every value has its location.
 //!
-//! Settings (`--set KEY=VALUE`) are applied here, before anything is checked,
-//! and keep their origin: an error in one of them shows it, not the document.
+//! Settings (`--set KEY=VALUE`) are applied here, before any check. They keep their own location:
+//! an error in a setting shows the setting, not the document.
 
 pub(crate) mod decode;
 mod setting;
@@ -15,24 +15,24 @@ use crate::source::{Setting, Source};
 /// Largest document, in bytes: it bounds the memory that loading can take.
 pub(crate) const MAX_DOCUMENT: usize = 8 << 20;
 
-/// Deepest nesting: far beyond any scenario, far below what a stack can bear.
+/// Deepest nesting: far beyond any scenario, far below what would overflow the stack.
 const MAX_DEPTH: usize = 64;
 
-/// A value and where it was written.
+/// A value and its location.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub place: Place,
     pub value: Value,
 }
 
-/// What TOML knows.
+/// The types of TOML.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     String(String),
     Integer(i64),
     Float(f64),
     Boolean(bool),
-    /// A date: no key takes one, but a message has to name it.
+    /// A date: no key accepts one, but messages name it.
     Date(String),
     Array(Vec<Node>),
     Table(Table),
@@ -42,7 +42,7 @@ pub(crate) enum Value {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     pub entries: Vec<Entry>,
-    /// Keys that belong here although they are decoded elsewhere: named among the allowed ones.
+    /// Allowed keys that are decoded elsewhere, for messages.
     pub also: &'static [&'static str],
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Entry {
     pub key: String,
     pub place: Place,
     pub value: Node,
-    /// A level that the document does not have: left out of paths in messages.
+    /// A level that the document does not have: left out of the paths in messages.
     pub hidden: bool,
 }
 
@@ -61,7 +61,7 @@ impl Table {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    /// Takes a key out.
+    /// Removes a key.
     pub fn remove(&mut self, key: &str) -> Option<Entry> {
         let at = self.entries.iter().position(|entry| entry.key == key)?;
         Some(self.entries.remove(at))
@@ -83,7 +83,7 @@ impl Node {
         }
     }
 
-    /// What lies at the end of a path of keys and indices.
+    /// The value at a path of keys and indices.
     pub fn at(&self, path: &[String]) -> Option<&Node> {
         path.iter().try_fold(self, |node, key| match &node.value {
             Value::Table(table) => table.get(key).map(|entry| &entry.value),
@@ -92,21 +92,21 @@ impl Node {
         })
     }
 
-    /// The place of the value at `path`, or of the innermost table around it that exists.
+    /// The location of the value at `path`, or of the innermost existing table around it.
     pub fn place(&self, path: &[String]) -> Place {
         let found = (0..=path.len()).rev().find_map(|length| self.at(&path[..length]));
         found.map_or(Place::START, |node| node.place.clone())
     }
 }
 
-/// A parsed document with its settings, and the texts that places refer to.
+/// A parsed document with its settings, and the texts that locations refer to.
 #[derive(Debug)]
 pub(crate) struct Tree {
     pub root: Node,
     pub texts: Vec<Text>,
 }
 
-/// Parses a document and applies settings to it, in their order.
+/// Parses a document and applies settings in order.
 pub(crate) fn parse(source: Source<'_>, settings: &[Setting<'_>]) -> Result<Tree, crate::Report> {
     let mut texts =
         vec![Text { name: source.name.to_owned(), text: source.text.to_owned(), first: 1 }];
@@ -137,11 +137,11 @@ pub(crate) fn parse(source: Source<'_>, settings: &[Setting<'_>]) -> Result<Tree
     Ok(tree)
 }
 
-/// Parses TOML; places refer to text number `text`.
+/// Parses TOML; locations refer to text number `text`.
 pub(crate) fn toml_text(source: &str, text: usize) -> Result<Node, Vec<Problem>> {
     let (table, errors) = DeTable::parse_recoverable(source);
     if !errors.is_empty() {
-        // what follows the first few is mostly their consequence
+        // later errors are mostly consequences of the first
         return Err(errors
             .iter()
             .take(3)
@@ -157,7 +157,7 @@ pub(crate) fn toml_text(source: &str, text: usize) -> Result<Node, Vec<Problem>>
     Ok(Node { place: Place { text, span }, value })
 }
 
-/// What would be right where TOML itself is at fault.
+/// How to correct an error of the TOML parser.
 fn advice(message: &str) -> &'static str {
     if message.starts_with("duplicate") {
         return "a table and a key stand once in a document: put both together, or rename one";
@@ -209,7 +209,7 @@ fn convert(value: toml::Spanned<DeValue<'_>>, text: usize, depth: usize) -> Resu
 }
 
 impl Tree {
-    /// The settings that each `[variant.NAME]` stands for.
+    /// The settings of each `[variant.NAME]`.
     pub fn variants(&self) -> Vec<(String, crate::source::Settings)> {
         let written = |leaves: Vec<(String, &Node)>| {
             leaves.into_iter().map(|(key, node)| (key, self.toml(node))).collect()
@@ -217,7 +217,7 @@ impl Tree {
         self.changes().into_iter().map(|(name, leaves)| (name, written(leaves))).collect()
     }
 
-    /// Shows `look` the document with the changes of each variant in place.
+    /// Calls `look` with the document changed by each variant.
     pub fn varied(&self, look: impl Fn(Node) -> Result<(), Problem>) -> Result<(), Problem> {
         for (_, leaves) in self.changes() {
             let mut root = self.root.clone();
@@ -229,10 +229,10 @@ impl Tree {
         Ok(())
     }
 
-    /// What each `[variant.NAME]` changes: keys with their values.
+    /// The changes of each `[variant.NAME]`: keys with their values.
     ///
-    /// Tables that come from dotted keys or headers are walked into; whatever
-    /// is written as one value, `{ ... }` included, is one change.
+    /// Tables from dotted keys or headers are entered; a value written as one, also `{ ... }`, is
+    /// one change.
     fn changes(&self) -> Vec<(String, Vec<(String, &Node)>)> {
         let variants = self.root.table().and_then(|root| root.get("variant"));
         let Some(variants) = variants.and_then(|entry| entry.value.table()) else {
@@ -264,7 +264,7 @@ impl Tree {
         }
     }
 
-    /// A value as it was written.
+    /// A value as it is written in its text.
     fn written(&self, node: &Node) -> &str {
         let text = self.texts.get(node.place.text);
         text.and_then(|text| text.text.get(node.place.span.clone())).unwrap_or_default()
@@ -274,7 +274,7 @@ impl Tree {
     fn toml(&self, node: &Node) -> String {
         let written = self.written(node);
         match &node.value {
-            // a string given by a setting may have no quotes
+            // a string in a setting may be without quotes
             Value::String(text) if !written.starts_with(['"', '\'']) => {
                 toml::Value::String(text.clone()).to_string()
             }
@@ -283,7 +283,7 @@ impl Tree {
     }
 }
 
-/// A path as a document writes it: names that hold a dot are quoted.
+/// A path as written in a document: names that contain a dot are quoted.
 pub(crate) fn joined(path: &[String]) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let written = path.iter().map(|key| {

@@ -5,13 +5,18 @@
 mod axes;
 mod damaged_files;
 mod draws;
+mod dumbbell;
+mod links;
 mod load;
 mod outlook;
+mod pages;
 mod properties;
 mod queues;
 mod rates;
 mod replay;
+mod tcp;
 mod topology;
+mod traces;
 mod udp;
 mod video;
 

@@ -6,7 +6,9 @@ use tidegate_core::law::session::{Limiter, Opener, Refusal};
 use tidegate_core::units::{Rate, Size, Time};
 use tidegate_model::law::{GateLaw, Python};
 use tidegate_model::profile::{LostSyn, MaxRto, Profile, Recovery};
-use tidegate_model::scenario::{Arrivals, Course, Direction, FlowSize, Limit, Shape, Transport};
+use tidegate_model::scenario::{
+    Arrivals, Course, Direction, FlowSize, Limit, LinkValue, Shape, Transport,
+};
 use tidegate_model::{Report, Scenario, Setting, Source, files, load, schema, show, variants};
 
 /// The example of the documentation.
@@ -235,28 +237,6 @@ fn every_field_of_a_profile_can_be_set_alone() {
 }
 
 #[test]
-fn changes_of_capacity_are_steps_and_carry_what_the_ramp_would() {
-    let ramp = [(
-        "change",
-        r#"[{ what = "bottleneck.rate", at = "100s", until = "200s", to = "5Mbit" }]"#,
-    )];
-    let scenario = loaded(BASE, &ramp).unwrap();
-    assert_eq!(scenario.capacity.len(), 1001);
-    let first = scenario.capacity[0];
-    // the first step stands for the middle of 100.0 .. 100.1 s: 10 - 5 x 0.05/100 Mbit/s
-    assert_eq!((first.at, first.rate.bps()), (Time::from_secs(100), 9_997_500));
-    let last = scenario.capacity[1000];
-    assert_eq!((last.at, last.rate.bps()), (Time::from_secs(200), 5_000_000));
-    // the ramp carries (10 + 5)/2 Mbit/s for 100 s
-    let bits: f64 = scenario
-        .capacity
-        .windows(2)
-        .map(|pair| pair[0].rate.bps() as f64 * (pair[1].at - pair[0].at).secs())
-        .sum();
-    assert!((bits - 750e6).abs() < 100.0, "{bits}");
-}
-
-#[test]
 fn pulses_return_and_changes_of_one_thing_follow_each_other() {
     let changes = r#"[
         { what = "link2.reverse.rate", at = "50s", pulse = "25s", to = "20kbit" },
@@ -267,12 +247,13 @@ fn pulses_return_and_changes_of_one_thing_follow_each_other() {
     ]"#;
     let scenario = loaded(TANDEM, &[("change", changes)]).unwrap();
     let port = scenario.network.ports.iter().position(|p| p.name == "link2.reverse").unwrap();
-    let capacity: Vec<(f64, usize, u64)> = scenario
-        .capacity
+    let capacity: Vec<(f64, usize, LinkValue)> = scenario
+        .changes
         .iter()
-        .map(|change| (change.at.secs(), change.port as usize, change.rate.bps()))
+        .map(|change| (change.at.secs(), change.port as usize, change.to))
         .collect();
-    let wanted = [(10.0, port, 40_000), (50.0, port, 20_000), (75.0, port, 40_000)];
+    let rate = |kbps: u64| LinkValue::Rate(Rate::from_bps(kbps * 1000));
+    let wanted = [(10.0, port, rate(40)), (50.0, port, rate(20)), (75.0, port, rate(40))];
     assert_eq!(capacity, wanted);
     let Arrivals::Poisson { rate, .. } = &scenario.traffic[0].arrivals else { panic!() };
     let points: Vec<(f64, f64)> = rate.points.iter().map(|&(at, v)| (at.secs(), v)).collect();

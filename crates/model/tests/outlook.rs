@@ -50,6 +50,27 @@ fn a_plain_scenario_gives_no_reason_to_doubt() {
     assert_eq!(with(GATE), Vec::<String>::new());
 }
 
+/// RFC 8289: the interval is about the longest round trip, the target a twentieth of it. By hand:
+/// 2 (1 + 298 + 1) = 600 ms, more than three times 100 ms; 2 (1 + 148 + 1) = 300 ms is not.
+#[test]
+fn an_interval_that_does_not_fit_the_round_trips_is_named_with_one_that_does() {
+    for law in ["codel", "fq-codel", "cake"] {
+        let queue = format!("[port.bottleneck]\nqueue = {{ law = '{law}' }}\n");
+        let far = |delay: &str, queue: &str| {
+            let text = BASE.replace("delay = \"10ms\"", &format!("delay = \"{delay}\""));
+            warnings(&read(&format!("{text}\n{queue}"), &[]))
+        };
+        let found = far("298ms", &queue);
+        let [warning] = &found[..] else { panic!("{law}: {found:?}") };
+        assert!(warning.contains("class `a`, take 600ms"), "{warning}");
+        assert!(warning.contains("interval = \"600ms\", target = \"30ms\""), "{warning}");
+        assert_eq!(far("148ms", &queue), Vec::<String>::new());
+        let fitting = queue.replace(" }", ", interval = '600ms', target = '30ms' }");
+        assert_eq!(far("298ms", &fitting), Vec::<String>::new());
+        assert!(far("1ms", &queue)[0].contains("it acts too late"));
+    }
+}
+
 /// The data of an upload follows its SYN, that of a download the SYN+ACK.
 #[test]
 fn a_gate_goes_by_the_openers_of_the_data_that_crosses_it() {
@@ -63,6 +84,11 @@ fn a_gate_goes_by_the_openers_of_the_data_that_crosses_it() {
     assert_eq!(opener(reverse), Opener::SynAck);
     assert_eq!(
         opener("[port.bottleneck]\ngate = { law = 'close-probe', admit = 'syn-ack' }"),
+        Opener::SynAck
+    );
+    // the name of the key in the file of a real gate
+    assert_eq!(
+        opener("[port.bottleneck]\ngate = { law = 'close-probe', opener = 'syn-ack' }"),
         Opener::SynAck
     );
 }
@@ -163,6 +189,12 @@ fn flows_and_changes_beyond_the_end_are_counted() {
         ),
         // 20 a second for 10 s are 200, and never above 440
         ("[series]\nflows = ['a:439', 'a:440']\n", "follows `a:440`"),
+        ("[series]\nacks = ['a:440']\n", "follows `a:440`"),
+        (
+            "[traffic.b]\narrivals = { at = ['1s'] }\nsize = '1kB'\n\
+             transport = { udp = { rate = '1Mbit' } }\n[series]\nacks = ['b:0']\n",
+            "names `b:0`, and UDP has no acknowledgements",
+        ),
     ] {
         let found = with(more);
         assert!(matches!(&found[..], [only] if only.contains(says)), "{more}: {found:?}");

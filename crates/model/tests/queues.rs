@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tidegate_core::law::queue::{Chosen, cake, dual_queue, pie, pushout, red};
+use tidegate_core::law::queue::{Chosen, cake, dqm, pie, pushout, red};
 use tidegate_core::law::settings;
 use tidegate_core::units::{Rate, Time};
 use tidegate_model::scenario::QueueLaw;
@@ -46,27 +46,39 @@ fn a_queue_has_the_settings_of_its_law_and_the_rest_by_default() {
     assert_eq!(queues[..2], [&QueueLaw::Red(wanted), &QueueLaw::default()]);
 }
 
-/// design.md: what a dual queue lies over is nested, and has settings of its own.
+/// A law that was renamed is accepted under either name. The effective scenario keeps the old
+/// one: saved runs are found by it.
+#[test]
+fn dqm_may_be_called_by_its_old_name() {
+    let shown = |queue: &str| {
+        let text = text(queue);
+        show(Source { name: "test.toml", text: &text }, &[], &BTreeMap::new()).expect(queue)
+    };
+    let new = shown("law = \"dqm\", x_m = 9");
+    assert_eq!(new, shown("law = \"dual-queue\", x_m = 9"));
+    assert!(new.contains("law = \"dual-queue\"") && !new.contains("dqm"), "{new}");
+}
+
+/// What a dual queue lies over is nested, and has settings of its own.
 #[test]
 fn a_dual_queue_lies_over_another_queue() {
-    let text = text(
-        "law = \"dual-queue\", x_m = 45, x_M = 90, P_M = 0.4, over = { law = \"red\", max_p = 0.3 }",
-    );
+    let text =
+        text("law = \"dqm\", x_m = 45, x_M = 90, P_M = 0.4, over = { law = \"red\", max_p = 0.3 }");
     let set = [("port.bottleneck.queue.over.min_th", "15"), ("port.bottleneck.queue.queues", "1")];
     let scenario = loaded(&text, &set).unwrap();
     let beneath =
         red::Config { min_th: settings::Setting::Is(15.0), max_p: 0.3, ..red::Config::default() };
-    let wanted = dual_queue::Config {
+    let wanted = dqm::Config {
         x_M: 90.0,
         P_M: 0.4,
         queues: 1,
         over: QueueLaw::Red(beneath).into(),
-        ..dual_queue::Config::default()
+        ..dqm::Config::default()
     };
-    assert_eq!(scenario.network.ports[0].queue, QueueLaw::DualQueue(wanted));
+    assert_eq!(scenario.network.ports[0].queue, QueueLaw::Dqm(wanted));
     let plain = loaded(&text.replace("law = \"red\", max_p = 0.3", "law = \"drop-tail\""), &[]);
     let plain = plain.unwrap().network.ports[0].queue.clone();
-    let QueueLaw::DualQueue(config) = plain else { panic!("{plain:?}") };
+    let QueueLaw::Dqm(config) = plain else { panic!("{plain:?}") };
     assert_eq!(config.over, Chosen::default());
 }
 
@@ -125,7 +137,7 @@ fn the_shown_queue_spells_defaults_out_and_is_the_same() {
 
 #[test]
 fn a_queue_over_another_one_is_shown_as_it_is_written() {
-    let text = self::text("law = \"dual-queue\", over = { law = \"red\", max_th = 45.5 }");
+    let text = self::text("law = \"dqm\", over = { law = \"red\", max_th = 45.5 }");
     let source = Source { name: "test.toml", text: &text };
     let shown = show(source, &[], &BTreeMap::new()).unwrap();
     for part in ["x_M = 45.0", "P_M = 1.0", "queues = 2", "blocked = \"drop\"", "max_th = 45.5"] {
@@ -141,29 +153,32 @@ fn errors_show_the_setting_and_what_would_be_right() {
     let cases: &[(&str, &[&str])] = &[
         (
             "law = \"re\"",
-            &["`re`", "drop-tail, red, dual-queue, pushout, pie, codel, fq-codel, cake"],
+            &[
+                "`re`",
+                "drop-tail, red, dqm, dual-queue, pushout, pie, dualpi2, codel, fq-codel, fq-pie, cake",
+            ],
         ),
         (
-            "law = \"dual-queue\", over = { law = \"red\", max_q = 1 }",
+            "law = \"dqm\", over = { law = \"red\", max_q = 1 }",
             &["unknown key `max_q`", "port.bottleneck.queue.over", "did you mean `max_p`"],
         ),
         (
-            "law = \"dual-queue\", over = { law = \"red\", max_p = 2 }",
+            "law = \"dqm\", over = { law = \"red\", max_p = 2 }",
             &["port.bottleneck.queue.over.max_p", "test.toml:5:", "to 1"],
         ),
         (
-            "law = \"dual-queue\", over = { law = \"pushout\", levels = 1 }",
+            "law = \"dqm\", over = { law = \"pushout\", levels = 1 }",
             &["queue.over.levels", "2 to 65535"],
         ),
         (
-            "law = \"dual-queue\", over = { law = \"dual-queue\" }",
-            &["queue.over.law", "test.toml:5:", "beneath another"],
+            "law = \"dqm\", over = { law = \"dqm\" }",
+            &["queue.over.law", "test.toml:5:", "cannot be nested in dqm"],
         ),
         ("law = \"codel\", target = \"0s\"", &["queue.target", "1us to 10s"]),
         ("law = \"fq-codel\", quanta = 9", &["did you mean `quantum`"]),
-        ("law = \"dual-queue\", over = { max_p = 1 }", &["queue.over", "`law`"]),
-        ("law = \"dual-queue\", x_M = 44", &["queue.x_M", "below x_m, which is 45"]),
-        ("law = \"dual-queue\", measure = \"now\"", &["`now`", "average, instantaneous"]),
+        ("law = \"dqm\", over = { max_p = 1 }", &["queue.over", "`law`"]),
+        ("law = \"dqm\", x_M = 44", &["queue.x_M", "below x_m, which is 45"]),
+        ("law = \"dqm\", measure = \"now\"", &["`now`", "average, instantaneous"]),
         ("law = \"pushout\", levels = 1", &["queue.levels", "2 to 65535"]),
         ("law = \"drop-tail\", max_p = 1", &["unknown key `max_p`"]),
         ("law = \"red\", mint_th = 9", &["did you mean `min_th`"]),
@@ -191,10 +206,23 @@ fn errors_show_the_setting_and_what_would_be_right() {
 fn the_schema_knows_every_discipline() {
     let schema: serde_json::Value = serde_json::from_str(&schema()).unwrap();
     let laws = schema["$defs"]["Queue"]["oneOf"].as_array().unwrap();
-    let names: Vec<&str> =
-        laws.iter().map(|law| law["properties"]["law"]["const"].as_str().unwrap()).collect();
+    let names: Vec<&str> = laws.iter().map(|law| law["title"].as_str().unwrap()).collect();
     assert_eq!(
         names,
-        ["drop-tail", "red", "dual-queue", "pushout", "pie", "codel", "fq-codel", "cake"]
+        [
+            "drop-tail",
+            "red",
+            "dqm",
+            "pushout",
+            "pie",
+            "dualpi2",
+            "codel",
+            "fq-codel",
+            "fq-pie",
+            "cake",
+            "python"
+        ]
     );
+    assert_eq!(laws[0]["properties"]["law"]["const"], "drop-tail");
+    assert_eq!(laws[2]["properties"]["law"]["enum"], serde_json::json!(["dqm", "dual-queue"]));
 }

@@ -121,6 +121,19 @@ fn the_shown_scenario_is_the_same() {
     }
 }
 
+/// `datapath` was called `half`. Either is accepted; the effective scenario keeps the old name, by
+/// which saved runs are found.
+#[test]
+fn the_datapath_of_a_law_may_have_its_old_name() {
+    let shown = |key: &str| {
+        let stamp = format!("law = \"python\", name = \"a\", {key} = \"grant\"");
+        let text = text(&stamp, "\"qfcp\"");
+        show(Source { name: "test.toml", text: &text }, &[], &BTreeMap::new()).expect(key)
+    };
+    assert_eq!(shown("datapath"), shown("half"));
+    assert!(shown("datapath").contains("half = \"grant\""));
+}
+
 /// Each case: the stamp, the transport, and what the message must hold.
 #[test]
 fn errors_show_the_setting_and_what_would_be_right() {
@@ -129,7 +142,11 @@ fn errors_show_the_setting_and_what_would_be_right() {
         ("law = \"qfcp\", beta = -1", "\"tcp\"", &["port.bottleneck.stamp.beta", "from 0 to 10"]),
         ("law = \"xcp\", beat = 1", "\"tcp\"", &["unknown key `beat`", "did you mean `beta`"]),
         ("law = \"python\"", "\"tcp\"", &["`name`"]),
-        ("law = \"python\", name = \"a\", half = \"granted\"", "\"tcp\"", &["`granted`", "grant"]),
+        (
+            "law = \"python\", name = \"a\", datapath = \"granted\"",
+            "\"tcp\"",
+            &["`granted`", "grant"],
+        ),
         ("law = \"vcp\", probe = \"1us\"", "\"vcp\"", &["stamp.probe", "1ms"]),
         ("law = \"none\"", "\"qcp\"", &["`qcp`", "qfcp"]),
         ("law = \"none\"", "{ qfcp = { pasing = true } }", &["unknown key `pasing`", "pacing"]),
@@ -225,7 +242,7 @@ fn a_control_is_chosen_inside_tcp() {
     for (transport, wanted) in [
         ("{ tcp = { control = \"cubik\" } }", "cubic"),
         ("{ qfcp = { control = \"cubic\" } }", "has no effect with `qfcp`"),
-        ("{ tcp = { control = \"reno\", unpaced = 10 } }", "only bbr paces"),
+        ("{ tcp = { control = \"reno\", unpaced = 10 } }", "goes with bbr and bbr3"),
         ("{ tcp = { control = \"reno\", hystart = \"classic\" } }", "only cubic has it"),
         ("{ tcp = { rack = true } }", "selective acknowledgements"),
         ("{ blitz = { sack = true, prr = true } }", "selective acknowledgements"),

@@ -27,7 +27,7 @@ fn loaded(set: &[(&str, &str)]) -> Result<Scenario, Report> {
 #[test]
 fn a_background_is_endless_packets_of_a_kilobyte_unless_it_says_otherwise() {
     let class = &loaded(&[]).unwrap().traffic[0];
-    let udp = Udp { rate: Rate::from_bps(2_000_000), packet: 1000, burst: None };
+    let udp = Udp { rate: Rate::from_bps(2_000_000), packet: 1000, burst: None, ecn: None };
     assert_eq!(class.transport, Transport::Udp(udp));
     assert_eq!(class.transport.payload(), 972);
     assert_eq!(class.size, FlowSize::Unlimited { stop: Time::from_secs(5) });

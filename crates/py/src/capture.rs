@@ -1,4 +1,4 @@
-//! Packet captures: fed in pieces, handed back as columns.
+//! Packet captures: bytes in pieces go in, columns come out.
 
 use std::sync::Mutex;
 
@@ -17,10 +17,10 @@ create_exception!(
     "A file that is no packet capture, or one in which there is no TCP."
 );
 
-/// Reads the TCP connections of a packet capture that comes in pieces.
+/// Reads the TCP connections of a packet capture that arrives in pieces.
 #[pyclass(frozen, module = "tidegate._native")]
 pub struct Capture {
-    /// None once the results have been handed out.
+    /// None after the results have been returned.
     reader: Mutex<Option<capture::Reader>>,
 }
 
@@ -31,14 +31,14 @@ impl Capture {
         Capture { reader: Mutex::new(Some(capture::Reader::new())) }
     }
 
-    /// Takes the next bytes of the file; False: no more are wanted.
+    /// Add the next bytes of the file; returns False if no more are wanted.
     fn feed(&self, py: Python<'_>, piece: &[u8]) -> PyResult<bool> {
         let mut reader = self.lock()?;
         let reader = reader.as_mut().ok_or_else(handed_out)?;
         py.detach(|| reader.feed(piece)).map_err(refused)
     }
 
-    /// What was found, once; the file has no more bytes.
+    /// End the file and return its flows; callable once.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let reader = self.lock()?.take().ok_or_else(handed_out)?;
         let found = py.detach(|| reader.finish()).map_err(refused)?;

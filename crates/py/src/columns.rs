@@ -4,9 +4,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyDict};
 use tidegate_sim::{Column, Data};
 
-/// A numpy array of these numbers, which Python may write to.
+/// A writable numpy array of these numbers.
 ///
-/// Copied by way of a bytearray: numpy's own crate would bring a library of matrices with it.
+/// Copied through a bytearray: the crate `numpy` would add a matrix library as a dependency.
 pub fn array<'py, const N: usize, T>(
     py: Python<'py>,
     dtype: &str,
@@ -32,7 +32,7 @@ pub fn counts<'py>(py: Python<'py>, values: &[u64]) -> PyResult<Bound<'py, PyAny
     array(py, "<u8", values, |value| value.to_le_bytes())
 }
 
-/// A table: column name to array, or to (codes, names) where a column holds names.
+/// A table: column names with arrays, or with (codes, names) for columns of names.
 pub fn table(py: Python<'_>, columns: Vec<Column>) -> PyResult<Bound<'_, PyDict>> {
     let codes_of = |codes: &[u32]| array(py, "<u4", codes, |value| value.to_le_bytes());
     let table = PyDict::new(py);

@@ -1,38 +1,104 @@
-//! Laws written in Python: an object with `start` and `update` as the controller over a named datapath.
+//! Laws written in Python: an object with `start` and `update` is the controller of a built-in
+//! datapath. The laws that see packets are in the modules below.
 
+mod control;
+mod filter;
+mod own;
+mod packet;
+mod queue;
+
+use std::collections::BTreeSet;
 use std::marker::PhantomData;
+use std::sync::{Mutex, PoisonError};
 
 use pyo3::PyClass;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use tidegate_core::law::{self, Controller, Decision, Fault, Turn};
+use pyo3::types::PyTuple;
+use tidegate_core::law::{self, Controller, Fault, Step};
 use tidegate_core::law::{rate, session};
 use tidegate_core::units::Time;
 
-/// What a law sets and the datapath obeys.
+pub use control::{Congestion, Sample, Signal, Tcp, factory};
+pub use filter::PythonFilter;
+pub use own::{Failure, Named, for_one_port, with_note};
+pub use packet::{Draw, Packet, Verdict};
+pub use queue::{Found, Next, PythonQueue, Slot, Waiting};
+
+/// Most names of phases that laws may use in one process.
+const MOST_PHASES: usize = 1000;
+
+/// What a law has decided: a row of the table `events`.
+#[pyclass(module = "tidegate._native", frozen, get_all)]
+#[derive(Clone)]
+pub struct Decision {
+    /// The law's phase from now on.
+    phase: String,
+    /// The new value.
+    set: f64,
+    /// The value that it follows from: the column `from`.
+    because: f64,
+}
+
+#[pymethods]
+impl Decision {
+    /// A row of the table `events`.
+    #[new]
+    #[pyo3(signature = (phase, set, because))]
+    fn new(phase: String, set: f64, because: f64) -> Decision {
+        Decision { phase, set, because }
+    }
+}
+
+impl Decision {
+    fn given(&self) -> PyResult<law::Decision> {
+        let phase = lasting(&self.phase)?;
+        Ok(law::Decision { phase, set: self.set, from: self.because })
+    }
+}
+
+/// The name of a phase, kept for as long as the process runs, as those of built-in laws are.
+fn lasting(phase: &str) -> PyResult<&'static str> {
+    static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(there) = known.get(phase) {
+        return Ok(there);
+    }
+    if known.len() >= MOST_PHASES {
+        return Err(PyValueError::new_err(format!(
+            "laws have named more than {MOST_PHASES} phases: a phase is a short name, and numbers \
+             go into `set` and `because`"
+        )));
+    }
+    let kept: &'static str = Box::leak(phase.to_owned().into_boxed_str());
+    known.insert(kept);
+    Ok(kept)
+}
+
+/// What a gate's law sets.
 #[pyclass(module = "tidegate._native", get_all, set_all)]
 pub struct Knobs {
-    /// Sessions that may pass in the present epoch (limiter "counter").
+    /// Sessions admitted in the current epoch (limiter "counter").
     allowance: u64,
     /// Nanoseconds between two tokens (limiter "token-bucket"); zero: no limit.
     token_interval_ns: u64,
-    /// How many nanoseconds' worth of tokens the bucket holds.
+    /// Capacity of the bucket, as nanoseconds' worth of tokens.
     token_depth_ns: u64,
-    /// Everything passes, and is counted.
+    /// Admit everything, and count it.
     pass_all: bool,
 }
 
 #[pymethods]
 impl Knobs {
-    /// Knobs to try a law with; a run hands out its own.
+    /// Knobs for tests of a law; a run passes its own.
     #[new]
     #[pyo3(signature = (*, allowance=0, token_interval_ns=0, token_depth_ns=0, pass_all=false))]
     fn new(allowance: u64, token_interval_ns: u64, token_depth_ns: u64, pass_all: bool) -> Knobs {
         Knobs { allowance, token_interval_ns, token_depth_ns, pass_all }
     }
 
-    /// Lets so many sessions pass in an epoch of that length, whichever the
-    /// limiter: the first so many, or one each `epoch_s / sessions`.
+    /// Admit `sessions` in an epoch of that length: the first ones, or one every `epoch_s /
+    /// sessions`, as the limiter says.
     fn allow(&mut self, sessions: u64, epoch_s: f64) -> PyResult<()> {
         if epoch_s.is_nan() || epoch_s <= 0.0 {
             return Err(PyValueError::new_err(format!(
@@ -45,7 +111,7 @@ impl Knobs {
         Ok(())
     }
 
-    /// Lets everything pass.
+    /// Admit everything.
     fn open(&mut self) {
         self.pass_all = true;
     }
@@ -69,22 +135,22 @@ impl Knobs {
     }
 }
 
-/// What the datapath has counted since the last update.
+/// Counts of a gate since the last update.
 #[pyclass(module = "tidegate._native", frozen, get_all)]
 pub struct Counts {
     /// Opening packets that arrived, retries included.
     arrived: u64,
-    /// Of these, how many were let through.
+    /// Opening packets that were admitted.
     admitted: u64,
-    /// Sessions that ended: FINs that the queue took.
+    /// Sessions that ended: FINs that the queue accepted.
     departed: u64,
-    /// Sessions that broke off: resets that the queue took.
+    /// Sessions that were aborted: resets that the queue accepted.
     resets: u64,
 }
 
 #[pymethods]
 impl Counts {
-    /// Counts to try a law with; a run hands out its own.
+    /// Counts for tests of a law; a run passes its own.
     #[new]
     #[pyo3(signature = (*, arrived=0, admitted=0, departed=0, resets=0))]
     fn new(arrived: u64, admitted: u64, departed: u64, resets: u64) -> Counts {
@@ -92,10 +158,10 @@ impl Counts {
     }
 }
 
-/// What a law may see of its port.
+/// The state of the port, as a law sees it.
 #[pyclass(module = "tidegate._native", frozen, get_all)]
 pub struct View {
-    /// Present capacity of the link in bits per second.
+    /// Current capacity of the link in bits per second.
     rate_bps: u64,
     /// Packets waiting, the one in transmission not counted.
     queue_packets: u32,
@@ -103,11 +169,12 @@ pub struct View {
     queue_bytes: u64,
     /// Fewest packets waiting at any moment since the last update.
     min_queue_packets: u32,
-    /// Packets that came since the last update, refused sessions not counted.
+    /// Packets offered to the queue since the last update, without refused sessions.
     queue_offered: u64,
-    /// Packets that the queue lost since the last update: neither refused sessions nor what the link loses.
+    /// Packets dropped by the queue since the last update, without refused sessions and losses on
+    /// the link.
     queue_drops: u64,
-    /// Transmission time (s) since the last update.
+    /// Time (s) spent transmitting since the last update.
     busy_s: f64,
     /// Since when (s) the link has been idle, or None.
     idle_since_s: Option<f64>,
@@ -115,7 +182,7 @@ pub struct View {
 
 #[pymethods]
 impl View {
-    /// A view to try a law with; a run hands out its own.
+    /// A view for tests of a law; a run passes its own.
     #[new]
     #[pyo3(signature = (*, rate_bps, queue_packets=0, queue_bytes=0, min_queue_packets=0,
         queue_offered=0, queue_drops=0, busy_s=0.0, idle_since_s=None))]
@@ -158,47 +225,47 @@ impl View {
     }
 }
 
-/// The rate that a stamp grants.
+/// What a stamp's law sets.
 #[pyclass(module = "tidegate._native", get_all, set_all)]
 pub struct RateKnobs {
-    /// The most that any flow may have, in bits per second.
+    /// The highest rate of any flow, in bits per second.
     rate_bps: f64,
 }
 
-/// What a stamp has counted since the last update.
+/// Counts of a stamp since the last update.
 #[pyclass(module = "tidegate._native", frozen, get_all)]
 pub struct RateCounts {
-    /// Packets that came to the queue.
+    /// Packets offered to the queue.
     packets: u64,
-    /// Their bytes, those that the queue lost included.
+    /// Their bytes, including packets that the queue dropped.
     bytes: u64,
-    /// Bytes of the packets that the queue lost.
+    /// Bytes that the queue dropped.
     dropped_bytes: u64,
-    /// Mean round-trip time (s) that packets said, or None.
+    /// Mean round-trip time (s) in the packets' headers, or None.
     mean_rtt_s: Option<f64>,
-    /// The same with the bytes as weights, or None.
+    /// The same, weighted by bytes.
     mean_rtt_by_bytes_s: Option<f64>,
 }
 
-/// How a datapath and a Python law hand things to each other.
+/// Converts between a datapath and a Python law.
 pub trait Boundary {
-    /// What the law sets, as the datapath keeps it.
+    /// The knobs of the datapath.
     type Knobs: Send;
-    /// What the datapath counts.
+    /// The counts of the datapath.
     type Counts: Send;
-    /// What Python is handed and may change.
+    /// The knobs that Python gets and changes.
     type Handed: PyClass<Frozen = pyo3::pyclass::boolean_struct::False>
         + Into<PyClassInitializer<Self::Handed>>;
-    /// What Python is told.
+    /// The counts that Python gets.
     type Told: PyClass + Into<PyClassInitializer<Self::Told>>;
 
-    /// Hands the knobs over.
+    /// Converts knobs for Python.
     fn hand(knobs: &Self::Knobs) -> Self::Handed;
-    /// Takes them back.
-    fn store(handed: &Self::Handed, knobs: &mut Self::Knobs);
-    /// Tells what was counted; also what the row of the `events` table says of it.
+    /// Converts them back.
+    fn store(handed: &Self::Handed, knobs: &mut Self::Knobs) -> PyResult<()>;
+    /// Converts counts for Python; also returns the value `from` of the `events` table.
     fn tell(counts: &Self::Counts) -> (Self::Told, f64);
-    /// What the row of the `events` table says was set.
+    /// The value `set` of the `events` table.
     fn set(knobs: &Self::Knobs) -> f64;
 }
 
@@ -214,8 +281,9 @@ impl Boundary for Admission {
     fn hand(knobs: &session::Knobs) -> Knobs {
         Knobs::of(knobs)
     }
-    fn store(handed: &Knobs, knobs: &mut session::Knobs) {
+    fn store(handed: &Knobs, knobs: &mut session::Knobs) -> PyResult<()> {
         handed.store(knobs);
+        Ok(())
     }
     fn tell(counts: &session::Counts) -> (Counts, f64) {
         let &session::Counts { arrived, admitted, departed, resets, .. } = counts;
@@ -238,8 +306,12 @@ impl Boundary for Granting {
     fn hand(knobs: &rate::Knobs) -> RateKnobs {
         RateKnobs { rate_bps: knobs.rate as f64 * 8.0 }
     }
-    fn store(handed: &RateKnobs, knobs: &mut rate::Knobs) {
+    fn store(handed: &RateKnobs, knobs: &mut rate::Knobs) -> PyResult<()> {
+        if handed.rate_bps.is_nan() {
+            return Err(PyValueError::new_err("the knob `rate_bps` is not a number (nan)"));
+        }
         knobs.rate = (handed.rate_bps / 8.0).max(1.0) as u64;
+        Ok(())
     }
     fn tell(counts: &rate::Counts) -> (RateCounts, f64) {
         let told = RateCounts {
@@ -256,16 +328,17 @@ impl Boundary for Granting {
     }
 }
 
-/// A Python object in the socket of a controller.
+/// A Python object as a controller.
 pub struct PythonLaw<B: Boundary> {
     object: Py<PyAny>,
+    law: Named,
     datapath: PhantomData<fn() -> B>,
 }
 
 impl<B: Boundary> PythonLaw<B> {
-    /// The object becomes a law; whether it has the methods shows on the first call.
-    pub fn new(object: Py<PyAny>) -> PythonLaw<B> {
-        PythonLaw { object, datapath: PhantomData }
+    /// Wraps an object; a missing method shows at the first call.
+    pub fn new(object: Py<PyAny>, law: Named) -> PythonLaw<B> {
+        PythonLaw { object, law, datapath: PhantomData }
     }
 
     fn call_start(&self, now: Time, knobs: &mut B::Knobs) -> PyResult<Time> {
@@ -273,9 +346,10 @@ impl<B: Boundary> PythonLaw<B> {
             let handed = Bound::new(py, B::hand(knobs))?;
             let arguments = (now.secs(), &handed);
             let answer = self.object.bind(py).call_method1("start", arguments)?;
-            B::store(&handed.borrow(), knobs);
+            B::store(&handed.borrow(), knobs)?;
             deadline(now, &answer)
         })
+        .map_err(|error| self.noted(error, "start", now))
     }
 
     fn call_update(
@@ -284,19 +358,39 @@ impl<B: Boundary> PythonLaw<B> {
         view: &law::View<'_>,
         counts: B::Told,
         knobs: &mut B::Knobs,
-    ) -> PyResult<Time> {
+    ) -> PyResult<(Time, Option<Option<law::Decision>>)> {
         Python::attach(|py| {
             let handed = Bound::new(py, B::hand(knobs))?;
             let counts = Bound::new(py, counts)?;
             let arguments = (now.secs(), View::of(view), counts, &handed);
             let answer = self.object.bind(py).call_method1("update", arguments)?;
-            B::store(&handed.borrow(), knobs);
-            deadline(now, &answer)
+            B::store(&handed.borrow(), knobs)?;
+            turn(now, &answer)
         })
+        .map_err(|error| self.noted(error, "update", now))
+    }
+
+    fn noted(&self, error: PyErr, method: &str, now: Time) -> PyErr {
+        Python::attach(|py| own::noted(py, error, &self.law, method, now))
     }
 }
 
-/// The next deadline as the law's method returned it.
+/// The next deadline, and the decision: none, where the law returned a time alone.
+fn turn(now: Time, answer: &Bound<'_, PyAny>) -> PyResult<(Time, Option<Option<law::Decision>>)> {
+    let Ok(pair) = answer.cast::<PyTuple>() else { return Ok((deadline(now, answer)?, None)) };
+    let wrong = || {
+        PyTypeError::new_err(format!(
+            "a law must return the time (s) of its next update, alone or with a tidegate.Decision \
+             or None; it returned {}",
+            packet::shown(answer)
+        ))
+    };
+    let (next, decision): (Bound<'_, PyAny>, Option<PyRef<'_, Decision>>) =
+        pair.extract().map_err(|_| wrong())?;
+    Ok((deadline(now, &next)?, Some(decision.map(|decision| decision.given()).transpose()?)))
+}
+
+/// The next deadline that the law's method returned.
 fn deadline(now: Time, answer: &Bound<'_, PyAny>) -> PyResult<Time> {
     let Ok(seconds) = answer.extract::<f64>() else {
         return Err(PyTypeError::new_err(format!(
@@ -324,9 +418,10 @@ impl<B: Boundary> Controller<B::Knobs, B::Counts> for PythonLaw<B> {
         view: &law::View<'_>,
         counts: &B::Counts,
         knobs: &mut B::Knobs,
-    ) -> Result<Turn, Fault> {
+    ) -> Step {
         let (told, from) = B::tell(counts);
-        let next = self.call_update(now, view, told, knobs)?;
-        Ok((next, Some(Decision { phase: "python", set: B::set(knobs), from })))
+        let (next, given) = self.call_update(now, view, told, knobs)?;
+        let usual = || Some(law::Decision { phase: "python", set: B::set(knobs), from });
+        Ok((next, given.unwrap_or_else(usual)))
     }
 }

@@ -1,8 +1,7 @@
 //! The native module of the Python package: conversions and nothing else.
 //!
-//! What is decided is decided in the crates below or in Python above. The one
-//! exception is how many events make a slice of some milliseconds, because
-//! the simulator itself reads no clock.
+//! All decisions are made in the crates below or in Python above. The exception is the number of
+//! events in a slice of some milliseconds, because the simulator itself reads no clock.
 
 mod capture;
 mod columns;
@@ -11,6 +10,7 @@ mod law;
 mod scenario;
 mod simulation;
 mod statistics;
+mod supply;
 
 use pyo3::prelude::*;
 
@@ -22,7 +22,10 @@ mod _native {
     #[pymodule_export]
     use crate::greedy::{lgc_look, lgc_permissible_percent};
     #[pymodule_export]
-    use crate::law::{Counts, Knobs, RateCounts, RateKnobs, View};
+    use crate::law::{
+        Congestion, Counts, Decision, Draw, Found, Knobs, Next, Packet, RateCounts, RateKnobs,
+        Sample, Signal, Slot, Tcp, Verdict, View, Waiting,
+    };
     #[pymodule_export]
     use crate::scenario::{Scenario, axes, columns, files, load, schema, variants};
     #[pymodule_export]
@@ -34,7 +37,7 @@ mod _native {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();
-        // defined in Python, as subclasses of its TidegateError
+        // defined in Python as subclasses of its TidegateError
         module.add("ScenarioError", py.get_type::<crate::scenario::ScenarioError>())?;
         module.add("LawFault", py.get_type::<crate::simulation::LawFault>())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))

@@ -1,4 +1,4 @@
-//! Scenario documents: checked in the model, handed to Python as one opaque thing.
+//! Scenario documents: checked in the model, opaque in Python.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ impl Scenario {
         self.checked.duration.secs()
     }
 
-    /// Start of the window that means are taken over, in seconds.
+    /// End of the warm-up, in seconds.
     #[getter]
     fn warmup_s(&self) -> f64 {
         self.checked.warmup.secs()
@@ -42,41 +42,49 @@ impl Scenario {
         self.checked.traffic.iter().map(|class| class.name.clone()).collect()
     }
 
-    /// Name of every port, with whether it belongs to a host's access link.
+    /// Name of every port, and whether it belongs to a host's access link.
     #[getter]
     fn ports(&self) -> Vec<(String, bool)> {
         self.checked.network.ports.iter().map(|port| (port.name.clone(), port.access)).collect()
     }
 
-    /// Warnings about the scenario, a sentence each.
+    /// Warnings about the scenario, one sentence each.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         model::lint::warnings(&self.checked)
     }
 
-    /// The flows of each class: its name, how many flows start before the
-    /// end (their mean number where they are drawn), how many that are listed
-    /// start later, and the mean size of one in bytes (None: without end).
+    /// The expected flows of each class: its name, how many flows start before the end (their mean
+    /// number if random), how many listed flows start later, and the mean size in bytes (None:
+    /// unlimited).
     #[getter]
     fn expected(&self) -> Vec<(String, f64, u64, Option<f64>)> {
         let expected = model::lint::expected(&self.checked).into_iter();
         expected.map(|each| (each.class, each.flows, each.later, each.mean_bytes)).collect()
     }
 
-    /// How many of the packets of so many flows fare otherwise at a port when all are said to
-    /// be of one flow: none at a port that keeps nothing of flows.
-    fn told_apart(&self, py: Python<'_>, port: &str, flows: u32) -> PyResult<u32> {
+    /// The load offered to each port that data crosses and that is of no access link: its name, its
+    /// capacity in bit/s, and the payload in parts of what that carries (None: without end).
+    #[getter]
+    fn offered(&self) -> Vec<(String, f64, Option<f64>)> {
+        let offered = model::offered::offered(&self.checked).into_iter();
+        offered.map(|each| (each.port, each.rate_bps, each.share)).collect()
+    }
+
+    /// How many of the packets of `flows` flows a port treats differently when all belong to one
+    /// flow: none at a port without state per flow.
+    fn treated_differently(&self, py: Python<'_>, port: &str, flows: u32) -> PyResult<u32> {
         let ports = &self.checked.network.ports;
         let found = ports.iter().find(|each| each.name == port);
         let found =
             found.ok_or_else(|| PyValueError::new_err(format!("no port is called {port}")))?;
-        let counted = py.detach(|| model::flow_state::told_apart(found, flows));
+        let counted = py.detach(|| model::flow_state::treated_differently(found, flows));
         counted.map_err(|model::port::NoSuchLaw(law)| {
             PyValueError::new_err(format!("the law {law} at {port} is not at hand, or has failed"))
         })
     }
 
-    /// The effective scenario as TOML, every default spelled out.
+    /// The effective scenario as TOML, with every default.
     fn show(&self) -> &str {
         &self.effective
     }
@@ -90,7 +98,7 @@ fn refused(report: &model::Report, colour: bool) -> PyErr {
     ScenarioError::new_err(report.render(colour))
 }
 
-/// The files that a document refers to, as it writes them.
+/// The paths of the files that a document refers to.
 #[pyfunction]
 #[pyo3(signature = (text, origin, settings, colour = false))]
 pub fn files(
@@ -103,7 +111,7 @@ pub fn files(
         .map_err(|report| refused(&report, colour))
 }
 
-/// Check a document; `files` holds the content of every file it refers to.
+/// Check a document; `files` holds the content of every file that it refers to.
 #[pyfunction]
 #[pyo3(signature = (text, origin, settings, files, colour = false))]
 pub fn load(
@@ -122,7 +130,7 @@ pub fn load(
     Ok(Scenario { checked, effective })
 }
 
-/// The variants that a document defines, each with the settings it stands for.
+/// The variants of a document, each with its settings.
 #[pyfunction]
 #[pyo3(signature = (text, origin, settings, colour = false))]
 pub fn variants(
@@ -138,7 +146,7 @@ pub fn variants(
 /// Keys with their values in TOML, and the number of seeds.
 type Axes = (Vec<(String, Vec<String>)>, Option<u64>);
 
-/// The axes that a document defines (`[sweep]`), and its number of seeds.
+/// The axes of a document (`[sweep]`), and its number of seeds.
 #[pyfunction]
 #[pyo3(signature = (text, origin, settings, colour = false))]
 pub fn axes(
@@ -156,14 +164,14 @@ pub fn axes(
 #[pyfunction]
 pub fn columns()
 -> BTreeMap<&'static str, Vec<(&'static str, &'static str, &'static str, &'static str)>> {
-    let described = |column: &model::columns::Column| {
+    let described = |column: &model::columns::Heading| {
         (column.name, column.unit, kind(column.kind), column.meaning)
     };
     let tables = model::columns::TABLES.iter();
     tables.map(|(name, columns)| (*name, columns.iter().map(described).collect())).collect()
 }
 
-/// A kind by the name of its type in numpy, or `category`.
+/// A column type as the name of its numpy type, or `category`.
 fn kind(kind: model::columns::Kind) -> &'static str {
     match kind {
         model::columns::Kind::F64 => "float64",

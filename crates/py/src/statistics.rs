@@ -1,15 +1,14 @@
-//! The one quantile that the intervals of results need, by the crate `statrs`.
+//! The quantile that confidence intervals need, from the crate `statrs`.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-/// Up to here `statrs` is within 1e-12 of the quantile. Further on its iteration ends too early
-/// (6e-5 off at a million degrees), while the expansion about the normal quantile gets better.
+/// Up to here `statrs` is within 1e-12 of the quantile. Above, its iteration ends too early (6e-5
+/// off at a million degrees), while the expansion about the normal quantile gets more accurate.
 const ITERATED: f64 = 1e3;
 
-/// The value of Student's t below which the share `p` of the distribution lies, of so many
-/// degrees of freedom.
+/// The quantile of Student's t distribution at probability `p`, with so many degrees of freedom.
 #[pyfunction]
 pub fn student_t_quantile(p: f64, df: f64) -> PyResult<f64> {
     if !(p > 0.0 && p < 1.0) {

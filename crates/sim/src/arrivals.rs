@@ -6,28 +6,17 @@ use tidegate_core::law::Reason;
 use tidegate_core::packet::Packet;
 use tidegate_core::port::Outcome;
 use tidegate_core::units::Time;
+use tidegate_model::columns::{ArrivalRow, Category, Column};
 use tidegate_model::scenario::Scenario;
 
-use crate::probe::{Column, Data};
-
-/// A packet that arrived.
-struct Row {
-    time: Time,
-    port: u32,
-    origin: u16,
-    number: u32,
-    queue: u32,
-    average: f64,
-    /// Why it was dropped or lost, if it was.
-    lost: Option<Reason>,
-}
+use crate::names::{names, polices};
 
 /// The records, for the ports that ask for them.
 #[derive(Default)]
 pub(crate) struct Records {
     /// How many more rows each port may add.
     left: BTreeMap<u32, u32>,
-    rows: Vec<Row>,
+    rows: Vec<ArrivalRow>,
 }
 
 impl Records {
@@ -51,18 +40,18 @@ impl Records {
         outcome: Outcome,
         time: Time,
     ) {
-        let lost = match outcome {
-            Outcome::Taken => None,
-            Outcome::Lost(reason, ()) | Outcome::Rejected(reason, ()) => Some(reason),
+        let fate = match outcome {
+            Outcome::Taken => 0,
+            Outcome::Lost(reason, ()) | Outcome::Rejected(reason, ()) => reason as u32 + 1,
         };
-        self.rows.push(Row {
-            time,
-            port,
-            origin: packet.src,
+        self.rows.push(ArrivalRow {
+            time_s: time.secs(),
+            port: Category(port),
+            origin: Category(packet.src.into()),
             number: packet.seq,
-            queue,
-            average: average.unwrap_or(f64::NAN),
-            lost,
+            queue_packets: queue,
+            avg_queue_packets: average.unwrap_or(f64::NAN),
+            fate: Category(fate),
         });
         if let Some(left) = self.left.get_mut(&port) {
             *left -= 1;
@@ -73,31 +62,15 @@ impl Records {
     }
 
     /// The `arrivals` table.
-    pub(crate) fn columns(&self, scenario: &Scenario) -> Vec<Column> {
-        let network = &scenario.network;
-        let ports = network.ports.iter().map(|port| port.name.clone()).collect();
-        let mut fates = vec!["queued".to_owned()];
-        fates.extend(Reason::ALL.iter().map(|reason| reason.name().to_owned()));
-        let real = |name, value: fn(&Row) -> f64| Column {
-            name,
-            data: Data::F64(self.rows.iter().map(value).collect()),
-        };
-        let count = |name, value: fn(&Row) -> u32| Column {
-            name,
-            data: Data::U32(self.rows.iter().map(value).collect()),
-        };
-        let word = |name, names, code: fn(&Row) -> u32| Column {
-            name,
-            data: Data::Category { codes: self.rows.iter().map(code).collect(), names },
-        };
-        vec![
-            real("time_s", |row| row.time.secs()),
-            word("port", ports, |row| row.port),
-            word("origin", network.nodes.clone(), |row| u32::from(row.origin)),
-            count("number", |row| row.number),
-            count("queue_packets", |row| row.queue),
-            real("avg_queue_packets", |row| row.average),
-            word("fate", fates, |row| row.lost.map_or(0, |reason| reason as u32 + 1)),
-        ]
+    pub(crate) fn columns(self, scenario: &Scenario) -> Vec<Column> {
+        // the last reason is named only where there is a policer
+        let polices = polices(scenario);
+        let named = move |reason: &&Reason| polices || **reason != Reason::Policed;
+        let reasons = Reason::ALL.iter().filter(named).map(|reason| reason.name());
+        let fates = || ["queued"].into_iter().chain(reasons.clone());
+        ArrivalRow::columns(self.rows, |column| match column {
+            "fate" => fates().map(str::to_owned).collect(),
+            _ => names(scenario, column),
+        })
     }
 }

@@ -1,60 +1,85 @@
-//! A capture of what a port sends, as a file that Wireshark opens.
+//! A capture of the packets that a port sends, as a pcapng file.
 //!
-//! Headers are made up from the records: addresses from the numbers of nodes
-//! (10.0.0.1 is the first), TCP and UDP ports from the number of the flow,
-//! sequence numbers in bytes from those of segments. Payload is zeros that are
-//! counted and summed, but not stored.
+//! The headers are constructed from the records: addresses from node numbers (the first node is
+//! 10.0.0.1), TCP and UDP ports from the flow number, byte sequence numbers from those of segments.
+//! The payload is zeros: it counts in lengths and checksums, but is not stored. The file names its
+//! interface after the port, and the addresses after the nodes.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use byteorder_slice::LittleEndian;
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
-use pcap_file::pcap::{PcapHeader, PcapPacket};
-use pcap_file::{DataLink, Endianness, TsResolution};
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption,
+};
+use pcap_file::pcapng::blocks::name_resolution::{Ipv4Record, NameResolutionBlock, Record};
+use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
+use pcap_file::pcapng::{Block, PcapNgBlock};
+use pcap_file::{DataLink, Endianness};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
 use tidegate_model::scenario::{Scenario, Transport, Udp};
 
-/// What the file says that it may hold of a packet. Headers take 80 B at most,
-/// but there are readers that refuse a packet which was longer than this.
+/// The snapshot length in the file. Headers take 80 B at most, but some readers refuse packets
+/// whose original length is above it.
 const SNAP_LENGTH: u32 = 65_535;
+/// Time stamps are in units of 10^-9 s, as the crate writes them whatever this option says.
+const NANOSECONDS: u8 = 9;
 /// Flow number = sending port - 1024 + 64000 x (receiving port - 5001).
 const FLOWS_PER_PORT: u32 = 64_000;
-/// Port numbers at the receiving end: they last for 3.84e9 flows.
+/// Number of ports used at the receiving end: enough for 3.84e9 flows.
 const RECEIVING_PORTS: u32 = 60_000;
 /// First port number at the sending end, and at the receiving end.
 const FIRST_PORTS: (u16, u16) = (1024, 5001);
-/// Payload: no packet has more.
+/// Payload: the longest of any packet.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
-/// What a flow's packets say of it, and what has to be known beside that.
+/// What the headers of a flow need that the records of its packets do not have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Identity {
-    /// Number and generation of its slot.
+    /// Slot and generation of the flow.
     pub(crate) slot: (u32, u16),
     /// Its row in the `flows` table.
     pub(crate) row: u32,
     pub(crate) class: u16,
-    /// Bytes that it has to send; `u64::MAX`: without end.
+    /// Bytes to send; `u64::MAX`: unlimited.
     pub(crate) bytes: u64,
-    /// Behind the last sequence number, that of the FIN included.
+    /// The sequence number after the last, that of the FIN included.
     pub(crate) end: u32,
 }
 
-/// What the packets of a class are made of.
+/// What a capture learns of a flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Noted {
+    /// It has started, or is known to end.
+    Flow(Identity),
+    /// The segment before `end` lacks so many bytes of a full one.
+    Short { flow: (u32, u16), end: u32, lacking: u32 },
+}
+
+/// A flow, and what of its segments is short: behind each, and what all up to it lack together.
+struct Known {
+    flow: Identity,
+    short: Vec<(u32, u64)>,
+}
+
+/// The packet sizes of a class.
 enum Layout {
     Tcp { mss: u64, header: u16 },
     Udp,
 }
 
-/// A capture in the making.
+/// A capture in progress.
 pub(crate) struct Capture {
-    /// The port that is watched.
+    /// The captured port.
     pub(crate) port: u32,
     layouts: Vec<Layout>,
-    flows: BTreeMap<(u32, u16), Identity>,
-    begun: bool,
+    flows: BTreeMap<(u32, u16), Known>,
+    /// What the file begins with, until it is written.
+    opening: Vec<u8>,
 }
 
 impl Capture {
@@ -66,54 +91,59 @@ impl Capture {
             Transport::Udp(_) => Layout::Udp,
         };
         let layouts = scenario.traffic.iter().map(|class| layout(&class.transport)).collect();
-        Capture { port, layouts, flows: BTreeMap::new(), begun: false }
+        Capture { port, layouts, flows: BTreeMap::new(), opening: opening(port, scenario) }
     }
 
-    /// A flow has started, or is known to end.
-    pub(crate) fn note(&mut self, flow: Identity) {
-        self.flows.insert(flow.slot, flow);
-    }
-
-    /// The next bytes of the file, for packets sent since the last call.
-    pub(crate) fn write(&mut self, sent: &[(Time, Packet)]) -> Vec<u8> {
-        let mut file = Vec::with_capacity(sent.len() * 64 + 24);
-        if !self.begun {
-            self.begun = true;
-            let header = PcapHeader {
-                snaplen: SNAP_LENGTH,
-                datalink: DataLink::RAW,
-                ts_resolution: TsResolution::NanoSecond,
-                endianness: Endianness::Little,
-                ..PcapHeader::default()
-            };
-            header.write_to(&mut file).expect("a vector takes every byte");
+    /// Learns something of a flow.
+    pub(crate) fn note(&mut self, noted: Noted) {
+        match noted {
+            Noted::Flow(flow) => {
+                let known = self.flows.entry(flow.slot);
+                known.or_insert(Known { flow, short: Vec::new() }).flow = flow;
+            }
+            Noted::Short { flow, end, lacking } => {
+                let Some(Known { short, .. }) = self.flows.get_mut(&flow) else { return };
+                let before = short.last().map_or(0, |&(_, all)| all);
+                short.push((end, before + u64::from(lacking)));
+            }
         }
+    }
+
+    /// The next bytes of the file: its opening, then the packets sent since the last call.
+    pub(crate) fn write(&mut self, sent: &[(Time, Packet)]) -> Vec<u8> {
+        let mut file = std::mem::take(&mut self.opening);
+        file.reserve(sent.len() * 96);
         for (at, packet) in sent {
             let Some(flow) = self.flows.get(&(packet.flow, packet.generation)) else { continue };
             let (headers, length) = self.headers(packet, flow);
-            let at = Duration::from_nanos(at.ps() / 1000);
-            PcapPacket::new(at, u32::from(length), &headers)
-                .write_to::<_, LittleEndian>(&mut file, TsResolution::NanoSecond, SNAP_LENGTH)
-                .expect("headers are shorter than the packet and its snap length");
+            let block = EnhancedPacketBlock {
+                interface_id: 0,
+                timestamp: Duration::from_nanos(at.ps() / 1000),
+                original_len: length.into(),
+                data: Cow::Owned(headers),
+                options: Vec::new(),
+            };
+            write(&mut file, &block.into_block());
         }
         file
     }
 
-    /// The headers of a packet, and its length with its payload.
-    fn headers(&self, packet: &Packet, flow: &Identity) -> (Vec<u8>, u16) {
+    /// The headers of a packet, and its length with payload.
+    fn headers(&self, packet: &Packet, known: &Known) -> (Vec<u8>, u16) {
+        let flow = &known.flow;
         let ends = [address(packet.src), address(packet.dst)];
         let near = FIRST_PORTS.0 + (flow.row % FLOWS_PER_PORT) as u16;
         let far = FIRST_PORTS.1 + (flow.row / FLOWS_PER_PORT % RECEIVING_PORTS) as u16;
         let ports = if packet.flags.has(Flags::TO_SOURCE) { (far, near) } else { (near, far) };
         let (protocol, transport, payload) = match &self.layouts[usize::from(flow.class)] {
-            // what routers cannot read is not shown either: an encrypted payload
+            // an encrypted payload: routers cannot read it, so it is not shown either
             _ if packet.flags.has(Flags::OPAQUE) => {
                 let payload = packet.size.saturating_sub(Ipv4Header::MIN_LEN_U16);
                 (IpNumber::ENCAPSULATING_SECURITY_PAYLOAD, Vec::new(), payload)
             }
             Layout::Tcp { mss, header } => {
                 let payload = packet.size.saturating_sub(*header);
-                let header = tcp_header(packet, flow, *mss, *header, ports);
+                let header = tcp_header(packet, known, *mss, *header, ports);
                 let zeros = &ZEROS[..usize::from(payload)];
                 let sum = header.calc_checksum_ipv4_raw(ends[0], ends[1], zeros);
                 let header = TcpHeader { checksum: sum.unwrap_or(0), ..header };
@@ -148,6 +178,41 @@ impl Capture {
     }
 }
 
+/// What the file of a port begins with: who wrote it, the port, and the names of the nodes.
+fn opening(port: u32, scenario: &Scenario) -> Vec<u8> {
+    let network = &scenario.network;
+    let mut file = Vec::new();
+    let program = concat!("tidegate ", env!("CARGO_PKG_VERSION"));
+    let section = SectionHeaderBlock {
+        endianness: Endianness::Little,
+        options: vec![SectionHeaderOption::UserApplication(program.into())],
+        ..SectionHeaderBlock::default()
+    };
+    write(&mut file, &section.into_block());
+    let port = &network.ports[port as usize];
+    let interface = InterfaceDescriptionBlock {
+        linktype: DataLink::RAW,
+        snaplen: SNAP_LENGTH,
+        options: vec![
+            InterfaceDescriptionOption::IfName(port.name.as_str().into()),
+            InterfaceDescriptionOption::IfSpeed(port.rate.bps()),
+            InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+        ],
+    };
+    write(&mut file, &interface.into_block());
+    let named = |(node, name): (u16, &String)| {
+        let ip_addr = Cow::Owned(address(node).to_vec());
+        Record::Ipv4(Ipv4Record { ip_addr, names: vec![Cow::Owned(name.clone())] })
+    };
+    let records = (0..).zip(&network.nodes).map(named).collect();
+    write(&mut file, &NameResolutionBlock { records, options: Vec::new() }.into_block());
+    file
+}
+
+fn write(file: &mut Vec<u8>, block: &Block<'_>) {
+    block.write_to::<LittleEndian, _>(file).expect("a vector takes every byte");
+}
+
 /// The address of a node.
 fn address(node: u16) -> [u8; 4] {
     let [_, a, b, c] = (u32::from(node) + 1).to_be_bytes();
@@ -157,22 +222,27 @@ fn address(node: u16) -> [u8; 4] {
 fn codepoint(flags: Flags) -> IpEcn {
     match flags {
         _ if flags.has(Flags::CE) => IpEcn::THREE,
+        _ if flags.has(Flags::L4S) => IpEcn::ONE,
         _ if flags.has(Flags::ECT) => IpEcn::TWO,
         _ => IpEcn::ZERO,
     }
 }
 
-/// The TCP header, its checksum left open; both ends count from zero.
+/// The TCP header with an empty checksum; both ends count from zero.
 fn tcp_header(
     packet: &Packet,
-    flow: &Identity,
+    Known { flow, short }: &Known,
     mss: u64,
     header: u16,
     ports: (u16, u16),
 ) -> TcpHeader {
     let flags = packet.flags;
-    let bytes_before = |segment: u32| (u64::from(segment) * mss).min(flow.bytes);
-    // numbers of bytes wrap at 32 bits, as they do on the wire
+    let bytes_before = |segment: u32| {
+        let behind = short.partition_point(|&(end, _)| end <= segment);
+        let lacking = behind.checked_sub(1).map_or(0, |last| short[last].1);
+        (u64::from(segment) * mss - lacking).min(flow.bytes)
+    };
+    // byte sequence numbers wrap at 32 bits, as on the wire
     let (sequence, acknowledgement) = match () {
         () if flags.has(Flags::RST) => (0, 1),
         () if flags.has(Flags::SYN) => (0, u32::from(flags.has(Flags::ACK))),
@@ -180,7 +250,7 @@ fn tcp_header(
             let fin = u64::from(packet.ack >= flow.end);
             (1, (1 + bytes_before(packet.ack) + fin) as u32)
         }
-        // an acknowledgement without data: of the SYN+ACK (0), or of the FIN behind all data
+        // an acknowledgement without data: of the SYN+ACK (0), or of the FIN after all data
         () if !flags.has(Flags::DATA) && !flags.has(Flags::FIN) && packet.ack > 0 => {
             ((2 + bytes_before(flow.end)) as u32, 2)
         }
@@ -195,7 +265,7 @@ fn tcp_header(
     tcp.psh = flags.has(Flags::PUSH) && flags.has(Flags::DATA);
     tcp.ece = flags.has(Flags::ECE);
     tcp.cwr = flags.has(Flags::CWR);
-    // headers longer than the least are options that say nothing (no-operation)
+    // the rest of the header is filled with no-operation options
     let options = [1u8; 40];
     let beyond = usize::from(header.saturating_sub(40)).min(options.len());
     if tcp.set_options_raw(&options[..beyond]).is_err() {

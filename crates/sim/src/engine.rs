@@ -6,6 +6,7 @@
 //! optimisation saves.
 
 mod fine;
+mod key;
 mod parcels;
 mod present;
 mod rank;
@@ -14,6 +15,8 @@ use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
 
 use fine::Fine;
+pub(crate) use key::NO_EVENT;
+use key::{FINE_BITS, FINE_SLOTS, ps_of};
 use parcels::Parcels;
 use present::Present;
 
@@ -47,8 +50,12 @@ pub(crate) enum Kind {
     Sample,
     /// Rows of the time series are due.
     Series,
-    /// A viewer of video asks for the next segment, or once more.
-    Viewer,
+    /// A request is to be sent again, or a server has its answer ready.
+    Exchange,
+    /// The queues of ports are looked at.
+    Backlog,
+    /// A user acts by itself.
+    User,
 }
 
 impl Entity {
@@ -72,7 +79,9 @@ impl Entity {
             7 => Kind::Warm,
             8 => Kind::Sample,
             9 => Kind::Series,
-            _ => Kind::Viewer,
+            10 => Kind::Exchange,
+            11 => Kind::Backlog,
+            _ => Kind::User,
         }
     }
 
@@ -117,11 +126,6 @@ pub(crate) struct Events {
 /// Events are reported so many fine slots ahead: one or two events where they are few,
 /// and not more than a near cache holds where they are many.
 const NOTICE: u64 = 32;
-/// Bits of the picoseconds in one slot of the fine wheel: 34 us. At 8 us and at
-/// 1 us, with an event or none to a slot, a packet-hop takes a tenth longer.
-const FINE_BITS: u32 = 25;
-/// Bits of the number of slots of the fine wheel: 0.14 s in all.
-const FINE_SLOTS: u32 = 12;
 /// Bits of the picoseconds in one slot of the middle wheel.
 const MIDDLE_BITS: u32 = FINE_BITS + FINE_SLOTS;
 /// Bits of the number of slots of the middle wheel: 4.7 min in all.
@@ -129,9 +133,6 @@ const MIDDLE_SLOTS: u32 = 11;
 /// Bits of the number of slots of the coarse wheel, each a turn of the middle
 /// one: 3.3 days in all.
 const COARSE_SLOTS: u32 = 10;
-
-/// Later than every event.
-pub(crate) const NO_EVENT: u128 = u128::MAX;
 
 /// The key by which events are ordered; the parcel is its lowest part.
 // one wide integer compares without a branch between time and entity
@@ -177,10 +178,6 @@ pub(crate) const fn last_at(at: Time) -> u128 {
 /// Not after any event of a fine slot.
 const fn start(slot: u64) -> u128 {
     ((slot << FINE_BITS) as u128) << 64
-}
-
-const fn ps_of(key: u128) -> u64 {
-    (key >> 64) as u64
 }
 
 impl Default for Events {

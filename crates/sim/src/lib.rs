@@ -8,11 +8,20 @@
 // examples that are copied into this crate name it as everyone else does
 extern crate self as tidegate_sim;
 
+mod acks;
+mod app;
 mod arrivals;
+mod backlog;
 mod capture;
+mod class_rates;
 mod engine;
-mod lanes;
+mod error;
+mod flight;
+mod flow_id;
+mod flows;
+mod names;
 mod network;
+mod newcomers;
 mod probe;
 mod rows;
 mod run;
@@ -20,6 +29,8 @@ mod series;
 mod services;
 pub mod transport;
 
-pub use probe::{Column, Data, Results};
-pub use run::{BuildError, Custom, Factory, Progress, Simulation};
+pub use error::BuildError;
+pub use probe::Results;
+pub use run::{Custom, Factories, Factory, Progress, Simulation};
 pub use services::Hop;
+pub use tidegate_model::columns::{Column, Data};

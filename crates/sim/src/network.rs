@@ -9,14 +9,14 @@ use tidegate_core::law::greedy::{Key, Node};
 use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::port::{Names, Outcome, Port, Stages};
 use tidegate_core::units::{Pace, Time};
-use tidegate_model::port::{Laws, Losses, NoSuchLaw, RateLaws, Supplied};
+use tidegate_model::port::{Losses, NoSuchLaw, OwnLaws, Supplied};
 use tidegate_model::route::{NO_PORT, PacketKind, Routes};
 use tidegate_model::scenario::{self, Scenario};
 
 use crate::arrivals::Records;
 use crate::engine::{Entity, Events, Kind};
-use crate::lanes::Lanes;
-use crate::run::BuildError;
+use crate::error::BuildError;
+use crate::flight::{Flight, Landing};
 use crate::services::{Decided, Hop};
 
 /// Where packets go that have crossed a port's link.
@@ -35,8 +35,8 @@ enum Exit {
 pub(crate) struct Network {
     pub(crate) now: Time,
     pub(crate) events: Events,
-    /// Packets that found their port idle.
-    pub(crate) lanes: Lanes,
+    /// Packets on links, but for those that their ports keep.
+    pub(crate) flight: Flight,
     pub(crate) ports: Vec<Port>,
     /// What is at the far end of each port.
     exits: Vec<Exit>,
@@ -59,14 +59,13 @@ impl Network {
     pub(crate) fn new(
         scenario: &Scenario,
         seed: u64,
-        laws: &mut Laws<'_>,
-        rate_laws: &mut RateLaws<'_>,
+        own: &mut OwnLaws<'_>,
     ) -> Result<Network, BuildError> {
         let specs = &scenario.network.ports;
         let mut ports = Vec::with_capacity(specs.len());
         let near: Arc<[u16]> = specs.iter().map(|spec| spec.from).collect();
         let names = |own| names(own, near.clone());
-        let mut supplied = Supplied { laws, rate_laws, names: &names };
+        let mut supplied = Supplied { own, names: &names };
         for (number, spec) in (0..).zip(specs) {
             let port = spec.build(number, seed, &mut supplied);
             ports.push(port.map_err(|NoSuchLaw(name)| BuildError::NoSuchLaw(name))?);
@@ -76,7 +75,7 @@ impl Network {
         let mut network = Network {
             now: Time::ZERO,
             events: Events::default(),
-            lanes: Lanes::new(),
+            flight: Flight::new(),
             ports,
             exits: specs.iter().map(|spec| exit(&routes, spec)).collect(),
             routes,
@@ -122,8 +121,8 @@ impl Network {
 
     /// All packets that have been sent and have neither arrived nor been lost.
     pub(crate) fn under_way(&self) -> impl Iterator<Item = &Packet> {
-        let alone = self.lanes.packets().chain(self.events.parcels());
-        self.ports.iter().flat_map(Port::held).chain(alone)
+        let held = self.ports.iter().flat_map(Port::held);
+        held.chain(self.flight.packets(&self.events))
     }
 
     /// The pace of a host's link; none: it has more than one.
@@ -150,7 +149,7 @@ impl Network {
         let uplink = self.routes.uplinks[packet.src as usize];
         let now = self.now;
         if let Some(port) = self.ports.get_mut(uplink as usize)
-            && pass(port, uplink, &packet, now, &mut self.lanes, &mut self.events)
+            && self.flight.set_out(&mut self.events, (port, uplink), &packet, now)
         {
             return;
         }
@@ -170,100 +169,51 @@ impl Network {
     /// A packet that will reach its destination some deliveries from now.
     #[inline(always)]
     pub(crate) fn ahead(&self) -> Option<&Packet> {
-        let packet = self.lanes.ahead()?;
+        let packet = self.flight.ahead()?;
         matches!(self.exits[packet.prev_port as usize], Exit::Host).then_some(packet)
     }
 
-    /// The next packet of a lane has crossed its link. Returns whether it is at its
-    /// destination (then it is copied to `arrived`).
+    /// A packet has crossed its link. Returns whether it is at its destination (then it is
+    /// copied to `arrived`).
     #[inline(always)]
-    pub(crate) fn land(&mut self, arrived: &mut Packet) -> bool {
-        let packet = self.lanes.head();
+    pub(crate) fn land<L: Landing>(&mut self, from: L, arrived: &mut Packet) -> bool {
+        let packet = from.packet(&self.flight, &self.events);
         let now = packet.at;
         self.now = now;
         self.hops += 1;
         match self.exits[packet.prev_port as usize] {
             Exit::Host => {
                 *arrived = *packet;
-                self.lanes.pop();
+                from.free(&mut self.flight, &mut self.events);
                 true
             }
             Exit::Router(routes) => {
                 let onward = self.routes.table[routes as usize + packet.dst as usize];
                 let Some(port) = self.ports.get_mut(onward as usize) else {
-                    return self.land_elsewhere(None, arrived);
+                    return self.land_elsewhere(from, arrived);
                 };
                 if let Some(at) = port.pass(packet, now) {
-                    if !self.lanes.pass_on(onward, (at, at - now), &mut port.hint) {
-                        self.events.push_parcel(self.lanes.head(), onward, at);
-                        self.lanes.pop();
-                    }
+                    let (flight, events) = (&mut self.flight, &mut self.events);
+                    from.send_on(flight, events, onward, (at, at - now), &mut port.hint);
                 } else if port.is_plain() {
                     port.line_up(packet, (), now);
-                    self.lanes.pop();
+                    from.free(&mut self.flight, &mut self.events);
                     self.look_at_first(onward);
                 } else {
-                    return self.land_elsewhere(None, arrived);
+                    return self.land_elsewhere(from, arrived);
                 }
                 false
             }
-            Exit::Other => self.land_elsewhere(None, arrived),
+            Exit::Other => self.land_elsewhere(from, arrived),
         }
     }
 
-    /// The same for a parcel.
-    #[inline(always)]
-    pub(crate) fn land_parcel(&mut self, place: u32, arrived: &mut Packet) -> bool {
-        let packet = self.events.parcel(place);
-        let now = packet.at;
-        self.now = now;
-        self.hops += 1;
-        match self.exits[packet.prev_port as usize] {
-            Exit::Host => {
-                *arrived = *packet;
-                self.events.free_parcel(place);
-                true
-            }
-            Exit::Router(routes) => {
-                let onward = self.routes.table[routes as usize + packet.dst as usize];
-                let Some(port) = self.ports.get_mut(onward as usize) else {
-                    return self.land_elsewhere(Some(place), arrived);
-                };
-                if let Some(at) = port.pass(packet, now) {
-                    if self.lanes.take(packet, onward, (at, at - now), &mut port.hint) {
-                        self.events.free_parcel(place);
-                    } else {
-                        self.events.send_on(place, onward, at);
-                    }
-                } else if port.is_plain() {
-                    port.line_up(packet, (), now);
-                    self.events.free_parcel(place);
-                    self.look_at_first(onward);
-                } else {
-                    return self.land_elsewhere(Some(place), arrived);
-                }
-                false
-            }
-            Exit::Other => self.land_elsewhere(Some(place), arrived),
-        }
-    }
-
-    /// The slow cases of [`Network::land`], for a parcel or the head of a lane: links that lose
-    /// packets, routes by more than the destination, ports with stages, and destinations.
+    /// The slow cases of [`Network::land`]: links that lose packets, routes by more than the
+    /// destination, ports with stages, and destinations.
     #[inline(never)]
-    fn land_elsewhere(&mut self, parcel: Option<u32>, arrived: &mut Packet) -> bool {
-        let packet = match parcel {
-            Some(place) => {
-                let packet = *self.events.parcel(place);
-                self.events.free_parcel(place);
-                packet
-            }
-            None => {
-                let packet = *self.lanes.head();
-                self.lanes.pop();
-                packet
-            }
-        };
+    fn land_elsewhere<L: Landing>(&mut self, from: L, arrived: &mut Packet) -> bool {
+        let packet = *from.packet(&self.flight, &self.events);
+        from.free(&mut self.flight, &mut self.events);
         match self.exits[packet.prev_port as usize] {
             Exit::Router(routes) => {
                 let onward = self.routes.table[routes as usize + packet.dst as usize];
@@ -341,9 +291,9 @@ impl Network {
                 return self.land_other(&packet, arrived);
             }
         };
-        // straight from the ring to a lane
+        // straight from the ring
         if let Ok([port, other]) = self.ports.get_disjoint_mut([number as usize, onward as usize])
-            && pass(other, onward, port.last_delivered(), now, &mut self.lanes, &mut self.events)
+            && self.flight.set_out(&mut self.events, (other, onward), port.last_delivered(), now)
         {
             port.rearm();
             return false;
@@ -366,7 +316,7 @@ impl Network {
         let now = self.now;
         let Some(port) = self.ports.get_mut(number as usize) else { return };
         if port.is_plain() {
-            if !pass(port, number, packet, now, &mut self.lanes, &mut self.events) {
+            if !self.flight.set_out(&mut self.events, (port, number), packet, now) {
                 port.line_up(packet, (), now);
                 self.look_at_first(number);
             }
@@ -443,24 +393,6 @@ impl Network {
             self.arm(number);
         }
     }
-}
-
-/// Sends a packet over the link of a port that is idle: in a lane if one has room, else as a
-/// parcel. False if the packet has to wait.
-#[inline(always)]
-fn pass(
-    port: &mut Port,
-    number: u32,
-    packet: &Packet,
-    now: Time,
-    lanes: &mut Lanes,
-    events: &mut Events,
-) -> bool {
-    let Some(at) = port.pass(packet, now) else { return false };
-    if !lanes.take(packet, number, (at, at - now), &mut port.hint) {
-        events.push_parcel(packet, number, at);
-    }
-    true
 }
 
 /// The keys that filters of a node use: the node that a packet came from (by its last

@@ -1,41 +1,17 @@
-//! What is measured: columns of flows, ports and decisions.
+//! The results of a run: rows about flows, ports and decisions.
 
 use tidegate_core::law::{Decision, Reason, session};
 use tidegate_core::port::{Counters, Port, Ticked};
 use tidegate_core::units::Time;
-use tidegate_model::scenario::{self, Scenario};
+use tidegate_model::columns::{Category, Column, EventRow, FlowRow, FlowWindowRow, PortRow};
+use tidegate_model::law::filter::FilterLaw;
+use tidegate_model::scenario::Scenario;
 
+use crate::names::{names, polices};
 use crate::rows::{Row, UNLIMITED};
 use crate::services::Decided;
 
-/// One column of a result table.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Column {
-    /// Its name, with the unit.
-    pub name: &'static str,
-    /// Its values.
-    pub data: Data,
-}
-
-/// The values of a column.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Data {
-    /// Real numbers; NaN where there is none.
-    F64(Vec<f64>),
-    /// Counts.
-    U64(Vec<u64>),
-    /// Small counts.
-    U32(Vec<u32>),
-    /// Names, each stored once.
-    Category {
-        /// Place of each value in `names`.
-        codes: Vec<u32>,
-        /// The names.
-        names: Vec<String>,
-    },
-}
-
-/// Everything that a run measured.
+/// The results of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Results {
     /// A row per flow.
@@ -44,18 +20,32 @@ pub struct Results {
     pub ports: Vec<Column>,
     /// A row per decision of a law.
     pub events: Vec<Column>,
-    /// A row per packet that came to a port whose arrivals are recorded.
+    /// A row per packet that arrived at a port with recorded arrivals.
     pub arrivals: Vec<Column>,
-    /// A row per interval and flow that is followed; no column where none is.
+    /// A row per flow: what the table `flows` does not hold.
+    pub flow_window: Vec<Column>,
+    /// A row per class: the round trips that its senders measured.
+    pub rtt: Vec<Column>,
+    /// A row per class and sampling interval: how fast its data reached the receivers.
+    pub class_rates: Vec<Column>,
+    /// A row per port that is no access link: the length of its queue.
+    pub queues: Vec<Column>,
+    /// A row per interval and followed flow; no columns if none is followed.
     pub flow_series: Vec<Column>,
-    /// A row per interval and class that is followed; no column where none is.
+    /// A row per interval and followed class; no columns if none is followed.
     pub class_series: Vec<Column>,
-    /// A row per interval, port and class that is followed; no column where none is.
+    /// A row per interval, port and followed class; no columns if none is followed.
     pub queue_series: Vec<Column>,
-    /// A row per class of UDP.
+    /// A row per acknowledgement of the flows in `series.acks`; no columns if there is none.
+    pub acks: Vec<Column>,
+    /// A row per UDP class.
     pub udp: Vec<Column>,
-    /// A row per viewer of video; no column where there is none.
+    /// A row per viewer of video; no columns if there are no viewers.
     pub video: Vec<Column>,
+    /// A row per page; no column where there is none.
+    pub pages: Vec<Column>,
+    /// A row per object of a page; no column where there is none.
+    pub objects: Vec<Column>,
     /// A row per port, from the warm-up to the end.
     pub port_totals: Vec<Column>,
     /// Packets that crossed a link.
@@ -70,48 +60,48 @@ fn seconds(at: Time) -> f64 {
 
 /// The `flows` table.
 pub(crate) fn flow_columns(rows: &[Row], scenario: &Scenario) -> Vec<Column> {
-    let real = |name, value: fn(&Row) -> f64| Column {
-        name,
-        data: Data::F64(rows.iter().map(value).collect()),
+    // a connection of many objects has no time of completion that anybody waits for
+    let one = |row: &Row| scenario.traffic[usize::from(row.class)].pages.is_none();
+    let rows = (0..).zip(rows).map(|(flow, row)| flow_row(flow, row, one(row)));
+    FlowRow::columns(rows, |column| names(scenario, column))
+}
+
+/// The row of a flow; `timed`: it has a time of completion.
+fn flow_row(flow: u64, row: &Row, timed: bool) -> FlowRow {
+    let since = |from: Time| {
+        if !timed || from == Time::NEVER || row.closed == Time::NEVER {
+            return f64::NAN;
+        }
+        (row.closed - from).secs()
     };
-    let count = |name, value: fn(&Row) -> u32| Column {
-        name,
-        data: Data::U32(rows.iter().map(value).collect()),
-    };
-    let span = |from: Time, to: Time| {
-        if from == Time::NEVER || to == Time::NEVER { f64::NAN } else { (to - from).secs() }
-    };
-    let fct: Vec<f64> = rows.iter().map(|row| span(row.start, row.closed)).collect();
-    let fct_admitted = rows.iter().map(|row| span(row.admitted, row.closed)).collect();
-    let goodput =
-        rows.iter().zip(&fct).map(|(row, fct)| row.delivered as f64 * 8.0 / fct).collect();
-    vec![
-        Column { name: "flow", data: Data::U64((0..rows.len() as u64).collect()) },
-        Column {
-            name: "class",
-            data: Data::Category {
-                codes: rows.iter().map(|row| u32::from(row.class)).collect(),
-                names: scenario.traffic.iter().map(|class| class.name.clone()).collect(),
-            },
-        },
-        real("size_bytes", |row| if row.size == UNLIMITED { f64::NAN } else { row.size as f64 }),
-        real("start_s", |row| seconds(row.start)),
-        real("admitted_s", |row| seconds(row.admitted)),
-        real("data_done_s", |row| seconds(row.data_done)),
-        real("closed_s", |row| seconds(row.closed)),
-        real("gave_up_s", |row| seconds(row.gave_up)),
-        Column { name: "fct_s", data: Data::F64(fct) },
-        Column { name: "fct_admitted_s", data: Data::F64(fct_admitted) },
-        Column { name: "goodput_bps", data: Data::F64(goodput) },
-        count("syn_tries", |row| u32::from(row.syn_tries)),
-        count("retransmitted_packets", |row| row.retransmitted),
-        count("timeouts", |row| row.timeouts),
-        count("sent_packets", |row| row.sent),
-        Column {
-            name: "delivered_bytes",
-            data: Data::U64(rows.iter().map(|row| row.delivered).collect()),
-        },
-    ]
+    let fct_s = since(row.start);
+    FlowRow {
+        flow,
+        class: Category(row.class.into()),
+        size_bytes: if row.size == UNLIMITED { f64::NAN } else { row.size as f64 },
+        start_s: seconds(row.start),
+        admitted_s: seconds(row.admitted),
+        data_done_s: seconds(row.data_done),
+        closed_s: seconds(row.closed),
+        gave_up_s: seconds(row.gave_up),
+        fct_s,
+        fct_admitted_s: since(row.admitted),
+        goodput_bps: row.delivered as f64 * 8.0 / fct_s,
+        syn_tries: row.syn_tries.into(),
+        retransmitted_packets: row.retransmitted,
+        timeouts: row.timeouts,
+        sent_packets: row.sent,
+        delivered_bytes: row.delivered,
+    }
+}
+
+/// The `flow_window` table.
+pub(crate) fn flow_window_columns(rows: &[Row], scenario: &Scenario) -> Vec<Column> {
+    let rows = rows.iter().map(|row| FlowWindowRow {
+        reached_s: seconds(row.reached),
+        window_bytes: row.delivered - row.delivered_warm,
+    });
+    FlowWindowRow::columns(rows, |column| names(scenario, column))
 }
 
 /// A port's counters at an instant.
@@ -135,128 +125,54 @@ impl Snapshot {
     }
 }
 
-/// One row of a table of ports: what happened between two snapshots.
-struct PortRow {
-    time: Time,
-    port: u32,
-    capacity_bps: u64,
-    counts: [u32; COUNTS.len()],
-    departed_bytes: u64,
-    drops: [u32; Reason::COUNT],
-    marked: u32,
-    queue_packets: u32,
-    queue_bytes: u64,
-    queue_mean: f64,
-    avg_queue: f64,
-    utilisation: f64,
-}
-
-const COUNTS: [&str; 7] = [
-    "syn_arrived",
-    "syn_refused",
-    "syn_dropped",
-    "data_arrived",
-    "data_dropped",
-    "arrived_packets",
-    "departed_packets",
-];
-
-const DROPS: [&str; Reason::COUNT] = [
-    "drops_queue_full",
-    "drops_early",
-    "drops_session_refused",
-    "drops_evicted",
-    "drops_custom",
-    "drops_link_loss",
-    "drops_connection",
-    "drops_filtered",
-];
-
-impl PortRow {
-    fn between(number: u32, port: &Port, before: &Snapshot, after: &Snapshot) -> PortRow {
-        let (old, new) = (&before.counters, &after.counters);
-        let refused = Reason::SessionRefused as usize;
-        let span = (after.at - before.at).ps().max(1) as f64;
-        let mut drops = [0; Reason::COUNT];
-        for (drop, (new, old)) in drops.iter_mut().zip(new.drops.iter().zip(&old.drops)) {
-            *drop = (new - old) as u32;
-        }
-        PortRow {
-            time: after.at,
-            port: number,
-            capacity_bps: port.rate().bps(),
-            counts: [
-                (new.syn_arrived - old.syn_arrived) as u32,
-                (new.drops[refused] - old.drops[refused]) as u32,
-                (new.syn_dropped - old.syn_dropped) as u32,
-                (new.data_arrived - old.data_arrived) as u32,
-                (new.data_dropped - old.data_dropped) as u32,
-                (new.arrived - old.arrived) as u32,
-                (new.departed - old.departed) as u32,
-            ],
-            departed_bytes: new.departed_bytes - old.departed_bytes,
-            drops,
-            marked: (new.marked - old.marked) as u32,
-            queue_packets: port.queue_packets(),
-            queue_bytes: port.queue_bytes(),
-            queue_mean: after.waiting_ps.wrapping_sub(before.waiting_ps) as f64 / span,
-            avg_queue: port.avg_queue_packets(after.at).unwrap_or(f64::NAN),
-            utilisation: (after.busy_ps - before.busy_ps) as f64 / span,
-        }
+/// Differences between two snapshots of a port.
+fn port_row(number: u32, port: &Port, before: &Snapshot, after: &Snapshot) -> PortRow {
+    let (old, new) = (&before.counters, &after.counters);
+    let span = (after.at - before.at).ps().max(1) as f64;
+    let drops = |reason: Reason| (new.drops[reason as usize] - old.drops[reason as usize]) as u32;
+    PortRow {
+        time_s: after.at.secs(),
+        port: Category(number),
+        capacity_bps: port.rate().bps(),
+        syn_arrived: (new.syn_arrived - old.syn_arrived) as u32,
+        syn_refused: drops(Reason::SessionRefused),
+        syn_dropped: (new.syn_dropped - old.syn_dropped) as u32,
+        data_arrived: (new.data_arrived - old.data_arrived) as u32,
+        data_dropped: (new.data_dropped - old.data_dropped) as u32,
+        arrived_packets: (new.arrived - old.arrived) as u32,
+        departed_packets: (new.departed - old.departed) as u32,
+        departed_bytes: new.departed_bytes - old.departed_bytes,
+        drops_queue_full: drops(Reason::QueueFull),
+        drops_early: drops(Reason::Early),
+        drops_session_refused: drops(Reason::SessionRefused),
+        drops_evicted: drops(Reason::Evicted),
+        drops_custom: drops(Reason::Custom),
+        drops_link_loss: drops(Reason::LinkLoss),
+        drops_connection: drops(Reason::Connection),
+        drops_filtered: drops(Reason::Filtered),
+        drops_policed: drops(Reason::Policed),
+        marked: (new.marked - old.marked) as u32,
+        queue_packets: port.queue_packets().into(),
+        queue_bytes: port.queue_bytes(),
+        queue_mean_packets: after.waiting_ps.wrapping_sub(before.waiting_ps) as f64 / span,
+        avg_queue_packets: port.avg_queue_packets(after.at).unwrap_or(f64::NAN),
+        utilisation: (after.busy_ps - before.busy_ps) as f64 / span,
     }
 }
 
-fn port_columns(rows: &[PortRow], scenario: &Scenario) -> Vec<Column> {
-    let real = |name, value: fn(&PortRow) -> f64| Column {
-        name,
-        data: Data::F64(rows.iter().map(value).collect()),
-    };
-    let wide = |name, value: fn(&PortRow) -> u64| Column {
-        name,
-        data: Data::U64(rows.iter().map(value).collect()),
-    };
-    let mut columns = vec![
-        real("time_s", |row| row.time.secs()),
-        Column {
-            name: "port",
-            data: Data::Category {
-                codes: rows.iter().map(|row| row.port).collect(),
-                names: port_names(scenario),
-            },
-        },
-        wide("capacity_bps", |row| row.capacity_bps),
-    ];
-    for (place, name) in COUNTS.into_iter().enumerate() {
-        let values = rows.iter().map(|row| row.counts[place]).collect();
-        columns.push(Column { name, data: Data::U32(values) });
+fn port_columns(rows: Vec<PortRow>, scenario: &Scenario) -> Vec<Column> {
+    let mut columns = PortRow::columns(rows, |column| names(scenario, column));
+    if scenario.network.ports.iter().all(|port| port.filter.is_none()) {
+        columns.retain(|column| column.name != "drops_filtered");
     }
-    columns.push(wide("departed_bytes", |row| row.departed_bytes));
-    let filters = scenario.network.ports.iter().any(|port| port.filter.is_some());
-    for (place, name) in DROPS.into_iter().enumerate() {
-        if place == Reason::Filtered as usize && !filters {
-            continue;
-        }
-        let values = rows.iter().map(|row| row.drops[place]).collect();
-        columns.push(Column { name, data: Data::U32(values) });
+    if !polices(scenario) {
+        columns.retain(|column| column.name != "drops_policed");
     }
-    columns.push(Column {
-        name: "marked",
-        data: Data::U32(rows.iter().map(|row| row.marked).collect()),
-    });
-    columns.push(wide("queue_packets", |row| u64::from(row.queue_packets)));
-    columns.push(wide("queue_bytes", |row| row.queue_bytes));
-    columns.push(real("queue_mean_packets", |row| row.queue_mean));
-    columns.push(real("avg_queue_packets", |row| row.avg_queue));
-    columns.push(real("utilisation", |row| row.utilisation));
     columns
 }
 
-fn port_names(scenario: &Scenario) -> Vec<String> {
-    scenario.network.ports.iter().map(|port| port.name.clone()).collect()
-}
-
-/// A row of the `events` table.
-struct EventRow {
+/// A decision of a law, for the `events` table.
+struct Event {
     time: Time,
     port: u32,
     /// Which of the port's laws decided.
@@ -265,7 +181,7 @@ struct EventRow {
     counts: session::Counts,
 }
 
-/// A law of a port, by the stage that it steers.
+/// A law of a port, named by its stage.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum By {
     Gate,
@@ -274,10 +190,10 @@ enum By {
     Filter,
 }
 
-/// The names of the laws that may have decided, and which one did in each row.
-fn event_laws(rows: &[EventRow], scenario: &Scenario) -> (Vec<String>, Vec<u32>) {
-    // of each port the law of its gate, then that of its stamp; the laws of
-    // queues and of filters come behind them, where one has decided anything
+/// The names of the laws in the `law` column, and the index of each row.
+fn event_laws(rows: &[Event], scenario: &Scenario) -> (Vec<String>, Vec<u32>) {
+    // for each port the laws of its gate and its stamp; then, if any of them has decided anything,
+    // the laws of all queues and of all filters
     let ports = &scenario.network.ports;
     let mut laws: Vec<String> = Vec::new();
     for port in ports {
@@ -285,14 +201,14 @@ fn event_laws(rows: &[EventRow], scenario: &Scenario) -> (Vec<String>, Vec<u32>)
         laws.push(port.stamp.as_ref().map_or("", |law| law.name()).to_owned());
     }
     if rows.iter().any(|row| row.by == By::Queue) {
-        laws.extend(ports.iter().map(|port| port.queue.key().to_owned()));
+        laws.extend(ports.iter().map(|port| port.queue.name().to_owned()));
     }
     let filters = laws.len() as u32;
     if rows.iter().any(|row| row.by == By::Filter) {
-        let name = |port: &scenario::Port| port.filter.as_ref().map_or("", |law| law.name());
-        laws.extend(ports.iter().map(|port| name(port).to_owned()));
+        let name = |law: &FilterLaw| law.name().to_owned();
+        laws.extend(ports.iter().map(|port| port.filter.as_ref().map_or_else(String::new, name)));
     }
-    let law = |row: &EventRow| match row.by {
+    let law = |row: &Event| match row.by {
         By::Gate => row.port * 2,
         By::Stamp => row.port * 2 + 1,
         By::Queue => ports.len() as u32 * 2 + row.port,
@@ -301,50 +217,46 @@ fn event_laws(rows: &[EventRow], scenario: &Scenario) -> (Vec<String>, Vec<u32>)
     (laws, rows.iter().map(law).collect())
 }
 
-fn event_columns(rows: &[EventRow], scenario: &Scenario) -> Vec<Column> {
-    let real = |name, value: fn(&EventRow) -> f64| Column {
-        name,
-        data: Data::F64(rows.iter().map(value).collect()),
-    };
-    let wide = |name, value: fn(&EventRow) -> u64| Column {
-        name,
-        data: Data::U64(rows.iter().map(value).collect()),
-    };
+fn event_columns(rows: &[Event], scenario: &Scenario) -> Vec<Column> {
     let (laws, law) = event_laws(rows, scenario);
-    let mut phases: Vec<String> = Vec::new();
-    let codes = rows
+    let mut phases: Vec<&str> = Vec::new();
+    let rows: Vec<EventRow> = rows
         .iter()
-        .map(|row| {
-            let phase = row.decision.phase;
-            let known = phases.iter().position(|name| name == phase);
-            known.unwrap_or_else(|| {
-                phases.push(phase.to_owned());
+        .zip(law)
+        .map(|(row, law)| {
+            let known = phases.iter().position(|name| *name == row.decision.phase);
+            let phase = known.unwrap_or_else(|| {
+                phases.push(row.decision.phase);
                 phases.len() - 1
-            }) as u32
+            });
+            EventRow {
+                time_s: row.time.secs(),
+                port: Category(row.port),
+                law: Category(law),
+                phase: Category(phase as u32),
+                set: row.decision.set,
+                from: row.decision.from,
+                arrived: row.counts.arrived,
+                admitted: row.counts.admitted,
+                departed: row.counts.departed,
+            }
         })
         .collect();
-    let ports: Vec<u32> = rows.iter().map(|row| row.port).collect();
-    vec![
-        real("time_s", |row| row.time.secs()),
-        Column { name: "port", data: Data::Category { codes: ports, names: port_names(scenario) } },
-        Column { name: "law", data: Data::Category { codes: law, names: laws } },
-        Column { name: "phase", data: Data::Category { codes, names: phases } },
-        real("set", |row| row.decision.set),
-        real("from", |row| row.decision.from),
-        wide("arrived", |row| row.counts.arrived),
-        wide("admitted", |row| row.counts.admitted),
-        wide("departed", |row| row.counts.departed),
-    ]
+    EventRow::columns(rows, |column| match column {
+        "law" => laws.clone(),
+        "phase" => phases.iter().map(|&phase| phase.to_owned()).collect(),
+        _ => names(scenario, column),
+    })
 }
 
-/// Collects rows while the run goes on.
+/// Collects rows during the run.
 pub(crate) struct Probe {
     /// Which ports get rows over time.
     sampled: Vec<u32>,
     last: Vec<Snapshot>,
     warm: Vec<Snapshot>,
     rows: Vec<PortRow>,
-    events: Vec<EventRow>,
+    events: Vec<Event>,
 }
 
 impl Probe {
@@ -362,24 +274,24 @@ impl Probe {
         }
     }
 
-    /// The warm-up is over.
+    /// Called at the end of the warm-up.
     pub(crate) fn warm(&mut self, ports: &mut [Port], now: Time) {
         for (snapshot, port) in self.warm.iter_mut().zip(ports) {
             *snapshot = Snapshot::of(port, now);
         }
     }
 
-    /// A sampling interval is over.
+    /// Called at the end of a sampling interval.
     pub(crate) fn sample(&mut self, ports: &mut [Port], now: Time) {
         for (&number, last) in self.sampled.iter().zip(&mut self.last) {
             let port = &mut ports[number as usize];
             let next = Snapshot::of(port, now);
-            self.rows.push(PortRow::between(number, port, last, &next));
+            self.rows.push(port_row(number, port, last, &next));
             *last = next;
         }
     }
 
-    /// A law has decided.
+    /// Called when a law has decided.
     pub(crate) fn decision(&mut self, time: Time, port: u32, ticked: Ticked) {
         let none = session::Counts::default();
         let (by, counts, decision) = match ticked {
@@ -387,13 +299,13 @@ impl Probe {
             Ticked::Queue(decision) => (By::Queue, none, decision),
             Ticked::Stamp(decision) => (By::Stamp, none, decision),
         };
-        self.events.push(EventRow { time, port, by, decision, counts });
+        self.events.push(Event { time, port, by, decision, counts });
     }
 
-    /// The laws of filters have decided, in the order of time.
+    /// Called when laws of filters have decided, in the order of time.
     pub(crate) fn decided(&mut self, decided: &mut Vec<Decided>) {
         let counts = session::Counts::default();
-        self.events.extend(decided.drain(..).map(|Decided { time, port, decision }| EventRow {
+        self.events.extend(decided.drain(..).map(|Decided { time, port, decision }| Event {
             time,
             port,
             by: By::Filter,
@@ -415,13 +327,13 @@ impl Probe {
             .enumerate()
             .map(|(number, (port, warm))| {
                 let end = Snapshot::of(port, now);
-                PortRow::between(number as u32, port, warm, &end)
+                port_row(number as u32, port, warm, &end)
             })
             .collect();
         (
-            port_columns(&self.rows, scenario),
+            port_columns(self.rows, scenario),
             event_columns(&self.events, scenario),
-            port_columns(&totals, scenario),
+            port_columns(totals, scenario),
         )
     }
 }

@@ -14,6 +14,8 @@ pub(crate) struct Row {
     pub(crate) start: Time,
     /// The opening packet that got through passed its last gate.
     pub(crate) admitted: Time,
+    /// It reached the receiver.
+    pub(crate) reached: Time,
     /// Last byte delivered.
     pub(crate) data_done: Time,
     /// FIN acknowledged.
@@ -22,6 +24,8 @@ pub(crate) struct Row {
     pub(crate) gave_up: Time,
     /// In-order bytes at the receiver.
     pub(crate) delivered: u64,
+    /// Of these, bytes that were there at the end of the warm-up.
+    pub(crate) delivered_warm: u64,
     /// Data transmissions, first ones and repeated ones.
     pub(crate) sent: u32,
     /// Data transmissions beyond the first of each segment.
@@ -40,10 +44,12 @@ impl Row {
             size,
             start,
             admitted: Time::NEVER,
+            reached: Time::NEVER,
             data_done: Time::NEVER,
             closed: Time::NEVER,
             gave_up: Time::NEVER,
             delivered: 0,
+            delivered_warm: 0,
             sent: 0,
             retransmitted: 0,
             timeouts: 0,

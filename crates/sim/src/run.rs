@@ -2,47 +2,33 @@
 
 mod step;
 
-use rand::RngExt;
-use rand_pcg::Pcg64;
 use tidegate_core::law::Fault;
 use tidegate_core::packet::Packet;
 use tidegate_core::port::{Port, Stages};
 use tidegate_core::units::Time;
 use tidegate_model::control::{self, TcpControl};
-use tidegate_model::draw::{ClassDraws, FlowDraw, stream};
-use tidegate_model::port::{Laws, RateLaws};
-use tidegate_model::profile::Profile;
-use tidegate_model::scenario::{Class, Direction, FlowSize, Scenario, Transport, Udp};
+use tidegate_model::draw::{ClassDraws, FlowDraw};
+use tidegate_model::port::{Laws, OwnLaws, QueueLaws, RateLaws, Screens};
+use tidegate_model::profile::{Profile, Tcp};
+use tidegate_model::scenario::{Class, Direction, FlowSize, Scenario, Transport};
 
-use crate::capture::{Capture, Identity};
+use crate::acks::Acks;
+use crate::backlog::Backlog;
+use crate::capture::{Capture, Noted};
+use crate::class_rates::ClassRates;
 use crate::engine::{Entity, Kind};
+use crate::error::BuildError;
+use crate::flows::{Flows, Sends, is_driven, patience};
 use crate::network::Network;
-use crate::probe::{Probe, Results, flow_columns};
+use crate::newcomers::Newcomers;
+use crate::probe::{Probe, Results, flow_columns, flow_window_columns};
 use crate::rows::{Row, UNLIMITED};
-use crate::series::{Flows, Series};
+use crate::series::Series;
 use crate::services::Hop;
 use crate::transport::control::{Any, Control, Reno};
-use crate::transport::table::video::VideoTable;
-use crate::transport::table::{FlowId, FlowTable, NewFlow, World};
-use crate::transport::udp::UdpTable;
-use crate::transport::{ClassParams, Repair};
-
-/// Why a run could not be built from a scenario.
-#[derive(Debug, thiserror::Error)]
-pub enum BuildError {
-    /// A port asks for a law of the user's own that was not supplied.
-    #[error("no law named `{0}` was supplied; hand one in under that name")]
-    NoSuchLaw(String),
-    /// There is no port of the name given for stages or a capture.
-    #[error("no port is named `{0}`")]
-    NoSuchPort(String),
-    /// The class whose control was supplied is not there, or has none.
-    #[error("no class of traffic is named `{0}`, or it is UDP and has no control")]
-    NoSuchClass(String),
-    /// A law of the user's own could not be started.
-    #[error(transparent)]
-    Law(Fault),
-}
+use crate::transport::rtts::{self, Rtts};
+use crate::transport::table::{NewFlow, World};
+use crate::transport::{ClassParams, JitterDraw, LossDetector};
 
 /// The progress of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,20 +39,6 @@ pub enum Progress {
     Done,
 }
 
-/// Randomness of SYN retries.
-pub(crate) struct JitterDraw(Pcg64);
-
-impl JitterDraw {
-    /// The draws of a class.
-    pub(crate) fn new(seed: u64, class: &str) -> JitterDraw {
-        JitterDraw(stream(seed, class, "syn-jitter"))
-    }
-
-    pub(crate) fn uniform(&mut self) -> f64 {
-        self.0.random()
-    }
-}
-
 /// Parts of a run that the caller supplies in addition to the scenario.
 #[derive(Default)]
 pub struct Custom<'a> {
@@ -74,6 +46,13 @@ pub struct Custom<'a> {
     pub laws: Option<&'a mut Laws<'a>>,
     /// The controller of a rate law, by the name that the scenario gives it.
     pub rate_laws: Option<&'a mut RateLaws<'a>>,
+    /// A queue law for one port, by the name that the scenario gives it.
+    pub queues: Option<&'a mut QueueLaws<'a>>,
+    /// A filter for one port, by the name that the scenario gives it.
+    pub filters: Option<&'a mut Screens<'a>>,
+    /// What makes the control of each new flow, by the name that a transport gives it
+    /// (`{ python = { name = "mine" } }`), under the class's settings of TCP.
+    pub flow_controls: Option<&'a mut Factories<'a>>,
     /// Stages to put at ports, by the port's name, in place of what the scenario says.
     pub stages: Vec<(String, Stages)>,
     /// A control for the flows of a class, by the class's name.
@@ -84,6 +63,8 @@ pub struct Custom<'a> {
 
 /// Makes the control of one new flow.
 pub type Factory = Box<dyn FnMut() -> Box<dyn Control> + Send>;
+/// Supplies what makes the controls of a class's flows, by its name.
+pub type Factories<'a> = dyn FnMut(&str, &Tcp) -> Option<Factory> + 'a;
 
 /// Where the flows of a class get their control from.
 enum Source {
@@ -91,8 +72,9 @@ enum Source {
     Reno,
     /// Another control inside TCP.
     Inside,
-    /// Viewers of video, with TCP's own control or one that the caller supplies.
-    Video(Option<Factory>),
+    /// Users whose application drives connections, with TCP's own control or one that the
+    /// caller supplies.
+    App(Option<Factory>),
     Udp,
     Controlled(control::Control),
     Custom(Factory),
@@ -100,18 +82,29 @@ enum Source {
 
 impl Source {
     /// Where the flows of a class get it from; what the caller supplies is taken out.
-    fn of(class: &Class, controls: &mut Vec<(String, Factory)>) -> Source {
-        let control = controls.iter().position(|(name, _)| *name == class.name);
-        match (&class.transport, control) {
-            (Transport::Udp(_), _) => Source::Udp,
-            _ if class.video.is_some() => {
-                Source::Video(control.map(|place| controls.swap_remove(place).1))
+    fn of(class: &Class, custom: &mut Custom<'_>) -> Result<Source, BuildError> {
+        let controls = &mut custom.controls;
+        if matches!(class.transport, Transport::Udp(_)) {
+            return Ok(Source::Udp); // what is supplied for it stays, and is refused
+        }
+        let place = controls.iter().position(|(name, _)| *name == class.name);
+        let factory = match (&class.transport, place) {
+            (_, Some(place)) => Some(controls.swap_remove(place).1),
+            (Transport::Controlled(tcp, control::Control::Python(own)), None) => {
+                let no_such = || BuildError::NoSuchLaw(own.name.clone());
+                let made = custom.flow_controls.as_mut().and_then(|of| of(&own.name, tcp));
+                Some(made.ok_or_else(no_such)?)
             }
-            (_, Some(place)) => Source::Custom(controls.swap_remove(place).1),
+            _ => None,
+        };
+        Ok(match (&class.transport, factory) {
+            (Transport::Udp(_), _) => Source::Udp,
+            (_, factory) if is_driven(class) => Source::App(factory),
+            (_, Some(factory)) => Source::Custom(factory),
             (Transport::Controlled(_, control), None) => Source::Controlled(control.clone()),
             (Transport::Tcp(tcp), None) if tcp.control == TcpControl::Reno => Source::Reno,
             (Transport::Tcp(_), None) => Source::Inside,
-        }
+        })
     }
 }
 
@@ -126,28 +119,24 @@ struct Arrivals {
 pub struct Simulation {
     scenario: Scenario,
     net: Network,
-    reno: FlowTable<Reno>,
-    other: FlowTable<Any>,
-    udp: UdpTable,
-    video: VideoTable,
+    flows: Flows,
     /// Whether the flows of a kind do not fit into a near cache.
     large: bool,
     classes: Vec<ClassParams>,
     arrivals: Vec<Arrivals>,
+    newcomers: Newcomers,
     rows: Vec<Row>,
     probe: Probe,
+    backlog: Backlog,
+    class_rates: ClassRates,
     series: Option<Box<Series>>,
+    acks: Option<Box<Acks>>,
     capture: Option<Capture>,
     /// The packet that has just reached its destination.
     arrived: Packet,
     delivered: u64,
     done: bool,
 }
-
-pub(crate) const RENO: u32 = 0;
-const OTHER: u32 = 1;
-pub(crate) const VIDEO: u32 = 2;
-pub(crate) const UDP: u32 = 7;
 
 impl Simulation {
     /// Makes a scenario ready to run.
@@ -159,53 +148,57 @@ impl Simulation {
         seed: u64,
         mut custom: Custom<'_>,
     ) -> Result<Simulation, BuildError> {
-        let mut none = |_: &str| None;
-        let laws: &mut Laws<'_> = match custom.laws.take() {
-            Some(laws) => laws,
-            None => &mut none,
+        let mut own = OwnLaws {
+            sessions: custom.laws.take(),
+            rates: custom.rate_laws.take(),
+            queues: custom.queues.take(),
+            filters: custom.filters.take(),
         };
-        let mut none = |_: &str| None;
-        let rate_laws: &mut RateLaws<'_> = match custom.rate_laws.take() {
-            Some(laws) => laws,
-            None => &mut none,
-        };
-        let mut net = Network::new(scenario, seed, laws, rate_laws)?;
-        for (name, stages) in custom.stages {
+        let mut net = Network::new(scenario, seed, &mut own)?;
+        for (name, stages) in std::mem::take(&mut custom.stages) {
             let port = port_of(scenario, name)?;
             net.set_stages(port as u32, &scenario.network.ports[port], stages, seed)?;
         }
         let mut capture = None;
-        if let Some(name) = custom.capture {
+        if let Some(name) = custom.capture.take() {
             let port = port_of(scenario, name)?;
             net.ports[port].watch();
             capture = Some(Capture::new(port as u32, scenario));
         }
         let mut arrivals = Vec::new();
         for class in &scenario.traffic {
-            let source = Source::of(class, &mut custom.controls);
+            let source = Source::of(class, &mut custom)?;
             arrivals.push(Arrivals { draws: ClassDraws::new(seed, class), pending: None, source });
         }
         if let Some((name, _)) = custom.controls.pop() {
             return Err(BuildError::NoSuchClass(name));
         }
         let mut run = Simulation {
-            classes: scenario.traffic.iter().map(|class| params(class, seed)).collect(),
+            classes: scenario
+                .traffic
+                .iter()
+                .map(|class| params(class, seed, scenario.warmup))
+                .collect(),
             probe: Probe::new(scenario),
+            backlog: Backlog::new(scenario),
+            class_rates: ClassRates::default(),
             series: Series::new(scenario).map(Box::new),
+            acks: Acks::new(scenario).map(Box::new),
             capture,
             scenario: scenario.clone(),
             net,
-            reno: FlowTable::new(RENO),
-            other: FlowTable::new(OTHER),
-            udp: UdpTable::new(UDP, scenario.traffic.iter().map(udp), scenario.warmup),
-            video: VideoTable::new(VIDEO, scenario),
+            flows: Flows::new(scenario, seed),
             large: false,
             arrivals,
+            newcomers: Newcomers::new(&scenario.traffic),
             rows: Vec::new(),
             arrived: Packet::default(),
             delivered: 0,
             done: false,
         };
+        if run.capture.is_some() {
+            run.flows.apps.watch();
+        }
         run.schedule();
         Ok(run)
     }
@@ -220,13 +213,14 @@ impl Simulation {
                 self.net.events.push(stop, Entity::new(Kind::Stop, class));
             }
         }
-        for (number, change) in self.scenario.capacity.iter().enumerate() {
+        for (number, change) in self.scenario.changes.iter().enumerate() {
             self.net.events.push(change.at, Entity::new(Kind::Change, number as u32));
         }
         // without a warm-up the whole run counts, what is sent at once included
         if self.scenario.warmup > Time::ZERO {
             self.net.events.push(self.scenario.warmup, Entity::new(Kind::Warm, 0));
         }
+        self.net.events.push(self.scenario.warmup, Entity::new(Kind::Backlog, 0));
         let first = self.scenario.sample.min(self.scenario.duration);
         self.net.events.push(first, Entity::new(Kind::Sample, 0));
         self.schedule_series();
@@ -282,11 +276,14 @@ impl Simulation {
         self.net.hops
     }
 
-    /// The next bytes of the capture (pcap) that [`Custom::capture`] asked for:
+    /// The next bytes of the capture (pcapng) that [`Custom::capture`] asked for:
     /// of the packets that the port has sent since the last call. Without any
     /// there are no bytes. Call it after every slice: until then they are kept.
     pub fn drain_capture(&mut self) -> Vec<u8> {
         let Some(capture) = &mut self.capture else { return Vec::new() };
+        for noted in self.flows.apps.take_noted() {
+            capture.note(noted);
+        }
         let sent = self.net.ports[capture.port as usize].take_sent(self.net.now);
         capture.write(&sent)
     }
@@ -322,21 +319,15 @@ impl Simulation {
         let now = self.net.now;
         match entity.kind() {
             Kind::Port => {}
-            Kind::Flow | Kind::Pace | Kind::Viewer => self.wake(entity),
+            Kind::Flow | Kind::Pace | Kind::Exchange | Kind::User => self.wake(entity),
             Kind::Arrival => self.arrive(number),
             Kind::Stop => {
                 let mut world =
                     World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
-                self.reno.stop(number as u16, &mut world);
-                self.other.stop(number as u16, &mut world);
-                self.udp.stop(number as u16);
+                self.flows.stop(number as u16, &mut world);
                 if let Some(capture) = &mut self.capture {
-                    self.reno
-                        .open(number as u16, &self.classes)
-                        .for_each(|flow| capture.note(flow));
-                    self.other
-                        .open(number as u16, &self.classes)
-                        .for_each(|flow| capture.note(flow));
+                    let open = self.flows.open(number as u16, &self.classes);
+                    open.for_each(|flow| capture.note(Noted::Flow(flow)));
                 }
             }
             Kind::Tick => {
@@ -348,9 +339,20 @@ impl Simulation {
                 self.net.arm(number);
             }
             Kind::Change => self.change(number as usize),
-            Kind::Warm => self.probe.warm(&mut self.net.ports, now),
+            Kind::Warm => {
+                self.probe.warm(&mut self.net.ports, now);
+                self.warm();
+            }
+            Kind::Backlog => {
+                self.backlog.look(&mut self.net.ports, now);
+                let next = now + self.backlog.every;
+                if next <= self.scenario.duration {
+                    self.net.events.push(next, Entity::new(Kind::Backlog, 0));
+                }
+            }
             Kind::Sample => {
                 self.probe.sample(&mut self.net.ports, now);
+                self.class_rates.sample(&self.classes, now);
                 let next = (now + self.scenario.sample).min(self.scenario.duration);
                 if next > now {
                     self.net.events.push(next, Entity::new(Kind::Sample, 0));
@@ -358,15 +360,7 @@ impl Simulation {
             }
             Kind::Series => {
                 if let Some(series) = &mut self.series {
-                    let flows = Flows {
-                        reno: &self.reno,
-                        other: &self.other,
-                        udp: &self.udp,
-                        video: &self.video,
-                        classes: &self.classes,
-                        rows: &self.rows,
-                    };
-                    series.sample(&flows, &mut self.net);
+                    series.sample(&self.flows, &self.classes, &self.rows, &mut self.net);
                 }
                 self.schedule_series();
             }
@@ -374,95 +368,110 @@ impl Simulation {
         Ok(())
     }
 
-    /// A timer of a flow is due.
+    /// The warm-up is over: what is delivered from now on counts.
+    fn warm(&mut self) {
+        for row in &mut self.rows {
+            row.delivered_warm = row.delivered;
+        }
+        let mut world =
+            World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
+        self.flows.warm(&mut world);
+    }
+
+    /// A timer of a flow or a user is due.
     fn wake(&mut self, entity: Entity) {
         let mut world =
             World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
-        if entity.kind() == Kind::Viewer {
-            return self.video.wake(entity.number(), &mut world);
+        self.flows.wake(entity, &mut world);
+        if let Some(acks) = &mut self.acks {
+            acks.expired(entity.number(), &self.flows, &self.classes, self.net.now);
         }
-        let id = FlowId(entity.number());
-        match (id.table(), entity.kind()) {
-            (RENO, Kind::Pace) => self.reno.go_on(id, &mut world),
-            (RENO, _) => self.reno.expire(id, &mut world),
-            (UDP, _) => self.udp.expire(id, &mut world),
-            (VIDEO, Kind::Pace) => self.video.go_on(id, &mut world),
-            (VIDEO, _) => self.video.expire(id, &mut world),
-            (_, Kind::Pace) => self.other.go_on(id, &mut world),
-            (_, _) => self.other.expire(id, &mut world),
-        }
+        self.open_connections();
     }
 
-    /// The pending flow of a class starts.
+    /// The pending flow or user of a class starts.
     fn arrive(&mut self, class: u32) {
         let place = class as usize;
         if let Some(draw) = self.arrivals[place].pending.take() {
-            let size = draw.size.unwrap_or(UNLIMITED);
             let (from, to) = self.classes[place].pairs[draw.pair];
             let flow = NewFlow {
-                row: self.rows.len() as u32,
+                row: 0,
                 class: class as u16,
                 pair: if draw.turned { (to, from) } else { (from, to) },
                 download: draw.direction == Direction::Download,
-                size,
+                size: draw.size.unwrap_or(UNLIMITED),
                 opaque: draw.opaque,
+                client: self.newcomers.next(place),
             };
-            let room = match &self.arrivals[place].source {
-                Source::Reno => self.reno.has_room(),
-                Source::Udp => self.udp.has_room(),
-                Source::Video(_) => self.video.has_room(),
-                Source::Inside | Source::Controlled(_) | Source::Custom(_) => self.other.has_room(),
-            };
-            self.rows.push(Row::new(class as u16, size, self.net.now));
-            let started = room.then(|| self.start(place, &flow));
-            self.large = self.reno.is_large() | self.other.is_large();
-            if let Some(series) = &mut self.series {
-                series.start(flow.class, started);
+            if is_driven(&self.scenario.traffic[place]) {
+                let mut world =
+                    World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
+                self.flows.apps.arrive(&flow, &mut world);
+                self.open_connections();
+            } else {
+                self.start(flow, None);
             }
         }
         self.schedule_arrival(class);
     }
 
-    fn start(&mut self, class: usize, flow: &NewFlow) -> Identity {
-        let mut world =
-            World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
-        let started = match &mut self.arrivals[class].source {
-            Source::Reno => {
-                let control = Reno::new(&world.classes[class].tcp);
-                self.reno.start(flow, control, &mut world)
-            }
-            Source::Inside => {
-                let control = Any::inside(&world.classes[class].tcp);
-                self.other.start(flow, control, &mut world)
-            }
-            Source::Udp => self.udp.start(flow, &mut world),
-            Source::Video(own) => {
-                let control = match own {
-                    Some(factory) => Any::Custom(factory()),
-                    None => Any::inside(&world.classes[class].tcp),
-                };
-                self.video.start(flow, control, &mut world)
-            }
-            Source::Controlled(control) => {
-                let access = world.net.access(flow.pair.0);
-                let control = Any::of(control, &world.classes[class].tcp, access);
-                self.other.start(flow, control, &mut world)
-            }
-            Source::Custom(factory) => self.other.start(flow, Any::Custom(factory()), &mut world),
-        };
-        if let Some(capture) = &mut self.capture {
-            capture.note(started);
+    /// Opens the connections that users want.
+    #[inline(never)]
+    fn open_connections(&mut self) {
+        while let Some((user, flow)) = self.flows.apps.next_opening() {
+            self.start(flow, Some(user));
         }
-        started
     }
 
-    /// A change of capacity takes effect.
+    /// Starts a flow, or a connection of a user's.
+    fn start(&mut self, mut flow: NewFlow, user: Option<u32>) {
+        flow.row = self.rows.len() as u32;
+        self.rows.push(Row::new(flow.class, flow.size, self.net.now));
+        let sends = self.sends(&flow, user);
+        let mut world =
+            World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
+        let started = self.flows.start(&flow, sends, &mut world);
+        if let (Some(capture), Some(started)) = (&mut self.capture, started) {
+            capture.note(Noted::Flow(started));
+        }
+        self.large = self.flows.is_large();
+        if let Some(series) = &mut self.series {
+            series.start(flow.class, started);
+        }
+        if let Some(acks) = &mut self.acks {
+            acks.start(flow.class, started);
+        }
+    }
+
+    /// What a new flow sends by.
+    fn sends(&mut self, flow: &NewFlow, user: Option<u32>) -> Sends {
+        let class = usize::from(flow.class);
+        let tcp = &self.classes[class].tcp;
+        match &mut self.arrivals[class].source {
+            Source::Reno => Sends::Reno(Reno::new(tcp)),
+            Source::Inside => Sends::Other(Any::inside(tcp)),
+            Source::Udp => Sends::Udp,
+            Source::App(own) => {
+                let control = match own {
+                    Some(factory) => Any::Custom(factory()),
+                    None => Any::inside(tcp),
+                };
+                Sends::App(user.unwrap_or_default(), control)
+            }
+            Source::Controlled(control) => {
+                let access = self.net.access(flow.pair.0);
+                Sends::Other(Any::of(control, tcp, access))
+            }
+            Source::Custom(factory) => Sends::Other(Any::Custom(factory())),
+        }
+    }
+
+    /// A change of a link takes effect.
     fn change(&mut self, number: usize) {
-        let change = self.scenario.capacity[number];
+        let change = self.scenario.changes[number];
         let place = change.port as usize;
-        let limit = self.scenario.network.ports[place].limit(change.rate);
-        let port = &mut self.net.ports[place];
-        port.set_capacity(self.net.now, change.rate, limit);
+        let spec = &self.scenario.network.ports[place];
+        spec.change(&mut self.net.ports[place], change.to, self.net.now);
         self.net.arm(change.port);
     }
 
@@ -470,27 +479,34 @@ impl Simulation {
     pub fn finish(mut self) -> Results {
         let mut world =
             World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
-        self.reno.finish(&mut world);
-        self.other.finish(&mut world);
-        self.video.finish(&mut world);
-        let video = self.video.columns(&self.scenario);
-        let udp = self.udp.columns(self.net.under_way(), &self.scenario);
+        self.flows.finish(&mut world);
+        let (video, pages, objects) = self.flows.apps.columns(&self.scenario);
+        let udp = self.flows.udp.columns(self.net.under_way(), &self.scenario);
         // a million flows: their state must not be in memory together with the columns
-        drop((self.reno, self.other, self.udp, self.video));
+        drop(self.flows);
         let now = self.net.now;
         self.probe.decided(&mut self.net.decided);
         let (ports, events, port_totals) =
             self.probe.finish(&mut self.net.ports, now, &self.scenario);
+        let rtt = rtts::columns(self.classes.iter().map(|class| &class.rtts), &self.scenario);
         let series = self.series.map(|series| series.columns(&self.scenario));
         let (flow_series, class_series, queue_series) = series
             .map_or_else(Default::default, |found| (found.flows, found.classes, found.queues));
+        let acks = self.acks.map(|acks| acks.columns(&self.scenario)).unwrap_or_default();
         Results {
+            acks,
             flow_series,
             class_series,
             queue_series,
             udp,
             video,
+            pages,
+            objects,
             flows: flow_columns(&self.rows, &self.scenario),
+            flow_window: flow_window_columns(&self.rows, &self.scenario),
+            rtt,
+            class_rates: self.class_rates.columns(&self.scenario),
+            queues: self.backlog.columns(&self.scenario),
             ports,
             events,
             arrivals: self.net.records.columns(&self.scenario),
@@ -507,20 +523,15 @@ fn port_of(scenario: &Scenario, name: String) -> Result<usize, BuildError> {
     place.ok_or(BuildError::NoSuchPort(name))
 }
 
-fn udp(class: &Class) -> Option<Udp> {
-    match class.transport {
-        Transport::Udp(udp) => Some(udp),
-        Transport::Tcp(_) | Transport::Controlled(..) => None,
-    }
-}
-
-fn params(class: &Class, seed: u64) -> ClassParams {
+fn params(class: &Class, seed: u64, warmup: Time) -> ClassParams {
     ClassParams {
         // a class without TCP asks for none of it
         tcp: class.transport.tcp().cloned().unwrap_or_else(|| Profile::default().tcp()),
-        repair: Repair::of(&class.transport),
+        detector: LossDetector::of(&class.transport),
         pairs: class.pairs.clone(),
-        patience: class.patience,
+        patience: patience(class),
         jitter: JitterDraw::new(seed, &class.name),
+        rtts: Rtts::after(warmup),
+        arrived_bytes: 0,
     }
 }

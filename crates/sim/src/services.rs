@@ -22,11 +22,9 @@ use tidegate_core::port::Act;
 use tidegate_core::units::Time;
 use tidegate_model::route::PacketKind;
 
+use crate::flow_id::FlowId;
 use crate::network::Network;
-use crate::transport::table::FlowId;
 
-/// The number in messages where packets of flows have the number of their table.
-pub(crate) const MESSAGES: u32 = 6;
 /// Bytes of a message on the wire: the header of an active network, IPv4 and UDP.
 const SIZE: u16 = 76;
 /// Installs a filter.
@@ -78,7 +76,7 @@ impl Network {
     fn tell(&mut self, src: u16, dst: u16, service: u16, words: [u32; 3]) {
         let message = Packet {
             sent: self.now,
-            flow: FlowId::new(MESSAGES, 0).0,
+            flow: FlowId::new(FlowId::MESSAGES, 0).0,
             ext: Ext::Active { service, words },
             src,
             dst,

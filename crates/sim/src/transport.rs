@@ -1,19 +1,22 @@
 //! One reliable transport: handshake, segments, timers, repair, close.
 //!
-//! The two ends of a flow lie in one record of a [`table::FlowTable`], one table
-//! per kind of control; its row of results lies elsewhere.
+//! The two ends of a flow are in one record of a [`table::FlowTable`], with one table per kind of
+//! control; its row of results is stored separately.
 
 pub mod control;
 mod delivery;
+mod jitter;
+mod loss;
 mod outstanding;
-mod player;
 mod prr;
 mod rack;
 mod ranges;
 pub(crate) mod receiver;
-mod rto;
-pub(crate) mod sack;
+pub(crate) mod rto;
+pub(crate) mod rtts;
+mod sack;
 pub(crate) mod sender;
+mod sent_log;
 pub(crate) mod table;
 mod tlp;
 pub(crate) mod udp;
@@ -21,57 +24,39 @@ mod wheel;
 
 use tidegate_core::packet::SackBlock;
 use tidegate_core::units::Time;
-use tidegate_model::control::{Control, Reliability};
 use tidegate_model::profile::{LostSyn, MaxRto, Recovery, Tcp, TimerRule};
-use tidegate_model::scenario::Transport;
 
 use crate::network::Network;
 use crate::rows::Row;
+pub(crate) use jitter::JitterDraw;
+use rtts::Rtts;
 
-/// Whose rules say what is sent again, and when.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Repair {
-    /// TCP's: the holes that acknowledgements show.
-    Tcp,
-    /// Everything from the hole on is sent again, after so many duplicates (blitz, 2.1).
-    GoBack { notice: u32 },
-    /// What is missing is sent again every two round trips, once all was sent (RCP's own).
-    Late,
-}
+pub(crate) use loss::LossDetector;
 
-impl Repair {
-    /// The rules that the transport of a class brings with it.
-    pub(crate) fn of(transport: &Transport) -> Repair {
-        match transport {
-            Transport::Controlled(_, Control::Blitz(blitz)) => {
-                Repair::GoBack { notice: blitz.notice }
-            }
-            Transport::Controlled(_, Control::Rcp(rcp)) if rcp.reliability == Reliability::Own => {
-                Repair::Late
-            }
-            _ => Repair::Tcp,
-        }
-    }
-}
-
-/// The settings of the transport of one class, resolved once.
+/// The resolved settings of a class's transport.
 pub(crate) struct ClassParams {
     pub(crate) tcp: Tcp,
-    pub(crate) repair: Repair,
+    pub(crate) detector: LossDetector,
     pub(crate) pairs: Vec<(u16, u16)>,
     pub(crate) patience: Option<Time>,
-    pub(crate) jitter: crate::run::JitterDraw,
+    pub(crate) jitter: JitterDraw,
+    /// The round trips that its senders have measured.
+    pub(crate) rtts: Rtts,
+    /// Bytes of data packets that reached their receivers, headers and repeated ones included.
+    pub(crate) arrived_bytes: u64,
 }
 
 impl ClassParams {
-    /// A class with these settings and without hosts.
+    /// A class with these settings, without hosts.
     #[cfg(test)]
     pub(crate) fn of(tcp: Tcp) -> ClassParams {
-        let jitter = crate::run::JitterDraw::new(1, "test");
-        ClassParams { tcp, repair: Repair::Tcp, pairs: Vec::new(), patience: None, jitter }
+        let jitter = JitterDraw::new(1, "test");
+        let detector = if tcp.rack { LossDetector::Time } else { LossDetector::Duplicates };
+        let (pairs, rtts) = (Vec::new(), Rtts::after(Time::ZERO));
+        ClassParams { tcp, detector, pairs, patience: None, jitter, rtts, arrived_bytes: 0 }
     }
 
-    /// When a timer of a host fires that is set at `now` for `wait`.
+    /// When a timer fires that a host sets at `now` for `wait`.
     #[inline]
     pub(crate) fn fires(&self, host: u16, now: Time, wait: Time) -> Time {
         if self.tcp.timer_rule.of_linux() { wheel::fires(host, now, wait) } else { now + wait }
@@ -96,7 +81,7 @@ impl ClassParams {
         }
     }
 
-    /// How long the opener waits after its `tries`-th SYN (1 is the first).
+    /// How long the opener waits after its `tries`-th SYN (from 1).
     pub(crate) fn syn_wait(&mut self, tries: u16) -> Time {
         let retry = u32::from(tries) - 1;
         let linear = self.tcp.syn_retries.linear;
@@ -117,14 +102,14 @@ impl ClassParams {
         }
     }
 
-    /// Whether its senders keep a record of every outstanding segment.
+    /// Whether its senders note when each outstanding segment was sent.
     pub(crate) fn tracks_segments(&self) -> bool {
         let rounds = self.tcp.timer_rule == TimerRule::LinuxRounds;
         self.tcp.prr || self.tcp.rack || self.tcp.tlp || rounds
     }
 
-    /// Most segments outstanding: as many as SACK blocks can tell of. (TCP's own limit, a window
-    /// of 1 GiB by RFC 7323, 2.3, is narrower from 257 bytes a segment on.)
+    /// Most outstanding segments: as many as SACK blocks can describe. (TCP's own limit, a window
+    /// of 1 GiB by RFC 7323, 2.3, is lower from 257 bytes per segment on.)
     #[inline]
     pub(crate) fn window(&self) -> u32 {
         self.tcp.window.min(SackBlock::MAX_START)
@@ -135,7 +120,7 @@ impl ClassParams {
     }
 }
 
-/// What a flow may touch apart from itself.
+/// What a flow can access apart from its own state.
 pub(crate) struct Ctx<'a> {
     pub(crate) net: &'a mut Network,
     pub(crate) class: &'a mut ClassParams,
@@ -146,12 +131,14 @@ pub(crate) struct Ctx<'a> {
     pub(crate) sink: u16,
     /// SYNs sent.
     pub(crate) syn_tries: &'a mut u16,
-    /// How long the receiver waits for the answer to its FIN; zero: the
-    /// handshake gave no sample.
+    /// How long the receiver waits for the answer to its FIN; zero: there was no sample from the
+    /// handshake.
     pub(crate) fin_wait: &'a mut Time,
+    /// Number of the client that opens the connection.
+    pub(crate) client: u16,
 }
 
-/// The state of a flow at an instant.
+/// The state of a flow at one instant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Standing {
     /// Congestion window in segments; NaN: it has none.
@@ -165,15 +152,34 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    /// Of a flow without a sender that keeps a window.
+    /// For a flow whose sender has no window.
     pub(crate) const NONE: Standing =
         Standing { cwnd: f64::NAN, srtt: None, flight: f64::NAN, delivered: 0 };
 }
 
-/// Whether a flow goes on after an event.
+/// A sender at one instant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SenderState {
+    /// Congestion window in segments.
+    pub(crate) cwnd: f64,
+    /// Slow-start threshold in segments; none: not set yet, or its control has none.
+    pub(crate) ssthresh: Option<f64>,
+    /// Smoothed round-trip time; none: not measured.
+    pub(crate) srtt: Option<Time>,
+    /// Bytes sent and not acknowledged.
+    pub(crate) flight: u64,
+    /// Bytes acknowledged in order.
+    pub(crate) acked: u64,
+    /// Expiries of the retransmission timer.
+    pub(crate) timeouts: u32,
+    /// Data packets sent again.
+    pub(crate) retransmitted: u32,
+}
+
+/// Whether a flow continues after an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
-    /// It goes on.
+    /// It continues.
     Lives,
     /// It is over; its slot is free.
     Over,

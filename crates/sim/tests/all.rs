@@ -2,23 +2,31 @@
 //!
 //! One binary, as each one is linked by itself.
 
+mod acks;
 mod aqm;
 mod arrivals;
+mod bbr3;
 mod blitz;
 mod capture;
+mod clients;
 mod closed_form;
 mod codel;
 mod combinations;
 mod common;
 mod controls;
-mod dual_queue;
+mod dqm;
 mod ecn;
 mod filters;
+mod fq_pie;
 mod identities;
+mod l4s;
+mod ledbat;
+mod links;
 mod loss;
 mod ns2;
 mod own_control;
 mod own_law;
+mod pages;
 mod queues;
 mod rates;
 mod reno;

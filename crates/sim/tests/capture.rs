@@ -2,8 +2,10 @@
 
 use crate::common::*;
 use etherparse::{Ipv4Header, Ipv4HeaderSlice, TcpHeader, UdpHeader};
-use pcap_file::pcap::PcapReader;
-use pcap_file::{DataLink, TsResolution};
+use pcap_file::DataLink;
+use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
+use pcap_file::pcapng::blocks::name_resolution::Record;
+use pcap_file::pcapng::{Block, PcapNgReader};
 use tidegate_core::units::Time;
 use tidegate_model::Scenario;
 use tidegate_sim::{BuildError, Column, Custom, Data, Progress, Results, Simulation};
@@ -40,18 +42,17 @@ impl Sent {
 }
 
 fn read(file: &[u8]) -> Vec<Sent> {
-    let mut reader = PcapReader::new(file).expect("a capture");
-    assert_eq!(reader.header().datalink, DataLink::RAW);
-    assert_eq!(reader.header().ts_resolution, TsResolution::NanoSecond);
+    let mut reader = PcapNgReader::new(file).expect("a capture");
     let mut sent = Vec::new();
-    while let Some(packet) = reader.next_packet() {
-        let packet = packet.expect("a whole packet");
+    while let Some(block) = reader.next_block() {
+        let Block::EnhancedPacket(packet) = block.expect("a whole block") else { continue };
         let slice = Ipv4HeaderSlice::from_slice(&packet.data).expect("an IPv4 header");
         let ip = slice.to_header();
         assert_eq!(ip.header_checksum, ip.calc_header_checksum());
-        assert_eq!(u32::from(ip.total_len), packet.orig_len);
+        assert_eq!(u32::from(ip.total_len), packet.original_len);
         let rest = packet.data[Ipv4Header::MIN_LEN..].to_vec();
-        sent.push(Sent { at_ns: packet.timestamp.as_nanos(), ip, rest, length: packet.orig_len });
+        let (at_ns, length) = (packet.timestamp.as_nanos(), packet.original_len);
+        sent.push(Sent { at_ns, ip, rest, length });
     }
     sent
 }
@@ -109,6 +110,35 @@ fn a_flow_is_captured_with_its_bytes_and_times() {
     ];
     assert_eq!(told, expected);
     assert_eq!((back[0].tcp().source_port, back[0].tcp().destination_port), (5001, 1024));
+}
+
+/// The file says where its packets come from: its interface is the port, with the capacity of
+/// the link, 10 Mbit/s; time stamps are nanoseconds, and the hosts have their names.
+#[test]
+fn a_capture_names_the_port_and_the_nodes() {
+    let class = "size = \"1500B\"";
+    let file = captured(&one(class), "bottleneck", 10).1;
+    let mut reader = PcapNgReader::new(&file[..]).expect("a capture");
+    let mut names = Vec::new();
+    while let Some(block) = reader.next_block() {
+        if let Block::NameResolution(block) = block.expect("a whole block") {
+            for record in block.records {
+                let Record::Ipv4(record) = record else { panic!("addresses are IPv4") };
+                names.push((record.ip_addr.to_vec(), record.names[0].to_string()));
+            }
+        }
+    }
+    let [interface] = reader.interfaces() else { panic!("one port, one interface") };
+    assert_eq!(interface.linktype, DataLink::RAW);
+    for option in [
+        InterfaceDescriptionOption::IfName("bottleneck".into()),
+        InterfaceDescriptionOption::IfSpeed(10_000_000),
+        InterfaceDescriptionOption::IfTsResol(9),
+    ] {
+        assert!(interface.options.contains(&option), "{option:?}");
+    }
+    assert!(names.contains(&(vec![10, 0, 0, 3], "source1".to_owned())), "{names:?}");
+    assert!(names.contains(&(vec![10, 0, 0, 4], "sink1".to_owned())), "{names:?}");
 }
 
 /// The checksums are right for the payload of zeros that is not stored.

@@ -7,7 +7,7 @@ use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::{Limit, Port, Stages};
 use tidegate_core::units::{Rate, Time};
 use tidegate_model::draw::stream;
-use tidegate_sim::Custom;
+use tidegate_sim::{Custom, Results};
 
 /// Pollaczek-Khinchine for constant service: the mean wait is rho / (2 (1 - rho)) services.
 #[test]
@@ -96,7 +96,7 @@ fn tcp_follows_the_square_root_law() {
     }
 }
 
-/// features C12: the rate of service follows the schedule, for transmissions that start after a change.
+/// The rate of service follows the schedule.
 #[test]
 fn service_follows_a_change_of_capacity() {
     let text = format!(
@@ -105,17 +105,29 @@ fn service_follows_a_change_of_capacity() {
          [[change]]\nwhat = \"bottleneck.rate\"\nat = \"30s\"\nto = \"5Mbit\"\n"
     );
     let results = run(&load(&text, &[("duration", "60s")]), 1);
+    close(sent(&results, 10.0, 30.0), 10e6, 0.01);
+    close(sent(&results, 35.0, 60.0), 5e6, 0.01);
+}
+
+/// Bits per second that the bottleneck sent from one instant to another.
+fn sent(results: &Results, from: f64, to: f64) -> f64 {
     let port = column(&results.ports, "port");
     let bytes = column(&results.ports, "departed_bytes");
     let time = column(&results.ports, "time_s");
-    let first = port[0];
-    let sent = |from: f64, to: f64| -> f64 {
-        (0..time.len())
-            .filter(|&row| port[row] == first && time[row] > from && time[row] <= to)
-            .map(|row| bytes[row] * 8.0)
-            .sum::<f64>()
-            / (to - from)
-    };
-    close(sent(10.0, 30.0), 10e6, 0.01);
-    close(sent(35.0, 60.0), 5e6, 0.01);
+    let rows =
+        (0..time.len()).filter(|&row| port[row] == port[0] && time[row] > from && time[row] <= to);
+    rows.map(|row| bytes[row] * 8.0).sum::<f64>() / (to - from)
+}
+
+/// A fade of 10 ms to 1 kbit/s costs a busy link of 10 Mbit/s 10 ms of its two seconds, and
+/// not the 12 s in which a packet of 1500 B would be sent at the lower rate.
+#[test]
+fn a_short_fade_costs_no_more_than_its_time() {
+    let text = format!(
+        "{LINK}\n[traffic.one]\narrivals = {{ uniform = 20, within = \"1s\" }}\nsize = \"unlimited\"\n\
+         transport = {{ tcp = {{ profile = \"linux\" }} }}\n\
+         [[change]]\nwhat = \"bottleneck.rate\"\nat = \"20.5s\"\nto = \"1kbit\"\npulse = \"10ms\"\n"
+    );
+    let results = run(&load(&text, &[("duration", "25s")]), 1);
+    close(sent(&results, 20.0, 22.0), 10e6 * 1.99 / 2.0, 0.002);
 }

@@ -3,9 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use crate::common::*;
-use tidegate_core::law::queue::{ArrivalContext, Discipline, Next, Queue, Slot, Waiting};
-use tidegate_core::law::{Draw, Reason, Verdict};
-use tidegate_core::packet::Packet;
+use tidegate_core::law::queue::{Discipline, Next, Queue, Slot, Waiting};
+use tidegate_core::law::{Draw, Reason};
 use tidegate_core::port::Stages;
 use tidegate_core::units::Time;
 use tidegate_sim::{Custom, Results};
@@ -129,15 +128,6 @@ fn a_flow_that_slows_down_keeps_its_share() {
 struct Impatient(Arc<Mutex<Vec<(Time, Time)>>>);
 
 impl Discipline for Impatient {
-    fn arrive(
-        &mut self,
-        _: &Packet,
-        _: &mut Waiting,
-        found: &ArrivalContext,
-        _: &mut dyn Draw,
-    ) -> Verdict {
-        if found.fits { Verdict::Pass } else { Verdict::Drop(Reason::QueueFull) }
-    }
     fn next(&mut self, waiting: &mut Waiting, slot: &Slot, _: &mut dyn Draw) -> Next {
         let oldest = waiting.oldest().expect("something waits");
         let came = waiting.get(oldest).expect("it waits").at;
@@ -180,7 +170,7 @@ fn held_connections_go_sooner_when_the_link_becomes_faster() {
         access = { rate = "10Mbit", delay = "1ms" }
         bottleneck = { rate = "100kbit", delay = "1ms", buffer = "90packets" }
         [port.bottleneck]
-        queue = { law = "dual-queue", x_m = 5, x_M = 5, P_M = 1, w = 0.002, blocked = "hold", mean_packet = "576B" }
+        queue = { law = "dqm", x_m = 5, x_M = 5, P_M = 1, w = 0.002, blocked = "hold", mean_packet = "576B" }
         [traffic.burst]
         arrivals = { at = ["0s"] }
         stop = "40s"

@@ -61,7 +61,7 @@ fn queue() -> impl Strategy<Value = String> {
     )
         .prop_map(|(over, blocked, measure, queues, share)| {
             format!(
-                "{{ law = \"dual-queue\", x_m = 2, x_M = 9, P_M = {share:.3}, queues = {queues}, \
+                "{{ law = \"dqm\", x_m = 2, x_M = 9, P_M = {share:.3}, queues = {queues}, \
                  measure = \"{measure}\", blocked = \"{blocked}\", over = {{ {over} }} }}"
             )
         });
@@ -119,22 +119,30 @@ fn flows() -> impl Strategy<Value = String> {
 }
 
 /// The link behind the port, and what happens to it.
-fn link() -> impl Strategy<Value = (&'static str, &'static str, &'static str)> {
+fn link() -> impl Strategy<Value = [&'static str; 4]> {
     let buffer = select(vec!["1packets", "12packets", "20kB", "1bdp", "80ms"]);
     let loss = select(vec!["0", "0.05", "{ ack = 0.2 }", "{ data = 0.1 }"]);
     let change = select(vec![
         "",
         "[[change]]\nwhat = \"bottleneck.rate\"\nat = \"1s\"\nto = \"300kbit\"\npulse = \"700ms\"\n",
         "[[change]]\nwhat = \"bottleneck.rate\"\nat = \"800ms\"\nto = \"4Mbit\"\n",
+        "[[change]]\nwhat = \"bottleneck.delay\"\nat = \"800ms\"\nuntil = \"1.5s\"\nto = \"0ms\"\n",
     ]);
-    (buffer, loss, change)
+    let crossing = select(vec![
+        "",
+        "jitter = { uniform = \"2ms\" }",
+        "jitter = { normal = \"5ms\", order = \"free\" }\nbatch = { every = \"4ms\" }",
+        "reorder = { share = 0.3, by = \"7ms\" }",
+    ]);
+    (buffer, loss, change, crossing).prop_map(<[_; 4]>::from)
 }
 
 /// A scenario that puts one of each together; the way back has a queue of its own.
 fn document() -> impl Strategy<Value = String> {
     let port = (filter(), gate(), queue(), queue(), stamp());
     let traffic = ((flows(), sender()), (flows(), sender()), any::<bool>());
-    (port, link(), traffic).prop_map(|(port, (buffer, loss, change), (one, other, datagrams))| {
+    (port, link(), traffic).prop_map(|(port, link, (one, other, datagrams))| {
+        let [buffer, loss, change, crossing] = link;
         let (filter, gate, queue, reverse, stamp) = port;
         let udp = if datagrams {
             "[traffic.c]\narrivals = { at = [\"1s\"] }\nsize = \"40kB\"\n\
@@ -158,6 +166,7 @@ fn document() -> impl Strategy<Value = String> {
             gate = {gate}
             queue = {queue}
             stamp = {{ law = "{stamp}" }}
+            {crossing}
             [port."bottleneck.reverse"]
             queue = {reverse}
             [traffic.a]

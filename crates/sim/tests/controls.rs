@@ -143,7 +143,7 @@ fn a_lost_repair_is_noticed_by_time() {
 #[test]
 fn every_repair_works_with_every_control() {
     let lost: Vec<(u32, usize)> = (0..400).step_by(17).map(|seq| (seq, 0)).collect();
-    for control in ["reno", "cubic", "bbr"] {
+    for control in ["reno", "cubic", "bbr", "bbr3", "ledbat"] {
         for (sack, prr, rack, tlp) in [
             (false, false, false, false),
             (true, false, false, false),
@@ -370,7 +370,7 @@ fn the_mean_window_is_that_of_the_response_function() {
 /// that must never fall below zero.
 #[test]
 fn heavy_losses_both_ways_are_survived() {
-    for control in ["reno", "cubic", "bbr"] {
+    for control in ["reno", "cubic", "bbr", "bbr3"] {
         for repair in [
             "sack = false",
             "prr = true, rack = false, tlp = false",

@@ -7,6 +7,24 @@ use tidegate_core::law::Reason;
 use tidegate_core::units::Time;
 use tidegate_sim::{Column, Custom, Progress, Simulation};
 
+/// Buffer and losses of the bottleneck, and what else its link does.
+fn link() -> impl Strategy<Value = (&'static str, &'static str, &'static str)> {
+    let buffer = prop::sample::select(vec!["1packets", "7packets", "3000B", "1bdp", "50ms"]);
+    let loss = prop::sample::select(vec![
+        "0",
+        "0.1",
+        "{ ack = 0.3 }",
+        "{ burst = { enter = 0.05, leave = 0.3 } }",
+    ]);
+    let crossing = prop::sample::select(vec![
+        "",
+        "jitter = { uniform = \"10ms\", order = \"free\" }",
+        "jitter = { normal = \"5ms\" }\nreorder = { share = 0.2, by = \"20ms\" }",
+        "batch = { every = \"15ms\", packets = 3 }\npolice = { rate = \"800kbit\", burst = \"4kB\" }",
+    ]);
+    (buffer, loss, crossing)
+}
+
 /// A scenario with everything in it that a document can ask for.
 fn document() -> impl Strategy<Value = String> {
     let gate = prop::sample::select(vec!["none", "fixed-rate", "gss-ga", "close-probe"]);
@@ -19,18 +37,16 @@ fn document() -> impl Strategy<Value = String> {
         "{ lognormal = { mean = \"8kB\", sigma = 1.0 } }",
         "\"unlimited\"",
     ]);
-    let buffer = prop::sample::select(vec!["1packets", "7packets", "3000B", "1bdp", "50ms"]);
     let change = prop::sample::select(vec![
         "",
         "[[change]]\nwhat = \"bottleneck.rate\"\nat = \"2s\"\nto = \"300kbit\"\npulse = \"2s\"\n",
+        "[[change]]\nwhat = \"bottleneck.delay\"\nat = \"2s\"\nto = \"1ms\"\npulse = \"2s\"\n",
         "[[change]]\nwhat = \"traffic.a.arrivals\"\nat = \"1s\"\nuntil = \"3s\"\nto = \"80/s\"\n",
     ]);
     let direction = prop::sample::select(vec![("upload", "syn"), ("download", "syn-ack")]);
     let refuse = prop::sample::select(vec!["drop", "rst"]);
-    let loss = prop::sample::select(vec!["0", "0.1", "{ ack = 0.3 }"]);
-    let link = (buffer, loss);
-    (gate, profile, size, link, change, direction, refuse, 1..4u32, 1..40u32).prop_map(
-        |(gate, profile, size, (buffer, loss), change, (direction, admit), refuse, pairs, rate)| {
+    (gate, profile, size, link(), change, direction, refuse, 1..4u32, 1..40u32).prop_map(
+        |(gate, profile, size, (buffer, loss, crossing), change, (direction, admit), refuse, pairs, rate)| {
             let gate = if gate == "none" {
                 "{ law = \"none\" }".to_owned()
             } else {
@@ -49,6 +65,7 @@ fn document() -> impl Strategy<Value = String> {
                 bottleneck = {{ rate = "1Mbit", delay = "10ms", buffer = "{buffer}", loss = {loss} }}
                 [port.bottleneck]
                 gate = {gate}
+                {crossing}
                 [traffic.a]
                 arrivals = {{ poisson = "{rate}/s" }}
                 size = {size}

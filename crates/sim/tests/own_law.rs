@@ -5,7 +5,7 @@
 mod law;
 
 use tidegate_core::law::session::{Counts, Knobs, Limiter};
-use tidegate_core::law::{Controller, Fault, Turn, View};
+use tidegate_core::law::{Controller, Fault, Step, View};
 use tidegate_core::units::Time;
 use tidegate_model::Scenario;
 use tidegate_sim::{Custom, Results, Simulation};
@@ -88,7 +88,7 @@ impl Controller<Knobs, Counts> for Broken {
         _view: &View<'_>,
         _counts: &Counts,
         _knobs: &mut Knobs,
-    ) -> Result<Turn, Fault> {
+    ) -> Step {
         self.updates += 1;
         let next = match (self.updates, self.wait) {
             (3, None) => return Err("three is too many".into()),

@@ -137,7 +137,7 @@ fn cake_shares_among_hosts() {
 /// its delay steered, beneath it.
 #[test]
 fn a_dual_queue_lies_over_cake_and_pie() {
-    let over = |law: &str| format!("{{ law = \"dual-queue\", over = {{ {law} }} }}");
+    let over = |law: &str| format!("{{ law = \"dqm\", over = {{ {law} }} }}");
     let cake = over("law = \"cake\", target = \"50ms\", interval = \"500ms\"");
     let results = run(&load(HOSTS, &[("port.middle.queue", &cake)]), 1);
     let one = total(&results, "c", "departed_bytes");

@@ -148,7 +148,7 @@ fn what_tells_of_nothing_new_is_no_duplicate() {
             "size = \"100000B\"\ntransport = {{ tcp = {{ profile = \"rfc\", mss = \"1000B\", \
              initial_window = 10, delayed_ack = false, recovery = \"{recovery}\" }} }}\n\
              [[change]]\nwhat = \"bottleneck.rate\"\nat = \"200500us\"\nto = \"4kbit\"\n\
-             [[change]]\nwhat = \"bottleneck.rate\"\nat = \"300ms\"\nto = \"10Mbit\"\n"
+             [[change]]\nwhat = \"bottleneck.rate\"\nat = \"2200500us\"\nto = \"10Mbit\"\n"
         );
         let (results, seen) = lossy(&class, 1, Flags::DATA, &[]);
         let of = |number| seen.iter().filter(|(_, seq)| *seq == number).count();

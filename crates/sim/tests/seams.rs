@@ -6,7 +6,7 @@ use crate::common::*;
 use tidegate_core::law::queue::{ArrivalContext, Discipline, Queue, Waiting};
 use tidegate_core::law::session::{Counts, Knobs};
 use tidegate_core::law::{
-    Controller, Decision, Draw, Fault, PerPacket, Reason, Turn, Verdict, View,
+    Controller, Decision, Draw, Fault, PerPacket, Reason, Step, Verdict, View,
 };
 use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::port::Stages;
@@ -213,13 +213,7 @@ impl Controller<Knobs, Counts> for Table {
         knobs.allowance = 1;
         Ok(now + Time::from_secs(1))
     }
-    fn update(
-        &mut self,
-        now: Time,
-        view: &View<'_>,
-        _: &Counts,
-        knobs: &mut Knobs,
-    ) -> Result<Turn, Fault> {
+    fn update(&mut self, now: Time, view: &View<'_>, _: &Counts, knobs: &mut Knobs) -> Step {
         if self.fails {
             return Err("the user's law is broken".into());
         }
@@ -292,13 +286,7 @@ impl Controller<Knobs, Counts> for Closed {
         knobs.allow(0, Time::from_secs(1));
         Ok(now + Time::from_secs(1))
     }
-    fn update(
-        &mut self,
-        now: Time,
-        _: &View<'_>,
-        counts: &Counts,
-        _: &mut Knobs,
-    ) -> Result<Turn, Fault> {
+    fn update(&mut self, now: Time, _: &View<'_>, counts: &Counts, _: &mut Knobs) -> Step {
         note(&self.0, (counts.arrived, counts.resets));
         Ok((now + Time::from_secs(1), None))
     }

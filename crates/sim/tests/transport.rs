@@ -266,7 +266,7 @@ fn a_lost_syn_changes_the_start_as_the_profile_says() {
 /// control.
 #[test]
 fn a_syn_that_is_lost_twice_leaves_one_segment_where_the_profile_says() {
-    for control in ["reno", "cubic", "bbr"] {
+    for control in ["reno", "cubic", "bbr", "bbr3"] {
         for direction in ["upload", "download"] {
             let first = |syns: u32| {
                 let class = format!(

@@ -142,7 +142,7 @@ fn every_second_is_waited_watched_or_stalled() {
     let video = "{ ladder = [\"0.3Mbit\", \"1Mbit\", \"3Mbit\", \"6Mbit\"], buffer = \"12s\", \
                   start = \"6s\" }";
     for profile in ["ns2-2006", "rfc", "linux"] {
-        for control in ["reno", "cubic", "bbr"] {
+        for control in ["reno", "cubic", "bbr", "bbr3"] {
             let transport =
                 format!("{{ tcp = {{ profile = \"{profile}\", control = \"{control}\" }} }}");
             for rule in ["bba", "throughput", "fixed"] {

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import signal
 import sys
 import warnings
 from contextlib import suppress
+from io import TextIOWrapper
 from typing import Annotated, NoReturn, TextIO
 
 import typer
 
 from tidegate.cli.bench import bench
+from tidegate.cli.certify import certify
 from tidegate.cli.check import check
 from tidegate.cli.compare import compare
-from tidegate.cli.console import FAILED, INTERRUPTED, TERMINATED, guarded, say
+from tidegate.cli.console import FAILED, INTERRUPTED, REFUSED, TERMINATED, guarded, say
 from tidegate.cli.examples import examples
 from tidegate.cli.flows import flows
 from tidegate.cli.merge import merge
@@ -44,6 +47,7 @@ COMMANDS = (
     plot,
     paper,
     study,
+    certify,
     bench,
     flows,
     examples,
@@ -120,16 +124,36 @@ def _warned(
         )
 
 
+def _plainly(error: UnicodeError) -> tuple[str, int]:
+    """Return what stands for a letter that the output cannot show."""
+    assert isinstance(error, UnicodeEncodeError)
+    letters = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(letter, "?") for letter in letters), error.end
+
+
+_PLAIN = {"±": "+-", "…": "...", "─": "-", "━": "-", "│": "|", "█": "#", "µ": "u"}
+
+
 def main() -> None:
     """Run the command line."""
+    codecs.register_error("plain", _plainly)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # an output in ASCII ends no command
+            stream.reconfigure(errors="plain")
     # As an exception, so that temporary folders are removed on the way out.
     signal.signal(signal.SIGTERM, _terminated)
     warnings.showwarning = _warned
+    from tidegate.errors import TidegateError, UsageError
+
     try:
         app()
     except KeyboardInterrupt:
         say("Interrupted; nothing was written.")
         raise SystemExit(INTERRUPTED) from None
+    except TidegateError as error:
+        # what an argument names, which is looked at before its command begins
+        say(f"tidegate: {error}")
+        raise SystemExit(REFUSED if isinstance(error, UsageError) else FAILED) from None
     except OSError as error:
         # what is printed outside of commands: --help, --version
         _unprinted(error)

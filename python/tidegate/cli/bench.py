@@ -19,8 +19,8 @@ def bench(
     as_json: Json = False,
 ) -> None:
     """Measure the simulator's speed on its yardstick: packet-hops per CPU second."""
-    from tidegate.cli import progress
     from tidegate.results.yardstick import DURATION_S, measure
+    from tidegate.show import progress
 
     with progress.bar(stderr(), "yardstick", 1, DURATION_S, threaded=False) as meter:
         tick = functools.partial(meter.report, 0)

@@ -19,14 +19,18 @@ def check(file: File, settings: Set = None) -> None:
     asked = document(file, settings)
     scenario = asked.load(colour=colour())
     asked.format(colour=colour())
+    forecast.require_memory(scenario)
     warnings = {scenario.name: scenario.warnings}
     spans, seeds = axes.written(asked, colour=colour())
     for span in [*axes.variants(asked), *spans]:
         for point, here in plan.each_value(asked, span, colour=colour()):
+            forecast.require_memory(here)
             warnings[point.label] = here.warnings
     flows = forecast.flows(scenario)
     total = f"about {sum(flows.values()):,.0f} flows in {scenario.duration_s:g} s"
     typer.echo(f"{scenario.name}: can be run, {total}.")
+    for line in forecast.offered(scenario):
+        typer.echo(line)
     for span in axes.variants(asked):
         typer.echo(f"variants: {', '.join(span.values)}")
     for span in spans:

@@ -12,7 +12,9 @@ from tidegate.cli.grids import expected, fill
 from tidegate.cli.options import (
     Dask,
     DryRun,
+    Formats,
     LawFile,
+    Metrics,
     NoPlots,
     Port,
     Set,
@@ -30,10 +32,14 @@ if TYPE_CHECKING:
     from tidegate.scenario.document import Document
 
 FileOrFolder = Annotated[
-    Path, typer.Argument(metavar="FILE", help="A scenario (TOML), or a folder of results.")
+    Path,
+    typer.Argument(
+        parser=location, metavar="FILE", help="A scenario (TOML), or a folder of results."
+    ),
 ]
 Other = Annotated[
-    Path | None, typer.Argument(metavar="[FOLDER]", help="Another folder of results.")
+    Path | None,
+    typer.Argument(parser=location, metavar="[FOLDER]", help="Another folder of results."),
 ]
 Gate = Annotated[
     str | None,
@@ -94,9 +100,11 @@ def compare(
     law: LawFile = None,
     workers: Workers = None,
     dask: Dask = None,
+    metrics: Metrics = None,
     out: Out = None,
     terminal: Terminal = False,
     no_plots: NoPlots = False,
+    formats: Formats = None,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
@@ -112,12 +120,15 @@ def compare(
         return
     from tidegate.grid import axes
     from tidegate.grid.grid_folder import GridFolder, opened
+    from tidegate.grid.grid_result import chosen
     from tidegate.grid.plan import Controls, comparison
     from tidegate.results.store import display
     from tidegate.scenario.own import laws
     from tidegate.show import finished
+    from tidegate.show.look import Look
 
     together(terminal, as_json)
+    look = Look.of(formats)
     asked = document(file, settings)
     controls = Controls(named(gate), named(queue), port)
     own = laws(law)
@@ -129,7 +140,9 @@ def compare(
         laws=own,
         colour=colour(),
     )
-    if expected(planned, workers, own, dry_run=dry_run, as_json=as_json):
+    names = chosen(metrics, planned.subject)
+    about = {"dry_run": dry_run, "as_json": as_json, "plots": not no_plots}
+    if expected(planned, workers, own, **about):
         return
     if out is None:
         folder, why = opened(default_folder(planned.subject.name, "compare"), planned)
@@ -138,19 +151,21 @@ def compare(
     else:
         folder = GridFolder(out, planned)
     with folder:
-        done = fill(folder, workers, own, dask, plots=not no_plots)
-        place = display(folder.target)
+        done = fill(folder, workers, own, dask, names, look=None if no_plots else look)
+        shown = display(folder.target)
     if as_json:
         print_json(done.document())
     else:
         finished.show(stdout(), done, terminal=terminal)
-    say(f"Data{'' if no_plots else ', pictures (PNG, SVG)'} and summary: {place}")
+    say(f"Data{'' if no_plots else f', pictures ({look.named})'} and summary: {shown}")
     _hinted(done, file, asked)
 
 
 def _hinted(done: GridResult, file: Path, asked: Document) -> None:
     from tidegate.show import hints
+    from tidegate.show.recommendation import recommendation
 
+    say(recommendation(done))
     for warning in hints.alike(done):
         say(f"tidegate: {warning}")
     say(hints.after(done, str(file), asked.tables()))

@@ -89,25 +89,25 @@ def _said(error: BaseException) -> tuple[str | None, int]:
     from tidegate.errors import TidegateError, UsageError
     from tidegate.scenario.own import told
 
-    said: str | None = None
+    message: str | None = None
     code = FAILED
     if isinstance(error, ScenarioError):
-        said, code = str(error).rstrip(), REFUSED
+        message, code = str(error).rstrip(), REFUSED
     elif isinstance(error, LawFault):
-        said = f"tidegate: the run failed: {error}"
+        message = f"tidegate: the run failed: {error}"
     elif isinstance(error, TidegateError):
-        said = f"tidegate: {error}"
+        message = f"tidegate: {error}"
         code = REFUSED if isinstance(error, UsageError) else FAILED
     elif isinstance(error, KeyboardInterrupt):
-        said, code = "Interrupted; nothing was written.", INTERRUPTED
+        message, code = "Interrupted; nothing was written.", INTERRUPTED
     elif own := told(error):
-        said = f"{own}\ntidegate: the run failed in a law of your own."
+        message = f"{own}\ntidegate: the run failed in a law of your own."
     elif isinstance(error, OSError):
-        place = f" ({error.filename})" if error.filename else ""
-        said = f"tidegate: {error.strerror or error}{place}.\nNothing was written."
+        where = f" ({error.filename})" if error.filename else ""
+        message = f"tidegate: {error.strerror or error}{where}.\nNothing was written."
     elif isinstance(error, MemoryError):
-        said = "tidegate: out of memory.\nUse fewer --workers, or less traffic."
-    return said, code
+        message = "tidegate: out of memory.\nUse fewer --workers, or less traffic."
+    return message, code
 
 
 def forecast(found: Forecast, as_json: bool) -> None:

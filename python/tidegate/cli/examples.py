@@ -8,9 +8,13 @@ from typing import Annotated
 import typer
 
 from tidegate.cli.console import say
+from tidegate.results.location import location
 
 Folder = Annotated[
-    Path | None, typer.Argument(metavar="[FOLDER]", help="Where to copy them; without it a list.")
+    Path | None,
+    typer.Argument(
+        parser=location, metavar="[FOLDER]", help="Where to copy them; without it a list."
+    ),
 ]
 
 
@@ -27,7 +31,7 @@ def examples(folder: Folder = None) -> None:
     if not there:
         raise TidegateError(
             "This package came without its scenarios.",
-            "They lie in the folder scenarios of the source.",
+            "They are in the folder scenarios of the source.",
         )
     if folder is None:
         for name, line in ready.listed(there):
@@ -35,10 +39,10 @@ def examples(folder: Folder = None) -> None:
         return
     copied = 0
     for name, source in there.items():
-        place = folder / name
-        if place.exists():
+        target = folder / name
+        if target.exists():
             continue
-        write_whole(place, source.read_bytes())
+        write_whole(target, source.read_bytes())
         copied += 1
     left = len(there) - copied
     say(f"{copied} files in {folder}{f'; {left} were there already' if left else ''}.")

@@ -8,24 +8,29 @@ from typing import Annotated
 import typer
 
 from tidegate.cli.console import Json, say, stderr, stdout
+from tidegate.results.location import location
 
 
 def flows(
     file: Annotated[
-        Path, typer.Argument(metavar="CAPTURE", help="A packet capture (pcap or pcapng).")
+        Path,
+        typer.Argument(
+            parser=location, metavar="CAPTURE", help="A packet capture (pcap or pcapng)."
+        ),
     ],
     csv: Annotated[
         Path | None,
-        typer.Option("--csv", metavar="FILE", help="Write the flows as a table to replay."),
+        typer.Option(
+            "--csv", parser=location, metavar="FILE", help="Write the flows as a table to replay."
+        ),
     ] = None,
     rows: Annotated[int, typer.Option(min=0, help="Number of flows to list.")] = 10,
     as_json: Json = False,
 ) -> None:
     """List the TCP connections of a packet capture, as a scenario would replay them."""
-    from tidegate.cli import progress
     from tidegate.results.store import write_whole
     from tidegate.scenario import recorded
-    from tidegate.show import hints
+    from tidegate.show import hints, progress
     from tidegate.show.listing import of_flows
 
     size = file.stat().st_size if file.is_file() else 0

@@ -14,18 +14,25 @@ if TYPE_CHECKING:
     from tidegate.grid.grid_folder import GridFolder
     from tidegate.grid.grid_result import GridResult
     from tidegate.grid.plan import Plan
-    from tidegate.results.simulate import Law, RateLaw
+    from tidegate.results.laws import OwnLaw
+    from tidegate.show.look import Look
 
-    Laws = Mapping[str, Law | RateLaw] | None
+    Laws = Mapping[str, OwnLaw] | None
 
 
 def expected(
-    planned: Plan, workers: int | None, laws: Laws, *, dry_run: bool, as_json: bool
+    planned: Plan,
+    workers: int | None,
+    laws: Laws,
+    *,
+    dry_run: bool,
+    as_json: bool,
+    plots: bool,
 ) -> bool:
     """Print the warnings and, in a dry run, what the runs will take; tell whether that is all."""
     import os
 
-    from tidegate.show.forecast import of_grid
+    from tidegate.show.forecast import of_grid, pictures_s
 
     warn(planned.warnings)
     if not dry_run:
@@ -35,7 +42,13 @@ def expected(
     cores = len(os.sched_getaffinity(0))
     at_once = min(workers or cores, cores)
     found = of_grid(
-        planned.scenarios, len(subject.jobs), subject.seeds[0], at_once, subject.name, laws
+        planned.scenarios,
+        len(subject.jobs),
+        subject.seeds[0],
+        at_once,
+        subject.name,
+        laws,
+        pictures_s(subject) if plots and subject.shard is None else 0.0,
     )
     forecast(found, as_json)
     return True
@@ -48,14 +61,16 @@ def fill(
     dask: str | None = None,
     metrics: tuple[str, ...] = (),
     *,
-    plots: bool = True,
+    look: Look | None = None,
 ) -> GridResult:
-    """Run what is missing under a progress bar, and write the files of the whole."""
-    from tidegate.cli import progress
+    """Run what is missing under a progress bar, and write the files of the whole.
+
+    `look` is that of the pictures; None: there are none.
+    """
     from tidegate.grid.execute import execute
     from tidegate.grid.executor import Executor
     from tidegate.grid.grid_result import GridResult
-    from tidegate.show import finished
+    from tidegate.show import finished, progress
 
     planned, subject = folder.plan, folder.plan.subject
     total, missing = len(subject.jobs), folder.missing
@@ -70,8 +85,8 @@ def fill(
         ):
 
             def files(done: GridResult) -> dict[str, bytes]:
-                meter.stage("drawing pictures" if plots else "writing tables")
-                return finished.files(done, plots=plots)
+                meter.stage("drawing pictures" if look else "writing tables")
+                return finished.files(done, plots=look is not None, look=look)
 
             return execute(
                 planned,

@@ -25,18 +25,20 @@ def name_damaged(folder: RunFolder) -> None:
 
 
 @contextmanager
-def keeping(folder: RunFolder, kept: Callable[[], int], total: int | None = None) -> Iterator[None]:
+def keeping(
+    folder: RunFolder, finished: Callable[[], int], total: int | None = None
+) -> Iterator[None]:
     """Print which runs are saved if a command is interrupted; exit quietly on Ctrl-C."""
     from tidegate.results.store import display
 
     try:
         yield
     except BaseException as error:
-        number = kept()
+        number = finished()
         if number:
             runs = f"{number} of {total} runs" if total is not None else f"{number} runs"
-            place = display(folder.target)
-            say(f"{runs} are saved in {place}; rerun to resume.")
+            shown = display(folder.target)
+            say(f"{runs} are saved in {shown}; rerun to resume.")
         if not isinstance(error, KeyboardInterrupt):
             raise
         if not number:

@@ -10,11 +10,16 @@ import typer
 
 from tidegate.cli.console import Json, print_json, say, stdout
 from tidegate.cli.options import Metrics, NoPlots
+from tidegate.results.location import location
 
 
 def merge(
-    parts: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of the shards.")],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the whole sweep.")],
+    parts: Annotated[
+        list[Path], typer.Argument(parser=location, metavar="DIR...", help="Folders of the shards.")
+    ],
+    out: Annotated[
+        Path, typer.Option(parser=location, metavar="DIR", help="Folder for the whole sweep.")
+    ],
     metrics: Metrics = None,
     mix: Annotated[bool, typer.Option("--mix", help="Accept shards of different code.")] = False,
     partial: Annotated[
@@ -44,4 +49,4 @@ def merge(
     if not done.complete:
         say(f"{len(done.subject.jobs) - len(done.rows)} runs are missing.")
     what = "Data" if no_plots else "Data, pictures (PNG, SVG)"
-    say(f"{what} and table: {display(out.absolute())}")
+    say(f"{what} and table: {display(location(out).absolute())}")

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tidegate.cli.console import say, stderr
+from tidegate.results.location import location
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tidegate.scenario.document import Document
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A scenario (TOML).")]
+File = Annotated[Path, typer.Argument(parser=location, metavar="FILE", help="A scenario (TOML).")]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Override one key; may be repeated."),
@@ -32,6 +33,14 @@ Metrics = Annotated[
     typer.Option(
         metavar="LIST",
         help="Metrics to show, as named in --json: fct_p99_s,bottleneck.utilisation.",
+    ),
+]
+
+
+Formats = Annotated[
+    str | None,
+    typer.Option(
+        "--format", metavar="LIST", help="Formats of pictures: png, svg, pdf; default png,svg."
     ),
 ]
 

@@ -69,6 +69,7 @@ Out = Annotated[
 Testbed = Annotated[
     Path | None,
     typer.Option(
+        parser=location,
         metavar="DIR",
         help="Results of `tidegated testbed` to compare with the simulation, one folder per"
         " experiment; default those that come with the paper.",
@@ -77,6 +78,7 @@ Testbed = Annotated[
 Report = Annotated[
     Path | None,
     typer.Option(
+        parser=location,
         metavar="DIR",
         help="Copy report and pictures there too; in a checkout, default docs/papers/KEY for a"
         " whole paper.",
@@ -105,12 +107,12 @@ def paper(
     Complete runs are saved: after Ctrl-C, or when only claims have changed,
     rerun the command; it simulates only what is missing.
     """
-    from tidegate.cli import progress
     from tidegate.grid.executor import Executor
     from tidegate.papers import parameter_search, perform, there, title
     from tidegate.papers import report as report_of
     from tidegate.papers.folder import CaseFolder
     from tidegate.papers.request import Request
+    from tidegate.show import progress
 
     ways = {"--explain": explain is not None, "--sensitivity": sensitivity, "--search": search}
     more = {"--quick": quick, "--only": only, "--seeds": seeds, "--testbed": testbed}
@@ -137,7 +139,7 @@ def paper(
             _copy([report_of.SENSITIVITY], folder, report, asked, study)
         elif search:
             parameter_search.search(study, folder, seeds or 1, bar, executor)
-            eras = [report_of.ERAS] if study.choice and study.choice.eras else []
+            eras = [report_of.ERAS] if any(each.eras for each in study.choices) else []
             _copy([parameter_search.FILE, *eras], folder, report, asked, study)
         else:
             done = perform.regenerate(study, folder, asked, bar, executor)
@@ -158,7 +160,7 @@ def _loaded(key: str, *, search: bool, testbed: bool) -> PaperStudy:
     from tidegate import papers
 
     study = papers.load(key)
-    if search and study.choice is None:
+    if search and not study.choices:
         raise UsageError(f"The paper {key} has no parameter search.", "Try `session`.")
     if testbed and not (study.folder / "testbed").is_dir():
         raise UsageError(f"The paper {key} has no testbed.", "Leave --testbed out.")
@@ -191,9 +193,9 @@ def _refuse_together(ways: Mapping[str, object], more: Mapping[str, object]) -> 
 
 def _explain(study: PaperStudy, folder: CaseFolder, asked: Request, executor: Executor) -> None:
     """Print how each claim is judged; missing runs are simulated."""
-    from tidegate.cli import progress
     from tidegate.papers import perform
     from tidegate.papers.explain import explained
+    from tidegate.show import progress
 
     runs, outcomes = perform.judged(study, folder, asked, partial(progress.bar, stderr()), executor)
     typer.echo("\n\n".join(explained(study, runs, outcome) for outcome in outcomes))
@@ -220,7 +222,7 @@ def page(key: str) -> Path | None:
 def _copy(
     names: list[str], folder: CaseFolder, report: Path | None, asked: Request, study: PaperStudy
 ) -> None:
-    from tidegate.papers import perform
+    from tidegate.papers import overview, perform, there
     from tidegate.results.store import display
 
     place = report
@@ -228,5 +230,7 @@ def _copy(
         place = page(study.key)
     if place is not None:
         perform.copied(names, folder, place)
+        if place == page(study.key):
+            overview.write(place.parent, there())
     last = "REPORT.md" if "REPORT.md" in names else names[-1]
     say(f"Report: {display((place or folder.target) / last)}. Runs: {display(folder.target)}")

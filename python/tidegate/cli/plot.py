@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tidegate.cli.console import say, stdout
-from tidegate.cli.options import Metrics
+from tidegate.cli.options import Formats, Metrics
+from tidegate.results.location import location
 
 if TYPE_CHECKING:
     from tidegate.grid.load import Loaded
@@ -16,11 +17,14 @@ if TYPE_CHECKING:
 Folder = Annotated[
     Path,
     typer.Argument(
-        metavar="FOLDER", help="Results of compare, sweep or merge, or of a run with series."
+        parser=location,
+        metavar="FOLDER",
+        help="Results of compare, sweep or merge, or of a run with series.",
     ),
 ]
 Out = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Folder for the pictures; default FOLDER.")
+    Path | None,
+    typer.Option(parser=location, metavar="DIR", help="Folder for the pictures; default FOLDER."),
 ]
 
 
@@ -30,16 +34,43 @@ InTerminal = Annotated[
 ]
 
 
+Size = Annotated[
+    str | None,
+    typer.Option(metavar="SIZE", help="Size of a whole picture, as in 8.5x6cm or 3.5x2.4in."),
+]
+Style = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="A style file of matplotlib: letters, colours, strokes."),
+]
+Lines = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--line",
+        metavar="NAME",
+        help="Draw this control, or setting of a sweep; may be repeated, in the order wanted.",
+    ),
+]
+
+
 def plot(
-    folder: Folder, metrics: Metrics = None, out: Out = None, terminal: InTerminal = False
+    folder: Folder,
+    metrics: Metrics = None,
+    formats: Formats = None,
+    size: Size = None,
+    style: Style = None,
+    line: Lines = None,
+    out: Out = None,
+    terminal: InTerminal = False,
 ) -> None:
-    """Draw the pictures of results again, as PNG and SVG; nothing is run."""
+    """Draw the pictures of results again, as PNG, SVG or PDF; nothing is run."""
     from tidegate.errors import UsageError
     from tidegate.grid.grid_result import GridResult, chosen
     from tidegate.grid.load import load
     from tidegate.results.store import display
     from tidegate.show import finished
+    from tidegate.show.look import Look
 
+    look = Look.of(formats, size, style, line or ())
     found = load(folder)
     if terminal and found.command == "run":
         from tidegate.show import terminal as drawing
@@ -49,9 +80,9 @@ def plot(
     if found.command == "run":
         from tidegate.show.pictures import of_run
 
-        drawn = of_run(found.folder, f"{found.name}, seed {found.run.summary['seed']}")
+        drawn = of_run(found.folder, f"{found.name}, seed {found.run.summary['seed']}", look)
         if drawn:
-            _said(found, finished.kept(drawn, out or found.folder), out)
+            _said(found, finished.saved(drawn, out or found.folder), out)
             return
     if found.command not in ("compare", "sweep"):
         again = {
@@ -69,7 +100,7 @@ def plot(
 
         stdout().print(of_grid(done))
         return
-    paths = finished.plot(done, out)
+    paths = finished.plot(done, out, look)
     if not paths:
         say("No axis of this sweep is one of numbers: there is nothing to draw over.")
         return
@@ -81,4 +112,5 @@ def _said(found: Loaded, paths: list[Path], out: Path | None) -> None:
 
     if out is None:
         found.wrote([path.name for path in paths])
-    say(f"{len(paths)} pictures (PNG, SVG): {display(paths[0].parent)}")
+    kinds = ", ".join(dict.fromkeys(path.suffix[1:].upper() for path in paths))
+    say(f"{len(paths)} pictures ({kinds}): {display(paths[0].parent)}")

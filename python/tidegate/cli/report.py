@@ -8,15 +8,20 @@ from typing import Annotated
 import typer
 
 from tidegate.cli.console import say
+from tidegate.results.location import location
 
 Folders = Annotated[
     list[Path],
-    typer.Argument(metavar="FOLDER...", help="Results of run, compare, sweep or paper."),
+    typer.Argument(
+        parser=location, metavar="FOLDER...", help="Results of run, compare, sweep or paper."
+    ),
 ]
 Out = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", help="The page; default report.html in the folder, or here if of several."
+        parser=location,
+        metavar="FILE",
+        help="The page; default report.html in the folder, or here if of several.",
     ),
 ]
 
@@ -32,9 +37,9 @@ def report(folders: Folders, out: Out = None) -> None:
     from tidegate.show.page import page
 
     results = [load(folder) for folder in folders]
-    place = out or (folders[0] if len(folders) == 1 else Path()) / "report.html"
+    target = out or (folders[0] if len(folders) == 1 else Path()) / "report.html"
     content = page(results)
-    write_whole(place, content)
+    write_whole(target, content)
     if len(results) == 1 and out is None:
-        results[0].wrote([place.name])
-    say(f"Page ({len(content) / 1e6:.1f} MB): {display(place)}")
+        results[0].wrote([target.name])
+    say(f"Page ({len(content) / 1e6:.1f} MB): {display(target)}")

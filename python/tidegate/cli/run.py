@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,24 +23,37 @@ from tidegate.cli.options import (
     together,
     warn,
 )
+from tidegate.results.location import is_remote, location
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tidegate._native import Scenario
     from tidegate.results.simulate import PortCapture
-    from tidegate.results.store import Store
+    from tidegate.results.store import Objects, Store
+    from tidegate.scenario.document import Document
 
 Seed = Annotated[int, typer.Option(min=0, max=(1 << 64) - 1, help="Seed of all random draws.")]
 Pcap = Annotated[
     str | None,
-    typer.Option(metavar="PORT", help="Write what a port sends to PORT.pcap, for Wireshark."),
+    typer.Option(metavar="PORT", help="Write what a port sends to PORT.pcapng, for Wireshark."),
 ]
 Variant = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Run with the changes of \\[variant.NAME] in the file."),
 ]
+Trace = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="CLASS:N",
+        help="Record every acknowledgement of a flow (cwnd, ssthresh, srtt, bytes in flight), and"
+        " draw them; web:0 is the first of class web. May be repeated.",
+    ),
+]
 Out = Annotated[
     Path | None,
     typer.Option(
+        parser=location,
         metavar="DIR",
         help="Folder for results; default out/SCENARIO-run, suffixed if taken by another run.",
     ),
@@ -50,6 +64,7 @@ def run(
     file: File,
     seed: Seed = 1,
     pcap: Pcap = None,
+    trace_flow: Trace = None,
     variant: Variant = None,
     settings: Set = None,
     law: LawFile = None,
@@ -59,22 +74,18 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run a scenario once: a summary table, and the data in a folder."""
-    from tidegate.cli import progress
     from tidegate.grid.plan import law_digests
     from tidegate.results.forecast import require_memory
     from tidegate.results.run_files import write_single_run
     from tidegate.results.simulate import simulate
     from tidegate.results.store import Store
-    from tidegate.scenario.overrides import chosen_variants
     from tidegate.scenario.own import laws
-    from tidegate.show import hints
+    from tidegate.show import hints, progress
     from tidegate.show.forecast import of_run
     from tidegate.show.tables import of_run as table_of
 
     together(terminal, as_json)
-    asked, own = document(file, settings), laws(law)
-    for cell in chosen_variants(asked, [variant]) if variant else ():
-        asked = asked.having(*cell.settings)
+    asked, own = _asked(file, settings, variant, trace_flow), laws(law)
     contents = asked.contents(colour=colour())
     scenario = asked.load(colour=colour(), files=contents)
     asked.format(colour=colour())
@@ -86,28 +97,75 @@ def run(
     about = _about(scenario, seed, contents) | {"laws": law_digests(own)}
     folder = out or default_folder(scenario.name, "run")
     same = functools.partial(_same, about, set() if pcap is None else {_file(pcap)})
-    with Store(folder, replaces=same, numbered=out is None) as store:
+    with _opened(folder, same, pcap, numbered=out is None) as store:
         with progress.bar(stderr(), scenario.name, 1, scenario.duration_s) as meter:
-            capture = None if pcap is None else _capture(pcap, scenario, store)
+            capture = None
+            if pcap is not None and isinstance(store, Store):
+                capture = _capture(pcap, scenario, store)
             tick = functools.partial(meter.report, 0)
             outcome = simulate(scenario, seed, own, tick=tick, capture=capture)
         more = {name: about[name] for name in ("inputs", "laws")}
         done = write_single_run(store, outcome, more)
-        place = store.commit()
+        saved = store.commit()
+    if trace_flow:
+        _drawn(saved)
     if as_json:
         print_json(done.summary)
     else:
         stdout().print(table_of(done.summary, outcome.access))
         if terminal:
-            _draw(place)
-    say(f"Data and summary: {place}")
+            _draw(saved)
+    say(f"Data and summary: {saved}")
     say(hints.after_run(scenario, str(file)))
 
 
-def _draw(place: Path) -> None:
+def _opened(
+    folder: Path, same: Callable[[dict[str, Any]], bool], pcap: str | None, *, numbered: bool
+) -> Store | Objects:
+    """Open a folder of this machine or of an object store for the files of the run."""
+    from tidegate.errors import UsageError
+    from tidegate.results.store import opened
+
+    if is_remote(folder) and pcap is not None:
+        raise UsageError(
+            "A capture grows while the run goes on, which an object store cannot do.",
+            "Leave --pcap out, or name a folder of this machine with --out.",
+        )
+    return opened(folder, replaces=same, numbered=numbered)
+
+
+def _asked(
+    file: Path, settings: list[str] | None, variant: str | None, traced: list[str] | None
+) -> Document:
+    """Return the scenario with what was set, in a variant, and with flows to trace."""
+    from tidegate.scenario import toml
+    from tidegate.scenario.overrides import chosen_variants
+
+    asked = document(file, settings)
+    for cell in chosen_variants(asked, [variant]) if variant else ():
+        asked = asked.having(*cell.settings)
+    if not traced:
+        return asked
+    # those that the file names are traced too
+    known = tomllib.loads(asked.load(colour=colour()).show()).get("series", {}).get("acks", [])
+    return asked.having(("series.acks", toml.inline(list(dict.fromkeys([*known, *traced])))))
+
+
+def _drawn(saved: Path) -> None:
+    """Draw what a run follows, in its folder."""
+    from tidegate.grid.load import load
+    from tidegate.show import finished
+    from tidegate.show.pictures import of_run
+
+    found = load(saved)
+    drawn = of_run(found.folder, f"{found.name}, seed {found.run.summary['seed']}")
+    found.wrote([path.name for path in finished.saved(drawn, found.folder)])
+
+
+def _draw(saved: Path) -> None:
     from tidegate.show.terminal import of_run
 
-    stdout().print(of_run(place))
+    stdout().print(of_run(saved))
 
 
 def _about(scenario: Scenario, seed: int, contents: dict[str, bytes]) -> dict[str, Any]:
@@ -124,13 +182,13 @@ def _about(scenario: Scenario, seed: int, contents: dict[str, bytes]) -> dict[st
 
 def _same(about: dict[str, Any], captures: set[str], manifest: dict[str, Any]) -> bool:
     """Tell whether a folder holds the same run, so that replacing it loses nothing."""
-    there = {name for name in manifest.get("files", []) if name.endswith(".pcap")}
+    there = {name for name in manifest.get("files", []) if name.endswith(".pcapng")}
     return there <= captures and all(manifest.get(name) == value for name, value in about.items())
 
 
 def _file(port: str) -> str:
     """Return the name of the file for what a port sends."""
-    return (re.sub(r"[^A-Za-z0-9._-]+", "-", port).strip(".") or "port") + ".pcap"
+    return (re.sub(r"[^A-Za-z0-9._-]+", "-", port).strip(".") or "port") + ".pcapng"
 
 
 def _capture(port: str, scenario: Scenario, store: Store) -> PortCapture:

@@ -11,6 +11,7 @@ import typer
 from tidegate.cli.console import Workers, say, stderr
 from tidegate.cli.keeping import keeping, name_damaged
 from tidegate.cli.options import Dask
+from tidegate.results.location import location
 
 Key = Annotated[str | None, typer.Argument(metavar="[KEY]", help="A study; without it a list.")]
 Only = Annotated[
@@ -25,11 +26,16 @@ Mix = Annotated[bool, typer.Option("--mix", help="Accept saved runs of other cod
 Out = Annotated[
     Path | None,
     typer.Option(
-        metavar="DIR", help="Folder for runs, resumed if interrupted; default out/study-KEY."
+        parser=location,
+        metavar="DIR",
+        help="Folder for runs, resumed if interrupted; default out/study-KEY.",
     ),
 ]
 Report = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Copy the report and its pictures there too.")
+    Path | None,
+    typer.Option(
+        parser=location, metavar="DIR", help="Copy the report and its pictures there too."
+    ),
 ]
 
 
@@ -49,11 +55,11 @@ def study(
     cases that are complete, and says how many they are.
     """
     from tidegate import studies
-    from tidegate.cli import progress
     from tidegate.grid.executor import Executor
     from tidegate.papers import perform
     from tidegate.papers.folder import CaseFolder
     from tidegate.results.store import display
+    from tidegate.show import progress
     from tidegate.studies.study import PAGE, perform_study
 
     if key is None:
@@ -63,10 +69,10 @@ def study(
     asked = studies.load(key)
     patterns = tuple(only or ())
     asked.chosen(patterns)  # refuse a pattern without a match before a folder is made
-    place = out or Path("out") / f"study-{key}"
+    target = out or Path("out") / f"study-{key}"
     bar = partial(progress.bar, stderr())
     with (
-        CaseFolder(place, asked.paper, mix=mix) as folder,
+        CaseFolder(target, asked.paper, mix=mix) as folder,
         keeping(folder, folder.count),
         Executor(workers, dask) as executor,
     ):

@@ -13,6 +13,7 @@ from tidegate.cli.options import (
     Dask,
     DryRun,
     File,
+    Formats,
     LawFile,
     Metrics,
     NoPlots,
@@ -92,6 +93,7 @@ def sweep(
     out: Out = None,
     terminal: Terminal = False,
     no_plots: NoPlots = False,
+    formats: Formats = None,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
@@ -106,8 +108,10 @@ def sweep(
     from tidegate.grid.grid_result import chosen
     from tidegate.results.store import display
     from tidegate.scenario.own import laws
+    from tidegate.show.look import Look
 
     together(terminal, as_json)
+    look = Look.of(formats)
     own = laws(law)
     planned = plan.sweep(
         document(file, settings),
@@ -121,19 +125,21 @@ def sweep(
     )
     subject = planned.subject
     names = chosen(metrics, subject)
-    if expected(planned, workers, own, dry_run=dry_run, as_json=as_json):
+    about = {"dry_run": dry_run, "as_json": as_json, "plots": not no_plots}
+    if expected(planned, workers, own, **about):
         return
     part = "" if subject.shard is None else "-{}-of-{}".format(*subject.shard)
     with GridFolder(
         out or default_folder(subject.name, f"sweep{part}"), planned, keep_flows=keep_flows, mix=mix
     ) as folder:
-        done = fill(folder, workers, own, dask, names, plots=not no_plots)
-        place = display(folder.target)
-    _end(done, place, as_json, terminal=terminal, plots=not no_plots)
+        done = fill(folder, workers, own, dask, names, look=None if no_plots else look)
+        saved = display(folder.target)
+    _end(done, saved, as_json, terminal=terminal, drawn="" if no_plots else look.named)
 
 
-def _end(done: GridResult, place: Path, as_json: bool, *, terminal: bool, plots: bool) -> None:
+def _end(done: GridResult, saved: Path, as_json: bool, *, terminal: bool, drawn: str) -> None:
     from tidegate.show import finished
+    from tidegate.show.recommendation import recommendation
 
     whole = done.subject.shard is None
     if as_json:
@@ -141,7 +147,8 @@ def _end(done: GridResult, place: Path, as_json: bool, *, terminal: bool, plots:
     elif whole:
         finished.show(stdout(), done, terminal=terminal)
     if whole:
-        say(f"Data{', pictures (PNG, SVG)' if plots else ''} and table: {place}")
+        say(recommendation(done))
+        say(f"Data{f', pictures ({drawn})' if drawn else ''} and table: {saved}")
         return
-    say(f"All {len(done.rows)} runs of this shard are in {place}. When all shards are there:")
+    say(f"All {len(done.rows)} runs of this shard are in {saved}. When all shards are there:")
     say("tidegate merge DIR... --out DIR")

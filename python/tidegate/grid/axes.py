@@ -213,7 +213,7 @@ def named(says: Mapping[str, str]) -> str:
 
 
 def shortened(keys: Sequence[str]) -> dict[str, str]:
-    """Return the shortest ends of dotted keys that still tell them apart."""
+    """Return the shortest distinct ends of dotted keys."""
     parts = {key: key.split(".") for key in keys}
     short = {}
     for key in keys:

@@ -23,7 +23,7 @@ from tidegate.errors import TidegateError, UsageError
 from tidegate.results.provenance import code_hash, digest
 from tidegate.results.run_output import RunOutput
 from tidegate.results.simulate import simulate
-from tidegate.scenario.own import PREFIX
+from tidegate.scenario.own import PREFIX, maker
 
 if TYPE_CHECKING:
     import threading
@@ -49,7 +49,7 @@ MOST = 100
 SAVERS = 16
 """Threads that save the runs of a parcel: they wait for disks and networks."""
 HELD = 64
-"""Scenarios that a worker keeps at hand."""
+"""Number of loaded scenarios that a worker caches."""
 NEEDED = (
     "The library for clusters is not installed: distributed.",
     "Install it: pip install distributed universal-pathlib.",
@@ -115,7 +115,7 @@ class Cluster:
     def run(
         self, work: Work[R], most: int | None, stop: threading.Event
     ) -> Iterator[tuple[int, R]]:
-        """Yield the indices of runs as they are saved; at most so many parcels at once."""
+        """Yield the indices of runs as they are saved; limits the parcels in progress."""
         from distributed import as_completed
 
         laws = _packed(work.laws)
@@ -248,7 +248,7 @@ def _packed(laws: Mapping[str, object] | None) -> bytes | None:
     if not laws:
         return None
     for law in laws.values():
-        module = sys.modules.get(type(law).__module__)
+        module = sys.modules.get(maker(law).__module__)
         if module is not None and module.__name__.startswith(PREFIX):
             cloudpickle.register_pickle_by_value(module)
     packed: bytes = cloudpickle.dumps(dict(laws))

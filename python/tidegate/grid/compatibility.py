@@ -44,25 +44,27 @@ def foreign(runs: Mapping[Job, SavedRun], plan: Plan) -> list[str]:
     subject = plan.subject
     ours = provenance(subject.command, "")
     by_code: dict[str, int] = {}
-    said: dict[str, str] = {}
+    differences: dict[str, str] = {}
     for (number, _), run in runs.items():
         point, manifest = subject.points[number], run.manifest
         if manifest["code_hash"] != ours["code_hash"]:
             by_code[made_by(manifest)] = by_code.get(made_by(manifest), 0) + 1
-        if manifest["scenario_hash"] != point.scenario_hash and "scenario" not in said:
+        if manifest["scenario_hash"] != point.scenario_hash and "scenario" not in differences:
             effective = manifest.get("effective_scenario", "")
-            said["scenario"] = f"scenario: {changes(effective, plan.scenarios[number].show())}"
+            differences["scenario"] = (
+                f"scenario: {changes(effective, plan.scenarios[number].show())}"
+            )
         inputs = manifest.get("inputs", {})
         for name in sorted({*point.inputs, *inputs}):
             if point.inputs.get(name) != inputs.get(name):
-                said[name] = f"file {name}: its content differs"
+                differences[name] = f"file {name}: its content differs"
         if manifest.get("laws", {}) != subject.laws:
-            said["laws"] = f"laws in Python differ: {_list(sorted(subject.laws))}"
+            differences["laws"] = f"laws in Python differ: {_list(sorted(subject.laws))}"
     codes = [
         f"code: there {count} runs by {code}; here {made_by(ours)}"
         for code, count in by_code.items()
     ]
-    return [*codes, *said.values()]
+    return [*codes, *differences.values()]
 
 
 def made_by(manifest: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from tidegate.errors import UsageError
 from tidegate.grid.compatibility import changes, made_by
 from tidegate.grid.grid_result import GridResult
 from tidegate.grid.plan import Point, Subject
-from tidegate.results.statistics import paired
+from tidegate.results.statistics import differences, same_flows
 from tidegate.results.store import display
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Diff:
     differences: list[Row]
     """Of each setting that both have: its `settings`, and by metric what the second has more."""
     same_flows: bool
-    """Whether runs of one setting and seed met as many flows, class by class, in both."""
+    """Whether runs of one setting and seed met the same flows in both."""
     differs: list[str]
     """In what the two were made of, or by, something else."""
 
@@ -64,12 +64,12 @@ def diff(first: Loaded, second: Loaded) -> Diff:
         for row in each.averages
     ]
     whole = GridResult(_subject(done, names), rows, averages)
-    differences, same = _differences(*done)
-    return Diff(names, whole, differences, same, _differs(first, second))
+    found, same = _differences(*done)
+    return Diff(names, whole, found, same, _differs(first, second))
 
 
 def _names(first: Loaded, second: Loaded) -> tuple[str, str]:
-    """Return what the folders are called: the last of their path that tells them apart."""
+    """Return what the folders are called: the last part of their path that differs."""
     paths = [each.folder.resolve() for each in (first, second)]
     if paths[0] == paths[1]:
         raise UsageError(f"Both are {display(paths[0])}.", "Name two different folders.")
@@ -114,27 +114,21 @@ def _subject(done: list[GridResult], names: tuple[str, str]) -> Subject:
 
 def _differences(first: GridResult, second: GridResult) -> tuple[list[Row], bool]:
     """Return what the second has more, setting by setting, and whether the flows were the same."""
-    found, same = [], True
+    pairs = []
     for average in second.averages:
         settings = average["settings"]
         these = [row for row in second.rows if row["settings"] == settings]
         those = [row for row in first.rows if row["settings"] == settings]
         if len(second.averages) == len(first.averages) == 1:
             those = first.rows  # one setting in each: they are what is compared
-        seeds = {row["seed"] for row in these} & {row["seed"] for row in those}
-        if seeds:
-            found.append({"settings": settings, **paired(these, those)})
-            same &= _arrived(these, seeds) == _arrived(those, seeds)
+        if {row["seed"] for row in these} & {row["seed"] for row in those}:
+            pairs.append((settings, these, those))
+    same = all(same_flows(these, those) for _, these, those in pairs)
+    found = [
+        {"settings": settings, **differences(these, those, paired=same)}
+        for settings, these, those in pairs
+    ]
     return found, same and bool(found)
-
-
-def _arrived(rows: list[Row], seeds: set[int]) -> dict[tuple[int, str], int]:
-    return {
-        (row["seed"], each["name"]): each["arrived"]
-        for row in rows
-        if row["seed"] in seeds
-        for each in row["classes"]
-    }
 
 
 def _differs(first: Loaded, second: Loaded) -> list[str]:
@@ -143,6 +137,6 @@ def _differs(first: Loaded, second: Loaded) -> list[str]:
     if one["code_hash"] != other["code_hash"]:
         found.append(f"code: there {made_by(one)}; here {made_by(other)}")
     if one["effective_scenario"] != other["effective_scenario"]:
-        said = changes(one["effective_scenario"], other["effective_scenario"])
-        found.append(f"scenario: {said}")
+        changed = changes(one["effective_scenario"], other["effective_scenario"])
+        found.append(f"scenario: {changed}")
     return found

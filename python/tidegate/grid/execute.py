@@ -19,13 +19,15 @@ if TYPE_CHECKING:
     from tidegate.grid.executor import Executor
     from tidegate.grid.grid_folder import GridFolder
     from tidegate.grid.plan import Job, Plan
+    from tidegate.results.laws import OwnLaw
     from tidegate.results.run_files import SavedRun
     from tidegate.results.run_output import RunOutput
-    from tidegate.results.simulate import Law, RateLaw
 
 M = TypeVar("M", bound=GridResult)
 TIMES = ("start_s", "admitted_s", "closed_s", "fct_s")
 """Columns of flows that curves are made of."""
+LOADS = ("start_s", "loaded_s", "load_time_s")
+"""The same of pages."""
 
 
 def execute(
@@ -34,7 +36,7 @@ def execute(
     folder: GridFolder | None,
     executor: Executor,
     *,
-    laws: Mapping[str, Law | RateLaw] | None = None,
+    laws: Mapping[str, OwnLaw] | None = None,
     metrics: Sequence[str] = (),
     report: Callable[[int, float], None] | None = None,
     finished: Callable[[], None] | None = None,
@@ -89,9 +91,12 @@ def execute(
 
 def curves_of(run: SavedRun) -> Curves:
     """Return the curves of a saved run: the same as before it was saved."""
-    table = run.table("flows", list(TIMES))
-    flows = {name: table[name].fill_null(np.nan).to_numpy() for name in TIMES}
-    return curves(flows, run.summary["warmup_s"], run.summary["duration_s"])
+    parts = (run.table("flows", list(TIMES)), run.table("pages", list(LOADS)))
+    flows, pages = (
+        {name: table[name].fill_null(np.nan).to_numpy() for name in table.columns}
+        for table in parts
+    )
+    return curves(flows, pages, run.summary["warmup_s"], run.summary["duration_s"])
 
 
 def _costs(done: GridResult) -> dict[str, float]:

@@ -134,9 +134,9 @@ def opened(wanted: Path, plan: Plan) -> tuple[GridFolder, str]:
     A folder that holds something else, or is in use, is skipped.
     """
     why = ""
-    for place in numbered(Path(wanted).absolute()):
+    for folder in numbered(Path(wanted).absolute()):
         try:
-            return GridFolder(place, plan), why
+            return GridFolder(folder, plan), why
         except (Occupied, Busy, Unlike) as error:
             why = f"{error.what}\nThe results go to another folder."
     raise AssertionError("the last one is free")

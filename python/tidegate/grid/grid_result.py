@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from tidegate.errors import UsageError
-from tidegate.grid.axes import named, numbers, titled, warnings_by_setting
+from tidegate.grid.axes import SPEAKING, named, numbers, titled, warnings_by_setting
+from tidegate.results.access import by_role, role
 from tidegate.results.location import readable
-from tidegate.results.statistics import aggregate, metric_names, metrics, paired
+from tidegate.results.statistics import aggregate, differences, metric_names, metrics, same_flows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +22,17 @@ if TYPE_CHECKING:
     from tidegate.results.curves import Curves
 
 
-@dataclass
+class Contrast(NamedTuple):
+    """By how much a setting differs from another: mean and 95 % interval, metric by metric."""
+
+    settings: dict[str, str]
+    against: dict[str, str]
+    paired: bool
+    """Whether runs of one seed met the same flows, and are subtracted seed by seed."""
+    metrics: dict[str, dict[str, float | None]]
+
+
+@dataclass(repr=False)
 class GridResult:
     """What the runs of a grid measured.
 
@@ -55,7 +66,7 @@ class GridResult:
             mine = [summaries[job] for job in jobs]
             if mine:
                 done.rows += [{"settings": point.says, **summary} for summary in mine]
-                done.averages.append({"settings": point.says, **aggregate(mine)})
+                done.averages.append({"settings": point.says, **aggregate(mine, chosen)})
             if mine and curves:
                 done.curves[point.label] = [curves[job] for job in jobs]
         return done
@@ -86,7 +97,7 @@ class GridResult:
         """
         import polars as pl
 
-        runs = [metrics(row) for row in self.rows]
+        runs = [metrics(row, self.metrics) for row in self.rows]
         names = list(dict.fromkeys(name for run in runs for name in run))
         columns: dict[str, list[Any]] = {
             key: [row["settings"][key] for row in self.rows] for key in self.subject.axes
@@ -94,8 +105,10 @@ class GridResult:
         for key, values in self.subject.axes.items():
             known = numbers(values)
             if known is not None:
-                places = dict(zip(values, known[0], strict=True))
-                columns[titled(key, known[1])] = [places[row["settings"][key]] for row in self.rows]
+                number_of = dict(zip(values, known[0], strict=True))
+                columns[titled(key, known[1])] = [
+                    number_of[row["settings"][key]] for row in self.rows
+                ]
         columns["seed"] = [row["seed"] for row in self.rows]
         columns |= {name: [run.get(name) for run in runs] for name in names}
         columns["result_hash"] = [row["result_hash"] for row in self.rows]
@@ -133,21 +146,71 @@ class GridResult:
         return pl.concat(parts).collect()
 
     @property
+    def same_flows(self) -> bool:
+        """Whether the runs of one seed met the same flows under all settings."""
+        first, *others = self._by_setting()
+        return all(same_flows(runs, first) for runs in others)
+
+    @property
     def differences(self) -> list[dict[str, Any]]:
-        """What every setting but the first has more than the first, seed by seed.
+        """What every setting but the first has more than the first.
 
         One dict per setting, its `settings` and then mean and 95 % interval of
-        the paired differences of every metric.
+        the differences of every metric: seed by seed where all settings met the
+        same flows, else of independent samples.
         """
-        first, *others = [
+        first, *others = self._by_setting()
+        paired = self.same_flows
+        return [
+            {
+                "settings": runs[0]["settings"],
+                **differences(runs, first, paired=paired, asked=self.metrics),
+            }
+            for runs in others
+        ]
+
+    @property
+    def axis(self) -> str | None:
+        """The axis whose first value the others are held against, all else being the same.
+
+        Controls, or else the first axis that is not one of numbers; None: the settings differ in
+        more, and all are held against the first.
+        """
+        several = {key: values for key, values in self.subject.axes.items() if len(values) > 1}
+        if len(several) == 1:
+            return next(iter(several))
+        controls = [key for key in SPEAKING if key in several]
+        words = [key for key, values in several.items() if numbers(values) is None]
+        return next(iter(controls + words), None)
+
+    @cached_property
+    def contrasts(self) -> list[Contrast]:
+        """What every setting has more than the one that it is held against (see `axis`)."""
+        runs = self._by_setting()
+        groups: dict[tuple[tuple[str, str], ...], list[list[dict[str, Any]]]] = {}
+        for each in runs:
+            settings = each[0]["settings"]
+            rest = tuple((key, says) for key, says in settings.items() if key != self.axis)
+            groups.setdefault(rest if self.axis else (), []).append(each)
+        found = []
+        for first, *others in groups.values():
+            for each in others:
+                paired = same_flows(each, first)
+                more = differences(each, first, paired=paired, asked=self.metrics)
+                both = each[0]["settings"], first[0]["settings"]
+                found.append(Contrast(*both, paired, more))
+        return found
+
+    def _by_setting(self) -> list[list[dict[str, Any]]]:
+        return [
             [row for row in self.rows if row["settings"] == average["settings"]]
             for average in self.averages
         ]
-        return [{"settings": runs[0]["settings"], **paired(runs, first)} for runs in others]
 
     def document(self) -> dict[str, Any]:
         """Return the object that `--json` prints."""
-        return {"rows": self.rows, "table": self.averages}
+        rows = [{**row, "ports": by_role(row["ports"])} for row in self.rows]
+        return {"rows": rows, "table": self.averages}
 
 
 def warnings_of(summary: Mapping[str, Any]) -> list[str]:
@@ -159,6 +222,10 @@ def chosen(names: str | Sequence[str] | None, subject: Subject) -> tuple[str, ..
     """Return the metrics that were asked for, if the runs of a sweep will have them."""
     asked = [each.strip() for each in names.split(",")] if isinstance(names, str) else names or []
     known = metric_names(subject.classes, subject.ports)
+    alone = tuple(name for name in subject.ports if role(name))
+    if any(name.startswith("access.") for name in asked):
+        measures = {name.removeprefix("p") for name in metric_names((), ("p",)) if name[:2] == "p."}
+        known += [f"{port}{measure}" for port in alone for measure in measures]
     for name in asked:
         if name not in known:
             from difflib import get_close_matches

@@ -34,8 +34,8 @@ class Loaded:
 
     @property
     def command(self) -> str:
-        """The command that made it."""
-        return str(self.manifest["command"])
+        """The command that made it; of one run inside a folder of many: "run"."""
+        return "run" if "seed" in self.manifest else str(self.manifest["command"])
 
     @property
     def name(self) -> str:
@@ -128,9 +128,19 @@ def load(folder: str | Path) -> Loaded:
     if manifest.get("command") not in ("run", "compare", "sweep", "paper"):
         raise UsageError(
             f"There are no results of tidegate in {display(found)}.",
-            "Name a folder that tidegate run, compare, sweep or paper has written.",
+            _below(found)
+            or "Name a folder that tidegate run, compare, sweep, paper or study has written.",
         )
     return Loaded(found, manifest)
+
+
+def _below(folder: Path) -> str:
+    """Return a remedy that names results in the folders of a folder; empty if there are none."""
+    if not folder.is_dir():
+        return ""
+    below = [path for path in sorted(folder.iterdir(), key=str) if read_manifest(path)]
+    names = ", ".join(str(display(path)) for path in below[:5])
+    return f"Name one of those in it: {names}{', ...' if len(below) > 5 else ''}." if below else ""
 
 
 def _ours(folder: Path) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tidegate.errors import TidegateError, UsageError, from_os
@@ -13,11 +12,13 @@ from tidegate.grid.compatibility import made_by, unlike
 from tidegate.grid.grid_folder import RUNS, manifest_of, read_grid
 from tidegate.grid.grid_result import GridResult, chosen
 from tidegate.grid.plan import Subject
+from tidegate.results.location import is_remote, location
 from tidegate.results.run_files import Damaged, read_run
-from tidegate.results.store import MANIFEST, Store, display
+from tidegate.results.store import MANIFEST, Objects, Store, display, opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from tidegate.grid.plan import Job
     from tidegate.results.run_files import SavedRun
@@ -43,7 +44,13 @@ def merge(
     different code (unless `mix` is set), if a run is in two of them, or if one
     is in none (unless `partial` is set).
     """
-    folders = [Path(part).absolute() for part in parts]
+    folders = [location(part).absolute() for part in parts]
+    target = location(out).absolute()
+    if is_remote(target) and target in folders:
+        raise UsageError(
+            f"{target} is both a shard and the folder for the whole.",
+            "Choose another folder with --out.",
+        )
     manifests = [_manifest(folder) for folder in folders]
     subjects = [Subject.of(manifest).whole() for manifest in manifests]
     names = chosen(metrics, subjects[0])
@@ -60,7 +67,7 @@ def merge(
             "Rerun the incomplete shards, or merge the others with --partial.",
         )
     done = into.of(subjects[0], {job: run.summary for job, run in runs.items()}, names)
-    with Store(out, over=True, replaces=_same_as(subjects[0])) as store:
+    with opened(target, over=True, replaces=_same_as(subjects[0])) as store:
         for (number, seed), run in runs.items():
             _copy(run, store, _place(subjects[0], (number, seed)))
         _finish(store, done, files(done), manifests[0])
@@ -172,22 +179,29 @@ def _listed(missing: Sequence[Job], subject: Subject) -> str:
     return "".join([*lines[:SHOWN], *more])
 
 
-def _copy(run: SavedRun, store: Store, place: str) -> None:
+def _copy(run: SavedRun, store: Store | Objects, inside: str) -> None:
     """Copy the files of a run; large ones are linked where the file system can."""
+    far = is_remote(run.folder) or is_remote(store.temporary)
     try:
-        (store.temporary / place).mkdir(parents=True)
+        (store.temporary / inside).mkdir(parents=True, exist_ok=True)
         for name in [*run.manifest["files"], MANIFEST]:
-            target = store.temporary / place / name
+            target = store.temporary / inside / name
+            if far:
+                target.write_bytes((run.folder / name).read_bytes())
+                continue
             try:
                 os.link(run.folder / name, target)
             except OSError:
                 shutil.copy2(run.folder / name, target)
     except OSError as error:
-        raise from_os("write", store.target / place, error) from error
+        raise from_os("write", store.target / inside, error) from error
 
 
 def _finish(
-    store: Store, done: GridResult, files: Mapping[str, bytes], part: Mapping[str, Any]
+    store: Store | Objects,
+    done: GridResult,
+    files: Mapping[str, bytes],
+    part: Mapping[str, Any],
 ) -> None:
     for name, content in files.items():
         store.write(name, content)

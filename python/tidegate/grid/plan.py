@@ -6,6 +6,7 @@ import inspect
 import pickle
 import re
 import sys
+import tomllib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,12 +17,13 @@ from tidegate.results.forecast import require_memory
 from tidegate.results.provenance import digest
 from tidegate.results.store import folder_name
 from tidegate.scenario.overrides import STAGES, default_port, require_port
+from tidegate.scenario.own import maker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from tidegate.grid.axes import Axis
-    from tidegate.results.simulate import Law, RateLaw
+    from tidegate.results.laws import OwnLaw
     from tidegate.scenario.document import Document
     from tidegate.scenario.overrides import Variant
 
@@ -78,9 +80,9 @@ class Subject:
         """
         count = len(self.points)
         everything = [
-            ((place + turn) % count, seed)
+            ((index + turn) % count, seed)
             for turn, seed in enumerate(self.seeds)
-            for place in range(count)
+            for index in range(count)
         ]
         if self.shard is None:
             return everything
@@ -163,7 +165,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Controls:
-    """Laws that are compared at a port, by the stage that they stand at."""
+    """Laws that are compared at a port, by stage."""
 
     gate: Sequence[str | dict[str, Any]] | None = None
     queue: Sequence[str | dict[str, Any]] | None = None
@@ -185,7 +187,7 @@ def comparison(
     *,
     axes: Sequence[Axis] = (),
     seeds: int | Sequence[int] = 5,
-    laws: Mapping[str, Law | RateLaw] | None = None,
+    laws: Mapping[str, OwnLaw] | None = None,
     colour: bool = False,
 ) -> Plan:
     """Check every column of a comparison: controls, values of keys, or variants."""
@@ -213,11 +215,11 @@ def sweep(
     axes: Sequence[Axis] = (),
     variants: Sequence[str] | None = None,
     seeds: int | Sequence[int] | None = None,
-    laws: Mapping[str, Law | RateLaw] | None = None,
+    laws: Mapping[str, OwnLaw] | None = None,
     shard: tuple[int, int] | None = None,
     colour: bool = False,
 ) -> Plan:
-    """Check every point of a sweep; axes that are handed in stand instead of the document's.
+    """Check every point of a sweep; axes in the call replace the document's.
 
     `variants` names those that are one more axis; `all` is every one.
     """
@@ -236,7 +238,7 @@ def _plan(
     axes: Sequence[Axis],
     controls: Controls,
     seeds: int | Sequence[int],
-    laws: Mapping[str, Law | RateLaw] | None,
+    laws: Mapping[str, OwnLaw] | None,
     shard: tuple[int, int] | None,
     colour: bool,
 ) -> Plan:
@@ -251,6 +253,7 @@ def _plan(
     loaded = [_load(document, cell, colour) for cell in points]
     for _, scenario in loaded:
         require_memory(scenario)
+        require_laws(scenario, laws)
     subject = Subject(
         command=command,
         name=base.name,
@@ -282,6 +285,33 @@ def _load(document: Document, cell: Variant, colour: bool) -> tuple[Point, _nati
     return Point(cell.says, digest(scenario.show().encode()), inputs), scenario
 
 
+def require_laws(scenario: _native.Scenario, laws: Mapping[str, OwnLaw] | None) -> None:
+    """Raise ScenarioError if the scenario names a law of the user's own that was not given."""
+    text = scenario.show()
+    if '"python"' not in text:
+        return
+    for name in _wanted(tomllib.loads(text)):
+        if name not in (laws or {}):
+            raise _native.ScenarioError(
+                f"the scenario names `{name}`, a law of your own, and no such law was handed"
+                f" in\ngive it: --law FILE.py:{name} on the command line,"
+                f' laws={{"{name}": ...}} in Python'
+            )
+
+
+def _wanted(document: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of the laws of the user's own in an effective scenario."""
+    for port in document.get("port", {}).values():
+        stages = [port.get(stage, {}) for stage in ("gate", "stamp", "filter", "queue")]
+        for law in (*stages, stages[-1].get("over", {})):
+            if law.get("law") == "python":
+                yield law["name"]
+    for traffic in document.get("traffic", {}).values():
+        transport = traffic.get("transport", {})
+        if isinstance(transport, dict) and "python" in transport:
+            yield transport["python"]["name"]
+
+
 def each_value(
     document: Document, axis: Axis, *, colour: bool = False
 ) -> Iterator[tuple[Point, _native.Scenario]]:
@@ -308,16 +338,17 @@ def _port_or_none(scenario: _native.Scenario) -> str | None:
         return None
 
 
-def law_digests(laws: Mapping[str, Law | RateLaw] | None) -> dict[str, str]:
+def law_digests(laws: Mapping[str, OwnLaw] | None) -> dict[str, str]:
     """Return what a manifest says of laws of the user's own."""
     return {name: _law_digest(law) for name, law in (laws or {}).items()}
 
 
-def _law_digest(law: Law | RateLaw) -> str:
+def _law_digest(law: OwnLaw) -> str:
     """Return a digest of a law's source and of its state before the run."""
     parts = []
-    module = sys.modules.get(type(law).__module__)
-    for what in (module, type(law)):
+    made = maker(law)
+    module = sys.modules.get(made.__module__)
+    for what in (module, made):
         try:
             parts.append(inspect.getsource(what).encode() if what is not None else b"")
         except (OSError, TypeError):

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from tidegate import _native
+    from tidegate.results.laws import OwnLaw
     from tidegate.results.run_output import RunOutput, Wanted
-    from tidegate.results.simulate import Law, RateLaw
 
 R = TypeVar("R")
 
@@ -34,6 +34,6 @@ class Work(Generic[R]):
     wanted: Wanted
     keep: Callable[[int, RunOutput], R]
     """Saves a run that is complete; any thread may call it."""
-    laws: Mapping[str, Law | RateLaw] | None = None
+    laws: Mapping[str, OwnLaw] | None = None
     report: Callable[[int, float], None] | None = None
     """Gets the index of a run and its simulated time in seconds."""

@@ -56,8 +56,8 @@ def assembled(key: str, package: str) -> PaperStudy:
         names={name: getattr(report_text, name) for name in report_text.__all__},
         text_cases=report_text.TEXT_CASES,
         scale=cases.SCALE,
-        choice=getattr(import_module(f"{package}.free_parameters"), "CHOICE", None)
+        choices=import_module(f"{package}.free_parameters").CHOICES
         if find_spec(f"{package}.free_parameters")
-        else None,
+        else (),
         sources=sources,
     )

@@ -69,14 +69,19 @@ class ParameterSearch:
     added to the best combination. `eras` are compared with every claim.
     """
 
+    title: str
     scored: tuple[str, ...]
     """Patterns of the claims that give the score."""
     together: tuple[FreeParameter, ...]
-    alone: tuple[FreeParameter, ...]
-    eras: tuple[tuple[str, tuple[Alternative, ...]], ...]
-    """Names, and the settings that are compared with all claims."""
     columns: tuple[tuple[str, tuple[str, ...]], ...]
     """Columns of the table: the head, and the claims whose numbers it shows."""
+    alone: tuple[FreeParameter, ...] = ()
+    eras: tuple[tuple[str, tuple[Alternative, ...]], ...] = ()
+    """Names, and the settings that are compared with all claims."""
+    seeds: int | None = None
+    """Seeds of this search; default those of the command."""
+    shared: bool = False
+    """Whether all searches of the paper share the first parameter: one value for all."""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ class ClaimContext:
     """What `deviations.toml` says of one claim."""
 
     depends_on: tuple[str, ...] = ()
+    """The guesses of which another value turns its verdict from met to not met, or back."""
     contradicted_by: str = ""
     explanation: str = ""
     chosen_on: bool = False
@@ -31,11 +32,16 @@ class Alternative:
     """Measures that replace others, as `fct_admitted_mean_s` for `fct_mean_s`."""
     also: tuple[Alternative, ...] = ()
     """Settings that go with it in other cases."""
+    rejected: str = ""
+    """Why it is no equal guess: rows that it turns do not depend on a guess."""
 
 
 @dataclass(frozen=True)
 class Deviation:
-    """A guess, or something done otherwise than in the paper; `affects` has patterns of claims."""
+    """A guess, or something done otherwise than in the paper.
+
+    `affects` has patterns of the claims that another value turns (see ClaimContext).
+    """
 
     key: str
     what: str
@@ -46,12 +52,26 @@ class Deviation:
 
 
 @dataclass(frozen=True)
+class Explanation:
+    """Why some claims are not met: what a command measures, or that it is not known."""
+
+    claims: tuple[str, ...]
+    text: str
+    command: str = ""
+
+    @property
+    def whole(self) -> str:
+        """The text with the command."""
+        return f"{self.text} (`{self.command}`)" if self.command else self.text
+
+
+@dataclass(frozen=True)
 class Deviations:
     """The content of `deviations.toml`."""
 
     deviations: tuple[Deviation, ...] = ()
     contradictions: tuple[tuple[tuple[str, ...], str], ...] = ()
-    explanations: tuple[tuple[tuple[str, ...], str], ...] = ()
+    explanations: tuple[Explanation, ...] = ()
     chosen_on: tuple[str, ...] = ()
     """Patterns of the claims on which settings were chosen."""
 
@@ -61,7 +81,7 @@ class Deviations:
         return ClaimContext(
             tuple(affects),
             _first(self.contradictions, claim),
-            _first(self.explanations, claim),
+            next((each.whole for each in self.explanations if _any(each.claims, claim)), ""),
             _any(self.chosen_on, claim),
         )
 
@@ -72,9 +92,14 @@ def read(text: str) -> Deviations:
     return Deviations(
         tuple(_deviation(each) for each in table.get("deviation", [])),
         _texts(table.get("contradiction", []), "by"),
-        _texts(table.get("explanation", []), "text"),
+        tuple(_explanation(each) for each in table.get("explanation", [])),
         tuple(table.get("chosen_on", [])),
     )
+
+
+def _explanation(table: dict[str, Any]) -> Explanation:
+    text = " ".join(table["text"].split())
+    return Explanation(tuple(table["claims"]), text, table.get("command", ""))
 
 
 def _deviation(table: dict[str, Any]) -> Deviation:
@@ -96,6 +121,7 @@ def _alternative(table: dict[str, Any]) -> Alternative:
         tuple(table.get("cases", ["*"])),
         tuple(table.get("measures", {}).items()),
         tuple(_alternative(each) for each in table.get("also", [])),
+        table.get("rejected", ""),
     )
 
 

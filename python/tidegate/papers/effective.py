@@ -35,15 +35,15 @@ class Effective:
             self._loaded[case] = tomllib.loads(document.load().show())
         return self._loaded[case]
 
-    def told_apart(self, case: str, port: str) -> int:
+    def treated_differently(self, case: str, port: str) -> int:
         """Return how many packets of a crowd a port treats differently when all are of one flow."""
         self.read_cases[case] = None
         document = self._paper.document(self._paper.cases[case])
-        return document.load().told_apart(port, FLOWS)
+        return document.load().treated_differently(port, FLOWS)
 
 
 def alike(apart: int) -> str:
-    """Return the result of `told_apart` as a sentence."""
+    """Return the result of `treated_differently` as a sentence."""
     packets = f"{PACKETS * FLOWS:,} packets of {FLOWS:,} flows"
     return f"{apart} of {packets} are treated differently when all belong to one flow"
 

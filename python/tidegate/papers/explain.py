@@ -86,7 +86,7 @@ def _settings(study: PaperStudy, runs: Runs, name: str) -> Iterator[str]:
     affects = deviations.context(name).depends_on
     for each in deviations.deviations:
         if each.what in affects:
-            yield f"depends on {each.what}: {each.taken}"
+            yield f"turns with {each.what}: {each.taken}"
     names = study.checks[name].cases or _looked_at(study, runs, name)
     known = [study.cases[case] for case in names if case in study.cases]
     if not names:
@@ -141,8 +141,12 @@ def _measured(outcome: ClaimResult) -> Iterator[str]:
         if outcome.values:
             yield f"by seed: {', '.join(number(each) for each in outcome.values)}"
         return
-    yield f"{measured(outcome)}: above zero as claimed; the part that decides is"
+    yield f"{measured(outcome)} for the part that decides:"
     yield f"{outcome.decides}"
+    yield (
+        "The value is what is claimed to be more, minus what is claimed to be less: above zero is"
+        " as claimed, below zero is against the claim."
+    )
     yield f"differences by seed: {', '.join(number(each) for each in outcome.values)}"
     yield from outcome.parts[:SHOWN]
     if len(outcome.parts) > SHOWN:

@@ -95,7 +95,7 @@ class CaseFolder(RunFolder):
             scenario = document.load(files=contents)
             digest = provenance.digest
             inputs = "".join(f"{name}{digest(contents[name])}" for name in sorted(contents))
-            stem = case.scenario.removesuffix(".toml")
+            stem = case.scenario.removesuffix(".toml").replace("/", "-")
             name = f"{stem}-{digest((scenario.show() + inputs).encode())[:16]}"
             self._loaded[case.key] = (scenario, name, contents)
         return self._loaded[case.key]

@@ -50,57 +50,69 @@ class Tried:
 
 
 def distance(found: dict[str, float], scored: Sequence[Claim]) -> float:
-    """Return the mean of |ln(ours / paper's)|."""
-    said = np.array([claim.number for claim in scored], dtype=np.float64)
+    """Return the mean of |ln(ours / paper's)|; infinite where one was not measured."""
+    said = np.array([claim.expected for claim in scored], dtype=np.float64)
     ours = np.array([found[claim.id] for claim in scored])
-    return float(np.mean(np.abs(np.log(ours / said))))
+    with np.errstate(divide="ignore"):
+        off = np.abs(np.log(ours / said))
+    return float(np.mean(np.where(np.isfinite(off), off, np.inf)))
 
 
 def search(
     study: PaperStudy, folder: CaseFolder, seeds: int, bar: Bar, executor: Executor | None = None
-) -> list[Tried]:
-    """Try every combination, write the tables, and return what was tried, the nearest first."""
-    choice = study.choice
-    if choice is None:
+) -> list[list[Tried]]:
+    """Try every combination of each search, and write the tables.
+
+    Return what each search has tried, the nearest first.
+    """
+    if not study.choices:
         raise ValueError(f"{study.key} has no parameters to search")
-    tried = _tried(
-        study,
-        folder,
-        list(product(*(each.options for each in choice.together))),
-        seeds,
-        bar,
-        executor,
-    )
-    tried.sort(key=lambda each: each.distance)
-    best = tried[0]
-    further = [(*best.options, option) for axis in choice.alone for option in axis.options]
-    alone = _tried(study, folder, further, seeds, bar, executor)
-    lines = [*_head(study, choice, seeds), *_combined(study, choice, tried)]
-    lines += _alone(study, choice, best, alone)
+    lines = [
+        f"# Search over free parameters: {study.title}",
+        "",
+        f"<!-- Made by `tidegate paper {study.key} --search`. -->",
+        "",
+    ]
+    found = []
+    for choice in study.choices:
+        settings = list(product(*(each.options for each in choice.together)))
+        many = choice.seeds or seeds
+        tried = _tried(study, choice, folder, settings, many, bar, executor)
+        tried.sort(key=lambda each: each.distance)
+        found.append(tried)
+        lines += [*_head(choice, study, many), *_combined(study, choice, tried)]
+        if choice.alone:
+            best = tried[0]
+            further = [(*best.options, option) for axis in choice.alone for option in axis.options]
+            alone = _tried(study, choice, folder, further, many, bar, executor)
+            lines += _alone(study, choice, best, alone)
+        if choice.eras:
+            eras = _eras(study, choice, folder, many, bar, executor)
+            folder.write(ERAS, ("\n".join(eras) + "\n").encode())
+    if any(choice.shared for choice in study.choices):
+        lines += _shared(study, found)
     folder.write(FILE, ("\n".join(lines).rstrip() + "\n").encode())
-    if choice.eras:
-        lines = _eras(study, choice, folder, seeds, bar, executor)
-        folder.write(ERAS, ("\n".join(lines) + "\n").encode())
-    return tried
+    return found
 
 
 def _tried(
     study: PaperStudy,
+    choice: ParameterSearch,
     folder: CaseFolder,
     settings: Sequence[tuple[Alternative, ...]],
     seeds: int,
     bar: Bar,
     executor: Executor | None,
 ) -> list[Tried]:
-    choice = study.choice
-    assert choice is not None
     scored = listed.chosen(study.claims(), choice.scored)
-    names = needed(study, scored)
+    columns = [name for _, names in choice.columns for name in names]
+    shown = listed.chosen(study.claims(), (*choice.scored, *columns))
+    names = needed(study, shown)
     sets = [Runs(study, folder, seeds, changes(*options)) for options in settings]
     fill_all(folder, [(runs, names) for runs in sets], bar, executor)
     tried = []
     for options, runs in zip(settings, sets, strict=True):
-        found = {claim.id: _number(study, claim, runs) for claim in scored}
+        found = {claim.id: _number(study, claim, runs) for claim in shown}
         tried.append(Tried(tuple(options), found, distance(found, scored)))
     return tried
 
@@ -112,21 +124,46 @@ def _number(study: PaperStudy, claim: Claim, runs: Runs) -> float:
     return float(np.mean(finding.values))
 
 
-def _head(study: PaperStudy, choice: ParameterSearch, seeds: int) -> list[str]:
+def _head(choice: ParameterSearch, study: PaperStudy, seeds: int) -> list[str]:
     scored = listed.chosen(study.claims(), choice.scored)
     count = int(np.prod([len(axis.options) for axis in choice.together]))
     return [
-        f"# Search over free parameters: {study.title}",
-        "",
-        f"<!-- Made by `tidegate paper {study.key} --search`. -->",
+        f"## {choice.title}",
         "",
         f"The score is the mean of |ln(ours / paper's)| over {len(scored)} numbers"
         f" ({', '.join(f'`{each}`' for each in choice.scored)}); no other claim is"
-        f" used. {seeds} seed{'s' if seeds > 1 else ''}.",
-        "",
-        f"## All {count} combinations",
+        f" used. {seeds} seed{'s' if seeds > 1 else ''}, all {count} combinations.",
         "",
     ]
+
+
+def _shared(study: PaperStudy, found: Sequence[Sequence[Tried]]) -> list[str]:
+    """Return the table of the nearest combinations of all searches by their first parameter.
+
+    The distance of all together is the mean over all scored numbers.
+    """
+    weights = [len(listed.chosen(study.claims(), each.scored)) for each in study.choices]
+    rows = []
+    for option in study.choices[0].together[0].options:
+        nearest = [
+            min((each for each in tried if each.label[0] == option.label), key=_distance)
+            for tried in found
+        ]
+        both = zip(weights, nearest, strict=True)
+        mean = sum(weight * each.distance for weight, each in both) / sum(weights)
+        rows.append((mean, option.label, nearest))
+    what = study.choices[0].together[0].what
+    lines = [f"## One {what} for all", ""]
+    heads = [what, "distance", *(each.title.partition(",")[0] for each in study.choices)]
+    lines += [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
+    for mean, label, nearest in sorted(rows, key=lambda row: row[0]):
+        cells = [f"{', '.join(each.label[1:])}: {each.distance:.3f}" for each in nearest]
+        lines.append(f"| {label} | {mean:.3f} | {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
+def _distance(tried: Tried) -> float:
+    return tried.distance
 
 
 def _cells(choice: ParameterSearch, study: PaperStudy, found: dict[str, float]) -> list[str]:
@@ -137,7 +174,8 @@ def _cells(choice: ParameterSearch, study: PaperStudy, found: dict[str, float]) 
 
 
 def _paper(choice: ParameterSearch, study: PaperStudy) -> list[str]:
-    said = {claim.id: claim.number or np.nan for claim in study.claims()}
+    known = {claim.id: claim.expected for claim in study.claims()}
+    said = {name: each if isinstance(each, float) else np.nan for name, each in known.items()}
     return _cells(choice, study, said)
 
 
@@ -156,7 +194,7 @@ def _alone(
     study: PaperStudy, choice: ParameterSearch, best: Tried, alone: Sequence[Tried]
 ) -> list[str]:
     heads = ["what", "value", "distance", *(head for head, _ in choice.columns)]
-    lines = ["## One further change to the nearest combination", ""]
+    lines = ["### One further change to the nearest combination", ""]
     lines += [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
     lines.append(f"| paper | | | {' | '.join(_paper(choice, study))} |")
     nearest = [f"{best.distance:.3f}", *_cells(choice, study, best.found)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tidegate.grid.executor import Executor
 from tidegate.grid.work import Task, Work
@@ -19,7 +19,7 @@ from tidegate.results.run_output import Wanted
 from tidegate.results.store import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -35,9 +35,18 @@ if TYPE_CHECKING:
     Bar = Callable[[str, int, float], AbstractContextManager[Meter]]
 
 
-def fill(runs: Runs, names: Sequence[str], bar: Bar, executor: Executor | None = None) -> int:
-    """Run what is missing; each run is saved when it finishes. Return how many were run."""
-    return fill_all(runs.folder, [(runs, names)], bar, executor)
+def fill(
+    runs: Runs,
+    names: Sequence[str],
+    bar: Bar,
+    executor: Executor | None = None,
+    laws: Mapping[str, Any] | None = None,
+) -> int:
+    """Run what is missing; each run is saved when it finishes. Return how many were run.
+
+    `laws`: those of the user's own that the cases name.
+    """
+    return fill_all(runs.folder, [(runs, names)], bar, executor, laws)
 
 
 def fill_all(
@@ -45,6 +54,7 @@ def fill_all(
     wanted: Sequence[tuple[Runs, Sequence[str]]],
     bar: Bar,
     executor: Executor | None = None,
+    laws: Mapping[str, Any] | None = None,
 ) -> int:
     """Run what is missing of several sets of runs at once; return how many were run.
 
@@ -61,11 +71,17 @@ def fill_all(
             for runs, mine in each:
                 runs.used(mine)
             return total
-        _execute(folder, missing, bar, executor)
+        _execute(folder, missing, bar, executor, laws)
         total += len(missing)
 
 
-def _execute(folder: CaseFolder, jobs: Sequence[Job], bar: Bar, executor: Executor | None) -> None:
+def _execute(
+    folder: CaseFolder,
+    jobs: Sequence[Job],
+    bar: Bar,
+    executor: Executor | None,
+    laws: Mapping[str, Any] | None,
+) -> None:
     costs = [job.scenario.duration_s * job.case.weight for job in jobs]
     with bar(folder.paper.key, len(jobs), sum(costs)) as meter:
 
@@ -80,7 +96,7 @@ def _execute(folder: CaseFolder, jobs: Sequence[Job], bar: Bar, executor: Execut
         def report(place: int, now_s: float) -> None:
             meter.report(place, now_s * jobs[place].case.weight)
 
-        work = Work(len(jobs), task, Wanted(study=folder.paper.keep), keep, report=report)
+        work = Work(len(jobs), task, Wanted(study=folder.paper.keep), keep, laws, report)
         for _ in (executor or Executor()).run(work):
             pass
 
@@ -154,8 +170,10 @@ def sensitivity(
         outcomes = [
             judge(claim, study.checks[claim.id].find(runs), ClaimContext()) for claim in claims
         ]
-        table.append(SensitivityRow(what, label, tuple(outcomes)))
-    folder.write(report.SENSITIVITY, report.sensitivity(study, table, seeds).encode())
+        rejected = alternative.rejected if alternative else ""
+        table.append(SensitivityRow(what, label, tuple(outcomes), rejected))
+        made = report.made_by(runs)
+    folder.write(report.SENSITIVITY, report.sensitivity(study, table, seeds, made).encode())
     return table
 
 

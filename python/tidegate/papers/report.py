@@ -1,7 +1,13 @@
-"""REPORT.md and its pictures, and the sensitivity table; made from judged claims and saved runs."""
+"""The pages of a paper, made from judged claims and saved runs.
+
+REPORT.md answers whether the paper holds, claims.md has every claim and every
+guess, verdicts.csv the same numbers for other programs, sensitivity.md what
+each guess changes.
+"""
 
 from __future__ import annotations
 
+import csv
 import io
 from typing import TYPE_CHECKING, Any, cast
 
@@ -9,8 +15,8 @@ from tidegate import _native
 from tidegate.papers.claims import matches
 from tidegate.papers.report_text import Text, environment, in_paper, measured, number
 from tidegate.papers.verdicts import (
-    CALIBRATED,
     CONTRADICTED,
+    DEPENDS,
     MET,
     NOT_MET,
     UNCHECKED,
@@ -25,28 +31,65 @@ if TYPE_CHECKING:
 
     from tidegate.papers.report_text import Section
     from tidegate.papers.request import PaperResult, SensitivityRow
+    from tidegate.papers.runs import Runs
     from tidegate.papers.study import PaperPicture, PaperStudy, PaperTable
 
 MARKS = {
     MET: "✓",
-    CALIBRATED: "≈",
+    DEPENDS: "≈",
     UNRESOLVED: "?",
     NOT_MET: "✗",
     CONTRADICTED: "⇄",
     UNCHECKED: "○",
 }
 LEGEND = (
-    "✓ met, ≈ calibrated, ? unresolved, ✗ not met,"
+    "✓ met, ≈ depends on a guess, ? unresolved, ✗ not met,"
     " ⇄ contradicted by the paper itself, ○ cannot be checked"
 )
 SENSITIVITY, ERAS = "sensitivity.md", "eras.md"
 
 
+REPORT, CLAIMS, NUMBERS = "REPORT.md", "claims.md", "verdicts.csv"
+COLUMNS = (
+    "id",
+    "kind",
+    "paper",
+    "measured",
+    "low",
+    "high",
+    "verdict",
+    "as_taken",
+    "chosen_on",
+    "near",
+)
+"""Of verdicts.csv; `near` is empty unless the row is a printed number that predicts."""
+
+
 def pages(done: PaperResult, pictures: Sequence[PaperPicture]) -> dict[str, bytes]:
-    """Return the report and its pictures, as file name and content."""
+    """Return the report, its pictures and the tables of all claims, as file name and content."""
     files = {f"pictures/{each.name}.png": drawn(done, each) for each in pictures}
-    files["REPORT.md"] = _report(done, {each.name: each for each in pictures}).encode()
+    shown = {each.name: each for each in pictures}
+    files[REPORT] = _page(done, "report.md.j2", shown).encode()
+    files[CLAIMS] = _page(done, "claims.md.j2", shown).encode()
+    files[NUMBERS] = numbers(done).encode()
     return files
+
+
+def numbers(done: PaperResult) -> str:
+    """Return `verdicts.csv`: one line for each claim."""
+    table = io.StringIO()
+    lines = csv.writer(table, lineterminator="\n")
+    lines.writerow(COLUMNS)
+    for each in done.outcomes:
+        ends = ("", "") if each.one_run else (each.low, each.high)
+        values = (each.measured, *ends)
+        shown = [f"{value:.6g}" if isinstance(value, float) else value for value in values]
+        said = each.claim.value if each.paper is None else each.paper
+        near = ("yes" if each.near else "no") if each.predicts else ""
+        chosen = "yes" if each.chosen_on else ""
+        verdicts = (each.verdict, each.as_taken or each.verdict, chosen, near)
+        lines.writerow((each.claim.short, each.claim.kind, said, *shown, *verdicts))
+    return table.getvalue()
 
 
 def drawn(done: PaperResult, picture: PaperPicture) -> bytes:
@@ -64,19 +107,18 @@ def drawn(done: PaperResult, picture: PaperPicture) -> bytes:
     return buffer.getvalue()
 
 
-def _report(done: PaperResult, pictures: dict[str, PaperPicture]) -> str:
+def _page(done: PaperResult, template: str, pictures: dict[str, PaperPicture]) -> str:
     study, runs, groups = done.study, done.runs, by_group(done.outcomes)
 
     def write(section: Section, text: Callable[[], str] | None) -> str:
         return _section(done, section, pictures, text)
 
     text = Text(study, done.outcomes, runs, write)
-    commits = sorted({record.commit[:12] for record in runs.noted.values()} - {""})
-    by = f", runs of commit {' and '.join(commits)}" if commits else ""
     page = environment()
     page.filters["blank_zero"] = lambda count: str(count or "")
     return (
-        page.get_template("page.md.j2").render(
+        page.get_template(template)
+        .render(
             study=study,
             results=done.outcomes,
             runs=runs,
@@ -86,19 +128,51 @@ def _report(done: PaperResult, pictures: dict[str, PaperPicture]) -> str:
             sections=text.block("sections"),
             verdicts=[each for each in VERDICTS if any(rows[each] for rows in groups.values())],
             groups=groups,
+            predictions=[each for each in done.outcomes if each.predicts],
+            failing=_failing(done.outcomes),
             marks=LEGEND,
             home=f"../../../python/tidegate/papers/{study.key}",
             deviations=study.deviations().deviations,
             eras=(runs.folder.target / ERAS).exists(),
             cost=runs.cost,
-            made_by=f"tidegate {_native.__version__}{by}",
+            made_by=made_by(runs),
             head=_head,
             row=_row,
+            short=_short_row,
             in_paper=in_paper,
             measured=measured,
         )
+        .rstrip()
         + "\n"
     )
+
+
+def made_by(runs: Runs) -> str:
+    """Return the version, and the commits of the code that simulated the noted runs."""
+    commits = sorted({record.commit[:12] for record in runs.noted.values()} - {""})
+    by = f", runs of commit {' and '.join(commits)}" if commits else ""
+    return f"tidegate {_native.__version__}{by}"
+
+
+NO_REASON = "Not known."
+"""What a report says of a row without an explanation."""
+
+
+def _failing(outcomes: Sequence[ClaimResult]) -> dict[str, list[ClaimResult]]:
+    """Return the claims that do not hold by their explanation, each explanation once."""
+    found: dict[str, list[ClaimResult]] = {}
+    for each in outcomes:
+        if not each.holds and each.verdict != UNCHECKED:
+            found.setdefault(each.explanation or NO_REASON, []).append(each)
+    return found
+
+
+def _short_row(each: ClaimResult) -> str:
+    """Return a claim that does not hold in a few words: id, both numbers and verdict."""
+    mark = f"{MARKS[each.verdict]}{'†' if each.chosen_on else ''}"
+    if each.claim.kind == "ordering" or not isinstance(each.measured, float):
+        return f"`{each.claim.short}` {mark}"
+    return f"`{each.claim.short}` {in_paper(each)} → {number(each.measured)} {mark}"
 
 
 def _command(done: PaperResult) -> str:
@@ -134,37 +208,13 @@ def _section(
         return ""
     lines = [f"## {section.title}", "", *([own, ""] if own else [])]
     for picture in shown:
-        lines += [f"![{picture.title}](pictures/{picture.name}.png)", "", f"*{picture.title}*", ""]
-    notes = _Notes()
+        lines += [f"![{picture.name}](pictures/{picture.name}.png)", "", f"*{picture.title}*", ""]
     for table in section.tables:
-        lines += _printed(table, mine, notes)
-    printed = {cell for table in section.tables for _, row in table.rows for cell in row}
-    rest = [each for each in mine if each.claim.id not in printed and not each.is_setup]
-    return "\n".join([*lines, *_table(rest, notes), *notes.lines()])
+        lines += _printed(table, mine)
+    return "\n".join([*lines, ""])
 
 
-class _Notes:
-    """The explanations of a section, each once; claims refer to them by letters."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def marks(self, outcome: ClaimResult) -> str:
-        """Return the marks after a result: verdict, chosen on, letter of the explanation."""
-        chosen, text = "†" if outcome.chosen_on else "", outcome.explanation
-        if not text:
-            return f"{MARKS[outcome.verdict]}{chosen}"
-        if text not in self.texts:
-            self.texts.append(text)
-        return f"{MARKS[outcome.verdict]}{chosen} ({chr(ord('a') + self.texts.index(text))})"
-
-    def lines(self) -> list[str]:
-        """Return the explanations."""
-        notes = [f"- ({chr(ord('a') + place)}) {text}" for place, text in enumerate(self.texts)]
-        return ["Explanations:", "", *notes, ""] if notes else []
-
-
-def _printed(table: PaperTable, outcomes: Sequence[ClaimResult], notes: _Notes) -> list[str]:
+def _printed(table: PaperTable, outcomes: Sequence[ClaimResult]) -> list[str]:
     """Return a table as the paper prints it, with its numbers and the measured ones."""
     found = {each.claim.id: each for each in outcomes}
     if not any(cell in found for _, row in table.rows for cell in row):
@@ -174,45 +224,58 @@ def _printed(table: PaperTable, outcomes: Sequence[ClaimResult], notes: _Notes) 
         if name not in found:
             return ""
         each = found[name]
-        return f"{in_paper(each)} → {measured(each)} {notes.marks(each)}"
+        chosen = "†" if each.chosen_on else ""
+        return f"{in_paper(each)} → {_short(each)} {MARKS[each.verdict]}{chosen}"
 
-    lines = [f"**{table.title}**: paper → measured ± deviation over the seeds", ""]
+    lines = [f"**{table.title}**: paper → measured", ""]
     lines.append(_head(table.columns))
     lines += [f"| {label} | {' | '.join(map(cell, row))} |" for label, row in table.rows]
     return [*lines, ""]
 
 
-def _table(outcomes: Sequence[ClaimResult], notes: _Notes) -> list[str]:
-    if not outcomes:
-        return []
-    lines = [_head(["claim", "paper", "measured", "verdict", ""])]
-    for each in outcomes:
-        claim = each.claim
-        unit = f" [{claim.counted_in}]" if claim.counted_in not in ("", "1", "difference") else ""
-        what = f"`{claim.short}` {claim.metric}{unit}, {claim.scenario}"
-        verdict = f"{each.verdict} {notes.marks(each)}"
-        lines.append(_row([what, in_paper(each), measured(each), verdict, each.reason]))
-    return [*lines, ""]
+TURNS = "## Rows that turn"
 
 
-def sensitivity(study: PaperStudy, table: Sequence[SensitivityRow], seeds: int) -> str:
-    """Return the table of some claims under every alternative."""
-    first = table[0].outcomes
+def sensitivity(study: PaperStudy, table: Sequence[SensitivityRow], seeds: int, made: str) -> str:
+    """Return the table of some claims under every alternative, and the rows that turn."""
+    first, others = table[0].outcomes, list(enumerate(table))[1:]
     lines = [
         f"# Sensitivity: {study.title}",
         "",
         f"<!-- Made by `tidegate paper {study.key} --sensitivity`. -->",
         "",
         f"One setting at a time is changed to its alternative, {seeds} seeds."
-        f" Verdicts by the rules alone: {LEGEND}.",
+        f" Verdicts by the rules alone: {LEGEND}. Made by {made}.",
         "",
-        _head(["setting", "value", *(f"`{each.claim.short}`" for each in first)]),
-        _row(["paper", "", *map(in_paper, first)]),
+        *(f"- **{number}** {row.what}: {row.label}{_why_not(row)}" for number, row in others),
+        "",
+        _head(["claim", "paper", "as taken", *(f"{number}" for number, _ in others)]),
     ]
-    for row in table:
-        cells = [f"{_short(each)} {MARKS[each.verdict]}" for each in row.outcomes]
-        lines.append(_row([row.what, row.label, *cells]))
-    return "\n".join(lines) + "\n"
+    for place, taken in enumerate(first):
+        found = [row.outcomes[place] for row in table]
+        cells = [f"{_short(each)} {MARKS[each.verdict]}" for each in found]
+        lines.append(_row([f"`{taken.claim.short}`", in_paper(taken), *cells]))
+    turned = [line for place, _ in enumerate(first) for line in _turns(table, place)]
+    lines += ["", TURNS, "", "From met to not met, or from not met to met:", ""]
+    return "\n".join([*lines, *(turned or ["- none"])]) + "\n"
+
+
+def _why_not(row: SensitivityRow) -> str:
+    return f" (no equal guess: {row.rejected})" if row.rejected else ""
+
+
+def _turns(table: Sequence[SensitivityRow], place: int) -> list[str]:
+    """Return, for one claim, the guesses that turn its verdict."""
+    taken = table[0].outcomes[place]
+    found: dict[str, list[str]] = {}
+    for row in table[1:]:
+        other = row.outcomes[place]
+        if {taken.verdict, other.verdict} == {MET, NOT_MET}:
+            found.setdefault(row.what, []).append(f"{row.label}{_why_not(row)}")
+    return [
+        f"- `{taken.claim.short}`, {taken.verdict} as taken: *{what}*: {'; '.join(labels)}"
+        for what, labels in found.items()
+    ]
 
 
 def _short(outcome: ClaimResult) -> str:

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from tidegate.papers.verdicts import CALIBRATED, MET
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -58,6 +56,9 @@ def measured(result: ClaimResult) -> str:
         return ""
     if isinstance(value, str):
         return value
+    if result.one_run:
+        many = len(result.values) > 1
+        return f"{number(value)} ({'every run the same' if many else 'one run'})"
     if result.claim.kind == "ordering" or result.spread is None:
         if result.low is None or result.high is None:
             return number(value)
@@ -73,8 +74,8 @@ def in_paper(result: ClaimResult) -> str:
 
 
 def good(result: ClaimResult) -> bool:
-    """Tell whether a claim is met or calibrated."""
-    return result.verdict in (MET, CALIBRATED)
+    """Tell whether a claim is met with the guesses as they were taken."""
+    return result.holds
 
 
 def environment() -> Environment:
@@ -88,6 +89,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters["extract"] = lambda key, mapping: mapping[key]
+    made.filters["apply"] = lambda value, function: function(value)
     made.tests["starts_with"] = str.startswith
     return made
 
@@ -117,7 +119,7 @@ class Text:
 
     def _functions(self) -> dict[str, Callable[..., object]]:
         own: list[Callable[..., object]] = [number, good, self.section, self.asked, self.known]
-        own += [self.value, self.paper, self.holds, self.claims, self.failing, self.mean]
+        own += [self.value, self.paper, self.holds, self.claims, self.mean]
         return {each.__name__: each for each in own}
 
     def section(
@@ -169,34 +171,12 @@ class Text:
         value = scale * float(np.nanmean(self.runs.values(case, measure)))
         return number(value) if np.isfinite(value) else "not all"
 
-    def failing(self, title: str, *kinds: str) -> str:
-        """Return a list item: the claims of some kinds that do not hold, by their verdicts."""
-        there = [each for each in self.results if each.claim.kind in kinds]
-        rest = [each for each in there if not good(each)]
-        if not rest:
-            return ""
-        lines = [f"- **{title}**: {len(rest)} of {len(there)}."]
-        for verdict in dict.fromkeys(each.verdict for each in rest):
-            texts = "; ".join(_in_words(each) for each in rest if each.verdict == verdict)
-            lines.append(f"  - {verdict}: {texts}.")
-        return "\n".join(lines)
-
 
 def _bound(names: Mapping[str, Any], runs: Runs) -> dict[str, Any]:
     def takes_runs(each: object) -> bool:
         return isfunction(each) and next(iter(signature(each).parameters), "") == "runs"
 
     return {name: partial(each, runs) if takes_runs(each) else each for name, each in names.items()}
-
-
-def _in_words(result: ClaimResult) -> str:
-    """Return what a claim says, and of a number what was measured."""
-    claim, value = result.claim, result.measured
-    if claim.kind == "ordering":
-        return f"{claim.value} ({claim.where})"
-    unit = "" if claim.unit in ("", "-") else f" {claim.unit}"
-    here = f", here {number(value)}{unit}" if isinstance(value, float) else ""
-    return f"{claim.metric}, {claim.scenario}: {claim.value}{unit}{here} ({claim.where})"
 
 
 def outline(study: PaperStudy) -> list[Section]:

@@ -102,9 +102,11 @@ def _line(study: PaperStudy, outcome: ClaimResult) -> dict[str, Any]:
         "unit": claim.unit,
         "paper": claim.value if outcome.paper is None else outcome.paper,
         "measured": outcome.measured,
-        "low": outcome.low,
-        "high": outcome.high,
+        "low": None if outcome.one_run else outcome.low,
+        "high": None if outcome.one_run else outcome.high,
         "verdict": outcome.verdict,
+        "as_taken": outcome.as_taken or outcome.verdict,
+        "chosen_on": outcome.chosen_on,
         "reason": " ".join(each for each in (outcome.reason, outcome.explanation) if each),
         "parts": list(outcome.parts),
         "values": list(outcome.values),
@@ -134,3 +136,4 @@ class SensitivityRow:
     what: str
     label: str
     outcomes: tuple[ClaimResult, ...]
+    rejected: str = ""

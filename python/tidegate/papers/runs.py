@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -105,10 +106,18 @@ class Runs:
         """Return a measure of a case, one value per seed; NaN where it is undefined."""
         key = case if isinstance(case, str) else case.key
         if (key, measure) not in self._values:
-            what = self._instead.get(measure, measure) if isinstance(measure, str) else measure
-            found = [_measured(record, what) for record in self.records(case)]
+            found = [_measured(record, self._used(measure)) for record in self.records(case)]
             self._values[key, measure] = np.array(found, dtype=np.float64)
         return self._values[key, measure]
+
+    def _used(self, measure: Measure) -> Measure:
+        """Return a measure, or what replaces it: of the summary or of the paper, by name."""
+        name = measure if isinstance(measure, str) else getattr(measure, "__name__", "")
+        if name not in self._instead:
+            return measure
+        other = self._instead[name]
+        found: Measure = getattr(import_module(f"{self.paper.package}.measures"), other, other)
+        return found
 
     def mean(self, case: str | Case, measure: Measure) -> float:
         """Return the mean of a measure over the seeds."""

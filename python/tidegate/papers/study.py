@@ -52,7 +52,7 @@ class PaperStudy(Paper):
     text_cases: tuple[str, ...] = ()
     """Cases that the text of the report reads, besides those of claims and pictures."""
     scale: Scale = field(default_factory=Scale)
-    choice: ParameterSearch | None = None
-    """How settings that the paper does not give were chosen."""
+    choices: tuple[ParameterSearch, ...] = ()
+    """How settings that the paper does not give were chosen, in this order."""
     sources: Mapping[str, Registered] = field(default_factory=dict)
     """The function of each check."""

@@ -1,14 +1,16 @@
 """The rules of verdicts, the same for all papers.
 
-- A number is met within 20 % of the paper's, or within two standard deviations
-  of the seeds where one standard deviation is under 20 % of the paper's; an approximate
-  number within 30 %; a ratio within 25 %. "At least so much" has no tolerance.
+- A number is met within 20 % of the paper's, an approximate number within 30 %, a
+  ratio within 25 %; "at least so much" has no tolerance. A number that is outside by
+  less than two standard errors of its mean over the seeds is unresolved: noise never
+  makes a number met.
 - An ordering is met when the 95 % interval of the paired difference over the
   seeds lies on the claimed side (Student's t), not met when it lies on the
   other, unresolved when it contains zero. Every part must be met.
 - A set-up row is met when it is exactly equal.
-- A claim that is met is `calibrated` where it depends on a number that the paper
-  does not give and that was chosen here.
+- Runs that are all the same count as one: there is no interval, the sign decides.
+- A claim that another value of a guess would turn from met to not met, or from not
+  met to met, `depends on a guess`.
 - A claim is `contradicted` where the paper says otherwise elsewhere.
 """
 
@@ -31,9 +33,11 @@ if TYPE_CHECKING:
     from tidegate.papers.claims import Claim
 
 MET, NOT_MET, UNRESOLVED = "met", "not met", "unresolved"
-CALIBRATED, CONTRADICTED, UNCHECKED = "calibrated", "contradicted", "cannot be checked"
-VERDICTS = (MET, CALIBRATED, UNRESOLVED, NOT_MET, CONTRADICTED, UNCHECKED)
+DEPENDS, CONTRADICTED, UNCHECKED = "depends on a guess", "contradicted", "cannot be checked"
+VERDICTS = (MET, DEPENDS, UNRESOLVED, NOT_MET, CONTRADICTED, UNCHECKED)
 WITHIN = {"exact-number": 0.20, "approx-number": 0.30, "ratio": 0.25}
+FIFTH = 0.20
+"""How near a number has to be to be counted as near, whatever its kind."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,39 @@ class ClaimResult:
     explanation: str = ""
     chosen_on: bool = False
     """Whether a setting was chosen on this claim; it is then no prediction."""
+    as_taken: str = ""
+    """The verdict with the guesses as they were taken, by the rules alone."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is met with the guesses as they were taken."""
+        return MET in (self.verdict, self.as_taken)
+
+    @property
+    def one_run(self) -> bool:
+        """Whether there is one run, or the runs of all seeds are the same: there is no interval."""
+        return bool(self.values) and len(set(self.values)) == 1
+
+    @property
+    def predicts(self) -> bool:
+        """Whether it compares a number with a printed one on which nothing was chosen.
+
+        A printed range, or "at least so much", is no such number.
+        """
+        return (
+            isinstance(self.claim.expected, float)
+            and isinstance(self.measured, float)
+            and bool(self.values)
+            and not (self.is_setup or self.chosen_on)
+        )
+
+    @property
+    def near(self) -> bool:
+        """Whether it is within a fifth of the number that the paper prints."""
+        said = self.claim.expected
+        assert isinstance(said, float)
+        assert isinstance(self.measured, float)
+        return abs(self.measured - said) <= FIFTH * abs(said)
 
     @property
     def is_setup(self) -> bool:
@@ -82,8 +119,8 @@ def rule(outcome: ClaimResult) -> str:
         return "met when exactly equal"
     within = WITHIN.get(claim.kind, WITHIN["exact-number"])
     return (
-        f"met within {100 * within:.0f} % of the paper's, or within two standard deviations of the"
-        " seeds where one is under 20 %"
+        f"met within {100 * within:.0f} % of the paper's; unresolved when it is outside by less"
+        " than two standard errors of the mean over the seeds"
     )
 
 
@@ -103,15 +140,16 @@ def judge(claim: Claim, finding: CheckResult, context: ClaimContext | None = Non
     if context.contradicted_by:
         reasons = [f"{context.contradicted_by} Here it is {verdict}:", *reasons]
         verdict = CONTRADICTED
-    elif verdict == MET and context.depends_on:
-        verdict = CALIBRATED
+    elif verdict != UNRESOLVED and context.depends_on and not context.chosen_on:
         guesses = " and ".join(context.depends_on)
-        reasons.append(f"Depends on {guesses}, which the paper does not give.")
+        reasons.append(f"As taken: {verdict}. Turns with other values of: {guesses}.")
+        verdict = DEPENDS
     return replace(
         ruled,
         verdict=verdict,
+        as_taken=ruled.verdict,
         reason=" ".join(each for each in reasons if each),
-        explanation="" if verdict in (MET, CALIBRATED) else context.explanation,
+        explanation="" if ruled.verdict == MET else context.explanation,
         chosen_on=context.chosen_on,
     )
 
@@ -136,8 +174,12 @@ def _number(claim: Claim, finding: Numbers) -> ClaimResult:
     within = 0.0 if at_least else WITHIN.get(claim.kind, WITHIN["exact-number"])
     if off <= within:
         verdict, why = MET, ""
-    elif spread is not None and spread < 0.2 * scale and abs(mean - nearest) <= 2 * spread:
-        verdict, why = MET, "Within two standard deviations of the seeds."
+    elif spread is not None and off - within <= 2 * spread / np.sqrt(len(known)) / scale:
+        verdict = UNRESOLVED
+        why = (
+            f"{100 * (mean - nearest) / scale:+.0f} %, by less than two standard errors more than"
+            f" {100 * within:.0f} %."
+        )
     else:
         verdict = NOT_MET
         why = f"{100 * (mean - nearest) / scale:+.0f} %, more than {100 * within:.0f} %."

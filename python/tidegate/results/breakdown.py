@@ -1,4 +1,4 @@
-"""Measures of parts of the traffic: times by size, packets of UDP and viewers of video by class."""
+"""Measures of parts of the traffic: times by size; packets of UDP, viewers and pages by class."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIZES: dict[str, tuple[float, float]] = {
     "to_1MB": (1e5, 1e6),
     "above_1MB": (1e6, np.inf),
 }
-"""Bins of sizes in bytes; the upper end belongs to a bin, the lower does not."""
+"""Bins of sizes in bytes; a bin includes its upper end."""
 OF_SIZE = ("completed", "completed_share", "fct_mean_s", "fct_p50_s", "fct_p95_s", "fct_p99_s")
 """What is measured of the flows of a bin."""
 DATAGRAMS = (
@@ -46,6 +46,20 @@ VIEWERS = (
     "switches_mean",
 )
 """What is measured of a class of viewers of video."""
+PAGES = (
+    "pages",
+    "pages_loaded",
+    "pages_loaded_share",
+    "pages_given_up_share",
+    "page_load_mean_s",
+    "page_load_p50_s",
+    "page_load_p95_s",
+    "page_load_p99_s",
+    "object_time_mean_s",
+    "object_time_p95_s",
+    "page_connections_mean",
+)
+"""What is measured of a class of users who load pages."""
 
 
 def by_size(
@@ -133,3 +147,56 @@ def _seen(table: Mapping[str, NDArray[np.float64]]) -> dict[str, float | int | N
         float(np.mean(table["switches"])),
     )
     return dict(zip(VIEWERS, found, strict=True))
+
+
+def pages(
+    table: Mapping[str, Any], objects: Mapping[str, Any], window: tuple[float, float]
+) -> dict[str, dict[str, float | int | None]]:
+    """Return how long the pages of each class took, by the class's name.
+
+    `window`: the begin and the end of what is measured, in seconds. Times are over the pages
+    that were loaded in it, and over the objects that came in it. Shares are of the pages that
+    were started in it, as things stand at the end of the run.
+    """
+    if not table:
+        return {}
+    codes, names = table["class"]
+    of_object = codes[np.asarray(objects["page"], dtype=int)]
+    done = _inside(objects["done_s"], window)
+    return {
+        names[code]: _loaded(
+            {name: each[codes == code] for name, each in table.items() if name != "class"},
+            objects["time_s"][done & (of_object == code)],
+            window,
+        )
+        for code in np.unique(codes)
+    }
+
+
+def _inside(times: NDArray[np.float64], window: tuple[float, float]) -> NDArray[np.bool_]:
+    return (times >= window[0]) & (times <= window[1])
+
+
+def _loaded(
+    table: Mapping[str, NDArray[Any]], objects: NDArray[np.float64], window: tuple[float, float]
+) -> dict[str, float | int | None]:
+    started = _inside(table["start_s"], window)
+    count = int(np.sum(started))
+    times = table["load_time_s"][_inside(table["loaded_s"], window)]
+    ends: list[float | None] = [None, None]
+    if count:
+        states = (table[name][started] for name in ("loaded_s", "gave_up_s"))
+        ends = [float(np.mean(~np.isnan(each))) for each in states]
+    load: list[float | None] = [None] * 4
+    if times.size:
+        load = [float(np.mean(times)), *map(float, np.percentile(times, (50, 95, 99)))]
+    found = (
+        count,
+        int(times.size),
+        *ends,
+        *load,
+        float(np.mean(objects)) if objects.size else None,
+        float(np.percentile(objects, 95)) if objects.size else None,
+        float(np.mean(table["connections"][started])) if count else None,
+    )
+    return dict(zip(PAGES, found, strict=True))

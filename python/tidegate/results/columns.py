@@ -1,7 +1,7 @@
 """Tables of a run as they come from the native module: digest, rows, and frames.
 
-A column is an array, or numbers of words beside the words. What has not
-happened is NaN in arrays, null in frames and files.
+A column is an array, or a pair of codes and the names that they stand for. An
+event that did not happen is NaN in arrays, null in frames and files.
 """
 
 from __future__ import annotations
@@ -20,16 +20,21 @@ if TYPE_CHECKING:
     Column: TypeAlias = NDArray[Any] | tuple[NDArray[np.uint32], list[str]]
 
 
-SOMETIMES = ("arrivals", "flow_series", "class_series", "queue_series", "udp", "video")
-"""Tables that go to files where they have rows."""
-UNHASHED = ("udp",)
+SOMETIMES = (
+    *("arrivals", "flow_series", "class_series", "queue_series", "acks", "udp"),
+    *("video", "flow_window", "rtt", "class_rates", "queues", "pages", "objects"),
+)
+"""Tables that a run may have, or not."""
+SUMMARISED = ("rtt", "queues")
+"""Of these, tables that do not go to files: the summary has their numbers."""
+UNHASHED = ("acks", "udp", "flow_window", "rtt", "class_rates", "queues")
 """Tables that are no part of the digest of a run: it says the same of a run as before they were."""
 
 
 def written(tables: Mapping[str, Mapping[str, Column]]) -> list[str]:
     """Return the names of the tables that go to files."""
     there = [name for name in SOMETIMES if _has_rows(tables.get(name, {}))]
-    return ["flows", "ports", "events", *there]
+    return ["flows", "ports", "events", *(name for name in there if name not in SUMMARISED)]
 
 
 def _has_rows(table: Mapping[str, Column]) -> bool:
@@ -51,6 +56,26 @@ def result_hash(tables: Mapping[str, Mapping[str, Column]]) -> str:
     return digest.hexdigest()
 
 
+def flows_hash(flows: Mapping[str, Any], pages: Mapping[str, Any]) -> str:
+    """Return a digest of the flows that were offered: their classes, starts and sizes.
+
+    Of users who load pages it is the first page of each: when and over which connections the
+    others are loaded depends on the network. Runs with the same digest met the same flows and
+    users, whatever became of them.
+    """
+    codes, names = flows["class"]
+    digest = hashlib.blake2b(repr(names).encode(), digest_size=20)
+    offered = [codes, flows["start_s"], flows["size_bytes"]]
+    if pages:
+        drawn = ~np.isin(codes, pages["class"][0])
+        first = pages["number"] == 0
+        of_users = [pages["class"][0], *(pages[name] for name in ("user", "start_s", "size_bytes"))]
+        offered = [each[drawn] for each in offered] + [each[first] for each in of_users]
+    for column in offered:
+        digest.update(np.ascontiguousarray(column).data)
+    return digest.hexdigest()
+
+
 def select(flows: Mapping[str, Any], chosen: NDArray[np.bool_]) -> dict[str, Any]:
     """Return the rows of a table of flows that are chosen, without its column of names."""
     columns = {name: each for name, each in flows.items() if not isinstance(each, tuple)}
@@ -66,9 +91,11 @@ def frame(table: Mapping[str, Column]) -> pl.DataFrame:
         if isinstance(column, tuple):
             codes, names = column
             distinct = sorted(set(names))
-            places = np.array([distinct.index(each) for each in names], dtype=np.uint32)
+            # a network of 20,000 pairs has 80,000 names: a search for each takes minutes
+            place = {each: at for at, each in enumerate(distinct)}
+            indices = np.array([place[each] for each in names], dtype=np.uint32)
             words = pl.Series(name, distinct, dtype=pl.Enum(distinct))
-            columns.append(words.gather(places[codes]))
+            columns.append(words.gather(indices[codes]))
         elif column.dtype.kind == "f":
             columns.append(pl.Series(name, column, nan_to_null=True))
         else:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tidegate.results.statistics import Window
+from tidegate.results.window import Window
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,12 +34,23 @@ class Curves:
     offered: Floats
     admitted: Floats
     completed: Floats
+    started_pages_share: Floats
+    """As `offered_share`, of the pages that were started in the window; empty: no pages."""
+    loaded_pages_share: Floats
+    """As `served_share`, of the pages that were loaded in the window; empty: no pages."""
 
 
 def curves(
-    flows: Mapping[str, Any], warmup_s: float, duration_s: float, bin_s: float | None = None
+    flows: Mapping[str, Any],
+    pages: Mapping[str, Any],
+    warmup_s: float,
+    duration_s: float,
+    bin_s: float | None = None,
 ) -> Curves:
-    """Reduce the flows of a run to its curves; bins are 1 s, or 2 s in runs over 200 s."""
+    """Reduce the flows and pages of a run to its curves.
+
+    `pages` is empty where there are none. Bins are 1 s, or 2 s in runs over 200 s.
+    """
     window = Window(warmup_s, duration_s)
     grid = np.asarray(np.geomspace(1e-2, max(duration_s, 1.0), 1500), dtype=np.float64)
     of_offered = _within(flows["fct_s"][window.has(flows["start_s"])], grid)
@@ -53,7 +64,11 @@ def curves(
         return counts.astype(np.float64) / width
 
     rates = [rate(flows[name]) for name in ("start_s", "admitted_s", "closed_s")]
-    return Curves(grid, of_offered, of_served, edges[1:], *rates)
+    of_pages = [np.zeros(0), np.zeros(0)]
+    if pages:
+        times = pages["load_time_s"]
+        of_pages = [_within(times[window.has(pages[at])], grid) for at in ("start_s", "loaded_s")]
+    return Curves(grid, of_offered, of_served, edges[1:], *rates, *of_pages)
 
 
 def _within(times: Floats, grid: Floats) -> Floats:

@@ -139,7 +139,7 @@ class RunFolder:
                 folder.unlink()
 
     def _look(self) -> dict[str, Any] | None:
-        """Return the manifest of the runs that lie here; refuse what is something else."""
+        """Return the manifest of the runs in this folder; refuse other contents."""
         present = contents(self.target)
         if not present:
             return None

@@ -17,8 +17,14 @@ if TYPE_CHECKING:
 BYTES_PER_FLOW = 650
 """What a flow takes, as it runs and as a row of results; measured, rounded up."""
 
+BYTES_PER_PORT = 6000
+"""What a port takes, in the network and in the summary; measured, rounded up."""
+
 BYTES_AT_LEAST = 30e6
 """What a small run takes in addition to its flows; measured, rounded up."""
+
+AFTER_RUN_S, AFTER_FLOW_S, AFTER_PORT_S = 0.02, 1.5e-6, 60e-6
+"""What summary and files of a run take, and of each of its flows and ports; measured."""
 
 PROBE_S = 0.5
 """Real time for which a scenario is run to see how fast it goes."""
@@ -29,13 +35,23 @@ def flows(scenario: _native.Scenario) -> dict[str, float]:
     return {name: number for name, number, *_ in scenario.expected}
 
 
+def offered(scenario: _native.Scenario) -> list[str]:
+    """Return the load offered to each link in words; access links are left out."""
+    lines = []
+    for port, rate_bps, part in scenario.offered:
+        load = "without end" if part is None else f"{part * 100:.3g} %"
+        lines.append(f"offered load: {load} of {port} ({rate_bps / 1e6:g} Mbit/s), payload alone")
+    return lines
+
+
 def memory_bytes(scenario: _native.Scenario) -> float:
     """Return about how much memory a run will take at the most."""
-    return BYTES_AT_LEAST + BYTES_PER_FLOW * sum(flows(scenario).values())
+    ports = BYTES_PER_PORT * len(scenario.ports)
+    return BYTES_AT_LEAST + ports + BYTES_PER_FLOW * sum(flows(scenario).values())
 
 
 def free_bytes() -> float | None:
-    """Return how much memory this process may still take, or None where nobody says."""
+    """Return how much memory this process may still use, or None if unknown."""
     found = []
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
@@ -72,12 +88,16 @@ def cpu_s(
 ) -> float:
     """Return about how much CPU time a run will take, from how fast its beginning goes.
 
-    A run that ends within the budget is measured. The rest of a longer one is
-    extrapolated from its last pace; a growing overload makes it slower.
+    Building the network is measured; summary and files are known per flow and
+    port. A run that ends within the budget is measured. The rest of a longer
+    one is extrapolated from its last pace; a growing overload makes it slower.
     """
     require_memory(scenario)
+    begun = time.thread_time()
     run = _native.Simulation(scenario, seed, copy.deepcopy(dict(laws)) if laws else None)
     start, deadline = time.thread_time(), time.perf_counter() + budget_s
+    besides = start - begun + AFTER_RUN_S + AFTER_PORT_S * len(scenario.ports)
+    besides += AFTER_FLOW_S * sum(flows(scenario).values())
     over, half = False, (0.0, 0.0)
     while not over and time.perf_counter() < deadline:
         over = run.advance(5.0)
@@ -85,9 +105,9 @@ def cpu_s(
             half = (time.thread_time() - start, 0.0 if over else run.now_s)
     spent = time.thread_time() - start
     if over:
-        return spent
+        return spent + besides
     pace = (spent - half[0]) / max(run.now_s - half[1], 1e-9)
-    return spent + pace * (scenario.duration_s - run.now_s)
+    return spent + pace * (scenario.duration_s - run.now_s) + besides
 
 
 def cpu_of_all_s(

@@ -28,20 +28,22 @@ def location(target: str | Path) -> Path:
         from upath import UPath
     except ImportError:
         raise UsageError(
-            f"Could not write to {target}: the library for object stores is not installed.",
+            f"Could not use {target}: the library for object stores is not installed.",
             "Install it: pip install universal-pathlib.",
         ) from None
     try:
-        return cast("Path", UPath(target))
+        found_there = UPath(target)
+        _ = found_there.fs  # the driver of the store is loaded here
     except (ImportError, ValueError) as error:
         raise UsageError(
-            f"Could not write to {target}: {error}.",
+            f"Could not use {target}: {str(error).rstrip('.')}.",
             "Install what fsspec needs for it (s3fs for s3://, gcsfs for gs://).",
         ) from error
+    return cast("Path", found_there)
 
 
 def is_remote(folder: object) -> bool:
-    """Tell whether a folder lies in an object store."""
+    """Return whether a folder is in an object store."""
     return not isinstance(folder, str | os.PathLike) or hasattr(folder, "fs")
 
 

@@ -7,7 +7,10 @@ OF_ARRIVED = "of the flows that arrived in the window; state at the end of the r
 
 FLOWS: dict[str, tuple[str, str]] = {
     "arrived": ("flows", f"first SYNs sent {IN_WINDOW}"),
-    "admitted": ("flows", f"sessions admitted {IN_WINDOW}"),
+    "admitted": (
+        "flows",
+        f"sessions admitted {IN_WINDOW}: the opening packet that got through reached the receiver",
+    ),
     "completed": ("flows", f"flows that closed {IN_WINDOW}"),
     "open": ("flows", "admitted, and not ended at the end of the run"),
     "waiting": ("flows", "neither admitted nor given up at the end of the run"),
@@ -33,13 +36,19 @@ FLOWS: dict[str, tuple[str, str]] = {
         )
         for percent in (50, 95, 99)
     },
-    "fct_admitted_mean_s": ("s", "admission to close, mean of the flows that closed in the window"),
     **{
-        f"fct_admitted_p{percent}_s": (
+        f"{name}_{measure}_s": (
             "s",
-            f"admission to close, percentile {percent} of the flows that closed in the window",
+            f"{start} to close, {words} of the flows that closed in the window",
         )
-        for percent in (50, 95, 99)
+        for name, start in (
+            ("fct_admitted", "last gate of the path (without a gate, admission)"),
+            ("fct_opened", "admission"),
+        )
+        for measure, words in (
+            ("mean", "mean"),
+            *((f"p{percent}", f"percentile {percent}") for percent in (50, 95, 99)),
+        )
     },
     "goodput_mean_bps": (
         "bit/s",
@@ -54,9 +63,28 @@ FLOWS: dict[str, tuple[str, str]] = {
     "retransmitted_share": ("1", "data packets sent again, as a share of all data packets sent"),
     "timeouts": ("", "expiries of retransmission timers, in the whole run"),
     "delivered_bytes": ("B", "delivered in order, in the whole run"),
-    "open_mean": ("flows", "flows between admission and their end, averaged over the window"),
+    "open_mean": ("flows", "flows between the last gate and their end, averaged over the window"),
+    "flows": ("flows", "flows that started in the run"),
+    "endless": ("flows", "of these, flows without end"),
+    "throughput_bps": ("bit/s", "delivered in order in the window, over its length"),
+    "long_flows": ("flows", "flows that were open for at least a tenth of the window"),
+    "flow_rate_min_bps": ("bit/s", "rate of a long flow while open in the window, least"),
+    "flow_rate_mean_bps": ("bit/s", "rate of a long flow while open in the window, mean"),
+    "flow_rate_max_bps": ("bit/s", "rate of a long flow while open in the window, most"),
+    "flow_rate_jain": ("1", "Jain's index of fairness over the rates of the long flows"),
 }
 """Of all flows together, and under `CLASS.` of one class where there are several."""
+
+_OF_RTT = "of the round trips that senders measured after the warm-up"
+RTTS: dict[str, tuple[str, str]] = {
+    "rtt_min_s": ("s", f"shortest {_OF_RTT}"),
+    "rtt_mean_s": ("s", f"mean {_OF_RTT}"),
+    **{
+        f"rtt_p{percent}_s": ("s", f"percentile {percent} (to 1 %) {_OF_RTT}")
+        for percent in (50, 95, 99)
+    },
+}
+"""Of a class of TCP, under `CLASS.` where there are several classes."""
 
 _OF_UDP = "of the packets sent after the warm-up"
 DATAGRAMS: dict[str, tuple[str, str]] = {
@@ -102,6 +130,31 @@ VIEWERS: dict[str, tuple[str, str]] = {
 }
 """Of a class of viewers of video, under `CLASS.` where there are several classes."""
 
+_OF_PAGES = "of the pages started in the window; state at the end of the run"
+_OF_LOADED = "of the pages loaded in the window"
+PAGES: dict[str, tuple[str, str]] = {
+    "pages": ("pages", f"pages that users started to load {IN_WINDOW}"),
+    "pages_loaded": ("pages", f"pages loaded {IN_WINDOW}"),
+    "pages_loaded_share": ("1", f"share loaded, within the users' patience, {_OF_PAGES}"),
+    "pages_given_up_share": ("1", f"share given up, {_OF_PAGES}"),
+    "page_load_mean_s": ("s", f"page load time: start to last object, mean {_OF_LOADED}"),
+    **{
+        f"page_load_p{percent}_s": ("s", f"page load time, percentile {percent} {_OF_LOADED}")
+        for percent in (50, 95, 99)
+    },
+    "object_time_mean_s": (
+        "s",
+        "from the instant at which a page needs an object until it has come, waiting for a"
+        " connection included, mean of the objects that came in the window",
+    ),
+    "object_time_p95_s": ("s", "the same, percentile 95"),
+    "page_connections_mean": (
+        "",
+        "connections opened for a page, mean of the pages started in the window",
+    ),
+}
+"""Of a class of users who load pages, under `CLASS.` where there are several classes."""
+
 SIZES: dict[str, tuple[str, str]] = {
     "completed": ("flows", "flows of this size that closed in the window"),
     "completed_share": ("1", f"share of flows of this size completed, {OF_ARRIVED}"),
@@ -124,6 +177,7 @@ WHOLE: dict[str, tuple[str, str]] = {
 }
 """Of the run as a whole."""
 
+_BACKLOG = "delay of the queue, its bytes over the capacity (no access links)"
 PORTS: dict[str, tuple[str, str]] = {
     "syn_arrived": ("packets", "opening packets that arrived"),
     "syn_refused": ("packets", "opening packets refused by the gate"),
@@ -132,8 +186,22 @@ PORTS: dict[str, tuple[str, str]] = {
     "data_dropped": ("packets", "data packets lost at the port, for any reason"),
     "marked": ("packets", "packets marked with congestion experienced (ECN)"),
     "departed": ("packets", "packets whose transmission started"),
+    "offered_load": (
+        "1",
+        "offered load: payload of the flows that are expected in the run, in parts of what the"
+        " capacity carries in that time; null with flows without end",
+    ),
     "utilisation": ("1", "share of the window in which the link was transmitting"),
     "queue_mean_packets": ("packets", "packets waiting, averaged over the window"),
+    **{
+        f"queue_p{percent}_packets": ("packets", f"packets waiting, percentile {percent} over time")
+        for percent in (95, 99)
+    },
+    "queue_delay_mean_s": ("s", f"{_BACKLOG}, mean over time"),
+    **{
+        f"queue_delay_p{percent}_s": ("s", f"{_BACKLOG}, percentile {percent} over time")
+        for percent in (95, 99)
+    },
     "syn_refused_share": ("1", "share of the opening packets refused by the gate"),
 }
 """Of one port, under `PORT.`, in the window."""

@@ -1,7 +1,8 @@
 """The files of one saved run: how they are written, and how they are read.
 
     flows.parquet, ports.parquet, events.parquet   its tables
-    arrivals, flow_series, class_series, queue_series, udp, video (.parquet)   where they have rows
+    arrivals, flow_series, class_series, queue_series, acks, udp, video, flow_window,
+    class_rates, pages, objects   (.parquet) where they have rows
     scenario.toml    the effective scenario, if tables are saved
     summary.json     the summary of `tidegate run --json`
     manifest.json    code, scenario, seed, cost, and a checksum of every file
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tidegate.errors import TidegateError
+from tidegate.errors import TidegateError, from_os
 from tidegate.results.location import readable
 from tidegate.results.provenance import provenance
 from tidegate.results.run_output import RunOutput, Wanted
@@ -69,7 +70,7 @@ def write_run(
 
 
 def write_single_run(
-    store: Store, outcome: Outcome, more: Mapping[str, object] | None = None
+    store: Store | Objects, outcome: Outcome, more: Mapping[str, object] | None = None
 ) -> RunOutput:
     """Write all files of a run that is in a folder of its own; return what was written."""
     output = RunOutput.of(outcome, Wanted())
@@ -168,7 +169,7 @@ class SavedRun:
 
         return self._at("arrivals", port).with_columns(pl.col("origin", "fate").cast(pl.String))
 
-    def copy_to(self, store: Store) -> None:
+    def copy_to(self, store: Store | Objects) -> None:
         """Write its files into another folder."""
         for name in self.manifest["files"]:
             store.write(name, (self.folder / name).read_bytes())
@@ -200,6 +201,8 @@ def read_run(folder: Path, seed: int) -> SavedRun | None:
     for name in files:
         try:
             content = (folder / str(name)).read_bytes()
+        except PermissionError as error:
+            raise from_os("read", display(folder / str(name)), error) from error
         except OSError:
             raise Damaged(folder / str(name)) from None
         if not content or (name in sums and sums[name] != checksum(content)):
@@ -212,6 +215,8 @@ def read_json(path: Path) -> dict[str, Any]:
     """Return the object in a JSON file, or raise Damaged."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
+    except PermissionError as error:
+        raise from_os("read", display(path), error) from error
     except (OSError, ValueError):
         raise Damaged(path) from None
     if not isinstance(found, dict):

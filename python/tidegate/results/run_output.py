@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from tidegate.results.simulate import Outcome
 
 
+OPEN = "open"
+"""A column of a study: whether an admitted flow was still open at the end of the run."""
+
+
 @dataclass(frozen=True)
 class Wanted:
     """What to save of a run in addition to its summary."""
@@ -70,7 +74,8 @@ class RunOutput:
 
 def _curves(outcome: Outcome, bin_s: float | None = None) -> Curves:
     scenario = outcome.scenario
-    return curves(outcome.tables["flows"], scenario.warmup_s, scenario.duration_s, bin_s)
+    flows, pages = outcome.tables["flows"], outcome.tables["pages"]
+    return curves(flows, pages, scenario.warmup_s, scenario.duration_s, bin_s)
 
 
 def _reduced(outcome: Outcome, columns: Sequence[str]) -> dict[str, pl.DataFrame]:
@@ -79,10 +84,14 @@ def _reduced(outcome: Outcome, columns: Sequence[str]) -> dict[str, pl.DataFrame
 
     ports = frame(outcome.tables["ports"])
     return {
-        "flows": _finished(outcome.tables["flows"], columns),
+        "flows": _flows(outcome.tables["flows"], columns),
         "rates": _rates(outcome),
         "ports": ports.filter(~pl.col("port").is_in(list(outcome.access))),
-        **{name: frame(outcome.tables[name]) for name in written(outcome.tables)[2:]},
+        **{
+            name: frame(outcome.tables[name])
+            for name in written(outcome.tables)[2:]
+            if name not in ("flow_window", "class_rates")
+        },
     }
 
 
@@ -94,17 +103,24 @@ def _summarised(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _finished(flows: Mapping[str, Any], columns: Sequence[str]) -> pl.DataFrame:
-    """Return the columns of the flows that closed."""
+def _flows(flows: Mapping[str, Any], columns: Sequence[str]) -> pl.DataFrame:
+    """Return the columns of the flows that closed; with the column OPEN, of all that were admitted.
+
+    OPEN tells which of them had not closed at the end of the run.
+    """
     import polars as pl
 
-    there = ~np.isnan(flows["closed_s"])
-    kept = {}
+    closed = ~np.isnan(flows["closed_s"])
+    there = ~np.isnan(flows["admitted_s"]) if OPEN in columns else closed
+    selected = {}
     for name in columns:
+        if name == OPEN:
+            selected[name] = ~closed[there]
+            continue
         values = flows[name][0] if isinstance(flows[name], tuple) else flows[name]
         kind = np.float32 if values.dtype.kind == "f" else values.dtype
-        kept[name] = values[there].astype(kind)
-    return pl.DataFrame(kept)
+        selected[name] = values[there].astype(kind)
+    return pl.DataFrame(selected)
 
 
 def _rates(outcome: Outcome) -> pl.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from tidegate import _native
 from tidegate.errors import Stopped
@@ -15,52 +15,15 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Mapping
 
+    from tidegate.results.laws import OwnLaw
+
 SLICE_MS = 10.0
 """Real time between two chances to stop: well under what a hand at Ctrl-C notices."""
 
 
-class Law(Protocol):
-    """A law of the user's own, as the controller of a gate.
-
-    In the scenario: `gate = { law = "python", name = "mine", limiter = "counter" }`,
-    and `laws={"mine": MyLaw()}` with the run. A run uses the very object, which
-    can be looked at afterwards; a comparison gives each of its runs a deep copy.
-    An exception ends the run with its own traceback.
-    """
-
-    def start(self, now_s: float, knobs: _native.Knobs) -> float:
-        """Set the first knobs; return the time (s) of the first update."""
-
-    def update(
-        self, now_s: float, view: _native.View, counts: _native.Counts, knobs: _native.Knobs
-    ) -> float:
-        """Set the knobs from what was counted since last time; return the next time (s)."""
-
-
-class RateLaw(Protocol):
-    """A law of the user's own that sets the rate which a port grants to senders.
-
-    In the scenario: `stamp = { law = "python", name = "mine", half = "grant" }`,
-    and `laws={"mine": MyLaw()}` with the run. The rest is as with `Law`. The
-    rate is in force for what leaves from then on.
-    """
-
-    def start(self, now_s: float, knobs: _native.RateKnobs) -> float:
-        """Set the first rate, or leave no limit; return the time (s) of the first update."""
-
-    def update(
-        self,
-        now_s: float,
-        view: _native.View,
-        counts: _native.RateCounts,
-        knobs: _native.RateKnobs,
-    ) -> float:
-        """Set the rate from what was counted since last time; return the next time (s)."""
-
-
 @dataclass(frozen=True)
 class PortCapture:
-    """A capture of what a port sends: pieces of a pcap, written during the run."""
+    """A capture of what a port sends: pieces of a pcapng file, written during the run."""
 
     port: str
     write: Callable[[bytes], object]
@@ -87,7 +50,7 @@ class Outcome:
 def simulate(
     scenario: _native.Scenario,
     seed: int,
-    laws: Mapping[str, Law | RateLaw] | None = None,
+    laws: Mapping[str, OwnLaw] | None = None,
     tick: Callable[[float], None] | None = None,
     stop: threading.Event | None = None,
     capture: PortCapture | None = None,

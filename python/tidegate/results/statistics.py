@@ -9,21 +9,25 @@ files, None in summaries.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from tidegate.results.access import by_role, role
 from tidegate.results.breakdown import (
     DATAGRAMS,
     OF_SIZE,
+    PAGES,
     SIZES,
     VIEWERS,
     by_size,
     datagrams,
+    pages,
     viewers,
 )
-from tidegate.results.columns import result_hash, select
+from tidegate.results.columns import flows_hash, result_hash, select
+from tidegate.results.long_flows import RTTS, long_flows, round_trips
+from tidegate.results.window import Window
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -38,23 +42,6 @@ SMALL_BYTES = 10_000
 """Flows up to this size count as small in `share_le_10kB`."""
 
 
-@dataclass(frozen=True)
-class Window:
-    """The part of a run that is measured, in seconds."""
-
-    start: float
-    end: float
-
-    @property
-    def length(self) -> float:
-        """Its duration, never zero so that rates stay defined."""
-        return max(self.end - self.start, 1e-12)
-
-    def has(self, times: Floats) -> NDArray[np.bool_]:
-        """Tell which of the times lie inside; NaN does not."""
-        return (times >= self.start) & (times <= self.end)
-
-
 def mean(values: Floats) -> float | None:
     """Return the arithmetic mean, or None of nothing."""
     return float(np.mean(values)) if values.size else None
@@ -63,6 +50,11 @@ def mean(values: Floats) -> float | None:
 def percentile(values: Floats, percent: float) -> float | None:
     """Return a percentile, linear between order statistics, or None of nothing."""
     return float(np.percentile(values, percent)) if values.size else None
+
+
+def known(values: Floats) -> Floats:
+    """Return the values that are not NaN."""
+    return values[~np.isnan(values)]
 
 
 def share(part: float, whole: float) -> float | None:
@@ -82,16 +74,16 @@ def interval(values: Iterable[float | None]) -> dict[str, float | None]:
     Seeds where the metric is undefined are left out. With fewer than two
     values there is a mean, but nothing can be said about its interval.
     """
-    known = np.array([value for value in values if value is not None], dtype=float)
-    if known.size == 0:
+    defined = np.array([value for value in values if value is not None], dtype=float)
+    if defined.size == 0:
         return {"mean": None, "low": None, "high": None}
-    centre = float(np.mean(known))
-    if known.size == 1:
+    centre = float(np.mean(defined))
+    if defined.size == 1:
         return {"mean": centre, "low": None, "high": None}
     from tidegate import _native
 
-    deviation = float(np.std(known, ddof=1)) / known.size**0.5
-    half = _native.student_t_quantile(0.975, known.size - 1) * deviation
+    deviation = float(np.std(defined, ddof=1)) / defined.size**0.5
+    half = _native.student_t_quantile(0.975, defined.size - 1) * deviation
     return {"mean": centre, "low": centre - half, "high": centre + half}
 
 
@@ -117,24 +109,30 @@ def class_statistics(flows: Mapping[str, Any], window: Window) -> dict[str, Any]
     Of the flows that arrived in the window, as things stand at the end of the
     run: `never_admitted_share`, `unfinished_share` (admitted, not completed)
     and `completed_share`; together they are 1.
+    A session is admitted when the opening packet that got through reaches the
+    receiver, with and without a gate on its path.
     Over flows admitted in the window: `wait_p50_s`, `wait_p95_s`, `wait_p99_s`, first
     SYN to admission.
     Over flows that closed in the window: `fct_*_s` from the first SYN,
-    `fct_admitted_*_s` from admission, `goodput_mean_bps`, `size_mean_bytes`,
+    `fct_opened_*_s` from admission, `fct_admitted_*_s` from the last gate of the
+    path (without a gate, from admission), `goodput_mean_bps`, `size_mean_bytes`,
     `share_le_10kB` (share of sizes up to 10 000 B).
     Over all flows ever: `retransmitted_packets`, `timeouts`, `delivered_bytes`
     (in order, so far), and `retransmitted_share` of all data transmissions.
-    `open_mean`: time average of flows between admission and their end.
+    `open_mean`: time average of flows between the last gate and their end.
+    Of flows that last: see `long_flows`.
     """
     start, admitted, closed = flows["start_s"], flows["admitted_s"], flows["closed_s"]
-    gave_up = flows["gave_up_s"]
-    in_arrived, in_admitted = window.has(start), window.has(admitted)
+    reached, gave_up = flows["reached_s"], flows["gave_up_s"]
+    in_arrived, in_admitted = window.has(start), window.has(reached)
     in_closed, in_gave_up = window.has(closed), window.has(gave_up)
     never_in, unfinished = np.isnan(admitted), np.isnan(closed) & np.isnan(gave_up)
     sizes = np.asarray(flows["size_bytes"], dtype=float)[in_closed]
-    sizes = sizes[~np.isnan(sizes)]  # a flow without end that was stopped has none
-    fct, fct_admitted = flows["fct_s"][in_closed], flows["fct_admitted_s"][in_closed]
-    wait = (admitted - start)[in_admitted]
+    sizes = known(sizes)  # a flow without end that was stopped has none
+    fct, fct_admitted = known(flows["fct_s"][in_closed]), known(flows["fct_admitted_s"][in_closed])
+    # connections of pages have no time of completion
+    fct_opened = (closed - reached)[in_closed & ~np.isnan(flows["fct_s"])]
+    wait = (reached - start)[in_admitted]
     sent, again = int(np.sum(flows["sent_packets"])), int(np.sum(flows["retransmitted_packets"]))
     counts = [int(np.sum(each)) for each in (in_arrived, in_admitted, in_closed, in_gave_up)]
     arrived = counts[0]
@@ -156,7 +154,9 @@ def class_statistics(flows: Mapping[str, Any], window: Window) -> dict[str, Any]
         **_spread("fct", fct),
         "fct_admitted_mean_s": mean(fct_admitted),
         **_spread("fct_admitted", fct_admitted),
-        "goodput_mean_bps": mean(flows["goodput_bps"][in_closed]),
+        "fct_opened_mean_s": mean(fct_opened),
+        **_spread("fct_opened", fct_opened),
+        "goodput_mean_bps": mean(known(flows["goodput_bps"][in_closed])),
         "size_mean_bytes": mean(sizes),
         "share_le_10kB": share(int(np.sum(sizes <= SMALL_BYTES)), sizes.size),
         "retransmitted_packets": again,
@@ -164,6 +164,7 @@ def class_statistics(flows: Mapping[str, Any], window: Window) -> dict[str, Any]
         "timeouts": int(np.sum(flows["timeouts"])),
         "delivered_bytes": int(np.sum(flows["delivered_bytes"])),
         "open_mean": time_average(admitted, np.fmin(closed, gave_up), window),
+        **long_flows(flows, window),
     }
 
 
@@ -175,7 +176,8 @@ def goodputs(flows: Mapping[str, Any], window: Window) -> Floats:
     """Return the rate that each served flow got, in bit/s, for Jain's index.
 
     Flows that closed in the window have their goodput; flows still open at
-    the end what was delivered since their first SYN.
+    the end what was delivered since their first SYN. Connections of users who
+    load pages have no goodput, and are left out once they have closed.
     """
     closed, start = flows["closed_s"], flows["start_s"]
     ended = window.has(closed)
@@ -183,11 +185,30 @@ def goodputs(flows: Mapping[str, Any], window: Window) -> Floats:
     still &= start < window.end
     delivered = np.asarray(flows["delivered_bytes"], dtype=float)[still]
     rates = delivered * 8.0 / (window.end - start[still])
-    return np.concatenate([flows["goodput_bps"][ended], rates])
+    return np.concatenate([known(flows["goodput_bps"][ended]), rates])
 
 
-def port_statistics(totals: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return what each port did in the window; counts are packets, times of SYNs included."""
+QUEUES = (
+    "queue_p95_packets",
+    "queue_p99_packets",
+    "queue_delay_mean_s",
+    "queue_delay_p95_s",
+    "queue_delay_p99_s",
+)
+"""What is measured of the queue of a port that is no access link."""
+
+
+def port_statistics(
+    totals: Mapping[str, Any],
+    queues: Mapping[str, Any] | None = None,
+    offered: Mapping[str, float | None] | None = None,
+) -> list[dict[str, Any]]:
+    """Return what each port did in the window; counts are packets, times of SYNs included.
+
+    `queues`: the table of that name, about the ports that are no access links.
+    `offered`: the load offered to ports, in parts of the capacity.
+    """
+    places = {code: row for row, code in enumerate(queues["port"][0])} if queues else {}
     codes, names = totals["port"]
     reasons = [name for name in totals if name.startswith("drops_")]
     plain = ("syn_arrived", "syn_refused", "syn_dropped", "data_arrived", "data_dropped", "marked")
@@ -196,8 +217,12 @@ def port_statistics(totals: Mapping[str, Any]) -> list[dict[str, Any]]:
         port: dict[str, Any] = {"name": names[code]}
         port |= {name: int(totals[name][row]) for name in plain}
         port["departed"] = int(totals["departed_packets"][row])
+        port["offered_load"] = (offered or {}).get(names[code])
         port["utilisation"] = float(totals["utilisation"][row])
         port["queue_mean_packets"] = float(totals["queue_mean_packets"][row])
+        for name in QUEUES:
+            known = queues is not None and code in places
+            port[name] = float(queues[name][places[code]]) if queues and known else None
         port["drops"] = {name.removeprefix("drops_"): int(totals[name][row]) for name in reasons}
         port["drops"].setdefault("filtered", 0)  # its column is there only with a filter
         ports.append(port)
@@ -206,11 +231,19 @@ def port_statistics(totals: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def summarise(outcome: Outcome) -> dict[str, Any]:
     """Return the summary of one run: the object that `tidegate run --json` prints."""
-    scenario, flows = outcome.scenario, outcome.tables["flows"]
+    scenario, tables = outcome.scenario, outcome.tables
+    flows = {**tables["flows"], **tables["flow_window"]}
     window = Window(scenario.warmup_s, scenario.duration_s)
     codes, names = flows["class"]
-    together, parts = class_statistics(flows, window), datagrams(outcome.tables["udp"])
-    parts |= viewers(outcome.tables["video"], flows, window.start)
+    together, parts = class_statistics(flows, window), round_trips(tables["rtt"])
+    kinds = (
+        datagrams(tables["udp"]),
+        viewers(tables["video"], flows, window.start),
+        pages(tables["pages"], tables["objects"], (window.start, window.end)),
+    )
+    for name in parts:
+        for kind in kinds:
+            parts[name] |= kind.get(name, {})
     if len(names) == 1:
         together |= parts.get(names[0], {})
         classes = [{"name": names[0], **together}]
@@ -228,18 +261,26 @@ def summarise(outcome: Outcome) -> dict[str, Any]:
         "classes": classes,
         "all": together,
         "sizes": by_size(flows, window.has(flows["start_s"]), window.has(flows["closed_s"])),
-        "ports": port_statistics(outcome.tables["port_totals"]),
+        "ports": port_statistics(
+            tables["port_totals"],
+            tables["queues"],
+            {name: part for name, _, part in scenario.offered},
+        ),
         "jain": jain(goodputs(flows, window)),
         "warnings": scenario.warnings,
         "packet_hops": outcome.packet_hops,
         "delivered_packets": outcome.delivered_packets,
         "cpu_s": outcome.cpu_s,
-        "result_hash": result_hash(outcome.tables),
+        "flows_hash": flows_hash(flows, tables["pages"]),
+        "result_hash": result_hash(tables),
     }
 
 
-def metrics(summary: Mapping[str, Any]) -> dict[str, float | None]:
+def metrics(summary: Mapping[str, Any], asked: Sequence[str] = ()) -> dict[str, float | None]:
     """Return the numbers of a summary under one flat name each.
+
+    The ports of access links are put together by their role (`access.sources`), but for
+    those that `asked` names.
 
     Measures of all flows together have their own name, those of one class
     (where there are several), bin of sizes or port are prefixed:
@@ -253,7 +294,12 @@ def metrics(summary: Mapping[str, Any]) -> dict[str, float | None]:
     if len(summary["classes"]) > 1:
         for each in summary["classes"]:
             flat |= {f"{each['name']}.{key}": each[key] for key in each if key != "name"}
-    for port in summary["ports"]:
+    alone = [
+        port
+        for port in (summary["ports"] if asked else ())
+        if role(port["name"]) and any(each.startswith(f"{port['name']}.") for each in asked)
+    ]
+    for port in [*by_role(summary["ports"]), *alone]:
         name = port["name"]
         flat |= {f"{name}.{key}": port[key] for key in port if key not in ("name", "drops")}
         flat |= {f"{name}.drops.{reason}": count for reason, count in port["drops"].items()}
@@ -263,13 +309,15 @@ def metrics(summary: Mapping[str, Any]) -> dict[str, float | None]:
 
 
 def metric_names(classes: Sequence[str], ports: Sequence[str]) -> list[str]:
-    """Return the names that `metrics` gives a run of these classes, were they all UDP and video."""
+    """Return the names that `metrics` gives a run of these classes, were each of every kind."""
     from tidegate import _native
 
     columns = _native.columns()
-    none: dict[str, Any] = {name: np.zeros(0) for name, *_ in columns["flows"]}
+    none: dict[str, Any] = {
+        name: np.zeros(0) for table in ("flows", "flow_window") for name, *_ in columns[table]
+    }
     together = class_statistics(none, Window(0.0, 1.0))
-    every = together | dict.fromkeys(DATAGRAMS) | dict.fromkeys(VIEWERS)
+    every = together | dict.fromkeys((*RTTS, *DATAGRAMS, *VIEWERS, *PAGES))
     totals: dict[str, Any] = {name: np.zeros(len(ports)) for name, *_ in columns["port_totals"]}
     totals["port"] = (range(len(ports)), list(ports))
     nothing = {
@@ -282,17 +330,23 @@ def metric_names(classes: Sequence[str], ports: Sequence[str]) -> list[str]:
     return list(metrics(nothing))
 
 
-def aggregate(summaries: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float | None]]:
-    """Return mean and interval over seeds of every metric."""
-    each = [metrics(summary) for summary in summaries]
+def aggregate(
+    summaries: Sequence[Mapping[str, Any]], asked: Sequence[str] = ()
+) -> dict[str, dict[str, float | None]]:
+    """Return mean and interval over seeds of every metric; `asked` as in `metrics`."""
+    each = [metrics(summary, asked) for summary in summaries]
     names = dict.fromkeys(name for one in each for name in one)
     return {name: _within_a_whole(name, interval(one.get(name) for one in each)) for name in names}
 
 
 def _within_a_whole(name: str, found: dict[str, float | None]) -> dict[str, float | None]:
-    """Keep the interval of a share between nothing and everything, where alone it can lie."""
+    """Clip the interval of a share to 0 and 1."""
     own = name.rpartition(".")[2]
-    if own not in ("utilisation", "jain") and not own.endswith("_share") and "share_le" not in own:
+    if (
+        own not in ("utilisation", "jain", "flow_rate_jain")
+        and not own.endswith("_share")
+        and "share_le" not in own
+    ):
         return found
     low, high = found["low"], found["high"]
     if low is None or high is None:
@@ -300,22 +354,70 @@ def _within_a_whole(name: str, found: dict[str, float | None]) -> dict[str, floa
     return found | {"low": max(low, 0.0), "high": min(high, 1.0)}
 
 
-def paired(
-    these: Sequence[Mapping[str, Any]], those: Sequence[Mapping[str, Any]]
-) -> dict[str, dict[str, float | None]]:
-    """Return mean and interval of the differences of every metric, seed by seed.
+def same_flows(these: Sequence[Mapping[str, Any]], those: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether the runs of each seed that both have met the same flows."""
+    other = {summary["seed"]: summary.get("flows_hash") for summary in those}
+    both = [summary for summary in these if summary["seed"] in other]
+    # a run that was saved without the digest proves nothing
+    return all(
+        summary.get("flows_hash") is not None and summary["flows_hash"] == other[summary["seed"]]
+        for summary in both
+    )
 
-    Runs of one seed meet the same flows, so that what differs between seeds
-    falls out: the interval is far narrower than those of the two means.
+
+def differences(
+    these: Sequence[Mapping[str, Any]],
+    those: Sequence[Mapping[str, Any]],
+    *,
+    paired: bool,
+    asked: Sequence[str] = (),
+) -> dict[str, dict[str, float | None]]:
+    """Return mean and 95 % interval of what `these` have more than `those`, metric by metric.
+
+    `paired`: runs of one seed met the same flows, so they are subtracted seed by
+    seed. What differs between seeds falls out, and the interval is far narrower
+    than those of the two means. Otherwise the two samples are independent.
     """
-    other = {summary["seed"]: metrics(summary) for summary in those}
-    both = [
-        (metrics(summary), other[summary["seed"]]) for summary in these if summary["seed"] in other
+    here, there = ({row["seed"]: metrics(row, asked) for row in rows} for rows in (these, those))
+    seeds = [seed for seed in here if seed in there]
+    names = here[seeds[0]] if seeds else {}
+
+    def each(name: str) -> dict[str, float | None]:
+        pairs = [(here[seed].get(name), there[seed].get(name)) for seed in seeds]
+        if paired:
+            return interval(_difference(one, other) for one, other in pairs)
+        return unpaired(*zip(*pairs, strict=True))
+
+    return {name: each(name) for name in names}
+
+
+def unpaired(
+    these: Iterable[float | None], those: Iterable[float | None]
+) -> dict[str, float | None]:
+    """Return the difference of two means and its 95 % interval, for independent samples.
+
+    Welch (1947): the variances may differ, and Satterthwaite's degrees of freedom
+    go into Student's t. Seeds where the metric is undefined are left out.
+    """
+    samples = [
+        np.array([value for value in values if value is not None], dtype=float)
+        for values in (these, those)
     ]
-    names = both[0][0] if both else {}
-    return {
-        name: interval(_difference(a.get(name), b.get(name)) for a, b in both) for name in names
-    }
+    if any(sample.size == 0 for sample in samples):
+        return {"mean": None, "low": None, "high": None}
+    centre = float(np.mean(samples[0]) - np.mean(samples[1]))
+    if any(sample.size == 1 for sample in samples):
+        return {"mean": centre, "low": None, "high": None}
+    errors = [float(np.var(sample, ddof=1)) / sample.size for sample in samples]
+    if sum(errors) == 0.0:
+        return {"mean": centre, "low": centre, "high": centre}
+    from tidegate import _native
+
+    freedom = sum(errors) ** 2 / sum(
+        error**2 / (sample.size - 1) for error, sample in zip(errors, samples, strict=True)
+    )
+    half = _native.student_t_quantile(0.975, freedom) * sum(errors) ** 0.5
+    return {"mean": centre, "low": centre - half, "high": centre + half}
 
 
 def _difference(one: float | None, other: float | None) -> float | None:

@@ -30,7 +30,7 @@ def measure(
     *,
     many_delays: bool = False,
 ) -> dict[str, Any]:
-    """Run the yardstick with so many long-lived flows; return speed, goodput and memory.
+    """Run the yardstick with this number of long-lived flows; return speed, goodput and memory.
 
     Only the loop that advances the simulation is timed, in CPU time. Goodput
     is payload delivered in order, over the whole run, in Mbit/s of 10^6 bit.
@@ -61,7 +61,7 @@ def measure(
 
 
 def load(flows: int = FLOWS, *, many_delays: bool = False) -> _native.Scenario:
-    """Return the yardstick with so many flows, or with no two access links alike."""
+    """Return the yardstick; `many_delays`: with a different delay on every access link."""
     text = files("tidegate.results").joinpath("yardstick.toml").read_text(encoding="utf-8")
     pairs = min(flows, PAIRS_AT_MOST)
     settings = [("traffic.long.arrivals.uniform", str(flows))]

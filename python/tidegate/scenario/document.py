@@ -62,13 +62,15 @@ class Document:
         try:
             return recorded.content(self.folder / name)
         except OSError as error:
-            said = from_os(f"read a file that {self.origin} refers to:", self.folder / name, error)
+            failure = from_os(
+                f"read a file that {self.origin} refers to:", self.folder / name, error
+            )
             remedy = (
                 "Check its spelling; a path in a scenario starts at the folder of the scenario."
                 if isinstance(error, FileNotFoundError)
-                else said.remedy
+                else failure.remedy
             )
-            raise TidegateError(said.what, remedy) from error
+            raise TidegateError(failure.what, remedy) from error
 
 
 def read(source: Source, settings: Mapping[str, object] | None = None) -> Document:
@@ -78,7 +80,7 @@ def read(source: Source, settings: Mapping[str, object] | None = None) -> Docume
         return Document(toml.document(source), "scenario", Path(), overrides)
     if isinstance(source, str) and "\n" in source:
         return Document(source, "scenario", Path(), overrides)
-    path = Path(source)
+    path = Path(source) if isinstance(source, str) else source
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

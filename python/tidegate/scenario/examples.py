@@ -10,18 +10,18 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).resolve().parents[1]
 PLACES = (HERE / "examples", HERE.parents[1] / "scenarios")
-"""In a wheel they lie in the package, in a checkout at its top."""
+"""In a wheel they are in the package, in a checkout at its top."""
 ELSEWHERE = ("testbed",)
 """Folders for other programs than this one."""
 
 
 def files() -> dict[str, Path]:
     """Return every file of the ready scenarios, by its path among them."""
-    for place in PLACES:
+    for root in PLACES:
         found = {
-            path.relative_to(place).as_posix(): path
-            for path in sorted(place.rglob("*"))
-            if path.is_file() and path.relative_to(place).parts[0] not in ELSEWHERE
+            path.relative_to(root).as_posix(): path
+            for path in sorted(root.rglob("*"))
+            if path.is_file() and path.relative_to(root).parts[0] not in ELSEWHERE
         }
         if found:
             return found

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 STAGES = ("gate", "queue")
 """Stages of a port whose laws are compared."""
-_OF_THE_PORT = {"gate": ("admit", "refuse", "charge"), "queue": ()}
+_OF_THE_PORT = {"gate": ("admit", "opener", "refuse", "charge"), "queue": ()}
+_WHO = ("clients", "connections")
 _EXAMPLES = {
     "gate": "LAW, fixed-rate:RATE, or LAW:FIELD=VALUE, as in close-probe:alpha_min=5",
     "queue": "LAW or LAW:FIELD=VALUE, as in red:min_th=5:max_th=15",
@@ -59,16 +60,16 @@ def written(document: Document, port: str, stage: str) -> dict[str, Any]:
     found: dict[str, Any] = document.tables().get("port", {}).get(port, {}).get(stage, {})
     found = dict(found)
     for name, value in document.settings:
-        place = _place(name)
-        if place == ["port", port, stage]:
+        path = _path(name)
+        if path == ["port", port, stage]:
             whole = _plain(value)
             found = dict(whole) if isinstance(whole, dict) else {}
-        elif place[:3] == ["port", port, stage] and len(place) == 4:
-            found[place[3]] = _plain(value)
+        elif path[:3] == ["port", port, stage] and len(path) == 4:
+            found[path[3]] = _plain(value)
     return found
 
 
-def _place(name: str) -> list[str]:
+def _path(name: str) -> list[str]:
     """Return the parts of a dotted key; a key that is none is left to the native module."""
     try:
         table = tomllib.loads(f"{name} = 0")
@@ -83,18 +84,25 @@ def _place(name: str) -> list[str]:
 
 def _upon(stage: str, asked: Mapping[str, Any], stands: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is asked for on top of what stands there."""
-    kept = dict(stands) if asked.get("law") == stands.get("law") else {}
+    same = asked.get("law") == stands.get("law")
+    settings = dict(stands) if same else {}
+    # `admit` is the opener, of the port, or whom the law admits, which is the law's own
+    if not same and stands.get("admit") in _WHO:
+        stands = {name: value for name, value in stands.items() if name != "admit"}
+    elif asked.get("admit") in _WHO and stands.get("admit", "clients") not in _WHO:
+        settings.pop("admit", None)
+        stands = {("opener" if name == "admit" else name): value for name, value in stands.items()}
     if asked.get("law") != "none":
-        kept |= {name: stands[name] for name in _OF_THE_PORT[stage] if name in stands}
-    return kept | dict(asked)
+        settings |= {name: stands[name] for name in _OF_THE_PORT[stage] if name in stands}
+    return settings | dict(asked)
 
 
 def _label(law: Mapping[str, Any], *, full: bool = False) -> str:
     """Return a name for the column: of a law of the caller's own, the one it was given."""
-    name, said = str(law.get("law", "?")), {"law"}
+    name, shown = str(law.get("law", "?")), {"law"}
     if name == "python" and "name" in law and not full:
-        name, said = str(law["name"]), {"law", "name", "limiter"}
-    return ":".join([name, *(f"{key}={value}" for key, value in law.items() if key not in said)])
+        name, shown = str(law["name"]), {"law", "name", "limiter"}
+    return ":".join([name, *(f"{key}={value}" for key, value in law.items() if key not in shown)])
 
 
 _POSITIONAL = {"fixed-rate": "rate", "python": "name"}
@@ -146,6 +154,10 @@ def split(text: str, at: str = ",") -> list[str]:
 def variant_cells(document: Document) -> list[Variant]:
     """Return one cell per [variant.NAME] table of the document."""
     variants = _native.variants(document.text, document.origin, list(document.settings))
+    if any(not name.strip() for name, _ in variants):
+        raise UsageError(
+            f"A variant of {document.origin} needs a name.", "Write it as [variant.NAME]."
+        )
     return [
         Variant(name, {"variant": name}, tuple(_with_laws(document, change) for change in changes))
         for name, changes in variants
@@ -170,13 +182,13 @@ def chosen_variants(document: Document, names: Sequence[str]) -> list[Variant]:
 
 def _with_laws(document: Document, change: Setting) -> Setting:
     """Return a change of a variant; a whole law comes on top of the one that stands there."""
-    place, asked = _place(change[0]), _plain(change[1])
-    if len(place) != 3 or place[0] != "port" or place[2] not in STAGES:
+    path, asked = _path(change[0]), _plain(change[1])
+    if len(path) != 3 or path[0] != "port" or path[2] not in STAGES:
         return change
     if not isinstance(asked, dict):
         return change
-    stands = written(document, place[1], place[2])
-    return change[0], toml.inline(_upon(place[2], asked, stands))
+    stands = written(document, path[1], path[2])
+    return change[0], toml.inline(_upon(path[2], asked, stands))
 
 
 def default_port(scenario: _native.Scenario) -> str:
@@ -188,7 +200,7 @@ def default_port(scenario: _native.Scenario) -> str:
     if len(forward) == 1:
         return forward[0]
     raise UsageError(
-        f"Which port should the gates control? {scenario.name} has {', '.join(forward) or 'none'}.",
+        f"Which port is to be controlled? {scenario.name} has {', '.join(forward) or 'none'}.",
         "Name one with --port.",
     )
 

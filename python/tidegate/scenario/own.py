@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import sys
 import traceback
 from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from tidegate.errors import TidegateError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import ModuleType
 
 PREFIX = "tidegate_law_"
 """What the names of their modules begin with."""
+CONTROL = ("on_ack", "on_congestion", "on_timeout")
+"""What a control of senders has."""
+KINDS = (
+    "A session or rate law has `start` and `update`, a queue law `arrive` or `next`,"
+    " a filter `arrive`, a control `on_ack`, `on_congestion` and `on_timeout`"
+)
+NOTES = ("of simulated time", "before the run")
+"""How the notes end that say which law an error came from, and when."""
 
 
 def laws(asked: Sequence[str] | None) -> dict[str, Any] | None:
-    """Return an object for each FILE.py:NAME, under its name.
+    """Return a law for each FILE.py:NAME, under its name.
 
     NAME is a class, or a function that returns the object; it is called
-    without arguments. What the file raises is raised, with its traceback.
+    without arguments. A control of senders is called for each flow by the run,
+    with the settings of TCP: it is returned as it stands. What the file raises
+    is raised, with its traceback.
     """
     return dict(map(_law, asked)) if asked else None
 
@@ -40,8 +52,10 @@ def _law(asked: str) -> tuple[str, Any]:
         there = [each for each, what in vars(module).items() if _is_law(what)]
         raise UsageError(
             f"There is no class {name} in {file}.",
-            f"It has {', '.join(there)}." if there else "A law has `start` and `update`.",
+            f"It has {', '.join(there)}." if there else f"{KINDS}.",
         )
+    if _is_control(made):
+        return name, made
     try:
         law = made()
     except TypeError as error:
@@ -54,23 +68,45 @@ def _law(asked: str) -> tuple[str, Any]:
     if not _is_law(law):
         raise UsageError(
             f"{name} in {file} is no law: it lacks `start` or `update`.",
-            "A law has both; see docs/own-law.md.",
+            f"{KINDS}; see docs/own-law.md.",
         )
     return name, law
 
 
 def _is_law(what: object) -> bool:
-    return all(callable(getattr(what, method, None)) for method in ("start", "update"))
+    return any(
+        _has(what, methods) for methods in (("start", "update"), ("arrive",), ("next",), CONTROL)
+    )
+
+
+def _is_control(made: Callable[..., object]) -> bool:
+    """Tell whether it makes controls: a class with their methods, a function with an argument."""
+    if isinstance(made, type):
+        return _has(made, CONTROL)
+    needed = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = inspect.signature(made).parameters.values()
+    return any(each.kind in needed and each.default is each.empty for each in parameters)
+
+
+def _has(what: object, methods: Sequence[str]) -> bool:
+    return all(callable(getattr(what, method, None)) for method in methods)
+
+
+def maker(law: object) -> Callable[..., object]:
+    """Return what has the source of a law: its class, or the class or function that it is."""
+    if isinstance(law, type | FunctionType):
+        return law
+    return type(law)
 
 
 def _module(path: Path) -> ModuleType:
     """Import a file; one that is named twice is imported once."""
     name = f"{PREFIX}{path.stem}"
-    place = path.resolve()
+    resolved = path.resolve()
     there = sys.modules.get(name)
-    if there is not None and there.__file__ == str(place):
+    if there is not None and there.__file__ == str(resolved):
         return there
-    spec = importlib.util.spec_from_file_location(name, place)
+    spec = importlib.util.spec_from_file_location(name, resolved)
     if not path.is_file() or spec is None or spec.loader is None:
         raise TidegateError(
             f"Could not read the law {path}: there is no such Python file.",
@@ -96,13 +132,14 @@ def _module(path: Path) -> ModuleType:
 def told(error: BaseException) -> str | None:
     """Return the traceback of what a law of the user's own raised, from its file on.
 
-    None where no such law is in it. What lies between the command line and the
-    law is not the user's, and would bury what is.
+    None if the error does not come from such a law. Frames between the command
+    line and the law are left out, as they are not the user's code.
     """
-    place = error.__traceback__
-    while place is not None:
-        if str(place.tb_frame.f_globals.get("__name__", "")).startswith(PREFIX):
-            return "".join(traceback.format_exception(type(error), error, place)).rstrip()
-        place = place.tb_next
-    # what it answered, found wanting outside of it
-    return str(error) if str(error).startswith("a law must return") else None
+    frame = error.__traceback__
+    while frame is not None:
+        if str(frame.tb_frame.f_globals.get("__name__", "")).startswith(PREFIX):
+            return "".join(traceback.format_exception(type(error), error, frame)).rstrip()
+        frame = frame.tb_next
+    # what it answered, or what it is, found wanting outside of it
+    notes = [note for note in getattr(error, "__notes__", ()) if note.endswith(NOTES)]
+    return "\n".join([str(error), *notes]) if notes else None

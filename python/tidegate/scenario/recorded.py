@@ -7,6 +7,7 @@ size does not matter.
 
 from __future__ import annotations
 
+import io
 import json
 import warnings
 from dataclasses import dataclass
@@ -82,7 +83,7 @@ def read(path: str | Path, tick: Callable[[int], None] | None = None) -> Recorde
     `tick` is told how many bytes have been read. Raises TidegateError where
     the file cannot be read, is no capture, or holds no TCP.
     """
-    path = Path(path)
+    path = Path(path) if isinstance(path, str) else path
     capture = _native.Capture()
     done = 0
     try:
@@ -141,7 +142,8 @@ def content(path: Path) -> bytes:
     begins = _begins(path)
     if begins in _CAPTURES:
         state = path.stat()
-        return _of_capture(path, state.st_mtime_ns, state.st_size)
+        modified = getattr(state, "st_mtime_ns", 0)
+        return _of_capture(path, modified, state.st_size)
     if begins == _PARQUET:
         return _of_parquet(path)
     with path.open("rb") as file:
@@ -162,7 +164,9 @@ def _of_parquet(path: Path) -> bytes:
     import polars as pl
 
     try:
-        table = pl.scan_parquet(path, glob=False)
+        # a file in an object store is no file of this machine
+        near = isinstance(path, Path) and not hasattr(path, "fs")
+        table = pl.scan_parquet(path if near else io.BytesIO(path.read_bytes()), glob=False)
         names = table.collect_schema().names()
         wanted = [name for name in COLUMNS[:3] if name in names]
         if set(COLUMNS[:2]) <= set(wanted):

@@ -6,23 +6,27 @@ import csv
 import io
 import json
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidegate.grid.axes import numbers
+from tidegate.grid.axes import named, numbers
+from tidegate.results.location import location
 from tidegate.results.store import parquet, write_whole
+from tidegate.show import latex
+from tidegate.show.look import Look
 from tidegate.show.measures import blocks_of
 from tidegate.show.tables import of_comparison, of_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
-    from rich.console import Console, RenderableType
+    from rich.console import Console
 
     from tidegate.grid.grid_result import GridResult
+    from tidegate.show.tables import Shown
 
 
-def table(done: GridResult) -> RenderableType:
+def table(done: GridResult) -> Shown:
     """Return mean and interval of each setting, for a terminal."""
     return of_comparison(done) if done.subject.command == "compare" else of_sweep(done)
 
@@ -56,38 +60,64 @@ def lines(done: GridResult) -> str:
     return text.getvalue()
 
 
-def files(done: GridResult, *, plots: bool = True) -> dict[str, bytes]:
+def differences(done: GridResult) -> str:
+    """Return as CSV what each setting has more than the one it is held against.
+
+    A line per setting and metric: the setting, what it is held against, whether
+    runs of one seed met the same flows and are subtracted seed by seed
+    (`paired`), mean and 95 % interval.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    axes = list(done.subject.axes)
+    writer.writerow([*axes, "against", "paired", "metric", "mean", "low", "high"])
+    blocks = blocks_of(done.subject.port, done.subject.classes, done.averages)
+    chosen = done.metrics or [row.metric for block in blocks for row in block.rows]
+    for each in done.contrasts:
+        says = [each.settings[key] for key in axes]
+        for name in chosen:
+            value = each.metrics.get(name) or {"mean": None, "low": None, "high": None}
+            line = [*says, named(each.against), "yes" if each.paired else "no", name]
+            writer.writerow([*line, *value.values()])
+    return text.getvalue()
+
+
+def files(done: GridResult, *, plots: bool = True, look: Look | None = None) -> dict[str, bytes]:
     """Return table, data and, with `plots`, pictures: the same runs give the same bytes."""
     found = {
         "table.csv": lines(done).encode(),
+        "table.tex": latex.table(done).encode(),
+        "differences.csv": differences(done).encode(),
         f"{done.subject.command}.parquet": parquet(done.frame),
         "summary.json": (json.dumps(done.document(), allow_nan=False) + "\n").encode(),
     }
     axes = done.subject.axes.values()
     if plots and (done.subject.command == "compare" or any(numbers(values) for values in axes)):
-        found |= drawn(done)
+        found |= drawn(done, look)
     return found
 
 
-def drawn(done: GridResult) -> dict[str, bytes]:
-    """Return its pictures, as PNG and SVG."""
+def drawn(done: GridResult, look: Look | None = None) -> dict[str, bytes]:
+    """Return its pictures, by default as PNG and SVG."""
     from tidegate.show.pictures import pictures
 
-    return pictures(done)
+    return pictures(done, look or Look())
 
 
-def plot(done: GridResult, folder: str | Path | None = None) -> list[Path]:
+def plot(
+    done: GridResult, folder: str | Path | None = None, look: Look | None = None
+) -> list[Path]:
     """Draw the pictures and return their paths.
 
     Without a folder they go where the results are, or into `pictures`.
     """
-    return kept(drawn(done), Path(folder or done.folder or "pictures"))
+    return saved(drawn(done, look), location(folder or done.folder or "pictures"))
 
 
-def kept(pictures: Mapping[str, bytes], place: Path) -> list[Path]:
+def saved(pictures: Mapping[str, bytes], folder: Path) -> list[Path]:
     """Write pictures into a folder and return their paths."""
     paths = []
     for name, content in pictures.items():
-        write_whole(place / name, content)
-        paths.append(place / name)
+        write_whole(folder / name, content)
+        paths.append(folder / name)
     return paths

@@ -6,13 +6,23 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidegate.results import forecast
+from tidegate.show.of_grid import number_over_axes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tidegate._native import Scenario
+    from tidegate.grid.plan import Subject
 
     Laws = Mapping[str, Any] | None
+
+
+START_S = 1.3
+"""What a command takes to start and to end, on one core of 2 GHz; measured, rounded up."""
+LOADING_S, DRAWING_S = 1.2, 1.0
+"""What loading matplotlib takes, and the pictures of a comparison or one of a sweep."""
+SETTING_S = 0.25
+"""What each setting adds to the pictures of a comparison."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +37,18 @@ class Forecast:
     memory_bytes: float
     cpu_s: float
     workers: int
+    pictures_s: float = 0.0
+    start_s: float = START_S
+    offered: tuple[str, ...] = ()
 
     @property
     def wall_s(self) -> float:
-        """Estimated time until all runs are complete."""
-        return self.cpu_s / max(min(self.workers, self.runs), 1)
+        """Estimated time from the command to its end: start, runs and pictures."""
+        return self.start_s + self.cpu_s / max(min(self.workers, self.runs), 1) + self.pictures_s
+
+    @property
+    def _besides_s(self) -> float:
+        return self.start_s + self.pictures_s
 
     def document(self) -> dict[str, Any]:
         """Return the object that `--json` prints."""
@@ -46,6 +63,7 @@ class Forecast:
         runs = f"{self.runs} run{'s' if self.runs != 1 else ''}"
         if self.settings > 1:
             runs += f" of {self.settings} settings"
+        besides = "the start and the pictures" if self.pictures_s else "the start"
         lines = [
             ("runs to do", f"{runs}, {self.simulated_s:g} s simulated each"),
             ("flows of one", f"about {total}" + (f" ({classes})" if len(self.flows) > 1 else "")),
@@ -54,9 +72,10 @@ class Forecast:
                 f"about {forecast.size(self.memory_bytes)}, {self.workers} at a time",
             ),
             ("CPU time", f"about {span(self.cpu_s)}"),
-            ("time", f"about {span(self.wall_s)}"),
+            ("time", f"about {span(self.wall_s)}, {span(self._besides_s)} of it {besides}"),
         ]
-        return "\n".join([self.name, *(f"  {name:14}{value}" for name, value in lines)])
+        table = [f"  {name:14}{value}" for name, value in lines]
+        return "\n".join([self.name, *table, *(f"  {line}" for line in self.offered)])
 
 
 def of_run(scenario: Scenario, seed: int, laws: Laws = None) -> Forecast:
@@ -65,9 +84,15 @@ def of_run(scenario: Scenario, seed: int, laws: Laws = None) -> Forecast:
 
 
 def of_grid(
-    scenarios: Sequence[Scenario], runs: int, seed: int, workers: int, name: str, laws: Laws = None
+    scenarios: Sequence[Scenario],
+    runs: int,
+    seed: int,
+    workers: int,
+    name: str,
+    laws: Laws = None,
+    pictures_s: float = 0.0,
 ) -> Forecast:
-    """Return the estimated cost of the runs of a grid."""
+    """Return the estimated cost of the runs of a grid, and of its pictures."""
     costly = max(scenarios, key=forecast.memory_bytes)
     at_once = max(min(workers, runs), 1)
     return Forecast(
@@ -79,7 +104,23 @@ def of_grid(
         memory_bytes=forecast.memory_bytes(costly) * at_once,
         cpu_s=forecast.cpu_of_all_s(scenarios, seed, laws) * runs,
         workers=at_once,
+        pictures_s=pictures_s,
+        offered=_offered(scenarios),
     )
+
+
+def _offered(scenarios: Sequence[Scenario], most: int = 20) -> tuple[str, ...]:
+    """Return the load offered to each link, if it is the same in the first scenarios."""
+    found = {tuple(forecast.offered(each)) for each in scenarios[:most]}
+    return found.pop() if len(found) == 1 else ()
+
+
+def pictures_s(subject: Subject) -> float:
+    """Return about how long the pictures of a comparison or a sweep take."""
+    if subject.command == "compare":
+        return LOADING_S + DRAWING_S + SETTING_S * len(subject.points)
+    drawn = number_over_axes(subject.axes)
+    return LOADING_S + DRAWING_S * drawn if drawn else 0.0
 
 
 def span(seconds: float) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tidegate.errors import UsageError
 from tidegate.scenario import toml
 from tidegate.scenario.overrides import default_port
+from tidegate.show.ranking import identical
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,13 +21,6 @@ if TYPE_CHECKING:
 
 OVERLOAD = 0.05
 """From this share of never admitted or unfinished sessions on, a link counts as overloaded."""
-
-
-FATE = (
-    *("completed", "gave_up", "fct_mean_s", "fct_p50_s", "fct_p95_s", "fct_p99_s"),
-    *("delivered_bytes", "retransmitted_packets", "timeouts"),
-)
-"""Metrics that are equal where a difference had no effect; admission counts differ with a gate."""
 
 
 def after_run(scenario: _native.Scenario, file: str) -> str:
@@ -90,14 +84,9 @@ def _quicker(comparison: GridResult) -> str:
 
 def alike(comparison: GridResult) -> list[str]:
     """Warn of settings with identical results for every flow: the difference had no effect."""
-    by_fate: dict[str, list[str]] = {}
-    for row in comparison.averages:
-        runs = [each for each in comparison.rows if each["settings"] == row["settings"]]
-        fate = repr([[each["seed"], *(each["all"][name] for name in FATE)] for each in runs])
-        by_fate.setdefault(fate, []).append(" ".join(row["settings"].values()))
     return [
         f"Identical results under {' and '.join(labels)}: the difference had no effect."
-        for labels in by_fate.values()
+        for labels in identical(comparison)
         if len(labels) > 1
     ]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rich import box
-from rich.console import Group
 from rich.table import Table
 from rich.text import Text
+
+from tidegate.show.tables import Shown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,7 +20,7 @@ QUANTILES = (0.1, 0.5, 0.9, 0.99, 1.0)
 DIRECTIONS = ("upload", "download")
 
 
-def of_flows(found: Recorded, rows: int) -> RenderableType:
+def of_flows(found: Recorded, rows: int) -> Shown:
     """Return totals, sizes, the first flows, and why others were left out."""
     parts: list[RenderableType] = [_totals(found)]
     if found.frame.height:
@@ -28,7 +29,7 @@ def of_flows(found: Recorded, rows: int) -> RenderableType:
         parts.append(_skipped(found.skipped))
     if found.broken is not None:
         parts.append(Text(f"The file is not whole: {found.broken}.", style="bold red"))
-    return Group(*parts)
+    return Shown(*parts)
 
 
 def _table(title: str, left: tuple[str, ...] = (), right: tuple[str, ...] = ()) -> Table:

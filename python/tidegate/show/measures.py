@@ -53,7 +53,7 @@ FLOW_BLOCKS = (
             Row("completed [1/s]", "completed_per_s"),
             Row("never admitted [% of offered]", "never_admitted_share", 100),
             Row("admitted, unfinished [%]", "unfinished_share", 100),
-            Row("served to the end [%]", "completed_share", 100),
+            Row("completed [% of offered]", "completed_share", 100),
             Row("open at once, mean", "open_mean"),
         ),
     ),
@@ -61,7 +61,7 @@ FLOW_BLOCKS = (
     Block("FCT of those served, from first SYN", percentiles("fct", "fct_mean_s"), SERVED),
     Block(
         "FCT of those served, from admission",
-        percentiles("fct_admitted", "fct_admitted_mean_s"),
+        percentiles("fct_opened", "fct_opened_mean_s"),
         SERVED,
     ),
     Block(
@@ -76,12 +76,38 @@ FLOW_BLOCKS = (
 )
 
 
+LONG = Block(
+    "Throughput and fairness",
+    (
+        Row("delivered [Mbit/s]", "throughput_bps", 1e-6),
+        Row("long flows", "long_flows"),
+        Row("rate of a long flow, least [Mbit/s]", "flow_rate_min_bps", 1e-6),
+        Row("rate of a long flow, mean [Mbit/s]", "flow_rate_mean_bps", 1e-6),
+        Row("rate of a long flow, most [Mbit/s]", "flow_rate_max_bps", 1e-6),
+        Row("Jain's index of their rates", "flow_rate_jain"),
+    ),
+)
+"""What flows that last are about; a long flow is open for a tenth of the window at least."""
+RTT = (
+    Row("RTT, least [ms]", "rtt_min_s", 1e3),
+    Row("RTT, mean [ms]", "rtt_mean_s", 1e3),
+    Row("RTT, p95 [ms]", "rtt_p95_s", 1e3),
+)
+
+
 def network(port: str | None) -> Block:
     """Return the measures of a link, or of the whole network."""
     rows = [Row("data packets sent again [%]", "retransmitted_share", 100)]
     if port is not None:
         rows.insert(0, Row("SYNs refused by the gate [%]", f"{port}.syn_refused_share", 100))
-        rows.append(Row("utilisation [%]", f"{port}.utilisation", 100))
+        rows += [
+            Row("offered load [% of capacity]", f"{port}.offered_load", 100),
+            Row("utilisation [%]", f"{port}.utilisation", 100),
+            Row("queue, mean [packets]", f"{port}.queue_mean_packets"),
+            *(Row(f"queue, p{n} [packets]", f"{port}.queue_p{n}_packets") for n in (95, 99)),
+            Row("queue delay, mean [ms]", f"{port}.queue_delay_mean_s", 1e3),
+            *(Row(f"queue delay, p{n} [ms]", f"{port}.queue_delay_p{n}_s", 1e3) for n in (95, 99)),
+        ]
     return Block(f"Link {port}" if port else "Network", tuple(rows))
 
 
@@ -94,6 +120,9 @@ BY_CLASS = (
     Row("goodput, mean [kbit/s]", "goodput_mean_bps", 1e-3),
     Row("size, mean [kB]", "size_mean_bytes", 1e-3),
     Row("delivered, in all of the run [MB]", "delivered_bytes", 1e-6),
+    Row("data packets sent again [%]", "retransmitted_share", 100),
+    *LONG.rows,
+    *RTT,
 )
 UDP = (
     Row("packets lost [%]", "lost_share", 100),
@@ -111,6 +140,21 @@ VIDEO = (
     Row("rate of the video, mean [kbit/s]", "video_rate_mean_bps", 1e-3),
     Row("switches of a viewer, mean", "switches_mean"),
 )
+
+PAGES = (
+    Row("loaded [%]", "pages_loaded_share", 100),
+    Row("given up [%]", "pages_given_up_share", 100),
+    *percentiles("page_load", "page_load_mean_s"),
+    Row("time of an object, mean [s]", "object_time_mean_s"),
+    Row("time of an object, p95 [s]", "object_time_p95_s"),
+    Row("connections for a page, mean", "page_connections_mean"),
+)
+KINDS = (
+    ("UDP", UDP, "sent_packets"),
+    ("Video", VIDEO, "viewers"),
+    ("Page load time", PAGES, "pages"),
+)
+"""What only some classes have: title, measures, and the metric that tells whether there is any."""
 
 
 def _known(columns: Sequence[Mapping[str, Any]], metric: str) -> bool:
@@ -155,10 +199,10 @@ def _by_size(columns: Sequence[Mapping[str, Any]]) -> list[Block]:
 
 
 def kinds(classes: Sequence[str], columns: Sequence[Mapping[str, Any]]) -> list[Block]:
-    """Return what only classes of UDP, or of video, have."""
+    """Return what only classes of UDP, of video or of pages have."""
     return [
         Block(f"{kind} {name}".strip(), _of(prefix, rows))
-        for kind, rows, sign in (("UDP", UDP, "sent_packets"), ("Video", VIDEO, "viewers"))
+        for kind, rows, sign in KINDS
         for name, prefix in (
             {name: f"{name}." for name in classes} if len(classes) > 1 else {"": ""}
         ).items()
@@ -176,16 +220,27 @@ def shown(value: Value, scale: float = 1.0) -> str:
             return shown(mean, scale)
         half = (high - low) / 2 * scale
         same = half <= 1e-9 * abs(mean * scale)
-        digits = _decimals(mean * scale, 3) if same else _decimals(half, 2)
+        most = _most(mean * scale)
+        digits = _decimals(mean * scale, 3, most) if same else _decimals(half, 2, most)
         return f"{mean * scale:,.{digits}f} ± {half:,.{digits}f}"
-    return f"{value * scale:,.{_decimals(value * scale, 3)}f}"
+    return f"{value * scale:,.{_decimals(value * scale, 3, _most(value * scale))}f}"
 
 
-def _decimals(value: float, significant: int) -> int:
-    """Return how many decimals show so many significant digits, three at most."""
+def _most(value: float) -> int:
+    """Return how many decimals a value has at most: an FCT under a millisecond needs more."""
+    return 3 if abs(value) >= 0.01 else 6
+
+
+def _decimals(value: float, significant: int, most: int) -> int:
+    """Return the decimals for a number of significant digits."""
     if value == 0 or abs(value) < 1e-9:
         return 0
-    return min(max(significant - 1 - floor(log10(abs(value))), 0), 3)
+    return min(max(significant - 1 - floor(log10(abs(value))), 0), most)
+
+
+def flows_in_words(same: bool) -> str:
+    """Return whether settings are compared on the same flows, which decides on pairs of runs."""
+    return "on the same flows" if same else "not on the same flows (unpaired)"
 
 
 def alarming(row: Row, value: Value) -> bool:
@@ -204,11 +259,46 @@ def blocks_of(
 ) -> list[Block]:
     """Return the measures that the tables of controls or settings show, block by block.
 
-    Those of sizes, of UDP and of video only where one of the columns has any.
+    Those of sizes, of UDP, of video and of pages only where one of the columns has any.
     """
     by_class = _by_class(classes, columns) if len(classes) > 1 else []
     parts = [*_by_size(columns), *kinds(classes, columns)]
-    return [*FLOW_BLOCKS, network(port), *by_class, *parts]
+    link = network(port)
+    # flows without end offer what the link carries, and older runs do not say
+    known = [row for row in link.rows if "offered" not in row.metric or _known(columns, row.metric)]
+    return [*flow_blocks(columns), replace(link, rows=tuple(known)), *by_class, *parts]
+
+
+def endless(columns: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether no flow has an end, so that none can complete; connections of pages have one."""
+    counts = [(centre(row.get("endless")), centre(row.get("flows"))) for row in columns]
+    unending = bool(counts) and all(without and without == every for without, every in counts)
+    return unending and not has_pages(columns)
+
+
+def has_pages(columns: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether any class has users who load pages."""
+    return any(
+        metric.rpartition(".")[2] == "pages" and centre(column[metric]) is not None
+        for column in columns
+        for metric in column
+    )
+
+
+def flow_blocks(columns: Sequence[Mapping[str, Any]]) -> list[Block]:
+    """Return the measures of all flows: of sessions where flows end, of rates where they last.
+
+    With pages, those of sessions that any column has: where every session is a connection of a
+    page, none has a completion time.
+    """
+    ending = [] if endless(columns) else list(FLOW_BLOCKS)
+    rows = tuple(row for row in (*LONG.rows, *RTT) if _known(columns, row.metric))
+    lasting = any(centre(column.get("long_flows")) for column in columns)
+    if has_pages(columns):
+        ending = [
+            block for block in ending if any(_known(columns, row.metric) for row in block.rows)
+        ]
+    return [*ending, *([replace(LONG, rows=rows)] if lasting else [])]
 
 
 def measures(
@@ -216,15 +306,22 @@ def measures(
 ) -> list[Row]:
     """Return the chosen measures, or all that any row has, each with a title that stands alone."""
     every = {
-        row.metric: replace(row, title=f"{block.title}: {row.title}")
+        row.metric: _alone(block, row)
         for block in blocks_of(subject.port, subject.classes, rows)
         for row in block.rows
         if _known(rows, row.metric)
     }
     if not chosen:
         return list(every.values())
-    known = every | {row.metric: row for row in telling(subject.port)}
+    known = every | {row.metric: row for row in telling(subject.port, rows)}
     return [known.get(name) or Row(_in_words(name), name) for name in chosen]
+
+
+def _alone(block: Block, row: Row) -> Row:
+    """Return a measure with a title that says without its block what it is about."""
+    if block.title == LONG.title and "their" not in row.title:
+        return row
+    return replace(row, title=f"{block.title}: {row.title}")
 
 
 def _in_words(metric: str) -> str:
@@ -234,9 +331,23 @@ def _in_words(metric: str) -> str:
     return f"{words} [{units[unit]}]" if words and unit in units else f"{words} {unit}".strip()
 
 
-def telling(port: str | None) -> tuple[Row, ...]:
-    """Return the main measures: the shares served before the times."""
+def telling(port: str | None, columns: Sequence[Mapping[str, Any]] = ()) -> tuple[Row, ...]:
+    """Return the main measures: the shares served before the times, or what endless flows get."""
     utilised = (Row("utilisation [%]", f"{port}.utilisation", 100),) if port else ()
+    if endless(columns):
+        delays = (
+            Row("queue delay, mean [ms]", f"{port}.queue_delay_mean_s", 1e3),
+            Row("queue delay, p95 [ms]", f"{port}.queue_delay_p95_s", 1e3),
+        )
+        return (
+            Row("delivered [Mbit/s]", "throughput_bps", 1e-6),
+            Row("rate of a long flow, least [Mbit/s]", "flow_rate_min_bps", 1e-6),
+            Row("Jain's index of the rates", "flow_rate_jain"),
+            *(row for row in RTT if row.metric == "rtt_mean_s" and _known(columns, row.metric)),
+            *(delays if port else ()),
+            Row("data sent again [%]", "retransmitted_share", 100),
+            *utilised,
+        )
     return (
         Row("completed [1/s]", "completed_per_s"),
         Row("never admitted [%]", "never_admitted_share", 100),
@@ -247,16 +358,36 @@ def telling(port: str | None) -> tuple[Row, ...]:
     )
 
 
+USERS = {
+    "startup_mean_s": "start-up delay, mean [s]",
+    "stalled_share": "time in stalls [%]",
+    "video_rate_mean_bps": "rate of the video, mean [kbit/s]",
+    "pages_loaded_share": "pages loaded [%]",
+    "page_load_mean_s": "page load time, mean [s]",
+    "page_load_p50_s": "page load time, p50 [s]",
+    "page_load_p95_s": "page load time, p95 [s]",
+}
+"""The main measures of what users of video and pages see, each with a title that stands alone."""
+
+
+def of_users(classes: Sequence[str], columns: Sequence[Mapping[str, Any]]) -> list[Row]:
+    """Return the main measures of viewers and of pages, where any column has them."""
+    rows = [row for block in kinds(classes, columns) for row in block.rows]
+    found = []
+    for row in rows:
+        name, _, metric = row.metric.rpartition(".")
+        if metric in USERS:
+            title = f"{name}: {USERS[metric]}" if name else USERS[metric]
+            found.append(replace(row, title=title))
+    return found
+
+
 def compared(done: GridResult) -> list[Row]:
-    """Return the measures whose differences are shown: the main ones, and those of video."""
+    """Return the measures whose differences are shown: those chosen, or the main ones."""
     subject = done.subject
-    rows = [row for row in telling(subject.port) if "never" not in row.metric]
-    wanted = ("startup_mean_s", "stalled_share", "video_rate_mean_bps")
-    for block in kinds(subject.classes, done.averages):
-        name = block.title.removeprefix("Video").strip()
-        rows += [
-            Row(f"{name}: {row.title}" if name else row.title, row.metric, row.scale)
-            for row in block.rows
-            if row.metric.endswith(wanted)
-        ]
-    return rows
+    if done.metrics:
+        return measures(subject, done.averages, done.metrics)
+    rows = [row for row in telling(subject.port, done.averages) if "never" not in row.metric]
+    if has_pages(done.averages):
+        rows = [row for row in rows if _known(done.averages, row.metric)]
+    return rows + of_users(subject.classes, done.averages)

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from tidegate.grid.axes import named, numbers, titled
-from tidegate.show.measures import Row, measures
+from tidegate.show.measures import Row, centre, endless, measures, of_users
 from tidegate.show.picture import Label, Picture, frame, scaled
 from tidegate.show.style import PALETTE
 
@@ -39,15 +39,42 @@ MEASURES = (
     Row("goodput of those served, mean [kbit/s]", "goodput_mean_bps", 1e-3),
     Row("data packets sent again [%]", "retransmitted_share", 100.0),
 )
+LASTING = (
+    Row("delivered [Mbit/s]", "throughput_bps", 1e-6),
+    Row("rate of a long flow, least [Mbit/s]", "flow_rate_min_bps", 1e-6),
+    Row("Jain's index of the rates of long flows", "flow_rate_jain"),
+    Row("RTT, mean [ms]", "rtt_mean_s", 1e3),
+    Row("data packets sent again [%]", "retransmitted_share", 100.0),
+)
+"""What flows without end are about."""
 SWEPT = (
     COMPLETED,
-    Row("served to the end [% of offered]", "completed_share", 100.0),
+    Row("completed [% of offered]", "completed_share", 100.0),
     *MEASURES[1:],
 )
 LINES = 7
 """Lines that one picture can carry with a label each."""
 INSTANTS = 300
 """Points of a distribution."""
+
+
+def shown_measures(done: GridResult, usual: Sequence[Row] = MEASURES) -> list[Row]:
+    """Return the measures of a picture: those chosen, else of the usual ones all that are known."""
+    if done.metrics:
+        return measures(done.subject, done.averages, done.metrics)
+    port = done.subject.port
+    rows = list(usual)
+    if endless(done.averages):
+        queue = Row("queue delay, mean [ms]", f"{port}.queue_delay_mean_s", 1e3)
+        used = Row("utilisation [%]", f"{port}.utilisation", 100.0)
+        rows = [*LASTING, *([queue, used] if port else [])]
+    rows += of_users(done.subject.classes, done.averages)
+    known = [
+        row
+        for row in rows
+        if any(centre(each.get(row.metric)) is not None for each in done.averages)
+    ]
+    return known or rows
 
 
 def interval(seeds: int) -> str:
@@ -77,17 +104,18 @@ def sides(
     )
 
 
-def differences(
-    rows: Sequence[Mapping[str, Any]], labels: Sequence[str], chosen: Sequence[Row], seeds: int
-) -> Picture:
-    """Return by how much each control differs from the first, on the same flows."""
+def differences(done: GridResult, labels: Sequence[str], chosen: Sequence[Row]) -> Picture:
+    """Return by how much each control differs from the first."""
+    same = done.same_flows
+    how = ", seed by seed" if same else "; they did not meet the same flows"
     note = (
-        f"The value of each minus that of {labels[0]}, seed by seed: mean and 95 % interval. Where"
+        f"The value of each minus that of {labels[0]}{how}: mean and 95 % interval. Where"
         " the interval does not include zero, these seeds show a difference."
     )
-    every = sides(rows, labels[1:], chosen, seeds)
+    every = sides(done.differences, labels[1:], chosen, len(done.subject.seeds))
+    title = f"{'Paired' if same else 'Unpaired'} differences"
     hues = (*PALETTE[1:], PALETTE[0])
-    return replace(every, key="more", title="Paired differences", note=note, hues=hues)
+    return replace(every, key="more", title=title, note=note, hues=hues)
 
 
 def fates(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Picture:
@@ -110,44 +138,100 @@ def fates(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Picture:
     )
 
 
+def distributions(curves: Mapping[str, Sequence[Curves]]) -> list[Picture]:
+    """Return how long sessions take, and how long pages take; each only where there are any."""
+    pages = page_loads(curves)
+    timed = any(run.served_share[-1] > 0 for runs in curves.values() for run in runs)
+    found = [distribution(curves)] if timed or pages is None else []
+    return found + ([pages] if pages is not None else [])
+
+
 def distribution(curves: Mapping[str, Sequence[Curves]]) -> Picture:
-    """Return how long sessions take, as shares of all offered and of those served.
+    """Return how long sessions take, as shares of all offered and of those served."""
+    return _within(
+        curves,
+        ("offered_share", "served_share"),
+        Picture(
+            "fct",
+            "How long sessions take (FCT)",
+            pl.DataFrame(),
+            {"fct_s": "time from the first SYN to the last acknowledgement [s]"},
+            {
+                "of all offered": "share of all offered sessions finished within a time [%]",
+                "of those served": "share of the sessions served, within a time [%]",
+            },
+            note="Mean over the seeds. Of all offered, a curve ends at the share that was served.",
+        ),
+        "served",
+    )
+
+
+def page_loads(curves: Mapping[str, Sequence[Curves]]) -> Picture | None:
+    """Return how long pages take, as shares of all started and of those loaded; None: no pages."""
+    known = {
+        label: runs
+        for label, runs in curves.items()
+        if runs and all(run.started_pages_share.size for run in runs)
+    }
+    if not known:
+        return None
+    return _within(
+        known,
+        ("started_pages_share", "loaded_pages_share"),
+        Picture(
+            "pages",
+            "How long pages take (page load time)",
+            pl.DataFrame(),
+            {"load_time_s": "time from the start of a page to its last object [s]"},
+            {
+                "of all started": "share of all started pages loaded within a time [%]",
+                "of those loaded": "share of the pages loaded, within a time [%]",
+            },
+            note="Mean over the seeds. Of all started, a curve ends at the share that was loaded.",
+        ),
+        "loaded",
+    )
+
+
+def _within(
+    curves: Mapping[str, Sequence[Curves]], fields: tuple[str, str], about: Picture, word: str
+) -> Picture:
+    """Return a distribution of times over all and over those that came to an end.
 
     A distribution over finished flows alone favours a link that turns nearly
     everybody away: of all offered, a curve ends at the share that was served.
     """
-    of_all, of_served = "of all offered", "of those served"
+    (time,), (of_all, of_served) = about.x, about.y
     means = {
-        label: (_mean(runs, "offered_share") * 100, _mean(runs, "served_share") * 100)
+        label: (_mean(runs, fields[0]) * 100, _mean(runs, fields[1]) * 100)
         for label, runs in curves.items()
     }
     grids = {label: runs[0].fct_grid_s for label, runs in curves.items()}
-    risen = [place for pair in means.values() for place in np.flatnonzero(pair[1] > 0)[:1]]
+    risen = [index for pair in means.values() for index in np.flatnonzero(pair[1] > 0)[:1]]
     full = [int(np.flatnonzero(pair[1] >= pair[1][-1])[0]) for pair in means.values()]
     end = len(next(iter(grids.values()))) - 1
     last = min(max(full) + 12, end) if risen else end
-    places = np.unique(np.linspace(max(min(risen, default=0) - 30, 0), last, INSTANTS).astype(int))
+    positions = np.unique(
+        np.linspace(max(min(risen, default=0) - 30, 0), last, INSTANTS).astype(int)
+    )
     parts, labels = [], []
     for label, (offered, served) in means.items():
         grid = grids[label]
-        columns = {"fct_s": grid[places], of_all: offered[places], of_served: served[places]}
+        columns = {
+            time: grid[positions],
+            of_all: offered[positions],
+            of_served: served[positions],
+        }
         parts.append(pl.DataFrame(columns).with_columns(control=pl.lit(label)))
         share = float(offered[-1])
-        labels.append(Label(of_all, label, f"{label}: {share:.1f} % served", share))
+        labels.append(Label(of_all, label, f"{label}: {share:.1f} % {word}", share))
         if served[-1] >= 50:
             half = float(grid[np.searchsorted(served, 50)])
             text = f"{label}: half within {half:.3g} s"
             labels.append(Label(of_served, label, text, 50.0, half))
-    return Picture(
-        "fct",
-        "How long sessions take (FCT)",
-        pl.concat(parts),
-        {"fct_s": "time from the first SYN to the last acknowledgement [s]"},
-        {
-            of_all: "share of all offered sessions finished within a time [%]",
-            of_served: "share of the sessions served, within a time [%]",
-        },
-        note="Mean over the seeds. Of all offered, a curve ends at the share that was served.",
+    return replace(
+        about,
+        table=pl.concat(parts),
         log=("x",),
         labels=tuple(labels),
         columns=2,
@@ -191,25 +275,32 @@ def rates(done: GridResult) -> Picture:
     )
 
 
+def number_over_axes(axes: Mapping[str, Sequence[str]]) -> int:
+    """Return how many pictures `over_axes` makes, before anything has run."""
+    drawn = (key for key, values in axes.items() if len((numbers(values) or ([],))[0]) > 1)
+    return sum(len(list(_lines(key, axes))) for key in drawn)
+
+
 def over_axes(done: GridResult) -> Iterator[Picture]:
     """Yield metrics over each axis of several numbers, a line per setting of the other axes."""
     axes, seeds = done.subject.axes, len(done.subject.seeds)
     found = {frozenset(row["settings"].items()): row for row in done.averages}
     alone = {key: values[0] for key, values in axes.items() if len(values) == 1}
-    chosen = measures(done.subject, done.averages, done.metrics) if done.metrics else SWEPT
+    chosen = shown_measures(done, SWEPT)
     for key, values in axes.items():
-        places, unit = numbers(values) or ([], "")
-        if len(places) < 2:
+        positions, unit = numbers(values) or ([], "")
+        if len(positions) < 2:
             continue
         for fixed, lines in _lines(key, axes):
             shown = _thinned(lines)
             rows = [
-                {"place": place, "setting": named(says), **scaled(row, chosen)}
+                {"place": x, "setting": named(says), **scaled(row, chosen)}
                 for says in shown
-                for place, value in sorted(zip(places, values, strict=True))
+                for x, value in sorted(zip(positions, values, strict=True))
                 if (row := found.get(frozenset((alone | says | fixed | {key: value}).items())))
             ]
-            some = f"; {len(shown)} of {len(lines)} settings drawn" if shown != lines else ""
+            left = [named(says) for says in lines if says not in shown]
+            some = f"; {len(shown)} of {len(lines)} settings drawn, {without(left)}" if left else ""
             where = f", {named(fixed)}" if fixed else ""
             picture = Picture(
                 _file_name(key, fixed),
@@ -224,6 +315,14 @@ def over_axes(done: GridResult) -> Iterator[Picture]:
             )
             if rows:
                 yield _with_ends(picture)
+
+
+def without(left: Sequence[str], most: int = 4) -> str:
+    """Return in words which settings a picture leaves out."""
+    more = len(left) - most
+    if more <= 0:
+        return f"without {', '.join(left)}"
+    return f"without {', '.join(left[:most])} and {more} more (all are in the table)"
 
 
 def _with_ends(picture: Picture) -> Picture:
@@ -268,4 +367,4 @@ def _thinned(lines: list[Point]) -> list[Point]:
     if len(lines) <= LINES:
         return lines
     last = len(lines) - 1
-    return [lines[round(place * last / (LINES - 1))] for place in range(LINES)]
+    return [lines[round(index * last / (LINES - 1))] for index in range(LINES)]

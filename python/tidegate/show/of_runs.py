@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from tidegate.results.location import readable
+from tidegate.results.long_flows import rates
+from tidegate.results.window import Window
 from tidegate.show.picture import Picture
+from tidegate.show.traces import acks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,9 +39,16 @@ CLASS = {
     "offered_per_s": "offered [1/s]",
     "admitted_per_s": "admitted [1/s]",
     "completed_per_s": "completed [1/s]",
-    "delivered_mbps": "goodput of flows that ended [Mbit/s]",
+    "arrived_mbps": "data that reached receivers [Mbit/s]",
     "fct_mean_s": "FCT of flows that ended, mean [s]",
     "rate_mean_kbps": "goodput of a flow that ended, mean [kbit/s]",
+}
+PAGES = {
+    "load_mean_s": "page load time of pages loaded, mean [s]",
+    "load_p95_s": "page load time of pages loaded, p95 [s]",
+    "loaded_per_s": "loaded [1/s]",
+    "started_per_s": "started [1/s]",
+    "given_up_per_s": "given up [1/s]",
 }
 BY_SIZE = {
     "fct_p50_s": "FCT, median [s]",
@@ -55,13 +66,13 @@ FOLLOWED = {
             "cwnd_packets": "congestion window [packets]",
             "flight_packets": "in flight [packets]",
             "srtt_ms": "smoothed round trip [ms]",
-            "rate_mbps": "delivered [Mbit/s]",
+            "rate_mbps": "delivered in order [Mbit/s]",
         },
         ("flow",),
     ),
     "class": (
         "Classes that are followed",
-        {"rate_mbps": "delivered [Mbit/s]", "open_flows": "open flows"},
+        {"rate_mbps": "delivered in order [Mbit/s]", "open_flows": "open flows"},
         ("class",),
     ),
     "queue": (
@@ -75,6 +86,12 @@ FOLLOWED = {
     ),
 }
 """The series that a scenario asks for, by the name of the table: title, columns, keys of lines."""
+
+
+IN_ORDER = (
+    " What waited behind a lost packet is delivered in order all at once when that has come:"
+    " an interval may then hold more than the link carries in it."
+)
 
 
 def _joined(parts: Iterator[tuple[str, pl.DataFrame]]) -> pl.DataFrame:
@@ -97,7 +114,7 @@ def ports(folders: Folders, note: str = "") -> Picture | None:
 
 
 def _port(folder: Path) -> pl.DataFrame:
-    table = pl.read_parquet(folder / "ports.parquet", glob=False)
+    table = pl.read_parquet(readable(folder / "ports.parquet"), glob=False)
     table = table.with_columns(pl.col("port").cast(pl.String))
     table = table.filter(~pl.col("port").str.starts_with("access."))
     if table.is_empty():
@@ -131,7 +148,13 @@ def followed(folders: Folders, note: str = "") -> Iterator[Picture]:
         if table.is_empty():
             continue
         there = {field: text for field, text in fields.items() if table[field].count()}
-        yield Picture(f"{name}-series", title, table, TIME, there, split=keys, note=note, first="")
+        more = IN_ORDER if "rate_mbps" in there else ""
+        yield Picture(
+            *(f"{name}-series", title, table, TIME, there), split=keys, note=note + more, first=""
+        )
+    traced = acks(_first(folders), note)
+    if traced is not None:
+        yield traced
 
 
 def _followed(folder: Path, name: str) -> pl.DataFrame:
@@ -139,7 +162,9 @@ def _followed(folder: Path, name: str) -> pl.DataFrame:
     if not path.exists():
         return pl.DataFrame()
     _, fields, keys = FOLLOWED[name]
-    table = pl.read_parquet(path, glob=False).with_columns(pl.col(pl.Enum).cast(pl.String))
+    table = pl.read_parquet(readable(path), glob=False).with_columns(
+        pl.col(pl.Enum).cast(pl.String)
+    )
     if "rate_bps" in table.columns:
         table = table.with_columns(rate_mbps=pl.col("rate_bps") * 1e-6)
     if name == "flow":
@@ -149,10 +174,10 @@ def _followed(folder: Path, name: str) -> pl.DataFrame:
         whole = pl.col("queue_bytes").sum().over("time_s", "port")
         share = pl.when(whole > 0).then(pl.col("queue_bytes") / whole * 100)
         table = table.with_columns(queue_share=share)
-    place = pl.col("time_s").rank("dense").over(pl.lit(0)) - 1
+    bins = pl.col("time_s").rank("dense").over(pl.lit(0)) - 1
     step = -(-table["time_s"].n_unique() // (2 * INSTANTS))
     return (
-        table.group_by(*keys, (place // step).alias("bin"), maintain_order=True)
+        table.group_by(*keys, (bins // step).alias("bin"), maintain_order=True)
         .agg(pl.col("time_s").max(), *(pl.col(field).mean() for field in fields))
         .drop("bin")
     )
@@ -160,15 +185,26 @@ def _followed(folder: Path, name: str) -> pl.DataFrame:
 
 def flows(folder: Path) -> pl.DataFrame:
     """Return the flows of a run with the columns that pictures are made of."""
-    wanted = ["class", "size_bytes", "start_s", "admitted_s", "closed_s", "fct_s"]
+    wanted = ["class", "size_bytes", "start_s", "admitted_s", "closed_s", "gave_up_s", "fct_s"]
     wanted += ["goodput_bps", "syn_tries", "retransmitted_packets", "timeouts", "delivered_bytes"]
-    table = pl.read_parquet(folder / "flows.parquet", columns=wanted, glob=False)
+    table = pl.read_parquet(readable(folder / "flows.parquet"), columns=wanted, glob=False)
     return table.with_columns(pl.col("class").cast(pl.String))
 
 
-def classes(tables: Mapping[str, pl.DataFrame], duration_s: float, note: str) -> Picture | None:
-    """Return arrivals, completions, goodput and FCT of each class over time."""
-    table = _joined((label, _classes(each, duration_s)) for label, each in tables.items())
+def classes(
+    tables: Mapping[str, pl.DataFrame], folders: Mapping[str, Path], duration_s: float, note: str
+) -> Picture | None:
+    """Return arrivals, completions, rates and FCT of each class over time.
+
+    Args:
+        tables: The flows of one run of each control.
+        folders: The folders of these runs.
+        duration_s: Length of the runs.
+        note: What is said below the picture.
+    """
+    table = _joined(
+        (label, _classes(each, folders[label], duration_s)) for label, each in tables.items()
+    )
     if table.is_empty():
         return None
     # the class with most to show first: viewers may watch to the end, and none completes
@@ -176,11 +212,14 @@ def classes(tables: Mapping[str, pl.DataFrame], duration_s: float, note: str) ->
     order = most.sort("completed_per_s", descending=True, maintain_order=True)["class"].to_list()
     ranks = pl.col("class").replace_strict({name: rank for rank, name in enumerate(order)})
     table = table.sort(ranks, maintain_order=True)
-    note += " Goodput and FCT are those of the flows that ended in each interval."
+    note += (
+        " FCT and goodput are those of the flows that ended in each interval. Data that reached"
+        " receivers includes headers and packets sent again."
+    )
     return Picture("classes", "Classes over time", table, TIME, CLASS, split=("class",), note=note)
 
 
-def _classes(table: pl.DataFrame, duration_s: float) -> pl.DataFrame:
+def _classes(table: pl.DataFrame, folder: Path, duration_s: float) -> pl.DataFrame:
     width = float(max(1, math.ceil(duration_s / INSTANTS)))
     times = np.arange(1, math.ceil(duration_s / width) + 1) * width
     names = table["class"].unique(maintain_order=True).to_list()
@@ -188,7 +227,6 @@ def _classes(table: pl.DataFrame, duration_s: float) -> pl.DataFrame:
         {"class": [name for name in names for _ in times], "time_s": list(times) * len(names)}
     )
     ended = {
-        "delivered_mbps": pl.col("delivered_bytes").sum() * 8e-6 / width,
         "fct_mean_s": pl.col("fct_s").mean(),
         "rate_mean_kbps": pl.col("goodput_bps").mean() * 1e-3,
     }
@@ -205,8 +243,104 @@ def _classes(table: pl.DataFrame, duration_s: float) -> pl.DataFrame:
             .agg((pl.len() / width).alias(f"{name}_per_s"), **more)
         )
         found = found.join(counts, on=["class", "time_s"], how="left")
-    nothing = ["offered_per_s", "admitted_per_s", "completed_per_s", "delivered_mbps"]
+    found = found.join(_arrived(folder, width), on=["class", "time_s"], how="left")
+    nothing = ["offered_per_s", "admitted_per_s", "completed_per_s"]
     return found.with_columns(pl.col(nothing).fill_null(0.0)).filter(
+        pl.col("time_s") <= duration_s + 1e-9
+    )
+
+
+def _arrived(folder: Path, width: float) -> pl.DataFrame:
+    """Return how fast the data of each class reached its receivers, in intervals of `width` (s)."""
+    path = folder / "class_rates.parquet"
+    kinds = {"class": pl.String, "time_s": pl.Float64, "arrived_mbps": pl.Float64}
+    if not path.exists():
+        return pl.DataFrame(schema=kinds)
+    table = pl.read_parquet(readable(path), glob=False).with_columns(
+        pl.col("class").cast(pl.String)
+    )
+    span = pl.col("time_s").diff().over("class").fill_null(pl.col("time_s"))
+    time = ((pl.col("time_s") / width - 1e-9).floor() + 1) * width
+    bits = pl.col("arrived_bps") * span
+    return (
+        table.with_columns(bits=bits, span=span, time_s=time)
+        .group_by("class", "time_s")
+        .agg(arrived_mbps=pl.col("bits").sum() / pl.col("span").sum() * 1e-6)
+    )
+
+
+def lasting(folders: Mapping[str, Path], window: tuple[float, float], note: str) -> Picture | None:
+    """Return the rates of the flows that last, by their start, of one run of each control."""
+    table = _joined((label, _lasting(folder, window)) for label, folder in folders.items())
+    if table.is_empty():
+        return None
+    return Picture(
+        "long-flows",
+        "Long flows",
+        table,
+        {"start_s": "start [s]", "flow": "number of the flow"},
+        {"rate_mbps": "rate while open after the warm-up [Mbit/s]"},
+        note=f"{note} Flows that were open for at least a tenth of the time after the warm-up.",
+        mark="point",
+        first="rate_mbps",
+        tips={"class": "class", "flow": "flow", "rate_mbps": "rate [Mbit/s]"},
+    )
+
+
+def _lasting(folder: Path, window: tuple[float, float]) -> pl.DataFrame:
+    path = folder / "flow_window.parquet"
+    if not path.exists():
+        return pl.DataFrame()
+    wanted = ["flow", "class", "start_s", "closed_s", "gave_up_s"]
+    flows = pl.read_parquet(readable(folder / "flows.parquet"), columns=wanted, glob=False)
+    table = flows.hstack(pl.read_parquet(readable(path), glob=False))
+    arrays = {
+        name: table[name].fill_null(np.nan).to_numpy()
+        for name in ("reached_s", "closed_s", "gave_up_s")
+    }
+    got, long = rates({**arrays, "window_bytes": table["window_bytes"].to_numpy()}, Window(*window))
+    there = table.with_columns(
+        pl.col("class").cast(pl.String), rate_mbps=pl.Series(got * 1e-6)
+    ).filter(pl.Series(long))
+    there = there.gather_every(max(1, -(-there.height // FLOWS)))
+    return there.select("class", "flow", "start_s", "rate_mbps")
+
+
+def pages(folders: Folders, duration_s: float, note: str = "") -> Picture | None:
+    """Return page load times over time, of the first run of each control; None: no pages."""
+    tables = ((label, _pages(folder, duration_s)) for label, folder in _first(folders).items())
+    table = _joined(tables)
+    if table.is_empty():
+        return None
+    note += " Page load times are those of the pages that were loaded in each interval."
+    return Picture("pages-time", "Pages over time", table, TIME, PAGES, split=("class",), note=note)
+
+
+def _pages(folder: Path, duration_s: float) -> pl.DataFrame:
+    path = folder / "pages.parquet"
+    if not path.exists():
+        return pl.DataFrame()
+    table = pl.read_parquet(path, glob=False).with_columns(pl.col("class").cast(pl.String))
+    width = float(max(1, math.ceil(duration_s / (INSTANTS // 4))))
+    times = np.arange(1, math.ceil(duration_s / width) + 1) * width
+    names = table["class"].unique(maintain_order=True).to_list()
+    found = pl.DataFrame(
+        {"class": [name for name in names for _ in times], "time_s": list(times) * len(names)}
+    )
+    loads = {
+        "load_mean_s": pl.col("load_time_s").mean(),
+        "load_p95_s": pl.col("load_time_s").quantile(0.95, "linear"),
+    }
+    for when, name in (("start_s", "started"), ("loaded_s", "loaded"), ("gave_up_s", "given_up")):
+        time = ((pl.col(when) / width).floor() + 1) * width
+        counts = (
+            table.filter(pl.col(when).is_not_null())
+            .group_by("class", time.alias("time_s"))
+            .agg((pl.len() / width).alias(f"{name}_per_s"), **(loads if name == "loaded" else {}))
+        )
+        found = found.join(counts, on=["class", "time_s"], how="left")
+    rates = [name for name in PAGES if name.endswith("_per_s")]
+    return found.with_columns(pl.col(rates).fill_null(0.0)).filter(
         pl.col("time_s") <= duration_s + 1e-9
     )
 
@@ -237,8 +371,8 @@ def by_size(folders: Folders, warmup_s: float) -> Picture | None:
 
 def _by_size(table: pl.DataFrame, warmup_s: float) -> pl.DataFrame:
     there = table.filter((pl.col("closed_s") >= warmup_s) & pl.col("size_bytes").is_not_null())
-    place = np.clip(np.searchsorted(SIZES, there["size_bytes"].to_numpy(), "right"), 1, 28)
-    low, high = SIZES[place - 1], SIZES[place]
+    bins = np.clip(np.searchsorted(SIZES, there["size_bytes"].to_numpy(), "right"), 1, 28)
+    low, high = SIZES[bins - 1], SIZES[bins]
     edges = {"size_bytes": np.sqrt(low * high), "from_bytes": low, "to_bytes": high}
     return (
         there.with_columns(**{name: pl.Series(each) for name, each in edges.items()})

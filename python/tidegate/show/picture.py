@@ -26,9 +26,9 @@ class Label(NamedTuple):
 
 
 class Series(NamedTuple):
-    """The points of one series, from left to right; `place` chooses its colour and stroke."""
+    """The points of one series, from left to right; `number` chooses its colour and stroke."""
 
-    place: int
+    number: int
     name: str
     x: list[float]
     y: list[float]
@@ -60,7 +60,7 @@ class Picture:
     `x` and `y` are columns with their titles, units in brackets. Each column
     of `y` is a panel, or an entry of a menu; where `FIELD low` and `FIELD
     high` are columns too, they are its interval. Without `x` the series stand
-    below each other. `by` is the column that tells series apart; every value
+    below each other. `by` is the column that distinguishes series; every value
     of the columns `split` has a panel, or an entry of a menu, of its own.
     """
 
@@ -105,20 +105,20 @@ class Picture:
         return [
             Panel(
                 part or title,
-                [self._series(rows, place, name, y) for place, name in enumerate(self.names)],
+                [self._series(rows, number, name, y) for number, name in enumerate(self.names)],
                 [label for label in self.labels if label.panel == (part or y)],
             )
             for part, rows in parts.items()
             for y, title in self.y.items()
         ]
 
-    def _series(self, rows: pl.DataFrame, place: int, name: str, y: str) -> Series:
+    def _series(self, rows: pl.DataFrame, number: int, name: str, y: str) -> Series:
         mine = rows.filter((pl.col(self.by) == name) & pl.col(y).is_not_null())
         ends = [f"{y} low", f"{y} high"] if f"{y} low" in mine.columns else [y, y]
         low, high = (mine[end].fill_null(mine[y]).to_list() for end in ends)
         x = [each for field in self.x for each in mine[field]]
         known = ends[0] != y and mine[ends[0]].null_count() == 0
-        return Series(place, name, x, mine[y].to_list(), low, high, known)
+        return Series(number, name, x, mine[y].to_list(), low, high, known)
 
 
 def scaled(row: Mapping[str, Any], measures: Sequence[Row]) -> dict[str, float | None]:

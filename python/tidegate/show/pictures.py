@@ -1,24 +1,30 @@
-"""Pictures as PNG and SVG; matplotlib is loaded with this module."""
+"""Pictures as PNG, SVG and PDF; matplotlib is loaded with this module."""
 
 from __future__ import annotations
 
 import io
+import re
+import warnings
 from dataclasses import replace
 from itertools import pairwise
-from math import ceil
+from math import ceil, log10
 from typing import TYPE_CHECKING, Any, cast
 
 import matplotlib as mpl
 import polars as pl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.offsetbox import AnchoredOffsetbox, HPacker, TextArea
 from matplotlib.ticker import FuncFormatter
 
+from tidegate.errors import UsageError
 from tidegate.show import of_grid, of_runs
-from tidegate.show.measures import shown
-from tidegate.show.style import GREY, RULES, end_labels, line
+from tidegate.show.look import Look
+from tidegate.show.measures import endless, shown
+from tidegate.show.style import GREY, end_labels, line, points
+from tidegate.show.traces import overlaid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,40 +39,81 @@ if TYPE_CHECKING:
     Drawn = tuple[str, str, list[Picture]]
 
 DPI = 150
-LOOK = {**RULES, "axes.titley": 1.0, "text.parse_math": False}
-"""A title of fixed height: otherwise every drawing measures all ticks for each title."""
+PLAIN = Look()
 MARKERS = "osD^vPX"
+DISTRIBUTIONS = {
+    "fct": ("fct-distribution", "flow completion time (FCT)"),
+    "pages": ("page-load-distribution", "page load time"),
+}
+"""File and title of each distribution of times, by the key of its picture."""
+LETTER = 0.6
+"""Mean width of a letter, in parts of the size of its font."""
+SHARE = 0.85
+"""How much of the width of a panel its title may take: beside it stand the names of lines."""
+TICK_POINTS = 9.0
+"""Size of the font of the labels of ticks."""
 TICKS = 6
-"""Up to so many values each get their tick."""
+"""Up to this number, every value gets a tick."""
 
 
-def pictures(done: GridResult) -> dict[str, bytes]:
+def pictures(done: GridResult, look: Look = PLAIN) -> dict[str, bytes]:
     """Return every picture of a comparison or a sweep, as file name and content."""
+    return _files(_drawn(done, look), look)
+
+
+def figures(done: GridResult, look: Look = PLAIN) -> dict[str, Figure]:
+    """Return every picture of a comparison or a sweep as a figure of matplotlib, by its name."""
+    with mpl.rc_context(cast("Any", look.rules())):
+        return {name: figure(parts, title, look) for name, title, parts in _drawn(done, look)}
+
+
+def side_by_side(done: GridResult) -> bytes:
+    """Return the main picture of a comparison or a sweep as PNG; empty: nothing can be drawn."""
+    *_, last = figures(done).values() or [None]
+    if last is None:
+        return b""
+    content = io.BytesIO()
+    FigureCanvasAgg(last)
+    last.savefig(content, format="png", dpi=80)
+    return content.getvalue()
+
+
+def _drawn(done: GridResult, look: Look) -> Iterator[Drawn]:
     if done.subject.command == "compare":
-        return _files(_compared(done))
-    return _files((each.key, each.title, [each]) for each in of_grid.over_axes(done))
+        yield from _compared(look.chosen(done))
+    else:
+        swept = look.only(list(of_grid.over_axes(done)))
+        yield from ((each.key, each.title, [each]) for each in swept)
 
 
-def of_run(folder: Path, title: str) -> dict[str, bytes]:
+def of_run(folder: Path, title: str, look: Look = PLAIN) -> dict[str, bytes]:
     """Return the pictures of the series that a run has, as file name and content."""
-    return _files(_followed(folder, title))
+    return _files(_followed(folder, title), look)
 
 
 def _compared(done: GridResult) -> Iterator[Drawn]:
     name, seeds, labels = done.subject.name, len(done.subject.seeds), list(done.curves)
-    fct = of_grid.distribution(done.curves)
-    yield "fct-distribution", f"{name}: flow completion time (FCT)", [fct]
-    mean = f", mean of {seeds} seeds" if seeds > 1 else ""
-    title = f"{name}: sessions admitted and completed{mean}"
-    yield "rates-over-time", title, [of_grid.rates(done)]
-    sides = of_grid.sides(done.averages, labels, of_grid.MEASURES, seeds)
-    parts = [replace(of_grid.fates(done.averages, labels), columns=3, size=sides.size), sides]
+    ending = not endless(done.averages)
+    sides = of_grid.sides(done.averages, labels, of_grid.shown_measures(done), seeds)
+    parts = [sides]
+    if ending:
+        for picture in of_grid.distributions(done.curves):
+            file, what = DISTRIBUTIONS[picture.key]
+            yield file, f"{name}: {what}", [picture]
+        mean = f", mean of {seeds} seeds" if seeds > 1 else ""
+        title = f"{name}: sessions admitted and completed{mean}"
+        yield "rates-over-time", title, [of_grid.rates(done)]
+        parts = [replace(of_grid.fates(done.averages, labels), columns=3, size=sides.size), sides]
     yield "controls-side-by-side", f"{name}: {of_grid.interval(seeds)}", parts
 
 
 def _followed(folder: Path, title: str) -> Iterator[Drawn]:
     for picture in of_runs.followed({"": [folder]}):
         by = picture.split[-1]
+        if picture.key == "acks":
+            table, fields = overlaid(picture)
+            yield picture.key, title, [replace(picture, table=table, y=fields, by=by, split=())]
+            continue
         if picture.split == (by,):
             yield picture.key, title, [replace(picture, by=by, split=())]
             continue
@@ -77,52 +124,82 @@ def _followed(folder: Path, title: str) -> Iterator[Drawn]:
             yield f"{picture.key}-{port}", f"{title}: {port}", [drawn]
 
 
-def _files(drawn: Iterator[Drawn]) -> dict[str, bytes]:
+def _files(drawn: Iterator[Drawn], look: Look) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
-    with mpl.rc_context(cast("Any", LOOK)):
+    with mpl.rc_context(cast("Any", look.rules())):
         for name, title, parts in drawn:
-            found |= _contents(name, figure(parts, title))
+            found |= _contents(name, figure(parts, title, look), look.formats)
     return found
 
 
-def _contents(name: str, figure: Figure) -> dict[str, bytes]:
-    """Render a figure as PNG and SVG, as file name and content.
+def _contents(name: str, figure: Figure, formats: Sequence[str]) -> dict[str, bytes]:
+    """Render a figure in these formats, as file name and content: the same data, the same bytes.
 
     The layout takes as long as the drawing, and `savefig` computes it twice for
     each format: here it is computed once.
     """
     figure.set_dpi(DPI)
-    raster, vector = io.BytesIO(), io.BytesIO()
     agg: Any = FigureCanvasAgg(figure)
+    _arrange(name, figure)
+    found = {}
+    for each in formats:
+        figure.set_dpi(DPI)  # each canvas sets its own
+        content = io.BytesIO()
+        if each == "png":
+            agg.print_png(content, pil_kwargs={"compress_level": 4})
+        elif each == "svg":
+            svg: Any = FigureCanvasSVG(figure)
+            svg.print_svg(content, metadata={"Date": None})
+        else:
+            pdf: Any = FigureCanvasPdf(figure)
+            pdf.print_pdf(content, metadata={"CreationDate": None})
+        found[f"{name}.{each}"] = content.getvalue()
+    return found
+
+
+def _arrange(name: str, figure: Figure) -> None:
+    """Compute the places of all parts, once for all formats."""
     layout = figure.get_layout_engine()
-    if layout is not None:
-        layout.execute(figure)
-        figure.set_layout_engine("none")
-    agg.print_png(raster, pil_kwargs={"compress_level": 4})
-    svg: Any = FigureCanvasSVG(figure)
-    svg.print_svg(vector, metadata={"Date": None})  # the same data give the same file
-    return {f"{name}.png": raster.getvalue(), f"{name}.svg": vector.getvalue()}
+    if layout is None:
+        return
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "constrained_layout not applied")
+        try:
+            layout.execute(figure)
+        except UserWarning:
+            width, height = figure.get_size_inches()
+            raise UsageError(
+                f"The picture {name} does not fit into {width:.1f} x {height:.1f} inches.",
+                "Give it more room, or choose fewer lines (--line) or panels (--metrics).",
+            ) from None
+    figure.set_layout_engine("none")
 
 
-def figure(parts: Sequence[Picture], title: str) -> Figure:
+def figure(parts: Sequence[Picture], title: str, look: Look = PLAIN) -> Figure:
     """Return one figure with the panels of pictures, row by row."""
+    parts = [look.coloured(picture) for picture in parts]
     panels = [(picture, panel) for picture in parts for panel in picture.panels()]
     picture = parts[0]
     columns, (width, height) = picture.columns, picture.size
     rows = ceil(len(panels) / columns)
-    figure = Figure(figsize=(0.4 + width * columns, 0.9 + height * rows))
+    size = look.size or (0.4 + width * columns, 0.9 + height * rows)
+    figure = Figure(figsize=size)
+    width = look.size[0] / columns if look.size else width
     below = picture.mark in ("interval", "stack")
     share: dict[str, Any] = {"sharex": columns == 1, "sharey": below or bool(picture.split)}
     grid = figure.subplots(rows, columns, squeeze=False, **share)
     for axes, (each, panel) in zip(grid.flat, panels, strict=False):
-        axes.set_title(panel.title, fontsize=None if picture.labels and not below else 9)
+        if each.mark != "stack":  # which has its title below
+            small = below or not picture.labels
+            shown = _wrapped(panel.title, width, points(9 if small else 10))
+            axes.set_title(shown, fontsize=points(9) if small else None)
         DRAWN[each.mark](axes, each, panel)
     for axes in list(grid.flat)[len(panels) :]:
         axes.remove()
     for axes in [] if below else grid[-1] if columns == 1 else grid.flat[: len(panels)]:
-        axes.set_xlabel(next(iter(picture.x.values())))
+        axes.set_xlabel(_wrapped(next(iter(picture.x.values())), width, points(9)))
     if picture.split:
-        figure.supylabel(next(iter(picture.y.values())), fontsize=9)
+        figure.supylabel(next(iter(picture.y.values())), fontsize=points(9))
     handles, names = grid[0, 0].get_legend_handles_labels()
     if len(names) > 1 and not picture.labels:
         figure.legend(handles, names, loc="outside right upper", frameon=False)
@@ -135,12 +212,12 @@ def _lines(axes: Axes, picture: Picture, panel: Panel) -> None:
     known = [each for each in panel.series if each.x]
     few = "time_s" not in picture.x and all(len(each.x) < 100 for each in known)
     for each in known:
-        hue = picture.hues[each.place % len(picture.hues)]
+        hue = picture.hues[each.number % len(picture.hues)]
         if (each.low, each.high) != (each.y, each.y):
             axes.fill_between(each.x, each.low, each.high, color=hue, alpha=0.18, linewidth=0)
         look: dict[str, Any] = {"linewidth": 1.8 if picture.log else 1.3, "label": each.name}
         if few:
-            marker = MARKERS[each.place % len(MARKERS)]
+            marker = MARKERS[each.number % len(MARKERS)]
             look |= {"marker": marker, "markersize": 4, "linewidth": 1.5}
         axes.plot(each.x, each.y, color=hue, linestyle=_stroke(picture, each), **look)
     if not known:
@@ -150,7 +227,7 @@ def _lines(axes: Axes, picture: Picture, panel: Panel) -> None:
 
 
 def _stroke(picture: Picture, each: Series) -> str:
-    return "-" if picture.by == "event" else line(each.place)
+    return "-" if picture.by == "event" else line(each.number)
 
 
 def _ranges(axes: Axes, picture: Picture, known: Sequence[Series], *, few: bool) -> None:
@@ -158,25 +235,63 @@ def _ranges(axes: Axes, picture: Picture, known: Sequence[Series], *, few: bool)
     high = picture.top or axes.get_ylim()[1]
     percent = "x" in picture.log and "share" in next(iter(picture.y.values()))
     axes.set_ylim(0.0, 102.0 if percent else high if high > 0 else 1.0)
-    places = sorted({x for each in known for x in each.x})
-    if "x" in picture.log or (few and _by_factors(places)):
+    positions = sorted({x for each in known for x in each.x})
+    if "x" in picture.log or (few and _by_factors(positions)):
         axes.set_xscale("log")
         if few:
             axes.minorticks_off()
         else:
-            wide = places[-1] >= 100 * places[0]
-            axes.set_xlim(places[0], places[-1])
+            wide = positions[-1] >= 100 * positions[0]
+            axes.set_xlim(positions[0], positions[-1])
             axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             axes.xaxis.set_minor_formatter(FuncFormatter(lambda *at: "" if wide else _minor(*at)))
-    if few and places and len(places) <= TICKS:
-        axes.set_xticks(places, [f"{place:g}" for place in places])
+    if few and positions and len(positions) <= TICKS:
+        ticks = _apart(axes, positions)
+        axes.set_xticks(ticks, [f"{x:g}" for x in ticks])
     if picture.warmup_s > 0:
         axes.axvspan(0, picture.warmup_s, color="#f2f2f2", zorder=0, linewidth=0)
         if axes.get_subplotspec().is_first_row():  # type: ignore[union-attr]
-            look: dict[str, Any] = {"color": GREY, "ha": "center", "va": "top", "fontsize": 8}
+            look: dict[str, Any] = {
+                "color": GREY,
+                "ha": "center",
+                "va": "top",
+                "fontsize": points(8),
+            }
             axes.text(picture.warmup_s / 2, high * 0.97, "warm-up", **look)
     if picture.top:
-        axes.set_xlim(0, places[-1] + places[0])
+        axes.set_xlim(0, positions[-1] + positions[0])
+
+
+def _apart(axes: Axes, positions: Sequence[float]) -> list[float]:
+    """Return the first, the last, and of the others those whose labels stand clear of others."""
+    first, *inner, last = positions if len(positions) > 1 else [*positions, *positions]
+    along = log10 if axes.get_xscale() == "log" else float
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    across = axes.get_position().width * figure.get_figwidth() * 72.0 * 0.9  # points
+    whole = (along(last) - along(first)) or 1.0
+
+    def clear(one: float, other: float) -> bool:
+        letters = (len(f"{one:g}") + len(f"{other:g}")) / 2 + 1
+        apart = (along(other) - along(one)) / whole * across
+        return apart >= letters * LETTER * TICK_POINTS
+
+    kept = [first]
+    for each in inner:
+        if clear(kept[-1], each) and clear(each, last):
+            kept.append(each)
+    return [*kept, *([last] if last > first else [])]
+
+
+def _wrapped(text: str, inches: float, points: float) -> str:
+    """Return a text in lines that are no wider than a panel, broken after blanks and dots."""
+    letters = max(int(inches * 72.0 * SHARE / (points * LETTER)), 16)
+    lines = [""]
+    for piece in re.findall(r"[^ .]*[ .]|[^ .]+$", text):
+        if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > letters:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(each.rstrip() for each in lines)
 
 
 def _minor(value: float, _: object) -> str:
@@ -184,19 +299,21 @@ def _minor(value: float, _: object) -> str:
     return f"{value:g}" if f"{value:e}"[0] in "25" else ""
 
 
-def _by_factors(places: Sequence[float]) -> bool:
-    """Tell whether the places crowd at the left unless their ratios are drawn."""
-    if len(places) < 3 or places[0] <= 0:
+def _by_factors(positions: Sequence[float]) -> bool:
+    """Return whether a linear axis would crowd the positions at the left."""
+    if len(positions) < 3 or positions[0] <= 0:
         return False
-    steps = [right - left for left, right in pairwise(places)]
-    ratios = [right / left for left, right in pairwise(places)]
+    steps = [right - left for left, right in pairwise(positions)]
+    ratios = [right / left for left, right in pairwise(positions)]
     uneven = max(steps) / min(steps)
-    return uneven > 1.5 and (places[-1] / places[0] >= 20 or uneven > max(ratios) / min(ratios))
+    return uneven > 1.5 and (
+        positions[-1] / positions[0] >= 20 or uneven > max(ratios) / min(ratios)
+    )
 
 
 def _labels(axes: Axes, picture: Picture, panel: Panel) -> None:
     """Write the labels of a panel; of points at one height, the leftmost stands highest."""
-    names = {name: place for place, name in enumerate(picture.names)}
+    names = {name: index for index, name in enumerate(picture.names)}
     labels = sorted(panel.labels, key=lambda label: -(label.x or 0.0))
     hues = [picture.hues[names[label.series] % len(picture.hues)] for label in labels]
     for label, hue in zip(labels, hues, strict=True):
@@ -220,23 +337,23 @@ def _intervals(axes: Axes, picture: Picture, panel: Panel) -> None:
     _controls(axes, picture.names)
     ends = [0.0]
     for each in panel.series:
-        place = each.place
+        index = each.number
         if not each.y:
-            axes.text(0.02, place, "none", va="center", transform=axes.get_yaxis_transform())
+            axes.text(0.02, index, "none", va="center", transform=axes.get_yaxis_transform())
             continue
         mean, low, high = each.y[0], each.low[0], each.high[0]
-        hue = picture.hues[place % len(picture.hues)]
-        axes.plot([0, mean], [place, place], color=hue, linewidth=1, alpha=0.5)
-        axes.plot([low, high], [place, place], color=hue, linewidth=4, alpha=0.4)
-        axes.plot([mean], [place], "o", color=hue, markersize=6)
+        hue = picture.hues[index % len(picture.hues)]
+        axes.plot([0, mean], [index, index], color=hue, linewidth=1, alpha=0.5)
+        axes.plot([low, high], [index, index], color=hue, linewidth=4, alpha=0.4)
+        axes.plot([mean], [index], "o", color=hue, markersize=6)
         ends.append(max(mean, high))
         axes.annotate(
             shown(each.value),
-            xy=(ends[-1], place),
+            xy=(ends[-1], index),
             xytext=(8, 0),
             textcoords="offset points",
             va="center",
-            fontsize=8.5,
+            fontsize=points(8.5),
         )
     # room to the right of the longest line for its value
     right = (max(ends) or 1.0) * 1.55
@@ -250,18 +367,17 @@ def _stack(axes: Axes, picture: Picture, panel: Panel) -> None:
     """Draw a bar for each control, as long as all that was offered."""
     axes.grid(visible=False)
     _controls(axes, picture.table["control"].unique(maintain_order=True).to_list())
-    axes.set_title("")
     axes.set_xlim(0, 100)
-    axes.set_xlabel(panel.title, fontsize=8.5)
+    axes.set_xlabel(panel.title, fontsize=points(8.5))
     left = [0.0] * len(panel.series[0].y)
     for each, hue in zip(panel.series, picture.hues, strict=False):
         axes.barh(range(len(left)), each.y, left=left, height=0.62, color=hue)
-        for place, part in enumerate(each.y):
+        for index, part in enumerate(each.y):
             if part >= 8:
-                middle = (left[place] + part / 2, place)
-                axes.annotate(f"{part:.0f}", middle, ha="center", va="center", fontsize=8.5)
-            left[place] += part
-    look = {"fontsize": 8.5, "weight": "bold"}
+                middle = (left[index] + part / 2, index)
+                axes.annotate(f"{part:.0f}", middle, ha="center", va="center", fontsize=points(8.5))
+            left[index] += part
+    look = {"fontsize": points(8.5), "weight": "bold"}
     words: list[Artist] = [
         TextArea(each.name, textprops={"color": hue, **look})
         for each, hue in zip(panel.series, picture.hues, strict=False)

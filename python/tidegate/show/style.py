@@ -1,4 +1,4 @@
-"""One look for all pictures: colours that everyone can tell apart, labels at the lines."""
+"""The style of all pictures: colours that are distinct to everyone, labels at the lines."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ GREY = "#666666"
 LINES = ("-", "--", "-.", ":")
 LEADER: dict[str, Any] = {"arrowstyle": "-", "lw": 0.6, "shrinkB": 0, "relpos": (0, 0.5)}
 
+FONT = 9.0
+"""Size of letters, in points."""
+
 RULES: dict[str, Any] = {
     "axes.grid": True,
     "axes.spines.right": False,
@@ -26,22 +29,30 @@ RULES: dict[str, Any] = {
     "figure.constrained_layout.use": True,
     "figure.titlesize": 11,
     "font.family": "DejaVu Sans",
-    "font.size": 9,
+    "font.size": FONT,
     "grid.color": "#dddddd",
     "grid.linewidth": 0.6,
     "lines.linewidth": 1.8,
+    "pdf.fonttype": 42,  # TrueType, as publishers ask for
     "svg.fonttype": "none",
     "svg.hashsalt": "tidegate",
 }
 
 
+def points(size: float) -> float:
+    """Return a size of letters, where those of the picture are not 9 points as in `RULES`."""
+    import matplotlib as mpl
+
+    return size * (float(mpl.rcParams["font.size"]) / FONT)
+
+
 def colour(number: int) -> str:
-    """Return the colour of the control of that place."""
+    """Return the colour of the control with this index."""
     return PALETTE[number % len(PALETTE)]
 
 
 def line(number: int) -> str:
-    """Return a line style: beyond the palette, and for grey print, it tells controls apart."""
+    """Return a line style: beyond the palette, and for grey print, it distinguishes controls."""
     return LINES[number % len(LINES)]
 
 
@@ -51,7 +62,7 @@ def spread(heights: Sequence[float], least: float) -> list[float]:
     Labels at the ends of lines must not cover each other: they are pushed up
     from the lowest, then shifted so that they stay centred on where they were.
     """
-    order = sorted(range(len(heights)), key=lambda place: heights[place])
+    order = sorted(range(len(heights)), key=lambda index: heights[index])
     moved = list(heights)
     for below, above in pairwise(order):
         moved[above] = max(moved[above], moved[below] + least)
@@ -71,18 +82,18 @@ def end_labels(
 ) -> None:
     """Write labels at the right of the axes, each at the height of its line and pointing there."""
     low, high = axes.get_ylim()
-    places = spread(heights, (high - low) * 0.115)
-    for text, height, place, hue in zip(labels, heights, places, colours, strict=True):
+    positions = spread(heights, (high - low) * 0.115)
+    for text, height, position, hue in zip(labels, heights, positions, colours, strict=True):
         axes.annotate(
             text,
             xy=(1.0, height),
             xycoords=("axes fraction", "data"),
-            xytext=(1.03, place),
+            xytext=(1.03, position),
             textcoords=("axes fraction", "data"),
             color=hue,
             va="center",
             ha="left",
-            fontsize=8.5,
+            fontsize=points(8.5),
             arrowprops={**LEADER, "color": hue} if pointed else None,
             annotation_clip=False,
         )

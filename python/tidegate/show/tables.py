@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import io
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rich import box
-from rich.console import Group
+from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
 from tidegate.grid.axes import named, shortened
 from tidegate.grid.grid_result import warnings_of
 from tidegate.show.measures import (
-    FLOW_BLOCKS,
     SIZES,
+    Block,
     Row,
     alarming,
     blocks_of,
     centre,
     compared,
+    flow_blocks,
+    flows_in_words,
     kinds,
     measures,
     network,
@@ -32,11 +35,11 @@ from tidegate.show.measures import (
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
-    from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType, RenderResult
+    from rich.console import ConsoleOptions, JustifyMethod, RenderableType, RenderResult
 
     from tidegate.grid.diff import Diff
     from tidegate.grid.grid_result import GridResult
-    from tidegate.show.measures import Block, Value
+    from tidegate.show.measures import Value
 
 COLUMNS = 5
 """Columns in one table, where the line has room; more go into a table below."""
@@ -44,13 +47,32 @@ HEADING = "bold"
 LABEL = 16
 """Letters of a label that stay together, if it can be broken at all."""
 PORTS = (
+    Row("offered [% of capacity]", "offered_load", 100),
     Row("utilisation [%]", "utilisation", 100),
     Row("queue, mean [packets]", "queue_mean_packets"),
+    Row("queue delay, p95 [ms]", "queue_delay_p95_s", 1e3),
     Row("SYNs", "syn_arrived"),
     Row("refused", "syn_refused"),
     Row("data packets", "data_arrived"),
     Row("dropped", "data_dropped"),
 )
+
+
+class Shown(Group):
+    """A table for a terminal; it prints as text, and is HTML in a notebook."""
+
+    def __repr__(self) -> str:
+        """Return the table as text, 120 columns wide."""
+        console = Console(width=120, file=io.StringIO(), record=True, color_system=None)
+        console.print(self)
+        return console.export_text().rstrip()
+
+    def _repr_html_(self) -> str:
+        console = Console(width=120, file=io.StringIO(), record=True)
+        console.print(self)
+        look = "line-height:1.2; font-family:DejaVu Sans Mono,monospace; white-space:pre"
+        form = f'<pre style="{look}">{{code}}</pre>'
+        return console.export_html(inline_styles=True, code_format=form)
 
 
 @dataclass(frozen=True)
@@ -182,7 +204,7 @@ def _listed(
 
 def of_port(row: Row, port: Mapping[str, Any]) -> str:
     """Return a cell of the table of ports; counts are written out."""
-    value = port[row.metric]
+    value = port.get(row.metric)
     return f"{value:,}" if isinstance(value, int) else shown(value, row.scale)
 
 
@@ -208,6 +230,9 @@ def _side_by_side(
 def _settings(done: GridResult, name: str) -> Sheets:
     """Return settings as columns, measures as rows."""
     labels = [named(row["settings"]) for row in done.averages]
+    if done.metrics:
+        asked = Block("", tuple(measures(done.subject, done.averages, done.metrics)))
+        return _side_by_side(_title(name, done), labels, done.averages, [asked])
     blocks = blocks_of(done.subject.port, done.subject.classes, done.averages)
     return _side_by_side(_title(name, done), labels, done.averages, blocks)
 
@@ -231,29 +256,28 @@ def _differences(
     return Sheets(heading, (about,), tuple(columns), COLUMNS)
 
 
-def of_comparison(done: GridResult) -> RenderableType:
+def of_comparison(done: GridResult) -> Shown:
     """Return controls as columns, and by how much they differ from the first."""
     parts = [_settings(done, done.subject.name)]
     if len(done.subject.seeds) > 1 and len(done.averages) > 1:
         first, *others = done.curves
-        title = f"More than {first}, on the same flows"
+        title = f"More than {first}, {flows_in_words(done.same_flows)}"
         parts.append(_differences(done, others, done.differences, title))
-    return Group(*parts, *_warnings(done.warnings))
+    return Shown(*parts, *_warnings(done.warnings))
 
 
-def of_folders(both: Diff) -> RenderableType:
+def of_folders(both: Diff) -> Shown:
     """Return the settings of two folders side by side, and how the second differs."""
     done, (first, second) = both.done, both.names
     parts = [_settings(done, f"{first} and {second}")]
     if both.differences:
-        flows = "on the same flows" if both.same_flows else "seed by seed, on other flows"
         names = [named(found["settings"]) or "difference" for found in both.differences]
-        title = f"{second} more than {first}, {flows}"
+        title = f"{second} more than {first}, {flows_in_words(both.same_flows)}"
         parts.append(_differences(done, names, both.differences, title))
-    return Group(*parts, *_warnings(done.warnings))
+    return Shown(*parts, *_warnings(done.warnings))
 
 
-def of_sweep(done: GridResult) -> RenderableType:
+def of_sweep(done: GridResult) -> Shown:
     """Return settings as columns where they are few, else a line per setting.
 
     A line shows the chosen metrics, or the main ones; where they do not fit
@@ -261,8 +285,9 @@ def of_sweep(done: GridResult) -> RenderableType:
     """
     subject, chosen, averages = done.subject, done.metrics, done.averages
     if not chosen and len(averages) <= COLUMNS:
-        return Group(_settings(done, subject.name), *_warnings(done.warnings))
-    rows = measures(subject, averages, chosen) if chosen else telling(subject.port)
+        parts = [_settings(done, subject.name), *_contrasts(done)]
+        return Shown(*parts, *_warnings(done.warnings))
+    rows = measures(subject, averages, chosen) if chosen else telling(subject.port, averages)
     short = shortened(list(subject.axes))
     names = [
         Column(short[key], tuple(Text(row["settings"][key]) for row in averages))
@@ -274,10 +299,36 @@ def of_sweep(done: GridResult) -> RenderableType:
     ]
     title = _title(subject.name, done)
     sheets = Sheets(title, tuple(names), tuple(columns), right=True)
-    return Group(sheets, *_warnings(done.warnings))
+    return Shown(sheets, *_contrasts(done), *_warnings(done.warnings))
 
 
-def of_run(summary: Mapping[str, Any], access: Container[str] = ()) -> RenderableType:
+def _contrasts(done: GridResult) -> list[Sheets]:
+    """Return what the settings of a sweep have more than the first value of one axis.
+
+    A line per setting; nothing where the settings differ in more than one axis, or one seed tells
+    nothing of intervals.
+    """
+    axis, found = done.axis, done.contrasts
+    if axis is None or len(done.subject.seeds) < 2 or not found:
+        return []
+    short, rows = shortened(list(done.subject.axes)), compared(done)
+    names = [
+        Column(short[key], tuple(Text(each.settings[key]) for each in found))
+        for key in done.subject.axes
+    ]
+    columns = [
+        Column(
+            row.title, tuple(Text(shown(each.metrics.get(row.metric), row.scale)) for each in found)
+        )
+        for row in rows
+    ]
+    first = named({axis: done.subject.axes[axis][0]})
+    same = flows_in_words(all(each.paired for each in found))
+    title = f"More than {first}, all else the same, {same}: mean ± 95 % interval of the differences"
+    return [Sheets(title, tuple(names), tuple(columns), right=True)]
+
+
+def of_run(summary: Mapping[str, Any], access: Container[str] = ()) -> Shown:
     """Return classes as columns, then the ports, those of access links left out."""
     classes = summary["classes"]
     columns = [*classes, summary["all"]] if len(classes) > 1 else list(classes)
@@ -286,7 +337,7 @@ def of_run(summary: Mapping[str, Any], access: Container[str] = ()) -> Renderabl
         f"{summary['scenario']}, seed {summary['seed']}, "
         f"{summary['warmup_s']:g} to {summary['duration_s']:g} s"
     )
-    blocks = [*FLOW_BLOCKS, network(None), *kinds(labels[:1], columns)]
+    blocks = [*flow_blocks(columns), network(None), *kinds(labels[:1], columns)]
     parts = [_side_by_side(title, labels, columns, blocks)]
     sizes = {name: each for name, each in summary.get("sizes", {}).items() if each["completed"]}
     if sizes:
@@ -296,4 +347,4 @@ def of_run(summary: Mapping[str, Any], access: Container[str] = ()) -> Renderabl
         parts.append(_listed(title, names, rows, list(sizes.values())))
     ports = [port for port in summary["ports"] if port["name"] not in access]
     parts.append(_listed("Ports", (port["name"] for port in ports), PORTS, ports))
-    return Group(*parts, *_warnings(warnings_of(summary)))
+    return Shown(*parts, *_warnings(warnings_of(summary)))

@@ -63,12 +63,12 @@ class Plot:
             yield Text(f"{self.title}: nothing to draw", style="bold")
             return
         _bounded(figure, drawn)
-        for place, line in enumerate(drawn):
-            hue = _rgb(colour(place)) if coloured else None
+        for index, line in enumerate(drawn):
+            hue = _rgb(colour(index)) if coloured else None
             figure.plot(line.x, line.y, lc=hue)
             # about a dozen marks, however many points a line has
             step = max(len(line.x) // 12, 1)
-            mark = MARKS[place % len(MARKS)]
+            mark = MARKS[index % len(MARKS)]
             figure.scatter(line.x[::step], line.y[::step], lc=hue, marker=mark)
         yield Text(self.title, style="bold")
         # spaces for empty Braille cells, which some fonts draw in another width
@@ -81,9 +81,9 @@ class Plot:
 
     def _legend(self, drawn: Sequence[Series], *, coloured: bool) -> Text:
         legend = Text(" " * MARGIN)
-        for place, line in enumerate(drawn):
-            style = colour(place) if coloured else ""
-            legend.append(f"{MARKS[place % len(MARKS)]} {line.name}   ", style=style)
+        for index, line in enumerate(drawn):
+            style = colour(index) if coloured else ""
+            legend.append(f"{MARKS[index % len(MARKS)]} {line.name}   ", style=style)
         left_out = sum(1 for line in self.lines if line.x) - len(drawn)
         if left_out:
             legend.append(f"and {left_out} more, not drawn")
@@ -104,7 +104,7 @@ def _bounded(figure: plotille.Figure, drawn: Sequence[Series]) -> None:
 
 
 def _number(value: float, chars: int, delta: float, left: bool = False) -> str:  # noqa: ARG001
-    """Return the number beside a tick, in so many letters."""
+    """Return the number at a tick, in this number of characters."""
     text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
     return f"{text:<{chars}}" if left else f"{text:>{chars}}"
 
@@ -161,7 +161,7 @@ def _bars(picture: Picture) -> RenderableType:
         table.add_column(justify="right", no_wrap=True)
         for each in panel.series:
             length = max(each.y[0], 0.0) if each.y else 0.0
-            bar = Bar(most or 1.0, 0.0, length, color=colour(each.place))
+            bar = Bar(most or 1.0, 0.0, length, color=colour(each.number))
             table.add_row(Text(each.name), bar, Text(shown(each.value)))
         parts += [Text(panel.title, style="bold"), table, Text("")]
     return Group(*parts)

@@ -65,7 +65,7 @@ class Study:
             some = ", ".join(list(self.cases)[:3])
             raise UsageError(
                 f"No case of the study {self.key} fits {', '.join(only)}.",
-                f"Cases are {some}, ...; * stands for anything.",
+                f"Cases are {some}, ...; * matches anything.",
             )
         return found
 

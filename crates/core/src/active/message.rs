@@ -1,38 +1,37 @@
-//! What the payloads of an active network say.
+//! The payloads of an active network.
 //!
 //! A passive packet between a source and a sink carries a [`Segment`]:
 //!
 //! | byte | data                 | acknowledgement                       |
 //! |------|----------------------|---------------------------------------|
-//! | 0    | 0, or 2: unanswered  | 1                                     |
-//! | 1-4  | number from 1 on     | next number that the sink expects     |
-//! | 5-   | filling              |                                       |
+//! | 0    | 0; 2: no answer wanted | 1                                   |
+//! | 1-4  | number from 1 on     | next expected number                  |
+//! | 5-   | padding              |                                       |
 //!
-//! A packet that asks for a filter ([`Filter`], service 1) carries
+//! A request for a filter ([`Filter`], service 1) carries
 //!
 //! | byte  | content                                                                   |
 //! |-------|---------------------------------------------------------------------------|
 //! | 0-5   | address and port of the greedy source (GCI)                               |
-//! | 6-9   | how long the asker filters itself, in ms                                  |
-//! | 10-17 | sequence number: microseconds since 1970 by the asker's clock, but always more than the last |
+//! | 6-9   | how long the requesting node filters, in ms                               |
+//! | 10-17 | sequence number: microseconds since 1970 by the requester's clock, always increasing |
 //! | 18-33 | the first 16 bytes of HMAC-SHA256 over [`signed_part`](super::signed_part) |
 //!
-//! A packet that follows a route ([`Trace`], services 2 and 3: on its way, and
-//! back) carries
+//! A packet that records its route ([`Trace`], service 2 outbound, 3 on its return) carries
 //!
 //! | byte    | content                                                                |
 //! |---------|------------------------------------------------------------------------|
-//! | 0       | 0: one answer from the destination; 1: one from every hop              |
-//! | 1       | how many hops follow, 14 bytes each                                    |
+//! | 0       | 0: only the destination answers; 1: every hop answers                  |
+//! | 1       | number of hops that follow, 14 bytes each                              |
 //! | 0-5     | address and port of the node                                           |
-//! | 6-11    | when it came, in microseconds since 1970 by the clock of the node      |
-//! | 12-13   | packets that waited in the queue of the next hop                       |
+//! | 6-11    | arrival time, in microseconds since 1970 by the clock of the node      |
+//! | 12-13   | packets waiting in the queue towards the next hop                      |
 
 use super::{Address, FormatError, MOST_PAYLOAD, take};
 
-/// Bytes of an authentication code.
+/// Length of an authentication code in bytes.
 pub const TAG: usize = 16;
-/// Most hops that one packet can follow.
+/// Most hops that one packet can record.
 pub const MOST_HOPS: usize = (MOST_PAYLOAD - 2) / HOP;
 
 const HOP: usize = 14;
@@ -42,20 +41,20 @@ const FILTER: usize = 18;
 pub mod service {
     /// Filter packets of an origin.
     pub const FILTER: u16 = 1;
-    /// Follow a route, on the way to its end.
+    /// Record the route, outbound.
     pub const TRACE: u16 = 2;
-    /// What was found, on the way back.
+    /// The recorded route, on its return.
     pub const TRACED: u16 = 3;
 }
 
-/// What a source and its sink tell each other.
+/// A message between a source and its sink.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Segment {
-    /// Data with its number, from 1 on; the sink acknowledges it if it is wanted.
+    /// Data. Numbers start at 1; the sink acknowledges it if the source asks for it.
     Data {
         /// Its number.
         number: u32,
-        /// Whether the source waits for an acknowledgement.
+        /// Whether the source wants an acknowledgement.
         answer: bool,
     },
     /// Everything below `next` has arrived.
@@ -66,7 +65,7 @@ pub enum Segment {
 }
 
 impl Segment {
-    /// The payload, with so many bytes in all (never fewer than it takes).
+    /// Encodes the payload, padded to `bytes` (never fewer than it takes).
     pub fn encode(self, bytes: usize) -> Vec<u8> {
         let (kind, number) = match self {
             Segment::Data { number, answer } => (if answer { 0 } else { 2 }, number),
@@ -78,10 +77,10 @@ impl Segment {
         payload
     }
 
-    /// Reads a payload.
+    /// Decodes a payload.
     ///
     /// # Errors
-    /// Why it is none.
+    /// Why it cannot be decoded.
     pub fn decode(payload: &[u8]) -> Result<Segment, FormatError> {
         let number = u32::from_be_bytes(take(payload, 1)?);
         match payload[0] {
@@ -95,9 +94,9 @@ impl Segment {
 /// A request to filter, without its authentication code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Filter {
-    /// Whose packets.
+    /// The origin whose packets are to be filtered.
     pub origin: Address,
-    /// How long the asker filters itself, in ms.
+    /// How long the requesting node filters, in ms.
     pub lasts_ms: u32,
     /// Later requests have higher numbers.
     pub sequence: u64,
@@ -113,10 +112,10 @@ impl Filter {
         payload
     }
 
-    /// Reads a payload, and gives what is signed and the code apart.
+    /// Decodes a payload into the request, the signed part and the code.
     ///
     /// # Errors
-    /// Why it is none.
+    /// Why it cannot be decoded.
     pub fn decode(payload: &[u8]) -> Result<(Filter, &[u8], [u8; TAG]), FormatError> {
         let tag = take(payload, FILTER)?;
         if payload.len() != FILTER + TAG {
@@ -131,23 +130,23 @@ impl Filter {
     }
 }
 
-/// A node that a [`Trace`] came through.
+/// A hop of a [`Trace`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Hop {
     /// The node.
     pub node: Address,
-    /// When it came, in microseconds since 1970 by the node's clock; 48 bits of it.
+    /// Arrival time, in microseconds since 1970 by the node's clock; 48 bits.
     pub at_us: u64,
-    /// Packets that waited in the queue that it went on through.
+    /// Packets waiting in the queue towards the next hop.
     pub queue_packets: u16,
 }
 
-/// A packet that follows a route.
+/// A packet that records its route.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Trace {
-    /// Whether every hop answers, instead of the destination alone.
+    /// Whether every hop answers, or the destination alone.
     pub every_hop: bool,
-    /// Where it has been, in order; at most [`MOST_HOPS`].
+    /// The hops so far, in order; at most [`MOST_HOPS`].
     pub hops: Vec<Hop>,
 }
 
@@ -165,10 +164,10 @@ impl Trace {
         payload
     }
 
-    /// Reads a payload.
+    /// Decodes a payload.
     ///
     /// # Errors
-    /// Why it is none.
+    /// Why it cannot be decoded.
     pub fn decode(payload: &[u8]) -> Result<Trace, FormatError> {
         let [mode, count] = take(payload, 0)?;
         let said = 2 + HOP * usize::from(count);

@@ -1,9 +1,8 @@
-//! Laws against greedy flows: they find the one that takes too much of a queue
-//! and have it filtered, close to its source.
+//! Laws against greedy flows: they find the flow that takes too much of a queue, and have it
+//! filtered close to its source.
 //!
-//! Such a law runs at a node and asks its neighbours for help. What it wants
-//! done elsewhere is an [`Ask`], which the carrier takes: a packet to a router
-//! in the simulator, a signed message between real nodes.
+//! Such a law runs at a node and sends requests ([`Ask`]) to other nodes. The carrier delivers
+//! them: as packets in the simulator, as signed messages between real nodes.
 
 mod filters;
 pub mod lgc;
@@ -12,15 +11,15 @@ use crate::units::Time;
 
 pub use filters::Filters;
 
-/// A node as its carrier names it: its number in a simulation, address and
-/// port on real links. Sources are nodes too.
+/// A node, as its carrier identifies it: by its number in a simulation, by address and port on real
+/// links. Sources are nodes too.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Node(pub u64);
 
-/// What a filter takes out: packets of one origin that come from one neighbour.
+/// What a filter drops: packets of one origin that arrive from one neighbour.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Key {
-    /// The node at the other end of the link that they come over (the PHI of lgc, 4.2).
+    /// The neighbour at the other end of the incoming link (the PHI of lgc, 4.2).
     pub from: Node,
     /// The node that sent them first (the GCI of lgc, 4.2).
     pub origin: Node,
@@ -36,13 +35,13 @@ impl Key {
 /// What a law requests from another node; the carrier of packets delivers it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ask {
-    /// Filter packets of `origin`, on whichever link they come over.
+    /// Filter the packets of `origin`, whichever link they arrive on.
     Filter {
         /// The node that is asked.
         to: Node,
-        /// Whose packets.
+        /// The origin to filter.
         origin: Node,
-        /// When the filter of the asker ends: later the ask has lost its sense.
+        /// When the filter of the requesting node ends; the request is void after that.
         until: Time,
     },
 }

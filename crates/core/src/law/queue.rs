@@ -1,17 +1,18 @@
-//! Queueing disciplines: what a port's queue takes, and what it sends next.
+//! Queueing disciplines: which packets a port's queue accepts, and which one it sends next.
 //!
-//! A discipline is a [`Discipline`]: it is asked once per arrival, and once
-//! for every packet that may be sent, at the start of its service. The packets
-//! themselves lie in [`Waiting`], behind handles; the port puts them in, counts
-//! them and takes them out. A new law is one more file, its
-//! module and its line in `disciplines!`.
+//! A discipline is a [`Discipline`]. It is called once per arrival, and once at the start of each
+//! transmission. [`Waiting`] holds the packets and identifies them by handles; the port adds,
+//! counts and removes them. A new law is one more file, its module and its line in `disciplines!`.
 
 mod average;
 pub mod cake;
 pub mod codel;
+pub mod dqm;
 pub mod drop_tail;
-pub mod dual_queue;
+pub mod dualpi2;
 pub mod fq_codel;
+pub mod fq_pie;
+pub mod own;
 pub mod pie;
 pub mod pushout;
 pub mod red;
@@ -31,7 +32,7 @@ use crate::units::{Pace, Time};
 pub use average::Average;
 pub use waiting::{Chain, Handle, Links, Notes, Sum, Waiting};
 
-/// What may wait at a port, the packet in transmission not counted.
+/// How much may wait at a port, the packet in transmission not counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Room {
     /// Packets (`u32::MAX` where bytes are the limit).
@@ -41,103 +42,106 @@ pub struct Room {
 }
 
 impl Room {
-    /// Whether a packet of `size` bytes fits behind so many others.
+    /// Whether a packet of `size` bytes fits behind this queue.
     #[inline]
     pub fn fits(self, queue: Sum, size: u16) -> bool {
         queue.packets < self.packets && queue.bytes + u64::from(size) <= self.bytes
     }
 }
 
-/// What an arrival finds at its queue.
+/// The state of the queue at an arrival.
 #[derive(Clone, Copy, Debug)]
 pub struct ArrivalContext {
     /// When it arrives.
     pub now: Time,
     /// What waits, the packet in transmission not counted.
     pub queue: Sum,
-    /// Whether the arrival fits behind that: it always does where nothing
-    /// waits and the link is idle.
+    /// Whether the arrival fits behind the queue. It always does if nothing waits and the link is
+    /// idle.
     pub fits: bool,
-    /// How long the link has been idle; none: it is sending.
+    /// How long the link has been idle; none if it is sending.
     pub idle: Option<Time>,
-    /// Present pace of the link.
+    /// Current pace of the link.
     pub pace: Pace,
-    /// What may wait.
+    /// How much may wait.
     pub room: Room,
 }
 
-/// The link, free to send one of the packets that wait.
+/// The link is free: which packet is sent next?
 #[derive(Clone, Copy, Debug)]
 pub struct Slot {
-    /// When service starts; it may be before the call.
+    /// Start of the transmission; it can be earlier than the call.
     pub start: Time,
     /// How long the link has been idle by then.
     pub idle: Time,
-    /// Present pace of the link.
+    /// Current pace of the link.
     pub pace: Pace,
 }
 
-/// What a discipline does when the link is free.
+/// What a discipline does with a free link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
-    /// It sends this packet.
+    /// Send this packet.
     Send(Handle),
-    /// It sends this packet, marked as having met congestion; one that cannot
-    /// carry a mark (no ECT) is lost instead, as having been dropped early.
+    /// Send this packet with a congestion mark. Without ECT it is dropped instead, with the reason
+    /// `Early`.
     Mark(Handle),
-    /// It loses this packet, and is asked again.
+    /// Drop this packet and ask again.
     Drop(Handle, Reason),
-    /// It sends nothing before this instant, later than the start. It is asked
-    /// then, and at every arrival before.
+    /// Send nothing before this instant, which is later than the start. The discipline is asked
+    /// again then, and at every arrival before.
     NotBefore(Time),
 }
 
 /// A queueing discipline.
 ///
-/// It never sees a clock: an arrival has its time, and what is sent has the
-/// start of its service. It removes packets only by what it answers, and by
-/// [`Waiting::evict`] in `arrive`.
+/// It reads no clock: an arrival comes with its time, a transmission with its start. It removes
+/// packets only through its return values, and by [`Waiting::evict`] in `arrive`.
 pub trait Discipline: Send {
-    /// A packet arrives: may it join the queue? Others may be evicted for it.
+    /// A packet arrives: is it accepted? Other packets may be evicted for it. A law that does not
+    /// say takes what fits, as drop-tail does.
+    #[inline]
     fn arrive(
         &mut self,
-        packet: &Packet,
-        waiting: &mut Waiting,
+        _packet: &Packet,
+        _waiting: &mut Waiting,
         found: &ArrivalContext,
-        draw: &mut dyn Draw,
-    ) -> Verdict;
+        _draw: &mut dyn Draw,
+    ) -> Verdict {
+        if found.fits { Verdict::Pass } else { Verdict::Drop(Reason::QueueFull) }
+    }
 
-    /// The packet that has just arrived was taken, under this handle.
+    /// The arrival was accepted, under this handle.
     fn taken(&mut self, _handle: Handle, _waiting: &mut Waiting) {}
 
-    /// An arrival that somebody above decides about, and that will not be
-    /// taken here: a sample for a law that keeps an average.
+    /// An arrival that another law decides about and that this queue will not get: a sample for a
+    /// law that keeps an average.
     fn observe(&mut self, _found: &ArrivalContext) {}
 
-    /// What is sent next; at least one packet waits.
+    /// Which packet is sent next; at least one waits.
     fn next(&mut self, waiting: &mut Waiting, slot: &Slot, _draw: &mut dyn Draw) -> Next {
         waiting.oldest().map_or(Next::NotBefore(slot.start), Next::Send)
     }
 
-    /// Called once, before the first packet: the first deadline of the law's
-    /// own clock, later than `now`.
+    /// Called once, before the first packet. Returns the first deadline of the law's own clock,
+    /// later than `now`.
     ///
     /// # Errors
-    /// Built-in laws never fail; a law that does never begins.
+    /// Only a user's own law fails; the run then does not start.
     fn start(&mut self, _now: Time) -> Result<Time, Fault> {
         Ok(Time::NEVER)
     }
 
-    /// The law's clock has come to its deadline: the next one, and what was decided.
+    /// The law's deadline has come. Returns the next one, and what was decided.
     ///
     /// # Errors
-    /// Built-in laws never fail; a failing law ends the run with its error.
+    /// Only a user's own law fails; the run then ends with this error.
     fn tick(&mut self, _now: Time, _view: &View<'_>) -> Result<Turn, Fault> {
         Ok((Time::NEVER, None))
     }
 
-    /// The average queue that it goes by, in packets, now that the link has
-    /// been idle for so long (none: it is sending); none: it keeps none.
+    /// The average queue that the law uses, in packets, after the link has been idle for `idle`
+    /// (none: it is sending). None if the law keeps no average.
     fn average(&self, _idle: Option<Time>, _pace: Pace) -> Option<f64> {
         None
     }
@@ -149,9 +153,9 @@ pub trait Discipline: Send {
 }
 
 /// Makes the enums of disciplines and of their settings from one line for
-/// each: `Arm(module) = "name in documents"`.
+/// each: `Arm(module) = "name"`, as in [`laws!`](crate::laws).
 macro_rules! disciplines {
-    ($($(#[$doc:meta])* $arm:ident($module:ident) = $name:literal;)+) => {
+    ($($(#[$doc:meta])* $arm:ident($module:ident) = $name:literal $(renamed $new:literal)?;)+) => {
         /// The discipline of a port.
         pub enum Queue {
             $($(#[$doc])* $arm($module::$arm),)+
@@ -173,7 +177,9 @@ macro_rules! disciplines {
             /// A discipline's name and settings.
             #[serde(expecting = "a table, as in { law = \"drop-tail\" }")]
             pub enum QueueLaw {
-                $($(#[$doc])* $arm($module::Config) = $name,)+
+                $($(#[$doc])* $arm($module::Config) = $name $(renamed $new)?,)+
+                /// A law of the user's own, supplied by name when the simulation is built.
+                Custom(own::Config) = "python",
             }
         }
 
@@ -185,13 +191,17 @@ macro_rules! disciplines {
             pub fn check(&self, link: Link) -> Result<(), Refused> {
                 match self {
                     $(QueueLaw::$arm(config) => config.check(link),)+
+                    QueueLaw::Custom(config) => config.check(link),
                 }
             }
 
-            /// The discipline at this link, with settings that have passed [`QueueLaw::check`].
+            /// The discipline at this link, with settings that have passed [`QueueLaw::check`]. For
+            /// a law of the user's own ([`QueueLaw::own`]) it is the default, until the caller
+            /// supplies it ([`Queue::put_own`]).
             pub fn build(&self, link: Link) -> Queue {
                 match self {
                     $(QueueLaw::$arm(config) => Queue::$arm($module::$arm::new(config, link)),)+
+                    QueueLaw::Custom(_) => Queue::default(),
                 }
             }
         }
@@ -204,17 +214,50 @@ disciplines! {
     /// Random early detection.
     Red(red) = "red";
     /// Connection packets lost sooner than data.
-    DualQueue(dual_queue) = "dual-queue";
+    Dqm(dqm) = "dual-queue" renamed "dqm";
     /// The worst packet gives way to a better one.
     PushOut(pushout) = "pushout";
     /// The proportional integral controller enhanced.
     Pie(pie) = "pie";
+    /// Coupled queues for L4S and Classic traffic.
+    Dualpi2(dualpi2) = "dualpi2";
     /// Controlled delay.
     Codel(codel) = "codel";
     /// Flow queues in turn, each under controlled delay.
     FqCodel(fq_codel) = "fq-codel";
+    /// Flow queues in turn, each under the proportional integral controller.
+    FqPie(fq_pie) = "fq-pie";
     /// Common applications kept enhanced.
     Cake(cake) = "cake";
+}
+
+impl QueueLaw {
+    /// The name in documents and results; for a user's own law, the name given to it.
+    pub fn name(&self) -> &str {
+        match self {
+            QueueLaw::Custom(own) => &own.name,
+            law => law.key(),
+        }
+    }
+
+    /// The name of the user's own law in it: this one, or the one beneath `dqm`.
+    pub fn own(&self) -> Option<&str> {
+        match self {
+            QueueLaw::Custom(own) => Some(&own.name),
+            QueueLaw::Dqm(dual) => dual.over.law.own(),
+            _ => None,
+        }
+    }
+}
+
+impl Queue {
+    /// Puts the user's own law into its place, which [`QueueLaw::own`] names.
+    pub fn put_own(&mut self, own: Box<dyn Discipline>) {
+        match self {
+            Queue::Dqm(dual) => dual.put_beneath(Queue::Custom(own)),
+            queue => *queue = Queue::Custom(own),
+        }
+    }
 }
 
 impl Default for QueueLaw {

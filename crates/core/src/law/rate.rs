@@ -1,12 +1,11 @@
 //! Explicit rates: ports tell senders how fast to send (qfcp, 2; XCP; RCP; VCP).
 //!
-//! A packet carries a header in which its sender asks; every port on the way
-//! writes its own answer in when it starts to send the packet, the receiver
-//! hands it back, and the sender obeys. No port keeps state per flow.
+//! A packet carries a header with its sender's request. When a port starts to transmit the packet,
+//! it writes its own answer into the header. The receiver returns the result and the sender obeys.
+//! No port keeps state per flow.
 //!
-//! The datapaths are [`Datapath`]s. QFCP, RCP and laws of the user's own
-//! share [`Grant`], which works in integers only, so that a kernel can do the
-//! same; those of XCP and VCP stand with their laws.
+//! QFCP, RCP and a user's own laws share the datapath [`Grant`], which uses integers only, so that
+//! a kernel can run it. The datapaths of XCP and VCP are in their own files.
 
 pub mod qfcp;
 pub mod rcp;
@@ -23,12 +22,12 @@ pub type RateLaw = Box<dyn Controller<Knobs, Counts>>;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Knobs {
-    /// The most that any flow may have (R), in bytes per second.
+    /// The highest rate that any flow may have (R), in bytes per second.
     pub rate: u64,
 }
 
 impl Default for Knobs {
-    /// No limit, until the law sets one.
+    /// No limit until the law sets one.
     fn default() -> Knobs {
         Knobs { rate: u64::MAX }
     }
@@ -38,13 +37,13 @@ impl Default for Knobs {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Counts {
-    /// Packets that came.
+    /// Packets that arrived.
     pub packets: u64,
-    /// Their bytes, those lost here included.
+    /// Their bytes, including packets that the queue dropped.
     pub bytes: u64,
-    /// Bytes of the packets that the queue lost.
+    /// Bytes that the queue dropped.
     pub dropped_bytes: u64,
-    /// Packets that said their sender's round-trip time.
+    /// Packets that carried a round-trip time.
     pub rtt_packets: u64,
     /// Sum of these times, in microseconds.
     pub rtt_us: u64,
@@ -82,8 +81,8 @@ impl Counts {
     }
 }
 
-/// The datapath of QFCP, RCP and laws of the user's own: no flow gets
-/// more than the port's one rate (qfcp, 2.1, step 2).
+/// The datapath of QFCP, RCP and a user's own laws: no flow gets more than the port's one rate
+/// (qfcp, 2.1, step 2).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Grant;
 
@@ -116,7 +115,7 @@ impl Datapath for Grant {
         if let Ext::Rate(header) = &mut packet.ext
             && u64::from(header.request) > knobs.rate
         {
-            // it fits: it is less than what 32 bits held
+            // it fits: it is less than a value that had 32 bits
             header.request = knobs.rate.max(1) as u32;
         }
     }

@@ -1,43 +1,50 @@
 //! A law in a document: a name and settings, as in `{ law = "red", min_th = 15 }`.
 //!
 //! [`laws!`](crate::laws) makes the enum of a kind of laws from one line for
-//! each. Reading such an enum expects the settings one level down, under the
-//! name (`{ red = { min_th = 15 } }`), where errors can name the law;
-//! writing it gives the form of the document.
+//! each law. The enum is read with the settings one level down, under the law's
+//! name (`{ red = { min_th = 15 } }`), so that an error can name the law. It is
+//! written in the form of the document.
 
 use schemars::{Schema, json_schema};
 
 use super::settings::{Link, Refused};
 
 /// Makes the enum of several laws' settings from one line for each,
-/// `Arm(settings) = "name in documents"`.
+/// `Arm(settings) = "name"`.
+///
+/// A law that was renamed keeps its old name in effective scenarios and in
+/// results, so that runs saved before stay comparable. Documents may use either:
+/// `Arm(settings) = "old name" renamed "new name"`.
 #[macro_export]
 macro_rules! laws {
     (
         $(#[$meta:meta])*
         pub enum $Laws:ident {
-            $($(#[$doc:meta])* $arm:ident($config:ty) = $name:literal,)+
+            $($(#[$doc:meta])* $arm:ident($config:ty) = $name:literal $(renamed $new:literal)?,)+
         }
     ) => {
         #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
         $(#[$meta])*
         pub enum $Laws {
-            $($(#[$doc])* #[serde(rename = $name)] $arm($config),)+
+            $($(#[$doc])* #[serde(rename = $name $(, alias = $new)?)] $arm($config),)+
         }
 
         impl $Laws {
-            /// The name in documents.
+            /// The name in effective scenarios and in results.
             pub fn key(&self) -> &'static str {
                 match self {
                     $($Laws::$arm(_) => $name,)+
                 }
             }
 
-            /// Name and settings of every law.
+            /// Names (the current one first) and settings of every law.
             pub fn schemas(
                 generator: &mut schemars::SchemaGenerator,
-            ) -> Vec<(&'static str, schemars::Schema)> {
-                vec![$(($name, <$config as schemars::JsonSchema>::json_schema(generator)),)+]
+            ) -> Vec<(&'static [&'static str], schemars::Schema)> {
+                vec![$((
+                    &[$($new,)? $name] as &[&str],
+                    <$config as schemars::JsonSchema>::json_schema(generator),
+                ),)+]
             }
         }
 
@@ -75,11 +82,11 @@ impl Nothing {
 
 /// A schema of `{ law = name, settings }` for any of several laws; the
 /// `shared` keys are allowed with each.
-pub fn choice(laws: Vec<(&str, Schema)>, shared: &[(&str, Schema)], text: &str) -> Schema {
-    let one = |(name, mut schema): (&str, Schema)| {
+pub fn choice(laws: Vec<(&[&str], Schema)>, shared: &[(&str, Schema)], text: &str) -> Schema {
+    let one = |(names, mut schema): (&[&str], Schema)| {
         let object = schema.ensure_object();
         object.remove("default");
-        object.insert("title".to_owned(), name.into());
+        object.insert("title".to_owned(), names[0].into());
         object.insert("additionalProperties".to_owned(), false.into());
         let required =
             object.entry("required").or_insert_with(|| Vec::<String>::new().into()).as_array_mut();
@@ -88,7 +95,11 @@ pub fn choice(laws: Vec<(&str, Schema)>, shared: &[(&str, Schema)], text: &str) 
         }
         let properties = object.entry("properties").or_insert_with(|| json_schema!({}).to_value());
         if let Some(properties) = properties.as_object_mut() {
-            properties.insert("law".to_owned(), json_schema!({ "const": name }).to_value());
+            let law = match names {
+                [name] => json_schema!({ "const": name }),
+                names => json_schema!({ "enum": names }),
+            };
+            properties.insert("law".to_owned(), law.to_value());
             for (key, schema) in shared {
                 properties.insert((*key).to_owned(), schema.clone().to_value());
             }

@@ -1,22 +1,23 @@
 //! Session control at a router (session-control, III-B and IV).
 //!
-//! All session laws share one datapath, [`Admit`]: it lets the first
-//! so many sessions of an epoch pass (or those that find a token) and counts
-//! arrivals, admissions and ends. It works in integers only, so that a kernel
-//! can do the same, and keeps no state per flow: what it cannot tell from one
-//! packet alone it does not know. A retry of a refused session is a new
-//! arrival, and an end that is sent twice and taken twice counts twice. A law
-//! may ask for more, of a fixed size: that the same sessions come in from try to
-//! try ([`eligibility`]), and what share of the traffic is of young flows ([`young`]).
+//! All session laws share one datapath, [`Admit`]. It admits the first sessions of an epoch up to
+//! an allowance (or those that find a token), and counts arrivals, admissions and ends. It uses
+//! integers only, so that a kernel can run it, and keeps no state per flow. So it knows what one
+//! packet tells and no more: a retry of a refused session is a new arrival, and a FIN that is sent
+//! twice and accepted twice counts twice. A law can add state of a fixed size: which sessions are
+//! admitted at their retries ([`eligibility`]), which clients are let in ([`clients`]), and what
+//! share of the traffic belongs to young flows ([`young`]).
 
 pub mod bucket;
 pub mod change;
+pub mod clients;
 pub mod close_probe;
 pub mod eligibility;
 pub mod fixed_rate;
 pub mod gss_ga;
 pub mod loss_rate;
 pub mod occupancy;
+pub mod rounds;
 mod threshold;
 pub mod tide;
 pub mod young;
@@ -29,19 +30,20 @@ use serde::{Deserialize, Serialize};
 use super::{Counted, Datapath, Draw, Moment, Reason, Verdict};
 use bucket::Carry;
 pub use bucket::Spent;
+use clients::{Clients, Round, Standing};
 use young::Young;
 
 /// How admissions are spread over an epoch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limiter {
-    /// The first so many of each epoch, then none: what the paper did.
+    /// The first ones of each epoch up to the allowance, then none: as in the paper.
     #[default]
     Counter,
-    /// Evenly, with a bucket of tokens.
+    /// Evenly, by a token bucket.
     TokenBucket,
-    /// Evenly, with a bucket that saves the tokens of an epoch, and into which
-    /// the token of an opener that the queue loses comes back.
+    /// Evenly, by a bucket that keeps the tokens of an epoch. It gets a token back when the queue
+    /// drops the opening packet that took it.
     SavingBucket,
 }
 
@@ -49,12 +51,12 @@ pub enum Limiter {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Opener {
-    /// The SYN: the data crosses this port the same way.
+    /// The SYN: the data crosses this port in the same direction.
     #[default]
     Syn,
-    /// The SYN+ACK: a download, whose data follows it.
+    /// The SYN+ACK: a download, whose data crosses this port in the same direction.
     SynAck,
-    /// Whichever of the two comes: uploads and downloads cross this port.
+    /// Either: uploads and downloads cross this port.
     Either,
 }
 
@@ -62,21 +64,21 @@ pub enum Opener {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Refusal {
-    /// Its opening packet is dropped and its sender tries again later.
+    /// Its opening packet is dropped; its sender retries later.
     #[default]
     Drop,
-    /// A reset tells its sender to give up.
+    /// Its sender gets a reset and gives up.
     Rst,
 }
 
-/// Which openers are charged to the allowance.
+/// Which opening packets count against the allowance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Charge {
     /// Those that the gate admits, even if a full queue then drops them.
     #[default]
     Passed,
-    /// Those that the queue accepts; a drop costs nothing.
+    /// Those that the queue accepts; a dropped one costs nothing.
     Queued,
 }
 
@@ -84,27 +86,35 @@ pub enum Charge {
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct Knobs {
-    /// Sessions that may pass in the present epoch (counter).
+    /// Sessions admitted in the current epoch (counter).
     pub allowance: u64,
     /// Nanoseconds between two tokens (token bucket); zero: no limit.
     pub token_interval_ns: u64,
-    /// How many nanoseconds' worth of tokens the bucket holds; it always holds one token.
+    /// Capacity of the bucket, as nanoseconds' worth of tokens; it always holds one token.
     pub token_depth_ns: u64,
-    /// Nonzero: everything passes, and is counted.
+    /// Nonzero: everything is admitted, and counted.
     pub pass_all: u32,
     /// How many of the 2^32 hashes are not eligible.
     pub shut: u32,
-    /// From which hash on they are eligible.
+    /// First hash that is eligible.
     pub phase: u32,
-    /// Share of a bucket, of 2^16, that must be saved for those that are not eligible.
+    /// Fill level of a bucket, in 2^-16, above which flows that are not eligible are admitted too.
     pub bypass: u32,
+    /// Clients: connections that each may open in a round; zero: any number.
+    pub share: u32,
+    /// Clients: the number of the round.
+    pub round: u32,
+    /// Clients: nonzero: what a client opens beyond its share gets tokens that would be lost.
+    pub spare: u32,
+    /// Keeps the size a multiple of eight.
+    pub unused: u32,
 }
 
-const _: () = assert!(size_of::<Knobs>() == 40);
+const _: () = assert!(size_of::<Knobs>() == 56);
 
 impl Knobs {
-    /// Lets `allowance` sessions pass in an epoch of that length: the first
-    /// so many, or one each `epoch / allowance`. All of them are eligible.
+    /// Admits `allowance` sessions in an epoch of that length: the first ones, or one every `epoch
+    /// / allowance`. All are eligible.
     pub fn allow(&mut self, allowance: u64, epoch: Time) {
         let interval_ns =
             (epoch.ps() / 1_000).checked_div(allowance).map_or(u64::MAX, |ns| ns.max(1));
@@ -116,7 +126,12 @@ impl Knobs {
         };
     }
 
-    /// Lets everything pass.
+    /// What concerns clients.
+    fn of_round(&self) -> Round {
+        Round { number: self.round, share: self.share, spare: self.spare != 0 }
+    }
+
+    /// Admits everything.
     pub fn open(&mut self) {
         self.pass_all = 1;
     }
@@ -128,25 +143,33 @@ impl Knobs {
 pub struct Counts {
     /// Opening packets that arrived, retries included.
     pub arrived: u64,
-    /// Of these, how many were charged: let through, or taken by the queue ([`Charge`]).
+    /// Opening packets that were charged: admitted, or accepted by the queue ([`Charge`]).
     pub admitted: u64,
-    /// Sessions that ended: FINs that the queue took.
+    /// Sessions that ended: FINs that the queue accepted.
     pub departed: u64,
-    /// Sessions that broke off: resets that the queue took.
+    /// Sessions that were aborted: resets that the queue accepted.
     pub resets: u64,
-    /// Of those that arrived, how many were eligible.
+    /// Opening packets that were eligible; of clients, those that were not in yet.
     pub eligible: u64,
-    /// Of those that were let through, how many the queue lost.
+    /// Admitted opening packets that the queue dropped.
     pub lost_openers: u64,
-    /// Of the ends that the queue took, how many it lost after all: they come again.
+    /// Ends that the queue accepted and then dropped: their retransmissions are counted.
     pub lost_ends: u64,
-    /// Bytes that the queue took (where young flows are watched).
+    /// Bytes that the queue accepted (where young flows are watched).
     pub bytes: u64,
-    /// Of these, bytes of young flows.
+    /// Those bytes that belong to young flows.
     pub young_bytes: u64,
+    /// Clients with an admitted connection, each counted once in a round.
+    pub served: u64,
+    /// Clients that were refused before any of their connections was admitted in the round.
+    pub waited: u64,
+    /// Clients that were let in, and connections beyond a share that took a token.
+    pub let_in: u64,
+    /// Opening packets of clients that were in already.
+    pub inside: u64,
 }
 
-const _: () = assert!(size_of::<Counts>() == 72);
+const _: () = assert!(size_of::<Counts>() == 104);
 
 impl Counted for Counts {
     fn since(&self, before: &Counts) -> Counts {
@@ -160,12 +183,16 @@ impl Counted for Counts {
             lost_ends: self.lost_ends.wrapping_sub(before.lost_ends),
             bytes: self.bytes.wrapping_sub(before.bytes),
             young_bytes: self.young_bytes.wrapping_sub(before.young_bytes),
+            served: self.served.wrapping_sub(before.served),
+            waited: self.waited.wrapping_sub(before.waited),
+            let_in: self.let_in.wrapping_sub(before.let_in),
+            inside: self.inside.wrapping_sub(before.inside),
         }
     }
 }
 
-/// What sessions the datapath looks at, and how it admits and refuses.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// Which sessions the datapath sees, and how it admits and refuses them.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Admission {
     /// How admissions are spread.
     pub limiter: Limiter,
@@ -177,31 +204,35 @@ pub struct Admission {
     pub charge: Charge,
     /// Whether a salted hash decides which flows are eligible.
     pub hashed: bool,
-    /// Whether young flows are watched, and in how large a table; they are hashed then.
+    /// Whether young flows are watched, and the size of their table. Flows are hashed then.
     pub young: Option<young::Config>,
+    /// Whether clients are admitted, and not each connection by itself.
+    pub clients: Option<clients::Config>,
 }
 
 /// The datapath of every session law.
 #[derive(Clone, Debug, Default)]
 pub struct Admit {
     rules: Admission,
-    /// What is left of it says how many more may pass.
+    /// State of the limiter: how many more sessions may pass.
     pub spent: Spent,
     salt: u32,
     young: Option<Young>,
+    clients: Option<Clients>,
 }
 
 impl Admit {
-    /// With nothing admitted yet, and a full bucket.
+    /// Nothing admitted yet, and a full bucket.
     pub fn new(rules: Admission) -> Admit {
         let young = rules.young.map(Young::new);
-        Admit { rules, spent: Spent::default(), salt: 0, young }
+        let clients = rules.clients.as_ref().map(Clients::new);
+        Admit { rules, spent: Spent::default(), salt: 0, young, clients }
     }
 
-    /// Takes its salt, if flows are hashed, from the randomness of its port:
-    /// outsiders must not foresee who is eligible.
+    /// Draws the salt of its hash, if flows are hashed, from the port's random generator, so that
+    /// outsiders cannot predict which flows are eligible.
     pub fn salt(&mut self, draw: &mut dyn Draw) {
-        if self.rules.hashed || self.young.is_some() {
+        if self.rules.hashed || self.young.is_some() || self.clients.is_some() {
             self.salt = (draw.uniform() * f64::from(u32::MAX)) as u32;
         }
     }
@@ -218,9 +249,39 @@ impl Admit {
         packet.flags.has(Flags::SYN) && meant && !packet.flags.has(Flags::OPAQUE)
     }
 
-    /// Whether one more session fits; takes its token.
-    fn allows(&mut self, now: Time, knobs: &Knobs, eligible: bool) -> bool {
-        self.spent.take(self.rules.limiter, now.ps() / 1_000, knobs, eligible)
+    /// Whether one more session fits; if so, takes its token.
+    fn allows(&mut self, now: Time, knobs: &Knobs, asks: Standing) -> bool {
+        self.spent.take(self.rules.limiter, now.ps() / 1_000, knobs, asks)
+    }
+
+    /// How an opening packet asks for a token.
+    fn standing(&mut self, packet: &Packet, now: Time, knobs: &Knobs) -> Standing {
+        if let Some(clients) = &mut self.clients {
+            let hash = packet.client_hash(self.salt);
+            let eligible = knobs.eligible(hash as u32);
+            return clients.ask(hash, now.ps() / 1_000, knobs.of_round(), eligible);
+        }
+        let eligible = knobs.shut == 0 || knobs.eligible(packet.session_hash(self.salt) as u32);
+        if eligible { Standing::Eligible } else { Standing::Waits }
+    }
+
+    /// Notes what became of the connection of a client.
+    fn note(
+        &mut self,
+        (admitted, asks): (bool, Standing),
+        packet: &Packet,
+        at: (Time, &Knobs),
+        counts: &mut Counts,
+    ) {
+        let Some(clients) = &mut self.clients else { return };
+        let hash = packet.client_hash(self.salt);
+        let (now_ns, knobs) = (at.0.ps() / 1_000, at.1);
+        if admitted {
+            counts.let_in += u64::from(asks != Standing::LetIn);
+            counts.served += u64::from(clients.admitted(hash, now_ns, knobs.of_round()));
+        } else {
+            counts.waited += u64::from(clients.refused(hash, knobs.of_round()));
+        }
     }
 
     /// Counts one more session.
@@ -241,9 +302,12 @@ impl Datapath for Admit {
             return Verdict::Pass;
         }
         counts.arrived += 1;
-        let eligible = knobs.shut == 0 || knobs.eligible(packet.session_hash(self.salt) as u32);
-        counts.eligible += u64::from(eligible);
-        if knobs.pass_all != 0 || self.allows(now, knobs, eligible) {
+        let asks = self.standing(packet, now, knobs);
+        counts.eligible += u64::from(asks == Standing::Eligible);
+        counts.inside += u64::from(asks == Standing::LetIn);
+        let admitted = knobs.pass_all != 0 || self.allows(now, knobs, asks);
+        self.note((admitted, asks), packet, (now, knobs), counts);
+        if admitted {
             if self.rules.charge == Charge::Passed {
                 self.charge(counts);
             }
@@ -258,11 +322,11 @@ impl Datapath for Admit {
         }
     }
 
-    /// Counts the end of a session, and what is of young flows; charges an opener
-    /// that cost nothing so far.
+    /// Counts the end of a session and the bytes of young flows; charges an opening packet where
+    /// only accepted ones are charged.
     ///
-    /// A FIN that was lost is counted when its retransmission is taken; one
-    /// FIN a connection crosses a port in the direction of its data.
+    /// A FIN that was dropped is counted when its retransmission is accepted. One FIN per
+    /// connection crosses a port in the direction of the data.
     #[inline]
     fn enqueued(&mut self, packet: &Packet, counts: &mut Counts) {
         if let Some(young) = &mut self.young
@@ -284,25 +348,30 @@ impl Datapath for Admit {
         }
     }
 
-    /// An opener that was admitted is lost: it comes again, and its token is free.
+    /// An admitted opening packet was dropped: it will be retransmitted, and its token is free
+    /// again.
     fn dropped(&mut self, packet: &Packet, counts: &mut Counts) {
         if !self.opens(packet) {
             return;
         }
         counts.lost_openers += 1;
+        // a client stays in: its next try needs no token
+        if self.clients.is_some() {
+            return;
+        }
         let free = self.rules.charge == Charge::Queued;
         if free || self.rules.limiter == Limiter::SavingBucket {
             self.spent.returned += 1;
         }
     }
 
-    /// An end that was counted has not come through.
+    /// An end that was counted has been dropped.
     fn untaken(&mut self, packet: &Packet, counts: &mut Counts) {
         let ends = packet.flags.has(Flags::FIN) && !packet.flags.has(Flags::OPAQUE);
         counts.lost_ends += u64::from(ends);
     }
 
-    /// An epoch begins, with the bucket as it is.
+    /// An epoch begins; the bucket keeps its level.
     fn renewed(&mut self, _: &Moment, _: &Knobs, _: &mut Counts) {
         self.spent.admitted = 0;
     }

@@ -53,6 +53,18 @@ pub fn within_time(field: &'static str, value: Time, low: Time, high: Time) -> R
     Err((field.into(), format!("{value} is out of range: write a time from {low} to {high}")))
 }
 
+/// Requires a name for a user's own law.
+///
+/// # Errors
+/// The field, and what to write there.
+pub fn named(name: &str) -> Result<(), Refused> {
+    if name.is_empty() {
+        let what = "a law needs a name: name the class or function";
+        return Err(("name".into(), what.to_owned()));
+    }
+    Ok(())
+}
+
 /// Bounds of a value as `settings!` writes them; `above`: the lower one does not belong to them.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
@@ -109,6 +121,17 @@ values! {
     f64: "a number", number;
     Time: "a time", std::convert::identity;
     Size: "a size", std::convert::identity;
+    Rate: "a rate", std::convert::identity;
+}
+
+impl<T: Value> Value for Option<T> {
+    fn of(text: &str) -> Option<Option<T>> {
+        T::of(text).map(Some)
+    }
+
+    fn within(&self, field: &'static str, bounds: Bounds) -> Result<(), Refused> {
+        self.as_ref().map_or(Ok(()), |value| value.within(field, bounds))
+    }
 }
 
 /// Makes the settings of a law, `Config` (or `Name`, after `"NameInTheSchema" as Name`), from one

@@ -1,17 +1,17 @@
-//! Rate adaptation of video: which rate a player asks for its next segment at.
+//! Rate adaptation of video: the rate at which a player requests its next segment.
 //!
 //! | symbol            | here          | unit  | meaning, and the source's value                                  |
 //! |-------------------|---------------|-------|------------------------------------------------------------------|
-//! | `R_1 .. R_m`      | `ladder`      | bit/s | the rates there are, rising; `R_min` is the first, `R_max` the last |
-//! | `Rate_prev`       | `level`       |       | the rate of the segment before                                   |
+//! | `R_1 .. R_m`      | `ladder`      | bit/s | available rates, ascending; `R_min` is the first, `R_max` the last |
+//! | `Rate_prev`       | `level`       |       | rate of the previous segment |
 //! | `Rate+`, `Rate-`  |               | bit/s | its neighbours in the ladder                                     |
-//! | `B(t)`, `Buf_now` | `buffered`    | s     | playing time that lies in the buffer                             |
-//! | `B_max`           | `buffer`      | s     | the most that fits; BBA: 240 s                                   |
-//! | `r`               | `reservoir`   | s     | below it the lowest rate is asked for; BBA: 90 s                 |
-//! | `cu`              | `cushion`     | s     | over it the rate rises to the highest; BBA: 126 s                |
+//! | `B(t)`, `Buf_now` | `buffered`    | s     | playing time in the buffer |
+//! | `B_max`           | `buffer`      | s     | size of the buffer; BBA: 240 s |
+//! | `r`               | `reservoir`   | s     | up to here the lowest rate; BBA: 90 s |
+//! | `cu`              | `cushion`     | s     | over this range the rate rises to the highest; BBA: 126 s        |
 //! | `f(B)`            | `rate_map`    | bit/s | linear from `R_min` at `r` to `R_max` at `r + cu`                |
-//! | `w`               | `estimate`    | bit/s | harmonic mean of the throughput of the last segments; FESTIVE: 20 |
-//! | `p`               | `safety`      | 1     | share of `w` that may be asked for; FESTIVE: 0.85                |
+//! | `w`               | `estimate`    | bit/s | harmonic mean of the throughput of the last segments; FESTIVE: of 20 |
+//! | `p`               | `safety`      | 1     | share of `w` that may be requested; FESTIVE: 0.85 |
 //!
 //! [`Bba`] is BBA-0 of T.-Y. Huang, R. Johari, N. McKeown, M. Trunnell and
 //! M. Watson, "A Buffer-Based Approach to Rate Adaptation", SIGCOMM 2014,
@@ -20,24 +20,22 @@
 //! 2. Beyond reservoir and cushion: `R_max`.
 //! 3. `f(B)` has reached `Rate+`: the highest rate below `f(B)`.
 //! 4. `f(B)` has fallen to `Rate-`: the lowest rate above `f(B)`.
-//! 5. Else as before.
+//! 5. Otherwise the rate stays.
 //!
 //! [`Throughput`] is the estimator of J. Jiang, V. Sekar and H. Zhang, FESTIVE,
 //! CoNEXT 2012: the highest rate up to `p w`. Before the first segment there is
 //! no estimate, and the rate is `R_min`.
 //!
 //! Departures:
-//! - the paper gives BBA's reservoir and cushion for a buffer of 240 s; for
-//!   another one they keep the same shares of it, 90/240 and 126/240, but the
-//!   cushion ends where one more segment just fits: no request sees more, and the
-//!   highest rate must be within reach.
-//! - of FESTIVE only the estimator is here: no step up by one rate at a time, no
-//!   score of stability, and segments are fetched at times that are not random.
-//!   It is taken from the first segment on; implementations of FESTIVE keep the
-//!   lowest rate until there are 20.
+//! - the paper gives BBA's reservoir and cushion for a buffer of 240 s. For another buffer they are
+//!   the same shares of it, 90/240 and 126/240. But the cushion ends where one more segment just
+//!   fits: no request is made above that, and the highest rate must be reachable.
+//! - of FESTIVE only the estimator is implemented: no increase by one rate at a time, no stability
+//!   score, no randomised request times. The estimate is used from the first segment on;
+//!   implementations of FESTIVE keep the lowest rate until there are 20 segments.
 //!
-//! Limits: all segments of one rate are equally large, so nothing here looks
-//! ahead at sizes (BBA-1 and BBA-2 do).
+//! Limits: all segments of one rate have the same size, so there is no look-ahead at sizes (BBA-1
+//! and BBA-2 have one).
 
 use std::collections::VecDeque;
 
@@ -53,7 +51,7 @@ laws! {
     /// How a player chooses rates, with its settings.
     #[serde(expecting = "a table, as in { law = \"bba\" }")]
     pub enum Rule {
-        /// By what lies in the buffer.
+        /// By the playing time in the buffer.
         Bba(Bba) = "bba",
         /// By the throughput of the last segments.
         Throughput(Throughput) = "throughput",
@@ -106,7 +104,7 @@ pub struct Fixed {
 }
 
 impl Rule {
-    /// Spells out what follows from the ladder and from the buffer.
+    /// Fills in the defaults that follow from the ladder and from the buffer.
     pub fn settle(&mut self, ladder: &[Rate], buffer: Time, segment: Time) {
         let part = |of_240: u64| Time::from_ps(buffer.ps() / 240 * of_240);
         match self {
@@ -120,7 +118,7 @@ impl Rule {
         }
     }
 
-    /// Whether every value, as settled, is in range.
+    /// Whether every value is in range, once defaults are filled in.
     ///
     /// # Errors
     /// The field that is not, and what would be right.
@@ -165,7 +163,7 @@ impl Bba {
         (self.reservoir.unwrap_or_default(), self.cushion.unwrap_or_default())
     }
 
-    /// f(B), in bit/s; behind reservoir and cushion as at their end.
+    /// f(B), in bit/s; constant outside of the cushion.
     fn rate_map(&self, ladder: &[Rate], buffered: Time) -> f64 {
         let (reservoir, cushion) = self.bounds();
         let into = buffered.saturating_sub(reservoir).min(cushion);
@@ -174,7 +172,7 @@ impl Bba {
         least + (most - least) * (into.secs() / cushion.secs())
     }
 
-    /// Algorithm 1: the place in the ladder of the next rate.
+    /// Algorithm 1: the index in the ladder of the next rate.
     fn choose(&self, ladder: &[Rate], level: usize, buffered: Time) -> usize {
         let (reservoir, cushion) = self.bounds();
         let highest = ladder.len().saturating_sub(1);
@@ -188,7 +186,7 @@ impl Bba {
         let rate = |place: usize| ladder.get(place).map_or(0.0, |rate| rate.bps() as f64);
         if level < highest && map >= rate(level + 1) {
             let below = (0..=highest).rev().find(|&place| rate(place) < map);
-            // f(B) just at Rate+ is above all that is lower
+            // an f(B) of exactly Rate+ is above every lower rate
             return below.unwrap_or(level).max(level);
         }
         if level > 0 && map <= rate(level - 1) {
@@ -201,14 +199,14 @@ impl Bba {
 /// The choice of rates of one player.
 #[derive(Clone, Debug, Default)]
 pub struct Adaptation {
-    /// The place in the ladder of the rate before.
+    /// Index in the ladder of the previous rate.
     level: usize,
     /// Throughput of the last segments, in bit/s.
     samples: VecDeque<f64>,
 }
 
 impl Adaptation {
-    /// A segment of so many bytes has come, so long after it was asked for.
+    /// A segment of so many bytes has arrived, this long after its request.
     pub fn fetched(&mut self, rule: &Rule, bytes: u64, took: Time) {
         let Rule::Throughput(settings) = rule else { return };
         if took == Time::ZERO {
@@ -220,13 +218,13 @@ impl Adaptation {
         }
     }
 
-    /// w, in bit/s; none: no segment has come.
+    /// w, in bit/s; none before the first segment.
     fn estimate(&self) -> Option<f64> {
         let sum: f64 = self.samples.iter().map(|rate| 1.0 / rate).sum();
         (sum > 0.0).then(|| self.samples.len() as f64 / sum)
     }
 
-    /// The place in the ladder of the rate of the next segment, with so much in the buffer.
+    /// Index in the ladder of the next segment's rate, with this much in the buffer.
     pub fn choose(&mut self, rule: &Rule, ladder: &[Rate], buffered: Time) -> usize {
         self.level = match rule {
             Rule::Bba(bba) => bba.choose(ladder, self.level, buffered),
@@ -250,7 +248,7 @@ mod tests {
         mbit.iter().map(|&rate| Rate::from_bps(rate * 1_000_000)).collect()
     }
 
-    /// The rates chosen one after the other with so many seconds in the buffer.
+    /// The rates chosen in sequence with these seconds in the buffer.
     fn chosen(rule: &Rule, ladder: &[Rate], buffered: &[u64]) -> Vec<usize> {
         let mut player = Adaptation::default();
         let each = buffered.iter().map(|&s| player.choose(rule, ladder, Time::from_secs(s)));

@@ -12,7 +12,8 @@ impl<C: Default> Port<C> {
 
     /// Those that wait, and those in transmission or propagation.
     pub fn held(&self) -> impl Iterator<Item = &Packet> {
-        self.ring.all_in_flight().chain(self.waiting())
+        let on_link = self.staged.iter().flat_map(|staged| staged.on_link());
+        self.ring.all_in_flight().chain(on_link).chain(self.waiting())
     }
 }
 

@@ -1,6 +1,5 @@
-//! The filter: takes packets of greedy origins out, and asks for help upstream.
-//!
-//! It stands before the gate, and looks at the queue behind it.
+//! The filter: drops packets of greedy origins, and asks for filters upstream. It is before the
+//! gate and watches the queue after it.
 
 use crate::law::Decision;
 use crate::law::greedy::lgc::{self, Lgc, place};
@@ -9,31 +8,31 @@ use crate::law::queue::ArrivalContext;
 use crate::packet::Packet;
 use crate::units::{Pace, Time};
 
-/// Tells, of a packet, the neighbour that it came from and its origin, as the
-/// carrier names nodes; none: no filter applies to it, as to messages between nodes.
+/// Returns a packet's neighbour and origin, in the carrier's names for nodes; none: no filter
+/// applies to it, as to messages between nodes.
 pub type Names = Box<dyn Fn(&Packet) -> Option<Key> + Send>;
 
-/// What the law of a filter has decided, and wants done.
+/// A decision of a filter's law, and its request to another node.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Act {
-    /// What it decided: `set` is the origin, `from` the packets that it held.
+    /// The decision: `set` is the origin, `from` the number of its packets in the queue.
     pub decision: Decision,
-    /// What is to be carried to another node.
+    /// The request that the carrier delivers.
     pub ask: Option<Ask>,
 }
 
-/// LGC at a port: its filters, and the detection of greedy origins.
+/// LGC at a port: its filters, and the detector of greedy origins.
 pub struct FilterStage {
     config: lgc::Config,
     law: Lgc,
     filters: Filters,
     names: Names,
-    /// Acts that the carrier has not taken yet.
+    /// Decisions that the carrier has not taken yet.
     acts: Vec<Act>,
 }
 
 impl FilterStage {
-    /// With parameters that have passed [`lgc::Config::check`].
+    /// A stage with parameters that have passed [`lgc::Config::check`].
     pub fn new(config: lgc::Config, names: Names) -> FilterStage {
         FilterStage {
             law: Lgc::new(&config),
@@ -44,21 +43,21 @@ impl FilterStage {
         }
     }
 
-    /// Before the gate: whether a filter takes the packet.
+    /// Before the gate: whether a filter drops the packet.
     #[inline]
     pub(super) fn takes(&self, packet: &Packet, now: Time) -> bool {
         (self.names)(packet).is_some_and(|key| self.filters.takes(key, now))
     }
 
-    /// The packet comes to the queue: whether [`FilterStage::look`] is to
-    /// follow when the queue has taken or lost it.
+    /// The packet is offered to the queue. Returns whether [`FilterStage::look`] must be called
+    /// once the queue has accepted or dropped it.
     #[inline]
     pub(super) fn offered(&mut self, packet: &Packet, found: &ArrivalContext) -> bool {
         (self.names)(packet).is_some()
             && self.law.observe(found.queue.packets, found.idle, found.pace, found.now)
     }
 
-    /// The node is congested: who holds its queue?
+    /// The node is congested: finds who holds its queue.
     #[cold]
     pub(super) fn look<'a>(&mut self, now: Time, queued: impl Iterator<Item = &'a Packet>) {
         let trigger = self.law.trigger(now, queued.filter_map(|packet| (self.names)(packet)));
@@ -72,7 +71,7 @@ impl FilterStage {
         }
     }
 
-    /// Filters a key, as this node has found or as its neighbour has asked.
+    /// Installs a filter, found by this node or requested by its neighbour.
     pub(super) fn filter(&mut self, key: Key, held: u32, now: Time) {
         let placement = place(&self.config, key, now);
         let installed = self.filters.install(key, placement.until, now);
@@ -85,17 +84,17 @@ impl FilterStage {
         self.acts.push(Act { decision, ask: placement.ask.filter(|_| installed) });
     }
 
-    /// Whether anything was decided since the last call of `take_acts`.
+    /// Whether [`FilterStage::take_acts`] has something to return.
     pub(super) fn has_acted(&self) -> bool {
         !self.acts.is_empty()
     }
 
-    /// What was decided since the last call.
+    /// The decisions since the last call.
     pub(super) fn take_acts(&mut self) -> Vec<Act> {
         std::mem::take(&mut self.acts)
     }
 
-    /// The average queue that the law goes by, in packets.
+    /// The average queue that the law uses, in packets.
     pub(super) fn average(&self, idle: Option<Time>, pace: Pace) -> f64 {
         self.law.average(idle, pace)
     }

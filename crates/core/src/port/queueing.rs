@@ -4,10 +4,11 @@ use crate::law::greedy::Key;
 use crate::law::queue::{ArrivalContext, Discipline, Handle, Next, Slot, Sum, Waiting};
 use crate::law::{Draw, Fault, Moment, Reason, Verdict, View};
 use crate::packet::{Flags, Packet};
-use crate::units::Time;
+use crate::units::{Rate, Time};
 
 use super::filter::{Act, FilterStage};
-use super::stages::{Stages, Ticked};
+use super::stages::{Origin, Stages, Ticked};
+use super::varying::{Link, Varying};
 use super::{Outcome, Port};
 
 /// A port's stages, and what waits there.
@@ -26,9 +27,11 @@ pub(super) struct Staged<C> {
     held: bool,
     /// Whether the filter is to look at the queue when the arrival is dealt with.
     congested: bool,
+    /// The link, if it varies.
+    link: Option<Box<Varying<C>>>,
 }
 
-impl<C> Staged<C> {
+impl<C: Default> Staged<C> {
     /// When a held packet may go.
     pub(super) fn wake(&self) -> Time {
         if self.held { self.resume } else { Time::NEVER }
@@ -39,15 +42,16 @@ impl<C> Staged<C> {
     pub(super) fn next_start(&self, free_at: Time) -> Time {
         if self.held || self.waiting.all().packets == 0 { Time::NEVER } else { free_at }
     }
-}
 
-/// Where an arrival comes from.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Origin {
-    /// From any source that sends through this node.
-    Elsewhere,
-    /// From this node itself, which has nothing to ask of its own gate.
-    Here,
+    /// When a varying link, which is sending until `free_at`, lets go of packets.
+    pub(super) fn link_event(&self, free_at: Time) -> Time {
+        self.link.as_ref().map_or(Time::NEVER, |link| link.next_event(free_at))
+    }
+
+    /// The packets that a varying link is sending or gathers.
+    pub(super) fn on_link(&self) -> impl Iterator<Item = &Packet> {
+        self.link.iter().flat_map(|link| link.packets())
+    }
 }
 
 /// The randomness of a port whose stages ask for none.
@@ -76,9 +80,44 @@ impl<C: Default> Port<C> {
         self.backlog_bytes = 0;
         self.clear = false;
         let (resume, held, congested) = (Time::ZERO, false, false);
-        let lost = Vec::new();
-        self.staged =
-            Some(Box::new(Staged { stages, waiting, cargo, lost, draw, resume, held, congested }));
+        let (lost, link) = (Vec::new(), None);
+        let staged = Staged { stages, waiting, cargo, lost, draw, resume, held, congested, link };
+        self.staged = Some(Box::new(staged));
+    }
+
+    /// Makes the link one that varies.
+    pub(super) fn vary(&mut self, link: Link) {
+        if self.is_plain() {
+            self.stage(Stages::new(), Box::new(Undrawn));
+        }
+        if let Some(staged) = &mut self.staged {
+            staged.link = Some(Box::new(Varying::new(link)));
+        }
+    }
+
+    /// What a varying link has gathered sets out, if it is due by `now`.
+    #[inline]
+    pub(super) fn release(&mut self, now: Time) {
+        if let Some(link) = self.staged.as_mut().and_then(|staged| staged.link.as_mut()) {
+            link.release(now, self.delay, &mut self.ring);
+        }
+    }
+
+    /// Packets propagate along another path from now on, if the link is one that varies.
+    pub(super) fn change_path(&mut self) {
+        if let Some(link) = self.staged.as_mut().and_then(|staged| staged.link.as_mut()) {
+            link.change_path();
+        }
+    }
+
+    /// The rest of the packet in service goes at another rate, if the link is one that varies.
+    pub(super) fn change_service_rate(&mut self, now: Time, rate: Rate) {
+        let link = self.staged.as_mut().and_then(|staged| staged.link.as_mut());
+        let end = link.and_then(|link| link.change_rate(now, self.rate, rate));
+        if let Some(end) = end {
+            self.sent.busy_ps = self.sent.busy_ps + end.ps() - self.free_at.ps();
+            self.free_at = end;
+        }
     }
 
     /// The port with control: the same steps, with a hook at each.
@@ -207,7 +246,15 @@ impl<C: Default> Port<C> {
     #[inline(never)]
     pub(super) fn advance_staged(&mut self, now: Time) {
         let Some(mut staged) = self.staged.take() else { return };
-        while self.free_at <= now && staged.resume <= now && staged.waiting.all().packets > 0 {
+        loop {
+            if let Some(link) = &mut staged.link
+                && self.free_at <= now
+            {
+                link.end_service(self.free_at, self.delay, &mut self.ring);
+            }
+            if self.free_at > now || staged.resume > now || staged.waiting.all().packets == 0 {
+                break;
+            }
             let start = self.free_at.max(staged.resume);
             staged.held = false;
             self.serve_staged(&mut staged, start);
@@ -266,16 +313,21 @@ impl<C: Default> Port<C> {
         let Sum { packets, bytes: queue_bytes } = staged.waiting.all();
         staged.stages.depart(&mut packet, &Moment { now: start, queue_bytes });
         let size = u64::from(packet.size);
-        let spent = self.pace.of(size);
+        let mut end = start + self.pace.of(size);
+        packet.prev_port = self.number;
+        let carried = take(&mut staged.cargo, handle);
+        if let Some(link) = &mut staged.link {
+            end = link.begin(packet, carried, (start, end));
+        } else {
+            packet.at = end + self.delay;
+            self.ring.push(&packet, carried);
+            self.ring.depart();
+        }
         self.tally.waited_ps = self.tally.waited_ps.wrapping_add(start.ps());
         self.tally.served += 1;
         self.sent.bytes += size;
-        self.sent.busy_ps += spent.ps();
-        self.free_at = start + spent;
-        packet.at = self.free_at + self.delay;
-        packet.prev_port = self.number;
-        self.ring.push(&packet, take(&mut staged.cargo, handle));
-        self.ring.depart();
+        self.sent.busy_ps += (end - start).ps();
+        self.free_at = end;
         staged.stages.note_queue(packets);
     }
 
@@ -356,7 +408,8 @@ impl<C: Default> Port<C> {
     fn view<'a>(&self, waiting: &'a Waiting, now: Time) -> View<'a> {
         let drops = |reason| self.tally.drops[reason as usize];
         // what never came to the queue, and what had left it
-        let before = drops(Reason::SessionRefused) + drops(Reason::Filtered);
+        let before =
+            drops(Reason::SessionRefused) + drops(Reason::Filtered) + drops(Reason::Policed);
         let elsewhere = before + drops(Reason::LinkLoss);
         let queue = waiting.all();
         View {

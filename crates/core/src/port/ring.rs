@@ -81,6 +81,23 @@ impl<C: Default> Ring<C> {
         slot
     }
 
+    /// Puts a packet, which nothing waits behind, among those in flight by its time of
+    /// delivery, behind others of the same time.
+    pub(super) fn insert(&mut self, packet: &Packet, cargo: C) {
+        self.push(packet, cargo);
+        self.depart();
+        let mut count = self.tail.wrapping_sub(1);
+        while count != self.head {
+            let (place, before) = (self.place(count), self.place(count.wrapping_sub(1)));
+            if self.packets[before].at <= self.packets[place].at {
+                break;
+            }
+            self.packets.swap(place, before);
+            self.cargo.swap(place, before);
+            count = count.wrapping_sub(1);
+        }
+    }
+
     /// Takes the packet whose delivery is due by `now`.
     #[inline]
     pub(super) fn pop_delivered(&mut self, now: Time) -> Option<(&Packet, C)> {

@@ -1,36 +1,36 @@
-//! A law at work: its datapath and controller, and what passes between them.
+//! A law at a port: its datapath, its controller, and the knobs and counts between them.
 
 use crate::law::{Controller, Counted, Datapath, Decision, Fault, Moment, Verdict, View};
 use crate::packet::Packet;
 use crate::units::Time;
 
-/// A datapath at work, and the controller that steers it.
+/// A datapath and its controller.
 ///
-/// Until it is started, the datapath obeys the knobs as they are made.
+/// Until the law is started, the datapath uses the default knobs.
 pub struct Stage<D: Datapath> {
     /// The datapath.
     pub datapath: D,
-    /// What the controller set last.
+    /// The knobs that the controller set last.
     knobs: D::Knobs,
-    /// What the datapath has counted.
+    /// The counts of the datapath.
     counts: D::Counts,
-    /// What of it the controller has been told.
+    /// The counts at the controller's last update.
     told: D::Counts,
     law: Box<dyn Controller<D::Knobs, D::Counts>>,
     clock: Clock,
 }
 
-/// What came of a law's turn.
+/// The result of an update.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Report<C> {
-    /// What was counted in the interval that ended.
+    /// The counts of the interval that ended.
     pub counts: C,
-    /// What the law decided; none: it only looked.
+    /// The decision of the law; none: nothing changed.
     pub decision: Option<Decision>,
 }
 
 impl<D: Datapath> Stage<D> {
-    /// Puts the two together; the law sleeps until [`Stage::start`].
+    /// Combines the two; the law does not run before [`Stage::start`].
     pub fn new(datapath: D, law: Box<dyn Controller<D::Knobs, D::Counts>>) -> Stage<D> {
         Stage {
             datapath,
@@ -42,24 +42,24 @@ impl<D: Datapath> Stage<D> {
         }
     }
 
-    /// Starts the law at `now`; the view's sums are those since the port was made.
+    /// Starts the law at `now`; the sums in `view` are since the creation of the port.
     ///
     /// # Errors
-    /// The fault of a law of the user's own, or a deadline that is not later than `now`.
+    /// The failure of a user's own law, or a deadline that is not later than `now`.
     pub fn start(&mut self, now: Time, view: View<'_>) -> Result<(), Fault> {
         self.told = self.counts;
         self.clock.start(self.law.start(now, &mut self.knobs)?, now, view)
     }
 
-    /// When the law is to be asked next.
+    /// The next deadline of the law.
     pub fn tick_at(&self) -> Time {
         self.clock.deadline
     }
 
-    /// Asks the law, if it is due; the view's sums are those since the port was made.
+    /// Updates the law if it is due; the sums in `view` are since the creation of the port.
     ///
     /// # Errors
-    /// The fault of a law of the user's own, or a deadline that is not later than `now`.
+    /// The failure of a user's own law, or a deadline that is not later than `now`.
     pub fn tick(&mut self, now: Time, view: View<'_>) -> Result<Option<Report<D::Counts>>, Fault> {
         if self.clock.deadline > now {
             return Ok(None);
@@ -74,35 +74,35 @@ impl<D: Datapath> Stage<D> {
         Ok(Some(Report { counts, decision }))
     }
 
-    /// A transmission has started and so many packets still wait.
+    /// A transmission has started, and `waiting` packets still wait.
     pub fn note_queue(&mut self, waiting: u32) {
         self.clock.note_queue(waiting);
     }
 
-    /// Before the queue: may the packet go on?
+    /// Before the queue: may the packet continue?
     #[inline]
     pub fn admit(&mut self, packet: &Packet, now: Time) -> Verdict {
         self.datapath.admit(packet, now, &self.knobs, &mut self.counts)
     }
 
-    /// The packet comes to the queue, which may lose it yet.
+    /// The packet is offered to the queue, which may still drop it.
     #[inline]
     pub fn offered(&mut self, packet: &Packet, moment: &Moment) {
         self.datapath.offered(packet, moment, &self.knobs, &mut self.counts);
     }
 
-    /// The queue has taken the packet.
+    /// The queue has accepted the packet.
     #[inline]
     pub fn enqueued(&mut self, packet: &Packet) {
         self.datapath.enqueued(packet, &mut self.counts);
     }
 
-    /// The queue has lost the packet.
+    /// The queue has dropped the packet.
     pub fn dropped(&mut self, packet: &Packet) {
         self.datapath.dropped(packet, &mut self.counts);
     }
 
-    /// The queue had taken the packet that it has lost.
+    /// The queue has dropped a packet that it had accepted.
     pub fn untaken(&mut self, packet: &Packet) {
         self.datapath.untaken(packet, &mut self.counts);
     }
@@ -114,7 +114,7 @@ impl<D: Datapath> Stage<D> {
     }
 }
 
-/// When a law is due, and what its view counts from: its last turn.
+/// When a law is due, and the sums at its last update.
 #[derive(Clone, Copy)]
 pub(super) struct Clock {
     deadline: Time,
@@ -125,26 +125,26 @@ pub(super) struct Clock {
 }
 
 impl Default for Clock {
-    /// Of a law that sleeps.
+    /// The schedule of a law that does not run.
     fn default() -> Clock {
         Clock { deadline: Time::NEVER, offered: 0, drops: 0, busy: Time::ZERO, min_queue: 0 }
     }
 }
 
 impl Clock {
-    /// When the law is due.
+    /// The deadline of the law.
     pub(super) fn deadline(&self) -> Time {
         self.deadline
     }
 
-    /// The law begins at `now`, and is due then.
+    /// The law starts at `now`, with this deadline.
     pub(super) fn start(&mut self, first: Time, now: Time, view: View<'_>) -> Result<(), Fault> {
         self.view(view);
         self.set(first, now)
     }
 
-    /// The law is due then, which must be later than now: one that stands
-    /// still would be asked without end.
+    /// Sets the deadline, which must be later than now: otherwise the law would be called without
+    /// end.
     pub(super) fn set(&mut self, next: Time, now: Time) -> Result<(), Fault> {
         if next > now {
             self.deadline = next;
@@ -154,7 +154,7 @@ impl Clock {
         Err(format!("{what}: it returned {next} at {now}").into())
     }
 
-    /// From what was counted since the port was made to what was since the last turn.
+    /// Converts sums since the creation of the port to sums since the last update.
     pub(super) fn view<'a>(&mut self, mut view: View<'a>) -> View<'a> {
         let present = view.queue_packets;
         let now = Clock {
@@ -172,7 +172,7 @@ impl Clock {
         view
     }
 
-    /// A transmission has started and so many packets still wait.
+    /// A transmission has started, and `waiting` packets still wait.
     pub(super) fn note_queue(&mut self, waiting: u32) {
         self.min_queue = self.min_queue.min(waiting);
     }

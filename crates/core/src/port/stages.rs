@@ -7,9 +7,18 @@ use crate::packet::Packet;
 use crate::units::Time;
 
 use super::filter::FilterStage;
-use super::queueing::Origin;
+use super::police::Policer;
 use super::stage::{Clock, Report, Stage};
 use super::stamp::Stamp;
+
+/// Where an arrival comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// From any source that sends through this node.
+    Elsewhere,
+    /// From this node itself, which has nothing to ask of its own gate.
+    Here,
+}
 
 /// What happened at a tick: which law decided, and what.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -30,6 +39,8 @@ pub enum Ticked {
 /// The control of one port.
 #[derive(Default)]
 pub struct Stages {
+    /// A policer of all that arrives.
+    pub police: Option<Policer>,
     /// Filters against greedy origins.
     pub filter: Option<FilterStage>,
     /// Session control.
@@ -40,6 +51,8 @@ pub struct Stages {
     pub stamp: Option<Stamp>,
     /// A datapath of the user's own; its `depart` may stamp.
     pub custom: Option<Box<dyn PerPacket>>,
+    /// Whether `custom` decides before the gate, as a filter does, and not after it.
+    pub custom_first: bool,
     /// What was sent and when, since it was last taken, if someone reads along.
     pub(super) log: Option<Vec<(Time, Packet)>>,
     /// The clock of the discipline.
@@ -52,7 +65,8 @@ impl Stages {
         Stages::default()
     }
 
-    /// The filter, the gate, then the user's own datapath; also whether the packet opened a session.
+    /// The policer, the filter, the gate, then the user's own datapath (before the gate if it is a
+    /// filter); also whether the packet opened a session.
     pub(super) fn arrive(
         &mut self,
         packet: &Packet,
@@ -61,11 +75,26 @@ impl Stages {
         origin: Origin,
     ) -> (Verdict, bool) {
         let mut admitted = false;
+        if let Some(police) = &mut self.police
+            && !police.passes(packet.size, now)
+        {
+            return (Verdict::Drop(Reason::Policed), false);
+        }
         if let Some(filter) = &self.filter
             && origin == Origin::Elsewhere
             && filter.takes(packet, now)
         {
             return (Verdict::Drop(Reason::Filtered), false);
+        }
+        let mut verdict = Verdict::Pass;
+        if let Some(custom) = &mut self.custom
+            && self.custom_first
+            && origin == Origin::Elsewhere
+        {
+            verdict = custom.arrive(packet, now, draw).on(packet);
+            if !matches!(verdict, Verdict::Pass | Verdict::Mark(_)) {
+                return (verdict, false);
+            }
         }
         if let Some(gate) = &mut self.gate
             && origin == Origin::Elsewhere
@@ -76,8 +105,8 @@ impl Stages {
             }
         }
         match &mut self.custom {
-            Some(custom) => (custom.arrive(packet, now, draw), admitted),
-            None => (Verdict::Pass, admitted),
+            Some(custom) if !self.custom_first => (custom.arrive(packet, now, draw), admitted),
+            _ => (verdict, admitted),
         }
     }
 

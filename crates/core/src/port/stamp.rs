@@ -1,7 +1,7 @@
-//! The stamp: what a port writes into the header when it starts to send.
+//! The stamp: writes into the header of a packet when its transmission starts.
 //!
-//! Not on arrival: by the time that the packet leaves, what was true then is
-//! one queue old, and stale feedback is what makes such loops swing.
+//! Not at its arrival: the value would be old by one queueing delay when the packet leaves, and
+//! stale feedback makes such control loops oscillate.
 
 use crate::law::rate::{Grant, RateLaw, vcp, xcp};
 use crate::law::{Decision, Fault, Moment, View};
@@ -10,7 +10,7 @@ use crate::units::Time;
 
 use super::stage::Stage;
 
-/// Makes the enum of stamps from one line for each datapath.
+/// Defines the enum of stamps from one line per datapath.
 macro_rules! stamps {
     ($($(#[$doc:meta])* $arm:ident($datapath:ty);)+) => {
         /// The stamp of a port, by its datapath.
@@ -76,7 +76,7 @@ stamps! {
 }
 
 impl Stamp {
-    /// One rate for all, set by this law.
+    /// One rate for all flows, set by this law.
     pub fn grant(law: RateLaw) -> Stamp {
         Stamp::Grant(Stage::new(Grant, law))
     }

@@ -1,20 +1,20 @@
-//! Written quantities: parsing, printing, and their place in a document.
+//! Written quantities: parsing, printing, and their use in documents.
 //!
-//! One spelling per meaning. A spelling whose meaning differs between tools
-//! (`mbps`, `MB/s` against `mb/s`) is refused with both readings.
+//! Each unit has one spelling. A spelling with different meanings in different tools (`mbps`,
+//! `MB/s` and `mb/s`) is refused with both readings.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::{Frequency, Length, Rate, Size, Time};
 
-/// Why a written quantity was refused, and what would be right.
+/// Why a written quantity was refused, and how to correct it.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct UnitError {
-    /// What is wrong, in one line.
+    /// The problem, in one line.
     pub what: String,
-    /// What would be right.
+    /// The correction.
     pub help: String,
 }
 
@@ -44,6 +44,12 @@ fn split<'a>(text: &'a str, kind: &str, example: &str) -> Result<(f64, &'a str),
             format!("write a number and a unit, as in `{example}`"),
         )
     })?;
+    if value == f64::INFINITY {
+        return Err(UnitError::new(
+            format!("`{text}` is too large a {kind}"),
+            format!("write a smaller number, as in `{example}`"),
+        ));
+    }
     if !value.is_finite() || value < 0.0 {
         return Err(UnitError::new(
             format!("a {kind} cannot be `{text}`"),
@@ -53,7 +59,7 @@ fn split<'a>(text: &'a str, kind: &str, example: &str) -> Result<(f64, &'a str),
     Ok((value, unit))
 }
 
-/// Looks a unit up in `table`, or says which units there are.
+/// Looks a unit up in `table`; the error lists the known units.
 fn scale(
     unit: &str,
     table: &[(&str, f64)],
@@ -89,7 +95,8 @@ impl FromStr for Time {
     fn from_str(text: &str) -> Result<Time, UnitError> {
         let (value, unit) = split(text, "time", "20ms")?;
         let ps = value * scale(unit, TIMES, "time", text, "20ms")?;
-        // 100 days: well inside 64 bits of picoseconds. What takes a time has its own, lower limit.
+        // 100 days: well inside 64 bits of picoseconds. Most settings have a lower limit of their
+        // own.
         if ps > 8.64e18 {
             return Err(UnitError::new(
                 format!("`{text}` is too long a time"),
@@ -228,7 +235,7 @@ impl FromStr for Length {
     }
 }
 
-/// Prints `value` in the largest unit of `table` that leaves at least one whole.
+/// Prints `value` in the largest unit of `table` in which it is at least one.
 fn print(f: &mut fmt::Formatter<'_>, value: f64, table: &[(&str, f64)]) -> fmt::Result {
     let (unit, factor) =
         table.iter().rev().find(|(_, factor)| value >= *factor).unwrap_or(&table[0]);
@@ -243,7 +250,7 @@ impl fmt::Display for Time {
         if self.0 == 0 {
             return f.write_str("0s");
         }
-        // beyond 2^51 ps the largest fitting unit may cost the last digits: take one that does not
+        // above 2^51 ps the largest fitting unit may lose digits: use a unit that does not
         let exact = |unit: &(&str, f64)| {
             self.0 as f64 >= unit.1
                 && format!("{}{}", self.0 as f64 / unit.1, unit.0).parse() == Ok(*self)

@@ -1,24 +1,21 @@
-//! From the bytes of an IP packet to the record that a port looks at, and back.
+//! Converts the bytes of an IP packet into the record that ports see, and back.
 //!
-//! | field of the record | from                                                        |
+//! | field of the record | source                                                      |
 //! |---------------------|-------------------------------------------------------------|
-//! | `size`              | the length that the IP header says                          |
+//! | `size`              | length field of the IP header                               |
 //! | `flow`              | a keyed hash of addresses, protocol and ports               |
-//! | `src`, `dst`        | the same of one address                                     |
+//! | `src`, `dst`        | a keyed hash of one address                                 |
 //! | `seq`, `ack`        | the numbers of the TCP header, in bytes                     |
 //! | `flags`             | TCP's; `DATA` with payload; `ECT` and `CE` of the IP header |
 //! | `ext`               | the explicit-rate option, if there is one                   |
 //!
-//! `OPAQUE` is every packet whose transport header cannot be read, or not be
-//! changed: fragments (RFC 791, RFC 8200), what is authenticated or encrypted
-//! (RFC 4302, RFC 4303), tunnels, other protocols, and TCP and UDP that are not
-//! what their lengths say. It passes gates, and a queue sees its size and ECN
-//! field. Extension headers of IPv6 are passed over. Only what is no IP packet
-//! at all is an error.
+//! `OPAQUE` marks a packet whose transport header cannot be read or may not be changed: fragments
+//! (RFC 791, RFC 8200), authenticated or encrypted packets (RFC 4302, RFC 4303), tunnels, other
+//! protocols, and TCP and UDP with wrong lengths. Gates let it pass; a queue sees its size and ECN
+//! field. IPv6 extension headers are skipped. Only bytes that are not an IP packet are an error.
 //!
-//! A port changes two things: it marks (ECT becomes CE, RFC 3168), and it
-//! lowers what the explicit-rate option asks for. [`write`] puts both back,
-//! with the checksums that change by them.
+//! A port makes two changes: it marks (ECT becomes CE, RFC 3168), and it lowers the rate in the
+//! explicit-rate option. [`write`] writes both into the packet and updates the checksums.
 
 use std::hash::{Hash, Hasher};
 use std::net::IpAddr;
@@ -35,65 +32,65 @@ use crate::units::Rate;
 
 use super::{Checksum, WireError, lower, mend};
 
-/// Why bytes are no IP packet.
+/// Why bytes are not an IP packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum IpError {
-    /// There are none.
+    /// There are no bytes.
     #[error("no bytes, where an IP packet has 20 at least")]
     Empty,
-    /// Another version, or none.
+    /// The version is neither 4 nor 6.
     #[error("version {0} of IP: this reads 4 and 6")]
     Version(u8),
-    /// The bytes end before the packet does.
+    /// The packet is truncated.
     #[error("the IP packet has {needed} bytes and {have} are there")]
     Cut {
-        /// How many there are.
+        /// Bytes present.
         have: usize,
-        /// How many the packet has.
+        /// Bytes needed.
         needed: usize,
     },
-    /// The header says that it is longer than the packet, or shorter than any header.
+    /// The header contains impossible lengths.
     #[error("the IP header says lengths that cannot be")]
     Length,
-    /// The packet is longer than a record can say.
+    /// The packet is longer than a record can represent.
     #[error("an IP packet of {0} bytes: this takes 65535 at most")]
     Long(usize),
 }
 
-/// What the headers of a packet say.
+/// The headers of a packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Headers {
-    /// Who sent it.
+    /// Source address.
     pub source: IpAddr,
-    /// Whom it is for.
+    /// Destination address.
     pub destination: IpAddr,
-    /// What the IP packet carries (IANA's protocol numbers), behind extension headers.
+    /// Protocol of the payload (IANA number), after extension headers.
     pub protocol: u8,
-    /// Ports from and to, where they can be read.
+    /// Source and destination port, where they can be read.
     pub ports: Option<(u16, u16)>,
     /// Bytes of TCP or UDP payload.
     pub data_bytes: u32,
-    /// What a port looks at.
+    /// The record for ports.
     pub record: Packet,
-    /// Byte at which the TCP header begins, where it may be changed.
+    /// Offset of the TCP header, where it may be changed.
     tcp: Option<usize>,
 }
 
-/// Reads packets. Hashes depend on its key, so that who does not know the key
-/// cannot choose addresses and ports that fall together.
+/// Reads packets. Hashes depend on a key, so nobody without the key can choose addresses and ports
+/// that collide.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader {
     key: (u64, u64),
 }
 
 impl Reader {
-    /// With the key of its hashes.
+    /// A reader with the key of its hashes.
     pub fn new(key: (u64, u64)) -> Reader {
         Reader { key }
     }
 
-    /// The headers of the IP packet that `bytes` begin with; what follows it
-    /// (the padding of a short frame) is left alone.
+    /// The headers of the IP packet at the start of `bytes`. Bytes after the packet (padding of a
+    /// short frame) are ignored.
     ///
     /// # Errors
     /// If there is no whole IP packet.
@@ -111,7 +108,8 @@ impl Reader {
             Some(LaxNetSlice::Ipv6(ip)) => {
                 let header = ip.header();
                 let (source, destination) = (header.source_addr(), header.destination_addr());
-                // read anew and whole: the slices of a chain that is cut cannot be walked
+                // the iterator cannot walk a truncated chain of extension headers, so parse it
+                // again
                 let chain = Ipv6Extensions::from_slice(header.next_header(), &bytes[40..total]);
                 let sealed = !chain.is_ok_and(|(headers, then, _)| {
                     headers.auth.is_none()
@@ -138,7 +136,7 @@ impl Reader {
         Ok(headers)
     }
 
-    /// Names the flow and its ends.
+    /// Sets the hashes of the flow and of its ends.
     fn number(&self, headers: &mut Headers) {
         let Headers { source, destination, protocol, ports, record, .. } = headers;
         record.flow = self.hash((&*source, &*destination, *protocol, *ports)) as u32;
@@ -154,7 +152,7 @@ impl Reader {
 }
 
 impl Headers {
-    /// Takes in the transport header, if it can be read.
+    /// Reads the transport header, if it is readable.
     fn transport(&mut self, transport: Option<TransportSlice<'_>>, total: usize) {
         match transport {
             Some(TransportSlice::Tcp(tcp)) if self.protocol == IpNumber::TCP.0 => {
@@ -191,16 +189,16 @@ impl Headers {
         self.record.seq = tcp.sequence_number();
         self.record.ack = tcp.acknowledgment_number();
         self.take_data(tcp.payload());
-        // a segment ends its packet
+        // the segment is the last part of the packet
         self.tcp = total.checked_sub(tcp.slice().len());
-        // options that cannot be told apart are left to the ends
+        // the ends handle options that cannot be parsed
         if let Ok(Some(option)) = super::read(tcp.slice()) {
             self.record.ext = Ext::Rate(option.into());
         }
     }
 }
 
-/// Bytes of the whole packet; all of them are there.
+/// Length of the whole packet, all of which is present.
 fn total(bytes: &[u8]) -> Result<usize, IpError> {
     let first = bytes.first().ok_or(IpError::Empty)?;
     let have = bytes.len();
@@ -214,7 +212,7 @@ fn total(bytes: &[u8]) -> Result<usize, IpError> {
         6 if have < 40 => return Err(short(40)),
         6 => {
             let ip = Ipv6HeaderSlice::from_slice(bytes).map_err(|_| IpError::Length)?;
-            // (a jumbogram says zero, and is taken for a packet without payload: RFC 2675)
+            // (a jumbogram has zero here and counts as a packet without payload: RFC 2675)
             (40, 40 + usize::from(ip.payload_length()))
         }
         version => return Err(IpError::Version(version)),
@@ -225,21 +223,21 @@ fn total(bytes: &[u8]) -> Result<usize, IpError> {
     if have < total { Err(short(total)) } else { Ok(total) }
 }
 
-/// Not-ECT, ECT(1), ECT(0) and CE (RFC 3168, 5); what bears a mark is of a
-/// transport that understands it.
+/// Not-ECT, ECT(1), ECT(0) and CE (RFC 3168, 5). A CE mark implies an ECN-capable transport.
 fn ecn_flags(ecn: u8) -> Flags {
     match ecn {
         0 => Flags::NONE,
+        1 => Flags::ECT.with(Flags::L4S),
         3 => Flags::ECT.with(Flags::CE),
         _ => Flags::ECT,
     }
 }
 
-/// Writes back what a port has changed of the record: `headers` are those that
-/// [`Reader::read`] gave of these very bytes, and `packet` is the record now.
+/// Writes the changes that a port made to the record. `headers` is what [`Reader::read`] returned
+/// for these bytes, and `packet` the changed record.
 ///
 /// # Errors
-/// If the bytes are others.
+/// If the bytes are those of another packet.
 pub fn write(
     bytes: &mut [u8],
     headers: &Headers,
@@ -249,7 +247,7 @@ pub fn write(
     let (before, size) = (&headers.record, usize::from(headers.record.size));
     let have = bytes.len();
     let bytes = bytes.get_mut(..size).ok_or(WireError::Cut { have, needed: size })?;
-    // what cannot bear a mark is not marked, and what bears one is not touched
+    // mark only packets with ECT, and leave CE as it is
     let unmarked = before.flags.has(Flags::ECT) && !before.flags.has(Flags::CE);
     if packet.flags.has(Flags::CE) && unmarked {
         mark(bytes);
@@ -264,7 +262,7 @@ pub fn write(
     Ok(())
 }
 
-/// Sets CE; an IPv4 header has a checksum, which is never left to a device here.
+/// Sets CE and updates the IPv4 header checksum, which is never offloaded here.
 fn mark(bytes: &mut [u8]) {
     match bytes {
         [first, tos, ..] if *first >> 4 == 4 => {

@@ -1,11 +1,10 @@
-//! The reset that tells the opener of a session that it was refused.
+//! The reset that tells the initiator of a session that it was refused.
 //!
-//! A refused SYN is answered as by a host where nobody listens (RFC 9293,
-//! 3.5.2 and 3.10.7.1): `SEQ = 0, ACK = SEG.SEQ + SEG.LEN`, where the SYN counts
-//! as one (and a FIN with it). Of a refused SYN+ACK the opener is the end that it was going to. It
-//! believes a reset that acknowledges its SYN (3.10.7.3), as the SYN+ACK did:
-//! the reset has its `SEQ` and `ACK`. Either way it travels to the opener, in
-//! the name of the other end.
+//! A refused SYN is answered as if no process listened (RFC 9293, 3.5.2 and 3.10.7.1): `SEQ = 0,
+//! ACK = SEG.SEQ + SEG.LEN`, where the SYN counts as one, and so does a FIN. A refused SYN+ACK is
+//! answered towards the initiator, its destination. The initiator accepts a reset that acknowledges
+//! its SYN (3.10.7.3), as the SYN+ACK did, so the reset has the same `SEQ` and `ACK`. In both cases
+//! the reset goes to the initiator, with the other end as its source.
 
 use std::net::IpAddr;
 
@@ -16,24 +15,24 @@ use crate::packet::Flags;
 
 use super::ip::Headers;
 
-/// Hops that the reset may go.
+/// TTL of the reset.
 const HOPS: u8 = 64;
 
-/// Why a packet is not answered.
+/// Why a packet gets no reset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Unanswered {
-    /// It opens nothing.
+    /// It does not open a session.
     #[error("it does not open a TCP connection: only a SYN or a SYN+ACK is answered")]
     NotOpening,
-    /// No one host sent it, or it was for no one host (RFC 1122, 4.2.3.10).
+    /// Its source or destination is not a single host (RFC 1122, 4.2.3.10).
     #[error("one of its addresses is not that of one host")]
     NotOneHost,
 }
 
-/// The reset for the opener of the session that a packet opens, as a whole IP packet.
+/// The reset for the packet that opens a session, as a whole IP packet.
 ///
 /// # Errors
-/// If nobody is to be answered.
+/// If the packet must not be answered.
 pub fn reset(refused: &Headers) -> Result<Vec<u8>, Unanswered> {
     let record = &refused.record;
     let (true, false, Some((from, to))) =
@@ -59,12 +58,12 @@ pub fn reset(refused: &Headers) -> Result<Vec<u8>, Unanswered> {
         (IpAddr::V6(source), IpAddr::V6(destination)) => {
             PacketBuilder::ipv6(source.octets(), destination.octets(), HOPS)
         }
-        // one packet has addresses of one kind
+        // both addresses of a packet have the same version
         _ => return Err(Unanswered::NotOneHost),
     };
     let segment = ip.tcp(ports.0, ports.1, seq, 0).rst().ack(ack);
     let mut bytes = Vec::with_capacity(segment.size(0));
-    // memory takes every byte, and no payload is too long
+    // writing to memory cannot fail, and the payload is short enough
     let written = segment.write(&mut bytes, &[]);
     debug_assert!(written.is_ok(), "{written:?}");
     Ok(bytes)

@@ -3,6 +3,7 @@
 mod any_counts;
 mod baselines;
 mod change;
+mod clients;
 mod close_probe;
 mod golden;
 mod gss_ga;

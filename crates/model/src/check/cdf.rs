@@ -1,21 +1,19 @@
 //! Distribution functions of sizes, read from a file of two columns.
 //!
-//! Each line holds a size in bytes and the probability of a size up to it,
-//! separated by a comma or blanks; `#` starts a comment, and one line of words
-//! at the top is a header. Between two lines the function is linear; what
-//! probability the first line has lies on its size alone.
+//! Each line holds a size in bytes and the probability of a size up to it, separated by a comma or
+//! blanks. `#` starts a comment, and one line of words at the top is a header. Between two lines
+//! the function is linear; the probability of the first line belongs to its size alone.
 
 use std::ops::Range;
 
-use super::Check;
-use super::traffic::MAX_SIZE;
+use super::problems::{Check, MAX_SIZE};
 use crate::report::{Place, Problem, Text};
 use crate::tree::MAX_DOCUMENT;
 
 /// Most points of a distribution function.
 const MAX_POINTS: usize = 100_000;
 
-/// What is wrong with a file: where, what, and what would be right.
+/// What is wrong with a file, where, and how to correct it.
 type Wrong = (Range<usize>, String, &'static str);
 
 /// The mean of the distribution in `file` and its points, sizes divided by the mean.
@@ -99,7 +97,7 @@ fn shortened(text: &str) -> String {
     text.chars().take(60).collect()
 }
 
-/// Whether a point is sound by itself and after the one before it.
+/// Whether a point is valid by itself and after the previous one.
 fn follows(
     before: Option<&(f64, f64)>,
     (size, probability): (f64, f64),

@@ -1,54 +1,58 @@
-//! Changes while a scenario runs.
+//! Changes during a scenario.
 //!
 //! Arrival rates and mean sizes become courses, exact and piecewise linear;
-//! a ramp of a capacity becomes steps of 100 ms, each at the ramp's value in
+//! a ramp of a rate or delay becomes steps of 100 ms, each at the ramp's value in
 //! the middle of the step, so that as much data is carried as by the ramp.
+//!
+//! A step of a delay is another path: what is sent later may come earlier. A ramp
+//! is one path that becomes longer or shorter, and on one path nothing overtakes.
 
 use std::collections::BTreeMap;
 
 use tidegate_core::units::{Frequency, Rate, Size, Time};
 
-use super::Check;
-use super::traffic::{MAX_SIZE, per_s};
+use super::problems::{Check, MAX_SIZE};
+use super::traffic::per_s;
 use crate::document::ChangeDoc;
-use crate::scenario::{Arrivals, CapacityChange, Class, Course, FlowSize, Port};
+use crate::scenario::{Arrivals, Class, Course, FlowSize, LinkChange, LinkValue, Port};
 use crate::tree::decode::spelling;
 
-/// Spacing of the steps of a capacity ramp.
+/// Spacing of the steps of a ramp.
 const STEP: Time = Time::from_ms(100);
 /// Most changes.
 const MAX_CHANGES: usize = 10_000;
-/// Most steps of all capacity ramps together.
+/// Most steps of all ramps of links together.
 const MAX_STEPS: u64 = 1_000_000;
 
-/// What changes, by its place in its list.
+/// What changes, by index.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Target {
     Arrivals(usize),
     Mean(usize),
     Rate(usize),
+    Delay(usize),
 }
 
-/// One change, its value read: flows per second, bytes, or bits per second.
+/// One change, its value read: flows per second, bytes, bits per second or seconds.
 struct Change {
-    /// Place in the document.
+    /// Index in the document.
     place: usize,
     at: Time,
     until: Time,
     to: f64,
-    /// Whether the old value returns at `until`, rather than a ramp ending there.
+    /// Whether the old value returns at `until`; otherwise a ramp ends there.
     pulse: bool,
     /// Whether a buffer in packets or bytes changes with it.
     buffer_follows: bool,
 }
 
-/// Applies changes of arrivals and sizes to the classes, and returns those of capacity.
+/// Applies changes of arrivals and sizes to the classes, and returns those of links.
 pub(super) fn apply(
     check: &mut Check<'_>,
     changes: &[ChangeDoc],
     traffic: &mut [Class],
     ports: &mut [Port],
-) -> Vec<CapacityChange> {
+) -> Vec<LinkChange> {
     let mut by_target: BTreeMap<Target, Vec<Change>> = BTreeMap::new();
     if changes.len() > MAX_CHANGES {
         let what = format!("{} changes are too many", changes.len());
@@ -74,7 +78,7 @@ pub(super) fn apply(
     }
     let followed: Vec<usize> = by_target.iter().filter_map(followed).collect();
     followed.into_iter().for_each(|port| ports[port].buffer_follows = true);
-    let mut capacity = Vec::new();
+    let mut links = Vec::new();
     for (target, mut changes) in by_target {
         changes.sort_by_key(|change| change.at);
         if !disjoint(check, &changes) {
@@ -93,18 +97,15 @@ pub(super) fn apply(
                     changes.iter().for_each(|change| extend(mean, change));
                 }
             }
-            Target::Rate(port) => {
-                let mut course = Course::constant(ports[port].rate.bps() as f64);
-                changes.iter().for_each(|change| extend(&mut course, change));
-                steps(check, &course, port as u32, &changes, &mut capacity);
-            }
+            Target::Rate(port) => rates(check, (port, &mut ports[port]), &changes, &mut links),
+            Target::Delay(port) => delays(check, (port, &mut ports[port]), &changes, &mut links),
         }
     }
-    capacity.sort_by_key(|change| (change.at, change.port));
-    capacity
+    links.sort_by_key(|change| (change.at, change.port));
+    links
 }
 
-/// The port whose buffer follows its rate, if one of its changes says so.
+/// The port whose buffer follows its rate, if one of its changes sets that.
 fn followed((target, changes): (&Target, &Vec<Change>)) -> Option<usize> {
     match target {
         Target::Rate(port) if changes.iter().any(|change| change.buffer_follows) => Some(*port),
@@ -112,7 +113,7 @@ fn followed((target, changes): (&Target, &Vec<Change>)) -> Option<usize> {
     }
 }
 
-/// What a path like `traffic.web.size.mean` or `bottleneck.rate` means.
+/// The target of a path like `traffic.web.size.mean` or `bottleneck.rate`.
 fn target(what: &str, traffic: &[Class], ports: &BTreeMap<&str, usize>) -> Option<Target> {
     for (at, class) in traffic.iter().enumerate() {
         let Some(rest) = what
@@ -130,11 +131,15 @@ fn target(what: &str, traffic: &[Class], ports: &BTreeMap<&str, usize>) -> Optio
             _ => {}
         }
     }
-    let name = what.strip_suffix(".rate").map(|name| {
-        let short = ["topology.dumbbell.", "topology.tandem.", "topology.links."];
-        short.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name)
-    });
-    name.and_then(|name| ports.get(name)).map(|&port| Target::Rate(port))
+    let (name, key) = what.rsplit_once('.')?;
+    let short = ["topology.dumbbell.", "topology.tandem.", "topology.links."];
+    let name = short.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
+    let port = *ports.get(name)?;
+    match key {
+        "rate" => Some(Target::Rate(port)),
+        "delay" => Some(Target::Delay(port)),
+        _ => None,
+    }
 }
 
 /// What can change, as paths.
@@ -148,8 +153,10 @@ fn changeable(traffic: &[Class], ports: &[Port]) -> Vec<String> {
             known.push(format!("traffic.{}.size.mean", class.name));
         }
     }
-    let rates = ports.iter().filter(|port| !port.access);
-    known.extend(rates.map(|port| format!("{}.rate", port.name)));
+    for key in ["rate", "delay"] {
+        let links = ports.iter().filter(|port| !port.access);
+        known.extend(links.map(|port| format!("{}.{key}", port.name)));
+    }
     known
 }
 
@@ -164,9 +171,10 @@ fn read(
     let path = |key| ["change", index.as_str(), key];
     let value = match target {
         Target::Rate(_) => doc.to.parse::<Rate>().map(|rate| rate.bps() as f64),
+        Target::Delay(_) => doc.to.parse::<Time>().map(Time::secs),
         Target::Mean(_) => doc.to.parse::<Size>().map(|size| size.bytes() as f64),
         Target::Arrivals(class) => match &traffic[class].arrivals {
-            // a spacing is as good as a rate where the document gave one
+            // where the document gives a spacing, a spacing is accepted for a rate
             Arrivals::Every { .. } => match doc.to.parse::<Time>() {
                 Ok(spacing) => Ok(per_s(spacing)),
                 Err(_) => doc.to.parse::<Frequency>().map(Frequency::get),
@@ -185,6 +193,7 @@ fn read(
         Target::Mean(_) => 1.0..=MAX_SIZE.bytes() as f64,
         Target::Arrivals(_) => 0.0..=1e9,
         Target::Rate(_) => 1.0..=1e13,
+        Target::Delay(_) => 0.0..=3600.0,
     };
     let holds = sound(check, path, doc, target, range.contains(&to));
     let until = doc.until.unwrap_or(doc.at + doc.pulse.unwrap_or(Time::ZERO));
@@ -192,7 +201,7 @@ fn read(
     holds.then_some(Change { place, at: doc.at, until, to, pulse, buffer_follows })
 }
 
-/// Whether a change makes sense, its value apart.
+/// Whether a change is valid, apart from its value.
 fn sound<'a>(
     check: &mut Check<'_>,
     path: impl Fn(&'a str) -> [&'a str; 3],
@@ -228,7 +237,7 @@ fn sound<'a>(
     holds
 }
 
-/// Whether each change is over when the next one (sorted by time) begins.
+/// Whether each change ends before the next one (sorted by time) begins.
 fn disjoint(check: &mut Check<'_>, changes: &[Change]) -> bool {
     changes.windows(2).all(|pair| {
         let [first, second] = pair else { return true };
@@ -246,12 +255,12 @@ fn disjoint(check: &mut Check<'_>, changes: &[Change]) -> bool {
     })
 }
 
-/// Adds a change to the end of a course.
+/// Appends a change to a course.
 fn extend(course: &mut Course, change: &Change) {
     let points = &mut course.points;
     let now = points.last().map_or(change.to, |&(_, value)| value);
     let mut push = |at: Time, value: f64| {
-        // of several points at one instant the first and the last matter
+        // of several points at one instant only the first and the last matter
         if let [.., before, last] = points.as_slice()
             && before.0 == at
             && last.0 == at
@@ -272,14 +281,44 @@ fn extend(course: &mut Course, change: &Change) {
     }
 }
 
-/// Cuts the course of a capacity into steps.
-fn steps(
+/// Adds the changes of a port's rate.
+fn rates(
     check: &mut Check<'_>,
-    course: &Course,
-    port: u32,
+    (number, port): (usize, &mut Port),
     changes: &[Change],
-    capacity: &mut Vec<CapacityChange>,
+    links: &mut Vec<LinkChange>,
 ) {
+    let to = |bps: f64, _| LinkValue::Rate(Rate::from_bps((bps + 0.5) as u64));
+    of_link(check, (port.rate.bps() as f64, &to), number, changes, links);
+    port.impairments.changes = true;
+}
+
+/// Adds the changes of a port's delay.
+fn delays(
+    check: &mut Check<'_>,
+    (number, port): (usize, &mut Port),
+    changes: &[Change],
+    links: &mut Vec<LinkChange>,
+) {
+    let to = |secs, ramp: bool| LinkValue::Delay {
+        delay: Time::from_secs_f64(secs),
+        another_path: !ramp,
+    };
+    of_link(check, (port.delay.secs(), &to), number, changes, links);
+    port.impairments.changes = true;
+}
+
+/// Cuts the course of a link's rate or delay into steps. `first` is its value at the start, and
+/// `to` makes the value of a step, and is told whether it is part of a ramp.
+fn of_link(
+    check: &mut Check<'_>,
+    (first, to): (f64, &dyn Fn(f64, bool) -> LinkValue),
+    port: usize,
+    changes: &[Change],
+    links: &mut Vec<LinkChange>,
+) {
+    let mut course = Course::constant(first);
+    changes.iter().for_each(|change| extend(&mut course, change));
     for pair in course.points.windows(2) {
         let [(from, low), (until, high)] = *pair else {
             continue;
@@ -287,11 +326,11 @@ fn steps(
         if low == high {
             continue;
         }
-        let taken = capacity.len() as u64;
-        let mut change = |at, bps: f64| {
-            capacity.push(CapacityChange { at, port, rate: Rate::from_bps((bps + 0.5) as u64) });
+        let (taken, ramp) = (links.len() as u64, from < until);
+        let mut change = |at, value| {
+            links.push(LinkChange { at, port: port as u32, to: to(value, ramp) });
         };
-        if from < until {
+        if ramp {
             let span = until - from;
             let count = span.ps().div_ceil(STEP.ps());
             if taken + count > MAX_STEPS {

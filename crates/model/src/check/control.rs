@@ -1,11 +1,11 @@
-//! The transport of a class, from the form of documents to that of types.
+//! Rearranges the transport of a class for its types.
 
 use crate::control::Control;
 use crate::tree::{Entry, Node, Table, Value};
 
-/// Makes `"qfcp"` a table, and puts a control's own keys and those of TCP,
-/// which stand together in a document, apart: `{ qfcp = { pacing = false, mss = "1kB" } }`
-/// becomes `{ qfcp = { own = { pacing = false }, tcp = { mss = "1kB" } } }`.
+/// Turns `"qfcp"` into a table, and separates a control's own keys from those of TCP, which a
+/// document mixes: `{ qfcp = { pacing = false, mss = "1kB" } }` becomes `{ qfcp = { own = { pacing
+/// = false }, tcp = { mss = "1kB" } } }`.
 pub(super) fn spread(transport: &mut Node) {
     if let Value::String(name) = &transport.value {
         let value = Value::Table(Table { entries: Vec::new(), also: &[] });

@@ -1,12 +1,12 @@
-//! Links spelled out: nodes by the names that links give them.
+//! Links given one by one: their ends define the nodes.
 
 use std::collections::BTreeMap;
 
-use super::Check;
 use super::network::{delay_and_buffer, loss};
+use super::problems::Check;
 use crate::document::free::{FreeLink, Names, Reverse};
 use crate::document::{ClassDoc, Named};
-use crate::scenario::{Network, Port, QueueLaw};
+use crate::scenario::{Impairments, Network, Port, QueueLaw};
 use crate::tree::decode::spelling;
 
 /// Most links: the routes of every node to every other are held in memory.
@@ -14,14 +14,14 @@ const MAX_LINKS: usize = 2_000;
 /// Largest cost of a link.
 const MAX_COST: u32 = 1_000_000;
 
-/// The network that links spell out; round trips are not known yet.
+/// The network of these links; round trips are not known yet.
 pub(super) struct Free {
     pub network: Network,
-    /// Numbers of the nodes.
+    /// Indices of the nodes.
     numbers: BTreeMap<String, u16>,
 }
 
-/// Checks links and joins them; spells out what is as in the first direction.
+/// Checks the links and connects them; fills in the values of the reverse direction.
 pub(super) fn links(check: &mut Check<'_>, links: &mut Named<FreeLink>) -> Free {
     let mut free = Free { network: Network::default(), numbers: BTreeMap::new() };
     let count = links.0.len();
@@ -83,6 +83,7 @@ impl Free {
             delay: link.delay,
             buffer: link.buffer,
             buffer_follows: false,
+            impairments: Impairments::default(),
             loss: loss(check, &["topology", "links", name], link.loss),
             cost: link.cost,
             round_trip: link.delay,
@@ -95,7 +96,7 @@ impl Free {
         }
     }
 
-    /// The pairs of a class: names in order, or one name with each of a list.
+    /// The host pairs of a class: names in order, or one name with each of a list.
     pub fn pairs(
         &self,
         check: &mut Check<'_>,
@@ -137,7 +138,7 @@ impl Free {
     }
 }
 
-/// The port of the other direction; spells it out in `doc`.
+/// The port of the reverse direction; fills it in in `doc`.
 fn reverse(port: &Port, doc: &mut Reverse) -> Port {
     Port {
         name: format!("{}.reverse", port.name),

@@ -1,14 +1,14 @@
-//! Nodes and ports: of a row of routers with hosts, or as the document spells them out.
+//! Nodes and ports of a topology: a row of routers with hosts, or links given one by one.
 
 use tidegate_core::law::settings::number;
 use tidegate_core::units::{Length, Time};
 
-use super::Check;
 use super::free::{self, Free};
-use crate::document::free::Names;
+use super::problems::Check;
+use crate::document::free::{Names, Reverse};
 use crate::document::loss::LossDoc;
 use crate::document::{Access, ClassDoc, Dumbbell, Link, Tandem, Topology};
-use crate::scenario::{Loss, Network, Port, QueueLaw};
+use crate::scenario::{Impairments, Loss, Network, Port, QueueLaw};
 
 /// Longest propagation delay of a link, and longest buffer in time.
 const MAX_DELAY: Time = Time::from_secs(3600);
@@ -19,15 +19,15 @@ const MAX_LINKS: usize = 1_000;
 /// Most nodes: their numbers have 16 bits.
 const MAX_NODES: usize = 65_000;
 
-/// Nodes and links as a document lays them out.
+/// A topology.
 pub(super) enum Layout<'a> {
     /// Routers in a row, and between which of them each class sends.
     Chain(Chain<'a>, Vec<Route>),
-    /// Links spelled out.
+    /// Links given one by one.
     Free(Free),
 }
 
-/// The layout that a topology describes, if it is sound.
+/// The topology of a document, if it is valid.
 pub(super) fn layout<'a>(check: &mut Check<'_>, topology: &'a mut Topology) -> Option<Layout<'a>> {
     let before = check.problems.len();
     let layout = match topology {
@@ -47,7 +47,7 @@ pub(super) fn layout<'a>(check: &mut Check<'_>, topology: &'a mut Topology) -> O
 }
 
 impl Layout<'_> {
-    /// The pairs of hosts that a class draws from; spells defaults out in `class`.
+    /// The host pairs of a class; fills in defaults in `class`.
     pub fn pairs(
         &mut self,
         check: &mut Check<'_>,
@@ -78,8 +78,8 @@ pub(super) struct Chain<'a> {
     routers: Vec<String>,
     /// Name and properties of the link from each router to the next.
     links: Vec<(String, &'a Link)>,
-    /// Propagation delay from the first router to each.
-    delays: Vec<Time>,
+    /// Propagation round trip from the first router to each.
+    round_trips: Vec<Time>,
     access: &'a Access,
     pairs: u32,
     /// Routers that have sending hosts, and the prefix of those hosts' names.
@@ -93,13 +93,14 @@ pub(super) struct Chain<'a> {
 /// From which router to which a class sends.
 type Route = (usize, usize);
 
-/// Propagation delay from the first router to each. (A sum that does not fit
-/// comes from delays that are refused anyway.)
-fn delays(links: &[Link]) -> Vec<Time> {
-    let mut delay = Time::ZERO;
+/// Propagation round trip from the first router to each. (A sum that overflows comes from delays
+/// that are refused anyway.)
+fn round_trips(links: &[Link]) -> Vec<Time> {
+    let mut both = Time::ZERO;
     let after = links.iter().map(|link| {
-        delay = delay.saturating_add(link.delay);
-        delay
+        let back = link.reverse.delay.unwrap_or(link.delay);
+        both = both.saturating_add(link.delay).saturating_add(back);
+        both
     });
     std::iter::once(Time::ZERO).chain(after).collect()
 }
@@ -112,13 +113,26 @@ fn hosts(check: &mut Check<'_>, kind: &str, access: &Access, pairs: u32) {
         "write 1 to 20000 pairs",
     );
     let path = ["topology", kind, "access"];
-    delay_and_buffer(check, &path, access.delay, access.buffer);
+    let none = access.delay.0.is_empty();
+    let within = ["topology", kind, "access", "delay"];
+    check.require(!none, &within, "an empty list", "write at least one delay");
+    for &each in &access.delay.0 {
+        delay_and_buffer(check, &path, each, access.buffer);
+    }
     loss(check, &path, access.loss);
 }
 
 fn link(check: &mut Check<'_>, path: &[&str], link: &Link) {
     delay_and_buffer(check, path, link.delay, link.buffer);
     loss(check, path, link.loss);
+    let back = &link.reverse;
+    let within: Vec<&str> = path.iter().copied().chain(["reverse"]).collect();
+    let (delay, buffer) = (back.delay.unwrap_or(link.delay), back.buffer.unwrap_or(link.buffer));
+    delay_and_buffer(check, &within, delay, buffer);
+    loss(check, &within, back.loss.unwrap_or(link.loss));
+    let cost: Vec<&str> = within.iter().copied().chain(["cost"]).collect();
+    let what = "between these routers there is but one path";
+    check.require(back.cost.is_none(), &cost, what, "leave it out");
 }
 
 /// Random loss of a link whose keys are at `path`.
@@ -130,7 +144,20 @@ pub(super) fn loss(check: &mut Check<'_>, path: &[&str], doc: LossDoc) -> Loss {
             break;
         }
     }
-    Loss { data: doc.data, ack: doc.ack }
+    if let Some(burst) = doc.burst {
+        let keys = [
+            ("enter", burst.enter),
+            ("leave", burst.leave),
+            ("inside", burst.inside),
+            ("outside", burst.outside),
+        ];
+        for (key, value) in keys {
+            let path: Vec<&str> = path.iter().copied().chain(["burst", key]).collect();
+            let what = format!("{} is out of range", number(value));
+            check.require((0.0..=1.0).contains(&value), &path, what, "write a number from 0 to 1");
+        }
+    }
+    doc.as_loss()
 }
 
 pub(super) fn delay_and_buffer(check: &mut Check<'_>, path: &[&str], delay: Time, buffer: Length) {
@@ -154,7 +181,7 @@ impl<'a> Chain<'a> {
         Chain {
             routers: vec!["left".to_owned(), "right".to_owned()],
             links: vec![("bottleneck".to_owned(), &dumbbell.bottleneck)],
-            delays: delays(std::slice::from_ref(&dumbbell.bottleneck)),
+            round_trips: round_trips(std::slice::from_ref(&dumbbell.bottleneck)),
             access: &dumbbell.access,
             pairs: dumbbell.pairs,
             sources: vec![(0, String::new())],
@@ -181,7 +208,7 @@ impl<'a> Chain<'a> {
             sources: prefixes(),
             sinks: prefixes(),
             links: (1..).map(|i| format!("link{i}")).zip(&tandem.links).collect(),
-            delays: delays(&tandem.links),
+            round_trips: round_trips(&tandem.links),
             access: &tandem.access,
             pairs: tandem.pairs,
             choice: true,
@@ -194,7 +221,7 @@ impl<'a> Chain<'a> {
         self.routers.len() + hosts
     }
 
-    /// Where a class sends from and to; spells the default out in `class`.
+    /// The routers of a class; fills in the default in `class`.
     fn route(&self, check: &mut Check<'_>, name: &str, class: &mut ClassDoc) -> Route {
         let last = self.routers.len() - 1;
         if !self.choice {
@@ -237,14 +264,15 @@ impl<'a> Chain<'a> {
         (0..self.pairs as usize).map(|i| ((source + i) as u16, (sink + i) as u16)).collect()
     }
 
-    /// Propagation round trip between the hosts of a route.
+    /// Longest propagation round trip between the hosts of a route.
     fn round_trip(&self, (from, to): Route) -> Time {
-        let between = self.delays[from.max(to)] - self.delays[from.min(to)];
-        (self.access.delay * 2 + between) * 2
+        let between = self.round_trips[from.max(to)] - self.round_trips[from.min(to)];
+        let farthest = self.access.delay.0.iter().max().copied().unwrap_or(Time::ZERO);
+        farthest * 4 + between
     }
 
-    /// Longest round trip of the routes that are `through` something: of the
-    /// classes' routes, or if there is none of all possible ones.
+    /// Longest round trip of the routes that are `through` something: of the classes' routes or, if
+    /// there are none, of all possible ones.
     fn longest(&self, routes: &[Route], through: impl Fn(Route) -> bool) -> Time {
         let last = self.routers.len() - 1;
         let longest = |routes: &[Route]| {
@@ -263,7 +291,7 @@ impl<'a> Chain<'a> {
         for (at, (name, link)) in self.links.iter().enumerate() {
             let round_trip =
                 self.longest(routes, |(from, to)| (from.min(to)..from.max(to)).contains(&at));
-            network.both_ways(Port {
+            let there = Port {
                 name: name.clone(),
                 from: at as u16,
                 to: at as u16 + 1,
@@ -271,7 +299,8 @@ impl<'a> Chain<'a> {
                 delay: link.delay,
                 buffer: link.buffer,
                 buffer_follows: false,
-                loss: Loss { data: link.loss.data, ack: link.loss.ack },
+                impairments: Impairments::default(),
+                loss: link.loss.as_loss(),
                 cost: 1,
                 round_trip,
                 access: false,
@@ -280,13 +309,16 @@ impl<'a> Chain<'a> {
                 queue: QueueLaw::default(),
                 stamp: None,
                 record: 0,
-            });
+            };
+            let back = reverse(&there, &link.reverse);
+            network.ports.extend([there, back]);
         }
         for (router, prefix) in &self.sources {
             let round_trip = self.longest(routes, |(from, _)| from == *router);
             for i in 1..=self.pairs {
                 let host = network.host(format!("{prefix}source{i}"));
-                let port = self.access_port(&network, host, (host, *router as u16), round_trip);
+                let port =
+                    self.access_port(&network, (i, host), (host, *router as u16), round_trip);
                 network.both_ways(port);
             }
         }
@@ -294,7 +326,8 @@ impl<'a> Chain<'a> {
             let round_trip = self.longest(routes, |(_, to)| to == *router);
             for i in 1..=self.pairs {
                 let host = network.host(format!("{prefix}sink{i}"));
-                let port = self.access_port(&network, host, (*router as u16, host), round_trip);
+                let port =
+                    self.access_port(&network, (i, host), (*router as u16, host), round_trip);
                 network.both_ways(port);
             }
         }
@@ -304,19 +337,22 @@ impl<'a> Chain<'a> {
     fn access_port(
         &self,
         network: &Network,
-        host: u16,
+        (pair, host): (u32, u16),
         ends: (u16, u16),
         round_trip: Time,
     ) -> Port {
+        let delays = &self.access.delay.0;
+        let delay = delays.get((pair as usize - 1) % delays.len().max(1));
         Port {
             name: format!("access.{}", network.nodes[usize::from(host)]),
             from: ends.0,
             to: ends.1,
             rate: self.access.rate,
-            delay: self.access.delay,
+            delay: delay.copied().unwrap_or(Time::ZERO),
             buffer: self.access.buffer,
             buffer_follows: false,
-            loss: Loss { data: self.access.loss.data, ack: self.access.loss.ack },
+            impairments: Impairments::default(),
+            loss: self.access.loss.as_loss(),
             cost: 1,
             round_trip,
             access: true,
@@ -338,12 +374,21 @@ impl Network {
 
     /// Adds a port, and the one of the same link in the other direction.
     fn both_ways(&mut self, port: Port) {
-        let reverse = Port {
-            name: format!("{}.reverse", port.name),
-            from: port.to,
-            to: port.from,
-            ..port.clone()
-        };
-        self.ports.extend([port, reverse]);
+        let back = reverse(&port, &Reverse::default());
+        self.ports.extend([port, back]);
+    }
+}
+
+/// The port of the same link in the other direction, with what is different there.
+fn reverse(port: &Port, doc: &Reverse) -> Port {
+    Port {
+        name: format!("{}.reverse", port.name),
+        from: port.to,
+        to: port.from,
+        rate: doc.rate.unwrap_or(port.rate),
+        delay: doc.delay.unwrap_or(port.delay),
+        buffer: doc.buffer.unwrap_or(port.buffer),
+        loss: doc.loss.map_or(port.loss, |loss| loss.as_loss()),
+        ..port.clone()
     }
 }

@@ -12,8 +12,7 @@ use csv::{ByteRecord, ReaderBuilder, Trim};
 use tidegate_core::law::settings::number;
 use tidegate_core::units::Time;
 
-use super::Check;
-use super::traffic::MAX_SIZE;
+use super::problems::{Check, MAX_SIZE};
 use crate::document::ClassDoc;
 use crate::report::{Place, Problem, Text};
 use crate::scenario::{Direction, Replayed};
@@ -29,12 +28,12 @@ const MAX_START: f64 = 1e7;
 const MAX_SHOWN: usize = 1000;
 
 /// What is wrong with a table: in which line, where in it, and what would be right.
-struct Wrong {
-    line: usize,
-    text: String,
-    span: Range<usize>,
-    what: String,
-    help: String,
+pub(super) struct Wrong {
+    pub line: usize,
+    pub text: String,
+    pub span: Range<usize>,
+    pub what: String,
+    pub help: String,
 }
 
 /// The flows of a class that replays them, and the direction that the class then has.
@@ -140,7 +139,7 @@ fn read(
 }
 
 /// Notes what is wrong with a table, its line shown.
-fn refuse<T>(check: &mut Check<'_>, file: &str, wrong: Wrong) -> Option<T> {
+pub(super) fn refuse<T>(check: &mut Check<'_>, file: &str, wrong: Wrong) -> Option<T> {
     let text = check.texts.len();
     check.texts.push(Text { name: file.to_owned(), text: wrong.text, first: wrong.line });
     let place = Some(Place { text, span: wrong.span });
@@ -150,7 +149,7 @@ fn refuse<T>(check: &mut Check<'_>, file: &str, wrong: Wrong) -> Option<T> {
 }
 
 /// The line at `byte`, which has this number, or the first after it that is no comment.
-fn line_at(bytes: &[u8], mut byte: usize, mut line: usize) -> (usize, String) {
+pub(super) fn line_at(bytes: &[u8], mut byte: usize, mut line: usize) -> (usize, String) {
     loop {
         let rest = bytes.get(byte..).unwrap_or_default();
         let end = rest.iter().position(|&byte| byte == b'\n');

@@ -2,7 +2,7 @@
 
 use tidegate_core::units::Time;
 
-use super::Check;
+use super::problems::Check;
 use crate::document::Topology;
 use crate::document::free::RouteDoc;
 use crate::route::{PacketKind, Route, Routes, delay};

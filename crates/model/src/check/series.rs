@@ -2,12 +2,15 @@
 
 use tidegate_core::units::Time;
 
-use super::{Check, MAX_ROWS};
+use super::problems::{Check, MAX_ROWS};
 use crate::document::Document;
+use crate::document::series::SeriesDoc;
 use crate::scenario::{Port, Series};
 
 /// Most flows that are followed one by one.
 const MOST_FLOWS: usize = 1000;
+/// Most flows whose acknowledgements are recorded.
+const MOST_ACKS: usize = 100;
 
 /// Resolves what is to be followed, and spells out how often.
 pub(super) fn series(check: &mut Check<'_>, document: &mut Document, ports: &[Port]) -> Series {
@@ -15,6 +18,9 @@ pub(super) fn series(check: &mut Check<'_>, document: &mut Document, ports: &[Po
         return Series::default();
     }
     let mut series = named(check, document);
+    if series.is_none() {
+        return series;
+    }
     series.every = *document.series.every.get_or_insert(document.sample);
     if check.require(
         series.every > Time::ZERO,
@@ -40,41 +46,59 @@ fn named(check: &mut Check<'_>, document: &Document) -> Series {
     let mut series = Series::default();
     let names: Vec<&str> = document.traffic.0.iter().map(|(name, _)| name.as_str()).collect();
     let place = |name: &str| names.iter().position(|&known| known == name).map(|at| at as u16);
-    check.require(
-        document.series.flows.len() <= MOST_FLOWS,
-        &["series", "flows"],
-        format!("{} flows are too many", document.series.flows.len()),
-        &format!("follow at most {MOST_FLOWS} flows, or whole classes"),
-    );
-    for text in document.series.flows.iter().take(MOST_FLOWS) {
-        let path = ["series", "flows"];
-        let parts = text.rsplit_once(':').map(|(name, number)| (name, number.parse()));
-        let Some((name, Ok(number))) = parts else {
-            let what = format!("`{text}` names no flow");
-            check.refuse(&path, what, "write CLASS:N, as in `web:0` for the first of class web");
-            continue;
-        };
-        match place(name) {
-            Some(class) => series.flows.push((class, number)),
-            None => check.unknown(&path, name, &names, "classes"),
-        }
-    }
+    let SeriesDoc { flows, acks, .. } = &document.series;
+    series.flows = single(check, "flows", flows, MOST_FLOWS, &names);
+    series.acks = single(check, "acks", acks, MOST_ACKS, &names);
     for name in &document.series.classes {
         match place(name) {
             Some(class) => series.classes.push(class),
             None => check.unknown(&["series", "classes"], name, &names, "classes"),
         }
     }
-    let all = series.flows.len() + series.classes.len();
-    series.flows.sort_unstable();
-    series.flows.dedup();
+    let count = |series: &Series| series.flows.len() + series.acks.len() + series.classes.len();
+    let all = count(&series);
+    for flows in [&mut series.flows, &mut series.acks] {
+        flows.sort_unstable();
+        flows.dedup();
+    }
     series.classes.sort_unstable();
     series.classes.dedup();
     check.require(
-        series.flows.len() + series.classes.len() == all,
+        count(&series) == all,
         &["series"],
         "a flow or a class is named twice",
         "name each once",
     );
     series
+}
+
+/// The flows that a key names, each by its class and its number in it.
+fn single(
+    check: &mut Check<'_>,
+    key: &str,
+    flows: &[String],
+    most: usize,
+    names: &[&str],
+) -> Vec<(u16, u32)> {
+    let path = ["series", key];
+    check.require(
+        flows.len() <= most,
+        &path,
+        format!("{} flows are too many", flows.len()),
+        &format!("follow at most {most} flows, or whole classes"),
+    );
+    let mut found = Vec::new();
+    for text in flows.iter().take(most) {
+        let parts = text.rsplit_once(':').map(|(name, number)| (name, number.parse()));
+        let Some((name, Ok(number))) = parts else {
+            let what = format!("`{text}` names no flow");
+            check.refuse(&path, what, "write CLASS:N, as in `web:0` for the first of class web");
+            continue;
+        };
+        match names.iter().position(|&known| known == name) {
+            Some(class) => found.push((class as u16, number)),
+            None => check.unknown(&path, name, names, "classes"),
+        }
+    }
+    found
 }

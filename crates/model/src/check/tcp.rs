@@ -1,14 +1,17 @@
 //! A class's TCP: its profile, and what differs from it.
 
+use tidegate_core::law::settings::Refused;
 use tidegate_core::units::Time;
 
-use super::Check;
+use super::problems::Check;
 use crate::control::TcpControl;
-use crate::document::transport::DelayedAck;
-use crate::profile::{HyStart, LossRule, MaxRto, Profile, Recovery, Tcp, TcpDoc, rfc6928};
+use crate::document::bound::DelayedAck;
+use crate::profile::{
+    HyStart, LossRule, MaxRto, Profile, Recovery, SynRetriesDoc, Tcp, TcpDoc, rfc6928,
+};
 
-/// Longest retransmission timeout.
-const HOUR: Time = Time::from_secs(3600);
+/// Longest retransmission timeout after back-off.
+const DAY: Time = Time::from_secs(24 * 3600);
 
 /// The effective settings; spells them out in `doc`.
 pub(super) fn effective(
@@ -19,26 +22,16 @@ pub(super) fn effective(
 ) -> Tcp {
     let tcp = overridden(doc, transport);
     let path = |key| ["traffic", class, "transport", transport, key];
-    let mut within = |key, holds: bool, range: &str| {
-        check.require(holds, &path(key), "out of range", &format!("write {range}"));
-    };
-    within("mss", (64..=65_000).contains(&tcp.mss), "64B to 65000B");
-    within("header", (20..=500).contains(&tcp.header), "20B to 500B");
-    within("initial_rto", (Time::from_ms(1)..=HOUR).contains(&tcp.initial_rto), "1ms to 1h");
-    within("min_rto", (Time::from_ns(1000)..=HOUR).contains(&tcp.min_rto), "1us to 1h");
+    for (key, what) in out_of_range(&tcp.spelled_out()) {
+        let path = path("").into_iter().take(4).chain(key.split('.'));
+        check.refuse(&path.collect::<Vec<_>>(), what, "");
+    }
     if let MaxRto::Absolute(max) = tcp.max_rto {
         let least = tcp.min_rto.max(tcp.initial_rto);
-        let range = format!("{least} (the other timeouts) to 24h, or a factor, as in \"64x\"");
-        within("max_rto", max >= least && max <= HOUR * 24, &range);
+        let help = format!("write {least} (the other timeouts) to 24h, or a factor, as in \"64x\"");
+        let holds = (least..=DAY).contains(&max);
+        check.require(holds, &path("max_rto"), "out of range", &help);
     }
-    within("initial_window", (1..=1_000_000).contains(&tcp.initial_window), "1 to 1000000");
-    within("initial_ssthresh", tcp.initial_ssthresh > 0, "1 or more, or \"none\"");
-    within("window", tcp.window > 0, "1 or more, or \"none\"");
-    let ack = tcp.delayed_ack.unwrap_or(HOUR);
-    within("delayed_ack", (Time::from_ns(1000)..=HOUR).contains(&ack), "1us to 1h, true or false");
-    within("tick", tcp.tick <= Time::from_secs(10), "0s to 10s");
-    let jitter = tcp.syn_retries.jitter;
-    within("syn_retries", (0.0..=1.0).contains(&jitter), "a jitter from 0 to 1");
     let sack = tcp.recovery == Recovery::Sack;
     if doc.sack.is_some_and(|wanted| wanted != sack) {
         check.refuse(&path("sack"), "contradicts `recovery`", "leave one of them out");
@@ -56,10 +49,22 @@ pub(super) fn effective(
     let cubic = tcp.control == TcpControl::Cubic;
     let stray = !cubic && doc.hystart.is_some_and(|asked| asked != HyStart::None);
     check.require(!stray, &path("hystart"), "only cubic has it", "leave it out");
-    let stray = tcp.control != TcpControl::Bbr && doc.unpaced.is_some_and(|asked| asked > 0);
-    check.require(!stray, &path("unpaced"), "only bbr paces", "leave it out");
+    let stray = !starts_unpaced(&tcp) && doc.unpaced.is_some_and(|asked| asked > 0);
+    check.require(!stray, &path("unpaced"), "goes with bbr and bbr3", "leave it out");
     *doc = spelled_out(&tcp, transport);
     tcp
+}
+
+/// Whether the control has a setting for the start of its pacing.
+fn starts_unpaced(tcp: &Tcp) -> bool {
+    matches!(tcp.control, TcpControl::Bbr | TcpControl::Bbr3)
+}
+
+/// What is out of its range, that of the retries of a SYN under its own key.
+fn out_of_range(doc: &TcpDoc) -> Vec<Refused> {
+    let retries = doc.syn_retries.iter().flat_map(SynRetriesDoc::out_of_range);
+    let retries = retries.map(|(key, what)| (format!("syn_retries.{key}").into(), what));
+    doc.out_of_range().into_iter().chain(retries).collect()
 }
 
 /// Leaves to TCP what goes with its own way of repair.
@@ -125,7 +130,7 @@ fn spelled_out(tcp: &Tcp, transport: &str) -> TcpDoc {
     TcpDoc {
         control: control.filter(|_| transport == "tcp"),
         hystart: hystart.filter(|_| tcp.control == TcpControl::Cubic),
-        unpaced: unpaced.filter(|_| tcp.control == TcpControl::Bbr),
+        unpaced: unpaced.filter(|_| starts_unpaced(tcp)),
         ..tcp.spelled_out()
     }
 }

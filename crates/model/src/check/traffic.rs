@@ -3,18 +3,19 @@
 use tidegate_core::law::settings::number;
 use tidegate_core::units::{Size, Time};
 
-use super::{Check, cdf, replay, tcp, video};
+use super::problems::Check;
+use super::{amount, pages, replay, tcp, video};
 use crate::control::TransportDoc;
+use crate::document::bound::DelayedAck;
 use crate::document::size::{Distribution, SizeDoc};
-use crate::document::transport::DelayedAck;
 use crate::document::{ArrivalsDoc, ClassDoc};
 use crate::profile::Recovery;
-use crate::scenario::{Arrivals, Class, Course, Direction, FlowSize, Shape, Transport, Udp};
+use crate::scenario::{Arrivals, Class, Course, Direction, FlowSize, Transport, Udp};
 
-/// Largest size or mean size of a flow.
-pub(super) const MAX_SIZE: Size = Size::from_bytes(1_000_000_000_000);
 /// Most listed arrivals.
 const MAX_LISTED: usize = 1_000_000;
+/// Most addresses that the users of a class share.
+const MOST_CLIENTS: u32 = 1_000;
 /// Most flows of a uniform class.
 const MAX_UNIFORM: u32 = 10_000_000;
 
@@ -28,6 +29,7 @@ pub(super) fn class(
 ) -> Option<Class> {
     let path = |key| ["traffic", name, key];
     video::prepare(doc);
+    pages::prepare(doc);
     check.require(!name.is_empty(), &["traffic", ""], "a class needs a name", "name it");
     let transport = match &mut doc.transport {
         TransportDoc::Tcp(tcp) => Transport::Tcp(tcp::effective(check, name, "tcp", tcp)),
@@ -46,7 +48,14 @@ pub(super) fn class(
         "a user without any patience never starts",
         "write a time above 0s, or leave it out",
     );
+    check.require(
+        doc.clients.is_none_or(|clients| (1..=MOST_CLIENTS).contains(&clients)),
+        &path("clients"),
+        "this number of clients is out of range",
+        "write a number from 1 to 1000, or leave it out",
+    );
     let shown = video::video(check, name, doc, &transport, duration);
+    let loaded = pages::pages(check, name, doc, &transport);
     let (arrivals, size, direction) = if doc.flows.is_some() {
         let (flows, direction) = replay::flows(check, name, doc)?;
         (Some(Arrivals::Replayed(flows)), Some(FlowSize::Replayed), direction)
@@ -67,9 +76,11 @@ pub(super) fn class(
         arrivals: arrivals?,
         size: size?,
         video: shown,
+        pages: loaded,
         transport,
         direction,
         patience: doc.patience,
+        clients: doc.clients,
         opaque_share: doc.opaque_share,
         pairs,
     })
@@ -125,7 +136,7 @@ fn udp(check: &mut Check<'_>, name: &str, doc: &mut ClassDoc) -> Option<Udp> {
         burst = Some((doc.packets, doc.every));
     }
     let packet = udp.packet.bytes().clamp(29, 65_000) as u32;
-    Some(Udp { rate: udp.rate, packet, burst })
+    Some(Udp { rate: udp.rate, packet, burst, ecn: udp.ecn })
 }
 
 fn missing(check: &mut Check<'_>, name: &str, key: &str) {
@@ -224,55 +235,19 @@ fn unlimited(check: &mut Check<'_>, name: &str, doc: &ClassDoc) -> FlowSize {
 }
 
 fn size(check: &mut Check<'_>, name: &str, doc: &ClassDoc) -> Option<FlowSize> {
-    let path = |kind: &'static str, key| ["traffic", name, "size", kind, key];
-    let mut mean = |size: Size, kind: &'static str| {
-        let holds = size.bytes() >= 1 && size <= MAX_SIZE;
-        let whole = ["traffic", name, "size"];
-        let place = path(kind, "mean");
-        let place: &[&str] = if kind == "constant" { &whole } else { &place };
-        let what = format!("a size of {size} is out of range");
-        check.require(holds, place, what, "write a size from 1B to 1000GB");
-        Course::constant(size.bytes() as f64)
-    };
     let Some(size) = &doc.size else {
         missing(check, name, "size");
         return None;
     };
-    let drawn = match &size.0 {
-        Distribution::Unlimited => return Some(unlimited(check, name, doc)),
-        Distribution::Constant(size) => (Shape::Constant, mean(*size, "constant")),
-        Distribution::Exponential(law) => (Shape::Exponential, mean(law.mean, "exponential")),
-        Distribution::Pareto(law) => {
-            let mean = mean(law.mean, "pareto");
-            let what = format!("{} is out of range", number(law.shape));
-            let holds = law.shape > 1.0 && law.shape <= 1000.0;
-            let help = "write a shape above 1 (else there is no mean), up to 1000";
-            check.require(holds, &path("pareto", "shape"), what, help);
-            (Shape::Pareto(law.shape), mean)
-        }
-        Distribution::Lognormal(law) => {
-            let mean = mean(law.mean, "lognormal");
-            let what = format!("{} is out of range", number(law.sigma));
-            let holds = law.sigma > 0.0 && law.sigma <= 10.0;
-            check.require(
-                holds,
-                &path("lognormal", "sigma"),
-                what,
-                "write a sigma above 0, up to 10",
-            );
-            (Shape::Lognormal(law.sigma), mean)
-        }
-        Distribution::Empirical(law) => {
-            let scaled = law.mean.map(|size| mean(size, "empirical"));
-            let (own, points) = cdf::read(check, &path("empirical", "file"), &law.file)?;
-            (Shape::Empirical(points), scaled.unwrap_or_else(|| Course::constant(own)))
-        }
-    };
+    if size.0 == Distribution::Unlimited {
+        return Some(unlimited(check, name, doc));
+    }
+    let (shape, mean) = amount::size(check, &["traffic", name, "size"], size)?;
     check.require(
         doc.stop.is_none(),
         &["traffic", name, "stop"],
         "only flows of unlimited size stop",
         "leave it out, or stop the arrivals: arrivals = { ..., stop = \"50s\" }",
     );
-    Some(FlowSize::Drawn { shape: drawn.0, mean: drawn.1 })
+    Some(FlowSize::Drawn { shape, mean: Course::constant(mean) })
 }

@@ -2,7 +2,7 @@
 
 use tidegate_core::units::{Rate, Time};
 
-use super::Check;
+use super::problems::Check;
 use crate::document::ClassDoc;
 use crate::document::size::{Distribution, SizeDoc};
 use crate::document::video::VideoDoc;
@@ -91,7 +91,7 @@ fn beside(check: &mut Check<'_>, name: &str, doc: &ClassDoc, transport: &Transpo
         check.require(!wrong, &path(key), "has no effect with `video`", help);
     }
     check.require(
-        matches!(transport, Transport::Tcp(tcp) if tcp.handshake),
+        transport.is_tcp_with_handshake(),
         &path("transport"),
         "video is fetched over TCP, which the viewer opens",
         "write a transport of tcp, as in { tcp = { profile = \"linux\" } }, with its handshake",

@@ -102,6 +102,18 @@ pub(crate) struct RouteDoc {
 /// A name or a list of names.
 pub(crate) type Names = Several<String>;
 
+/// What one of [`Several`] is called in messages.
+pub(crate) trait Item {
+    /// What can be written.
+    const EXPECTING: &str = "a name in quotes, or a list of names";
+}
+
+impl Item for String {}
+impl Item for PacketKind {}
+impl Item for Time {
+    const EXPECTING: &str = "a time with its unit, as in \"20ms\", or a list of times";
+}
+
 /// One thing or a list of things, each written as a text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Several<T>(pub Vec<T>);
@@ -122,13 +134,13 @@ impl<T: Serialize> Serialize for Several<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Several<T> {
+impl<'de, T: Deserialize<'de> + Item> Deserialize<'de> for Several<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Several<T>, D::Error> {
         struct Texts<T>(std::marker::PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Texts<T> {
+        impl<'de, T: Deserialize<'de> + Item> Visitor<'de> for Texts<T> {
             type Value = Several<T>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a name in quotes, or a list of names")
+                f.write_str(T::EXPECTING)
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Several<T>, E> {
                 T::deserialize(de::value::StrDeserializer::new(text)).map(|one| Several(vec![one]))

@@ -7,6 +7,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
+use crate::scenario::{Burst, Loss};
+
 /// Shares of the packets that the link loses, each independently of the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct LossDoc {
@@ -14,6 +16,44 @@ pub(crate) struct LossDoc {
     pub data: f64,
     /// Of packets without: ACK, SYN, a FIN alone.
     pub ack: f64,
+    /// What the link loses besides, in bursts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst: Option<LossBurstDoc>,
+}
+
+/// Losses in bursts (Gilbert-Elliott): a packet outside of a burst begins one with probability `enter`, and each later one ends it with probability `leave`.
+///
+/// In the long run the share enter / (enter + leave) of the packets is in bursts, and the mean burst has 1 / leave packets.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table, as in { enter = 0.001, leave = 0.2 }")]
+pub(crate) struct LossBurstDoc {
+    /// Probability that a packet outside of a burst begins one, 0 to 1.
+    pub enter: f64,
+    /// Probability that a burst is over before its next packet, 0 to 1.
+    pub leave: f64,
+    /// Share of the packets of a burst that are lost, 0 to 1; default 1.
+    #[serde(default = "all")]
+    pub inside: f64,
+    /// Share of the other packets that are lost, 0 to 1; default 0.
+    #[serde(default)]
+    pub outside: f64,
+}
+
+fn all() -> f64 {
+    1.0
+}
+
+impl LossDoc {
+    /// The same as the scenario has it.
+    pub fn as_loss(&self) -> Loss {
+        let burst = self.burst.map(|doc| Burst {
+            enter: doc.enter,
+            leave: doc.leave,
+            inside: doc.inside,
+            outside: doc.outside,
+        });
+        Loss { data: self.data, ack: self.ack, burst }
+    }
 }
 
 /// The form with a key for each.
@@ -25,6 +65,8 @@ struct Each {
     data: f64,
     /// Share of packets without payload (ACK, SYN, a FIN alone), 0 to 1; default 0.
     ack: f64,
+    /// Losses in bursts, of packets of any kind; default none.
+    burst: Option<LossBurstDoc>,
 }
 
 impl<'de> Deserialize<'de> for LossDoc {
@@ -36,14 +78,14 @@ impl<'de> Deserialize<'de> for LossDoc {
                 f.write_str("a share, as in 0.01, or { data = 0.01, ack = 0 }")
             }
             fn visit_f64<E: de::Error>(self, share: f64) -> Result<LossDoc, E> {
-                Ok(LossDoc { data: share, ack: share })
+                Ok(LossDoc { data: share, ack: share, burst: None })
             }
             fn visit_i64<E: de::Error>(self, share: i64) -> Result<LossDoc, E> {
                 self.visit_f64(share as f64)
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<LossDoc, A::Error> {
                 let each = Each::deserialize(de::value::MapAccessDeserializer::new(map))?;
-                Ok(LossDoc { data: each.data, ack: each.ack })
+                Ok(LossDoc { data: each.data, ack: each.ack, burst: each.burst })
             }
         }
         from.deserialize_any(Shares)
@@ -56,7 +98,7 @@ impl JsonSchema for LossDoc {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "Share of the packets that a link loses, each independently of the others.",
+            "description": "Share of the packets that a link loses, each independently of the others; or also in bursts.",
             "anyOf": [
                 { "type": "number", "minimum": 0, "maximum": 1 },
                 Each::json_schema(generator),

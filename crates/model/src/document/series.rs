@@ -1,10 +1,10 @@
-//! What is measured over time on request, besides the ports.
+//! Time series on request, in addition to those of ports.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tidegate_core::units::Time;
 
-/// What else is measured over time, besides the ports.
+/// Time series in addition to those of ports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     deny_unknown_fields,
@@ -17,6 +17,9 @@ pub(crate) struct SeriesDoc {
     /// Traffic classes, by name. Their rates are in the `class_series` table; how much of each waits at ports other than access links is in the `queue_series` table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<String>,
+    /// Single flows, named as in `flows`; at most 100. The `acks` table has the state of their sender at every acknowledgement: window, threshold, round trip, bytes in flight.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acks: Vec<String>,
     /// Spacing of the rows; default that of the `ports` table (`sample`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<Time>,

@@ -20,11 +20,11 @@ pub(crate) enum Distribution {
     /// Always the same.
     Constant(Size),
     /// Pareto: P(size > x) = (scale/x)^shape, with scale = mean (shape - 1)/shape.
-    Pareto(Pareto),
+    Pareto(Pareto<Size>),
     /// Exponential.
-    Exponential(Exponential),
+    Exponential(Exponential<Size>),
     /// Lognormal.
-    Lognormal(Lognormal),
+    Lognormal(Lognormal<Size>),
     /// A distribution function read from a file.
     Empirical(Empirical),
     /// Without end, or until the class's `stop`.
@@ -33,29 +33,38 @@ pub(crate) enum Distribution {
 
 /// A Pareto distribution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table, as in { mean = \"10kB\", shape = 1.5 }")]
-pub(crate) struct Pareto {
-    /// Mean size.
-    pub mean: Size,
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table with a mean and a shape, as in { mean = \"10kB\", shape = 1.5 }"
+)]
+#[schemars(rename = "{M}Pareto")]
+pub(crate) struct Pareto<M> {
+    /// Mean.
+    pub mean: M,
     /// Shape, above 1 (else there is no mean), up to 1000.
     pub shape: f64,
 }
 
 /// An exponential distribution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table, as in { mean = \"10kB\" }")]
-pub(crate) struct Exponential {
-    /// Mean size.
-    pub mean: Size,
+#[serde(deny_unknown_fields, expecting = "a table with a mean, as in { mean = \"10kB\" }")]
+#[schemars(rename = "{M}Exponential")]
+pub(crate) struct Exponential<M> {
+    /// Mean.
+    pub mean: M,
 }
 
 /// A lognormal distribution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table, as in { mean = \"10kB\", sigma = 1.0 }")]
-pub(crate) struct Lognormal {
-    /// Mean size.
-    pub mean: Size,
-    /// Standard deviation of the size's natural logarithm, above 0, up to 10.
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table with a mean and a sigma, as in { mean = \"10kB\", sigma = 1.0 }"
+)]
+#[schemars(rename = "{M}Lognormal")]
+pub(crate) struct Lognormal<M> {
+    /// Mean.
+    pub mean: M,
+    /// Standard deviation of the natural logarithm, above 0, up to 10.
     pub sigma: f64,
 }
 

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer};
 use tidegate_core::law::greedy::lgc;
 use tidegate_core::law::registry::{Nothing, choice};
-use tidegate_core::law::settings::Refused;
+use tidegate_core::law::settings::{Refused, named};
 use tidegate_core::laws;
 
 /// Makes the enum of such laws from one line for each: `Arm(module) = "name in documents"`.
@@ -19,6 +19,8 @@ macro_rules! filter_laws {
                 /// No filter.
                 None(Nothing) = "none",
                 $($(#[$doc])* $arm($module::Config) = $name,)+
+                /// A filter of the user's own, supplied by name when the simulation is built.
+                Custom(Python) = "python",
             }
         }
 
@@ -28,6 +30,7 @@ macro_rules! filter_laws {
                 match self {
                     FilterLaw::None(_) => Ok(()),
                     $(FilterLaw::$arm(config) => config.check(),)+
+                    FilterLaw::Custom(own) => named(&own.name),
                 }
             }
         }
@@ -46,10 +49,22 @@ impl Default for FilterLaw {
 }
 
 impl FilterLaw {
-    /// The name in documents and results.
-    pub fn name(&self) -> &'static str {
-        self.key()
+    /// The name in documents and results; of a user's own filter, the name given to it.
+    pub fn name(&self) -> &str {
+        match self {
+            FilterLaw::Custom(own) => &own.name,
+            law => law.key(),
+        }
     }
+}
+
+/// A filter written in Python.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "PythonFilter")]
+pub struct Python {
+    /// Name under which the filter is passed to the run.
+    pub name: String,
 }
 
 /// Filters of a port: `{ law = "lgc", max_th = 25 }`.

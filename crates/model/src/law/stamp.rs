@@ -6,10 +6,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer};
 use tidegate_core::law::rate;
 use tidegate_core::law::registry::{Nothing, choice};
-use tidegate_core::law::settings::{Link, Refused};
+use tidegate_core::law::settings::{Link, Refused, named};
 use tidegate_core::{laws, port};
-
-use super::named;
 
 /// Makes the enum of rate laws from one line for each:
 /// `Arm(module) = "name in documents", Stamp(how to make its datapath)`.
@@ -36,6 +34,15 @@ macro_rules! rate_laws {
                         Some(port::Stamp::$stamp(port::Stage::new($datapath, law)))
                     })+
                     StampLaw::None(_) | StampLaw::Custom(_) => None,
+                }
+            }
+
+            /// The datapath of the law, by its name in `port::Stamp`; a law in Python has grants.
+            fn datapath(&self) -> &'static str {
+                match self {
+                    StampLaw::None(_) => "",
+                    $(StampLaw::$arm(_) => stringify!($stamp),)+
+                    StampLaw::Custom(_) => "Grant",
                 }
             }
 
@@ -69,6 +76,21 @@ impl Default for StampLaw {
 }
 
 impl StampLaw {
+    /// Whether it grants a rate, which is what senders by qfcp, rcp and quick-start read.
+    pub(crate) fn grants(&self) -> bool {
+        self.datapath() == "Grant"
+    }
+
+    /// The transport whose senders use what it writes: a law that grants rates by another name
+    /// than rcp has the senders of qfcp.
+    pub(crate) fn sender(&self) -> &str {
+        match self {
+            StampLaw::Rcp(_) => self.name(),
+            _ if self.grants() => "qfcp",
+            _ => self.name(),
+        }
+    }
+
     /// The name in documents and results; of a custom law, its own.
     pub fn name(&self) -> &str {
         match self {
@@ -78,7 +100,7 @@ impl StampLaw {
     }
 }
 
-/// The datapaths that a law of the user's own can use.
+/// The datapaths that a user's own law can control.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DatapathDoc {
@@ -95,8 +117,10 @@ pub struct Python {
     /// Name under which the law is passed to the run.
     pub name: String,
     /// The datapath that it controls; default grant.
-    #[serde(default)]
-    pub half: DatapathDoc,
+    // effective scenarios keep the old name, by which saved runs are found
+    #[serde(default, rename = "half", alias = "datapath")]
+    #[schemars(rename = "datapath")]
+    pub datapath: DatapathDoc,
 }
 
 /// Explicit rates of a port: `{ law = "qfcp", beta = 0.5 }`.

@@ -47,6 +47,27 @@ mod tests {
     }
 
     #[test]
+    fn a_law_admits_clients_where_it_has_eligibility() {
+        let law = parsed("law = 'tide'\nadmit = 'clients'\nclients = { idle = '30s' }");
+        let clients = law.expect("it is right").and_then(|law| law.clients().copied());
+        assert_eq!(clients.map(|clients| clients.idle.secs()), Some(30.0));
+        assert_eq!(
+            parsed("law = 'tide'").map(|law| law.and_then(|law| law.clients().copied())),
+            Ok(None)
+        );
+        for (text, what) in [
+            (
+                "law = 'close-probe'\nadmit = 'clients'",
+                "admit: clients are admitted by eligibility",
+            ),
+            ("law = 'tide'\nclients = { idle = '0s' }", "clients.idle: 0s is out of range"),
+            ("law = 'occupancy'\nadmit = 'clients'", "admit"),
+        ] {
+            assert!(parsed(text).expect_err(text).contains(what), "{text}");
+        }
+    }
+
+    #[test]
     fn a_refusal_names_what_is_wrong() {
         let refused = |text| parsed(text).expect_err("it is wrong");
         assert!(refused("relief = true").contains("law = \"close-probe\""));

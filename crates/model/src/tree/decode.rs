@@ -1,6 +1,6 @@
-//! From the tree to typed values: a serde deserializer that knows places.
+//! Decodes the tree into typed values: a serde deserializer that knows locations.
 //!
-//! An error takes the place of the innermost value (or key) that it came from.
+//! An error gets the location of the innermost value (or key) that caused it.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::{Entry, Node, Table, Value, joined};
 use crate::meaning::meaning;
 use crate::report::{Place, Problem};
 
-/// Why a tree does not fit a type; boxed, as every result carries room for one.
+/// Why a tree does not match a type; boxed, so that results stay small.
 #[derive(Clone, Debug)]
 pub(crate) struct Refused(Box<Misfit>);
 
@@ -21,17 +21,17 @@ struct Misfit {
     place: Option<Place>,
     /// Keys from the root to the value, innermost last.
     path: Vec<String>,
-    /// The key that is unknown, if one is.
+    /// The unknown key, if that is the problem.
     unknown: Option<Unknown>,
 }
 
-/// A key that does not belong where it stands.
+/// A key that is not allowed at its place.
 #[derive(Clone, Debug)]
 struct Unknown {
     key: String,
-    /// Those that are known here.
+    /// The keys that are allowed here.
     known: Vec<String>,
-    /// The law, if a setting replaced its name while the other settings belong to another law.
+    /// The law, if a setting replaced only its name and the other settings belong to another law.
     law: Option<String>,
 }
 
@@ -48,7 +48,7 @@ impl Refused {
         Refused(Box::new(Misfit { what: what.into(), help: help.into(), ..Misfit::default() }))
     }
 
-    /// Takes this place unless an inner one is known.
+    /// Sets the location unless an inner one is known.
     #[cold]
     #[inline(never)]
     fn or_at(mut self, place: &Place) -> Refused {
@@ -56,7 +56,7 @@ impl Refused {
         self
     }
 
-    /// Prepends a key to the path, unless the document does not have it.
+    /// Prepends a key to the path, unless the level is hidden.
     #[cold]
     #[inline(never)]
     fn under(mut self, key: &str, hidden: bool) -> Refused {
@@ -72,7 +72,7 @@ impl Refused {
         self.under(&at.to_string(), false)
     }
 
-    /// As a problem to report.
+    /// Converts it into a problem.
     pub fn problem(self) -> Problem {
         let Misfit { what, help, place, path, unknown } = *self.0;
         let within = match path.as_slice() {
@@ -99,7 +99,7 @@ impl Refused {
     }
 }
 
-/// Which names there are, and which one was probably meant.
+/// Lists the known names, and suggests the one that was probably meant.
 pub(crate) fn spelling<S: AsRef<str>>(wrong: &str, known: &[S], kind: &str) -> String {
     const SHOWN: usize = 24;
     let mut names: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
@@ -122,7 +122,7 @@ pub(crate) fn spelling<S: AsRef<str>>(wrong: &str, known: &[S], kind: &str) -> S
     }
 }
 
-/// Whether one name was probably meant for another.
+/// Whether a name was probably a misspelling of another.
 pub(crate) fn near(wrong: &str, name: &str) -> bool {
     within(distance(wrong, name), name)
 }
@@ -131,8 +131,8 @@ fn within(distance: usize, name: &str) -> bool {
     distance <= 1 + name.chars().count() / 3
 }
 
-/// Number of single-character edits between two names (case does not count);
-/// long names are not compared but by equality, which bounds the time taken.
+/// Number of single-character edits between two names, ignoring case. Long names are only compared
+/// for equality, which bounds the time.
 fn distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.to_lowercase().chars().take(65).collect();
     let b: Vec<char> = b.to_lowercase().chars().take(65).collect();
@@ -167,10 +167,15 @@ impl de::Error for Refused {
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn de::Expected) -> Refused {
-        Refused::new(
-            format!("{} is out of range", named(&found)),
-            format!("write {}", wanted(expected)),
-        )
+        let whole = matches!(expected.to_string().as_str(), "u16" | "u32" | "u64");
+        let bound = match found {
+            Unexpected::Signed(number) if whole && number < 0 => {
+                "a whole number that is not negative"
+            }
+            Unexpected::Signed(_) | Unexpected::Unsigned(_) if whole => "a smaller whole number",
+            _ => &wanted(expected),
+        };
+        Refused::new(format!("{} is out of range", named(&found)), format!("write {bound}"))
     }
 
     fn invalid_length(length: usize, expected: &dyn de::Expected) -> Refused {
@@ -195,7 +200,7 @@ impl de::Error for Refused {
     }
 }
 
-/// What was found, in the words of the document.
+/// The value that was found, in the terms of the document.
 fn named(found: &Unexpected<'_>) -> String {
     match found {
         Unexpected::Bool(value) => format!("`{value}`"),
@@ -210,13 +215,12 @@ fn named(found: &Unexpected<'_>) -> String {
     }
 }
 
-/// What would have been right, in the words of the document.
+/// The values that are allowed, in the terms of the document.
 fn wanted(expected: &dyn de::Expected) -> String {
     let text = expected.to_string();
     match text.as_str() {
-        "u16" => format!("a whole number from 0 to {}", u16::MAX),
-        "u32" => format!("a whole number from 0 to {}", u32::MAX),
-        "u64" => "a whole number that is not negative".to_owned(),
+        // how far it may go is said by the description of its key
+        "u16" | "u32" | "u64" => "a whole number, without quotes".to_owned(),
         "f64" => "a number".to_owned(),
         "a boolean" => "true or false, without quotes".to_owned(),
         "a string" => "a text in quotes".to_owned(),
@@ -233,11 +237,11 @@ impl Node {
     }
 }
 
-// What is generic below is compiled once for each type of the document, so it only hands on; what
-// it needs besides is in functions that are compiled once.
+// The generic functions below are compiled once per type of the document, so they only delegate to
+// functions that are compiled once.
 
 impl Node {
-    /// A value that the type cannot take.
+    /// The type does not accept this value.
     #[cold]
     fn misfit(&self, expected: &dyn de::Expected) -> Refused {
         let date;
@@ -277,7 +281,7 @@ impl Node {
 }
 
 impl Table {
-    /// Two kinds of a thing that can be of one kind only.
+    /// Two alternatives were given where one is allowed.
     #[cold]
     fn second_choice(&self, second: &Entry) -> Refused {
         let first = self.entries.first().map_or("", |entry| entry.key.as_str());
@@ -288,7 +292,7 @@ impl Table {
         .or_at(&second.place)
     }
 
-    /// An error that came from within the table of a node at `place`.
+    /// An error from within the table of a node at `place`.
     #[cold]
     #[inline(never)]
     fn blame(&self, mut error: Refused, place: &Place) -> Refused {
@@ -307,7 +311,7 @@ impl Table {
     ) -> Result<V::Value, Refused> {
         let mut entries = Entries { entries: self.entries.iter(), value: None };
         let value = visitor.visit_map(&mut entries).map_err(|error| self.blame(error, place))?;
-        // a choice (`{ pareto = ... }`) reads its first key only
+        // a choice (`{ pareto = ... }`) reads only its first key
         match entries.entries.next() {
             None => Ok(value),
             Some(second) => Err(self.second_choice(second)),
@@ -315,7 +319,7 @@ impl Table {
     }
 }
 
-/// Reads a value of one kind only.
+/// Reads a value of one type only.
 macro_rules! only {
     ($($method:ident: $kind:ident($value:ident) => $visit:expr;)+) => {
         $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
@@ -496,7 +500,7 @@ impl Choice<'_> {
         if self.content.is_none() {
             error.0.place = Some(self.place.clone());
         }
-        // a name that came by a setting, and a key that stood in the document before
+        // a setting gave the name, and the document an earlier key
         let older = error.0.place.as_ref().is_some_and(|place| place.text < self.place.text);
         if let Some(unknown) = &mut error.0.unknown
             && self.hidden
@@ -509,7 +513,7 @@ impl Choice<'_> {
     }
 }
 
-/// What a bare name stands for: the choice with all its defaults.
+/// A bare name stands for the choice with all defaults.
 static DEFAULTS: Node =
     Node { place: Place::START, value: Value::Table(Table { entries: Vec::new(), also: &[] }) };
 

@@ -1,13 +1,13 @@
-//! One `--set KEY=VALUE`, put into the tree.
+//! Applies one `--set KEY=VALUE` to the tree.
 
 use super::{Entry, Node, Table, Value, toml_text};
 use crate::report::{Place, Problem};
 use crate::source::Setting;
 
-/// Puts a setting, which is text number `text`, into the tree.
+/// Applies a setting, which is text number `text`.
 ///
-/// The value is TOML; what is not TOML and does not start like it is taken as
-/// a string, so that `--set traffic.web.size.mean=30kB` needs no quotes.
+/// The value is TOML. A value that is not TOML and does not look like it is taken as a string, so
+/// that `--set traffic.web.size.mean=30kB` needs no quotes.
 pub(super) fn apply(root: &mut Node, setting: &Setting<'_>, text: usize) -> Result<(), Problem> {
     let place = |from: usize, to: usize| Some(Place { text, span: from..to });
     let key_length = setting.key.len();
@@ -45,7 +45,7 @@ pub(super) fn apply(root: &mut Node, setting: &Setting<'_>, text: usize) -> Resu
     insert(root, &alias(root, path), &keys, value)
 }
 
-/// Puts a value that has a place already under a dotted key written at `at`.
+/// Sets a value that already has a location at a dotted key written at `at`.
 pub(super) fn put(root: &mut Node, written: &str, at: &Place, value: Node) -> Result<(), Problem> {
     let (path, _) = key(written, at.text).map_err(|(what, help)| Problem {
         what: format!("`{written}`: {what}"),
@@ -55,12 +55,12 @@ pub(super) fn put(root: &mut Node, written: &str, at: &Place, value: Node) -> Re
     insert(root, &alias(root, path), std::slice::from_ref(at), value)
 }
 
-/// What is wrong with a key, and what would be right.
+/// What is wrong with a key, and how to correct it.
 type Wrong = (&'static str, &'static str);
 
-/// The keys of a dotted key, each with its place in text number `text`.
+/// The parts of a dotted key, each with its location in text number `text`.
 fn key(written: &str, text: usize) -> Result<(Vec<String>, Vec<Place>), Wrong> {
-    // with a value of no interest: it must be one key, and nothing but a key
+    // parse it with a dummy value: it must be one key and nothing else
     let Ok(skeleton) = toml_text(&format!("{written}=0"), text) else {
         return Err((
             "not a key that can be set",
@@ -73,7 +73,7 @@ fn key(written: &str, text: usize) -> Result<(Vec<String>, Vec<Place>), Wrong> {
     Ok((path, key_places(&skeleton)))
 }
 
-/// The keys down to the only leaf of a tree, if it has but one.
+/// The path to the only leaf of a tree, if there is just one.
 fn only_path(skeleton: &Node) -> Option<Vec<String>> {
     let mut path = Vec::new();
     let mut node = skeleton;
@@ -87,7 +87,7 @@ fn only_path(skeleton: &Node) -> Option<Vec<String>> {
     Some(path)
 }
 
-/// The value at `path`, if the tree holds nothing else.
+/// The value at `path`, if the tree contains nothing else.
 fn only_value<'a>(root: &'a Node, path: &[String]) -> Option<&'a Node> {
     path.iter().try_fold(root, |node, key| match node.table()?.entries.as_slice() {
         [entry] if entry.key == *key => Some(&entry.value),
@@ -105,7 +105,7 @@ fn key_places(skeleton: &Node) -> Vec<Place> {
     places
 }
 
-/// `traffic.X.size.mean` is short for the mean of whatever distribution X has.
+/// `traffic.X.size.mean` is an alias for the mean of whatever distribution X has.
 fn alias(root: &Node, mut path: Vec<String>) -> Vec<String> {
     let [traffic, _, size, mean] = path.as_slice() else {
         return path;
@@ -121,7 +121,7 @@ fn alias(root: &Node, mut path: Vec<String>) -> Vec<String> {
     path
 }
 
-/// Replaces the value at `path`, making the tables on the way.
+/// Replaces the value at `path`, creating tables on the path.
 fn insert(root: &mut Node, path: &[String], keys: &[Place], value: Node) -> Result<(), Problem> {
     let whole = value.place.clone();
     let mut node = root;

@@ -7,7 +7,7 @@ use crate::report::{Place, Problem};
 /// Most values of one axis, and most seeds.
 const MOST: usize = 10_000;
 
-/// One axis with its places.
+/// An axis with its locations.
 #[derive(Debug)]
 pub(crate) struct Axis<'a> {
     pub key: String,
@@ -15,7 +15,7 @@ pub(crate) struct Axis<'a> {
     pub items: &'a [Node],
 }
 
-/// What the document wants swept.
+/// The content of `[sweep]`.
 #[derive(Debug, Default)]
 pub(crate) struct Sweep<'a> {
     pub axes: Vec<Axis<'a>>,
@@ -23,7 +23,7 @@ pub(crate) struct Sweep<'a> {
 }
 
 impl<'a> Sweep<'a> {
-    /// Reads the table `[sweep]`, its keys and values not yet looked at.
+    /// Reads the table `[sweep]` without checking keys and values.
     pub fn of(tree: &'a Tree) -> Result<Sweep<'a>, Problem> {
         let mut sweep = Sweep::default();
         let entry = tree.root.table().and_then(|root| root.get("sweep"));
@@ -36,14 +36,14 @@ impl<'a> Sweep<'a> {
             } else if entry.value.table().is_some() {
                 sweep.nested(entry, &mut Vec::new())?;
             } else {
-                // a quoted key stands for the whole path
+                // a quoted key is a whole path
                 sweep.axis(entry.key.clone(), entry)?;
             }
         }
         Ok(sweep)
     }
 
-    /// Axes whose keys were written without quotes, or under headers.
+    /// Axes whose keys are written without quotes, or under headers.
     fn nested(&mut self, entry: &'a Entry, path: &mut Vec<String>) -> Result<(), Problem> {
         path.push(entry.key.clone());
         match entry.value.table() {
@@ -79,8 +79,8 @@ impl<'a> Sweep<'a> {
         Ok(())
     }
 
-    /// Shows `look` the document with each value of each axis at least once,
-    /// beside the first values of the others.
+    /// Calls `look` with the document for each value of each axis at least once, with the first
+    /// values of the other axes.
     pub fn points(
         &self,
         tree: &Tree,
@@ -104,7 +104,7 @@ impl<'a> Sweep<'a> {
         Ok(())
     }
 
-    /// Keys and values as settings take them.
+    /// Keys and values in the form of settings.
     pub fn settings(&self, tree: &Tree) -> Axes {
         let values = |axis: &Axis<'_>| axis.items.iter().map(|item| tree.toml(item)).collect();
         let axes = self.axes.iter().map(|axis| (axis.key.clone(), values(axis))).collect();

@@ -4,8 +4,9 @@ use tidegate_core::units::Time;
 
 use tidegate_core::packet::Packet;
 
+use super::key::FINE_SLOTS;
 use super::parcels::Parcels;
-use super::{Entity, FINE_SLOTS, key, port_of};
+use super::{Entity, key, port_of};
 
 /// An event in a slot of the fine wheel, or room for one.
 #[derive(Clone, Copy)]

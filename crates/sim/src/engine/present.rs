@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::NO_EVENT;
+use super::key::NO_EVENT;
 use super::rank::put_latest_first;
 
 /// Events in order, and what is added to them.

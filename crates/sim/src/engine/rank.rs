@@ -1,6 +1,6 @@
 //! The order of a few events, found without a branch on what is compared.
 
-use super::{FINE_BITS, ps_of};
+use super::key::{FINE_BITS, ps_of};
 
 /// Puts the events of one slot, the latest first, over what lies in `due`.
 #[inline]

@@ -5,23 +5,25 @@ use tidegate_core::packet::Flags;
 use tidegate_core::units::Time;
 
 use crate::engine::{Kind, last_at};
-use crate::services::MESSAGES;
-use crate::transport::table::{FlowId, World};
+use crate::flight::{Head, Parcel};
+use crate::flow_id::FlowId;
+use crate::transport::table::World;
 
-use super::{OTHER, RENO, Simulation, UDP, VIDEO};
+use super::Simulation;
 
 impl Simulation {
     /// Handles the earliest event or delivery, if it is not after `limit`.
-    #[inline]
+    // a call at each step would cost a twelfth of a packet-hop's instructions
+    #[inline(always)]
     pub(super) fn step(&mut self, limit: Time) -> Result<bool, Fault> {
-        let (first, last) = (self.net.lanes.first(), last_at(limit));
+        let (first, last) = (self.net.flight.first(), last_at(limit));
         let event = match first < self.net.events.bound() {
             true => None,
             false => self.net.events.take(first.min(last)),
         };
         let Some(event) = event else { return Ok(self.land(first, last)) };
         if event.parcel() != 0 {
-            if self.net.land_parcel(event.parcel(), &mut self.arrived) {
+            if self.net.land(Parcel(event.parcel()), &mut self.arrived) {
                 self.deliver();
             }
             return Ok(true);
@@ -47,13 +49,9 @@ impl Simulation {
         if self.large
             && let Some(packet) = self.net.ahead()
         {
-            match FlowId(packet.flow).table() {
-                RENO => self.reno.prefetch(packet),
-                OTHER => self.other.prefetch(packet),
-                _ => {}
-            }
+            self.flows.prefetch(packet);
         }
-        if self.net.land(&mut self.arrived) {
+        if self.net.land(Head, &mut self.arrived) {
             self.deliver();
         }
         true
@@ -73,15 +71,8 @@ impl Simulation {
     #[inline(always)]
     fn ask_early(&mut self) {
         if self.large {
-            let (reno, other) = (&self.reno, &self.other);
-            self.net.events.foretell(|entity| {
-                let flow = FlowId(entity.number());
-                match (entity.kind(), flow.table()) {
-                    (Kind::Flow | Kind::Pace, RENO) => reno.prefetch_timer(flow),
-                    (Kind::Flow | Kind::Pace, OTHER) => other.prefetch_timer(flow),
-                    _ => {}
-                }
-            });
+            let flows = &self.flows;
+            self.net.events.foretell(|entity| flows.prefetch_timer(entity));
         }
     }
 
@@ -91,17 +82,21 @@ impl Simulation {
         self.delivered += u64::from(packet.flags.has(Flags::DATA));
         let mut world =
             World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
-        match FlowId(packet.flow).table() {
-            RENO => self.reno.deliver(packet, &mut world),
-            UDP => self.udp.deliver(packet, &mut world),
-            VIDEO => {
-                self.video.deliver(packet, &mut world);
-                if let (Some(ended), Some(capture)) = (self.video.ended.take(), &mut self.capture) {
-                    capture.note(ended);
-                }
-            }
-            MESSAGES => world.net.serve(packet),
-            _ => self.other.deliver(packet, &mut world),
+        self.flows.deliver(packet, &mut world);
+        if FlowId(packet.flow).table() == FlowId::APPS {
+            self.open_connections();
+        }
+        if self.acks.is_some() {
+            self.note_ack();
+        }
+    }
+
+    /// Records what an acknowledgement has come to.
+    #[cold]
+    #[inline(never)]
+    fn note_ack(&mut self) {
+        if let Some(acks) = &mut self.acks {
+            acks.delivered(&self.arrived, &self.flows, &self.classes, self.net.now);
         }
     }
 }

@@ -1,150 +1,204 @@
-//! Congestion controls: how much may be in flight, and how fast.
+//! Congestion controls: how much may be in flight, and at which rate.
 //!
-//! A control is a file here, declared below, a line in [`any`], and its name in
-//! the registry of the model (`control.rs` there).
+//! A new control takes one file here, its declaration below, one line in [`any`], and a name in the
+//! registry of the model (`control.rs` there).
 
 mod any;
 mod app_limited;
 mod bbr;
+pub mod bbr3;
 mod blitz;
 mod cubic;
+pub(crate) mod dctcp;
 mod hystart;
+mod ledbat;
+mod prague;
 mod quick_start;
 mod rate;
 mod reno;
 mod vcp;
 mod xcp;
 
-use tidegate_core::packet::Ext;
+use tidegate_core::packet::{Ext, Flags};
 use tidegate_core::units::Time;
 use tidegate_model::profile::LostSyn;
 
 pub(crate) use any::Any;
 pub(crate) use app_limited::AppLimited;
 pub use bbr::Bbr;
+pub use bbr3::Bbr3;
 pub use blitz::Blitz;
 pub use cubic::Cubic;
+pub use dctcp::Dctcp;
+pub use ledbat::Ledbat;
+pub use prague::Prague;
 pub use quick_start::QuickStart;
 pub use rate::Granted;
 pub use reno::Reno;
 pub use vcp::Vcp;
 pub use xcp::Xcp;
 
-/// What a packet from the receiver carries apart from its acknowledgement number.
+/// The content of a packet from the receiver, without its acknowledgement number.
 #[derive(Clone, Copy, Debug)]
 pub struct Feedback<'a> {
-    /// The extension header, as the receiver handed it back.
+    /// The extension header, as returned by the receiver.
     pub ext: &'a Ext,
-    /// When it came.
+    /// When it arrived.
     pub now: Time,
     /// Smoothed round-trip time ([`Time::ZERO`]: not measured yet).
     pub srtt: Time,
-    /// Whether it opens the connection or acknowledges anything new.
+    /// Whether it opens the connection or acknowledges new data.
     pub new: bool,
+    /// Its header flags.
+    pub flags: Flags,
 }
 
-/// What a control learns from an acknowledgement of data that was not acknowledged before.
+/// An acknowledgement of new data, as the control sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct RateSample<'a> {
-    /// When it came.
+    /// When it arrived.
     pub now: Time,
-    /// Segments that it is the first to acknowledge cumulatively.
+    /// Segments that are newly acknowledged by the acknowledgement number.
     pub segments: u32,
-    /// Segments that it is the first to acknowledge, cumulatively or by a block
-    /// (RFC 2018).
+    /// Segments that are newly acknowledged, by the number or by a SACK block (RFC 2018).
     pub delivered: u32,
-    /// Behind the last segment acknowledged cumulatively.
+    /// The segment after the last one acknowledged by number.
     pub una: u32,
-    /// Behind the last segment sent.
+    /// The segment after the last one sent.
     pub sent: u32,
     /// Segments still in flight.
     pub flight: u32,
     /// Smoothed round-trip time ([`Time::ZERO`]: not measured yet).
     pub srtt: Time,
-    /// The round trip that it measures itself ([`Time::ZERO`]: none).
+    /// The round-trip sample of this acknowledgement ([`Time::ZERO`]: none).
     pub rtt: Time,
-    /// Whether it came in recovery, or ended it.
+    /// Whether it arrived in recovery, or ended it.
     pub recovering: bool,
-    /// Whether it echoes a mark (or one before did and the receiver does not
-    /// know yet of the response): the window must not open.
+    /// Whether it echoes a mark, or an earlier one did and the receiver has not seen the response
+    /// yet: the window must not grow.
     pub marked: bool,
     /// The extension header that the receiver echoed.
     pub ext: &'a Ext,
-    /// How fast data is delivered, for a control that asks ([`Control::samples_rate`]).
+    /// The delivery-rate sample, for a control that asks for it ([`Control::samples_rate`]).
     pub rate: Option<DeliveryRate>,
 }
 
-/// How fast data was delivered while the segment newly acknowledged was under way.
+/// A delivery-rate sample: how fast data was delivered since the acknowledged segment was sent.
 #[derive(Clone, Copy, Debug)]
 pub struct DeliveryRate {
-    /// Segments delivered over the interval.
+    /// Segments delivered in the interval.
     pub delivered: u32,
-    /// The longer of the times over which they were sent and acknowledged
+    /// The interval: the longer of the times in which they were sent and acknowledged
     /// ([`Time::ZERO`]: no sample).
     pub interval: Time,
-    /// Whether the sender had less to send than the window allowed.
+    /// Whether the sender had less to send than the window allowed (application-limited).
     pub limited: bool,
-    /// Segments delivered before the segment was sent, of the whole connection.
+    /// Segments delivered on the connection before the segment was sent.
     pub before: u64,
-    /// Segments delivered now, of the whole connection.
+    /// Segments delivered on the connection now.
     pub total: u64,
-    /// Segments thought to be in the network before the acknowledgement, and after it.
+    /// Segments estimated to be in flight before and after the acknowledgement.
     pub flight: (u32, u32),
     /// Segments newly marked lost.
     pub losses: u32,
+    /// Segments in flight when the newest segment acknowledged was sent, itself included, and
+    /// segments marked lost since then.
+    pub sent_with: (u32, u32),
+}
+
+/// A segment that is marked lost, as a control hears of it that asks ([`Control::hears_losses`]).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lost {
+    /// Its number.
+    pub seq: u32,
+    /// Segments in flight when it was sent, itself included.
+    pub in_flight: u32,
+    /// Segments marked lost since then, itself included.
+    pub lost: u32,
+    /// Whether the sender was application-limited then.
+    pub limited: bool,
+    /// Segments delivered on the connection now.
+    pub total: u64,
 }
 
 impl RateSample<'_> {
-    /// Segments by which it may open the window: none in recovery (RFC 5681,
-    /// 3.2), and none with the echo of a mark (RFC 3168, 6.1.2).
+    /// Segments that may grow the window: none in recovery (RFC 5681, 3.2), and none with the echo
+    /// of a mark (RFC 3168, 6.1.2).
     #[inline]
     pub fn opens(&self) -> u32 {
         if self.recovering || self.marked { 0 } else { self.segments }
     }
 }
 
-/// Why a sender takes the path to be congested.
+/// Why the sender considers the path congested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Signal {
-    /// Losses were noticed by acknowledgements; recovery begins.
+    /// Acknowledgements show a loss; recovery begins.
     Loss,
-    /// The same, in a window that a mark has cut already: it is not cut twice.
+    /// The same, in a window of data that was already reduced for a mark: it is not reduced twice.
     LossAfterMark,
-    /// A queue on the path marked a packet instead of dropping it (RFC 3168):
-    /// reported once a round trip; nothing has to be sent again.
+    /// A queue on the path marked a packet instead of dropping it (RFC 3168). Reported once per
+    /// round trip; nothing is retransmitted.
     Mark,
 }
 
-/// The state of a sender at a sign of congestion.
+/// The state of the sender at a congestion event.
 #[derive(Clone, Copy, Debug)]
 pub struct CongestionEvent {
-    /// The present time.
+    /// The current time.
     pub now: Time,
     /// Segments in flight.
     pub flight: u32,
-    /// The window that was in force, with what duplicates had added.
+    /// The window until now, including its inflation by duplicate acknowledgements.
     pub window: f64,
-    /// Behind the last segment sent.
+    /// The segment after the last one sent.
     pub sent: u32,
 }
 
-/// The part of a sender that decides how much it may send.
+/// How full the segments of a sender are.
+pub(crate) trait Payloads {
+    /// Bytes that the first `segments` segments lack of full ones, that of the end of all data
+    /// not counted.
+    #[inline(always)]
+    fn lacking(&self, _segments: u32) -> u64 {
+        0
+    }
+}
+
+impl Payloads for Reno {}
+impl Payloads for Any {}
+
+/// What a lost SYN does to a window and a slow-start threshold.
+pub fn after_lost_syn([cwnd, ssthresh]: [&mut f64; 2], rule: LostSyn) {
+    match rule {
+        LostSyn::Nothing => {}
+        LostSyn::CutSsthresh => *ssthresh = 2.0,
+        LostSyn::Rfc | LostSyn::Linux => *cwnd = 1.0,
+    }
+}
+
+/// What a restart from `window` after an idle period does to a window and a slow-start threshold.
+pub fn after_idle([cwnd, threshold]: [&mut f64; 2], window: f64, ssthresh: f64) {
+    *threshold = threshold.max(ssthresh);
+    *cwnd = window;
+}
+
+/// The congestion control of a sender: decides how much it may send.
 ///
-/// The sender repairs losses: it decides what is sent again and when, and what
-/// duplicates add to the window meanwhile. The control hears of events and answers
-/// with a window in segments and, if it paces, with a gap. Four methods have no
-/// default; the others do nothing by default.
+/// The sender itself repairs losses: it decides what is retransmitted and when, and how duplicates
+/// inflate the window meanwhile. The control is told of events and returns a window in segments
+/// and, if it paces, a gap. Four methods have no default; the others do nothing by default.
 pub trait Control: Send {
     /// Segments that may be in flight.
     fn cwnd(&self) -> f64;
-    /// An acknowledgement covers data that was not acknowledged before.
+    /// An acknowledgement covers new data.
     fn on_ack(&mut self, sample: &RateSample<'_>);
     /// The path is congested.
     fn on_congestion(&mut self, signal: Signal, at: &CongestionEvent);
     /// The retransmission timer expired; `again`: for the same segment as before.
     fn on_timeout(&mut self, at: &CongestionEvent, again: bool);
 
-    /// Least time between two data packets; none: not paced.
+    /// Shortest time between two data packets; none: not paced.
     fn gap(&self) -> Option<Time> {
         None
     }
@@ -152,37 +206,70 @@ pub trait Control: Send {
     fn header(&mut self, _now: Time) -> Ext {
         Ext::None
     }
-    /// A data packet leaves; with it so many segments are in flight.
+    /// A data packet is sent; with it, `flight` segments are in flight.
     #[inline]
     fn on_sent(&mut self, _now: Time, _flight: u32) {}
-    /// A packet has come from the receiver, in recovery or outside of it. Called
-    /// before the sender does anything else about the packet.
+    /// A packet from the receiver has arrived, in recovery or outside of it. Called before the
+    /// sender processes the packet.
     #[inline]
     fn on_feedback(&mut self, _feedback: &Feedback<'_>) {}
-    /// Recovery is over; `window`: what was in force in it, with what duplicates had added.
+    /// Recovery is over; `window`: the last window in it, including inflation by duplicates.
     fn on_recovered(&mut self, _window: f64) {}
-    /// The connection is open, after at least one lost SYN.
-    fn on_lost_syn(&mut self, _rule: LostSyn) {}
+    /// Its slow-start threshold in segments, for who looks at it; none: it has none.
+    fn ssthresh(&self) -> Option<f64> {
+        None
+    }
+    /// Its congestion window and slow-start threshold, for the rules that follow; none: it has no
+    /// such threshold.
+    fn window_and_threshold(&mut self) -> Option<[&mut f64; 2]> {
+        None
+    }
+    /// The connection is open after at least one lost SYN.
+    fn on_lost_syn(&mut self, rule: LostSyn) {
+        if let Some(window) = self.window_and_threshold() {
+            after_lost_syn(window, rule);
+        }
+    }
     /// The sender restarts from this window after an idle period; the slow-start
     /// threshold becomes at least `ssthresh`.
-    fn on_idle(&mut self, _window: f64, _ssthresh: f64) {}
-    /// Whether it asks for the delivery rate.
+    fn on_idle(&mut self, window: f64, ssthresh: f64) {
+        if let Some(own) = self.window_and_threshold() {
+            after_idle(own, window, ssthresh);
+        }
+    }
+    /// Whether it uses delivery-rate samples.
     #[inline]
     fn samples_rate(&self) -> bool {
         false
     }
-    /// Whether its window applies in recovery too, in place of the one of PRR.
+    /// Whether it hears of each segment that is marked lost, and of losses that were none.
+    #[inline]
+    fn hears_losses(&self) -> bool {
+        false
+    }
+    /// A segment is marked lost. Called before [`Control::on_congestion`], and after
+    /// [`Control::on_timeout`].
+    fn on_lost(&mut self, _lost: &Lost, _now: Time) {}
+    /// All segments that were marked lost in this recovery have arrived as they were first sent:
+    /// none was lost.
+    fn on_spurious(&mut self) {}
+    /// Whether it keeps the rate low on purpose: what is sent now counts as application-limited.
+    #[inline]
+    fn holds_back(&self) -> bool {
+        false
+    }
+    /// Whether its window also applies in recovery, instead of PRR's.
     #[inline]
     fn keeps_window(&self) -> bool {
         false
     }
-    /// Whether the first duplicates let packets out (limited transmit, RFC 3042).
+    /// Whether the first duplicates let new packets out (limited transmit, RFC 3042).
     #[inline]
     fn limited_transmit(&self) -> bool {
         false
     }
-    /// Whether a duplicate acknowledgement with this header means the loss of an
-    /// outstanding segment. Asked where the sender goes back to the loss.
+    /// Whether a duplicate acknowledgement with this header means that an outstanding segment is
+    /// lost. Called where the sender goes back to the lost segment.
     fn tells_of_loss(&self, _ext: &Ext) -> bool {
         true
     }

@@ -9,17 +9,23 @@
 //! | C.delivered_time    | `delivered_at`   | when the last of them was acknowledged         |
 //! | C.first_sent_time   | `first_sent`     | sending of the first of the present flight     |
 //! | C.app_limited       | `limited_until`  | up to this count the sender had too little to send |
+//! | C.lost              | `lost`           | segments marked lost (draft-ietf-ccwg-bbr, 2.2) |
 //! | P.*                 | [`Stamp`]        | the same, when a segment was sent              |
 //! | RS.*                | [`Pick`]         | of the newest segment that an ACK covers       |
 
 use tidegate_core::units::Time;
 
+use super::control::Lost;
+
 /// The state of the connection when a segment was sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stamp {
-    delivered: u64,
     delivered_at: Time,
     first_sent: Time,
+    delivered: u32,
+    lost: u32,
+    /// Segments in flight, this one included.
+    in_flight: u32,
     limited: bool,
 }
 
@@ -36,6 +42,7 @@ pub(super) struct Delivery {
     delivered_at: Time,
     first_sent: Time,
     limited_until: u64,
+    lost: u32,
 }
 
 /// One sample: `delivered` over `interval`; an interval of zero marks an invalid one.
@@ -45,6 +52,10 @@ pub(super) struct Sampled {
     pub interval: Time,
     pub limited: bool,
     pub before: u64,
+    /// Segments in flight when the newest of those acknowledged was sent, itself included.
+    pub in_flight: u32,
+    /// Segments marked lost since then.
+    pub lost: u32,
 }
 
 impl Delivery {
@@ -53,6 +64,7 @@ impl Delivery {
         delivered_at: Time::ZERO,
         first_sent: Time::ZERO,
         limited_until: 0,
+        lost: 0,
     };
 
     /// Segments that have arrived.
@@ -60,17 +72,31 @@ impl Delivery {
         self.delivered
     }
 
-    /// A segment is sent; `idle`: nothing is in flight (draft, 3.2).
-    pub(super) fn send(&mut self, now: Time, idle: bool) -> Stamp {
-        if idle {
+    /// A segment is sent, with `pipe` segments in flight before it (draft, 3.2).
+    pub(super) fn send(&mut self, now: Time, pipe: u32) -> Stamp {
+        if pipe == 0 {
             self.first_sent = now;
             self.delivered_at = now;
         }
         Stamp {
-            delivered: self.delivered,
             delivered_at: self.delivered_at,
             first_sent: self.first_sent,
+            delivered: self.delivered as u32,
+            lost: self.lost,
+            in_flight: pipe + 1,
             limited: self.limited_until > 0,
+        }
+    }
+
+    /// A segment is marked lost.
+    pub(super) fn lose(&mut self, seq: u32, stamp: &Stamp) -> Lost {
+        self.lost = self.lost.wrapping_add(1);
+        Lost {
+            seq,
+            in_flight: stamp.in_flight,
+            lost: self.lost.wrapping_sub(stamp.lost),
+            limited: stamp.limited,
+            total: self.delivered,
         }
     }
 
@@ -96,10 +122,12 @@ impl Delivery {
         // an interval below the least round trip comes from compressed acknowledgements
         let valid = min_rtt == Time::NEVER || interval >= min_rtt;
         Some(Sampled {
-            delivered: (self.delivered - stamp.delivered) as u32,
+            delivered: self.delivered as u32 - stamp.delivered,
             interval: if valid { interval } else { Time::ZERO },
             limited: stamp.limited,
-            before: stamp.delivered,
+            before: u64::from(stamp.delivered),
+            in_flight: stamp.in_flight,
+            lost: self.lost.wrapping_sub(stamp.lost),
         })
     }
 
@@ -123,16 +151,23 @@ mod tests {
     #[test]
     fn a_steady_flow_has_its_rate() {
         let mut flow = Delivery::NEW;
-        let mut stamps = vec![flow.send(ms(0), true)];
-        stamps.extend((1..10).map(|k| flow.send(ms(10 * k), false)));
+        let mut stamps = vec![flow.send(ms(0), 0)];
+        stamps.extend((1..10).map(|k| flow.send(ms(10 * k), k as u32)));
         let mut last = None;
         for k in 0..=10_u64 {
             let mut pick = Pick::default();
             flow.arrived(&mut pick, k as u32, ms(10 * k), stamps[k as usize]);
             last = flow.sample(pick, ms(100 + 10 * k), ms(100));
-            stamps.push(flow.send(ms(100 + 10 * k), false));
+            stamps.push(flow.send(ms(100 + 10 * k), 9));
         }
-        let expected = Sampled { delivered: 10, interval: ms(100), limited: false, before: 1 };
+        let expected = Sampled {
+            delivered: 10,
+            interval: ms(100),
+            limited: false,
+            before: 1,
+            in_flight: 10,
+            lost: 0,
+        };
         assert_eq!(last, Some(expected));
     }
 
@@ -140,23 +175,23 @@ mod tests {
     #[test]
     fn too_little_to_send_is_remembered() {
         let mut flow = Delivery::NEW;
-        let first = flow.send(ms(0), true);
+        let first = flow.send(ms(0), 0);
         flow.limit(1);
-        let second = flow.send(ms(1), false);
+        let second = flow.send(ms(1), 1);
         let mut pick = Pick::default();
         flow.arrived(&mut pick, 0, ms(0), first);
         assert!(!flow.sample(pick, ms(100), ms(100)).is_some_and(|sample| sample.limited));
         let mut pick = Pick::default();
         flow.arrived(&mut pick, 1, ms(1), second);
         assert!(flow.sample(pick, ms(101), ms(100)).is_some_and(|sample| sample.limited));
-        assert!(!flow.send(ms(102), true).limited);
+        assert!(!flow.send(ms(102), 0).limited);
     }
 
     /// Draft, 3.3: acknowledgements that come in a lump give no rate above that of sending.
     #[test]
     fn a_lump_of_acknowledgements_counts_the_time_of_sending() {
         let mut flow = Delivery::NEW;
-        let stamps: Vec<Stamp> = (0..4).map(|k| flow.send(ms(50 * k), k == 0)).collect();
+        let stamps: Vec<Stamp> = (0..4).map(|k| flow.send(ms(50 * k), k as u32)).collect();
         let mut pick = Pick::default();
         for (k, stamp) in stamps.into_iter().enumerate() {
             flow.arrived(&mut pick, k as u32, ms(50 * k as u64), stamp);

@@ -2,9 +2,11 @@
 
 use tidegate_core::packet::{Ext, Flags, Packet, XcpHeader};
 use tidegate_core::units::Time;
+use tidegate_model::control::Ecn;
 
+use super::control::dctcp;
 use super::ranges::Ranges;
-use super::{Ctx, Fate};
+use super::{ClassParams, Ctx, Fate};
 
 /// Where the receiving end stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,18 +44,19 @@ pub(crate) struct Receiver {
     /// While opening or closing: how often the SYN+ACK or the FIN was sent again. While open:
     /// acknowledgements of data since the start or since the last duplicate segment.
     tally: u8,
-    echoes: Echoes,
+    /// Marks that are to be told of: one of [`echoes`], or their count modulo 256 in a class
+    /// that counts them.
+    marks: u8,
 }
 
-/// Whether a receiver has marks to echo.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Echoes {
+/// Whether a receiver has marks to echo (RFC 3168, 6.1.3).
+mod echoes {
     /// None that the sender has not responded to.
-    None,
-    /// One has come, and the sender has not said yet that it has responded (RFC 3168, 6.1.3).
-    Marked,
+    pub const NONE: u8 = 0;
+    /// One has come, and the sender has not said yet that it has responded.
+    pub const MARKED: u8 = 1;
     /// A segment that is not acknowledged yet is marked too.
-    PendingToo,
+    pub const PENDING_TOO: u8 = 2;
 }
 
 /// What a receiver keeps of holes and of delayed acknowledgements.
@@ -102,6 +105,7 @@ impl Address {
             ack: 0,
             prev_port: u32::MAX,
             ext: Ext::None,
+            client: 0,
         }
     }
 }
@@ -128,7 +132,7 @@ impl Receiver {
             state: State::Listen,
             pending: 0,
             tally: 0,
-            echoes: Echoes::None,
+            marks: echoes::NONE,
             deadline: Time::NEVER,
             echo: Time::ZERO,
             aside: None,
@@ -147,8 +151,15 @@ impl Receiver {
 
     /// A packet of this size with data of its own; like every packet it acknowledges what
     /// has arrived.
-    pub(super) fn say(&self, size: u32, address: &Address, now: Time) -> Packet {
-        let flags = Flags::ACK.with(Flags::DATA).with(Flags::PUSH);
+    pub(super) fn say(
+        &self,
+        size: u32,
+        address: &Address,
+        class: &ClassParams,
+        now: Time,
+    ) -> Packet {
+        let marks = self.counted(class);
+        let flags = Flags::ACK.with(Flags::DATA).with(Flags::PUSH).with(marks);
         let mut packet = address.towards_source(flags, size, now);
         packet.ack = self.next;
         packet.sent = self.echo;
@@ -161,7 +172,8 @@ impl Receiver {
         *ctx.syn_tries += 1;
         let wait = ctx.class.syn_wait(*ctx.syn_tries);
         self.deadline = ctx.class.fires(ctx.sink, ctx.net.now, wait);
-        let syn = address.towards_source(Flags::SYN, ctx.class.tcp.header, ctx.net.now);
+        let mut syn = address.towards_source(Flags::SYN, ctx.class.tcp.header, ctx.net.now);
+        syn.client = ctx.client;
         ctx.net.send(&syn);
     }
 
@@ -184,6 +196,9 @@ impl Receiver {
             State::LastAck if packet.ack > 0 => return Fate::Over,
             State::LastAck => {}
             State::Listen | State::SynSent | State::SynReceived => self.open(ctx),
+        }
+        if packet.flags.has(Flags::DATA) {
+            ctx.class.arrived_bytes += u64::from(packet.size);
         }
         if packet.flags.has(Flags::DATA) || packet.flags.has(Flags::FIN) {
             self.take(packet, address, ctx);
@@ -213,7 +228,7 @@ impl Receiver {
         let base = if measured == Time::ZERO { ctx.class.tcp.initial_rto } else { measured };
         let wait = ctx.class.backed_off(base, u32::from(self.tally));
         self.deadline = ctx.class.fires(ctx.sink, ctx.net.now, wait);
-        let flags = Flags::FIN.with(Flags::ACK);
+        let flags = Flags::FIN.with(Flags::ACK).with(self.counted(ctx.class));
         let mut fin = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
         fin.ack = self.next;
         fin.sent = self.echo;
@@ -235,6 +250,7 @@ impl Receiver {
             return;
         }
         if ctx.row.admitted == Time::NEVER {
+            ctx.row.reached = ctx.net.now;
             ctx.row.admitted =
                 if packet.flags.has(Flags::ADMITTED) { packet.sent } else { ctx.net.now };
         }
@@ -255,6 +271,7 @@ impl Receiver {
         let flags = Flags::SYN.with(Flags::ACK);
         let mut answer = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
         answer.ext = asked.echoed();
+        answer.client = ctx.client;
         ctx.net.send(&answer);
     }
 
@@ -266,7 +283,7 @@ impl Receiver {
         if packet.flags.has(Flags::FIN) {
             self.end = packet.seq + 1;
         }
-        self.note_mark(packet);
+        self.note_mark(packet, ctx.class);
         self.note_time(packet);
         let in_order = packet.seq == self.next;
         let had_holes = self.has_holes();
@@ -305,15 +322,37 @@ impl Receiver {
         }
     }
 
-    /// Marks are echoed until the sender says that it has cut its window; one
+    /// Marks are counted, or echoed until the sender says that it has cut its window; one
     /// on a segment that still waits for its acknowledgement is a new one.
     #[inline]
-    fn note_mark(&mut self, packet: &Packet) {
-        if packet.flags.has(Flags::CWR) && self.echoes == Echoes::Marked {
-            self.echoes = Echoes::None;
+    fn note_mark(&mut self, packet: &Packet, class: &ClassParams) {
+        let marked = packet.flags.has(Flags::CE);
+        match class.tcp.ecn() {
+            Ecn::None => {}
+            Ecn::Classic if marked => self.marks = echoes::PENDING_TOO,
+            Ecn::Classic if packet.flags.has(Flags::CWR) && self.marks == echoes::MARKED => {
+                self.marks = echoes::NONE;
+            }
+            Ecn::Classic => {}
+            Ecn::Counted | Ecn::L4s => self.marks = self.marks.wrapping_add(u8::from(marked)),
         }
-        if packet.flags.has(Flags::CE) {
-            self.echoes = Echoes::PendingToo;
+    }
+
+    /// What an acknowledgement says of marks.
+    #[inline]
+    fn tell_of_marks(&self, class: &ClassParams) -> Flags {
+        match class.tcp.ecn() {
+            Ecn::Classic if self.marks != echoes::NONE => Flags::ECE,
+            Ecn::Classic | Ecn::None => Flags::NONE,
+            Ecn::Counted | Ecn::L4s => self.counted(class),
+        }
+    }
+
+    /// The count of marks, if this class counts them: on every packet of the receiver.
+    fn counted(&self, class: &ClassParams) -> Flags {
+        match class.tcp.ecn() {
+            Ecn::Counted | Ecn::L4s => dctcp::counted(self.marks),
+            Ecn::None | Ecn::Classic => Flags::NONE,
         }
     }
 
@@ -364,14 +403,13 @@ impl Receiver {
     #[inline]
     fn acknowledge_with(&mut self, address: &Address, newest: u32, echo: &Ext, ctx: &mut Ctx<'_>) {
         self.pending = 0;
-        if self.echoes == Echoes::PendingToo {
-            self.echoes = Echoes::Marked;
+        if ctx.class.tcp.ecn() == Ecn::Classic && self.marks == echoes::PENDING_TOO {
+            self.marks = echoes::MARKED;
         }
         if self.state == State::Open {
             self.deadline = Time::NEVER;
         }
-        let flags =
-            if self.echoes != Echoes::None { Flags::ACK.with(Flags::ECE) } else { Flags::ACK };
+        let flags = Flags::ACK.with(self.tell_of_marks(ctx.class));
         let mut ack = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
         ack.ack = self.next;
         ack.sent = self.echo;

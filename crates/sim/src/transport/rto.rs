@@ -30,7 +30,7 @@ use super::ClassParams;
 /// Round-trip estimate, what is being measured for it, and the timeout that follows.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(super) struct Rto {
+pub(crate) struct Rto {
     /// Zero: no sample yet.
     srtt: Time,
     rttvar: Time,
@@ -46,10 +46,10 @@ pub(super) struct Rto {
     backoff: u8,
 }
 
-/// What Linux keeps of the present round trip besides; part of the record of outstanding
+/// Additional state of Linux for the current round trip; part of the record of outstanding
 /// segments.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Round {
+pub(crate) struct Round {
     /// The largest 4 RTTVAR of it.
     peak: Time,
     /// It is over once more than this is acknowledged.
@@ -58,7 +58,7 @@ pub(super) struct Round {
 
 /// A sample's round trip, with what has been acknowledged and what has been sent: behind the last
 /// segment of either.
-pub(super) struct Progress<'a> {
+pub(crate) struct Progress<'a> {
     pub(super) round: &'a mut Round,
     pub(super) acked: u32,
     pub(super) sent: u32,
@@ -70,7 +70,7 @@ const MOST: u8 = 40;
 const FORGETS: u8 = 4;
 
 impl Rto {
-    pub(super) const NEW: Rto = Rto {
+    pub(crate) const NEW: Rto = Rto {
         srtt: Time::ZERO,
         rttvar: Time::ZERO,
         base: Time::ZERO,
@@ -93,7 +93,7 @@ impl Rto {
 
     /// How long to wait for an acknowledgement; `syn_lost`: of the first segments.
     #[inline]
-    pub(super) fn timeout(&self, class: &ClassParams, syn_lost: bool) -> Time {
+    pub(crate) fn timeout(&self, class: &ClassParams, syn_lost: bool) -> Time {
         let base = if self.base == Time::ZERO { class.first_rto(syn_lost) } else { self.base };
         let waits = class.backed_off(base, u32::from(self.backoff));
         if class.tcp.timer_rule == TimerRule::FullTcp2001 {
@@ -106,7 +106,7 @@ impl Rto {
     ///
     /// After many expiries in a row FullTcp, like BSD, starts its estimate anew
     /// with the next sample, while the timeout stays; RFC 6298, section 5 leaves it open.
-    pub(super) fn back_off(&mut self, rule: TimerRule) {
+    pub(crate) fn back_off(&mut self, rule: TimerRule) {
         self.backoff = self.backoff.saturating_add(1).min(MOST);
         if rule.of_full_tcp() && self.backoff >= FORGETS {
             self.srtt = Time::ZERO;
@@ -122,7 +122,7 @@ impl Rto {
 
     /// A round trip from `sent` to `now` (RFC 6298, 2.2 and 2.3).
     #[inline]
-    pub(super) fn sample(
+    pub(crate) fn sample(
         &mut self,
         sent: Time,
         now: Time,

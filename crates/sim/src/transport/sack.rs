@@ -1,5 +1,7 @@
 //! A sender's scoreboard of selective acknowledgements (RFC 6675).
 
+use std::ops::Range;
+
 use tidegate_core::packet::Ext;
 
 use super::ranges::Ranges;
@@ -56,14 +58,12 @@ impl Scoreboard {
         una < self.lost_below()
     }
 
-    /// Segments that count as lost and did not at the last call.
-    pub(crate) fn newly_lost(&mut self, una: u32) -> u32 {
-        let (from, below) = (self.told_below.max(una), self.lost_below());
-        if below <= from {
-            return 0;
-        }
-        self.told_below = below;
-        below - from - self.sacked.covered(from, below)
+    /// Segments that count as lost and did not at the last call, and those among them that have
+    /// arrived.
+    pub(crate) fn newly_lost(&mut self, una: u32) -> Range<u32> {
+        let from = self.told_below.max(una);
+        self.told_below = self.lost_below().max(from);
+        from..self.told_below
     }
 
     /// Every segment below this that has not arrived counts as lost.
@@ -215,24 +215,28 @@ mod tests {
 
     /// RFC 6675, section 4 (IsLost), by hand: of 10 segments out 3 and 5..8 have arrived, so that
     /// 0, 1, 2 and 4 have three above them. With 8, 9 and 11..14 of 15 only 10 has as many
-    /// besides; when all below 10 is acknowledged it was told of, and 14 is not lost.
+    /// above it; when all below 10 is acknowledged, that was reported, and 14 is not lost.
     #[test]
     fn each_lost_segment_is_told_of_once() {
         let mut board = Scoreboard::default();
+        let newly = |board: &mut Scoreboard, una| {
+            let range = board.newly_lost(una);
+            range.end - range.start - board.sacked.covered(range.start, range.end)
+        };
         let told = |first: (u32, u16), second: (u32, u16)| {
             let block = |(start, len)| SackBlock { start, len };
             let none = SackBlock::default();
             Ext::None.with_blocks([block(first), block(second), none, none])
         };
         board.update(0, 10, &told((3, 1), (5, 2)));
-        assert_eq!(board.newly_lost(0), 3, "4 has two above it");
+        assert_eq!(newly(&mut board, 0), 3, "4 has two above it");
         board.update(0, 10, &told((3, 1), (5, 3)));
-        assert_eq!(board.newly_lost(0), 1);
-        assert_eq!(board.newly_lost(0), 0);
+        assert_eq!(newly(&mut board, 0), 1);
+        assert_eq!(newly(&mut board, 0), 0);
         board.update(0, 15, &told((5, 5), (11, 3)));
-        assert_eq!(board.newly_lost(0), 1);
+        assert_eq!(newly(&mut board, 0), 1);
         board.update(10, 15, &told((1, 3), (0, 0)));
-        assert_eq!(board.newly_lost(10), 0);
+        assert_eq!(newly(&mut board, 10), 0);
     }
 
     /// Of 2 .. 12, with 4 .. 6 and 8 .. 9 known, the rest is fresh; of the same again nothing is.

@@ -4,10 +4,12 @@
 //! data, unless it rides on the last segment.
 
 mod acked;
-mod app_limited;
 mod back;
 mod data;
+pub(crate) mod driven;
 mod handshake;
+mod late;
+mod loss;
 mod marks;
 mod pace;
 mod probe;
@@ -18,13 +20,13 @@ mod timer;
 use prefetch_index::prefetch_index;
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
+use tidegate_model::control::Ecn;
 
-use super::control::{Control, Feedback, RateSample};
+use super::control::{Control, Feedback, Payloads, RateSample};
 use super::outstanding::Outstanding;
 use super::receiver::Address;
 use super::rto::Rto;
-use super::sack::Scoreboard;
-use super::{Ctx, Fate, Repair};
+use super::{Ctx, Fate};
 
 /// Where the sending end stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,8 +60,7 @@ pub(crate) struct Sender<C> {
     /// parts: behind what there is so far, while `total` is not known.
     end: u32,
     dup_acks: u32,
-    board: Option<Box<Scoreboard>>,
-    outstanding: Option<Box<Outstanding>>,
+    outstanding: Outstanding,
     /// What duplicates add to the window, in segments.
     inflation: f64,
     state: State,
@@ -92,7 +93,7 @@ pub(crate) struct Sender<C> {
     wake: Time,
 }
 
-impl<C: Control> Sender<C> {
+impl<C: Control + Payloads> Sender<C> {
     pub(crate) fn new(control: C) -> Sender<C> {
         Sender {
             deadline: Time::NEVER,
@@ -102,8 +103,7 @@ impl<C: Control> Sender<C> {
             total: u32::MAX,
             end: u32::MAX,
             dup_acks: 0,
-            board: None,
-            outstanding: None,
+            outstanding: Outstanding::default(),
             inflation: 0.0,
             state: State::Listen,
             extra: 0,
@@ -140,11 +140,7 @@ impl<C: Control> Sender<C> {
 
     /// When the flow's timer is due for this end.
     pub(super) fn next_deadline(&self) -> Time {
-        let soon = match &self.outstanding {
-            Some(outstanding) => outstanding.deadline(),
-            None => Time::NEVER,
-        };
-        self.deadline.min(self.give_up).min(soon)
+        self.deadline.min(self.give_up).min(self.outstanding.deadline())
     }
 
     /// A packet has arrived at this end.
@@ -182,7 +178,8 @@ impl<C: Control> Sender<C> {
     #[inline]
     fn hand_back(&mut self, packet: &Packet, new: bool, ctx: &Ctx<'_>) {
         let (now, srtt) = (ctx.net.now, self.rto.srtt());
-        self.control.on_feedback(&Feedback { ext: &packet.ext, now, srtt, new });
+        let flags = packet.flags;
+        self.control.on_feedback(&Feedback { ext: &packet.ext, now, srtt, new, flags });
     }
 
     /// An acknowledgement has arrived.
@@ -192,31 +189,16 @@ impl<C: Control> Sender<C> {
             return;
         }
         self.on_ecn_echo(packet, ctx);
-        let told = match &mut self.board {
-            Some(board) => board.update(ack, self.max, &packet.ext),
-            None if packet.ext.blocks().is_some() => {
-                self.board.get_or_insert_default().update(ack, self.max, &packet.ext)
-            }
-            None => false,
-        };
-        if self.outstanding.is_some() {
+        let (timestamps, now) = (ctx.class.tcp.timestamps, ctx.net.now);
+        let told = self.outstanding.acknowledge(packet, self.max, timestamps, now);
+        if self.outstanding.sent.is_some() {
             self.on_acked(packet, ctx);
-            if ctx.class.tcp.rack {
-                return self.timed_ack(packet, address, ctx);
-            }
         }
-        if ack > self.una {
-            return self.advanced(packet, address, ctx);
-        }
-        if self.una < self.nxt {
-            self.hand_back(packet, false, ctx);
-            self.dup_acks += u32::from(self.counts(&packet.ext, told, ctx.class));
-            self.duplicate(packet, told, address, ctx);
-        }
+        self.on_ack(packet, told, address, ctx);
     }
 
     /// An acknowledgement that covers new segments.
-    fn advanced(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
+    pub(super) fn advanced(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         let ack = packet.ack;
         let segments = ack - self.una;
         self.restart_early(ack, ctx);
@@ -237,9 +219,7 @@ impl<C: Control> Sender<C> {
             self.restart_by_ack(ctx);
         }
         self.send_more(address, ctx);
-        if self.outstanding.is_some() {
-            self.arm_probe(ctx);
-        }
+        self.arm_probe(ctx);
     }
 
     /// Everything up to `ack` has arrived.
@@ -256,7 +236,7 @@ impl<C: Control> Sender<C> {
         ctx.row.closed = ctx.net.now;
         self.state = State::Closed;
         self.deadline = Time::NEVER;
-        self.outstanding = None;
+        self.outstanding.sent = None;
         self.give_up = Time::NEVER;
     }
 
@@ -280,38 +260,37 @@ impl<C: Control> Sender<C> {
             srtt: self.rto.srtt(),
             rtt,
             recovering,
-            marked: packet.flags.has(Flags::ECE),
+            marked: packet.flags.has(Flags::ECE) && ctx.class.tcp.ecn() == Ecn::Classic,
             ext: &packet.ext,
             rate: None,
         };
-        if let Some(outstanding) = &self.outstanding {
-            let ack_info = &outstanding.ack_info;
+        if let Some(log) = &self.outstanding.sent {
+            let ack_info = &log.ack_info;
             sample.delivered = ack_info.delivered;
             if ack_info.rtt > Time::ZERO {
                 sample.rtt = ack_info.rtt;
             }
             if self.control.samples_rate() {
-                sample.rate = Some(self.delivery_rate(outstanding, ctx.class));
+                sample.rate = Some(self.delivery_rate(log, ctx.class));
             }
         }
         self.control.on_ack(&sample);
+        if self.control.holds_back() {
+            let pipe = self.pipe(ctx.class);
+            if let Some(log) = &mut self.outstanding.sent {
+                log.delivery.limit(pipe);
+            }
+        }
     }
 
     /// Sends what the window, the pace and Nagle's rule allow.
-    fn send_more(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
-        if ctx.class.tcp.rack {
-            return self.send_timed(address, ctx);
-        }
-        if self.recovering && ctx.class.sack() {
-            return self.send_sack(address, ctx);
-        }
+    #[inline(always)]
+    pub(super) fn send_window(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         let window = self.window().min(f64::from(ctx.class.window())).max(1.0) as u32;
         while self.nxt - self.una < window || self.fin_follows(ctx.class) {
             if self.nxt < self.max {
                 // behind a timeout: what the receiver holds is not sent again
-                if let Some(board) = &self.board {
-                    self.nxt = board.first_missing(self.nxt).min(self.max);
-                }
+                self.nxt = self.outstanding.first_missing(self.nxt).min(self.max);
             }
             if !self.may_send(address, ctx) {
                 break;
@@ -319,9 +298,6 @@ impl<C: Control> Sender<C> {
             let seq = self.nxt;
             self.nxt += 1;
             self.transmit(seq, address, ctx);
-        }
-        if ctx.class.repair == Repair::Late {
-            self.arm_late_repair(ctx);
         }
     }
 
@@ -351,7 +327,8 @@ impl<C: Control> Sender<C> {
         let mut payload = 0;
         if seq < self.total {
             flags = flags.with(Flags::DATA);
-            payload = ctx.class.tcp.mss;
+            payload = ctx.class.tcp.mss
+                - (self.control.lacking(seq + 1) - self.control.lacking(seq)) as u32;
             self.retransmitted += u32::from(again);
         }
         if seq + 1 >= self.total {
@@ -385,7 +362,7 @@ impl<C: Control> Sender<C> {
         packet.seq = seq;
         packet.ext = self.control.header(now);
         self.control.on_sent(now, self.flight());
-        if self.outstanding.is_some() {
+        if self.outstanding.sent.is_some() {
             self.enter(seq, again, ctx);
         }
         self.note_pace(now);
@@ -403,7 +380,7 @@ impl<C: Control> Sender<C> {
             }
             return Fate::Over;
         }
-        if self.outstanding.is_some() {
+        if self.outstanding.sent.is_some() {
             self.overdue(address, ctx);
         }
         if self.deadline > now {
@@ -439,17 +416,9 @@ impl<C: Control> Sender<C> {
         }
         let again = self.rto.backed_off() && self.timed_out == self.una;
         let mut at = self.congestion_event(ctx);
-        // RFC 5681, eq. 4: half of what is in the network, which is not what has arrived
-        at.flight = match &self.board {
-            // by the pipe of what is outstanding, no more was let out than the window allows
-            Some(_) if ctx.class.tcp.rack => at.flight.min(self.window().ceil() as u32),
-            // RFC 6675, 4: the pipe
-            Some(board) => at.flight.min(board.pipe(self.una, self.nxt)),
-            None => at.flight,
-        };
+        at.flight = self.flight_at_timeout(at.flight, ctx.class);
         self.control.on_timeout(&at, again);
         self.inflation = 0.0;
-        self.after_timeout = ctx.class.repair != Repair::Late;
         self.tell_of_cut(ctx.class);
         self.timed_out = self.una;
         self.timeouts += 1;
@@ -459,12 +428,8 @@ impl<C: Control> Sender<C> {
         self.dup_acks = 0;
         self.extra = 0;
         self.rto.timing = false;
-        if let Some(outstanding) = &mut self.outstanding {
-            outstanding.lose_all();
-        }
-        if !ctx.class.tcp.rack {
-            self.nxt = self.una;
-        }
+        self.lose_all(ctx.class);
+        self.tell_losses(ctx);
         self.send_more(address, ctx);
     }
 }

@@ -1,6 +1,6 @@
 //! All flows with one kind of control, in slots that are reused.
 
-pub(crate) mod video;
+pub(crate) mod driven;
 
 use std::ops::{Index, IndexMut};
 
@@ -10,35 +10,14 @@ use tidegate_core::units::Time;
 
 use crate::capture::Identity;
 use crate::engine::{Entity, Kind};
+use crate::flow_id::FlowId;
 use crate::network::Network;
 use crate::rows::Row;
 
-use super::control::{Control, Reno};
+use super::control::{Control, Payloads, Reno};
 use super::receiver::{Address, Receiver};
 use super::sender::Sender;
-use super::{ClassParams, Ctx, Fate, Standing};
-
-/// A flow's number on packets and timers: its table in the top bits, its slot below.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct FlowId(pub(crate) u32);
-
-impl FlowId {
-    const SLOT_BITS: u32 = 25;
-    /// Flows that can be open at once in one table.
-    pub(crate) const SLOTS: u32 = 1 << Self::SLOT_BITS;
-
-    pub(crate) const fn new(table: u32, slot: u32) -> FlowId {
-        FlowId((table << Self::SLOT_BITS) | slot)
-    }
-
-    pub(crate) const fn table(self) -> u32 {
-        self.0 >> Self::SLOT_BITS
-    }
-
-    pub(crate) const fn slot(self) -> usize {
-        (self.0 & (Self::SLOTS - 1)) as usize
-    }
-}
+use super::{ClassParams, Ctx, Fate, SenderState, Standing};
 
 /// The settings of a new flow.
 #[derive(Clone, Copy)]
@@ -50,7 +29,14 @@ pub(crate) struct NewFlow {
     pub(crate) download: bool,
     pub(crate) size: u64,
     pub(crate) opaque: bool,
+    /// The number of the client that opens it, from 1.
+    pub(crate) client: u16,
 }
+
+/// The bit of `Flow::client` that says that routers cannot read the headers.
+const OPAQUE: u16 = 1 << 15;
+/// The highest number of a client.
+pub(crate) const LAST_CLIENT: u16 = OPAQUE - 1;
 
 /// One flow, in whole cache lines: data packets touch only the first.
 #[repr(C, align(64))]
@@ -66,7 +52,9 @@ struct Flow<C> {
     sink: u16,
     /// SYNs sent; not in the row, which is in other memory.
     syn_tries: u16,
-    opaque: bool,
+    /// Which client opens the connection, from 1 to `LAST_CLIENT`; the highest bit says that routers
+    /// cannot read the headers. There is no room for both in this cache line.
+    client: u16,
     sender: Sender<C>,
     /// How long the receiver waits for the answer to its FIN.
     fin_wait: Time,
@@ -84,7 +72,7 @@ impl<C> Flow<C> {
             generation: self.generation,
             source: self.source,
             sink: self.sink,
-            opaque: self.opaque,
+            opaque: self.client & OPAQUE != 0,
         }
     }
 }
@@ -145,7 +133,7 @@ pub(crate) struct World<'a> {
     pub(crate) rows: &'a mut [Row],
 }
 
-impl<C: Control> FlowTable<C> {
+impl<C: Control + Payloads> FlowTable<C> {
     pub(crate) fn new(number: u32) -> FlowTable<C> {
         FlowTable { number, flows: Slots(Vec::new()), free: Vec::new(), live: 0 }
     }
@@ -172,7 +160,7 @@ impl<C: Control> FlowTable<C> {
             source: flow.pair.0,
             sink: flow.pair.1,
             syn_tries: 0,
-            opaque: flow.opaque,
+            client: if flow.opaque { flow.client | OPAQUE } else { flow.client },
             sender,
             fin_wait: Time::ZERO,
         };
@@ -236,6 +224,12 @@ impl<C: Control> FlowTable<C> {
         Some(Standing { delivered, ..flow.sender.standing() })
     }
 
+    /// The sender of a flow, if it is not over.
+    pub(crate) fn sender(&self, flow: &Identity, classes: &[ClassParams]) -> Option<SenderState> {
+        let flow = self.holds(flow.slot.0, flow.slot.1)?;
+        Some(flow.sender.state(&classes[usize::from(flow.class)]))
+    }
+
     /// The class of the flow that a packet belongs to, if that flow is not over.
     pub(crate) fn class_of(&self, packet: &Packet) -> Option<u16> {
         self.holds(packet.flow, packet.generation).map(|flow| flow.class)
@@ -259,7 +253,8 @@ impl<C: Control> FlowTable<C> {
         let row = &mut world.rows[flow.row as usize];
         let (source, sink) = (flow.source, flow.sink);
         let (syn_tries, fin_wait) = (&mut flow.syn_tries, &mut flow.fin_wait);
-        let ctx = Ctx { net: world.net, class, row, source, sink, syn_tries, fin_wait };
+        let client = flow.client & !OPAQUE;
+        let ctx = Ctx { net: world.net, class, row, source, sink, syn_tries, fin_wait, client };
         (&mut flow.sender, &mut flow.receiver, ctx)
     }
 
@@ -310,7 +305,8 @@ impl<C: Control> FlowTable<C> {
         let row = &mut world.rows[flow.row as usize];
         let Address { source, sink, .. } = address;
         let (syn_tries, fin_wait) = (&mut flow.syn_tries, &mut flow.fin_wait);
-        let mut ctx = Ctx { net: world.net, class, row, source, sink, syn_tries, fin_wait };
+        let client = flow.client & !OPAQUE;
+        let mut ctx = Ctx { net: world.net, class, row, source, sink, syn_tries, fin_wait, client };
         // only the deadline of the end that it is for can have changed
         let (fate, due) = if packet.flags.has(Flags::TO_SOURCE) {
             let fate = flow.sender.receive(packet, &address, &mut ctx);
@@ -411,6 +407,18 @@ impl<C: Control> FlowTable<C> {
         flow.armed = Time::NEVER;
         self.free.push(slot as u32);
         self.live -= 1;
+    }
+
+    /// At the end of the warm-up: notes what the open flows have delivered by then.
+    pub(crate) fn warm(&self, world: &mut World<'_>) {
+        for slot in 0..self.flows.len() {
+            let flow = &self.flows[slot];
+            if flow.row != Flow::<C>::FREE {
+                let class = &world.classes[usize::from(flow.class)];
+                let delivered = flow.sender.bytes_of(flow.receiver.received(), class);
+                world.rows[flow.row as usize].delivered_warm = delivered;
+            }
+        }
     }
 
     /// At the end of the run: fills the rows of the flows that are still open.

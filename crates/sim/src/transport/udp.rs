@@ -8,13 +8,15 @@ mod heard;
 
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::{Pace, Time};
-use tidegate_model::scenario::{Scenario, Udp};
+use tidegate_model::columns::{Category, Column, UdpRow};
+use tidegate_model::scenario::{Codepoint, Scenario, Udp};
 
 use super::receiver::Address;
-use super::table::{FlowId, NewFlow, World};
+use super::table::{NewFlow, World};
 use crate::capture::Identity;
 use crate::engine::{Entity, Kind};
-use crate::probe::{Column, Data};
+use crate::flow_id::FlowId;
+use crate::names::names;
 use crate::rows::UNLIMITED;
 use heard::{Heard, Jitter};
 
@@ -72,7 +74,8 @@ impl UdpTable {
     /// Starts a flow: its first packet goes out.
     pub(crate) fn start(&mut self, flow: &NewFlow, world: &mut World<'_>) -> Identity {
         let now = world.net.now;
-        world.rows[flow.row as usize].admitted = now;
+        let row = &mut world.rows[flow.row as usize];
+        (row.admitted, row.reached) = (now, now);
         let slot = self.flows.len() as u32;
         self.flows.push(Flow {
             row: flow.row,
@@ -103,7 +106,13 @@ impl UdpTable {
         if flow.left != UNLIMITED {
             flow.left -= payload;
         }
-        let flags = if flow.left == 0 { Flags::DATA.with(Flags::PUSH) } else { Flags::DATA };
+        let last = if flow.left == 0 { Flags::PUSH } else { Flags::NONE };
+        let ecn = match udp.ecn {
+            None => Flags::NONE,
+            Some(Codepoint::Ect0) => Flags::ECT,
+            Some(Codepoint::Ect1) => Flags::ECT.with(Flags::L4S),
+        };
+        let flags = Flags::DATA.with(last).with(ecn);
         let address = Address {
             flow: id.0,
             generation: 0,
@@ -148,6 +157,7 @@ impl UdpTable {
     /// A packet has reached its receiver.
     pub(crate) fn deliver(&mut self, packet: &Packet, world: &mut World<'_>) {
         let Some(flow) = self.flows.get_mut(FlowId(packet.flow).slot()) else { return };
+        world.classes[usize::from(flow.class)].arrived_bytes += u64::from(packet.size);
         let transit = world.net.now - packet.sent;
         let jitter = flow.jitter.heard(transit);
         if packet.sent >= self.warmup
@@ -188,34 +198,23 @@ impl UdpTable {
                 under_way[usize::from(class)] += 1;
             }
         }
-        let heard: Vec<(u32, &Heard, u64)> = (0..)
-            .zip(self.classes.iter().zip(under_way))
-            .filter_map(|(number, (class, under_way))| {
-                class.as_ref().map(|class| (number, &class.heard, under_way))
-            })
-            .collect();
-        let count = |name, value: fn(&Heard, u64) -> u64| Column {
-            name,
-            data: Data::U64(heard.iter().map(|(_, heard, way)| value(heard, *way)).collect()),
-        };
-        let real = |name, value: fn(&Heard) -> f64| Column {
-            name,
-            data: Data::F64(heard.iter().map(|(_, heard, _)| value(heard)).collect()),
-        };
-        let names = scenario.traffic.iter().map(|class| class.name.clone()).collect();
-        let codes = heard.iter().map(|(number, ..)| *number).collect();
-        vec![
-            Column { name: "class", data: Data::Category { codes, names } },
-            count("sent_packets", |heard, _| heard.sent),
-            count("received_packets", |heard, _| heard.received),
-            count("lost_packets", |heard, way| heard.sent - heard.received - way),
-            real("delay_min_s", Heard::least_s),
-            real("delay_mean_s", Heard::mean_s),
-            real("delay_p50_s", |heard| heard.quantile_s(0.5)),
-            real("delay_p95_s", |heard| heard.quantile_s(0.95)),
-            real("delay_p99_s", |heard| heard.quantile_s(0.99)),
-            real("delay_max_s", Heard::most_s),
-            real("jitter_s", Heard::jitter_s),
-        ]
+        let rows =
+            (0..).zip(self.classes.iter().zip(under_way)).filter_map(|(class, (udp, way))| {
+                let heard = &udp.as_ref()?.heard;
+                Some(UdpRow {
+                    class: Category(class),
+                    sent_packets: heard.sent,
+                    received_packets: heard.received,
+                    lost_packets: heard.sent - heard.received - way,
+                    delay_min_s: heard.least_s(),
+                    delay_mean_s: heard.mean_s(),
+                    delay_p50_s: heard.quantile_s(0.5),
+                    delay_p95_s: heard.quantile_s(0.95),
+                    delay_p99_s: heard.quantile_s(0.99),
+                    delay_max_s: heard.most_s(),
+                    jitter_s: heard.jitter_s(),
+                })
+            });
+        UdpRow::columns(rows, |column| names(scenario, column))
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use tidegate_core::law::rate::qfcp::{Config, Qfcp};
 use tidegate_core::law::rate::{Counts, Knobs};
 use tidegate_core::law::settings::Link;
-use tidegate_core::law::{Controller, Draw, Fault, PerPacket, Turn, Verdict, View};
+use tidegate_core::law::{Controller, Draw, Fault, PerPacket, Step, Verdict, View};
 use tidegate_core::packet::{Ext, Packet};
 use tidegate_core::port::{Stages, Stamp};
 use tidegate_core::units::Time;
@@ -33,13 +33,7 @@ impl Controller<Knobs, Counts> for Told {
         Ok(next)
     }
 
-    fn update(
-        &mut self,
-        now: Time,
-        view: &View<'_>,
-        counts: &Counts,
-        _: &mut Knobs,
-    ) -> Result<Turn, Fault> {
+    fn update(&mut self, now: Time, view: &View<'_>, counts: &Counts, _: &mut Knobs) -> Step {
         let turn = self.law.update(now, view, counts, &mut self.knobs)?;
         *self.rate.lock().expect("no one panicked") = self.knobs.rate;
         Ok(turn)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING
 
 from tidegate.papers.case import Case, Scale
@@ -11,12 +12,15 @@ if TYPE_CHECKING:
     from tidegate.scenario.document import Setting
 
 PACKET, PAYLOAD = 500, 460
-FILES = 2000
-"""Files that a run lasts for: completed, or offered where fewer are offered."""
+FILES, LARGE_FILES = 2000, 500
+"""Files that a run lasts for, completed or, where fewer are offered, offered; of 1 MB fewer."""
 LONGEST_S = 60.0
 WARMUP_S = 2.0
-STEPS = (-1.0, -0.6, -0.4, -0.25, -0.15, -0.075, 0.0, 0.1, 0.3)
+STEPS = (-1.0, -0.6, -0.4, -0.25, -0.15, -0.075, 0.0)
 """log10 of the arrival rate over the one that fills the bottleneck."""
+OVERLOAD = 0.1
+"""The same in overload, 1.26 times what fills it: run where a claim is about that."""
+OVERLOADED = {"ref": (30, 90, 150), "big": (30,)}
 CONTROLS = ("blitz", "reno")
 SHARES = (0.2, 0.6, 1.0)
 """Bottleneck over network bandwidth."""
@@ -24,7 +28,7 @@ SHARES = (0.2, 0.6, 1.0)
 
 @dataclass(frozen=True)
 class Net:
-    """A network of the paper."""
+    """A network of the paper; `delay_ms` is its D, a round trip."""
 
     key: str
     name: str
@@ -36,6 +40,11 @@ class Net:
         """Return the bottlenecks, Mbit/s."""
         return tuple(round(share * self.mbit) for share in SHARES)
 
+    @property
+    def files(self) -> int:
+        """The files that a run lasts for."""
+        return LARGE_FILES if self.size > 100_000 else FILES
+
     def saturation(self, mbit: int) -> float:
         """Return how many files a second fill a bottleneck, headers included."""
         packets = -(-self.size // PAYLOAD)
@@ -43,7 +52,7 @@ class Net:
 
     def bdp(self, mbit: int) -> float:
         """Return the product of bandwidth and round trip at a bottleneck, bytes."""
-        return mbit * 1e6 * 2.0 * self.delay_ms * 1e-3 / 8.0
+        return mbit * 1e6 * self.delay_ms * 1e-3 / 8.0
 
     def ratio(self, mbit: int) -> float:
         """Return the file size over that product."""
@@ -64,8 +73,12 @@ NETS = {
     )
 }
 PAPER = ("ref", "fast", "small", "slow", "big", "bigfast", "tiny")
-OTHER_D = ("ref", "fast", "small")
-"""Networks that are also run with D as the round trip."""
+READ = ("ref", "fast", "small")
+"""Networks that are also run under the other readings of D and of the retransmission timer."""
+READINGS = {"-1s": (0.5, "1s"), "-one-way-1s": (1.0, "1s")}
+"""Readings by the suffix of their cases: D as a multiple of the delay one way, and least RTO."""
+TAIL = "-tail"
+"""Suffix of the cases in which Blitz meets a drop-tail queue."""
 
 
 def key(net: str, mbit: int, control: str, step: float, kind: str = "") -> str:
@@ -78,6 +91,11 @@ def keys(net: str, mbit: int, control: str, kind: str = "") -> tuple[str, ...]:
     return tuple(key(net, mbit, control, step, kind) for step in STEPS)
 
 
+def beyond(net: str, mbit: int, control: str, kind: str = "") -> tuple[str, ...]:
+    """Return the keys of a curve that goes on into overload."""
+    return (*keys(net, mbit, control, kind), key(net, mbit, control, OVERLOAD, kind))
+
+
 def window(net: Net, mbit: int) -> int:
     """Return an initial window that grows with F/BDP: BDP x / (1 + x) for x = F/BDP, segments.
 
@@ -88,24 +106,40 @@ def window(net: Net, mbit: int) -> int:
     return max(1, round(net.bdp(mbit) * x / (1.0 + x) / PACKET))
 
 
-def _case(net: Net, mbit: int, control: str, step: float, kind: str = "", *more: Setting) -> Case:
+def _reading(net: Net, times: float, control: str, floor: str) -> tuple[Setting, ...]:
+    transport = "blitz" if control == "blitz" else "tcp"
+    return (
+        ("topology.dumbbell.bottleneck.delay", f"{net.delay_ms * times:g}ms"),
+        (f"traffic.files.transport.{transport}.min_rto", floor),
+    )
+
+
+def _case(
+    net: Net,
+    mbit: int,
+    control: str,
+    step: float,
+    kind: str = "",
+    *more: Setting,
+    seeds: int | None = None,
+) -> Case:
     full = net.saturation(mbit)
     rate = full * 10.0**step
-    duration = min(LONGEST_S, WARMUP_S + FILES / min(rate, full))
+    duration = min(LONGEST_S, WARMUP_S + net.files / min(rate, full))
     settings: tuple[Setting, ...] = (
         ("duration", f"{duration:.3g}s"),
         ("topology.dumbbell.access.rate", f"{net.mbit}Mbit"),
         ("topology.dumbbell.bottleneck.rate", f"{mbit}Mbit"),
-        ("topology.dumbbell.bottleneck.delay", f"{net.delay_ms:g}ms"),
+        ("topology.dumbbell.bottleneck.delay", f"{net.delay_ms / 2:g}ms"),
         ("traffic.files.arrivals.poisson", f"{rate:.6g}/s"),
         ("traffic.files.size", f"{net.size}B"),
         *more,
     )
-    packets = min(FILES, rate * LONGEST_S) * net.size / PAYLOAD
+    packets = min(net.files, rate * LONGEST_S) * net.size / PAYLOAD
     name = key(net.key, mbit, control, step, kind)
     weight = packets / duration / 1e4
     variant = "blitz" if control == "blitz" else "reno"
-    return Case(name, "files.toml", (variant,), settings, weight=weight)
+    return Case(name, "files.toml", (variant,), settings, seeds, weight)
 
 
 def _all() -> list[Case]:
@@ -116,33 +150,35 @@ def _all() -> list[Case]:
         top = net.mbit
         wide = ("traffic.files.transport.tcp.initial_window", str(window(net, top)))
         cases += [_case(net, top, "wide", step, "", wide) for step in STEPS]
-    for name in OTHER_D:
+    for name, (kind, (times, floor)) in product(READ, READINGS.items()):
         net = NETS[name]
-        half = ("topology.dumbbell.bottleneck.delay", f"{net.delay_ms / 2:g}ms")
         cases += [
-            _case(net, mbit, each, step, "-round", half)
+            _case(net, mbit, each, step, kind, *_reading(net, times, each, floor), seeds=2)
             for mbit in net.bottlenecks()
             for each in CONTROLS
             for step in STEPS
         ]
     pareto = ("traffic.files.size", '{ pareto = { mean = "100kB", shape = 1.5 } }')
     ref = NETS["ref"]
-    cases += [_case(ref, 90, each, step, "-pareto", pareto) for each in CONTROLS for step in STEPS]
-    return cases
+    further = (*STEPS, OVERLOAD)
+    cases += [
+        _case(ref, 90, each, step, "-pareto", pareto) for each in CONTROLS for step in further
+    ]
+    cases += [
+        _case(NETS[name], mbit, each, OVERLOAD)
+        for name, mbits in OVERLOADED.items()
+        for mbit in mbits
+        for each in CONTROLS
+    ]
+    tail = ("port.bottleneck.queue", '{ law = "drop-tail" }')
+    return cases + [_case(ref, 90, "blitz", step, TAIL, tail) for step in further]
 
 
 CASES = {case.key: case for case in _all()}
 
 SCALE = Scale(
     quick=("setup", "fig3", "fig4l"),
-    sensitive=(
-        "fig4l.ratio30",
-        "fig4l.ratio90",
-        "fig4l.ratio150",
-        "fig5l.gap_narrow",
-        "fig5l.still",
-        "fig5r.max",
-        "fig7.widen10k",
-    ),
+    sensitive=("fig4l.ratio*", "fig4l.increasing", "fig4l.all_above", "fig5l"),
+    sensitive_seeds=2,
     keep=("size_bytes", "start_s", "data_done_s", "closed_s"),
 )

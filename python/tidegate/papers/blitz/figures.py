@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tidegate.papers.blitz.cases import CONTROLS, NETS, OTHER_D, PAPER, STEPS, keys
+from tidegate.papers.blitz.cases import CONTROLS, NETS, PAPER, READ, STEPS, keys
 from tidegate.papers.blitz.measures import (
     LONG_B,
     SHORT_B,
@@ -187,11 +187,11 @@ def _mix(runs: Runs) -> Figure:
     return figure
 
 
-def _round(runs: Runs) -> Figure:
-    figure, axes = panels(len(OTHER_D), 4.6 * len(OTHER_D), 4.0)
-    for each, net in zip(axes, OTHER_D, strict=True):
-        _powers(each, runs, net, "-round")
-        each.set_title(f"{NETS[net].name}, there and back")
+def _other(runs: Runs) -> Figure:
+    figure, axes = panels(len(READ), 4.6 * len(READ), 4.0)
+    for each, net in zip(axes, READ, strict=True):
+        _powers(each, runs, net, "-one-way-1s")
+        each.set_title(f"{NETS[net].name}, one way, 1 s")
         legend(each, 7.5)
     return figure
 
@@ -239,9 +239,9 @@ PICTURES = (
         _mix,
     ),
     PaperPicture(
-        "round",
-        "The other reading of D: the delay there and back.",
-        _cases(OTHER_D, "-round"),
-        _round,
+        "readings",
+        "Both other readings at once: D as the delay one way, and a least timeout of 1 s.",
+        _cases(READ, "-one-way-1s"),
+        _other,
     ),
 )

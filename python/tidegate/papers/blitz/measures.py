@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.blitz.cases import CONTROLS, NETS, STEPS, WARMUP_S, key, keys
+from tidegate.papers.blitz.cases import CONTROLS, NETS, OVERLOAD, STEPS, WARMUP_S, key, keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,6 +81,13 @@ def curve(
 ) -> Floats:
     """Return a measure over the arrival rates (rows) and seeds (columns)."""
     return np.array([runs.values(key(net, mbit, control, step, kind), measure) for step in STEPS])
+
+
+def overload(
+    runs: Runs, net: str, mbit: int, control: str, measure: Measure = power, kind: str = ""
+) -> Floats:
+    """Return a measure in overload, for each seed."""
+    return runs.values(key(net, mbit, control, OVERLOAD, kind), measure)
 
 
 def peak(runs: Runs, net: str, mbit: int, control: str, kind: str = "") -> Floats:

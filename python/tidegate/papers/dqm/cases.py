@@ -99,21 +99,7 @@ CASES = {case.key: case for case in _all()}
 SCALE = Scale(
     seeds=10,
     quick=("setup", "table1", "table2", "fig6c", "text"),
-    sensitive=(
-        "table1.dt.D",
-        "table1.dt.Pd",
-        "table1.gr2.D",
-        "table1.gr2.Pd",
-        "table1.gr2.Pc",
-        "table1.pc_gt_pd",
-        "fig5a.p3",
-        "fig5b.order",
-        "fig5.p1_like_gred",
-        "fig6c.D_p3",
-        "fig6c.D_ratio",
-        "table2.p3.D",
-        "table2.rtx_ratio",
-    ),
+    sensitive=("table1", "fig5*", "fig6*", "table2", "text.tradeoff", "text.waste"),
     sensitive_seeds=5,
-    keep=("size_bytes", "start_s", "admitted_s", "closed_s", "class"),
+    keep=("size_bytes", "start_s", "admitted_s", "closed_s", "class", "delivered_bytes", "open"),
 )

@@ -36,27 +36,38 @@ def _profile(name: str) -> Alternative:
     return Alternative(name, settings, ("tandem/*",))
 
 
-CHOICE = ParameterSearch(
-    scored=("table2.gred", "table2.p3"),
-    together=(
-        FreeParameter(
-            "P3 over",
-            (_queues("drop-tail", "over", '{ law = "drop-tail" }'), _queues("G-R2", "over", GR2)),
+CHOICES = (
+    ParameterSearch(
+        title="Table II",
+        scored=("table2.gred", "table2.p3"),
+        together=(
+            FreeParameter(
+                "P3 over",
+                (
+                    _queues("drop-tail", "over", '{ law = "drop-tail" }'),
+                    _queues("G-R2", "over", GR2),
+                ),
+            ),
+            FreeParameter(
+                "x counts",
+                (
+                    _queues("data", "counts", "data"),
+                    _queues("connection packets too", "counts", "all"),
+                ),
+            ),
+            FreeParameter("payload", (_packets(536), _packets(576))),
         ),
-        FreeParameter(
-            "x counts",
-            (_queues("data", "counts", "data"), _queues("connection packets too", "counts", "all")),
+        alone=(
+            FreeParameter(
+                "ns-2", (_profile("ns2-2001"), _profile("ns2-2005"), _profile("ns2-2006"))
+            ),
+            FreeParameter("buffers of P3", (_queues("one", "queues", "1"),)),
+            FreeParameter("x", (_queues("at this moment", "measure", "instantaneous"),)),
         ),
-        FreeParameter("payload", (_packets(536), _packets(576))),
-    ),
-    alone=(
-        FreeParameter("ns-2", (_profile("ns2-2001"), _profile("ns2-2005"), _profile("ns2-2006"))),
-        FreeParameter("buffers of P3", (_queues("one", "queues", "1"),)),
-        FreeParameter("x", (_queues("at this moment", "measure", "instantaneous"),)),
-    ),
-    eras=(),
-    columns=(
-        ("G-RED: s, sent again", ("table2.gred.D", "table2.gred.rtx")),
-        ("P3: s, sent again", ("table2.p3.D", "table2.p3.rtx")),
+        columns=(
+            ("G-RED: s, sent again", ("table2.gred.D", "table2.gred.rtx")),
+            ("P3: s, sent again", ("table2.p3.D", "table2.p3.rtx")),
+        ),
+        seeds=5,
     ),
 )

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     Measured = Callable[[SavedRun], float]
 
 RTX, N, DONE = "retransmitted_packets", "open_mean", "completed_per_s"
-D, DA = "fct_admitted_mean_s", "fct_mean_s"
+FINISHED_D, FINISHED_DA = "fct_admitted_mean_s", "fct_mean_s"
+"""D and D_a of the flows that finished: the other way to count."""
 TABLE1 = {"dt": "Drop-tail", "gr1": "G-R1", "gr2": "G-R2", "gr3": "G-R3"}
 SHOWN = {"dt": "DT", "gr2": "G-RED", "p1": "P1", "p2": "P2", "p3": "P3"}
 BUFFER = 90.0
@@ -35,10 +36,26 @@ CURVES: dict[str, tuple[tuple[float, float], ...]] = {
 """The share of connection packets lost over the average queue, by its corners (dqm, fig. 4)."""
 
 
-def throughput(record: SavedRun) -> float:
-    """Return T: the mean, over finished flows, of size over latency, bit/s."""
+def _rates(record: SavedRun) -> tuple[Floats, dict[str, Floats]]:
+    """Return bits per second since admission of all admitted flows, and their columns.
+
+    Of a flow that has not finished, what was delivered until the end of the run.
+    """
     flows = record.flows()
-    return float(np.mean(flows["size_bytes"] * 8.0 / (flows["closed_s"] - flows["admitted_s"])))
+    ends = np.where(flows["open"] > 0, record.summary["duration_s"], flows["closed_s"])
+    bits = 8.0 * np.where(flows["open"] > 0, flows["delivered_bytes"], flows["size_bytes"])
+    return bits / np.maximum(ends - flows["admitted_s"], 1e-9), flows
+
+
+def throughput(record: SavedRun) -> float:
+    """Return T: the mean of size over latency of all admitted flows, bit/s."""
+    return float(np.mean(_rates(record)[0]))
+
+
+def finished_throughput(record: SavedRun) -> float:
+    """Return T of the flows that finished."""
+    rates, flows = _rates(record)
+    return float(np.mean(rates[flows["open"] == 0]))
 
 
 @cache
@@ -46,12 +63,26 @@ def throughput_of(number: int) -> Measured:
     """Return T of one class of flows, by its place in the scenario."""
 
     def measure(record: SavedRun) -> float:
-        flows = record.flows()
-        mine = flows["class"] == number
-        rates = flows["size_bytes"] * 8.0 / (flows["closed_s"] - flows["admitted_s"])
-        return float(np.mean(rates[mine]))
+        rates, flows = _rates(record)
+        return float(np.mean(rates[flows["class"] == number]))
 
     return measure
+
+
+def latency(record: SavedRun) -> float:
+    """Return D: the mean time from admission to the end of all admitted flows, s.
+
+    A flow that has not finished counts up to the end of the run, so that this is
+    the mean number of flows present times the duration, over the admissions.
+    """
+    found = record.all
+    return float(found["open_mean"] * record.summary["duration_s"] / found["admitted"])
+
+
+def third_latency(record: SavedRun) -> float:
+    """Return D of the flows over both links."""
+    found = record.traffic("third")
+    return float(found["open_mean"] * record.summary["duration_s"] / found["admitted"])
 
 
 def data_loss(record: SavedRun) -> float:
@@ -89,9 +120,37 @@ def queue(record: SavedRun) -> float:
 
 
 def setup_time(record: SavedRun) -> float:
-    """Return D_a - D: what the handshake takes, retries included."""
-    both = record.all["fct_mean_s"], record.all["fct_admitted_mean_s"]
-    return float(both[0] - both[1])
+    """Return D_a - D: what the handshake of the admitted flows takes, retries included."""
+    flows = record.flows()
+    return float(np.mean(flows["admitted_s"] - flows["start_s"]))
+
+
+def total_latency(record: SavedRun) -> float:
+    """Return D_a: D and the set-up, of all admitted flows, s."""
+    return latency(record) + setup_time(record)
+
+
+D, DA = latency, total_latency
+
+
+def never_finished(record: SavedRun) -> float:
+    """Return the share of the admitted flows that have not finished at the end of the run."""
+    return float(record.all["open"] / record.all["admitted"])
+
+
+def upstream_waste(record: SavedRun) -> float:
+    """Return the share of data that the second link lost after the first had carried it.
+
+    The second queue does not tell its two classes apart, so that its loss of data
+    is that of the flows which come over the first link.
+    """
+    port = record.port("link2")
+    return float(port["data_dropped"] / port["data_arrived"])
+
+
+def most_waiting(record: SavedRun) -> float:
+    """Return the most packets that waited at once, connection packets included."""
+    return float(np.max(record.ports("bottleneck")["queue_packets"]))
 
 
 @cache
@@ -114,7 +173,8 @@ def longest_gap(times: NDArray[np.float64], end: float) -> float:
 
 
 SHORT, LONG = throughput_of(0), throughput_of(1)
-LATENCY, AGAIN = of_class("third", D), of_class("third", RTX)
+LATENCY, AGAIN = third_latency, of_class("third", RTX)
+FINISHED_LATENCY = of_class("third", FINISHED_D)
 
 
 def mean_over(

@@ -9,22 +9,35 @@ import numpy as np
 from tidegate.papers.dqm.cases import RATIOS, TRIED, TRIED_RHOS, at, two
 from tidegate.papers.dqm.measures import (
     AGAIN,
+    DA,
+    FINISHED_D,
+    FINISHED_DA,
+    FINISHED_LATENCY,
     LATENCY,
     RTX,
     TABLE1,
     D,
     connection_loss,
     connection_loss_in_time,
+    finished_throughput,
     longest_pause,
+    most_waiting,
+    never_finished,
+    throughput,
+    upstream_waste,
 )
 from tidegate.papers.report_text import number
 from tidegate.papers.study import PaperTable
 
 if TYPE_CHECKING:
-    from tidegate.papers.runs import Runs
+    from tidegate.papers.runs import Measure, Runs
 
 __all__ = [
     "AGAIN",
+    "DA",
+    "FINISHED_D",
+    "FINISHED_DA",
+    "FINISHED_LATENCY",
     "LATENCY",
     "RTX",
     "TABLE1",
@@ -34,10 +47,16 @@ __all__ = [
     "at",
     "connection_loss",
     "connection_loss_in_time",
+    "finished_throughput",
     "longest",
     "longest_mixed",
     "longest_pause",
+    "longest_wait",
+    "never_finished",
+    "percent_of_red",
     "printed",
+    "throughput",
+    "upstream_waste",
 ]
 
 TEXT_CASES = (
@@ -45,7 +64,8 @@ TEXT_CASES = (
     at(2.0, "p3"),
     at(2.0, "p3-gr2"),
     *(two(2.0, ratio, "p3") for ratio in RATIOS),
-    "tandem/p3-gr2",
+    *(f"tandem/{policy}" for policy in ("gr2", "p3", "p3-gr2")),
+    *(at(1.6, policy) for policy in ("gr2", "p1", "p2", "p3")),
     *(at(rho, policy) for rho in TRIED_RHOS for policy in ("p3", *TRIED)),
 )
 
@@ -53,6 +73,18 @@ TEXT_CASES = (
 def printed(runs: Runs, name: str) -> str:
     """Return what the paper has for a claim, as printed."""
     return runs.paper.claim(name).value
+
+
+def percent_of_red(runs: Runs, measure: Measure) -> str:
+    """Return a latency under P3 at rho 1.6 in per cent of that under G-RED."""
+    both = (runs.values(at(1.6, policy), measure) for policy in ("p3", "gr2"))
+    dual, red = both
+    return number(100.0 * float(np.mean(dual / red)))
+
+
+def longest_wait(runs: Runs, case: str) -> str:
+    """Return the most packets that waited in a sample of any run, connection packets included."""
+    return number(float(np.max(runs.values(case, most_waiting))))
 
 
 def longest(runs: Runs, case: str) -> str:

@@ -10,11 +10,14 @@ if TYPE_CHECKING:
     from tidegate.scenario.document import Setting
 
 EXPERIMENTS = ("1", "1b", "2", "3")
-SERVICE = 30
-"""Packets/s that the congested node sends; the paper does not give it."""
-FASTER = 1.25
-"""By how much the links that lead there are faster."""
-DELAY_MS = 400
+SERVICE = 40
+"""Packets/s that the congested node sends; searched, since the paper does not give it."""
+FASTER = 1.0
+"""By how much the links that lead there are faster; searched."""
+DELAY_MS = {"1": 400, "1b": 400, "2": 500, "3": 500}
+"""Delay of a link, by the experiment; searched."""
+PROCESSES = (30, 1.25, 400)
+"""Service, links and delay of the experiments with processes."""
 RATES = (10, 15, 20, 25, 30, 35, 40, 50, 60, 80, 120, 200)
 DELAYS_MS = (50, 100, 200, 300, 350, 400, 450, 500, 600, 800)
 LINKS = {
@@ -58,19 +61,43 @@ def _file(experiment: str) -> str:
     return f"experiment-{experiment}.toml"
 
 
+def rates(experiment: str, service: float, faster: float) -> tuple[Setting, ...]:
+    """Return the settings of a service rate, in packets/s, and of the links that lead there."""
+    up, last = (f"{int(each * PACKET_BITS)}bit" for each in (service * faster, service))
+    links = [(f"topology.links.{name}.rate", up) for name in LINKS[experiment]]
+    return (*links, ("topology.links.last.rate", last))
+
+
+def delays(experiment: str, delay_ms: int) -> tuple[Setting, ...]:
+    """Return the settings of a delay of all links."""
+    names = (*LINKS[experiment], "last")
+    return tuple((f"topology.links.{name}.delay", f"{delay_ms}ms") for name in names)
+
+
+def as_processes(experiment: str) -> str:
+    """Return the key of an experiment with the settings of the real processes."""
+    return f"processes/{experiment}"
+
+
+def _as_processes(experiment: str) -> Case:
+    service, faster, delay_ms = PROCESSES
+    settings = [*rates(experiment, service, faster), *delays(experiment, delay_ms)]
+    if experiment == "2":
+        settings.append(("traffic.s1.arrivals", '{ uniform = 1, within = "200ms" }'))
+    if experiment == "3":
+        settings.append(("port.last.filter.tx", "3s"))
+    return Case(as_processes(experiment), _file(experiment), (), tuple(settings), 1)
+
+
 def _at_rate(experiment: str, service: int) -> Case:
-    link = "topology.links.{}.rate"
-    up = f"{int(service * FASTER * PACKET_BITS)}bit"
-    settings: list[Setting] = [(link.format(name), up) for name in LINKS[experiment]]
-    settings.append((link.format("last"), f"{service * PACKET_BITS}bit"))
+    settings = [*rates(experiment, service, FASTER)]
     if service < SERVICE:  # all must have the time to end
-        settings.append(("duration", f"{90 * SERVICE // service}s"))
+        settings.append(("duration", f"{120 * SERVICE // service}s"))
     return Case(rate(experiment, service), _file(experiment), (), tuple(settings), 5)
 
 
 def _at_delay(experiment: str, delay_ms: int) -> Case:
-    names = (*LINKS[experiment], "last")
-    settings = tuple((f"topology.links.{name}.delay", f"{delay_ms}ms") for name in names)
+    settings = delays(experiment, delay_ms)
     return Case(delay(experiment, delay_ms), _file(experiment), (), settings, 5)
 
 
@@ -90,6 +117,11 @@ def _crowd(kind: str, others: int) -> Case:
 def _all() -> list[Case]:
     cases = [Case(each, _file(each)) for each in EXPERIMENTS]
     cases += [Case(f"1/{each}", _file("1"), (each,)) for each in ("at-once", "complete-red")]
+    cases += [_as_processes(each) for each in EXPERIMENTS]
+    short = [(f"port.{port}.filter.itime", "200ms") for port in ("first", "second", "last")]
+    cases.append(Case("2/itime-short", _file("2"), (), tuple(short)))
+    again = tuple((f"port.{port}.filter.fhtime", "10s") for port in ("first", "second", "last"))
+    cases.append(Case("2/fhtime-short", _file("2"), ("lasting",), again))
     cases += [_at_rate(each, service) for each in EXPERIMENTS for service in RATES]
     cases += [_at_delay(each, delay_ms) for each in EXPERIMENTS for delay_ms in DELAYS_MS]
     cases += [_moved(kind, lasting) for kind in FILTERS for lasting in (False, True)]
@@ -109,19 +141,7 @@ CASES = {case.key: case for case in _all()}
 SCALE = Scale(
     seeds=10,
     quick=("example", "fig2", "shortcoming.qo", "exp1", "exp1b", "exp2", "exp3", "param"),
-    sensitive=(
-        "exp1.identified",
-        "exp1.greedy_thr",
-        "exp1.resp_thr",
-        "exp1b.avg",
-        "exp1b.trigger",
-        "exp2.order",
-        "exp2.fwd.s1",
-        "exp3.order",
-        "exp3.thr_g1",
-        "exp3.thr_g2",
-        "exp3.triggers",
-    ),
+    sensitive=("exp1.*", "exp1b.*", "exp2.*", "exp3.*", "text.incentive", "text.bounded"),
     sensitive_seeds=5,
     keep=(
         "size_bytes",

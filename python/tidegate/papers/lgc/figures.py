@@ -119,7 +119,11 @@ def _figure9(runs: Runs) -> Figure:
 
 
 def _over(
-    axes: Axes, runs: Runs, key: Callable[[str, int], str], xs: tuple[int, ...], taken_at: int
+    axes: Axes,
+    runs: Runs,
+    key: Callable[[str, int], str],
+    xs: tuple[int, ...],
+    taken_at: tuple[int, ...],
 ) -> None:
     """Draw what arrives of the greedy sources over a parameter that the paper does not give."""
     for place, (experiment, source, said) in enumerate(CURVES):
@@ -131,7 +135,8 @@ def _over(
         for x, mean, good in zip(xs, means, right, strict=True):
             axes.plot([x], [mean], marker="o", ms=6, mfc=hue if good else "white", mec=hue)
         axes.axhline(said, color=hue, ls=":", lw=1)
-    axes.axvline(taken_at, color=GREY, lw=1, ls="--")
+    for each in taken_at:
+        axes.axvline(each, color=GREY, lw=1, ls="--")
     axes.set_ylim(0, 103)
 
 
@@ -146,15 +151,15 @@ def _moderate(axes: Axes, runs: Runs, key: Callable[[str, int], str], xs: tuple[
 def _dependence(runs: Runs) -> Figure:
     figure, (service, delays) = panels(2, 12.6, 4.6)
     for axes, key, xs, taken_at in (
-        (service, rate, RATES, SERVICE),
-        (delays, delay, DELAYS_MS, DELAY_MS),
+        (service, rate, RATES, (SERVICE,)),
+        (delays, delay, DELAYS_MS, tuple(set(DELAY_MS.values()))),
     ):
         _over(axes, runs, key, xs, taken_at)
         _moderate(axes, runs, key, xs)
     service.set(
         xscale="log", title="of the greedy sources arrives [%]; filled: all statements hold"
     )
-    service.set_xlabel("service rate [packets/s], other links 1.25 times it")
+    service.set_xlabel("service rate [packets/s], the other links the same")
     ticks(service, RATES)
     delays.set(xlabel="delay of each link [ms]", title="the same over delay; dotted: the paper")
     legend(service, 8.5, loc="lower right")

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from tidegate.papers.effective import amount
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -21,9 +23,6 @@ if TYPE_CHECKING:
 
 NODES = {"last": "I3", "second": "I2", "first": "I1"}
 """The nodes of experiment 2, by the port that packets to the sink leave through."""
-TX_S = 3.0
-SETTLED_S = 1.0
-"""The span before and after a trigger in which the queue is examined."""
 
 
 @dataclass(frozen=True)
@@ -193,35 +192,81 @@ def initial_queue(record: SavedRun) -> float:
     return float(until.head(until.height // 4)["queue_packets"].max())  # type: ignore[arg-type]
 
 
-def average_lags(record: SavedRun) -> float:
-    """Return how many arrivals later the average passes max_th than the queue does."""
-    threshold = max_th(record)
+def average_moves(record: SavedRun) -> float:
+    """Return how far the average moves from arrival to arrival, as a share of the queue."""
     queue, average = (_column(record, name) for name in ("queue_packets", "avg_queue_packets"))
-    return float(np.argmax(average > threshold) - np.argmax(queue > threshold))
+    return float(np.sum(np.abs(np.diff(average))) / np.sum(np.abs(np.diff(queue))))
 
 
 def max_th(record: SavedRun) -> float:
     """Return the threshold of the congested node."""
-    return float(scenario(record)["port"]["last"]["filter"]["max_th"])
+    return float(_filter(record)["max_th"])
 
 
-def drop_after(record: SavedRun) -> float:
-    """Return by how much the queue has sunk a second after the filter is there; NaN: none is."""
+def left_after(record: SavedRun) -> float:
+    """Return the shortest queue within Tx after the first trigger, as a share of that at it."""
     if not looks(record):
         return np.nan
     look = looks(record)[0]
-    since = arrivals(record).filter(pl.col("time_s") >= look.time_s + SETTLED_S)
-    return float(look.packets - since["queue_packets"].head(1).item())
+    late = (pl.col("time_s") > look.time_s) & (pl.col("time_s") <= look.time_s + tx_s(record))
+    return float(arrivals(record).filter(late)["queue_packets"].min()) / look.packets  # type: ignore[arg-type]
+
+
+def _above_for(record: SavedRun, times: Floats, values: Floats) -> float:
+    """Return how long something stays above max_th after the first trigger, s."""
+    start = looks(record)[0].time_s
+    below = times[(times > start) & (values <= max_th(record))]
+    return float(below[0] - start) if below.size else np.inf
 
 
 def lag_s(record: SavedRun) -> float:
     """Return T: how long the average stays above max_th after the first trigger; NaN: no one."""
     if not looks(record):
         return np.nan
-    look = looks(record)[0]
-    since = arrivals(record).filter(pl.col("time_s") > look.time_s)
-    below = since.filter(pl.col("avg_queue_packets") <= max_th(record))
-    return float(below["time_s"].head(1).item() - look.time_s) if below.height else np.inf
+    return _above_for(record, _column(record, "time_s"), _column(record, "avg_queue_packets"))
+
+
+def queue_lag_s(record: SavedRun) -> float:
+    """Return how long the queue itself stays above max_th after the first trigger."""
+    if not looks(record):
+        return np.nan
+    return _above_for(record, _column(record, "time_s"), _column(record, "queue_packets"))
+
+
+def lag_fed_s(record: SavedRun) -> float:
+    """Return T if packets that a filter takes fed the average too.
+
+    The average is continued from the first trigger, with every arrival, over the
+    queue that each found; what LGC would have done otherwise is not followed.
+    """
+    if not looks(record):
+        return np.nan
+    start, weight = looks(record)[0].time_s, float(_filter(record)["w"])
+    times, queue = _column(record, "time_s"), _column(record, "queue_packets")
+    average = _column(record, "avg_queue_packets")
+    later = np.flatnonzero(times > start)
+    now = float(average[later[0] - 1])
+    fed = np.empty(later.size)
+    for place, arrival in enumerate(later):
+        now += weight * (queue[arrival] - now)
+        fed[place] = now
+    return _above_for(record, times[later], fed)
+
+
+def _filter(record: SavedRun) -> dict[str, Any]:
+    found: dict[str, Any] = scenario(record)["port"]["last"]["filter"]
+    return found
+
+
+def tx_s(record: SavedRun) -> float:
+    """Return Tx, in seconds."""
+    return amount(str(_filter(record)["tx"]))
+
+
+def most_of_buffer(record: SavedRun) -> float:
+    """Return the longest queue as a share of the buffer of the congested node."""
+    buffer = scenario(record)["topology"]["links"]["last"]["buffer"]
+    return longest_queue(record) / float(str(buffer).removesuffix("packets"))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidegate.errors import UsageError
+from tidegate.papers.lgc.cases import as_processes
 from tidegate.papers.lgc.measures import NODES, found, looks, share, taken
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from tidegate.papers.runs import Runs
     from tidegate.results.run_files import SavedRun
 
+NOBODY = "-"
+"""In the order of triggers: one that found nobody."""
 Rows = list[dict[str, str]]
 SOURCES = {"1": "1234567", "1b": "1234567", "2": "12345", "3": "1234567"}
 GREEDY = {"1": ("1",), "1b": (), "2": ("1",), "3": ("1", "3")}
@@ -37,7 +40,7 @@ class Testbed:
 
     def order(self) -> list[str]:
         """Return who was filtered, in the order of triggers; a dash is one that found nobody."""
-        return [row["origin"] or "-" for row in self.events if row["phase"] == "trigger"]
+        return [row["origin"] or NOBODY for row in self.events if row["phase"] == "trigger"]
 
     def arrived(self, sources: Sequence[str]) -> list[float]:
         """Return what arrived of sources, in percent."""
@@ -78,6 +81,18 @@ def shipped() -> Path:
     return Path(str(files("tidegate.papers.lgc") / "testbed"))
 
 
+FOUND = "found"
+"""The folder of results at the settings that the search has found, within the other."""
+
+
+def results_folder(folder: Path | None, *, found: bool) -> Path:
+    """Return where the results are; those that come with the paper for what a folder lacks."""
+    home = folder or shipped()
+    if not found:
+        return home
+    return home / FOUND if (home / FOUND).is_dir() else shipped() / FOUND
+
+
 def runs_of(folder: Path, experiment: str) -> list[Testbed]:
     """Return the runs of an experiment: of `--times`, or the one that there is."""
     home = folder / f"experiment-{experiment}"
@@ -90,9 +105,11 @@ def _seen(packets: int, greedy: int, permitted: int) -> str:
 
 
 def _order(chosen: Sequence[str]) -> str:
-    if not chosen:
+    if not set(chosen) - {NOBODY}:
         return "nobody"
-    return f"{chosen[0]}, once" if len(chosen) == 1 else ", then ".join(chosen)
+    if len(chosen) == 1:
+        return f"{chosen[0]}, once"
+    return ", then ".join("nobody" if each == NOBODY else each for each in chosen)
 
 
 def _percents(values: Sequence[float]) -> str:
@@ -112,7 +129,7 @@ def _of_testbed(run: Testbed, experiment: str) -> tuple[str, str, str, str]:
 
 def _of_simulation(record: SavedRun, experiment: str) -> tuple[str, str, str, str]:
     others = [each for each in SOURCES[experiment] if each not in GREEDY[experiment]]
-    seen = [look.origin.removeprefix("s") or "-" for look in looks(record)]
+    seen = [look.origin.removeprefix("s") or NOBODY for look in looks(record)]
     more = ""
     if experiment == "1" and found(record):
         first = looks(record)[0]
@@ -131,13 +148,18 @@ def _permitted(held: list[int]) -> int:
     return _native.lgc_look(held)[0]
 
 
-def side_by_side(runs: Runs, folder: Path | None) -> str:
-    """Return the table of paper, simulation and processes, in Markdown."""
-    home = folder or shipped()
+def side_by_side(runs: Runs, folder: Path | None, *, found: bool = False) -> str:
+    """Return the table of paper, simulation and processes, in Markdown.
+
+    At the settings that the search has found, or at those under which processes do
+    all that the paper says.
+    """
+    home = results_folder(folder, found=found)
     lines = ["| experiment | | paper | simulated (seed 1) | processes |", "|---|---|---|---|---|"]
     labels = ("filtered", "arrives of these", "of the others, the least", "")
     for experiment in SOURCES:
-        simulated = _of_simulation(runs.records(experiment)[0], experiment)
+        case = experiment if found else as_processes(experiment)
+        simulated = _of_simulation(runs.records(case)[0], experiment)
         real = [_of_testbed(run, experiment) for run in runs_of(home, experiment)]
         for place, label in enumerate(labels):
             cells = (PAPER[experiment][place], simulated[place], _each(real, place))

@@ -6,8 +6,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.lgc.cases import AGAINST, EXPERIMENTS, FILTERS, GATED, RATES, TREE, moved, rate
+from tidegate.papers.lgc.cases import (
+    AGAINST,
+    EXPERIMENTS,
+    FILTERS,
+    GATED,
+    RATES,
+    TREE,
+    as_processes,
+    moved,
+    rate,
+)
 from tidegate.papers.lgc.measures import (
+    lag_fed_s,
+    lag_s,
     others_done_s,
     share,
     wasted,
@@ -52,6 +64,8 @@ __all__ = [
     "delivered_mb",
     "done_share",
     "first_hop_percent",
+    "lag_fed_s",
+    "lag_s",
     "moved",
     "of_class",
     "others_done_s",
@@ -68,6 +82,7 @@ TEXT_CASES = (
     *(rate(experiment, each) for experiment in EXPERIMENTS for each in RATES),
     *(moved(kind, lasting=lasting) for kind in FILTERS for lasting in (False, True)),
     *EXPERIMENTS,
+    *(as_processes(each) for each in EXPERIMENTS),
     *(f"tree/{kind}" for kind in TREE),
     *(f"fair/{kind}{load}" for kind in AGAINST for load in ("", "-moderate")),
     *(f"gated/{kind}" for kind in GATED),
@@ -79,9 +94,9 @@ def runs_that_hold(runs: Runs, experiment: str, service: int) -> int:
     return sum(holds(record, experiment) for record in runs.records(rate(experiment, service)))
 
 
-def processes(runs: Runs) -> str:
+def processes(runs: Runs, *, found: bool = False) -> str:
     """Return the table of paper, simulation and real processes."""
-    return side_by_side(runs, runs.testbed)
+    return side_by_side(runs, runs.testbed, found=found)
 
 
 def first_hop_percent(runs: Runs) -> float:

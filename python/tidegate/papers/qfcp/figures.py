@@ -168,7 +168,7 @@ def _parts(runs: Runs) -> Figure:
 def _betas(runs: Runs) -> Figure:
     figure, both = panels(2, 9.0, 3.2)
     rows: tuple[tuple[str, Measure, str], ...] = (
-        ("adapt", m.drain_time, "queue after a join: from its peak to 5 % of the buffer [s]"),
+        ("adapt", m.after_join, "mean queue in the second after a join [packets]"),
         ("fct", "fct_mean_s", "mean completion time, 60,000 flows [s]"),
     )
     for axes, (scenario, measure, title) in zip(both, rows, strict=True):

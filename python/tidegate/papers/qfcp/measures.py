@@ -13,7 +13,11 @@ if TYPE_CHECKING:
     from tidegate.papers.runs import Floats, Runs
     from tidegate.results.run_files import SavedRun
 
+    Measured = Callable[[SavedRun], float]
+
 PAYLOAD, PACKET = 960.0, 1000.0
+CAPACITY_BPS = 150e6
+"""The rate of the bottleneck of Figure 1."""
 SHORT = 100
 """Packets up to which a flow is short (Figure 1 (b) looks closely at some hundred)."""
 BINS = np.unique(np.round(np.geomspace(5, 3000, 33)))
@@ -49,6 +53,12 @@ def short_fct(record: SavedRun) -> float:
     """Return the mean completion time of short flows."""
     size, fct, _ = packets(record)
     return float(np.mean(fct[size <= SHORT]))
+
+
+def held_up(record: SavedRun) -> float:
+    """Return how many short flows took longer than the first retransmission timeout, 6 s."""
+    size, fct, _ = packets(record)
+    return float(np.sum(fct[size <= SHORT] > 6.0))
 
 
 def long_fct(record: SavedRun) -> float:
@@ -137,17 +147,29 @@ def fair(record: SavedRun) -> float:
     return jain(mean_rates(record, 10, 20.0, 60.0))
 
 
-def time_to_fair(record: SavedRun) -> float:
-    """Return from when on Jain's index of the ten flows stays above 0.98, in windows of 1 s."""
-    times, rates = throughputs(record, 10)
-    width = 5
-    smooth = np.array([np.convolve(each, np.ones(width) / width, "valid") for each in rates])
-    index = np.array([jain(column) for column in smooth.T])
-    bad = np.flatnonzero(index < 0.98)
-    if bad.size == 0:
-        return float(times[width - 1])
-    last = int(bad[-1]) + width
-    return float(times[min(last, times.size - 1)])
+THRESHOLDS = (0.90, 0.95, 0.98)
+"""Values of Jain's index above which shares are fair: the paper has no number."""
+
+
+@cache
+def time_to_fair(threshold: float) -> Measured:
+    """Return a measure: from when on Jain's index of the ten flows stays above a threshold.
+
+    In windows of 1 s.
+    """
+
+    def measure(record: SavedRun) -> float:
+        times, rates = throughputs(record, 10)
+        width = 5
+        smooth = np.array([np.convolve(each, np.ones(width) / width, "valid") for each in rates])
+        index = np.array([jain(column) for column in smooth.T])
+        bad = np.flatnonzero(index < threshold)
+        if bad.size == 0:
+            return float(times[width - 1])
+        last = int(bad[-1]) + width
+        return float(times[min(last, times.size - 1)])
+
+    return measure
 
 
 def head_start(record: SavedRun) -> float:
@@ -232,18 +254,19 @@ def after_join(record: SavedRun) -> float:
     return float(np.mean(found))
 
 
-def drain_time(record: SavedRun) -> float:
-    """Return how long after its peak the queue of a join is below 5 % of the buffer (mean)."""
-    table = record.ports("middle")
-    times, queue = table["time_s"], table["queue_packets"]
-    found = []
-    for when in JOINS:
-        inside = (times > when) & (times <= when + 2.0)
-        span, waits = times[inside], queue[inside]
-        peak = int(np.argmax(waits))
-        empty = np.flatnonzero(waits[peak:] < 0.05 * 225)
-        found.append(float(span[peak + empty[0]] - span[peak]) if empty.size else 2.0)
-    return float(np.mean(found))
+def count_error(record: SavedRun) -> float:
+    """Return by which factor C/R is off the number of flows under way, while flows come.
+
+    The geometric mean over the control periods from 20 to 90 s; 1 would be exact.
+    """
+    flows, events = record.flows(), record.events("bottleneck")
+    inside = (events["time_s"] > 20.0) & (events["time_s"] < 90.0)
+    times = events["time_s"][inside]
+    begun = np.searchsorted(np.sort(flows["start_s"]), times)
+    ended = np.searchsorted(np.sort(flows["closed_s"]), times)
+    under_way = np.maximum(begun - ended, 1)
+    implied = CAPACITY_BPS / events["set"][inside]
+    return float(np.exp(np.mean(np.abs(np.log(implied / under_way)))))
 
 
 def recovered(record: SavedRun) -> float:

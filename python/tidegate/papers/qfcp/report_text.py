@@ -10,25 +10,29 @@ from tidegate.papers.qfcp.cases import FOUR, fct
 from tidegate.papers.qfcp.measures import (
     PACKET,
     PAYLOAD,
-    SHORT,
+    THRESHOLDS,
+    count_error,
     finished,
+    held_up,
     long_fct,
+    lost,
     lost_at_bottleneck,
     short_fct,
+    time_to_fair,
     timeouts,
 )
 from tidegate.papers.report_text import number
 
 if TYPE_CHECKING:
     from tidegate.papers.runs import Runs
-    from tidegate.papers.verdicts import ClaimResult
     from tidegate.results.run_files import SavedRun
 
 FIVE = (*FOUR, "vcp")
 __all__ = [
     "FIVE",
-    "SHORT",
+    "THRESHOLDS",
     "by_class",
+    "count_error",
     "crowd_fct",
     "crowd_lost",
     "crowd_queue",
@@ -36,18 +40,20 @@ __all__ = [
     "fct",
     "finished",
     "halved",
+    "held_up",
     "long_fct",
+    "lost",
     "lost_at_bottleneck",
     "seconds",
     "short_fct",
-    "short_reason",
-    "sooner",
+    "time_to_fair",
     "timeouts",
 ]
 
 TEXT_CASES = (
     *(fct(name) for name in FIVE),
     *("fct/rcp-2006", "fct/rcp-own", "fct/without/pacing"),
+    *("rtt/xcp", "rtt/qfcp", "rtt/qfcp-low"),
     *(f"crowd/{name}" for name in FIVE),
     *("crowd/without/pacing", "crowd/deep/pacing", "crowd/deep/none"),
     *(f"row/{name}" for name in ("qfcp", "rcp", "xcp")),
@@ -59,19 +65,6 @@ TEXT_CASES = (
 def seconds(runs: Runs, case: str, measure: str) -> str:
     """Return a measure in milliseconds' resolution."""
     return f"{runs.mean(case, measure):.3f}"
-
-
-def sooner(runs: Runs, measure: str) -> str:
-    """Return whose flows have the smaller mean of a measure, QFCP's or RCP's."""
-    qfcp, rcp = (runs.mean(fct(name), measure) for name in ("qfcp", "rcp"))
-    return "QFCP" if qfcp < rcp else "RCP"
-
-
-def short_reason(result: ClaimResult) -> str:
-    """Return the first sentence of a reason; all of it where nothing was measured."""
-    if isinstance(result.measured, float) and np.isfinite(result.measured):
-        return result.reason.split(". ")[0].rstrip(".") + "."
-    return result.reason
 
 
 def by_class(runs: Runs, case: str, duration_s: float) -> list[str]:

@@ -177,9 +177,12 @@ OTHER_LOADS: dict[str, tuple[Setting, ...]] = {
     "100": arriving(100),
 }
 """Loads for which the thresholds were not tuned."""
-TUNED = {"occupancy": 0.98, "loss-rate": 0.4}
+TUNED = {"occupancy": 0.999, "loss-rate": 0.3}
 """The thresholds with the most completions of `TRIED`, at 10 kB, 1000/s and 10 Mbit/s."""
-TRIED = {"occupancy": (0.5, 0.7, 0.9, 0.98), "loss-rate": (0.01, 0.1, 0.4)}
+TRIED = {
+    "occupancy": (0.5, 0.7, 0.9, 0.98, 0.99, 0.999),
+    "loss-rate": (0.01, 0.1, 0.3, 0.4, 0.5, 0.6),
+}
 
 
 def threshold(law: str, value: float, load: str = "tuning") -> Case:

@@ -18,7 +18,7 @@ from tidegate.papers.session.cases import (
     TUNED,
     threshold,
 )
-from tidegate.papers.session.measures import served
+from tidegate.papers.session.measures import FLOWS, served
 from tidegate.papers.study import PaperTable
 
 if TYPE_CHECKING:
@@ -27,7 +27,19 @@ if TYPE_CHECKING:
     from tidegate.papers.runs import Runs
     from tidegate.papers.verdicts import ClaimResult
 
-__all__ = ["OTHER_LOADS", "TABLES", "TUNED", "is_uncontrolled", "optimum", "pair", "rate", "tuned"]
+__all__ = [
+    "OTHER_LOADS",
+    "TABLES",
+    "TUNED",
+    "gain",
+    "is_cp",
+    "is_gss",
+    "is_uncontrolled",
+    "optimum",
+    "pair",
+    "rate",
+    "tuned",
+]
 
 TEXT_CASES = (
     *(f"paths/{rate}/{way}" for rate in (100, 1000) for way in ("all", "fin5", "fin15")),
@@ -63,6 +75,22 @@ def is_uncontrolled(result: ClaimResult) -> bool:
     """Tell whether a claim is of a case without control."""
     name = result.claim.id
     return ".nosc." in name or ".admit1000." in name or name.endswith(".nc")
+
+
+def is_cp(result: ClaimResult) -> bool:
+    """Tell whether a claim is of a case under CP."""
+    return ".cp." in result.claim.id or result.claim.id.endswith(".cp")
+
+
+def is_gss(result: ClaimResult) -> bool:
+    """Tell whether a claim is of a case under GSS+GA."""
+    return ".gssga." in result.claim.id
+
+
+def gain(runs: Runs, scheme: str) -> str:
+    """Return how many times as many sessions of 30 kB complete under a scheme as without."""
+    mine, none = (runs.values(f"static/30k-1000/{name}", FLOWS) for name in (scheme, "none"))
+    return number(float(np.mean(mine / none)))
 
 
 def _printed(

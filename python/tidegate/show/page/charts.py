@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 Spec: TypeAlias = "dict[str, Any]"
 Columns: TypeAlias = "dict[str, Any]"
-"""A table for the page: columns of numbers; a column of words has each word once, and places."""
+"""A table for the page: columns of numbers; a column of words has each word once, and indices."""
 
 DASHES = ([1, 0], [6, 3], [8, 3, 2, 3], [2, 3])
-"""Line styles: beyond the palette, and for grey print, they tell controls apart."""
+"""Line styles: beyond the palette, and for grey print, they distinguish controls."""
 CONFIG: Spec = {
     "font": "system-ui, DejaVu Sans, sans-serif",
     "axis": {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"},
@@ -29,7 +29,7 @@ CONFIG: Spec = {
     "view": {"stroke": None},
 }
 WHEEL = "wheel![event.ctrlKey]"
-"""What zooms; the wheel alone belongs to the page."""
+"""Events that zoom; the wheel without a key scrolls the page."""
 ZOOM: Spec = {"name": "zoom", "select": {"type": "interval", "zoom": WHEEL}, "bind": "scales"}
 ZOOM_ACROSS: Spec = {**ZOOM, "select": {**ZOOM["select"], "encodings": ["x"]}}
 TITLE: Spec = {"text": {"expr": "titles[field]"}}
@@ -70,8 +70,8 @@ def packed(rows: pl.DataFrame) -> Columns:
             ]
             continue
         words = column.cast(pl.String).to_list()
-        places = {word: place for place, word in enumerate(dict.fromkeys(words))}
-        found[column.name] = {"words": list(places), "at": [places[word] for word in words]}
+        indices = {word: index for index, word in enumerate(dict.fromkeys(words))}
+        found[column.name] = {"words": list(indices), "at": [indices[word] for word in words]}
     return found
 
 
@@ -135,7 +135,7 @@ def hue(field: str, names: Sequence[str], hues: Sequence[str], **legend: object)
         "sort": list(names),
         "scale": {
             "domain": list(names),
-            "range": [hues[place % len(hues)] for place in range(len(names))],
+            "range": [hues[index % len(hues)] for index in range(len(names))],
         },
         "legend": {"orient": "top", "title": None, **legend} if len(names) > 1 else None,
     }
@@ -184,7 +184,7 @@ def _lines(picture: Picture) -> tuple[int, Spec]:
     log: Spec = {"type": "log"}
     stroke = {"symbolType": "stroke", "symbolStrokeWidth": 2, "columns": 4}
     colour = hue(picture.by, picture.names, picture.hues, **stroke)
-    dashes = [DASHES[place % len(DASHES)] for place in range(len(picture.names))]
+    dashes = [DASHES[index % len(DASHES)] for index in range(len(picture.names))]
     line: Spec = {"type": "line", "strokeWidth": 1.8}
     if picture.tips:
         line["point"] = {"size": 40}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 HUES = {
     "met": "#009E73",
-    "calibrated": "#56B4E9",
+    "depends on a guess": "#56B4E9",
     "unresolved": "#E69F00",
     "not met": "#D55E00",
     "contradicted": "#CC79A7",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def table(sweep: GridResult, measures: Sequence[Row]) -> pl.DataFrame:
-    """Return a line per setting: its place on each axis, and mean and interval of each measure."""
+    """Return a line per setting: its value on each axis, and mean and interval of each measure."""
     axes = sweep.subject.axes.items()
     return frame(
         [
@@ -42,7 +42,7 @@ def table(sweep: GridResult, measures: Sequence[Row]) -> pl.DataFrame:
 
 def drawn(sweep: GridResult, needs: str, measures: Sequence[Row]) -> list[Chart]:
     """Return the charts of a sweep."""
-    axes = {f"axis{place}": key for place, key in enumerate(sweep.subject.axes)}
+    axes = {f"axis{index}": key for index, key in enumerate(sweep.subject.axes)}
     # an axis of numbers is what one draws over
     axes = dict(sorted(axes.items(), key=lambda each: numbers(sweep.subject.axes[each[1]]) is None))
     shown = fields({row.metric: row.title for row in measures}, "completed_per_s")
@@ -53,10 +53,10 @@ def drawn(sweep: GridResult, needs: str, measures: Sequence[Row]) -> list[Chart]
 
 
 def _constants(sweep: GridResult) -> list[Spec]:
-    """Return of each axis the names of its values, where they lie, and whether they are words."""
+    """Return for each axis the names of its values, their positions, and whether they are words."""
     names, at, words = {}, {}, {}
-    for place, each in enumerate(sweep.subject.axes.values()):
-        known, axis = numbers(each), f"axis{place}"
+    for index, each in enumerate(sweep.subject.axes.values()):
+        known, axis = numbers(each), f"axis{index}"
         names[axis], words[axis] = list(each), known is None
         at[axis] = known[0] if known else [float(p) for p in range(len(each))]
     every = {"names": names, "at": at, "words": words}

@@ -125,11 +125,11 @@ def variants(loaded: Loaded) -> str:
         return ""
     base = loaded.manifest["effective_scenario"].splitlines()
     parts: list[tuple[str, str]] = []
-    for (number, _), kept in loaded.runs.items():
+    for (number, _), run in loaded.runs.items():
         label = subject.points[number].label
         if any(label == each for each, _ in parts):
             continue
-        there = kept.manifest["effective_scenario"].splitlines()
+        there = run.manifest["effective_scenario"].splitlines()
         parts.append((label, _changed(base, there)))
     lists = (f"<h3>{html.escape(label)}</h3><pre>{text}</pre>" for label, text in parts)
     return "<p>The changes of each variant:</p>" + "".join(lists)
@@ -140,5 +140,5 @@ def _changed(base: list[str], there: list[str]) -> str:
     import difflib
 
     lines = difflib.unified_diff(base, there, lineterm="", n=0)
-    kept = [line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
-    return html.escape("\n".join(kept) or "nothing")
+    changed = [line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+    return html.escape("\n".join(changed) or "nothing")

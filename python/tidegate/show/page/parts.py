@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tidegate.grid.axes import named
 from tidegate.grid.grid_result import GridResult, warnings_of
 from tidegate.show import of_grid, of_runs
-from tidegate.show.measures import measures
+from tidegate.show.measures import endless, measures
 from tidegate.show.page import charts, claims, grids, origin, tables, words
 from tidegate.show.style import PALETTE
 from tidegate.show.tables import PORTS, of_port
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tidegate.grid.load import Loaded
+    from tidegate.show.measures import Row
     from tidegate.show.page.sheet import Page
     from tidegate.show.picture import Picture
 
@@ -41,12 +42,14 @@ def _comparison(page: Page, loaded: Loaded, part: str) -> None:
     _bar(page, labels, part)
     chosen, seeds = measures(subject, done.averages), len(subject.seeds)
     _draw(page, part, of_grid.sides(done.averages, labels, chosen, seeds))
-    _draw(page, part, of_grid.fates(done.averages, labels))
-    _draw(page, part, of_grid.distribution(done.curves))
+    if not endless(done.averages):
+        _draw(page, part, of_grid.fates(done.averages, labels))
+        for picture in of_grid.distributions(done.curves):
+            _draw(page, part, picture)
     if len(labels) > 1 and seeds > 1:
-        _draw(page, part, of_grid.differences(done.differences, labels, chosen, seeds))
+        _draw(page, part, of_grid.differences(done, labels, chosen))
     folders = {
-        label: [run.folder for (place, _), run in loaded.runs.items() if place == number]
+        label: [run.folder for (index, _), run in loaded.runs.items() if index == number]
         for number, label in enumerate(point.label for point in subject.points)
         if label in labels
     }
@@ -63,7 +66,8 @@ def _run(page: Page, loaded: Loaded, part: str) -> None:
     page.text(words.of_run(summary))
     _warnings(page, warnings_of(summary))
     label = f"seed {summary['seed']}"
-    _draw(page, part, of_grid.fates([summary["all"]], [label]))
+    if not endless([summary["all"]]):
+        _draw(page, part, of_grid.fates([summary["all"]], [label]))
     window = (summary["warmup_s"], summary["duration_s"])
     _over_time(page, part, {label: [loaded.folder]}, window, summary["seed"])
     _ports(page, summary, part)
@@ -117,8 +121,8 @@ def _bar(page: Page, labels: Sequence[str], part: str) -> None:
         return
     boxes = "".join(
         f'<label><input type="checkbox" checked value="{escape(label)}">'
-        f'<i style="background:{PALETTE[place % len(PALETTE)]}"></i>{escape(label)}</label>'
-        for place, label in enumerate(labels)
+        f'<i style="background:{PALETTE[index % len(PALETTE)]}"></i>{escape(label)}</label>'
+        for index, label in enumerate(labels)
     )
     page.text(f'<div class="bar" data-part="{part}">{boxes}</div>')
 
@@ -137,11 +141,13 @@ def _over_time(
     note = f"Seed {seed}."
     flows = {label: of_runs.flows(run) for label, run in first.items()}
     _draw(page, part, of_runs.ports(folders, note))
-    _draw(page, part, of_runs.classes(flows, window[1], note))
+    _draw(page, part, of_runs.classes(flows, first, window[1], note))
     for picture in of_runs.followed(folders, note):
         _draw(page, part, picture)
+    _draw(page, part, of_runs.pages(folders, window[1], note))
     _draw(page, part, of_runs.by_size(folders, window[0]))
     _draw(page, part, of_runs.single(flows, note))
+    _draw(page, part, of_runs.lasting(first, window, note))
 
 
 def _ports(page: Page, summary: Mapping[str, Any], part: str) -> None:
@@ -149,11 +155,18 @@ def _ports(page: Page, summary: Mapping[str, Any], part: str) -> None:
     lines = [
         [
             tables.Entry(port["name"], number=False),
-            *(tables.Entry(of_port(row, port), port[row.metric] * row.scale) for row in PORTS),
+            *(
+                tables.Entry(of_port(row, port), _number(port.get(row.metric), row))
+                for row in PORTS
+            ),
         ]
         for port in summary["ports"]
     ]
     page.text("<h3>Ports</h3>" + tables.table(heads, lines, part))
+
+
+def _number(value: float | None, row: Row) -> float | None:
+    return None if value is None else value * row.scale
 
 
 def _origin(page: Page, loaded: Loaded) -> None:

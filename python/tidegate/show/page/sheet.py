@@ -93,6 +93,6 @@ def library() -> str:
 
 
 def _embedded(value: object) -> str:
-    """Return JSON that cannot end the element it stands in."""
+    """Return JSON that is safe inside an HTML element."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.replace("<", "\\u003c")

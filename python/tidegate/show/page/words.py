@@ -6,12 +6,17 @@ import re
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from tidegate.show.measures import shown
+from tidegate.grid.axes import named
+from tidegate.show.hints import alike
+from tidegate.show.measures import endless, flows_in_words, shown
+from tidegate.show.ranking import goals, loads, winner
+from tidegate.show.recommendation import recommendation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tidegate.grid.grid_result import GridResult
+    from tidegate.show.ranking import Goal, Winner
 
     Value = Mapping[str, float | None]
 
@@ -21,8 +26,17 @@ TOLD = (
     ("fct_mean_s", 1.0, "takes", "s of mean FCT"),
 )
 """Differences in words: metric, scale, verb and unit."""
+TOLD_OF_ENDLESS = (
+    ("throughput_bps", 1e-6, "delivers", "Mbit/s"),
+    ("flow_rate_jain", 1.0, "has a Jain's index of", ""),
+    ("rtt_mean_s", 1e3, "has a mean RTT of", "ms"),
+    ("retransmitted_share", 100.0, "sends again", "percentage points of the data packets"),
+)
+"""The same of flows without end."""
 LINES = 6
 """Controls that have a line each."""
+MOST = 20
+"""Loads that have a line each."""
 
 
 def paragraphs(texts: Iterable[str]) -> str:
@@ -45,40 +59,75 @@ def of_comparison(done: GridResult, labels: Sequence[str]) -> str:
     seeds = len(subject.seeds)
     first = averages[0]
     opening = (
-        f"{len(labels)} settings with the same flows"
+        f"{len(labels)} settings {flows_in_words(done.same_flows)}"
         f"{f', {seeds} seeds each' if seeds > 1 else ', one seed'}:"
-        f" {_mean(first, 'offered_per_s')} sessions a second were offered under {_b(labels[0])}."
+        f" {_offered(first)} under {_b(labels[0])}."
         f" Means are over {subject.warmup_s:g} to {subject.duration_s:g} s."
     )
     each = [
-        f"{_b(label)}: {_served(row)}"
+        f"{_b(label)}: {_fared(row, subject.port)}"
         for label, row in zip(labels[:LINES], averages[:LINES], strict=True)
     ]
     texts = paragraphs([opening]) + _listed(each)
-    for name, prefix in _viewers(subject.classes, averages):
-        seen = zip(labels[:LINES], averages[:LINES], strict=True)
-        texts += paragraphs([f"Viewers{name}, on average:"])
-        texts += _listed(f"{_b(label)}: {_watched(row, prefix)}." for label, row in seen)
+    for opening, sign, told in (("Viewers", "viewers", _watched), ("Pages", "pages", _loaded)):
+        for name, prefix in _having(sign, subject.classes, averages):
+            seen = zip(labels[:LINES], averages[:LINES], strict=True)
+            texts += paragraphs([f"{opening}{name}, on average:"])
+            texts += _listed(f"{_b(label)}: {told(row, prefix)}." for label, row in seen)
     if len(averages) < 2:
         return texts
-    return texts + paragraphs([_best(averages, labels), _certain(done, labels)])
+    taken = f"<b>{escape(recommendation(done))}</b>"
+    return texts + paragraphs(
+        [taken, _best(done), *map(escape, alike(done)), _certain(done, labels)]
+    )
+
+
+def _offered(row: Mapping[str, Any]) -> str:
+    if endless([row]):
+        return f"{_number(row, 'flows'):g} flows without end were there"
+    return f"{_mean(row, 'offered_per_s')} sessions a second were offered"
+
+
+def _fared(row: Mapping[str, Any], port: str | None) -> str:
+    return _lasted(row, port) if endless([row]) else _served(row)
+
+
+def _lasted(row: Mapping[str, Any], port: str | None = None) -> str:
+    """Return what flows without end got."""
+    rates = [_mean(row, f"flow_rate_{each}_bps", 1e-6) for each in ("min", "mean", "max")]
+    text = (
+        f"{_mean(row, 'throughput_bps', 1e-6)} Mbit/s were delivered; a flow got {rates[1]} Mbit/s"
+        f" on average, the slowest {rates[0]}, the fastest {rates[2]} (Jain's index"
+        f" {_mean(row, 'flow_rate_jain')})."
+    )
+    if port and _number(row, f"{port}.queue_delay_mean_s") is not None:
+        text += (
+            f" The queue delay was {_mean(row, f'{port}.queue_delay_mean_s', 1e3)} ms on average"
+            f" and {_mean(row, f'{port}.queue_delay_p95_s', 1e3)} ms at percentile 95;"
+            f" {_mean(row, f'{port}.utilisation', 100)} % of the link were used."
+        )
+    return text
 
 
 def _served(row: Mapping[str, Any]) -> str:
     return (
-        f"{_mean(row, 'completed_share', 100)} % of the sessions were served to the end,"
-        f" {_mean(row, 'never_admitted_share', 100)} % were never admitted. The mean FCT of those"
-        f" served was {_mean(row, 'fct_mean_s')} s."
+        f"{_mean(row, 'completed_share', 100)} % of the sessions completed,"
+        f" {_mean(row, 'never_admitted_share', 100)} % were never admitted."
+        + (
+            f" The mean FCT of those served was {_mean(row, 'fct_mean_s')} s."
+            if _number(row, "fct_mean_s") is not None
+            else ""
+        )
     )
 
 
-def _viewers(
-    classes: Sequence[str], rows: Sequence[Mapping[str, Any]]
+def _having(
+    sign: str, classes: Sequence[str], rows: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[str, str]]:
-    """Yield for each class of viewers its name in a sentence, and the prefix of its metrics."""
+    """Yield for each class with a metric its name in a sentence, and the prefix of its metrics."""
     names = {f" of {_b(name)}": f"{name}." for name in classes} if len(classes) > 1 else {"": ""}
     for name, prefix in names.items():
-        if any(_number(row, f"{prefix}viewers") for row in rows):
+        if any(_number(row, f"{prefix}{sign}") for row in rows):
             yield name, prefix
 
 
@@ -99,29 +148,37 @@ def _watched(row: Mapping[str, Any], prefix: str) -> str:
     )
 
 
-def _best(averages: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> str:
-    """Return which control completes the most sessions, and which serves them soonest."""
-    most = _extreme(averages, labels, "completed_per_s", 1.0)
-    soonest = _extreme(averages, labels, "fct_mean_s", -1.0)
-    if most is None or soonest is None:
-        return ""
-    if most == soonest:
-        return f"On average {_b(most)} completes the most sessions, in the shortest time."
+def _loaded(row: Mapping[str, Any], prefix: str) -> str:
+    """Return how long pages took."""
     return (
-        f"On average {_b(most)} completes the most sessions; {_b(soonest)} has the shortest mean"
-        " FCT. The mean covers served sessions only: read it together with the share served."
+        f"{_mean(row, f'{prefix}pages_loaded_share', 100)} % were loaded;"
+        f" half of them within {_mean(row, f'{prefix}page_load_p50_s')} s,"
+        f" 95 % within {_mean(row, f'{prefix}page_load_p95_s')} s"
     )
 
 
-def _extreme(
-    averages: Sequence[Mapping[str, Any]], labels: Sequence[str], metric: str, sign: float
-) -> str | None:
-    known = [
-        (sign * row[metric]["mean"], label)
-        for row, label in zip(averages, labels, strict=True)
-        if row[metric]["mean"] is not None
-    ]
-    return max(known)[1] if known else None
+def _best(done: GridResult) -> str:
+    """Return which settings are best and by what, if all met the same load."""
+    if not done.same_flows and any(key.startswith("traffic.") for key in done.subject.axes):
+        return "The settings did not meet the same flows: none of them is named the best."
+    found = [(goal, winner(done, done.averages, goal)) for goal in goals(done)]
+    texts = [f"{goal.words}: {_won(best, goal)}" for goal, best in found if best]
+    if not texts:
+        return ""
+    served = " The mean FCT covers served sessions only: read it together with the share served."
+    return f"On average, {'; '.join(texts)}.{'' if endless(done.averages) else served}"
+
+
+def _won(found: Winner, goal: Goal) -> str:
+    """Return the best setting with its value, and which others are as good."""
+    names = " and ".join(_b(named(row["settings"])) for row in (found.best, *found.equal))
+    text = f"{names}, {shown(found.best[goal.metric], goal.scale)} {goal.unit}".rstrip()
+    if found.near is None:
+        return text
+    if found.near:
+        near = " and ".join(_b(named(row["settings"])) for row in found.near[:LINES])
+        return f"{text} (not significantly better than {near})"
+    return text
 
 
 def _certain(done: GridResult, labels: Sequence[str]) -> str:
@@ -129,8 +186,13 @@ def _certain(done: GridResult, labels: Sequence[str]) -> str:
     if len(done.subject.seeds) < 2:
         return "One seed does not show how much results vary by chance: use --seeds for more."
     told, open_ones = [], 0
+    port = done.subject.port
+    known = list(TOLD_OF_ENDLESS if endless(done.averages) else TOLD)
+    if port:
+        known.append((f"{port}.utilisation", 100.0, "uses", "percentage points of the link"))
+        known.append((f"{port}.queue_delay_mean_s", 1e3, "has a mean queue delay of", "ms"))
     for label, found in zip(labels[1:], done.differences, strict=True):
-        for metric, scale, verb, unit in TOLD:
+        for metric, scale, verb, unit in known:
             value = found.get(metric)
             if value is None or value["low"] is None or value["high"] is None:
                 continue
@@ -141,12 +203,13 @@ def _certain(done: GridResult, labels: Sequence[str]) -> str:
             size = {name: abs(each) for name, each in value.items()}
             if value["mean"] < 0:
                 size = {"mean": size["mean"], "low": size["high"], "high": size["low"]}
-            told.append(f"{_b(label)} {verb} {shown(size, scale)} {unit} {more}")
+            told.append(" ".join(f"{_b(label)} {verb} {shown(size, scale)} {unit} {more}".split()))
     if not told:
         return f"With these seeds no difference from {_b(labels[0])} is significant."
     rest = f" {open_ones} more {'is' if open_ones == 1 else 'are'} not significant."
     return (
-        f"Significant at 95 %, compared with {_b(labels[0])} on the same flows:"
+        f"Significant at 95 %, compared with {_b(labels[0])}"
+        f" {flows_in_words(done.same_flows)}:"
         f" {'; '.join(told[: 2 * LINES])}.{rest if open_ones else ''}"
     )
 
@@ -164,9 +227,8 @@ def of_run(summary: Mapping[str, Any]) -> str:
     """Return the results of one run."""
     every = summary["all"]
     text = (
-        f"One run, seed {summary['seed']}: {_mean(every, 'offered_per_s')} sessions a second were"
-        f" offered between {summary['warmup_s']:g} and {summary['duration_s']:g} s;"
-        f" {_served(every)}"
+        f"One run, seed {summary['seed']}: {_offered(every)} between {summary['warmup_s']:g} and"
+        f" {summary['duration_s']:g} s; {_fared(every, None)}"
     )
     classes = {each["name"]: each for each in summary["classes"]}
     seen = [
@@ -178,7 +240,7 @@ def of_run(summary: Mapping[str, Any]) -> str:
 
 
 def of_sweep(done: GridResult) -> str:
-    """Return the results of a sweep: its best settings."""
+    """Return the results of a sweep: its size, and the best setting under each load."""
     subject = done.subject
     axes = ", ".join(f"{escape(key)} ({len(values)})" for key, values in subject.axes.items())
     texts = [
@@ -186,17 +248,35 @@ def of_sweep(done: GridResult) -> str:
         f" complete, {len(subject.seeds)} seeds for each setting."
         f" Means are over {subject.warmup_s:g} to {subject.duration_s:g} s."
     ]
-    for metric, sign, words in (
-        ("completed_per_s", 1.0, "Most sessions are completed at"),
-        ("fct_mean_s", -1.0, "The shortest mean FCT is at"),
-    ):
-        known = [row for row in done.averages if row[metric]["mean"] is not None]
-        if known:
-            best = max(known, key=lambda row: sign * row[metric]["mean"])
-            says = ", ".join(f"{escape(k)} = {escape(v)}" for k, v in best["settings"].items())
-            texts.append(
-                f"{words} {says}: {shown(best[metric])}"
-                f" {'a second' if sign > 0 else 's'}, with"
-                f" {_mean(best, 'completed_share', 100)} % served."
-            )
-    return paragraphs(texts)
+    return paragraphs(texts) + _winners(done)
+
+
+def _winners(done: GridResult) -> str:
+    """Return the best settings, load by load: settings under different loads have no winner."""
+    groups = loads(done)
+    lines = []
+    for group in groups:
+        texts = [
+            f"{goal.words}: {_won(best, goal)}"
+            for goal in goals(done)
+            if (best := winner(done, group, goal))
+        ]
+        if texts:
+            lines.append(f"{_load(group, done)}{'; '.join(texts)}.")
+    if not lines:
+        return paragraphs(["No two settings met the same flows: none is named the best."])
+    more = f" The first {MOST} loads of {len(lines)}:" if len(lines) > MOST else ""
+    head = "On average over the seeds, among settings that met the same flows:"
+    return paragraphs([head + more]) + _listed(lines[:MOST])
+
+
+def _load(group: Sequence[Mapping[str, Any]], done: GridResult) -> str:
+    """Return what the settings of one load have in common, if there are other loads."""
+    if len(group) == len(done.averages):
+        return ""
+    shared = {
+        key: value
+        for key, value in group[0]["settings"].items()
+        if all(row["settings"][key] == value for row in group)
+    }
+    return f"At {escape(', '.join(f'{key} = {value}' for key, value in shared.items()))}, "

@@ -12,5 +12,6 @@ STUDY = Study(
     package=__name__,
     cases=cases(),
     pages=pages,
+    seeds=3,
     keep=("start_s", "closed_s", "size_bytes"),
 )

@@ -1,4 +1,4 @@
-"""Three kinds of links, three kinds of overload, and the controls that are compared."""
+"""Three kinds of links, four kinds of load, and the controls that are compared."""
 
 from __future__ import annotations
 
@@ -48,7 +48,12 @@ LOADS = {
     "sessions": "twice as many sessions as fit",
     "greedy": "half as many sessions as fit, and 30 transfers without end",
     "downloads": "half as many downloads again as fit, given up after 10 s",
+    "pages": "half as many pages again as fit, given up after 10 s",
 }
+
+PAGE_KB = 150
+"""A page: a document of 30 kB and ten objects of 12 kB on average."""
+PAGE = '{ document = "30kB", objects = 10, connections = 6 }'
 
 GATES = {
     "close-probe": 'law = "close-probe", relief = true',
@@ -60,7 +65,7 @@ QUEUES = {
     "pie": '{ law = "pie" }',
     "fq-codel": '{ law = "fq-codel" }',
     "cake": '{ law = "cake" }',
-    "dual-queue": '{ law = "dual-queue", x_m = XM, x_M = XM, measure = "instantaneous" }',
+    "dqm": '{ law = "dqm", x_m = XM, x_M = XM, measure = "instantaneous" }',
 }
 CONTROLS = (
     *((queue,) for queue in QUEUES),
@@ -69,11 +74,30 @@ CONTROLS = (
     ("tide", "cake"),
     ("close-probe", "fq-codel"),
 )
+FITTED = {
+    "fq-codel": "fq-codel-600ms",
+    "cake": "cake-600ms",
+}
+"""The queue laws that go by an interval, about the longest round trip, and the same laws with
+the interval of a satellite link: 600 ms in place of 100 ms, the target 5 % of it (RFC 8289, 4.3).
+"""
+QUEUES |= {
+    fitted: f'{{ law = "{law}", interval = "600ms", target = "30ms" }}'
+    for law, fitted in FITTED.items()
+}
 OWN_HOSTS = {
     "qfcp": ('"qfcp"', ("stamp", '{ law = "qfcp" }')),
     "blitz": ('"blitz"', ("queue", '{ law = "pushout" }')),
 }
 """Controls that need their own hosts: the transport, and the stage of the port."""
+
+
+def controls(link: Link) -> tuple[tuple[str, ...], ...]:
+    """Return the stages of each control at a link whose hosts are not a control's own."""
+    if link.rtt_ms <= 300:  # an interval of 100 ms fits: RFC 8289, 4.3
+        return CONTROLS
+    fitted = (tuple(FITTED.get(stage, stage) for stage in stages) for stages in CONTROLS)
+    return (*CONTROLS, *(stages for stages in fitted if stages not in CONTROLS))
 
 
 def name(link: Link, load: str, hosts: str, control: str) -> str:
@@ -85,13 +109,14 @@ def cases() -> dict[str, Case]:
     """Return every case."""
     made = {}
     for link, load in product(LINKS, LOADS):
-        for hosts, stages in product(HOSTS, CONTROLS):
+        for hosts, stages in product(HOSTS, controls(link)):
             transport = f'{{ tcp = {{ profile = "linux", control = "{hosts}" }} }}'
             key = name(link, load, hosts, "+".join(stages))
             made[key] = _case(key, link, load, transport, list(_stages(link, load, stages)))
         for control, (transport, (stage, law)) in OWN_HOSTS.items():
-            if control == "blitz" and load == "greedy":
-                continue  # an endless file in one burst would be a flood
+            # an endless file in one burst would be a flood; browsers speak TCP
+            if (control, load) == ("blitz", "greedy") or load == "pages":
+                continue
             key = name(link, load, "own", control)
             made[key] = _case(key, link, load, transport, [(f"port.bottleneck.{stage}", law)])
     return made
@@ -100,7 +125,7 @@ def cases() -> dict[str, Case]:
 def _stages(link: Link, load: str, stages: tuple[str, ...]) -> Iterator[Setting]:
     for stage in stages:
         if stage in GATES:
-            admit = ', admit = "syn-ack"' if load == "downloads" else ""
+            admit = ', admit = "syn-ack"' if load in ("downloads", "pages") else ""
             yield "port.bottleneck.gate", f"{{ {GATES[stage]}{admit} }}"
         else:
             law = QUEUES[stage].replace("XM", str(link.buffer_packets // 2))
@@ -108,7 +133,10 @@ def _stages(link: Link, load: str, stages: tuple[str, ...]) -> Iterator[Setting]
 
 
 def _case(key: str, link: Link, load: str, transport: str, control: list[Setting]) -> Case:
-    offered = link.capacity * {"sessions": 2.0, "greedy": 0.5, "downloads": 1.5}[load]
+    offered = link.capacity * {"sessions": 2.0, "greedy": 0.5, "downloads": 1.5, "pages": 1.5}[load]
+    mean_kb = link.mean_kb
+    if load == "pages":
+        offered, mean_kb = offered * mean_kb / PAGE_KB, 12
     settings: list[Setting] = [
         ("duration", f"{link.duration_s}s"),
         ("warmup", f"{link.warmup_s}s"),
@@ -116,7 +144,7 @@ def _case(key: str, link: Link, load: str, transport: str, control: list[Setting
         ("topology.dumbbell.bottleneck.delay", f"{link.rtt_ms // 2 - 2}ms"),
         ("topology.dumbbell.bottleneck.buffer", f"{link.buffer_ms}ms"),
         ("traffic.web.arrivals.poisson", f"{offered:g}/s"),
-        ("traffic.web.size.pareto.mean", f"{link.mean_kb}kB"),
+        ("traffic.web.size.pareto.mean", f"{mean_kb}kB"),
         ("traffic.web.transport", transport),
         *control,
     ]
@@ -124,6 +152,8 @@ def _case(key: str, link: Link, load: str, transport: str, control: list[Setting
         settings.append(("traffic.long.transport", transport))
     if load == "downloads":
         settings += [("traffic.web.direction", "download"), ("traffic.web.patience", "10s")]
+    if load == "pages":
+        settings += [("traffic.web.pages", PAGE), ("traffic.web.patience", "10s")]
     variants = ("greedy",) if load == "greedy" else ()
     weight = 1.0 + link.mbit / 50
     return Case(key, "link.toml", variants, tuple(settings), weight=weight)

@@ -10,16 +10,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidegate.studies.study import table
-from tidegate.studies.today.cases import CONTROLS, HOSTS, LINKS, LOADS, OWN_HOSTS, name
+from tidegate.studies.today.cases import (
+    FITTED,
+    HOSTS,
+    LINKS,
+    LOADS,
+    OWN_HOSTS,
+    controls,
+    name,
+)
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from tidegate.results.run_files import SavedRun
     from tidegate.studies.study import FinishedRuns
     from tidegate.studies.today.cases import Link
 
 IN_TIME_S = 10.0
-"""A session that takes longer from its first SYN counts as failed."""
-ALL = tuple("+".join(stages) for stages in CONTROLS)
+"""A session or a page that takes longer counts as failed."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +36,10 @@ class Served:
     """What users get under one control."""
 
     in_time: float
-    """Share of the sessions that completed within `IN_TIME_S`."""
+    """Share of the sessions, or of the pages, that completed within `IN_TIME_S`."""
     median_s: float
     tail_s: float
-    """The 95th percentile of the completed sessions."""
+    """The 95th percentile of the completed ones."""
     goodput: float
     """Delivered data as a share of the link, with long transfers."""
     again: float
@@ -40,24 +49,31 @@ class Served:
 
 def served(record: SavedRun, link: Link) -> Served:
     """Return what users get in one run."""
+    web = record.traffic("web")
+    port = record.port("bottleneck")
+    delivered = float(record.all["delivered_bytes"])
+    waits = port["queue_mean_packets"] / max(port["departed"], 1)
+    # users give a page up after `IN_TIME_S`: every page that was loaded was in time
+    page = web.get("pages") is not None
+    time = "page_load" if page else "fct"
+    return Served(
+        in_time=_known(web["pages_loaded_share"]) if page else _sessions_in_time(record, link),
+        median_s=_known(web[f"{time}_p50_s"]),
+        tail_s=_known(web[f"{time}_p95_s"]),
+        goodput=delivered * 8 / (link.mbit * 1e6 * link.duration_s),
+        again=float(record.all["retransmitted_share"] or 0.0),
+        delay_ms=1e3 * waits * (link.duration_s - link.warmup_s),
+    )
+
+
+def _sessions_in_time(record: SavedRun, link: Link) -> float:
     flows, rates = record.flows(), record.rates()
     end = float(link.duration_s) - IN_TIME_S
     second = rates["time_s"]  # the end of each second
     came = float(np.sum(rates["started"][(second > link.warmup_s) & (second <= end)]))
     inside = (flows["start_s"] >= link.warmup_s) & (flows["start_s"] < end)
     took = (flows["closed_s"] - flows["start_s"])[inside]
-    web = record.traffic("web")
-    port = record.port("bottleneck")
-    delivered = float(record.all["delivered_bytes"])
-    waits = port["queue_mean_packets"] / max(port["departed"], 1)
-    return Served(
-        in_time=float(np.sum(took <= IN_TIME_S)) / came if came else nan,
-        median_s=_known(web["fct_p50_s"]),
-        tail_s=_known(web["fct_p95_s"]),
-        goodput=delivered * 8 / (link.mbit * 1e6 * link.duration_s),
-        again=float(record.all["retransmitted_share"] or 0.0),
-        delay_ms=1e3 * waits * (link.duration_s - link.warmup_s),
-    )
+    return float(np.sum(took <= IN_TIME_S)) / came if came else nan
 
 
 def _known(value: float | None) -> float:
@@ -67,79 +83,115 @@ def _known(value: float | None) -> float:
 def pages(there: FinishedRuns) -> dict[str, bytes]:
     """Return the report and its picture."""
     found = _found(there)
-    runs = f"{len(there.cases)} of {there.planned} cases were run, {there.runs.seeds} seed(s)."
     lines = [
         "# Which control helps on a link of today?",
         "",
         "Made by `tidegate study today`; [docs/today.md](../../today.md) has the summary.",
         "",
-        f"{runs} *In time* is the share of the sessions that completed within"
-        f" {IN_TIME_S:g} s of their first SYN.",
+        f"{len(there.cases)} of {there.planned} cases were run, each with {there.runs.seeds}"
+        f" seed(s). *In time* is the share of the sessions that completed within {IN_TIME_S:g} s"
+        f" of their first SYN; of pages, the share that was loaded within {IN_TIME_S:g} s of the"
+        " click. It is the mean over the seeds, and in brackets the lowest and the highest. The"
+        " other columns are means; times are those of what completed.",
     ]
     for link in LINKS:
         lines += ["", f"## {link.name}: {link.says}", ""]
+        if len(controls(link)) > len(controls(LINKS[-1])):
+            lines += [_fitted(), ""]
         for load, says in LOADS.items():
             lines += [f"### {load}: {says}", "", *_table(found, link, load), ""]
     pictures = {"pictures/in-time.png": _picture(found)} if found else {}
     return {"REPORT.md": "\n".join(lines).encode(), **pictures}
 
 
-def _found(there: FinishedRuns) -> dict[str, Served]:
+def _fitted() -> str:
+    names = " and ".join(FITTED.values())
+    return (
+        f"FQ-CoDel and CAKE expect round trips of about 100 ms by default. {names} have the"
+        " interval that fits this link, and 5 % of it as the target."
+    )
+
+
+def _found(there: FinishedRuns) -> dict[str, list[Served]]:
     by_name = {link.name: link for link in LINKS}
     return {
-        key: served(there.runs.records(key)[0], by_name[key.partition("/")[0]])
+        key: [served(record, by_name[key.partition("/")[0]]) for record in there.runs.records(key)]
         for key in sorted(there.cases)
     }
 
 
-def _table(found: dict[str, Served], link: Link, load: str) -> list[str]:
-    head = [
+def _names(link: Link) -> tuple[str, ...]:
+    return tuple("+".join(stages) for stages in controls(link))
+
+
+def _table(found: dict[str, list[Served]], link: Link, load: str) -> list[str]:
+    head = (
         "hosts",
         "control",
         "in time %",
-        "FCT median s",
-        "FCT 95 % s",
+        "median s",
+        "95 % s",
         "goodput %",
         "again %",
         "queue ms",
-    ]
-    rows = [(hosts, control) for hosts in HOSTS for control in ALL]
+    )
+    rows = [(hosts, control) for hosts in HOSTS for control in _names(link)]
     rows += [("own", control) for control in OWN_HOSTS]
     lines = []
     for hosts, control in rows:
         got = found.get(name(link, load, hosts, control))
-        if got is not None:
-            shares = (f"{100 * share:.0f}" for share in (got.goodput, got.again))
-            times = (_seconds(got.median_s), _seconds(got.tail_s))
-            delay = f"{got.delay_ms:.0f}"
-            lines.append((hosts, control, f"{100 * got.in_time:.0f}", *times, *shares, delay))
+        if got:
+            shares = (f"{100 * _mean(got, each):.0f}" for each in ("goodput", "again"))
+            times = (_seconds(_mean(got, each)) for each in ("median_s", "tail_s"))
+            delay = f"{_mean(got, 'delay_ms'):.0f}"
+            lines.append((hosts, control, in_brackets(got), *times, *shares, delay))
     return table(head, lines)
+
+
+def _mean(runs: list[Served], measure: str) -> float:
+    return float(np.mean([getattr(run, measure) for run in runs]))
+
+
+def in_brackets(runs: list[Served]) -> str:
+    """Return the mean share in time (%), and of several runs the lowest and the highest."""
+    shares = sorted(100 * run.in_time for run in runs)
+    mean = f"{np.mean(shares):.0f}"
+    return mean if len(shares) == 1 else f"{mean} ({shares[0]:.0f} to {shares[-1]:.0f})"
 
 
 def _seconds(value: float) -> str:
     return "-" if isnan(value) else f"{value:.2f}"
 
 
-def _picture(found: dict[str, Served]) -> bytes:
+def _picture(found: dict[str, list[Served]]) -> bytes:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11, 9), layout="constrained")
-    grid = figure.subplots(len(LINKS), len(LOADS), sharex=True, sharey=True)
-    places = np.arange(len(ALL))
+    figure = Figure(figsize=(13, 10.5), layout="constrained")
+    counts = [len(_names(link)) for link in LINKS]
+    grid = figure.subplots(len(LINKS), len(LOADS), sharex=True, sharey="row", height_ratios=counts)
     for row, link in enumerate(LINKS):
-        for column, load in enumerate(LOADS):
-            axes = grid[row][column]
+        for axes, load in zip(grid[row], LOADS, strict=True):
             for number, hosts in enumerate(HOSTS):
-                got = [found.get(name(link, load, hosts, control)) for control in ALL]
-                shares = [0.0 if each is None else 100 * each.in_time for each in got]
-                axes.barh(places + 0.4 * number - 0.2, shares, 0.38, label=hosts)
-            axes.set_yticks(places, ALL)
+                got = [found.get(name(link, load, hosts, control)) for control in _names(link)]
+                _bars(axes, got, 0.4 * number - 0.2, hosts)
+            axes.set_yticks(np.arange(counts[row]), _names(link), fontsize=8)
             axes.set_xlim(0, 100)
             axes.grid(axis="x", alpha=0.3)
             axes.set_title(f"{link.name}, {load}", fontsize=10)
-    grid[0][0].invert_yaxis()
+    for axes in grid[:, 0]:
+        axes.invert_yaxis()
     grid[0][0].legend(fontsize=8)
-    figure.supxlabel(f"sessions completed within {IN_TIME_S:g} s of the first SYN (%)")
+    figure.supxlabel(
+        f"sessions completed, or pages loaded, within {IN_TIME_S:g} s (%); lines: all seeds"
+    )
     out = io.BytesIO()
     figure.savefig(out, format="png", dpi=110, metadata={"Software": ""})
     return out.getvalue()
+
+
+def _bars(axes: Axes, runs: list[list[Served] | None], shift: float, hosts: str) -> None:
+    shares = [100 * np.array([each.in_time for each in got or []] or [0.0]) for got in runs]
+    means = np.array([each.mean() for each in shares])
+    spread = np.array([[each.mean() - each.min(), each.max() - each.mean()] for each in shares])
+    rows = np.arange(len(runs)) + shift
+    axes.barh(rows, means, 0.38, label=hosts, xerr=spread.T, error_kw={"linewidth": 1})

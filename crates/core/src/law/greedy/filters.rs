@@ -1,4 +1,4 @@
-//! The filters of a node: soft state, limited in number, each with its end.
+//! The filters of a node: soft state, limited in number, each with an expiry time.
 
 use std::collections::BTreeMap;
 
@@ -8,33 +8,32 @@ use super::Key;
 
 /// Which packets a node filters, and until when.
 ///
-/// A filter that has ended is gone, whether anyone looked or not: nothing has
-/// to be sent to remove one, so that neither a lost message nor a node that
-/// died leaves one behind.
+/// An expired filter has no effect even before it is removed. No message is needed to remove one,
+/// so neither a lost message nor a failed node can leave a filter behind.
 #[derive(Clone, Debug)]
 pub struct Filters {
-    /// The end of each, its own moment not included.
+    /// The expiry of each filter: it no longer drops at that instant.
     until: BTreeMap<Key, Time>,
     most: usize,
 }
 
 impl Filters {
-    /// None yet, and never more than `most` at a time.
+    /// An empty table for at most `most` filters.
     pub fn new(most: usize) -> Filters {
         Filters { until: BTreeMap::new(), most }
     }
 
-    /// Whether a packet that comes now is to be dropped.
+    /// Whether a packet that arrives now is dropped.
     #[inline]
     pub fn takes(&self, key: Key, now: Time) -> bool {
-        // most nodes filter nothing most of the time
+        // most nodes have no filter most of the time
         !self.until.is_empty() && self.until.get(&key).is_some_and(|until| now < *until)
     }
 
-    /// Filters `key` from now to `until`; one that is there already is
-    /// extended, never shortened, so that a repeated message does no harm.
+    /// Filters `key` from `now` to `until`. An existing filter is extended, never shortened, so
+    /// repeated messages do no harm.
     ///
-    /// False: there is no place for another one.
+    /// Returns false if the table is full.
     pub fn install(&mut self, key: Key, until: Time, now: Time) -> bool {
         if let Some(end) = self.until.get_mut(&key) {
             *end = until.max(*end);
@@ -50,7 +49,7 @@ impl Filters {
         place
     }
 
-    /// Those at work, with their ends, in the order of their keys.
+    /// The active filters with their expiry, in the order of their keys.
     pub fn active(&self, now: Time) -> impl Iterator<Item = (Key, Time)> + '_ {
         self.until.iter().map(|(key, end)| (*key, *end)).filter(move |(_, end)| now < *end)
     }
@@ -69,7 +68,8 @@ mod tests {
         Time::from_secs(secs)
     }
 
-    // A filter is keyed by neighbour and origin: another way in, or another origin, passes (lgc, 4.2).
+    // A filter is keyed by neighbour and origin: packets of the origin from another neighbour pass
+    // (lgc, 4.2).
     #[test]
     fn takes_only_its_origin_and_only_over_its_link() {
         let mut filters = Filters::new(4);
@@ -100,7 +100,7 @@ mod tests {
         assert!(filters.takes(key(1), s(199)));
     }
 
-    // Limited in number: a full table refuses, and one that has ended makes room.
+    // A full table refuses; an expired filter makes room.
     #[test]
     fn is_limited_in_number() {
         let mut filters = Filters::new(2);

@@ -6,8 +6,8 @@
 //! | `avg`      | `Average`               | packets | as in RED (2.2.1)                        |
 //! | `w`        | `w`                     | 1       | 0.02; 0.04 in experiment 3               |
 //! | `max_th`   | `max_th`                | packets | 25; 35 in experiments 2 and 3            |
-//! | `p`        | `packets`               | packets | all that wait                            |
-//! | `n`        | `connections`           | 1       | origins among them                       |
+//! | `p`        | `packets`               | packets | packets waiting                          |
+//! | `n`        | `connections`           | 1       | origins of these packets                 |
 //! | `f`        | `p / n`                 | packets | fair share, eq. a                        |
 //! | `k`        | [`disparity`]           | 1       | ln(3n)                                   |
 //! | `r`        | [`responsive_share`]    | packets | ceil(k f), eq. b and c                   |
@@ -16,32 +16,32 @@
 //! | `PHI`      | `Key::from`             |         | address and port of the previous hop     |
 //! | `ITime`    | `itime`                 | s       | about 5                                  |
 //! | `FHTime`   | `fhtime`                | s       | about 100                                |
-//! | `Tx`       | `tx`                    | s       | longer than `avg` takes to sink; not said|
+//! | `Tx`       | `tx`                    | s       | longer than `avg` takes to fall; no value given |
 //!
-//! At each arrival that no filter took (Appendix I, 2):
-//! 1. Take the queue into the average, as RED does ([`Lgc::observe`]).
-//! 2. If `avg > max_th`, and the law is not suspended, suspend it for `Tx`
-//!    ([`Lgc::trigger`]) and look at who holds the queue.
-//! 3. An origin with more than `r` packets is greedy; the one with most is
-//!    singled out. The next greediest has its turn at the next trigger.
-//! 4. Filter it on the link that its packets come over. If that link comes from
-//!    the origin itself, for `FHTime`; otherwise for `ITime`, and ask the
-//!    previous hop to do the same ([`place`]).
+//! At each arrival that no filter drops (Appendix I, 2):
+//! 1. Update the average queue as RED does ([`Lgc::observe`]).
+//! 2. If `avg > max_th` and the law is not suspended, suspend it for `Tx` ([`Lgc::trigger`]) and
+//!    count the waiting packets by origin.
+//! 3. An origin with more than `r` packets is greedy. The one with the most packets is chosen;
+//!    another greedy origin is chosen at a later trigger.
+//! 4. Filter the chosen origin on the link that its packets arrive on: for `FHTime` if that link
+//!    comes from the origin itself; otherwise for `ITime`, and ask the previous hop to do the same
+//!    ([`place`]).
 //!
-//! A node that is asked does step 4 (Appendix I, 3), so the filter moves
-//! towards the source and stays at its first hop.
+//! A node that is asked performs step 4 (Appendix I, 3). So the filter moves towards the source and
+//! stays at the first hop.
 //!
-//! `n = 1` gives `r > p`: a lone connection is never greedy, by the formula itself.
+//! With `n = 1`, `r > p`: by the formula a lone connection is never greedy.
 //!
 //! Departures:
-//! - eq. b is printed with a slash where its ceiling bracket stood; eq. c and
-//!   the example (41 of 75) show what is meant.
-//! - of two that hold equally much, the lower origin is taken; the paper does not say.
-//! - the neighbour is that which the packet came from, where the paper looks up
-//!   the route back; the two agree where routes are symmetric.
+//! - eq. b is printed with a slash in place of its ceiling bracket; eq. c and the example (41 of
+//!   75) show what is meant.
+//! - of two origins with equally many packets the lower one is chosen; the paper gives no rule.
+//! - the neighbour is the one that the packet arrived from, where the paper looks up the reverse
+//!   route; the two agree where routes are symmetric.
 //!
-//! Limits: greedy flows that are many and equal stay below `r` together and go
-//! unseen (5.4: five of ten with 15 % each, where 34 % are permitted).
+//! Limits: greedy flows that are many and equal all stay below `r` and are not detected (5.4: five
+//! of ten with 15 % each, where 34 % are permitted).
 
 use std::collections::BTreeMap;
 
@@ -79,28 +79,28 @@ pub fn permissible_percent(connections: u32) -> f64 {
     100.0 * disparity(connections) / f64::from(connections)
 }
 
-/// What a congested node saw when it looked at its queue.
+/// The queue of a congested node, by origin.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trigger {
-    /// Packets that waited (`p`).
+    /// Packets waiting (`p`).
     pub packets: u32,
     /// Packets of each origin, in the order of origins; there are `n`.
     pub held: Vec<(Node, u32)>,
     /// What a responsive connection may hold, in packets (`r`).
     pub share: u32,
-    /// The greediest, with the packets that it held; none: nobody holds more than `r`.
+    /// The origin with the most packets, and how many; none: nobody holds more than `r`.
     pub greedy: Option<(Key, u32)>,
 }
 
 impl Trigger {
-    /// How many connections had packets in the queue (`n`).
+    /// Number of connections with packets in the queue (`n`).
     pub fn connections(&self) -> u32 {
         self.held.len() as u32
     }
 
-    /// Of the waiting packets (Appendix I, 2: find out the share, then the greedy connection).
+    /// Counts the waiting packets (Appendix I, 2: shares first, then the greedy connection).
     fn of(queued: impl Iterator<Item = Key>) -> Trigger {
-        // an origin's last packet says which link it comes over now
+        // the origin's last packet tells which link it uses now
         let mut held: BTreeMap<Node, (u32, Node)> = BTreeMap::new();
         let mut packets = 0;
         for key in queued {
@@ -120,14 +120,14 @@ impl Trigger {
     }
 }
 
-/// The detecting half: the average queue of a node, and when it looks closer.
+/// The detector: the average queue of a node, and when to look for a greedy origin.
 #[derive(Clone, Debug)]
 pub struct Lgc {
     average: Average,
     max_th: f64,
     tx: Time,
     mean_packet: u64,
-    /// Until then nothing is triggered (`Suspend_LGC`).
+    /// No trigger before this instant (`Suspend_LGC`).
     suspended: Time,
 }
 
@@ -143,9 +143,9 @@ impl Lgc {
         }
     }
 
-    /// Step 1, at an arrival that finds `queue` packets waiting, or the link
-    /// idle for so long. True: the node is congested, and [`Lgc::trigger`] is
-    /// to be called when the arrival is in the queue.
+    /// Step 1, at an arrival that finds `queue` packets waiting, or the link idle for `idle`.
+    /// Returns true if the node is congested: call [`Lgc::trigger`] once the arrival is in the
+    /// queue.
     #[inline]
     pub fn observe(&mut self, queue: u32, idle: Option<Time>, pace: Pace, now: Time) -> bool {
         match idle {
@@ -155,36 +155,36 @@ impl Lgc {
         self.average.value() > self.max_th && now >= self.suspended
     }
 
-    /// How many mean packets the link could have sent in that time (`m`).
+    /// The number of mean packets that the link could have sent in that time (`m`).
     fn services(&self, idle: Time, pace: Pace) -> f64 {
         idle.ps() as f64 / pace.of(self.mean_packet).ps().max(1) as f64
     }
 
-    /// Steps 2 and 3: who holds the queue, given what waits in it?
+    /// Steps 2 and 3: who holds the queue, given the packets that wait.
     pub fn trigger(&mut self, now: Time, queued: impl Iterator<Item = Key>) -> Trigger {
         self.suspended = now.saturating_add(self.tx);
         Trigger::of(queued)
     }
 
-    /// The average, with the link idle for so long, in packets.
+    /// The average in packets, after the link has been idle for `idle`.
     pub fn average(&self, idle: Option<Time>, pace: Pace) -> f64 {
         idle.map_or(self.average.value(), |idle| self.average.decayed(self.services(idle, pace)))
     }
 }
 
-/// A filter to install here, and what is to be asked of the previous hop.
+/// A filter to install here, and a request for the previous hop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Placement {
     /// What is filtered.
     pub key: Key,
-    /// Until when.
+    /// Its expiry.
     pub until: Time,
-    /// None at the first hop, where asking the source itself would be futile,
-    /// and where filters do not move.
+    /// None at the first hop: asking the source itself would be futile. None either where filters
+    /// do not move.
     pub ask: Option<Ask>,
 }
 
-/// Step 4, at the congested node and at every node that is asked.
+/// Step 4, at the congested node and at every node that receives a request.
 pub fn place(config: &Config, key: Key, now: Time) -> Placement {
     if key.first_hop() || !config.mobile {
         return Placement { key, until: now.saturating_add(config.fhtime), ask: None };

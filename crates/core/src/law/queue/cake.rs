@@ -3,42 +3,41 @@
 //!
 //! | symbol         | here         | unit  | source                                        |
 //! |----------------|--------------|-------|-----------------------------------------------|
-//! | bandwidth      | `bandwidth`  | bit/s | set by the user; unlimited without (III-A)    |
-//! | overhead, mpu, cells | `overhead`, `mpu`, `framing` | byte | of the link behind (III-A)    |
+//! | bandwidth      | `bandwidth`  | bit/s | set by the user; without it unlimited (III-A) |
+//! | overhead, mpu, cells | `overhead`, `mpu`, `framing` | byte | of the next link (III-A)     |
 //! | queues, ways   | `queues`, `ways` | 1 | 1024 in sets of 8 (III-B)                     |
 //! | isolation      | `isolation`  |       | triple-isolate (III-B)                        |
 //! | quantum        | `quantum`    | byte  | 1514, with a bandwidth 1/4096 s of it, 300 at least (Linux) |
 //! | target, interval | `target`, `interval` | s | 5 ms, 100 ms (Linux)                    |
 //!
 //! At each arrival:
-//! 1. Its flow, by a hash, finds a queue of its own if there is one free in its
-//!    set (`sets`), and its hosts theirs (`hosts`).
-//! 2. While it does not fit, the queue with the most bytes, the arrival among
-//!    them, loses its oldest packet.
-//! 3. A queue that was empty is sparse, and comes before the others (`rotation`).
+//! 1. A hash of its flow selects a queue: one of its own if its set has a free one (`sets`). The
+//!    same holds for its hosts (`hosts`).
+//! 2. While it does not fit, the queue with the most bytes, the arrival included, drops its oldest
+//!    packet.
+//! 3. A queue that was empty is sparse and is served before the others (`rotation`).
 //!
-//! At each packet's turn:
-//! 1. Nothing goes before the shaper's clock (`shaper`).
-//! 2. The queue is that of the turn (`rotation`): a quantum for a lone flow, the
-//!    share of a quantum for one of several flows of a host (`hosts`).
-//! 3. COBALT looks at its oldest packet (`cobalt`), which is sent, marked or
-//!    dropped; the last one of a queue is never dropped.
-//! 4. What is sent is paid for in its adjusted length, by queue and shaper.
+//! At each transmission:
+//! 1. Nothing is sent before the shaper's clock (`shaper`).
+//! 2. The next queue is served (`rotation`). Its quantum is divided among the flows of its host
+//!    (`hosts`).
+//! 3. COBALT sends, marks or drops the oldest packet of the queue (`cobalt`). It never drops the
+//!    last packet of a queue.
+//! 4. Queue and shaper are charged the packet's adjusted length.
 //!
 //! Departures:
 //! - one tin: packets have no DSCP here, so there is no DiffServ (III-C).
-//! - no ACK filter (III-D), no ingress mode, no autorate, no NAT to look behind.
-//! - the buffer is the port's, in packets or bytes, not one of memory.
-//! - a flow's share of a quantum is exact, where Linux rounds it at random.
-//! - the first packet over the target always starts an interval; in Linux that
-//!   of a queue which was at rest for long may start the signals at once.
+//! - no ACK filter (III-D), no ingress mode, no autorate, no lookup through NAT.
+//! - the buffer is the port's, in packets or bytes, and not an amount of memory.
+//! - a flow's share of a quantum is exact; Linux rounds it at random.
+//! - the first packet over the target always starts an interval; in Linux a queue that was at rest
+//!   for long may signal at once.
 //!
-//! Limits: without `bandwidth` neither target nor interval follows the link, as
-//! in Linux: set them where a packet takes milliseconds. A flow that comes with
-//! no more than a quantum, each time after its queue was empty, stays sparse
-//! and goes before the others, as in Linux: FQ-CoDel's rule against it is not CAKE's.
-//! Where a set is full a flow loses its place to the one that it shares it with;
-//! when a place is free again it goes there, and may overtake what it left behind.
+//! Limits: without `bandwidth`, target and interval do not follow the link, as in Linux: set them
+//! where the transmission of a packet takes milliseconds. A flow that sends at most a quantum
+//! whenever its queue is empty stays sparse and is served first, as in Linux; FQ-CoDel's rule
+//! against this is not part of CAKE. In a full set a new flow shares a queue with another one. Once
+//! a queue of the set is free it moves there, and may overtake its own packets in the old one.
 
 use crate::law::settings::{Link, Refused, within};
 use crate::law::{Draw, Reason, Verdict};
@@ -49,12 +48,14 @@ use super::{ArrivalContext, Discipline, Handle, Links, Next, Slot, Waiting};
 
 pub mod cobalt;
 mod hosts;
+mod longest;
 pub mod rotation;
 pub mod sets;
 pub mod shaper;
 
 use cobalt::{Fate, Params};
 pub use hosts::Isolation;
+use longest::Longest;
 use rotation::Rotation;
 use shaper::{Framing, Shaper, Wire};
 
@@ -67,12 +68,12 @@ crate::settings! {
     #[serde(skip_serializing_if = "Option::is_none")]
     bandwidth: Option<Rate> = { None } "Rate of the shaper; default: no shaper; 1kbit/s to 1Tbit/s (CAKE, III-A).";
     overhead: i64 = { 0 } "Bytes that the link after the port adds to each packet; default 0, -64 to 256 (CAKE, III-A).";
-    mpu: Size = "0B" ["0B" to "256B"] "Least length of a packet on the wire of the link after the port" ("Linux");
-    framing: Framing = { Framing::None } "Cells or codewords of the link after the port; default none (CAKE, III-A).";
-    isolation: Isolation = { Isolation::TripleIsolate } "Between what the link is shared: none, flows, dual-srchost, dual-dsthost, triple-isolate; default triple-isolate (CAKE, III-B).";
+    mpu: Size = "0B" ["0B" to "256B"] "Least length of a packet on the link after the port" ("Linux");
+    framing: Framing = { Framing::None } "Framing of the link after the port: cells or codewords; default none (CAKE, III-A).";
+    isolation: Isolation = { Isolation::TripleIsolate } "Among what the link is divided: none, flows, dual-srchost, dual-dsthost, triple-isolate; default triple-isolate (CAKE, III-B).";
     queues: u32 = 1024 [1 to 65536] "Queues for flows, a multiple of ways" ("CAKE, III-B");
     ways: u32 = 8 [1 to 1024] "Queues that a flow can choose from by its hash, 1: a plain hash" ("CAKE, III-B");
-    target: Time = "5ms" ["1us" to "10s"] "Standing delay that is accepted in a queue; with a bandwidth at least the time of one and a half packets" ("Linux");
+    target: Time = "5ms" ["1us" to "10s"] "Standing delay that is accepted in a queue; with `bandwidth` at least the time of one and a half packets" ("Linux");
     interval: Time = "100ms" ["1us" to "100s"] "How long the delay may stay above the target, about the longest round-trip time" ("Linux");
     ecn: bool = true "Whether a packet of an ECN-capable transport is marked instead of dropped by COBALT" ("Linux");
     salt: u32 = 0 "Salt of the hash of flows";
@@ -101,7 +102,7 @@ impl Config {
         }
     }
 
-    /// Bytes that a lone flow sends in its turn.
+    /// Bytes that a lone flow may send per round.
     pub fn quantum(&self) -> u64 {
         self.bandwidth.map_or(MTU, |rate| (rate.bps() / 8 / 4096).clamp(300, MTU))
     }
@@ -115,6 +116,7 @@ pub struct Cake {
     params: Params,
     ecn: bool,
     rotation: Rotation,
+    longest: Box<Longest>,
     links: Links,
 }
 
@@ -132,21 +134,21 @@ impl Cake {
             wire,
             ecn: config.ecn,
             rotation: Rotation::new(isolation, queues, ways, config.quantum(), salt),
+            longest: Box::default(),
             links: Links::default(),
         }
     }
 
-    /// The queue with the most bytes, the arrival at its own among them.
-    fn longest(&self, own: usize, arrival: u16) -> usize {
-        let bytes = |queue: usize| {
-            self.rotation.flows[queue].bytes + if queue == own { u64::from(arrival) } else { 0 }
-        };
-        // of equals the arrival's own
-        let longest = (0..self.rotation.flows.len()).max_by_key(|&queue| bytes(queue));
-        longest.filter(|&queue| bytes(queue) > bytes(own)).unwrap_or(own)
+    /// The queue with the most bytes, the arrival included. A tie goes to the arrival's own queue,
+    /// otherwise to the last one.
+    fn longest(&mut self, own: usize, arrival: u16) -> usize {
+        let flows = &self.rotation.flows;
+        let longest = self.longest.find(flows.len(), |queue| flows[queue].bytes);
+        let of_own = flows[own].bytes + u64::from(arrival);
+        if flows[longest].bytes > of_own { longest } else { own }
     }
 
-    /// Makes room for an arrival at this queue; whether it can be taken.
+    /// Drops packets until an arrival at this queue fits; returns whether it does.
     fn make_room(
         &mut self,
         own: usize,
@@ -199,6 +201,7 @@ impl Discipline for Cake {
         let flow = &mut self.rotation.flows[queue];
         flow.packets.push(handle, &mut self.links);
         flow.bytes += u64::from(packet.size);
+        self.longest.grew(queue, flow.bytes);
         self.rotation.came(queue);
     }
 

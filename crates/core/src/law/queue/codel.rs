@@ -5,32 +5,32 @@
 //! | `TARGET`           | `target`          | s       | 5 ms: acceptable standing delay (5.3)        |
 //! | `INTERVAL`         | `interval`        | s       | 100 ms: a worst-case round-trip time (5.3)   |
 //! | `first_above_time` | `first_above`     | s       | when the delay will have been above too long |
-//! | `drop_next`        | `drop_next`       | s       | when the next packet is dropped              |
-//! | `count`            | `count`           | packets | dropped since dropping began                 |
-//! | `lastcount`        | `last_count`      | packets | `count` when dropping began last             |
-//! | `maxpacket`        | `largest`         | bytes   | largest packet: less standing is no queue    |
+//! | `drop_next`        | `drop_next`       | s       | when the next packet is to be dropped |
+//! | `count`            | `count`           | packets | drops since the dropping state began |
+//! | `lastcount`        | `last_count`      | packets | `count` when the dropping state last began |
+//! | `maxpacket`        | `largest`         | bytes   | largest packet: a backlog up to this is no queue |
 //! | `sojourn_time`     | `Head::sojourn`   | s       | how long a packet has waited                 |
 //!
-//! At each packet's turn, in the order of arrival:
-//! 1. (5.6, `dodequeue`) If it has waited less than `target`, or no more than
-//!    one packet's worth of bytes stands behind it, the queue is good. Else it
-//!    may be dropped once the delay has stayed above for one `interval`.
-//! 2. (5.5, `deque`) Not dropping, and it may be dropped: it is, the one behind
-//!    it is sent, and dropping begins. `count` starts from one or, if dropping
-//!    ended less than 16 intervals ago, from where it had got to then.
-//! 3. Dropping, and it may be dropped, and `drop_next` has come: it is, `count`
-//!    rises, and the next one is looked at.
-//! 4. (5.6, `control_law`) From one drop to the next `interval / sqrt(count)` pass.
-//! 5. Dropping, and the queue is good again: dropping ends.
+//! At each transmission, in the order of arrival:
+//! 1. (5.6, `dodequeue`) If the packet has waited less than `target`, or at most one packet's bytes
+//!    wait behind it, the queue is good. Otherwise the packet may be dropped once the delay has
+//!    stayed above `target` for one `interval`.
+//! 2. (5.5, `deque`) Outside the dropping state, a packet that may be dropped is dropped, the next
+//!    one is sent, and the dropping state begins. `count` starts at one or, if the last dropping
+//!    state ended less than 16 intervals ago, near its last value.
+//! 3. In the dropping state, at or after `drop_next`, a packet that may be dropped is dropped,
+//!    `count` rises, and the next packet is examined.
+//! 4. (5.6, `control_law`) Drops are `interval / sqrt(count)` apart.
+//! 5. In the dropping state, when the queue is good, the dropping state ends.
 //!
-//! With `ecn` a packet that can bear a mark is marked and sent where another
-//! would be dropped; then nothing else is looked at, as in Linux.
+//! With `ecn` a packet with ECT is marked and sent instead of dropped. No further packet is
+//! examined then, as in Linux.
 //!
-//! Departures: `maxpacket` is the largest packet that has come, for want of an
-//! MTU. A full buffer loses what comes, as `drop-tail`: the buffer is the port's.
+//! Departures: `maxpacket` is the largest packet seen so far, as there is no MTU here. A full
+//! buffer drops the arrival, as `drop-tail`: the buffer is the port's.
 //!
-//! Limits: one queue for all, so that a flow that does not slow down takes the
-//! room of those that do.
+//! Limits: one queue for all flows, so a flow that does not slow down takes the capacity of those
+//! that do.
 
 use crate::law::settings::Link;
 use crate::law::{Draw, Reason, Verdict};
@@ -47,46 +47,46 @@ crate::settings! {
     ecn: bool = false "Whether a packet of an ECN-capable transport is marked instead of dropped" ("Linux");
 }
 
-/// The packet whose turn it is.
+/// The packet at the head of the queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Head {
     /// How long it has waited.
     pub sojourn: Time,
     /// Bytes that wait behind it.
     pub behind: u64,
-    /// Whether it can bear a mark.
+    /// Whether it has ECT.
     pub ect: bool,
 }
 
-/// What happens to it.
+/// The decision on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
     /// It is sent.
     Send,
     /// It is sent, marked.
     Mark,
-    /// It is dropped, and the next one is looked at, at the same instant.
+    /// It is dropped, and the next one is examined at the same instant.
     Drop,
 }
 
-/// When to drop next, after so many (RFC 8289, 5.6: `control_law`).
+/// When to drop next, `count` drops into the dropping state (RFC 8289, 5.6: `control_law`).
 pub(super) fn control_law(from: Time, interval: Time, count: u32) -> Time {
     from + Time::from_secs_f64(interval.secs() / libm::sqrt(f64::from(count.max(1))))
 }
 
-/// How far `deque` has got when it looks at a packet.
+/// How far `deque` has got when it examines a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Step {
     /// It has just been called.
     #[default]
     First,
-    /// It has dropped one, and dropping went on.
+    /// It has dropped a packet in the dropping state.
     Again,
-    /// It has dropped one, and dropping began: this one is sent.
+    /// It has dropped a packet and entered the dropping state: this one is sent.
     Began,
 }
 
-/// The control of one queue: CoDel's own, and that of every queue of FQ-CoDel.
+/// The controller of one queue: CoDel's only one, or one of FQ-CoDel's.
 #[derive(Clone, Debug, Default)]
 pub struct Control {
     first_above: Option<Time>,
@@ -94,13 +94,13 @@ pub struct Control {
     drop_next: Time,
     count: u32,
     last_count: u32,
-    /// Bytes of the largest packet that came.
+    /// Size of the largest packet so far, in bytes.
     largest: u16,
     step: Step,
 }
 
 impl Control {
-    /// A packet of `size` bytes comes to the queue.
+    /// A packet of `size` bytes is queued.
     #[inline]
     pub fn came(&mut self, size: u16) {
         self.largest = self.largest.max(size);
@@ -121,7 +121,7 @@ impl Control {
         control_law(from, config.interval, self.count)
     }
 
-    /// What happens to the packet whose turn it is (RFC 8289, 5.5: `deque`).
+    /// The decision on the packet at the head (RFC 8289, 5.5: `deque`).
     pub fn judge(&mut self, now: Time, head: &Head, config: &Config) -> Fate {
         let above = self.above(now, head, config);
         match std::mem::take(&mut self.step) {
@@ -153,7 +153,7 @@ impl Control {
         if mark { Fate::Mark } else { Fate::Drop }
     }
 
-    /// Dropping begins, at the rate at which it ended if that is not long ago.
+    /// Enters the dropping state, at the rate of the last one if that ended recently.
     fn begin(&mut self, now: Time, config: &Config) {
         let delta = self.count.saturating_sub(self.last_count);
         let recent = now.saturating_sub(self.drop_next) < config.interval * 16;

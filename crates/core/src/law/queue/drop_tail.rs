@@ -1,13 +1,11 @@
-//! Drop-tail: first come, first served; what does not fit is lost.
+//! Drop-tail: first in, first out; an arrival that does not fit is dropped.
 
 use crate::law::registry::Nothing;
 use crate::law::settings::Link;
-use crate::law::{Draw, Reason, Verdict};
-use crate::packet::Packet;
 
-use super::{ArrivalContext, Discipline, Waiting};
+use super::Discipline;
 
-/// Drop-tail has no settings: the buffer is the port's.
+/// No settings: the buffer is the port's.
 pub type Config = Nothing;
 
 /// Drop-tail.
@@ -15,21 +13,10 @@ pub type Config = Nothing;
 pub struct DropTail;
 
 impl DropTail {
-    /// Any link will do.
+    /// The same at any link.
     pub fn new(_: &Config, _: Link) -> DropTail {
         DropTail
     }
 }
 
-impl Discipline for DropTail {
-    #[inline]
-    fn arrive(
-        &mut self,
-        _: &Packet,
-        _: &mut Waiting,
-        found: &ArrivalContext,
-        _: &mut dyn Draw,
-    ) -> Verdict {
-        if found.fits { Verdict::Pass } else { Verdict::Drop(Reason::QueueFull) }
-    }
-}
+impl Discipline for DropTail {}

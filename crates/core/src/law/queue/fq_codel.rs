@@ -2,37 +2,34 @@
 //!
 //! | symbol    | here            | unit    | RFC 8290                                          |
 //! |-----------|-----------------|---------|---------------------------------------------------|
-//! | flows     | `flows`         | 1       | 1024: queues among which flows are spread (5.2.5) |
-//! | quantum   | `quantum`       | bytes   | 1514: what a queue sends in its turn (5.2.4)      |
-//! | credits   | `Flow::credits` | bytes   | what a queue may still send in this turn          |
+//! | flows     | `flows`         | 1       | 1024: number of queues (5.2.5)                    |
+//! | quantum   | `quantum`       | bytes   | 1514: what a queue sends per round (5.2.4)        |
+//! | credits   | `Flow::credits` | bytes   | what a queue may still send in this round         |
 //! | limit     | the port's buffer | packets | 10240 (5.2.3)                                   |
 //! | target, interval | `target`, `interval` | s | 5 ms, 100 ms (5.2.2, 5.2.1)                |
 //!
 //! At each arrival (4.1):
-//! 1. The packet goes to the queue that a hash of its flow says.
-//! 2. A queue that has no place in the turns gets one at the end of the list of
-//!    new queues, with a quantum of credits.
-//! 3. If the buffer is full, the queue with the most bytes loses half of its
-//!    packets, at most `drop_batch`, from its head.
+//! 1. A hash of its flow selects the queue.
+//! 2. A queue that is on no list is appended to the list of new queues, with a quantum of credits.
+//! 3. If the buffer is full, the queue with the most bytes drops half of its packets, at most
+//!    `drop_batch`, from its head.
 //!
-//! At each packet's turn (4.2):
-//! 1. The first of the new queues is looked at or, without any, that of the old.
-//! 2. Without credits it gets a quantum and goes behind the old queues.
-//! 3. Else CoDel looks at the queue's packets, and the one that it lets through
-//!    is sent and paid for.
-//! 4. A queue that is found empty goes behind the old queues if it was new, so
-//!    that it does not starve them, and otherwise loses its place.
+//! At each transmission (4.2):
+//! 1. The first of the new queues is examined or, if there is none, the first of the old queues.
+//! 2. If it has no credits it gets a quantum and moves to the end of the old queues.
+//! 3. Otherwise CoDel examines its packets; the one that it passes is sent and charged.
+//! 4. An empty queue moves to the end of the old queues if it was new, so that it does not starve
+//!    them; otherwise it leaves the list.
 //!
-//! The flow of a packet is its source, destination and flow; the hash is salted
-//! with `salt`, by which the collisions change, and is the same on any machine.
+//! The flow of a packet is its source, destination and flow number. The hash is salted with `salt`,
+//! which changes the collisions; it is the same on every machine.
 //!
-//! Departures: what a full buffer costs is taken before the arrival joins its
-//! queue, which counts with it; half of its packets, as the RFC says, where Linux
-//! and ns-3 take half of its bytes. The `maxpacket` of a queue's CoDel is the
-//! largest packet that came to it, and its backlog that queue's own.
+//! Departures: a full buffer drops packets before the arrival joins its queue, and the arrival
+//! counts as part of that queue. Half of the packets are dropped, as in the RFC; Linux and ns-3
+//! drop half of the bytes. A queue's CoDel uses the largest packet of that queue as `maxpacket`,
+//! and the backlog of that queue.
 //!
-//! Limits: flows that share a queue share its turn. Whoever opens many flows
-//! gets many turns.
+//! Limits: flows that share a queue share its credits. A user with many flows gets many shares.
 
 use std::collections::VecDeque;
 
@@ -52,21 +49,23 @@ crate::settings! {
     ecn: bool = true "Whether a packet of an ECN-capable transport is marked instead of dropped" ("RFC 8290, 5.2.6");
     flows: u32 = 1024 [1 to 65536] "Queues among which flows are spread" ("RFC 8290, 5.2.5");
     quantum: Size = "1514B" ["1B" to "1MB"] "Bytes that a queue sends per round" ("RFC 8290, 5.2.4");
-    drop_batch: u32 = 64 [1 to 65536] "How many packets the longest queue loses at most when the buffer is full" ("RFC 8290, 4.1");
+    drop_batch: u32 = 64 [1 to 65536] "Most packets that the longest queue drops at once when the buffer is full" ("RFC 8290, 4.1");
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ce_threshold: Option<Time> = { None } "Delay in a flow's queue above which packets of L4S, ECT(1), are marked; default: CoDel alone marks them (Linux).";
     salt: u32 = 0 "Salt of the hash of flows";
 }
 
 impl Config {
-    /// What CoDel goes by in each queue.
+    /// The settings of CoDel in each queue.
     fn codel(&self) -> codel::Config {
         codel::Config { target: self.target, interval: self.interval, ecn: self.ecn }
     }
 }
 
-/// The place of a queue in the turns.
+/// The list that a queue is on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Place {
-    /// It has none.
+    /// On no list.
     #[default]
     None,
     /// Among the new queues.
@@ -91,6 +90,7 @@ pub struct FqCodel {
     codel: codel::Config,
     quantum: i64,
     drop_batch: u32,
+    ce_threshold: Option<Time>,
     salt: u32,
     flows: Box<[Flow]>,
     links: Links,
@@ -105,6 +105,7 @@ impl FqCodel {
             codel: config.codel(),
             quantum: config.quantum.bytes() as i64,
             drop_batch: config.drop_batch,
+            ce_threshold: config.ce_threshold,
             salt: config.salt,
             flows: vec![Flow::default(); config.flows as usize].into(),
             links: Links::default(),
@@ -113,13 +114,13 @@ impl FqCodel {
         }
     }
 
-    /// The queue that the packet goes to.
+    /// The queue of this packet.
     #[inline]
     fn queue(&self, packet: &Packet) -> u32 {
         (packet.flow_hash(self.salt) % self.flows.len() as u64) as u32
     }
 
-    /// The queue with the most bytes, the arrival among them.
+    /// The queue with the most bytes, the arrival included.
     fn longest(&self, arrival: &Packet) -> Option<u32> {
         let own = self.queue(arrival);
         let bytes = |queue: u32| {
@@ -128,11 +129,11 @@ impl FqCodel {
         };
         let waiting = |queue: &u32| !self.flows[*queue as usize].packets.is_empty();
         let queues = self.new.iter().chain(&self.old).copied().filter(waiting);
-        // of equals the first in the turns
+        // a tie is decided by the order of the lists
         queues.rev().max_by_key(|queue| bytes(*queue))
     }
 
-    /// Takes a packet off its queue.
+    /// Takes a packet out of its queue.
     #[inline]
     fn unlist(&mut self, queue: u32, handle: Handle, size: u16) {
         let flow = &mut self.flows[queue as usize];
@@ -140,7 +141,7 @@ impl FqCodel {
         flow.bytes -= u64::from(size);
     }
 
-    /// The longest queue loses packets from its head; whether there were any.
+    /// The longest queue drops packets from its head; returns whether there were any.
     fn shorten(&mut self, arrival: &Packet, waiting: &mut Waiting) -> bool {
         let Some(queue) = self.longest(arrival) else { return false };
         let half = self.flows[queue as usize].packets.packets().div_ceil(2);
@@ -156,7 +157,7 @@ impl FqCodel {
         true
     }
 
-    /// The first of the new queues, or else of the old, goes behind the old ones.
+    /// Moves the first of the new queues, or else of the old queues, to the end of the old queues.
     fn send_back(&mut self) {
         let first = self.new.pop_front().or_else(|| self.old.pop_front());
         if let Some(queue) = first {
@@ -175,7 +176,7 @@ impl Discipline for FqCodel {
         _: &mut dyn Draw,
     ) -> Verdict {
         if found.idle.is_some() && waiting.packets() == 0 {
-            // the link has asked in vain, and found every queue empty
+            // the link has found every queue empty
             for queue in self.new.drain(..).chain(self.old.drain(..)) {
                 self.flows[queue as usize].place = Place::None;
             }
@@ -228,7 +229,12 @@ impl Discipline for FqCodel {
                 behind: flow.bytes - u64::from(packet.size),
                 ect: packet.flags.has(Flags::ECT),
             };
-            let fate = flow.control.judge(slot.start, &head, &self.codel);
+            let late = self.ce_threshold.is_some_and(|most| head.sojourn > most);
+            let l4s = packet.flags.has(Flags::L4S);
+            let mut fate = flow.control.judge(slot.start, &head, &self.codel);
+            if late && l4s && fate == Fate::Send {
+                fate = Fate::Mark;
+            }
             if fate != Fate::Drop {
                 flow.credits -= i64::from(packet.size);
             }

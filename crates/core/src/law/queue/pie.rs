@@ -2,50 +2,48 @@
 //!
 //! | symbol             | here              | unit  | RFC                               |
 //! |--------------------|-------------------|-------|-----------------------------------|
-//! | `QDELAY_REF`       | `qdelay_ref`      | s     | 15 ms: the delay that it steers to |
+//! | `QDELAY_REF`       | `qdelay_ref`      | s     | 15 ms: target delay               |
 //! | `T_UPDATE`         | `t_update`        | s     | 15 ms                             |
 //! | `alpha`            | `alpha`           | 1/s   | 1/8: weight of the deviation      |
-//! | `beta`             | `beta`            | 1/s   | 1 + 1/4: weight of the trend      |
+//! | `beta`             | `beta`            | 1/s   | 1 + 1/4: weight of the change     |
 //! | `MAX_BURST`        | `max_burst`       | s     | 150 ms                            |
 //! | `mark_ecnth`       | `mark_ecnth`      | 1     | 0.1                               |
-//! | `MEAN_PKTSIZE`     | `mean_pktsize`    | byte  | left to the link                  |
+//! | `MEAN_PKTSIZE`     | `mean_pktsize`    | byte  | no value given                    |
 //! | `DQ_THRESHOLD`     | `dq_threshold`    | byte  | 2^14                              |
 //! | `TAIL_DROP`        | the port's buffer |       |                                   |
-//! | `drop_prob`        | `drop_prob`       | 1     | share of arrivals to drop         |
-//! | `current_qdelay`   | `current_qdelay`  | s     | newest delay of the queue         |
-//! | `qdelay_old`       | `qdelay_old`      | s     | that of the last update           |
-//! | `burst_allowance`  | `burst_allowance` | s     | for so long nothing is dropped    |
-//! | `accu_prob`        | `accu_prob`       | 1     | `drop_prob` since the last drop   |
+//! | `drop_prob`        | `drop_prob`       | 1     | drop probability                  |
+//! | `current_qdelay`   | `current_qdelay`  | s     | latest delay of the queue         |
+//! | `qdelay_old`       | `qdelay_old`      | s     | delay at the last update          |
+//! | `burst_allowance`  | `burst_allowance` | s     | time in which nothing is dropped  |
+//! | `accu_prob`        | `accu_prob`       | 1     | sum of `drop_prob` since the last drop |
 //!
 //! At each arrival:
-//! 1. What does not fit is lost.
-//! 2. While there is burst allowance left everything passes (4.4).
-//! 3. Safeguards (4.1): everything passes while the delay is below half of
-//!    `QDELAY_REF` and `drop_prob` below 0.2, or at most two mean packets wait.
-//! 4. Otherwise it is dropped with the chance `drop_prob` (4.1); with
-//!    `derandomize` never before the chances since the last drop add up to
-//!    0.85, and certainly once they add up to 8.5 (5.4).
-//! 5. With `ecn` a packet that can carry a mark is marked instead while
-//!    `drop_prob` is below `mark_ecnth` (5.1).
-//! 6. The burst allowance is full again when nothing is dropped any more and the
-//!    delay was below half of `QDELAY_REF` twice (4.4).
+//! 1. An arrival that does not fit is dropped.
+//! 2. While there is burst allowance, it is accepted (4.4).
+//! 3. Safeguards (4.1): it is accepted while the delay is below half of `QDELAY_REF` and
+//!    `drop_prob` below 0.2, or at most two mean packets wait.
+//! 4. Otherwise it is dropped with probability `drop_prob` (4.1). With `derandomize` never before
+//!    the probabilities since the last drop add up to 0.85, and always once they add up to 8.5
+//!    (5.4).
+//! 5. With `ecn` a packet with ECT is marked instead while `drop_prob` is below `mark_ecnth` (5.1).
+//! 6. The burst allowance is restored when `drop_prob` is zero and the delay was below half of
+//!    `QDELAY_REF` twice (4.4).
 //!
-//! Every `T_UPDATE`, where `Config::updated` is the arithmetic:
-//! 1. The delay is that of the packet sent last, by its time of arrival, or the
-//!    bytes that wait over the departure rate (4.3, 5.2).
-//! 2. `p = alpha (current_qdelay - QDELAY_REF) + beta (current_qdelay - qdelay_old)`,
-//!    made smaller in steps where `drop_prob` is small (4.2), at most 0.02
-//!    where it is not (5.5), is added to `drop_prob`.
-//! 3. An empty queue lets `drop_prob` decay by 2 % (4.2).
-//! 4. The burst allowance loses `T_UPDATE` (4.4).
+//! Every `T_UPDATE` (`Config::updated` is the arithmetic):
+//! 1. The delay is the waiting time of the packet sent last, or the backlog divided by the
+//!    departure rate (4.3, 5.2).
+//! 2. `p = alpha (current_qdelay - QDELAY_REF) + beta (current_qdelay - qdelay_old)` is added to
+//!    `drop_prob`; `p` is scaled down in steps where `drop_prob` is small (4.2), and is at most
+//!    0.02 where it is not (5.5).
+//! 3. If the queue is empty, `drop_prob` decays by 2 % (4.2).
+//! 4. The burst allowance is reduced by `T_UPDATE` (4.4).
 //!
 //! Departures:
-//! - the delay is taken from time stamps unless the departure rate is asked
-//!   for, as Linux and ns-3 do: the rate is only measured behind 16 KiB of
-//!   waiting data, which a slow link need not have in 15 ms.
+//! - the delay comes from time stamps unless `latency = "departure-rate"`, as in Linux and ns-3:
+//!   the rate is only measured while 16 KiB wait, which need not happen on a slow link in 15 ms.
 //! - PIE is always on unless `active_from` says when to turn it on (5.3, optional).
-//! - the chance is not scaled by the size of the packet (4.1, optional).
-//! - beyond 250 ms Linux adds 2 % to `drop_prob` an update; the RFC and ns-3 do not.
+//! - the probability is not scaled by the packet size (4.1, optional).
+//! - above 250 ms Linux adds 2 % to `drop_prob` per update; the RFC and ns-3 do not.
 //!
 //! Limits: all flows share one queue and one `drop_prob`.
 
@@ -63,14 +61,14 @@ mod departure;
 
 pub use departure::DepartureRate;
 
-/// How the delay of the queue is known (RFC 8033, 4.3).
+/// How the delay of the queue is measured (RFC 8033, 4.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Latency {
-    /// By the time that the packet sent last has waited.
+    /// By the waiting time of the packet sent last.
     #[default]
     Timestamps,
-    /// By the bytes that wait over the estimated departure rate (5.2).
+    /// By the backlog and the estimated departure rate (5.2).
     DepartureRate,
 }
 
@@ -81,18 +79,18 @@ crate::settings! {
     t_update: Time = "15ms" ["10us" to "10s"] "Time between two updates of the drop probability" ("RFC 8033, 4.2");
     alpha: f64 = 0.125 [0 to 1000] "Weight of the deviation from qdelay_ref, per second" ("RFC 8033, 4.2");
     beta: f64 = 1.25 [0 to 1000] "Weight of the delay's change since the last update, per second" ("RFC 8033, 4.2");
-    max_burst: Time = "150ms" ["0s" to "100s"] "How long nothing is dropped in a burst after the queue was short" ("RFC 8033, 4.4");
+    max_burst: Time = "150ms" ["0s" to "100s"] "How long nothing is dropped at the start of a burst" ("RFC 8033, 4.4");
     mean_pktsize: Size = "1000B" ["1B" to "65000B"] "Mean packet size: while at most two such packets wait, nothing is dropped" ("RFC 8033, 4.1, without a value; ns-3's");
     ecn: bool = false "Whether a packet of an ECN-capable transport is marked instead of dropped" ("RFC 8033, 5.1");
     mark_ecnth: f64 = 0.1 [0 to 1] "With ecn: drop probability above which packets are dropped instead of marked" ("RFC 8033, 5.1");
-    latency: Latency = { Latency::Timestamps } "Whether the queue's delay is known by time stamps or by the departure rate; default timestamps (RFC 8033, 4.3).";
-    dq_threshold: Size = "16KiB" ["1B" to "64KiB"] "For departure-rate: bytes that one measurement takes" ("RFC 8033, 5.2");
+    latency: Latency = { Latency::Timestamps } "How the delay of the queue is measured: by time stamps or by the departure rate; default timestamps (RFC 8033, 4.3).";
+    dq_threshold: Size = "16KiB" ["1B" to "64KiB"] "For departure-rate: bytes per measurement" ("RFC 8033, 5.2");
     derandomize: bool = false "Whether drops are spaced out" ("RFC 8033, 5.4");
-    cap: bool = true "Whether a share of drops of 0.1 or more grows by at most 0.02 an update" ("RFC 8033, 5.5");
+    cap: bool = true "Whether a drop probability of 0.1 or more grows by at most 0.02 per update" ("RFC 8033, 5.5");
     active_from: f64 = { 0.0 } [0 to 1] "Share of the buffer that must be in use to turn PIE on; default 0: always on; the RFC's option is 1/3; 0 to 1 (RFC 8033, 5.3).";
 }
 
-/// 4.2: below this share of drops the adjustment is divided by that.
+/// 4.2: for a `drop_prob` below the first number, the adjustment is divided by the second.
 const AUTO_TUNE: [(f64, f64); 6] =
     [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
 
@@ -111,7 +109,7 @@ impl Config {
         ((drop_prob + p) * if idle { 0.98 } else { 1.0 }).clamp(0.0, 1.0)
     }
 
-    /// Half of `QDELAY_REF`, below which a queue is short (4.1, 4.4).
+    /// Half of `QDELAY_REF`; a shorter delay counts as short (4.1, 4.4).
     fn short(&self) -> Time {
         self.qdelay_ref / 2
     }
@@ -166,7 +164,37 @@ impl Pie {
         self.config.derandomize && self.accu_prob >= 8.5 || draw.uniform() < self.drop_prob
     }
 
-    /// Turns PIE on when the queue is long, and off when there is nothing to do (5.3).
+    /// A packet is sent that leaves so many bytes waiting (4.3).
+    #[inline]
+    pub(super) fn sent(&mut self, packet: &Packet, left: u64, start: Time) {
+        match self.config.latency {
+            // an empty queue has no delay
+            Latency::Timestamps if left == 0 => self.current_qdelay = Time::ZERO,
+            Latency::Timestamps => self.current_qdelay = start - packet.at,
+            Latency::DepartureRate if !self.active => {}
+            Latency::DepartureRate => {
+                let (size, threshold) = (u64::from(packet.size), self.config.dq_threshold.bytes());
+                self.rate.depart(start, size, left, threshold);
+            }
+        }
+    }
+
+    /// Updates the drop probability (4.2, 4.4).
+    pub(super) fn update(&mut self) -> Decision {
+        self.drop_prob = self.config.updated(self.drop_prob, self.current_qdelay, self.qdelay_old);
+        self.qdelay_old = self.current_qdelay;
+        self.burst_allowance = self.burst_allowance.saturating_sub(self.config.t_update);
+        let phase = if self.burst_allowance > Time::ZERO { "burst" } else { "drop" };
+        Decision { phase, set: self.drop_prob, from: self.current_qdelay.secs() }
+    }
+
+    /// Whether an update would change nothing that matters to the next packet.
+    pub(super) fn is_at_rest(&self) -> bool {
+        let delays = [self.current_qdelay, self.qdelay_old];
+        self.drop_prob == 0.0 && delays == [Time::ZERO; 2] && self.burst_allowance == Time::ZERO
+    }
+
+    /// Turns PIE on when the queue is long, and off when it has nothing to do (5.3).
     fn turn(&mut self, found: &ArrivalContext) {
         let idle = self.drop_prob == 0.0
             && self.qdelay_old == Time::ZERO
@@ -216,17 +244,8 @@ impl Discipline for Pie {
     fn next(&mut self, waiting: &mut Waiting, slot: &Slot, _: &mut dyn Draw) -> Next {
         let Some(handle) = waiting.oldest() else { return Next::NotBefore(slot.start) };
         let Some(packet) = waiting.get(handle) else { return Next::Send(handle) };
-        let size = u64::from(packet.size);
-        let left = waiting.bytes() - size;
-        match self.config.latency {
-            // what is left has no delay if nothing is left
-            Latency::Timestamps if left == 0 => self.current_qdelay = Time::ZERO,
-            Latency::Timestamps => self.current_qdelay = slot.start - packet.at,
-            Latency::DepartureRate if !self.active => {}
-            Latency::DepartureRate => {
-                self.rate.depart(slot.start, size, left, self.config.dq_threshold.bytes());
-            }
-        }
+        let left = waiting.bytes() - u64::from(packet.size);
+        self.sent(packet, left, slot.start);
         Next::Send(handle)
     }
 
@@ -243,12 +262,8 @@ impl Discipline for Pie {
         if !self.active {
             return Ok((next, None));
         }
-        self.drop_prob = self.config.updated(self.drop_prob, self.current_qdelay, self.qdelay_old);
-        self.qdelay_old = self.current_qdelay;
-        self.burst_allowance = self.burst_allowance.saturating_sub(self.config.t_update);
-        let phase = if self.burst_allowance > Time::ZERO { "burst" } else { "drop" };
-        let decision = Decision { phase, set: self.drop_prob, from: self.current_qdelay.secs() };
-        // a row for every update of a queue that meets no drops would say nothing
+        let decision = self.update();
+        // no row for the updates of a queue without drops
         Ok((next, (self.drop_prob > 0.0).then_some(decision)))
     }
 }

@@ -1,27 +1,25 @@
-//! Push-out: a full queue gives up its worst packet for a better one
-//! (blitz, 2.1; space priority as in Tassiulas, Hung and Panwar 1993).
+//! Push-out: a full queue drops its worst packet to accept a better one (blitz, 2.1; space priority
+//! as in Tassiulas, Hung and Panwar 1993).
 //!
 //! | symbol | here    | unit | paper                                           |
 //! |--------|---------|------|-------------------------------------------------|
-//! | level  | `Level` | 1    | place in the burst; 0 is the best               |
+//! | level  | `Level` | 1    | position in the burst; 0 is the best            |
 //!
 //! At each arrival:
-//! 1. While there is room the packet joins, whatever its level.
-//! 2. Else the worst packet goes: the one of the highest level and, among
-//!    equals, the one that came last; provided that its level is above that of
-//!    the arrival. Otherwise the arrival is lost.
-//! 3. Packets without payload (acknowledgements, SYN, a FIN alone) are never
-//!    pushed out and count as better than all data; data that states no
-//!    priority has the last level.
-//! 4. Service is in the order of arrival. With `service = "priority"` the best
-//!    level goes first and, among equals, the packet that came first.
+//! 1. While there is room the packet is accepted, whatever its level.
+//! 2. Otherwise the worst packet is dropped: the one of the highest level and, among equals, the
+//!    one that arrived last; provided that its level is above that of the arrival. If not, the
+//!    arrival is dropped.
+//! 3. Packets without payload (acknowledgements, SYN, a FIN alone) are never pushed out and rank
+//!    above all data; data without a priority has the last level.
+//! 4. Service is in the order of arrival. With `service = "priority"` the best level is served
+//!    first and, among equals, the packet that arrived first.
 //!
-//! Every level has a list of its packets and a bit that says whether it has
-//! any: the worst is found without a search, and an arrival costs the same
-//! whatever waits.
+//! Every level has a list of its packets, and a bit that says whether the list is not empty. So
+//! finding the worst packet takes constant time, however many wait.
 //!
-//! Limits: the field has `levels` values; a sender that counts further stays at the
-//! last one, and there it is a drop-tail queue.
+//! Limits: there are `levels` values; a sender that counts further stays at the last one, where the
+//! queue is drop-tail.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,14 +44,14 @@ pub enum Service {
 crate::settings! {
     /// Parameters of a push-out queue.
     "PushOut", check_at:
-    levels: u32 = 4096 [2 to 65535] "Number of priorities that are distinguished; the last one stands for all lower ones";
+    levels: u32 = 4096 [2 to 65535] "Number of priority levels; the last one includes all lower priorities";
     service: Service = { Service::Fifo } "Whether packets are sent in the order of arrival or the best first; default fifo (blitz, 2.1).";
 }
 
-/// How good a packet is: 0 is never pushed out, data has 1 and up.
+/// Rank of a packet: 0 is never pushed out, data has 1 and above.
 pub type Level = u16;
 
-/// Which levels have packets: a bit each, and a bit for each word of these.
+/// Which levels have packets: one bit per level, and one bit per word of these.
 #[derive(Clone, Debug)]
 struct Levels {
     words: Box<[u64]>,
@@ -128,7 +126,7 @@ impl PushOut {
         }
     }
 
-    /// How good the packet is here.
+    /// The rank of a packet at this queue.
     #[inline]
     pub fn level(&self, packet: &Packet) -> Level {
         let level = match packet.ext {
@@ -139,7 +137,7 @@ impl PushOut {
         level as Level
     }
 
-    /// Whether packets worse than `level` make up so many bytes (at least one of them).
+    /// Whether packets worse than `level` add up to this many bytes (at least one packet).
     fn can_free(&self, waiting: &Waiting, level: Level, bytes: u64) -> bool {
         let mut freed = 0;
         let mut worse = self.levels.last();
@@ -188,9 +186,9 @@ impl Discipline for PushOut {
         }
         let level = self.level(packet);
         let size = u64::from(packet.size);
-        // a buffer that has shrunk drains: nothing goes but for what comes
+        // a buffer that became smaller drains: packets are dropped only for an arrival
         let missing = (found.queue.bytes + size).saturating_sub(found.room.bytes).min(size);
-        // without a limit in bytes any one packet that is worse will do
+        // without a limit in bytes, any worse packet makes enough room
         if missing > 0 && !self.can_free(waiting, level, missing) {
             return Verdict::Drop(Reason::QueueFull);
         }

@@ -9,35 +9,35 @@
 //! | `max_th`   | `max_th`  | packets       | three times `min_th`               |
 //! | `max_p`    | `max_p`   | 1             | 0.02 to 0.1                        |
 //! | `p_b`      | `curve()` | 1             | wanted share of drops at `avg`     |
-//! | `p_a`      | `spread()`| 1             | the share, given the last drop     |
-//! | `count`    | `passed`  | packets       | let through since the last drop    |
+//! | `p_a`      | `spread()`| 1             | the same, given the last drop      |
+//! | `count`    | `passed`  | packets       | accepted since the last drop       |
 //! | `m`        |           | packets       | idle time over mean service time   |
 //!
 //! At each arrival:
-//! 1. Take the queue into the average; after an idle time let it decay by `(1 - w)^m`.
+//! 1. Update the average with the queue; after idle time let it decay by `(1 - w)^m`.
 //! 2. A packet that does not fit is dropped.
-//! 3. Below `min_th`, or with at most one packet waiting, every packet passes,
-//!    and so does the first one after that.
-//! 4. `p_b` rises from 0 at `min_th` to `max_p` at `max_th`. Beyond, plain RED
-//!    drops every packet; gentle RED rises on to 1 at twice `max_th`.
-//! 5. Drops are spread out: `p_a = p_b / (1 - count p_b)` makes the gap between
-//!    two uniform on `1 .. 1/p_b`; with `wait`, as in ns-2, on `1/p_b .. 2/p_b - 1`.
-//! 6. In byte mode the queue is measured in mean packets' worth of bytes, and
-//!    a packet's chance is in proportion to its size.
-//! 7. With `ecn` a packet that can carry a mark is marked instead of dropped early.
+//! 3. Below `min_th`, or with at most one packet waiting, every packet is accepted, and so is the
+//!    first one after that.
+//! 4. `p_b` rises from 0 at `min_th` to `max_p` at `max_th`. Above, plain RED drops every packet;
+//!    gentle RED continues to 1 at twice `max_th`.
+//! 5. Drops are spaced: with `p_a = p_b / (1 - count p_b)` the gap between two drops is uniform on
+//!    `1 .. 1/p_b`; with `wait`, as in ns-2, on `1/p_b .. 2/p_b - 1`.
+//! 6. In byte mode the queue is measured in mean packets' worth of bytes, and the probability is
+//!    proportional to the packet size.
+//! 7. With `ecn` a packet with ECT is marked instead of dropped early.
 //!
-//! `"auto"` sets a parameter as ns-2 does: with `ptc` mean packets a second and
-//! `rtt = max(0.1 s, 3 (delay + 1 / ptc))`, `min_th = max(5, 0.005 s x ptc / 2)`,
-//! `max_th = 3 min_th` and `w = 1 - exp(-1 / (10 rtt ptc))`. It looks at the link
-//! as it is at the start; a change of capacity does not change the parameters.
+//! `"auto"` computes a parameter as ns-2 does. With `ptc` mean packets per second and `rtt =
+//! max(0.1 s, 3 (delay + 1 / ptc))`: `min_th = max(5, 0.005 s x ptc / 2)`, `max_th = 3 min_th`, `w
+//! = 1 - exp(-1 / (10 rtt ptc))`. It uses the link at the start; a later change of capacity does
+//! not change the parameters.
 //!
 //! Departures:
-//! - the printed listing counts the present packet among those let through; the
-//!   analysis in the same paper does not, and only that gives `1 .. 1/p_b`.
-//! - `m` is not rounded, and an arrival at an idle link is no sample besides:
-//!   ns-2 rounds down and adds one.
+//! - the printed listing counts the current packet among those accepted; the analysis in the same
+//!   paper does not, and only the analysis gives `1 .. 1/p_b`.
+//! - `m` is not rounded, and an arrival at an idle link is not a sample as well: ns-2 rounds down
+//!   and adds one.
 //!
-//! Limits: with `ecn` and no end that answers marks, the queue fills.
+//! Limits: with `ecn`, the queue fills if no sender responds to marks.
 
 use crate::law::settings::{Link, Refused, Setting};
 use crate::law::{Draw, Reason, Verdict};
@@ -53,10 +53,10 @@ crate::settings! {
     max_th: Setting = { Setting::Auto } [0 to 1e9] "Average queue at which a share of max_p is dropped, in packets; default auto: three times min_th (ns-2); above min_th, up to 1e9.";
     max_p: f64 = 0.1 [above 0 to 1] "Share of packets dropped at max_th" ("ns-2");
     w: Setting = { Setting::Auto } [1e-9 to 1] "Weight of the newest arrival in the average queue; default auto: from the link's rate and delay (ns-2); 1e-9 to 1.";
-    gentle: bool = true "Whether the share rises on from max_p at max_th to 1 at twice max_th; false: everything is dropped from max_th on" ("ns-2");
+    gentle: bool = true "Whether the share of drops rises from max_p at max_th to 1 at twice max_th; false: everything is dropped above max_th" ("ns-2");
     ecn: bool = false "Whether a packet of an ECN-capable transport is marked instead of dropped early" ("ns-2");
     bytes: bool = false "Whether the queue is measured in bytes, and small packets are dropped less";
-    wait: bool = true "Whether at least 1/p packets pass between two drops, instead of at least none" ("ns-2");
+    wait: bool = true "Whether at least 1/p packets are accepted between two drops; false: at least none" ("ns-2");
     mean_packet: Size = "500B" ["1B" to "65000B"] "Mean packet size, for idle time, byte mode and auto" ("ns-2");
 }
 
@@ -81,7 +81,7 @@ impl Config {
             return Ok(());
         }
         let message = format!("max_th, which is {max_th}, must be above min_th, which is {min_th}");
-        // the one to blame is the one that was written
+        // report the parameter that the user wrote
         let field = if self.max_th == Setting::Auto { "min_th" } else { "max_th" };
         Err((field.into(), message))
     }
@@ -100,8 +100,8 @@ pub struct Red {
     ecn: bool,
     bytes: bool,
     wait: bool,
-    /// Packets (in byte mode, mean packets' worth of bytes) let through since
-    /// the last drop; none while everything passes.
+    /// Packets accepted since the last drop (in byte mode, mean packets' worth of bytes); none
+    /// while every packet is accepted.
     passed: Option<f64>,
 }
 
@@ -150,7 +150,7 @@ impl Red {
         self.early(avg, size, draw)
     }
 
-    /// The average is above `min_th`: is this packet one of those to drop?
+    /// The average is above `min_th`: is this packet to be dropped?
     fn early(&mut self, avg: f64, size: u16, draw: &mut dyn Draw) -> Verdict {
         let weight = if self.bytes { f64::from(size) / self.mean_packet } else { 1.0 };
         let p_b = self.curve(avg);
@@ -184,12 +184,12 @@ impl Red {
         }
     }
 
-    /// The chance of this packet, `p_a`, for drops at even distances.
+    /// The probability `p_a` for this packet, for evenly spaced drops.
     fn spread(&self, p_b: f64, passed: f64, weight: f64) -> f64 {
         if p_b >= 1.0 {
             return 1.0;
         }
-        // how much of the way from one drop to the next lies behind, and how long it may be
+        // how far this packet is from the last drop, and the largest gap
         let (behind, most) =
             if self.wait { ((passed + weight) * p_b, 2.0) } else { (passed * p_b, 1.0) };
         if self.wait && behind < 1.0 {
@@ -212,7 +212,7 @@ impl Discipline for Red {
         self.meet(packet.size, found, draw)
     }
 
-    /// Takes the queue that an arrival finds into the average.
+    /// Updates the average with the queue at an arrival.
     #[inline]
     fn observe(&mut self, found: &ArrivalContext) {
         match found.idle {

@@ -1,19 +1,19 @@
-//! The packets that wait at a port: a slab behind handles.
+//! The packets that wait at a port: a slab indexed by handles.
 //!
-//! A discipline sees them, evicts some and names those to be sent; the port
-//! alone puts them in and takes them out. A [`Chain`] is a list of handles in
-//! an order of the discipline's own, at eight bytes a packet.
+//! A discipline reads them, evicts some and names the next one to send; only the port adds and
+//! removes packets. A [`Chain`] is a list of handles in an order chosen by the discipline, at eight
+//! bytes a packet.
 
 use std::collections::VecDeque;
 
 use crate::packet::Packet;
 
-/// A waiting packet, until it leaves the queue.
+/// Identifies a waiting packet until it leaves the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Handle(u32);
 
 impl Handle {
-    /// Place of the handle in a table: small, and used again for later packets.
+    /// Index of the handle for tables: small, and reused.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -22,18 +22,18 @@ impl Handle {
 
 const NONE: u32 = u32::MAX;
 
-/// Neighbours of a packet in the one list that it is on.
+/// The neighbours of a packet in the one list that holds it.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     older: u32,
     newer: u32,
 }
 
-/// The links of lists that share no packet: a table by handle.
+/// The links of lists that share no packet: a table indexed by handle.
 #[derive(Clone, Debug, Default)]
 pub struct Links(Vec<Link>);
 
-/// Handles in a row; it lives by the [`Links`] that it is used with.
+/// A linked list of handles; every call needs the [`Links`] that it was built with.
 #[derive(Clone, Copy, Debug)]
 pub struct Chain {
     oldest: u32,
@@ -48,34 +48,34 @@ impl Default for Chain {
 }
 
 impl Chain {
-    /// Nothing is on it.
+    /// An empty list.
     pub const EMPTY: Chain = Chain { oldest: NONE, newest: NONE, packets: 0 };
 
-    /// How many are on it.
+    /// Number of handles.
     #[inline]
     pub fn packets(&self) -> u32 {
         self.packets
     }
 
-    /// Whether nothing is on it.
+    /// Whether the list is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.packets == 0
     }
 
-    /// The first of the row.
+    /// The first handle.
     #[inline]
     pub fn oldest(&self) -> Option<Handle> {
         (self.oldest != NONE).then_some(Handle(self.oldest))
     }
 
-    /// The last of the row.
+    /// The last handle.
     #[inline]
     pub fn newest(&self) -> Option<Handle> {
         (self.newest != NONE).then_some(Handle(self.newest))
     }
 
-    /// Puts a handle at the end of the row.
+    /// Appends a handle.
     #[inline]
     pub fn push(&mut self, handle: Handle, links: &mut Links) {
         let link = Link { older: self.newest, newer: NONE };
@@ -88,7 +88,7 @@ impl Chain {
         self.packets += 1;
     }
 
-    /// Takes a handle that is on it out of the row.
+    /// Removes a handle that is on the list.
     #[inline]
     pub fn remove(&mut self, handle: Handle, links: &mut Links) {
         let Some(&Link { older, newer }) = links.0.get(handle.index()) else { return };
@@ -103,7 +103,7 @@ impl Chain {
         self.packets -= 1;
     }
 
-    /// Takes the first of the row.
+    /// Removes the first handle.
     #[inline]
     pub fn pop(&mut self, links: &mut Links) -> Option<Handle> {
         let oldest = self.oldest()?;
@@ -111,7 +111,7 @@ impl Chain {
         Some(oldest)
     }
 
-    /// From the first of the row to the last.
+    /// The handles from first to last.
     pub fn iter<'a>(&self, links: &'a Links) -> impl Iterator<Item = Handle> + use<'a> {
         std::iter::successors(self.oldest(), |handle| links.newer(*handle))
     }
@@ -131,25 +131,25 @@ impl Links {
         self.0.resize(handle.index() + 1, link);
     }
 
-    /// The one behind this one in its row.
+    /// The handle after this one in its list.
     #[inline]
     pub fn newer(&self, handle: Handle) -> Option<Handle> {
         self.0.get(handle.index()).filter(|link| link.newer != NONE).map(|link| Handle(link.newer))
     }
 
-    /// The one before this one in its row.
+    /// The handle before this one in its list.
     #[inline]
     pub fn older(&self, handle: Handle) -> Option<Handle> {
         self.0.get(handle.index()).filter(|link| link.older != NONE).map(|link| Handle(link.older))
     }
 }
 
-/// Something that is known of each waiting packet: a table by handle.
+/// A note on each waiting packet: a table indexed by handle.
 #[derive(Clone, Debug, Default)]
 pub struct Notes<T>(Vec<T>);
 
 impl<T: Clone + Default> Notes<T> {
-    /// Notes something of a packet.
+    /// Notes a value for a packet.
     #[inline]
     pub fn set(&mut self, handle: Handle, note: T) {
         if self.0.len() <= handle.index() {
@@ -158,7 +158,7 @@ impl<T: Clone + Default> Notes<T> {
         self.0[handle.index()] = note;
     }
 
-    /// What was noted of it last.
+    /// The value noted last.
     #[inline]
     pub fn get(&self, handle: Handle) -> T {
         self.0.get(handle.index()).cloned().unwrap_or_default()
@@ -175,37 +175,37 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// With one packet more.
+    /// The sum with one more packet.
     #[inline]
     pub fn add(&mut self, packet: &Packet) {
         self.packets += 1;
         self.bytes += u64::from(packet.size);
     }
 
-    /// With one packet less.
+    /// The sum without one packet.
     #[inline]
     pub fn subtract(&mut self, packet: &Packet) {
         self.packets -= 1;
         self.bytes -= u64::from(packet.size);
     }
 
-    /// With the packets of another.
+    /// The total of two sums.
     #[inline]
     pub fn with(self, other: Sum) -> Sum {
         Sum { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
     }
 }
 
-/// Where a place of the slab stands.
+/// The state of a place in the slab.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
-    /// Nothing is in it.
+    /// Empty.
     Free,
-    /// Its packet waits, in the order of arrival.
+    /// Holds a waiting packet, in the order of arrival.
     Listed,
-    /// Its packet waits, set aside.
+    /// Holds a waiting packet, set aside.
     Aside,
-    /// Its packet was evicted, and the port has yet to look at it.
+    /// Holds an evicted packet that the port has yet to process.
     Evicted,
 }
 
@@ -215,21 +215,21 @@ pub struct Waiting {
     packets: Vec<Packet>,
     places: Vec<(Place, u32)>,
     links: Links,
-    /// In the order of arrival.
+    /// List of the packets in the order of arrival.
     order: Chain,
-    /// Those in the order of arrival.
+    /// Sum of these.
     listed: Sum,
-    /// Those set aside.
+    /// Sum of those set aside.
     aside: Sum,
-    /// First of the free places, which are linked by `newer`.
+    /// First free place; free places are linked by `newer`.
     free: Option<Handle>,
     evicted: VecDeque<Handle>,
-    /// Packets that came so far, modulo 2^32.
+    /// Arrivals so far, modulo 2^32.
     came: u32,
 }
 
 impl Waiting {
-    /// No packet.
+    /// Empty.
     pub const fn new() -> Waiting {
         Waiting {
             packets: Vec::new(),
@@ -244,7 +244,7 @@ impl Waiting {
         }
     }
 
-    /// Packets that wait, without those set aside.
+    /// Number of waiting packets, without those set aside.
     #[inline]
     pub fn packets(&self) -> u32 {
         self.listed.packets
@@ -256,19 +256,19 @@ impl Waiting {
         self.listed.bytes
     }
 
-    /// All that wait, those set aside among them.
+    /// Sum of all waiting packets, including those set aside.
     #[inline]
     pub fn all(&self) -> Sum {
         self.listed.with(self.aside)
     }
 
-    /// The packet that has waited longest, of those not set aside.
+    /// The packet that has waited longest, without those set aside.
     #[inline]
     pub fn oldest(&self) -> Option<Handle> {
         self.order.oldest()
     }
 
-    /// The packet that came last, of those not set aside.
+    /// The packet that arrived last, without those set aside.
     #[inline]
     pub fn newest(&self) -> Option<Handle> {
         self.order.newest()
@@ -279,7 +279,7 @@ impl Waiting {
         self.order.iter(&self.links).map(|handle| (handle, &self.packets[handle.index()]))
     }
 
-    /// All that wait: those in the order of arrival, then those set aside.
+    /// All waiting packets: those in the order of arrival, then those set aside.
     pub fn all_packets(&self) -> impl Iterator<Item = &Packet> {
         let places = self.places.iter().zip(&self.packets);
         let aside = places.filter(|((place, _), _)| *place == Place::Aside);
@@ -295,14 +295,14 @@ impl Waiting {
         }
     }
 
-    /// Whether the first of two waiting packets came before the second.
+    /// Whether the first of two waiting packets arrived before the second.
     #[inline]
     pub fn came_before(&self, first: Handle, second: Handle) -> bool {
         let number = |handle: Handle| self.places.get(handle.index()).map_or(0, |place| place.1);
         number(first).wrapping_sub(number(second)) > u32::MAX / 2
     }
 
-    /// Gives a waiting packet up; whether there was one.
+    /// Evicts a waiting packet; returns whether it waited.
     pub fn evict(&mut self, handle: Handle) -> bool {
         if !self.unlist(handle) {
             return false;
@@ -312,8 +312,8 @@ impl Waiting {
         true
     }
 
-    /// Takes a packet out of the order of arrival and out of the sums, so that a
-    /// discipline beneath another one does not see it. It stays in the queue.
+    /// Removes a packet from the order of arrival and from the sums, so that a discipline under
+    /// another one does not see it. It stays in the queue.
     pub fn set_aside(&mut self, handle: Handle) {
         if self.unlist(handle) {
             self.places[handle.index()].0 = Place::Aside;
@@ -321,7 +321,7 @@ impl Waiting {
         }
     }
 
-    /// Takes a waiting packet off its list; whether it was on one.
+    /// Takes a waiting packet off its list; returns whether it was on one.
     #[inline]
     fn unlist(&mut self, handle: Handle) -> bool {
         let Some((place, _)) = self.places.get(handle.index()) else { return false };
@@ -339,7 +339,7 @@ impl Waiting {
         }
     }
 
-    /// Appends a packet: for the port, which keeps the queue.
+    /// Appends a packet (for the port).
     #[inline]
     pub fn push(&mut self, packet: &Packet) -> Handle {
         let handle = match self.free {
@@ -365,7 +365,7 @@ impl Waiting {
         handle
     }
 
-    /// Removes a waiting packet: for the port, which keeps the queue.
+    /// Removes a waiting packet (for the port).
     #[inline]
     pub fn take(&mut self, handle: Handle) -> Option<Packet> {
         if !self.unlist(handle) {
@@ -375,7 +375,7 @@ impl Waiting {
         Some(self.packets[handle.index()])
     }
 
-    /// Takes a packet that was evicted: for the port, which keeps the queue.
+    /// Removes an evicted packet (for the port).
     #[inline]
     pub fn take_evicted(&mut self) -> Option<(Handle, Packet)> {
         let handle = self.evicted.pop_front()?;

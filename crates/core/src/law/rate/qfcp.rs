@@ -1,5 +1,5 @@
-//! QFCP: every flow gets an equal share, by an estimate of how many there are
-//! (qfcp, 2.2 and 2.3).
+//! QFCP: every flow gets an equal share of the link, computed from an estimate of the number of
+//! flows (qfcp, 2.2 and 2.3).
 //!
 //! | symbol | here                 | unit | paper                              |
 //! |--------|----------------------|------|------------------------------------|
@@ -16,23 +16,21 @@
 //! 2. `R' = (C - beta q / T) / N` (eq. 3);
 //! 3. `R = (R' + R) / 2` (rate stabilisation, 2.3).
 //!
-//! `N` is an effective number: a flow that sends less than `R` counts as a part
-//! of one, which is what the rate of the others needs.
+//! `N` is an effective number: a flow that sends less than `R` counts as a fraction of a flow,
+//! which leaves the unused part of its share to the others.
 //!
-//! Where the paper says nothing (each is a setting):
-//! - `R` starts at the capacity, as if one flow were to come, and `T` at 100 ms.
-//! - `T` follows the mean over an interval with a weight of an eighth, and
-//!   stays within 10 ms and 1 s.
-//! - A queue of more than `C T / beta` would ask for a negative share: at least
-//!   a hundredth of the capacity is divided.
-//! - Fewer than one flow are taken for one, and `R` lies between a thousandth
-//!   of the capacity and all of it.
+//! Where the paper gives no value (each is a setting):
+//! - `R` starts at the capacity, as if there were one flow, and `T` at 100 ms.
+//! - `T` follows the mean of an interval with weight 1/8 and stays between 10 ms and 1 s.
+//! - A queue of more than `C T / beta` would give a negative share: at least a hundredth of the
+//!   capacity is divided.
+//! - `N` is at least 1, and `R` is between a thousandth of the capacity and the capacity.
 //!
-//! Limits: a share is told one round trip late, so a flow that joins brings its
-//! whole share on top of the others' for about that long.
+//! Limits: senders learn their share one round trip late, so for about that long a new flow sends
+//! its whole share on top of the others'.
 
 use crate::law::settings::{Link, Refused, within_time};
-use crate::law::{Controller, Decision, Fault, Turn, View};
+use crate::law::{Controller, Decision, Fault, Step, View};
 use crate::units::Time;
 
 use super::{Counts, Knobs, whole};
@@ -125,13 +123,7 @@ impl Controller<Knobs, Counts> for Qfcp {
         Ok(now + self.config.initial_interval)
     }
 
-    fn update(
-        &mut self,
-        now: Time,
-        view: &View<'_>,
-        counts: &Counts,
-        knobs: &mut Knobs,
-    ) -> Result<Turn, Fault> {
+    fn update(&mut self, now: Time, view: &View<'_>, counts: &Counts, knobs: &mut Knobs) -> Step {
         let t_s = (now - self.began).secs();
         let rate = self.allot(view.rate.bytes_per_s(), view.queue_bytes as f64, counts, t_s);
         self.rate = rate;

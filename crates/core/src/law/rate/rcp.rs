@@ -1,5 +1,5 @@
-//! RCP: one rate for all, adjusted by spare capacity and queue (Dukkipati,
-//! Kobayashi, Zhang-Shen and McKeown 2005; parameters of its ns-2 code).
+//! RCP: one rate for all flows, adjusted by spare capacity and queue (Dukkipati, Kobayashi,
+//! Zhang-Shen and McKeown 2005; parameters of its ns-2 code).
 //!
 //! | symbol  | here          | unit | source                                     |
 //! |---------|---------------|------|--------------------------------------------|
@@ -7,29 +7,27 @@
 //! | `T`     | `interval`    | s    | min(10 ms, `d0`): how often `R` is updated |
 //! | `d0`    | `rtt_s`       | s    | moving average of the traffic's RTT        |
 //! | `y`     | `bytes / T`   | B/s  | input traffic of the last interval         |
-//! | `q`     | `queue_bytes` | B    | queue at the end of it                     |
+//! | `q`     | `queue_bytes` | B    | queue at the end of the interval           |
 //! | `alpha` | `alpha`       | 1    | 0.4 (2006: 0.1)                            |
 //! | `beta`  | `beta`        | 1    | 0.4 (2006: 1)                              |
 //! | `R`     | `rate`        | B/s  | the rate of every flow                     |
 //!
 //! At the end of an interval:
 //! `R = R (1 + (T / d0) (alpha (C - y) - beta q / d0) / C)`,
-//! within 1 % of a packet per `d0` and `gamma C`.
+//! and `R` stays between 1 % of a packet per `d0` and `gamma C`.
 //!
-//! `d0` takes a sample that is longer with the gain `T / d0`, and one that is
-//! shorter with `(R / C) (r / d0) (T / d0)`: short round trips come from flows
-//! that start, and must not make the law hasty.
+//! `d0` follows a longer sample with gain `T / d0`, and a shorter one with `(R / C) (r / d0) (T /
+//! d0)`: short round trips come from flows that start, and must not make the law react too quickly.
 //!
-//! Behind the formula stands the estimate `C / R` of the number of flows, which
-//! holds while `y = C`.
+//! The formula estimates the number of flows as `C / R`, which holds while `y = C`.
 
 use crate::law::settings::Link;
-use crate::law::{Controller, Decision, Fault, Turn, View};
+use crate::law::{Controller, Decision, Fault, Step, View};
 use crate::units::Time;
 
 use super::{Counts, Knobs, whole};
 
-/// A packet, where the least rate is given in packets.
+/// Size of a packet, for the lowest rate.
 const PACKET_BYTES: f64 = 1000.0;
 
 crate::settings! {
@@ -70,7 +68,7 @@ impl Rcp {
         }
     }
 
-    /// Takes an interval's mean round-trip time into the average.
+    /// Updates the average with an interval's mean round-trip time.
     fn smooth(&mut self, mean_s: f64, t_s: f64) {
         let mut gain = t_s / self.rtt_s;
         if mean_s < self.rtt_s {
@@ -101,13 +99,7 @@ impl Controller<Knobs, Counts> for Rcp {
         Ok(self.next(now))
     }
 
-    fn update(
-        &mut self,
-        now: Time,
-        view: &View<'_>,
-        counts: &Counts,
-        knobs: &mut Knobs,
-    ) -> Result<Turn, Fault> {
+    fn update(&mut self, now: Time, view: &View<'_>, counts: &Counts, knobs: &mut Knobs) -> Step {
         let t_s = (now - self.began).secs();
         self.began = now;
         self.capacity = view.rate.bytes_per_s();

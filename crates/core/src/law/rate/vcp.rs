@@ -1,33 +1,33 @@
-//! VCP: two bits that say how busy the port is (Xia, Subramanian, Stoica and
-//! Kalyanaraman 2005, 3.1 and 4.1).
+//! VCP: the load of a port as a two-bit code (Xia, Subramanian, Stoica and Kalyanaraman 2005, 3.1
+//! and 4.1).
 //!
 //! | symbol    | here          | unit | source                              |
 //! |-----------|---------------|------|-------------------------------------|
 //! | `C`       | `view.rate`   | B/s  | capacity of the link                |
 //! | `t_rho`   | `interval`    | s    | 0.2                                 |
-//! | `t_q`     | `probe`       | s    | 0.01: how often the queue is looked at |
+//! | `t_q`     | `probe`       | s    | 0.01: how often the queue is sampled |
 //! | `lambda`  | `bytes`       | B    | input traffic of the last interval  |
-//! | `q`       | `queue`       | B    | smoothed mean of what was seen of the queue |
+//! | `q`       | `queue`       | B    | smoothed mean of the queue samples  |
 //! | `kappa_q` | `kappa`       | 1    | 0.5                                 |
 //! | `gamma_l` | `target`      | 1    | 0.98                                |
 //! | `rho`     | `rho`         | 1    | load factor                         |
 //!
-//! `rho = (lambda + kappa_q q) / (gamma_l C t_rho)`: low below 0.8, high below
-//! 1, else overload. A packet keeps the highest code of its way.
+//! `rho = (lambda + kappa_q q) / (gamma_l C t_rho)` is a low load below 0.8, a high load below 1,
+//! else an overload. A packet keeps the highest code on its path.
 //!
-//! Limits: three levels say how much to change, not what to change to, so flows
-//! find their shares over many intervals.
+//! Limits: three levels tell a sender to speed up or slow down, not to which rate, so flows take
+//! many intervals to reach their shares.
 
 use crate::law::settings::{Link, Refused, within_time};
-use crate::law::{Controller, Counted, Datapath, Decision, Fault, Moment, Turn, View};
+use crate::law::{Controller, Counted, Datapath, Decision, Fault, Moment, Step, View};
 use crate::packet::{Ext, Packet};
 use crate::units::Time;
 
-/// The code of a load below the lower bound.
+/// Code of a load below the lower bound.
 pub const LOW: u8 = 1;
-/// The code of a load up to the capacity.
+/// Code of a load from there up to the capacity.
 pub const HIGH: u8 = 2;
-/// The code of a load above it.
+/// Code of an overload.
 pub const OVERLOAD: u8 = 3;
 
 /// Weight of the newest mean in the smoothed queue.
@@ -54,7 +54,7 @@ impl Config {
     }
 }
 
-/// What the controller sets: the code of the present load.
+/// What the controller sets: the code of the current load.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Knobs {
@@ -62,11 +62,11 @@ pub struct Knobs {
     pub code: u32,
 }
 
-/// What came.
+/// What the datapath counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Counts {
-    /// Bytes that came, those lost here included.
+    /// Bytes that arrived, including packets that the queue dropped.
     pub bytes: u64,
 }
 
@@ -106,9 +106,9 @@ pub struct Vcp {
     /// When the present interval ends.
     ends: Time,
     began: Time,
-    /// Bytes that came in this interval.
+    /// Bytes that arrived in this interval.
     bytes: u64,
-    /// Sum and number of what was seen of the queue in this interval.
+    /// Sum and number of the queue samples of this interval.
     seen: (f64, u32),
     /// Smoothed queue, in bytes.
     queue: f64,
@@ -159,13 +159,7 @@ impl Controller<Knobs, Counts> for Vcp {
         Ok(now + self.config.probe)
     }
 
-    fn update(
-        &mut self,
-        now: Time,
-        view: &View<'_>,
-        counts: &Counts,
-        knobs: &mut Knobs,
-    ) -> Result<Turn, Fault> {
+    fn update(&mut self, now: Time, view: &View<'_>, counts: &Counts, knobs: &mut Knobs) -> Step {
         self.seen.0 += view.queue_bytes as f64;
         self.seen.1 += 1;
         self.bytes += counts.bytes;

@@ -1,6 +1,6 @@
-//! XCP: efficiency and fairness controlled apart, by a change of rate written
-//! into every packet (Katabi, Handley and Rohrs 2002, 3.2 to 3.5; in the form
-//! of rates of draft-falk-xcp-spec-03, section 4).
+//! XCP: separate controllers for efficiency and fairness, and a change of rate in every packet
+//! (Katabi, Handley and Rohrs 2002, 3.2 to 3.5; with rates in place of windows, as in
+//! draft-falk-xcp-spec-03, section 4).
 //!
 //! | symbol  | here             | unit | source                                  |
 //! |---------|------------------|------|-----------------------------------------|
@@ -8,7 +8,7 @@
 //! | `d`     | `interval_s`     | s    | mean RTT, weighted by X                 |
 //! | `X`     | `spacing_s`      | s    | time between two packets of a sender    |
 //! | `y`     | `input / d`      | B/s  | input traffic of the last interval      |
-//! | `Q`     | `standing_bytes` | B    | least queue of the last propagation delay |
+//! | `Q`     | `standing_bytes` | B    | smallest queue of the last probe        |
 //! | `alpha` | `alpha`          | 1    | 0.4                                     |
 //! | `beta`  | `beta`           | 1    | 0.226 = alpha^2 sqrt 2                  |
 //! | `gamma` | `gamma`          | 1    | 0.1                                     |
@@ -18,26 +18,24 @@
 //!
 //! At the end of an interval (efficiency, then fairness):
 //! 1. `F = alpha (C - y) - beta Q / d` (eq. 1);
-//! 2. at least `gamma y` is shuffled from all to all (eq. 2);
-//! 3. what is to be added is spread evenly over flows, `Cp = added / sum X`,
-//!    and what is to be taken in proportion to their rates, `Cn = taken / bytes`
-//!    (eqs. 6 and 9).
+//! 2. at least `gamma y` is moved from all flows to all flows (eq. 2);
+//! 3. an increase is spread evenly over flows, `Cp = added / sum X`; a decrease in proportion to
+//!    their rates, `Cn = taken / bytes` (eqs. 6 and 9).
 //!
-//! A packet that leaves gets `Cp X - Cn size`, unless it has less already, and
-//! what it got is taken off what is left to give (appendix A).
+//! A departing packet gets `Cp X - Cn size`, unless another port has already given it less. What it
+//! gets is subtracted from what is left to give out (appendix A).
 //!
-//! The standing queue is the least of a probe of `(d - q / C) / 2`, at least
-//! 2 ms (ns-2).
+//! The standing queue is the minimum over a probe of `(d - q / C) / 2`, at least 2 ms (ns-2).
 
 use crate::law::settings::Link;
-use crate::law::{Controller, Counted, Datapath, Decision, Fault, Moment, Turn, View};
+use crate::law::{Controller, Counted, Datapath, Decision, Fault, Moment, Step, View};
 use crate::packet::{Ext, Packet};
 use crate::units::Time;
 
-/// Least and greatest control interval (draft, 4.1).
+/// Shortest and longest control interval (draft, 4.1).
 const LEAST_S: f64 = 0.001;
 const MOST_S: f64 = 1.0;
-/// Least probe of the standing queue (ns-2).
+/// Shortest probe of the standing queue (ns-2).
 const LEAST_PROBE: Time = Time::from_ms(2);
 
 crate::settings! {
@@ -49,17 +47,17 @@ crate::settings! {
     initial_interval: Time = "50ms" ["1ms" to "1s"] "Control interval before any packet carries a round-trip time" ("ns-2");
 }
 
-/// Feedback to give out: to all together, and by what a packet says.
+/// Feedback left to give out: in total, and per unit of what a packet carries.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct Pool {
-    /// What is left to add, in bytes per second.
+    /// Increase left, in bytes per second.
     pub left_positive: f64,
-    /// How much of it per second of X (Cp).
+    /// Increase per second of X (Cp).
     pub positive: f64,
-    /// What is left to take, in bytes per second.
+    /// Decrease left, in bytes per second.
     pub left_negative: f64,
-    /// How much of it per byte (Cn).
+    /// Decrease per byte (Cn).
     pub negative: f64,
 }
 
@@ -71,26 +69,26 @@ pub struct Knobs {
     pub interval_s: f64,
     /// Capacity (C), in bytes per second.
     pub capacity: f64,
-    /// What the interval that begins may give out.
+    /// Feedback to give out in the new interval.
     pub pool: Pool,
 }
 
 const _: () = assert!(size_of::<Knobs>() == 48);
 
-/// The least queue, probe by probe.
+/// The smallest queue, probe by probe.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct Probe {
-    /// Least queue of the last whole probe (Q), in bytes.
+    /// Smallest queue of the last complete probe (Q), in bytes.
     pub standing_bytes: u64,
-    /// Least queue of the present probe, in bytes.
+    /// Smallest queue of the current probe, in bytes.
     pub least_bytes: u64,
-    /// When the present probe ends.
+    /// When the current probe ends.
     pub ends: Time,
 }
 
 impl Probe {
-    /// Looks at the queue; ends the probe if it is due.
+    /// Samples the queue; ends the probe if it is due.
     fn look(&mut self, moment: &Moment, knobs: &Knobs) {
         let &Moment { now, queue_bytes } = moment;
         self.least_bytes = self.least_bytes.min(queue_bytes);
@@ -103,20 +101,20 @@ impl Probe {
     }
 }
 
-/// What packets add up.
+/// What the datapath counts.
 ///
-/// The bytes grow; the sums are those of the present interval, for a
-/// difference of real numbers that have grown would lose their last places.
+/// Bytes accumulate. The sums are those of the current interval: as differences of growing
+/// floating-point numbers they would lose precision.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct Counts {
-    /// Bytes that came.
+    /// Bytes that arrived.
     pub input_bytes: u64,
-    /// Sum of X over packets that say it, in seconds.
+    /// Sum of X over packets that carry it, in seconds.
     pub sum_spacing: f64,
     /// Sum of X times round-trip time, in seconds squared.
     pub sum_rtt_spacing: f64,
-    /// The queue as it was seen so far.
+    /// The queue samples so far.
     pub probe: Probe,
 }
 
@@ -128,10 +126,10 @@ impl Counted for Counts {
     }
 }
 
-/// The datapath of XCP: gives out what is left.
+/// The datapath of XCP: gives out the feedback that is left.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Share {
-    /// What the controller gave, less what packets got of it.
+    /// Feedback set by the controller, less what packets have taken of it.
     pub left: Pool,
 }
 
@@ -169,7 +167,7 @@ impl Datapath for Share {
             header.delta = feedback as f32;
             (gain, cost)
         } else {
-            // another port gives less than this one would (2002, appendix A)
+            // another port on the path gives less than this one would (2002, appendix A)
             charge(wanted, feedback)
         };
         left.left_positive = (left.left_positive - added).max(0.0);
@@ -189,7 +187,7 @@ impl Datapath for Share {
     }
 }
 
-/// What a packet that gets only `wanted` uses up of what is added and taken.
+/// The part of the increase and of the decrease that a packet uses up if it gets only `wanted`.
 fn charge(wanted: f64, feedback: f64) -> (f64, f64) {
     if wanted > 0.0 { (wanted, feedback - wanted) } else { (0.0, feedback.max(0.0) - wanted) }
 }
@@ -236,7 +234,7 @@ impl Xcp {
     }
 }
 
-/// A share of a sum; without anything to share it among, none.
+/// A share of a sum; zero if there is nothing to divide it by.
 fn ratio(amount: f64, sum: f64) -> f64 {
     if sum > 0.0 { amount / sum } else { 0.0 }
 }
@@ -249,13 +247,7 @@ impl Controller<Knobs, Counts> for Xcp {
         Ok(now + self.config.initial_interval)
     }
 
-    fn update(
-        &mut self,
-        now: Time,
-        view: &View<'_>,
-        counts: &Counts,
-        knobs: &mut Knobs,
-    ) -> Result<Turn, Fault> {
+    fn update(&mut self, now: Time, view: &View<'_>, counts: &Counts, knobs: &mut Knobs) -> Step {
         let t_s = (now - self.began).secs();
         self.began = now;
         self.capacity = view.rate.bytes_per_s();
@@ -266,7 +258,7 @@ impl Controller<Knobs, Counts> for Xcp {
         };
         knobs.interval_s = self.interval_s;
         knobs.capacity = self.capacity;
-        // this look at the queue counts as well
+        // this sample of the queue counts as well
         let mut probe = counts.probe;
         probe.look(&Moment { now, queue_bytes: view.queue_bytes }, knobs);
         knobs.pool = self.control(counts, probe.standing_bytes, t_s);

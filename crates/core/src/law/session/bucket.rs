@@ -1,37 +1,44 @@
-//! What the limiters of a gate remember from packet to packet, in integers.
+//! The state of a gate's limiters from packet to packet, in integers.
 
+use super::clients::Standing;
 use super::{Knobs, Limiter};
 
-/// What the limiters remember from packet to packet.
+/// The state of the limiters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Spent {
-    /// Sessions let through in the present epoch (counter).
+    /// Sessions admitted in the current epoch (counter).
     pub admitted: u64,
     /// When the bucket will be full again (buckets), in nanoseconds.
     pub token_due_ns: u64,
-    /// Tokens that have come back since the last was asked for (saving bucket).
+    /// Tokens returned since the last check (saving bucket).
     pub returned: u64,
 }
 
 const _: () = assert!(size_of::<Spent>() == 24);
 
-/// A bucket at one moment, in nanoseconds' worth of tokens.
+/// A bucket at one instant, in nanoseconds' worth of tokens.
 struct Level {
     depth_ns: u64,
     taken_ns: u64,
 }
 
 impl Spent {
-    /// Whether one more session fits; takes its token. One that is not
-    /// `eligible` fits only where so many tokens are saved that they would be lost.
+    /// Whether one more session fits; if so, takes its token. One that waits fits only where so many
+    /// tokens are saved that they would be lost. That of a client that is let in needs none.
     pub(super) fn take(
         &mut self,
         limiter: Limiter,
         now_ns: u64,
         knobs: &Knobs,
-        eligible: bool,
+        asks: Standing,
     ) -> bool {
+        match asks {
+            Standing::LetIn => return true,
+            Standing::Refused => return false,
+            Standing::Eligible | Standing::Waits => {}
+        }
+        let eligible = asks == Standing::Eligible;
         if limiter == Limiter::Counter {
             return eligible && self.admitted < knobs.allowance;
         }
@@ -46,12 +53,12 @@ impl Spent {
         fits
     }
 
-    /// A bucket stores one number: the time at which it will be full again (the
-    /// generic cell rate algorithm, ITU-T I.371 annex A).
+    /// A bucket stores one number: the time at which it will be full again (the generic cell rate
+    /// algorithm, ITU-T I.371 annex A).
     ///
-    /// `token_due_ns - now` is what has been taken and not yet refilled, as a time.
-    /// It is never more than the whole bucket: when the knobs change to a shorter
-    /// interval, an old debt is not paid at the old pace.
+    /// `token_due_ns - now` is the time needed to refill the tokens taken so far. It never exceeds
+    /// the time to refill the whole bucket: when the interval gets shorter, an old debt is refilled
+    /// at the new pace.
     fn level(&self, limiter: Limiter, now_ns: u64, knobs: &Knobs) -> Level {
         let interval_ns = knobs.token_interval_ns;
         let epoch_ns = interval_ns.saturating_mul(knobs.allowance);
@@ -68,15 +75,15 @@ impl Level {
         interval_ns <= self.depth_ns - self.taken_ns
     }
 
-    /// Whether the bucket is as full as the knobs call full.
+    /// Whether the bucket is full under the current knobs.
     fn overflows(&self, knobs: &Knobs) -> bool {
         let full_ns = (self.depth_ns >> 16).saturating_mul(u64::from(knobs.bypass));
         self.depth_ns - self.taken_ns >= full_ns
     }
 }
 
-/// Turns a real allowance into whole sessions, carrying the rest over: 65.5 an
-/// epoch becomes 65, 66, 65, 66, ...
+/// Converts a real allowance into whole sessions and carries the remainder over: 65.5 per epoch
+/// becomes 65, 66, 65, 66, ...
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Carry(f64);
 

@@ -1,7 +1,7 @@
 //! A detector of sudden changes of traffic (session-control, IV-A, action 4).
 //!
-//! The paper asks for one and does not say how. This one follows the
-//! completions `d` and the arrivals `a` of each epoch by moving averages:
+//! The paper asks for one and gives no method. This one compares the completions `d` and the
+//! arrivals `a` of each epoch with moving averages:
 //!
 //! | symbol | here       | unit           | meaning                      |
 //! |--------|------------|----------------|------------------------------|
@@ -9,14 +9,14 @@
 //! | `v`    | `spread`   | sessions/epoch | moving mean of `abs(d - m)`  |
 //! | `m_a`  | `arrivals` | sessions/epoch | moving average of `a`        |
 //!
-//! An epoch is strange when `abs(d - m) > max(4 v, 0.3 m, 10)` or
-//! `abs(a - m_a) > max(0.5 m_a, 20)`; two strange epochs on end are a change.
+//! An epoch is unusual when `abs(d - m) > max(4 v, 0.3 m, 10)` or `abs(a - m_a) > max(0.5 m_a,
+//! 20)`; two unusual epochs in a row are a change.
 //!
-//! Strange epochs are not learnt from: at a gain of 1/4 the first one of a step
-//! would widen `4 v` to the height of the step and so hide the second.
+//! Unusual epochs do not enter the averages: with a gain of 1/4 the first epoch after a step would
+//! raise `4 v` to the height of the step and so hide the second.
 //!
-//! Limits: a ramp of less than `ends_share x gain` (7.5 %) of the level per
-//! epoch goes unnoticed, on purpose: gradient ascent follows it by itself.
+//! Limits: a ramp of less than `ends_share x gain` (7.5 %) of the level per epoch is not detected.
+//! That is intended: gradient ascent follows it without help.
 
 crate::settings! {
     /// Parameters of the detector; none is in the paper.
@@ -29,10 +29,10 @@ crate::settings! {
     arrivals_share: f64 = 0.5 [0 to 1000] "Arrivals are unusual when they differ from their average by more than this share of it";
     arrivals_least: f64 = 20 [0 to 1e9] "... and by more than this many sessions per epoch";
     epochs: u32 = 2 [1 to 1000] "Unusual epochs in a row that make a change";
-    hold_off: u32 = 5 [0 to 1000000] "Epochs after a start in which nothing counts as unusual";
+    hold_off: u32 = 5 [0 to 1000000] "Epochs after a start in which none counts as unusual";
 }
 
-/// What the detector has learnt of normal epochs.
+/// The averages of usual epochs.
 #[derive(Clone, Copy, Debug)]
 struct Normal {
     ends: f64,
@@ -40,7 +40,7 @@ struct Normal {
     arrivals: f64,
 }
 
-/// The detector; a law makes a new one whenever it begins to look out.
+/// The detector; a law creates a new one whenever it starts to watch.
 #[derive(Clone, Copy, Debug)]
 pub struct Detector {
     config: Config,
@@ -55,7 +55,7 @@ impl Detector {
         Detector { config, normal: None, held_off: config.hold_off, strange: 0 }
     }
 
-    /// Takes one epoch in; whether the traffic has changed.
+    /// Adds an epoch; returns whether the traffic has changed.
     pub fn observe(&mut self, arrivals: f64, ends: f64) -> bool {
         let config = &self.config;
         let normal = self.normal.get_or_insert(Normal { ends, spread: 0.0, arrivals });

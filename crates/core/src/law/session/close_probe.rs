@@ -1,5 +1,4 @@
-//! CP, close and probe: admissions not above completions (session-control,
-//! IV-B, Algorithm 2).
+//! CP, close and probe: keeps admissions down to completions (session-control, IV-B, Algorithm 2).
 //!
 //! | symbol            | here              | unit           | paper        |
 //! |-------------------|-------------------|----------------|--------------|
@@ -7,49 +6,56 @@
 //! | `stepSize`        | `step_size`       | sessions/epoch | 40           |
 //! | `BUFFER_FACTOR`   | `buffer_factor`   | 1              | 1.05         |
 //! | `INCREASE_FACTOR` | `increase_factor` | 1              | 1.1          |
-//! | `beta`            | `beta`            | 1              | not said     |
-//! | `alpha_min`       | `alpha_min`       | sessions/epoch | not said     |
+//! | `beta`            | `beta`            | 1              | no value     |
+//! | `alpha_min`       | `alpha_min`       | sessions/epoch | no value     |
 //! | `alpha_t`         | `alpha`           | sessions/epoch | allowed      |
 //! | `a_t`, `d_t`      | `arrived`, `ends` | sessions/epoch | counted      |
 //! | `SFCR`            | `sfcr`            | sessions/epoch | smoothed `d` |
 //!
-//! At the end of an epoch: smooth the completions; if more was allowed than
-//! they bear, close in proportion to the excess, else probe a tenth above them.
+//! At the end of an epoch: smooth the completions. If the allowance exceeds them, reduce it in
+//! proportion to the excess (close); otherwise allow a tenth more than the completions (probe).
 //!
-//! Departures from the print:
-//! - `alpha_1 = a_1` stands in the loop; it is the start, where everything passes.
-//! - `SFCR < 1` would divide by next to nothing: the allowance is halved instead.
-//! - `guard` (ours, on by default). After a probe the printed rule closes to
-//!   `1.1 SFCR - 4`, which is below `SFCR` for every `SFCR < 40`: a low load
-//!   sends it down, and there it stays whatever comes later. The guard closes
-//!   no further than to `SFCR`, and lets everything pass until sessions end at all.
-//! - `relief` (ours, off by default). Completions alone cannot tell an idle
-//!   link from a blocked one where sessions break off, end elsewhere or live
-//!   long. With relief resets count as ends, and nothing is refused in the epoch
-//!   after one in which the queue lost nothing and was empty once.
+//! Departures from the printed algorithm:
+//! - `alpha_1 = a_1` is printed inside the loop; here it is the start, where everything is
+//!   admitted.
+//! - `SFCR < 1` would divide by almost nothing: the allowance is halved instead.
+//! - `guard` (ours, on by default). After a probe the printed rule closes to `1.1 SFCR - 4`, which
+//!   is below `SFCR` for every `SFCR < 40`: a low load drives the allowance down, and it never
+//!   recovers. The guard closes to `SFCR` at most, and admits everything until the first session
+//!   has ended.
+//! - `relief` (ours, off by default). Completions alone do not show whether a link is idle or
+//!   blocked where sessions are aborted, end elsewhere or live long. With relief, resets count as
+//!   ends, and everything is admitted in the epoch after one in which the queue dropped nothing and
+//!   was once empty.
 //!
-//! Limits: where arrivals vary by more than a twentieth from epoch to epoch,
-//! some are refused in underload too. Growth is at most a tenth per epoch.
+//! Limits: where arrivals vary by more than 5 % from epoch to epoch, some are refused in underload
+//! too. The allowance grows by at most 10 % per epoch.
 
-use crate::law::{Controller, Decision, Fault, Turn, View};
+use crate::law::settings::Refused;
+use crate::law::{Controller, Decision, Fault, Step, View};
 use crate::units::Time;
 
+use super::clients::{self, Who};
 use super::eligibility::{BYPASS, Window};
 use super::{Carry, Counts, Knobs, Limiter};
 
 crate::settings! {
     /// Parameters of close and probe.
-    "CloseProbe", check:
+    "CloseProbe":
     epoch: Time = "1s" ["1ms" to "1h"] "Length of an epoch" ("session-control, V-B");
-    step_size: f64 = 40 [0.001 to 1e6] "How fast an excess is reduced, sessions per epoch" ("V-B");
+    step_size: f64 = 40 [0.001 to 1e6] "How fast an excess is reduced, in sessions per epoch" ("V-B");
     buffer_factor: f64 = 1.05 [1 to 10] "Allowances up to this many times the completions are not excessive" ("V-B");
     increase_factor: f64 = 1.1 [1.001 to 10] "A probe allows this many times the completions" ("V-B");
     beta: f64 = 0.5 [0.001 to 1] "Weight of the newest epoch in the smoothed completions, 1: no smoothing" ("not in the paper");
     alpha_min: f64 = 10 [1 to 1e9] "Least allowance, sessions per epoch" ("not in the paper");
-    guard: bool = true "Whether closing stops at the completions, and starts only once sessions end" ("ours; the printed rule: false");
-    relief: bool = false "Whether nothing is refused while the queue drops nothing and empties, and resets count as ends" ("ours");
-    limiter: Limiter = { Limiter::Counter } "How admissions are spread over an epoch; default counter (to which the times of Table I point).";
-    eligibility: bool = false "Whether the same sessions stay refused from retry to retry, for which the limiter should be saving-bucket" ("ours");
+    guard: bool = true "Whether the allowance is never reduced below the completions, nor before the first session has ended" ("ours; the printed rule: false");
+    relief: bool = false "Whether all sessions are admitted after an epoch in which the queue dropped nothing and was once empty, and resets count as ends" ("ours");
+    limiter: Limiter = { Limiter::Counter } "How admissions are spread over an epoch; default counter (which fits the times of Table I).";
+    eligibility: bool = false "Whether a refused session stays refused when it retries; best with the limiter saving-bucket" ("ours");
+    #[serde(skip_serializing_if = "Who::is_default")]
+    admit: Who = { Who::Connections } "What the law admits: `connections`, each by itself, or `clients`, each with all of its connections; needs `eligibility`; default connections.";
+    #[serde(skip_serializing_if = "clients::Config::is_default")]
+    clients: clients::Config = { clients::Config::default() } "How clients are let in, with `admit = \"clients\"`.";
 }
 
 impl Config {
@@ -57,14 +63,23 @@ impl Config {
     pub fn limiter(&self) -> Limiter {
         self.limiter
     }
+
+    /// Whether every value is in range.
+    ///
+    /// # Errors
+    /// The field that is not, and what would be right.
+    pub fn check(&self) -> Result<(), Refused> {
+        self.in_range()?;
+        clients::checked(self.admit, &self.clients, self.eligibility)
+    }
 }
 
-/// What is in force during an epoch.
+/// What applies during an epoch.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Stage {
-    /// Everything passes: at the start, and in relief.
+    /// Everything is admitted: at the start, and under relief.
     Open,
-    /// So many sessions pass.
+    /// This many sessions are admitted.
     Allow { alpha: f64 },
 }
 
@@ -83,11 +98,12 @@ pub struct CloseProbe {
 impl CloseProbe {
     /// With parameters that have passed [`Config::check`].
     pub fn new(config: Config) -> CloseProbe {
-        let (carry, window) = (Carry::default(), Window::default());
+        let window = Window::over(config.admit, &config.clients, config.epoch);
+        let carry = Carry::default();
         CloseProbe { config, stage: Stage::Open, sfcr: None, carry, window, phase: "starting" }
     }
 
-    /// Takes the completions of an epoch into the smoothed rate.
+    /// Updates the smoothed rate with the completions of an epoch.
     fn smooth(&mut self, ends: f64) {
         let beta = self.config.beta;
         self.sfcr = match self.sfcr {
@@ -111,10 +127,11 @@ impl CloseProbe {
         (next.max(config.alpha_min), phase)
     }
 
-    /// Decides what is in force in the epoch that begins.
+    /// Decides what applies in the next epoch.
     fn decide(&mut self, arrived: f64, ends: f64, idle: bool) {
         self.smooth(ends);
-        // an epoch in which everything passed allowed what arrived (alpha_1 = a_1)
+        // an epoch in which everything was admitted had an allowance of what arrived (alpha_1 =
+        // a_1)
         let alpha = match self.stage {
             Stage::Open => arrived,
             Stage::Allow { alpha } => alpha,
@@ -136,16 +153,13 @@ impl Controller<Knobs, Counts> for CloseProbe {
         Ok(now.saturating_add(self.config.epoch))
     }
 
-    fn update(
-        &mut self,
-        now: Time,
-        view: &View<'_>,
-        counts: &Counts,
-        knobs: &mut Knobs,
-    ) -> Result<Turn, Fault> {
+    fn update(&mut self, now: Time, view: &View<'_>, counts: &Counts, knobs: &mut Knobs) -> Step {
         let broken_off = if self.config.relief { counts.resets as f64 } else { 0.0 };
         let idle = view.queue_drops == 0 && view.min_queue_packets == 0;
-        self.decide(counts.arrived as f64, counts.departed as f64 + broken_off, idle);
+        self.window.count(counts);
+        let unit = self.window.unit();
+        let arrived = counts.arrived.saturating_sub(counts.inside) as f64;
+        self.decide(arrived, unit * (counts.departed as f64 + broken_off), idle);
         let set = match self.stage {
             Stage::Open => {
                 knobs.open();
@@ -160,6 +174,7 @@ impl Controller<Knobs, Counts> for CloseProbe {
                 alpha
             }
         };
+        self.window.renew(knobs);
         let decision = Decision { phase: self.phase, set, from: self.sfcr.unwrap_or(0.0) };
         Ok((now.saturating_add(self.config.epoch), Some(decision)))
     }

@@ -3,18 +3,17 @@
 //! | symbol  | here    | unit           | paper            |
 //! |---------|---------|----------------|------------------|
 //! | `rate`  | `rate`  | sessions/s     | 65 to 1000       |
-//! | `E`     | `epoch` | s              | not said; 1 fits |
+//! | `E`     | `epoch` | s              | no value; 1 fits |
 //! | `alpha` | `alpha` | sessions/epoch | `rate x E`       |
 //!
-//! The paper draws completions over admissions with it, and finds the best
-//! rate by trying them all.
+//! The paper uses it to draw completions over admissions, and finds the best rate by trying all.
 //!
-//! Limits: it knows nothing of the link. A rate near or above the arrivals is
-//! not the same as no control: with a counter some epochs bring more arrivals
-//! than their share, and those wait for a retry.
+//! Limits: it does not follow the link. A rate close to or above the arrivals still differs from no
+//! control: with a counter some epochs have more arrivals than the allowance, and the excess waits
+//! for a retry.
 
 use crate::law::settings::Refused;
-use crate::law::{Controller, Decision, Fault, Turn, View};
+use crate::law::{Controller, Decision, Fault, Step, View};
 use crate::units::{Frequency, Time};
 
 use super::{Carry, Counts, Knobs, Limiter};
@@ -24,7 +23,7 @@ crate::settings! {
     "FixedRate":
     rate: Frequency = { Frequency::per_s(100.0) } "Sessions admitted per second; default 100/s, above 0/s (session-control, III-B: 65/s to 1000/s).";
     epoch: Time = "1s" ["1ms" to "1h"] "Length of an epoch" ("not in the paper; 1 s agrees best with its Table I");
-    limiter: Limiter = { Limiter::Counter } "How admissions are spread over an epoch; default counter (to which the times of Table I point).";
+    limiter: Limiter = { Limiter::Counter } "How admissions are spread over an epoch; default counter (which fits the times of Table I).";
 }
 
 impl Config {
@@ -52,7 +51,7 @@ impl Config {
 pub struct FixedRate {
     config: Config,
     carry: Carry,
-    /// What an epoch admits, in sessions.
+    /// Sessions admitted per epoch.
     alpha: f64,
 }
 
@@ -66,7 +65,7 @@ impl FixedRate {
     /// Sets the knobs of the next epoch and returns its end.
     fn set(&mut self, now: Time, knobs: &mut Knobs) -> Time {
         knobs.allow(self.carry.whole(self.alpha), self.config.epoch);
-        // tokens come at the rate itself, not at the whole sessions of this epoch
+        // tokens arrive at the rate itself, not at this epoch's whole number of sessions
         let interval_ns = (1e9 / self.config.rate.get()) as u64;
         knobs.token_interval_ns = interval_ns.max(1);
         knobs.token_depth_ns = knobs.token_interval_ns;
@@ -79,13 +78,7 @@ impl Controller<Knobs, Counts> for FixedRate {
         Ok(self.set(now, knobs))
     }
 
-    fn update(
-        &mut self,
-        now: Time,
-        _view: &View<'_>,
-        counts: &Counts,
-        knobs: &mut Knobs,
-    ) -> Result<Turn, Fault> {
+    fn update(&mut self, now: Time, _view: &View<'_>, counts: &Counts, knobs: &mut Knobs) -> Step {
         let decision = Decision { phase: "fixed", set: self.alpha, from: counts.departed as f64 };
         Ok((self.set(now, knobs), Some(decision)))
     }

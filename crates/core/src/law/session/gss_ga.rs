@@ -1,5 +1,5 @@
-//! GSS+GA: golden section search, then gradient ascent, for the admissions
-//! that complete the most sessions (session-control, IV-A, Algorithm 1).
+//! GSS+GA: golden section search, then gradient ascent, for the allowance at which most sessions
+//! complete (session-control, IV-A, Algorithm 1).
 //!
 //! | symbol          | here          | unit           | paper     |
 //! |-----------------|---------------|----------------|-----------|
@@ -8,36 +8,34 @@
 //! | `GSS_THRESHOLD` | `threshold`   | sessions/epoch | 100       |
 //! | `GOLD`          | `gold`        | 1              | 1.618     |
 //! | `C`             | `c`           | 1              | 0.3819    |
-//! | `alpha_min`     | `alpha_min`   | sessions/epoch | not said  |
+//! | `alpha_min`     | `alpha_min`   | sessions/epoch | no value  |
 //! | `alpha_t`       | `alpha`       | sessions/epoch | allowed   |
 //! | `d_x`           | `Point::ends` | sessions/epoch | counted   |
 //!
-//! One evaluation of the unknown curve is one epoch at that `alpha`:
-//! bracket the maximum by growing steps, narrow the bracket by golden sections
-//! until it is less than the threshold, then climb. A sudden change of traffic
-//! ([`super::change`]) sends it back to the start.
+//! The unknown curve is completions over `alpha`; one epoch at an `alpha` measures one point. The
+//! law brackets the maximum with growing steps, narrows the bracket by golden sections until it is
+//! below the threshold, then climbs. A sudden change of traffic ([`super::change`]) restarts it.
 //!
-//! Departures from the print:
-//! - Bracket: three points are evaluated before the first test, and the loop
-//!   counts on. It also ends where the first step already loses (the maximum is
-//!   sought below), and where more is allowed than arrives (there is nothing to find).
-//! - `SHIFT` is the macro of Numerical Recipes (10.1): its last argument is
-//!   worked out after the first two assignments. One of the two inner points keeps
-//!   its measured value, one is measured. The larger part is tested at entry.
-//! - Ascent: a slope needs two points a session apart; without them it probes.
-//!   Moves and `alpha` are bounded. A point counts as what could be admitted,
-//!   `min(alpha, a)`, and where everything was admitted twice `alpha` stays.
+//! Departures from the printed algorithm:
+//! - Bracket: three points are measured before the first test, and the loop counts on from there.
+//!   It also ends where the first step lowers the completions (the maximum is then sought below),
+//!   and where the allowance exceeds the arrivals (there is no maximum to find).
+//! - `SHIFT` is the macro of Numerical Recipes (10.1): its last argument is evaluated after the
+//!   first two assignments. One of the two inner points keeps its measured value, the other is
+//!   measured. The larger part is tested first.
+//! - Ascent: a slope needs two points at least one session apart; without them the law probes.
+//!   Moves and `alpha` are bounded. A point lies at what could be admitted, `min(alpha, a)`; where
+//!   everything was admitted twice, `alpha` stays.
 //!
-//! Limits: completions in an epoch stem partly from admissions before it, so a
-//! point that follows a larger one is flattered, the bracket goes too far up and
-//! the ascent, at most 40 an epoch, has the way back; `skip` waits for that to
-//! pass. Steps are absolute: a peak of 80 an epoch is kept within an eighth. After
-//! a short move the slope is mostly noise, and beyond a deviation of `d` of about 7
-//! the next move is a full one.
+//! Limits: completions in an epoch stem partly from earlier admissions, so a point measured after a
+//! larger `alpha` is too high. The bracket then ends up too high, and the ascent, with at most 40
+//! per epoch, has to come back; `skip` waits for this effect to pass. Steps are absolute: a peak at
+//! 80 per epoch is held within an eighth. After a short move the slope is mostly noise, and if `d`
+//! has a deviation above about 7 the next move is a full one.
 
 mod config;
 
-use crate::law::{Controller, Decision, Fault, Turn, View};
+use crate::law::{Controller, Decision, Fault, Step, View};
 use crate::units::Time;
 
 use super::change::Detector;
@@ -49,45 +47,45 @@ pub use config::Config;
 /// Two points closer than this give no slope, sessions per epoch.
 const EPSILON: f64 = 1.0;
 
-/// One evaluation of the curve.
+/// One measured point of the curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Point {
-    /// What was allowed.
+    /// The allowance.
     alpha: f64,
-    /// What arrived.
+    /// The arrivals.
     arrived: f64,
-    /// What it brought: completions.
+    /// The completions.
     ends: f64,
-    /// Which evaluation this was, to know its age.
+    /// The number of this measurement, for its age.
     number: u32,
 }
 
 impl Point {
-    /// Whether everything that came was admitted.
+    /// Whether every arrival was admitted.
     fn admitted_all(&self) -> bool {
         self.arrived < self.alpha
     }
 
-    /// What could be admitted: the place on the curve.
+    /// What could be admitted: the x-coordinate on the curve.
     fn place(&self) -> f64 {
         self.alpha.min(self.arrived)
     }
 }
 
-/// What is known while a point is being evaluated.
+/// What is known while a point is being measured.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     /// The first point of the bracket.
     First,
     /// The second.
     Second { x0: Point },
-    /// The third, or a further one after a shift.
+    /// The third point, or a later one after a shift.
     Third { x0: Point, x1: Point },
-    /// A point inside the first step, which has lost.
+    /// A point inside the first step, which lowered the completions.
     Below { a: Point, c: Point },
-    /// One inner point of the bracket `a..c`; the other is known.
+    /// One inner point of the bracket `a..c`; the other one is known.
     Golden { a: f64, c: f64, known: Point },
-    /// A point of the climb; `last` is the one before.
+    /// A point of the ascent; `last` is the previous one.
     Ascent { last: Point, up: bool, detector: Detector },
 }
 
@@ -108,11 +106,11 @@ impl Phase {
 pub struct GssGa {
     config: Config,
     phase: Phase,
-    /// What is allowed at present, sessions per epoch.
+    /// The current allowance, sessions per epoch.
     alpha: f64,
-    /// Epochs to wait before the present one is evaluated.
+    /// Epochs to wait before the current allowance is measured.
     waiting: u32,
-    /// Evaluations so far.
+    /// Measurements so far.
     evaluations: u32,
     carry: Carry,
     window: Window,
@@ -127,12 +125,12 @@ impl GssGa {
             waiting: config.skip,
             evaluations: 0,
             carry: Carry::default(),
-            window: Window::default(),
+            window: Window::over(config.admit, &config.clients, config.epoch),
             config,
         }
     }
 
-    /// Takes in an epoch at `alpha`, and decides the next `alpha`; the phase to report.
+    /// Takes in an epoch at `alpha`, and decides the next `alpha`; returns the phase to report.
     fn decide(&mut self, arrived: f64, ends: f64) -> &'static str {
         if let Phase::Ascent { detector, .. } = &mut self.phase
             && self.config.restart
@@ -161,9 +159,9 @@ impl GssGa {
     }
 }
 
-/// The steps of Algorithm 1: each gives the next `alpha` and what is known then.
+/// The steps of Algorithm 1: each returns the next `alpha` and what is known then.
 impl GssGa {
-    /// The next point of the bracket, a golden step beyond the last.
+    /// The next point of the bracket: one step further, by the golden ratio.
     fn extend(&self, x0: Point, x1: Point) -> (f64, Phase) {
         (x1.alpha + self.config.gold * (x1.alpha - x0.alpha), Phase::Third { x0, x1 })
     }
@@ -171,7 +169,7 @@ impl GssGa {
     /// Three points are known: is the maximum between them?
     fn bracket(&self, x0: Point, x1: Point, x2: Point) -> (f64, Phase) {
         if x1.admitted_all() && x2.admitted_all() {
-            // whatever sets the two apart, it was not what was allowed
+            // more was allowed than arrived, so the allowance did not cause the difference
             self.ascend(x2, x1)
         } else if x1.ends < x0.ends {
             let inner = x0.alpha + self.config.c * (x1.alpha - x0.alpha);
@@ -185,7 +183,7 @@ impl GssGa {
         }
     }
 
-    /// The bracket `a < b < c` is found: begin to narrow it.
+    /// The bracket `a < b < c` is found: start to narrow it.
     fn narrow(&self, a: Point, b: Point, c: Point) -> (f64, Phase) {
         if self.narrow_enough(a.alpha, c.alpha) {
             return if a.ends > b.ends { self.ascend(a, b) } else { self.ascend(b, a) };
@@ -199,7 +197,7 @@ impl GssGa {
         (inner, Phase::Golden { a: a.alpha, c: c.alpha, known: b })
     }
 
-    /// Both inner points are known: drop the part beyond the worse one.
+    /// Both inner points are known: drop the part of the bracket beyond the worse one.
     fn section(&self, a: f64, c: f64, known: Point, here: Point) -> (f64, Phase) {
         let again = self.config.remeasure_after;
         if again > 0 && here.number.wrapping_sub(known.number) > again {
@@ -209,7 +207,7 @@ impl GssGa {
         let (a, c, best, worse, inner) = if x.ends > b.ends {
             (b.alpha, c, x, b, x.alpha + self.config.c * (c - x.alpha))
         } else {
-            // also where they are equal: fewer admissions for as many completions
+            // also if they are equal: fewer admissions for as many completions
             (a, x.alpha, b, x, b.alpha - self.config.c * (b.alpha - a))
         };
         if self.narrow_enough(a, c) {
@@ -222,7 +220,7 @@ impl GssGa {
         self.config.ga && c - a < self.config.threshold
     }
 
-    /// Begin to climb from `best`, with the slope towards it from `other`.
+    /// Start to climb from `best`, along the slope towards it from `other`.
     fn ascend(&self, best: Point, other: Point) -> (f64, Phase) {
         let detector = Detector::new(self.config.detector);
         let up = best.alpha > other.alpha;
@@ -240,7 +238,7 @@ impl GssGa {
             up = if step == 0.0 { up } else { step > 0.0 };
             step
         } else {
-            // no slope to go by: try one side, and the other where it brought nothing
+            // no slope: try one side, and the other one if that lowered the completions
             if here.ends <= last.ends {
                 up = !up;
             }
@@ -259,20 +257,18 @@ impl Controller<Knobs, Counts> for GssGa {
         Ok(now.saturating_add(self.config.epoch))
     }
 
-    fn update(
-        &mut self,
-        now: Time,
-        _view: &View<'_>,
-        counts: &Counts,
-        knobs: &mut Knobs,
-    ) -> Result<Turn, Fault> {
-        let phase = self.decide(counts.arrived as f64, counts.departed as f64);
-        let decision = Decision { phase, set: self.alpha, from: counts.departed as f64 };
+    fn update(&mut self, now: Time, _view: &View<'_>, counts: &Counts, knobs: &mut Knobs) -> Step {
+        self.window.count(counts);
+        let arrived = counts.arrived.saturating_sub(counts.inside) as f64;
+        let ended = self.window.unit() * counts.departed as f64;
+        let phase = self.decide(arrived, ended);
+        let decision = Decision { phase, set: self.alpha, from: ended };
         knobs.allow(self.carry.whole(self.alpha), self.config.epoch);
         if self.config.eligibility {
             self.window.follow(self.alpha, counts);
             self.window.set(BYPASS, now, knobs);
         }
+        self.window.renew(knobs);
         Ok((now.saturating_add(self.config.epoch), Some(decision)))
     }
 }

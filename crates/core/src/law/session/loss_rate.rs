@@ -2,19 +2,18 @@
 //!
 //! | symbol  | here        | unit | paper    |
 //! |---------|-------------|------|----------|
-//! | `E`     | `epoch`     | s    | not said |
-//! | `p_0`   | `threshold` | 1    | not said |
-//! | `beta`  | `beta`      | 1    | not said |
+//! | `E`     | `epoch`     | s    | no value |
+//! | `p_0`   | `threshold` | 1    | no value |
+//! | `beta`  | `beta`      | 1    | no value |
 //! | `p`     | `loss`      | 1    | measured |
 //!
-//! At the end of an epoch: smooth the share of the packets offered to the
-//! queue that it lost. While that is below the threshold every new session is
-//! let in, and else none. Refused sessions are no losses, and their packets are
-//! not offered to the queue.
+//! At the end of an epoch: smooth the share of the packets offered to the queue that it dropped.
+//! While that is below the threshold every new session is admitted, otherwise none. Refused
+//! sessions are not losses, and their packets are not offered to the queue.
 //!
-//! Limits: losses tell of an overload once the buffer is full, a round trip and
-//! more after it began, and one threshold fits one load and one buffer: a few
-//! long transfers fill it as well as many short ones.
+//! Limits: losses show an overload only once the buffer is full, at least a round trip after it
+//! began. One threshold suits one load and one buffer: a few long transfers fill a buffer as well
+//! as many short ones.
 
 use crate::law::{Controller, Fault, Turn, View};
 use crate::units::Time;
@@ -28,7 +27,7 @@ all_or_nothing! {
     0.01 "Sessions are admitted while the queue drops a smaller share of its packets",
     "Weight of the newest epoch in the smoothed loss rate, 1: no smoothing",
     |view, _epoch| {
-        // an evicted packet may have been offered in the epoch before
+        // an evicted packet may have been offered in the previous epoch
         let loss = view.queue_drops as f64 / (view.queue_offered as f64).max(1.0);
         loss.min(1.0)
     }

@@ -2,18 +2,17 @@
 //!
 //! | symbol  | here          | unit | paper    |
 //! |---------|---------------|------|----------|
-//! | `E`     | `epoch`       | s    | not said |
-//! | `u_0`   | `threshold`   | 1    | not said |
-//! | `beta`  | `beta`        | 1    | not said |
+//! | `E`     | `epoch`       | s    | no value |
+//! | `u_0`   | `threshold`   | 1    | no value |
+//! | `beta`  | `beta`        | 1    | no value |
 //! | `u`     | `occupancy`   | 1    | measured |
 //!
-//! At the end of an epoch: smooth the share of it in which the link was
-//! sending. While that is below the threshold every new session is let in, and
-//! else none.
+//! At the end of an epoch: smooth the share of time in which the link was sending. While that is
+//! below the threshold every new session is admitted, otherwise none.
 //!
-//! Limits: one threshold fits one load. A link that is busy with sessions that
-//! get on well looks like one that is busy with retransmissions, and where much
-//! arrives in one open epoch all of it is let in.
+//! Limits: one threshold suits one load. A link that is busy with sessions that progress well looks
+//! like one that is busy with retransmissions. All that arrives in an open epoch is admitted,
+//! however much it is.
 
 use crate::law::{Controller, Fault, Turn, View};
 use crate::units::Time;

@@ -1,11 +1,11 @@
-//! All or nothing: what the laws that compare one measure with a threshold share.
+//! All or nothing: the common part of the laws that compare one measure with a threshold.
 
 use crate::law::Decision;
 use crate::units::Time;
 
 use super::Knobs;
 
-/// Lets every session in while a smoothed measure is below its threshold, and else none.
+/// Admits every session while a smoothed measure is below its threshold, otherwise none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AllOrNothing {
     threshold: f64,
@@ -20,7 +20,7 @@ impl AllOrNothing {
         AllOrNothing { threshold, beta, measure: None }
     }
 
-    /// Takes the measure of the epoch that ended, and opens or closes the gate for the next.
+    /// Takes in the measure of an epoch, and opens or closes the gate for the next.
     pub(super) fn decide(&mut self, measured: f64, epoch: Time, knobs: &mut Knobs) -> Decision {
         let before = self.measure.unwrap_or(measured);
         let measure = (1.0 - self.beta) * before + self.beta * measured;
@@ -34,7 +34,7 @@ impl AllOrNothing {
     }
 }
 
-/// Makes a law that admits all or nothing, with its settings, from what it measures.
+/// Defines a law that admits all or nothing, with its settings, from what it measures.
 macro_rules! all_or_nothing {
     (
         $(#[$about:meta])* $Law:ident, $name:literal,
@@ -50,7 +50,7 @@ macro_rules! all_or_nothing {
         }
 
         impl Config {
-            /// Which limiter the datapath uses: none needs to spread all or nothing.
+            /// Which limiter the datapath uses: all or nothing needs no spreading.
             pub fn limiter(&self) -> Limiter {
                 Limiter::Counter
             }

@@ -1,4 +1,5 @@
-//! Tide: as many sessions as the link bears, and no judgement on long flows (ours; docs/tide.md).
+//! Tide: admits as many sessions as the link can serve, and leaves long flows alone (ours;
+//! docs/tide.md).
 //!
 //! | symbol       | here           | unit       | value               |
 //! |--------------|----------------|------------|---------------------|
@@ -11,39 +12,43 @@
 //! | `alpha_min`  | `alpha_min`    | sessions/s | 5                   |
 //! | `A`, `d`     | `admitted`, `ended` | sessions/s | counted        |
 //! | `u`, `l`     | `busy`, `lost` | 1          | measured            |
-//! | `s`          | `share`        | 1          | bytes of young flows|
-//! | `sigma`      | `sigma`        | 1          | how far sessions fill the link |
+//! | `s`          | `share`        | 1          | share of bytes of young flows |
+//! | `sigma`      | `sigma`        | 1          | how far sessions fill the link: 0 to 1 |
 //! | `alpha`      | `alpha`        | sessions/s | allowed             |
-//! | `f_x`        | `Filters`      |            | smoothed `x`        |
+//! | `f_x`        | `Filters`      |            | smoothed value of `x` |
 //!
-//! **The rate.** A link with idle time says how much more fits: admissions over
-//! its busy share are capacity over work per session, with neither known. A
-//! saturated link does not; there completions bound, a probe of `gamma` asks for
-//! more, and loss pays it back. **Whose load it is.** Loss and completions count
-//! only as far as sessions fill the link: `s` is the share of the queued bytes
-//! that belong to the first `K` packets of flows let in here ([`super::young`]),
-//! and `sigma` goes from 0 to 1 as `s` goes from `k0` to `k1`. What long flows
-//! fill is left to TCP, and sessions may grow until `k0` of the link is theirs.
-//! **Who waits.** The same sessions, from try to try ([`super::eligibility`]).
+//! **Rate.** On a link with idle time, admissions divided by the busy share are capacity divided by
+//! the work per session, though neither is known; that is how many sessions fit. A saturated link
+//! does not show it: there completions limit the allowance, `gamma` probes for more, and loss
+//! reduces it. **Load.** Loss and completions count only as far as sessions fill the link. `s` is
+//! the share of the queued bytes that belong to the first `K` packets of flows admitted here
+//! ([`super::young`]); `sigma` rises from 0 to 1 as `s` rises from `k0` to `k1`. What long flows
+//! fill is left to TCP, and sessions may grow to `k0` of the link. **Clients.** Where clients are admitted
+//! ([`super::clients`]), sessions are clients: `A` counts those let in, and the end of a connection
+//! counts for the part that it is of a client. **Refusals.** The same sessions
+//! stay refused when they retry ([`super::eligibility`]).
 //!
 //! At the end of an epoch:
-//! 1. measure `A`, `d`, `u`, `l`, `s`, and filter them with weight `g`; an opener or
-//!    an end that the queue has lost, before or after taking it, was none;
-//! 2. open until sessions fill the link and it is saturated, or loses more than it idles;
-//! 3. closed and saturated: the mean of admissions and, by `sigma`, completions,
-//!    times `1 + gamma` (or the room that sessions have), less the loss;
-//! 4. closed and not saturated: what the idle share says, less the loss;
-//! 5. the window of eligible flows follows.
+//! 1. measure `A`, `d`, `u`, `l`, `s`, and smooth them with weight `g`. An opening packet or an end
+//!    that the queue dropped, before or after it accepted it, does not count;
+//! 2. if open: stay open until sessions fill the link and it is saturated, or loses more than it
+//!    idles;
+//! 3. if closed and saturated: allow the mean of admissions and, weighted with `sigma`,
+//!    completions, times `1 + gamma` (or times the growth that `k0` leaves to sessions), less the
+//!    loss;
+//! 4. if closed and not saturated: allow what fits by the busy share, less the loss;
+//! 5. adapt the window of eligible flows.
 //!
-//! Limits: sessions longer than `K` packets count as long flows, so that a link
-//! full of them is not closed. Once closed, the gate stays so, with an allowance
-//! that nobody reaches where the load is small. What the gate does not see open
-//! (sessions of before, tunnels) is long too.
+//! Limits: sessions longer than `K` packets count as long flows, so a link full of them is not
+//! closed. Once closed, the gate stays closed; where the load is small its allowance exceeds the
+//! arrivals. Sessions that opened out of sight of the gate (before it started, in tunnels) count as
+//! long flows too.
 
 use crate::law::settings::Refused;
-use crate::law::{Controller, Decision, Fault, Turn, View};
+use crate::law::{Controller, Decision, Fault, Step, View};
 use crate::units::Time;
 
+use super::clients::{self, Who};
 use super::eligibility::{BYPASS, Window};
 use super::{Carry, Counts, Knobs, Limiter, young};
 
@@ -51,16 +56,20 @@ crate::settings! {
     /// Parameters of tide.
     "Tide":
     epoch: Time = "500ms" ["1ms" to "1h"] "Length of an epoch" ("ours");
-    g: f64 = 0.4 [0.001 to 1] "Weight of the newest epoch in what is smoothed, 1: no smoothing" ("ours; below 0.5 small swings die away");
-    gamma: f64 = 0.1 [0 to 1] "How much more than the present load a saturated link is offered" ("ours");
-    w: f64 = 2 [0 to 10] "How strongly loss counts at a saturated link" ("ours");
-    v: f64 = 1 [0 to 10] "How strongly loss counts at a link with idle time" ("ours");
+    g: f64 = 0.4 [0.001 to 1] "Weight of the newest epoch in the smoothed measures, 1: no smoothing" ("ours; below 0.5 small swings die away");
+    gamma: f64 = 0.1 [0 to 1] "Growth that a saturated link is probed with, as a share of its current load" ("ours");
+    w: f64 = 2 [0 to 10] "Weight of loss at a saturated link" ("ours");
+    v: f64 = 1 [0 to 10] "Weight of loss at a link with idle time" ("ours");
     k0: f64 = 0.75 [0 to 1] "Share of the link that sessions may fill whatever the loss" ("ours; 0: long flows are not distinguished");
     k1: f64 = 0.9 [0.000001 to 1.01] "Share of the link above which sessions alone are the load, above `k0`" ("ours");
-    room: bool = true "Whether sessions may take the part of their share that long flows use" ("false: an ablation");
+    room: bool = true "Whether sessions may grow to the share `k0` of the link although long flows fill it" ("false: an ablation");
     alpha_min: f64 = 5 [0.001 to 1e9] "Least allowance, sessions per second" ("ours");
-    eligibility: bool = true "Whether the same sessions stay refused from retry to retry" ("false: an ablation");
-    bypass: f64 = { BYPASS } [0 to 2] "Share of the bucket that must be saved for a session that is not eligible, above 1: never; default 0.9, 0 to 2 (ours).";
+    eligibility: bool = true "Whether a refused session stays refused when it retries" ("false: an ablation");
+    bypass: f64 = { BYPASS } [0 to 2] "Fill level of the bucket from which on sessions that are not eligible are admitted too, above 1: never; default 0.9, 0 to 2 (ours).";
+    #[serde(skip_serializing_if = "Who::is_default")]
+    admit: Who = { Who::Connections } "What the law admits: `connections`, each by itself, or `clients`, each with all of its connections; default connections.";
+    #[serde(skip_serializing_if = "clients::Config::is_default")]
+    clients: clients::Config = { clients::Config::default() } "How clients are let in, with `admit = \"clients\"`.";
     young: young::Config = { young::Config::default() } "Which flows count as sessions.";
     limiter: Limiter = { Limiter::SavingBucket } "How admissions are spread over an epoch; default saving-bucket.";
 }
@@ -81,11 +90,12 @@ impl Config {
             let what = format!("{} is not above k0, {}: write a larger number", self.k1, self.k0);
             return Err(("k1".into(), what));
         }
+        clients::checked(self.admit, &self.clients, self.eligibility)?;
         self.young.check().map_err(|(field, what)| (format!("young.{field}").into(), what))
     }
 }
 
-/// What one epoch was like.
+/// The measurements of one epoch.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     admitted: f64,
@@ -94,18 +104,21 @@ struct Epoch {
     lost: f64,
     young_bytes: f64,
     bytes: f64,
-    /// Never idle and never empty.
+    /// Whether the link was never idle and the queue never empty.
     saturated: bool,
 }
 
 impl Epoch {
-    fn of(counts: &Counts, view: &View<'_>, epoch: Time) -> Epoch {
+    fn of(counts: &Counts, view: &View<'_>, epoch: Time, window: &Window) -> Epoch {
         let per_s = |n: u64| n as f64 / epoch.secs();
-        // an evicted packet may have been offered in the epoch before
+        // an evicted packet may have been offered in the previous epoch
         let lost = view.queue_drops as f64 / (view.queue_offered as f64).max(1.0);
         Epoch {
-            admitted: per_s(counts.admitted.saturating_sub(counts.lost_openers)),
-            ended: per_s(counts.departed.saturating_sub(counts.lost_ends)),
+            admitted: match window.over_clients() {
+                true => per_s(counts.let_in),
+                false => per_s(counts.admitted.saturating_sub(counts.lost_openers)),
+            },
+            ended: window.unit() * per_s(counts.departed.saturating_sub(counts.lost_ends)),
             busy: (view.busy.secs() / epoch.secs()).min(1.0),
             lost: lost.min(1.0),
             young_bytes: counts.young_bytes as f64,
@@ -142,7 +155,7 @@ impl Filters {
         smooth(&mut self.lost, to.lost);
         smooth(&mut self.young_bytes, to.young_bytes);
         smooth(&mut self.bytes, to.bytes);
-        // sessions have not lasted long enough to end before: what ends is no mean of it
+        // sessions are too young to end: their number is not a mean of completions
         if before == 0.0 {
             self.ended = to.ended;
         }
@@ -155,7 +168,7 @@ pub struct Tide {
     config: Config,
     /// None before the first epoch has ended.
     filters: Option<Filters>,
-    /// What is allowed, once the gate has closed.
+    /// The allowance, once the gate has closed.
     alpha: Option<f64>,
     window: Window,
     carry: Carry,
@@ -164,11 +177,12 @@ pub struct Tide {
 impl Tide {
     /// With parameters that have passed [`Config::check`].
     pub fn new(config: Config) -> Tide {
-        let (window, carry) = (Window::default(), Carry::default());
+        let window = Window::over(config.admit, &config.clients, config.epoch);
+        let carry = Carry::default();
         Tide { config, filters: None, alpha: None, window, carry }
     }
 
-    /// Step 1: the filters with the newest epoch in them.
+    /// Step 1: updates the filters with the newest epoch.
     fn filter(&mut self, now: &Epoch) -> Filters {
         let mut filters = self.filters.unwrap_or_else(|| Filters::of(now));
         filters.take(now, self.config.g);
@@ -176,16 +190,16 @@ impl Tide {
         filters
     }
 
-    /// How far sessions are the load: 0, they are not; 1, they alone.
+    /// How far sessions are the load: 0, not at all; 1, they alone.
     fn sigma(&self, share: f64) -> f64 {
         let Config { k0, k1, .. } = self.config;
         ((share - k0) / (k1 - k0)).clamp(0.0, 1.0)
     }
 
-    /// Steps 2 to 4: what is allowed next, and the phase; none: everything.
+    /// Steps 2 to 4: the next allowance (none: everything is admitted) and the phase.
     fn decide(&self, now: &Epoch, f: &Filters) -> (Option<f64>, &'static str) {
         let Config { gamma, w, v, k0, alpha_min, .. } = self.config;
-        // a ratio of sums: a mean of ratios lags at a step
+        // a ratio of means: a mean of ratios lags behind at a step
         let share = if f.bytes > 0.0 { f.young_bytes / f.bytes } else { 0.0 };
         let sigma = self.sigma(share);
         let room = if self.config.room { k0 / share.max(0.02) } else { 0.0 };
@@ -202,7 +216,7 @@ impl Tide {
             let fits = f.admitted / f.busy.max(0.02);
             (fits * room.max(1.0) * (1.0 - (v * f.lost * sigma).min(0.5)), "spare")
         };
-        (Some(alpha.max(alpha_min)), phase)
+        (Some(alpha.max(alpha_min * self.window.unit())), phase)
     }
 
     /// Step 5, and the knobs of the next epoch.
@@ -228,15 +242,10 @@ impl Controller<Knobs, Counts> for Tide {
         Ok(now.saturating_add(self.config.epoch))
     }
 
-    fn update(
-        &mut self,
-        now: Time,
-        view: &View<'_>,
-        counts: &Counts,
-        knobs: &mut Knobs,
-    ) -> Result<Turn, Fault> {
+    fn update(&mut self, now: Time, view: &View<'_>, counts: &Counts, knobs: &mut Knobs) -> Step {
         let epoch = self.config.epoch;
-        let seen = Epoch::of(counts, view, epoch);
+        self.window.count(counts);
+        let seen = Epoch::of(counts, view, epoch, &self.window);
         let filters = self.filter(&seen);
         let (alpha, phase) = self.decide(&seen, &filters);
         let from = filters.ended * epoch.secs();
@@ -244,6 +253,7 @@ impl Controller<Knobs, Counts> for Tide {
         if let Some(alpha) = alpha {
             self.set(alpha, now, counts, knobs);
         }
+        self.window.renew(knobs);
         self.alpha = alpha;
         Ok((now.saturating_add(epoch), Some(Decision { phase, set, from })))
     }

@@ -1,19 +1,19 @@
-//! Which packets belong to flows that this gate has let in a short while ago.
+//! Which packets belong to flows that this gate admitted recently.
 //!
-//! A flow is *young* until so many of its packets have been queued since its
-//! opener was admitted. A table of small counters by a hash of the flow knows
-//! that: an admitted opener sets its counter to zero, each packet adds one, and
-//! at the top it stays. What was never admitted here finds a counter at the top
-//! and is old, and so are flows that collide with old ones: a table that is too
-//! small says old where it should say young. No entry holds the name of a flow,
-//! so nobody can push another out of the table.
+//! A flow is *young* until a number of its packets have been queued since its opening packet was
+//! admitted. A table of small counters, indexed by a hash of the flow, knows that: an admitted
+//! opening packet sets the counter to zero, each packet adds one, and the counter stops at its
+//! maximum. A flow that was never admitted here finds a counter at its maximum and is old; so is a
+//! flow that collides with an old one. A table that is too small therefore reports old where it
+//! should report young. Entries do not identify flows, so nobody can push another flow out of the
+//! table.
 
 crate::settings! {
     /// The table of young flows.
     #[derive(Copy, Eq)]
     "Young", check:
     cells: u32 = 65536 [16 to 16777216] "Counters, a byte each" ("4096 are too few for fifty endless flows");
-    packets: u8 = 255 [1 to 255] "Packets for which a flow is young" ("a flow that fits in so many is a session, a longer one is left to TCP");
+    packets: u8 = 255 [1 to 255] "Number of packets for which a flow is young" ("a flow with at most that many is a session, a longer one is left to TCP");
     sample: u32 = 1 [1 to 65536] "One flow in this many is watched, for links where watching all costs too much";
 }
 
@@ -26,14 +26,14 @@ pub struct Young {
 }
 
 impl Young {
-    /// With every counter at the top: nothing was admitted yet.
+    /// Every counter at its maximum: nothing was admitted yet.
     pub fn new(config: Config) -> Young {
         let cells = vec![u8::MAX; config.cells.max(1) as usize].into_boxed_slice();
         Young { cells, packets: config.packets, sample: u64::from(config.sample.max(1)) }
     }
 
-    /// Where the counter of a flow of this hash lies; none: it is not watched.
-    /// The low half of the hash says who is eligible, so that the high half is free.
+    /// Index of the counter for this hash; none if the flow is not watched. The low half of the
+    /// hash decides eligibility, so the index uses the high half.
     #[inline]
     fn place(&self, hash: u64) -> Option<usize> {
         let high = hash >> 32;
@@ -41,7 +41,7 @@ impl Young {
         watched.then(|| (high / self.sample % self.cells.len() as u64) as usize)
     }
 
-    /// The opener of this flow is admitted.
+    /// The opening packet of this flow is admitted.
     #[inline]
     pub fn admit(&mut self, hash: u64) {
         if let Some(place) = self.place(hash) {
@@ -49,8 +49,8 @@ impl Young {
         }
     }
 
-    /// A packet of this flow is queued; whether the flow is young, or none where
-    /// it is not watched.
+    /// A packet of this flow is queued. Returns whether the flow is young; none if it is not
+    /// watched.
     #[inline]
     pub fn queue(&mut self, hash: u64) -> Option<bool> {
         let place = self.place(hash)?;

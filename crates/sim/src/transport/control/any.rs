@@ -1,4 +1,4 @@
-//! The controls that share a flow table: built-in ones inline, and the user's.
+//! The controls of a flow table: built-in ones inline, and a user's own.
 
 use tidegate_core::packet::Ext;
 use tidegate_core::units::{Pace, Time};
@@ -6,18 +6,18 @@ use tidegate_model::control::{Control as Chosen, TcpControl};
 use tidegate_model::profile::{LostSyn, Tcp};
 
 use super::{
-    Bbr, Blitz, CongestionEvent, Control, Cubic, Feedback, Granted, QuickStart, RateSample, Reno,
-    Signal, Vcp, Xcp,
+    Bbr, Bbr3, Blitz, CongestionEvent, Control, Cubic, Dctcp, Feedback, Granted, Ledbat, Lost,
+    Prague, QuickStart, RateSample, Reno, Signal, Vcp, Xcp,
 };
 
-/// Makes [`Any`] from one line for each control: its arm in a registry of the
-/// model, its type, and how a new connection of a host with this link gets one.
+/// Defines [`Any`] from one line per control: its arm in a registry of the model, its type, and how
+/// it is created for a new connection of a host with this link.
 macro_rules! any {
     (
         inside { $($inside:ident($within:ty) = $new:expr;)+ }
         beside { $($arm:ident($type:ty) = $make:expr;)+ }
     ) => {
-        /// A control inline, or the user's.
+        /// A built-in control, stored inline, or a user's own.
         pub(crate) enum Any {
             $($inside($within),)+
             $($arm($type),)+
@@ -25,7 +25,7 @@ macro_rules! any {
         }
 
         impl Any {
-            /// A control inside TCP, for a new connection.
+            /// The control of a TCP profile, for a new connection.
             pub(crate) fn inside(tcp: &Tcp) -> Any {
                 match tcp.control {
                     $(TcpControl::$inside => {
@@ -35,18 +35,21 @@ macro_rules! any {
                 }
             }
 
-            /// The control of a transport beside TCP, for a new connection of a host with this link.
+            /// The control of a transport other than TCP, for a new connection of a host with this
+            /// link.
             pub(crate) fn of(chosen: &Chosen, tcp: &Tcp, access: Option<Pace>) -> Any {
                 match chosen {
                     $(Chosen::$arm(options) => {
                         let make: fn(_, &Tcp, Option<Pace>) -> $type = $make;
                         Any::$arm(make(options, tcp, access))
                     })+
+                    // the caller supplies it, and asks for none here
+                    Chosen::Python(_) => Any::inside(tcp),
                 }
             }
         }
 
-        /// The same call for whichever control it is.
+        /// Calls a method of the control, whichever it is.
         macro_rules! each {
             ($any:expr, $control:ident => $call:expr) => {
                 match $any {
@@ -64,6 +67,10 @@ any! {
         Reno(Reno) = Reno::new;
         Cubic(Cubic) = Cubic::new;
         Bbr(Box<Bbr>) = |tcp| Box::new(Bbr::new(tcp));
+        Dctcp(Dctcp) = Dctcp::new;
+        Prague(Prague) = Prague::new;
+        Bbr3(Box<Bbr3>) = |tcp| Box::new(Bbr3::new(tcp));
+        Ledbat(Box<Ledbat>) = |tcp| Box::new(Ledbat::new(tcp));
     }
     beside {
         Qfcp(Granted) = |options, tcp, _| Granted::qfcp(options, tcp);
@@ -78,6 +85,9 @@ any! {
 impl Control for Any {
     fn cwnd(&self) -> f64 {
         each!(self, control => control.cwnd())
+    }
+    fn ssthresh(&self) -> Option<f64> {
+        each!(self, control => control.ssthresh())
     }
     fn on_ack(&mut self, sample: &RateSample<'_>) {
         each!(self, control => control.on_ack(sample));
@@ -111,6 +121,18 @@ impl Control for Any {
     }
     fn samples_rate(&self) -> bool {
         each!(self, control => control.samples_rate())
+    }
+    fn hears_losses(&self) -> bool {
+        each!(self, control => control.hears_losses())
+    }
+    fn on_lost(&mut self, lost: &Lost, now: Time) {
+        each!(self, control => control.on_lost(lost, now));
+    }
+    fn on_spurious(&mut self) {
+        each!(self, control => control.on_spurious());
+    }
+    fn holds_back(&self) -> bool {
+        each!(self, control => control.holds_back())
     }
     fn keeps_window(&self) -> bool {
         each!(self, control => control.keeps_window())

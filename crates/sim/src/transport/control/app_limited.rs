@@ -1,31 +1,56 @@
-//! A control whose sender is application-limited at times.
+//! The control of a sender whose application hands in data in parts.
 //!
-//! A window that is not used says nothing of the path. It does not grow while less
-//! than half of it is in use (RFC 9438, 5.8; here for every control that responds to
-//! losses), and the sender restarts from a smaller one after an idle period
-//! ([`AppLimited::idle_restart`]). Controls that measure the delivery rate mark
-//! application-limited samples themselves.
+//! Each part ends in a segment of its own, which may be short. Between the parts the sender is
+//! application-limited.
+//!
+//! A window that is not fully used is no evidence about the path. It does not grow while less than
+//! half of it is in use (RFC 9438, 5.8; applied here to every control that responds to losses).
+//! After an idle period the sender restarts from a smaller window ([`AppLimited::idle_restart`]).
+//! Controls that measure the delivery rate mark application-limited samples themselves.
 
 use tidegate_core::packet::Ext;
 use tidegate_core::units::Time;
 use tidegate_model::profile::{LostSyn, Tcp, TimerRule};
 
-use super::{Any, CongestionEvent, Control, Feedback, RateSample, Signal};
+use super::{Any, CongestionEvent, Control, Feedback, Lost, Payloads, RateSample, Signal};
 
-/// A control, and when its sender sent last.
+/// A control, when its sender sent last, and which of its segments are short.
 pub(crate) struct AppLimited {
     inner: Any,
     sent: Time,
+    /// Behind each short segment, and what all up to it lack together, in bytes.
+    short: Vec<(u32, u64)>,
 }
 
 impl AppLimited {
     pub(crate) fn new(inner: Any) -> AppLimited {
-        AppLimited { inner, sent: Time::NEVER }
+        AppLimited { inner, sent: Time::NEVER, short: Vec::new() }
     }
 
-    /// There is data again, and nothing is in flight. After an idle period longer than
-    /// its timeout a sender restarts from its initial window (RFC 5681, 4.1); in Linux
-    /// it halves its window for every timeout of the period (RFC 2861, 3.1).
+    /// The segment before `end`, the last one so far, lacks so many bytes of a full one.
+    pub(crate) fn shorten(&mut self, end: u32, bytes: u32) {
+        if bytes > 0 {
+            let before = self.short.last().map_or(0, |&(_, all)| all);
+            self.short.push((end, before + u64::from(bytes)));
+        }
+    }
+
+    /// What the segment before `end` lacks; from now on it counts as a full one.
+    pub(crate) fn lengthen(&mut self, end: u32) -> u32 {
+        match self.short.pop() {
+            Some((last, all)) if last == end => {
+                (all - self.short.last().map_or(0, |&(_, before)| before)) as u32
+            }
+            other => {
+                self.short.extend(other);
+                0
+            }
+        }
+    }
+
+    /// New data is available and nothing is in flight. After an idle period longer than its timeout
+    /// a sender restarts from its initial window (RFC 5681, 4.1); Linux halves the window once per
+    /// timeout of the period (RFC 2861, 3.1).
     pub(crate) fn idle_restart(&mut self, now: Time, rto: Time, tcp: &Tcp) {
         let silent = now.saturating_sub(self.sent);
         if silent <= rto || self.inner.samples_rate() {
@@ -43,6 +68,13 @@ impl AppLimited {
             left = left.saturating_sub(rto);
         }
         self.inner.on_idle(window.max(restart), cwnd * 0.75);
+    }
+}
+
+impl Payloads for AppLimited {
+    fn lacking(&self, segments: u32) -> u64 {
+        let behind = self.short.partition_point(|&(end, _)| end <= segments);
+        behind.checked_sub(1).map_or(0, |last| self.short[last].1)
     }
 }
 
@@ -74,6 +106,9 @@ impl Control for AppLimited {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.inner.on_feedback(feedback);
     }
+    fn ssthresh(&self) -> Option<f64> {
+        self.inner.ssthresh()
+    }
     fn on_recovered(&mut self, window: f64) {
         self.inner.on_recovered(window);
     }
@@ -82,6 +117,18 @@ impl Control for AppLimited {
     }
     fn samples_rate(&self) -> bool {
         self.inner.samples_rate()
+    }
+    fn hears_losses(&self) -> bool {
+        self.inner.hears_losses()
+    }
+    fn on_lost(&mut self, lost: &Lost, now: Time) {
+        self.inner.on_lost(lost, now);
+    }
+    fn on_spurious(&mut self) {
+        self.inner.on_spurious();
+    }
+    fn holds_back(&self) -> bool {
+        self.inner.holds_back()
     }
     fn keeps_window(&self) -> bool {
         self.inner.keeps_window()
@@ -100,7 +147,7 @@ mod tests {
 
     use super::*;
 
-    /// A sender under a profile whose window has grown to 64 segments, in slow start.
+    /// A sender of a profile, in slow start, whose window has grown to 64 segments.
     fn grown(tcp: &Tcp) -> AppLimited {
         let mut control = AppLimited::new(Any::inside(tcp));
         while control.cwnd() < 64.0 {
@@ -127,7 +174,7 @@ mod tests {
         }
     }
 
-    /// RFC 5681, 4.1: not after a silence up to the timeout; then min(IW, cwnd), here 10.
+    /// RFC 5681, 4.1: no restart after an idle time up to the timeout; then min(IW, cwnd), here 10.
     #[test]
     fn a_long_silence_starts_the_window_anew() {
         let tcp = Profile::Rfc.tcp();
@@ -139,8 +186,8 @@ mod tests {
         }
     }
 
-    /// RFC 2861 as Linux has it, by hand: with a timeout of 1 s a window of 64 is 32 after 1.5 s,
-    /// 16 after 2.5 s, and never less than the initial window of 10.
+    /// RFC 2861 as in Linux, calculated by hand: with a timeout of 1 s a window of 64 becomes 32
+    /// after 1.5 s, 16 after 2.5 s, and never less than the initial window of 10.
     #[test]
     fn linux_halves_it_for_every_timeout() {
         let tcp = Profile::Linux.tcp();

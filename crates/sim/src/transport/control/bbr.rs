@@ -1,30 +1,29 @@
 //! BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00), as Linux runs it.
 //!
-//! A model of the path is kept, the greatest delivery rate of ten rounds and the
-//! least round trip of ten seconds, and data is paced at that rate with about
-//! one product of the two in flight. Losses are no signal, but a timeout is.
+//! BBR keeps a model of the path: the maximum delivery rate of ten rounds and the minimum round
+//! trip of ten seconds. It paces at that rate, with about the product of the two in flight. Losses
+//! are not a signal, but a timeout is.
 //!
 //! | symbol (draft)     | here                       | value        | meaning                         |
 //! |--------------------|----------------------------|--------------|---------------------------------|
 //! | BBRHighGain        | [`HIGH_GAIN`]              | 2/ln 2       | doubles the rate in a round     |
-//! | BtlBwFilterLen     | [`bandwidth::ROUNDS`]      | 10 rounds    | memory of the bandwidth         |
-//! | RTpropFilterLen    | [`min_rtt::WINDOW`]        | 10 s         | memory of the least round trip  |
+//! | BtlBwFilterLen     | [`bandwidth::ROUNDS`]      | 10 rounds    | window of the bandwidth filter |
+//! | RTpropFilterLen    | [`min_rtt::WINDOW`]        | 10 s         | window of the round-trip filter |
 //! | ProbeRTTDuration   | [`min_rtt::DURATION`]      | 200 ms       | how long PROBE_RTT lasts        |
 //! | BBRMinPipeCwnd     | [`MIN_WINDOW`]             | 4 segments   | window in PROBE_RTT             |
 //! | BBRGainCycleLen    | [`cycle::GAINS`]           | 8            | 1.25, 0.75, and six times 1     |
 //! | cwnd_gain          | [`WINDOW_GAIN`]            | 2            | in PROBE_BW, for delayed ACKs   |
-//! | -                  | [`MARGIN`]                 | 1 %          | less than the rate is paced (Linux) |
-//! | -                  | `unpaced`                  | 10 segments  | leave at once at the start (Linux 6.18; 0 in other profiles) |
+//! | -                  | [`MARGIN`]                 | 1 %          | pacing below the estimated rate (Linux) |
+//! | -                  | `unpaced`                  | 10 segments  | sent at once at the start (Linux 6.18; 0 in other profiles) |
 //! | pacing_rate        | `pace`                     | segments/s   |                                 |
 //! | cwnd               | `cwnd`                     | segments     |                                 |
 //!
-//! One idea each: [`bandwidth`], [`round`], [`full`] (is the pipe full),
-//! [`cycle`], [`min_rtt`], [`aggregation`], [`repair`] (the window in recovery).
+//! The parts have a file each: [`bandwidth`], [`round`], [`full`] (is the pipe full?), [`cycle`],
+//! [`min_rtt`], [`aggregation`], [`repair`] (the window in recovery).
 //!
-//! Departures: no long-term bandwidth sampling (policers), no restart from idle,
-//! as flows are never idle; segments are paced one by one, and not in lumps of
-//! segmentation offload; where the cycle begins is drawn from the time of day of
-//! the run, not at random.
+//! Departures: no long-term bandwidth sampling (policers), no restart from idle, as flows are never
+//! idle. Segments are paced one by one, not in batches of segmentation offload. The first phase of
+//! the gain cycle is derived from the simulated time instead of a random number.
 
 mod aggregation;
 mod bandwidth;
@@ -52,16 +51,16 @@ const WINDOW_GAIN: f64 = 2.0;
 const MIN_WINDOW: f64 = 4.0;
 const MARGIN: f64 = 0.99;
 
-/// Where a connection stands (draft, 4.3).
+/// The state of the connection (draft, 4.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Mode {
-    /// The rate doubles each round.
+    /// STARTUP: the rate doubles each round.
     Startup,
-    /// What startup has put into the queue is let out.
+    /// DRAIN: the queue that startup built is drained.
     Drain,
-    /// Around the bandwidth, in a cycle.
+    /// PROBE_BW: around the bandwidth, in a cycle of gains.
     ProbeBw,
-    /// Almost nothing is in flight, to see the least round trip.
+    /// PROBE_RTT: almost nothing is in flight, to measure the minimum round trip.
     ProbeRtt,
 }
 
@@ -73,9 +72,9 @@ pub struct Bbr {
     /// Largest useful window.
     cap: f64,
     initial_window: f64,
-    /// Data segments that leave at once before any is paced.
+    /// Data segments sent at once, before pacing starts.
     unpaced: u8,
-    /// Segments per second; zero: not known yet.
+    /// Segments per second; zero: unknown.
     pace: f64,
     gap: Option<Time>,
     bandwidth: Bandwidth,
@@ -109,7 +108,7 @@ impl Bbr {
         }
     }
 
-    /// The bandwidth times the least round trip, times a gain (draft, 4.2.3.2).
+    /// The bandwidth times the minimum round trip, times a gain (draft, 4.2.3.2).
     fn inflight(&self, gain: f64) -> f64 {
         match self.min_rtt.get() {
             Some(rtt) => self.quantised((gain * self.bandwidth.get() * rtt.secs()).ceil()),
@@ -117,8 +116,8 @@ impl Bbr {
         }
     }
 
-    /// Linux's allowance for delayed and stretched acknowledgements: three more,
-    /// even, and two more while the cycle probes.
+    /// Linux's allowance for delayed and stretched acknowledgements: three segments more, rounded
+    /// up to an even number, and two more in the probing phase of the cycle.
     fn quantised(&self, window: f64) -> f64 {
         let even = ((window + 3.0) / 2.0).ceil() * 2.0;
         let probing = self.mode == Mode::ProbeBw && self.cycle.is_probing();
@@ -142,7 +141,7 @@ impl Bbr {
         }
     }
 
-    /// What the acknowledgement says of the path (draft, 4.1).
+    /// Updates the model with an acknowledgement (draft, 4.1).
     fn update_model(&mut self, sample: &RateSample<'_>, rate: &DeliveryRate) {
         let valid = rate.interval > Time::ZERO;
         self.round.start = false;
@@ -209,7 +208,7 @@ impl Bbr {
         }
     }
 
-    /// Draft, 4.2.1: a rate that has not filled the pipe is never lowered.
+    /// Draft, 4.2.1: until the pipe was full, the rate is never lowered.
     fn set_pace(&mut self) {
         let pace = self.bandwidth.get() * self.pacing_gain() * MARGIN;
         if pace > 0.0 && (self.full.reached() || pace > self.pace) {
@@ -268,7 +267,7 @@ impl Control for Bbr {
     }
 
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        // the handshake's round trip gives the first pace (draft, 4.2.1)
+        // the round trip of the handshake sets the first pacing rate (draft, 4.2.1)
         if self.gap.is_none() && feedback.srtt > Time::ZERO {
             self.pace = HIGH_GAIN * self.cwnd / feedback.srtt.secs();
             self.gap = Some(Time::from_secs_f64(1.0 / self.pace));
@@ -286,7 +285,7 @@ impl Control for Bbr {
     }
 
     fn on_congestion(&mut self, signal: Signal, _: &CongestionEvent) {
-        // version 1 takes no notice of marks
+        // version 1 ignores marks
         if signal != Signal::Mark {
             self.repair.save(self.cwnd, self.mode == Mode::ProbeRtt);
             self.repair.enter(State::Recovery);
@@ -313,18 +312,25 @@ impl Control for Bbr {
 
 #[cfg(test)]
 mod tests {
-    use tidegate_core::packet::Ext;
+    use tidegate_core::packet::{Ext, Flags};
     use tidegate_model::profile::Profile;
 
     use super::*;
 
-    /// Linux (`tcp_update_skb_after_send`): the first ten data segments leave at once, and the
-    /// eleventh waits for the gap behind the tenth. By hand: 2/ln 2 windows of 10 in a round trip of 100 ms.
+    /// Linux (`tcp_update_skb_after_send`): the first ten data segments are sent at once, and the
+    /// eleventh waits for the gap after the tenth. By hand: 2/ln 2 windows of 10 in a round trip of
+    /// 100 ms.
     #[test]
     fn the_first_ten_segments_are_not_paced() {
         let mut bbr = Bbr::new(&Profile::Linux618.tcp());
         let now = Time::from_ms(100);
-        bbr.on_feedback(&Feedback { ext: &Ext::None, now, srtt: now, new: true });
+        bbr.on_feedback(&Feedback {
+            ext: &Ext::None,
+            now,
+            srtt: now,
+            new: true,
+            flags: Flags::ACK,
+        });
         for sent in 0..10 {
             assert_eq!(bbr.gap(), None, "{sent}");
             bbr.on_sent(now, sent + 1);
@@ -332,7 +338,13 @@ mod tests {
         let gap = bbr.gap().expect("the eleventh is paced").secs();
         assert!((gap - 0.1 * std::f64::consts::LN_2 / 20.0).abs() < 1e-9, "{gap}");
         let mut other = Bbr::new(&Profile::Rfc.tcp());
-        other.on_feedback(&Feedback { ext: &Ext::None, now, srtt: now, new: true });
+        other.on_feedback(&Feedback {
+            ext: &Ext::None,
+            now,
+            srtt: now,
+            new: true,
+            flags: Flags::ACK,
+        });
         assert!(other.gap().is_some(), "the draft paces from the first on");
     }
 }

@@ -1,22 +1,20 @@
-//! Blitz: no feedback control at all (blitz, 2.1).
+//! Blitz: no feedback control (blitz, 2.1).
 //!
-//! The file leaves as fast as the link of its host takes it, in one burst whose
-//! packets have priority levels 0, 1, 2, ... When a packet is lost a new burst
-//! begins with it, at the highest priority, level 0. Switches along the way
-//! sort the bursts out (`pushout`).
+//! A file is sent at the rate of its host's link, in one burst whose packets have the priority
+//! levels 0, 1, 2, ... When a packet is lost, a new burst starts with it, at level 0, the highest
+//! priority. Switches on the path drop the packets of lowest priority (`pushout`).
 //!
 //! Settled here, as the paper leaves it open:
-//! - A loss is noticed by duplicate acknowledgements, as in TCP by three of
-//!   them; the retransmission timer stands behind.
-//! - One loss starts one burst. Packets carry the number of their burst, and
-//!   the receiver hands it back when a packet lies beyond the hole; duplicates
-//!   that earlier bursts bring about, or packets that the receiver has had
-//!   before, mean nothing. So a restart is lost only if packets of its own
-//!   burst say so: a round trip later, however long the queue has made that.
-//! - An acknowledgement from beyond the present packet of the burst moves the
-//!   burst on to there, at the priority that it has reached.
-//! - The host's link sets the pace, so that nothing queues in the host, where
-//!   a restart could not overtake it. A host with several links is not paced.
+//! - A loss is detected by three duplicate acknowledgements, as in TCP, or else by the
+//!   retransmission timer.
+//! - One loss starts one burst. Packets carry the number of their burst, and the receiver returns it
+//!   when a packet arrives after a hole. Duplicates caused by earlier bursts, or by packets that
+//!   the receiver already has, are ignored. So the first packet of a new burst counts as lost only
+//!   if packets of the same burst show it: a round trip later, however long the queue is.
+//! - An acknowledgement beyond the current packet of the burst moves the burst forward to there; its
+//!   priority level stays.
+//! - The rate of the host's link is the pace, so that no queue builds up in the host, where a new
+//!   burst could not overtake it. A host with several links is not paced.
 
 use tidegate_core::packet::Ext;
 use tidegate_core::units::{Pace, Time};
@@ -27,11 +25,11 @@ use super::{CongestionEvent, Control, Feedback, RateSample, Signal};
 /// A sender without a window.
 #[derive(Clone, Copy, Debug)]
 pub struct Blitz {
-    /// Time that a full packet takes on the host's link.
+    /// Transmission time of a full packet on the host's link.
     gap: Option<Time>,
     /// Level of the next packet.
     level: u32,
-    /// Number of the present burst.
+    /// Number of the current burst.
     burst: u32,
     open: bool,
 }

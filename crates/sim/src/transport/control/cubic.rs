@@ -1,38 +1,38 @@
-//! CUBIC (RFC 9438): the window grows back to that of the last loss along a
-//! cubic curve of time, and beyond it.
+//! CUBIC (RFC 9438): after a loss the window returns to its earlier size along a cubic function of
+//! time, and then grows beyond it.
 //!
 //! | symbol       | here         | value | meaning                                      | unit     |
 //! |--------------|--------------|-------|----------------------------------------------|----------|
-//! | C            | `C`          | 0.4   | how steep the curve is (5.1)                 | segments/s^3 |
-//! | beta_cubic   | `BETA`       | 0.7   | what is left of the window at a loss (4.6)   | 1        |
+//! | C            | `C`          | 0.4   | steepness of the curve (5.1)                 | segments/s^3 |
+//! | beta_cubic   | `BETA`       | 0.7   | factor on the window at a loss (4.6)         | 1        |
 //! | alpha_cubic  | `ALPHA`      | 9/17  | growth in the Reno-friendly region (4.3)     | segments/RTT |
 //! | cwnd         | `cwnd`       |       | congestion window                            | segments |
 //! | ssthresh     | `ssthresh`   |       | slow-start threshold                         | segments |
 //! | W_max        | `w_max`      |       | window before the last reduction             | segments |
 //! | cwnd_prior   | `cwnd_prior` |       | the same, without fast convergence           | segments |
-//! | K            | `k`          |       | from the start of the epoch to W_max (eq. 2) | s        |
-//! | epoch_start  | `epoch`      |       | when congestion avoidance began, later by the time that does not count (5.8) | |
-//! | W_est        | `w_est`      |       | window that Reno would have (eq. 4)          | segments |
-//! | -            | `BLIND`      | 1/20  | least growth while no W_max is known (Linux) | 1/RTT    |
+//! | K            | `k`          |       | time from the start of the epoch to W_max (eq. 2) | s   |
+//! | epoch_start  | `epoch`      |       | start of congestion avoidance, plus the time that does not count (5.8) | |
+//! | W_est        | `w_est`      |       | the window that Reno would have (eq. 4)      | segments |
+//! | -            | `BLIND`      | 1/20  | least growth while W_max is unknown (Linux)  | 1/RTT    |
 //!
-//! With HyStart as Linux 6.18 has it (`linux`) slow start may end long before the queue is full. Until
-//! a loss shows a W_max, first or again after a timeout, the window grows by at least a twentieth a
-//! round trip, and HyStart watches the slow start after a timeout too (`tcp_cubic.c`).
+//! With HyStart as in Linux 6.18 (`linux`), slow start may end long before the queue is full. Until
+//! a loss sets W_max, at first or again after a timeout, the window grows by at least 1/20 per
+//! round trip. HyStart also applies to the slow start after a timeout (`tcp_cubic.c`).
 //!
-//! Limits: spurious losses are not undone (4.9). Departures: `flight_size` of
-//! 4.6 is the window where more than that is outstanding, as recovery begins
-//! only after SACK blocks have let new segments out.
+//! Limits: spurious losses are not undone (4.9). Departure: where more than the window is
+//! outstanding, `flight_size` of 4.6 is the window, because here recovery begins only after SACK
+//! blocks have let new segments out.
 
 use tidegate_core::units::Time;
-use tidegate_model::profile::{HyStart as HyStartKind, LostSyn, Tcp};
+use tidegate_model::profile::{HyStart as HyStartKind, Tcp};
 
 use super::hystart::{HyStart, Verdict};
 use super::{CongestionEvent, Control, RateSample, Signal};
 
 const C: f64 = 0.4;
 const BETA: f64 = 0.7;
-/// 3 (1 - beta) / (1 + beta): as many segments a round trip as let the mean
-/// window be Reno's (4.3).
+/// 3 (1 - beta) / (1 + beta): the growth in segments per round trip with which the mean window
+/// equals Reno's (4.3).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
 const BLIND: f64 = 0.05;
@@ -46,20 +46,22 @@ pub struct Cubic {
     cwnd_prior: f64,
     w_est: f64,
     k: f64,
-    /// None: no acknowledgement of this congestion avoidance has come.
+    /// None before the first acknowledgement of this congestion avoidance.
     epoch: Option<Time>,
-    /// Up to when the epoch has run.
+    /// Until when time counts in the epoch so far.
     run: Time,
     /// Largest useful window.
     cap: f64,
-    /// Segments that one ACK opens slow start by at most; zero: each counts as one everywhere.
+    /// Limit on the segments by which one ACK grows the window in slow start; zero: every segment
+    /// counts as one in both phases.
     most: u32,
     hystart: HyStart,
-    /// The first slow start is over.
+    /// Whether the first slow start is over.
     searched: bool,
-    /// This congestion avoidance comes after a timeout, or after a slow start that no loss ended.
+    /// Whether this congestion avoidance follows a timeout, or a slow start that ended without a
+    /// loss.
     afresh: bool,
-    /// No loss has shown a W_max, and the window has to search for one as Linux's does.
+    /// Whether no loss has set W_max, so that the window has to search as Linux's does.
     blind: bool,
 }
 
@@ -99,7 +101,7 @@ impl Cubic {
         }
     }
 
-    /// A new congestion avoidance: where its curve starts.
+    /// Starts a new congestion avoidance: the origin of its curve.
     fn begin(&mut self, now: Time) {
         self.epoch = Some(now);
         self.w_est = self.cwnd;
@@ -108,7 +110,7 @@ impl Cubic {
             self.cwnd_prior = self.cwnd;
         }
         if self.afresh || self.cwnd >= self.w_max {
-            // 4.8: after a timeout, and where no loss has shown a W_max
+            // 4.8: after a timeout, and where no loss has set W_max
             self.w_max = self.cwnd;
             self.k = 0.0;
         } else {
@@ -124,7 +126,7 @@ impl Cubic {
         C * from * from * from + self.w_max
     }
 
-    /// The window was not used up to now: that time does not count (5.8).
+    /// The window was not fully used until now: this time does not count (5.8).
     fn pause(&mut self, now: Time) {
         self.epoch = self.epoch.map(|epoch| epoch + now.saturating_sub(self.run));
         self.run = now;
@@ -140,10 +142,10 @@ impl Cubic {
         self.cwnd = self.cwnd.max(least);
     }
 
-    /// Follows the curve, or what Reno would do.
+    /// Follows the curve, or Reno where that is faster.
     fn follow(&mut self, sample: &RateSample<'_>, segments: f64) {
         let t = sample.now.saturating_sub(self.epoch.unwrap_or(sample.now)).secs();
-        // eq. 4: alpha is 1 once the window of the last loss is reached
+        // eq. 4: alpha is 1 once the window at the last loss is reached
         let alpha = if self.w_est >= self.cwnd_prior { 1.0 } else { ALPHA };
         self.w_est += alpha * segments / self.cwnd;
         if self.w_cubic(t) < self.w_est {
@@ -151,7 +153,7 @@ impl Cubic {
             self.cwnd = self.cwnd.max(self.w_est);
             return;
         }
-        // 4.2: where the curve is a round trip later, within bounds; 4.4 and 4.5
+        // 4.2: the curve one round trip ahead, within bounds; 4.4 and 4.5
         let target = self.w_cubic(t + sample.srtt.secs()).clamp(self.cwnd, 1.5 * self.cwnd);
         self.cwnd += segments * (target - self.cwnd) / self.cwnd;
     }
@@ -160,7 +162,7 @@ impl Cubic {
     fn reduce(&mut self, at: &CongestionEvent) {
         let flight = f64::from(at.flight).min(self.cwnd);
         self.cwnd_prior = self.cwnd;
-        // 4.7: a flow that lost before it was back at W_max makes room for newer ones
+        // 4.7: a flow that lost before it was back at W_max leaves room for newer flows
         self.w_max =
             if self.cwnd < self.w_max { self.cwnd * (1.0 + BETA) / 2.0 } else { self.cwnd };
         self.ssthresh = (flight * BETA).max(2.0);
@@ -177,7 +179,7 @@ impl Control for Cubic {
 
     fn on_ack(&mut self, sample: &RateSample<'_>) {
         let segments = sample.opens();
-        // 5.8: a window that was not used must not grow
+        // 5.8: a window that is not fully used must not grow
         let used = f64::from(sample.flight + segments);
         if used * 2.0 <= self.cwnd {
             return self.pause(sample.now);
@@ -212,7 +214,7 @@ impl Control for Cubic {
     }
 
     fn on_timeout(&mut self, at: &CongestionEvent, again: bool) {
-        // RFC 5681, 3.1: held constant when the same segment is lost again
+        // RFC 5681, 3.1: unchanged when the same segment is lost again
         if !again {
             self.reduce(at);
         }
@@ -228,17 +230,12 @@ impl Control for Cubic {
         self.cwnd = self.ssthresh;
     }
 
-    fn on_idle(&mut self, window: f64, ssthresh: f64) {
-        self.ssthresh = self.ssthresh.max(ssthresh);
-        self.cwnd = window;
+    fn ssthresh(&self) -> Option<f64> {
+        Some(self.ssthresh)
     }
 
-    fn on_lost_syn(&mut self, rule: LostSyn) {
-        match rule {
-            LostSyn::Nothing => {}
-            LostSyn::CutSsthresh => self.ssthresh = 2.0,
-            LostSyn::Rfc | LostSyn::Linux => self.cwnd = 1.0,
-        }
+    fn window_and_threshold(&mut self) -> Option<[&mut f64; 2]> {
+        Some([&mut self.cwnd, &mut self.ssthresh])
     }
 }
 
@@ -270,7 +267,7 @@ mod tests {
         CongestionEvent { now: Time::ZERO, flight, window: f64::from(flight), sent: 0 }
     }
 
-    /// In congestion avoidance after a loss at this window.
+    /// A sender in congestion avoidance after a loss at this window.
     fn after_loss(window: u32) -> Cubic {
         let tcp = Tcp { hystart: Kind::None, initial_window: window, ..Profile::Linux.tcp() };
         let mut cubic = Cubic::new(&tcp);
@@ -297,7 +294,7 @@ mod tests {
     /// Linux (`bictcp_update`: `cnt` is at most 20 while `last_max_cwnd` is 0), by hand: without a
     /// W_max a window of 100 grows by a twentieth of the two segments that are acknowledged, where
     /// the curve asks for 2 x 0.4 (0.1 s)^3 / 100 and Reno for 2 x 9/17 / 100. A loss shows a
-    /// W_max; a timeout has it forgotten.
+    /// W_max; a timeout resets it.
     #[test]
     fn without_a_loss_linux_grows_by_a_twentieth() {
         let tcp = Tcp { initial_window: 100, initial_ssthresh: 100, ..Profile::Linux618.tcp() };

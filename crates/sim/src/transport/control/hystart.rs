@@ -1,8 +1,8 @@
-//! How slow start is left before the queue is full: by round trips that get longer.
+//! HyStart: leaves slow start when round trips get longer, before the queue is full.
 //!
-//! `classic` is the one of S. Ha and I. Rhee, "Taming the elephants: New TCP
-//! slow start", 2011, with the constants of Linux's `tcp_cubic.c`; `linux` is the
-//! same as Linux has it since 6.14; `plus-plus` is HyStart++ (RFC 9406).
+//! `classic` is that of S. Ha and I. Rhee, "Taming the elephants: New TCP slow start", 2011, with
+//! the constants of Linux's `tcp_cubic.c`; `linux` is Linux's version since 6.14; `plus-plus` is
+//! HyStart++ (RFC 9406).
 //!
 //! | symbol             | here           | classic  | RFC 9406, 4.3 |
 //! |--------------------|----------------|----------|---------------|
@@ -14,10 +14,10 @@
 //! | CSS_ROUNDS         | `ROUNDS`       | -        | 5             |
 //! | L                  | `BURST`        | -        | 8             |
 //! | low window         | `LOW_WINDOW`   | 16       | -             |
-//! | spacing of a train | `TRAIN`        | 2 ms     | -             |
+//! | spacing in a train | `TRAIN`        | 2 ms     | -             |
 //!
-//! Departures: the classic one does not allow for the time that segmentation
-//! offload takes (`hystart_ack_delay`), as nothing here is sent in lumps.
+//! Departure: the classic version does not allow for the time of segmentation offload
+//! (`hystart_ack_delay`), as segments are not sent in batches here.
 
 use tidegate_core::units::Time;
 use tidegate_model::profile::HyStart as Kind;
@@ -34,30 +34,30 @@ const BURST: f64 = 8.0;
 const LOW_WINDOW: f64 = 16.0;
 const TRAIN: Time = Time::from_ms(2);
 
-/// What slow start does with an acknowledgement.
+/// The response of slow start to an acknowledgement.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Verdict {
-    /// The window grows by so many segments.
+    /// The window grows by this many segments.
     Grow(f64),
-    /// Slow start is over.
+    /// Slow start ends.
     Leave,
 }
 
-/// The state of either.
+/// The state of any version.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HyStart {
     kind: Kind,
     /// The round ends when this segment is acknowledged (`windowEnd`).
     end: u32,
     samples: u32,
-    /// Least round trip of this round and of the one before (RFC 9406, 4.2).
+    /// Minimum round trip of this round and of the previous one (RFC 9406, 4.2).
     current: Time,
     last: Time,
-    /// Least round trip ever (classic).
+    /// Minimum round trip of the connection (classic).
     least: Time,
     round_start: Time,
     last_ack: Time,
-    /// Least round trip when the slower phase began, and its rounds left; none: not in it.
+    /// Minimum round trip at the start of the slower phase, and its remaining rounds; none outside.
     css: Option<(Time, u32)>,
 }
 
@@ -81,13 +81,13 @@ impl HyStart {
         }
     }
 
-    /// A timeout: whether slow start is searched anew, as Linux does (`cubictcp_state`).
+    /// After a timeout: whether HyStart starts again, as in Linux (`cubictcp_state`).
     pub(super) fn begins_anew(&mut self) -> bool {
         *self = HyStart::new(self.kind);
         self.kind == Kind::Linux
     }
 
-    /// An acknowledgement in slow start: `grown` is what it would add to `cwnd`.
+    /// An acknowledgement in slow start; `grown` is what it would add to `cwnd`.
     pub(super) fn on_ack(&mut self, sample: &RateSample<'_>, cwnd: f64, grown: f64) -> Verdict {
         match self.kind {
             Kind::None => Verdict::Grow(grown),
@@ -96,7 +96,7 @@ impl HyStart {
         }
     }
 
-    /// A round begins if the last one is acknowledged; whether it does.
+    /// Starts a round if the last one is acknowledged; returns whether it did.
     fn turn(&mut self, sample: &RateSample<'_>) -> bool {
         let turned = sample.una > self.end;
         if turned {
@@ -115,7 +115,7 @@ impl HyStart {
             return Verdict::Grow(grown);
         }
         self.least = self.least.min(sample.rtt);
-        // a round begins whatever the window is in Linux since 6.14
+        // since 6.14 Linux starts a round whatever the window is
         let small = cwnd < LOW_WINDOW;
         if !small || self.kind == Kind::Linux {
             self.turn(sample);
@@ -123,14 +123,14 @@ impl HyStart {
         if small {
             return Verdict::Grow(grown);
         }
-        // a train of acknowledgements as long as half of the least round trip
+        // a train of acknowledgements as long as half of the minimum round trip
         if sample.now.saturating_sub(self.last_ack) <= TRAIN {
             self.last_ack = sample.now;
             if sample.now.saturating_sub(self.round_start) > self.least / 2 {
                 return Verdict::Leave;
             }
         }
-        // round trips longer than the least ever
+        // round trips longer than the minimum
         self.current = self.current.min(sample.rtt);
         if self.samples < SAMPLES {
             self.samples += 1;
@@ -157,7 +157,7 @@ impl HyStart {
         let known = self.samples >= SAMPLES && self.current < Time::NEVER;
         if let Some((baseline, _)) = self.css {
             if known && self.current < baseline {
-                // the rise was spurious
+                // the increase was spurious
                 self.css = None;
             } else {
                 return Verdict::Grow(grown.min(BURST) / GROWTH);
@@ -195,8 +195,8 @@ mod tests {
         }
     }
 
-    /// Classic: the threshold of a round trip of 80 ms is 10 ms. Round trips of 90 ms are
-    /// within it, 91 ms are not; eight samples come first. Spaced by 5 ms they are no train.
+    /// Classic: the threshold for a round trip of 80 ms is 10 ms. Round trips of 90 ms are within
+    /// it, 91 ms are not; eight samples are needed. Spaced by 5 ms they do not form a train.
     #[test]
     fn longer_round_trips_end_the_classic_one() {
         for (rtt, leaves) in [(90, false), (91, true)] {
@@ -204,7 +204,7 @@ mod tests {
             assert_eq!(hystart.on_ack(&ack(0, 80, 1, 50), 20.0, 1.0), Verdict::Grow(1.0));
             let mut verdicts = Vec::new();
             for k in 1..=10_u32 {
-                // all of one round that begins with the first of these
+                // all in one round, which begins with the first of these
                 let now = 100 + 5 * u64::from(k);
                 verdicts.push(hystart.on_ack(&ack(now, rtt, 50 + k, 90), 20.0, 1.0));
             }
@@ -213,8 +213,8 @@ mod tests {
         }
     }
 
-    /// Linux since 6.14 (`hystart_update`): a round begins below the low window too, and
-    /// lasts until more than 99 is acknowledged; the window does not begin another by reaching 16.
+    /// Linux since 6.14 (`hystart_update`): a round starts below the low window too, and lasts
+    /// until more than 99 is acknowledged; reaching a window of 16 does not start another one.
     #[test]
     fn a_round_begins_whatever_the_window_is() {
         let mut hystart = HyStart::new(Kind::Linux);
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(hystart.on_ack(&ack(1000, 45, una, una + 9), 20.0, 2.0), Verdict::Leave);
     }
 
-    /// The same, but the round trips get short again: the rise was spurious.
+    /// The same, but the round trips get short again: the increase was spurious.
     #[test]
     fn a_spurious_rise_is_forgotten() {
         let mut hystart = HyStart::new(Kind::PlusPlus);

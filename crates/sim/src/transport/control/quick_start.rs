@@ -1,9 +1,9 @@
-//! Quick-Start (RFC 4782): the ports grant a rate to the SYN, the first round
-//! trip is sent at it, and then Reno takes over.
+//! Quick-Start (RFC 4782): the ports grant a rate to the SYN. The first round trip is sent at that
+//! rate; then Reno takes over.
 //!
-//! It is the framework that QFCP extends from the start to the whole life of a
-//! flow (qfcp, 2.1). The first window is paced over a round trip (RFC 4782,
-//! 4.3). It becomes the slow-start threshold: what the path has granted needs no search.
+//! QFCP extends this method from the start of a flow to its whole life (qfcp, 2.1). The first
+//! window is paced over a round trip (RFC 4782, 4.3). It also becomes the slow-start threshold: a
+//! granted window needs no search.
 
 use tidegate_core::packet::{Ext, RateHeader};
 use tidegate_core::units::Time;
@@ -13,14 +13,14 @@ use tidegate_model::profile::{LostSyn, Tcp};
 use super::rate::{asked, granted};
 use super::{CongestionEvent, Control, Feedback, RateSample, Reno, Signal};
 
-/// A window that starts with what the ports grant.
+/// A window that starts at the granted rate.
 #[derive(Clone, Copy, Debug)]
 pub struct QuickStart {
     reno: Reno,
-    /// Bytes of a full packet.
+    /// Size of a full packet, in bytes.
     packet: f64,
     request: u32,
-    /// Gap between packets, and until when they are paced.
+    /// Gap between paced packets, and until when pacing lasts.
     paced: Option<(Time, Time)>,
     open: bool,
 }
@@ -81,6 +81,10 @@ impl Control for QuickStart {
 
     fn on_congestion(&mut self, signal: Signal, at: &CongestionEvent) {
         self.reno.on_congestion(signal, at);
+    }
+
+    fn ssthresh(&self) -> Option<f64> {
+        self.reno.ssthresh()
     }
 
     fn on_recovered(&mut self, window: f64) {

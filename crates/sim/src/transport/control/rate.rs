@@ -1,13 +1,13 @@
-//! A rate from the ports on the way, paced (QFCP: qfcp, 2.1 and 2.3; RCP).
+//! Pacing at a rate granted by the ports on the path (QFCP: qfcp, 2.1 and 2.3; RCP).
 //!
 //! | symbol    | meaning                                          | unit     |
 //! |-----------|--------------------------------------------------|----------|
-//! | `rate`    | what the last acknowledgement granted            | B/s      |
-//! | `cwnd`    | `rate * srtt` over the packet (eq. 1), and one if paced | segments |
+//! | `rate`    | rate granted by the last acknowledgement         | B/s      |
+//! | `cwnd`    | `rate * srtt` over the packet size (eq. 1), plus one if paced | segments |
 //!
-//! Losses do not touch the window: it is the ports' to decide (qfcp, 3.4).
-//! Only a timeout does, and any acknowledgement after it brings the rate back.
-//! Where no port on the way grants a rate, the initial window stays.
+//! Losses do not change the window: the ports decide (qfcp, 3.4). Only a timeout does, and any
+//! acknowledgement after it restores the rate. If no port on the path grants a rate, the initial
+//! window stays.
 
 use tidegate_core::packet::{Ext, RateHeader};
 use tidegate_core::units::{Rate, Time};
@@ -16,15 +16,15 @@ use tidegate_model::profile::Tcp;
 
 use super::{CongestionEvent, Control, Feedback, RateSample, Signal};
 
-/// What a header can ask for at most: as much as there is.
+/// The largest request that the header can hold.
 const ANY: u32 = u32::MAX;
 
-/// How to ask for a rate in a header; none: as much as there is.
+/// How a rate is requested in a header; none: the largest request.
 pub(super) fn asked(request: Option<Rate>) -> u32 {
     request.map_or(ANY, |rate| (rate.bps() / 8).clamp(1, u64::from(ANY)) as u32)
 }
 
-/// The rate that came back, if a port or the request limits it, in bytes per second.
+/// The returned rate, if a port or the request limits it, in bytes per second.
 pub(super) fn granted(ext: &Ext) -> Option<u32> {
     let word = match ext {
         Ext::Rate(header) => header.feedback,
@@ -34,18 +34,18 @@ pub(super) fn granted(ext: &Ext) -> Option<u32> {
     (word > 0 && word < ANY).then_some(word)
 }
 
-/// Window and pace of a sender that obeys the ports.
+/// Window and pace of a sender that uses granted rates.
 #[derive(Clone, Copy, Debug)]
 pub struct Granted {
-    /// In bytes per second, once granted.
+    /// In bytes per second; none before the first grant.
     rate: Option<f64>,
     srtt: Time,
     gap: Time,
-    /// Bytes of a full packet.
+    /// Size of a full packet, in bytes.
     packet: f64,
     initial_window: f64,
-    /// A paced sender's window must not hold its pace up: whole packets are fewer
-    /// than `cwnd`, and one more is on its way when the oldest is acknowledged.
+    /// The window of a paced sender must not limit its pace: `cwnd` is rounded down to whole
+    /// packets, and one more packet is due when the oldest is acknowledged.
     spare: f64,
     request: u32,
     pacing: bool,
@@ -85,7 +85,7 @@ impl Control for Granted {
     fn cwnd(&self) -> f64 {
         match self.rate {
             _ if self.timed_out => 1.0,
-            // its pace alone says when a packet goes
+            // only its pace decides when a packet is sent
             Some(_) if self.late => f64::from(u32::MAX),
             // qfcp, eq. 1
             Some(rate) => (rate * self.srtt.secs() / self.packet).max(1.0) + self.spare,

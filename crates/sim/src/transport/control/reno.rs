@@ -5,10 +5,10 @@
 //! | cwnd     | congestion window          | segments |
 //! | ssthresh | slow-start threshold       | segments |
 //!
-//! NewReno and SACK recovery use the same window; they differ in what the
-//! sender repairs and in when recovery ends.
+//! NewReno and SACK recovery use the same window. They differ in what the sender retransmits and in
+//! when recovery ends.
 
-use tidegate_model::profile::{LossRule, LostSyn, Recovery, Tcp};
+use tidegate_model::profile::{LossRule, Recovery, Tcp};
 
 use super::{CongestionEvent, Control, RateSample, Signal};
 
@@ -21,9 +21,10 @@ pub struct Reno {
     cap: u32,
     rule: LossRule,
     sack: bool,
-    /// Segments that one ACK opens slow start by at most; zero: each counts as one everywhere.
+    /// Limit on the segments by which one ACK grows the window in slow start; zero: every segment
+    /// counts as one in both phases.
     most: u32,
-    /// Segments acknowledged since congestion avoidance last opened the window.
+    /// Segments acknowledged since congestion avoidance last grew the window.
     credit: u32,
 }
 
@@ -41,16 +42,23 @@ impl Reno {
         }
     }
 
-    /// Starts with a window that the path has granted; it needs no slow start.
+    /// Starts with a window granted by the path, which needs no slow start.
     pub(super) fn start_with(&mut self, window: f64) {
         self.cwnd = window.min(f64::from(self.cap));
         self.ssthresh = self.cwnd;
     }
 
+    /// Another control has cut the window.
+    pub(super) fn cut_to(&mut self, window: f64) {
+        self.ssthresh = window.max(2.0);
+        self.cwnd = self.ssthresh;
+        self.credit = 0;
+    }
+
     fn halve(&mut self, at: &CongestionEvent) {
         let half = match self.rule {
-            // RFC 5681, eq. 4, with SACK of no more than the window: what has arrived behind a
-            // hole is outstanding too, and each loss lowers the window (4.3)
+            // RFC 5681, eq. 4, limited to the window with SACK: segments received after a hole
+            // count as outstanding too, and every loss must lower the window (4.3)
             LossRule::Rfc if self.sack => f64::from(at.flight).min(self.cwnd) / 2.0,
             LossRule::Rfc => f64::from(at.flight) / 2.0,
             LossRule::FullTcp => (at.window / 2.0).floor(),
@@ -59,7 +67,7 @@ impl Reno {
         self.ssthresh = half.max(2.0);
     }
 
-    /// An ACK opens the window.
+    /// An ACK grows the window.
     #[inline]
     fn open(&mut self, segments: u32) {
         if self.most == 0 {
@@ -70,7 +78,7 @@ impl Reno {
             let room = (self.ssthresh - self.cwnd).max(1.0);
             self.cwnd += f64::from(segments.min(self.most)).min(room);
         } else {
-            // RFC 5681, 3.1; RFC 3465, 2.1: one more when a window is acknowledged
+            // RFC 5681, 3.1; RFC 3465, 2.1: one more segment per acknowledged window
             self.credit += segments;
             if f64::from(self.credit) >= self.cwnd {
                 self.credit -= self.cwnd as u32;
@@ -114,29 +122,24 @@ impl Control for Reno {
     }
 
     fn on_timeout(&mut self, at: &CongestionEvent, again: bool) {
-        // RFC 5681, 3.1: held constant when the same segment is lost again
+        // RFC 5681, 3.1: unchanged when the same segment is lost again
         if !again || self.rule != LossRule::Rfc {
             self.halve(at);
         }
         if self.rule == LossRule::OneWay {
-            // there the window may be a fraction, but not the threshold
+            // in this profile the window may be a fraction, but not the threshold
             self.ssthresh = self.ssthresh.floor();
         }
         self.credit = 0;
         self.cwnd = 1.0;
     }
 
-    fn on_idle(&mut self, window: f64, ssthresh: f64) {
-        self.ssthresh = self.ssthresh.max(ssthresh);
-        self.cwnd = window;
+    fn ssthresh(&self) -> Option<f64> {
+        Some(self.ssthresh)
     }
 
-    fn on_lost_syn(&mut self, rule: LostSyn) {
-        match rule {
-            LostSyn::Nothing => {}
-            LostSyn::CutSsthresh => self.ssthresh = 2.0,
-            LostSyn::Rfc | LostSyn::Linux => self.cwnd = 1.0,
-        }
+    fn window_and_threshold(&mut self) -> Option<[&mut f64; 2]> {
+        Some([&mut self.cwnd, &mut self.ssthresh])
     }
 }
 

@@ -6,13 +6,12 @@
 //! | `t_rho` | `interval` | 200 ms | how often the ports compute the load        |
 //! | `xi`    | `xi`       | 0.0625 | growth per `t_rho` while the load is low    |
 //! | `alpha` | `alpha`    | 1      | segments gained per `t_rho` while it is high |
-//! | `beta`  | `beta`     | 0.875  | what is left of the window at overload      |
+//! | `beta`  | `beta`     | 0.875  | factor on the window at overload            |
 //!
-//! Growth is scaled to the round trip, so that flows grow alike in time: with
-//! `r = srtt / t_rho` an acknowledgement adds `(1 + xi)^r - 1` when the load is
-//! low, and `alpha r^2 / cwnd` when it is high. At overload the window is cut
-//! once; then it stays for `t_rho`, in which the ports see the cut, and grows
-//! additively for a round trip before the code counts again.
+//! Growth is scaled by the round trip, so that flows grow equally in time: with `r = srtt / t_rho`
+//! an acknowledgement adds `(1 + xi)^r - 1` at low load, and `alpha r^2 / cwnd` at high load. At
+//! overload the window is cut once. Then it stays for `t_rho`, in which the ports notice the cut,
+//! and grows additively for a round trip before the code is used again.
 
 use tidegate_core::law::rate::vcp::{HIGH, LOW, OVERLOAD};
 use tidegate_core::packet::Ext;
@@ -22,17 +21,17 @@ use tidegate_model::profile::Tcp;
 
 use super::{CongestionEvent, Control, Feedback, RateSample, Signal};
 
-/// Longest round trip that growth is scaled to, in intervals.
+/// Longest round trip that growth is scaled by, in intervals.
 const MOST_SCALE: f64 = 2.5;
 
-/// What the sender does with the code.
+/// How the sender uses the code.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Phase {
-    /// It counts.
+    /// It obeys it.
     Listening,
-    /// The window was cut and stays as it is until then.
+    /// The window was cut and does not change before this instant.
     Frozen(Time),
-    /// The window grows additively until then.
+    /// The window grows additively until this instant.
     Careful(Time),
 }
 
@@ -51,7 +50,7 @@ pub struct Vcp {
     interval: Time,
 }
 
-/// The code that came back; zero: none.
+/// The returned code; zero: none.
 fn returned(ext: &Ext) -> u8 {
     match ext {
         Ext::Load { echo, .. } => *echo,

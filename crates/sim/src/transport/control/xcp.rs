@@ -1,14 +1,14 @@
-//! The window of an XCP sender (Katabi, Handley and Rohrs 2002, 3.3; in the
-//! form of rates of draft-falk-xcp-spec-03, section 3.1).
+//! The window of an XCP sender (Katabi, Handley and Rohrs 2002, 3.3; with rates in place of
+//! windows, as in draft-falk-xcp-spec-03, section 3.1).
 //!
 //! | symbol  | meaning                                   | unit     |
 //! |---------|-------------------------------------------|----------|
 //! | `cwnd`  | congestion window                         | segments |
-//! | `delta` | change of rate that came back             | B/s      |
+//! | `delta` | returned change of rate                   | B/s      |
 //! | `X`     | `srtt / cwnd`: time between two packets   | s        |
 //!
-//! `cwnd += delta * srtt / packet` with each new acknowledgement, never below
-//! one. To losses and timeouts it answers as Reno does.
+//! `cwnd += delta * srtt / packet` with each new acknowledgement, never below one. It responds to
+//! losses and timeouts as Reno does.
 
 use tidegate_core::packet::{Ext, XcpHeader};
 use tidegate_core::units::Time;
@@ -24,13 +24,13 @@ pub struct Xcp {
     /// Largest useful window.
     cap: f64,
     srtt: Time,
-    /// Bytes of a full packet.
+    /// Size of a full packet, in bytes.
     packet: f64,
     pacing: bool,
     rule: LossRule,
 }
 
-/// The change of rate that came back, in bytes per second; none: no port has seen it.
+/// The returned change of rate, in bytes per second; none: no port has set it.
 fn returned(ext: &Ext) -> Option<f64> {
     let delta = match ext {
         Ext::Xcp(header) => header.reverse,

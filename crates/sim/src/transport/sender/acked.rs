@@ -1,45 +1,56 @@
-//! How a sender updates its record of outstanding segments, and what it reads from it.
+//! What a sender does with the times of its outstanding segments: probes, the window in recovery,
+//! and the delivery rate.
 
-use tidegate_core::packet::Packet;
+use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
 
-use super::super::control::{Control, DeliveryRate};
-use super::super::outstanding::Outstanding;
+use super::super::control::{Control, DeliveryRate, Payloads};
+use super::super::loss::LossDetector;
+use super::super::sent_log::SentLog;
 use super::super::{ClassParams, Ctx};
 use super::Sender;
 
-impl<C: Control> Sender<C> {
+impl<C: Control + Payloads> Sender<C> {
     /// A segment is sent.
     pub(super) fn enter(&mut self, seq: u32, again: bool, ctx: &Ctx<'_>) {
-        let Some(outstanding) = &mut self.outstanding else { return };
-        outstanding.send(seq, ctx.net.now);
+        let Some(log) = &mut self.outstanding.sent else { return };
+        log.send(seq, ctx.net.now);
         if self.recovering {
-            outstanding.prr.on_sent();
+            log.prr.on_sent();
         }
         if !again {
             self.arm_probe(ctx);
         }
     }
 
-    /// An acknowledgement whose blocks the scoreboard has read.
+    /// An acknowledgement that the record has taken note of.
     pub(super) fn on_acked(&mut self, packet: &Packet, ctx: &mut Ctx<'_>) {
-        let Some(outstanding) = &mut self.outstanding else { return };
-        let fresh = self.board.as_ref().map_or(&[][..], |board| board.fresh());
-        let echo = ctx.class.tcp.timestamps.then_some(packet.sent);
-        outstanding.acknowledge(packet.ack, fresh, ctx.net.now, echo);
-        if let Some(board) = self.board.as_mut().filter(|_| !ctx.class.tcp.rack) {
-            outstanding.ack_info.losses = board.newly_lost(packet.ack);
+        let Some(log) = &mut self.outstanding.sent else { return };
+        if log.ack_info.spurious {
+            self.control.on_spurious();
         }
-        outstanding.losing &= packet.ack < self.recover;
-        let plain = packet.ack == self.una && packet.ext.blocks().is_none();
-        if outstanding.tlp.repaired(packet.ack, plain) && !self.recovering {
+        log.losing &= packet.ack < self.recover;
+        let data = packet.flags.has(Flags::DATA);
+        let plain = packet.ack == self.una && packet.ext.blocks().is_none() && !data;
+        if log.tlp.repaired(packet.ack, plain) && !self.recovering {
             // RFC 8985, 7.4.2: the probe has repaired a loss
             self.on_loss(ctx);
             let window = self.window();
             self.control.on_recovered(window);
         }
-        if self.recovering && !ctx.class.tcp.rack {
-            self.spread(ctx.class);
+        if ctx.class.detector != LossDetector::Time {
+            self.tell_losses(ctx);
+            if self.recovering {
+                self.spread(ctx.class);
+            }
+        }
+    }
+
+    /// Tells a control that asks for it which segments are newly marked lost.
+    pub(super) fn tell_losses(&mut self, ctx: &Ctx<'_>) {
+        let list = self.outstanding.sent.as_mut().and_then(|log| log.lost_now.as_mut());
+        for lost in list.into_iter().flat_map(|list| list.drain(..)) {
+            self.control.on_lost(&lost, ctx.net.now);
         }
     }
 
@@ -47,37 +58,22 @@ impl<C: Control> Sender<C> {
     pub(super) fn spread(&mut self, class: &ClassParams) {
         let ssthresh = self.control.cwnd().max(1.0) as u32;
         let pipe = self.pipe(class);
-        if let Some(outstanding) = &mut self.outstanding {
-            outstanding.prr.on_ack(outstanding.ack_info.delivered, pipe, ssthresh);
-        }
-    }
-
-    /// Segments thought to be in the network.
-    fn pipe(&self, class: &ClassParams) -> u32 {
-        match (&self.outstanding, &self.board) {
-            (Some(outstanding), _) if class.tcp.rack => outstanding.pipe(),
-            (_, Some(board)) if self.recovering => board.pipe(self.una, self.nxt),
-            _ => self.flight().saturating_sub(self.dup_acks),
+        if let Some(log) = &mut self.outstanding.sent {
+            log.prr.on_ack(log.ack_info.delivered, pipe, ssthresh);
         }
     }
 
     /// The window in recovery with SACK, where `pipe` segments are in the network.
     pub(super) fn window_in_recovery(&self, pipe: u32, class: &ClassParams) -> u32 {
-        match &self.outstanding {
-            Some(outstanding) if class.tcp.prr && !self.control.keeps_window() => {
-                outstanding.prr.window(pipe)
-            }
+        match &self.outstanding.sent {
+            Some(log) if class.tcp.prr && !self.control.keeps_window() => log.prr.window(pipe),
             _ => self.control.cwnd().max(1.0) as u32,
         }
     }
 
     /// The sample of the delivery rate for a control that asks for it.
-    pub(super) fn delivery_rate(
-        &self,
-        outstanding: &Outstanding,
-        class: &ClassParams,
-    ) -> DeliveryRate {
-        let ack_info = &outstanding.ack_info;
+    pub(super) fn delivery_rate(&self, log: &SentLog, class: &ClassParams) -> DeliveryRate {
+        let ack_info = &log.ack_info;
         let pipe = self.pipe(class);
         let sampled = ack_info.sampled.as_ref();
         DeliveryRate {
@@ -85,9 +81,10 @@ impl<C: Control> Sender<C> {
             interval: sampled.map_or(Time::ZERO, |sampled| sampled.interval),
             limited: sampled.is_some_and(|sampled| sampled.limited),
             before: sampled.map_or(0, |sampled| sampled.before),
-            total: outstanding.delivery.total(),
+            total: log.delivery.total(),
             flight: (pipe + ack_info.delivered, pipe),
             losses: ack_info.losses,
+            sent_with: sampled.map_or((0, 0), |sampled| (sampled.in_flight, sampled.lost)),
         }
     }
 }

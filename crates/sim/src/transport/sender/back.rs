@@ -3,11 +3,11 @@
 use tidegate_core::units::Time;
 
 use super::super::Ctx;
-use super::super::control::{Control, Signal};
+use super::super::control::{Control, Payloads, Signal};
 use super::super::receiver::Address;
 use super::Sender;
 
-impl<C: Control> Sender<C> {
+impl<C: Control + Payloads> Sender<C> {
     /// Starts again from the oldest unacknowledged segment.
     ///
     /// Whatever else the receiver holds is sent again too, until it says so:

@@ -4,17 +4,19 @@ use tidegate_core::units::Time;
 
 use crate::rows::UNLIMITED;
 
-use super::super::control::Control;
-use super::super::outstanding::Outstanding;
+use super::super::control::{Control, Payloads};
 use super::super::receiver::Address;
-use super::super::{ClassParams, Ctx, Standing};
+use super::super::sent_log::SentLog;
+use super::super::{ClassParams, Ctx, SenderState, Standing};
 use super::{Sender, State};
 
-impl<C: Control> Sender<C> {
+impl<C: Control + Payloads> Sender<C> {
     /// Cuts `size` bytes into segments.
     pub(crate) fn load(&mut self, size: u64, class: &ClassParams) {
         if class.tracks_segments() || self.control.samples_rate() {
-            self.outstanding = Some(Box::new(Outstanding::new(class.tcp.rack)));
+            let mut log = SentLog::new(class.tcp.rack);
+            log.lost_now = self.control.hears_losses().then(Vec::new);
+            self.outstanding.sent = Some(Box::new(log));
         }
         let mss = u64::from(class.tcp.mss);
         if size == UNLIMITED {
@@ -59,12 +61,29 @@ impl<C: Control> Sender<C> {
         }
     }
 
+    /// The same, and what only the sender knows.
+    pub(crate) fn state(&self, class: &ClassParams) -> SenderState {
+        let Standing { cwnd, srtt, .. } = self.standing();
+        let before = |segment: u32| self.bytes_of(segment.min(self.total), class);
+        let acked = before(self.una);
+        SenderState {
+            cwnd,
+            // `initial_ssthresh = "none"` is the largest number
+            ssthresh: self.control.ssthresh().filter(|&most| most < f64::from(u32::MAX)),
+            srtt,
+            flight: before(self.nxt) - acked,
+            acked,
+            timeouts: self.timeouts,
+            retransmitted: self.retransmitted,
+        }
+    }
+
     /// Opens an upload: with its first SYN, or without a handshake at once.
     pub(crate) fn begin(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         if ctx.class.tcp.handshake {
             return self.send_syn(address, ctx);
         }
-        ctx.row.admitted = ctx.net.now;
+        (ctx.row.admitted, ctx.row.reached) = (ctx.net.now, ctx.net.now);
         self.state = State::Open;
         self.send_more(address, ctx);
     }
@@ -92,7 +111,7 @@ impl<C: Control> Sender<C> {
 
     /// Bytes that `segments` in-order segments carry.
     pub(crate) fn bytes_of(&self, segments: u32, class: &ClassParams) -> u64 {
-        let full = u64::from(segments) * u64::from(class.tcp.mss);
+        let full = u64::from(segments) * u64::from(class.tcp.mss) - self.control.lacking(segments);
         if segments < self.total || segments == 0 {
             return full;
         }

@@ -4,13 +4,13 @@ use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
 use tidegate_model::profile::LostSyn;
 
-use super::super::control::Control;
+use super::super::control::{Control, Payloads};
 use super::super::receiver::Address;
 use super::super::rto::Progress;
 use super::super::{Ctx, Fate};
 use super::{Sender, State};
 
-impl<C: Control> Sender<C> {
+impl<C: Control + Payloads> Sender<C> {
     /// Opens an upload: the first SYN, or another one.
     pub(crate) fn send_syn(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         self.state = State::SynSent;
@@ -21,6 +21,7 @@ impl<C: Control> Sender<C> {
         self.deadline = ctx.class.fires(ctx.source, ctx.net.now, wait);
         let mut syn = address.towards_sink(Flags::SYN, ctx.class.tcp.header, ctx.net.now);
         syn.ext = self.control.header(ctx.net.now);
+        syn.client = ctx.client;
         ctx.net.send(&syn);
     }
 
@@ -70,6 +71,7 @@ impl<C: Control> Sender<C> {
         let flags = Flags::SYN.with(Flags::ACK);
         let mut answer = address.towards_sink(flags, ctx.class.tcp.header, ctx.net.now);
         answer.ext = self.control.header(ctx.net.now);
+        answer.client = ctx.client;
         ctx.net.send(&answer);
     }
 
@@ -78,7 +80,7 @@ impl<C: Control> Sender<C> {
         self.state = State::Open;
         self.deadline = Time::NEVER;
         if self.rto.timing {
-            let rounds = self.outstanding.as_mut().map(|outstanding| &mut outstanding.round);
+            let rounds = self.outstanding.sent.as_mut().map(|log| &mut log.round);
             let progress = rounds.map(|round| Progress { round, acked: 0, sent: 0 });
             self.rto.sample(self.rto.timed_at, ctx.net.now, progress, ctx.class);
             self.rto.timing = false;

@@ -2,22 +2,23 @@
 //! has to be sent again.
 //!
 //! ECN is a setting of the class for both ends, so the handshake does not
-//! negotiate it.
+//! negotiate it. Where the receiver counts marks the control reads the count itself.
 
 use tidegate_core::packet::{Flags, Packet};
+use tidegate_model::control::Ecn;
 
-use super::super::control::{Control, Signal};
+use super::super::control::{Control, Payloads, Signal};
 use super::super::{ClassParams, Ctx};
 use super::Sender;
 
-impl<C: Control> Sender<C> {
+impl<C: Control + Payloads> Sender<C> {
     /// An acknowledgement that may echo a mark.
     ///
     /// The window is cut once for all marks and losses of one round trip: an
     /// acknowledgement of segments sent before the last cut does not cut it again.
     #[inline]
     pub(super) fn on_ecn_echo(&mut self, packet: &Packet, ctx: &Ctx<'_>) {
-        if !packet.flags.has(Flags::ECE) || !ctx.class.tcp.ecn || self.recovering {
+        if !packet.flags.has(Flags::ECE) || self.recovering || ctx.class.tcp.ecn() != Ecn::Classic {
             return;
         }
         if packet.ack > self.mark_cut.max(self.recover) {
@@ -37,16 +38,18 @@ impl<C: Control> Sender<C> {
 
     /// The next new data packet carries CWR, whatever the reason of the cut.
     pub(super) fn tell_of_cut(&mut self, class: &ClassParams) {
-        self.tell_mark = class.tcp.ecn;
+        self.tell_mark = class.tcp.ecn() == Ecn::Classic;
     }
 
     /// Flags of a data packet that is sent for the first time. Other packets are not
     /// ECN-capable (RFC 3168, 6.1.1, 6.1.4, 6.1.5).
     #[inline]
     pub(super) fn mark_flags(&mut self, class: &ClassParams) -> Flags {
-        if !class.tcp.ecn {
-            return Flags::NONE;
+        match class.tcp.ecn() {
+            Ecn::None => Flags::NONE,
+            Ecn::Classic if std::mem::take(&mut self.tell_mark) => Flags::ECT.with(Flags::CWR),
+            Ecn::Classic | Ecn::Counted => Flags::ECT,
+            Ecn::L4s => Flags::ECT.with(Flags::L4S),
         }
-        if std::mem::take(&mut self.tell_mark) { Flags::ECT.with(Flags::CWR) } else { Flags::ECT }
     }
 }

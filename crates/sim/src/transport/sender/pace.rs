@@ -5,11 +5,11 @@ use tidegate_core::units::Time;
 use crate::engine::{Entity, Kind};
 
 use super::super::Ctx;
-use super::super::control::Control;
+use super::super::control::{Control, Payloads};
 use super::super::receiver::Address;
 use super::Sender;
 
-impl<C: Control> Sender<C> {
+impl<C: Control + Payloads> Sender<C> {
     /// Whether the pace lets a packet go now; if not, an event is pending for
     /// when it will. A changed pace counts at once, from the last packet on.
     #[inline]
@@ -41,26 +41,6 @@ impl<C: Control> Sender<C> {
         if self.wake == ctx.net.now {
             self.wake = Time::NEVER;
             self.send_more(address, ctx);
-        }
-    }
-
-    /// Everything was sent, and what is missing may be none of the last segments.
-    pub(super) fn arm_late_repair(&mut self, ctx: &Ctx<'_>) {
-        if self.deadline == Time::NEVER && self.una < self.end && self.nxt >= self.end {
-            self.deadline = self.late_repair(ctx);
-        }
-    }
-
-    /// When a control that repairs late looks for what is missing: two round
-    /// trips after the last packet, and not before all were sent once.
-    pub(super) fn late_repair(&self, ctx: &Ctx<'_>) -> Time {
-        let srtt = self.rto.srtt();
-        if self.nxt < self.end {
-            Time::NEVER
-        } else if srtt == Time::ZERO {
-            ctx.net.now + self.rto.timeout(ctx.class, self.rto.syn_again > 0)
-        } else {
-            ctx.net.now + srtt * 2
         }
     }
 }

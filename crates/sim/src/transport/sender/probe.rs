@@ -4,22 +4,19 @@
 use tidegate_core::units::Time;
 
 use super::super::Ctx;
-use super::super::control::Control;
+use super::super::control::{Control, Payloads};
 use super::super::receiver::Address;
 use super::super::tlp::Tlp;
 use super::Sender;
 
-impl<C: Control> Sender<C> {
+impl<C: Control + Payloads> Sender<C> {
     /// Sets the time of the probe (7.2): after new data, and after an
     /// acknowledgement, unless something is being repaired or a probe is out.
     pub(super) fn arm_probe(&mut self, ctx: &Ctx<'_>) {
         let (flight, srtt) = (self.flight(), self.rto.srtt());
-        let Some(outstanding) = &mut self.outstanding else { return };
-        let busy = self.recovering
-            || outstanding.losing
-            || outstanding.sacked() > 0
-            || outstanding.tlp.is_out();
-        outstanding.probe_at = if !ctx.class.tcp.tlp || busy || flight == 0 {
+        let Some(log) = &mut self.outstanding.sent else { return };
+        let busy = self.recovering || log.losing || log.sacked() > 0 || log.tlp.is_out();
+        log.probe_at = if !ctx.class.tcp.tlp || busy || flight == 0 {
             Time::NEVER
         } else {
             (ctx.net.now + Tlp::wait(srtt, flight)).min(self.deadline)
@@ -29,19 +26,19 @@ impl<C: Control> Sender<C> {
     /// The flow's timer has fired: perhaps for one of these.
     pub(super) fn overdue(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         let now = ctx.net.now;
-        let Some(outstanding) = &mut self.outstanding else { return };
-        if outstanding.lost_at <= now {
+        let Some(log) = &mut self.outstanding.sent else { return };
+        if log.lost_at <= now {
             // as if something had arrived, so that the first repair may go (RFC 6937)
-            outstanding.ack_info.delivered = 1;
+            log.ack_info.delivered = 1;
             self.find_losses(ctx);
             if self.recovering {
                 self.spread(ctx.class);
             }
             self.send_timed(address, ctx);
         }
-        let Some(outstanding) = &mut self.outstanding else { return };
-        if outstanding.probe_at <= now {
-            outstanding.probe_at = Time::NEVER;
+        let Some(log) = &mut self.outstanding.sent else { return };
+        if log.probe_at <= now {
+            log.probe_at = Time::NEVER;
             self.probe(address, ctx);
         }
     }
@@ -55,9 +52,9 @@ impl<C: Control> Sender<C> {
             self.nxt += 1;
         }
         self.transmit(seq, address, ctx);
-        if let Some(outstanding) = &mut self.outstanding {
-            outstanding.tlp.sent(self.max, !new);
-            outstanding.probe_at = Time::NEVER;
+        if let Some(log) = &mut self.outstanding.sent {
+            log.tlp.sent(self.max, !new);
+            log.probe_at = Time::NEVER;
         }
         self.restart_timer(ctx);
     }

@@ -8,15 +8,14 @@
 
 use tidegate_model::profile::{LossRule, Recovery};
 
-use super::super::control::{CongestionEvent, Control};
-use super::super::prr::Prr;
+use super::super::control::{CongestionEvent, Control, Payloads};
 use super::super::receiver::Address;
-use super::super::{ClassParams, Ctx, Repair};
+use super::super::{ClassParams, Ctx};
 use super::Sender;
-use tidegate_core::packet::{Ext, Packet};
+use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
 
-impl<C: Control> Sender<C> {
+impl<C: Control + Payloads> Sender<C> {
     /// The window in force: that of the control plus what duplicates add.
     #[inline]
     pub(super) fn window(&self) -> f64 {
@@ -36,16 +35,13 @@ impl<C: Control> Sender<C> {
     /// By RFC 6675 an acknowledgement that advances and carries a new block counts too. Here it
     /// does not: after two more duplicates three segments above the hole have arrived, and this
     /// alone begins recovery (section 5, step 2).
-    pub(super) fn counts(&self, ext: &Ext, told: bool, class: &ClassParams) -> bool {
-        match class.repair {
-            Repair::GoBack { .. } => self.control.tells_of_loss(ext),
-            _ => told || !class.sack() || class.tcp.loss_rule != LossRule::Rfc,
-        }
+    pub(super) fn counts(told: bool, class: &ClassParams) -> bool {
+        told || !class.sack() || class.tcp.loss_rule != LossRule::Rfc
     }
 
     /// A duplicate inflates the window: in recovery, or before it where the control
     /// uses limited transmit (RFC 3042).
-    fn inflate(&mut self, class: &ClassParams) {
+    pub(super) fn inflate(&mut self, class: &ClassParams) {
         let counts = if self.recovering { !class.sack() } else { self.control.limited_transmit() };
         if counts {
             self.inflation += 1.0;
@@ -79,15 +75,24 @@ impl<C: Control> Sender<C> {
             self.restart_by_ack(ctx);
         }
         if recovery == Recovery::NewReno {
-            if let Some(outstanding) = &mut self.outstanding {
-                outstanding.ack_info.losses = 1;
-            }
+            self.outstanding.lost_one(self.una);
             self.transmit(self.una, address, ctx);
         }
     }
 
-    /// One more duplicate acknowledgement. A control that samples the delivery rate hears of it
-    /// after the begin of recovery and before anything is sent.
+    /// A duplicate in recovery.
+    pub(super) fn duplicate_in_recovery(
+        &mut self,
+        packet: &Packet,
+        address: &Address,
+        ctx: &mut Ctx<'_>,
+    ) {
+        self.report_rate(packet, ctx);
+        self.send_more(address, ctx);
+    }
+
+    /// A duplicate outside of recovery. A control that samples the delivery rate hears of it after
+    /// the begin of recovery and before anything is sent.
     pub(super) fn duplicate(
         &mut self,
         packet: &Packet,
@@ -95,21 +100,9 @@ impl<C: Control> Sender<C> {
         address: &Address,
         ctx: &mut Ctx<'_>,
     ) {
-        self.inflate(ctx.class);
-        if self.recovering {
-            self.report_rate(packet, ctx);
-            self.send_more(address, ctx);
-            return;
-        }
-        match ctx.class.repair {
-            Repair::Tcp => {}
-            Repair::GoBack { notice } if self.dup_acks >= notice => {
-                return self.go_back(address, ctx);
-            }
-            Repair::GoBack { .. } | Repair::Late => return self.send_more(address, ctx),
-        }
         let lost = self.dup_acks == 3
-            || (told && self.board.as_ref().is_some_and(|board| board.lost(self.una)));
+            || (told
+                && self.outstanding.arrived.as_ref().is_some_and(|board| board.lost(self.una)));
         if !lost {
             self.report_rate(packet, ctx);
             if self.control.limited_transmit() {
@@ -153,29 +146,16 @@ impl<C: Control> Sender<C> {
         self.recovering = true;
         self.partial = false;
         self.on_loss(ctx);
-        if ctx.class.sack() {
-            self.inflation = 0.0;
-            self.board.get_or_insert_default().begin(self.una);
-        } else {
-            // RFC 5681, 3.2 step 3
-            self.inflation = 3.0;
-        }
-        if let Some(outstanding) = &mut self.outstanding {
-            outstanding.prr = Prr::begin(self.nxt - self.una);
-            outstanding.tlp.forget();
-            if !ctx.class.sack() {
-                // without blocks only the first segment is known to be lost
-                outstanding.ack_info.losses = 1;
-            }
-        }
+        let sack = ctx.class.sack();
+        // RFC 5681, 3.2 step 3
+        self.inflation = if sack { 0.0 } else { 3.0 };
+        self.outstanding.begin_recovery(self.una, self.flight(), sack);
         self.extra = 0;
         self.report_rate(packet, ctx);
         self.transmit(self.una, address, ctx);
-        if let Some(board) = &mut self.board {
-            board.repaired_first(self.una);
-        }
+        self.outstanding.repaired_first(self.una);
         self.restart_timer(ctx);
-        if self.outstanding.is_some() {
+        if self.outstanding.sent.is_some() {
             self.spread(ctx.class);
         }
     }
@@ -199,7 +179,7 @@ impl<C: Control> Sender<C> {
     /// Recovery with SACK (RFC 6675, section 5, step C), as far as the pipe has room.
     pub(super) fn send_sack(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         loop {
-            let Some(board) = &self.board else { return };
+            let Some(board) = &self.outstanding.arrived else { return };
             let pipe = board.pipe(self.una, self.nxt);
             if pipe >= self.window_in_recovery(pipe, ctx.class) {
                 return;
@@ -212,9 +192,9 @@ impl<C: Control> Sender<C> {
     /// What goes next in recovery with SACK: NextSeg of RFC 6675, section 4.
     fn next_seg(&mut self, address: &Address, ctx: &mut Ctx<'_>) -> Option<u32> {
         // (1) what is lost
-        if self.board.as_ref()?.repairs(self.una) {
+        if self.outstanding.arrived.as_ref()?.repairs(self.una) {
             let paced = self.pace_allows(address, ctx);
-            return self.board.as_mut().filter(|_| paced)?.next_repair(self.una);
+            return self.outstanding.arrived.as_mut().filter(|_| paced)?.next_repair(self.una);
         }
         // (2) what is new
         if self.nxt - self.una < ctx.class.window() && self.may_send(address, ctx) {
@@ -226,7 +206,7 @@ impl<C: Control> Sender<C> {
             return None;
         }
         let (una, nxt, recover) = (self.una, self.nxt, self.recover);
-        let board = self.board.as_mut()?;
+        let board = self.outstanding.arrived.as_mut()?;
         board.next_doubtful(una).or_else(|| board.rescue(una, nxt, recover))
     }
 }

@@ -6,12 +6,12 @@ use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
 
 use super::super::Ctx;
-use super::super::control::Control;
+use super::super::control::{Control, Payloads};
 use super::super::prr::Prr;
 use super::super::receiver::Address;
 use super::Sender;
 
-impl<C: Control> Sender<C> {
+impl<C: Control + Payloads> Sender<C> {
     /// An acknowledgement has come, and the record of outstanding segments is up to date.
     pub(super) fn timed_ack(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         let segments = packet.ack - self.una;
@@ -36,7 +36,7 @@ impl<C: Control> Sender<C> {
         if self.recovering {
             self.spread(ctx.class);
         }
-        if self.outstanding.as_ref().is_some_and(|outstanding| outstanding.ack_info.delivered > 0) {
+        if self.outstanding.sent.as_ref().is_some_and(|log| log.ack_info.delivered > 0) {
             self.report(packet, segments, rtt, recovering || self.recovering, ctx);
         }
         if segments > 0 {
@@ -49,14 +49,19 @@ impl<C: Control> Sender<C> {
     /// Looks for losses; the first of a flight begin recovery.
     pub(super) fn find_losses(&mut self, ctx: &mut Ctx<'_>) {
         let srtt = self.rto.srtt();
-        let Some(outstanding) = &mut self.outstanding else { return };
-        let repairing = self.recovering || outstanding.losing;
-        let reo_wnd = outstanding.rack.reo_wnd(srtt, repairing, outstanding.sacked());
-        let losses = outstanding.detect(ctx.net.now, reo_wnd);
-        outstanding.ack_info.losses = losses;
+        let Some(log) = &mut self.outstanding.sent else { return };
+        let repairing = self.recovering || log.losing;
+        let reo_wnd = log.rack.reo_wnd(srtt, repairing, log.sacked());
+        if !repairing {
+            log.begin_doubts();
+        }
+        let losses = log.detect(ctx.net.now, reo_wnd);
+        log.ack_info.losses = losses;
+        self.tell_losses(ctx);
+        let Some(log) = &mut self.outstanding.sent else { return };
         if losses > 0 && !repairing {
-            outstanding.prr = Prr::begin(self.nxt - self.una);
-            outstanding.tlp.forget();
+            log.prr = Prr::begin(self.nxt - self.una);
+            log.tlp.forget();
             self.recover = self.max;
             self.recovering = true;
             self.after_timeout = false;
@@ -68,9 +73,9 @@ impl<C: Control> Sender<C> {
     /// Sends what is lost, and then what is new, as far as the window has room.
     pub(super) fn send_timed(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         loop {
-            let Some(outstanding) = &mut self.outstanding else { return };
-            let pipe = outstanding.pipe();
-            let due = outstanding.next_due();
+            let Some(log) = &mut self.outstanding.sent else { return };
+            let pipe = log.pipe();
+            let due = log.next_due();
             let window = if self.recovering {
                 self.window_in_recovery(pipe, ctx.class)
             } else {
@@ -91,9 +96,9 @@ impl<C: Control> Sender<C> {
                 continue;
             }
             if self.nxt >= self.end
-                && let Some(outstanding) = &mut self.outstanding
+                && let Some(log) = &mut self.outstanding.sent
             {
-                outstanding.delivery.limit(pipe);
+                log.delivery.limit(pipe);
             }
             if self.nxt - self.una >= ctx.class.window() || !self.may_send(address, ctx) {
                 return;

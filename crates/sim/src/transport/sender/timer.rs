@@ -4,15 +4,16 @@ use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
 use tidegate_model::profile::TimerRule;
 
-use super::super::control::Control;
+use super::super::Ctx;
+use super::super::control::{Control, Payloads};
+use super::super::loss::LossDetector;
 use super::super::rto::Progress;
-use super::super::{Ctx, Repair};
 use super::Sender;
 
-impl<C: Control> Sender<C> {
+impl<C: Control + Payloads> Sender<C> {
     /// The round trip that an acknowledgement of something new measures, if it does.
     #[inline]
-    pub(super) fn time(&mut self, packet: &Packet, ctx: &Ctx<'_>) -> Time {
+    pub(super) fn time(&mut self, packet: &Packet, ctx: &mut Ctx<'_>) -> Time {
         let sent = if ctx.class.tcp.timestamps {
             packet.sent
         } else if self.rto.timing && packet.ack > self.rto.timed {
@@ -22,18 +23,20 @@ impl<C: Control> Sender<C> {
             return Time::ZERO;
         };
         let (acked, sent_up_to) = (packet.ack, self.max);
-        let progress = self.outstanding.as_mut().map(|outstanding| Progress {
-            round: &mut outstanding.round,
+        let progress = self.outstanding.sent.as_mut().map(|log| Progress {
+            round: &mut log.round,
             acked,
             sent: sent_up_to,
         });
         self.rto.sample(sent, ctx.net.now, progress, ctx.class);
-        ctx.net.now.saturating_sub(sent)
+        let rtt = ctx.net.now.saturating_sub(sent);
+        ctx.class.rtts.add(ctx.net.now, rtt);
+        rtt
     }
 
     #[inline]
     pub(super) fn timeout_from_now(&self, ctx: &Ctx<'_>) -> Time {
-        if ctx.class.repair == Repair::Late {
+        if ctx.class.detector == LossDetector::Late {
             return self.late_repair(ctx);
         }
         let wait = self.rto.timeout(ctx.class, self.rto.syn_again > 0);

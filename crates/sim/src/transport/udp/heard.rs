@@ -1,36 +1,35 @@
-//! What the receivers of UDP hear: loss, delay, and the jitter of RFC 3550.
+//! Loss, delay and jitter (RFC 3550) at the receivers of UDP.
 //!
 //! | symbol | meaning                                                        | source        |
 //! |--------|----------------------------------------------------------------|---------------|
-//! | S, R   | when a packet was sent, and when it came                       | RFC 3550, 6.4.1 |
-//! | D      | difference of the transit times R - S of a packet and the one before it | 6.4.1 |
+//! | S, R   | when a packet was sent, and when it arrived                    | RFC 3550, 6.4.1 |
+//! | D      | difference of the transit times R - S of two successive packets | 6.4.1 |
 //! | J      | interarrival jitter of a flow: J + (abs(D) - J) / 16 with every packet | 6.4.1, A.8 |
 //!
-//! RFC 3550 keeps one J for each source and reports it as it stands; what is
-//! said of a class here is the mean of the Js after each of its packets. Times
-//! are seconds, not ticks of a media clock.
+//! RFC 3550 keeps one J for each source and reports its current value. The value of a class is the
+//! mean of J over all packets. Times are in seconds, not in ticks of a media clock.
 
 use hdrhistogram::Histogram;
 use tidegate_core::units::Time;
 
-/// Delays are told apart from a microsecond up.
+/// Resolution of the delays: a microsecond.
 const LEAST_NS: u64 = 1_000;
-/// Longer delays count as this: an hour.
+/// Largest delay that is recorded: an hour.
 const MOST_NS: u64 = 3_600_000_000_000;
-/// Digits that a percentile keeps.
+/// Significant digits of a percentile.
 const DIGITS: u8 = 3;
 
 /// The jitter of one flow.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Jitter {
-    /// R - S of the packet before.
+    /// R - S of the previous packet.
     transit: Option<Time>,
     /// J, in seconds.
     estimate: f64,
 }
 
 impl Jitter {
-    /// A packet has come (RFC 3550, A.8).
+    /// A packet has arrived (RFC 3550, A.8).
     pub(super) fn heard(&mut self, transit: Time) -> f64 {
         if let Some(before) = self.transit.replace(transit) {
             let difference = (transit.max(before) - transit.min(before)).secs();
@@ -40,7 +39,7 @@ impl Jitter {
     }
 }
 
-/// What one class has sent and received since the warm-up.
+/// The packets of one class since the warm-up.
 pub(super) struct Heard {
     pub(super) sent: u64,
     pub(super) received: u64,
@@ -64,7 +63,7 @@ impl Heard {
         }
     }
 
-    /// A packet has come, so long after it was sent.
+    /// A packet has arrived, this long after it was sent.
     pub(super) fn add(&mut self, transit: Time, jitter_s: f64) {
         self.received += 1;
         self.sum_s += transit.secs();
@@ -76,7 +75,7 @@ impl Heard {
         }
     }
 
-    /// A number of seconds, if anything was received.
+    /// A value in seconds; NaN if no packet has arrived.
     fn known(&self, value: f64) -> f64 {
         if self.received == 0 { f64::NAN } else { value }
     }
@@ -100,7 +99,7 @@ impl Heard {
     /// The delay that this share of the packets did not exceed.
     pub(super) fn quantile_s(&self, share: f64) -> f64 {
         let found = self.delays.as_ref().map_or(0, |delays| delays.value_at_quantile(share));
-        // the sketch answers with the upper end of a step, which nothing may have reached
+        // the sketch returns the upper end of a bin, which may exceed the largest delay
         self.known((found as f64 * 1e-9).min(self.most.secs()))
     }
 }

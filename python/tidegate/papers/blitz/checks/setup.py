@@ -59,9 +59,9 @@ def packet(runs: Runs) -> Exact:
 
 @claim("setup.D", of=())
 def delays(runs: Runs) -> Exact:
-    """Check that the networks have three delays."""
+    """Check that the networks have three delays, D being there and back."""
     found = {
-        round(amount(_link(runs, name)["bottleneck"]["delay"]) * 1e3, 9)
+        round(2e3 * amount(_link(runs, name)["bottleneck"]["delay"]), 9)
         for name in (*PAPER, "middle")
     }
     return Exact(_listed(found, " ms"), found == {30.0, 3.0, 1.8})
@@ -96,7 +96,7 @@ def arrivals(runs: Runs) -> Exact:
 def reference(runs: Runs) -> Exact:
     """Check bandwidth, delay and size of the reference network."""
     link = _link(runs, "ref")
-    mbit, ms = amount(link["access"]["rate"]) / 1e6, amount(link["bottleneck"]["delay"]) * 1e3
+    mbit, ms = amount(link["access"]["rate"]) / 1e6, 2e3 * amount(link["bottleneck"]["delay"])
     found = (mbit, ms, _size_kb(runs, "ref"))
     return Exact("{:g} Mbit/s, {:g} ms, {:g} kB".format(*found), found == (150.0, 30.0, 100.0))
 
@@ -125,6 +125,6 @@ def product(_: Runs) -> Exact:
 
 @claim("setup.dist", of=())
 def distance(_: Runs) -> Exact:
-    """Check the distance at the speed of light, D being what it takes one way."""
-    miles = NETS["small"].delay_ms * 1e-3 * LIGHT_M_S / MILE_M
+    """Check the distance at the speed of light, D being there and back."""
+    miles = 0.5 * NETS["small"].delay_ms * 1e-3 * LIGHT_M_S / MILE_M
     return Exact(f"{miles:.0f}", within=10.0)

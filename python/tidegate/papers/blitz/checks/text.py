@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.blitz.cases import CONTROLS, NETS, PAPER, STEPS, keys
+from tidegate.papers.blitz.cases import CONTROLS, NETS, OVERLOAD, PAPER, TAIL, beyond, key
 from tidegate.papers.blitz.measures import (
     LONG_B,
     SHORT_B,
@@ -16,6 +16,7 @@ from tidegate.papers.blitz.measures import (
     fairness,
     goodput,
     of_nets,
+    overload,
     response_of,
 )
 from tidegate.papers.check_builders import unchecked
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from tidegate.papers.check_results import Check
     from tidegate.papers.runs import Floats, Parts, Runs
 
-MIX = tuple(case for control in CONTROLS for case in keys("ref", 90, control, "-pareto"))
+MIX = tuple(key("ref", 90, control, OVERLOAD, "-pareto") for control in CONTROLS)
 
 
 @claim("abstract.order", of=of_nets("ref", "fast"))
@@ -42,10 +43,9 @@ def order(runs: Runs) -> Numbers:
 @claim("text.short_priority", of=MIX)
 def favoured(runs: Runs) -> Parts:
     """Check that in overload short files gain at the cost of long ones."""
-    place = STEPS.index(0.1)
     short, long = (
         {
-            control: curve(runs, "ref", 90, control, response_of(*bounds), "-pareto")[place]
+            control: overload(runs, "ref", 90, control, response_of(*bounds), "-pareto")
             for control in CONTROLS
         }
         for bounds in ((0.0, SHORT_B), (LONG_B, np.inf))
@@ -57,6 +57,45 @@ def favoured(runs: Runs) -> Parts:
         "and long files wait longer beside them than under TCP": long["blitz"] / short["blitz"]
         - long["reno"] / short["reno"],
     }
+
+
+NEAR = 0.9
+"""What passes for about as fair."""
+COLLAPSED = 0.5
+"""The share of the best goodput below which the network has collapsed."""
+
+
+@claim(
+    "text.fair",
+    of=tuple(
+        key("ref", mbit, each, OVERLOAD) for mbit in NETS["ref"].bottlenecks() for each in CONTROLS
+    ),
+)
+def shared(runs: Runs) -> Parts:
+    """Check that in overload Blitz is nearly as fair as TCP, by Jain's index."""
+    found: Parts = {}
+    for mbit in NETS["ref"].bottlenecks():
+        mine, theirs = (overload(runs, "ref", mbit, each, fairness) for each in CONTROLS)
+        means = f"({np.mean(mine):.3g}, {np.mean(theirs):.3g})"
+        found[f"{mbit}: Jain's index no more than 10 % below TCP's {means}"] = mine - NEAR * theirs
+    return found
+
+
+@claim("text.pushout", of=(*beyond("ref", 90, "blitz"), *beyond("ref", 90, "blitz", TAIL)))
+def pushed_out(runs: Runs) -> Parts:
+    """Check that in overload goodput collapses without pushout, and not with it."""
+    found: Parts = {}
+    share, rest = (
+        overload(runs, "ref", 90, "blitz", goodput, kind)
+        / curve(runs, "ref", 90, "blitz", goodput, kind).max(axis=0)
+        for kind in ("", TAIL)
+    )
+    found[f"with pushout over half of the best goodput ({np.mean(share):.3g})"] = share - COLLAPSED
+    found[f"without it under half ({np.mean(rest):.3g})"] = COLLAPSED - rest
+    fair, unfair = (overload(runs, "ref", 90, "blitz", fairness, kind) for kind in ("", TAIL))
+    means = f"({np.mean(fair):.3g}, {np.mean(unfair):.3g})"
+    found[f"Jain's index higher with pushout {means}"] = fair - unfair
+    return found
 
 
 @claim("text.tr_claims", of=of_nets("ref"))

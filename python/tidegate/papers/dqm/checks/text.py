@@ -18,6 +18,7 @@ from tidegate.papers.dqm.measures import (
     more,
     queue,
     throughput,
+    upstream_waste,
 )
 from tidegate.papers.effective import alike
 from tidegate.papers.registry import claim
@@ -40,7 +41,9 @@ LIGHT_MEASURES: tuple[tuple[str, Measure], ...] = (
 def stateless(runs: Runs) -> Exact:
     """Check that the queue does not know flows: a crowd of them is treated as one flow would be."""
     policies = ("p1", "p2", "p3")
-    apart = sum(runs.effective.told_apart(at(1.2, policy), "bottleneck") for policy in policies)
+    apart = sum(
+        runs.effective.treated_differently(at(1.2, policy), "bottleneck") for policy in policies
+    )
     return Exact(f"under P1, P2 and P3 {alike(apart)}", apart == 0)
 
 
@@ -53,6 +56,16 @@ def tradeoff(runs: Runs) -> Parts:
         ("flows never admitted: ", more(runs, "never_admitted_share", "p3", "gr2")),
     ]
     return {before + text: values for before, (text, values) in texts}
+
+
+@claim("text.waste")
+def wasted() -> Check:
+    """Check that under G-RED over twice as much data is lost behind a link that carried it."""
+    red, dual = (Value(f"tandem/{policy}", upstream_waste) for policy in ("gr2", "p3"))
+    return ordering(
+        Greater("share of data lost at the second link: G-RED over P3", red, dual),
+        Greater("over twice as much", red, Value("tandem/p3", upstream_waste, 2.0)),
+    )
 
 
 def _of(rho: float, policy: str, measure: Measure) -> Value:

@@ -124,6 +124,28 @@ def blind_spot(runs: Runs) -> Parts:
     }
 
 
+EVEN = (6, 5, 5, 5, 4)
+"""Responsive connections, one with a packet more than its fair share of 5."""
+
+
+@claim("text.k_small", of=())
+def small_factor(_: Runs) -> Exact:
+    """Check that with k = 1 a responsive connection would be judged greedy, with k = ln 3n not."""
+    fair = sum(EVEN) / len(EVEN)
+    greedy, found = max(EVEN) > fair, _native.lgc_look(list(EVEN))[1]
+    text = f"{max(EVEN)} of {sum(EVEN)}: above k f = {fair:g}, not above {_share(list(EVEN))}"
+    return Exact(text, greedy and found is None)
+
+
+@claim("text.k_large", of=())
+def large_factor(_: Runs) -> Exact:
+    """Check that with k = n nobody can be judged greedy, and that k = ln 3n finds connection 1."""
+    packets = sum(EXPERIMENT_1)
+    found = _native.lgc_look(list(EXPERIMENT_1))[1]
+    text = f"{max(EXPERIMENT_1)} of {packets}: k f = {packets} with k = n"
+    return Exact(text, max(EXPERIMENT_1) <= packets and found == 0)
+
+
 @claim("exp1.n", of=())
 def connections(_: Runs) -> Exact:
     """Check the connections in the queue as the paper lists it."""

@@ -12,13 +12,11 @@ from tidegate.papers.check_results import Exact
 from tidegate.papers.effective import amount
 from tidegate.papers.lgc.measures import (
     NODES,
-    TX_S,
     all_filtered,
     arrivals,
-    average_lags,
+    average_moves,
     came,
     came_at_trigger,
-    drop_after,
     filtered,
     found,
     held,
@@ -26,16 +24,19 @@ from tidegate.papers.lgc.measures import (
     in_order,
     initial_queue,
     lag_s,
+    left_after,
     longest_queue,
     looks,
     lost_full,
     max_th,
     queue_at_trigger,
+    queue_lag_s,
     scenario,
     share,
     spikes,
     taken,
     triggers,
+    tx_s,
 )
 from tidegate.papers.registry import claim
 
@@ -120,23 +121,26 @@ def at_first() -> Check:
 
 @claim("exp1.avg_lag", of=("1",))
 def lags(runs: Runs) -> Parts:
-    """Check that the average passes the threshold later than the queue."""
-    values = runs.values("1", average_lags)
-    return {f"{values.mean():.0f} arrivals later": values}
+    """Check that the average moves less than half as far as the queue, arrival by arrival."""
+    values = runs.values("1", average_moves)
+    return {f"{100 * values.mean():.0f} % as far, under 50 %": 0.5 - values}
 
 
 @claim("exp1.drop_after", of=("1",))
 def drops(runs: Runs) -> Parts:
-    """Check that the queue sinks once the filter is there."""
-    values = runs.values("1", drop_after)
-    return {f"by {values.mean():.0f} packets within a second": values}
+    """Check that the queue falls below half within Tx once the filter is there."""
+    values = runs.values("1", left_after)
+    return {f"to {100 * values.mean():.0f} % within Tx, under 50 %": 0.5 - values}
 
 
 @claim("exp1.T_lag", of=("1",))
 def stays_above(runs: Runs) -> Parts:
-    """Check that the average stays above the threshold for a time, which is shorter than Tx."""
-    values = runs.values("1", lag_s)
-    return {f"T = {values.mean():.2g} s > 0": values, f"Tx = {TX_S:g} s > T": TX_S - values}
+    """Check that the average stays above the threshold for longer than the queue, and under Tx."""
+    values, queue = runs.values("1", lag_s), runs.values("1", queue_lag_s)
+    return {
+        f"T = {values.mean():.2g} s, longer than the queue ({queue.mean():.2g} s)": values - queue,
+        "Tx > T": runs.values("1", tx_s) - values,
+    }
 
 
 @claim("exp1.no_retrigger", of=("1", "1/at-once"))
@@ -284,7 +288,7 @@ def _events(record: SavedRun) -> dict[str, float]:
     lowest_at = between.filter(pl.col("queue_packets") == lowest)["time_s"].head(1).item()
     again = between.filter(pl.col("time_s") > lowest_at)["queue_packets"].max()
     again_inside = between.filter(
-        (pl.col("time_s") > lowest_at) & (pl.col("time_s") < at[0] + TX_S)
+        (pl.col("time_s") > lowest_at) & (pl.col("time_s") < at[0] + tx_s(record))
     )["avg_queue_packets"].max()
     after = came.filter(pl.col("time_s") > at[1])["avg_queue_packets"].tail(1).item()
     queue_at_a = found(record)[0].packets
@@ -293,7 +297,7 @@ def _events(record: SavedRun) -> dict[str, float]:
         queue_at_a - _or_zero(lowest),
         _or_zero(again) - _or_zero(lowest),
         _or_zero(again_inside) - threshold,
-        at[1] - at[0] - TX_S + 1e-9,
+        at[1] - at[0] - tx_s(record) + 1e-9,
         threshold - after,
     )
     return dict(zip(_SEQUENCE, values, strict=True))

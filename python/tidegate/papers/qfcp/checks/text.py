@@ -12,7 +12,7 @@ from tidegate.papers.check_builders import Greater, Value, ordering, unchecked
 from tidegate.papers.check_results import Exact
 from tidegate.papers.effective import alike
 from tidegate.papers.qfcp import measures as m
-from tidegate.papers.qfcp.cases import BETAS, LOSSES, lossy
+from tidegate.papers.qfcp.cases import BETAS, LOSSES, fct, lossy
 from tidegate.papers.registry import claim
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def state(runs: Runs) -> Exact:
 
     No more is kept than one rate and a few sums. What a packet costs is not measured.
     """
-    apart = runs.effective.told_apart("fct/qfcp", "bottleneck")
+    apart = runs.effective.treated_differently("fct/qfcp", "bottleneck")
     fields = [
         name
         for kind in (_native.RateKnobs, _native.RateCounts)
@@ -89,16 +89,28 @@ def same_rate(runs: Runs) -> Parts:
 
 @claim("text.beta")
 def drains() -> Check:
-    """Check that the queue of a join of Figure 2 drains later with each smaller beta."""
+    """Check that the queue after the joins of Figure 2 is shorter with each larger beta."""
     sides = [
         Greater(
-            f"seconds from the peak after a join to 5 % of the buffer: beta {less:g} > {more:g}",
-            Value(f"adapt/beta/{less}", m.drain_time),
-            Value(f"adapt/beta/{more}", m.drain_time),
+            f"mean queue in the second after a join [packets]: beta {less:g} > {more:g}",
+            Value(f"adapt/beta/{less}", m.after_join),
+            Value(f"adapt/beta/{more}", m.after_join),
         )
         for less, more in pairwise(BETAS)
     ]
     return ordering(*sides)
+
+
+@claim("text.rcp_estimate")
+def estimates() -> Check:
+    """Check that C/R is further off the number of flows under RCP than under QFCP."""
+    return ordering(
+        Greater(
+            "factor between C/R and the flows under way: rcp > qfcp",
+            Value(fct("rcp"), m.count_error),
+            Value(fct("qfcp"), m.count_error),
+        )
+    )
 
 
 @claim("intro.short_hurt_long")

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from tidegate.papers.check_results import Check
     from tidegate.papers.runs import Parts, Runs
 
+CAPACITY_BPS = 10e6
 PIPE = 217 + 434
 """Packets that the buffer and the round trip at 10 Mbit/s hold."""
 STATIC = tuple(f"static/{size}k-{rate}" for size in (10, 30) for rate in ARRIVALS)
@@ -71,6 +72,61 @@ def many_flows(runs: Runs) -> Parts:
         f"Jain's index lower than under CP ({np.mean(unfair):.2g}, {np.mean(fair):.2g})": fair
         - unfair,
     }
+
+
+@claim("text.fair_sizes")
+def fair_sizes() -> Check:
+    """Check that larger sessions complete under both schemes than without control."""
+    sizes = {name: Value(case, "size_mean_bytes") for name, case in (("GSS+GA", GSS), ("CP", CP))}
+    none = Value(NC, "size_mean_bytes")
+    return ordering(
+        *(
+            Greater(f"mean size completed [B]: {name} > none", each, none)
+            for name, each in sizes.items()
+        )
+    )
+
+
+@claim("text.fair_share", of=(NC,))
+def below_fair_share(runs: Runs) -> Parts:
+    """Check that without control sessions get less than their fair share of the link."""
+    share = CAPACITY_BPS / runs.values(NC, "open_mean")
+    got = runs.values(NC, "goodput_mean_bps")
+    return {
+        f"an equal share of 10 Mbit/s, {plain(share)} bit/s, above the mean goodput of those that"
+        f" complete, {plain(got)} bit/s": share - got
+    }
+
+
+@claim("text.gss_unstable", of=(GSS, CP))
+def unstable(runs: Runs) -> Parts:
+    """Check that the allowance swings more under GSS+GA than under CP; say where it settles."""
+    span, late = swing(50.0, 250.0), admitted(150.0, 250.0)
+    more, less = runs.values(GSS, span), runs.values(CP, span)
+    ends = (
+        f"{shown} {', '.join(f'{each:.3g}' for each in runs.values(case, late))}"
+        for shown, case in (("GSS+GA", GSS), ("CP", CP))
+    )
+    last = f"admitted a second in the last 100 s, by seed: {'; '.join(ends)}"
+    means = f"({plain(more)} to {plain(less)}; {last})"
+    return {f"swing of the allowance: GSS+GA > CP {means}": more - less}
+
+
+@claim("text.phantom")
+def phantom() -> Check:
+    """Say why the gate that measures with a phantom connection is not checked."""
+    return unchecked(
+        "Not built: a gate that measures the bandwidth of a phantom TCP connection. Of the older"
+        " gates by threshold one by occupancy and one by loss rate are run."
+    )
+
+
+@claim("text.quench")
+def quench() -> Check:
+    """Say why refusal by ICMP Source Quench is not checked."""
+    return unchecked(
+        "Not built: end hosts ignore Source Quench (RFC 6633). Dropping and RST are run."
+    )
 
 
 @claim("text.cp_slow_start")
@@ -111,7 +167,7 @@ def starvation(runs: Runs) -> Parts:
 @claim("text.stateless", of=())
 def stateless(runs: Runs) -> Exact:
     """Check that the gate does not know flows: a crowd of them is treated as one flow would be."""
-    apart = sum(runs.effective.told_apart(case, "bottleneck") for case in (GSS, CP))
+    apart = sum(runs.effective.treated_differently(case, "bottleneck") for case in (GSS, CP))
     fields = [
         name
         for kind in (_native.Knobs, _native.Counts)

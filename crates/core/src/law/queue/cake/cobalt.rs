@@ -8,22 +8,21 @@
 //! | `mtu_time`  | `mtu_time`  | s       | a packet of 1514 B at the shaper's rate     |
 //! | `count`     | `count`     | packets | signals since congestion began              |
 //! | `drop_next` | `drop_next` | s       | when the next signal is due                 |
-//! | `p_drop`    | `p_drop`    | 1       | BLUE's share of drops                       |
+//! | `p_drop`    | `p_drop`    | 1       | BLUE's drop probability                     |
 //! | `p_inc`     | `P_INC`     | 1       | 2^-8                                        |
 //! | `p_dec`     | `P_DEC`     | 1       | 2^-12                                       |
 //!
-//! At each packet's turn:
-//! 1. It is over the target if it has waited longer than `target` and than four
-//!    packets take. The first that is starts an interval, of
-//!    `interval / sqrt(count)`; the first that is not ends the signals.
-//! 2. A packet over the target after `drop_next` is marked or else dropped:
-//!    `count` rises, and the next signal is due another
-//!    `interval / sqrt(count)` later.
-//! 3. While the signals have ended `count` falls as it rose, one at each such time.
-//! 4. Beside that BLUE drops with the chance `p_drop`, ECN or not.
+//! At each transmission:
+//! 1. A packet is over the target if it has waited longer than `target` and longer than four
+//!    packets take. The first such packet starts an interval of `interval / sqrt(count)`; the first
+//!    packet that is not over the target ends the signals.
+//! 2. A packet over the target after `drop_next` is marked, or dropped without ECT. `count` rises,
+//!    and the next signal is due `interval / sqrt(count)` later.
+//! 3. After the signals have ended, `count` falls by one at each such time.
+//! 4. Independently BLUE drops with probability `p_drop`, with or without ECN.
 //!
-//! BLUE: a packet lost to a full buffer adds `P_INC` to `p_drop`, a turn that
-//! finds the queue empty takes `P_DEC` away, each once a `target` at most.
+//! BLUE: a packet dropped by a full buffer adds `P_INC` to `p_drop`; an empty queue at its turn
+//! subtracts `P_DEC`; each at most once per `target`.
 
 use crate::law::Draw;
 use crate::law::queue::codel::control_law;
@@ -36,19 +35,19 @@ const P_INC: f64 = 1.0 / 256.0;
 /// 2^-12.
 const P_DEC: f64 = 1.0 / 4096.0;
 
-/// What COBALT goes by, the same for every queue.
+/// The settings of COBALT, the same for every queue.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Params {
-    /// Delay that is no congestion yet.
+    /// Delay that does not yet count as congestion.
     pub target: Time,
-    /// How long it may last, and the scale of the signals.
+    /// How long the delay may exceed the target; also the scale of the signals.
     pub interval: Time,
-    /// How long a full packet takes at the shaper's rate.
+    /// Transmission time of a full packet at the shaper's rate.
     pub mtu_time: Time,
 }
 
 impl Params {
-    /// What is configured, made to suit a link on which a packet of 1514 B takes `mtu_time`.
+    /// The configured values, adapted to a link on which a packet of 1514 B takes `mtu_time`.
     pub fn new(target: Time, interval: Time, mtu_time: Time) -> Params {
         let suited = target.max(mtu_time * 3 / 2);
         let interval = (interval + (suited - target)).max(suited * 2);
@@ -68,7 +67,7 @@ pub struct Cobalt {
     dropping: bool,
     drop_next: Time,
     p_drop: f64,
-    /// When `p_drop` was changed last.
+    /// When `p_drop` last changed.
     blue_timer: Option<Time>,
 }
 
@@ -78,17 +77,17 @@ impl Cobalt {
         self.count
     }
 
-    /// BLUE's share of drops.
+    /// BLUE's drop probability.
     pub fn p_drop(&self) -> f64 {
         self.p_drop
     }
 
-    /// Whether nothing of an earlier congestion is left.
+    /// Whether no trace of earlier congestion is left.
     pub fn rests(&self, now: Time) -> bool {
         self.p_drop == 0.0 && self.count == 0 && now >= self.drop_next
     }
 
-    /// Whether `p_drop` may be changed, and if so from when on again.
+    /// Whether `p_drop` may change now; if so, from when on it may change again.
     fn blue(&mut self, now: Time, params: &Params) -> bool {
         let due = self.blue_timer.is_none_or(|last| now - last > params.target);
         if due {
@@ -97,7 +96,7 @@ impl Cobalt {
         due
     }
 
-    /// The queue has lost a packet to a full buffer.
+    /// The queue has lost a packet because the buffer was full.
     pub fn queue_full(&mut self, now: Time, params: &Params) {
         if self.blue(now, params) {
             self.p_drop = (self.p_drop + P_INC).min(1.0);
@@ -107,7 +106,7 @@ impl Cobalt {
         self.count = self.count.max(1);
     }
 
-    /// It was the queue's turn, and it is empty.
+    /// The queue was empty at its turn.
     pub fn queue_empty(&mut self, now: Time, params: &Params) {
         if self.p_drop > 0.0 && self.blue(now, params) {
             self.p_drop = (self.p_drop - P_DEC).max(0.0);
@@ -118,13 +117,13 @@ impl Cobalt {
         }
     }
 
-    /// One signal less, and when the next is taken back.
+    /// One signal less; returns when the next one is taken back.
     fn calm(&mut self, params: &Params) {
         self.count -= 1;
         self.drop_next = params.after(self.drop_next, self.count);
     }
 
-    /// What happens to the packet whose turn it is, `waited` after its arrival.
+    /// The decision on the packet at the head, which has waited for `waited`.
     pub fn judge(
         &mut self,
         now: Time,
@@ -155,7 +154,7 @@ impl Cobalt {
         if self.p_drop > 0.0 && draw.uniform() < self.p_drop {
             fate = Fate::Drop;
         }
-        // at rest it says until when the queue counts as active
+        // at rest, drop_next says until when the queue counts as active
         if self.count == 0 {
             self.drop_next = now + params.interval;
         } else if now > self.drop_next && fate != Fate::Drop {

@@ -1,24 +1,24 @@
-//! Fairness among hosts: a host's flows share what one flow would get (CAKE, III-B).
+//! Fairness among hosts: the flows of a host share the quantum of one flow (CAKE, III-B).
 //!
-//! A flow's quantum is that of a lone flow over its host load, the number of
-//! bulk flows of its source or destination, or of whichever has more.
+//! A flow's quantum is that of a lone flow divided by the host load: the number of bulk flows of
+//! its source or its destination, whichever is larger.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::sets::{Place, Sets};
 
-/// Between what the link is shared.
+/// Among whom the link is divided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Isolation {
-    /// All packets are in one queue.
+    /// One queue for all packets.
     None,
     /// Flows.
     Flows,
-    /// Sources, and the flows of each.
+    /// Among sources, then among the flows of each.
     DualSrchost,
-    /// Destinations, and the flows of each.
+    /// Among destinations, then among the flows of each.
     DualDsthost,
     /// Sources, destinations, and flows.
     #[default]
@@ -35,7 +35,7 @@ impl Isolation {
     }
 }
 
-/// The bulk flows of each host on one side.
+/// The bulk flows of each host, sources or destinations.
 #[derive(Clone, Debug)]
 struct Side {
     sets: Sets,
@@ -54,14 +54,14 @@ impl Side {
     }
 }
 
-/// Both hosts of a flow, by their places.
+/// The source and the destination of a flow, as indices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pair {
     source: u32,
     destination: u32,
 }
 
-/// The hosts whose flows wait.
+/// The hosts with waiting flows.
 #[derive(Clone, Debug)]
 pub struct Hosts {
     isolation: Isolation,
@@ -70,30 +70,30 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Of so many places, a multiple of `ways`, on either side.
+    /// A table for `places` hosts, a multiple of `ways`, of each kind.
     pub fn new(isolation: Isolation, places: usize, ways: usize) -> Hosts {
         let side = || Side::new(places, ways);
         Hosts { isolation, sources: side(), destinations: side() }
     }
 
-    /// The places of two hosts.
+    /// The indices of two hosts.
     pub fn find(&mut self, source: u16, destination: u16) -> Pair {
         Pair { source: self.sources.find(source), destination: self.destinations.find(destination) }
     }
 
-    /// The two have one bulk flow more.
+    /// The two hosts have one more bulk flow.
     pub fn begin(&mut self, pair: Pair) {
         self.sources.bulk[pair.source as usize] += 1;
         self.destinations.bulk[pair.destination as usize] += 1;
     }
 
-    /// The two have one bulk flow less.
+    /// The two hosts have one bulk flow less.
     pub fn end(&mut self, pair: Pair) {
         self.sources.bulk[pair.source as usize] -= 1;
         self.destinations.bulk[pair.destination as usize] -= 1;
     }
 
-    /// Among how many a flow of the two shares a lone flow's quantum.
+    /// How many flows share the quantum of a lone flow.
     #[inline]
     pub fn load(&self, pair: Pair) -> u32 {
         let source = self.sources.bulk[pair.source as usize];

@@ -1,19 +1,19 @@
-//! CAKE's queues and whose turn it is: DRR++ with a place for queues at rest
+//! CAKE's queues and the order in which they are served: DRR++ with a state for queues at rest
 //! (CAKE, III-B; the states are those of Linux' `sch_cake`).
 //!
-//! | state         | what it is                                          | where             |
+//! | state         | meaning                                             | list              |
 //! |---------------|-----------------------------------------------------|-------------------|
-//! | `Rest`        | it is empty and forgotten                           | nowhere           |
-//! | `Sparse`      | it came from rest and has not used its quantum up   | the new queues    |
-//! | `SparseWait`  | it used its quantum up, and was empty then          | the old queues    |
-//! | `Bulk`        | it used its quantum up, and had more to send        | the old queues    |
-//! | `Decaying`    | it is empty, and its COBALT not at rest yet         | the decaying ones |
+//! | `Rest`        | empty, with no state left                           | none              |
+//! | `Sparse`      | came from rest and has not used its quantum up      | new queues        |
+//! | `SparseWait`  | was empty when it had used its quantum up           | old queues        |
+//! | `Bulk`        | had more to send when it had used its quantum up    | old queues        |
+//! | `Decaying`    | empty; its COBALT is not at rest yet                | decaying queues   |
 //!
-//! 1. A packet brings a queue at rest or decaying to the end of the new ones,
-//!    with a quantum of deficit; one that waited in vain counts as bulk now.
-//! 2. The first of the new queues is looked at or, without any, that of the old.
-//! 3. Whoever has no deficit left gets a quantum and goes behind the old ones.
-//! 4. An empty one decays, and leaves when its COBALT has come to rest.
+//! 1. A packet appends a queue that was at rest or decaying to the new queues, with a deficit of
+//!    one quantum; a queue in `SparseWait` becomes `Bulk`.
+//! 2. The first of the new queues is examined or, if there is none, the first of the old queues.
+//! 3. A queue without deficit gets a quantum and moves to the end of the old queues.
+//! 4. An empty queue decays, and leaves when its COBALT is at rest.
 
 use std::collections::VecDeque;
 
@@ -24,30 +24,29 @@ use crate::law::queue::Chain;
 use crate::packet::Packet;
 use crate::units::Time;
 
-/// A deficit is counted in 65536ths of a byte, so that shares of a quantum
-/// need no rounding.
+/// Deficits are in 1/65536 of a byte, so that shares of a quantum need no rounding.
 const FRACTION_BITS: u32 = 16;
 
-/// Where a queue stands.
+/// The state of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum State {
-    /// It is empty and forgotten.
+    /// Empty, with no state left.
     #[default]
     Rest,
-    /// It has not used its first quantum up.
+    /// Has not used its first quantum up.
     Sparse,
-    /// It had when it was empty, and counts as sparse yet.
+    /// Was empty when it had used its quantum up; still counts as sparse.
     SparseWait,
-    /// It always has something to send.
+    /// Has more to send whenever its turn comes.
     Bulk,
-    /// It is empty; its COBALT is not at rest.
+    /// Empty; its COBALT is not at rest.
     Decaying,
 }
 
 /// One queue.
 #[derive(Clone, Debug, Default)]
 pub struct Flow {
-    /// What waits in it.
+    /// The waiting packets.
     pub packets: Chain,
     /// Its bytes.
     pub bytes: u64,
@@ -58,16 +57,16 @@ pub struct Flow {
     hosts: Pair,
 }
 
-/// All queues and their turns.
+/// All queues, and the order in which they are served.
 #[derive(Clone, Debug)]
 pub struct Rotation {
-    /// The queues, by their places.
+    /// The queues, by index.
     pub flows: Box<[Flow]>,
     isolation: Isolation,
     salt: u32,
     sets: Sets,
     hosts: Hosts,
-    /// Bytes that a lone flow sends in its turn.
+    /// Bytes that a lone flow may send per round.
     quantum: u64,
     new: VecDeque<u32>,
     old: VecDeque<u32>,
@@ -75,7 +74,7 @@ pub struct Rotation {
 }
 
 impl Rotation {
-    /// Of so many queues, a multiple of `ways`.
+    /// A table of `count` queues, a multiple of `ways`.
     pub fn new(isolation: Isolation, queues: usize, ways: usize, quantum: u64, salt: u32) -> Self {
         Rotation {
             flows: vec![Flow::default(); queues].into(),
@@ -90,7 +89,7 @@ impl Rotation {
         }
     }
 
-    /// The queue of a packet, with its hosts as of now.
+    /// The queue of a packet, with the hosts that it now counts for.
     pub fn queue_of(&mut self, packet: &Packet) -> usize {
         let tag = match self.isolation {
             Isolation::None => 0,
@@ -102,7 +101,7 @@ impl Rotation {
         if let Place::Known(_) = place {
             return queue;
         }
-        // a queue that is shared from now on counts for the hosts of the newcomer
+        // a queue that becomes shared counts for the hosts of the new flow
         let bulk = self.flows[queue].state == State::Bulk;
         if bulk {
             self.hosts.end(self.flows[queue].hosts);
@@ -115,13 +114,13 @@ impl Rotation {
         queue
     }
 
-    /// What a queue gets for its turn.
+    /// The quantum of a queue.
     fn quantum(&self, queue: usize) -> i64 {
         let load = u64::from(self.hosts.load(self.flows[queue].hosts));
         ((self.quantum << FRACTION_BITS) / load).max(1).cast_signed()
     }
 
-    /// A queue counts as another kind from now on.
+    /// Changes the state of a queue, and the bulk flows of its hosts.
     fn becomes(&mut self, queue: usize, state: State) {
         let hosts = self.flows[queue].hosts;
         match (self.flows[queue].state, state) {
@@ -133,7 +132,7 @@ impl Rotation {
         self.flows[queue].state = state;
     }
 
-    /// A packet has come to a queue.
+    /// A packet was added to a queue.
     pub fn came(&mut self, queue: usize) {
         match self.flows[queue].state {
             State::Sparse | State::Bulk => {}
@@ -149,9 +148,9 @@ impl Rotation {
         }
     }
 
-    /// The queue whose turn it is: it has deficit, and something to send.
+    /// The queue to serve next: it has deficit and packets.
     pub fn turn(&mut self, now: Time, params: &Params) -> Option<usize> {
-        // one of the decaying ones is looked at each time
+        // one decaying queue is examined each time
         if let Some(&queue) = self.decaying.front() {
             self.decaying.pop_front();
             self.empty(queue as usize, now, params);
@@ -192,7 +191,7 @@ impl Rotation {
         self.flows[queue].deficit -= (length << FRACTION_BITS).cast_signed();
     }
 
-    /// Where a queue stands.
+    /// The state of a queue.
     pub fn state(&self, queue: usize) -> State {
         self.flows[queue].state
     }

@@ -1,20 +1,19 @@
-//! A set-associative table of tags: places are found by a hash, and those that
-//! would share one place have a whole set to evade to (CAKE, III-B).
+//! A set-associative table of tags: tags whose hashes collide spread over the places of a set
+//! (CAKE, III-B).
 //!
-//! 1. The hash names a place, and with it a set of `ways` places.
-//! 2. A place of the set that has this tag is the tag's.
-//! 3. Otherwise the first place of the set that is not in use, from the named
-//!    one on, becomes the tag's.
-//! 4. In a set full of others the named place is shared.
+//! 1. The hash selects a place, and with it the set of `ways` places that holds it.
+//! 2. A place of the set with this tag belongs to the tag.
+//! 3. Otherwise the first unused place of the set, from the selected one on, becomes the tag's.
+//! 4. If the whole set is used by other tags, the selected place is shared.
 
 /// Where a tag belongs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
-    /// It had this place before.
+    /// The tag already had this place.
     Known(usize),
-    /// This place was free, and is its own from now on.
+    /// The place was unused and now belongs to the tag.
     Free(usize),
-    /// Another tag is using this place.
+    /// The place is shared with another tag.
     Shared(usize),
 }
 
@@ -26,12 +25,12 @@ pub struct Sets {
 }
 
 impl Sets {
-    /// Of so many places, a multiple of `ways`, which is not zero.
+    /// A table of `places` places, a multiple of `ways`, which is not zero.
     pub fn new(places: usize, ways: usize) -> Sets {
         Sets { tags: vec![0; places].into(), ways }
     }
 
-    /// Where a tag belongs, which is also its hash; it is there from now on.
+    /// The place of a tag (which is also its hash), entering it if needed.
     #[inline]
     pub fn find(&mut self, tag: u32, in_use: impl Fn(usize) -> bool) -> Place {
         let named = tag as usize % self.tags.len();
@@ -39,7 +38,7 @@ impl Sets {
         let way = |step: usize| first + (named - first + step) % self.ways;
         let mut set = (0..self.ways).map(way);
         if let Some(place) = set.clone().find(|&place| self.tags[place] == tag) {
-            // a place that was given up still knows its tag
+            // an unused place still stores its last tag
             return if in_use(place) { Place::Known(place) } else { Place::Free(place) };
         }
         let free = set.find(|&place| !in_use(place));

@@ -1,11 +1,10 @@
-//! CAKE's shaper: a virtual clock that says when the next packet may go (CAKE, III-A).
+//! CAKE's shaper: a virtual clock tells when the next packet may be sent (CAKE, III-A).
 //!
-//! 1. A packet of adjusted length `L` moves the clock on by `L / bandwidth`.
-//! 2. Nothing is sent before the clock; what comes to an empty queue sets a
-//!    clock that lies behind to now, so that idle time earns no burst.
-//! 3. The length is what the link behind puts on its wire: `overhead` bytes
-//!    more, `mpu` at least, in ATM cells of 53 bytes for every 48, or with one
-//!    byte more for every 64 (PTM).
+//! 1. A packet of adjusted length `L` advances the clock by `L / bandwidth`.
+//! 2. Nothing is sent before the clock. An arrival at an empty queue sets a clock in the past to
+//!    now, so that idle time does not allow a burst.
+//! 3. The adjusted length is that on the next link: plus `overhead` bytes, at least `mpu`, in ATM
+//!    cells of 53 bytes for every 48, or with one more byte for every 64 (PTM).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,23 +15,23 @@ use crate::units::{Pace, Rate, Time};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Framing {
-    /// Frames of the packet's own length.
+    /// Frames without padding.
     #[default]
     None,
-    /// ATM cells: 53 bytes for every 48, the last one filled up.
+    /// ATM cells: 53 bytes for every 48, the last cell padded.
     Atm,
-    /// PTM, 64b/65b: one more byte for each 64 bytes or part of them.
+    /// PTM, 64b/65b: one more byte for every 64 bytes started.
     Ptm,
 }
 
-/// Length of a packet on the wire of the link behind, in bytes.
+/// Length of a packet on the next link, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Wire {
-    /// Bytes that each packet has more, or less.
+    /// Bytes added to each packet; may be negative.
     pub overhead: i64,
-    /// Least length of a packet, before cells.
+    /// Least length of a packet, before framing.
     pub mpu: u64,
-    /// What it goes into.
+    /// The framing.
     pub framing: Framing,
 }
 
@@ -54,34 +53,34 @@ impl Wire {
 pub struct Shaper {
     /// None: unlimited.
     pace: Option<Pace>,
-    /// When the next packet may go.
+    /// When the next packet may be sent.
     next_packet: Time,
 }
 
 impl Shaper {
-    /// At this rate; none: unlimited.
+    /// A clock of this rate; none: unlimited.
     pub fn new(bandwidth: Option<Rate>) -> Shaper {
         Shaper { pace: bandwidth.map(Rate::pace), next_packet: Time::ZERO }
     }
 
-    /// How long the shaper takes for so many bytes (unlimited: no time).
+    /// Transmission time of this many bytes (zero if unlimited).
     pub fn time_of(&self, bytes: u64) -> Time {
         self.pace.map_or(Time::ZERO, |pace| pace.of(bytes))
     }
 
-    /// A packet comes to an empty queue.
+    /// A packet arrives at an empty queue.
     #[inline]
     pub fn wake(&mut self, now: Time) {
         self.next_packet = self.next_packet.max(now);
     }
 
-    /// Until when nothing may go, if that is later than now.
+    /// The clock, if it is later than now.
     #[inline]
     pub fn holds_until(&self, now: Time) -> Option<Time> {
         (self.pace.is_some() && self.next_packet > now).then_some(self.next_packet)
     }
 
-    /// A packet of this adjusted length goes.
+    /// A packet of this adjusted length is sent.
     #[inline]
     pub fn sent(&mut self, length: u64) {
         self.next_packet += self.time_of(length);

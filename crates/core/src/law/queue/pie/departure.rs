@@ -1,22 +1,22 @@
-//! The departure rate of a queue, measured while enough waits (RFC 8033, 5.2).
+//! The departure rate of a queue, measured while enough bytes wait (RFC 8033, 5.2).
 //!
 //! 1. A measurement begins with a departure that leaves `DQ_THRESHOLD` bytes behind.
-//! 2. It ends with the departure by which as many have been sent.
-//! 3. Its time goes into the average `avg_dq_time` with the weight `DQ_THRESHOLD / 2^16`.
+//! 2. It ends with the departure by which `DQ_THRESHOLD` bytes have been sent.
+//! 3. Its duration updates the average `avg_dq_time` with weight `DQ_THRESHOLD / 2^16`.
 
 use crate::units::Time;
 
 /// The measured departure rate (5.2).
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct DepartureRate {
-    /// Start of the present measurement, and bytes sent since.
+    /// Start of the current measurement, and bytes sent since.
     measuring: Option<(Time, u64)>,
-    /// How long `DQ_THRESHOLD` bytes take, in seconds; 0: not measured yet.
+    /// Time to send `DQ_THRESHOLD` bytes, in seconds; 0: not measured yet.
     avg_dq_time: f64,
 }
 
 impl DepartureRate {
-    /// A packet of `size` bytes leaves `left` bytes behind.
+    /// A packet of `size` bytes was sent, and `left` bytes remain.
     pub fn depart(&mut self, now: Time, size: u64, left: u64, dq_threshold: u64) {
         if let Some((start, sent)) = self.measuring {
             let sent = sent + size;
@@ -34,12 +34,12 @@ impl DepartureRate {
         }
     }
 
-    /// Gives the present measurement up (5.3).
+    /// Abandons the current measurement (5.3).
     pub fn interrupt(&mut self) {
         self.measuring = None;
     }
 
-    /// The delay of so many bytes (4.3).
+    /// Time to send this many bytes (4.3).
     pub fn qdelay(&self, bytes: u64, dq_threshold: u64) -> Time {
         Time::from_secs_f64(bytes as f64 * self.avg_dq_time / dq_threshold as f64)
     }

@@ -1,5 +1,6 @@
-//! Parameters of GSS+GA: the paper's values where it gives one.
+//! Parameters of GSS+GA: the paper's values where it gives them.
 
+use crate::law::session::clients::{self, Who};
 use crate::law::session::{Limiter, change};
 use crate::law::settings::Refused;
 use crate::units::Time;
@@ -15,13 +16,17 @@ crate::settings! {
     c: f64 = 0.3819 [0.05 to 0.5] "Golden section, share of the larger part" ("Algorithm 1");
     step_limit: f64 = 2 [0.05 to 1000] "Largest move of the ascent, in steps" ("not in the paper");
     probe: f64 = 5 [1 to 1e6] "Step of the ascent where the slope is unknown, sessions per epoch" ("not in the paper");
-    skip: u32 = 0 [0 to 1000] "Epochs to wait after a change of the allowance before one is measured" ("not in the paper");
+    skip: u32 = 0 [0 to 1000] "Epochs between a change of the allowance and the epoch that is measured" ("not in the paper");
     remeasure_after: u32 = 0 "After how many other points a point of the golden section is measured again, 0: never" ("not in the paper");
-    ga: bool = true "Whether gradient ascent follows the golden section" ("false: golden sections for ever, an ablation");
-    restart: bool = true "Whether a sudden change of the traffic restarts the bracketing" ("false: an ablation");
+    ga: bool = true "Whether gradient ascent follows the golden section search" ("false: the search repeats, an ablation");
+    restart: bool = true "Whether a sudden change of traffic restarts the search" ("false: an ablation");
     detector: change::Config = { change::Config::default() } "What counts as a sudden change.";
     limiter: Limiter = { Limiter::Counter } "How admissions are spread over an epoch; default counter (which reproduces Table I).";
-    eligibility: bool = false "Whether the same sessions stay refused from retry to retry, for which the limiter should be saving-bucket" ("ours");
+    eligibility: bool = false "Whether a refused session stays refused when it retries; best with the limiter saving-bucket" ("ours");
+    #[serde(skip_serializing_if = "Who::is_default")]
+    admit: Who = { Who::Connections } "What the law admits: `connections`, each by itself, or `clients`, each with all of its connections; needs `eligibility`; default connections.";
+    #[serde(skip_serializing_if = "clients::Config::is_default")]
+    clients: clients::Config = { clients::Config::default() } "How clients are let in, with `admit = \"clients\"`.";
 }
 
 impl Config {
@@ -36,6 +41,7 @@ impl Config {
     /// The field that is not, and what would be right.
     pub fn check(&self) -> Result<(), Refused> {
         self.in_range()?;
+        clients::checked(self.admit, &self.clients, self.eligibility)?;
         self.detector.check().map_err(|(field, what)| (format!("detector.{field}").into(), what))
     }
 }

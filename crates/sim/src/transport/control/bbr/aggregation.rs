@@ -1,16 +1,16 @@
-//! How many more acknowledgements than expected come at once: the window is
-//! larger by as much (Linux's `bbr_update_ack_aggregation`).
+//! Aggregated acknowledgements: how many more arrive at once than expected. The window grows by as
+//! many segments (Linux's `bbr_update_ack_aggregation`).
 
 use tidegate_core::units::Time;
 
 use super::super::RateSample;
 
-/// Rounds of half of the memory.
+/// Rounds in half of the filter's window.
 const ROUNDS: u32 = 5;
-/// At most what the bandwidth gives in this time.
+/// Upper bound: what the bandwidth delivers in this time.
 const MOST: Time = Time::from_ms(100);
 
-/// The greatest surplus of the last rounds.
+/// The maximum excess of the last rounds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Aggregation {
     greatest: [f64; 2],
@@ -20,12 +20,12 @@ pub(super) struct Aggregation {
 }
 
 impl Aggregation {
-    /// The surplus, under this bandwidth.
+    /// The excess, bounded by this bandwidth.
     pub(super) fn get(&self, bandwidth: f64) -> f64 {
         self.greatest[0].max(self.greatest[1]).min(bandwidth * MOST.secs())
     }
 
-    /// An acknowledgement.
+    /// Updates the excess with an acknowledgement.
     pub(super) fn update(
         &mut self,
         sample: &RateSample<'_>,

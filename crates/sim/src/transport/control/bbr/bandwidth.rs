@@ -1,9 +1,9 @@
-//! The greatest delivery rate of the last rounds (draft, 4.1.1).
+//! The maximum delivery rate of the last rounds (draft, 4.1.1).
 
-/// Rounds that count (Linux's `bbr_bw_rtts`).
+/// Rounds in the filter (Linux's `bbr_bw_rtts`).
 pub(super) const ROUNDS: u64 = 10;
 
-/// Greatest sample of each of the last rounds, in segments per second.
+/// The maximum of each of the last rounds, in segments per second.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bandwidth {
     greatest: [f64; ROUNDS as usize],
@@ -17,9 +17,9 @@ impl Bandwidth {
         self.best
     }
 
-    /// A sample in a round.
+    /// Adds the sample of a round.
     pub(super) fn update(&mut self, round: u64, sample: f64) {
-        // rounds without any sample are none that count
+        // rounds without a sample do not count
         for passed in self.round + 1..=round.min(self.round + ROUNDS) {
             self.greatest[(passed % ROUNDS) as usize] = 0.0;
         }

@@ -1,5 +1,5 @@
-//! The gain cycle of PROBE_BW: a quarter more for a round trip, a quarter less to
-//! empty the queue again, and six round trips as it is (draft, 4.3.4).
+//! The gain cycle of PROBE_BW: 1.25 for a round trip, 0.75 to empty the queue again, then 1 for six
+//! round trips (draft, 4.3.4).
 
 use tidegate_core::units::Time;
 
@@ -8,7 +8,7 @@ use super::super::DeliveryRate;
 /// Pacing gains.
 pub(super) const GAINS: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 
-/// Where the cycle stands, and since when.
+/// The current phase of the cycle, and its start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cycle {
     phase: usize,
@@ -16,9 +16,9 @@ pub(super) struct Cycle {
 }
 
 impl Cycle {
-    /// A cycle begins in any phase but the one that empties the queue.
+    /// The cycle may begin in any phase but the one that empties the queue.
     pub(super) fn begin(now: Time) -> Cycle {
-        // flows that begin at different times must not probe together
+        // flows that start at different times must not probe together
         let mixed = (now.ps() ^ (now.ps() >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let phase = match (mixed >> 32) % 7 {
             0 => 0,
@@ -32,14 +32,14 @@ impl Cycle {
         GAINS[self.phase]
     }
 
-    /// Whether it asks for more.
+    /// Whether this phase probes for more bandwidth.
     pub(super) fn is_probing(&self) -> bool {
         self.phase == 0
     }
 
-    /// An acknowledgement: the next phase begins after a round trip; the first only once
-    /// `probe` segments are in flight or some are lost, and the second ends early
-    /// with no more than `drain` in flight.
+    /// An acknowledgement. A phase ends after a round trip. The probing phase also needs `probe`
+    /// segments in flight, or a loss; the phase that empties the queue ends early once at most
+    /// `drain` are in flight.
     pub(super) fn update(
         &mut self,
         now: Time,
@@ -74,6 +74,7 @@ mod tests {
             total: 0,
             flight: (flight, flight),
             losses,
+            sent_with: (flight, 0),
         }
     }
 

@@ -1,10 +1,10 @@
-//! Whether the pipe is full: three rounds in which the bandwidth has not grown by
-//! a quarter (draft, 4.3.2.2).
+//! Whether the pipe is full: in three rounds the bandwidth has not grown by a quarter (draft,
+//! 4.3.2.2).
 
 const GROWTH: f64 = 1.25;
 const ROUNDS: u32 = 3;
 
-/// What was seen.
+/// The growth of the bandwidth so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Full {
     bandwidth: f64,
@@ -13,12 +13,12 @@ pub(super) struct Full {
 }
 
 impl Full {
-    /// Whether it was found full.
+    /// Whether the pipe was found full.
     pub(super) fn reached(&self) -> bool {
         self.reached
     }
 
-    /// A round begins, with this bandwidth.
+    /// A round begins with this bandwidth estimate.
     pub(super) fn update(&mut self, bandwidth: f64) {
         if self.reached {
             return;
@@ -32,7 +32,7 @@ impl Full {
         self.reached = self.rounds >= ROUNDS;
     }
 
-    /// After a timeout growth is measured anew.
+    /// After a timeout, growth is measured again.
     pub(super) fn forget(&mut self) {
         self.bandwidth = 0.0;
     }

@@ -1,21 +1,21 @@
-//! The least round trip of the last ten seconds, and the pauses in which it can
-//! be seen (draft, 4.1.2 and 4.3.5).
+//! The minimum round trip of the last ten seconds, and the pauses in which it is measured (draft,
+//! 4.1.2 and 4.3.5).
 
 use tidegate_core::units::Time;
 
-/// How long a least round trip counts.
+/// How long a minimum stays valid.
 pub(super) const WINDOW: Time = Time::from_secs(10);
-/// How long a pause lasts at least, once little is in flight.
+/// Shortest pause, from the time that little is in flight.
 pub(super) const DURATION: Time = Time::from_ms(200);
 
-/// The estimate, and the pause.
+/// The estimate, and the state of the pause.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MinRtt {
     least: Option<Time>,
     seen: Time,
-    /// When the pause may end; none: too much is in flight yet.
+    /// When the pause may end; none: too much is still in flight.
     until: Option<Time>,
-    /// A round has passed in it.
+    /// Whether a round has passed in the pause.
     round: bool,
 }
 
@@ -31,7 +31,7 @@ impl MinRtt {
         self.least
     }
 
-    /// A round trip ([`Time::ZERO`]: none); whether the estimate had grown too old.
+    /// Adds a round trip ([`Time::ZERO`]: none); returns whether the estimate had expired.
     pub(super) fn update(&mut self, rtt: Time, now: Time) -> bool {
         let expired = self.least.is_some() && now > self.seen + WINDOW;
         let better = self.least.is_none_or(|least| rtt < least);
@@ -42,18 +42,18 @@ impl MinRtt {
         expired
     }
 
-    /// A pause begins.
+    /// Starts a pause.
     pub(super) fn probe(&mut self) {
         self.until = None;
         self.round = false;
     }
 
-    /// Whether the pause still waits for the flight to shrink.
+    /// Whether the pause is still waiting for the flight to shrink.
     pub(super) fn is_waiting(&self) -> bool {
         self.until.is_none()
     }
 
-    /// An acknowledgement in the pause: whether it is over. `low`: little is in
+    /// An acknowledgement in the pause; returns whether the pause is over. `low`: little is in
     /// flight; `round`: a round begins.
     pub(super) fn probe_is_over(&mut self, now: Time, low: bool, round: bool) -> bool {
         let Some(until) = self.until else {

@@ -1,20 +1,20 @@
-//! The window while losses are repaired: what arrives is what may leave, for a
-//! round; then as usual, and afterwards the window of before (draft, 4.2.3.4).
+//! The window in recovery: for one round, one packet may leave for each that arrives (packet
+//! conservation); then as usual. Afterwards the earlier window is restored (draft, 4.2.3.4).
 
 use super::super::{DeliveryRate, RateSample};
 
-/// What the sender does.
+/// The state of the sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum State {
     #[default]
     Open,
-    /// Losses are repaired that acknowledgements have told of.
+    /// Repairs losses that acknowledgements have shown.
     Recovery,
-    /// After a timeout, until what had been sent has arrived.
+    /// After a timeout, until everything sent before it is acknowledged.
     Loss { until: u32 },
 }
 
-/// The window saved, and whether packets are conserved.
+/// The saved window, and whether packets are conserved.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Repair {
     state: State,
@@ -25,18 +25,18 @@ pub(super) struct Repair {
 }
 
 impl Repair {
-    /// The window to go back to.
+    /// The window to restore.
     pub(super) fn saved(&self) -> f64 {
         self.saved
     }
 
-    /// Keeps the window, or the greater of two; `reduced`: it is small on purpose.
+    /// Saves the window, or the larger of two; `reduced`: the current window is small on purpose.
     pub(super) fn save(&mut self, cwnd: f64, reduced: bool) {
         let usual = self.before == State::Open && !reduced;
         self.saved = if usual { cwnd } else { self.saved.max(cwnd) };
     }
 
-    /// The sender begins or ends a repair.
+    /// The sender starts or ends a repair.
     pub(super) fn enter(&mut self, state: State) {
         self.state = state;
         if matches!(state, State::Loss { .. }) {
@@ -49,8 +49,8 @@ impl Repair {
         self.conserving = false;
     }
 
-    /// An acknowledgement comes, which may end a repair after a timeout; whether
-    /// a recovery begins with it, and with that a round.
+    /// An acknowledgement arrives, which may end a repair after a timeout. Returns whether it
+    /// starts a recovery, and with it a round.
     pub(super) fn notice(&mut self, una: u32) -> bool {
         if let State::Loss { until } = self.state
             && una >= until
@@ -60,7 +60,7 @@ impl Repair {
         self.state == State::Recovery && self.before != State::Recovery
     }
 
-    /// Changes the window; whether packets are conserved, and nothing else may change it.
+    /// Changes the window. Returns whether packets are conserved: then nothing else may change it.
     pub(super) fn window(
         &mut self,
         cwnd: &mut f64,

@@ -1,20 +1,20 @@
-//! Round trips counted by packets: a round ends when something is acknowledged
-//! that was sent after it began (draft, 4.1.1.3).
+//! Round trips counted by packets: a round ends when a packet is acknowledged that was sent after
+//! the round began (draft, 4.1.1.3).
 
 use super::super::DeliveryRate;
 
-/// The count.
+/// The round counter.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Round {
     pub count: u64,
-    /// Whether the present acknowledgement begins one.
+    /// Whether the current acknowledgement begins a round.
     pub start: bool,
-    /// Segments delivered when the present one began.
+    /// Segments delivered when the current round began.
     began: u64,
 }
 
 impl Round {
-    /// A sample has come.
+    /// Updates the counter with a sample.
     pub(super) fn update(&mut self, rate: &DeliveryRate) {
         self.start = rate.before >= self.began;
         if self.start {
@@ -23,7 +23,7 @@ impl Round {
         }
     }
 
-    /// The round begins now.
+    /// Starts a round now.
     pub(super) fn restart(&mut self, total: u64) {
         self.began = total;
     }

@@ -1,0 +1,76 @@
+//! What a capture holds, or why it gives nothing.
+
+use std::net::SocketAddr;
+
+use crate::reason::Reason;
+
+/// The end that sent more data.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Direction {
+    /// The client.
+    Upload,
+    /// The server.
+    Download,
+}
+
+/// One TCP connection that carried data.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Flow {
+    /// Time of its first packet, in nanoseconds after the first packet of the capture.
+    pub start_ns: u64,
+    /// Bytes sent by the end that sent more, each counted once.
+    pub size_bytes: u64,
+    /// Bytes sent by the other end.
+    pub other_bytes: u64,
+    /// Which end sent more.
+    pub direction: Direction,
+    /// The end that sent the SYN or, if no SYN was captured, the one with the higher port.
+    pub client: SocketAddr,
+    /// The other end.
+    pub server: SocketAddr,
+    /// Whether the capture contains the end of the transfer: the FIN of the end that sent more, or
+    /// a reset.
+    pub closed: bool,
+}
+
+/// The content of a capture.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Flows {
+    /// Connections with data, ordered by start.
+    pub flows: Vec<Flow>,
+    /// What was left out: why, and how much.
+    pub skipped: Vec<(Reason, u64)>,
+    /// Packets read.
+    pub packets: u64,
+    /// From the first packet to the last, in nanoseconds.
+    pub span_ns: u64,
+    /// Why reading stopped before the end of the file, if it did.
+    pub broken: Option<String>,
+}
+
+/// Why a file gives no flows.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Error {
+    /// The first bytes are not those of a capture.
+    #[error("this is not a packet capture: it begins with {}", shown(.0))]
+    NotACapture(Vec<u8>),
+    /// The file is empty.
+    #[error("this is not a packet capture: it is empty")]
+    Empty,
+    /// The file ends before the first packet.
+    #[error("the capture ends within its header")]
+    NoHeader,
+    /// The capture has no TCP segments; what it has instead.
+    #[error("there is no TCP in this capture: {0}")]
+    NoTcp(String),
+}
+
+/// The first bytes of a file as numbers and, if readable, as text.
+fn shown(bytes: &[u8]) -> String {
+    let numbers: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let numbers = numbers.join(" ");
+    if bytes.iter().all(|byte| (b' '..=b'~').contains(byte)) {
+        return format!("{numbers} ({:?})", String::from_utf8_lossy(bytes));
+    }
+    numbers
+}

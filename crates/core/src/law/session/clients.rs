@@ -1,0 +1,198 @@
+//! Which clients are let in, and how many connections each may open (ours; docs/tide.md).
+//!
+//! A page needs several connections. A gate that decides on each of them breaks every page a
+//! little. Here the address of the client decides, not the connection:
+//!
+//! 1. a client whose hash lies in the window ([`super::eligibility`]) is *let in* with its first
+//!    admitted connection, for one token, and stays in until it has opened none for `idle`. While
+//!    it is in, its connections need no token: the law counts clients, not connections;
+//! 2. the window moves by its own width within `dwell`. A turn takes `dwell / theta`, and `theta`
+//!    is at least `dwell / turn`. So each client is eligible for `dwell` at least once in `turn`;
+//! 3. in a *round* a client may open its *share* of connections, a multiple of the mean over all
+//!    clients that were served. What it opens beyond is refused. If no other client waited in the
+//!    last round, it gets tokens that would be lost, one for each connection.
+//!
+//! | symbol | here     | unit        | value                                    |
+//! |--------|----------|-------------|------------------------------------------|
+//! | `n`    | `served` | clients     | with an admitted connection in the round |
+//! | `A`    | `admitted` | connections | admitted in the round                  |
+//! | `S`    | `share`  | connections | `max(least, min(share / n, 1/2) A)`      |
+//!
+//! A table of cells, indexed by a hash of the client, has what is known of clients. As in
+//! [`super::young`], cells do not say whose they are: nobody can push a client out. Two clients
+//! with the same cell count as one.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::law::settings::Refused;
+use crate::units::Time;
+
+/// What is admitted together or not at all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Who {
+    /// Each connection by itself.
+    #[default]
+    Connections,
+    /// All connections of a client, who is known by its address.
+    Clients,
+}
+
+impl Who {
+    /// Whether connections are judged one by one.
+    pub fn is_default(&self) -> bool {
+        *self == Who::default()
+    }
+}
+
+crate::settings! {
+    /// How clients are admitted.
+    #[derive(Copy)]
+    "Clients", check:
+    idle: Time = "15s" ["1s" to "1h"] "A client stays let in until it has opened no connection for so long" ("ours; a lost SYN is sent again after 8 s or less, three times of four");
+    dwell: Time = "15s" ["1s" to "1h"] "How long the window stays over a client" ("ours; a SYN is sent again within it");
+    turn: Time = "2min" ["1s" to "24h"] "Longest time in which the window passes over all clients" ("ours");
+    round: Time = "10s" ["1s" to "1h"] "How long the connections of a client are counted against its share" ("ours");
+    keep: Time = "2s" ["0s" to "1min"] "How long tokens keep, at least an epoch" ("ours; users come in bursts");
+    share: f64 = 4 [1 to 1e6] "Connections that a client may open in a round, as a multiple of the mean over the clients served" ("ours");
+    least: u32 = 16 [1 to 65535] "Connections that a client may open in a round at least" ("ours");
+    cells: u32 = 65536 [16 to 16777216] "Cells of the table, eight bytes each" ("ours");
+}
+
+impl Config {
+    /// Whether all settings have their default values.
+    pub fn is_default(&self) -> bool {
+        *self == Config::default()
+    }
+
+    /// The idle time in ticks of a cell.
+    pub fn idle_ticks(&self) -> u32 {
+        tick(self.idle.ps() / 1_000)
+    }
+}
+
+/// Refuses settings of clients that are out of range, or that would have no effect.
+///
+/// # Errors
+/// The field that is not right, and what would be.
+pub fn checked(who: Who, config: &Config, eligibility: bool) -> Result<(), Refused> {
+    if who == Who::Clients && !eligibility {
+        let what = "clients are admitted by eligibility: write eligibility = true";
+        return Err(("admit".into(), what.to_owned()));
+    }
+    config.check().map_err(|(field, what)| (format!("clients.{field}").into(), what))
+}
+
+/// A tick of a cell is 2^20 ns, about a millisecond; 32 bits of them are 52 days.
+fn tick(now_ns: u64) -> u32 {
+    (now_ns >> 20) as u32
+}
+
+/// What is known of the clients with one hash.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+struct Cell {
+    /// Until when it is let in; zero: it never was.
+    until: u32,
+    /// Connections admitted in the round.
+    taken: u16,
+    /// The last eight bits of the round.
+    round: u8,
+    /// Whether it was refused in the round.
+    refused: u8,
+}
+
+const _: () = assert!(size_of::<Cell>() == 8);
+
+impl Cell {
+    /// Whether the client is in.
+    fn is_in(&self, now_ns: u64, idle: u32) -> bool {
+        let left = self.until.wrapping_sub(tick(now_ns));
+        self.until != 0 && left != 0 && left <= idle
+    }
+}
+
+/// How a connection asks for a token.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Standing {
+    /// It gets none.
+    Refused,
+    /// It gets one only where so many are saved that they would be lost.
+    Waits,
+    /// It gets one if there is one.
+    Eligible,
+    /// Its client is in: it needs none.
+    LetIn,
+}
+
+/// What the controller sets for clients.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Round {
+    /// Its number.
+    pub(super) number: u32,
+    /// Connections that each may open in it; zero: any number.
+    pub(super) share: u32,
+    /// What a client opens beyond gets tokens that would be lost.
+    pub(super) spare: bool,
+}
+
+/// What the datapath knows of clients.
+#[derive(Clone, Debug)]
+pub(super) struct Clients {
+    cells: Box<[Cell]>,
+    idle: u32,
+}
+
+impl Clients {
+    pub(super) fn new(config: &Config) -> Clients {
+        let cells = vec![Cell::default(); config.cells.max(1) as usize].into_boxed_slice();
+        Clients { cells, idle: config.idle_ticks() }
+    }
+
+    /// The cell of a client in the present round. The low half of the hash decides eligibility,
+    /// so the index uses the high half.
+    fn cell(&mut self, hash: u64, round: Round) -> &mut Cell {
+        let place = ((hash >> 32) * self.cells.len() as u64) >> 32;
+        let cell = &mut self.cells[place as usize];
+        let round = round.number as u8;
+        if cell.round != round {
+            *cell = Cell { until: cell.until, taken: 0, round, refused: 0 };
+        }
+        cell
+    }
+
+    /// How a client asks that opens a connection; `eligible`: its hash lies in the window.
+    pub(super) fn ask(&mut self, hash: u64, now_ns: u64, round: Round, eligible: bool) -> Standing {
+        let idle = self.idle;
+        let cell = self.cell(hash, round);
+        if round.share > 0 && u32::from(cell.taken) >= round.share {
+            if round.spare { Standing::Waits } else { Standing::Refused }
+        } else if cell.is_in(now_ns, idle) {
+            Standing::LetIn
+        } else if eligible {
+            Standing::Eligible
+        } else {
+            Standing::Waits
+        }
+    }
+
+    /// The connection of a client was admitted: the client is let in. Returns whether it is its
+    /// first in the round.
+    pub(super) fn admitted(&mut self, hash: u64, now_ns: u64, round: Round) -> bool {
+        let until = tick(now_ns).wrapping_add(self.idle).max(1);
+        let cell = self.cell(hash, round);
+        cell.until = until;
+        cell.taken = cell.taken.saturating_add(1);
+        cell.taken == 1
+    }
+
+    /// The connection of a client was refused. One that is let in stays so for the time that it
+    /// had. Returns whether nothing has become of the client in the round yet.
+    pub(super) fn refused(&mut self, hash: u64, round: Round) -> bool {
+        let cell = self.cell(hash, round);
+        let first = cell.refused == 0 && cell.taken == 0;
+        cell.refused = 1;
+        first
+    }
+}

@@ -1,0 +1,154 @@
+//! A namespace behind the link, and a command in it.
+//!
+//! The namespace has one device besides `lo`, and its default route leads through the link. At the
+//! other end of the link is this machine, in the namespace that the program runs in. Both ends get an
+//! address of 100.64.0.0/10 (RFC 6598), by the number of the process, so that two programs can run
+//! side by side. Nothing is forwarded: the command reaches this machine, and nothing behind it.
+
+use std::ffi::OsString;
+use std::net::Ipv4Addr;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tidegate_common::fail::{At, Failure};
+
+use crate::device::{Device, Place};
+
+/// First address of 100.64.0.0/10.
+const FIRST: u32 = 0x6440_0000;
+/// Pairs of addresses in it.
+const PAIRS: u32 = 1 << 21;
+
+/// How often the program looks whether the command has ended.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A namespace behind the link; it is removed when this is dropped.
+pub struct Behind {
+    namespace: String,
+    outer: String,
+    /// The address of this machine, as the command sees it, and that of the command.
+    addresses: [Ipv4Addr; 2],
+}
+
+/// Runs `ip` with these arguments.
+fn ip(arguments: &[&str]) -> Result<(), Failure> {
+    let place = || format!("ip {}", arguments.join(" "));
+    let output = Command::new("ip").args(arguments).output().map_err(|error| {
+        Failure::failed(place(), error).remedy("install iproute2, and run as root")
+    })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let told = String::from_utf8_lossy(&output.stderr);
+    Err(Failure::failed(place(), told.trim()).remedy("run as root"))
+}
+
+/// The addresses of the two ends, by the number of the process.
+fn addresses(process: u32) -> [Ipv4Addr; 2] {
+    let first = FIRST + 2 * (process % PAIRS);
+    [Ipv4Addr::from(first), Ipv4Addr::from(first + 1)]
+}
+
+impl Behind {
+    /// Makes the namespace; it has no link yet.
+    ///
+    /// # Errors
+    /// There is no iproute2, or no permission.
+    pub fn make() -> Result<Behind, Failure> {
+        let process = std::process::id();
+        let namespace = format!("tidegate-{process}");
+        ip(&["netns", "add", &namespace])?;
+        Ok(Behind { namespace, outer: format!("tg{process}"), addresses: addresses(process) })
+    }
+
+    /// Where the devices at both ends are to be made.
+    pub fn places(&self) -> [Place; 2] {
+        let there = Some(self.namespace.clone());
+        let outer = Place { namespace: None, name: self.outer.clone() };
+        [outer, Place { namespace: there, name: "link0".to_owned() }]
+    }
+
+    /// Gives the devices their addresses, which exist as long as they do.
+    ///
+    /// # Errors
+    /// An address is taken.
+    pub fn address(&self, _devices: &[Device; 2]) -> Result<(), Failure> {
+        let [ours, theirs] = self.addresses.map(|address| address.to_string());
+        let inside = ["-n", &self.namespace];
+        ip(&["address", "add", &ours, "peer", &theirs, "dev", &self.outer])?;
+        ip(&["link", "set", &self.outer, "up"])?;
+        let within: [&[&str]; 4] = [
+            &["address", "add", &theirs, "peer", &ours, "dev", "link0"],
+            &["link", "set", "link0", "up"],
+            &["link", "set", "lo", "up"],
+            &["route", "add", "default", "dev", "link0"],
+        ];
+        within.into_iter().try_for_each(|arguments| ip(&[&inside[..], arguments].concat()))
+    }
+
+    /// Starts the command. `TIDEGATE_OUTSIDE` is the address of this machine for it, and
+    /// `TIDEGATE_INSIDE` its own.
+    ///
+    /// # Errors
+    /// There is no such command.
+    pub fn start(&self, command: &[OsString]) -> Result<Child, Failure> {
+        let [ours, theirs] = self.addresses.map(|address| address.to_string());
+        let mut child = Command::new("ip");
+        child.args(["netns", "exec", &self.namespace]).args(command);
+        child.env("TIDEGATE_OUTSIDE", ours).env("TIDEGATE_INSIDE", theirs);
+        child.spawn().at(command.first().map_or("ip".into(), |name| name.to_string_lossy()))
+    }
+}
+
+impl Drop for Behind {
+    fn drop(&mut self) {
+        if let Err(failure) = ip(&["netns", "delete", &self.namespace]) {
+            eprintln!("tidegated: {failure}");
+        }
+    }
+}
+
+/// How long a command may take to end that was asked to.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Sets `stop` when the command has ended, and ends the command when `stop` is set.
+pub fn watch(mut child: Child, stop: Arc<AtomicBool>) -> thread::JoinHandle<Option<ExitStatus>> {
+    thread::spawn(move || {
+        let mut asked = None;
+        loop {
+            if let Ok(Some(status)) = child.try_wait() {
+                stop.store(true, Ordering::Relaxed);
+                return Some(status);
+            }
+            match asked {
+                None if stop.load(Ordering::Relaxed) => {
+                    asked = Some(Instant::now());
+                    let process = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+                    _ = process.map(|process| kill_process(process, Signal::TERM));
+                }
+                Some(at) if at.elapsed() > PATIENCE => _ = child.kill(),
+                _ => {}
+            }
+            thread::sleep(LOOK);
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 6598, 7: 100.64.0.0/10 is 100.64.0.0 to 100.127.255.255. Two processes have other pairs.
+    #[test]
+    fn addresses_are_of_the_shared_range() {
+        assert_eq!(addresses(0), [Ipv4Addr::new(100, 64, 0, 0), Ipv4Addr::new(100, 64, 0, 1)]);
+        let [first, last] = addresses(PAIRS - 1);
+        assert_eq!([first, last].map(|one| one.octets()[0..2] == [100, 127]), [true, true]);
+        assert_eq!(last, Ipv4Addr::new(100, 127, 255, 255));
+        assert_ne!(addresses(7), addresses(8));
+    }
+}

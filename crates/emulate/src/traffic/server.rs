@@ -1,0 +1,205 @@
+//! The server: receives and sends data, and records what it sent.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use rustix::net::sockopt::set_tcp_congestion;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::task::LocalSet;
+use tokio::time::{Instant, timeout};
+
+use super::diag::Diag;
+use super::record::Sent;
+use super::request::Request;
+use tidegate_common::fail::{At, Failure};
+use tidegate_model::control::TcpControl;
+
+/// Connections that may wait to be accepted.
+const BACKLOG: u32 = 16_384;
+/// Records that are kept; the oldest run is removed first.
+const MOST_RECORDS: usize = 4_000_000;
+/// Longest wait for a request.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// The receiver's last byte, once it has all data. It closes `LINGER` later, so
+/// that the sender can read the kernel's counts of the connection.
+pub(super) const HAVE_ALL: u8 = b'K';
+/// See `HAVE_ALL`.
+pub(super) const LINGER: Duration = Duration::from_millis(200);
+/// The data of one write.
+static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+
+thread_local! {
+    /// Buffer for received data, which is ignored: one for all sessions.
+    static SINK: RefCell<Vec<u8>> = RefCell::new(vec![0; 1 << 16]);
+}
+
+/// The records, by run and flow.
+#[derive(Default)]
+struct Book {
+    runs: Vec<(u64, BTreeMap<u32, Sent>)>,
+    kept: usize,
+}
+
+impl Book {
+    fn note(&mut self, run: u64, flow: u32, sent: Sent) {
+        let place = self.runs.iter().position(|(known, _)| *known == run).unwrap_or_else(|| {
+            self.runs.push((run, BTreeMap::new()));
+            self.runs.len() - 1
+        });
+        self.kept += usize::from(self.runs[place].1.insert(flow, sent).is_none());
+        if self.kept > MOST_RECORDS {
+            self.kept -= self.runs.remove(0).1.len();
+        }
+    }
+
+    fn of(&self, run: u64) -> Vec<(u32, Sent)> {
+        let found = self.runs.iter().find(|(known, _)| *known == run);
+        found.map_or_else(Vec::new, |(_, sent)| {
+            sent.iter().map(|(flow, sent)| (*flow, *sent)).collect()
+        })
+    }
+}
+
+/// The addresses of a connection, ours first.
+type Ends = (SocketAddr, SocketAddr);
+
+/// Shared by all sessions.
+struct Shared {
+    book: RefCell<Book>,
+    /// Downloads under way, by run and flow.
+    active: RefCell<BTreeMap<(u64, u32), Ends>>,
+    diag: RefCell<Option<Diag>>,
+}
+
+/// Serves until the process ends.
+///
+/// # Errors
+/// The address cannot be bound.
+pub async fn serve(at: SocketAddr) -> Result<(), Failure> {
+    let socket = if at.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
+    let socket = socket.at(at)?;
+    socket.set_reuseaddr(true).at(at)?;
+    socket.bind(at).at(at)?;
+    let listener = socket.listen(BACKLOG).at(at)?;
+    let shared = Rc::new(Shared {
+        book: RefCell::default(),
+        active: RefCell::default(),
+        // without it some columns of the table are zero
+        diag: RefCell::new(Diag::open().ok()),
+    });
+    eprintln!("tidegated: serving at {at}");
+    let accept = async {
+        loop {
+            // the client is gone, or no descriptor is left: try again later
+            match listener.accept().await {
+                Ok((stream, _)) => {
+                    let shared = shared.clone();
+                    tokio::task::spawn_local(async move {
+                        let _ = session(stream, &shared).await;
+                    });
+                }
+                Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+        }
+    };
+    LocalSet::new().run_until(accept).await
+}
+
+async fn session(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
+    let accepted = Instant::now();
+    let Ok(asked) = timeout(PATIENCE, request(&mut stream)).await else { return Ok(()) };
+    match asked? {
+        Request::Upload => {
+            drain(&stream).await?;
+            stream.write_u8(HAVE_ALL).await?;
+            tokio::time::sleep(LINGER).await;
+            Ok(())
+        }
+        Request::Download { run, flow, size, control } => {
+            let Some(ends) = ends(&stream) else { return Ok(()) };
+            shared.active.borrow_mut().insert((run, flow), ends);
+            let given = give(&mut stream, size, control).await;
+            shared.active.borrow_mut().remove(&(run, flow));
+            let sent = sent(ends, shared, given.is_ok().then(|| accepted.elapsed()));
+            shared.book.borrow_mut().note(run, flow, sent);
+            given
+        }
+        Request::Records { run } => {
+            // downloads that go on have sent data too
+            let active = shared.active.borrow().clone();
+            for (&(_, flow), &ends) in active.range((run, 0)..=(run, u32::MAX)) {
+                let sent = sent(ends, shared, None);
+                shared.book.borrow_mut().note(run, flow, sent);
+            }
+            let records = shared.book.borrow().of(run);
+            let text = serde_json::to_vec(&records).map_err(io::Error::other)?;
+            stream.write_all(&text).await
+        }
+    }
+}
+
+async fn request(stream: &mut TcpStream) -> io::Result<Request> {
+    let wrong = || io::Error::new(io::ErrorKind::InvalidData, "no request");
+    let mut bytes = vec![stream.read_u8().await?];
+    bytes.resize(Request::length(bytes[0]).ok_or_else(wrong)?, 0);
+    stream.read_exact(&mut bytes[1..]).await?;
+    Request::decode(&bytes).ok_or_else(wrong)
+}
+
+/// Sends the bytes and a FIN, and waits for the answer.
+async fn give(stream: &mut TcpStream, size: Option<u64>, control: TcpControl) -> io::Result<()> {
+    set_tcp_congestion(&*stream, control.name())?;
+    write_zeros(stream, size).await?;
+    stream.shutdown().await?;
+    stream.read_u8().await.map(drop)
+}
+
+/// Reads to the end; the number of bytes.
+pub(super) async fn drain(stream: &TcpStream) -> io::Result<u64> {
+    let mut bytes = 0;
+    loop {
+        stream.readable().await?;
+        match SINK.with_borrow_mut(|sink| stream.try_read(sink)) {
+            Ok(0) => return Ok(bytes),
+            Ok(some) => bytes += some as u64,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Writes `size` zeros; none: without end.
+pub(super) async fn write_zeros(stream: &mut TcpStream, size: Option<u64>) -> io::Result<()> {
+    let mut left = size.unwrap_or(u64::MAX);
+    while left > 0 {
+        let piece = usize::try_from(left).unwrap_or(ZEROS.len()).min(ZEROS.len());
+        let written = stream.write(&ZEROS[..piece]).await?;
+        if written == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        if size.is_some() {
+            left -= written as u64;
+        }
+    }
+    Ok(())
+}
+
+fn ends(stream: &TcpStream) -> Option<Ends> {
+    stream.local_addr().ok().zip(stream.peer_addr().ok())
+}
+
+fn sent((near, far): Ends, shared: &Shared, closed: Option<Duration>) -> Sent {
+    let mut diag = shared.diag.borrow_mut();
+    let info = diag.as_mut().and_then(|diag| diag.of(near, far)).unwrap_or_default();
+    Sent {
+        packets: info.data_sent,
+        again: info.data_again,
+        timeouts: info.timeouts,
+        closed_after: closed.map(|span| span.as_secs_f64()),
+    }
+}

@@ -1,0 +1,172 @@
+//! One direction: a port of the scenario, and the packets that propagate after it.
+
+use std::collections::VecDeque;
+
+use tidegate_core::packet::Packet;
+use tidegate_core::port::{Outcome, Port};
+use tidegate_core::units::Time;
+use tidegate_core::wire::Checksum;
+use tidegate_core::wire::ip::{Headers, write};
+use tidegate_model::port::{Losses, NoSuchLaw, OwnLaws, Supplied};
+use tidegate_model::route::Routes;
+use tidegate_model::scenario::{self, LinkChange, Scenario};
+use tun_rs::SyncDevice;
+
+use super::carrier::Clock;
+use super::report::{Direction, Watch};
+use tidegate_common::fail::{At, Failure};
+
+/// The bytes of a packet in addition to its record, and its headers.
+pub(super) type Cargo = Option<(Vec<u8>, Headers)>;
+
+/// A packet that has left the port, and when it is to be written.
+struct Leaving {
+    due: Time,
+    record: Packet,
+    bytes: Vec<u8>,
+    headers: Headers,
+}
+
+/// One direction: from one device through a port to the other device.
+pub(super) struct Way {
+    spec: scenario::Port,
+    port: Port<Cargo>,
+    losses: Option<Losses>,
+    /// Propagation delay of the other links on the path.
+    beyond: Time,
+    leaving: VecDeque<Leaving>,
+    watch: Watch,
+    pub(super) told: Direction,
+    /// Changes of the link to come, the next one last.
+    changes: Vec<LinkChange>,
+    began: Time,
+}
+
+impl Way {
+    /// Builds the port with this index in the scenario's network, started at `now`.
+    pub(super) fn new(
+        scenario: &Scenario,
+        number: usize,
+        seed: u64,
+        now: Time,
+    ) -> Result<Way, Failure> {
+        let spec = scenario.network.ports[number].clone();
+        if spec.filter.is_some() {
+            let what = "a filter asks the neighbours of its node, and there are none here";
+            return Err(Failure::usage(&spec.name, what).remedy("leave the filter out"));
+        }
+        let mut supplied =
+            Supplied { own: &mut OwnLaws::default(), names: &|_| Box::new(|_| None) };
+        let built = spec.build(number as u32, seed, &mut supplied);
+        let mut port: Port<Cargo> = built.map_err(|NoSuchLaw(law)| {
+            Failure::usage(&spec.name, format!("law `{law}` is handed in from Python or Rust"))
+                .remedy("choose one that tidegate has: `tidegate show --schema` lists them")
+        })?;
+        port.start(now).map_err(|fault| Failure::failed(&spec.name, fault))?;
+        let mut changes: Vec<LinkChange> =
+            scenario.changes.iter().filter(|one| one.port == number as u32).copied().collect();
+        changes.sort_by_key(|one| std::cmp::Reverse(one.at));
+        Ok(Way {
+            losses: Losses::of(&spec, seed),
+            beyond: beyond(scenario, number as u32),
+            leaving: VecDeque::new(),
+            watch: Watch::new(now).at("histogram")?,
+            told: Direction { port: spec.name.clone(), ..Direction::default() },
+            changes,
+            began: now,
+            port,
+            spec,
+        })
+    }
+
+    /// A packet arrives at the port; returns its headers if it is refused with a reset.
+    pub(super) fn arrive(&mut self, bytes: &[u8], headers: &Headers, now: Time) -> Option<Headers> {
+        let cargo = Some((bytes.to_vec(), *headers));
+        match self.port.arrive(&headers.record, cargo, now) {
+            Outcome::Rejected(_, Some((_, refused))) => Some(refused),
+            _ => None,
+        }
+    }
+
+    /// Sends the answer to a refused opening packet, which passes no gate.
+    pub(super) fn answer(&mut self, bytes: Vec<u8>, headers: Headers, now: Time) {
+        self.told.resets += 1;
+        self.port.arrive_own(&headers.record, Some((bytes, headers)), now);
+    }
+
+    /// Changes of the link, deadlines of laws, and what has crossed the port by `now`.
+    pub(super) fn keep_up(&mut self, now: Time) -> Result<(), Failure> {
+        while let Some(change) = self.changes.pop_if(|change| self.began + change.at <= now) {
+            self.spec.change(&mut self.port, change.to, now);
+            self.watch.changed();
+        }
+        while self.port.tick_at() <= now {
+            let ticked = self.port.tick(now);
+            if ticked.map_err(|fault| Failure::failed(&self.told.port, fault))?.is_none() {
+                break;
+            }
+        }
+        while let Some((record, cargo)) = self.port.deliver(now) {
+            let (record, Some((bytes, headers))) = (*record, cargo) else { continue };
+            if self.losses.as_mut().is_some_and(|losses| losses.lose(&record)) {
+                self.port.lose_delivered();
+                continue;
+            }
+            let due = record.at + self.beyond;
+            self.leaving.push_back(Leaving { due, record, bytes, headers });
+        }
+        // dropped while they waited: free their bytes
+        self.port.take_lost();
+        self.watch.look(self.port.busy_ps(now), now);
+        Ok(())
+    }
+
+    /// When this direction next has something to do.
+    pub(super) fn next(&self) -> Time {
+        let change = self.changes.last().map_or(Time::NEVER, |change| self.began + change.at);
+        let leaving = self.leaving.front().map_or(Time::NEVER, |packet| packet.due);
+        self.port.next_event().min(self.port.tick_at()).min(change).min(leaving)
+    }
+
+    /// Writes the packets that are due.
+    pub(super) fn write(&mut self, to: &SyncDevice, clock: &Clock) {
+        let mut now = clock.now();
+        while self.leaving.front().is_some_and(|packet| packet.due <= now) {
+            let Some(mut packet) = self.leaving.pop_front() else { break };
+            // a packet that cannot be changed is written as it arrived
+            let _ = write(&mut packet.bytes, &packet.headers, &packet.record, Checksum::Whole);
+            let taken = to.send(&packet.bytes).is_ok();
+            now = clock.now();
+            if taken {
+                self.watch.wrote(packet.bytes.len(), packet.due, now);
+            } else {
+                self.told.not_taken += 1;
+            }
+        }
+    }
+
+    /// Requested and achieved values.
+    pub(super) fn report(mut self, now: Time) -> Direction {
+        self.port.advance(now);
+        let asked = (self.port.rate(), self.spec.delay + self.beyond);
+        let seconds = now.saturating_sub(self.began).secs();
+        let waited = self.port.waiting_ps(now) as f64 * 1e-12;
+        self.told.queue_mean_packets = if seconds > 0.0 { waited / seconds } else { 0.0 };
+        self.told.seconds = seconds;
+        self.watch.tell(&mut self.told, asked, &self.port.counters());
+        self.told
+    }
+}
+
+/// Propagation delay of the other links on the path of a pair of hosts that crosses this port: of
+/// the first such pair of the first class that has one.
+fn beyond(scenario: &Scenario, port: u32) -> Time {
+    let network = &scenario.network;
+    let routes = Routes::of(network);
+    let pairs = scenario.traffic.iter().flat_map(|class| &class.pairs);
+    let ways = pairs.flat_map(|&(one, other)| [(one, other), (other, one)]);
+    let mut paths = ways.filter_map(|way| routes.path(network, way, None));
+    let crossing = paths.find(|path| path.contains(&port)).unwrap_or_default();
+    let others = crossing.iter().filter(|&&link| link != port);
+    others.fold(Time::ZERO, |sum, &link| sum + network.ports[link as usize].delay)
+}

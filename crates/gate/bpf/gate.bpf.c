@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/* Session control at an outgoing interface (session-control, III-B and IV): the
+ * per-packet half of every session law, as tidegate_core::law::session::Admit.
+ *
+ * It decides about packets that open a session and passes all others. It keeps
+ * no state per flow, unless the settings ask for a map of ended flows. Once the
+ * controller's lease has lapsed, everything passes. */
+#include "common.h"
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+/* One entry is in force, the other is written. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2);
+	__type(key, __u32);
+	__type(value, struct knobs);
+} knobs_map SEC(".maps");
+
+/* tidegate_core::law::session::Spent, and other state between openers. */
+struct spent {
+	struct bpf_spin_lock lock;
+	__u32 turn;		/* the interval of the sums below */
+	__u64 admitted;
+	__u64 token_due_ns;
+	__u64 arrived;
+	__u64 refused;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct spent);
+} spent_map SEC(".maps");
+
+/* Two generations of cells of one bit: the ends seen lately. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2);
+	__type(key, __u32);
+	__type(value, __u64);
+} ended SEC(".maps");
+
+struct flow {
+	struct addresses both;
+	__be16 ports[2];
+};
+
+/* Used only if the settings say so; its size is set before the load. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct flow);
+	__type(value, __u8);
+} ended_flows SEC(".maps");
+
+/* tidegate_core::law::session::young: packets of a flow since it was admitted, a
+ * byte each, eight in a word. The controller fills them before the start. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} young SEC(".maps");
+
+/* tidegate_core::law::session::clients: what is known of the clients with one hash. */
+struct client {
+	__u32 until;		/* until when it is let in; zero: it never was */
+	__u16 taken;		/* connections admitted in the round */
+	__u8 round;		/* its last eight bits */
+	__u8 refused;		/* whether it was refused in the round */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct client);
+} clients SEC(".maps");
+
+/* How an opener asks for a token. */
+enum standing { REFUSED, WAITS, ELIGIBLE, LET_IN };
+
+/* A token bucket that stores the time at which it will be full (ITU-T I.371,
+ * annex A). An opener that waits gets a token if the bucket is nearly full; that of a
+ * client that is in needs none. */
+static __always_inline bool take_token(struct spent *spent, const struct knobs *knobs, __u64 now,
+				       enum standing asks)
+{
+	__u64 interval = knobs->token_interval_ns, depth = knobs->token_depth_ns;
+	__u64 taken = spent->token_due_ns > now ? spent->token_due_ns - now : 0;
+	bool fits;
+
+	if (interval == 0)
+		return asks == ELIGIBLE;
+	if (depth < interval)
+		depth = interval;
+	/* the bucket holds the tokens of one epoch */
+	if (settings.limiter == LIMITER_SAVING_BUCKET && depth < interval * knobs->allowance)
+		depth = interval * knobs->allowance;
+	if (taken > depth)
+		taken = depth;
+	fits = asks == ELIGIBLE || depth - taken >= (depth >> 16) * knobs->bypass;
+	fits = fits && interval <= depth - taken;
+	if (fits)
+		taken += interval;
+	spent->token_due_ns = now + taken < now ? ~0ULL : now + taken;
+	return fits;
+}
+
+/* The cell of a client; none: each connection is judged by itself. The low half of the hash
+ * decides eligibility. */
+static __always_inline struct client *client_cell(__u64 hash)
+{
+	__u32 place = (hash >> 32) * settings.client_cells >> 32;
+
+	return settings.client_cells ? bpf_map_lookup_elem(&clients, &place) : 0;
+}
+
+static __always_inline bool is_in(const struct client *client, __u64 now)
+{
+	__u32 left = client->until - (__u32)(now >> 20);
+
+	return client->until && left && left <= settings.client_idle;
+}
+
+/* How an opener asks, with its client in the present round. The lock is held. */
+static __always_inline enum standing standing(struct client *client, const struct knobs *knobs,
+					      __u64 now, __u32 hash)
+{
+	bool eligible = knobs->shut == 0 || hash - knobs->phase < -knobs->shut;
+
+	if (!client)
+		return eligible ? ELIGIBLE : WAITS;
+	if (client->round != (__u8)knobs->round) {
+		client->round = knobs->round;
+		client->taken = 0;
+		client->refused = 0;
+	}
+	if (knobs->share && client->taken >= knobs->share)
+		return knobs->spare ? WAITS : REFUSED;
+	if (is_in(client, now))
+		return LET_IN;
+	return eligible ? ELIGIBLE : WAITS;
+}
+
+/* Notes what became of the connection of a client. The lock is held. */
+static __always_inline void note_client(struct client *client, bool admitted,
+					enum standing asks, __u64 now, struct tally *tally)
+{
+	if (!client)
+		return;
+	if (admitted) {
+		tally->let_in += asks != LET_IN;
+		client->until = (__u32)(now >> 20) + settings.client_idle ?: 1;
+		tally->served += client->taken == 0;
+		if (client->taken < 0xffff)
+			client->taken += 1;
+	} else {
+		tally->waited += !client->refused && client->taken == 0;
+		client->refused = 1;
+	}
+}
+
+/* Decides about a packet that opens a session; `hash` is of its client where clients are
+ * admitted, of its flow elsewhere. */
+static __always_inline enum fate decide(const struct control *control, __u64 now,
+					bool never_refused, __u64 hash, struct tally *tally)
+{
+	struct knobs *knobs;
+	struct spent *spent;
+	struct client *client = client_cell(hash);
+	enum fate fate = FATE_ADMITTED;
+	enum standing asks;
+	__u32 turn = control->knobs, entry = turn & 1, zero = 0;
+	__u64 ceiling = control->ceiling;
+
+	knobs = bpf_map_lookup_elem(&knobs_map, &entry);
+	spent = bpf_map_lookup_elem(&spent_map, &zero);
+	if (!knobs || !spent)
+		return FATE_ADMITTED;
+	struct knobs mine = *knobs;
+
+	bpf_spin_lock(&spent->lock);
+	asks = standing(client, &mine, now, hash);
+	tally->eligible += asks == ELIGIBLE;
+	tally->inside += asks == LET_IN;
+	if (spent->turn != turn) {
+		spent->turn = turn;
+		spent->admitted = spent->arrived = spent->refused = 0;
+	}
+	spent->arrived += 1;
+	if (never_refused)
+		fate = FATE_EXEMPT;
+	else if (mine.pass_all || asks == LET_IN)
+		fate = FATE_ADMITTED;
+	else if (asks == REFUSED)
+		fate = FATE_REFUSED;
+	else if (settings.limiter == LIMITER_COUNTER)
+		fate = asks == ELIGIBLE && spent->admitted < mine.allowance ? FATE_ADMITTED : FATE_REFUSED;
+	else
+		fate = take_token(spent, &mine, now, asks) ? FATE_ADMITTED : FATE_REFUSED;
+	if (fate == FATE_REFUSED && (spent->refused + 1) << 16 > ceiling * spent->arrived)
+		fate = FATE_CEILING;
+	if (fate == FATE_REFUSED)
+		spent->refused += 1;
+	else if (fate != FATE_EXEMPT)
+		spent->admitted += 1;
+	if (fate != FATE_EXEMPT)
+		note_client(client, fate != FATE_REFUSED, asks, now, tally);
+	bpf_spin_unlock(&spent->lock);
+	return fate;
+}
+
+static __always_inline __u64 mix(__u64 mixed, __u64 word)
+{
+	mixed = (mixed ^ word) * 0x9e3779b97f4a7c15ULL;
+	return mixed ^ mixed >> 29;
+}
+
+/* Of which direction of a flow a hash is. */
+enum way { FORTH, BACK, BOTH_WAYS };
+
+/* A salted hash of the flow; zero: the packet has no addresses. */
+static __always_inline __u64 hash(struct __sk_buff *skb, const struct seen *seen, enum way way)
+{
+	bool both_ways = way == BOTH_WAYS;
+	__u32 first = way == BACK;
+	__u64 from = seen->ports[first], to = seen->ports[!first], mixed;
+	__u64 six[4];
+	__u32 four[2];
+
+	mixed = mix(settings.salt, both_ways ? (from ^ to) << 32 | (from + to) : from << 16 | to);
+	if (seen->version == 4) {
+		if (load(skb, seen->l3 + 12, four, sizeof(four)))
+			return 0;
+		from = four[first];
+		to = four[!first];
+		mixed = mix(mixed, both_ways ? (from ^ to) << 32 | (__u32)(from + to) :
+					       from << 32 | to);
+	} else {
+		if (load(skb, seen->l3 + 8, six, sizeof(six)))
+			return 0;
+#pragma unroll
+		for (int i = 0; i < 2; i++) {
+			from = first ? six[i + 2] : six[i];
+			to = first ? six[i] : six[i + 2];
+			mixed = mix(mixed, both_ways ? from ^ to : from);
+			mixed = mix(mixed, both_ways ? from + to : to);
+		}
+	}
+	return mixed ^ mixed >> 32;
+}
+
+/* A salted hash of the client that opens a session, by its address or prefix: the sender of a
+ * SYN, the receiver of a SYN+ACK. Zero: the packet has no addresses. */
+static __always_inline __u64 client_hash(struct __sk_buff *skb, const struct seen *seen)
+{
+	bool answers = seen->flags & TCP_ACK;
+	__u64 of = 0, mixed;
+	__u32 four = 0;
+
+	if (seen->version == 4) {
+		if (load(skb, seen->l3 + (answers ? 16 : 12), &four, sizeof(four)))
+			return 0;
+		/* of zero bits nothing is left */
+		of = settings.client_prefix4 ? bpf_ntohl(four) >> (32 - settings.client_prefix4) : 0;
+	} else {
+		if (load(skb, seen->l3 + (answers ? 24 : 8), &of, sizeof(of)))
+			return 0;
+		of = settings.client_prefix6 ? bpf_be64_to_cpu(of) >> (64 - settings.client_prefix6) : 0;
+	}
+	mixed = mix(mix(settings.salt, of), seen->version);
+	return mixed ^ mixed >> 32;
+}
+
+/* Whether this end is new: a FIN that the queue drops is sent again. */
+static __noinline bool first_end(struct __sk_buff *skb, const struct seen *seen,
+				      const struct control *control)
+{
+	struct flow flow = {};
+	__u32 generation = control->end_generation & 1, words = settings.end_words, at, other;
+	__u64 *cell, *old, bit, mixed;
+
+	if (settings.ends == ENDS_EVERY)
+		return true;
+	if (settings.ends == ENDS_FLOW_MAP) {
+		__u8 one = 1;
+
+		if (addresses(skb, seen, &flow.both))
+			return true;
+		flow.ports[0] = seen->ports[0];
+		flow.ports[1] = seen->ports[1];
+		return bpf_map_update_elem(&ended_flows, &flow, &one, BPF_NOEXIST) == 0;
+	}
+	if (words == 0)
+		return true;
+	mixed = hash(skb, seen, BOTH_WAYS);
+	bit = 1ULL << (mixed & 63);
+	at = (__u32)(mixed >> 6) % words;
+	other = at + (generation ? 0 : words);
+	at += generation ? words : 0;
+	cell = bpf_map_lookup_elem(&ended, &at);
+	old = bpf_map_lookup_elem(&ended, &other);
+	if (!cell || !old)
+		return true;
+	if (*old & bit)
+		return false;
+	return !(__sync_fetch_and_or(cell, bit) & bit);
+}
+
+/* A session that opens may have the addresses and ports of one that has ended: its end is new. */
+static __noinline void forget_end(struct __sk_buff *skb, const struct seen *seen)
+{
+	struct flow flow = {};
+	__u32 words = settings.end_words, first, second;
+	__u64 *cell, bit, mixed;
+
+	if (settings.ends == ENDS_FLOW_MAP) {
+		struct flow back = {};
+
+		if (addresses(skb, seen, &flow.both))
+			return;
+		flow.ports[0] = back.ports[1] = seen->ports[0];
+		flow.ports[1] = back.ports[0] = seen->ports[1];
+		__builtin_memcpy(back.both.from, flow.both.to, 16);
+		__builtin_memcpy(back.both.to, flow.both.from, 16);
+		bpf_map_delete_elem(&ended_flows, &flow);
+		bpf_map_delete_elem(&ended_flows, &back);
+		return;
+	}
+	if (settings.ends == ENDS_EVERY || words == 0)
+		return;
+	mixed = hash(skb, seen, BOTH_WAYS);
+	bit = 1ULL << (mixed & 63);
+	first = (__u32)(mixed >> 6) % words;
+	second = first + words;
+	cell = bpf_map_lookup_elem(&ended, &first);
+	if (cell && *cell & bit)
+		__sync_fetch_and_and(cell, ~bit);
+	cell = bpf_map_lookup_elem(&ended, &second);
+	if (cell && *cell & bit)
+		__sync_fetch_and_and(cell, ~bit);
+}
+
+static __always_inline void count_end(struct __sk_buff *skb, const struct seen *seen,
+				      const struct control *control, struct tally *mine)
+{
+	if (!first_end(skb, seen, control))
+		return;
+	if (seen->flags & TCP_FIN)
+		mine->departed += 1;
+	else
+		mine->resets += 1;
+}
+
+static __always_inline void look_at_queue(struct __sk_buff *skb)
+{
+	struct observed *seen;
+	__u32 length, zero = 0;
+
+	if (!queue_length(skb, &length))
+		return;
+	seen = bpf_map_lookup_elem(&observed, &zero);
+	if (seen && (length < seen->min_queue || !seen->seen)) {
+		seen->min_queue = length;
+		seen->seen = 1;
+	}
+}
+
+static __always_inline bool opens(__u8 flags)
+{
+	if (!(flags & TCP_SYN))
+		return false;
+	if (flags & TCP_ACK)
+		return settings.opener != OPENER_SYN && !settings.syn_in;
+	return settings.opener != OPENER_SYN_ACK;
+}
+
+/* The hash of the flow, if the settings need it. */
+static __always_inline __u64 hash_of(struct __sk_buff *skb, const struct seen *seen, enum way way)
+{
+	if (!settings.hashed && !settings.young_cells)
+		return 0;
+	if (seen->kind == KIND_NOT_IP || seen->kind == KIND_MALFORMED)
+		return 0;
+	return hash(skb, seen, way);
+}
+
+/* The counter of a flow; none: it is not watched. */
+static __always_inline __u8 *young_cell(__u64 hash)
+{
+	__u64 high = (hash >> 32) * settings.young_sample;
+	__u32 place, word;
+	__u8 *cells;
+
+	/* the lowest 1/young_sample of all hashes, spread over the cells */
+	if (settings.young_cells == 0 || settings.young_sample == 0 || high >> 32)
+		return 0;
+	place = high * settings.young_cells >> 32;
+	word = place / 8;
+	cells = bpf_map_lookup_elem(&young, &word);
+	return cells ? cells + (place & 7) : 0;
+}
+
+/* An admitted flow becomes young. */
+static __always_inline void rejuvenate(__u64 hash)
+{
+	__u8 *cell = young_cell(hash);
+
+	if (cell)
+		*cell = 0;
+}
+
+/* Counts the bytes of young flows among packets that pass. A GSO packet counts
+ * as its segments. */
+static __always_inline void age(struct __sk_buff *skb, const struct seen *seen, __u64 hash,
+				struct tally *mine)
+{
+	__u32 packets = skb->gso_segs ?: 1, before, bytes;
+	__u8 *cell = young_cell(hash);
+
+	if (!cell || seen->kind == KIND_NOT_IP || seen->kind == KIND_MALFORMED)
+		return;
+	before = *cell;
+	*cell = before + packets > 255 ? 255 : before + packets;
+	bytes = skb->len - (settings.ethernet ? 14 : 0);
+	mine->watched_bytes += bytes;
+	if (before < settings.young_packets)
+		mine->young_bytes += bytes;
+}
+
+/* Admits or refuses a packet that opens a session. */
+static __noinline enum fate opener(struct __sk_buff *skb, const struct seen *seen,
+					const struct control *control, __u64 hash,
+					struct tally *mine)
+{
+	__u64 now = now_ns(control);
+	enum fate fate;
+
+	if (!leased(control, now))
+		return FATE_LAPSED;
+	if (settings.client_cells)
+		hash = client_hash(skb, seen);
+	fate = decide(control, now, exempt(skb, seen), hash, mine);
+	return fate == FATE_REFUSED && !control->enforce ? FATE_WOULD_REFUSE : fate;
+}
+
+/* Admits or refuses an opener, and counts it. */
+static __always_inline enum fate admission(struct __sk_buff *skb, const struct seen *seen,
+					   const struct control *control, __u64 hash,
+					   struct tally *mine)
+{
+	enum fate fate = opener(skb, seen, control, hash, mine);
+
+	mine->arrived += 1;
+	if (fate != FATE_REFUSED && fate != FATE_WOULD_REFUSE) {
+		mine->admitted += 1;
+		forget_end(skb, seen);
+		rejuvenate(hash);
+	}
+	return fate;
+}
+
+/* Decides about a packet that may open or end a session. */
+static __always_inline enum fate judge(struct __sk_buff *skb, const struct seen *seen, __u64 hash,
+				       struct tally *mine)
+{
+	struct control *control_now;
+	__u32 zero = 0;
+	enum fate fate;
+
+	control_now = bpf_map_lookup_elem(&control, &zero);
+	if (!control_now)
+		return FATE_OTHER;
+	if (seen->kind == KIND_QUIC_INITIAL) {
+		fate = settings.quic ? opener(skb, seen, control_now, hash, mine) : FATE_ADMITTED;
+		return fate == FATE_REFUSED ? FATE_QUIC_REFUSED : FATE_QUIC_ADMITTED;
+	}
+	if (opens(seen->flags))
+		return admission(skb, seen, control_now, hash, mine);
+	if (!(seen->flags & (TCP_FIN | TCP_RST)))
+		return FATE_OTHER;
+	if (!settings.ends_of_peer || !(seen->flags & TCP_FIN))
+		count_end(skb, seen, control_now, mine);
+	return FATE_END;
+}
+
+SEC("tc")
+int tidegate_gate(struct __sk_buff *skb)
+{
+	struct tally *mine;
+	struct seen seen;
+	enum fate fate;
+	__u32 zero = 0;
+	__u64 number;
+
+	mine = bpf_map_lookup_elem(&tally, &zero);
+	if (!mine)
+		return TC_ACT_UNSPEC;
+	look_at_queue(skb);
+	parse(skb, settings.ethernet, &seen);
+	number = hash_of(skb, &seen, FORTH);
+	fate = plain_fate(seen.kind);
+	/* most packets neither open nor end a session */
+	if (seen.flags & (TCP_SYN | TCP_FIN | TCP_RST) || seen.kind == KIND_QUIC_INITIAL) {
+		fate = judge(skb, &seen, number, mine);
+		if (fate == FATE_REFUSED || fate == FATE_QUIC_REFUSED) {
+			note(mine, fate, skb);
+			return TC_ACT_SHOT;
+		}
+	}
+	note(mine, fate, skb);
+	age(skb, &seen, number, mine);
+	return TC_ACT_UNSPEC;
+}
+
+/* At the ingress of the interface. A download opens with the SYN that comes in: if it is
+ * dropped here, the server has no half-open connection. Its data leaves by the interface, so
+ * its hash is that of the packets that leave. Ends are counted here too (see `ends_of_peer`). */
+SEC("tc")
+int tidegate_ends(struct __sk_buff *skb)
+{
+	struct control *control_now;
+	struct tally *mine;
+	struct seen seen;
+	enum fate fate;
+	__u32 zero = 0;
+
+	mine = bpf_map_lookup_elem(&tally, &zero);
+	if (!mine)
+		return TC_ACT_UNSPEC;
+	mine->incoming_bytes += skb->len;
+	parse(skb, settings.ethernet, &seen);
+	if (!(seen.flags & (TCP_SYN | TCP_FIN | TCP_RST)))
+		return TC_ACT_UNSPEC;
+	control_now = bpf_map_lookup_elem(&control, &zero);
+	if (!control_now)
+		return TC_ACT_UNSPEC;
+	if (seen.flags & TCP_SYN) {
+		if (!settings.syn_in || settings.opener == OPENER_SYN || seen.flags & TCP_ACK)
+			return TC_ACT_UNSPEC;
+		fate = admission(skb, &seen, control_now, hash_of(skb, &seen, BACK), mine);
+		/* the bytes by fate are those that leave */
+		mine->packets[fate] += 1;
+		return fate == FATE_REFUSED ? TC_ACT_SHOT : TC_ACT_UNSPEC;
+	}
+	if (settings.ends_of_peer)
+		count_end(skb, &seen, control_now, mine);
+	return TC_ACT_UNSPEC;
+}
+
+/* The clock of the kernel, which is not that of a controller in a time namespace. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} clock SEC(".maps");
+
+SEC("tc")
+int tidegate_clock(struct __sk_buff *skb)
+{
+	__u32 zero = 0;
+	__u64 *now = bpf_map_lookup_elem(&clock, &zero);
+
+	if (now)
+		*now = bpf_ktime_get_ns();
+	return TC_ACT_UNSPEC;
+}

@@ -1,0 +1,75 @@
+//! `tidegated status`: the state of the running gates.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::status::{ask, lines};
+use tidegate_common::fail::{At, Failure};
+
+/// Default folder of the sockets.
+pub(super) const SOCKETS: &str = "/run/tidegate";
+
+/// Show the state of the running gates
+#[derive(Args, Debug)]
+pub struct Status {
+    /// Socket of one gate; default: every gate in /run/tidegate
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// Refresh every second, until interrupted
+    #[arg(long, conflicts_with = "json")]
+    watch: bool,
+    /// Print one line of JSON per gate
+    #[arg(long)]
+    json: bool,
+}
+
+impl Status {
+    /// Prints the state of each gate.
+    pub fn run(self) -> Result<(), Failure> {
+        loop {
+            let mut text = String::new();
+            for socket in self.sockets()? {
+                let status = ask(&socket)?;
+                text += &if self.json {
+                    let line = serde_json::to_string(&status);
+                    line.at("status")? + "\n"
+                } else {
+                    lines(&status)
+                };
+            }
+            if !self.watch {
+                print!("{text}");
+                return Ok(());
+            }
+            // cursor home, then clear the rest of each line and the rest of the screen
+            print!("\x1b[H{}\x1b[J", text.replace('\n', "\x1b[K\n"));
+            std::io::stdout().flush().at("standard output")?;
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+
+    fn sockets(&self) -> Result<Vec<PathBuf>, Failure> {
+        if let Some(socket) = &self.socket {
+            return Ok(vec![socket.clone()]);
+        }
+        sockets(Path::new(SOCKETS))
+    }
+}
+
+/// The sockets in a folder, in the order of their names.
+pub(super) fn sockets(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let none = || {
+        Failure::failed(folder.display(), "no gate runs here")
+            .remedy("start one: tidegated gate --config gate.toml; or name its --socket")
+    };
+    let entries = std::fs::read_dir(folder).map_err(|_| none())?;
+    let mut found: Vec<PathBuf> = entries
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.extension().is_some_and(|ending| ending == "sock"))
+        .collect();
+    found.sort();
+    if found.is_empty() { Err(none()) } else { Ok(found) }
+}

@@ -1,0 +1,145 @@
+//! The file of a gate: its settings are applied, and an error names the line.
+
+use super::*;
+
+fn parsed(text: &str) -> Result<Config, Failure> {
+    Config::parse(text, "gate.toml")
+}
+
+fn refusal(text: &str) -> String {
+    parsed(text).expect_err("it is wrong").to_string()
+}
+
+// The defaults suit a gate on real traffic: it only observes, admits by tokens (Linux retries in
+// whole seconds) and has relief.
+#[test]
+fn the_defaults_are_those_of_real_traffic() {
+    let config = parsed("interface = 'wan0'\nlaw = { law = 'close-probe' }").expect("it is right");
+    assert_eq!(config.mode, Mode::Observe);
+    assert_eq!(config.limiter(), Limiter::TokenBucket);
+    let Some(GateLaw::CloseProbe(law)) = &config.law else { panic!("{:?}", config.law) };
+    assert!(law.relief);
+    assert_eq!(
+        (config.opener, config.ends, config.quic),
+        (Opens::Either, Ends::Cells, Quic::Count)
+    );
+    assert_eq!((config.tokens_keep, config.lease), (2.0, Time::from_secs(2)));
+    assert_eq!(config.onset, Time::from_secs(2));
+    assert_eq!(config.metrics, Some("127.0.0.1:9477".parse().expect("an address")));
+    assert!(config.metrics.is_some_and(|address| address.ip().is_loopback()));
+    assert_eq!(config.socket, PathBuf::from("/run/tidegate/gate-wan0.sock"));
+}
+
+#[test]
+fn what_is_said_is_taken() {
+    let config = parsed(
+        "interface = 'wan0'\nmode = 'enforce'\nlaw = { law = 'fixed-rate', rate = '50/s', limiter = 'counter' }\n\
+         opener = 'syn-ack'\nshape = '9.5Mbit'\nmetrics = ''\n\
+         never_refuse = { networks = ['192.0.2.0/24', '2001:db8::1'], ports = [22] }\n\
+         dqm = { x_m = 10, x_M = 20, P_M = 0.5, buffer = 90 }\n",
+    )
+    .expect("it is right");
+    assert_eq!(config.limiter(), Limiter::Counter);
+    // 100 ms of 9.5 Mbit/s
+    assert_eq!(config.shape, Some((Rate::from_bps(9_500_000), 118_750)));
+    assert_eq!(config.capacity, Some(Rate::from_bps(9_500_000)));
+    assert_eq!(config.metrics, None);
+    assert_eq!(config.onset, Time::ZERO, "a fixed rate is fixed");
+    assert_eq!(config.dqm.as_ref().map(|dqm| (dqm.law.x_m, dqm.buffer)), Some((10.0, 90)));
+    // a prefix of 24 bits, then the four bytes of the address
+    let mut key = 24u32.to_ne_bytes().to_vec();
+    key.extend([192, 0, 2, 0]);
+    assert_eq!(config.never_refuse.networks[0].key4(), Some(key));
+    assert_eq!(config.never_refuse.networks[1].key6().map(|key| key.len()), Some(20));
+}
+
+// What tide asks of the program: a bucket that saves an epoch's tokens, and no other saving beside it.
+#[test]
+fn a_law_that_saves_tokens_says_for_how_long() {
+    let config = parsed("interface = 'wan0'\nlaw = { law = 'tide' }\nshape = '9.5Mbit'\n");
+    let config = config.expect("it is right");
+    assert_eq!((config.limiter(), config.tokens_keep), (Limiter::SavingBucket, 0.0));
+    assert!(config.rules().hashed && config.rules().young.is_some());
+}
+
+// The default of a gate is users; a file may ask for connections, or for no eligibility at all.
+#[test]
+fn tide_admits_clients_unless_the_file_says_otherwise() {
+    let clients = |law: &str| {
+        let text = format!("interface = 'wan0'\nlaw = {law}\nshape = '9.5Mbit'\n");
+        parsed(&text).expect("it is right").rules().clients.is_some()
+    };
+    assert!(clients("{ law = 'tide' }") && clients("{ law = 'tide', gamma = 0.2 }"));
+    assert!(!clients("{ law = 'tide', admit = 'connections' }"));
+    assert!(!clients("{ law = 'tide', eligibility = false }"));
+    assert!(!clients("{ law = 'close-probe' }"));
+    let config = parsed("interface = 'wan0'\nlaw = { law = 'tide' }\nshape = '9.5Mbit'\n");
+    assert_eq!(config.expect("it is right").client_prefixes, (32, 64));
+}
+
+#[test]
+fn what_is_wrong_is_named_with_its_line() {
+    let head = "interface = 'wan0'\nlaw = { law = 'close-probe' }\n";
+    for (tail, expected) in [
+        (
+            "ceiling = 1.5\n",
+            "gate.toml:3: ceiling: 1.5 is out of range: write a number from 0 to 1",
+        ),
+        ("celing = 0.5\n", "gate.toml:3: unknown field `celing`"),
+        ("mode = 'obey'\n", "gate.toml:3: unknown variant `obey`, expected `observe` or `enforce`"),
+        (
+            "\nlease = '0.1s'\n",
+            "gate.toml:4: lease: 100ms is out of range: write a time from 200ms to 60s",
+        ),
+        ("onset = '61s'\n", "gate.toml:3: onset: 61s is out of range: write a time from 0s to 60s"),
+        ("shape = '1kbit'\n", "gate.toml:3: shape: 1kbit is out of range"),
+        ("shape = '31Gbit'\n", "write a rate from 8kbit to 30Gbit"),
+        (
+            "shape_buffer = '2999B'\n",
+            "shape_buffer: 2.999kB is out of range: write a size from 3000B to 1GB",
+        ),
+        ("tokens_keep = 61\n", "gate.toml:3: tokens_keep: 61 is out of range"),
+        ("client_ipv6 = 65\n", "client_ipv6: 65 is out of range: write a number from 16 to 64"),
+        ("ends_size = 63\n", "ends_size: 63 is out of range: write a number from 64 to 16777216"),
+        ("priority = 65535\n", "priority: 65535 is out of range"),
+        ("flood = { factor = 0.5 }\n", "factor: 0.5 is out of range"),
+        ("metrics = 'everywhere'\n", "gate.toml:3: metrics: `everywhere` is no address"),
+        ("never_refuse = { networks = ['10.0.0.0/33'] }\n", "`10.0.0.0/33` is no network"),
+        ("dqm = { x_m = 10, buffer = 90 }\n", "the link's rate is needed"),
+        ("capacity = '10Mbit'\ndqm = { x_m = 10 }\n", "gate.toml:4: dqm: buffer is missing"),
+        ("capacity = '10Mbit'\ndqm = { queues = 1, buffer = 9 }\n", "dqm: queues"),
+    ] {
+        let found = refusal(&format!("{head}{tail}"));
+        assert!(found.contains(expected), "{tail}: {found}");
+    }
+    assert!(refusal("interface = 'wan0'\n").contains("the key `law` is missing"));
+    assert!(refusal("law = { law = 'none' }\n").contains("the key `interface` is missing"));
+    let wrong_law = refusal("interface = 'wan0'\nlaw = { law = 'close-probe', beta = 2 }\n");
+    assert!(wrong_law.starts_with("gate.toml:2: beta: 2 is out of range"), "{wrong_law}");
+    let tide = refusal("interface = 'wan0'\nlaw = { law = 'tide' }\n");
+    assert!(tide.contains("set `capacity` or `shape`"), "{tide}");
+    let python = refusal("interface = 'wan0'\nlaw = { law = 'python', name = 'mine' }\n");
+    assert!(python.contains("laboratory"), "{python}");
+}
+
+// Every text is taken or refused; none ends the program.
+#[test]
+fn any_text_is_answered() {
+    let whole = "interface = 'wan0'\nlaw = { law = 'close-probe' }\nshape = '9.5Mbit'\ndqm = { x_m = 10, buffer = 90 }\nnever_refuse = { networks = ['10.0.0.0/8'] }\n";
+    for cut in 0..whole.len() {
+        let _ = parsed(&whole[..cut]);
+        for with in ["'", "-", "9", "\u{fffd}", "{"] {
+            let _ = parsed(&format!("{}{with}{}", &whole[..cut], &whole[cut + 1..]));
+        }
+    }
+}
+
+#[test]
+fn only_some_keys_need_a_new_start() {
+    let one = parsed("interface = 'a'\nlaw = { law = 'none' }").expect("it is right");
+    let other = parsed("interface = 'b'\nlaw = { law = 'none' }").expect("it is right");
+    assert_eq!(one.fixed_difference(&other), Some("interface"));
+    let mode =
+        parsed("interface = 'a'\nmode = 'enforce'\nlaw = { law = 'none' }").expect("it is right");
+    assert_eq!(one.fixed_difference(&mode), None);
+}

@@ -1,0 +1,575 @@
+//! The loop of a gate: one thread that renews the lease, ends epochs, handles
+//! signals and answers. If it is late, the lease lapses in the kernel.
+
+mod surroundings;
+mod trial;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::time::{ClockId, clock_gettime};
+use tidegate_core::law::session::Counts;
+use tidegate_core::units::{Rate, Time};
+use tidegate_model::law::GateLaw;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep_until};
+
+use super::bypass::Bypass;
+use super::claim::Claim;
+use super::config::{Config, EndsOf, Mode};
+use super::ends::Ends;
+use super::epoch::{Epochs, Flow, Outcome};
+use super::journal::{Journal, Line};
+use super::link::{Interface, Netlink};
+use super::observe::{Observation, Plan};
+use super::placement::{Placement, cells};
+use super::shared::Fate;
+use super::status::{Asked, Status};
+use super::{metrics, privileges, program, status};
+use tidegate_common::fail::{At, Failure};
+
+/// Renewals per lease.
+const RENEWALS: u64 = 8;
+/// Time between two lines of `gate observe`.
+const PROGRESS: Duration = Duration::from_secs(60);
+/// Wait before the next look for a missing interface.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// Stands for an unknown link rate, for laws that do not use it.
+const UNKNOWN: Rate = Rate::from_bps(1_000_000_000_000);
+
+/// The monotonic clock, which the programs read too.
+fn now() -> Time {
+    let time = clock_gettime(ClockId::Monotonic);
+    Time::from_ns(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
+fn nanoseconds(time: Time) -> u64 {
+    time.ps() / 1_000
+}
+
+/// What a present error concerns.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Concern {
+    Reload,
+    Interface,
+    Epoch,
+    Bypass,
+}
+
+/// Waits until then; for ever without a time.
+async fn reached(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// A running gate.
+struct Controller {
+    config: Config,
+    path: PathBuf,
+    netlink: Netlink,
+    placed: Option<Placement>,
+    /// Whether this gate created the clsact hook.
+    made_clsact: bool,
+    /// The interface where programs were placed last.
+    claim: Option<Claim>,
+    /// The kernel's monotonic clock less the one of this process, ns; not zero in a time namespace.
+    clock_offset_ns: i64,
+    /// At ingress and at egress.
+    bypasses: [Bypass; 2],
+    troubles: BTreeMap<Concern, String>,
+    /// When refusals end unless they are confirmed.
+    trial: Option<Instant>,
+    /// When the interface was looked at last, and the bytes that had left by then.
+    sent_before: Option<(Instant, u64)>,
+    /// Bits per second that left in the last epoch.
+    rate_bps: f64,
+    /// Time between the last two looks at the interface.
+    epoch_length: Duration,
+    observation: Option<Observation>,
+    epochs: Epochs,
+    journal: Journal,
+    board: watch::Sender<Status>,
+}
+
+/// Runs the gate of a file until SIGTERM or SIGINT.
+///
+/// # Errors
+/// It cannot start: the file, the interface, the kernel. Later errors are reported, and the gate goes on.
+pub fn run(path: &Path) -> Result<(), Failure> {
+    block_on(start(Config::read(path)?, path, None))
+}
+
+/// Runs a gate that refuses nothing, then writes what it suggests to the file of the plan.
+///
+/// # Errors
+/// It cannot start, or the file cannot be written.
+pub fn observe(config: Config, plan: Plan) -> Result<(), Failure> {
+    let path = plan.file.clone();
+    block_on(start(config, &path, Some(Observation::new(plan))))
+}
+
+fn block_on(gate: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.at("tokio")?.block_on(gate)
+}
+
+async fn start(
+    config: Config,
+    path: &Path,
+    observation: Option<Observation>,
+) -> Result<(), Failure> {
+    program::quiet();
+    let (board, seen) = watch::channel(Status::default());
+    let listen = |kind| signal(kind).at("signals");
+    let signals = [
+        listen(SignalKind::hangup())?,
+        listen(SignalKind::terminate())?,
+        listen(SignalKind::interrupt())?,
+    ];
+    let (orders, mut inbox) = mpsc::channel(4);
+    let served = status::serve(&config.socket, seen.clone(), orders)?;
+    if let Some(address) = config.metrics {
+        match metrics::serve(address, seen).await {
+            // perhaps another gate of this machine has the usual port
+            Err(failure) if !config.metrics_set => tracing::warn!("no metrics: {failure}"),
+            served => served?,
+        }
+    }
+    let netlink = Netlink::open().at("netlink")?;
+    let epochs = epochs(&config)?;
+    let journal = Journal::new(config.log.clone());
+    let path = path.to_owned();
+    let mut controller = Controller {
+        config,
+        path,
+        netlink,
+        placed: None,
+        made_clsact: false,
+        claim: None,
+        clock_offset_ns: 0,
+        bypasses: Default::default(),
+        troubles: BTreeMap::new(),
+        trial: None,
+        sent_before: None,
+        rate_bps: 0.0,
+        epoch_length: Duration::ZERO,
+        observation,
+        epochs,
+        journal,
+        board,
+    };
+    controller.begin()?;
+    privileges::drop_to_what_is_needed()?;
+    controller.announce();
+    controller.keep(signals, &mut inbox).await;
+    controller.leave();
+    drop(served);
+    controller.conclude()
+}
+
+fn epochs(config: &Config) -> Result<Epochs, Failure> {
+    let law = config.law.as_ref().and_then(|law| law.build());
+    Epochs::start(law, ends(config), config.flood, config.onset, config.tokens_keep, now())
+        .map_err(|fault| Failure::failed("law", fault))
+}
+
+fn ends(config: &Config) -> Ends {
+    Ends::new(cells(config), nanoseconds(now()))
+}
+
+impl Controller {
+    /// Places the programs; an interface that does not exist yet is waited for.
+    fn begin(&mut self) -> Result<(), Failure> {
+        let name = self.config.interface.clone();
+        self.board.send_modify(|status| status.interface.clone_from(&name));
+        let placed = self.place();
+        let there = self.netlink.interface(&name).at(&name)?;
+        match placed {
+            Err(failure) if there.is_none() => {
+                tracing::warn!("{failure}; the gate waits for it");
+                self.report(Concern::Interface, failure.to_string());
+                Ok(())
+            }
+            placed => placed,
+        }
+    }
+
+    /// Shows a present error in the status; empty: there is none.
+    fn report(&mut self, concern: Concern, trouble: String) {
+        let before = if trouble.is_empty() {
+            self.troubles.remove(&concern)
+        } else {
+            self.troubles.insert(concern, trouble)
+        };
+        if before.as_ref() != self.troubles.get(&concern) {
+            let all: Vec<&str> = self.troubles.values().map(String::as_str).collect();
+            let all = all.join("; ");
+            self.board.send_modify(|status| status.trouble = all);
+        }
+    }
+
+    /// Loads the programs of the file and attaches them in the place of those of before.
+    /// If that fails, those of before stay, with their shaper and their counts.
+    fn place(&mut self) -> Result<(), Failure> {
+        let (name, shape) = (self.config.interface.clone(), self.config.shape);
+        let failed = |error: std::io::Error| Failure::failed(&name, error);
+        let Some(interface) = self.netlink.interface(&name).map_err(failed)? else {
+            return Err(Failure::failed(&name, "no such interface")
+                .remedy("`ip link` lists those of this network namespace"));
+        };
+        if self.claim.as_ref().map(Claim::index) != Some(interface.index) {
+            self.claim = Some(Claim::take(interface.index, &name)?);
+        }
+        let had_clsact = self.netlink.has_clsact(interface.index).map_err(failed)?;
+        let placed = self.shape(&interface, shape).and_then(|()| self.load_and_attach(&interface));
+        match placed {
+            Ok(placed) => {
+                self.made_clsact |= !had_clsact;
+                self.placed = Some(placed);
+                self.epochs.recount(ends(&self.config));
+                self.bypasses = Default::default();
+                Ok(())
+            }
+            Err(failure) => {
+                self.restore(&interface, had_clsact);
+                Err(failure)
+            }
+        }
+    }
+
+    /// Sets the shaper of the interface, or removes ours.
+    fn shape(&mut self, interface: &Interface, shape: Option<(Rate, u32)>) -> Result<(), Failure> {
+        let name = &self.config.interface;
+        let Some((rate, buffer)) = shape else {
+            return self.netlink.unshape(interface.index).at(name);
+        };
+        self.netlink.shape(interface, rate, buffer).map_err(|error| {
+            Failure::failed(format!("{name}: shape = \"{rate}\""), error)
+                .remedy("remove the queue of the interface first: tc qdisc del dev ... root")
+        })
+    }
+
+    fn load_and_attach(&mut self, interface: &Interface) -> Result<Placement, Failure> {
+        let queue =
+            self.netlink.queue(interface.index).at(&self.config.interface)?.unwrap_or_default();
+        let knobs = self.epochs.in_force();
+        let mut placed = Placement::load(&self.config, interface.clone(), queue, &knobs)?;
+        let kernel = placed.gate.kernel_clock()?;
+        self.clock_offset_ns = kernel.cast_signed() - nanoseconds(now()).cast_signed();
+        placed.obey(&self.config, self.lease_ns())?;
+        let there = self.netlink.filters(interface.index).at(&self.config.interface)?;
+        placed.attach(&self.config, &there, self.placed.as_mut())?;
+        Ok(placed)
+    }
+
+    /// Puts the interface back as it was before an attempt that failed.
+    fn restore(&mut self, interface: &Interface, had_clsact: bool) {
+        let before = self.placed.as_ref().and_then(|placed| placed.shape);
+        if before != self.config.shape {
+            if let Err(failure) = self.shape(interface, before) {
+                tracing::warn!("the shaper of before is not put back: {failure}");
+            }
+            // the counters of a new queue begin at zero
+            if let (Some(placed), Ok(Some(queue))) =
+                (&mut self.placed, self.netlink.queue(interface.index))
+            {
+                placed.queue = queue;
+            }
+        }
+        if !had_clsact && let Err(error) = self.netlink.remove_empty_clsact(interface.index) {
+            tracing::debug!("clsact: {error}");
+        }
+    }
+
+    /// Until when a lease that begins now lasts, by the kernel's clock.
+    fn lease_ns(&self) -> u64 {
+        let until = nanoseconds(now().saturating_add(self.config.lease));
+        until.saturating_add_signed(self.clock_offset_ns)
+    }
+
+    /// Writes to the running programs what they can take over from the file.
+    fn obey(&mut self) -> Result<(), Failure> {
+        let until = self.lease_ns();
+        self.placed.as_mut().map_or(Ok(()), |placed| placed.obey(&self.config, until))
+    }
+
+    /// Logs the limits of this setup.
+    fn announce(&self) {
+        let Some(placed) = &self.placed else { return };
+        let (name, kind) = (&self.config.interface, &placed.queue.kind);
+        if self.config.mode == Mode::Observe {
+            tracing::info!("{name}: observe mode: nothing is refused, so the law runs open-loop");
+        }
+        if self.config.ends_of == EndsOf::Sender
+            && matches!(self.config.law, Some(GateLaw::CloseProbe(_)))
+        {
+            tracing::warn!(
+                "{name}: close-probe measures how many sessions end; with `ends_of = \"sender\"` the ends that it sees come before the data is delivered, and it refuses next to nobody: use `tide`"
+            );
+        }
+        if !placed.queue.holds_packets() {
+            tracing::warn!(
+                "{name} has no queue, so no packet waits or is dropped here: with `relief` nothing is ever refused; set `shape` to move the queue here"
+            );
+        } else if !placed.queue.tells_its_length() {
+            tracing::warn!(
+                "{name}: the length of a {kind} queue is read a few times a second only"
+            );
+        }
+        tracing::info!(
+            "{name}: {} bytes of kernel memory at most",
+            placed.gate.program.map_bytes()
+        );
+    }
+
+    /// Runs until SIGTERM or SIGINT.
+    async fn keep(
+        &mut self,
+        [mut hangup, mut terminate, mut interrupt]: [Signal; 3],
+        inbox: &mut mpsc::Receiver<Asked>,
+    ) {
+        let began = Instant::now();
+        let length = self.observation.as_ref().and_then(|observation| observation.plan.length);
+        let end = length.map(|length| began + length);
+        let mut progress = began + PROGRESS;
+        let period = Duration::from_nanos(nanoseconds(self.config.lease) / RENEWALS);
+        let mut renewal = Instant::now();
+        loop {
+            let left = self.epochs.deadline().saturating_sub(now());
+            let epoch = Instant::now() + Duration::from_nanos(nanoseconds(left));
+            tokio::select! {
+                biased;
+                _ = terminate.recv() => return,
+                _ = interrupt.recv() => return,
+                _ = hangup.recv() => self.reload(),
+                () = reached(end) => return,
+                () = reached(self.observation.as_ref().map(|_| progress)) => {
+                    progress += PROGRESS;
+                    self.say_progress();
+                }
+                () = reached(self.trial) => self.end_trial(),
+                Some((order, answer)) = inbox.recv() => {
+                    // the client may be gone
+                    let _ = answer.send(self.follow_order(order));
+                }
+                () = sleep_until(renewal) => {
+                    let good = self.renew();
+                    renewal = Instant::now() + if good { period } else { LOOK_AGAIN };
+                }
+                () = sleep_until(epoch) => self.end_epoch(),
+            }
+        }
+    }
+
+    /// Renews the lease and reads the queue; whether the programs are attached.
+    fn renew(&mut self) -> bool {
+        let (good, trouble) = match self.try_renew() {
+            Ok(note) => (true, note),
+            Err(failure) => {
+                if self.placed.take().is_some() {
+                    // the next programs count from zero
+                    self.epochs.recount(ends(&self.config));
+                    tracing::warn!("{failure}; trying again every second, everything passes");
+                }
+                (false, failure.to_string())
+            }
+        };
+        self.report(Concern::Interface, trouble);
+        let attached = self.placed.is_some();
+        self.board.send_if_modified(|status| {
+            std::mem::replace(&mut status.attached, attached) != attached
+        });
+        good
+    }
+
+    /// Renews the lease; a note, if the interface is not called as in the file.
+    fn try_renew(&mut self) -> Result<String, Failure> {
+        if self.placed.is_none() {
+            // the hook is gone with the interface
+            self.made_clsact = false;
+            self.place()?;
+            tracing::info!("{}: attached again", self.config.interface);
+        }
+        let note = self.follow()?;
+        let until = self.lease_ns();
+        let name = &self.config.interface;
+        let Some(placed) = &mut self.placed else { return Ok(note) };
+        let failed = |error: std::io::Error| Failure::failed(name, error);
+        if !placed.stands() {
+            return Err(Failure::failed(name, "the filter was removed or replaced"));
+        }
+        let queue = self.netlink.queue(placed.interface.index).map_err(failed)?.unwrap_or_default();
+        placed.fewest = Some(placed.fewest.unwrap_or(u32::MAX).min(queue.waiting));
+        placed.renew(until)?;
+        Ok(note)
+    }
+
+    fn end_epoch(&mut self) {
+        let ended = self.try_end_epoch();
+        if let Err(failure) = &ended {
+            tracing::warn!("{failure}");
+        }
+        self.report(Concern::Epoch, ended.err().map_or(String::new(), |it| it.to_string()));
+    }
+
+    fn try_end_epoch(&mut self) -> Result<(), Failure> {
+        let rate = self.config.capacity.unwrap_or(UNKNOWN);
+        let read = self.read_epoch();
+        let outcome = self.epochs.end(now(), read, rate)?;
+        let Some(placed) = &mut self.placed else { return Ok(()) };
+        placed.gate.turn(&self.epochs.in_force())?;
+        if self.epochs.ends.turn(nanoseconds(now())) {
+            placed.gate.next_generation()?;
+        }
+        self.look_at_interface()?;
+        self.write_down(&outcome)?;
+        if let Some(observation) = self.observation.as_mut().filter(|_| outcome.judged) {
+            observation.epoch(&self.board.borrow(), self.epoch_length);
+        }
+        Ok(())
+    }
+
+    /// The counts of the program, and what the queue did in the epoch; zero without an interface.
+    fn read_epoch(&mut self) -> Result<(Counts, Flow), Failure> {
+        let Some(placed) = &mut self.placed else { return Ok(Default::default()) };
+        let tally = placed.gate.program.tally()?;
+        let queue = self
+            .netlink
+            .queue(placed.interface.index)
+            .at(&self.config.interface)?
+            .unwrap_or_default();
+        let observed = placed.gate.program.take_observed()?;
+        let mut fewest = placed.fewest.take().unwrap_or(queue.waiting);
+        if observed.seen != 0 {
+            fewest = fewest.min(observed.min_queue);
+        }
+        let refused = placed.refused_behind()?;
+        let refused_behind = refused - placed.refused_before;
+        let flow = Flow { refused_behind, ..Flow::between(&placed.queue, &queue, fewest) };
+        (placed.queue, placed.refused_before) = (queue, refused);
+        Ok((tally.counts(), flow))
+    }
+
+    /// Updates the log, the status and the metrics.
+    fn write_down(&mut self, outcome: &Outcome) -> Result<(), Failure> {
+        let Some(placed) = &self.placed else { return Ok(()) };
+        let (tally, flow) = (placed.gate.program.tally()?, outcome.flow);
+        let connections = match &placed.dqm {
+            Some(dqm) => {
+                let tally = dqm.program.tally()?;
+                Some((tally.arrived, tally.of(Fate::Connection)))
+            }
+            None => None,
+        };
+        let decided = outcome.decision;
+        let set = decided
+            .map(|decision| decision.set)
+            .filter(|set| set.is_finite() && !outcome.alarm && outcome.obeyed);
+        let mode = if self.config.mode == Mode::Enforce { "enforce" } else { "observe" };
+        let phase = decided.map_or("", |decision| decision.phase);
+        let epoch = self.board.borrow().epochs + 1;
+        self.journal.write(&Line {
+            at_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |at| at.as_secs_f64()),
+            epoch,
+            mode,
+            phase,
+            set,
+            from: decided.map(|decision| decision.from),
+            arrived: outcome.counts.arrived,
+            admitted: outcome.counts.admitted,
+            departed: outcome.counts.departed,
+            resets: outcome.counts.resets,
+            sent: flow.sent,
+            sent_bytes: flow.bytes,
+            drops: flow.drops,
+            min_queue: flow.min_waiting,
+            alarm: outcome.alarm,
+            obeyed: outcome.obeyed,
+            judged: outcome.judged,
+        });
+        let (config, lost, rate_bps) = (&self.config, self.journal.lost, self.rate_bps);
+        let left = |end: Instant| end.saturating_duration_since(Instant::now()).as_secs_f64();
+        let trial_s = self.trial.map(left);
+        self.board.send_modify(|status| {
+            status.interface.clone_from(&config.interface);
+            status.attached = true;
+            status.mode = mode.to_owned();
+            status.law = config.law.as_ref().map_or("none", |law| law.name()).to_owned();
+            if outcome.judged {
+                (status.phase, status.set) = (phase.to_owned(), set);
+                status.from = decided.map(|decision| decision.from);
+            }
+            status.epochs = epoch;
+            (status.arrived, status.admitted) = (outcome.counts.arrived, outcome.counts.admitted);
+            (status.departed, status.resets) = (outcome.counts.departed, outcome.counts.resets);
+            (status.drops, status.waiting) = (flow.drops, flow.waiting);
+            (status.min_waiting, status.rate_bps) = (flow.min_waiting, rate_bps);
+            status.trial_s = trial_s;
+            status.queue.clone_from(&placed.queue.kind);
+            status.count(&tally);
+            (status.connections, status.alarm, status.log_lost) =
+                (connections, outcome.alarm, lost);
+            status.map_bytes = placed.gate.program.map_bytes();
+        });
+        Ok(())
+    }
+
+    /// Applies a changed file; an invalid one changes nothing.
+    fn reload(&mut self) {
+        let trouble = match self.try_reload() {
+            Ok(()) => String::new(),
+            Err(failure) => {
+                tracing::error!("the file is not applied, the earlier settings stay: {failure}");
+                format!("reload: {failure}")
+            }
+        };
+        self.report(Concern::Reload, trouble);
+    }
+
+    fn try_reload(&mut self) -> Result<(), Failure> {
+        let new = Config::read(&self.path)?;
+        if let Some(key) = self.config.fixed_difference(&new) {
+            let what = format!("{key}: a running gate cannot change this");
+            return Err(Failure::usage(self.path.display(), what).remedy("restart the gate"));
+        }
+        let law_changed = self.config.law != new.law;
+        let place = placement(&self.config) != placement(&new);
+        let old = std::mem::replace(&mut self.config, new);
+        let epochs = if law_changed { Some(epochs(&self.config)?) } else { None };
+        let replaced = if place { self.place() } else { self.obey() };
+        if let Err(failure) = replaced {
+            self.config = old;
+            // a list that was written in part; if that fails too, the next renewal says so
+            let _ = self.obey();
+            return Err(failure);
+        }
+        self.epochs.change(self.config.flood, self.config.onset, self.config.tokens_keep);
+        if let Some(mut epochs) = epochs {
+            // the new law starts; the counts continue
+            if let Some(placed) = &self.placed {
+                epochs.go_on_from(placed.gate.program.tally()?.counts());
+            }
+            self.epochs = epochs;
+        }
+        self.journal.reopen(self.config.log.clone());
+        // the mode is the file's now
+        self.trial = None;
+        let law = if law_changed { "a new one starts" } else { "unchanged" };
+        tracing::info!("{} applied; law: {law}", self.path.display());
+        Ok(())
+    }
+}
+
+/// The settings that need a new program when they change.
+fn placement(config: &Config) -> impl PartialEq + use<> {
+    (
+        config.rules(),
+        (config.opener, config.limiter(), config.quic),
+        (config.ends, config.ends_of, config.ends_size, config.refuse_at),
+        (config.dqm.clone(), config.shape, config.capacity),
+    )
+}

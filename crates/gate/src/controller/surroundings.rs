@@ -1,0 +1,123 @@
+//! What a gate notices at its interface, and how it leaves it.
+
+use tidegate_common::fail::{At, Failure};
+use tokio::time::Instant;
+
+use super::{Concern, Controller};
+use crate::filters::Side;
+use crate::link::Traffic;
+use crate::shared::Tally;
+
+impl Controller {
+    /// Follows the interface: its name may change, and its MTU, which the shaper must let pass.
+    pub(super) fn follow(&mut self) -> Result<String, Failure> {
+        let name = self.config.interface.clone();
+        let failed = |error: std::io::Error| Failure::failed(&name, error);
+        let Some(placed) = &mut self.placed else { return Ok(String::new()) };
+        let Some(there) = self.netlink.interface_at(placed.interface.index).map_err(failed)? else {
+            return Err(Failure::failed(&name, "the interface is gone"));
+        };
+        let (mtu, called) = (there.mtu, there.name.clone());
+        if mtu != placed.interface.mtu {
+            if let Some((rate, buffer)) = placed.shape {
+                self.netlink.shape(&there, rate, buffer).map_err(failed)?;
+            }
+            tracing::info!("{name}: the MTU is {mtu} now");
+        }
+        placed.interface = there;
+        if called == name {
+            return Ok(String::new());
+        }
+        if self.netlink.interface(&name).map_err(failed)?.is_some() {
+            self.leave();
+            return Err(Failure::failed(&name, "another interface has this name now"));
+        }
+        let note = format!("{name}: the interface is called {called} now, and the gate is there");
+        if !self.troubles.contains_key(&Concern::Interface) {
+            tracing::warn!("{note}; set `interface` to its name");
+        }
+        Ok(note)
+    }
+
+    /// Measures the rate of the interface, and compares what it counted with what the programs saw.
+    pub(super) fn look_at_interface(&mut self) -> Result<(), Failure> {
+        let name = self.config.interface.clone();
+        let Some(placed) = &self.placed else { return Ok(()) };
+        let index = placed.interface.index;
+        let tally: Tally = placed.gate.program.tally()?;
+        let Some(there) = self.netlink.interface_at(index).at(&name)? else { return Ok(()) };
+        let now = (Instant::now(), there.sent.bytes);
+        if let Some((then, bytes)) = self.sent_before.replace(now) {
+            self.epoch_length = now.0.saturating_duration_since(then);
+            let passed = self.epoch_length.as_secs_f64().max(1e-3);
+            self.rate_bps = 8.0 * now.1.saturating_sub(bytes) as f64 / passed;
+        }
+        let seen = [tally.incoming_bytes, tally.bytes.iter().sum()];
+        let passed: [Traffic; 2] = [there.received, there.sent];
+        let mut trouble = Vec::new();
+        for (at, side) in Side::ALL.into_iter().enumerate() {
+            if side == Side::Ingress && !self.config.looks_at_ingress() {
+                continue;
+            }
+            self.bypasses[at].epoch(passed[at], seen[at]);
+            if let Some(share) = self.bypasses[at].share() {
+                let first = self.first_filter(index, side)?;
+                let percent = 100.0 * share;
+                trouble.push(format!(
+                    "{name}: the gate does not see {percent:.0} % of the bytes at {side}{first}"
+                ));
+            }
+        }
+        let shares = self.bypasses.map(|bypass| bypass.share().unwrap_or(0.0));
+        let trouble = trouble.join("; ");
+        if !trouble.is_empty() && !self.troubles.contains_key(&Concern::Bypass) {
+            tracing::warn!("{trouble}");
+        }
+        self.board.send_modify(|status| status.bypassed_share = shares[0].max(shares[1]));
+        self.report(Concern::Bypass, trouble);
+        Ok(())
+    }
+
+    /// Names the filter of another that decides first on that side, if there is one.
+    fn first_filter(&mut self, index: i32, side: Side) -> Result<String, Failure> {
+        let filters = self.netlink.filters(index).at(&self.config.interface)?;
+        Ok(filters
+            .iter()
+            .filter(|filter| filter.side == side && !filter.is_ours())
+            .find(|filter| filter.priority < self.config.priority)
+            .map_or(String::new(), |filter| format!(": a {filter} decides first")))
+    }
+
+    /// Removes the programs, clsact and the shaper if this gate created them.
+    pub(super) fn leave(&mut self) {
+        if let Some(placed) = self.placed.take() {
+            placed.detach();
+        }
+        let Some(claim) = self.claim.take() else { return };
+        let index = claim.index();
+        self.remove_filters(index);
+        if self.made_clsact
+            && let Err(error) = self.netlink.remove_empty_clsact(index)
+        {
+            tracing::warn!("clsact cannot be removed: {error}");
+        }
+        if self.config.shape.is_some()
+            && let Err(error) = self.netlink.unshape(index)
+        {
+            tracing::warn!("the shaper cannot be removed: {error}");
+        }
+    }
+
+    /// Removes the filters that an attempt to put them back has left.
+    fn remove_filters(&mut self, index: i32) {
+        let mine = [self.config.priority, self.config.priority + 1];
+        for filter in self.netlink.filters(index).unwrap_or_default() {
+            if filter.is_ours()
+                && mine.contains(&filter.priority)
+                && let Err(error) = self.netlink.remove_filter(index, &filter)
+            {
+                tracing::warn!("the {filter} cannot be removed: {error}");
+            }
+        }
+    }
+}

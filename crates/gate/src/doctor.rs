@@ -1,0 +1,293 @@
+//! Checks whether a gate can work on this machine.
+
+use std::fmt::{self, Display};
+use std::path::Path;
+use std::time::Duration;
+
+use super::link::{Interface, Netlink, Queue};
+use super::privileges;
+use super::program::{self, Dqm, Gate, Site};
+use super::shared::{Fate, Settings, Tally};
+use super::status::ask;
+
+/// The result of a check.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Good,
+    /// A gate works, but not as well as it could.
+    Poor,
+    /// A gate does not work.
+    Wrong,
+}
+
+/// One check.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Finding {
+    state: State,
+    what: String,
+    remedy: String,
+}
+
+impl Finding {
+    fn good(what: impl Into<String>) -> Finding {
+        Finding { state: State::Good, what: what.into(), remedy: String::new() }
+    }
+    fn poor(what: impl Into<String>, remedy: impl Into<String>) -> Finding {
+        Finding { state: State::Poor, what: what.into(), remedy: remedy.into() }
+    }
+    fn wrong(what: impl Into<String>, remedy: impl Into<String>) -> Finding {
+        Finding { state: State::Wrong, what: what.into(), remedy: remedy.into() }
+    }
+
+    /// Whether no gate can work.
+    pub fn is_wrong(&self) -> bool {
+        self.state == State::Wrong
+    }
+}
+
+impl Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mark = match self.state {
+            State::Good => "good ",
+            State::Poor => "poor ",
+            State::Wrong => "WRONG",
+        };
+        writeln!(f, "{mark}  {}", self.what)?;
+        if self.remedy.is_empty() { Ok(()) } else { writeln!(f, "       -> {}", self.remedy) }
+    }
+}
+
+/// Checks the machine, and one interface.
+pub fn examine(interface: Option<&str>, watch: Duration, root: &Path) -> Vec<Finding> {
+    program::quiet();
+    let mut findings = vec![rights(), types(root)];
+    findings.extend(programs());
+    findings.push(pinned_stats(root));
+    match interface {
+        Some(name) => at_interface(name, watch, root, &mut findings),
+        None => findings.push(Finding::poor(
+            "no interface was checked",
+            "name the one towards the congested link: tidegated doctor --interface NAME",
+        )),
+    }
+    findings
+}
+
+fn rights() -> Finding {
+    let missing = privileges::missing();
+    if missing.is_empty() {
+        return Finding::good("this process may load programs and change queues");
+    }
+    Finding::wrong(
+        format!("missing capabilities: {}", missing.join(", ")),
+        "run as root, or with the systemd unit, which grants them",
+    )
+}
+
+fn types(root: &Path) -> Finding {
+    if root.join("sys/kernel/btf/vmlinux").exists() {
+        return Finding::good("the kernel has type information (BTF)");
+    }
+    Finding::wrong(
+        "the kernel has no type information (BTF): no /sys/kernel/btf/vmlinux",
+        "use a kernel built with CONFIG_DEBUG_INFO_BTF=y, as distributions ship it",
+    )
+}
+
+fn pinned_stats(root: &Path) -> Finding {
+    let path = root.join("proc/sys/kernel/bpf_stats_enabled");
+    match std::fs::read_to_string(path) {
+        Ok(text) if text.trim() == "1" => Finding::poor(
+            "the kernel measures every run of every BPF program, which slows packets down",
+            "after your measurement: sysctl kernel.bpf_stats_enabled=0",
+        ),
+        _ => Finding::good("the kernel does not measure runs of BPF programs"),
+    }
+}
+
+/// Loads each program and runs it on a packet; nothing is attached.
+fn programs() -> Vec<Finding> {
+    let settings = Settings {
+        ethernet: 1,
+        read_queue: 1,
+        opener: 2,
+        ends: 1,
+        end_words: 16,
+        ..Settings::default()
+    };
+    let remedy =
+        "use Linux 6.2 or newer; before, only session control without the queue length works";
+    let gate = Gate::load(&settings, 0).and_then(|gate| gate.program.show(&[0; 64], 1));
+    let gate = match gate {
+        Ok(_) => Finding::good("the program of session control loads and runs"),
+        Err(failure) => Finding::wrong(format!("session control: {failure}"), remedy),
+    };
+    let dqm = Dqm::load(&settings, &[0, u32::MAX]).and_then(|dqm| dqm.reads_queues());
+    let dqm = match dqm {
+        Ok(true) => Finding::good("the program of dual-queue management loads and reads queues"),
+        Ok(false) => Finding::poor("programs cannot read queues: no dual-queue management", remedy),
+        Err(failure) => Finding::poor(format!("dual-queue management: {failure}"), remedy),
+    };
+    vec![gate, dqm]
+}
+
+fn at_interface(name: &str, watch: Duration, root: &Path, findings: &mut Vec<Finding>) {
+    let mut netlink = match Netlink::open() {
+        Ok(netlink) => netlink,
+        Err(error) => {
+            findings.push(Finding::wrong(
+                format!("netlink: {error}"),
+                "run on Linux, outside of a sandbox that forbids it",
+            ));
+            return;
+        }
+    };
+    let found = netlink.interface(name).ok().flatten();
+    let Some(interface) = found else {
+        findings.push(Finding::wrong(
+            format!("{name}: no such interface"),
+            "`ip link` lists those of this network namespace",
+        ));
+        return;
+    };
+    let queue = netlink.queue(interface.index).ok().flatten().unwrap_or_default();
+    findings.push(queue_of(name, &queue));
+    findings.push(reach(name, root));
+    if !watch.is_zero() {
+        findings.push(match count(&interface, watch) {
+            Ok(tally) => sight(name, &tally),
+            Err(what) => {
+                Finding::poor(format!("{name}: its traffic cannot be counted: {what}"), "see above")
+            }
+        });
+    } else if let Ok(status) = ask(&root.join(format!("run/tidegate/gate-{name}.sock"))) {
+        findings.push(Finding::good(format!(
+            "{name}: a gate runs here; in {:.1} % of the bytes it sees no sessions",
+            100.0 * status.unseen_share
+        )));
+    } else {
+        findings.push(Finding::poor(
+            format!("{name}: its traffic was not counted"),
+            "add --watch 30 to measure the share that a gate cannot see (other UDP, IPsec, tunnels)",
+        ));
+    }
+}
+
+fn queue_of(name: &str, queue: &Queue) -> Finding {
+    let shape = "set `shape` a little below the link's rate, so that the queue builds up here";
+    let kind = &queue.kind;
+    if !queue.holds_packets() {
+        return Finding::poor(
+            format!(
+                "{name}: no queue: no packet waits or is dropped here, so with `relief` nothing is ever refused"
+            ),
+            shape,
+        );
+    }
+    if !queue.tells_its_length() {
+        return Finding::poor(
+            format!(
+                "{name}: the programs cannot read the length of a {kind} queue: no dual-queue management"
+            ),
+            shape,
+        );
+    }
+    Finding::good(format!(
+        "{name}: a {kind} queue, {} packets waiting, {} dropped",
+        queue.waiting, queue.drops
+    ))
+}
+
+/// Whether the real queue may be on another device.
+fn reach(name: &str, root: &Path) -> Finding {
+    let device = root.join(format!("sys/class/net/{name}"));
+    if device.join("brport").exists() {
+        return Finding::good(format!(
+            "{name}: a port of a bridge; bridged packets pass the gate too"
+        ));
+    }
+    match std::fs::read_to_string(device.join("speed"))
+        .ok()
+        .and_then(|text| text.trim().parse::<i64>().ok())
+    {
+        Some(speed) if speed >= 1_000 => Finding::poor(
+            format!("{name}: a link of {speed} Mbit/s; is the congested one behind it?"),
+            "if a modem behind it is slower, the queue is in the modem: set `shape`",
+        ),
+        Some(speed) if speed > 0 => Finding::good(format!("{name}: a link of {speed} Mbit/s")),
+        _ => Finding::good(format!("{name}: a link of unknown speed")),
+    }
+}
+
+/// Counts outgoing traffic with a program that refuses nothing, as it has no lease.
+fn count(interface: &Interface, watch: Duration) -> Result<Tally, String> {
+    let settings =
+        Settings { ethernet: interface.ethernet.into(), opener: 2, ..Settings::default() };
+    let text = |failure: tidegate_common::fail::Failure| failure.to_string();
+    let gate = Gate::load(&settings, 0).map_err(text)?;
+    let mut netlink = Netlink::open().map_err(|error| error.to_string())?;
+    let had = netlink.has_clsact(interface.index).map_err(|error| error.to_string())?;
+    let filters = netlink.filters(interface.index).map_err(|error| error.to_string())?;
+    let site = Site { index: interface.index, filters: &filters };
+    let hook = gate.attach(&site, 7_799).map_err(text)?;
+    std::thread::sleep(watch);
+    let tally = gate.program.tally().map_err(text);
+    hook.detach();
+    if !had {
+        netlink.remove_empty_clsact(interface.index).map_err(|error| error.to_string())?;
+    }
+    tally
+}
+
+/// Reports the share of the traffic that a gate sees.
+fn sight(name: &str, tally: &Tally) -> Finding {
+    let all: u64 = tally.bytes.iter().sum();
+    if all == 0 {
+        return Finding::poor(
+            format!("{name}: no traffic was sent while it was watched"),
+            "watch for longer",
+        );
+    }
+    let share = |fate: Fate| 100.0 * tally.bytes[fate as usize] as f64 / all as f64;
+    let unseen: f64 = Fate::ALL.into_iter().filter(|fate| fate.unseen()).map(share).sum();
+    let what = format!(
+        "{name}: in {unseen:.1} % of the bytes a gate sees no sessions (UDP except QUIC Initials {:.1}, encrypted or in a tunnel {:.1}, fragments {:.1}); {} TCP openers, {} QUIC Initials",
+        share(Fate::Udp),
+        share(Fate::Opaque),
+        share(Fate::Fragment),
+        tally.arrived,
+        tally.of(Fate::QuicAdmitted),
+    );
+    if unseen < 50.0 {
+        return Finding::good(what);
+    }
+    Finding::poor(
+        what,
+        "put the gate where tunnels begin, or use a queue discipline, which needs no sessions",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // A link whose traffic is mostly encrypted: the gate sees too little, and the line says how much.
+    #[test]
+    fn what_cannot_be_seen_is_said() {
+        let mut tally = Tally::default();
+        tally.bytes[Fate::Other as usize] = 250;
+        tally.bytes[Fate::Opaque as usize] = 750;
+        let finding = sight("wan", &tally);
+        assert_eq!(finding.state, State::Poor);
+        assert!(finding.what.contains("75.0 %"), "{}", finding.what);
+        assert!(finding.to_string().contains("->"), "a remedy follows");
+    }
+
+    #[test]
+    fn a_queue_that_holds_nothing_or_hides_its_length_is_named() {
+        let queue = |kind: &str| Queue { kind: kind.to_owned(), ..Queue::default() };
+        assert_eq!(queue_of("wan", &queue("noqueue")).state, State::Poor);
+        assert_eq!(queue_of("wan", &queue("mq")).state, State::Poor);
+        assert_eq!(queue_of("wan", &queue("tbf")).state, State::Good);
+    }
+}

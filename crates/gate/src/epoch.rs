@@ -1,0 +1,378 @@
+//! One epoch: from the kernel's counts to the decision of the law.
+
+use tidegate_core::law::queue::Waiting;
+use tidegate_core::law::session::{Counts, Knobs};
+use tidegate_core::law::{Controller, Counted, Decision, Fault, View};
+use tidegate_core::units::{Rate, Time};
+
+use super::ends::Ends;
+use super::flood::{Flood, Limits};
+use super::link::Queue;
+use super::onset::Onset;
+use tidegate_common::fail::Failure;
+
+/// The length of an epoch where no law has one.
+const WITHOUT_LAW: Time = Time::from_secs(1);
+
+/// What the queue did in an epoch.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Flow {
+    /// Packets that it sent.
+    pub sent: u64,
+    /// Packets that it dropped.
+    pub drops: u64,
+    /// Bytes that it sent.
+    pub bytes: u64,
+    /// Fewest waiting packets.
+    pub min_waiting: u32,
+    /// Packets waiting now.
+    pub waiting: u32,
+    /// Bytes waiting now.
+    pub backlog: u64,
+    /// Admitted openers that dual-queue management refused.
+    pub refused_behind: u64,
+}
+
+impl Flow {
+    /// The difference of two readings of a queue; its 32-bit counters wrap around.
+    pub fn between(before: &Queue, now: &Queue, min_waiting: u32) -> Flow {
+        Flow {
+            sent: now.packets.wrapping_sub(before.packets).into(),
+            drops: now.drops.wrapping_sub(before.drops).into(),
+            bytes: now.bytes.wrapping_sub(before.bytes),
+            min_waiting: min_waiting.min(now.waiting),
+            waiting: now.waiting,
+            backlog: now.backlog.into(),
+            refused_behind: 0,
+        }
+    }
+
+    /// The view of a law; the packets themselves are in the kernel.
+    fn view<'a>(&self, rate: Rate, none: &'a Waiting) -> View<'a> {
+        View {
+            rate,
+            queue_packets: self.waiting,
+            queue_bytes: self.backlog,
+            min_queue_packets: self.min_waiting,
+            queue_offered: self.sent + self.drops,
+            queue_drops: self.drops,
+            busy: rate.pace().of(self.bytes),
+            idle_since: None,
+            queued: none,
+        }
+    }
+}
+
+/// The result of an epoch.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Outcome {
+    /// What the queue did in it.
+    pub flow: Flow,
+    /// The counts of the epoch, with the ends corrected.
+    pub counts: Counts,
+    /// The decision of the law; none: it only measured, or there is no law.
+    pub decision: Option<Decision>,
+    /// Alarm: admitted sessions do not end, so nothing is refused.
+    pub alarm: bool,
+    /// Whether sessions pile up, so that the law's decision is in force.
+    pub obeyed: bool,
+    /// Whether the law ran: an epoch that ended too late is skipped.
+    pub judged: bool,
+}
+
+/// The law, and the state from one epoch to the next.
+pub struct Epochs {
+    law: Option<Box<dyn Controller<Knobs, Counts>>>,
+    knobs: Knobs,
+    began: Time,
+    deadline: Time,
+    before: Counts,
+    /// Whether the counts of the last epoch could not be read.
+    missed: bool,
+    /// How ends are counted.
+    pub ends: Ends,
+    flood: Flood,
+    onset: Onset,
+    tokens_keep: f64,
+}
+
+impl Epochs {
+    /// Starts the law.
+    ///
+    /// # Errors
+    /// The law does not start: only one of the user's own can fail.
+    pub fn start(
+        mut law: Option<Box<dyn Controller<Knobs, Counts>>>,
+        ends: Ends,
+        limits: Limits,
+        onset: Time,
+        tokens_keep: f64,
+        now: Time,
+    ) -> Result<Epochs, Fault> {
+        let mut knobs = Knobs::default();
+        knobs.open();
+        let deadline = match &mut law {
+            Some(law) => law.start(now, &mut knobs)?,
+            None => now.saturating_add(WITHOUT_LAW),
+        };
+        let mut epochs = Epochs {
+            law,
+            knobs,
+            began: now,
+            deadline,
+            before: Counts::default(),
+            missed: false,
+            ends,
+            flood: Flood::new(limits),
+            onset: Onset::new(onset),
+            tokens_keep,
+        };
+        epochs.keep_tokens();
+        Ok(epochs)
+    }
+
+    /// When the present epoch ends.
+    pub fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// The knobs in force: with an alarm, or before sessions pile up, everything passes.
+    pub fn in_force(&self) -> Knobs {
+        let mut knobs = self.knobs;
+        if self.flood.alarm() || !self.onset.obeyed() {
+            knobs.open();
+        }
+        knobs
+    }
+
+    /// Applies settings that do not concern the law.
+    pub fn change(&mut self, limits: Limits, onset: Time, tokens_keep: f64) {
+        self.flood.limits = limits;
+        self.onset.wait = onset;
+        self.tokens_keep = tokens_keep;
+        self.keep_tokens();
+    }
+
+    /// A new program was loaded; it counts from zero.
+    pub fn recount(&mut self, ends: Ends) {
+        (self.before, self.ends) = (Counts::default(), ends);
+    }
+
+    /// This law starts: earlier counts belong to no epoch of it.
+    pub fn go_on_from(&mut self, counted: Counts) {
+        self.before = counted;
+    }
+
+    /// The epoch ends, with the counts of the program and what the queue did. The next one
+    /// begins now, whatever fails here: a deadline in the past would end it at once.
+    ///
+    /// # Errors
+    /// The reading failed, or the law: only one of the user's own can.
+    pub fn end(
+        &mut self,
+        now: Time,
+        read: Result<(Counts, Flow), Failure>,
+        rate: Rate,
+    ) -> Result<Outcome, Failure> {
+        let length = self.deadline.saturating_sub(self.began);
+        let late = now.saturating_sub(self.deadline);
+        (self.began, self.deadline) = (now, now.saturating_add(length));
+        let missed = std::mem::replace(&mut self.missed, true);
+        let (counted, flow) = read?;
+        self.missed = false;
+        let refusing = self.in_force().pass_all == 0;
+        let mut counts = counted.since(&self.before);
+        self.before = counted;
+        (counts.departed, counts.resets) = self.ends.mended(counts.departed, counts.resets);
+        // counts over one and a half epochs would mislead the law
+        let judged = late < length / 2 && !missed;
+        let mut decision = None;
+        if judged {
+            let alarm_before = self.flood.alarm();
+            let ended = counts.departed + counts.resets;
+            let admitted = counts.admitted.saturating_sub(flow.refused_behind);
+            if self.flood.epoch(admitted, ended, refusing) != alarm_before {
+                tracing::warn!(
+                    alarm = self.flood.alarm(),
+                    "alarm: admitted sessions compared with ended ones"
+                );
+            }
+            let refused = counts.arrived.saturating_sub(counts.admitted);
+            let flood = self.flood.suspected();
+            self.onset.epoch(admitted, ended, refused, length, flood);
+        }
+        if let Some(law) = self.law.as_mut().filter(|_| judged) {
+            let none = Waiting::default();
+            let view = flow.view(rate, &none);
+            (self.deadline, decision) = law
+                .update(now, &view, &counts, &mut self.knobs)
+                .map_err(|fault| Failure::failed("law", fault))?;
+            self.keep_tokens();
+        }
+        let (alarm, obeyed) = (self.flood.alarm(), self.onset.obeyed());
+        Ok(Outcome { flow, counts, decision, alarm, obeyed, judged })
+    }
+
+    /// Sets the depth of the bucket: unused tokens last `tokens_keep` epochs.
+    fn keep_tokens(&mut self) {
+        // the law says it
+        if self.tokens_keep == 0.0 {
+            return;
+        }
+        let epoch_ns = (self.deadline.saturating_sub(self.began)).ps() / 1_000;
+        let keep_ns = (epoch_ns as f64 * self.tokens_keep) as u64;
+        self.knobs.token_depth_ns = self.knobs.token_interval_ns.max(keep_ns);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tidegate_core::law::session::close_probe::{self, CloseProbe};
+
+    use super::*;
+
+    const LIMITS: Limits = Limits { factor: 4.0, epochs: 3 };
+    const RATE: Rate = Rate::from_bps(10_000_000);
+
+    fn close_probe() -> Epochs {
+        let config = close_probe::Config { relief: true, ..close_probe::Config::default() };
+        let law: Box<dyn Controller<_, _>> = Box::new(CloseProbe::new(config));
+        Epochs::start(Some(law), Ends::new(0, 0), LIMITS, Time::ZERO, 2.0, Time::from_secs(50))
+            .expect("it starts")
+    }
+
+    fn counted(arrived: u64, admitted: u64, departed: u64) -> Counts {
+        Counts { arrived, admitted, departed, ..Counts::default() }
+    }
+
+    const LOSING: Flow = Flow {
+        sent: 800,
+        drops: 50,
+        bytes: 1_250_000,
+        min_waiting: 3,
+        waiting: 9,
+        backlog: 9_000,
+        refused_behind: 0,
+    };
+
+    // The counts only grow; the law reads an epoch's. First epoch: 1000 + 40 (100 - 1000) / 100
+    // = 640; second: 0.6 x 640 + 40 = 424 (session-control, Algorithm 2, as in core's vectors).
+    #[test]
+    fn the_law_reads_differences() {
+        let mut epochs = close_probe();
+        assert_eq!(epochs.deadline(), Time::from_secs(51));
+        epochs
+            .end(Time::from_secs(51), Ok((counted(1000, 1000, 100), LOSING)), RATE)
+            .expect("it decides");
+        assert_eq!(epochs.in_force().allowance, 640);
+        epochs
+            .end(Time::from_secs(52), Ok((counted(2000, 1640, 200), LOSING)), RATE)
+            .expect("it decides");
+        assert_eq!(epochs.in_force().allowance, 424);
+        // unused tokens keep for two epochs of a second
+        assert_eq!(epochs.in_force().token_depth_ns, 2_000_000_000);
+        assert_eq!(epochs.in_force().token_interval_ns, 1_000_000_000 / 424);
+    }
+
+    // A queue that lost nothing and was empty once: relief, so everything passes.
+    #[test]
+    fn an_idle_queue_opens_the_gate() {
+        let mut epochs = close_probe();
+        epochs
+            .end(Time::from_secs(51), Ok((counted(1000, 1000, 100), LOSING)), RATE)
+            .expect("it decides");
+        let idle = Flow { drops: 0, min_waiting: 0, ..LOSING };
+        epochs
+            .end(Time::from_secs(52), Ok((counted(2000, 1640, 200), idle)), RATE)
+            .expect("it decides");
+        assert_ne!(epochs.in_force().pass_all, 0);
+    }
+
+    // Stopped for two seconds: what was counted since is no epoch's, and the law is not asked.
+    #[test]
+    fn an_epoch_that_is_judged_too_late_is_let_go() {
+        let mut epochs = close_probe();
+        epochs
+            .end(Time::from_secs(51), Ok((counted(1000, 1000, 100), LOSING)), RATE)
+            .expect("it decides");
+        let late = epochs.end(Time::from_ms(52_500), Ok((counted(9000, 9000, 150), LOSING)), RATE);
+        assert!(!late.expect("it goes on").judged);
+        assert_eq!(epochs.in_force().allowance, 640, "as before");
+        assert_eq!(epochs.deadline(), Time::from_ms(53_500));
+    }
+
+    // A deadline in the past would end epochs without a pause until the next reading succeeds; and
+    // what the next one counts is of two epochs, so the law does not see it.
+    #[test]
+    fn an_epoch_whose_counts_cannot_be_read_ends_too() {
+        let mut epochs = close_probe();
+        let failed = epochs.end(Time::from_secs(51), Err(Failure::failed("map", "gone")), RATE);
+        assert_eq!(failed.map(|outcome| outcome.judged), Err(Failure::failed("map", "gone")));
+        assert_eq!(epochs.deadline(), Time::from_secs(52));
+        let mut judged = |at, arrived| {
+            let read = Ok((counted(arrived, 1000, 100), LOSING));
+            epochs.end(Time::from_secs(at), read, RATE).map(|outcome| outcome.judged)
+        };
+        assert_eq!([judged(52, 2000), judged(53, 3000)], [Ok(false), Ok(true)]);
+    }
+
+    // The law would close (as above); but 100 come and 100 end, as many as in the epoch before.
+    #[test]
+    fn nobody_is_refused_before_sessions_pile_up() {
+        let config = close_probe::Config { guard: false, ..close_probe::Config::default() };
+        let law: Box<dyn Controller<_, _>> = Box::new(CloseProbe::new(config));
+        let ends = Ends::new(0, 0);
+        let wait = Time::from_secs(2);
+        let mut epochs = Epochs::start(Some(law), ends, LIMITS, wait, 2.0, Time::from_secs(50))
+            .expect("it starts");
+        let mut end = |at, arrived, admitted, departed| {
+            let outcome = epochs.end(
+                Time::from_secs(at),
+                Ok((counted(arrived, admitted, departed), LOSING)),
+                RATE,
+            );
+            (outcome.expect("it decides").obeyed, epochs.in_force().pass_all)
+        };
+        assert_eq!(end(51, 100, 100, 80), (false, 1));
+        assert_eq!(end(52, 200, 200, 180), (false, 1));
+        // 336 and then 622 in excess, over a border of 2 x 80
+        assert_eq!(end(53, 600, 600, 260), (false, 1));
+        assert_eq!(end(54, 1000, 1000, 340), (true, 0));
+    }
+
+    #[test]
+    fn sessions_that_never_end_open_the_gate() {
+        let mut epochs = close_probe();
+        let mut alarm = false;
+        for n in 1..=5u64 {
+            let now = Time::from_secs(50 + n);
+            let total = counted(10_000 * n, 1000 * n, 100 + n);
+            alarm = epochs.end(now, Ok((total, LOSING)), RATE).expect("it decides").alarm;
+        }
+        assert!(alarm, "1000 admitted and one ended, three epochs on end");
+        assert_ne!(epochs.in_force().pass_all, 0);
+    }
+
+    // 1000 come and 900 of them are refused by the queue: of the hundred that got in, most end.
+    #[test]
+    fn what_the_queue_refuses_is_no_flood() {
+        let flow = Flow { refused_behind: 900, ..LOSING };
+        let mut epochs =
+            Epochs::start(None, Ends::new(0, 0), LIMITS, Time::ZERO, 2.0, Time::from_secs(50))
+                .expect("it starts");
+        for n in 1..=9u64 {
+            let total = counted(1000 * n, 1000 * n, 50 * n);
+            let ended = epochs.end(Time::from_secs(50 + n), Ok((total, flow)), RATE);
+            assert!(!ended.expect("it goes on").alarm, "{n}");
+        }
+    }
+
+    // 2^32 - 5 and then 7 is twelve packets.
+    #[test]
+    fn counters_of_the_queue_go_around() {
+        let before = Queue { packets: u32::MAX - 4, drops: 3, bytes: 100, ..Queue::default() };
+        let now = Queue { packets: 7, drops: 5, bytes: 1_600, waiting: 2, ..Queue::default() };
+        let flow = Flow::between(&before, &now, 4);
+        assert_eq!((flow.sent, flow.drops, flow.bytes, flow.min_waiting), (12, 2, 1_500, 2));
+    }
+}

@@ -1,0 +1,85 @@
+//! What an operator asks of a running gate, over the socket of its status.
+//!
+//! A line of text is an order; a client that closes its side without one gets the status.
+
+use std::fmt::{self, Display};
+use std::io::{Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::str::FromStr;
+use std::time::Duration;
+
+use tidegate_common::fail::Failure;
+
+/// What a running gate can be asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// Refuse for this long, then observe again unless it is confirmed.
+    Enforce(Duration),
+    /// Go on refusing when the time of the trial is over.
+    Confirm,
+    /// Observe from now on.
+    Revert,
+}
+
+impl Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Order::Enforce(time) => write!(f, "enforce {}", time.as_millis()),
+            Order::Confirm => f.write_str("confirm"),
+            Order::Revert => f.write_str("revert"),
+        }
+    }
+}
+
+impl FromStr for Order {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Order, String> {
+        let mut words = text.split_whitespace();
+        match (words.next(), words.next().map(str::parse)) {
+            (Some("enforce"), Some(Ok(ms))) => Ok(Order::Enforce(Duration::from_millis(ms))),
+            (Some("confirm"), None) => Ok(Order::Confirm),
+            (Some("revert"), None) => Ok(Order::Revert),
+            _ => Err(format!("`{}` is no order of a gate", text.trim())),
+        }
+    }
+}
+
+/// Gives an order to the gate at a socket; what it answers.
+///
+/// # Errors
+/// No gate answers there, or it refuses.
+pub fn give(path: &Path, order: Order) -> Result<String, Failure> {
+    let place = path.display();
+    let failed = |error: std::io::Error| {
+        Failure::failed(&place, format!("no gate answers: {error}"))
+            .remedy("start one: tidegated gate --config gate.toml")
+    };
+    let mut stream = UnixStream::connect(path).map_err(failed)?;
+    stream.set_read_timeout(Some(Duration::from_secs(5))).map_err(failed)?;
+    writeln!(stream, "{order}").and_then(|()| stream.shutdown(Shutdown::Write)).map_err(failed)?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text).map_err(failed)?;
+    match text.trim().split_once(' ') {
+        Some(("done", what)) => Ok(what.to_owned()),
+        Some((_, what)) => Err(Failure::failed(place, what)),
+        None => Err(Failure::failed(place, "the gate does not understand orders: restart it")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_is_read_as_it_is_written() {
+        for order in [Order::Enforce(Duration::from_secs(600)), Order::Confirm, Order::Revert] {
+            assert_eq!(order.to_string().parse(), Ok(order));
+        }
+        for wrong in ["", "enforce", "enforce soon", "confirm 3", "observe"] {
+            assert!(wrong.parse::<Order>().is_err(), "{wrong}");
+        }
+    }
+}

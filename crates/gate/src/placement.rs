@@ -1,0 +1,227 @@
+//! The programs at an interface: loaded with all that they need, then attached.
+//! If one cannot be attached, the earlier programs are attached again.
+
+use tidegate_core::law::queue::Average;
+use tidegate_core::law::queue::dqm::{Curve, Measure};
+use tidegate_core::law::session::{Knobs, Limiter};
+use tidegate_core::law::settings::Link;
+use tidegate_core::units::{Rate, Time};
+
+use super::config::{self, Config, EndsOf, Mode, Quic, RefuseAt};
+use super::filters::Filter;
+use super::link::{Interface, Queue};
+use super::program::{Attached, Dqm, Gate, Site};
+use super::shared::{Fate, Settings};
+use tidegate_common::fail::Failure;
+
+/// The programs at an interface.
+pub struct Placement {
+    /// The interface.
+    pub interface: Interface,
+    /// Session control.
+    pub gate: Gate,
+    /// Dual-queue management, where the file asks for it.
+    pub dqm: Option<Dqm>,
+    /// Rate and buffer of our shaper.
+    pub shape: Option<(Rate, u32)>,
+    /// The queue when the epoch began.
+    pub queue: Queue,
+    /// Fewest packets that waited in it at a renewal of the lease since then.
+    pub fewest: Option<u32>,
+    /// Openers that dual-queue management had refused when the epoch began.
+    pub refused_before: u64,
+    attached: Vec<Attached>,
+}
+
+impl Placement {
+    /// Loads the programs. Nothing changes at the interface.
+    ///
+    /// # Errors
+    /// The kernel refuses one, or the length of the queue cannot be read.
+    pub fn load(
+        config: &Config,
+        interface: Interface,
+        queue: Queue,
+        knobs: &Knobs,
+    ) -> Result<Placement, Failure> {
+        let settings = settings(config, &interface, &queue);
+        let flows = if config.ends == config::Ends::FlowMap { config.ends_size } else { 0 };
+        let mut gate = Gate::load(&settings, flows)?;
+        gate.turn(knobs)?;
+        let dqm = load_dqm(config, &settings, &queue)?;
+        let (shape, attached) = (config.shape, Vec::new());
+        let (fewest, refused_before) = (None, 0);
+        Ok(Placement { interface, gate, dqm, shape, queue, fewest, refused_before, attached })
+    }
+
+    /// Writes the settings of the file that may change at any time, and a lease.
+    ///
+    /// # Errors
+    /// The kernel refuses a write.
+    pub fn obey(&mut self, config: &Config, lease_ns: u64) -> Result<(), Failure> {
+        let dqm = self.dqm.as_mut().map(|dqm| &mut dqm.program);
+        for program in std::iter::once(&mut self.gate.program).chain(dqm) {
+            program.set_never_refuse(&config.never_refuse)?;
+            program.set(|control| {
+                control.enforce = u32::from(config.mode == Mode::Enforce);
+                control.ceiling = (config.ceiling * 65_536.0) as u32;
+                control.lease_ns = lease_ns;
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Renews the lease.
+    ///
+    /// # Errors
+    /// The kernel refuses a write.
+    pub fn renew(&mut self, lease_ns: u64) -> Result<(), Failure> {
+        self.gate.program.set(|control| control.lease_ns = lease_ns)?;
+        match &mut self.dqm {
+            Some(dqm) => dqm.program.set(|control| control.lease_ns = lease_ns),
+            None => Ok(()),
+        }
+    }
+
+    /// Attaches the programs in the place of those of `before`, without a gap; `there` has the
+    /// filters of the interface.
+    /// If one cannot be attached, those of `before` are attached again.
+    ///
+    /// # Errors
+    /// The kernel refuses one, or another filter has its priority.
+    pub fn attach(
+        &mut self,
+        config: &Config,
+        there: &[Filter],
+        before: Option<&mut Placement>,
+    ) -> Result<(), Failure> {
+        let mut none = Vec::new();
+        let before = before.map_or(&mut none, |before| &mut before.attached);
+        if let Err(failure) = self.try_attach(config, there) {
+            for new in self.attached.drain(..).rev() {
+                match before.iter_mut().find(|old| old.same_place(&new)) {
+                    Some(old) => old.put_back(),
+                    None => new.detach(),
+                }
+            }
+            return Err(failure);
+        }
+        let replaced = |old: &Attached| self.attached.iter().any(|new| new.same_place(old));
+        before.drain(..).filter(|old| !replaced(old)).for_each(Attached::detach);
+        Ok(())
+    }
+
+    fn try_attach(&mut self, config: &Config, there: &[Filter]) -> Result<(), Failure> {
+        let (site, priority) =
+            (Site { index: self.interface.index, filters: there }, config.priority);
+        self.attached.push(self.gate.attach(&site, priority)?);
+        if config.looks_at_ingress() {
+            self.attached.push(self.gate.attach_ingress(&site, priority)?);
+        }
+        if let Some(dqm) = &self.dqm {
+            self.attached.push(dqm.attach(&site, priority + 1)?);
+        }
+        Ok(())
+    }
+
+    /// Openers that dual-queue management refused behind session control, since its load.
+    ///
+    /// # Errors
+    /// The kernel refuses the read.
+    pub fn refused_behind(&self) -> Result<u64, Failure> {
+        let Some(dqm) = &self.dqm else { return Ok(0) };
+        Ok(dqm.program.tally()?.of(Fate::Connection))
+    }
+
+    /// Whether all filters are still attached.
+    pub fn stands(&mut self) -> bool {
+        self.attached.iter_mut().all(Attached::stands)
+    }
+
+    /// Detaches the filters.
+    pub fn detach(self) {
+        self.attached.into_iter().for_each(Attached::detach);
+    }
+}
+
+/// Cells of one generation of ends: whole words of 64.
+pub fn cells(config: &Config) -> u64 {
+    match config.ends {
+        config::Ends::Cells => u64::from(config.ends_size).next_multiple_of(64),
+        _ => 0,
+    }
+}
+
+/// The settings that a program has from its load on.
+fn settings(config: &Config, interface: &Interface, queue: &Queue) -> Settings {
+    let rules = config.rules();
+    let young = rules.young;
+    Settings {
+        opener: config.opener as u32,
+        limiter: match config.limiter() {
+            Limiter::Counter => 0,
+            Limiter::TokenBucket => 1,
+            Limiter::SavingBucket => 2,
+        },
+        ends_of_peer: (config.ends_of == EndsOf::Peer).into(),
+        syn_in: (config.refuse_at == RefuseAt::Ingress).into(),
+        ends: config.ends as u32,
+        ethernet: interface.ethernet.into(),
+        quic: u32::from(config.quic == Quic::Admit),
+        read_queue: queue.tells_its_length().into(),
+        end_words: (cells(config) / 64) as u32,
+        salt: std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0u8),
+        hashed: rules.hashed.into(),
+        young_cells: young.map_or(0, |young| young.cells.next_multiple_of(8)),
+        young_packets: young.map_or(0, |young| young.packets.into()),
+        young_sample: young.map_or(0, |young| young.sample),
+        client_cells: rules.clients.map_or(0, |clients| clients.cells),
+        client_idle: rules.clients.map_or(0, |clients| clients.idle_ticks()),
+        client_prefix4: config.client_prefixes.0,
+        client_prefix6: config.client_prefixes.1,
+        ..Settings::default()
+    }
+}
+
+/// The share of connection packets dropped at 0, 1, ... packets, of 2^32 - 1 (dqm, fig. 2).
+fn shares(dqm: &config::Dqm) -> Vec<u32> {
+    let curve = Curve::new(&dqm.law);
+    let buffer = f64::from(dqm.buffer);
+    (0..=dqm.buffer)
+        .map(|x| (curve.at(f64::from(x), buffer) * f64::from(u32::MAX)).round() as u32)
+        .collect()
+}
+
+/// The settings of dual-queue management: also the weight of its average.
+fn averaging(settings: &Settings, dqm: &config::Dqm, rate: Rate) -> Settings {
+    let weight = match dqm.law.measure {
+        Measure::Instantaneous => 1.0,
+        Measure::Average => {
+            let link = Link { rate, delay: Time::ZERO };
+            dqm.law.w.or(Average::automatic_weight(dqm.law.mean_packet, link))
+        }
+    };
+    let service_ns = (dqm.law.mean_packet / rate).ps() / 1_000;
+    Settings {
+        ewma_weight: ((weight * 65_536.0).round() as u32).clamp(1, 65_536),
+        service_ns: u32::try_from(service_ns).unwrap_or(u32::MAX).max(1),
+        ..*settings
+    }
+}
+
+/// The program of dual-queue management, where the file asks for it.
+fn load_dqm(config: &Config, settings: &Settings, queue: &Queue) -> Result<Option<Dqm>, Failure> {
+    let (Some(dqm), Some(rate)) = (&config.dqm, config.capacity) else { return Ok(None) };
+    if !queue.tells_its_length() {
+        let what = format!("dqm: the queue here ({}) does not tell its length", queue.kind);
+        return Err(Failure::failed(&config.interface, what).remedy(
+            "set `shape`, or give the interface a queue: tc qdisc add dev ... root bfifo",
+        ));
+    }
+    let dqm = Dqm::load(&averaging(settings, dqm, rate), &shares(dqm))?;
+    if !dqm.reads_queues()? {
+        let what = "dqm: this kernel does not let programs read the length of a queue";
+        return Err(Failure::failed(&config.interface, what).remedy("use Linux 6.2 or newer"));
+    }
+    Ok(Some(dqm))
+}

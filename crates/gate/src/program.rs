@@ -1,0 +1,437 @@
+//! The programs in the kernel: loading, attaching, reading, detaching.
+
+use std::ffi::OsStr;
+use std::os::fd::AsFd;
+
+use libbpf_rs::{
+    MapCore, MapFlags, MapHandle, Object, ObjectBuilder, ProgramInput, ProgramMut, TC_EGRESS,
+    TC_INGRESS, TcAttachPoint, TcHook, TcHookBuilder,
+};
+use tidegate_core::law::session::Knobs;
+use zerocopy::{FromBytes, IntoBytes};
+
+use super::config::{Network, NeverRefuse};
+use super::filters::{Filter, Side};
+use super::shared::{Control, Observed, Settings, Tally, knobs_bytes};
+use tidegate_common::fail::Failure;
+
+static GATE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/gate.bpf.o"));
+static DQM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/dqm.bpf.o"));
+
+const ONLY: [u8; 4] = 0u32.to_ne_bytes();
+
+/// Silences the loader: its errors come back as errors.
+pub fn quiet() {
+    libbpf_rs::set_print(None);
+}
+
+fn refused(place: &str, error: impl std::fmt::Display) -> Failure {
+    Failure::failed(place, error).remedy("`tidegated doctor` says what this kernel lacks")
+}
+
+/// A loaded object and the maps that both programs have.
+pub struct Program {
+    object: Object,
+    name: &'static str,
+    /// Name of its function at egress.
+    decides: &'static str,
+    control: MapHandle,
+    tally: MapHandle,
+    observed: MapHandle,
+    /// The contents of the control map.
+    state: Control,
+}
+
+impl Program {
+    fn load(
+        (name, decides): (&'static str, &'static str),
+        code: &[u8],
+        settings: &Settings,
+        sizes: &[(&str, u32)],
+    ) -> Result<Program, Failure> {
+        let mut open = ObjectBuilder::default()
+            .open_memory(code)
+            .map_err(|error| refused(name, format!("the program cannot be opened: {error}")))?;
+        for mut map in open.maps_mut() {
+            let title = map.name().to_string_lossy().into_owned();
+            if title.ends_with(".rodata") {
+                map.set_initial_value(settings.as_bytes()).map_err(|error| refused(name, error))?;
+            }
+            if let Some((_, entries)) = sizes.iter().find(|(sized, _)| *sized == title) {
+                map.set_max_entries(*entries).map_err(|error| refused(name, error))?;
+            }
+        }
+        let object = open
+            .load()
+            .map_err(|error| refused(name, format!("the kernel refuses to load it: {error}")))?;
+        let map = |title| find(&object, name, title);
+        let (control, tally, observed) = (map("control")?, map("tally")?, map("observed")?);
+        let state = Control::default();
+        let program = Program { object, name, decides, control, tally, observed, state };
+        program.write()?;
+        Ok(program)
+    }
+
+    fn map(&self, title: &str) -> Result<MapHandle, Failure> {
+        find(&self.object, self.name, title)
+    }
+
+    fn write(&self) -> Result<(), Failure> {
+        put(&self.control, &ONLY, self.state.as_bytes()).map_err(|error| refused(self.name, error))
+    }
+
+    /// Changes what the controller sets.
+    ///
+    /// # Errors
+    /// The kernel refuses the write.
+    pub fn set(&mut self, change: impl FnOnce(&mut Control)) -> Result<(), Failure> {
+        change(&mut self.state);
+        self.write()
+    }
+
+    /// The counts since the program was loaded, over all CPUs.
+    ///
+    /// # Errors
+    /// The kernel refuses the read.
+    pub fn tally(&self) -> Result<Tally, Failure> {
+        let each = self
+            .tally
+            .lookup_percpu(&ONLY, MapFlags::ANY)
+            .map_err(|error| refused(self.name, error))?
+            .unwrap_or_default();
+        Ok(each
+            .iter()
+            .filter_map(|bytes| Tally::read_from_prefix(bytes).ok())
+            .fold(Tally::default(), |sum, (one, _)| sum.with(&one)))
+    }
+
+    /// The queue as the program read it.
+    ///
+    /// # Errors
+    /// The kernel refuses the read.
+    pub fn observed(&self) -> Result<Observed, Failure> {
+        let bytes = self
+            .observed
+            .lookup(&ONLY, MapFlags::ANY)
+            .map_err(|error| refused(self.name, error))?
+            .unwrap_or_default();
+        Ok(Observed::read_from_prefix(&bytes).map(|(seen, _)| seen).unwrap_or_default())
+    }
+
+    /// The same, and resets the values of an interval.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn take_observed(&self) -> Result<Observed, Failure> {
+        let found = self.observed()?;
+        let next = Observed { min_queue: u32::MAX, seen: 0, ..found };
+        put(&self.observed, &ONLY, next.as_bytes()).map_err(|error| refused(self.name, error))?;
+        Ok(found)
+    }
+
+    /// Writes the networks and ports that are never refused.
+    ///
+    /// # Errors
+    /// The kernel refuses it, as with more networks than the map holds.
+    pub fn set_never_refuse(&self, list: &NeverRefuse) -> Result<(), Failure> {
+        let fail = |error| refused(self.name, error);
+        let (four, six) = (self.map("networks4")?, self.map("networks6")?);
+        for (map, keys) in [
+            (four, list.networks.iter().filter_map(Network::key4).collect::<Vec<_>>()),
+            (six, list.networks.iter().filter_map(Network::key6).collect()),
+        ] {
+            let before: Vec<Vec<u8>> = map.keys().collect();
+            for key in &keys {
+                put(&map, key, &1u32.to_ne_bytes()).map_err(fail)?;
+            }
+            for stale in before.iter().filter(|key| !keys.contains(key)) {
+                map.delete(stale).map_err(fail)?;
+            }
+        }
+        let ports = self.map("ports")?;
+        for word in 0..1024u32 {
+            let listed = |bit: &u32| list.has_port((64 * word + bit) as u16);
+            let bits = (0..64u32).filter(listed).fold(0u64, |bits, bit| bits | 1 << bit);
+            put(&ports, &word.to_ne_bytes(), &bits.to_ne_bytes()).map_err(fail)?;
+        }
+        Ok(())
+    }
+
+    /// The program of that name in the object.
+    fn part(&self, title: &str) -> Result<ProgramMut<'_>, Failure> {
+        let found = self.object.progs_mut().find(|program| program.name() == OsStr::new(title));
+        found.ok_or_else(|| refused(self.name, format!("the object has no program `{title}`")))
+    }
+
+    fn attach(
+        &self,
+        title: &'static str,
+        side: Side,
+        at: &Site<'_>,
+        priority: u32,
+    ) -> Result<Attached, Failure> {
+        let there: Vec<&Filter> = at
+            .filters
+            .iter()
+            .filter(|filter| filter.side == side && filter.priority == priority)
+            .collect();
+        if let Some(other) = there.iter().find(|filter| !filter.is_ours()) {
+            let what = format!("there is a {other} already");
+            return Err(Failure::failed(self.name, what).remedy("set another `priority`"));
+        }
+        let program = self.part(title)?;
+        let mut hook = TcHookBuilder::new(program.as_fd())
+            .ifindex(at.index)
+            // without a filter of ours, one that somebody attaches meanwhile is not replaced
+            .replace(!there.is_empty())
+            .handle(1)
+            .priority(priority)
+            .hook(point(side));
+        hook.create().map_err(|error| refused(self.name, format!("no clsact: {error}")))?;
+        let mut hook =
+            hook.attach().map_err(|error| refused(self.name, format!("no filter: {error}")))?;
+        let id = hook.query().map_err(|error| refused(self.name, error))?;
+        Ok(Attached { hook, id, place: (title, priority) })
+    }
+
+    /// Largest kernel memory of its maps, bytes.
+    pub fn map_bytes(&self) -> u64 {
+        let cpus = libbpf_rs::num_possible_cpus().unwrap_or(1) as u64;
+        self.object
+            .maps()
+            .map(|map| {
+                let each = u64::from(map.key_size()) + u64::from(map.value_size());
+                each * u64::from(map.max_entries())
+                    * if map.map_type().is_percpu() { cpus } else { 1 }
+            })
+            .sum()
+    }
+
+    /// Runs the program on one packet, as the kernel would.
+    ///
+    /// # Errors
+    /// The kernel refuses it.
+    pub fn show(&self, packet: &[u8], repeat: u32) -> Result<Shown, Failure> {
+        self.run(self.decides, packet, repeat)
+    }
+
+    fn run(&self, title: &str, packet: &[u8], repeat: u32) -> Result<Shown, Failure> {
+        let program = self.part(title)?;
+        let input = ProgramInput { data_in: Some(packet), repeat, ..ProgramInput::default() };
+        let output = program.test_run(input).map_err(|error| refused(self.name, error))?;
+        Ok(Shown { action: output.return_value.cast_signed(), each: output.duration })
+    }
+}
+
+/// The result of a run on a packet.
+pub struct Shown {
+    /// The returned action.
+    pub action: i32,
+    /// Duration of one run.
+    pub each: std::time::Duration,
+}
+
+fn find(object: &Object, name: &str, title: &str) -> Result<MapHandle, Failure> {
+    let map = object
+        .maps()
+        .find(|map| map.name() == OsStr::new(title))
+        .ok_or_else(|| refused(name, format!("the object has no map `{title}`")))?;
+    MapHandle::try_from(&map).map_err(|error| refused(name, error))
+}
+
+fn put(map: &MapHandle, key: &[u8], value: &[u8]) -> libbpf_rs::Result<()> {
+    map.update(key, value, MapFlags::ANY)
+}
+
+fn point(side: Side) -> TcAttachPoint {
+    match side {
+        Side::Ingress => TC_INGRESS,
+        Side::Egress => TC_EGRESS,
+    }
+}
+
+/// An interface with the filters that it has.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// Its number.
+    pub index: i32,
+    /// Its filters.
+    pub filters: &'a [Filter],
+}
+
+/// A filter at an interface.
+pub struct Attached {
+    hook: TcHook,
+    id: u32,
+    /// Name of the program and priority of the filter.
+    place: (&'static str, u32),
+}
+
+impl Attached {
+    /// Whether one of the two replaces the other.
+    pub fn same_place(&self, other: &Attached) -> bool {
+        self.place == other.place
+    }
+
+    /// Attaches it again in the place of the filter that replaced it.
+    pub fn put_back(&mut self) {
+        self.hook.replace(true);
+        if let Err(error) = self.hook.attach() {
+            tracing::warn!("the filter of before is not put back: {error}");
+        }
+    }
+
+    /// Whether the filter is still there, and still ours.
+    pub fn stands(&mut self) -> bool {
+        self.hook.query().is_ok_and(|id| id == self.id)
+    }
+
+    /// Removes the filter, unless another has replaced it.
+    pub fn detach(mut self) {
+        if self.stands()
+            && let Err(error) = self.hook.detach()
+        {
+            tracing::warn!("the filter cannot be removed: {error}");
+        }
+    }
+}
+
+/// Session control in the kernel.
+pub struct Gate {
+    /// The program with its maps.
+    pub program: Program,
+    knobs: MapHandle,
+    ended: MapHandle,
+    clock: MapHandle,
+    words: u32,
+}
+
+impl Gate {
+    /// Loads the program; `flows` is the size of the map of ended flows.
+    ///
+    /// # Errors
+    /// The kernel refuses to load it.
+    pub fn load(settings: &Settings, flows: u32) -> Result<Gate, Failure> {
+        let words = (settings.young_cells / 8).max(1);
+        let ended = (2 * settings.end_words).max(1);
+        let clients = settings.client_cells.max(1);
+        let flows = flows.max(1);
+        let sizes =
+            [("ended", ended), ("ended_flows", flows), ("young", words), ("clients", clients)];
+        let program = Program::load(("session control", "tidegate_gate"), GATE, settings, &sizes)?;
+        // flows that already exist are not young
+        let keys: Vec<u8> = (0..words).flat_map(u32::to_ne_bytes).collect();
+        let full = vec![u8::MAX; words as usize * 8];
+        program
+            .map("young")?
+            .update_batch(&keys, &full, words, MapFlags::ANY, MapFlags::ANY)
+            .map_err(|error| refused(program.name, error))?;
+        let map = |title| program.map(title);
+        let (knobs, ended, clock) = (map("knobs_map")?, map("ended")?, map("clock")?);
+        Ok(Gate { program, knobs, ended, clock, words: settings.end_words })
+    }
+
+    /// Puts knobs in force and begins a new interval.
+    ///
+    /// # Errors
+    /// The kernel refuses the write.
+    pub fn turn(&mut self, knobs: &Knobs) -> Result<(), Failure> {
+        let turn = self.program.state.turn.wrapping_add(1);
+        put(&self.knobs, &(turn & 1).to_ne_bytes(), &knobs_bytes(knobs))
+            .map_err(|error| refused(self.program.name, error))?;
+        self.program.set(|control| control.turn = turn)
+    }
+
+    /// Forgets the older generation of ends and starts a new one.
+    ///
+    /// # Errors
+    /// The kernel refuses the write.
+    pub fn next_generation(&mut self) -> Result<(), Failure> {
+        let next = self.program.state.end_generation ^ 1;
+        let first = next * self.words;
+        let keys: Vec<u8> = (first..first + self.words).flat_map(u32::to_ne_bytes).collect();
+        let zeros = vec![0; self.words as usize * 8];
+        self.ended
+            .update_batch(&keys, &zeros, self.words, MapFlags::ANY, MapFlags::ANY)
+            .map_err(|error| refused(self.program.name, error))?;
+        self.program.set(|control| control.end_generation = next)
+    }
+
+    /// Puts it at the egress of an interface.
+    ///
+    /// # Errors
+    /// The kernel refuses it, or another filter has the priority.
+    pub fn attach(&self, at: &Site<'_>, priority: u32) -> Result<Attached, Failure> {
+        self.program.attach("tidegate_gate", Side::Egress, at, priority)
+    }
+
+    /// Decides about the SYNs that come in by that interface, and counts the ends, where the
+    /// settings say so.
+    ///
+    /// # Errors
+    /// The kernel refuses it, or another filter has the priority.
+    pub fn attach_ingress(&self, at: &Site<'_>, priority: u32) -> Result<Attached, Failure> {
+        self.program.attach("tidegate_ends", Side::Ingress, at, priority)
+    }
+
+    /// Runs the program of the ingress on one packet; its action.
+    ///
+    /// # Errors
+    /// The kernel refuses it.
+    pub fn show_incoming(&self, packet: &[u8]) -> Result<i32, Failure> {
+        self.program.run("tidegate_ends", packet, 1).map(|shown| shown.action)
+    }
+
+    /// The kernel's monotonic clock, as the programs read it, ns.
+    ///
+    /// # Errors
+    /// The kernel refuses to run the program.
+    pub fn kernel_clock(&self) -> Result<u64, Failure> {
+        self.program.run("tidegate_clock", &[0; 64], 1)?;
+        let read = self.clock.lookup(&ONLY, MapFlags::ANY);
+        let bytes = read.map_err(|error| refused(self.program.name, error))?.unwrap_or_default();
+        bytes.try_into().map(u64::from_ne_bytes).map_err(|_| refused(self.program.name, "no clock"))
+    }
+}
+
+/// Dual-queue management in the kernel.
+pub struct Dqm {
+    /// The program with its maps.
+    pub program: Program,
+}
+
+impl Dqm {
+    /// Loads the program with the share of connection packets lost at each length.
+    ///
+    /// # Errors
+    /// The kernel refuses to load it.
+    pub fn load(settings: &Settings, shares: &[u32]) -> Result<Dqm, Failure> {
+        let settings = Settings { queue_limit: shares.len() as u32 - 1, ..*settings };
+        let sizes = [("shares", shares.len() as u32)];
+        let program = Program::load(("dqm", "tidegate_dqm"), DQM, &settings, &sizes)?;
+        let map = program.map("shares")?;
+        for (at, share) in (0u32..).zip(shares) {
+            put(&map, &at.to_ne_bytes(), &share.to_ne_bytes())
+                .map_err(|error| refused("dqm", error))?;
+        }
+        Ok(Dqm { program })
+    }
+
+    /// Whether the kernel lets the program read the length of a queue, which Linux before 6.2
+    /// does not: then the program loads and does nothing.
+    ///
+    /// # Errors
+    /// The kernel refuses to run it.
+    pub fn reads_queues(&self) -> Result<bool, Failure> {
+        self.program.show(&[0; 64], 1)?;
+        Ok(self.program.observed()?.seen != 0)
+    }
+
+    /// Puts it at the egress of an interface.
+    ///
+    /// # Errors
+    /// The kernel refuses it, or another filter has the priority.
+    pub fn attach(&self, at: &Site<'_>, priority: u32) -> Result<Attached, Failure> {
+        self.program.attach("tidegate_dqm", Side::Egress, at, priority)
+    }
+}

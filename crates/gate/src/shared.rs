@@ -1,0 +1,321 @@
+//! Structures that the controller shares with the programs in the kernel (`bpf/gate.h`).
+//!
+//! If the two layouts differ, the build fails.
+
+use std::mem::offset_of;
+
+use tidegate_core::law::session::{Counts, Knobs};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// Declares the fates in the order of their counters: name in labels and in the status, meaning.
+macro_rules! fates {
+    ($($fate:ident $name:literal $doc:literal)*) => {
+        /// The decision about a packet, in the order of its counter.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[repr(usize)]
+        pub enum Fate { $(#[doc = $doc] $fate,)* }
+
+        impl Fate {
+            /// Every fate, in the order of its counter.
+            pub const ALL: [Fate; Fate::COUNT] = [$(Fate::$fate),*];
+            /// How many fates there are.
+            pub const COUNT: usize = [$($name),*].len();
+
+            /// The name in labels and in the status.
+            pub const fn name(self) -> &'static str {
+                match self { $(Fate::$fate => $name,)* }
+            }
+        }
+    };
+}
+
+fates! {
+    Other "other_tcp" "TCP that neither opens nor ends a session."
+    Admitted "admitted" "Opened a session."
+    Exempt "exempt" "Opened one that is never refused."
+    Refused "session_refused" "Was refused."
+    WouldRefuse "would_refuse" "Would have been refused, but the gate only observes."
+    Ceiling "ceiling" "Admitted, as the refused share was at its ceiling."
+    Lapsed "lease_lapsed" "Admitted, as the controller's lease had lapsed."
+    End "end" "A FIN or a reset."
+    QuicAdmitted "quic_admitted" "A QUIC Initial that passed."
+    QuicRefused "quic_refused" "One that was refused."
+    Udp "other_udp" "Other UDP: its sessions are not visible."
+    Opaque "opaque" "Encrypted or in a tunnel: sessions not visible."
+    Fragment "fragment" "A later fragment: no TCP header."
+    OtherIp "other_ip" "ICMP and the like."
+    NotIp "not_ip" "ARP and the like."
+    Malformed "malformed" "Truncated or not understood."
+    Connection "connection" "Refused by the length of the queue."
+}
+
+impl Fate {
+    /// Whether sessions are not visible in such a packet.
+    pub const fn unseen(self) -> bool {
+        matches!(self, Fate::Udp | Fate::Opaque | Fate::Fragment | Fate::Malformed)
+    }
+}
+
+/// Counted per CPU; only grows.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Tally {
+    /// Opening packets that came.
+    pub arrived: u64,
+    /// Of these, how many passed.
+    pub admitted: u64,
+    /// Sessions that ended.
+    pub departed: u64,
+    /// Sessions that were reset.
+    pub resets: u64,
+    /// Of the openers, how many were eligible.
+    pub eligible: u64,
+    /// Bytes of sampled flows.
+    pub watched_bytes: u64,
+    /// Of these, bytes of young flows.
+    pub young_bytes: u64,
+    /// Bytes that the program at ingress saw.
+    pub incoming_bytes: u64,
+    /// Clients with an admitted connection, once in a round.
+    pub served: u64,
+    /// Clients that were refused before that.
+    pub waited: u64,
+    /// Clients that were let in, and connections beyond a share that took a token.
+    pub let_in: u64,
+    /// Openers of clients that were in already.
+    pub inside: u64,
+    /// Packets by fate.
+    pub packets: [u64; Fate::COUNT],
+    /// Bytes by fate.
+    pub bytes: [u64; Fate::COUNT],
+}
+
+const _: () = assert!(
+    size_of::<Tally>() == 96 + 2 * 8 * Fate::COUNT
+        && offset_of!(Tally, departed) == 16
+        && offset_of!(Tally, eligible) == 32
+        && offset_of!(Tally, young_bytes) == 48
+        && offset_of!(Tally, incoming_bytes) == 56
+        && offset_of!(Tally, served) == 64
+        && offset_of!(Tally, packets) == 96
+);
+
+impl Tally {
+    /// The sum with the counts of another CPU.
+    #[must_use]
+    pub fn with(&self, other: &Tally) -> Tally {
+        let sums = |a: &[u64; Fate::COUNT], b: &[u64; Fate::COUNT]| {
+            std::array::from_fn(|i| a[i].wrapping_add(b[i]))
+        };
+        Tally {
+            arrived: self.arrived.wrapping_add(other.arrived),
+            admitted: self.admitted.wrapping_add(other.admitted),
+            departed: self.departed.wrapping_add(other.departed),
+            resets: self.resets.wrapping_add(other.resets),
+            eligible: self.eligible.wrapping_add(other.eligible),
+            watched_bytes: self.watched_bytes.wrapping_add(other.watched_bytes),
+            young_bytes: self.young_bytes.wrapping_add(other.young_bytes),
+            incoming_bytes: self.incoming_bytes.wrapping_add(other.incoming_bytes),
+            served: self.served.wrapping_add(other.served),
+            waited: self.waited.wrapping_add(other.waited),
+            let_in: self.let_in.wrapping_add(other.let_in),
+            inside: self.inside.wrapping_add(other.inside),
+            packets: sums(&self.packets, &other.packets),
+            bytes: sums(&self.bytes, &other.bytes),
+        }
+    }
+
+    /// Packets of one fate.
+    pub fn of(&self, fate: Fate) -> u64 {
+        self.packets[fate as usize]
+    }
+
+    /// The counts that a law reads.
+    pub fn counts(&self) -> Counts {
+        Counts {
+            arrived: self.arrived,
+            admitted: self.admitted,
+            departed: self.departed,
+            resets: self.resets,
+            eligible: self.eligible,
+            bytes: self.watched_bytes,
+            young_bytes: self.young_bytes,
+            served: self.served,
+            waited: self.waited,
+            let_in: self.let_in,
+            inside: self.inside,
+            ..Counts::default()
+        }
+    }
+}
+
+/// Set before a program is loaded; constant from then on.
+#[derive(Clone, Copy, PartialEq, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Settings {
+    /// Which packet opens a session: 0 SYN, 1 SYN+ACK, 2 either.
+    pub opener: u32,
+    /// 0 counter, 1 token bucket, 2 one that saves the tokens of an epoch.
+    pub limiter: u32,
+    /// How an end is counted once: 0 every one counts, 1 cells, 2 a map of flows.
+    pub ends: u32,
+    /// Whether packets start with an Ethernet header.
+    pub ethernet: u32,
+    /// Whether QUIC Initials take tokens.
+    pub quic: u32,
+    /// Whether the length of the interface's queue may be read.
+    pub read_queue: u32,
+    /// Whether `Control::test_now_ns` replaces the clock.
+    pub test_clock: u32,
+    /// Words of 64 cells in one generation of ends.
+    pub end_words: u32,
+    /// Dual queue: the last entry of the table of shares.
+    pub queue_limit: u32,
+    /// Dual queue: transmission time of one packet, ns.
+    pub service_ns: u32,
+    /// Dual queue: weight of a new length, of 2^16.
+    pub ewma_weight: u32,
+    /// Whether a hash of its flow decides whether an opener is eligible.
+    pub hashed: u32,
+    /// A secret of the hashes: others cannot choose flows by their cell.
+    pub salt: u64,
+    /// Counters of packets by which young flows are known, a multiple of 8; zero: none.
+    pub young_cells: u32,
+    /// A flow is young for this many packets.
+    pub young_packets: u32,
+    /// One flow in this many is sampled.
+    pub young_sample: u32,
+    /// Whether a session ends with the FIN that comes in, or with the one that leaves.
+    pub ends_of_peer: u32,
+    /// Whether a download opens with the SYN that comes in, or with the SYN+ACK that leaves.
+    pub syn_in: u32,
+    /// Cells of clients; zero: each connection is judged by itself.
+    pub client_cells: u32,
+    /// Ticks of 2^20 ns after which a client that opens no connection is no longer let in.
+    pub client_idle: u32,
+    /// Bits of an IPv4 address that name a client.
+    pub client_prefix4: u32,
+    /// Bits of an IPv6 address that name a client, 64 at most.
+    pub client_prefix6: u32,
+    /// Keeps the size a multiple of eight.
+    pub unused: u32,
+}
+
+const _: () = assert!(
+    size_of::<Settings>() == 96
+        && offset_of!(Settings, ends) == 8
+        && offset_of!(Settings, test_clock) == 24
+        && offset_of!(Settings, ewma_weight) == 40
+        && offset_of!(Settings, hashed) == 44
+        && offset_of!(Settings, salt) == 48
+        && offset_of!(Settings, young_sample) == 64
+        && offset_of!(Settings, ends_of_peer) == 68
+        && offset_of!(Settings, syn_in) == 72
+        && offset_of!(Settings, client_cells) == 76
+        && offset_of!(Settings, client_prefix6) == 88
+);
+
+/// Written by the controller at any time.
+#[derive(Clone, Copy, PartialEq, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Control {
+    /// Decisions hold until then, by the monotonic clock, ns.
+    pub lease_ns: u64,
+    /// The interval that runs; its last bit says which knobs are in force.
+    pub turn: u32,
+    /// Zero: decide and count, but drop nothing.
+    pub enforce: u32,
+    /// Which half of the cells takes new ends.
+    pub end_generation: u32,
+    /// Largest refused share of an interval's arrivals, of 2^16.
+    pub ceiling: u32,
+    /// The time, in tests.
+    pub test_now_ns: u64,
+}
+
+const _: () = assert!(
+    size_of::<Control>() == 32
+        && offset_of!(Control, turn) == 8
+        && offset_of!(Control, enforce) == 12
+        && offset_of!(Control, end_generation) == 16
+        && offset_of!(Control, ceiling) == 20
+        && offset_of!(Control, test_now_ns) == 24
+);
+
+impl Default for Control {
+    /// Without a lease, and without a ceiling.
+    fn default() -> Control {
+        Control {
+            lease_ns: 0,
+            turn: 0,
+            enforce: 0,
+            end_generation: 0,
+            ceiling: 1 << 16,
+            test_now_ns: 0,
+        }
+    }
+}
+
+/// The queue of the interface, as a program read it.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Observed {
+    /// Fewest waiting packets since the last reset.
+    pub min_queue: u32,
+    /// Whether the queue was read since.
+    pub seen: u32,
+    /// Dual queue: average length, packets x 2^16.
+    pub average: u64,
+    /// Dual queue: when that was.
+    pub average_at_ns: u64,
+}
+
+const _: () = assert!(
+    size_of::<Observed>() == 24
+        && offset_of!(Observed, average) == 8
+        && offset_of!(Observed, average_at_ns) == 16
+);
+
+// The map has the layout of `Knobs`.
+const _: () = assert!(
+    size_of::<Knobs>() == 56
+        && offset_of!(Knobs, allowance) == 0
+        && offset_of!(Knobs, token_interval_ns) == 8
+        && offset_of!(Knobs, token_depth_ns) == 16
+        && offset_of!(Knobs, pass_all) == 24
+        && offset_of!(Knobs, shut) == 28
+        && offset_of!(Knobs, phase) == 32
+        && offset_of!(Knobs, bypass) == 36
+        && offset_of!(Knobs, share) == 40
+        && offset_of!(Knobs, round) == 44
+        && offset_of!(Knobs, spare) == 48
+);
+
+/// The bytes of the knobs in the map.
+pub fn knobs_bytes(knobs: &Knobs) -> [u8; size_of::<Knobs>()] {
+    let mut bytes = [0; size_of::<Knobs>()];
+    bytes[..8].copy_from_slice(&knobs.allowance.to_ne_bytes());
+    bytes[8..16].copy_from_slice(&knobs.token_interval_ns.to_ne_bytes());
+    bytes[16..24].copy_from_slice(&knobs.token_depth_ns.to_ne_bytes());
+    bytes[24..28].copy_from_slice(&knobs.pass_all.to_ne_bytes());
+    bytes[28..32].copy_from_slice(&knobs.shut.to_ne_bytes());
+    bytes[32..36].copy_from_slice(&knobs.phase.to_ne_bytes());
+    bytes[36..40].copy_from_slice(&knobs.bypass.to_ne_bytes());
+    bytes[40..44].copy_from_slice(&knobs.share.to_ne_bytes());
+    bytes[44..48].copy_from_slice(&knobs.round.to_ne_bytes());
+    bytes[48..52].copy_from_slice(&knobs.spare.to_ne_bytes());
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // A fate indexes the counters: the list is in the order of the numbers, without a gap.
+    #[test]
+    fn fates_are_in_the_order_of_their_counters() {
+        for (index, fate) in Fate::ALL.into_iter().enumerate() {
+            assert_eq!(fate as usize, index, "{}", fate.name());
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! The state of a running gate: one line of JSON for each connection to its socket.
+
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::UnixListener;
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::orders::Order;
+use super::shared::{Fate, Tally};
+use tidegate_common::fail::Failure;
+
+/// The state of a gate. Totals are since the program was loaded, other counts are of the last epoch.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// Interface whose outgoing packets are controlled.
+    pub interface: String,
+    /// Whether the programs are attached.
+    pub attached: bool,
+    /// `observe` or `enforce`.
+    pub mode: String,
+    /// Name of the law.
+    pub law: String,
+    /// Its phase.
+    pub phase: String,
+    /// Sessions allowed per epoch; null: everything passes.
+    pub set: Option<f64>,
+    /// The measure that it was decided from.
+    pub from: Option<f64>,
+    /// Epochs since the start.
+    pub epochs: u64,
+    /// Openers of the last epoch.
+    pub arrived: u64,
+    /// Of these, admitted.
+    pub admitted: u64,
+    /// Sessions that ended in it.
+    pub departed: u64,
+    /// Sessions that were reset in it.
+    pub resets: u64,
+    /// Packets that the queue dropped in it.
+    pub drops: u64,
+    /// Kind of the queue.
+    pub queue: String,
+    /// Waiting packets.
+    pub waiting: u32,
+    /// Fewest packets that waited in the last epoch.
+    #[serde(default)]
+    pub min_waiting: u32,
+    /// Bits per second that left by the interface in the last epoch.
+    #[serde(default)]
+    pub rate_bps: f64,
+    /// Seconds until a trial of `enforce` ends, unless it is confirmed; null: there is none.
+    #[serde(default)]
+    pub trial_s: Option<f64>,
+    /// Clients with an admitted connection, in total, each counted once in a round; zero where
+    /// each connection is judged by itself.
+    #[serde(default)]
+    pub clients_served: u64,
+    /// Clients that were refused before one of their connections was admitted in the round.
+    #[serde(default)]
+    pub clients_waited: u64,
+    /// Openers, in total.
+    pub arrived_total: u64,
+    /// Admitted openers, in total.
+    pub admitted_total: u64,
+    /// FINs and resets counted, in total, before the correction.
+    pub ended_total: u64,
+    /// Packets by decision, in total.
+    pub packets: Vec<(String, u64)>,
+    /// Bytes by decision, in total.
+    pub bytes: Vec<(String, u64)>,
+    /// Dual queue: openers that arrived and openers that it dropped, in total.
+    pub connections: Option<(u64, u64)>,
+    /// Share of bytes whose sessions are not visible.
+    pub unseen_share: f64,
+    /// Share of the bytes that pass the interface and not the gate, where that is most; else 0.
+    #[serde(default)]
+    pub bypassed_share: f64,
+    /// Alarm: admitted sessions do not end, so nothing is refused.
+    pub alarm: bool,
+    /// The present error; empty: none.
+    pub trouble: String,
+    /// Lines of the log that were lost.
+    pub log_lost: u64,
+    /// Largest kernel memory of the maps, bytes.
+    pub map_bytes: u64,
+}
+
+impl Status {
+    /// Sets the totals.
+    pub fn count(&mut self, tally: &Tally) {
+        let named = |numbers: &[u64]| {
+            Fate::ALL
+                .iter()
+                .map(|fate| fate.name().to_owned())
+                .zip(numbers.iter().copied())
+                .collect()
+        };
+        self.packets = named(&tally.packets);
+        self.bytes = named(&tally.bytes);
+        (self.arrived_total, self.admitted_total) = (tally.arrived, tally.admitted);
+        (self.clients_served, self.clients_waited) = (tally.served, tally.waited);
+        self.ended_total = tally.departed + tally.resets;
+        let all: u64 = tally.bytes.iter().sum();
+        let unseen: u64 = Fate::ALL
+            .iter()
+            .filter(|fate| fate.unseen())
+            .map(|fate| tally.bytes[*fate as usize])
+            .sum();
+        self.unseen_share = if all == 0 { 0.0 } else { unseen as f64 / all as f64 };
+    }
+
+    /// Packets of one fate.
+    pub fn of(&self, fate: Fate) -> u64 {
+        self.packets.get(fate as usize).map_or(0, |(_, number)| *number)
+    }
+}
+
+/// An order to the controller, and where its answer goes.
+pub type Asked = (Order, oneshot::Sender<Result<String, Failure>>);
+
+/// How long a client may take to send an order; one that sends none gets the status.
+const ORDER_WITHIN: Duration = Duration::from_millis(100);
+
+/// A socket; it is removed when the gate ends.
+pub struct Served {
+    path: std::path::PathBuf,
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // it may be gone already
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Answers on a socket, as a task of the present runtime.
+///
+/// # Errors
+/// The socket cannot be created, or another gate answers on it.
+pub fn serve(
+    path: &Path,
+    status: watch::Receiver<Status>,
+    orders: mpsc::Sender<Asked>,
+) -> Result<Served, Failure> {
+    let place = path.display();
+    let failed = |error: io::Error| Failure::failed(place.to_string(), error);
+    if UnixStream::connect(path).is_ok() {
+        return Err(Failure::failed(place, "another gate answers on this socket")
+            .remedy("end it first, or set another `socket`"));
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    // left by a gate that was killed
+    if fs::symlink_metadata(path).is_ok_and(|there| there.file_type().is_socket()) {
+        fs::remove_file(path).map_err(failed)?;
+    }
+    let listener = UnixListener::bind(path).map_err(failed)?;
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let (status, orders) = (status.clone(), orders.clone());
+            tokio::spawn(async move {
+                let mut stream = BufReader::new(stream);
+                let mut text = String::new();
+                let read = async { (&mut stream).take(100).read_line(&mut text).await };
+                // without an order in time, the client wants the status
+                let _ = tokio::time::timeout(ORDER_WITHIN, read).await;
+                let line = if text.trim().is_empty() {
+                    serde_json::to_string(&*status.borrow()).unwrap_or_default()
+                } else {
+                    obeyed(&text, &orders).await
+                };
+                // an error means that the client has closed the connection
+                let line = line + "\n";
+                let write = stream.get_mut().write_all(line.as_bytes());
+                let _ = tokio::time::timeout(Duration::from_secs(1), write).await;
+            });
+        }
+    });
+    Ok(Served { path: path.to_owned() })
+}
+
+/// Passes an order to the controller; its answer.
+async fn obeyed(text: &str, orders: &mpsc::Sender<Asked>) -> String {
+    let order = match text.parse() {
+        Ok(order) => order,
+        Err(what) => return format!("refused {what}"),
+    };
+    let (answer, answered) = oneshot::channel();
+    if orders.send((order, answer)).await.is_err() {
+        return "refused the gate is ending".to_owned();
+    }
+    match answered.await {
+        Ok(Ok(what)) => format!("done {what}"),
+        Ok(Err(failure)) => format!("refused {failure}"),
+        Err(_) => "refused the gate is ending".to_owned(),
+    }
+}
+
+/// Reads the status of the gate at a socket.
+///
+/// # Errors
+/// No gate answers there.
+pub fn ask(path: &Path) -> Result<Status, Failure> {
+    let place = path.display();
+    let failed = |error: io::Error| {
+        Failure::failed(&place, format!("no gate answers: {error}"))
+            .remedy("start one: tidegated gate --config gate.toml")
+    };
+    let mut stream = UnixStream::connect(path).map_err(failed)?;
+    stream.set_read_timeout(Some(Duration::from_secs(2))).map_err(failed)?;
+    // no order follows
+    stream.shutdown(std::net::Shutdown::Write).map_err(failed)?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text).map_err(failed)?;
+    serde_json::from_str(&text)
+        .map_err(|error| Failure::failed(&place, format!("the answer is no status: {error}")))
+}
+
+/// The status as lines for people.
+pub fn lines(status: &Status) -> String {
+    let by_queue = status.connections.map_or(0, |(_, lost)| lost);
+    let refused = status.of(Fate::Refused) + by_queue;
+    let kept = status.of(Fate::WouldRefuse);
+    let allowed = status
+        .set
+        .map_or("everything passes".to_owned(), |set| format!("{set:.1} an epoch allowed"));
+    let trial = status
+        .trial_s
+        .map_or(String::new(), |left| format!(" for {left:.0} s more unless confirmed"));
+    let mut text = format!(
+        "{} {}{trial} {}{}\n  {} {}: {}\n  last epoch   {} came, {} admitted, {} ended, {} broke off, {} packets lost\n  since start  {} came, {} admitted, {} refused, {} would have been, {} never refused\n  queue        {}, {} packets wait\n  not seen     {:.1} % of the bytes\n",
+        status.interface,
+        status.mode,
+        if status.attached { "attached" } else { "NOT ATTACHED" },
+        if status.alarm { ", ALARM: admitted sessions do not end, nothing is refused" } else { "" },
+        status.law,
+        status.phase,
+        allowed,
+        status.arrived,
+        status.admitted,
+        status.departed,
+        status.resets,
+        status.drops,
+        status.arrived_total,
+        status.admitted_total,
+        refused,
+        kept,
+        status.of(Fate::Exempt),
+        status.queue,
+        status.waiting,
+        100.0 * status.unseen_share,
+    );
+    if status.clients_served > 0 {
+        let (served, waited) = (status.clients_served, status.clients_waited);
+        text += &format!("  clients      {served} served, {waited} waited, each once in a round\n");
+    }
+    if let Some((came, lost)) = status.connections {
+        text += &format!("  dual queue   {came} connection packets came, {lost} lost\n");
+    }
+    if !status.trouble.is_empty() {
+        text += &format!("  trouble      {}\n", status.trouble);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // 300 of 1000 bytes are UDP that is not QUIC's first packet, 100 encrypted: 40 %.
+    #[test]
+    fn the_share_that_is_not_seen_is_of_bytes() {
+        let mut tally = Tally::default();
+        tally.bytes[Fate::Other as usize] = 600;
+        tally.bytes[Fate::Udp as usize] = 300;
+        tally.bytes[Fate::Opaque as usize] = 100;
+        let mut status = Status::default();
+        status.count(&tally);
+        assert!((status.unseen_share - 0.4).abs() < 1e-12);
+        assert!(lines(&status).contains("40.0 %"));
+    }
+}

@@ -1,0 +1,5 @@
+//! The gate's programs in the running kernel.
+//!
+//! One binary, as each one is linked separately.
+
+mod kernel;

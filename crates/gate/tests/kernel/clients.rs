@@ -1,0 +1,136 @@
+//! Admission by client in the kernel: the rules of `tidegate_core::law::session::clients`.
+
+use tidegate_core::law::session::Knobs;
+use tidegate_core::units::Time;
+use tidegate_gate::program::Gate;
+use tidegate_gate::shared::Settings;
+
+use super::packets::{SYN, SYN_ACK, finish, with};
+use super::{PASS, gate, settings, tally};
+use etherparse::PacketBuilder;
+
+/// A tick of a cell, ns.
+const TICK: u64 = 1 << 20;
+/// Fifteen seconds in ticks.
+const IDLE: u32 = 14_305;
+
+fn from4(last: u8, port: u16, flags: &str) -> Vec<u8> {
+    let builder =
+        PacketBuilder::ethernet2([2; 6], [4; 6]).ipv4([192, 0, 2, last], [10, 0, 0, 1], 64);
+    finish(with(builder.tcp(port, 443, 1000, 64_000), flags))
+}
+
+fn to4(last: u8, port: u16, flags: &str) -> Vec<u8> {
+    let builder =
+        PacketBuilder::ethernet2([2; 6], [4; 6]).ipv4([10, 0, 0, 1], [192, 0, 2, last], 64);
+    finish(with(builder.tcp(443, port, 1000, 64_000), flags))
+}
+
+/// From 2001:db8:0:net::host.
+fn from6(net: u8, host: u8) -> Vec<u8> {
+    let mut from = super::packets::v6(host);
+    from[7] = net;
+    let builder = PacketBuilder::ethernet2([2; 6], [4; 6]).ipv6(from, super::packets::v6(9), 64);
+    finish(with(builder.tcp(1, 443, 1000, 64_000), SYN))
+}
+
+/// A token every 100 ms, a second's are kept. As in core's test.
+fn knobs() -> Knobs {
+    let mut knobs = Knobs::default();
+    knobs.allow(10, Time::from_secs(1));
+    knobs.bypass = 2 << 16;
+    knobs
+}
+
+fn bench() -> Option<Gate> {
+    let clients = Settings {
+        limiter: 2,
+        hashed: 1,
+        syn_in: 1,
+        client_cells: 65_536,
+        client_idle: IDLE,
+        client_prefix4: 32,
+        client_prefix6: 64,
+        ..settings()
+    };
+    let mut gate = gate(clients, 0)?;
+    gate.turn(&knobs()).expect("the kernel takes them");
+    Some(gate)
+}
+
+fn turn(gate: &mut Gate, change: impl FnOnce(&mut Knobs)) {
+    let mut knobs = knobs();
+    change(&mut knobs);
+    gate.turn(&knobs).expect("the kernel takes them");
+}
+
+fn at(gate: &mut Gate, now_ns: u64) {
+    let set = |control: &mut tidegate_gate::shared::Control| {
+        (control.test_now_ns, control.lease_ns) = (now_ns, now_ns + super::LEASE);
+    };
+    gate.program.set(set).expect("the kernel takes it");
+}
+
+fn comes(gate: &Gate, packet: &[u8]) -> bool {
+    gate.show_incoming(packet).expect("the kernel shows it") == PASS
+}
+
+// As in core: a client that is in stays in for 15 s after its last connection.
+#[test]
+fn a_client_stays_in_until_it_is_idle() {
+    let Some(mut gate) = bench() else { return };
+    assert!(comes(&gate, &from4(1, 1, SYN)));
+    turn(&mut gate, |knobs| knobs.shut = u32::MAX);
+    at(&mut gate, 14_000_000_000);
+    assert!(comes(&gate, &from4(1, 2, SYN)));
+    assert!(!comes(&gate, &from4(2, 3, SYN)), "another client");
+    at(&mut gate, 14_000_000_000 + u64::from(IDLE + 1) * TICK);
+    assert!(!comes(&gate, &from4(1, 4, SYN)));
+}
+
+// The client of a SYN+ACK that leaves is its receiver: let in by one, its SYNs pass too.
+#[test]
+fn an_answer_is_for_the_client_that_asked() {
+    let Some(mut gate) = bench() else { return };
+    let egress = Settings { syn_in: 0, limiter: 2, hashed: 1, client_cells: 64, ..settings() };
+    let egress = Settings { client_idle: IDLE, client_prefix4: 32, client_prefix6: 64, ..egress };
+    let Some(mut leaving) = super::gate(egress, 0) else { return };
+    leaving.turn(&knobs()).expect("the kernel takes them");
+    assert_eq!(super::show(&leaving, &to4(1, 1, SYN_ACK)), PASS);
+    turn(&mut leaving, |knobs| knobs.shut = u32::MAX);
+    assert_eq!(super::show(&leaving, &to4(1, 2, SYN_ACK)), PASS);
+    assert_ne!(super::show(&leaving, &to4(2, 3, SYN_ACK)), PASS);
+    turn(&mut gate, |knobs| knobs.shut = u32::MAX);
+    assert!(!comes(&gate, &from4(1, 1, SYN)), "a gate of its own");
+}
+
+// A /64 is one client, whatever its hosts; another /64 is another one.
+#[test]
+fn a_network_of_ipv6_is_one_client() {
+    let Some(mut gate) = bench() else { return };
+    assert!(comes(&gate, &from6(1, 1)));
+    turn(&mut gate, |knobs| knobs.shut = u32::MAX);
+    assert!(comes(&gate, &from6(1, 200)));
+    assert!(!comes(&gate, &from6(2, 1)));
+}
+
+// Ten tokens for those who come; who is in needs none.
+#[test]
+fn a_token_lets_a_client_in_with_all_of_its_connections() {
+    let Some(gate) = bench() else { return };
+    assert_eq!((1..=12).filter(|&last| comes(&gate, &from4(last, 1, SYN))).count(), 10);
+    assert_eq!((2..=13).filter(|&port| comes(&gate, &from4(1, port, SYN))).count(), 12);
+    let seen = tally(&gate);
+    assert_eq!((seen.served, seen.waited, seen.let_in, seen.inside), (10, 2, 10, 12));
+}
+
+// A share of three connections in a round.
+#[test]
+fn a_client_opens_its_share_in_a_round() {
+    let Some(mut gate) = bench() else { return };
+    turn(&mut gate, |knobs| (knobs.share, knobs.round) = (3, 1));
+    assert_eq!((1..=4).filter(|&port| comes(&gate, &from4(1, port, SYN))).count(), 3);
+    assert!(comes(&gate, &from4(2, 1, SYN)), "another client has its own share");
+    turn(&mut gate, |knobs| (knobs.share, knobs.round) = (3, 2));
+    assert_eq!((5..=8).filter(|&port| comes(&gate, &from4(1, port, SYN))).count(), 3);
+}

@@ -1,7 +1,0 @@
-//! The program `tidegated`: tidegate on real packets.
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    tidegate_live::cli::main()
-}

@@ -1,0 +1,126 @@
+//! Pages: how many objects, over which connections, and which keys have no effect with them.
+
+use super::amount;
+use super::problems::Check;
+use crate::document::ClassDoc;
+use crate::document::pages::PageCount;
+use crate::document::size::{Distribution, SizeDoc};
+use crate::scenario::{Amount, Direction, Pages, Transport};
+
+/// Most objects of a page.
+const MOST_OBJECTS: f64 = 10_000.0;
+/// Most connections of a user, and most requests that wait on one.
+const MOST_CONNECTIONS: u32 = 256;
+const MOST_CONCURRENT: u32 = 10_000;
+/// Most pages of a user, where their number is given.
+const MOST_PAGES: u64 = 1_000_000;
+/// Longest time of a server, and longest mean time between two pages, in seconds.
+const LONGEST: f64 = 86_400.0;
+
+/// What goes without saying for a class of pages; called before the rest of the class is read.
+pub(super) fn prepare(doc: &mut ClassDoc) {
+    if doc.pages.is_some() && doc.flows.is_none() {
+        doc.direction.get_or_insert(Direction::Download);
+    }
+}
+
+/// The checked pages of a class, if it has any.
+pub(super) fn pages(
+    check: &mut Check<'_>,
+    name: &str,
+    doc: &mut ClassDoc,
+    transport: &Transport,
+) -> Option<Pages> {
+    without_effect(check, name, doc, transport);
+    let doc = doc.pages.as_mut()?;
+    let path = |key| ["traffic", name, "pages", key];
+    let objects = amount::amount(
+        check,
+        &path("objects"),
+        &doc.objects,
+        1.0..=MOST_OBJECTS,
+        "write a mean number from 1 to 10000",
+    );
+    let document = match &doc.document {
+        Some(size) => Some(document(check, &path("document"), size)?),
+        None => None,
+    };
+    let mut within = |key, value: u64, most: u64| {
+        let holds = (1..=most).contains(&value);
+        let what = format!("{value} is out of range");
+        check.require(holds, &path(key), what, &format!("write a number from 1 to {most}"));
+    };
+    within("connections", doc.connections.into(), MOST_CONNECTIONS.into());
+    let usual = if doc.connections == 1 && doc.persistent { 100 } else { 1 };
+    let concurrent = *doc.concurrent.get_or_insert(usual);
+    within("concurrent", concurrent.into(), MOST_CONCURRENT.into());
+    if let PageCount::Number(number) = doc.count {
+        within("count", number, MOST_PAGES);
+    }
+    check.require(
+        doc.persistent || concurrent == 1,
+        &path("concurrent"),
+        "without persistent connections each request has a connection of its own",
+        "leave it out, or write persistent = true",
+    );
+    let times = |check: &mut Check<'_>, key, doc| {
+        amount::amount(check, &path(key), doc, 0.0..=LONGEST, "write a mean time from 0s to 24h")
+    };
+    let server = times(check, "server", &doc.server);
+    let think = times(check, "think", &doc.think);
+    let payload = transport.payload();
+    let request = doc.request.bytes();
+    check.require(
+        (1..=u64::from(payload)).contains(&request),
+        &path("request"),
+        format!("a request of {} is out of range", doc.request),
+        &format!("write a size from 1B to {payload}B, what one packet holds"),
+    );
+    Some(Pages {
+        objects,
+        document,
+        connections: doc.connections,
+        concurrent,
+        persistent: doc.persistent,
+        request: request.clamp(1, payload.into()) as u32,
+        server,
+        count: match doc.count {
+            PageCount::Number(number) => number.min(MOST_PAGES) as u32,
+            PageCount::Unlimited => u32::MAX,
+        },
+        think,
+    })
+}
+
+/// The size of a document.
+fn document(check: &mut Check<'_>, path: &[&str], doc: &SizeDoc) -> Option<Amount> {
+    let endless = doc.0 == Distribution::Unlimited;
+    let what = "a page with a document without end is never loaded";
+    check.require(!endless, path, what, "write a size or a distribution, as in \"50kB\"");
+    amount::size(check, path, doc).map(|(shape, mean)| Amount { shape, mean })
+}
+
+/// Keys and transports that have no effect with pages.
+fn without_effect(check: &mut Check<'_>, name: &str, doc: &ClassDoc, transport: &Transport) {
+    if doc.pages.is_none() {
+        return;
+    }
+    let path = |key| ["traffic", name, key];
+    let endless = matches!(&doc.size, Some(SizeDoc(Distribution::Unlimited)));
+    let upload = doc.direction == Some(Direction::Upload);
+    for (key, wrong, help) in [
+        ("size", endless, "write the size of an object, or a distribution of it"),
+        ("video", doc.video.is_some(), "leave one of the two out"),
+        ("flows", doc.flows.is_some(), "leave one of the two out"),
+        ("stop", doc.stop.is_some(), "write `count` into `pages`: how many a user loads"),
+        ("direction", upload, "leave it out: users open connections, and data comes to them"),
+    ] {
+        check.require(!wrong, &path(key), "has no effect with `pages`", help);
+    }
+    check.require(
+        transport.is_tcp_with_handshake(),
+        &path("transport"),
+        "pages are fetched over TCP, which the user opens",
+        "write a transport of tcp, as in { tcp = { profile = \"linux\" } }, with its handshake",
+    );
+}

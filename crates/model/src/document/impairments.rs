@@ -1,0 +1,77 @@
+//! What a link does to packets besides carrying them, as it is written.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tidegate_core::units::{Rate, Size, Time};
+
+use crate::scenario::Order;
+
+/// The capacity of a link over time, from a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table, as in { trace = \"lte.trace\" }")]
+pub(crate) struct PortRateDoc {
+    /// A file relative to the scenario's folder. Either each line is the time of an opportunity to deliver 1504 bytes, in whole milliseconds, as mahimahi has it; or a table (CSV) of `time_s` and `rate_bit_s`.
+    pub trace: String,
+    /// Where in the trace the run begins; default 0s.
+    #[serde(default)]
+    pub start: Time,
+    /// Whether the trace begins again at its last time; default true. Else the last rate holds, and after the last opportunity nothing is delivered.
+    #[serde(default = "yes")]
+    pub repeat: bool,
+    /// For a table: rates are multiplied by this; default 1, above 0, up to 1000000.
+    #[serde(default = "one")]
+    pub scale: f64,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// How the delay differs from packet to packet: exactly one of uniform and normal.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, expecting = "a table, as in { uniform = \"5ms\" }")]
+pub(crate) struct JitterDoc {
+    /// Each delay is drawn evenly, from so much below the link's delay to so much above it; at most that delay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uniform: Option<Time>,
+    /// Each delay is drawn from a normal distribution around the link's delay with this standard deviation; a draw below 0 is 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub normal: Option<Time>,
+    /// Whether a packet waits for those sent before it: kept (it does, the default) or free (it may overtake them).
+    pub order: Order,
+}
+
+/// Packets that are held back, so that others overtake them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table, as in { share = 0.01, by = \"5ms\" }")]
+pub(crate) struct ReorderDoc {
+    /// Share of the packets that are held back, each independently of the others; 0 to 1.
+    pub share: f64,
+    /// For how long; above 0s, up to 1h.
+    pub by: Time,
+}
+
+/// When the link delivers, where it gathers packets first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table, as in { every = \"4ms\", packets = 32 }")]
+pub(crate) struct BatchDoc {
+    /// What was sent sets out together at multiples of this time; above 0s, up to 1h.
+    pub every: Time,
+    /// Or as soon as so many packets were sent; default: without limit, 1 to 1000000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packets: Option<u32>,
+}
+
+/// A bucket of tokens, one a byte: a packet that finds too few of them is dropped.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table, as in { rate = \"5Mbit\", burst = \"15kB\" }")]
+pub(crate) struct PoliceDoc {
+    /// How fast tokens come; 1kbit/s to 1Tbit/s.
+    pub rate: Rate,
+    /// What the bucket holds, and has at first; 1500B to 1e12B.
+    pub burst: Size,
+}

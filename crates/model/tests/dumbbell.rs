@@ -1,0 +1,139 @@
+//! Dumbbells with two rates and with a delay for each pair of hosts.
+
+use std::collections::BTreeMap;
+
+use tidegate_core::units::{Length, Rate, Time};
+use tidegate_model::scenario::{Port, Scenario};
+use tidegate_model::{Report, Source, load};
+
+const BASE: &str = r#"
+name     = "an asymmetric line"
+duration = "10s"
+[topology.dumbbell]
+pairs      = 5
+access     = { rate = "1Gbit", delay = ["1ms", "20ms"] }
+bottleneck = { rate = "50Mbit", delay = "8ms", buffer = "100packets", reverse = { rate = "5Mbit", delay = "12ms", buffer = "1bdp", loss = 0.01 } }
+[traffic.one]
+arrivals = { at = ["0s"] }
+size     = "10kB"
+"#;
+
+fn loaded(text: &str) -> Result<Scenario, Report> {
+    load(Source { name: "test.toml", text }, &[], &BTreeMap::new())
+}
+
+fn port<'a>(scenario: &'a Scenario, name: &str) -> &'a Port {
+    scenario.network.ports.iter().find(|port| port.name == name).unwrap()
+}
+
+#[test]
+fn the_other_direction_of_a_bottleneck_has_its_own_rate_delay_buffer_and_loss() {
+    let scenario = loaded(BASE).unwrap();
+    let (there, back) = (port(&scenario, "bottleneck"), port(&scenario, "bottleneck.reverse"));
+    let rates = [there.rate, back.rate];
+    assert_eq!(rates, ["50Mbit", "5Mbit"].map(|rate| rate.parse::<Rate>().unwrap()));
+    assert_eq!([there.delay, back.delay], [8, 12].map(Time::from_ms));
+    assert_eq!([there.buffer, back.buffer], [Length::Packets(100), Length::Bdp(1.0)]);
+    assert!(there.loss.is_none());
+    assert!(!back.loss.is_none());
+}
+
+/// The links of a pair have its delay: four crossings, and 8 + 12 ms between the routers.
+#[test]
+fn the_pairs_take_the_delays_of_the_list_in_turn() {
+    let scenario = loaded(BASE).unwrap();
+    for (pair, delay) in [(1, 1), (2, 20), (3, 1), (4, 20), (5, 1)] {
+        for name in ["source", "sink"] {
+            for back in ["", ".reverse"] {
+                let own = port(&scenario, &format!("access.{name}{pair}{back}"));
+                assert_eq!(own.delay, Time::from_ms(delay), "{}", own.name);
+            }
+        }
+    }
+    let longest = port(&scenario, "bottleneck").round_trip;
+    assert_eq!(longest, Time::from_ms(4 * 20 + 8 + 12));
+}
+
+#[test]
+fn one_delay_and_no_reverse_are_as_they_always_were() {
+    let plain = BASE.replace("[\"1ms\", \"20ms\"]", "\"1ms\"");
+    let start = plain.find(", reverse").unwrap();
+    let plain = format!("{} }}{}", &plain[..start], plain[start..].split_once("} }").unwrap().1);
+    let scenario = loaded(&plain).unwrap();
+    let (there, back) = (port(&scenario, "bottleneck"), port(&scenario, "bottleneck.reverse"));
+    assert_eq!((there.rate, there.delay, there.buffer), (back.rate, back.delay, back.buffer));
+    assert_eq!(there.round_trip, Time::from_ms(4 + 16));
+    let shown =
+        tidegate_model::show(Source { name: "test.toml", text: &plain }, &[], &BTreeMap::new());
+    assert!(
+        shown.is_ok_and(|text| !text.contains("reverse = ") && text.contains("delay = \"1ms\""))
+    );
+}
+
+/// What is put in place of what, and what the message must hold.
+const MISTAKES: &[(&str, &str, &[&str])] = &[
+    ("[\"1ms\", \"20ms\"]", "[]", &["topology.dumbbell.access.delay", "at least one delay"]),
+    ("[\"1ms\", \"20ms\"]", "5", &["topology.dumbbell.access.delay", "time with its unit"]),
+    ("\"20ms\"]", "\"2h\"]", &["topology.dumbbell.access.delay", "up to 1h"]),
+    ("\"12ms\"", "\"2h\"", &["topology.dumbbell.bottleneck.reverse.delay", "up to 1h"]),
+    ("loss = 0.01", "loss = 1.5", &["topology.dumbbell.bottleneck.reverse.loss", "0 to 1"]),
+    ("loss = 0.01", "cost = 2", &["topology.dumbbell.bottleneck.reverse.cost", "leave it out"]),
+    ("pairs      = 5", "pairs = \"two\"", &["a whole number, without quotes", "1 to 20000"]),
+    ("pairs      = 5", "pairs = -1", &["not negative", "1 to 20000"]),
+    ("pairs      = 5", "pairs = 5000000000", &["a smaller whole number", "1 to 20000"]),
+    ("\"10s\"", "\"1e400s\"", &["too large a time", "a smaller number"]),
+    ("an asymmetric line", " ", &["a scenario needs a name"]),
+];
+
+#[test]
+fn mistakes_are_named_where_they_are() {
+    for (old, new, wanted) in MISTAKES {
+        assert!(BASE.contains(old), "{old}");
+        let Err(report) = loaded(&BASE.replacen(old, new, 1)) else { panic!("{new} is accepted") };
+        let text = report.to_string();
+        for word in *wanted {
+            assert!(text.contains(word), "{new}: {word} is not in\n{text}");
+        }
+        assert!(!text.contains("4294967295"), "{text}");
+    }
+}
+
+/// 5/s for 10 s, of 10 kB and 1500 B: 50 flows each, to two pairs of three in one direction.
+#[test]
+fn the_offered_load_is_the_payload_in_parts_of_the_capacity() {
+    let text = r#"
+name     = "loads"
+duration = "10s"
+[topology.links]
+near = { from = "a", to = "r", rate = "10Mbit", delay = "1ms" }
+far  = { from = "b", to = "r", rate = "10Mbit", delay = "1ms" }
+wide = { from = "r", to = "s", rate = "1Mbit", delay = "1ms" }
+last = { from = "s", to = "c", rate = "1Mbit", delay = "1ms" }
+[traffic.two]
+from      = ["a", "b"]
+to        = "c"
+arrivals  = { poisson = "5/s" }
+size      = "10kB"
+[traffic.one]
+from      = "a"
+to        = "c"
+arrivals  = { every = "200ms" }
+size      = "1500B"
+"#;
+    let scenario = loaded(text).unwrap();
+    let found = tidegate_model::offered::offered(&scenario);
+    let share = |name: &str| {
+        let port = found.iter().find(|port| port.port == name);
+        port.and_then(|port| port.share)
+    };
+    // 50 x 10 kB and 50 x 1.5 kB are 4.6 Mbit, of 10 Mbit that 1 Mbit/s carries in 10 s
+    assert!((share("wide").unwrap() - 0.46).abs() < 1e-9);
+    // of the first class half comes this way: 2 + 0.6 of 100 Mbit
+    assert!((share("near").unwrap() - 0.026).abs() < 1e-9);
+    assert!((share("far").unwrap() - 0.02).abs() < 1e-9);
+    assert!(found.iter().all(|port| !port.port.ends_with(".reverse")));
+    let endless = loaded(&text.replace("\"1500B\"", "\"unlimited\"")).unwrap();
+    let found = tidegate_model::offered::offered(&endless);
+    let wide = found.iter().find(|port| port.port == "wide").unwrap();
+    assert_eq!((wide.share, wide.rate_bps), (None, 1e6));
+}

@@ -1,0 +1,125 @@
+//! Capacities from traces: what they load to, and how errors point at their line.
+
+use std::collections::BTreeMap;
+
+use tidegate_core::units::{Rate, Time};
+use tidegate_model::scenario::{LinkValue, Scenario};
+use tidegate_model::{Report, Setting, Source, files, load};
+
+const TEXT: &str = r#"
+name     = "a link from a trace"
+duration = "10s"
+[topology.dumbbell]
+pairs      = 1
+access     = { rate = "100Mbit", delay = "1ms" }
+bottleneck = { rate = "10Mbit", delay = "10ms" }
+[port.bottleneck]
+rate = { trace = "link.trace" }
+[traffic.one]
+arrivals = { at = ["0s"] }
+size     = "unlimited"
+"#;
+
+fn loaded(trace: &str, set: &[(&str, &str)]) -> Result<Scenario, Report> {
+    let settings: Vec<Setting<'_>> =
+        set.iter().map(|&(key, value)| Setting { key, value }).collect();
+    let contents = BTreeMap::from([("link.trace".to_owned(), trace.as_bytes().to_vec())]);
+    load(Source { name: "test.toml", text: TEXT }, &settings, &contents)
+}
+
+/// Seconds and bit/s of every change, all of the bottleneck.
+fn changes(trace: &str, set: &[(&str, &str)]) -> Vec<(f64, u64)> {
+    let scenario = loaded(trace, set).unwrap_or_else(|report| panic!("{}", report.render(false)));
+    let found = scenario.changes.iter().map(|change| match change.to {
+        LinkValue::Rate(rate) => {
+            assert_eq!(scenario.network.ports[change.port as usize].name, "bottleneck");
+            (change.at.secs(), rate.bps())
+        }
+        LinkValue::Delay { .. } => panic!("{change:?} is one of a delay"),
+    });
+    found.collect()
+}
+
+#[test]
+fn a_document_names_its_trace() {
+    let found = files(Source { name: "test.toml", text: TEXT }, &[]);
+    assert_eq!(found.ok(), Some(vec!["link.trace".to_owned()]));
+}
+
+const TABLE: &str = "# a table\ntime_s,rate_bit_s\n0,1e6\n2,3e6\n4,0\n";
+
+/// By hand: 1 and 3 Mbit/s for two seconds each, then again; the mean is 2 Mbit/s.
+#[test]
+fn a_table_becomes_changes_and_begins_again() {
+    let (low, high) = (1_000_000, 3_000_000);
+    let expected = [(0.0, low), (2.0, high), (4.0, low), (6.0, high), (8.0, low)];
+    assert_eq!(changes(TABLE, &[]), expected);
+    let port = &loaded(TABLE, &[]).unwrap().network.ports[0];
+    assert_eq!(port.rate, Rate::from_bps(2_000_000));
+    assert!(port.impairments.changes);
+}
+
+/// From 3 s on, twice as fast, once: after the last line its rate holds (0 is the least rate).
+#[test]
+fn a_table_can_begin_in_its_middle_and_end() {
+    let set = [
+        ("port.bottleneck.rate.start", "\"3s\""),
+        ("port.bottleneck.rate.scale", "2.0"),
+        ("port.bottleneck.rate.repeat", "false"),
+    ];
+    assert_eq!(changes(TABLE, &set), [(0.0, 6_000_000), (1.0, 1)]);
+}
+
+/// Mahimahi's: four opportunities of 1504 B in 20 ms are 2.4064 Mbit/s.
+#[test]
+fn opportunities_are_the_links_own() {
+    let scenario = loaded("5\n5\n# a comment\n10\n20\n", &[]).unwrap();
+    let port = &scenario.network.ports[0];
+    assert!(scenario.changes.is_empty());
+    assert!(port.impairments.opportunities.is_some());
+    assert_eq!(port.rate, Rate::from_bps(2_406_400));
+    let others = &scenario.network.ports[1..];
+    assert!(others.iter().all(|port| port.impairments.opportunities.is_none()));
+    assert_eq!(scenario.duration, Time::from_secs(10));
+}
+
+/// A trace, and what the message about it must hold.
+const MISTAKES: &[(&str, &[&str])] = &[
+    ("", &["link.trace, line 1", "says nothing"]),
+    ("# nothing\n", &["says nothing"]),
+    ("0\n0\n", &["ends when it begins"]),
+    ("5\n4\n", &["link.trace, line 2", "4 ms comes after 5 ms", "sort"]),
+    ("5\nx\n", &["link.trace, line 2", "no time of an opportunity", "milliseconds"]),
+    ("5\n1.5\n", &["link.trace, line 2", "whole milliseconds"]),
+    ("time_s,rate\n0,1\n", &["link.trace, line 1", "no column `rate_bit_s`"]),
+    ("time_s,rate_bit_s\n0,1e6\n", &["says nothing", "at least two lines"]),
+    ("time_s,rate_bit_s\n0,1e6\n0,2e6\n", &["line 3", "does not come after"]),
+    ("time_s,rate_bit_s\n0,-1\n1,1\n", &["line 2", "`rate_bit_s` is no rate"]),
+    ("time_s,rate_bit_s\nnan,1\n", &["line 2", "`time_s` is no time"]),
+];
+
+#[test]
+fn errors_in_a_trace_show_the_line_and_what_would_be_right() {
+    for (trace, expected) in MISTAKES {
+        let message = match loaded(trace, &[]) {
+            Ok(_) => panic!("{trace:?} was not refused"),
+            Err(report) => report.render(false),
+        };
+        for part in *expected {
+            assert!(message.contains(part), "{trace:?}: {part:?} is not in\n{message}");
+        }
+    }
+}
+
+#[test]
+fn a_trace_does_not_go_with_a_change_of_the_rate_or_a_scale_of_opportunities() {
+    let change = "[{ what = \"bottleneck.rate\", at = \"1s\", to = \"1Mbit\" }]";
+    for (trace, set, part) in [
+        (TABLE, ("change", change), "leave one of the two out"),
+        ("1\n2\n", ("port.bottleneck.rate.scale", "2.0"), "cannot be scaled"),
+        (TABLE, ("port.bottleneck.rate.scale", "0.0"), "above 0"),
+    ] {
+        let message = loaded(trace, &[set]).map(drop).map_err(|report| report.render(false));
+        assert!(message.as_ref().is_err_and(|message| message.contains(part)), "{message:?}");
+    }
+}

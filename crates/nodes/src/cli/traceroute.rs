@@ -1,0 +1,59 @@
+//! `tidegated traceroute`: the route through an active network.
+
+use std::net::SocketAddr;
+
+use clap::Args;
+use tidegate_core::active::Address;
+
+use crate::node::control::{Followed, Following, Remote};
+use tidegate_common::fail::Failure;
+use tidegate_common::output;
+
+/// Trace a route: each node with its time and its queue length
+#[derive(Args, Debug)]
+pub struct Traceroute {
+    /// The `control` address of the node to start from
+    #[arg(long, value_name = "ADDRESS")]
+    node: SocketAddr,
+    /// The destination
+    #[arg(value_name = "TO")]
+    to: Address,
+    /// Let every hop answer, not only the destination: shows where a route breaks
+    #[arg(long)]
+    every_hop: bool,
+    /// How long to wait for answers, in ms
+    #[arg(long, default_value_t = 5_000)]
+    wait_ms: u32,
+    /// Print one JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+impl Traceroute {
+    /// Asks, and prints.
+    pub fn run(self) -> Result<(), Failure> {
+        let (to, every_hop, wait_ms) = (self.to, self.every_hop, self.wait_ms);
+        let followed = Remote::new(self.node).trace(&Following { to, every_hop, wait_ms })?;
+        if self.json {
+            return output::say_json(&followed);
+        }
+        print(&followed);
+        if followed.iter().any(|answer| answer.by == to) {
+            return Ok(());
+        }
+        Err(Failure::failed(to, format!("no answer within {wait_ms} ms")).remedy(
+            "the route ends after the last node above, or the next node does not serve active-traceroute",
+        ))
+    }
+}
+
+/// The longest answer has the whole route.
+fn print(followed: &[Followed]) {
+    let Some(answer) = followed.last() else { return };
+    let start = answer.hops.first().map_or(0, |hop| hop.at_us);
+    for (index, hop) in answer.hops.iter().enumerate() {
+        let after = (hop.at_us as f64 - start as f64) / 1e3;
+        let (node, queue) = (hop.node.to_string(), hop.queue_packets);
+        output::say(&format!("{index:3}  {node:21}  {after:9.3} ms  {queue} packets wait\n"));
+    }
+}

@@ -1,0 +1,7 @@
+//! Nodes in virtual time.
+//!
+//! One binary, as each one is linked separately.
+
+mod experiments;
+mod faults;
+mod world;

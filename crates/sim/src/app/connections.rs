@@ -1,0 +1,308 @@
+//! The connections of users, and what they ask over them.
+
+use std::collections::VecDeque;
+
+use tidegate_core::packet::{Flags, Packet};
+use tidegate_core::units::Time;
+use tidegate_model::scenario::Scenario;
+
+use super::exchange::{Answer, Arrived, Exchange, Request};
+use crate::capture::{Identity, Noted};
+use crate::engine::{Entity, Kind};
+use crate::flow_id::FlowId;
+use crate::transport::control::{Any, AppLimited};
+use crate::transport::table::{FlowTable, NewFlow, World};
+
+/// Bytes of a request for video, about those of an HTTP request without cookies.
+const REQUEST: u32 = 400;
+/// Bytes of the request to close, about those of a GOAWAY of HTTP/2 (RFC 9113, 6.8) in a record
+/// of TLS.
+const GOODBYE: u32 = 46;
+/// Segments after which a connection takes no further requests: their numbers have 32 bits.
+const MOST_SEGMENTS: u32 = 1 << 30;
+
+/// All connections that users have.
+pub(crate) struct Connections {
+    pub(super) flows: FlowTable<AppLimited>,
+    /// By slot.
+    exchanges: Vec<Exchange>,
+    /// Bytes of a request, by class.
+    requests: Vec<u32>,
+    /// Users who want another connection, in order, with the settings of it.
+    pub(super) openings: VecDeque<(u32, NewFlow)>,
+    /// What a capture has to know; none: there is no capture.
+    pub(super) noted: Option<Vec<Noted>>,
+}
+
+/// What a packet or a timer has done to a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Outcome {
+    /// Something may have come to the client.
+    ToClient,
+    /// It is over.
+    Over,
+    /// Nothing that concerns its user.
+    Nothing,
+}
+
+impl Connections {
+    pub(super) fn new(scenario: &Scenario) -> Connections {
+        let requests = scenario
+            .traffic
+            .iter()
+            .map(|class| class.pages.as_ref().map_or(REQUEST, |pages| pages.request));
+        Connections {
+            flows: FlowTable::new(FlowId::APPS),
+            exchanges: Vec::new(),
+            requests: requests.collect(),
+            openings: VecDeque::new(),
+            noted: None,
+        }
+    }
+
+    /// A connection of a user is being opened.
+    pub(super) fn open(
+        &mut self,
+        user: u32,
+        flow: &NewFlow,
+        control: Any,
+        world: &mut World<'_>,
+    ) -> Identity {
+        let identity = self.flows.open_for(flow, control, world);
+        let slot = FlowId(identity.slot.0).slot();
+        let exchange = Exchange::new(user, flow.row);
+        match self.exchanges.get_mut(slot) {
+            Some(place) => *place = exchange,
+            None => self.exchanges.push(exchange),
+        }
+        identity
+    }
+
+    /// Whose connection it is, by its slot.
+    pub(super) fn user(&self, slot: u32) -> u32 {
+        self.exchanges[slot as usize].user
+    }
+
+    /// The row of a connection.
+    pub(super) fn row(&self, slot: u32) -> u32 {
+        self.exchanges[slot as usize].row
+    }
+
+    /// Whether the client has just learnt that a connection is open.
+    pub(super) fn has_opened(&mut self, slot: u32) -> bool {
+        let exchange = &mut self.exchanges[slot as usize];
+        let new = !exchange.opened && self.flows.may_ask(slot);
+        exchange.opened |= new;
+        new
+    }
+
+    /// Whether a connection can take further requests.
+    pub(super) fn may_ask(&self, slot: u32) -> bool {
+        self.is_open(slot) && self.flows.may_ask(slot) && !self.is_full(slot)
+    }
+
+    /// Whether the client knows that a connection is open, or that it was.
+    pub(super) fn is_open(&self, slot: u32) -> bool {
+        self.exchanges[slot as usize].opened
+    }
+
+    /// Whether a connection has carried as much as it can.
+    pub(super) fn is_full(&self, slot: u32) -> bool {
+        self.flows.handed_in(slot) >= MOST_SEGMENTS
+    }
+
+    /// The client sends requests.
+    pub(super) fn ask(&mut self, slot: u32, requests: &[Request], world: &mut World<'_>) {
+        let exchange = &mut self.exchanges[slot as usize];
+        let from = exchange.asked + 1;
+        for &request in requests {
+            exchange.ask(request);
+        }
+        self.send(slot, from, world);
+        let class = &world.classes[usize::from(self.flows.class(slot))];
+        let exchange = &mut self.exchanges[slot as usize];
+        if exchange.resend == Time::NEVER {
+            let wait = exchange.timeout(world.net.now, class);
+            exchange.resend = self.flows.fires(slot, wait, world);
+            self.arm(slot, world);
+        }
+    }
+
+    /// The client asks the server to close the connection.
+    pub(super) fn close(&mut self, slot: u32, world: &mut World<'_>) {
+        let goodbye = Request { answer: Answer::Close, server: Time::ZERO, tag: 0 };
+        self.ask(slot, &[goodbye], world);
+    }
+
+    /// Bytes of a request, and how many of them a packet takes.
+    fn packing(&self, slot: u32, world: &World<'_>) -> (u32, u32) {
+        let class = usize::from(self.flows.class(slot));
+        let bytes = self.requests[class];
+        (bytes, (world.classes[class].tcp.mss / bytes).max(1))
+    }
+
+    /// Sends the requests from `from` on, for the first time or again.
+    fn send(&mut self, slot: u32, from: u32, world: &mut World<'_>) {
+        let (bytes, most) = self.packing(slot, world);
+        let mut from = from;
+        let exchange = &self.exchanges[slot as usize];
+        while from <= exchange.asked {
+            let last = exchange.packed(from, most);
+            let goodbye = exchange.closing == Some(from);
+            let payload = if goodbye { bytes.min(GOODBYE) } else { (last + 1 - from) * bytes };
+            self.flows.say(slot, payload, last, world);
+            from = last + 1;
+        }
+    }
+
+    /// A packet has reached one of the ends.
+    pub(super) fn deliver(&mut self, packet: &Packet, world: &mut World<'_>) -> Option<Outcome> {
+        if !self.flows.knows(packet) {
+            return None;
+        }
+        let slot = FlowId(packet.flow).slot() as u32;
+        let to_server = packet.flags.has(Flags::TO_SOURCE);
+        let request = to_server && packet.flags.has(Flags::DATA);
+        if request && !self.is_next(slot, packet, world) {
+            return Some(Outcome::Nothing);
+        }
+        self.flows.deliver(packet, world);
+        if self.flows.is_over(slot) {
+            return Some(Outcome::Over);
+        }
+        if request {
+            self.get(slot, packet.seq, world);
+        } else if !to_server {
+            self.hear(slot, packet, world);
+            return Some(Outcome::ToClient);
+        }
+        Some(Outcome::Nothing)
+    }
+
+    /// Whether a packet of requests says something new. One that does not is acknowledged once
+    /// more, where no answer will do that soon.
+    fn is_next(&mut self, slot: u32, packet: &Packet, world: &mut World<'_>) -> bool {
+        let (bytes, _) = self.packing(slot, world);
+        let class = &world.classes[usize::from(self.flows.class(slot))];
+        let payload = u32::from(packet.size).saturating_sub(class.tcp.header);
+        let exchange = &self.exchanges[slot as usize];
+        let next = exchange.is_next(packet.seq, (payload / bytes).max(1));
+        if !next && exchange.is_making() {
+            let served = exchange.served;
+            self.flows.acknowledge(slot, served, world);
+        }
+        next
+    }
+
+    /// The server gets requests.
+    fn get(&mut self, slot: u32, last: u32, world: &mut World<'_>) {
+        let exchange = &mut self.exchanges[slot as usize];
+        let waits = exchange.get(last, world.net.now);
+        self.answer(slot, world);
+        if waits {
+            let served = self.exchanges[slot as usize].served;
+            self.flows.acknowledge(slot, served, world);
+        }
+        self.arm(slot, world);
+    }
+
+    /// The server hands in what it has ready.
+    fn answer(&mut self, slot: u32, world: &mut World<'_>) {
+        loop {
+            let first = self.flows.handed_in(slot);
+            let ready = self.exchanges[slot as usize].ready(world.net.now, first);
+            match ready {
+                None => return,
+                Some(Answer::Data(part)) => {
+                    self.flows.hand_in(slot, part, world);
+                    if part.lacking > 0 && !part.last {
+                        let end = first + part.segments;
+                        let flow = self.flows.known_as(slot, world).slot;
+                        self.note(Noted::Short { flow, end, lacking: part.lacking });
+                    }
+                    if part.last {
+                        self.note_end(slot, world);
+                    }
+                }
+                Some(Answer::Close) => {
+                    self.flows.close_now(slot, world);
+                    self.note_end(slot, world);
+                }
+            }
+        }
+    }
+
+    fn note_end(&mut self, slot: u32, world: &World<'_>) {
+        self.note(Noted::Flow(self.flows.known_as(slot, world)));
+    }
+
+    fn note(&mut self, noted: Noted) {
+        if let Some(list) = &mut self.noted {
+            list.push(noted);
+        }
+    }
+
+    /// What the client learns of its requests from a packet.
+    fn hear(&mut self, slot: u32, packet: &Packet, world: &mut World<'_>) {
+        let exchange = &mut self.exchanges[slot as usize];
+        if exchange.heard == exchange.asked {
+            return;
+        }
+        let number = match () {
+            // the server closes
+            () if exchange.closing.is_some() && !self.flows.may_ask(slot) => exchange.asked,
+            () if packet.flags.has(Flags::DATA) => exchange.begun_by(packet.seq),
+            () if packet.flags.has(Flags::SYN) || packet.flags.has(Flags::FIN) => 0,
+            () => packet.seq,
+        };
+        let class = &world.classes[usize::from(self.flows.class(slot))];
+        if exchange.hear(number, world.net.now, class)
+            && let Some(wait) = exchange.rest(class)
+        {
+            exchange.resend = self.flows.fires(slot, wait, world);
+            self.arm(slot, world);
+        }
+    }
+
+    /// What has come of the answers of a connection; called until there is no more.
+    pub(super) fn arrived(&mut self, slot: u32) -> Option<Arrived> {
+        if self.flows.is_over(slot) {
+            return None;
+        }
+        let received = self.flows.received(slot);
+        self.exchanges[slot as usize].arrived(received)
+    }
+
+    /// A timer of requests and answers is due.
+    pub(super) fn wake(&mut self, slot: u32, world: &mut World<'_>) {
+        let now = world.net.now;
+        let exchange = &mut self.exchanges[slot as usize];
+        // an event that another one replaced, or that of an earlier connection
+        if exchange.wake != now || self.flows.is_over(slot) {
+            return;
+        }
+        exchange.wake = Time::NEVER;
+        if exchange.resend <= now {
+            let class = &world.classes[usize::from(self.flows.class(slot))];
+            exchange.back_off(class);
+            let from = exchange.heard + 1;
+            self.send(slot, from, world);
+            let exchange = &mut self.exchanges[slot as usize];
+            let class = &world.classes[usize::from(self.flows.class(slot))];
+            let wait = exchange.timeout(now, class);
+            exchange.resend = self.flows.fires(slot, wait, world);
+        }
+        self.answer(slot, world);
+        self.arm(slot, world);
+    }
+
+    /// Ensures that an event is pending at the earliest deadline or before.
+    fn arm(&mut self, slot: u32, world: &mut World<'_>) {
+        let exchange = &mut self.exchanges[slot as usize];
+        let due = exchange.deadline();
+        if due < exchange.wake {
+            exchange.wake = due;
+            world.net.events.push(due, Entity::new(Kind::Exchange, slot));
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! What users do, and what they may touch.
+
+use std::ops::Range;
+
+use tidegate_core::units::Time;
+use tidegate_model::draw::{Object, Page};
+use tidegate_model::scenario::{Class, Pages};
+
+use super::connections::Connections;
+use super::exchange::Request;
+use super::loads::Loads;
+use crate::engine::{Entity, Kind};
+use crate::transport::ClassParams;
+use crate::transport::table::{NewFlow, World};
+
+/// What a user does. A connection is known by its slot, an object by its tag.
+pub(super) trait App {
+    /// The user comes.
+    fn start(&mut self, desk: &mut Desk<'_, '_>);
+    /// The connection that was asked for first of those not there yet is being opened.
+    fn begun(&mut self, slot: u32, row: u32);
+    /// A connection is open.
+    fn opened(&mut self, slot: u32, desk: &mut Desk<'_, '_>);
+    /// The first bytes of an object have come.
+    fn begins(&mut self, _tag: u32, _desk: &mut Desk<'_, '_>) {}
+    /// An object has come.
+    fn arrived(&mut self, slot: u32, tag: u32, desk: &mut Desk<'_, '_>);
+    /// A connection is over: closed, refused, or given up.
+    fn over(&mut self, slot: u32, desk: &mut Desk<'_, '_>);
+    /// A timer of the user is due.
+    fn wake(&mut self, desk: &mut Desk<'_, '_>);
+    /// The run ends.
+    fn finish(&mut self, now: Time);
+}
+
+/// What a user may touch.
+pub(super) struct Desk<'a, 'w> {
+    pub(super) user: u32,
+    pub(super) connections: &'a mut Connections,
+    pub(super) loads: &'a mut Loads,
+    pub(super) classes: &'a [Class],
+    pub(super) seed: u64,
+    pub(super) world: &'a mut World<'w>,
+}
+
+impl Desk<'_, '_> {
+    pub(super) fn now(&self) -> Time {
+        self.world.net.now
+    }
+
+    /// The settings of the transport of a class.
+    pub(super) fn class(&self, class: u16) -> &ClassParams {
+        &self.world.classes[usize::from(class)]
+    }
+
+    pub(super) fn pages(&self, class: u16) -> Option<&Pages> {
+        self.classes[usize::from(class)].pages.as_ref()
+    }
+
+    /// How long a user of a class waits for a page.
+    pub(super) fn patience(&self, class: u16) -> Option<Time> {
+        self.classes[usize::from(class)].patience
+    }
+
+    /// What is on a page.
+    pub(super) fn page(&self, class: u16, member: u64, number: u32) -> Option<Page> {
+        Page::draw(self.seed, &self.classes[usize::from(class)], member, number, self.now())
+    }
+
+    /// The user wants one more connection.
+    pub(super) fn open(&mut self, flow: &NewFlow) {
+        self.connections.openings.push_back((self.user, *flow));
+    }
+
+    pub(super) fn is_open(&self, slot: u32) -> bool {
+        self.connections.is_open(slot)
+    }
+
+    pub(super) fn may_ask(&self, slot: u32) -> bool {
+        self.connections.may_ask(slot)
+    }
+
+    pub(super) fn is_full(&self, slot: u32) -> bool {
+        self.connections.is_full(slot)
+    }
+
+    pub(super) fn ask(&mut self, slot: u32, requests: &[Request]) {
+        self.connections.ask(slot, requests, self.world);
+    }
+
+    pub(super) fn close(&mut self, slot: u32) {
+        self.connections.close(slot, self.world);
+    }
+
+    /// The user leaves a connection now.
+    pub(super) fn leave(&mut self, slot: u32) {
+        self.connections.flows.leave(slot, self.world);
+    }
+
+    /// The user leaves a connection at an instant.
+    pub(super) fn leave_at(&mut self, slot: u32, at: Time) {
+        self.connections.flows.leave_at(slot, at, self.world);
+    }
+
+    /// The user acts by itself at an instant.
+    pub(super) fn wake_at(&mut self, at: Time) {
+        if at < Time::NEVER {
+            self.world.net.events.push(at, Entity::new(Kind::User, self.user));
+        }
+    }
+
+    pub(super) fn start_page(
+        &mut self,
+        class: u16,
+        member: u64,
+        number: u32,
+        objects: &[Object],
+    ) -> (u32, u32) {
+        self.loads.start((class, member, number), objects, self.world.net.now)
+    }
+
+    /// The user learns of some of the objects behind `first`.
+    pub(super) fn known(&mut self, first: u32, objects: Range<u32>) {
+        for object in objects {
+            self.loads.known(first + object, self.world.net.now);
+        }
+    }
+
+    pub(super) fn asked(&mut self, object: u32, slot: u32) {
+        let row = self.connections.row(slot);
+        self.loads.asked(object, row, self.world.net.now);
+    }
+
+    pub(super) fn first_byte(&mut self, object: u32) {
+        self.loads.begun(object, self.world.net.now);
+    }
+
+    pub(super) fn object_done(&mut self, object: u32) {
+        self.loads.done(object, self.world.net.now);
+    }
+
+    pub(super) fn document_done(&mut self, page: u32) {
+        self.loads.document_done(page, self.world.net.now);
+    }
+
+    pub(super) fn count_connection(&mut self, page: u32) {
+        self.loads.count_connection(page);
+    }
+
+    pub(super) fn page_loaded(&mut self, page: u32) {
+        self.loads.loaded(page, self.world.net.now);
+    }
+
+    pub(super) fn page_given_up(&mut self, page: u32) {
+        self.loads.given_up(page, self.world.net.now);
+    }
+}

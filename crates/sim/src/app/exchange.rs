@@ -1,0 +1,223 @@
+//! Requests and answers over one connection.
+//!
+//! Requests are numbered. The client sends them in packets, as many in one as fit; the server
+//! takes them in their order and drops what comes behind a gap. What is not known to have arrived
+//! is sent again after the timeout of RFC 6298, doubled each time. An answer that begins shows
+//! that its request has arrived; where it has to wait, the server says so in a packet without
+//! data. Answers go out in the order in which the server has them ready, each as a whole, from a
+//! segment of its own on.
+
+use std::collections::VecDeque;
+
+use tidegate_core::units::Time;
+
+use crate::transport::ClassParams;
+use crate::transport::rto::Rto;
+use crate::transport::sender::driven::Part;
+
+/// What the server does about a request.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Answer {
+    /// It sends data.
+    Data(Part),
+    /// It closes the connection.
+    Close,
+}
+
+/// A request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request {
+    pub(super) answer: Answer,
+    /// How long the server takes before it answers.
+    pub(super) server: Time,
+    /// What the client knows it by.
+    pub(super) tag: u32,
+}
+
+/// An answer on its way.
+#[derive(Clone, Copy, Debug)]
+struct Coming {
+    number: u32,
+    tag: u32,
+    /// Its first segment, and the one behind its last.
+    first: u32,
+    end: u32,
+    begun: bool,
+}
+
+/// What has come of answers, in order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Arrived {
+    /// The first bytes of the answer to this request.
+    Begins(u32),
+    /// All of it.
+    Whole(u32),
+}
+
+/// The requests and answers of one connection.
+pub(super) struct Exchange {
+    /// Who asks.
+    pub(super) user: u32,
+    /// The row of the connection.
+    pub(super) row: u32,
+    /// Whether the client knows that the connection is open.
+    pub(super) opened: bool,
+    /// Requests sent, and those known to have arrived.
+    pub(super) asked: u32,
+    pub(super) heard: u32,
+    /// When the oldest request that is not known to have arrived was sent; none: it measures
+    /// nothing, as it was sent again (RFC 6298, 3).
+    timed: Option<Time>,
+    rto: Rto,
+    /// When the client sends again.
+    pub(super) resend: Time,
+    /// The number of the request to close, once it was sent.
+    pub(super) closing: Option<u32>,
+    /// Requests that the server has not got yet.
+    requests: VecDeque<Request>,
+    /// Requests that the server has got.
+    pub(super) served: u32,
+    /// Answers in the making, by the instant at which the server has them ready.
+    making: VecDeque<(Time, u32, Request)>,
+    coming: VecDeque<Coming>,
+    /// The event that is pending.
+    pub(super) wake: Time,
+}
+
+impl Exchange {
+    pub(super) fn new(user: u32, row: u32) -> Exchange {
+        Exchange {
+            user,
+            row,
+            opened: false,
+            asked: 0,
+            heard: 0,
+            timed: None,
+            rto: Rto::NEW,
+            resend: Time::NEVER,
+            closing: None,
+            requests: VecDeque::new(),
+            served: 0,
+            making: VecDeque::new(),
+            coming: VecDeque::new(),
+            wake: Time::NEVER,
+        }
+    }
+
+    /// The client asks.
+    pub(super) fn ask(&mut self, request: Request) {
+        self.requests.push_back(request);
+        self.asked += 1;
+        if let Answer::Close = request.answer {
+            self.closing = Some(self.asked);
+        }
+    }
+
+    /// Requests from `from` on that share a packet of so many at most: the number of the last.
+    pub(super) fn packed(&self, from: u32, most: u32) -> u32 {
+        let last = (from + most - 1).min(self.asked);
+        match self.closing {
+            // the request to close travels alone
+            Some(closing) if from < closing && last >= closing => closing - 1,
+            _ => last,
+        }
+    }
+
+    /// The time to wait for a sign that requests have arrived, which leave at `now`.
+    pub(super) fn timeout(&mut self, now: Time, class: &ClassParams) -> Time {
+        if self.resend == Time::NEVER {
+            self.timed = Some(now);
+        }
+        self.rto.timeout(class, false)
+    }
+
+    /// Requests are sent again.
+    pub(super) fn back_off(&mut self, class: &ClassParams) {
+        self.timed = None;
+        self.rto.back_off(class.tcp.timer_rule);
+    }
+
+    /// The client learns that requests up to this have arrived. Returns whether that is new.
+    pub(super) fn hear(&mut self, number: u32, now: Time, class: &ClassParams) -> bool {
+        if number <= self.heard {
+            return false;
+        }
+        self.heard = number;
+        self.resend = Time::NEVER;
+        if let Some(sent) = self.timed.take() {
+            self.rto.sample(sent, now, None, class);
+        }
+        true
+    }
+
+    /// How long to wait for the rest of the requests, where some are not known to have arrived.
+    pub(super) fn rest(&self, class: &ClassParams) -> Option<Time> {
+        (self.heard < self.asked).then(|| self.rto.timeout(class, false))
+    }
+
+    /// The newest request whose answer has begun with this segment or before.
+    pub(super) fn begun_by(&self, segment: u32) -> u32 {
+        let begun = self.coming.iter().filter(|answer| answer.first <= segment);
+        begun.map(|answer| answer.number).max().unwrap_or(0)
+    }
+
+    /// Whether a packet with requests up to `last`, so many, says something new, in order.
+    pub(super) fn is_next(&self, last: u32, count: u32) -> bool {
+        last > self.served && last.saturating_sub(count) <= self.served
+    }
+
+    /// The server gets the requests up to `last`. Returns whether an answer has to wait.
+    pub(super) fn get(&mut self, last: u32, now: Time) -> bool {
+        let mut waits = !self.coming.is_empty();
+        while self.served < last {
+            let Some(request) = self.requests.pop_front() else { break };
+            self.served += 1;
+            let due = now + request.server;
+            let place = self.making.partition_point(|&(at, ..)| at <= due);
+            self.making.insert(place, (due, self.served, request));
+            waits |= due > now;
+        }
+        waits
+    }
+
+    /// When the server has its next answer ready.
+    pub(super) fn due(&self) -> Time {
+        self.making.front().map_or(Time::NEVER, |&(at, ..)| at)
+    }
+
+    /// Whether the server has requests that it has not answered.
+    pub(super) fn is_making(&self) -> bool {
+        !self.making.is_empty()
+    }
+
+    /// The next answer that is ready by `now`; `first` is its first segment.
+    pub(super) fn ready(&mut self, now: Time, first: u32) -> Option<Answer> {
+        if self.due() > now {
+            return None;
+        }
+        let (_, number, request) = self.making.pop_front()?;
+        if let Answer::Data(part) = request.answer {
+            let (tag, end) = (request.tag, first + part.segments);
+            self.coming.push_back(Coming { number, tag, first, end, begun: false });
+        }
+        Some(request.answer)
+    }
+
+    /// What of the answers has come, where so many segments have.
+    pub(super) fn arrived(&mut self, received: u32) -> Option<Arrived> {
+        let front = self.coming.front_mut()?;
+        if received > front.first && !front.begun {
+            front.begun = true;
+            return Some(Arrived::Begins(front.tag));
+        }
+        if received < front.end {
+            return None;
+        }
+        self.coming.pop_front().map(|whole| Arrived::Whole(whole.tag))
+    }
+
+    /// When its event is due.
+    pub(super) fn deadline(&self) -> Time {
+        self.resend.min(self.due())
+    }
+}

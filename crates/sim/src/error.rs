@@ -1,0 +1,20 @@
+//! Why a run could not be built.
+
+use tidegate_core::law::Fault;
+
+/// Why a run could not be built from a scenario.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// A port asks for a law of the user's own that was not supplied.
+    #[error("no law named `{0}` was supplied; hand one in under that name")]
+    NoSuchLaw(String),
+    /// There is no port of the name given for stages or a capture.
+    #[error("no port is named `{0}`")]
+    NoSuchPort(String),
+    /// The class whose control was supplied is not there, or has none.
+    #[error("no class of traffic is named `{0}`, or it is UDP and has no control")]
+    NoSuchClass(String),
+    /// A law of the user's own could not be started.
+    #[error(transparent)]
+    Law(Fault),
+}

@@ -1,0 +1,70 @@
+//! A sender whose application hands in data in parts.
+
+use super::super::control::AppLimited;
+use super::super::receiver::Address;
+use super::super::{ClassParams, Ctx};
+use super::Sender;
+
+/// Data that an application hands in at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    /// Segments; all but the last are full.
+    pub(crate) segments: u32,
+    /// What the last lacks of a full one, in bytes.
+    pub(crate) lacking: u32,
+    /// Whether the connection closes after it.
+    pub(crate) last: bool,
+}
+
+impl Part {
+    /// So many bytes in segments of `mss`, at least one.
+    pub(crate) fn of(bytes: u64, mss: u32, last: bool) -> Part {
+        let segments = bytes.div_ceil(mss.into()).max(1);
+        let lacking = segments * u64::from(mss) - bytes.max(1);
+        Part { segments: segments as u32, lacking: lacking as u32, last }
+    }
+}
+
+impl Sender<AppLimited> {
+    /// There is nothing to send until the application hands in data.
+    pub(crate) fn wait_for_data(&mut self) {
+        self.end = 0;
+    }
+
+    /// Segments that were handed in so far.
+    pub(crate) fn handed_in(&self) -> u32 {
+        self.end.min(self.total)
+    }
+
+    /// The application hands in data.
+    pub(crate) fn hand_in(&mut self, part: Part, address: &Address, ctx: &mut Ctx<'_>) {
+        if self.flight() == 0 {
+            let rto = self.rto.timeout(ctx.class, false);
+            self.control.idle_restart(ctx.net.now, rto, &ctx.class.tcp);
+        }
+        self.end += part.segments;
+        if part.last {
+            self.last_payload = (ctx.class.tcp.mss - part.lacking) as u16;
+            self.end_at(self.end, ctx.class);
+        } else {
+            self.control.shorten(self.end, part.lacking);
+        }
+        self.send_more(address, ctx);
+    }
+
+    /// The application closes the connection: what was handed in is all. The FIN is a packet of
+    /// its own.
+    pub(crate) fn close_now(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+        let total = self.end;
+        self.last_payload = (ctx.class.tcp.mss - self.control.lengthen(total)) as u16;
+        self.total = total;
+        self.end = total + 1;
+        self.send_more(address, ctx);
+    }
+
+    /// The data ends after so many segments.
+    fn end_at(&mut self, total: u32, class: &ClassParams) {
+        self.total = total;
+        self.end = total + u32::from(!class.tcp.fin_rides || class.tcp.fin_waits);
+    }
+}

@@ -1,0 +1,435 @@
+//! When each outstanding segment was sent, and what follows from it: losses by time, and the
+//! delivery rate.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use tidegate_core::units::Time;
+
+use super::control::Lost;
+use super::delivery::{Delivery, Pick, Sampled, Stamp};
+use super::prr::Prr;
+use super::rack::Rack;
+use super::rto::Round;
+use super::tlp::Tlp;
+
+/// One outstanding segment.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    /// When it was sent last.
+    sent: Time,
+    stamp: Stamp,
+    /// A block has acknowledged it.
+    sacked: bool,
+    /// It counts as lost.
+    lost: bool,
+    /// It was sent again, and the repetition is in the network.
+    again: bool,
+    /// It was sent more than once.
+    resent: bool,
+}
+
+/// What an acknowledgement says.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct AckInfo {
+    /// Segments that it is the first to acknowledge.
+    pub delivered: u32,
+    /// Round trip of the newest of them that was sent once ([`Time::ZERO`]: none).
+    pub rtt: Time,
+    /// For the delivery rate.
+    pub pick: Pick,
+    /// The sample of the delivery rate, if there is one.
+    pub sampled: Option<Sampled>,
+    /// Segments newly marked lost.
+    pub losses: u32,
+    /// It shows that no segment marked lost in this recovery was lost.
+    pub spurious: bool,
+}
+
+/// The segments marked lost in this recovery.
+#[derive(Clone, Copy, Debug, Default)]
+struct Doubts {
+    /// How many of them are outstanding.
+    left: u32,
+    /// One of them was lost, or may have been.
+    real: bool,
+}
+
+/// The outstanding segments of one sender, in order.
+#[derive(Debug)]
+pub(super) struct SentLog {
+    /// Number of the first outstanding segment.
+    first: u32,
+    segments: VecDeque<Segment>,
+    /// Whether losses are detected by time (RACK).
+    pub(super) timed: bool,
+    /// With RACK: when each segment was sent last, and its number, the earliest first. Entries
+    /// of segments that have arrived, are lost or were sent again since are skipped.
+    order: VecDeque<(Time, u32)>,
+    sacked: u32,
+    lost: u32,
+    again: u32,
+    /// Lost segments that were not sent again yet, and a number below which there are none.
+    due: u32,
+    due_from: u32,
+    pub(super) delivery: Delivery,
+    pub(super) rack: Rack,
+    pub(super) tlp: Tlp,
+    pub(super) prr: Prr,
+    /// What Linux's timeout depends on apart from the round trip.
+    pub(super) round: Round,
+    /// What the last acknowledgement said.
+    pub(super) ack_info: AckInfo,
+    /// What is lost after a timeout is being sent again.
+    pub(super) losing: bool,
+    /// Segments marked lost that the control has not heard of; none: it does not ask.
+    pub(super) lost_now: Option<Vec<Lost>>,
+    doubts: Doubts,
+    /// When the probe is due, and when the next segment counts as lost.
+    pub(super) probe_at: Time,
+    pub(super) lost_at: Time,
+}
+
+impl SentLog {
+    pub(super) fn new(timed: bool) -> SentLog {
+        SentLog {
+            first: 0,
+            segments: VecDeque::new(),
+            timed,
+            order: VecDeque::new(),
+            sacked: 0,
+            lost: 0,
+            again: 0,
+            due: 0,
+            due_from: 0,
+            delivery: Delivery::NEW,
+            rack: Rack::NEW,
+            tlp: Tlp::default(),
+            prr: Prr::default(),
+            round: Round::default(),
+            ack_info: AckInfo::default(),
+            losing: false,
+            lost_now: None,
+            doubts: Doubts::default(),
+            probe_at: Time::NEVER,
+            lost_at: Time::NEVER,
+        }
+    }
+
+    /// Segments thought to be in the network (RFC 6675, section 4).
+    pub(super) fn pipe(&self) -> u32 {
+        (self.segments.len() as u32 + self.again) - self.sacked - self.lost
+    }
+
+    /// Segments that have arrived beyond a hole.
+    pub(super) fn sacked(&self) -> u32 {
+        self.sacked
+    }
+
+    /// A segment is sent, for the first time or again.
+    pub(super) fn send(&mut self, seq: u32, now: Time) {
+        let stamp = self.delivery.send(now, self.pipe());
+        let place = (seq - self.first) as usize;
+        match self.segments.get_mut(place) {
+            Some(segment) => {
+                self.due -= u32::from(segment.lost && !segment.again);
+                self.again += u32::from(!segment.again);
+                *segment = Segment { sent: now, stamp, again: true, resent: true, ..*segment };
+            }
+            None => self.segments.push_back(Segment {
+                sent: now,
+                stamp,
+                sacked: false,
+                lost: false,
+                again: false,
+                resent: false,
+            }),
+        }
+        if !self.timed {
+            return;
+        }
+        // at one instant a repair may follow what is behind it
+        let later = self.order.iter().rev().take_while(|other| **other > (now, seq)).count();
+        self.order.insert(self.order.len() - later, (now, seq));
+    }
+
+    /// An acknowledgement up to `ack`, whose blocks are the first to acknowledge `fresh`;
+    /// `echo`: the timestamp that it echoes, if any.
+    pub(super) fn acknowledge(
+        &mut self,
+        ack: u32,
+        fresh: &[(u32, u32)],
+        now: Time,
+        echo: Option<Time>,
+    ) {
+        let mut ack_info = AckInfo::default();
+        while self.first < ack {
+            let Some(segment) = self.segments.pop_front() else { break };
+            if segment.sacked {
+                self.sacked -= 1;
+            } else {
+                self.settle(&segment);
+                ack_info.spurious |= self.resolve(&segment, echo);
+                self.arrived(self.first, segment, now, echo, &mut ack_info);
+            }
+            self.first += 1;
+        }
+        while self.order.front().is_some_and(|&(_, seq)| seq < self.first) {
+            self.order.pop_front();
+        }
+        for &(start, end) in fresh {
+            for seq in start.max(ack)..end {
+                let Some(segment) = self.segments.get_mut((seq - ack) as usize) else { break };
+                if segment.sacked {
+                    continue;
+                }
+                let was = *segment;
+                *segment = Segment { sacked: true, lost: false, again: false, ..was };
+                self.sacked += 1;
+                self.settle(&was);
+                // the time that is echoed is that of another segment
+                ack_info.spurious |= self.resolve(&was, None);
+                self.arrived(seq, was, now, echo, &mut ack_info);
+            }
+        }
+        ack_info.sampled = self.delivery.sample(ack_info.pick, now, self.rack.min_rtt());
+        self.ack_info = ack_info;
+    }
+
+    /// A segment that has arrived counts neither as lost nor as sent again.
+    fn settle(&mut self, segment: &Segment) {
+        self.lost -= u32::from(segment.lost);
+        self.again -= u32::from(segment.again);
+        self.due -= u32::from(segment.lost && !segment.again);
+    }
+
+    /// A segment has arrived that may be marked lost. Returns whether all that were marked in this
+    /// recovery have now arrived as they were first sent (Eifel, RFC 3522).
+    fn resolve(&mut self, segment: &Segment, echo: Option<Time>) -> bool {
+        if !segment.lost || self.doubts.left == 0 {
+            return false;
+        }
+        self.doubts.left -= 1;
+        self.doubts.real |= segment.resent && echo.is_none_or(|echo| echo >= segment.sent);
+        self.doubts.left == 0 && !self.doubts.real
+    }
+
+    /// A recovery may begin: what was marked lost before it does not count.
+    pub(super) fn begin_doubts(&mut self) {
+        if self.lost == 0 {
+            self.doubts = Doubts::default();
+        }
+    }
+
+    fn arrived(
+        &mut self,
+        seq: u32,
+        segment: Segment,
+        now: Time,
+        echo: Option<Time>,
+        ack_info: &mut AckInfo,
+    ) {
+        ack_info.delivered += 1;
+        if !segment.resent {
+            ack_info.rtt = now.saturating_sub(segment.sent);
+        }
+        self.delivery.arrived(&mut ack_info.pick, seq, segment.sent, segment.stamp);
+        self.rack.arrived((seq, segment.sent, segment.resent), now, echo);
+    }
+
+    /// Marks segments that are lost by now (RFC 8985, 6.2 step 5) and returns how many;
+    /// sets when the next one will be lost.
+    pub(super) fn detect(&mut self, now: Time, reo_wnd: Time) -> u32 {
+        self.lost_at = Time::NEVER;
+        // without holes everything outstanding was sent later than what has arrived
+        if self.sacked == 0 && self.again == 0 && self.lost == 0 {
+            return 0;
+        }
+        let mut found = 0;
+        while let Some(&(sent, seq)) = self.order.front() {
+            let place = seq.checked_sub(self.first);
+            let segment = place.and_then(|place| self.segments.get_mut(place as usize));
+            let under_way = |segment: &&mut Segment| {
+                segment.sent == sent && !segment.sacked && (segment.again || !segment.lost)
+            };
+            if let Some(segment) = segment.filter(under_way) {
+                // what was sent later is lost later
+                let Some(at) = self.rack.lost_at((sent, seq), reo_wnd) else { break };
+                if at > now {
+                    self.lost_at = at;
+                    break;
+                }
+                self.again -= u32::from(segment.again);
+                self.lost += u32::from(!segment.lost);
+                self.doubts.left += u32::from(!segment.lost);
+                let lost = self.delivery.lose(seq, &segment.stamp);
+                if let Some(list) = &mut self.lost_now {
+                    list.push(lost);
+                }
+                (segment.lost, segment.again) = (true, false);
+                self.due_from = if self.due == 0 { seq } else { self.due_from.min(seq) };
+                self.due += 1;
+                found += 1;
+            }
+            self.order.pop_front();
+        }
+        found
+    }
+
+    /// The timer has expired: every segment that has not arrived counts as lost (6.3).
+    ///
+    /// Without RACK the sender itself goes back to the oldest one.
+    pub(super) fn lose_all(&mut self) {
+        self.losing = true;
+        self.lost_at = Time::NEVER;
+        self.probe_at = Time::NEVER;
+        self.tlp.forget();
+        if !self.timed {
+            let end = self.first + self.segments.len() as u32;
+            return self.lose_between(self.first..end);
+        }
+        self.begin_doubts();
+        self.lost = 0;
+        for (seq, segment) in (self.first..).zip(&mut self.segments) {
+            let fresh = !segment.sacked && (segment.again || !segment.lost);
+            if fresh {
+                let lost = self.delivery.lose(seq, &segment.stamp);
+                self.lost_now.iter_mut().for_each(|list| list.push(lost));
+            }
+            self.doubts.left += u32::from(!segment.sacked && !segment.lost);
+            segment.again = false;
+            segment.lost = !segment.sacked;
+            self.lost += u32::from(segment.lost);
+        }
+        self.order.clear();
+        (self.again, self.due, self.due_from) = (0, self.lost, self.first);
+    }
+
+    /// Blocks or duplicates tell that what has not arrived of these segments is lost.
+    pub(super) fn lose_between(&mut self, range: Range<u32>) {
+        self.ack_info.losses = 0;
+        for seq in range {
+            let place = seq.checked_sub(self.first);
+            let segment = place.and_then(|place| self.segments.get(place as usize));
+            let Some(segment) = segment.filter(|segment| !segment.sacked) else { continue };
+            self.ack_info.losses += 1;
+            let lost = self.delivery.lose(seq, &segment.stamp);
+            self.lost_now.iter_mut().for_each(|list| list.push(lost));
+        }
+    }
+
+    /// The first lost segment that was not sent again yet.
+    pub(super) fn next_due(&mut self) -> Option<u32> {
+        if self.due == 0 {
+            return None;
+        }
+        let from = self.due_from.max(self.first) - self.first;
+        let rest = self.segments.iter().skip(from as usize);
+        let place = rest.enumerate().find(|(_, segment)| segment.lost && !segment.again)?.0;
+        self.due_from = self.first + from + place as u32;
+        Some(self.due_from)
+    }
+
+    /// When anything here is due.
+    pub(super) fn deadline(&self) -> Time {
+        self.probe_at.min(self.lost_at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Time {
+        Time::from_ms(ms)
+    }
+
+    /// RFC 6675, section 4 and RFC 8985, 6.2, by hand: ten segments leave a millisecond
+    /// apart over a round trip of 40 ms; 0 and 4 are lost. What arrives: 1, 2, 3, then 5.
+    #[test]
+    fn the_pipe_by_hand() {
+        let mut log = SentLog::new(true);
+        (0..10).for_each(|k| log.send(k, ms(u64::from(k))));
+        assert_eq!(log.pipe(), 10);
+        log.acknowledge(0, &[(1, 4)], ms(43), None);
+        let ack_info = log.ack_info;
+        assert_eq!((ack_info.delivered, ack_info.rtt, log.pipe()), (3, ms(40), 7));
+        // sent at 0 and overdue at 40: lost at once without a window, at 50 with one
+        assert_eq!((log.detect(ms(43), ms(10)), log.lost_at), (0, ms(50)));
+        assert_eq!(log.detect(ms(43), Time::ZERO), 1);
+        assert_eq!((log.pipe(), log.next_due()), (6, Some(0)));
+        log.send(0, ms(43));
+        assert_eq!((log.pipe(), log.next_due()), (7, None));
+        log.acknowledge(0, &[(5, 6)], ms(45), None);
+        assert_eq!(log.detect(ms(45), Time::ZERO), 1);
+        assert_eq!((log.pipe(), log.next_due()), (5, Some(4)));
+        log.send(4, ms(45));
+        // all of it arrives
+        log.acknowledge(10, &[], ms(90), None);
+        assert_eq!(log.ack_info.delivered, 6);
+        assert_eq!((log.pipe(), log.sacked(), log.due), (0, 0, 0));
+    }
+
+    /// RFC 8985, 6.2 step 5, by a walk over all segments: each that is under way, was sent before
+    /// the latest that has arrived and is overdue. Segments arrive in any order, are sent again,
+    /// several at one instant, and time out.
+    #[test]
+    fn what_is_overdue_is_found_as_by_a_walk() {
+        let mut state = 1u64;
+        let mut draw = |below: u64| {
+            // Numerical Recipes' linear congruence; any scrambling will do here
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) % below
+        };
+        let (mut log, mut next, mut found) = (SentLog::new(true), 0, 0);
+        for step in 0..20_000 {
+            let now = ms(step / 3);
+            match draw(8) {
+                0..=3 => {
+                    let seq = log.next_due().unwrap_or(next);
+                    next += u32::from(seq == next);
+                    log.send(seq, now);
+                }
+                4 if next > log.first => log.send(next - 1, now),
+                _ if next > log.first => {
+                    let seq = log.first + draw(u64::from(next - log.first)) as u32;
+                    let ack = if draw(4) == 0 { log.first + 1 } else { log.first };
+                    log.acknowledge(ack, &[(seq, seq + 1)], now, None);
+                }
+                _ => {}
+            }
+            if draw(500) == 0 {
+                log.lose_all();
+            }
+            let window = ms(draw(5));
+            let due = |(place, segment): (usize, &Segment)| {
+                let under_way = !segment.sacked && (segment.again || !segment.lost);
+                let number = log.first + place as u32;
+                log.rack.lost_at((segment.sent, number), window).filter(|_| under_way)
+            };
+            let times: Vec<Time> = log.segments.iter().enumerate().filter_map(due).collect();
+            let lost = times.iter().filter(|&&at| at <= now).count() as u32;
+            let later = times.iter().filter(|&&at| at > now).min().copied();
+            assert_eq!(log.detect(now, window), lost, "{step}");
+            assert_eq!(log.lost_at, later.unwrap_or(Time::NEVER), "{step}");
+            found += lost;
+        }
+        assert!(found > 1000, "{found}");
+    }
+
+    /// RFC 8985, 6.3: after a timeout all that has not arrived is sent again, in order.
+    #[test]
+    fn a_timeout_loses_all_but_what_has_arrived() {
+        let mut log = SentLog::new(true);
+        (0..5).for_each(|k| log.send(k, ms(0)));
+        log.acknowledge(0, &[(2, 3)], ms(40), None);
+        log.lose_all();
+        assert_eq!(log.pipe(), 0);
+        let mut sent = Vec::new();
+        while let Some(seq) = log.next_due() {
+            log.send(seq, ms(300));
+            sent.push(seq);
+        }
+        assert_eq!((sent, log.pipe()), (vec![0, 1, 3, 4], 4));
+    }
+}

@@ -1,0 +1,89 @@
+//! Admission by client: users who load pages at twice the load that a link carries.
+//!
+//! A page is eleven objects of 102 kB in all over up to six connections; 5 Mbit/s carry six pages a
+//! second, less headers. Twelve users a second come, and wait 30 s.
+
+use crate::common::*;
+use tidegate_sim::{Data, Results};
+
+const BY_CLIENT: &str = "{ law = 'tide', admit = 'clients' }";
+
+/// Pages at a gate, with so many users a second, and another class.
+fn pages(gate: &str, rate: &str, more: &str) -> Results {
+    pages_over("", gate, rate, more)
+}
+
+/// The same over connections of another kind.
+fn pages_over(kind: &str, gate: &str, rate: &str, more: &str) -> Results {
+    let text = format!(
+        "name = 'pages'\nduration = '90s'\n\
+         [topology.dumbbell]\npairs = 1\naccess = {{ rate = '1Gbit', delay = '1ms' }}\n\
+         bottleneck = {{ rate = '5Mbit', delay = '18ms', buffer = '50packets' }}\n\
+         [traffic.web]\narrivals = {{ poisson = '{rate}' }}\nsize = '9kB'\n\
+         pages = {{ document = '12kB', objects = 10, connections = 6{kind} }}\npatience = '30s'\n\
+         transport = {{ tcp = {{ profile = 'linux' }} }}\n{more}\n\
+         [port.bottleneck]\ngate = {gate}\n"
+    );
+    run(&load(&text, &[]), 1)
+}
+
+/// Pages started and pages loaded of a class.
+fn started_and_loaded(results: &Results, class: &str) -> (usize, usize) {
+    let classes = results.pages.iter().find(|column| column.name == "class").expect("it is there");
+    let Data::Category { codes, names } = &classes.data else { panic!("classes have names") };
+    let times = column(&results.pages, "load_time_s");
+    let of = codes.iter().zip(times).filter(|(code, _)| names[**code as usize] == class);
+    let times: Vec<f64> = of.map(|(_, time)| time).collect();
+    (times.len(), times.iter().filter(|time| time.is_finite()).count())
+}
+
+/// Pages loaded of the users.
+fn done(results: &Results) -> usize {
+    started_and_loaded(results, "web").1
+}
+
+/// Where each object has a connection of its own, a gate that decides on each connection refuses
+/// some of nearly every page.
+#[test]
+fn users_who_are_let_in_get_their_page() {
+    let alone = |gate: &str| done(&pages_over(", persistent = false", gate, "12/s", ""));
+    let [none, tide, clients] = ["{ law = 'none' }", "{ law = 'tide' }", BY_CLIENT].map(alone);
+    assert!(clients > 3 * none && clients > 3 * tide, "{none}, {tide}, {clients}");
+}
+
+/// At a third of the load as many pages are loaded as without a gate, and hardly a connection is
+/// refused: the law closes for a moment where a burst saturates the link.
+#[test]
+fn at_light_load_all_pages_are_loaded() {
+    let (none, clients) = (pages("{ law = 'none' }", "2/s", ""), pages(BY_CLIENT, "2/s", ""));
+    assert_eq!(done(&none), done(&clients));
+    let of = |name| total(&clients, "bottleneck", name);
+    let share = of("syn_refused") / of("syn_arrived");
+    assert!(share < 0.02, "{share} of the openers are refused");
+}
+
+/// A client with fifty times the connections of a user (a user opens six in a page, and is there
+/// for some seconds) gets its share. The others load nearly as many pages as without it.
+#[test]
+fn one_client_cannot_take_the_places_of_others() {
+    let greedy = "[traffic.greedy]\narrivals = { poisson = '60/s' }\nsize = '9kB'\nclients = 1\n\
+                  direction = 'download'\ntransport = { tcp = { profile = 'linux' } }";
+    let alone = done(&pages(BY_CLIENT, "12/s", ""));
+    let beside = done(&pages(BY_CLIENT, "12/s", greedy));
+    assert!(beside as f64 > 0.8 * alone as f64, "{alone}, {beside}");
+}
+
+/// A tenth of the users share one address; they get pages too.
+#[test]
+fn users_behind_one_address_get_their_share() {
+    let behind = "[traffic.behind]\narrivals = { poisson = '1.2/s' }\nsize = '9kB'\nclients = 1\n\
+                  pages = { document = '12kB', objects = 10, connections = 6 }\npatience = '30s'\n\
+                  transport = { tcp = { profile = 'linux' } }";
+    let results = pages(BY_CLIENT, "10.8/s", behind);
+    let of = |class: &str| {
+        let (all, done) = started_and_loaded(&results, class);
+        done as f64 / all as f64
+    };
+    let (behind, others) = (of("behind"), of("web"));
+    assert!(behind > 0.5 * others, "{behind} of those behind it, {others} of the others");
+}

@@ -1,0 +1,7 @@
+//! The program `tidegated`: tidegate on real packets.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    tidegated::main()
+}

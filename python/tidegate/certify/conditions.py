@@ -1,0 +1,106 @@
+"""The conditions: what is run, what is measured, and by how much it may differ."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from tidegate.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A measure, and how much worse or better than the reference it has to be to count as such.
+
+    Exactly one of `ratio` and `points` is set.
+    """
+
+    name: str
+    says: str
+    unit: str
+    more_is_better: bool = False
+    ratio: float | None = None
+    points: float | None = None
+    floor: float = 0.0
+
+    @property
+    def text(self) -> str:
+        """The limit in words."""
+        if self.points is not None:
+            return f"{self.points:g} {self.unit}".strip()
+        return f"{self.ratio:g} times"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A scenario, the classes that get the control, and what is measured of which of its parts."""
+
+    id: str
+    section: str
+    title: str
+    measures: tuple[tuple[str, str], ...]
+    own: tuple[str, ...] = ("subject",)
+    """Beginnings of the names of these classes."""
+    stages: bool = True
+    """Whether the bottleneck gets the stages that the control needs."""
+    queue: bool = False
+    """Whether the scenario has a queue law of its own."""
+
+
+@dataclass(frozen=True)
+class NotCovered:
+    """A condition of the RFC that is not run, and why."""
+
+    section: str
+    title: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Conditions in their order, the limits by name, and what is left out."""
+
+    name: str
+    title: str
+    standard: tuple[str, ...]
+    """The names of what it compares with."""
+    conditions: tuple[Condition, ...]
+    limits: dict[str, Limit]
+    not_covered: tuple[NotCovered, ...]
+
+    def scenario(self, condition: Condition) -> str:
+        """Return the document of a condition, relative to `FOLDER`."""
+        return f"{self.name}/{condition.id}.toml"
+
+
+RFC, ACCESS = "rfc9743", "access-link"
+SUITES = (RFC, ACCESS)
+FOLDER = Path(str(files(__package__))) / "scenarios"
+
+
+@cache
+def suite(name: str) -> Suite:
+    """Read a suite; raises UsageError for another name."""
+    if name not in SUITES:
+        raise UsageError(f"There is no suite {name}.", f"Suites: {', '.join(SUITES)}.")
+    document = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    return Suite(
+        name,
+        document["title"],
+        tuple(document["standard"]),
+        tuple(_condition(each) for each in document["condition"]),
+        {key: Limit(key, **values) for key, values in document["limit"].items()},
+        tuple(NotCovered(**each) for each in document["not_covered"]),
+    )
+
+
+def _condition(values: dict[str, object]) -> Condition:
+    measures = values.pop("measures")
+    own = values.pop("own", ["subject"])
+    assert isinstance(measures, list)
+    assert isinstance(own, list)
+    pairs = tuple((str(name), str(of)) for name, of in measures)
+    return Condition(measures=pairs, own=tuple(own), **values)  # type: ignore[arg-type]

@@ -1,0 +1,109 @@
+"""What can be tried: sender controls, gates and queue laws, and how a scenario gets them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tidegate.errors import UsageError
+from tidegate.scenario import own
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tidegate.certify.conditions import Condition
+    from tidegate.scenario.document import Setting
+
+
+@dataclass(frozen=True)
+class Control:
+    """A sender control, a gate or a queue law, by its name on the command line."""
+
+    name: str
+    transport: str | None = None
+    """The transport of the senders that get it; None: it is a matter of the bottleneck alone."""
+    stages: tuple[Setting, ...] = ()
+    """What it is, or needs, at the bottleneck: the stage and its law."""
+    endless: bool = True
+    """Whether its flows may be without end."""
+    laws: Mapping[str, Any] = field(default_factory=dict)
+    """The law of the user's own that it is, by the name that scenarios have."""
+
+    @property
+    def key(self) -> str:
+        """The name of its folder."""
+        return "".join(each if each.isalnum() else "-" for each in self.name).strip("-")
+
+    def refused(self, condition: Condition, classes: Mapping[str, Any]) -> str | None:
+        """Return why a condition cannot be run, None if it can.
+
+        `classes`: the tables of the classes that would get the control.
+        """
+        if not self.endless and any(each["size"] == "unlimited" for each in classes.values()):
+            return f"{self.name} sends a file in one burst, and these flows have no end"
+        if condition.queue and any(stage == "queue" for stage, _ in self.stages):
+            return f"{self.name} needs a queue law of its own"
+        return None
+
+
+def _tcp(name: str) -> Control:
+    return Control(name, f'{{ tcp = {{ profile = "linux", control = "{name}" }} }}')
+
+
+def _explicit(name: str) -> Control:
+    return Control(name, f'"{name}"', (("stamp", f'{{ law = "{name}" }}'),))
+
+
+CONTROLS = {
+    control.name: control
+    for control in (
+        *(_tcp(name) for name in ("reno", "cubic", "bbr", "bbr3", "dctcp", "prague", "ledbat")),
+        *(_explicit(name) for name in ("qfcp", "xcp", "rcp", "vcp")),
+        Control("none"),
+        Control("blitz", '"blitz"', (("queue", '{ law = "pushout" }'),), endless=False),
+    )
+}
+
+
+def find(text: str) -> Control:
+    """Return a control by its name, as FILE.py:NAME, or by a transport, `{ tcp = ... }`.
+
+    Raises UsageError for another name.
+    """
+    if text.lstrip().startswith("{"):
+        return Control(text, text)
+    if ".py:" in text:
+        name, laws = _own(text)
+        return Control(text, f'{{ python = {{ name = "{name}", profile = "linux" }} }}', laws=laws)
+    if text not in CONTROLS:
+        names = ", ".join(name for name in CONTROLS if name != "none")
+        raise UsageError(
+            f"There is no control {text}.",
+            f"Controls: {names}; or one of your own, FILE.py:NAME; or a transport as a scenario"
+            " has it, such as '{ tcp = { profile = \"linux\", hystart = false } }'.",
+        )
+    return CONTROLS[text]
+
+
+def stage(kind: str, text: str) -> Control:
+    """Return a gate or a queue law by its name, as FILE.py:NAME, or by a table `{ law = ... }`.
+
+    Whether there is such a law is checked with the scenarios.
+    """
+    if ".py:" in text:
+        name, laws = _own(text)
+        limiter = ', limiter = "token-bucket"' if kind == "gate" else ""
+        table = f'{{ law = "python", name = "{name}"{limiter} }}'
+        return Control(text, stages=((kind, table),), laws=laws)
+    law = text if text.lstrip().startswith("{") else f'{{ law = "{text}" }}'
+    return Control(text, stages=((kind, law),))
+
+
+def _own(text: str) -> tuple[str, dict[str, Any]]:
+    """Return a law of the user's own by a name with a hash of its file: runs are saved by name."""
+    [(name, law)] = (own.laws([text]) or {}).items()
+    source = Path(text.rpartition(":")[0]).read_bytes()
+    marked = f"{name}-{hashlib.blake2b(source, digest_size=4).hexdigest()}"
+    return marked, {marked: law}

@@ -1,0 +1,154 @@
+"""`tidegate certify`."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tidegate.cli.console import Json, Workers, print_json, say, stderr, stdout
+from tidegate.cli.keeping import keeping, name_damaged
+from tidegate.cli.options import Dask
+from tidegate.errors import UsageError
+
+if TYPE_CHECKING:
+    from tidegate.certify.controls import Control
+
+HARMS = 3
+"""Exit code where a control does more harm than the standard ones under some condition."""
+
+Names = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[CONTROL]...",
+        help="Sender controls, such as bbr or qfcp; FILE.py:NAME; or transports as in a scenario.",
+    ),
+]
+Gate = Annotated[
+    list[str] | None,
+    typer.Option(metavar="LAW", help="A gate in place of a sender control, such as tide."),
+]
+Queue = Annotated[
+    list[str] | None,
+    typer.Option(metavar="LAW", help="A queue law in place of a sender control, as fq-codel."),
+]
+SuiteName = Annotated[
+    str | None,
+    typer.Option(
+        "--suite",
+        metavar="NAME",
+        help="rfc9743 (default for sender controls) or access-link (for gates and queue laws).",
+    ),
+]
+Against = Annotated[
+    str | None,
+    typer.Option(metavar="NAMES", help="What to compare with; default: reno,cubic, or none."),
+]
+Only = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PATTERN", help="Only conditions that match; may be repeated."),
+]
+Quick = Annotated[bool, typer.Option("--quick", help="Three seeds in place of five.")]
+Listed = Annotated[
+    bool, typer.Option("--list", help="Show every condition, its section and its scenario.")
+]
+Seeds = Annotated[int | None, typer.Option(min=2, help="Number of seeds.")]
+Mix = Annotated[bool, typer.Option("--mix", help="Accept saved runs of other code.")]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="Folder for runs, kept for other controls.")]
+Report = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR", help="Copy the report there too; of several controls, their table."
+    ),
+]
+
+
+def certify(
+    control: Names = None,
+    gate: Gate = None,
+    queue: Queue = None,
+    suite: SuiteName = None,
+    against: Against = None,
+    only: Only = None,
+    quick: Quick = False,
+    listed: Listed = False,
+    as_json: Json = False,
+    seeds: Seeds = None,
+    workers: Workers = None,
+    dask: Dask = None,
+    mix: Mix = False,
+    out: Out = Path("out/certify"),
+    report: Report = None,
+) -> None:
+    """Try a control under the conditions of RFC 9743, or a gate on an access link.
+
+    Each condition is judged better than, like or worse than the standard
+    controls. Ends with 3 if one is worse. Runs are saved: rerun to resume.
+    """
+    from tidegate.certify import certificate, conditions, pages
+    from tidegate.grid.executor import Executor
+    from tidegate.papers import perform
+    from tidegate.papers.folder import CaseFolder
+    from tidegate.results.store import display
+    from tidegate.show import progress
+
+    mine = _tried(control or [], gate or [], queue or [])
+    named = suite or (conditions.ACCESS if gate or queue else conditions.RFC)
+    asked = conditions.suite(named)
+    if listed:
+        typer.echo(pages.listed(asked))
+        return
+    if not mine:
+        raise UsageError("Which control?", "Name one: tidegate certify cubic, or --gate tide.")
+    if as_json and len(mine) > 1:
+        raise UsageError("--json prints one certificate.", "Name one control.")
+    chosen = certificate.chosen(asked, tuple(only or ()))
+    standard = _standard(against, asked.standard)
+    every = {each.name: each for each in (*standard, *mine)}
+    plan = certificate.plan(asked, chosen, list(every.values()))
+    wanted = seeds or (certificate.QUICK_SEEDS if quick else certificate.SEEDS)
+    with (
+        CaseFolder(out, plan.paper, mix=mix) as folder,
+        keeping(folder, folder.count),
+        Executor(workers, dask) as executor,
+    ):
+        runs = certificate.fill(plan, folder, wanted, partial(progress.bar, stderr()), executor)
+        name_damaged(folder)
+        done = [certificate.judge_all(plan, runs, chosen, each, standard) for each in mine]
+        files = pages.files(done)
+        for name, content in files.items():
+            folder.write(name, content)
+        if report is not None:
+            perform.copied(list(files)[: 1 if len(done) > 1 else None], folder, report)
+    if as_json:
+        print_json(done[0].document())
+    else:
+        for each in done:
+            stdout().print(pages.table(each))
+    say(f"Report: {display((report or out) / next(iter(files)))}")
+    if any(each.worse for each in done):
+        raise typer.Exit(HARMS)
+
+
+def _tried(names: list[str], gates: list[str], queues: list[str]) -> list[Control]:
+    """Return what is to be tried; sender controls and laws of the bottleneck do not mix."""
+    from tidegate.certify import controls
+
+    if names and (gates or queues):
+        raise UsageError(
+            "A sender control and a gate or queue law are tried apart.",
+            "Leave out the control, or --gate and --queue.",
+        )
+    laws = (("gate", gates), ("queue", queues))
+    found = [controls.stage(kind, name) for kind, some in laws for name in some]
+    return [controls.find(name) for name in names] + found
+
+
+def _standard(against: str | None, default: tuple[str, ...]) -> list[Control]:
+    """Return what is compared with."""
+    from tidegate.certify import controls
+
+    names = default if against is None else tuple(each.strip() for each in against.split(","))
+    return [controls.find(name) for name in names if name]

@@ -1,0 +1,94 @@
+"""The verdicts of published reports, as their `verdicts.csv` has them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tidegate.papers.claims import SETUP_KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+NUMBERS = ("exact-number", "approx-number", "ratio")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a `verdicts.csv`."""
+
+    id: str
+    kind: str
+    paper: str
+    measured: str
+    verdict: str
+    as_taken: str
+    chosen_on: bool
+    near: str
+
+    @property
+    def pair(self) -> tuple[float, float] | None:
+        """The printed number and the measured one; None if it is no pair of positive numbers."""
+        try:
+            both = float(self.paper), float(self.measured)
+        except ValueError:
+            return None
+        shown = bool(self.near) or self.chosen_on
+        return both if shown and self.kind in NUMBERS and min(both) > 0 else None
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """The verdicts of one paper."""
+
+    key: str
+    title: str
+    lines: tuple[Line, ...]
+
+    def count(self, verdict: str) -> int:
+        """Return how many claims have a verdict; rows of the set-up and chosen-on rows apart."""
+        return sum(each.verdict == verdict for each in self.lines if not self._apart(each))
+
+    @staticmethod
+    def _apart(each: Line) -> bool:
+        return each.kind in SETUP_KINDS or each.chosen_on
+
+    @property
+    def predictions(self) -> list[Line]:
+        """The numbers that the paper prints and on which nothing was chosen."""
+        return [each for each in self.lines if each.near]
+
+    @property
+    def near(self) -> int:
+        """How many of them are within a fifth."""
+        return sum(each.near == "yes" for each in self.predictions)
+
+
+def read(folder: Path, keys: Sequence[str]) -> list[Verdicts]:
+    """Return the verdicts of the papers that have a report in a folder."""
+    from tidegate import papers
+
+    found = []
+    for key in keys:
+        path = folder / key / "verdicts.csv"
+        if not path.is_file():
+            continue
+        rows = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")))
+        lines = tuple(
+            Line(
+                row["id"],
+                row["kind"],
+                row["paper"],
+                row["measured"],
+                row["verdict"],
+                row["as_taken"],
+                bool(row["chosen_on"]),
+                row["near"],
+            )
+            for row in rows
+        )
+        found.append(Verdicts(key, papers.title(key), lines))
+    return found

@@ -1,0 +1,27 @@
+"""The part of a run that is measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Window:
+    """The part of a run that is measured, in seconds."""
+
+    start: float
+    end: float
+
+    @property
+    def length(self) -> float:
+        """Its duration, never zero so that rates stay defined."""
+        return max(self.end - self.start, 1e-12)
+
+    def has(self, times: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which of the times are inside; NaN is not."""
+        return (times >= self.start) & (times <= self.end)

@@ -1,0 +1,290 @@
+"""What an operator met: other programs at the interface, and an interface that changes."""
+
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+pytestmark = pytest.mark.live
+
+TWO_A_SECOND = "mode = 'enforce'\nlaw = { law = 'fixed-rate', rate = '2/s' }\nlease = '1s'\n"
+MANY = 40
+FEW = 8  # as in test_gate.py
+
+# the capabilities that the unit of systemd grants
+UNIT = ("setpriv", "--bounding-set=-all,+bpf,+net_admin,+perfmon")
+
+
+def refuses(lab):
+    return lab.connect(MANY) <= FEW
+
+
+def stop(gate: subprocess.Popen) -> None:
+    gate.send_signal(signal.SIGTERM)
+    assert gate.wait(timeout=10) == 0
+
+
+# A program of somebody else has the place. The gate may not ask what it is called by its id, as
+# that takes more rights than it has.
+
+
+def foreign_program(lab):
+    source, built = lab.folder / "foreign.c", lab.folder / "foreign.o"
+    source.write_text(
+        'int foreign(void *packet) __attribute__((section("tc"), used));\n'
+        "int foreign(void *packet) { return -1; }\n"
+    )
+    command = ["clang", "-O2", "-target", "bpf", "-c", str(source), "-o", str(built)]
+    subprocess.run(command, check=True)
+    return built
+
+
+@pytest.mark.skipif(shutil.which("clang") is None, reason="clang is not installed")
+@pytest.mark.parametrize(
+    ("side", "priority", "more"),
+    [
+        ("egress", 7700, ""),
+        ("ingress", 7700, ""),
+        ("egress", 7701, "shape = '10Mbit'\ndqm = { buffer = 40 }\n"),
+    ],
+)
+def test_a_program_of_others_is_not_replaced(lab, side, priority, more):
+    lab.within(lab.near, "tc", "qdisc", "add", "dev", "wan", "clsact")
+    command = f"filter add dev wan {side} prio {priority} handle 1 bpf da obj"
+    lab.within(lab.near, "tc", *command.split(), str(foreign_program(lab)), "sec", "tc")
+    before = lab.filters(side)
+    assert "foreign" in before
+    done = lab.attempt(TWO_A_SECOND + more, UNIT)
+    assert done.returncode == 1
+    assert f"at {side}, priority {priority} already" in done.stderr
+    assert "set another `priority`" in done.stderr
+    assert lab.filters(side) == before
+    assert "tidegate" not in lab.filters("egress") + lab.filters("ingress")
+
+
+def test_with_the_rights_of_the_unit_a_gate_takes_over_what_was_left(lab):
+    gate = lab.gate(TWO_A_SECOND, UNIT)
+    assert refuses(lab)
+    gate.kill()
+    gate.wait()
+    gate = lab.gate(TWO_A_SECOND, UNIT)
+    assert lab.filters().count("handle") == 1
+    assert refuses(lab)
+    stop(gate)
+    assert lab.filters() == lab.filters("ingress") == ""
+
+
+# A filter with a lower priority number that accepts a packet ends the search for the gate's.
+def test_packets_that_pass_by_the_gate_are_reported(lab):
+    lab.gate(TWO_A_SECOND)
+    accept = "filter add dev wan egress prio 1 bpf da bytecode"
+    lab.within(lab.near, "tc", *accept.split(), "1,6 0 0 0")
+
+    send = (
+        "import socket, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+        "while True: s.sendto(bytes(200), ('10.77.0.2', 9)); time.sleep(0.01)"
+    )
+    lab.start(lab.near, sys.executable, "-c", send)
+
+    def noticed():
+        return "does not see" in lab.status()["trouble"]
+
+    lab.until(noticed, "reporting it")
+    assert "a bpf filter" in lab.status()["trouble"]
+    assert "at egress, priority 1 decides first" in lab.status()["trouble"]
+    assert lab.status()["bypassed_share"] > 0.9
+    lab.within(lab.near, "tc", "filter", "delete", "dev", "wan", "egress", "prio", "1")
+    lab.until(lambda: not lab.status()["trouble"], "seeing them again")
+
+
+def test_a_second_gate_at_an_interface_does_not_start(lab):
+    gate = lab.gate(TWO_A_SECOND)
+    other = lab.folder / "other.sock"
+    text = lab.config.read_text().replace(str(lab.socket), str(other))
+    (lab.folder / "other.toml").write_text(text)
+    command = lab.command("gate", "--config", str(lab.folder / "other.toml"))
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
+    assert done.returncode == 1
+    assert "wan: another gate runs at this interface" in done.stderr
+    assert gate.poll() is None
+    assert refuses(lab)
+
+
+# The interface changes.
+
+
+def test_a_larger_mtu_loses_nothing_at_the_shaper(lab):
+    lab.gate(TWO_A_SECOND + "shape = '9.5Mbit'\n")
+    for name in (lab.near, lab.far):
+        lab.within(name, "ip", "link", "set", "wan", "mtu", "9000")
+    receive = (
+        "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(8)\n"
+        "s.bind(('10.77.0.2', 9)); print('ready', flush=True); print(len(s.recv(9000)))"
+    )
+    receiver = lab.start(lab.far, sys.executable, "-c", receive)
+    assert receiver.stdout.readline() == "ready\n"
+    send = (
+        "import socket, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+        "for _ in range(20): s.sendto(bytes(8900), ('10.77.0.2', 9)); time.sleep(0.1)"
+    )
+    lab.start(lab.near, sys.executable, "-c", send)
+    assert receiver.stdout.readline() == "8900\n"
+    assert "rate 9500Kbit" in lab.queues()
+
+
+def rename(lab, old, new):
+    for words in (("set", old, "down"), ("set", old, "name", new), ("set", new, "up")):
+        lab.within(lab.near, "ip", "link", *words)
+
+
+def test_a_renamed_interface_stays_controlled_and_is_put_back(lab):
+    gate = lab.gate(TWO_A_SECOND + "shape = '9.5Mbit'\n")
+    before = lab.within(lab.far, "tc", "qdisc", "show", "dev", "wan")
+    rename(lab, "wan", "uplink")
+    lab.until(lambda: "is called uplink now" in lab.status()["trouble"], "noticing")
+    assert lab.status()["attached"]
+    lab.until(lambda: refuses(lab), "refusing there")
+    stop(gate)
+    assert lab.queues("uplink") == before.replace("wan", "uplink")
+    assert lab.filters("egress", "uplink") == lab.filters("ingress", "uplink") == ""
+
+
+def test_another_interface_that_takes_the_name_is_controlled_instead(lab):
+    lab.gate(TWO_A_SECOND)
+    rename(lab, "wan", "uplink")
+    lab.within(lab.near, "ip", "link", "add", "wan", "type", "veth", "peer", "lan")
+    lab.within(lab.near, "ip", "link", "set", "wan", "up")
+    lab.until(lambda: "tidegate_gate" in lab.filters(), "there")
+    assert lab.filters("egress", "uplink") == ""
+    lab.until(lambda: not lab.status()["trouble"], "in order")
+
+
+def test_clean_removes_what_is_ours_whatever_it_is_called_now(lab):
+    untouched = lab.queues()
+    gate = lab.gate(TWO_A_SECOND + "shape = '9.5Mbit'\n")
+    busy = subprocess.run(lab.command("clean"), capture_output=True, text=True, check=False)
+    assert busy.returncode == 1
+    assert "wan: a gate runs here, and nothing was removed" in busy.stderr
+    assert refuses(lab)
+    gate.kill()
+    gate.wait()
+    rename(lab, "wan", "uplink")
+    removed = lab.within(lab.near, lab.program, "clean")
+    for line in ("tidegate_gate:[", "tidegate_ends:[", "the shaper (tbf 7d00:)", "(clsact)"):
+        assert line in removed
+    assert lab.queues("uplink") == untouched.replace("wan", "uplink")
+    assert lab.within(lab.near, lab.program, "clean") == "nothing of tidegate was left\n"
+
+
+def test_clean_leaves_what_others_put_there(lab):
+    lab.gate(TWO_A_SECOND).kill()
+    mine = "filter add dev wan egress prio 5 protocol ip u32 match u32 0 0"
+    lab.within(lab.near, "tc", *mine.split())
+    lab.within(lab.near, lab.program, "clean", "--interface", "wan")
+    assert "u32" in lab.filters()
+    assert "tidegate" not in lab.filters()
+    assert "clsact" in lab.queues()
+
+
+def test_an_interface_that_does_not_exist_yet_is_waited_for(lab):
+    lab.within(lab.near, "ip", "link", "delete", "wan")
+    gate = lab.begin(TWO_A_SECOND)
+    lab.until(lambda: "no such interface" in lab.status().get("trouble", ""), "waiting", gate)
+    assert "the gate waits for it" in lab.log()
+    lab.cable()
+    lab.until(lambda: lab.status()["attached"], "in place", gate)
+    lab.until(lambda: refuses(lab), "refusing")
+
+
+# The clock of a container may be another one than the kernel's.
+@pytest.mark.parametrize("offset", [3600, -3600])
+def test_in_a_time_namespace_it_refuses_and_fails_open(lab, offset):
+    if offset < 0 and time.monotonic() < 3700:
+        pytest.skip("the machine is up for less than an hour")
+    inside = ("unshare", "--time", "--fork", "--kill-child", "--monotonic", str(offset))
+    gate = lab.gate(TWO_A_SECOND, inside)
+    assert refuses(lab)
+    assert dict(lab.status()["packets"])["lease_lapsed"] == 0
+    gate.kill()
+    gate.wait()
+    time.sleep(1.3)
+    assert "tidegate_gate" in lab.filters()
+    assert lab.connect(MANY) == MANY
+
+
+# Refusals where they do no harm.
+
+
+def half_open(lab):
+    return len(lab.within(lab.near, "ss", "-Htn", "state", "syn-recv").splitlines())
+
+
+# The SYN that comes in is dropped, so the server never answers it: it has no half-open connection.
+def test_a_refused_download_leaves_nothing_half_open_at_the_server(lab):
+    lab.serve(lab.near)
+    assert lab.download(MANY) == MANY, "without a gate"
+    gate = lab.gate(TWO_A_SECOND)
+    assert 1 <= lab.download(MANY) <= FEW
+    assert half_open(lab) == 0
+    stop(gate)
+    time.sleep(2)
+    lab.gate(TWO_A_SECOND + "refuse_at = 'egress'\n")
+    assert lab.download(MANY) <= FEW
+    assert half_open(lab) >= MANY - FEW, "the SYN+ACK is dropped on its way back"
+
+
+def test_ports_of_management_are_never_refused_unless_asked(lab):
+    lab.serve(port=22)
+    gate = lab.gate(TWO_A_SECOND)
+    assert refuses(lab)
+    assert lab.connect(MANY, port=22) == MANY
+    stop(gate)
+    lab.gate(TWO_A_SECOND + "never_refuse = { management = false }\n")
+    assert lab.connect(MANY, port=22) <= FEW
+
+
+def test_a_gate_starts_where_another_has_the_usual_port_of_metrics(lab):
+    hold = (
+        "import socket, time; s = socket.create_server(('127.0.0.1', 9477)); "
+        "print('held', flush=True); time.sleep(60)"
+    )
+    holder = lab.start(lab.near, sys.executable, "-c", hold)
+    assert holder.stdout.readline() == "held\n"
+    lab.write(TWO_A_SECOND)
+    lab.config.write_text(lab.config.read_text().replace("metrics = ''\n", ""))
+    command = lab.command("gate", "--config", str(lab.config))
+    with (lab.folder / "gate.log").open("a") as log:
+        gate = subprocess.Popen(command, stderr=log, text=True)
+    lab.started.append(gate)
+    lab.until(lambda: lab.status().get("attached"), "in place", gate)
+    assert "no metrics" in lab.log()
+
+
+def test_close_probe_with_the_ends_of_the_sender_is_warned_about(lab):
+    lab.gate("law = { law = 'close-probe' }\nends_of = 'sender'\n")
+    assert "it refuses next to nobody: use `tide`" in lab.log()
+
+
+def test_what_the_dual_queue_refuses_is_counted_and_no_flood(lab):
+    lab.gate(
+        "mode = 'enforce'\nlaw = { law = 'none' }\nshape = '1Mbit'\nshape_buffer = '60kB'\n"
+        "flood = { factor = 4, epochs = 2 }\n"
+        "dqm = { x_m = 3, x_M = 3, P_M = 1, measure = 'instantaneous', buffer = 40 }\n"
+    )
+    fill = (
+        "import socket, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+        "end = time.monotonic() + 9\n"
+        "while time.monotonic() < end: s.sendto(bytes(1000), ('10.77.0.2', 9)); time.sleep(0.004)"
+    )
+    lab.start(lab.near, sys.executable, "-c", fill)
+    time.sleep(1)
+    end = time.monotonic() + 6
+    while time.monotonic() < end:
+        lab.connect(40)
+        assert not lab.status()["alarm"]
+    lab.until(lambda: lab.status()["connections"][1] >= 40, "counted")
+    text = lab.within(lab.near, lab.program, "status", "--socket", str(lab.socket))
+    assert ", 0 refused" not in text

@@ -1,0 +1,216 @@
+"""`tidegate certify`: the rules of its verdicts, its conditions, and controls that break them."""
+
+from __future__ import annotations
+
+import json
+from math import isnan, log, nan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from tidegate.certify import certificate, controls
+from tidegate.certify.conditions import FOLDER, SUITES, Limit, suite
+from tidegate.certify.verdicts import judge
+from tidegate.cli import app
+from tidegate.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click.testing import Result
+
+RATE = Limit("rate", "throughput", "Mbit/s", more_is_better=True, ratio=1.25, floor=0.1)
+LOST = Limit("lost", "lost", "%", points=1.0)
+
+
+def judged(limit: Limit, values: list[float], **references: list[float]) -> str:
+    found = {name: np.array(each) for name, each in references.items()}
+    return judge(limit, "subject", np.array(values), found).verdict
+
+
+def test_worse_is_more_than_the_limit_beyond_the_worst_reference() -> None:
+    # by hand: 10/7 = 1.43 and 10/9 = 1.11, the limit is 1.25
+    assert judged(RATE, [7.0, 7.1, 6.9], reno=[10.0, 10.1, 9.9], cubic=[12.0, 12, 12]) == "worse"
+    assert judged(RATE, [9.0, 9.1, 8.9], reno=[10.0, 10.1, 9.9], cubic=[12.0, 12, 12]) == "like"
+    # more harm than the one, less than the other: like a standard control
+    assert judged(RATE, [9.0, 9.1, 8.9], reno=[20.0, 20, 20], cubic=[8.0, 8, 8]) == "like"
+    assert judged(LOST, [3.0, 3.1, 2.9], reno=[1.0, 1, 1], cubic=[0.0, 0, 0]) == "worse"
+
+
+def test_better_is_more_than_the_limit_beyond_the_best_reference() -> None:
+    # by hand: 15.9/12 = 1.33
+    assert judged(RATE, [16.0, 16.1, 15.9], reno=[10.0, 10, 10], cubic=[12.0, 12, 12]) == "better"
+    assert judged(RATE, [14.0, 14.1, 13.9], reno=[10.0, 10, 10], cubic=[12.0, 12, 12]) == "like"
+
+
+def test_a_difference_must_be_certain_over_the_seeds() -> None:
+    # the mean is 2 points more, but the interval of three seeds, t = 4.3, reaches below 1
+    assert judged(LOST, [0.5, 2.0, 3.5], reno=[0.0, 0, 0]) == "like"
+    found = judge(LOST, "x", np.array([1.0, 2.0, 3.0]), {"reno": np.zeros(3)})
+    # Student: 4.303 * 1 / sqrt(3)
+    assert (found.distance, found.low, found.high) == pytest.approx((2.0, -0.484, 4.484), abs=1e-3)
+
+
+def test_values_below_the_floor_do_not_differ() -> None:
+    assert judged(RATE, [0.001, 0.002], reno=[0.1, 0.09]) == "like"
+
+
+def test_what_never_completes_is_worse_than_what_does() -> None:
+    times = Limit("fct", "time", "s", ratio=1.25)
+    assert judged(times, [nan, 1.0], reno=[1.0, 1.0]) == "worse"
+    assert judged(times, [1.0, 1.0], reno=[nan, 1.0]) == "not known"
+    # the order of the references does not matter
+    assert judged(times, [1.0, 1.0], reno=[nan, 1.0], cubic=[1.0, 1.0]) == "not known"
+    assert judged(times, [1.0, 1.0], cubic=[1.0, 1.0], reno=[nan, 1.0]) == "not known"
+    assert isnan(judge(times, "x", np.array([nan, 1.0]), {"reno": np.ones(2)}).distance)
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_a_suite_names_each_of_its_scenarios_once_and_only_known_limits(name: str) -> None:
+    asked = suite(name)
+    there = {path.stem for path in (FOLDER / name).glob("*.toml")}
+    assert sorted(each.id for each in asked.conditions) == sorted(there)
+    used = {measure for each in asked.conditions for measure, _ in each.measures}
+    assert used == set(asked.limits)
+    for limit in asked.limits.values():
+        assert (limit.ratio is None) != (limit.points is None)
+        assert limit.ratio is None or log(limit.ratio) > 0
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_every_condition_can_be_run_with_every_control(name: str) -> None:
+    asked = suite(name)
+    laws = [controls.stage("gate", "tide"), controls.stage("queue", "cake")]
+    tried = list(controls.CONTROLS.values()) if name == "rfc9743" else laws
+    plan = certificate.plan(asked, asked.conditions, tried)
+    paper = plan.paper
+    for case in paper.cases.values():
+        scenario = paper.document(case).load()
+        # the measures name classes and ports that are there
+        names = {"all", *scenario.classes, *(port for port, _ in scenario.ports)}
+        condition = next(each for each in asked.conditions if case.key.startswith(f"{each.id}/"))
+        assert {of for _, of in condition.measures} <= names
+    assert len(plan.cases) + len(plan.refused) == len(asked.conditions) * len(tried)
+    assert {control for _, control in plan.refused} <= {"blitz", "qfcp", "xcp", "rcp", "vcp"}
+
+
+def test_an_unknown_control_suite_or_condition_is_refused() -> None:
+    with pytest.raises(UsageError, match="no control nosuch"):
+        controls.find("nosuch")
+    with pytest.raises(UsageError, match="no suite nosuch"):
+        suite("nosuch")
+    with pytest.raises(UsageError, match="fits nosuch"):
+        certificate.chosen(suite("rfc9743"), ["nosuch"])
+    two = CliRunner().invoke(app, ["certify", "cubic", "reno", "--json"])
+    assert isinstance(two.exception, UsageError) or two.exit_code == 2
+    both = CliRunner().invoke(app, ["certify", "cubic", "--gate", "tide"])
+    assert isinstance(both.exception, UsageError) or both.exit_code == 2
+
+
+def certified(folder: Path, *words: str) -> Result:
+    command = ["certify", *words, "--seeds", "2", "--out", str(folder), "--json"]
+    return CliRunner().invoke(app, command)
+
+
+def conditions(done: Result) -> list[dict[str, Any]]:
+    return list(json.loads(done.stdout)["conditions"])
+
+
+def verdicts(done: Result) -> dict[str, str]:
+    return {each["id"]: each["verdict"] for each in conditions(done)}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("certify") / "out"
+
+
+@pytest.mark.slow
+def test_a_standard_control_is_like_itself(folder: Path) -> None:
+    done = certified(folder, "cubic", "--against", "cubic", "--only", "tiny", "--only", "outage")
+    assert done.exit_code == 0, done.output
+    assert verdicts(done) == {"tiny": "like", "outage": "like"}
+    page = (folder / "rfc9743" / "cubic" / "REPORT.md").read_text("utf-8")
+    assert "| 7.3 | `tiny`" in page
+    for picture in ("verdicts.png", "conditions.png"):
+        assert (folder / "rfc9743" / "cubic" / "pictures" / picture).stat().st_size > 10_000
+
+
+@pytest.mark.slow
+def test_bbr_loses_in_a_shallow_buffer(folder: Path) -> None:
+    # RFC 9743, 5.1.3 names it: version 1 loses much where the buffer is below 1.5 BDP
+    done = certified(folder, "bbr", "--against", "cubic", "--only", "shallow-buffer")
+    assert done.exit_code == 3
+    assert verdicts(done) == {"shallow-buffer": "worse"}
+
+
+@pytest.mark.slow
+def test_a_sender_that_never_backs_off_fails_where_it_matters(folder: Path) -> None:
+    flood = '{ udp = { rate = "6Mbit", packet = "1500B" } }'
+    only = ("outage", "onset", "tiny", "bufferbloat")
+    patterns = [word for each in only for word in ("--only", each)]
+    done = certified(folder, flood, "--against", "cubic", *patterns)
+    assert done.exit_code == 3
+    # four flows of 6 Mbit/s fill the buffer of the 20 Mbit/s as CUBIC does
+    assert verdicts(done) == dict.fromkeys(only[:3], "worse") | {"bufferbloat": "like"}
+
+
+@pytest.mark.slow
+def test_ledbat_yields_to_reno(folder: Path) -> None:
+    # RFC 6817: a background transport gives way to TCP
+    done = certified(folder, "ledbat", "--against", "cubic", "--only", "beside-reno")
+    [condition] = conditions(done)
+    found = {(each["measure"], each["of"]): each["verdict"] for each in condition["measures"]}
+    assert found["rate", "other"] == "better"
+    assert found["rate", "subject"] == "worse"
+
+
+@pytest.mark.slow
+def test_what_does_not_complete_is_null_in_json(folder: Path) -> None:
+    # not all of the forty bursts of 256 kB arrive within the second: JSON has no NaN
+    done = certified(folder, "blitz", "--against", "cubic", "--only", "incast", "--only", "tiny")
+    tiny, incast = conditions(done)
+    assert (tiny["verdict"], tiny["number"]) == ("not run", None)
+    assert (incast["verdict"], incast["number"]) == ("worse", None)
+
+
+@pytest.mark.slow
+def test_a_gate_is_tried_on_the_access_link(folder: Path) -> None:
+    out = folder.with_name("gate")
+    done = certified(out, "--gate", "tide", "--only", "light", "--only", "overload")
+    # docs/tide.md: it refuses nobody at light load and serves more than no gate under overload
+    assert verdicts(done) == {"light": "like", "overload": "better"}
+
+
+STUBBORN = """
+class Stubborn:
+    '''Keeps 400 segments under way, whatever is lost.'''
+
+    def __init__(self, tcp):
+        self.cwnd = 400.0
+
+    def on_ack(self, sample):
+        pass
+
+    def on_congestion(self, signal, at):
+        pass
+
+    def on_timeout(self, at, again):
+        pass
+"""
+
+
+@pytest.mark.slow
+def test_a_control_of_the_users_own_that_ignores_losses_fails(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(STUBBORN)
+    name = f"{tmp_path}/mine.py:Stubborn"
+    patterns = ("--only", "beside-reno", "--only", "tunnel")
+    done = certified(tmp_path / "out", name, "--against", "cubic", *patterns)
+    # two such flows hold 800 of the 230 packets that path and buffer hold: Reno gets what is left
+    assert verdicts(done) == {"beside-reno": "worse", "tunnel": "worse"}
+    # a changed file is another control, whose runs are not those that were saved
+    first = controls.find(name).transport
+    (tmp_path / "mine.py").write_text(STUBBORN.replace("400", "300"))
+    assert controls.find(name).transport != first

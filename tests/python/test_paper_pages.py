@@ -1,0 +1,216 @@
+"""The pages of the papers in docs: reasons agree with tables, every claim has its row."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tidegate.papers import claims as listed
+from tidegate.papers import load, moved, overview, there
+from tidegate.papers.claims import SETUP_KINDS, matches
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ROOT / "docs" / "papers"
+NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?")
+WORDS = 3000
+"""A report is read in a few minutes."""
+
+
+def page(key, name):
+    return (PAGES / key / name).read_text(encoding="utf-8")
+
+
+def verdicts(key):
+    with (PAGES / key / "verdicts.csv").open(encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))
+
+
+def numbers(text):
+    """Return the numbers of a text, without names of claims, links, and names of tables.
+
+
+    Years, sections, figures and claims are names: `fig6c.D_ratio`, Table II, III-A.
+    """
+    text = re.sub(r"`[^`]*`|\[[^\]]*\]\([^)]*\)", " ", text)
+    text = re.sub(
+        r"(Figures?|Tables?|Section|RFC|RFCs|Algorithm|LOAD|experiments?) \d\S*", " ", text
+    )
+    return [each.replace(",", "") for each in NUMBER.findall(text)]
+
+
+def near(one, other):
+    """Tell whether a number of a reason is one of a table, as precisely as the reason has it."""
+    digits = len(one.partition(".")[2])
+    return abs(float(one) - other) <= 0.5001 * 10**-digits
+
+
+def rows(key, patterns):
+    """Return what the pages have of the rows that patterns name: claims.md and verdicts.csv."""
+    names = {
+        claim.short: f"{claim.value} {claim.note} {claim.scenario}"
+        for claim in load(key).claims()
+        if any(matches(pattern, claim.id) for pattern in patterns)
+    }
+    found = [*names.values()]
+    found += [
+        line
+        for line in page(key, "claims.md").splitlines()
+        if line.startswith("| `") and line.split("`")[1] in names
+    ]
+    found += [
+        f"{each['measured']} {each['low']} {each['high']}"
+        for each in verdicts(key)
+        if each["id"] in names
+    ]
+    return "\n".join(found)
+
+
+def outside_of_reasons(key):
+    """Return the report without its part on what does not hold."""
+    text = page(key, "REPORT.md")
+    return text.partition("## What does not hold")[0]
+
+
+def said_elsewhere(key, reason):
+    """Return where the numbers of a reason have to stand, and nowhere else.
+
+    In the rows that it is about or names, in the pages that it names, and in what its
+    command makes.
+    """
+    asked = [*reason.claims, *re.findall(r"`([^`]+)`", reason.text)]
+    named = re.findall(r"\((\w+\.md)\)", reason.text)
+    words = shlex.split(reason.command)[3:]
+    if words[:1] == ["--only"]:
+        asked += words[1:]
+    named += {"--sensitivity": ["sensitivity.md"], "--search": ["search.md"]}.get(
+        " ".join(words), []
+    )
+    parts = [rows(key, asked)]
+    parts += [page(key, name) for name in named if name != "claims.md"]
+    if "table" in reason.text or "picture" in reason.text or (reason.command and not words):
+        parts.append(outside_of_reasons(key))
+    return {float(each.replace(",", "")) for part in parts for each in NUMBER.findall(part)}
+
+
+def unsupported(key, reason):
+    """Return the numbers of a reason that do not stand where it says."""
+    known = said_elsewhere(key, reason)
+    # a share may be said in per cent
+    known |= {100 * each for each in known if abs(each) <= 1}
+    return [
+        number for number in numbers(reason.text) if not any(near(number, each) for each in known)
+    ]
+
+
+REASONS = [(key, each) for key in there() for each in load(key).deviations().explanations]
+
+
+@pytest.mark.parametrize(("key", "reason"), REASONS)
+def test_the_numbers_in_reasons_stand_in_the_rows_and_pages_that_they_are_about(key, reason):
+    assert unsupported(key, reason) == [], reason.text
+
+
+def test_a_wrong_number_in_a_reason_is_noticed():
+    """Every number of three digits and more, 7 % larger: at least three of four are found."""
+    found = [
+        bool(unsupported(key, replace(reason, text=reason.text.replace(number, wrong))))
+        for key, reason in REASONS
+        for number in numbers(reason.text)
+        if len(number.replace(".", "").strip("0")) >= 3
+        for wrong in [f"{1.07 * float(number):.{len(number.partition('.')[2])}f}"]
+        if number in reason.text
+    ]
+    assert len(found) > 10
+    assert sum(found) >= 0.75 * len(found)
+
+
+@pytest.mark.parametrize(("key", "reason"), REASONS)
+def test_a_reason_is_a_measurement_that_a_command_repeats_or_not_known(key, reason):
+    assert bool(reason.command) != ("Not known" in reason.text), reason.text
+    if not reason.command:
+        return
+    words = shlex.split(reason.command)
+    assert words[:3] == ["tidegate", "paper", key]
+    if words[3:4] == ["--only"]:
+        # UsageError for a name that is no claim
+        assert listed.chosen(load(key).claims(), words[4:])
+    else:
+        assert words[3:] in ([], ["--sensitivity"], ["--search"])
+
+
+@pytest.mark.parametrize("key", there())
+def test_every_row_that_does_not_hold_has_a_reason(key):
+    """The reason may be that it is not known; that has to be said by somebody who looked."""
+    deviations = load(key).deviations()
+    missing = [
+        each["id"]
+        for each in verdicts(key)
+        if each["as_taken"] in ("not met", "unresolved")
+        and not deviations.context(f"{key}.{each['id']}").explanation
+    ]
+    assert missing == []
+
+
+@pytest.mark.parametrize("key", there())
+def test_every_claim_has_its_row_and_no_other_is_there(key):
+    claims = [claim.short for claim in load(key).claims()]
+    assert [each["id"] for each in verdicts(key)] == claims
+    rows = re.findall(r"^\| `([^`]+)` \|", page(key, "claims.md"), re.MULTILINE)
+    assert rows == claims
+
+
+@pytest.mark.parametrize("key", there())
+def test_a_report_is_short(key):
+    assert len(page(key, "REPORT.md").split()) < WORDS
+
+
+@pytest.mark.parametrize("key", there())
+def test_rows_that_a_guess_turns_are_named_by_it(key):
+    """Both ways: sensitivity.md lists what turns, deviations.toml what each guess affects."""
+    study = load(key)
+    kinds = {claim.short: claim.kind for claim in study.claims()}
+    for line in page(key, "sensitivity.md").partition("## Rows that turn")[2].splitlines():
+        found = re.match(r"- `([^`]+)`, [^:]*: \*([^*]+)\*: (.*)", line)
+        if not found or kinds[found[1]] in SETUP_KINDS:
+            continue
+        equal = [each for each in found[3].split("; ") if "no equal guess" not in each]
+        context = study.deviations().context(f"{key}.{found[1]}")
+        if equal and not context.chosen_on:
+            assert found[2] in context.depends_on, line
+
+
+def test_the_page_over_all_papers_is_made_from_their_verdicts():
+    said = (PAGES / overview.PAGE).read_text(encoding="utf-8")
+    assert said == overview.page(overview.read(PAGES, there()))
+
+
+def test_the_page_of_rows_that_moved_gives_a_cause_to_each():
+    papers = overview.read(PAGES, there())
+    assert (PAGES / moved.PAGE).read_text(encoding="utf-8") == moved.page(papers)
+    rows = [(paper.key, each.id) for paper in papers for each, _ in moved.moved(paper)]
+    assert rows
+    assert [row for row in rows if not moved.cause(*row)] == []
+    gone = set(moved.before()) - {(paper.key, each.id) for paper in papers for each in paper.lines}
+    assert gone == set()
+
+
+def test_verdicts_of_the_second_reading_are_counted_as_its_reports_did():
+    """The tables of verdicts in the reports at d3a372a, e.g. of dqm: numbers 3 met, 14 not met."""
+    papers = {paper.key: paper for paper in overview.read(PAGES, there())}
+
+    def then(key, rows):
+        cells = dict(moved.by_kind(papers[key]))[rows]
+        return [int(cell.partition(" ")[0]) if cell else 0 for cell in cells]
+
+    # met, depends (calibrated), unresolved, not met, contradicted, cannot be checked
+    assert then("dqm", "numbers") == [3, 0, 0, 14, 0, 0]
+    assert then("blitz", "orderings") == [10, 0, 3, 7, 0, 1]
+    assert then("lgc", "numbers") == [0, 22, 0, 13, 0, 1]
+    assert then("qfcp", "orderings") == [22, 3, 2, 1, 0, 0]
+    assert then("session", "used to choose") == [23, 0, 2, 6, 0, 0]
+    assert moved.near(papers["session"])[1] == 72

@@ -1,0 +1,63 @@
+"""The line that says which setting to take, and what it rests on."""
+
+import tidegate as laboratory
+from texts import LONG
+from tidegate.show.page import words
+
+QUICK = {"duration": "12s", "warmup": "4s"}
+
+
+def test_a_comparison_ends_with_a_recommendation_and_its_price(tidegate, overload_file):
+    """60/s are offered and some 20/s can be served: gates of 15/s and 1/s serve fewer, sooner."""
+    gates = ("--gate", "none,fixed-rate:15,fixed-rate:1", "--seeds", "3", "--no-plots")
+    short = ("--set", "duration=12s", "--set", "warmup=4s", "--out", "c")
+    done = tidegate("compare", overload_file, *gates, *short)
+    assert done.returncode == 0, done.stderr
+    line = next(line for line in done.stderr.splitlines() if "Recommended" in line)
+    assert line.startswith("Recommended: none, by most sessions completed: ")
+    assert "3 seeds on the same flows" in line
+    assert "But shortest mean FCT of those served: fixed-rate:" in line
+    again = laboratory.load(overload_file.parent / "c")
+    assert again.recommendation == line
+    page = words.of_comparison(again, list(again.curves))
+    assert "<b>Recommended: none, by most sessions completed" in page
+
+
+def test_nothing_is_recommended_where_nothing_differs(overload):
+    done = laboratory.compare(
+        overload, gates=["none", "fixed-rate:100000"], seeds=2, settings=QUICK
+    )
+    assert done.recommendation.startswith("No recommendation: no setting is significantly better")
+
+
+def test_one_seed_recommends_nothing(overload):
+    done = laboratory.compare(overload, gates=["none", "fixed-rate:1"], seeds=1, settings=QUICK)
+    assert "one seed does not show" in done.recommendation
+
+
+def test_settings_on_other_flows_are_not_set_against_each_other(overload):
+    loads = {"traffic.web.arrivals.poisson": ["20/s", "60/s"]}
+    done = laboratory.compare(overload, vary=loads, seeds=2, settings=QUICK)
+    assert done.recommendation == "No recommendation: no two settings met the same flows."
+
+
+def test_a_sweep_has_a_line_for_each_load(overload):
+    axes = {"traffic.web.arrivals.poisson": ["5/s", "60/s"]}
+    done = laboratory.sweep(overload, axes, gates=["none", "fixed-rate:1"], seeds=3, settings=QUICK)
+    first, second = done.recommendation.splitlines()
+    assert first.startswith("At traffic.web.arrivals.poisson = 5/s: Recommended: none, by")
+    assert second.startswith("At traffic.web.arrivals.poisson = 60/s: Recommended: none, by")
+
+
+def test_flows_without_end_are_judged_by_throughput_then_delay_then_fairness():
+    """Both fill the link; a drop-tail queue of 200 packets makes most of the delay."""
+    done = laboratory.compare(LONG, queues=["drop-tail", "fq-codel"], seeds=3)
+    assert done.recommendation.startswith("Recommended: fq-codel, by ")
+    assert "shortest mean queue delay" in done.recommendation
+
+
+def test_a_setting_that_is_worse_is_not_named_beside_the_best(overload):
+    gates = ["none", "fixed-rate:100000", "fixed-rate:1"]
+    done = laboratory.compare(overload, gates=gates, seeds=2, settings=QUICK)
+    names, _, _ = done.recommendation.partition(", by ")
+    assert names == "Recommended: none or fixed-rate:100000"

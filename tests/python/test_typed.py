@@ -1,0 +1,136 @@
+"""What people typed by mistake, as they typed it, and the answer that helps."""
+
+import os
+import stat
+
+import pytest
+
+import tidegate as laboratory
+
+QUICK = ("--set", "duration=4s", "--set", "warmup=1s")
+
+
+def typed(tidegate, *words):
+    """What is said on standard error of a command that is refused."""
+    done = tidegate(*words)
+    assert done.returncode != 0, words
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize("command", ["check", "run", "show"])
+@pytest.mark.parametrize("name", ['""', '"  "'])
+def test_a_scenario_without_a_name(tidegate, overload_file, command, name):
+    said = typed(tidegate, command, overload_file, "--set", f"name={name}")
+    assert "a scenario needs a name" in said
+    assert not (overload_file.parent / "out").exists()
+
+
+def test_a_class_or_a_variant_without_a_name(tidegate, overload, tmp_path):
+    (tmp_path / "class.toml").write_text(overload.replace("[traffic.web]", '[traffic.""]'))
+    assert "needs a name" in typed(tidegate, "check", "class.toml")
+    (tmp_path / "variant.toml").write_text(f'{overload}\n[variant.""]\nduration = "5s"\n')
+    assert "needs a name" in typed(tidegate, "check", "variant.toml")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "kind"),
+    [
+        ("duration", "1e400s", "time"),
+        ("topology.dumbbell.bottleneck.rate", "1e400Mbit", "rate"),
+        ("traffic.web.arrivals.poisson", "1e400/s", "frequency"),
+        ("traffic.web.size.pareto.mean", "1e400kB", "size"),
+        ("topology.dumbbell.bottleneck.buffer", "1e400packets", "buffer length"),
+    ],
+)
+def test_a_number_beyond_all_numbers_is_too_large_and_not_negative(
+    tidegate, overload_file, key, value, kind
+):
+    said = typed(tidegate, "check", overload_file, "--set", f"{key}={value}")
+    assert f"`{value}` is too large a {kind}" in said
+    assert "not negative" not in said
+
+
+def test_a_negative_number_is_negative(tidegate, overload_file):
+    said = typed(tidegate, "check", overload_file, "--set", "duration=-1e400s")
+    assert "not negative" in said
+
+
+@pytest.mark.parametrize(
+    ("value", "remedy"),
+    [
+        ('"two"', "a whole number, without quotes"),
+        ("2.5", "a whole number, without quotes"),
+        ("-1", "a whole number that is not negative"),
+        ("5000000000", "a smaller whole number"),
+        ("20001", "write 1 to 20000 pairs"),
+    ],
+)
+def test_a_number_of_pairs_that_is_none(tidegate, overload_file, value, remedy):
+    said = typed(tidegate, "check", overload_file, "--set", f"topology.dumbbell.pairs={value}")
+    assert remedy in said
+    assert "20000" in said
+    assert "4294967295" not in said
+
+
+def test_a_file_that_may_not_be_read_is_not_damaged(tidegate, overload, tmp_path):
+    laboratory.run(overload, settings={"duration": "4s", "warmup": "1s"}).save(tmp_path / "one")
+    path = tmp_path / "one/summary.json"
+    path.chmod(0)
+    try:
+        if os.access(path, os.R_OK):
+            pytest.skip("root reads every file")
+        said = typed(tidegate, "report", "one")
+    finally:
+        path.chmod(stat.S_IRUSR | stat.S_IWUSR)
+    assert "Permission denied" in said
+    assert "damaged" not in said
+
+
+TANDEM = """
+name     = "two links"
+duration = "4s"
+[topology.tandem]
+links  = [{ rate = "10Mbit", delay = "5ms" }, { rate = "8Mbit", delay = "5ms" }]
+access = { rate = "100Mbit", delay = "1ms" }
+[traffic.web]
+arrivals = { poisson = "20/s" }
+size     = "10kB"
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "laws"), [("--queue", "drop-tail,red"), ("--gate", "none,tide")]
+)
+def test_which_port_is_asked_of_queues_as_of_gates(tidegate, tmp_path, option, laws):
+    (tmp_path / "tandem.toml").write_text(TANDEM)
+    said = typed(tidegate, "compare", "tandem.toml", option, laws)
+    assert "Which port is to be controlled?" in said
+    assert "link1, link2" in said
+    assert "--port" in said
+    assert "gates" not in said
+
+
+def test_an_output_in_ascii_has_no_traceback(tidegate_process, overload_file, monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    for words in (("run", overload_file, *QUICK), ("check", overload_file)):
+        done = tidegate_process(*words)
+        assert done.returncode == 0, done.stderr
+        assert "Traceback" not in done.stderr
+    drawn = tidegate_process("plot", "out/small-overload-run", "--terminal")
+    assert drawn.returncode == 0, drawn.stderr
+
+
+def test_a_rate_law_of_ones_own_is_advised_a_transport_that_exists(tidegate, overload_file):
+    """A law that grants rates, whatever its name, is read by senders of qfcp."""
+    own = 'port.bottleneck.stamp={ law = "python", name = "load-factor" }'
+    said = tidegate("check", overload_file, "--set", own).stdout
+    assert "stamps by load-factor" in said
+    assert 'write transport = "qfcp"' in said
+    advised = ("--set", 'traffic.web.transport="qfcp"')
+    assert "Warning" not in tidegate("check", overload_file, "--set", own, *advised).stdout
+    # a law whose senders are its own keeps its advice
+    other = tidegate(
+        "check", overload_file, "--set", 'port.bottleneck.stamp={ law = "xcp" }'
+    ).stdout
+    assert 'write transport = "xcp"' in other
