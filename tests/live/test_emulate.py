@@ -161,11 +161,11 @@ def test_a_client_without_a_server_says_so(lab):
 
 
 def test_everything_is_put_back_also_after_a_failure():
-    before = run("ip", "netns", "list")
     with pytest.raises(LabError), Lab() as lab:
+        assert {lab.left, lab.router, lab.right} <= namespaces()
         lab.link(scenario(lab, arrivals=ONE, size="1kB"))
         raise LabError("something went wrong")
-    assert run("ip", "netns", "list") == before
+    assert not {lab.left, lab.router, lab.right} & namespaces()
     assert not lab.folder.exists()
     assert all(process.poll() is not None for process in lab.started)
 
@@ -182,28 +182,33 @@ def test_the_report_is_json_and_text(lab):
 
 
 def behind(folder, *command, settings=()):
-    """Run a command behind a link of 10 Mbit/s and 40 ms."""
+    """Run a command behind a link of 10 Mbit/s and 40 ms; also return its namespace's name."""
     file = folder / "link.toml"
     file.write_text(
         LINK.format(seconds=30, direction="download", arrivals=ONE, size="1kB", port="")
     )
     options = [word for setting in settings for word in ("--set", setting)]
-    return subprocess.run(
-        [program(), "emulate", file, *options, "--", *command],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    arguments = [program(), "emulate", file, *options, "--", *command]
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(arguments, **piped) as process:
+        try:
+            stdout, stderr = process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+    done = subprocess.CompletedProcess(arguments, process.returncode, stdout, stderr)
+    return done, f"tidegate-{process.pid}"
 
 
 def namespaces():
+    """Name the namespaces of this machine, those of other tests too."""
     listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True)
-    return set(listed.stdout.split())
+    return {line.split()[0] for line in listed.stdout.splitlines()}
 
 
 CONNECT = """
 import os, socket, sys, time
+print(*os.listdir("/run/netns"))
 for _ in range(3):
     begun = time.monotonic()
     socket.create_connection((os.environ["TIDEGATE_OUTSIDE"], int(sys.argv[1]))).close()
@@ -214,28 +219,28 @@ sys.exit(7)
 
 # A handshake takes a round trip: 40 ms by hand, 1 + 18 + 1 ms each way.
 def test_a_command_runs_behind_the_link_and_ends_it(tmp_path):
-    before = namespaces()
     with socket.create_server(("0.0.0.0", 0)) as server:
-        done = behind(tmp_path, sys.executable, "-c", CONNECT, str(server.getsockname()[1]))
+        port = str(server.getsockname()[1])
+        done, namespace = behind(tmp_path, sys.executable, "-c", CONNECT, port)
     assert done.returncode == 7, done.stderr
-    took = [float(line) for line in done.stdout.split()]
+    seen, *lines = done.stdout.splitlines()
+    assert namespace in seen.split()
+    took = [float(line) for line in lines]
     assert len(took) == 3
     # a busy machine may add to one of them
     assert 0.040 <= min(took) < 0.045
     assert "rate" in done.stderr
-    assert namespaces() == before
+    assert namespace not in namespaces()
 
 
 def test_a_command_that_is_not_there_leaves_nothing(tmp_path):
-    before = namespaces()
-    done = behind(tmp_path, "no-such-command")
+    done, namespace = behind(tmp_path, "no-such-command")
     assert done.returncode != 0
     assert "no-such-command" in done.stderr
-    assert namespaces() == before
+    assert namespace not in namespaces()
 
 
 def test_a_signal_ends_the_command_too(tmp_path):
-    before = namespaces()
-    done = behind(tmp_path, "sh", "-c", "kill -TERM $PPID; exec sleep 20")
+    done, namespace = behind(tmp_path, "sh", "-c", "kill -TERM $PPID; exec sleep 20")
     assert done.returncode != 0
-    assert namespaces() == before
+    assert namespace not in namespaces()
