@@ -16,6 +16,7 @@
 
 mod contents;
 mod filter;
+mod medium;
 mod opportunities;
 mod police;
 mod queueing;
@@ -31,6 +32,7 @@ use crate::packet::{Flags, Packet};
 use crate::units::{Pace, Rate, Time};
 
 pub use filter::{Act, FilterStage, Names};
+pub use medium::Medium;
 pub use opportunities::Opportunities;
 pub use police::Policer;
 use queueing::Staged;

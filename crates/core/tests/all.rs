@@ -13,6 +13,7 @@ mod own_queue_law;
 mod pie;
 mod port_cargo;
 mod port_links;
+mod port_medium;
 mod port_pass;
 mod port_reference;
 mod port_times;

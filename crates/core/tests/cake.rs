@@ -516,6 +516,27 @@ fn of_equals_the_own_queue_gives_way() {
     assert_eq!(flows, [1, 1, 2]);
 }
 
+/// The `ce_threshold` of FQ-CoDel in Linux, by hand: of four packets that come at once and leave at 0,
+/// 1, 2 and 3 ms, those of L4S are marked above 1 ms, no others, and without it none at all.
+#[test]
+fn l4s_packets_are_marked_above_a_delay_of_their_own() {
+    let marked = |ce_threshold, flags: Flags| {
+        let mut rig = Rig::new(&Config { ce_threshold, ..Config::default() });
+        for _ in 0..4 {
+            rig.arrive(Packet { flags, ..packet(1, 1000) });
+        }
+        [0, 1000, 2000, 3000].map(|at| {
+            rig.now = us(at);
+            rig.serve().expect("no shaper").flags.has(Flags::CE)
+        })
+    };
+    let ect = Flags::DATA.with(Flags::ECT);
+    let threshold = Some(Time::from_ms(1));
+    assert_eq!(marked(threshold, ect.with(Flags::L4S)), [false, false, true, true]);
+    assert_eq!(marked(threshold, ect), [false; 4]);
+    assert_eq!(marked(None, ect.with(Flags::L4S)), [false; 4]);
+}
+
 /// Linux: a quantum is 1/4096 s at the shaper's rate, from 300 B to 1514 B.
 #[test]
 fn the_quantum_follows_the_bandwidth() {

@@ -107,7 +107,7 @@ proptest! {
     ) {
         let batching = every.map(|ms| Batching { every: Time::from_ms(ms), packets: most });
         let listed = Listed(packets.iter().map(|(_, crossing)| *crossing).collect());
-        let mut port = port(Link { propagation: Some(Box::new(listed)), batching, opportunities: None });
+        let mut port = port(Link { propagation: Some(Box::new(listed)), batching, ..Link::default() });
         let (mut now, mut free) = (Time::ZERO, Time::ZERO);
         let (mut found, mut ends) = (Vec::new(), Vec::new());
         for (id, (gap, _)) in (0..).zip(&packets) {

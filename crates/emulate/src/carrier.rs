@@ -13,6 +13,7 @@ use tidegate_core::units::Time;
 use tidegate_core::wire::ip::{Headers, Reader};
 use tidegate_core::wire::reset::reset;
 use tidegate_model::Scenario;
+use tidegate_model::port::Media;
 use tun_rs::SyncDevice;
 
 use super::report::Direction;
@@ -72,7 +73,9 @@ pub fn carry(
     let clock = Clock { began_ns: monotonic_ns() };
     let now = clock.now();
     let [there, back] = ports;
-    let mut ways = [Way::new(scenario, there, seed, now)?, Way::new(scenario, back, seed, now)?];
+    let mut media = Media::default();
+    let mut way = |number| Way::new(scenario, number, (seed, &mut media), now);
+    let mut ways = [way(there)?, way(back)?];
     // wakes up as precisely as the machine can
     set_current_timer_slack(NonZeroU64::new(1)).at("timer slack")?;
     let reader = Reader::new((clock.began_ns, std::process::id().into()));

@@ -7,7 +7,7 @@ use tidegate_core::port::{Outcome, Port};
 use tidegate_core::units::Time;
 use tidegate_core::wire::Checksum;
 use tidegate_core::wire::ip::{Headers, write};
-use tidegate_model::port::{Losses, NoSuchLaw, OwnLaws, Supplied};
+use tidegate_model::port::{Losses, Media, NoSuchLaw, OwnLaws, Supplied};
 use tidegate_model::route::Routes;
 use tidegate_model::scenario::{self, LinkChange, Scenario};
 use tun_rs::SyncDevice;
@@ -43,11 +43,12 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// Builds the port with this index in the scenario's network, started at `now`.
+    /// Builds the port with this index in the scenario's network, started at `now`; `media`: what
+    /// it may share with that of the other direction.
     pub(super) fn new(
         scenario: &Scenario,
         number: usize,
-        seed: u64,
+        (seed, media): (u64, &mut Media),
         now: Time,
     ) -> Result<Way, Failure> {
         let spec = scenario.network.ports[number].clone();
@@ -55,8 +56,8 @@ impl Way {
             let what = "a filter asks the neighbours of its node, and there are none here";
             return Err(Failure::usage(&spec.name, what).remedy("leave the filter out"));
         }
-        let mut supplied =
-            Supplied { own: &mut OwnLaws::default(), names: &|_| Box::new(|_| None) };
+        let own = &mut OwnLaws::default();
+        let mut supplied = Supplied { own, names: &|_| Box::new(|_| None), media };
         let built = spec.build(number as u32, seed, &mut supplied);
         let mut port: Port<Cargo> = built.map_err(|NoSuchLaw(law)| {
             Failure::usage(&spec.name, format!("law `{law}` is handed in from Python or Rust"))

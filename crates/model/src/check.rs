@@ -42,6 +42,7 @@ const MOST_RECORDED: u32 = 1_000_000;
 /// Most traffic classes.
 const MAX_CLASSES: usize = 250;
 pub(crate) use problems::Files;
+pub(crate) use trace::is_shipped;
 
 /// Reads the typed document out of the tree.
 pub(crate) fn document(tree: &Tree) -> Result<Document, Report> {
@@ -207,7 +208,7 @@ pub(crate) fn scenario(
     check.finish((scenario, document))
 }
 
-/// Lets capacities follow their traces.
+/// Lets capacities and delays follow their traces.
 fn traces(
     check: &mut Check<'_>,
     document: &Document,
@@ -216,8 +217,8 @@ fn traces(
 ) {
     for (number, port) in (0..).zip(ports) {
         let doc = document.port.0.iter().find(|(name, _)| *name == port.name);
-        if let Some(rate) = doc.and_then(|(_, doc)| doc.rate.as_ref()) {
-            trace::apply(check, (number, port), rate, document.duration, changes);
+        if let Some((_, doc)) = doc {
+            trace::apply(check, (number, port), doc, document.duration, changes);
         }
     }
     changes.sort_by_key(|change| (change.at, change.port));
@@ -277,6 +278,7 @@ fn ports(check: &mut Check<'_>, document: &mut Document, ports: &mut [Port]) {
         };
         control(check, port, doc);
     }
+    impairments::shared(check, ports);
     let given: BTreeSet<String> = document.port.0.iter().map(|(name, _)| name.clone()).collect();
     for port in ports.iter().filter(|port| !port.access && !given.contains(&port.name)) {
         document.port.0.push((port.name.clone(), PortDoc::default()));

@@ -206,6 +206,7 @@ table! {
     arrived_packets: u32 "packets" "packets that arrived";
     departed_packets: u32 "packets" "packets whose transmission started";
     departed_bytes: u64 "B" "bytes of these, headers included";
+    possible_bytes: u64 "B" "bytes that the link could have carried by its trace; only where a capacity of the scenario follows one (0 at a port whose link never varies)";
     drops_queue_full: u32 "packets" "dropped because the queue was full";
     drops_early: u32 "packets" "dropped by the queue's law before it was full, on arrival or when it was their turn";
     drops_session_refused: u32 "packets" "dropped or rejected because the gate refused the session";

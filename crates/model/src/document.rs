@@ -197,6 +197,9 @@ pub(crate) struct PortDoc {
     /// The capacity over time, in place of the link's rate; default: constant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<impairments::PortRateDoc>,
+    /// The delay over time, in place of the link's delay; default: constant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<impairments::PortDelayDoc>,
     /// How the delay of the link differs from packet to packet; default: not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter: Option<impairments::JitterDoc>,
@@ -209,6 +212,9 @@ pub(crate) struct PortDoc {
     /// The link delivers what it has sent in batches, as Wi-Fi and cable do; default: each packet by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<impairments::BatchDoc>,
+    /// A medium that the link shares with that of another port, as with the other direction of Wi-Fi; default: it has its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub medium: Option<impairments::MediumDoc>,
     /// The first so many packets that come from elsewhere get a row each in the `arrivals` table; default 0, up to 1000000.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub record: u32,

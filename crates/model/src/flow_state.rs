@@ -15,7 +15,7 @@ use tidegate_core::packet::{Ext, Flags, Packet, RateHeader};
 use tidegate_core::port::{Outcome, Port};
 use tidegate_core::units::Time;
 
-use crate::port::{NoSuchLaw, OwnLaws, Supplied};
+use crate::port::{Media, NoSuchLaw, OwnLaws, Supplied};
 use crate::scenario;
 
 /// Data packets of a flow.
@@ -95,7 +95,8 @@ fn packet(at: Time, flow: u32, number: u32) -> Packet {
 
 /// The fate of each packet at the port, in order.
 fn fates(spec: &scenario::Port, packets: &[(Time, Packet)]) -> Result<Vec<Fate>, NoSuchLaw> {
-    let mut supplied = Supplied { own: &mut OwnLaws::default(), names: &|_| Box::new(|_| None) };
+    let (own, media) = (&mut OwnLaws::default(), &mut Media::default());
+    let mut supplied = Supplied { own, names: &|_| Box::new(|_| None), media };
     let mut port: Port<u32> = spec.build(0, SEED, &mut supplied)?;
     let failed = |_| NoSuchLaw(spec.name.clone());
     let mut found = vec![Fate::Gone; packets.len()];

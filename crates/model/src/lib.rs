@@ -29,8 +29,8 @@ pub use report::Report;
 pub use scenario::Scenario;
 pub use source::{Setting, Settings, Source};
 
-use document::ClassDoc;
 use document::size::{Distribution, SizeDoc};
+use document::{ClassDoc, PortDoc};
 
 /// The files that a document refers to, as written there, sorted.
 ///
@@ -46,7 +46,10 @@ pub fn files(source: Source<'_>, settings: &[Setting<'_>]) -> Result<Vec<String>
         let of_document = class.pages.and_then(|pages| file(pages.document));
         [file(class.size), of_document, class.flows].into_iter().flatten()
     };
-    let of_ports = document.port.0.into_iter().filter_map(|(_, port)| Some(port.rate?.trace));
+    let of_port =
+        |port: PortDoc| [port.rate.map(|rate| rate.trace), port.delay.map(|delay| delay.trace)];
+    let of_ports = document.port.0.into_iter().flat_map(|(_, port)| of_port(port)).flatten();
+    let of_ports = of_ports.filter(|trace| !check::is_shipped(trace));
     let of_traffic = document.traffic.0.into_iter().flat_map(|(_, class)| of_class(class));
     let mut files: Vec<String> = of_ports.chain(of_traffic).collect();
     files.sort();

@@ -18,6 +18,7 @@ use tidegate_core::units::Time;
 use crate::draw::stream;
 use crate::law::filter::FilterLaw;
 use crate::scenario::{self, Burst, LinkValue, Loss, QueueLaw};
+pub use link::Media;
 
 /// Supplies the controller of a user's own session law, by its name.
 pub type Laws<'a> = dyn FnMut(&str) -> Option<Box<dyn Controller<Knobs, Counts>>> + 'a;
@@ -47,6 +48,8 @@ pub struct Supplied<'a, 'b> {
     pub own: &'a mut OwnLaws<'b>,
     /// How the carrier identifies the origin of a packet, for the filter of the given node.
     pub names: &'a dyn Fn(u16) -> Names,
+    /// What its ports share.
+    pub media: &'a mut Media,
 }
 
 /// A user's own law that was not supplied; its name.
@@ -131,22 +134,28 @@ impl scenario::Port {
         Ok(match stages {
             None => {
                 let port = Port::new(number, self.rate, self.delay, self.limit(self.rate));
-                self.on_its_link(port, seed)
+                self.on_its_link(port, seed, supplied.media)
             }
-            Some(stages) => self.with_stages(number, seed, stages),
+            Some(stages) => self.with_stages(number, seed, stages, supplied.media),
         })
     }
 
     /// The same with stages that the caller has built.
-    pub fn with_stages<C: Default>(&self, number: u32, seed: u64, stages: Stages) -> Port<C> {
+    pub fn with_stages<C: Default>(
+        &self,
+        number: u32,
+        seed: u64,
+        stages: Stages,
+        media: &mut Media,
+    ) -> Port<C> {
         let draw = PortDraw::new(seed, self, "port");
         let port = Port::new(number, self.rate, self.delay, self.limit(self.rate));
-        self.on_its_link(port.with_stages(stages, Box::new(draw)), seed)
+        self.on_its_link(port.with_stages(stages, Box::new(draw)), seed, media)
     }
 
     /// Prepares the port for what its link does during the run.
-    fn on_its_link<C: Default>(&self, port: Port<C>, seed: u64) -> Port<C> {
-        match link::link(&self.impairments, seed, &self.name) {
+    fn on_its_link<C: Default>(&self, port: Port<C>, seed: u64, media: &mut Media) -> Port<C> {
+        match link::link(&self.impairments, seed, &self.name, media) {
             Some(link) => port.varying(link),
             None => port,
         }

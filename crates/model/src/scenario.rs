@@ -20,7 +20,7 @@ use crate::law::filter::FilterLaw;
 use crate::law::stamp::StampLaw;
 use crate::profile::Tcp;
 use crate::route::Route;
-pub use impairments::{Impairments, Jitter, Order, Policing, Reorder, Spread};
+pub use impairments::{Impairments, Jitter, Order, Policing, Reorder, Shared, Spread};
 pub use tidegate_core::law::queue::QueueLaw;
 
 /// A scenario: all that a run needs except its seed.

@@ -1,6 +1,6 @@
 //! Files that a scenario names, damaged in every way: read or refused, never a panic or a hang.
 //!
-//! The rules are those of the fuzz targets `cdf` and `flows`, on inputs made from words that get
+//! The rules are those of the fuzz targets `cdf`, `flows` and `trace`, on inputs made from words that get
 //! far; `properties.rs` does the same for the document, `crates/capture/tests/damage.rs` for
 //! captures.
 
@@ -24,6 +24,10 @@ const TABLE: &str =
     "# c\nstart_s,size_bytes,direction\n0.5,1000,download\n0.25,300,upload\n2,5000,\"download\"\n";
 
 const CDF: &str = "# c\nsize_bytes,probability\n100,0.1\n2000, 0.5\n3000 0.75\n1e6,1\n";
+
+const OPPORTUNITIES: &str = "# c\n1\n1\n5\n12\n";
+
+const TRACE: &str = "# c\ntime_s,rate_bit_s,delay_s\n0,1e6,0.02\n0.5, 2e6,0.03\n2,0,0\n";
 
 const WORDS: &[&str] = &[
     "\n",
@@ -60,6 +64,9 @@ const WORDS: &[&str] = &[
     "size_bytes",
     "direction",
     "probability",
+    "time_s",
+    "rate_bit_s",
+    "delay_s",
     "\u{feff}",
     "\u{0}",
     "é",
@@ -122,6 +129,26 @@ fn distribution(file: &[u8]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// A link that follows `file` in its rate and in its delay: the changes are in order.
+fn link(file: &[u8]) -> Result<(), TestCaseError> {
+    for said in ["rate = { trace = \"f\", start = \"1s\" }", "delay = { trace = \"f\" }"] {
+        let class = "arrivals = { every = \"1ms\" }\nsize = \"1kB\"";
+        let text = format!("{HEAD}{class}\n[port.bottleneck]\n{said}\n");
+        let contents = BTreeMap::from([("f".to_owned(), file.to_vec())]);
+        match load(Source { name: "x.toml", text: &text }, &[], &contents) {
+            Ok(scenario) => {
+                let changes = &scenario.changes;
+                let opportunities = &scenario.network.ports[0].impairments.opportunities;
+                prop_assert!(changes.is_empty() == opportunities.is_some());
+                prop_assert!(changes.is_sorted_by_key(|change| change.at));
+                prop_assert!(changes.iter().all(|change| change.at < scenario.duration));
+            }
+            Err(report) => prop_assert!(report.render(false).starts_with("error")),
+        }
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: crate::inputs(60_000), failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -136,15 +163,24 @@ proptest! {
     }
 
     #[test]
+    fn a_damaged_trace_is_read_or_refused(
+        file in prop_oneof![mutated(TRACE), mutated(OPPORTUNITIES)],
+    ) {
+        link(&file)?;
+    }
+
+    #[test]
     fn any_words_are_read_or_refused(file in words()) {
         table(&file)?;
         distribution(&file)?;
+        link(&file)?;
     }
 
     #[test]
     fn any_bytes_are_read_or_refused(file in prop::collection::vec(any::<u8>(), 0..200)) {
         table(&file)?;
         distribution(&file)?;
+        link(&file)?;
     }
 }
 

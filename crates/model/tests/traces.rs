@@ -1,4 +1,4 @@
-//! Capacities from traces: what they load to, and how errors point at their line.
+//! Capacities and delays from traces: what they load to, and how errors point at their line.
 
 use std::collections::BTreeMap;
 
@@ -38,6 +38,114 @@ fn changes(trace: &str, set: &[(&str, &str)]) -> Vec<(f64, u64)> {
         LinkValue::Delay { .. } => panic!("{change:?} is one of a delay"),
     });
     found.collect()
+}
+
+/// The same with the delay from the file, in place of the rate.
+fn delayed(trace: &str, set: &[(&str, &str)]) -> Result<Scenario, Report> {
+    let text = TEXT.replace("rate = { trace", "delay = { trace");
+    let settings: Vec<Setting<'_>> =
+        set.iter().map(|&(key, value)| Setting { key, value }).collect();
+    let contents = BTreeMap::from([("link.trace".to_owned(), trace.as_bytes().to_vec())]);
+    load(Source { name: "test.toml", text: &text }, &settings, &contents)
+}
+
+/// Seconds, delay in ms and whether packets may overtake, of every change.
+fn delays(trace: &str, set: &[(&str, &str)]) -> Vec<(f64, f64, bool)> {
+    let scenario = delayed(trace, set).unwrap_or_else(|report| panic!("{}", report.render(false)));
+    let found = scenario.changes.iter().map(|change| match change.to {
+        LinkValue::Delay { delay, another_path } => {
+            assert_eq!(scenario.network.ports[change.port as usize].name, "bottleneck");
+            (change.at.secs(), delay.secs() * 1e3, another_path)
+        }
+        LinkValue::Rate(_) => panic!("{change:?} is one of a rate"),
+    });
+    found.collect()
+}
+
+/// A satellite that changes every 3 s.
+const STEPS: &str = "time_s,rate_bit_s,delay_s\n0,1e6,0.020\n3,2e6,0.040\n6,0,0\n";
+
+/// By hand: 20 and 40 ms for 3 s each, then again; the mean is 30 ms.
+#[test]
+fn a_table_of_delays_becomes_changes_and_begins_again() {
+    assert_eq!(
+        delays(STEPS, &[]),
+        [(0.0, 20.0, false), (3.0, 40.0, false), (6.0, 20.0, false), (9.0, 40.0, false)]
+    );
+    let port = &delayed(STEPS, &[]).unwrap().network.ports[0];
+    assert_eq!(port.delay, Time::from_ms(30));
+    assert!(port.impairments.changes);
+}
+
+/// From 4 s on, once: 40 ms until the end of the trace, 2 s later, and then what its last line says.
+#[test]
+fn a_table_of_delays_can_begin_in_its_middle_and_end() {
+    let set = [
+        ("port.bottleneck.delay.start", "\"4s\""),
+        ("port.bottleneck.delay.repeat", "false"),
+        ("port.bottleneck.delay.order", "\"free\""),
+    ];
+    assert_eq!(delays(STEPS, &set), [(0.0, 40.0, true), (2.0, 0.0, true)]);
+}
+
+/// A start after many turns is a start in one of them: 1,000,003 = 166,667 * 6 + 1.
+#[test]
+fn a_late_start_skips_whole_turns() {
+    let set = [("port.bottleneck.delay.start", "\"1000003s\"")];
+    let found = delays(STEPS, &set);
+    assert_eq!(found[..2], [(0.0, 20.0, false), (2.0, 40.0, false)]);
+}
+
+#[test]
+fn one_file_says_both_rate_and_delay() {
+    let set = [("port.bottleneck.delay", "{ trace = \"link.trace\" }")];
+    let scenario = loaded(STEPS, &set).unwrap();
+    let rates = scenario.changes.iter().filter(|change| matches!(change.to, LinkValue::Rate(_)));
+    assert_eq!((rates.count(), scenario.changes.len()), (4, 8));
+}
+
+/// A trace of delays, and what the message about it must hold.
+const WRONG_DELAYS: &[(&str, &[&str])] = &[
+    ("", &["link.trace, line 1", "says nothing", "at least two lines"]),
+    ("5\n10\n", &["link.trace, line 1", "no column `time_s`", "`time_s,delay_s`"]),
+    ("time_s,delay\n0,1\n", &["line 1", "no column `delay_s`"]),
+    ("time_s,delay_s\n0,0.1\n", &["says nothing"]),
+    ("time_s,delay_s\n0,0.1\n1,0.2\n0.5,0.1\n", &["line 4", "does not come after 1 s", "sort"]),
+    ("time_s,delay_s\n0,-0.1\n1,1\n", &["line 2", "`delay_s` is no delay", "up to 3600"]),
+    ("time_s,delay_s\n0,inf\n1,1\n", &["line 2", "`delay_s` is no delay"]),
+    ("time_s,delay_s\n0,0.1\ninf,1\n", &["line 3", "`time_s` is no time"]),
+    ("PAR1", &["Parquet", "write it as CSV"]),
+];
+
+#[test]
+fn errors_in_a_trace_of_delays_show_the_line() {
+    for (trace, expected) in WRONG_DELAYS {
+        let message = match delayed(trace, &[]) {
+            Ok(_) => panic!("{trace:?} was not refused"),
+            Err(report) => report.render(false),
+        };
+        for part in *expected {
+            assert!(message.contains(part), "{trace:?}: {part:?} is not in\n{message}");
+        }
+    }
+}
+
+#[test]
+fn a_trace_of_delays_does_not_go_with_a_change_of_the_delay_or_too_much_jitter() {
+    let change = "[{ what = \"bottleneck.delay\", at = \"1s\", to = \"1ms\" }]";
+    let low = "time_s,delay_s\n0,0.02\n1,0.004\n2,0.02\n";
+    for (trace, set, part) in [
+        (STEPS, ("change", change), "leave one of the two out"),
+        (
+            low,
+            ("port.bottleneck.jitter", "{ uniform = \"5ms\" }"),
+            "the trace's least, which is 4ms",
+        ),
+    ] {
+        let message = delayed(trace, &[set]).map(drop).map_err(|report| report.render(false));
+        assert!(message.as_ref().is_err_and(|message| message.contains(part)), "{message:?}");
+    }
+    assert!(delayed(low, &[("port.bottleneck.jitter", "{ uniform = \"4ms\" }")]).is_ok());
 }
 
 #[test]

@@ -9,7 +9,7 @@ use tidegate_core::law::greedy::{Key, Node};
 use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::port::{Names, Outcome, Port, Stages};
 use tidegate_core::units::{Pace, Time};
-use tidegate_model::port::{Losses, NoSuchLaw, OwnLaws, Supplied};
+use tidegate_model::port::{Losses, Media, NoSuchLaw, OwnLaws, Supplied};
 use tidegate_model::route::{NO_PORT, PacketKind, Routes};
 use tidegate_model::scenario::{self, Scenario};
 
@@ -53,6 +53,8 @@ pub(crate) struct Network {
     pub(crate) records: Records,
     /// Packets that crossed a link.
     pub(crate) hops: u64,
+    /// What ports share.
+    media: Media,
 }
 
 impl Network {
@@ -65,7 +67,8 @@ impl Network {
         let mut ports = Vec::with_capacity(specs.len());
         let near: Arc<[u16]> = specs.iter().map(|spec| spec.from).collect();
         let names = |own| names(own, near.clone());
-        let mut supplied = Supplied { own, names: &names };
+        let mut media = Media::default();
+        let mut supplied = Supplied { own, names: &names, media: &mut media };
         for (number, spec) in (0..).zip(specs) {
             let port = spec.build(number, seed, &mut supplied);
             ports.push(port.map_err(|NoSuchLaw(name)| BuildError::NoSuchLaw(name))?);
@@ -85,6 +88,7 @@ impl Network {
             traced: Vec::new(),
             records: Records::new(scenario),
             hops: 0,
+            media,
         };
         for number in 0..network.ports.len() as u32 {
             network.start(number)?;
@@ -100,7 +104,7 @@ impl Network {
         stages: Stages,
         seed: u64,
     ) -> Result<(), BuildError> {
-        self.ports[port as usize] = spec.with_stages(port, seed, stages);
+        self.ports[port as usize] = spec.with_stages(port, seed, stages, &mut self.media);
         self.start(port)
     }
 

@@ -110,6 +110,7 @@ struct Snapshot {
     counters: Counters,
     waiting_ps: u64,
     busy_ps: u64,
+    possible_bytes: u64,
     at: Time,
 }
 
@@ -120,6 +121,7 @@ impl Snapshot {
             counters: port.counters(),
             waiting_ps: port.waiting_ps(now),
             busy_ps: port.busy_ps(now),
+            possible_bytes: port.possible_bytes(now),
             at: now,
         }
     }
@@ -142,6 +144,7 @@ fn port_row(number: u32, port: &Port, before: &Snapshot, after: &Snapshot) -> Po
         arrived_packets: (new.arrived - old.arrived) as u32,
         departed_packets: (new.departed - old.departed) as u32,
         departed_bytes: new.departed_bytes - old.departed_bytes,
+        possible_bytes: after.possible_bytes - before.possible_bytes,
         drops_queue_full: drops(Reason::QueueFull),
         drops_early: drops(Reason::Early),
         drops_session_refused: drops(Reason::SessionRefused),
@@ -164,6 +167,9 @@ fn port_columns(rows: Vec<PortRow>, scenario: &Scenario) -> Vec<Column> {
     let mut columns = PortRow::columns(rows, |column| names(scenario, column));
     if scenario.network.ports.iter().all(|port| port.filter.is_none()) {
         columns.retain(|column| column.name != "drops_filtered");
+    }
+    if !scenario.network.ports.iter().any(|port| port.impairments.traced) {
+        columns.retain(|column| column.name != "possible_bytes");
     }
     if !polices(scenario) {
         columns.retain(|column| column.name != "drops_policed");

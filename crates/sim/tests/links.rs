@@ -81,6 +81,86 @@ fn a_policer_drops_what_comes_too_fast() {
     assert!((ms(&results, "delay_max_s") - 100.96).abs() < 1e-6);
 }
 
+/// By hand: the delay is 48 ms for the first 10 s of a turn and 98 ms for the other 10 s, so that
+/// half of the packets take 50.96 ms and half 100.96 ms. When it falls, at 20 s, packets wait for
+/// those before them: the 12 or 13 that are sent within 50 ms, one in 4 ms, take 24 ms more in the
+/// mean.
+#[test]
+fn a_delay_follows_its_trace() {
+    let trace = "time_s,delay_s\n0,0.048\n10,0.098\n20,0\n";
+    let udp = |order: &str| {
+        let text = format!(
+            "{LINK}\n[port.bottleneck]\ndelay = {{ trace = \"link\", order = \"{order}\" }}\n\
+             [traffic.one]\narrivals = {{ at = [\"0s\"] }}\nsize = \"9720000B\"\n\
+             transport = {{ udp = {{ rate = \"2Mbit\", packet = \"1000B\" }} }}\n"
+        );
+        let files = BTreeMap::from([("link".to_owned(), trace.as_bytes().to_vec())]);
+        run(&load_with(&text, &[("duration", "60s"), ("warmup", "0s")], &files), 1)
+    };
+    let names = ["delay_min_s", "delay_mean_s", "delay_max_s"];
+    let free = udp("free");
+    for (name, expected) in names.into_iter().zip([50.96, 75.96, 100.96]) {
+        assert!((ms(&free, name) - expected).abs() < 0.02, "{name}");
+    }
+    let kept = udp("kept");
+    assert_eq!(column(&kept.udp, "received_packets")[0], 10_000.0);
+    let more = (ms(&kept, "delay_mean_s") - ms(&free, "delay_mean_s")) * 10_000.0;
+    assert!((more - 12.0 * 24.0).abs() < 60.0, "{more}");
+}
+
+/// By hand: an object of 10 Mbit/s each way over a medium of 10 Mbit/s. Packets of 1000 B and 500 B take
+/// turns, 0.8 and 0.4 ms: a packet each way in 1.2 ms, or in 1.4 ms with gaps of 0.1 ms. In one
+/// direction alone the medium is a plain link.
+#[test]
+fn two_directions_share_the_air() {
+    let both = |gap: &str, back: &str| {
+        let class = |name: &str, direction: &str, packet: u32| {
+            format!(
+                "[traffic.{name}]\narrivals = {{ at = [\"0s\"] }}\nstop = \"20s\"\n{direction}\n\
+                 transport = {{ udp = {{ rate = \"10Mbit\", packet = \"{packet}B\" }} }}\n"
+            )
+        };
+        let there = class("there", "from = \"r1\"\nto = \"r2\"", 1000);
+        let text = format!(
+            "name = \"air\"\nduration = \"20s\"\nwarmup = \"0s\"\n[topology.tandem]\n\
+             access = {{ rate = \"1Gbit\", delay = \"1ms\" }}\n\
+             links = [{{ rate = \"10Mbit\", delay = \"5ms\", buffer = \"50packets\" }}]\n\
+             [port.link1]\nmedium = {{ name = \"air\", gap = \"{gap}\" }}\n\
+             [port.\"link1.reverse\"]\nmedium = {{ name = \"air\", gap = \"{gap}\" }}\n{there}{}",
+            class("back", "from = \"r2\"\nto = \"r1\"", 500).repeat(usize::from(!back.is_empty())),
+        );
+        let results = run(&load(&text, &[]), 1);
+        ["link1", "link1.reverse"].map(|port| total(&results, port, "departed_packets") / 20.0)
+    };
+    for (gap, period) in [("0s", 1.2e-3), ("100us", 1.4e-3)] {
+        let [there, back] = both(gap, "back");
+        close(there, 1.0 / period, 0.002);
+        close(back, 1.0 / period, 0.002);
+    }
+    let [there, back] = both("0s", "");
+    close(there, 1250.0, 0.002);
+    assert_eq!(back, 0.0);
+}
+
+/// By hand: a long download over half duplex with a gap of 0.1 ms. Two packets of 1500 B and the ACK of
+/// 40 B for both take 1.2 + 0.1 + 1.2 + 0.1 + 0.032 + 0.1 = 2.732 ms, and carry 2 * 1460 B.
+#[test]
+fn acknowledgements_take_air_from_their_data() {
+    let text = format!(
+        "{LINK}\n[port.bottleneck]\nmedium = {{ name = \"air\", gap = \"100us\" }}\n\
+         [port.\"bottleneck.reverse\"]\nmedium = {{ name = \"air\", gap = \"100us\" }}\n\
+         [traffic.one]\narrivals = {{ at = [\"0s\"] }}\nsize = \"unlimited\"\n\
+         transport = {{ tcp = {{ profile = \"rfc\", mss = \"1460B\", delayed_ack = \"40ms\" }} }}\n"
+    );
+    let results = run(&load(&text, &[("duration", "60s"), ("warmup", "20s")]), 1);
+    let acks = total(&results, "bottleneck.reverse", "departed_packets");
+    let data = total(&results, "bottleneck", "departed_packets");
+    let busy = data * 1.3e-3 + acks * 0.132e-3;
+    // after the warm-up of 20 s the medium is never free
+    close(busy, 40.0, 0.001);
+    assert!((1.8..2.1).contains(&(data / acks)), "{data} {acks}");
+}
+
 fn traced(trace: &str) -> Results {
     let text = format!(
         "{LINK}\n[port.bottleneck]\nrate = {{ trace = \"link\" }}\n[traffic.one]\n\

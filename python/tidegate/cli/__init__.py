@@ -29,6 +29,7 @@ from tidegate.cli.schema import schema
 from tidegate.cli.show import show
 from tidegate.cli.study import study
 from tidegate.cli.sweep import sweep
+from tidegate.cli.trace import trace
 
 app = typer.Typer(
     help="A laboratory for congestion control in the network.",
@@ -50,6 +51,7 @@ COMMANDS = (
     certify,
     bench,
     flows,
+    trace,
     examples,
     schema,
 )

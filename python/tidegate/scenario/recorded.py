@@ -26,11 +26,17 @@ if TYPE_CHECKING:
 COLUMNS = ("start_s", "size_bytes", "direction", "client", "server", "closed")
 """What is told of each flow; a scenario needs the first two, and takes the third."""
 
+TRACE = ("time_s", "rate_bit_s", "delay_s")
+"""The columns of a trace of a link, the first and at least one of the others."""
+
 PIECE = 1 << 20
 """Bytes that are read at a time."""
 
 MOST_FLOWS = 1_000_000
 """Flows that a scenario takes from one file; the native module refuses more."""
+
+MOST_LINES = 10_000_000
+"""Lines of a trace that it takes; it refuses more."""
 
 MOST_BYTES = 128 << 20
 """Size of a table that the native module takes; it refuses a larger one."""
@@ -169,8 +175,11 @@ def _of_parquet(path: Path) -> bytes:
         table = pl.scan_parquet(path if near else io.BytesIO(path.read_bytes()), glob=False)
         names = table.collect_schema().names()
         wanted = [name for name in COLUMNS[:3] if name in names]
+        trace = [name for name in TRACE if name in names]
         if set(COLUMNS[:2]) <= set(wanted):
             frame = table.select(wanted).head(MOST_FLOWS + 1).collect()
+        elif TRACE[0] in trace and len(trace) > 1:
+            frame = table.select(trace).head(MOST_LINES + 1).collect()
         else:
             # the native module says what is missing
             frame = table.select(names[:20]).head(0).collect()
@@ -178,5 +187,6 @@ def _of_parquet(path: Path) -> bytes:
     except (pl.exceptions.PolarsError, OSError) as error:
         raise TidegateError(
             f"Could not read the table {path}: {str(error).splitlines()[0]}.",
-            "Write it as Parquet again, with the columns start_s, size_bytes and direction.",
+            "Write it as Parquet again, with the columns start_s, size_bytes and direction;"
+            " a trace of a link with time_s, rate_bit_s and delay_s.",
         ) from error

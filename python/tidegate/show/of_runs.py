@@ -86,6 +86,10 @@ FOLLOWED = {
     ),
 }
 """The series that a scenario asks for, by the name of the table: title, columns, keys of lines."""
+CAPACITY = {
+    "possible_mbps": "possible by the trace [Mbit/s]",
+    "sent_mbps": "sent [Mbit/s]",
+}
 
 
 IN_ORDER = (
@@ -119,15 +123,13 @@ def _port(folder: Path) -> pl.DataFrame:
     table = table.filter(~pl.col("port").str.starts_with("access."))
     if table.is_empty():
         return table
-    step = float(table["time_s"].min() or 1.0)  # type: ignore[arg-type]
-    width = step * max(1, -(-table["time_s"].n_unique() // INSTANTS))
+    width, bins = _bins(table, INSTANTS)
     per_s = {
         f"{name}_per_s": pl.col(name).sum() / width
         for name in ("data_dropped", "syn_arrived", "syn_refused", "marked")
     }
-    bins = (pl.col("time_s") / width - 1e-9).floor()
     return (
-        table.group_by("port", bins.alias("bin"), maintain_order=True)
+        table.group_by("port", bins, maintain_order=True)
         .agg(
             time_s=pl.col("time_s").max(),
             utilisation=pl.col("utilisation").mean() * 100,
@@ -138,6 +140,13 @@ def _port(folder: Path) -> pl.DataFrame:
         )
         .drop("bin")
     )
+
+
+def _bins(table: pl.DataFrame, most: int) -> tuple[float, pl.Expr]:
+    """Return the length of at most so many equal intervals, and the number of each."""
+    step = float(table["time_s"].min() or 1.0)  # type: ignore[arg-type]
+    width = step * max(1, -(-table["time_s"].n_unique() // most))
+    return width, (pl.col("time_s") / width - 1e-9).floor().alias("bin")
 
 
 def followed(folders: Folders, note: str = "") -> Iterator[Picture]:
@@ -152,9 +161,34 @@ def followed(folders: Folders, note: str = "") -> Iterator[Picture]:
         yield Picture(
             *(f"{name}-series", title, table, TIME, there), split=keys, note=note + more, first=""
         )
+    table = _joined((label, _traced(folder)) for label, folder in _first(folders).items())
+    if table.height:
+        title = "Capacity by the trace, and what was sent"
+        yield Picture(
+            "capacity", title, table, TIME, CAPACITY, split=("port",), note=note, first=""
+        )
     traced = acks(_first(folders), note)
     if traced is not None:
         yield traced
+
+
+def _traced(folder: Path) -> pl.DataFrame:
+    """Return what links could carry by their traces, and what they sent."""
+    table = pl.read_parquet(readable(folder / "ports.parquet"), glob=False)
+    if "possible_bytes" not in table.columns:
+        return pl.DataFrame()
+    table = table.with_columns(pl.col("port").cast(pl.String))
+    table = table.filter(pl.col("possible_bytes").sum().over("port") > 0)
+    width, bins = _bins(table, 2 * INSTANTS)
+    return (
+        table.group_by("port", bins, maintain_order=True)
+        .agg(
+            time_s=pl.col("time_s").max(),
+            possible_mbps=pl.col("possible_bytes").sum() * 8e-6 / width,
+            sent_mbps=pl.col("departed_bytes").sum() * 8e-6 / width,
+        )
+        .drop("bin")
+    )
 
 
 def _followed(folder: Path, name: str) -> pl.DataFrame:

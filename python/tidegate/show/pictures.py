@@ -114,6 +114,10 @@ def _followed(folder: Path, title: str) -> Iterator[Drawn]:
             table, fields = overlaid(picture)
             yield picture.key, title, [replace(picture, table=table, y=fields, by=by, split=())]
             continue
+        if picture.key == "capacity":
+            for port, beside in _beside(picture):
+                yield f"{picture.key}-{port}", f"{title}: {port}", [beside]
+            continue
         if picture.split == (by,):
             yield picture.key, title, [replace(picture, by=by, split=())]
             continue
@@ -122,6 +126,18 @@ def _followed(folder: Path, title: str) -> Iterator[Drawn]:
             table = busy.filter(pl.col("port") == port)
             drawn = replace(picture, table=table, by=by, split=())
             yield f"{picture.key}-{port}", f"{title}: {port}", [drawn]
+
+
+def _beside(picture: Picture) -> Iterator[tuple[str, Picture]]:
+    """Yield each port with its fields as lines of one panel."""
+    unit = {"mbps": "Mbit/s"}
+    for port in picture.table["port"].unique(maintain_order=True).to_list():
+        mine = picture.table.filter(pl.col("port") == port)
+        table = pl.concat(
+            mine.select("time_s", mbps=pl.col(field), line=pl.lit(text.partition(" [")[0]))
+            for field, text in picture.y.items()
+        )
+        yield port, replace(picture, table=table, y=unit, by="line", split=(), size=(9.1, 3.0))
 
 
 def _files(drawn: Iterator[Drawn], look: Look) -> dict[str, bytes]:

@@ -54,14 +54,28 @@ impl Opportunities {
         }
     }
 
+    /// How many there are up to an instant of the trace, that one included.
+    fn until(&self, at: Time) -> u64 {
+        let count = self.times.len() as u64;
+        let turns = at.ps() / self.turn().ps().max(1);
+        if turns > 0 && !self.repeat {
+            return count;
+        }
+        let begin = self.turn() * turns;
+        let within = self.times.partition_point(|time| begin.saturating_add(*time) <= at);
+        turns * count + within as u64
+    }
+
     /// Leaves out all up to an instant.
     fn skip(&mut self, now: Time) {
-        let now = now.saturating_add(self.start);
-        let turns = now.ps() / self.turn().ps().max(1);
-        let begin = self.turn() * turns;
-        let within = self.times.partition_point(|at| begin.saturating_add(*at) <= now);
-        self.next = self.next.max(turns * self.times.len() as u64 + within as u64);
+        self.next = self.next.max(self.until(now.saturating_add(self.start)));
         self.left = 0;
+    }
+
+    /// What all up to an instant could have sent, in bytes.
+    pub(super) fn possible(&self, now: Time) -> u64 {
+        let passed = self.until(now.saturating_add(self.start)) - self.until(self.start);
+        passed * u64::from(self.bytes)
     }
 
     /// When a packet has been sent whose transmission starts at `start`.

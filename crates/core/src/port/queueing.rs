@@ -7,6 +7,7 @@ use crate::packet::{Flags, Packet};
 use crate::units::{Rate, Time};
 
 use super::filter::{Act, FilterStage};
+use super::medium::Leave;
 use super::stages::{Origin, Stages, Ticked};
 use super::varying::{Link, Varying};
 use super::{Outcome, Port};
@@ -46,6 +47,18 @@ impl<C: Default> Staged<C> {
     /// When a varying link, which is sending until `free_at`, lets go of packets.
     pub(super) fn link_event(&self, free_at: Time) -> Time {
         self.link.as_ref().map_or(Time::NEVER, |link| link.next_event(free_at))
+    }
+
+    /// Whether the link may send from `start` on.
+    fn ask(&self, start: Time) -> Leave {
+        self.link.as_ref().map_or(Leave::Granted, |link| link.ask(start))
+    }
+
+    /// The port has nothing to send, for now.
+    fn rest(&self) {
+        if let Some(link) = &self.link {
+            link.rest();
+        }
     }
 
     /// The packets that a varying link is sending or gathers.
@@ -93,6 +106,12 @@ impl<C: Default> Port<C> {
         if let Some(staged) = &mut self.staged {
             staged.link = Some(Box::new(Varying::new(link)));
         }
+    }
+
+    /// What a varying link could have sent until `now`, in bytes; of any other link 0.
+    pub fn possible_bytes(&self, now: Time) -> u64 {
+        let link = self.staged.as_ref().and_then(|staged| staged.link.as_ref());
+        link.map_or(0, |link| link.possible(now, self.rate))
     }
 
     /// What a varying link has gathered sets out, if it is due by `now`.
@@ -256,8 +275,20 @@ impl<C: Default> Port<C> {
                 break;
             }
             let start = self.free_at.max(staged.resume);
-            staged.held = false;
-            self.serve_staged(&mut staged, start);
+            let leave = staged.ask(start);
+            staged.held = leave != Leave::Granted;
+            match leave {
+                Leave::Granted => self.serve_staged(&mut staged, start),
+                Leave::NotBefore(later) => staged.resume = later,
+                Leave::AnotherFirst => {
+                    // that one is to be looked at before this one is, however late it is
+                    staged.resume = start + Time::from_ps(1);
+                    break;
+                }
+            }
+        }
+        if staged.waiting.all().packets == 0 {
+            staged.rest();
         }
         self.staged = Some(staged);
     }
@@ -282,6 +313,7 @@ impl<C: Default> Port<C> {
                 staged.held = true;
                 // no reason to wait is given: then until something happens
                 staged.resume = if later > start { later } else { Time::NEVER };
+                staged.rest();
             }
         }
     }

@@ -11,6 +11,7 @@
 use crate::packet::Packet;
 use crate::units::{Rate, Time};
 
+use super::medium::{Leave, Medium};
 use super::opportunities::Opportunities;
 use super::ring::Ring;
 
@@ -49,6 +50,8 @@ pub struct Link {
     pub batching: Option<Batching>,
     /// When the link sends, in place of its rate; none: always.
     pub opportunities: Option<Opportunities>,
+    /// What it shares with other links; none: it sends whenever it likes.
+    pub medium: Option<Medium>,
 }
 
 /// A varying link at work.
@@ -60,6 +63,9 @@ pub(super) struct Varying<C> {
     /// When the last one that holds others is delivered.
     last: Time,
     link: Link,
+    /// When the rate changed last, and what could be sent until then: bits times picoseconds
+    /// per second.
+    possible: (Time, u128),
 }
 
 /// The packet in service.
@@ -102,8 +108,8 @@ impl Work {
 
 impl<C: Default> Varying<C> {
     pub(super) fn new(link: Link) -> Varying<C> {
-        let (service, gathered) = (None, Vec::new());
-        Varying { service, gathered, release: Time::ZERO, last: Time::ZERO, link }
+        let (service, gathered, zero) = (None, Vec::new(), Time::ZERO);
+        Varying { service, gathered, release: zero, last: zero, link, possible: (zero, 0) }
     }
 
     /// The transmission of a packet starts; returns when it ends, which at the port's rate
@@ -112,7 +118,23 @@ impl<C: Default> Varying<C> {
         let sent = self.link.opportunities.as_mut().map(|trace| trace.send(&packet, start));
         let left = Work::of(packet.size, start);
         self.service = Some(Service { packet, cargo, left });
-        sent.unwrap_or(end)
+        let end = sent.unwrap_or(end);
+        if let Some(medium) = &self.link.medium {
+            medium.take(end);
+        }
+        end
+    }
+
+    /// Whether the link may send from `start` on.
+    pub(super) fn ask(&self, start: Time) -> Leave {
+        self.link.medium.as_ref().map_or(Leave::Granted, |medium| medium.ask(start))
+    }
+
+    /// The link has nothing to send.
+    pub(super) fn rest(&self) {
+        if let Some(medium) = &self.link.medium {
+            medium.rest();
+        }
     }
 
     /// The rate changes at `now`; when the packet in service will have been sent,
@@ -121,9 +143,27 @@ impl<C: Default> Varying<C> {
         if self.link.opportunities.is_some() {
             return None;
         }
+        self.possible = (now, self.until(now, from));
         let service = self.service.as_mut()?;
         service.left = service.left.after(now, from);
-        Some(service.left.end(to))
+        let end = service.left.end(to);
+        if let Some(medium) = &self.link.medium {
+            medium.end(end);
+        }
+        Some(end)
+    }
+
+    /// What could be sent until `now` at the present rate, in bits times picoseconds per second.
+    fn until(&self, now: Time, rate: Rate) -> u128 {
+        let (since, before) = self.possible;
+        before + u128::from(now.saturating_sub(since).ps()) * u128::from(rate.bps())
+    }
+
+    /// What could have been sent until `now`, in bytes; `rate` is the present one.
+    pub(super) fn possible(&self, now: Time, rate: Rate) -> u64 {
+        let bytes = || self.until(now, rate) / (8 * u128::from(PS_PER_S));
+        let of_trace = self.link.opportunities.as_ref().map(|trace| trace.possible(now));
+        of_trace.unwrap_or_else(|| u64::try_from(bytes()).unwrap_or(u64::MAX))
     }
 
     /// Packets propagate along another path from now on: they need not wait for those before them.

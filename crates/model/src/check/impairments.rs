@@ -6,8 +6,8 @@ use tidegate_core::units::Time;
 
 use super::problems::Check;
 use crate::document::PortDoc;
-use crate::document::impairments::{BatchDoc, JitterDoc, PoliceDoc, ReorderDoc};
-use crate::scenario::{Jitter, Policing, Port, Reorder, Spread};
+use crate::document::impairments::{BatchDoc, JitterDoc, MediumDoc, PoliceDoc, ReorderDoc};
+use crate::scenario::{Jitter, Policing, Port, Reorder, Shared, Spread};
 
 /// Longest time of any impairment.
 const MAX_TIME: Time = Time::from_secs(3600);
@@ -18,8 +18,11 @@ const MAX_BATCH: u32 = 1_000_000;
 pub(super) fn apply(check: &mut Check<'_>, port: &mut Port, doc: &PortDoc) {
     let name = port.name.clone();
     let path = |key| ["port", name.as_str(), key];
+    let with_trace = doc.delay.is_some();
     if let Some(doc) = &doc.jitter {
-        port.impairments.jitter = jitter(check, &path("jitter"), doc, port.delay);
+        // a trace of delays says what is possible
+        let delay = if with_trace { Time::NEVER } else { port.delay };
+        port.impairments.jitter = jitter(check, &path("jitter"), doc, delay);
     }
     if let Some(doc) = &doc.reorder {
         port.impairments.reorder = reorder(check, &path("reorder"), doc);
@@ -29,6 +32,22 @@ pub(super) fn apply(check: &mut Check<'_>, port: &mut Port, doc: &PortDoc) {
     }
     if let Some(doc) = &doc.batch {
         port.impairments.batching = batching(check, &path("batch"), doc);
+    }
+    if let Some(doc) = &doc.medium {
+        port.impairments.medium = medium(check, &path("medium"), doc);
+    }
+}
+
+/// A medium that one port has alone is no shared one.
+pub(super) fn shared(check: &mut Check<'_>, ports: &[Port]) {
+    let named = |port: &Port| Some(port.impairments.medium.as_ref()?.name.clone());
+    for port in ports {
+        let Some(name) = named(port) else { continue };
+        let sharing = ports.iter().filter(|other| named(other).as_ref() == Some(&name)).count();
+        let what = format!("no other port shares the medium `{name}`");
+        let help =
+            "name it at the other port too: [port.\"bottleneck.reverse\"] is the other direction";
+        check.require(sharing > 1, &["port", &port.name, "medium", "name"], what, help);
     }
 }
 
@@ -87,6 +106,20 @@ fn batching(check: &mut Check<'_>, path: &[&str], doc: &BatchDoc) -> Option<Batc
     );
     let sound = in_time(check, path, "every", doc.every) && sound;
     sound.then_some(Batching { every: doc.every, packets })
+}
+
+fn medium(check: &mut Check<'_>, path: &[&str], doc: &MediumDoc) -> Option<Shared> {
+    let sound = check.require(
+        !doc.name.trim().is_empty(),
+        &under(path, "name"),
+        "a medium needs a name",
+        "write any word, the same at each port that shares it",
+    );
+    let most = Time::from_secs(1);
+    let what = format!("{} is out of range", doc.gap);
+    let sound =
+        check.require(doc.gap <= most, &under(path, "gap"), what, "write a time up to 1s") && sound;
+    sound.then(|| Shared { name: doc.name.clone(), gap: doc.gap })
 }
 
 fn policing(check: &mut Check<'_>, path: &[&str], doc: &PoliceDoc) -> Option<Policing> {

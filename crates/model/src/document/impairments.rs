@@ -23,6 +23,23 @@ pub(crate) struct PortRateDoc {
     pub scale: f64,
 }
 
+/// The delay of a link over time, from a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table, as in { trace = \"starlink.csv\" }")]
+pub(crate) struct PortDelayDoc {
+    /// A file relative to the scenario's folder: a table (CSV) of `time_s` and `delay_s`. It may be the one of the capacity.
+    pub trace: String,
+    /// Where in the trace the run begins; default 0s.
+    #[serde(default)]
+    pub start: Time,
+    /// Whether the trace begins again at its last time; default true. Else the last delay holds.
+    #[serde(default = "yes")]
+    pub repeat: bool,
+    /// Whether a packet waits for those sent before it when the delay falls: kept (it does, the default) or free (it may overtake them, as on another path).
+    #[serde(default)]
+    pub order: Order,
+}
+
 fn yes() -> bool {
     true
 }
@@ -64,6 +81,17 @@ pub(crate) struct BatchDoc {
     /// Or as soon as so many packets were sent; default: without limit, 1 to 1000000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packets: Option<u32>,
+}
+
+/// A medium that links share, as the two directions of Wi-Fi or of a half-duplex line do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table, as in { name = \"air\", gap = \"100us\" }")]
+pub(crate) struct MediumDoc {
+    /// Its name: of the ports that give the same one, only one sends at a time. They take turns, packet by packet.
+    pub name: String,
+    /// How long it stays taken after a packet (contention, preamble, acknowledgement); default 0s, up to 1s.
+    #[serde(default)]
+    pub gap: Time,
 }
 
 /// A bucket of tokens, one a byte: a packet that finds too few of them is dropped.

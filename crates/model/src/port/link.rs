@@ -1,15 +1,26 @@
 //! What the link of a port does to single packets, drawn from streams of its own.
 
+use std::collections::BTreeMap;
+
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
-use tidegate_core::port::{Crossing, Link, Propagation};
+use tidegate_core::port::{Crossing, Link, Medium, Propagation};
 use tidegate_core::units::Time;
 
 use crate::draw::{normal, stream};
 use crate::scenario::{Impairments, Jitter, Order, Reorder, Spread};
 
+/// The media that ports of one carrier share, by name.
+#[derive(Default)]
+pub struct Media(BTreeMap<String, Medium>);
+
 /// The link of the port of this name under this seed; none: it is a constant one.
-pub(super) fn link(impairments: &Impairments, seed: u64, port: &str) -> Option<Link> {
+pub(super) fn link(
+    impairments: &Impairments,
+    seed: u64,
+    port: &str,
+    media: &mut Media,
+) -> Option<Link> {
     // a policer is before the queue, and none of the link's business
     if (Impairments { police: None, ..impairments.clone() }) == Impairments::default() {
         return None;
@@ -17,7 +28,11 @@ pub(super) fn link(impairments: &Impairments, seed: u64, port: &str) -> Option<L
     let varied = impairments.jitter.is_some() || impairments.reorder.is_some();
     let propagation = varied.then(|| Box::new(Varied::new(impairments, seed, port)) as _);
     let opportunities = impairments.opportunities.clone();
-    Some(Link { propagation, batching: impairments.batching, opportunities })
+    let medium = impairments
+        .medium
+        .as_ref()
+        .map(|shared| media.0.entry(shared.name.clone()).or_default().join(shared.gap));
+    Some(Link { propagation, batching: impairments.batching, opportunities, medium })
 }
 
 /// Delays of single packets, each law with a stream of its own.

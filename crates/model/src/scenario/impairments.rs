@@ -10,6 +10,8 @@ use tidegate_core::units::{Rate, Time};
 pub struct Impairments {
     /// Whether its rate or its delay changes during the run.
     pub changes: bool,
+    /// Whether its rate follows a trace.
+    pub traced: bool,
     /// How the delay differs from packet to packet.
     pub jitter: Option<Jitter>,
     /// Which packets are held back.
@@ -20,6 +22,17 @@ pub struct Impairments {
     pub police: Option<Policing>,
     /// When it sends, in place of its rate.
     pub opportunities: Option<Opportunities>,
+    /// The medium that it shares with other links.
+    pub medium: Option<Shared>,
+}
+
+/// A medium, and what a packet takes of it besides its transmission.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Shared {
+    /// Its name: ports that name the same one send one at a time.
+    pub name: String,
+    /// How long it stays taken after a packet.
+    pub gap: Time,
 }
 
 /// Delays drawn around the link's.

@@ -23,9 +23,13 @@
 //!    (`hosts`).
 //! 3. COBALT sends, marks or drops the oldest packet of the queue (`cobalt`). It never drops the
 //!    last packet of a queue.
-//! 4. Queue and shaper are charged the packet's adjusted length.
+//! 4. A packet of L4S, ECT(1), that COBALT lets pass is marked if it has waited for longer than
+//!    `ce_threshold`, where there is one.
+//! 5. Queue and shaper are charged the packet's adjusted length.
 //!
 //! Departures:
+//! - `ce_threshold` is that of FQ-CoDel in Linux. CAKE in Linux has none, and COBALT treats ECT(1)
+//!   as ECT(0); so it does here by default.
 //! - one tin: packets have no DSCP here, so there is no DiffServ (III-C).
 //! - no ACK filter (III-D), no ingress mode, no autorate, no lookup through NAT.
 //! - the buffer is the port's, in packets or bytes, and not an amount of memory.
@@ -76,6 +80,8 @@ crate::settings! {
     target: Time = "5ms" ["1us" to "10s"] "Standing delay that is accepted in a queue; with `bandwidth` at least the time of one and a half packets" ("Linux");
     interval: Time = "100ms" ["1us" to "100s"] "How long the delay may stay above the target, about the longest round-trip time" ("Linux");
     ecn: bool = true "Whether a packet of an ECN-capable transport is marked instead of dropped by COBALT" ("Linux");
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ce_threshold: Option<Time> = { None } "Delay in a queue above which packets of L4S, ECT(1), are marked; default: COBALT alone marks them (as in FQ-CoDel of Linux).";
     salt: u32 = 0 "Salt of the hash of flows";
 }
 
@@ -115,6 +121,7 @@ pub struct Cake {
     wire: Wire,
     params: Params,
     ecn: bool,
+    ce_threshold: Option<Time>,
     rotation: Rotation,
     longest: Box<Longest>,
     links: Links,
@@ -133,6 +140,7 @@ impl Cake {
             shaper,
             wire,
             ecn: config.ecn,
+            ce_threshold: config.ce_threshold,
             rotation: Rotation::new(isolation, queues, ways, config.quantum(), salt),
             longest: Box::default(),
             links: Links::default(),
@@ -217,7 +225,12 @@ impl Discipline for Cake {
         let bears_mark = self.ecn && packet.flags.has(Flags::ECT);
         let waited = slot.start - packet.at;
         flow.bytes -= u64::from(packet.size);
-        let fate = flow.cobalt.judge(slot.start, waited, bears_mark, &self.params, draw);
+        let late = self.ce_threshold.is_some_and(|most| waited > most);
+        let l4s = packet.flags.has(Flags::L4S);
+        let mut fate = flow.cobalt.judge(slot.start, waited, bears_mark, &self.params, draw);
+        if late && l4s && fate == Fate::Send {
+            fate = Fate::Mark;
+        }
         if fate == Fate::Drop && !flow.packets.is_empty() {
             return Next::Drop(handle, Reason::Early);
         }

@@ -1,0 +1,48 @@
+"""`tidegate trace`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tidegate.cli.console import say
+from tidegate.errors import UsageError
+from tidegate.results.location import location
+from tidegate.scenario.link_traces import KINDS, LONGEST_S
+
+
+def _kind(name: str) -> str:
+    if name not in KINDS:
+        raise UsageError(f"There is no link {name}.", f"There are {', '.join(KINDS)}.")
+    return name
+
+
+Which = Annotated[
+    str, typer.Argument(parser=_kind, metavar="LINK", help=f"One of {', '.join(KINDS)}.")
+]
+Seed = Annotated[int, typer.Option(help="Seed of the random numbers.")]
+Seconds = Annotated[int, typer.Option(min=1, max=LONGEST_S, help="Length of the trace.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(parser=location, metavar="FILE", help="Write it there; default: print it."),
+]
+
+
+def trace(which: Which, seed: Seed = 1, seconds: Seconds = 60, out: Out = None) -> None:
+    """Draw a trace of a link like one that was measured.
+
+    lte: opportunities to deliver 1504 bytes, one time in milliseconds on each line, as mahimahi
+    has them. starlink and starlink-up: a table of time_s, rate_bit_s and delay_s, towards the
+    user and away from the user. docs/scenario.md says where the numbers are from.
+    """
+    from tidegate.results.store import display, write_whole
+
+    text = KINDS[which](seed, seconds)
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    write_whole(out, text.encode())
+    lines = text.count("\n")
+    say(f"{lines} lines, {seconds} s of {which}: {display(out)}")
