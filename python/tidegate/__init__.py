@@ -116,7 +116,9 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'tidegate' has no attribute {name!r}")
     home = "_native" if name in _NATIVE else "errors" if name in _ERRORS else "api"
-    return getattr(import_module(f"tidegate.{home}"), name)
+    found: object = getattr(import_module(f"tidegate.{home}"), name)
+    globals()[name] = found  # a law says `tidegate.Verdict.PASS` for every packet
+    return found
 
 
 def __dir__() -> list[str]:

@@ -68,37 +68,7 @@ def test_reno_in_python_does_what_reno_does(profile):
     assert outcome(traffic__long__transport=cubic, traffic__web__transport=tcp) != built_in
 
 
-class CloseProbe:
-    """Close and probe (session-control, IV-B, Algorithm 2), with the guard of the built-in one."""
-
-    def __init__(self):
-        self.alpha, self.sfcr, self.left = None, None, 0.0
-
-    def start(self, now_s, knobs):
-        knobs.open()
-        return now_s + 1.0
-
-    def update(self, now_s, view, counts, knobs):
-        ends = float(counts.departed)
-        if self.sfcr is not None:
-            self.sfcr = 0.5 * self.sfcr + 0.5 * ends
-        elif ends > 0:
-            self.sfcr = ends
-        if self.sfcr is None:
-            knobs.open()
-            return now_s + 1.0, tidegate.Decision("starting", math.inf, 0.0)
-        alpha, sfcr = counts.arrived if self.alpha is None else self.alpha, self.sfcr
-        if alpha <= sfcr * 1.05:
-            self.alpha, phase = sfcr * 1.1, "probe"
-        elif sfcr < 1.0:
-            self.alpha, phase = alpha / 2.0, "close"
-        else:
-            self.alpha, phase = max(alpha + 40.0 * (sfcr - alpha) / sfcr, sfcr), "close"
-        self.alpha = max(self.alpha, 10.0)
-        due = self.alpha + self.left
-        self.left = due - math.floor(due)
-        knobs.allow(math.floor(due), 1.0)
-        return now_s + 1.0, tidegate.Decision(phase, self.alpha, sfcr)
+CloseProbe = example("own_close_probe")["CloseProbe"]
 
 
 def test_close_probe_in_python_does_what_close_probe_does(overload):
@@ -597,3 +567,8 @@ def test_what_goes_wrong_on_the_command_line_ends_with_the_law_and_the_time(tmp_
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert "it returned None" in done.stderr
+
+
+def test_names_of_the_package_are_looked_up_once():
+    """A law that says `tidegate.Verdict.PASS` for each packet finds it in the module."""
+    assert tidegate.Verdict is vars(tidegate)["Verdict"]
