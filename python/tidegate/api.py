@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tidegate.errors import UsageError
@@ -29,14 +30,16 @@ from tidegate.scenario.document import read as document
 from tidegate.scenario.recorded import Recorded
 from tidegate.scenario.recorded import read as recorded
 from tidegate.show import finished
+from tidegate.show.look import Look
 from tidegate.show.shown_grid import ShownGrid, as_pandas
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
     import polars as pl
+    from matplotlib.figure import Figure
 
     from tidegate.grid.meter import Meter
     from tidegate.results.run_files import SavedRun
@@ -128,6 +131,47 @@ class Result:
         from tidegate.show.tables import of_run
 
         return of_run(self.summary, self._access)
+
+    def figures(
+        self,
+        *,
+        size: tuple[float, float] | str | None = None,
+        style: str | Path | None = None,
+        pictures: Sequence[str] = (),
+    ) -> dict[str, Figure]:
+        """Return ports, classes and what is followed over time as figures of matplotlib."""
+        from tidegate.show.pictures import figures_of_run
+
+        with self._lies() as folder:
+            look = Look.of(None, size, style, pictures=pictures)
+            return figures_of_run(folder, self.summary, look)
+
+    def plot(
+        self,
+        folder: str | Path | None = None,
+        *,
+        formats: Sequence[str] | str | None = None,
+        size: tuple[float, float] | str | None = None,
+        style: str | Path | None = None,
+        pictures: Sequence[str] = (),
+    ) -> list[Path]:
+        """Draw the same as files, and return their paths; arguments as of `Comparison.plot`."""
+        from tidegate.show.pictures import of_run
+
+        look = Look.of(formats, size, style, pictures=pictures)
+        with self._lies() as there:
+            drawn = of_run(there, self.summary, look)
+        home = self._saved.folder if self._saved else "pictures"
+        return finished.saved(drawn, location(folder or home))
+
+    @contextmanager
+    def _lies(self) -> Iterator[Path]:
+        """Yield a folder with its files."""
+        if self._saved is not None:
+            yield self._saved.folder
+            return
+        with TemporaryDirectory() as folder:
+            yield self.save(folder)
 
     def to_pandas(self, name: str = "flows") -> object:
         """Return one of its frames as a frame of pandas.

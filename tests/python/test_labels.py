@@ -75,6 +75,22 @@ def test_the_settings_that_are_not_drawn_are_named(swept):
     assert f"7 of 8 settings drawn, without {left.pop()}" in picture.title
 
 
+def test_loads_by_factors_have_plain_labels(overload):
+    """Eight loads, each twice the one before, lie on a logarithmic axis."""
+    loads = [f"{2**power}/s" for power in range(8)]
+    done = laboratory.sweep(
+        overload, {"traffic.web.arrivals.poisson": loads}, seeds=1, settings=QUICK
+    )
+    (found,) = done.figures().values()
+    axes = found.axes[0]
+    assert axes.get_xscale() == "log"
+    FigureCanvasAgg(found)
+    found.draw_without_rendering()
+    words = [label.get_text() for label in axes.get_xticklabels()]
+    assert words == ["1", "2", "4", "8", "16", "32", "64", "128"]
+    assert apart(axes.get_xticklabels())
+
+
 def test_a_title_is_broken_after_blanks_and_dots():
     found = pictures._wrapped("traffic.web.arrivals.poisson [1/s]", 2.0, 9)
     assert found.splitlines() == ["traffic.web.arrivals.", "poisson [1/s]"]

@@ -159,10 +159,33 @@ def test_the_command_line_draws_for_a_paper(tidegate, overload_file):
     for command in PAPER:
         [*options] = shlex.split(command.replace("out/demo", "c"))
         assert tidegate(*options).returncode == 0, command
-    for size, says in (("wide", "8.5x6cm"), ("3x2cm", "Give it more room, or choose fewer")):
+    for size, says in (("wide", "8.5x6cm"), ("3x2cm", "Give it more room, choose fewer")):
         refused = tidegate("plot", "c", "--size", size)
         assert refused.returncode == 2
         assert says in refused.stderr
+
+
+@pytest.mark.slow
+def test_each_run_of_a_comparison_is_drawn_over_time_and_by_size(overload, tmp_path):
+    """Names of files, as the table of docs/results.md says; one of them alone with `pictures`."""
+    gates, short = ["none", "close-probe"], {"duration": "4s", "warmup": "1s"}
+    out = {"out": tmp_path / "c", "plots": False}
+    done = api.compare(overload, gates=gates, seeds=1, settings=short, **out)
+    every = {"ports-bottleneck", "classes-web", "by-size"}
+    assert every < set(done.figures())
+    one = api.load(tmp_path / "c/runs/none/seed-1")
+    assert set(one.figures()) == every
+    size = {"size": "8.5x7cm", "formats": "pdf"}
+    (path,) = one.plot(tmp_path, pictures=["ports-bottleneck"], **size)
+    assert media_box(path.read_bytes()) == pytest.approx((8.5 / 2.54 * 72, 7 / 2.54 * 72), abs=0.01)
+    with pytest.raises(UsageError, match="no picture ports-x"):
+        one.figures(pictures=["ports-x"])
+
+
+def test_a_run_that_is_in_no_folder_is_drawn_too(overload):
+    drawn = api.run(overload, settings={"duration": "4s", "warmup": "1s"}).figures()
+    panels = [axes.get_title(loc="left") for axes in drawn["ports-bottleneck"].axes]
+    assert "queue, mean of the interval [packets]" in panels
 
 
 def test_a_table_for_latex_has_the_numbers_of_the_terminal(compared, swept):

@@ -10,10 +10,12 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import tidegate as laboratory
-from tidegate.show.page import origin
+from tidegate.grid.load import load as loaded
+from tidegate.show.page import motion, origin
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 
@@ -201,6 +203,61 @@ def test_a_menu_changes_what_is_shown_and_pointing_tells_it_with_its_unit(page, 
         assert told[found] == pytest.approx(right, rel=1e-4)
     assert told["field"] == "fct_mean_s"
     assert "time [s]" in json.dumps(told["tip"])
+
+
+@in_browser
+def test_the_queue_in_motion_shows_what_waits_at_each_instant(page, compared, tmp_path):
+    """At every instant a bar is as long as what waits, in parts of the longest queue."""
+    script = """
+    const player = document.querySelector(".motion"), slider = player.querySelector("input");
+    const names = [...player.querySelectorAll(".tank b")].map((each) => each.textContent);
+    const to = (place) => { slider.value = place; slider.dispatchEvent(new Event("input")); };
+    told.seen = [];
+    for (let place = 0; place <= Number(slider.max); place += 1) {
+      to(place);
+      const time = parseFloat(player.querySelector("output").textContent);
+      [...player.querySelectorAll(".tank")].forEach((tank, at) =>
+        told.seen.push([names[at], time, parseFloat(tank.querySelector("i").style.width)]));
+    }
+    to(0);
+    player.querySelector("button").click();
+    told.playing = player.querySelector("button").textContent;
+    await new Promise((done) => setTimeout(done, 1500));
+    told.moved = Number(slider.value);
+    document.querySelector('.bar input[value="none"]').click();
+    told.shown = [...player.querySelectorAll(".tank")].filter((tank) => !tank.hidden).length;
+    """
+    told = opened(page, tmp_path, script)
+    assert "failed" not in told
+    waiting = {}
+    subject = loaded(compared).subject
+    for name, folder in ((point.label, point.folder) for point in subject.points):
+        table = laboratory.load(compared / "runs" / folder / "seed-1").ports
+        port = table.filter(pl.col("port").cast(pl.String) == "bottleneck")
+        for time, count in port.select("time_s", "queue_packets").iter_rows():
+            waiting[name, round(time, 2)] = count
+    longest = max(waiting.values())
+    right = {at: 100 * count / longest for at, count in waiting.items()}
+    seen = {(name, time): width for name, time, width in told["seen"]}
+    assert seen == pytest.approx(right, abs=0.01)
+    assert told["playing"] == "Pause"
+    assert told["moved"] > 0
+    assert told["shown"] == 2
+
+
+def test_only_ports_with_a_queue_are_in_motion():
+    at = [0, 1, 2, 0, 1, 2]
+    ports = {"port": {"words": ["a", "b", "c"], "at": at}, "queue_packets": [1, 7, 0, 2, 0, None]}
+    shown = motion.of("part1", ["none"], {"part1-ports": ports}, None, "")
+    assert re.findall(r"<option( selected)?>(\w)</option>", shown) == [
+        (" selected", "b"),
+        ("", "a"),
+    ]
+    asked = motion.of("part1", ["none"], {"part1-ports": ports}, "a", "")
+    assert re.findall(r"<option selected>(\w)", asked) == ["a"]
+    empty = {**ports, "queue_packets": [0.0] * 6}
+    assert motion.of("part1", ["none"], {"part1-ports": empty}, None, "") == ""
+    assert motion.of("part1", ["none"], {}, None, "") == ""
 
 
 @in_browser

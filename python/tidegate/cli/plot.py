@@ -19,7 +19,7 @@ Folder = Annotated[
     typer.Argument(
         parser=location,
         metavar="FOLDER",
-        help="Results of compare, sweep or merge, or of a run with series.",
+        help="Results of run, compare, sweep or merge.",
     ),
 ]
 Out = Annotated[
@@ -50,6 +50,14 @@ Lines = Annotated[
         help="Draw this control, or setting of a sweep; may be repeated, in the order wanted.",
     ),
 ]
+Pictures = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--picture",
+        metavar="NAME",
+        help="Draw this picture alone, by the name of its file without ending; may be repeated.",
+    ),
+]
 
 
 def plot(
@@ -59,6 +67,7 @@ def plot(
     size: Size = None,
     style: Style = None,
     line: Lines = None,
+    picture: Pictures = None,
     out: Out = None,
     terminal: InTerminal = False,
 ) -> None:
@@ -70,7 +79,7 @@ def plot(
     from tidegate.show import finished
     from tidegate.show.look import Look
 
-    look = Look.of(formats, size, style, line or ())
+    look = Look.of(formats, size, style, line or (), picture or ())
     found = load(folder)
     if terminal and found.command == "run":
         from tidegate.show import terminal as drawing
@@ -80,14 +89,14 @@ def plot(
     if found.command == "run":
         from tidegate.show.pictures import of_run
 
-        drawn = of_run(found.folder, f"{found.name}, seed {found.run.summary['seed']}", look)
+        drawn = of_run(found.folder, found.run.summary, look)
         if drawn:
             _said(found, finished.saved(drawn, out or found.folder), out)
             return
     if found.command not in ("compare", "sweep"):
         again = {
-            "run": f"Nothing is followed in it ([series] in the scenario). Make a page of it:"
-            f" tidegate report {folder}",
+            "run": f"The tables of this run were not kept. Make a page of it: tidegate report"
+            f" {folder}",
             "paper": f"tidegate paper {found.name} draws its pictures, and runs nothing again.",
         }
         raise UsageError(

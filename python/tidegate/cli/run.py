@@ -155,10 +155,10 @@ def _drawn(saved: Path) -> None:
     """Draw what a run follows, in its folder."""
     from tidegate.grid.load import load
     from tidegate.show import finished
-    from tidegate.show.pictures import of_run
+    from tidegate.show.pictures import of_series
 
     found = load(saved)
-    drawn = of_run(found.folder, f"{found.name}, seed {found.run.summary['seed']}")
+    drawn = of_series(found.folder, found.run.summary)
     found.wrote([path.name for path in finished.saved(drawn, found.folder)])
 
 

@@ -13,10 +13,12 @@ from tidegate.errors import UsageError, from_os
 from tidegate.show.style import FONT, PALETTE, RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tidegate.grid.grid_result import GridResult
     from tidegate.show.picture import Picture
+
+    Drawn = tuple[str, str, list[Picture]]
 
 FORMATS = ("png", "svg", "pdf")
 INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72}
@@ -36,6 +38,8 @@ class Look:
     """A style file of matplotlib, or the name of one that it has."""
     lines: tuple[str, ...] = ()
     """The controls, or settings of a sweep, that are drawn, in this order; none: all."""
+    pictures: tuple[str, ...] = ()
+    """The pictures that are drawn, by their names; none: all."""
 
     @classmethod
     def of(
@@ -44,6 +48,7 @@ class Look:
         size: tuple[float, float] | str | None = None,
         style: Path | str | None = None,
         lines: Sequence[str] = (),
+        pictures: Sequence[str] = (),
     ) -> Look:
         """Return what was asked for; UsageError where that cannot be drawn."""
         listed = formats.split(",") if isinstance(formats, str) else formats or ("png", "svg")
@@ -58,7 +63,7 @@ class Look:
             size = _size(size)
         elif size is not None and not all(0 < side <= MOST_INCHES for side in size):
             raise UsageError(f"A picture cannot be {size[0]} x {size[1]} inches.", _HOW)
-        return cls(chosen, size, style, tuple(lines))
+        return cls(chosen, size, style, tuple(lines), tuple(pictures))
 
     @property
     def named(self) -> str:
@@ -110,6 +115,16 @@ class Look:
                 labels = tuple(label for label in picture.labels if label.series in self.lines)
                 found.append(replace(picture, table=pl.concat(parts), labels=labels))
         return found
+
+    def wanted(self, drawn: Iterable[Drawn]) -> list[Drawn]:
+        """Return the pictures that were asked for, by their names."""
+        every = list(drawn)
+        names = [name for name, *_ in every]
+        for name in self.pictures:
+            if name not in names:
+                there = f"Pictures: {', '.join(names)}." if names else "There is none."
+                raise UsageError(f"There is no picture {name}.", there)
+        return [each for each in every if not self.pictures or each[0] in self.pictures]
 
     def _require(self, known: Mapping[str, object]) -> None:
         for name in self.lines:

@@ -6,12 +6,11 @@ import io
 import re
 import warnings
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import ceil, log10
 from typing import TYPE_CHECKING, Any, cast
 
 import matplotlib as mpl
-import polars as pl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -20,18 +19,19 @@ from matplotlib.offsetbox import AnchoredOffsetbox, HPacker, TextArea
 from matplotlib.ticker import FuncFormatter
 
 from tidegate.errors import UsageError
-from tidegate.show import of_grid, of_runs
+from tidegate.results.folder import RUNS
+from tidegate.show import of_grid, over_time
 from tidegate.show.look import Look
 from tidegate.show.measures import endless, shown
 from tidegate.show.style import GREY, end_labels, line, points
-from tidegate.show.traces import overlaid
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
     from tidegate.grid.grid_result import GridResult
     from tidegate.show.picture import Panel, Picture, Series
@@ -58,20 +58,22 @@ TICKS = 6
 
 def pictures(done: GridResult, look: Look = PLAIN) -> dict[str, bytes]:
     """Return every picture of a comparison or a sweep, as file name and content."""
-    return _files(_drawn(done, look), look)
+    return _files(chain(_over_time(done, look), _drawn(done, look)), look)
 
 
 def figures(done: GridResult, look: Look = PLAIN) -> dict[str, Figure]:
     """Return every picture of a comparison or a sweep as a figure of matplotlib, by its name."""
-    with mpl.rc_context(cast("Any", look.rules())):
-        return {name: figure(parts, title, look) for name, title, parts in _drawn(done, look)}
+    return _figures(chain(_over_time(done, look), _drawn(done, look)), look)
 
 
 def side_by_side(done: GridResult) -> bytes:
     """Return the main picture of a comparison or a sweep as PNG; empty: nothing can be drawn."""
-    *_, last = figures(done).values() or [None]
-    if last is None:
+    drawn = list(_drawn(done, PLAIN))
+    if not drawn:
         return b""
+    _, title, parts = drawn[-1]
+    with mpl.rc_context(cast("Any", PLAIN.rules())):
+        last = figure(parts, title)
     content = io.BytesIO()
     FigureCanvasAgg(last)
     last.savefig(content, format="png", dpi=80)
@@ -86,9 +88,45 @@ def _drawn(done: GridResult, look: Look) -> Iterator[Drawn]:
         yield from ((each.key, each.title, [each]) for each in swept)
 
 
-def of_run(folder: Path, title: str, look: Look = PLAIN) -> dict[str, bytes]:
+def of_series(folder: Path, summary: Mapping[str, Any], look: Look = PLAIN) -> dict[str, bytes]:
     """Return the pictures of the series that a run has, as file name and content."""
-    return _files(_followed(folder, title), look)
+    return _files(over_time.followed(folder, _named(summary)), look)
+
+
+def of_run(folder: Path, summary: Mapping[str, Any], look: Look = PLAIN) -> dict[str, bytes]:
+    """Return all pictures of a run, as file name and content."""
+    return _files(_of_run(folder, summary), look)
+
+
+def figures_of_run(
+    folder: Path, summary: Mapping[str, Any], look: Look = PLAIN
+) -> dict[str, Figure]:
+    """Return all pictures of a run as figures of matplotlib, by their names."""
+    return _figures(_of_run(folder, summary), look)
+
+
+def _of_run(folder: Path, summary: Mapping[str, Any]) -> Iterator[Drawn]:
+    window = (summary["warmup_s"], summary["duration_s"])
+    yield from over_time.drawn({"": [folder]}, _named(summary), window)
+    yield from over_time.followed(folder, _named(summary))
+
+
+def _named(summary: Mapping[str, Any]) -> str:
+    return f"{summary['scenario']}, seed {summary['seed']}"
+
+
+def _over_time(done: GridResult, look: Look) -> Iterator[Drawn]:
+    """Yield the pictures over time of a comparison in a folder, unless metrics were chosen."""
+    subject = done.subject
+    if done.folder is None or done.metrics or subject.command != "compare":
+        return
+    runs = {point.label: done.folder / RUNS / point.folder for point in subject.points}
+    folders = {
+        label: [each for seed in subject.seeds if (each := runs[label] / f"seed-{seed}").exists()]
+        for label in look.chosen(done).curves
+    }
+    window = (subject.warmup_s, subject.duration_s)
+    yield from over_time.drawn(folders, subject.name, window)
 
 
 def _compared(done: GridResult) -> Iterator[Drawn]:
@@ -107,43 +145,15 @@ def _compared(done: GridResult) -> Iterator[Drawn]:
     yield "controls-side-by-side", f"{name}: {of_grid.interval(seeds)}", parts
 
 
-def _followed(folder: Path, title: str) -> Iterator[Drawn]:
-    for picture in of_runs.followed({"": [folder]}):
-        by = picture.split[-1]
-        if picture.key == "acks":
-            table, fields = overlaid(picture)
-            yield picture.key, title, [replace(picture, table=table, y=fields, by=by, split=())]
-            continue
-        if picture.key == "capacity":
-            for port, beside in _beside(picture):
-                yield f"{picture.key}-{port}", f"{title}: {port}", [beside]
-            continue
-        if picture.split == (by,):
-            yield picture.key, title, [replace(picture, by=by, split=())]
-            continue
-        busy = picture.table.filter(pl.col("queue_bytes").sum().over("port") > 0)
-        for port in busy["port"].unique().sort().to_list():
-            table = busy.filter(pl.col("port") == port)
-            drawn = replace(picture, table=table, by=by, split=())
-            yield f"{picture.key}-{port}", f"{title}: {port}", [drawn]
-
-
-def _beside(picture: Picture) -> Iterator[tuple[str, Picture]]:
-    """Yield each port with its fields as lines of one panel."""
-    unit = {"mbps": "Mbit/s"}
-    for port in picture.table["port"].unique(maintain_order=True).to_list():
-        mine = picture.table.filter(pl.col("port") == port)
-        table = pl.concat(
-            mine.select("time_s", mbps=pl.col(field), line=pl.lit(text.partition(" [")[0]))
-            for field, text in picture.y.items()
-        )
-        yield port, replace(picture, table=table, y=unit, by="line", split=(), size=(9.1, 3.0))
+def _figures(drawn: Iterator[Drawn], look: Look) -> dict[str, Figure]:
+    with mpl.rc_context(cast("Any", look.rules())):
+        return {name: figure(parts, title, look) for name, title, parts in look.wanted(drawn)}
 
 
 def _files(drawn: Iterator[Drawn], look: Look) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     with mpl.rc_context(cast("Any", look.rules())):
-        for name, title, parts in drawn:
+        for name, title, parts in look.wanted(drawn):
             found |= _contents(name, figure(parts, title, look), look.formats)
     return found
 
@@ -186,7 +196,8 @@ def _arrange(name: str, figure: Figure) -> None:
             width, height = figure.get_size_inches()
             raise UsageError(
                 f"The picture {name} does not fit into {width:.1f} x {height:.1f} inches.",
-                "Give it more room, or choose fewer lines (--line) or panels (--metrics).",
+                "Give it more room, choose fewer lines (--line) or panels (--metrics), or only"
+                " pictures that fit (--picture).",
             ) from None
     figure.set_layout_engine("none")
 
@@ -250,18 +261,22 @@ def _ranges(axes: Axes, picture: Picture, known: Sequence[Series], *, few: bool)
     """Set up both axes; no quantity is negative, though its interval over few seeds may be."""
     high = picture.top or axes.get_ylim()[1]
     percent = "x" in picture.log and "share" in next(iter(picture.y.values()))
-    axes.set_ylim(0.0, 102.0 if percent else high if high > 0 else 1.0)
+    if "y" in picture.log and any(y > 0 for each in known for y in each.y):
+        axes.set_yscale("log")
+        _decades(axes.yaxis, *axes.get_ylim())
+    else:
+        axes.set_ylim(0.0, 102.0 if percent else high if high > 0 else 1.0)
     positions = sorted({x for each in known for x in each.x})
-    if "x" in picture.log or (few and _by_factors(positions)):
+    factors = few and "x" not in picture.log and _by_factors(positions)
+    if factors:
         axes.set_xscale("log")
-        if few:
-            axes.minorticks_off()
-        else:
-            wide = positions[-1] >= 100 * positions[0]
+        axes.minorticks_off()
+    elif "x" in picture.log:
+        axes.set_xscale("log")
+        if not few:
             axes.set_xlim(positions[0], positions[-1])
-            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-            axes.xaxis.set_minor_formatter(FuncFormatter(lambda *at: "" if wide else _minor(*at)))
-    if few and positions and len(positions) <= TICKS:
+        _decades(axes.xaxis, positions[0], positions[-1])
+    if few and positions and "x" not in picture.log and (factors or len(positions) <= TICKS):
         ticks = _apart(axes, positions)
         axes.set_xticks(ticks, [f"{x:g}" for x in ticks])
     if picture.warmup_s > 0:
@@ -310,9 +325,16 @@ def _wrapped(text: str, inches: float, points: float) -> str:
     return "\n".join(each.rstrip() for each in lines)
 
 
-def _minor(value: float, _: object) -> str:
-    """Label 0.2, 0.5, 2, 5 ...: all of 0.2 to 0.9 would overlap."""
-    return f"{value:g}" if f"{value:e}"[0] in "25" else ""
+def _decades(axis: Axis, low: float, high: float) -> None:
+    """Label the decades of a logarithmic axis, and 2 and 5 between them where they are few."""
+    wide = high >= 100 * low
+
+    def minor(value: float, _: object) -> str:
+        # all of 0.2 to 0.9 would overlap
+        return f"{value:,.10g}" if not wide and f"{value:e}"[0] in "25" else ""
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axis.set_minor_formatter(FuncFormatter(minor))
 
 
 def _by_factors(positions: Sequence[float]) -> bool:

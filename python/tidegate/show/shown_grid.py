@@ -57,11 +57,12 @@ class ShownGrid(GridResult):
         size: tuple[float, float] | str | None = None,
         style: str | Path | None = None,
         lines: Sequence[str] = (),
+        pictures: Sequence[str] = (),
     ) -> dict[str, Figure]:
         """Return the pictures as figures of matplotlib, by their names; arguments as of `plot`."""
         from tidegate.show.pictures import figures
 
-        return figures(self, Look.of(None, size, style, lines))
+        return figures(self, Look.of(None, size, style, lines, pictures))
 
     def to_pandas(self) -> object:
         """Return `frame`, a row per run, as a frame of pandas.
@@ -87,6 +88,7 @@ class ShownGrid(GridResult):
         size: tuple[float, float] | str | None = None,
         style: str | Path | None = None,
         lines: Sequence[str] = (),
+        pictures: Sequence[str] = (),
     ) -> list[Path]:
         """Draw the pictures and return their paths.
 
@@ -96,11 +98,13 @@ class ShownGrid(GridResult):
             size: Of a whole picture: as text with a unit, `"8.5x6cm"`, or in inches.
             style: A style file of matplotlib, or the name of one that it has.
             lines: Which controls, or settings of a sweep, are drawn, in this order.
+            pictures: Which pictures are drawn, by the names that `figures` has; by default all.
 
         Raises:
-            UsageError: There is no such format, size, style or line.
+            UsageError: There is no such format, size, style, line or picture.
         """
-        return finished.plot(self, folder, Look.of(formats, size, style, lines))
+        look = Look.of(formats, size, style, lines, pictures)
+        return finished.plot(self, folder, look)
 
 
 def as_pandas(table: pl.DataFrame) -> object:

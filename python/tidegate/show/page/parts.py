@@ -10,7 +10,7 @@ from tidegate.grid.axes import named
 from tidegate.grid.grid_result import GridResult, warnings_of
 from tidegate.show import of_grid, of_runs
 from tidegate.show.measures import endless, measures
-from tidegate.show.page import charts, claims, grids, origin, tables, words
+from tidegate.show.page import charts, claims, grids, motion, origin, tables, words
 from tidegate.show.style import PALETTE
 from tidegate.show.tables import PORTS, of_port
 
@@ -53,7 +53,8 @@ def _comparison(page: Page, loaded: Loaded, part: str) -> None:
         for number, label in enumerate(point.label for point in subject.points)
         if label in labels
     }
-    _over_time(page, part, folders, (subject.warmup_s, subject.duration_s), subject.seeds[0])
+    window = (subject.warmup_s, subject.duration_s)
+    _over_time(page, part, folders, window, subject.seeds[0], subject.port)
     page.text("<h3>All measures</h3>")
     page.text(tables.averages(subject, done.averages, labels, part))
     page.text("<h3>Every run</h3>")
@@ -133,6 +134,7 @@ def _over_time(
     folders: Mapping[str, Sequence[Path]],
     window: tuple[float, float],
     seed: int,
+    port: str | None = None,
 ) -> None:
     """Add the charts of the tables of flows and ports, if the folders have them."""
     first = {label: runs[0] for label, runs in folders.items() if runs}
@@ -141,8 +143,12 @@ def _over_time(
     note = f"Seed {seed}."
     flows = {label: of_runs.flows(run) for label, run in first.items()}
     _draw(page, part, of_runs.ports(folders, note))
+    followed = list(of_runs.followed(folders, note))
+    for picture in followed:
+        page.data[f"{part}-{picture.key}"] = charts.packed(picture.table)
+    page.text(motion.of(part, list(first), page.data, port, note))
     _draw(page, part, of_runs.classes(flows, first, window[1], note))
-    for picture in of_runs.followed(folders, note):
+    for picture in followed:
         _draw(page, part, picture)
     _draw(page, part, of_runs.pages(folders, window[1], note))
     _draw(page, part, of_runs.by_size(folders, window[0]))

@@ -107,6 +107,77 @@
     apply();
   }
 
+  // The queue of a port, played: a bar for each control, which grows from the link at its right.
+  const element = (name, parent, more) => parent.appendChild(Object.assign(document.createElement(name), more));
+  const short = (value) => value >= 100 ? Math.round(value).toLocaleString("en") : String(Number((value || 0).toPrecision(2)));
+  const motion = (place) => {
+    const [button, slider, out, select] = ["button", "input", "output", "select"].map((name) => place.querySelector(name));
+    const tanks = place.querySelector(".tanks"), hues = place.dataset.hues.split(" "), part = place.dataset.part;
+    const palette = [...place.querySelectorAll(".key i")].map((each) => each.style.background);
+    const classes = place.dataset.classes ? data[place.dataset.classes].class.words : [""];
+    const controls = data[place.dataset.needs].control.words;
+    let times, shown, longest, timer;
+    // The last row at or before a time: the rows of one control are in the order of time.
+    const at = (rows, time) => {
+      let low = 0, high = rows.length;
+      while (low < high) { const half = (low + high) >> 1; if (rows[half].time_s <= time + 1e-9) low = half + 1; else high = half; }
+      return rows[low - 1] || {};
+    };
+    const show = () => {
+      const time = times[slider.value];
+      out.textContent = `${time.toFixed(time < 10 ? 2 : 1)} s`;
+      for (const { control, tank, bars, words, lost, ports, queues } of shown) {
+        tank.hidden = Boolean(hidden.get(part) && hidden.get(part).has(control));
+        const now = at(ports, time);
+        const waiting = queues.map((rows) => at(rows, time).queue_packets || 0);
+        waiting.forEach((count, number) => { bars[number].style.width = `${100 * count / longest}%`; });
+        words.textContent = `${short(waiting.reduce((sum, each) => sum + each, 0))} packets wait, link used ${short(now.utilisation)} %`;
+        lost.textContent = now.data_dropped_per_s > 0 ? ` ${short(now.data_dropped_per_s)}/s lost` : "";
+      }
+    };
+    const stop = () => { clearInterval(timer); timer = undefined; button.textContent = "Play"; };
+    const build = () => {
+      stop();
+      const of = (name) => rowsOf(name).filter((row) => row.port === select.value);
+      const all = of(place.dataset.needs), split = place.dataset.classes ? of(place.dataset.classes) : all;
+      times = [...new Set(all.map((row) => row.time_s))].sort((one, other) => one - other);
+      tanks.replaceChildren();
+      shown = controls.map((control, number) => {
+        const tank = element("div", tanks, { className: "tank" });
+        Object.assign(tank.dataset, { part, control });
+        element("b", tank, { textContent: control });
+        const queue = element("div", tank, { className: "queue" });
+        const mine = split.filter((row) => row.control === control);
+        const queues = classes.map((name) => name ? mine.filter((row) => row.class === name) : mine);
+        const bars = classes.map((name, place) => element("i", queue, { title: name, style: `background:${name ? palette[place] : hues[number]}` }));
+        const words = element("span", tank, {});
+        const text = element("span", words, {}), lost = element("span", words, { className: "lost" });
+        return { control, tank, bars, words: text, lost, queues, ports: all.filter((row) => row.control === control) };
+      });
+      const sums = new Map();
+      for (const row of split) sums.set(`${row.control} ${row.time_s}`, (sums.get(`${row.control} ${row.time_s}`) || 0) + (row.queue_packets || 0));
+      longest = Math.max(...sums.values(), 1e-9);
+      slider.max = times.length - 1;
+      slider.value = Math.min(slider.value, slider.max);
+      show();
+    };
+    const step = () => {
+      if (Number(slider.value) >= Number(slider.max)) { stop(); return; }
+      slider.value = Number(slider.value) + 1;
+      show();
+    };
+    button.addEventListener("click", () => {
+      if (timer !== undefined) { stop(); return; }
+      if (slider.value === slider.max) slider.value = 0;
+      button.textContent = "Pause";
+      timer = setInterval(step, Math.min(Math.max(20000 / times.length, 50), 250));
+    });
+    slider.addEventListener("input", () => { stop(); show(); });
+    select.addEventListener("change", build);
+    build();
+  };
+  for (const place of document.querySelectorAll(".motion")) try { motion(place); } catch (error) { note(error); }
+
   const charts = [...document.querySelectorAll(".chart")];
   const everything = () => charts.reduce((former, place) => former.then(() => draw(place)), Promise.resolve());
   window.tidegate = { views, everything };
