@@ -133,6 +133,20 @@ site: $(VENV)/.site ## Build the documentation as a site that works offline: bui
 wheel: $(VENV)/.created ## Make the wheel and the source package in dist/, and try the wheel alone
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) bash tools/wheel.sh $(CURDIR)/$(BIN)
 
+.PHONY: deb
+deb: ## Make the Debian package of tidegated in dist/: program, systemd unit, manual pages
+	bash tools/deb.sh
+
+.PHONY: test-deb
+test-deb: deb $(VENV)/.dev ## Install, run and purge the Debian package in a bare Debian (root; a minute)
+	@command -v mmdebstrap >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get install -y mmdebstrap; } || \
+	    { echo 'mmdebstrap is not installed; as root: apt-get install -y mmdebstrap' >&2; exit 2; }
+	TIDEGATE_DEB="$$(ls dist/tidegated_*.deb)" $(BIN)/python -m pytest -n 0 tests/live/test_deb.py
+
+.PHONY: test-kernels
+test-kernels: $(VENV)/.dev $(VENV)/.live ## Run the live tests in Debian's kernels under qemu (some minutes each)
+	$(BIN)/python -m tools.kernels
+
 .PHONY: clean
 clean: ## Remove everything that was built, results in out/ included
 	rm -rf $(VENV) build dist docs/gallery out target

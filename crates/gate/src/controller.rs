@@ -27,7 +27,7 @@ use super::observe::{Observation, Plan};
 use super::placement::{Placement, cells};
 use super::shared::Fate;
 use super::status::{Asked, Status};
-use super::{metrics, privileges, program, status};
+use super::{metrics, privileges, program, service, status};
 use tidegate_common::fail::{At, Failure};
 
 /// Renewals per lease.
@@ -133,7 +133,7 @@ async fn start(
     let (orders, mut inbox) = mpsc::channel(4);
     let served = status::serve(&config.socket, seen.clone(), orders)?;
     if let Some(address) = config.metrics {
-        match metrics::serve(address, seen).await {
+        match metrics::serve(address, &config.interface, seen).await {
             // perhaps another gate of this machine has the usual port
             Err(failure) if !config.metrics_set => tracing::warn!("no metrics: {failure}"),
             served => served?,
@@ -165,7 +165,9 @@ async fn start(
     controller.begin()?;
     privileges::drop_to_what_is_needed()?;
     controller.announce();
+    service::ready();
     controller.keep(signals, &mut inbox).await;
+    service::stopping();
     controller.leave();
     drop(served);
     controller.conclude()
@@ -208,6 +210,7 @@ impl Controller {
         if before.as_ref() != self.troubles.get(&concern) {
             let all: Vec<&str> = self.troubles.values().map(String::as_str).collect();
             let all = all.join("; ");
+            service::trouble(&all);
             self.board.send_modify(|status| status.trouble = all);
         }
     }
@@ -367,6 +370,7 @@ impl Controller {
 
     /// Renews the lease and reads the queue; whether the programs are attached.
     fn renew(&mut self) -> bool {
+        service::alive();
         let (good, trouble) = match self.try_renew() {
             Ok(note) => (true, note),
             Err(failure) => {
@@ -506,8 +510,7 @@ impl Controller {
             status.epochs = epoch;
             (status.arrived, status.admitted) = (outcome.counts.arrived, outcome.counts.admitted);
             (status.departed, status.resets) = (outcome.counts.departed, outcome.counts.resets);
-            (status.drops, status.waiting) = (flow.drops, flow.waiting);
-            (status.min_waiting, status.rate_bps) = (flow.min_waiting, rate_bps);
+            status.count_queue(&flow, rate_bps);
             status.trial_s = trial_s;
             status.queue.clone_from(&placed.queue.kind);
             status.count(&tally);

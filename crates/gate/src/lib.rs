@@ -26,6 +26,7 @@
 //! | `journal`    | the log of decisions, one line per epoch |
 //! | `status`     | the state of a running gate, over a socket |
 //! | `metrics`    | the same for Prometheus |
+//! | `service`    | what systemd is told |
 //! | `doctor`     | checks whether a gate can work on this machine |
 
 pub mod bypass;
@@ -48,5 +49,6 @@ pub mod orders;
 pub mod placement;
 pub mod privileges;
 pub mod program;
+pub mod service;
 pub mod shared;
 pub mod status;

@@ -49,6 +49,7 @@ impl Collector for Gate {
                 "Clients that were refused before one was admitted, once in a round",
                 status.clients_waited,
             ),
+            ("tidegate_gate_queue_drops", "Packets that the queue dropped", status.drops_total),
             ("tidegate_gate_epochs", "Epochs of the law", status.epochs),
             ("tidegate_gate_log_lost", "Lines of the log that were lost", status.log_lost),
         ];
@@ -66,7 +67,7 @@ impl Collector for Gate {
 }
 
 /// Name, help and value of each gauge.
-fn gauges(status: &Status) -> [(&'static str, &'static str, f64); 8] {
+fn gauges(status: &Status) -> [(&'static str, &'static str, f64); 9] {
     [
         (
             "tidegate_gate_allowed",
@@ -75,6 +76,11 @@ fn gauges(status: &Status) -> [(&'static str, &'static str, f64); 8] {
         ),
         ("tidegate_gate_decided_from", "What the law decided from", status.from.unwrap_or(0.0)),
         ("tidegate_gate_queue_packets", "Packets that wait", f64::from(status.waiting)),
+        (
+            "tidegate_gate_rate_bits_per_second",
+            "Bits a second that left in the last epoch",
+            status.rate_bps,
+        ),
         (
             "tidegate_gate_unseen_share",
             "Share of bytes in which no session can be told",
@@ -112,18 +118,28 @@ fn text(registry: &Registry) -> String {
     }
 }
 
+/// The metrics of the gate at an interface, which each of them has as a label.
+fn registry(interface: &str, status: watch::Receiver<Status>) -> Registry {
+    let label = ("interface".into(), interface.to_owned().into());
+    let mut registry = Registry::with_labels([label].into_iter());
+    registry.register_collector(Box::new(Gate(status)));
+    registry
+}
+
 /// Serves `/metrics`, as a task of the present runtime.
 ///
 /// # Errors
 /// The address cannot be bound.
-pub async fn serve(address: SocketAddr, status: watch::Receiver<Status>) -> Result<(), Failure> {
+pub async fn serve(
+    address: SocketAddr,
+    interface: &str,
+    status: watch::Receiver<Status>,
+) -> Result<(), Failure> {
     let listener = TcpListener::bind(address).await.map_err(|error| {
         Failure::failed(format!("metrics = \"{address}\""), error)
             .remedy("set another `metrics`, or \"\" for none")
     })?;
-    let mut registry = Registry::default();
-    registry.register_collector(Box::new(Gate(status)));
-    let registry = std::sync::Arc::new(registry);
+    let registry = std::sync::Arc::new(registry(interface, status));
     let page = move || {
         let registry = registry.clone();
         async move {
@@ -155,16 +171,32 @@ mod tests {
             ..Status::default()
         };
         let (_keep, seen) = watch::channel(status);
-        let mut registry = Registry::default();
-        registry.register_collector(Box::new(Gate(seen)));
-        let text = text(&registry);
+        let text = text(&registry("wan0", seen));
         for line in [
-            "tidegate_gate_packets_total{fate=\"admitted\"} 7",
-            "tidegate_gate_epochs_total 3",
-            "tidegate_gate_alarm 1.0",
-            "tidegate_gate_allowed inf",
+            "tidegate_gate_packets_total{interface=\"wan0\",fate=\"admitted\"} 7",
+            "tidegate_gate_epochs_total{interface=\"wan0\"} 3",
+            "tidegate_gate_alarm{interface=\"wan0\"} 1.0",
+            "tidegate_gate_allowed{interface=\"wan0\"} inf",
         ] {
             assert!(text.lines().any(|found| found == line), "`{line}` is not in\n{text}");
+        }
+    }
+
+    // Dashboard and alert rules use metrics that the gate has: every name in them is one here.
+    #[test]
+    fn dashboard_and_alerts_name_metrics_that_there_are() {
+        let packets = vec![("admitted".to_owned(), 1)];
+        let status = Status { packets: packets.clone(), bytes: packets, ..Status::default() };
+        let (_keep, seen) = watch::channel(status);
+        let there = text(&registry("wan0", seen));
+        let there: Vec<_> = there.lines().filter_map(|line| line.split_once('{')).collect();
+        for file in [include_str!("../etc/grafana-gate.json"), include_str!("../etc/alerts.yml")] {
+            let words = file.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            let named: Vec<_> = words.filter(|word| word.starts_with("tidegate_gate_")).collect();
+            assert!(named.len() > 5);
+            for name in named {
+                assert!(there.iter().any(|(metric, _)| *metric == name), "no metric {name}");
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixListener;
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::epoch::Flow;
 use super::orders::Order;
 use super::shared::{Fate, Tally};
 use tidegate_common::fail::Failure;
@@ -45,6 +46,9 @@ pub struct Status {
     pub resets: u64,
     /// Packets that the queue dropped in it.
     pub drops: u64,
+    /// Packets that the queue dropped since the start.
+    #[serde(default)]
+    pub drops_total: u64,
     /// Kind of the queue.
     pub queue: String,
     /// Waiting packets.
@@ -114,6 +118,13 @@ impl Status {
             .map(|fate| tally.bytes[*fate as usize])
             .sum();
         self.unseen_share = if all == 0 { 0.0 } else { unseen as f64 / all as f64 };
+    }
+
+    /// Sets what the queue did in the last epoch.
+    pub fn count_queue(&mut self, flow: &Flow, rate_bps: f64) {
+        self.drops_total += flow.drops;
+        (self.drops, self.waiting) = (flow.drops, flow.waiting);
+        (self.min_waiting, self.rate_bps) = (flow.min_waiting, rate_bps);
     }
 
     /// Packets of one fate.

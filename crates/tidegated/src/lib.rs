@@ -70,6 +70,11 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// The program's arguments and commands, for its manual pages.
+pub fn command() -> clap::Command {
+    Arguments::command()
+}
+
 /// The name of each command, and its part of the page of commands.
 pub fn reference() -> Vec<(String, String)> {
     reference::sections(&Arguments::command())

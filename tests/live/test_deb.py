@@ -1,0 +1,118 @@
+"""The Debian package in a bare Debian: installed, run, purged (`make test-deb`)."""
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.live
+
+ROOT = Path(__file__).parents[2]
+UNIT = "lib/systemd/system/tidegate-gate@.service"
+FILES = "/usr /etc /lib /var/log /run"
+# an interface of the bare Debian's own network, with a queue that tells its length
+INTERFACE = (
+    "ip link add wan0 type veth peer name lan0 && ip link set wan0 up && ip link set lan0 up"
+    " && tc qdisc replace dev wan0 root pfifo limit 100"
+)
+
+
+class Bare:
+    """A bare Debian in a folder, in a network namespace of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "debian"
+        self.namespace = f"tg{os.getpid()}-bare"
+
+    def run(self, command: str, *, check: bool = True) -> str:
+        """Run a line of shell in it; return what it prints."""
+        done = subprocess.run(self.words(command), capture_output=True, text=True, check=False)
+        assert not check or done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+        return done.stdout + done.stderr
+
+    def words(self, command: str) -> list[str]:
+        inside = ["chroot", str(self.root), "/bin/sh", "-ec", command]
+        return ["nsenter", f"--net=/run/netns/{self.namespace}", *inside]
+
+    def files(self) -> set[str]:
+        """List the files of the package manager's reach, less its own caches and logs."""
+        found = self.run(f"find {FILES} -not -name '*.log' -not -path '/var/log/apt*' -not -type d")
+        return set(found.split())
+
+
+@pytest.fixture(scope="module")
+def package() -> Path:
+    if "TIDEGATE_DEB" not in os.environ:
+        pytest.skip("takes minutes and a Debian mirror: make test-deb runs it")
+    if os.geteuid() != 0:
+        pytest.skip("chroot and namespaces need root")
+    if shutil.which("mmdebstrap") is None:
+        pytest.skip("not installed: mmdebstrap")
+    return Path(os.environ["TIDEGATE_DEB"])
+
+
+@pytest.fixture(scope="module")
+def bare(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bare]:
+    bare = Bare(tmp_path_factory.mktemp("bare"))
+    subprocess.run(
+        [
+            *("mmdebstrap", "--variant=minbase", "--mode=root", "--quiet"),
+            *("--include=iproute2,systemd,procps", "bookworm", str(bare.root)),
+        ],
+        check=True,
+    )
+    subprocess.run(["ip", "netns", "add", bare.namespace], check=True)
+    mounts = [("proc", "/proc"), ("sysfs", "/sys")]
+    for kind, place in mounts:
+        subprocess.run(["mount", "-t", kind, kind, f"{bare.root}{place}"], check=True)
+    shutil.copy(package, bare.root)
+    try:
+        yield bare
+    finally:
+        for _, place in reversed(mounts):
+            subprocess.run(["umount", f"{bare.root}{place}"], check=False)
+        subprocess.run(["ip", "netns", "delete", bare.namespace], check=False)
+
+
+def test_it_is_installed_run_and_purged(bare: Bare) -> None:
+    bare.run(INTERFACE)
+    # what dpkg itself keeps is under /var/lib
+    before = bare.files()
+    bare.run("apt-get install -y --no-install-recommends /tidegated_*.deb")
+    libraries = bare.files() - before
+    assert "/usr/bin/tidegated" in libraries
+
+    assert "tidegated" in bare.run("tidegated --version")
+    pages = bare.run("ls /usr/share/man/man1")
+    assert "tidegated-gate-observe.1.gz" in pages
+    said = bare.run(f"systemd-analyze verify /{UNIT.replace('@', '@wan0')}", check=False)
+    # a bare Debian has no `man`, which would look the manual pages up
+    assert [line for line in said.splitlines() if "'man " not in line] == []
+    bare.run("tidegated gate --check --config /usr/share/doc/tidegated/examples/gate.toml")
+
+    bare.run("tidegated gate observe wan0 --for 5s --out /etc/tidegate/wan0.toml")
+    assert "observe" in (bare.root / "etc/tidegate/wan0.toml").read_text()
+    gate = subprocess.Popen(bare.words("exec tidegated gate --config /etc/tidegate/wan0.toml"))
+    try:
+        end = time.monotonic() + 20
+        while "wan0 observe attached" not in (said := bare.run("tidegated status", check=False)):
+            assert time.monotonic() < end, said
+            time.sleep(0.2)
+        bare.run("tidegated gate enforce --for 10min")
+        assert "wan0 enforce" in bare.run("sleep 1.5; tidegated status")
+        # a gate that is killed leaves its programs, and the package removes them
+        gate.kill()
+        gate.wait()
+        assert "tidegate" in bare.run("tc filter show dev wan0 egress")
+    finally:
+        gate.kill()
+        gate.wait()
+    bare.run("rm /etc/tidegate/wan0.toml; apt-get purge -y tidegated && apt-get autoremove -y")
+    assert bare.run("tc filter show dev wan0 egress; tc filter show dev wan0 ingress") == ""
+    assert "clsact" not in bare.run("tc qdisc show dev wan0")
+    left = {name for name in bare.files() - before if "tidegate" in name}
+    assert left == set()

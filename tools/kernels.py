@@ -1,0 +1,298 @@
+"""Run the live tests in the kernels of Debian's releases, under qemu: `make test-kernels`.
+
+Each kernel boots with this machine's files, read-only and below a file system in memory, so
+that a test finds the same programs there. It has no network. Its packages are downloaded once,
+to `build/kernels`. A kernel is ended after a fixed time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import lzma
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+BUILD = ROOT / "build" / "kernels"
+KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+# the release that has each kernel
+RELEASES = {"6.1": "bookworm", "6.12": "trixie", "newest": "sid"}
+TOOLS = {
+    "qemu-system-x86_64": "qemu-system-x86",
+    "busybox": "busybox-static",
+    "cpio": "cpio",
+    "kmod": "kmod",
+    "zstd": "zstd",
+    "apt-cache": "apt",
+    "dpkg-deb": "dpkg",
+}
+# what the kernel needs to mount this machine's files
+MODULES = ("virtio_pci", "virtio_rng", "9p", "9pnet_virtio", "overlay")
+TESTS = ("tests/live", "-n", "0", "-m", "live", "-q", "-rs")
+SECONDS = 1500
+
+# in the first file system: load modules, lay memory over the machine's files, go there
+FIRST = """#!/bin/busybox sh
+export PATH=/bin
+/bin/busybox --install /bin
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs dev /dev
+while read module; do insmod /modules/$module; done < /modules/order
+share="trans=virtio,version=9p2000.L,msize=512000"
+mount -t 9p -o $share,ro,cache=loose machine /machine
+mount -t tmpfs -o size=1g memory /memory
+mkdir /memory/changed /memory/work
+mount -t overlay -o lowerdir=/machine,upperdir=/memory/changed,workdir=/memory/work all /all
+for place in proc sys dev run tmp lib/modules; do mkdir -p /all/$place; done
+mount -t tmpfs run /all/run
+mount -t tmpfs tmp /all/tmp
+mount -t 9p -o $share,ro,cache=loose modules /all/lib/modules
+mkdir /all/run/result
+mount -t 9p -o $share result /all/run/result
+mount --move /proc /all/proc
+mount --move /sys /all/sys
+mount --move /dev /all/dev
+exec switch_root /all /bin/bash /run/result/second
+"""
+
+# in the machine's files: what a system sets up before its services
+SECOND = """
+mkdir -p /dev/pts /dev/shm /run/netns
+mount -t devpts pts /dev/pts
+mount -t tmpfs shm /dev/shm
+mount -t cgroup2 cgroup /sys/fs/cgroup
+mount -t bpf bpf /sys/fs/bpf
+[ -e /sys/kernel/btf/vmlinux ] || echo 'this kernel describes no types (BTF)'
+mkdir -p /dev/net
+modprobe tun
+hostname kernel
+ip link set lo up
+export {environment}
+cd {folder}
+{command} > /run/result/output 2>&1
+echo $? > /run/result/code
+sync
+echo o > /proc/sysrq-trigger
+sleep 60
+"""
+
+
+class Obstacle(Exception):
+    """What keeps a kernel from running here, with the remedy."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the tests in each kernel; 1 if one of them failed."""
+    parser = argparse.ArgumentParser(prog="python -m tools.kernels", description=__doc__)
+    parser.add_argument("--kernel", choices=RELEASES, action="append", help="default: each")
+    # a machine that is virtual itself may have /dev/kvm and fail to boot with it
+    parser.add_argument("--kvm", action="store_true", help="use the processor's virtualisation")
+    parser.add_argument("command", nargs="*", help="instead of the live tests; after --")
+    asked = parser.parse_args(arguments)
+    tests = [sys.executable, "-m", "pytest", *TESTS]
+    failed = 0
+    for kernel in asked.kernel or RELEASES:
+        try:
+            check()
+            failed += run(kernel, asked.command or tests, kvm=asked.kvm)
+        except Obstacle as reason:
+            print(f"kernel {kernel}: skipped, {reason}")
+    return min(failed, 1)
+
+
+def check() -> None:
+    """Refuse a machine that cannot run a kernel of Debian's."""
+    if os.uname().machine != "x86_64":
+        raise Obstacle("only kernels for amd64 are tried")
+    missing = [package for tool, package in TOOLS.items() if shutil.which(tool) is None]
+    if missing and os.geteuid() == 0 and shutil.which("apt-get"):
+        words = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *missing]
+        subprocess.run(["apt-get", "update", "-qq"], capture_output=True, check=False)
+        subprocess.run(words, capture_output=True, check=False)
+        missing = [package for tool, package in TOOLS.items() if shutil.which(tool) is None]
+    if missing:
+        raise Obstacle(f"not installed: sudo apt-get install -y {' '.join(missing)}")
+    if not KEYRING.exists():
+        raise Obstacle("the keys of Debian's archive are not installed: debian-archive-keyring")
+
+
+def run(kernel: str, command: list[str], *, kvm: bool) -> bool:
+    """Boot a kernel, run a command in it, print what it printed; whether it failed."""
+    image, modules = files(kernel)
+    result = BUILD / f"result-{kernel}"
+    shutil.rmtree(result, ignore_errors=True)
+    result.mkdir(parents=True)
+    kept = {"HOME": "/tmp", "PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = " ".join(f"{name}={value}" for name, value in kept.items())
+    words = " ".join(f"'{word}'" for word in command)
+    (result / "second").write_text(
+        SECOND.format(environment=environment, folder=ROOT, command=words)
+    )
+    begun = time.monotonic()
+    console = boot(image, first_files(kernel, modules), modules, result, kvm=kvm)
+    took = time.monotonic() - begun
+    code = result / "code"
+    if not code.exists():
+        print(console[-4000:])
+        print(f"kernel {kernel}: did not end within {SECONDS} s, or did not boot")
+        return True
+    print((result / "output").read_text())
+    number = int(code.read_text())
+    print(f"kernel {image.name.removeprefix('vmlinuz-')}: exit code {number}, {took:.0f} s")
+    return number != 0
+
+
+def boot(image: Path, first: Path, modules: Path, result: Path, *, kvm: bool) -> str:
+    """Run qemu until the kernel switches itself off; what it wrote to its console."""
+    shares = {"machine": (Path("/"), True), "modules": (modules, True), "result": (result, False)}
+    words = ["qemu-system-x86_64", "-nodefaults", "-no-reboot", "-display", "none"]
+    words += ["-serial", "stdio", "-smp", "2", "-m", "3G", "-device", "virtio-rng-pci"]
+    words += ["-cpu", "max", "-accel", "kvm" if kvm else "tcg"]
+    words += ["-kernel", str(image), "-initrd", str(first)]
+    words += ["-append", "console=ttyS0 quiet panic=-1"]
+    for tag, (folder, locked) in shares.items():
+        options = f"local,path={folder},mount_tag={tag},security_model=none,multidevs=remap"
+        words += ["-virtfs", options + (",readonly=on" if locked else "")]
+    with subprocess.Popen(
+        words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as machine:
+        try:
+            console, _ = machine.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            machine.kill()
+            console, _ = machine.communicate()
+    return console.decode(errors="replace")
+
+
+def files(kernel: str) -> tuple[Path, Path]:
+    """Return a kernel and its folder of modules, downloaded if they are not there."""
+    place = BUILD / kernel
+    if not list(place.glob("boot/vmlinuz-*")):
+        shutil.rmtree(place, ignore_errors=True)
+        unpacked = place.with_suffix(".part")
+        shutil.rmtree(unpacked, ignore_errors=True)
+        package = download(RELEASES[kernel])
+        subprocess.run(["dpkg-deb", "-x", package, unpacked], check=True)
+        version = next(unpacked.glob("boot/vmlinuz-*")).name.removeprefix("vmlinuz-")
+        base = unpacked / "usr" if (unpacked / "usr/lib/modules").exists() else unpacked
+        subprocess.run(["depmod", "-b", base, version], check=True)
+        package.unlink()
+        unpacked.rename(place)
+    modules = place / "usr/lib/modules"
+    if not modules.exists():
+        modules = place / "lib/modules"
+    return next(place.glob("boot/vmlinuz-*")), modules
+
+
+def download(release: str) -> Path:
+    """Download the newest kernel of a release of Debian, checked by its archive's keys."""
+    listed = subprocess.run(
+        ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Origin: Debian"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    mirrors = [uri for uri in listed.stdout.split() if "security" not in uri]
+    if not mirrors:
+        raise Obstacle("this machine's apt knows no archive of Debian: sudo apt-get update")
+    place = BUILD / f"apt-{release}"
+    for folder in ("lists/partial", "cache/archives/partial", "etc"):
+        (place / folder).mkdir(parents=True, exist_ok=True)
+    source = f"deb [signed-by={KEYRING}] {mirrors[0]} {release} main\n"
+    (place / "etc/sources.list").write_text(source)
+    own = {
+        "Dir::State::lists": place / "lists",
+        "Dir::State::status": "/dev/null",
+        "Dir::Cache": place / "cache",
+        "Dir::Etc::sourcelist": place / "etc/sources.list",
+        "Dir::Etc::sourceparts": "/dev/null",
+        "APT::Sandbox::User": "root",
+    }
+    options = [word for key, value in own.items() for word in ("-o", f"{key}={value}")]
+    update = ["apt-get", *options, "update", "-qq"]
+    done = subprocess.run(update, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Obstacle(f"Debian's archive cannot be read: {done.stderr.strip()}")
+    shown = subprocess.run(
+        ["apt-cache", *options, "depends", "linux-image-amd64"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    name = next(
+        word
+        for word in shown.stdout.split()
+        if word.startswith("linux-image-") and word[12].isdigit()
+    )
+    subprocess.run(["apt-get", *options, "download", "-qq", name], cwd=place, check=True)
+    return next(place.glob("linux-image-*.deb"))
+
+
+def first_files(kernel: str, modules: Path) -> Path:
+    """Make the first file system of a kernel: busybox, modules, and a script."""
+    there = next(modules.iterdir())
+    folder = BUILD / f"first-{kernel}"
+    shutil.rmtree(folder, ignore_errors=True)
+    for name in ("bin", "modules", "proc", "sys", "dev", "machine", "memory", "all"):
+        (folder / name).mkdir(parents=True)
+    busybox = shutil.which("busybox")
+    assert busybox is not None
+    shutil.copy(busybox, folder / "bin")
+    (folder / "init").write_text(FIRST)
+    (folder / "init").chmod(0o755)
+    order = [path for path in in_order(there) if (there / path).exists()]
+    for path in order:
+        data = (there / path).read_bytes()
+        (folder / "modules" / bare(path)).write_bytes(plain(path, data))
+    (folder / "modules/order").write_text("".join(f"{bare(path)}\n" for path in order))
+    names = subprocess.run(["find", "."], cwd=folder, capture_output=True, check=True).stdout
+    packed = subprocess.run(
+        ["cpio", "-o", "-H", "newc", "--quiet"],
+        cwd=folder,
+        input=names,
+        capture_output=True,
+        check=True,
+    )
+    file = BUILD / f"first-{kernel}.gz"
+    file.write_bytes(gzip.compress(packed.stdout, 1))
+    return file
+
+
+def in_order(there: Path) -> list[str]:
+    """Return the files of the modules that are needed first, each behind what it needs."""
+    needs: dict[str, list[str]] = {}
+    for line in (there / "modules.dep").read_text().splitlines():
+        path, _, others = line.partition(":")
+        needs[path] = others.split()
+    by_name = {bare(path).removesuffix(".ko"): path for path in needs}
+    order: list[str] = []
+    for name in MODULES:
+        found = by_name.get(name)  # absent: built into the kernel
+        for each in [*reversed(needs[found]), found] if found else []:
+            if each not in order:
+                order.append(each)
+    return order
+
+
+def bare(path: str) -> str:
+    """Return the name of a module's file, uncompressed."""
+    return Path(path).name.removesuffix(".xz").removesuffix(".zst")
+
+
+def plain(path: str, data: bytes) -> bytes:
+    """Return a module, uncompressed."""
+    if path.endswith(".xz"):
+        return lzma.decompress(data)
+    if path.endswith(".zst"):
+        return subprocess.run(["zstd", "-dc"], input=data, capture_output=True, check=True).stdout
+    return data
+
+
+if __name__ == "__main__":
+    sys.exit(main())
