@@ -144,7 +144,7 @@ test-deb: deb $(VENV)/.dev ## Install, run and purge the Debian package in a bar
 	TIDEGATE_DEB="$$(ls dist/tidegated_*.deb)" $(BIN)/python -m pytest -n 0 tests/live/test_deb.py
 
 .PHONY: test-kernels
-test-kernels: $(VENV)/.dev $(VENV)/.live ## Run the live tests in Debian's kernels under qemu (some minutes each)
+test-kernels: $(VENV)/.dev $(VENV)/.live ## Run the tests of the gate in Debian's kernels under qemu (some minutes each)
 	$(BIN)/python -m tools.kernels
 
 .PHONY: clean

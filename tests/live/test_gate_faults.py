@@ -113,6 +113,31 @@ def test_a_second_gate_at_an_interface_does_not_start(lab):
     assert refuses(lab)
 
 
+# The interface has queues of others, which stay as they are: a router shapes with them already.
+
+
+@pytest.mark.parametrize(
+    "queue", ["htb default 10", "fq_codel", "cake bandwidth 10Mbit"], ids=lambda it: it.split()[0]
+)
+def test_a_gate_stands_before_queues_of_others(lab, queue):
+    add = ("tc", "qdisc", "add", "dev", "wan", "root", "handle", "1:", *queue.split())
+    if "unknown" in lab.within(lab.near, "sh", "-c", f"{' '.join(add)} 2>&1", check=False):
+        pytest.skip(f"this kernel has no {queue.split()[0]}")
+    if "htb" in queue:
+        command = "class add dev wan parent 1: classid 1:10 htb rate 10Mbit"
+        lab.within(lab.near, "tc", *command.split())
+    before = lab.queues()
+    done = lab.attempt(TWO_A_SECOND + "shape = '9Mbit'\n")
+    assert done.returncode == 1
+    assert "the interface has a queue of its own" in done.stderr
+    assert "set `capacity` to its rate in place of `shape`" in done.stderr
+    gate = lab.gate(TWO_A_SECOND + "capacity = '10Mbit'\n")
+    assert refuses(lab)
+    assert lab.status()["queue"] in before
+    stop(gate)
+    assert lab.queues() == before
+
+
 # The interface changes.
 
 

@@ -252,7 +252,9 @@ impl Controller {
         };
         self.netlink.shape(interface, rate, buffer).map_err(|error| {
             Failure::failed(format!("{name}: shape = \"{rate}\""), error)
-                .remedy("remove the queue of the interface first: tc qdisc del dev ... root")
+                .remedy(
+                    "if that queue limits the rate, set `capacity` to its rate in place of `shape`; else remove it: tc qdisc del dev ... root",
+                )
         })
     }
 
