@@ -1,4 +1,4 @@
-"""Three kinds of links, four kinds of load, and the controls that are compared."""
+"""Five kinds of links, four kinds of load, three of hosts, and the controls that are compared."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ class Link:
     mean_kb: int
     duration_s: int
     warmup_s: int
+    path: tuple[Setting, ...] = ()
+    """What the link does besides; then `mbit` and `rtt_ms` are means."""
 
     @property
     def capacity(self) -> float:
@@ -38,18 +40,41 @@ class Link:
         return max(8, int(self.mbit * 1e6 * self.buffer_ms / 1e3 / (1500 * 8)))
 
 
+STARLINK = '"tidegate:starlink"'
+UPLINK = '"tidegate:starlink-up"'
+SHARE = "scale = 0.092"
+"""Of what one dish measures: so the first 120 s have a mean of 20 Mbit/s, as the venue."""
+
 LINKS = (
     Link("satellite", "2 Mbit/s, 600 ms, 500 ms of buffer", 2, 600, 500, 30, 300, 60),
+    Link(
+        "moving satellite",
+        "20 Mbit/s and 56 ms in the mean, both changing every 15 s, 250 ms of buffer",
+        *(20, 56, 250, 30, 120, 20),
+        path=(
+            ("port.bottleneck.rate", f"{{ trace = {STARLINK}, {SHARE} }}"),
+            ("port.bottleneck.delay", f"{{ trace = {STARLINK} }}"),
+            ('port."bottleneck.reverse".rate', f"{{ trace = {UPLINK}, {SHARE} }}"),
+            ('port."bottleneck.reverse".delay', f"{{ trace = {UPLINK} }}"),
+        ),
+    ),
+    Link(
+        "cellular",
+        "6 Mbit/s in the mean, between 2 and 11, 60 ms, 500 ms of buffer",
+        *(6, 60, 500, 30, 120, 20),
+        path=(("port.bottleneck.rate", '{ trace = "tidegate:lte" }'),),
+    ),
     Link("venue", "20 Mbit/s, 40 ms, 250 ms of buffer", 20, 40, 250, 30, 120, 20),
-    Link("campus", "1 Gbit/s, 20 ms, 50 ms of buffer", 1000, 20, 50, 100, 30, 8),
+    Link("campus", "1 Gbit/s, 20 ms, 50 ms of buffer", 1000, 20, 50, 100, 20, 6),
 )
-HOSTS = ("cubic", "bbr")
 LOADS = {
     "sessions": "twice as many sessions as fit",
     "greedy": "half as many sessions as fit, and 30 transfers without end",
     "downloads": "half as many downloads again as fit, given up after 10 s",
     "pages": "half as many pages again as fit, given up after 10 s",
 }
+HOSTS = {"cubic": tuple(LOADS), "bbr3": ("greedy", "pages"), "prague": ("greedy", "pages")}
+"""The loads of each kind of hosts."""
 
 PAGE_KB = 150
 """A page: a document of 30 kB and ten objects of 12 kB on average."""
@@ -65,15 +90,33 @@ QUEUES = {
     "pie": '{ law = "pie" }',
     "fq-codel": '{ law = "fq-codel" }',
     "cake": '{ law = "cake" }',
+    "dualpi2": '{ law = "dualpi2" }',
+    "fq-codel-l4s": '{ law = "fq-codel", ce_threshold = "1ms" }',
     "dqm": '{ law = "dqm", x_m = XM, x_M = XM, measure = "instantaneous" }',
 }
-CONTROLS = (
-    *((queue,) for queue in QUEUES),
-    *((gate,) for gate in GATES),
-    ("tide", "fq-codel"),
-    ("tide", "cake"),
-    ("close-probe", "fq-codel"),
-)
+CONTROLS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "cubic": (
+        ("drop-tail",),
+        ("pie",),
+        ("fq-codel",),
+        ("cake",),
+        ("dualpi2",),
+        ("close-probe",),
+        ("tide",),
+        ("tide", "fq-codel"),
+    ),
+    "bbr3": (("drop-tail",), ("fq-codel",), ("dualpi2",), ("tide",), ("tide", "fq-codel")),
+    "prague": (
+        ("drop-tail",),
+        ("fq-codel",),
+        ("fq-codel-l4s",),
+        ("dualpi2",),
+        ("tide",),
+        ("tide", "dualpi2"),
+    ),
+}
+OF_PAPERS = (("dqm",), ("gss-ga",))
+"""Further systems of the papers, tried at the venue."""
 FITTED = {
     "fq-codel": "fq-codel-600ms",
     "cake": "cake-600ms",
@@ -92,30 +135,36 @@ OWN_HOSTS = {
 """Controls that need their own hosts: the transport, and the stage of the port."""
 
 
-def controls(link: Link) -> tuple[tuple[str, ...], ...]:
+def controls(link: Link, hosts: str) -> tuple[tuple[str, ...], ...]:
     """Return the stages of each control at a link whose hosts are not a control's own."""
+    there = CONTROLS[hosts]
+    if hosts != "cubic":
+        return there
+    if link.name == "venue":
+        return there + OF_PAPERS
     if link.rtt_ms <= 300:  # an interval of 100 ms fits: RFC 8289, 4.3
-        return CONTROLS
-    fitted = (tuple(FITTED.get(stage, stage) for stage in stages) for stages in CONTROLS)
-    return (*CONTROLS, *(stages for stages in fitted if stages not in CONTROLS))
+        return there
+    fitted = (tuple(FITTED.get(stage, stage) for stage in stages) for stages in there)
+    return (*there, *(stages for stages in fitted if stages not in there))
 
 
 def name(link: Link, load: str, hosts: str, control: str) -> str:
     """Return the key of a case."""
-    return f"{link.name}/{load}/{hosts}:{control}"
+    return f"{link.name.replace(' ', '-')}/{load}/{hosts}:{control}"
 
 
 def cases() -> dict[str, Case]:
     """Return every case."""
     made = {}
     for link, load in product(LINKS, LOADS):
-        for hosts, stages in product(HOSTS, controls(link)):
+        for hosts in (each for each, loads in HOSTS.items() if load in loads):
             transport = f'{{ tcp = {{ profile = "linux", control = "{hosts}" }} }}'
-            key = name(link, load, hosts, "+".join(stages))
-            made[key] = _case(key, link, load, transport, list(_stages(link, load, stages)))
+            for stages in controls(link, hosts):
+                key = name(link, load, hosts, "+".join(stages))
+                made[key] = _case(key, link, load, transport, list(_stages(link, load, stages)))
         for control, (transport, (stage, law)) in OWN_HOSTS.items():
             # an endless file in one burst would be a flood; browsers speak TCP
-            if (control, load) == ("blitz", "greedy") or load == "pages":
+            if (control, load) == ("blitz", "greedy") or load == "pages" or link.name != "venue":
                 continue
             key = name(link, load, "own", control)
             made[key] = _case(key, link, load, transport, [(f"port.bottleneck.{stage}", law)])
@@ -146,6 +195,7 @@ def _case(key: str, link: Link, load: str, transport: str, control: list[Setting
         ("traffic.web.arrivals.poisson", f"{offered:g}/s"),
         ("traffic.web.size.pareto.mean", f"{mean_kb}kB"),
         ("traffic.web.transport", transport),
+        *link.path,
         *control,
     ]
     if load == "greedy":

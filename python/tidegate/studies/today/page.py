@@ -96,7 +96,7 @@ def pages(there: FinishedRuns) -> dict[str, bytes]:
     ]
     for link in LINKS:
         lines += ["", f"## {link.name}: {link.says}", ""]
-        if len(controls(link)) > len(controls(LINKS[-1])):
+        if any(stage in FITTED.values() for stages in controls(link, "cubic") for stage in stages):
             lines += [_fitted(), ""]
         for load, says in LOADS.items():
             lines += [f"### {load}: {says}", "", *_table(found, link, load), ""]
@@ -113,15 +113,20 @@ def _fitted() -> str:
 
 
 def _found(there: FinishedRuns) -> dict[str, list[Served]]:
-    by_name = {link.name: link for link in LINKS}
+    by_name = {name(link, "", "", "").partition("/")[0]: link for link in LINKS}
     return {
         key: [served(record, by_name[key.partition("/")[0]]) for record in there.runs.records(key)]
         for key in sorted(there.cases)
     }
 
 
-def _names(link: Link) -> tuple[str, ...]:
-    return tuple("+".join(stages) for stages in controls(link))
+def _names(link: Link, hosts: str) -> tuple[str, ...]:
+    return tuple("+".join(stages) for stages in controls(link, hosts))
+
+
+def _every(link: Link) -> tuple[str, ...]:
+    """Return the controls of a link, whatever the hosts."""
+    return tuple(dict.fromkeys(each for hosts in HOSTS for each in _names(link, hosts)))
 
 
 def _table(found: dict[str, list[Served]], link: Link, load: str) -> list[str]:
@@ -135,7 +140,7 @@ def _table(found: dict[str, list[Served]], link: Link, load: str) -> list[str]:
         "again %",
         "queue ms",
     )
-    rows = [(hosts, control) for hosts in HOSTS for control in _names(link)]
+    rows = [(hosts, control) for hosts in HOSTS for control in _names(link, hosts)]
     rows += [("own", control) for control in OWN_HOSTS]
     lines = []
     for hosts, control in rows:
@@ -166,32 +171,43 @@ def _seconds(value: float) -> str:
 def _picture(found: dict[str, list[Served]]) -> bytes:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(13, 10.5), layout="constrained")
-    counts = [len(_names(link)) for link in LINKS]
+    figure = Figure(figsize=(13, 19), layout="constrained")
+    every = [_every(link) for link in LINKS]
+    counts = [len(each) for each in every]
     grid = figure.subplots(len(LINKS), len(LOADS), sharex=True, sharey="row", height_ratios=counts)
-    for row, link in enumerate(LINKS):
+    for row, (link, there) in enumerate(zip(LINKS, every, strict=True)):
         for axes, load in zip(grid[row], LOADS, strict=True):
             for number, hosts in enumerate(HOSTS):
-                got = [found.get(name(link, load, hosts, control)) for control in _names(link)]
-                _bars(axes, got, 0.4 * number - 0.2, hosts)
-            axes.set_yticks(np.arange(counts[row]), _names(link), fontsize=8)
+                got = [found.get(name(link, load, hosts, control)) for control in there]
+                _bars(axes, got, 0.27 * (number - 1), hosts)
+            axes.set_yticks(np.arange(len(there)), there, fontsize=8)
             axes.set_xlim(0, 100)
             axes.grid(axis="x", alpha=0.3)
             axes.set_title(f"{link.name}, {load}", fontsize=10)
     for axes in grid[:, 0]:
         axes.invert_yaxis()
-    grid[0][0].legend(fontsize=8)
+    handles, names = grid[0][LOADED].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper right", ncols=len(HOSTS))
     figure.supxlabel(
         f"sessions completed, or pages loaded, within {IN_TIME_S:g} s (%); lines: all seeds"
     )
     out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=110, metadata={"Software": ""})
+    figure.savefig(out, format="png", dpi=100, metadata={"Software": ""})
     return out.getvalue()
 
 
+LOADED = list(LOADS).index("pages")
+"""A load that all hosts have."""
+
+
 def _bars(axes: Axes, runs: list[list[Served] | None], shift: float, hosts: str) -> None:
-    shares = [100 * np.array([each.in_time for each in got or []] or [0.0]) for got in runs]
-    means = np.array([each.mean() for each in shares])
-    spread = np.array([[each.mean() - each.min(), each.max() - each.mean()] for each in shares])
-    rows = np.arange(len(runs)) + shift
-    axes.barh(rows, means, 0.38, label=hosts, xerr=spread.T, error_kw={"linewidth": 1})
+    shares = {
+        row: 100 * np.array([each.in_time for each in got]) for row, got in enumerate(runs) if got
+    }
+    means = np.array([each.mean() for each in shares.values()])
+    spread = np.array(
+        [[each.mean() - each.min(), each.max() - each.mean()] for each in shares.values()]
+    )
+    rows = np.array(list(shares)) + shift
+    if shares:
+        axes.barh(rows, means, 0.26, label=hosts, xerr=spread.T, error_kw={"linewidth": 1})
