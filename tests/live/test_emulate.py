@@ -5,6 +5,8 @@ import json
 import socket
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 from tools.live.lab import RIGHT, Lab, LabError, obstacle, program, run
@@ -181,13 +183,14 @@ def test_the_report_is_json_and_text(lab):
     assert there["reached_bps"] is None
 
 
-def behind(folder, *command, settings=()):
+def behind(folder, *command, settings=(), json=False):
     """Run a command behind a link of 10 Mbit/s and 40 ms; also return its namespace's name."""
     file = folder / "link.toml"
     file.write_text(
         LINK.format(seconds=30, direction="download", arrivals=ONE, size="1kB", port="")
     )
     options = [word for setting in settings for word in ("--set", setting)]
+    options += ["--json"] * json
     arguments = [program(), "emulate", file, *options, "--", *command]
     piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(arguments, **piped) as process:
@@ -231,6 +234,84 @@ def test_a_command_runs_behind_the_link_and_ends_it(tmp_path):
     assert 0.040 <= min(took) < 0.045
     assert "rate" in done.stderr
     assert namespace not in namespaces()
+
+
+ASK = """
+import os, socket, sys, time
+sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+sock.settimeout(2)
+for _ in range(40):
+    begun = time.monotonic()
+    sock.sendto(b"?", (os.environ["TIDEGATE_OUTSIDE"], int(sys.argv[1])))
+    sock.recv(100)
+    print(time.monotonic() - begun)
+    time.sleep(0.05)
+"""
+
+
+# By hand: 1 + 18 + 1 ms there and 1 + 18 + 1 ms back, and 30 ms more in every other second.
+def test_a_delay_follows_its_trace(tmp_path):
+    (tmp_path / "steps.csv").write_text("time_s,delay_s\n0,0.018\n1,0.048\n2,0\n")
+
+    def echo(sock):
+        while (got := sock.recvfrom(100))[0] == b"?":
+            sock.sendto(b"!", got[1])
+
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.bind(("0.0.0.0", 0))
+        thread = threading.Thread(target=echo, args=[sock])
+        thread.start()
+        port = sock.getsockname()[1]
+        traced = ['port.bottleneck.delay={ trace = "steps.csv" }']
+        done, _ = behind(tmp_path, sys.executable, "-c", ASK, str(port), settings=traced)
+        sock.sendto(b"", ("127.0.0.1", port))
+        thread.join()
+    assert done.returncode == 0, done.stderr
+    took = sorted(float(line) for line in done.stdout.splitlines())
+    # a busy machine may add to some of them
+    assert 0.040 <= took[0] < 0.045
+    late = [each for each in took if each >= 0.070]
+    assert len(late) >= 10
+    assert late[0] < 0.075
+
+
+FLOOD = """
+import os, socket, sys, time
+sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+end = time.monotonic() + 3
+while time.monotonic() < end:
+    for _ in range(25):
+        sock.sendto(bytes(1000), (os.environ["TIDEGATE_OUTSIDE"], int(sys.argv[1])))
+    time.sleep(0.01)
+"""
+
+
+# Both ends send twice what the link carries. By hand: 1028 B at 10 Mbit/s are 1216 packets a
+# second, or 3648 in 3 s. They take turns, so that each direction has half.
+def test_two_directions_share_a_medium(tmp_path):
+    def answer(sock):
+        _, peer = sock.recvfrom(2000)
+        end = time.monotonic() + 3
+        while time.monotonic() < end:
+            for _ in range(25):
+                sock.sendto(bytes(1000), peer)
+            time.sleep(0.01)
+
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.bind(("0.0.0.0", 0))
+        thread = threading.Thread(target=answer, args=[sock])
+        thread.start()
+        air = '{ name = "air" }'
+        shared = [f"port.bottleneck.medium={air}", f'port."bottleneck.reverse".medium={air}']
+        # on a busy machine a sender may pause for long
+        shared.append("topology.dumbbell.bottleneck.buffer=1000packets")
+        command = [sys.executable, "-c", FLOOD, str(sock.getsockname()[1])]
+        done, _ = behind(tmp_path, *command, settings=shared, json=True)
+        thread.join()
+    assert done.returncode == 0, done.stderr
+    there, back = (each["written"] for each in json.loads(done.stderr))
+    assert 0.8 * 3648 < there + back < 1.05 * 3648
+    assert there == pytest.approx(back, rel=0.1)
 
 
 def test_a_command_that_is_not_there_leaves_nothing(tmp_path):

@@ -118,6 +118,36 @@ fn prague_hardly_waits_beside_cubic() {
     assert_eq!(by_class(&results, "retransmitted_packets")[0], 0.0, "marks alone");
 }
 
+/// RFC 9332, 2.1 and C.1: the coupling makes the windows of both kinds alike, and the rates differ
+/// as the round trips do, of which Classic packets spend 15 ms in their queue. Here one flow of each
+/// kind, and both within a tenth.
+#[test]
+fn one_flow_of_each_kind_has_the_same_window() {
+    let classes = tcp("prague", 1, "prague") + &tcp("cubic", 1, "cubic");
+    let series = "[series]\nflows = [\"prague:0\", \"cubic:0\"]\nevery = \"20ms\"\n";
+    let (results, _) = at_dualpi2(&(classes + series));
+    let flow = column(&results.flow_series, "flow");
+    let late: Vec<bool> =
+        column(&results.flow_series, "time_s").iter().map(|time| *time > 20.0).collect();
+    let mean_of = |name: &str| {
+        let values = column(&results.flow_series, name);
+        [0.0, 1.0].map(|one| {
+            let rows = values.iter().zip(&flow).zip(&late);
+            let mine: Vec<f64> = rows
+                .filter(|((_, flow), late)| **late && **flow == one)
+                .map(|((value, _), _)| *value)
+                .collect();
+            mean(&mine)
+        })
+    };
+    let [prague, cubic] = mean_of("cwnd_packets");
+    assert!((0.9..1.1).contains(&(prague / cubic)), "{prague} {cubic}");
+    let [short, long] = mean_of("srtt_s");
+    let [fast, slow] = mean_of("rate_bps");
+    let (rates, trips) = (fast / slow, long / short);
+    assert!((0.9..1.1).contains(&(rates / trips)), "{rates} {trips}");
+}
+
 /// RFC 8257, 3: DCTCP too keeps the queue short, by marks of the same queue, and the link in use.
 /// Its packets are ECT(0), so that DualPI2 takes them for Classic ones and CoDel marks them.
 #[test]
