@@ -1,6 +1,7 @@
 """The gate on real connections: what it refuses, and that traffic goes on whatever befalls it."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -296,6 +297,12 @@ def test_metrics_are_served_on_this_machine_only(lab):
     assert float(numbers[refused]) >= MANY - FEW
     assert float(numbers['tidegate_gate_enforcing{interface="wan"}']) == 1
     assert "127.0.0.1:9477" in lab.within(lab.near, "ss", "-ltn")
+    if shutil.which("promtool"):
+        check = ("promtool", "check", "metrics")
+        done = subprocess.run(check, input=text, capture_output=True, text=True, check=False)
+        # it reads the older format, in which the help of a counter has the counter's whole name
+        wrong = [line for line in done.stderr.splitlines() if not line.endswith("no help text")]
+        assert wrong == []
 
 
 def test_the_doctor_looks_at_an_interface(lab):

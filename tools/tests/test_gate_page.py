@@ -1,16 +1,19 @@
 """The page of the gate's keys."""
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 from tools.pages import gate
 
+ROOT = Path(__file__).parents[2]
+
 
 def test_every_key_of_the_file_has_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     # each line of `keys!` with two texts at its end defines a key; none may be passed over
-    root = Path(__file__).parents[2]
-    monkeypatch.chdir(root)
-    source = (root / gate.SOURCE).read_text(encoding="utf-8")
+    monkeypatch.chdir(ROOT)
+    source = (ROOT / gate.SOURCE).read_text(encoding="utf-8")
     lines = [line.strip() for line in source.splitlines()]
     defined = [line.partition(":")[0] for line in lines if line.endswith('";') and '; "' in line]
     rows = [line.split("`")[1] for line in gate.page().splitlines() if line.startswith("| `")]
@@ -22,3 +25,12 @@ def test_a_row_has_default_and_range() -> None:
     table = '    lease: Time = "2s" ["200ms" to "60s"]; "time", "How long decisions hold.";\n'
     [*_, row] = gate._rows(table)
     assert row == "| `lease` | time | How long decisions hold; default 2s; 200ms to 60s. |"
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
+def test_prometheus_takes_the_alert_rules() -> None:
+    rules = ROOT / "crates/gate/etc/alerts.yml"
+    command = ["promtool", "check", "rules", str(rules)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "7 rules found" in done.stdout

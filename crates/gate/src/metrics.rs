@@ -77,9 +77,9 @@ fn gauges(status: &Status) -> [(&'static str, &'static str, f64); 9] {
         ("tidegate_gate_decided_from", "What the law decided from", status.from.unwrap_or(0.0)),
         ("tidegate_gate_queue_packets", "Packets that wait", f64::from(status.waiting)),
         (
-            "tidegate_gate_rate_bits_per_second",
-            "Bits a second that left in the last epoch",
-            status.rate_bps,
+            "tidegate_gate_sent_bytes_per_second",
+            "Bytes a second that left in the last epoch",
+            status.rate_bps / 8.0,
         ),
         (
             "tidegate_gate_unseen_share",
