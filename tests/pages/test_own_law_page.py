@@ -93,6 +93,12 @@ def test_in_rust_a_law_takes_one_file_and_two_lines_and_a_control_three() -> Non
         shutil.copytree(ROOT / folder, copy / folder)
     for name in ("Cargo.toml", "Cargo.lock"):
         shutil.copy(ROOT / name, copy / name)
+    # another version: cargo would take what it has checked here for what is in the checkout
+    workspace = (copy / "Cargo.toml").read_text(encoding="utf-8")
+    version = 'version = "0.1.0"'
+    assert workspace.count(version) == 1
+    workspace = workspace.replace(version, 'version = "0.1.0-own-law"')
+    (copy / "Cargo.toml").write_text(workspace, encoding="utf-8")
     copied = [line.split()[1:] for line in "".join(blocks("sh")).splitlines() if line[:3] == "cp "]
     assert [Path(source).suffix for source, _ in copied] == [".rs"] * 4
     for source, place in copied:

@@ -69,8 +69,19 @@ def test_the_offered_load_is_said_before_and_after(tidegate, tmp_path):
 def test_the_load_of_flows_without_end_is_no_number(tidegate, tmp_path):
     text = LINE.replace('{ poisson = "50/s" }', '{ at = ["0s"] }').replace('"20kB"', '"unlimited"')
     (tmp_path / "long.toml").write_text(text)
-    assert "offered load: without end of bottleneck" in tidegate("check", "long.toml").stdout
+    assert "offered load: flows without end at bottleneck" in tidegate("check", "long.toml").stdout
     assert ports(laboratory.run(text))["bottleneck"]["offered_load"] is None
+
+
+def test_beside_flows_without_end_the_load_of_the_others_is_said(tidegate, tmp_path):
+    """40 % as above, and the round trips: 2 x 10 and 30 ms of the bottleneck, 4 x 1 or 40 ms."""
+    more = '\n[traffic.backup]\narrivals = { at = ["0s"] }\nsize = "unlimited"\n'
+    (tmp_path / "both.toml").write_text(LINE + more)
+    for command in (["check"], ["run", "--dry-run"]):
+        said = tidegate(*command, "both.toml").stdout
+        load = "40 % of bottleneck (20 Mbit/s), payload alone, and flows without end"
+        assert f"offered load: {load}" in said
+        assert "round trip without queues: 44 ms to 200 ms" in said
 
 
 def test_an_overload_is_more_than_the_whole(overload):

@@ -61,3 +61,31 @@ def test_a_setting_that_is_worse_is_not_named_beside_the_best(overload):
     done = laboratory.compare(overload, gates=gates, seeds=2, settings=QUICK)
     names, _, _ = done.recommendation.partition(", by ")
     assert names == "Recommended: none or fixed-rate:100000"
+
+
+FAR = """
+name     = "a satellite link"
+duration = "60s"
+warmup   = "10s"
+[topology.dumbbell]
+pairs      = 4
+access     = { rate = "100Mbit", delay = "1ms" }
+bottleneck = { rate = "10Mbit", delay = "298ms", buffer = "250packets" }
+[traffic.web]
+arrivals  = { poisson = "5/s" }
+size      = "50kB"
+transport = { tcp = { profile = "linux" } }
+[traffic.updates]
+arrivals  = { at = ["0s", "1s"] }
+size      = "unlimited"
+transport = { tcp = { profile = "linux" } }
+"""
+
+
+def test_what_flows_without_end_lose_and_what_is_warned_of_is_said_beside_it():
+    """CoDel at 100 ms drops too early for a round trip of 600 ms: pages are sooner there, and the
+    long flows get less."""
+    done = laboratory.compare(FAR, queues=["drop-tail", "fq-codel"], seeds=3)
+    assert done.recommendation.startswith("Recommended: fq-codel, by shortest mean FCT")
+    assert "But most delivered to updates: drop-tail, " in done.recommendation
+    assert done.recommendation.endswith("Mind the warnings of fq-codel.")

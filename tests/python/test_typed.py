@@ -134,3 +134,31 @@ def test_a_rate_law_of_ones_own_is_advised_a_transport_that_exists(tidegate, ove
         "check", overload_file, "--set", 'port.bottleneck.stamp={ law = "xcp" }'
     ).stdout
     assert 'write transport = "xcp"' in other
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "remedy"),
+    [
+        # the other direction without quotes
+        ("[port.bottleneck]", "[port.bottleneck.reverse]", '[port."bottleneck.reverse"]'),
+        # a setting of TCP beside tcp
+        (
+            '"ns2-2005" } }',
+            '"ns2-2005" }, control = "bbr" }',
+            "settings go inside: { tcp = { control = ... } }",
+        ),
+        # a brace that was not closed on the line before
+        ('mean = "10kB", shape = 1.5 } }', 'mean = "10kB", shape = 1.5 }', "close each `{`"),
+    ],
+)
+def test_a_slip_in_the_file_is_told_its_remedy_once(tidegate, overload, tmp_path, old, new, remedy):
+    assert old in overload
+    (tmp_path / "slip.toml").write_text(overload.replace(old, new))
+    said = typed(tidegate, "check", "slip.toml")
+    assert remedy in said
+    assert said.count("error:") == 1
+
+
+def test_what_the_other_direction_takes_over_is_refused_once(tidegate, overload_file):
+    key = "topology.dumbbell.bottleneck.buffer=0packets"
+    assert typed(tidegate, "check", overload_file, "--set", key).count("error:") == 1

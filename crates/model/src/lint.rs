@@ -53,6 +53,14 @@ pub struct Expected {
     pub mean_bytes: Option<f64>,
 }
 
+/// The shortest and the longest round trip of the pairs of hosts that get acknowledgements, if
+/// nothing waits anywhere; none: no class gets any.
+pub fn round_trips(scenario: &Scenario) -> Option<(Time, Time)> {
+    let trips = paths::round_trips(&scenario.network, &scenario.traffic);
+    let times = || trips.iter().map(|trip| trip.time);
+    times().min().zip(times().max())
+}
+
 /// The flows of each class.
 pub fn expected(scenario: &Scenario) -> Vec<Expected> {
     let end = scenario.duration;

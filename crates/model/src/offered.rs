@@ -17,6 +17,8 @@ pub struct Offered {
     /// parts of what the capacity at the start carries in that time. None: a class that crosses
     /// sends without end.
     pub share: Option<f64>,
+    /// The same of the classes whose flows end.
+    pub ending: f64,
 }
 
 /// The load of each port that data crosses and that belongs to no access link.
@@ -25,23 +27,26 @@ pub struct Offered {
 /// direction of their class. Headers, retransmissions and acknowledgements are not counted.
 pub fn offered(scenario: &Scenario) -> Vec<Offered> {
     let routes = Routes::of(&scenario.network);
-    let mut loads: BTreeMap<u32, Option<f64>> = BTreeMap::new();
+    // of each port the bits of flows that end, and whether others have no end
+    let mut loads: BTreeMap<u32, (f64, bool)> = BTreeMap::new();
     for (class, expected) in scenario.traffic.iter().zip(expected(scenario)) {
         let bits = expected.mean_bytes.map(|bytes| expected.flows * bytes * 8.0);
         let each = bits.map(|bits| bits / class.pairs.len().max(1) as f64);
         for &ends in &class.pairs {
             let path = routes.path(&scenario.network, ends, Some(PacketKind::Data));
             for port in path.unwrap_or_default() {
-                let load = loads.entry(port).or_insert(Some(0.0));
-                *load = load.zip(each).map(|(sum, each)| sum + each);
+                let (sum, endless) = loads.entry(port).or_default();
+                *sum += each.unwrap_or(0.0);
+                *endless |= each.is_none();
             }
         }
     }
-    let of = |(number, bits): (u32, Option<f64>)| {
+    let of = |(number, (bits, endless)): (u32, (f64, bool))| {
         let port = scenario.network.ports.get(number as usize).filter(|port| !port.access)?;
         let rate_bps = port.rate.bps() as f64;
-        let share = bits.map(|bits| bits / (rate_bps * scenario.duration.secs()));
-        Some(Offered { port: port.name.clone(), rate_bps, share })
+        let ending = bits / (rate_bps * scenario.duration.secs());
+        let share = (!endless).then_some(ending);
+        Some(Offered { port: port.name.clone(), rate_bps, share, ending })
     };
     loads.into_iter().filter_map(of).collect()
 }

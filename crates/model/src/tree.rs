@@ -141,26 +141,36 @@ pub(crate) fn parse(source: Source<'_>, settings: &[Setting<'_>]) -> Result<Tree
 pub(crate) fn toml_text(source: &str, text: usize) -> Result<Node, Vec<Problem>> {
     let (table, errors) = DeTable::parse_recoverable(source);
     if !errors.is_empty() {
-        // later errors are mostly consequences of the first
-        return Err(errors
-            .iter()
-            .take(3)
-            .map(|error| Problem {
-                what: error.message().lines().next().unwrap_or("not TOML").to_owned(),
-                help: advice(error.message()).to_owned(),
-                place: Some(Place { text, span: error.span().unwrap_or(0..0) }),
-            })
-            .collect());
+        // later errors are mostly consequences of the first, and what is left open makes each line
+        // after it wrong
+        let open = errors.first().is_some_and(|error| left_open(error.message()));
+        let mut found: Vec<Problem> = Vec::new();
+        for error in errors.iter().take(if open { 1 } else { 3 }) {
+            let what = error.message().lines().next().unwrap_or("not TOML").to_owned();
+            let place = Some(Place { text, span: error.span().unwrap_or(0..0) });
+            if found.iter().all(|other| other.what != what || other.place != place) {
+                found.push(Problem { what, help: advice(error.message()).to_owned(), place });
+            }
+        }
+        return Err(found);
     }
     let span = table.span();
     let value = Value::Table(convert_table(table.into_inner(), text, 0).map_err(|p| vec![p])?);
     Ok(Node { place: Place { text, span }, value })
 }
 
+/// Whether a table or a list was not closed where the parser met this.
+fn left_open(message: &str) -> bool {
+    ["inline table", "missing comma", "unclosed array"].iter().any(|each| message.contains(each))
+}
+
 /// How to correct an error of the TOML parser.
 fn advice(message: &str) -> &'static str {
     if message.starts_with("duplicate") {
         return "a table and a key stand once in a document: put both together, or rename one";
+    }
+    if left_open(message) {
+        return "close each `{` and `[` of the lines before, and part what is inside by commas";
     }
     "quote text and quantities, as in `rate = \"10Mbit\"`; tables are `[name]`"
 }

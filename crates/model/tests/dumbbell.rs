@@ -136,4 +136,9 @@ size      = "1500B"
     let found = tidegate_model::offered::offered(&endless);
     let wide = found.iter().find(|port| port.port == "wide").unwrap();
     assert_eq!((wide.share, wide.rate_bps), (None, 1e6));
+    // those that end are the first class alone: 50 x 10 kB, 4 of 10 Mbit
+    assert!((wide.ending - 0.4).abs() < 1e-9);
+    // there and back over three links of 1 ms
+    let ms = |count| tidegate_core::units::Time::from_ms(count);
+    assert_eq!(tidegate_model::lint::round_trips(&endless), Some((ms(6), ms(6))));
 }

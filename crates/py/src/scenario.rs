@@ -64,11 +64,19 @@ impl Scenario {
     }
 
     /// The load offered to each port that data crosses and that is of no access link: its name, its
-    /// capacity in bit/s, and the payload in parts of what that carries (None: without end).
+    /// capacity in bit/s, the payload in parts of what that carries (None: without end), and the
+    /// same of the flows that end.
     #[getter]
-    fn offered(&self) -> Vec<(String, f64, Option<f64>)> {
+    fn offered(&self) -> Vec<(String, f64, Option<f64>, f64)> {
         let offered = model::offered::offered(&self.checked).into_iter();
-        offered.map(|each| (each.port, each.rate_bps, each.share)).collect()
+        offered.map(|each| (each.port, each.rate_bps, each.share, each.ending)).collect()
+    }
+
+    /// The shortest and the longest round trip in seconds, if nothing waits anywhere; None: nothing
+    /// is acknowledged.
+    #[getter]
+    fn round_trips_s(&self) -> Option<(f64, f64)> {
+        model::lint::round_trips(&self.checked).map(|(low, high)| (low.secs(), high.secs()))
     }
 
     /// How many of the packets of `flows` flows a port treats differently when all belong to one

@@ -29,7 +29,7 @@ def check(file: File, settings: Set = None) -> None:
     flows = forecast.flows(scenario)
     total = f"about {sum(flows.values()):,.0f} flows in {scenario.duration_s:g} s"
     typer.echo(f"{scenario.name}: can be run, {total}.")
-    for line in forecast.offered(scenario):
+    for line in forecast.round_trips(scenario) + forecast.offered(scenario):
         typer.echo(line)
     for span in axes.variants(asked):
         typer.echo(f"variants: {', '.join(span.values)}")

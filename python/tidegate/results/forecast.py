@@ -38,10 +38,23 @@ def flows(scenario: _native.Scenario) -> dict[str, float]:
 def offered(scenario: _native.Scenario) -> list[str]:
     """Return the load offered to each link in words; access links are left out."""
     lines = []
-    for port, rate_bps, part in scenario.offered:
-        load = "without end" if part is None else f"{part * 100:.3g} %"
-        lines.append(f"offered load: {load} of {port} ({rate_bps / 1e6:g} Mbit/s), payload alone")
+    for port, rate_bps, part, ending in scenario.offered:
+        link = f"{port} ({rate_bps / 1e6:g} Mbit/s)"
+        if part is None and not ending:
+            lines.append(f"offered load: flows without end at {link}")
+            continue
+        more = ", and flows without end" if part is None else ""
+        lines.append(f"offered load: {ending * 100:.3g} % of {link}, payload alone{more}")
     return lines
+
+
+def round_trips(scenario: _native.Scenario) -> list[str]:
+    """Return in words how long a round trip takes where nothing waits."""
+    found = scenario.round_trips_s
+    if found is None:
+        return []
+    low, high = (f"{each * 1e3:.4g} ms" for each in found)
+    return [f"round trip without queues: {low if low == high else f'{low} to {high}'}"]
 
 
 def memory_bytes(scenario: _native.Scenario) -> float:

@@ -264,7 +264,7 @@ def summarise(outcome: Outcome) -> dict[str, Any]:
         "ports": port_statistics(
             tables["port_totals"],
             tables["queues"],
-            {name: part for name, _, part in scenario.offered},
+            {name: part for name, _, part, _ in scenario.offered},
         ),
         "jain": jain(goodputs(flows, window)),
         "warnings": scenario.warnings,

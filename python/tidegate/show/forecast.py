@@ -111,7 +111,9 @@ def of_grid(
 
 def _offered(scenarios: Sequence[Scenario], most: int = 20) -> tuple[str, ...]:
     """Return the load offered to each link, if it is the same in the first scenarios."""
-    found = {tuple(forecast.offered(each)) for each in scenarios[:most]}
+    found = {
+        tuple(forecast.round_trips(each) + forecast.offered(each)) for each in scenarios[:most]
+    }
     return found.pop() if len(found) == 1 else ()
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidegate.grid.axes import named
 from tidegate.results.statistics import differences, same_flows
-from tidegate.show.measures import endless, of_users
+from tidegate.show.measures import centre, endless, of_users
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,13 +46,30 @@ def goals(done: GridResult) -> tuple[Goal, ...]:
         if row.metric.endswith("page_load_mean_s")
     ]
     if not endless(done.averages):
-        return (COMPLETED, SOONEST, *pages)
+        return (COMPLETED, SOONEST, *pages, *_beside(done))
     found = [Goal("throughput_bps", 1.0, "most delivered", "Mbit/s", 1e-6)]
     if done.subject.port:
         delay = f"{done.subject.port}.queue_delay_mean_s"
         found.append(Goal(delay, -1.0, "shortest mean queue delay", "ms", 1e3))
     fair = Goal("flow_rate_jain", 1.0, "fairest rates of the long flows (Jain's index)", "")
     return (*found, fair)
+
+
+def _beside(done: GridResult) -> list[Goal]:
+    """Return a goal for each class without end beside others: it neither completes nor has an FCT.
+
+    Datagrams have none: their rate is their sender's.
+    """
+    found = []
+    for name in done.subject.classes if len(done.subject.classes) > 1 else ():
+        counts = [
+            {key: row.get(f"{name}.{key}") for key in ("endless", "flows", "rtt_mean_s")}
+            for row in done.averages
+        ]
+        if endless(counts) and all(centre(row["rtt_mean_s"]) is not None for row in counts):
+            metric = f"{name}.throughput_bps"
+            found.append(Goal(metric, 1.0, f"most delivered to {name}", "Mbit/s", 1e-6))
+    return found
 
 
 @dataclass(frozen=True)

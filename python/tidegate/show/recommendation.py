@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tidegate.grid.axes import named
+from tidegate.grid.grid_result import warnings_of
 from tidegate.show.measures import centre, endless, flows_in_words, shown
 from tidegate.show.ranking import goals, loads, winner
 
@@ -59,7 +60,23 @@ def _of(done: GridResult, group: Sequence[Row]) -> str:
             other = f" But {goal.words}: {_name(best.best, shared)},"
             other += f" {_value(best.best, goal)}; {names} {_value(left[0], goal)}."
             break
-    return f"Recommended: {names}, by {words}: {values} ({basis}).{other}"
+    doubts = f" Mind the warnings of {names}." if _warned(done, group, left) else ""
+    return f"Recommended: {names}, by {words}: {values} ({basis}).{other}{doubts}"
+
+
+def _warned(done: GridResult, group: Sequence[Row], left: Sequence[Row]) -> bool:
+    """Tell whether the settings recommended have warnings that not all settings have."""
+    found = {
+        id(row): {
+            warning
+            for run in done.rows
+            if run["settings"] == row["settings"]
+            for warning in warnings_of(run)
+        }
+        for row in group
+    }
+    shared = set.intersection(*found.values())
+    return any(found[id(row)] - shared for row in left)
 
 
 def _left(

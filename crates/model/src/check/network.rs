@@ -127,9 +127,11 @@ fn link(check: &mut Check<'_>, path: &[&str], link: &Link) {
     loss(check, path, link.loss);
     let back = &link.reverse;
     let within: Vec<&str> = path.iter().copied().chain(["reverse"]).collect();
-    let (delay, buffer) = (back.delay.unwrap_or(link.delay), back.buffer.unwrap_or(link.buffer));
+    // what is left out is as in the first direction, and refused there
+    let sound = (Time::ZERO, Length::Packets(1));
+    let (delay, buffer) = (back.delay.unwrap_or(sound.0), back.buffer.unwrap_or(sound.1));
     delay_and_buffer(check, &within, delay, buffer);
-    loss(check, &within, back.loss.unwrap_or(link.loss));
+    back.loss.map(|each| loss(check, &within, each));
     let cost: Vec<&str> = within.iter().copied().chain(["cost"]).collect();
     let what = "between these routers there is but one path";
     check.require(back.cost.is_none(), &cost, what, "leave it out");

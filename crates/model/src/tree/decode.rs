@@ -87,6 +87,12 @@ impl Refused {
                     let whole = format!("{}={{ law = {law:?} }}", joined(&path));
                     help = format!("a law and its settings go together: set `{whole}` ({help})");
                 }
+                if let ("reverse", [first, port]) = (key.as_str(), path.as_slice())
+                    && first == "port"
+                {
+                    let name = format!("[port.\"{port}.reverse\"]");
+                    help = format!("the other direction is a port of its own: {name}; {help}");
+                }
                 (format!("unknown key `{key}`{inside}"), help)
             }
             None if within.is_empty() => (what, help),
@@ -271,7 +277,7 @@ impl Node {
                 [Entry { key, place, value, hidden }] => {
                     return Ok(Choice { name: key, place, content: Some(value), hidden: *hidden });
                 }
-                [_, second, ..] => return Err(table.second_choice(second)),
+                [_, second, ..] => return Err(table.second_choice(second, names)),
                 [] => ("an empty table", "give"),
             },
             _ => ("neither a name nor a table", "write"),
@@ -283,8 +289,13 @@ impl Node {
 impl Table {
     /// Two alternatives were given where one is allowed.
     #[cold]
-    fn second_choice(&self, second: &Entry) -> Refused {
+    fn second_choice(&self, second: &Entry, names: &[&str]) -> Refused {
         let first = self.entries.first().map_or("", |entry| entry.key.as_str());
+        if names.contains(&first) && !names.contains(&second.key.as_str()) {
+            let what = format!("`{}` cannot stand beside `{first}`", second.key);
+            let help = format!("settings go inside: {{ {first} = {{ {} = ... }} }}", second.key);
+            return Refused::new(what, help).or_at(&second.place);
+        }
         Refused::new(
             format!("`{first}` and `{}` cannot both be given", second.key),
             "leave one of them out",
@@ -314,7 +325,7 @@ impl Table {
         // a choice (`{ pareto = ... }`) reads only its first key
         match entries.entries.next() {
             None => Ok(value),
-            Some(second) => Err(self.second_choice(second)),
+            Some(second) => Err(self.second_choice(second, &[])),
         }
     }
 }
