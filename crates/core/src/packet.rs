@@ -244,7 +244,8 @@ pub struct Packet {
     pub sent: Time,
     /// Slot of the flow in its table; the top bits are the number of the table.
     pub flow: u32,
-    /// Sequence number of the data segment.
+    /// Sequence number of the data segment; of an acknowledgement how many tenths of the segment `ack`
+    /// it covers.
     pub seq: u32,
     /// Next segment that the receiver expects.
     pub ack: u32,

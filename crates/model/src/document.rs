@@ -26,7 +26,7 @@ use crate::control::TransportDoc;
 use crate::law::GateDoc;
 use crate::law::filter::FilterDoc;
 use crate::law::stamp::StampDoc;
-use crate::scenario::Direction;
+use crate::scenario::{Direction, Misbehaviour};
 
 /// A tidegate scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -267,6 +267,9 @@ pub(crate) struct ClassDoc {
     /// Share of flows whose transport headers routers cannot read; default 0, 0 to 1.
     #[serde(default)]
     pub opaque_share: f64,
+    /// How the receivers misbehave; default: they do as TCP says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receiver: Option<Misbehaviour>,
     /// When flows of unlimited size have no more to send; default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Time>,

@@ -217,6 +217,8 @@ pub struct Class {
     pub clients: Option<u32>,
     /// Share of flows whose transport headers routers cannot read, 0 to 1.
     pub opaque_share: f64,
+    /// How its receivers misbehave.
+    pub receiver: Option<Misbehaviour>,
     /// Source and destination hosts; each flow draws a pair.
     pub pairs: Vec<(u16, u16)>,
 }
@@ -336,6 +338,20 @@ pub enum Direction {
     Upload,
     /// The end that receives the data.
     Download,
+}
+
+/// What a receiver does in its own favour against the rules of TCP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Misbehaviour {
+    /// Each segment is acknowledged in ten parts, one after the other (ACK division; Savage et al.
+    /// 1999, 2.1).
+    SplitAcks,
+    /// Each segment that comes is acknowledged with all before it, whether that has come or not, so
+    /// that the sender sees no loss (optimistic ACKs; Savage et al. 1999, 2.3).
+    OptimisticAcks,
+    /// Marks are not told to the sender (RFC 3168, 20.2).
+    HiddenMarks,
 }
 
 /// When the flows of a class start.

@@ -377,6 +377,23 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
     ("name     =", "name     ", &["test.toml:2", "quote"]),
     ("[traffic.web]", "[traffic.web]\npatience = \"0s\"", &["patience", "above 0s"]),
     ("[traffic.web]", "[traffic.web]\nopaque_share = 1.5", &["from 0 to 1"]),
+    ("[traffic.web]", "[traffic.web]\nreceiver = \"lies\"", &["split-acks", "hidden-marks"]),
+    (
+        "[traffic.web]",
+        "[traffic.voice]\nreceiver = \"split-acks\"\narrivals = { at = [\"0s\"] }\n\
+         transport = { udp = { rate = \"1Mbit\" } }\n[traffic.web]",
+        &["traffic.voice.receiver", "without acknowledgements"],
+    ),
+    (
+        "transport = { tcp = {",
+        "receiver = \"split-acks\"\ntransport = { tcp = { delayed_ack = true,",
+        &["traffic.web.receiver", "delays none", "leave `delayed_ack` out"],
+    ),
+    (
+        "[traffic.web]",
+        "[traffic.web]\npages = { count = 2 }\nreceiver = \"optimistic-acks\"",
+        &["traffic.web.receiver", "never be complete", "hidden-marks"],
+    ),
     ("[traffic.web]", "[traffic.web]\nstop = \"5s\"", &["only flows of unlimited size stop"]),
     ("[traffic.web]", "[traffic.web]\nfrom = \"r1\"", &["traffic.web.from"]),
     ("profile =", "max_rto = \"1s\", profile =", &["max_rto", "6s"]),

@@ -23,6 +23,8 @@ use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
 use tidegate_model::scenario::{Scenario, Transport, Udp};
 
+use crate::transport::receiver::PARTS;
+
 /// The snapshot length in the file. Headers take 80 B at most, but some readers refuse packets
 /// whose original length is above it.
 const SNAP_LENGTH: u32 = 65_535;
@@ -248,7 +250,8 @@ fn tcp_header(
         () if flags.has(Flags::SYN) => (0, u32::from(flags.has(Flags::ACK))),
         () if flags.has(Flags::TO_SOURCE) => {
             let fin = u64::from(packet.ack >= flow.end);
-            (1, (1 + bytes_before(packet.ack) + fin) as u32)
+            let part = mss * u64::from(packet.seq) / u64::from(PARTS);
+            (1, (1 + bytes_before(packet.ack) + part + fin) as u32)
         }
         // an acknowledgement without data: of the SYN+ACK (0), or of the FIN after all data
         () if !flags.has(Flags::DATA) && !flags.has(Flags::FIN) && packet.ack > 0 => {

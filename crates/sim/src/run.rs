@@ -528,6 +528,7 @@ fn params(class: &Class, seed: u64, warmup: Time) -> ClassParams {
         // a class without TCP asks for none of it
         tcp: class.transport.tcp().cloned().unwrap_or_else(|| Profile::default().tcp()),
         detector: LossDetector::of(&class.transport),
+        receiver: class.receiver,
         pairs: class.pairs.clone(),
         patience: patience(class),
         jitter: JitterDraw::new(seed, &class.name),

@@ -25,6 +25,7 @@ mod wheel;
 use tidegate_core::packet::SackBlock;
 use tidegate_core::units::Time;
 use tidegate_model::profile::{LostSyn, MaxRto, Recovery, Tcp, TimerRule};
+use tidegate_model::scenario::Misbehaviour;
 
 use crate::network::Network;
 use crate::rows::Row;
@@ -37,6 +38,8 @@ pub(crate) use loss::LossDetector;
 pub(crate) struct ClassParams {
     pub(crate) tcp: Tcp,
     pub(crate) detector: LossDetector,
+    /// How its receivers misbehave.
+    pub(crate) receiver: Option<Misbehaviour>,
     pub(crate) pairs: Vec<(u16, u16)>,
     pub(crate) patience: Option<Time>,
     pub(crate) jitter: JitterDraw,
@@ -53,7 +56,8 @@ impl ClassParams {
         let jitter = JitterDraw::new(1, "test");
         let detector = if tcp.rack { LossDetector::Time } else { LossDetector::Duplicates };
         let (pairs, rtts) = (Vec::new(), Rtts::after(Time::ZERO));
-        ClassParams { tcp, detector, pairs, patience: None, jitter, rtts, arrived_bytes: 0 }
+        let (receiver, patience, arrived_bytes) = (None, None, 0);
+        ClassParams { tcp, detector, receiver, pairs, patience, jitter, rtts, arrived_bytes }
     }
 
     /// When a timer fires that a host sets at `now` for `wait`.

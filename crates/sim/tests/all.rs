@@ -29,6 +29,7 @@ mod own_law;
 mod pages;
 mod queues;
 mod rates;
+mod receivers;
 mod reno;
 mod replay;
 mod seams;

@@ -20,7 +20,7 @@ const FAST: &str = r#"
 "#;
 
 /// What a port has seen: time in seconds, sequence number, whether it was lost.
-type Seen = Arc<Mutex<Vec<(f64, u32, bool)>>>;
+pub type Seen = Arc<Mutex<Vec<(f64, u32, bool)>>>;
 
 /// Loses data by sequence number: the n-th sending of a segment, from 0.
 struct Lose {
@@ -42,7 +42,7 @@ impl PerPacket for Lose {
 }
 
 /// One flow over the fast link, whose port loses what is listed.
-fn lossy(class: &str, which: &[(u32, usize)]) -> (Results, Vec<(f64, u32, bool)>) {
+pub fn lossy(class: &str, which: &[(u32, usize)]) -> (Results, Vec<(f64, u32, bool)>) {
     let text = format!("{FAST}\n[traffic.one]\narrivals = {{ at = [\"0s\"] }}\n{class}");
     let seen = Seen::default();
     let mut stages = Stages::new();
@@ -54,7 +54,7 @@ fn lossy(class: &str, which: &[(u32, usize)]) -> (Results, Vec<(f64, u32, bool)>
 }
 
 /// Packets of each round trip of 100 ms.
-fn rounds(seen: &[(f64, u32, bool)]) -> Vec<usize> {
+pub fn rounds(seen: &[(f64, u32, bool)]) -> Vec<usize> {
     let mut rounds = Vec::new();
     let mut last = f64::NEG_INFINITY;
     for (at, ..) in seen {

@@ -10,7 +10,7 @@ use tidegate_core::units::Time;
 use tidegate_sim::{Custom, Results};
 
 /// What passed a port: time in seconds, the packet.
-type Seen = Arc<Mutex<Vec<(f64, Packet)>>>;
+pub type Seen = Arc<Mutex<Vec<(f64, Packet)>>>;
 
 /// Marks or loses the listed first transmissions (by sequence number), and
 /// notes every packet that leaves.
@@ -41,8 +41,18 @@ impl PerPacket for Tamper {
 /// One flow of 600 segments over 200 ms of round trip and 10 Mbit/s: 20 in
 /// flight at most, reached in slow start before segment 100.
 fn steady(tcp: &str, mark: &[u32], lose: &[u32]) -> (Results, [Vec<(f64, Packet)>; 2]) {
+    steady_with("", tcp, mark, lose)
+}
+
+/// The same with more keys of the class.
+pub fn steady_with(
+    class: &str,
+    tcp: &str,
+    mark: &[u32],
+    lose: &[u32],
+) -> (Results, [Vec<(f64, Packet)>; 2]) {
     let text = format!(
-        "{LINK}\n[traffic.one]\narrivals = {{ at = [\"0s\"] }}\nsize = \"576000B\"\n\
+        "{LINK}\n[traffic.one]\narrivals = {{ at = [\"0s\"] }}\nsize = \"576000B\"\n{class}\n\
          transport = {{ tcp = {{ profile = \"rfc\", mss = \"960B\", window = 20, initial_window = 2, \
          {tcp} }} }}"
     );
@@ -69,7 +79,7 @@ fn steady(tcp: &str, mark: &[u32], lose: &[u32]) -> (Results, [Vec<(f64, Packet)
 /// How many data packets passed in each of the round trips that begin with
 /// segment `from`. By hand: 200 ms of propagation, 1000 B over 100, 10 and 100 Mbit/s
 /// (0.96 ms) and an ACK of 40 B back (0.04 ms) make 201.0 ms.
-fn per_round_trip(forth: &[(f64, Packet)], from: u32) -> Vec<usize> {
+pub fn per_round_trip(forth: &[(f64, Packet)], from: u32) -> Vec<usize> {
     let data = || forth.iter().filter(|(_, packet)| packet.flags.has(Flags::DATA));
     let start = data().find(|(_, packet)| packet.seq == from).expect("it passed").0 - 2e-4;
     let trip = |at: f64| ((at - start) / 0.2010).floor();
@@ -77,7 +87,7 @@ fn per_round_trip(forth: &[(f64, Packet)], from: u32) -> Vec<usize> {
 }
 
 /// The sequence numbers of data packets that carry a flag.
-fn flagged(forth: &[(f64, Packet)], flag: Flags) -> Vec<u32> {
+pub fn flagged(forth: &[(f64, Packet)], flag: Flags) -> Vec<u32> {
     let flagged = forth.iter().filter(|(_, p)| p.flags.has(Flags::DATA) && p.flags.has(flag));
     flagged.map(|(_, packet)| packet.seq).collect()
 }

@@ -6,11 +6,11 @@ use tidegate_core::units::{Size, Time};
 use super::problems::Check;
 use super::{amount, pages, replay, tcp, video};
 use crate::control::TransportDoc;
-use crate::document::bound::DelayedAck;
+use crate::document::bound::{Bound, DelayedAck};
 use crate::document::size::{Distribution, SizeDoc};
 use crate::document::{ArrivalsDoc, ClassDoc};
 use crate::profile::Recovery;
-use crate::scenario::{Arrivals, Class, Course, Direction, FlowSize, Transport, Udp};
+use crate::scenario::{Arrivals, Class, Course, Direction, FlowSize, Misbehaviour, Transport, Udp};
 
 /// Most listed arrivals.
 const MAX_LISTED: usize = 1_000_000;
@@ -31,6 +31,7 @@ pub(super) fn class(
     video::prepare(doc);
     pages::prepare(doc);
     check.require(!name.is_empty(), &["traffic", ""], "a class needs a name", "name it");
+    receiver(check, name, doc);
     let transport = match &mut doc.transport {
         TransportDoc::Tcp(tcp) => Transport::Tcp(tcp::effective(check, name, "tcp", tcp)),
         TransportDoc::Udp(_) => Transport::Udp(udp(check, name, doc)?),
@@ -82,8 +83,45 @@ pub(super) fn class(
         patience: doc.patience,
         clients: doc.clients,
         opaque_share: doc.opaque_share,
+        receiver: doc.receiver,
         pairs,
     })
+}
+
+/// How its receivers misbehave: not where it has no effect, or nothing would ever be complete.
+fn receiver(check: &mut Check<'_>, name: &str, doc: &mut ClassDoc) {
+    let Some(receiver) = doc.receiver else { return };
+    let path = ["traffic", name, "receiver"];
+    let tcp = match &mut doc.transport {
+        TransportDoc::Tcp(tcp) => Some(tcp),
+        other => other.control().map(|(_, tcp)| tcp),
+    };
+    match tcp {
+        Some(tcp) => {
+            if receiver != Misbehaviour::HiddenMarks {
+                let delayed = tcp.delayed_ack.get_or_insert(DelayedAck::Usual(false));
+                let what = "a receiver that wants more acknowledgements than is right delays none";
+                check.require(
+                    *delayed == DelayedAck::Usual(false),
+                    &path,
+                    what,
+                    "leave `delayed_ack` out",
+                );
+            }
+            // a window that no loss cuts ends at the buffer of the hosts: 700 kB of full segments
+            if receiver == Misbehaviour::OptimisticAcks {
+                tcp.window.get_or_insert(Bound(500));
+            }
+        }
+        None => check.refuse(&path, "has no effect without acknowledgements", "leave it out"),
+    }
+    let lossy = receiver == Misbehaviour::OptimisticAcks;
+    check.require(
+        !lossy || (doc.video.is_none() && doc.pages.is_none()),
+        &path,
+        "what is lost is never sent again, so a video or a page would never be complete",
+        "write \"split-acks\" or \"hidden-marks\", or flows with a `size`",
+    );
 }
 
 /// A control other than TCP's own.

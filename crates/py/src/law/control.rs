@@ -106,7 +106,7 @@ impl Tcp {
 pub struct Sample {
     /// When (s) it arrived.
     now_s: f64,
-    /// Segments newly acknowledged by its number.
+    /// Segments newly acknowledged by its number; 0 of a part of a segment.
     segments: u32,
     /// Segments newly acknowledged, by its number or by SACK blocks.
     delivered: u32,
@@ -380,6 +380,10 @@ impl Control for PythonControl {
     fn on_ack(&mut self, sample: &sim::RateSample<'_>) {
         let told = Sample::of(sample);
         self.tell(sample.now, "on_ack", |object| object.call_method1("on_ack", (told,)).map(drop));
+    }
+
+    fn on_part(&mut self, sample: &sim::RateSample<'_>) {
+        self.on_ack(sample);
     }
 
     fn on_congestion(&mut self, signal: sim::Signal, at: &sim::CongestionEvent) {

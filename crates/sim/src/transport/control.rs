@@ -193,6 +193,9 @@ pub trait Control: Send {
     fn cwnd(&self) -> f64;
     /// An acknowledgement covers new data.
     fn on_ack(&mut self, sample: &RateSample<'_>);
+    /// An acknowledgement covers a part of the oldest segment: `segments` and `delivered` are 0. Only
+    /// a control that counts acknowledgements in place of data has to do with it.
+    fn on_part(&mut self, _sample: &RateSample<'_>) {}
     /// The path is congested.
     fn on_congestion(&mut self, signal: Signal, at: &CongestionEvent);
     /// The retransmission timer expired; `again`: for the same segment as before.

@@ -3,6 +3,7 @@
 use tidegate_core::packet::{Ext, Flags, Packet, XcpHeader};
 use tidegate_core::units::Time;
 use tidegate_model::control::Ecn;
+use tidegate_model::scenario::Misbehaviour;
 
 use super::control::dctcp;
 use super::ranges::Ranges;
@@ -66,7 +67,12 @@ struct Aside {
     beyond: Ranges,
     /// What is to be handed back of segments not acknowledged yet.
     held: Ext,
+    /// Segments that were acknowledged and have not come.
+    missing: u32,
 }
+
+/// Parts in which a receiver acknowledges a segment that splits acknowledgements.
+pub(crate) const PARTS: u32 = 10;
 
 /// How to address packets of one flow.
 #[derive(Clone, Copy)]
@@ -139,9 +145,10 @@ impl Receiver {
         }
     }
 
-    /// In-order segments received.
+    /// Segments received, up to the first hole.
     pub(crate) fn received(&self) -> u32 {
-        self.next.min(self.data_end)
+        let missing = self.aside.as_ref().map_or(0, |aside| aside.missing);
+        self.next.min(self.data_end) - missing
     }
 
     /// Whether data may come.
@@ -292,12 +299,9 @@ impl Receiver {
             if had_holes {
                 self.close_hole();
             }
-            if self.next >= self.data_end && ctx.row.data_done == Time::NEVER {
-                ctx.row.data_done = ctx.net.now;
-            }
+            self.note_end(ctx);
         } else if packet.seq > self.next {
-            let aside = self.aside.get_or_insert_default();
-            aside.beyond.insert(packet.seq, packet.seq + 1);
+            self.take_beyond(packet, ctx);
         } else if self.state == State::Open {
             self.tally = 0;
         }
@@ -312,9 +316,16 @@ impl Receiver {
                 self.hold(&packet.ext);
                 self.deadline = ctx.net.now + delay;
             }
-            _ => {
+            delay => {
                 if self.state == State::Open {
                     self.tally = self.tally.saturating_add(1);
+                }
+                // who splits acknowledgements delays none
+                if delay.is_none()
+                    && ctx.class.receiver == Some(Misbehaviour::SplitAcks)
+                    && in_order
+                {
+                    self.split(packet.seq, address, ctx);
                 }
                 let ext = self.release(packet.ext);
                 self.acknowledge_with(address, packet.seq, &ext, ctx);
@@ -322,19 +333,56 @@ impl Receiver {
         }
     }
 
+    /// All data may have come.
+    #[inline]
+    fn note_end(&self, ctx: &mut Ctx<'_>) {
+        if self.next >= self.data_end && ctx.row.data_done == Time::NEVER {
+            ctx.row.data_done = ctx.net.now;
+        }
+    }
+
+    /// A segment has come, and one before it has not.
+    #[cold]
+    fn take_beyond(&mut self, packet: &Packet, ctx: &mut Ctx<'_>) {
+        let aside = self.aside.get_or_insert_default();
+        if ctx.class.receiver == Some(Misbehaviour::OptimisticAcks) {
+            aside.missing += packet.seq - self.next;
+            self.next = packet.seq + 1;
+            self.echo = self.echo.max(packet.sent);
+            self.note_end(ctx);
+        } else {
+            aside.beyond.insert(packet.seq, packet.seq + 1);
+        }
+    }
+
+    /// Acknowledges all parts of a segment but the last, one after the other.
+    #[cold]
+    fn split(&self, segment: u32, address: &Address, ctx: &mut Ctx<'_>) {
+        let flags = Flags::ACK.with(self.tell_of_marks(ctx.class));
+        let mut ack = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
+        (ack.ack, ack.sent) = (segment, self.echo);
+        for parts in 1..PARTS {
+            ack.seq = parts;
+            ctx.net.send_often(ack);
+        }
+    }
+
     /// Marks are counted, or echoed until the sender says that it has cut its window; one
     /// on a segment that still waits for its acknowledgement is a new one.
     #[inline]
     fn note_mark(&mut self, packet: &Packet, class: &ClassParams) {
+        let told = || class.receiver != Some(Misbehaviour::HiddenMarks);
         let marked = packet.flags.has(Flags::CE);
         match class.tcp.ecn() {
             Ecn::None => {}
-            Ecn::Classic if marked => self.marks = echoes::PENDING_TOO,
+            Ecn::Classic if marked && told() => self.marks = echoes::PENDING_TOO,
             Ecn::Classic if packet.flags.has(Flags::CWR) && self.marks == echoes::MARKED => {
                 self.marks = echoes::NONE;
             }
             Ecn::Classic => {}
-            Ecn::Counted | Ecn::L4s => self.marks = self.marks.wrapping_add(u8::from(marked)),
+            Ecn::Counted | Ecn::L4s => {
+                self.marks = self.marks.wrapping_add(u8::from(marked && told()));
+            }
         }
     }
 

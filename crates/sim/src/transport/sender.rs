@@ -240,17 +240,17 @@ impl<C: Control + Payloads> Sender<C> {
         self.give_up = Time::NEVER;
     }
 
-    /// Reports an acknowledgement to the control.
-    #[inline]
-    fn report(
-        &mut self,
-        packet: &Packet,
+    /// What a control learns of an acknowledgement of so many segments.
+    #[inline(always)]
+    fn sample<'a>(
+        &self,
+        packet: &'a Packet,
         segments: u32,
         rtt: Time,
         recovering: bool,
         ctx: &Ctx<'_>,
-    ) {
-        let mut sample = RateSample {
+    ) -> RateSample<'a> {
+        RateSample {
             now: ctx.net.now,
             segments,
             delivered: segments,
@@ -263,7 +263,29 @@ impl<C: Control + Payloads> Sender<C> {
             marked: packet.flags.has(Flags::ECE) && ctx.class.tcp.ecn() == Ecn::Classic,
             ext: &packet.ext,
             rate: None,
-        };
+        }
+    }
+
+    /// An acknowledgement of a part of the oldest segment: the control hears of it, and nothing is
+    /// delivered, lost or repaired by it.
+    #[cold]
+    fn take_part(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
+        let sample = self.sample(packet, 0, Time::ZERO, self.recovering, ctx);
+        self.control.on_part(&sample);
+        self.send_more(address, ctx);
+    }
+
+    /// Reports an acknowledgement to the control.
+    #[inline]
+    fn report(
+        &mut self,
+        packet: &Packet,
+        segments: u32,
+        rtt: Time,
+        recovering: bool,
+        ctx: &Ctx<'_>,
+    ) {
+        let mut sample = self.sample(packet, segments, rtt, recovering, ctx);
         if let Some(log) = &self.outstanding.sent {
             let ack_info = &log.ack_info;
             sample.delivered = ack_info.delivered;

@@ -92,6 +92,9 @@ impl Control for Any {
     fn on_ack(&mut self, sample: &RateSample<'_>) {
         each!(self, control => control.on_ack(sample));
     }
+    fn on_part(&mut self, sample: &RateSample<'_>) {
+        each!(self, control => control.on_part(sample));
+    }
     fn on_congestion(&mut self, signal: Signal, at: &CongestionEvent) {
         each!(self, control => control.on_congestion(signal, at));
     }

@@ -71,6 +71,15 @@ impl AppLimited {
     }
 }
 
+impl AppLimited {
+    /// The same acknowledgement, by which a window that is not used does not grow.
+    fn limited<'a>(&self, sample: &RateSample<'a>) -> RateSample<'a> {
+        let used = f64::from(sample.flight + sample.segments);
+        let unused = used * 2.0 <= self.inner.cwnd() && !self.inner.samples_rate();
+        RateSample { marked: sample.marked || unused, ..*sample }
+    }
+}
+
 impl Payloads for AppLimited {
     fn lacking(&self, segments: u32) -> u64 {
         let behind = self.short.partition_point(|&(end, _)| end <= segments);
@@ -83,9 +92,10 @@ impl Control for AppLimited {
         self.inner.cwnd()
     }
     fn on_ack(&mut self, sample: &RateSample<'_>) {
-        let used = f64::from(sample.flight + sample.segments);
-        let unused = used * 2.0 <= self.inner.cwnd() && !self.inner.samples_rate();
-        self.inner.on_ack(&RateSample { marked: sample.marked || unused, ..*sample });
+        self.inner.on_ack(&self.limited(sample));
+    }
+    fn on_part(&mut self, sample: &RateSample<'_>) {
+        self.inner.on_part(&self.limited(sample));
     }
     fn on_congestion(&mut self, signal: Signal, at: &CongestionEvent) {
         self.inner.on_congestion(signal, at);

@@ -204,6 +204,12 @@ impl Control for Cubic {
         }
     }
 
+    fn on_part(&mut self, sample: &RateSample<'_>) {
+        if self.most == 0 {
+            self.on_ack(&RateSample { segments: 1, ..*sample });
+        }
+    }
+
     fn on_congestion(&mut self, signal: Signal, at: &CongestionEvent) {
         if signal != Signal::LossAfterMark {
             self.reduce(at);

@@ -171,6 +171,10 @@ impl Control for Dctcp {
         self.window.on_ack(&RateSample { segments, ..*sample });
     }
 
+    fn on_part(&mut self, sample: &RateSample<'_>) {
+        self.window.on_part(sample);
+    }
+
     fn on_congestion(&mut self, signal: Signal, at: &CongestionEvent) {
         self.window.on_congestion(signal, at);
     }

@@ -79,6 +79,10 @@ impl Control for QuickStart {
         self.reno.on_ack(sample);
     }
 
+    fn on_part(&mut self, sample: &RateSample<'_>) {
+        self.reno.on_part(sample);
+    }
+
     fn on_congestion(&mut self, signal: Signal, at: &CongestionEvent) {
         self.reno.on_congestion(signal, at);
     }

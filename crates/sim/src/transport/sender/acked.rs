@@ -31,7 +31,8 @@ impl<C: Control + Payloads> Sender<C> {
         }
         log.losing &= packet.ack < self.recover;
         let data = packet.flags.has(Flags::DATA);
-        let plain = packet.ack == self.una && packet.ext.blocks().is_none() && !data;
+        let again = packet.ack == self.una && packet.seq == 0;
+        let plain = again && packet.ext.blocks().is_none() && !data;
         if log.tlp.repaired(packet.ack, plain) && !self.recovering {
             // RFC 8985, 7.4.2: the probe has repaired a loss
             self.on_loss(ctx);

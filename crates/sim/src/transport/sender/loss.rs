@@ -34,6 +34,9 @@ impl<C: Control + Payloads> Sender<C> {
         // a packet with data of its own is no duplicate acknowledgement (RFC 5681, 2)
         if self.una < self.nxt && !packet.flags.has(Flags::DATA) {
             self.hand_back(packet, false, ctx);
+            if packet.seq > 0 {
+                return self.take_part(packet, address, ctx);
+            }
             self.on_duplicate(packet, told, address, ctx);
         }
     }

@@ -25,6 +25,9 @@ impl<C: Control + Payloads> Sender<C> {
             }
         } else if self.una < self.nxt {
             self.hand_back(packet, false, ctx);
+            if packet.seq > 0 {
+                return self.take_part(packet, address, ctx);
+            }
         }
         let recovering = self.recovering;
         if recovering && self.una >= self.recover {
