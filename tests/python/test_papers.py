@@ -278,18 +278,18 @@ def toy(tmp_path, monkeypatch):
 
     fct = [Value(key, "fct_mean_s") for key in ("none", "cp")]
     return PaperStudy(
-        "toy",
-        "toy_paper",
-        cases,
-        {"optimum": OptimumSearch("optimum", fixed, (4, 8, 12), 2, around=1)},
-        ("size_bytes", "start_s", "closed_s"),
-        "A toy",
-        {
+        key="toy",
+        package="toy_paper",
+        cases=cases,
+        searches={"optimum": OptimumSearch("optimum", fixed, (4, 8, 12), 2, around=1)},
+        keep=("size_bytes", "start_s", "closed_s"),
+        title="A toy",
+        checks={
             "toy.table1.rate": number(Value("cp", "completed_per_s")),
             "toy.table1.better": ordering(Greater("FCT none > CP", *fct)),
             "toy.text.never": unchecked("a toy"),
         },
-        (),
+        pictures=(),
         scale=Scale(seeds=3, sensitive=("table1.rate",)),
     )
 

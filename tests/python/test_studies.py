@@ -29,7 +29,7 @@ def test_every_kind_of_case_is_a_sound_scenario(key: str) -> None:
     study = load(key)
     # every 17th: both hosts, all gates and all shapes come up (17 divides none of the axes)
     for name in list(study.cases)[::17]:
-        study.paper.document(study.cases[name]).load()
+        study.document(study.cases[name]).load()
 
 
 def test_the_halves_are_fixed_and_near_even() -> None:
@@ -124,9 +124,7 @@ def test_the_fitted_queue_laws_are_those_that_a_satellite_link_asks_for() -> Non
 
     def unsuited(control: str) -> bool:
         case = study.cases[f"satellite/greedy/cubic:{control}"]
-        return any(
-            "expects round trips" in each for each in study.paper.document(case).load().warnings
-        )
+        return any("expects round trips" in each for each in study.document(case).load().warnings)
 
     # RFC 8289, 4.3: an interval of 100 ms serves up to 300 ms, and the round trip is 600 ms
     assert all(map(unsuited, FITTED))

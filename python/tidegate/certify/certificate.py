@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from math import isnan
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from tidegate.papers.paper import Paper
 from tidegate.papers.runs import Runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tidegate.certify.conditions import Condition, Suite
     from tidegate.certify.controls import Control
@@ -115,60 +115,62 @@ def chosen(suite: Suite, only: Sequence[str]) -> tuple[Condition, ...]:
     return found
 
 
+@dataclass(frozen=True, kw_only=True)
+class Plan(Paper):
+    """The cases of a suite, by condition and control, and why some cannot be run."""
+
+    suite: Suite
+    refused: Mapping[str, str]
+    laws: Mapping[str, Any]
+    """Laws of the user's own, by name."""
+
+
+def name(condition: Condition, control: Control) -> str:
+    """Return the name of a case."""
+    return f"{condition.id}/{control.name}"
+
+
 def plan(suite: Suite, conditions: Sequence[Condition], controls: Sequence[Control]) -> Plan:
     """Return the cases of these conditions with these controls, and what cannot be run."""
-    made = Plan(suite)
+    cases: dict[str, Case] = {}
+    refused: dict[str, str] = {}
+    laws: dict[str, Any] = {}
     for control in controls:
-        made.laws |= control.laws
+        laws |= control.laws
     for condition in conditions:
         text = (FOLDER / suite.scenario(condition)).read_text(encoding="utf-8")
         classes = {
-            name: each
-            for name, each in tomllib.loads(text)["traffic"].items()
-            if any(name == own or name.startswith(f"{own}-") for own in condition.own)
+            key: each
+            for key, each in tomllib.loads(text)["traffic"].items()
+            if any(key == own or key.startswith(f"{own}-") for own in condition.own)
         }
         for control in controls:
             reason = control.refused(condition, classes)
             if reason is None:
-                made.cases[condition.id, control.name] = _case(suite, condition, control, classes)
+                case = _case(suite, condition, control, classes)
+                cases[case.key] = case
             else:
-                made.refused[condition.id, control.name] = reason
-    return made
-
-
-@dataclass
-class Plan:
-    """Cases by condition and control, and the reasons of those that cannot be run."""
-
-    suite: Suite
-    cases: dict[tuple[str, str], Case] = field(default_factory=dict)
-    refused: dict[tuple[str, str], str] = field(default_factory=dict)
-    laws: dict[str, Any] = field(default_factory=dict)
-    """Laws of the user's own, by name."""
-
-    @property
-    def paper(self) -> Paper:
-        """The cases as a paper without claims, whose runs are stored the same way."""
-        cases = {case.key: case for case in self.cases.values()}
-        return Paper("certify", __package__, cases, {}, ())
+                refused[name(condition, control)] = reason
+    return Plan(
+        key="certify", package=__package__, cases=cases, suite=suite, refused=refused, laws=laws
+    )
 
 
 def _case(suite: Suite, condition: Condition, control: Control, classes: Iterable[str]) -> Case:
     settings: list[Setting] = []
     if control.transport is not None:
-        settings += [(f"traffic.{name}.transport", control.transport) for name in classes]
+        settings += [(f"traffic.{each}.transport", control.transport) for each in classes]
     if condition.stages:
         settings += [(f"port.bottleneck.{stage}", law) for stage, law in control.stages]
-    key = f"{condition.id}/{control.name}"
-    return Case(key, suite.scenario(condition), (), tuple(settings))
+    return Case(name(condition, control), suite.scenario(condition), (), tuple(settings))
 
 
 def fill(
     plan: Plan, folder: CaseFolder, seeds: int, bar: Bar, executor: Executor | None = None
 ) -> Runs:
     """Run what is missing of the cases; return all runs."""
-    runs = Runs(plan.paper, folder, seeds)
-    perform.fill(runs, list(plan.paper.cases), bar, executor, plan.laws)
+    runs = Runs(plan, folder, seeds)
+    perform.fill(runs, list(plan.cases), bar, executor, plan.laws)
     return runs
 
 
@@ -187,21 +189,24 @@ def judge_all(
 def _judged(
     plan: Plan, runs: Runs, condition: Condition, control: Control, against: Sequence[Control]
 ) -> Judged:
-    reason = plan.refused.get((condition.id, control.name))
+    reason = plan.refused.get(name(condition, control))
+    there = [each for each in against if name(condition, each) in plan.cases]
+    if reason is None and not there:
+        reason = f"nothing to compare with: {plan.refused[name(condition, against[0])]}"
     if reason is not None:
         return Judged(condition, "not run", reason=reason)
 
-    def values(tried: Control, name: str, of: str) -> Floats:
-        records = runs.records(f"{condition.id}/{tried.name}")
-        return np.array([measure(record, name, of) for record in records])
+    def values(tried: Control, measured: str, of: str) -> Floats:
+        records = runs.records(name(condition, tried))
+        return np.array([measure(record, measured, of) for record in records])
 
     measured = [
         judge(
-            plan.suite.limits[name],
+            plan.suite.limits[each],
             of,
-            values(control, name, of),
-            {each.name: values(each, name, of) for each in against},
+            values(control, each, of),
+            {other.name: values(other, each, of) for other in there},
         )
-        for name, of in condition.measures
+        for each, of in condition.measures
     ]
     return Judged(condition, overall(measured), tuple(measured))

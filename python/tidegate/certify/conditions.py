@@ -76,8 +76,8 @@ class Suite:
         return f"{self.name}/{condition.id}.toml"
 
 
-RFC, ACCESS = "rfc9743", "access-link"
-SUITES = (RFC, ACCESS)
+RFC, BBR, ACCESS = "rfc9743", "bbr", "access-link"
+SUITES = (RFC, BBR, ACCESS)
 FOLDER = Path(str(files(__package__))) / "scenarios"
 
 

@@ -43,6 +43,12 @@ class Control:
         """
         if not self.endless and any(each["size"] == "unlimited" for each in classes.values()):
             return f"{self.name} sends a file in one burst, and these flows have no end"
+        pages = any("pages" in each for each in classes.values())
+        if pages and not (self.transport or "{ tcp").startswith("{ tcp"):
+            return "pages are loaded over TCP, with a control of its own"
+        receivers = any("receiver" in each for each in classes.values())
+        if receivers and (self.transport or "").startswith("{ udp"):
+            return "its receivers send no acknowledgements"
         if condition.queue and any(stage == "queue" for stage, _ in self.stages):
             return f"{self.name} needs a queue law of its own"
         return None

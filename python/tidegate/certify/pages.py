@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from math import isnan
 from typing import TYPE_CHECKING
@@ -11,12 +10,13 @@ import numpy as np
 
 from tidegate.certify.conditions import FOLDER
 from tidegate.certify.verdicts import BETTER, LIKE, WORSE
+from tidegate.papers.page import png
+from tidegate.papers.page import table as markdown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from rich.console import RenderableType
 
     from tidegate.certify.certificate import Certificate, Judged
@@ -30,6 +30,7 @@ COLOURS = {WORSE: "tab:red", BETTER: "tab:green", LIKE: "tab:gray"}
 RULE = (
     "*Worse*: more harm than the worst of those that it is compared with, by more than the limit,"
     " with 95 % confidence over the seeds. *Better*: less than the best of them, likewise."
+    " ± is the 95 % interval of a mean."
     " No RFC gives the limits; they were chosen before the first run."
 )
 
@@ -44,7 +45,12 @@ def _sizes(each: Measured) -> str:
         f"{name} {number(float(np.mean(found)))}" for name, found in each.references.items()
     )
     unit = f" {each.limit.unit}" if each.limit.unit else ""
-    return f"{number(each.mean)}{unit} ({theirs})"
+    return f"{with_interval(each)}{unit} ({theirs})"
+
+
+def with_interval(each: Measured) -> str:
+    """Return the mean of the control's values with its 95 % interval."""
+    return number(each.mean) if isnan(each.half) else f"{number(each.mean)} ± {each.half:.1g}"
 
 
 def what(each: Measured) -> str:
@@ -104,6 +110,7 @@ def files(certificates: Sequence[Certificate]) -> dict[str, bytes]:
         found |= {
             f"{place}/REPORT.md": _page(done).encode(),
             f"{place}/certificate.json": _json(done),
+            f"{place}/badge.svg": _badge(done),
             f"{place}/pictures/verdicts.png": _verdicts(done),
             f"{place}/pictures/conditions.png": _conditions(done),
         }
@@ -138,12 +145,10 @@ def _page(done: Certificate) -> str:
         "",
         "![How far the control is from the standard ones](pictures/verdicts.png)",
         "",
-        "| section | condition | verdict | measured (compared with) | limit |",
-        "|---|---|---|---|---|",
-    ]
-    for each in done.judged:
-        lines += _rows(each)
-    lines += [
+        *markdown(
+            ("section", "condition", "verdict", "measured (compared with)", "limit"),
+            (row for each in done.judged for row in _rows(each)),
+        ),
         "",
         "![Throughput and queue over time](pictures/conditions.png)",
         "",
@@ -160,14 +165,18 @@ def _page(done: Certificate) -> str:
     return "\n".join(lines)
 
 
-def _rows(judged: Judged) -> list[str]:
+def _rows(judged: Judged) -> list[tuple[str, ...]]:
     condition = judged.condition
-    first = f"| {condition.section} | `{condition.id}`: {condition.title}"
+    first = (condition.section, f"`{condition.id}`: {condition.title}")
     if not judged.measured:
-        return [f"{first} | {judged.verdict} | {judged.reason} | |"]
+        return [(*first, judged.verdict, judged.reason, "")]
     return [
-        f"{'| | ' if place else first} | {one.verdict} | {what(one)}: {_sizes(one)}"
-        f" | {one.limit.text} |"
+        (
+            *(("", "") if place else first),
+            one.verdict,
+            f"{what(one)}: {_sizes(one)}",
+            one.limit.text,
+        )
         for place, one in enumerate(judged.measured)
     ]
 
@@ -181,15 +190,18 @@ def overview(certificates: Sequence[Certificate]) -> str:
         f"Compared with {' and '.join(each.name for each in first.against)},"
         f" {first.runs.seeds} seeds. {RULE}",
         "",
-        f"| condition | {' | '.join(each.control.name for each in certificates)} |",
-        f"|---|{'---|' * len(certificates)}",
     ]
-    for place, judged in enumerate(first.judged):
-        cells = (_cell(each.judged[place]) for each in certificates)
-        lines.append(f"| `{judged.condition.id}` | {' | '.join(cells)} |")
-    counted = ((each.worse, each.better) for each in certificates)
-    totals = (f"{worse} worse, {better} better" for worse, better in counted)
-    return "\n".join([*lines, f"| | {' | '.join(totals)} |", ""])
+    rows = [
+        (f"`{judged.condition.id}`", *(_cell(each.judged[place]) for each in certificates))
+        for place, judged in enumerate(first.judged)
+    ]
+    rows.append(("", *(_counted(each) for each in certificates)))
+    head = ("condition", *(each.control.name for each in certificates))
+    return "\n".join([*lines, *markdown(head, rows), ""])
+
+
+def _counted(done: Certificate) -> str:
+    return f"{done.worse} worse, {done.better} better"
 
 
 def _cell(judged: Judged) -> str:
@@ -197,14 +209,29 @@ def _cell(judged: Judged) -> str:
     if judged.verdict not in (WORSE, BETTER):
         return judged.verdict
     decisive = [each for each in judged.measured if each.verdict == judged.verdict]
-    sizes = ", ".join(f"{each.limit.name} {number(each.mean)}" for each in decisive[:2])
+    sizes = ", ".join(f"{each.limit.name} {with_interval(each)}" for each in decisive[:2])
     return f"**{judged.verdict}**: {sizes}"
 
 
-def _png(figure: Figure) -> bytes:
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=100, metadata={"Software": ""})
-    return out.getvalue()
+def _badge(done: Certificate) -> bytes:
+    """Draw the suite and the verdicts counted as a badge, red if any is worse."""
+    left, right = (len(text) * 6.5 + 12 for text in (done.suite.title, _counted(done)))
+    texts = ((done.suite.title, 0.0, left, "#555"), (_counted(done), left, right, _shade(done)))
+    parts = "".join(
+        f'<rect x="{x:g}" width="{width:g}" height="20" fill="{fill}"/>'
+        f'<text x="{x + width / 2:g}" y="14" fill="#fff" text-anchor="middle"'
+        f' font-family="sans-serif" font-size="11">{text}</text>'
+        for text, x, width, fill in texts
+    )
+    label = f"{done.suite.title}: {_counted(done)}"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right:g}" height="20" role="img"'
+        f' aria-label="{label}">{parts}</svg>\n'
+    ).encode()
+
+
+def _shade(done: Certificate) -> str:
+    return "#b42318" if done.worse else "#2e7d32"
 
 
 def _verdicts(done: Certificate) -> bytes:
@@ -217,13 +244,13 @@ def _verdicts(done: Certificate) -> bytes:
         _row(axes, place, one)
     names = [f"{judged.condition.id}: {what(one)}" for judged, one in rows]
     axes.set_yticks(range(len(rows)), names, fontsize=7)
-    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_ylim(max(len(rows), 1) - 0.5, -0.5)
     axes.axvspan(-1, 1, color="tab:gray", alpha=0.15)
     axes.set_xlim(-6.3, 6.3)
     others = " and ".join(each.name for each in done.against)
     axes.set_xlabel(f"distance from {others}, in limits: left better, right worse")
     axes.grid(axis="x", alpha=0.3)
-    return _png(figure)
+    return png(figure, 100)
 
 
 def _row(axes: Axes, place: int, one: Measured) -> None:
@@ -250,7 +277,7 @@ def _conditions(done: Certificate) -> bytes:
 
     shown = [each for each in done.judged if each.measured]
     columns = 4
-    rows = -(-len(shown) // columns)
+    rows = -(-len(shown) // columns) or 1
     figure = Figure(figsize=(15, 2.6 * rows), layout="constrained")
     grid = figure.subplots(2 * rows, columns, squeeze=False)
     for axes in grid.flat:
@@ -264,12 +291,13 @@ def _conditions(done: Certificate) -> bytes:
     if shown:
         figure.legend(*grid[1][0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
         figure.supxlabel("time [s]", fontsize=8)
-    return _png(figure)
+    return png(figure, 100)
 
 
 def _over_time(done: Certificate, judged: Judged, rate: Axes, queue: Axes) -> None:
     key = judged.condition.id
-    for name, colour in ((done.against[-1].name, "0.6"), (done.control.name, "tab:blue")):
+    other = list(judged.measured[0].references)[-1]
+    for name, colour in ((other, "0.6"), (done.control.name, "tab:blue")):
         series = done.runs.records(f"{key}/{name}")[0].ports()
         time = series["time_s"]
         steps = np.diff(time, prepend=0.0)

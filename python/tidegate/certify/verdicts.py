@@ -49,6 +49,12 @@ class Measured:
         """The mean of the control's values."""
         return float(np.mean(self.values))
 
+    @property
+    def half(self) -> float:
+        """Half the length of the 95 % interval of the mean; NaN where there is none."""
+        high = None if any(map(isnan, self.values)) else interval(self.values)["high"]
+        return nan if high is None else high - self.mean
+
 
 def judge(limit: Limit, of: str, values: Floats, references: Mapping[str, Floats]) -> Measured:
     """Judge the values of a control, one per seed, by those of each reference.

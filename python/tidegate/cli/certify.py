@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.console import Json, Workers, print_json, say, stderr, stdout
-from tidegate.cli.keeping import keeping, name_damaged
-from tidegate.cli.options import Dask
+from tidegate.cli.console import Json, Workers, print_json, say, stdout
+from tidegate.cli.keeping import performing
+from tidegate.cli.options import Dask, Mix
 from tidegate.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,7 +38,8 @@ SuiteName = Annotated[
     typer.Option(
         "--suite",
         metavar="NAME",
-        help="rfc9743 (default for sender controls) or access-link (for gates and queue laws).",
+        help="rfc9743 (default for sender controls), bbr (the cases of the BBR draft), or"
+        " access-link (default for gates and queue laws).",
     ),
 ]
 Against = Annotated[
@@ -55,7 +55,6 @@ Listed = Annotated[
     bool, typer.Option("--list", help="Show every condition, its section and its scenario.")
 ]
 Seeds = Annotated[int | None, typer.Option(min=2, help="Number of seeds.")]
-Mix = Annotated[bool, typer.Option("--mix", help="Accept saved runs of other code.")]
 Out = Annotated[Path, typer.Option(metavar="DIR", help="Folder for runs, kept for other controls.")]
 Report = Annotated[
     Path | None,
@@ -88,11 +87,8 @@ def certify(
     controls. Ends with 3 if one is worse. Runs are saved: rerun to resume.
     """
     from tidegate.certify import certificate, conditions, pages
-    from tidegate.grid.executor import Executor
     from tidegate.papers import perform
-    from tidegate.papers.folder import CaseFolder
     from tidegate.results.store import display
-    from tidegate.show import progress
 
     mine = _tried(control or [], gate or [], queue or [])
     named = suite or (conditions.ACCESS if gate or queue else conditions.RFC)
@@ -109,13 +105,9 @@ def certify(
     every = {each.name: each for each in (*standard, *mine)}
     plan = certificate.plan(asked, chosen, list(every.values()))
     wanted = seeds or (certificate.QUICK_SEEDS if quick else certificate.SEEDS)
-    with (
-        CaseFolder(out, plan.paper, mix=mix) as folder,
-        keeping(folder, folder.count),
-        Executor(workers, dask) as executor,
-    ):
-        runs = certificate.fill(plan, folder, wanted, partial(progress.bar, stderr()), executor)
-        name_damaged(folder)
+    opened = performing(out, plan, mix=mix, workers=workers, dask=dask)
+    with opened as (folder, bar, executor):
+        runs = certificate.fill(plan, folder, wanted, bar, executor)
         done = [certificate.judge_all(plan, runs, chosen, each, standard) for each in mine]
         files = pages.files(done)
         for name, content in files.items():
@@ -151,4 +143,7 @@ def _standard(against: str | None, default: tuple[str, ...]) -> list[Control]:
     from tidegate.certify import controls
 
     names = default if against is None else tuple(each.strip() for each in against.split(","))
-    return [controls.find(name) for name in names if name]
+    found = [controls.find(name) for name in names if name]
+    if not found:
+        raise UsageError("There is nothing to compare with.", "--against cubic,reno, for instance.")
+    return found

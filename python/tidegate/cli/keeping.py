@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import typer
 
-from tidegate.cli.console import INTERRUPTED, say
+from tidegate.cli.console import INTERRUPTED, say, stderr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
+    from tidegate.grid.executor import Executor
+    from tidegate.papers.folder import CaseFolder
+    from tidegate.papers.paper import Paper
+    from tidegate.papers.perform import Bar
     from tidegate.results.folder import RunFolder
 
 
@@ -22,6 +28,24 @@ def name_damaged(folder: RunFolder) -> None:
     for path in folder.damaged:
         say(f"Damaged, its run is repeated: {display(path)}")
     folder.damaged.clear()
+
+
+@contextmanager
+def performing(
+    target: Path, paper: Paper, *, mix: bool, workers: int | None, dask: str | None
+) -> Iterator[tuple[CaseFolder, Bar, Executor]]:
+    """Open the folder of a paper, a study or a certificate; give it, a bar and who simulates."""
+    from tidegate.grid.executor import Executor
+    from tidegate.papers.folder import CaseFolder
+    from tidegate.show import progress
+
+    with (
+        CaseFolder(target, paper, mix=mix) as folder,
+        keeping(folder, folder.count),
+        Executor(workers, dask) as executor,
+    ):
+        yield folder, partial(progress.bar, stderr()), executor
+        name_damaged(folder)
 
 
 @contextmanager

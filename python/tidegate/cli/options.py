@@ -61,6 +61,7 @@ Dask = Annotated[
         help="Run on a cluster of dask.distributed, or on local:N processes of this machine.",
     ),
 ]
+Mix = Annotated[bool, typer.Option("--mix", help="Accept saved runs of other code.")]
 Terminal = Annotated[
     bool, typer.Option("--terminal", help="Draw the main figure in the terminal too.")
 ]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.console import Json, Workers, print_json, say, stderr, stdout
-from tidegate.cli.keeping import keeping, name_damaged
-from tidegate.cli.options import Dask
+from tidegate.cli.console import Json, Workers, print_json, say, stdout
+from tidegate.cli.keeping import performing
+from tidegate.cli.options import Dask, Mix
 from tidegate.errors import UsageError
 from tidegate.results.location import location
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
     from tidegate.grid.executor import Executor
     from tidegate.papers.folder import CaseFolder
+    from tidegate.papers.perform import Bar
     from tidegate.papers.request import PaperResult, Request
     from tidegate.papers.study import PaperStudy
 
@@ -57,7 +57,6 @@ Search = Annotated[
 Seeds = Annotated[
     int | None, typer.Option(min=1, help="Number of seeds; default the paper's, at least 5.")
 ]
-Mix = Annotated[bool, typer.Option("--mix", help="Accept saved runs of other code.")]
 Out = Annotated[
     Path | None,
     typer.Option(
@@ -107,12 +106,9 @@ def paper(
     Complete runs are saved: after Ctrl-C, or when only claims have changed,
     rerun the command; it simulates only what is missing.
     """
-    from tidegate.grid.executor import Executor
     from tidegate.papers import parameter_search, perform, there, title
     from tidegate.papers import report as report_of
-    from tidegate.papers.folder import CaseFolder
     from tidegate.papers.request import Request
-    from tidegate.show import progress
 
     ways = {"--explain": explain is not None, "--sensitivity": sensitivity, "--search": search}
     more = {"--quick": quick, "--only": only, "--seeds": seeds, "--testbed": testbed}
@@ -125,15 +121,12 @@ def paper(
     _refuse_together(ways, more)
     study = _loaded(key, search=search, testbed=testbed is not None)
     asked = Request((explain,) if explain else tuple(only or ()), quick, seeds, testbed)
-    bar = partial(progress.bar, stderr())
     asked.claims(study)  # a name that fits nothing is refused before a folder is made
-    with (
-        CaseFolder(out or Path("out") / f"paper-{key}", study, mix=mix) as folder,
-        keeping(folder, folder.count),
-        Executor(workers, dask) as executor,
-    ):
+    target = out or Path("out") / f"paper-{key}"
+    opened = performing(target, study, mix=mix, workers=workers, dask=dask)
+    with opened as (folder, bar, executor):
         if explain is not None:
-            _explain(study, folder, asked, executor)
+            _explain(study, folder, asked, bar, executor)
         elif sensitivity:
             perform.sensitivity(study, folder, asked, bar, executor)
             _copy([report_of.SENSITIVITY], folder, report, asked, study)
@@ -144,7 +137,6 @@ def paper(
         else:
             done = perform.regenerate(study, folder, asked, bar, executor)
             _end(done, folder, report, as_json)
-        name_damaged(folder)
 
 
 _NO_EFFECT = {
@@ -191,13 +183,14 @@ def _refuse_together(ways: Mapping[str, object], more: Mapping[str, object]) -> 
                 raise UsageError(f"{name} has no effect with {way}.", f"Leave {name} out.")
 
 
-def _explain(study: PaperStudy, folder: CaseFolder, asked: Request, executor: Executor) -> None:
+def _explain(
+    study: PaperStudy, folder: CaseFolder, asked: Request, bar: Bar, executor: Executor
+) -> None:
     """Print how each claim is judged; missing runs are simulated."""
     from tidegate.papers import perform
     from tidegate.papers.explain import explained
-    from tidegate.show import progress
 
-    runs, outcomes = perform.judged(study, folder, asked, partial(progress.bar, stderr()), executor)
+    runs, outcomes = perform.judged(study, folder, asked, bar, executor)
     typer.echo("\n\n".join(explained(study, runs, outcome) for outcome in outcomes))
 
 

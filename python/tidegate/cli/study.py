@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tidegate.cli.console import Workers, say, stderr
-from tidegate.cli.keeping import keeping, name_damaged
-from tidegate.cli.options import Dask
+from tidegate.cli.console import Workers, say
+from tidegate.cli.keeping import performing
+from tidegate.cli.options import Dask, Mix
 from tidegate.results.location import location
 
 Key = Annotated[str | None, typer.Argument(metavar="[KEY]", help="A study; without it a list.")]
@@ -22,7 +21,6 @@ Only = Annotated[
     ),
 ]
 Seeds = Annotated[int | None, typer.Option(min=1, help="Number of seeds; default the study's.")]
-Mix = Annotated[bool, typer.Option("--mix", help="Accept saved runs of other code.")]
 Out = Annotated[
     Path | None,
     typer.Option(
@@ -55,11 +53,8 @@ def study(
     cases that are complete, and says how many they are.
     """
     from tidegate import studies
-    from tidegate.grid.executor import Executor
     from tidegate.papers import perform
-    from tidegate.papers.folder import CaseFolder
     from tidegate.results.store import display
-    from tidegate.show import progress
     from tidegate.studies.study import PAGE, perform_study
 
     if key is None:
@@ -70,14 +65,9 @@ def study(
     patterns = tuple(only or ())
     asked.chosen(patterns)  # refuse a pattern without a match before a folder is made
     target = out or Path("out") / f"study-{key}"
-    bar = partial(progress.bar, stderr())
-    with (
-        CaseFolder(target, asked.paper, mix=mix) as folder,
-        keeping(folder, folder.count),
-        Executor(workers, dask) as executor,
-    ):
+    opened = performing(target, asked, mix=mix, workers=workers, dask=dask)
+    with opened as (folder, bar, executor):
         ran, there = perform_study(asked, folder, patterns, bar, seeds=seeds, executor=executor)
-        name_damaged(folder)
         if report is not None:
             perform.copied(folder.files, folder, report)
         say(f"{ran} new runs; {len(there.cases)} of {there.planned} cases are complete.")

@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from tidegate.papers.claims import SETUP_KINDS, matches
+from tidegate.papers.page import table
 from tidegate.papers.report_text import number
 from tidegate.papers.verdicts import CHOSEN_ON, DEPENDS, FIFTH, GROUPS, MET, SET_UP, VERDICTS
 
@@ -203,14 +204,14 @@ def page(papers: Sequence[Verdicts]) -> str:
         rows = moved(paper)
         if not rows:
             continue
-        lines += ["", f"## {paper.title}", "", "| row | printed | before | now | cause |"]
-        lines.append("|---|---|---|---|---|")
+        lines += ["", f"## {paper.title}", ""]
+        cells = []
         for each, row in rows:
             then = f"{row.measured}: {row.verdict}{'†' if row.chosen_on else ''}"
             now = f"{_shown(each.measured)}: {each.verdict}{'†' if each.chosen_on else ''}"
             said = _shown(each.paper).replace("<", "&lt;").replace("|", "\\|")
-            cells = (f"`{each.id}`", said, then, now, cause(paper.key, each.id))
-            lines.append(f"| {' | '.join(cells)} |")
+            cells.append((f"`{each.id}`", said, then, now, cause(paper.key, each.id)))
+        lines += table(("row", "printed", "before", "now", "cause"), cells)
         fresh = new(paper)
         if fresh:
             lines += ["", f"New rows: {', '.join(f'`{each}`' for each in fresh)}."]

@@ -5,10 +5,10 @@ It is made from the `verdicts.csv` of each report, so that it agrees with them.
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING, Any, cast
 
 from tidegate.papers import moved
+from tidegate.papers.page import png
 from tidegate.papers.published import Verdicts, read
 from tidegate.papers.report_text import environment, number
 from tidegate.papers.verdicts import FIFTH, MET, UNCHECKED, VERDICTS
@@ -94,6 +94,4 @@ def _picture(papers: Sequence[Verdicts]) -> bytes:
         axes.set(xlabel="printed in the paper", ylabel="measured here")
         axes.set_title("every number of the five papers; the band is a fifth either way")
         legend(axes, 8, loc="upper left")
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="png", dpi=110)
-    return buffer.getvalue()
+        return png(figure)

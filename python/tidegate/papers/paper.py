@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,15 +21,18 @@ if TYPE_CHECKING:
     from tidegate.papers.deviations import Deviations
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Paper:
-    """A paper; `package` is the Python package that has its data and code."""
+    """What is simulated: of a paper, and without claims of a study or a certificate.
+
+    `package` is the Python package that has its data and code.
+    """
 
     key: str
     package: str
     cases: Mapping[str, Case]
-    searches: Mapping[str, OptimumSearch]
-    keep: tuple[str, ...]
+    searches: Mapping[str, OptimumSearch] = field(default_factory=dict)
+    keep: tuple[str, ...] = ()
     """Columns of finished flows that are saved."""
 
     @property

@@ -14,6 +14,7 @@ import numpy as np
 
 from tidegate.papers import claims as listed
 from tidegate.papers.check_results import Numbers, Ordering, Unchecked
+from tidegate.papers.page import table
 from tidegate.papers.perform import changes, fill_all
 from tidegate.papers.report import ERAS
 from tidegate.papers.report_text import number
@@ -229,14 +230,12 @@ def _eras(
         " by the mean of every part. With so few seeds that is no verdict. Left out are"
         " statements that need other cases, and the optima searched by brute force.",
         "",
-        f"| setting | {' | '.join(kinds)} |",
-        "|---|" + "---|" * len(kinds),
     ]
+    rows = []
     for (label, _), runs in zip(choice.eras, sets, strict=True):
         there = _sides(study, claims, runs)
-        cells = [f"{sum(there[kind])} of {len(there[kind])}" for kind in kinds]
-        lines.append(f"| {label} | {' | '.join(cells)} |")
-    return lines
+        rows.append((label, *(f"{sum(there[kind])} of {len(there[kind])}" for kind in kinds)))
+    return [*lines, *table(("setting", *kinds), rows)]
 
 
 def _of(study: PaperStudy, claim: Claim) -> set[str]:

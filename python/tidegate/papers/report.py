@@ -96,15 +96,13 @@ def drawn(done: PaperResult, picture: PaperPicture) -> bytes:
     """Render one picture; without a date in it, so that the same data give the same file."""
     import matplotlib as mpl
 
-    from tidegate.papers import panels
+    from tidegate.papers import page, panels
     from tidegate.show.style import RULES as LOOK
 
     with mpl.rc_context(cast("Any", LOOK)):
         figure = picture.draw(done.runs)
         panels.finish(figure)
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="png", dpi=110)
-    return buffer.getvalue()
+        return page.png(figure)
 
 
 def _page(done: PaperResult, template: str, pictures: dict[str, PaperPicture]) -> str:

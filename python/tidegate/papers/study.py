@@ -40,7 +40,7 @@ class PaperTable:
     rows: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PaperStudy(Paper):
     """A paper with its checks, its pictures and its report."""
 

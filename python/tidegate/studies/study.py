@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from tidegate.grid.executor import Executor
-    from tidegate.papers.case import Case
     from tidegate.papers.folder import CaseFolder
     from tidegate.papers.perform import Bar
 
@@ -37,24 +36,14 @@ class FinishedRuns:
         return self.cases.issuperset(keys)
 
 
-@dataclass(frozen=True)
-class Study:
+@dataclass(frozen=True, kw_only=True)
+class Study(Paper):
     """A question that is answered by simulation, and the pages with the answer."""
 
-    key: str
     title: str
-    package: str
-    cases: Mapping[str, Case]
     pages: Pages
     """Makes the report and its pictures; runs may be missing."""
     seeds: int = 1
-    keep: tuple[str, ...] = ()
-    """Columns of finished flows that are saved."""
-
-    @property
-    def paper(self) -> Paper:
-        """The study as a paper without claims, whose runs are stored the same way."""
-        return Paper(self.key, self.package, self.cases, {}, self.keep)
 
     def chosen(self, only: Sequence[str]) -> list[str]:
         """Return the cases whose keys fit one of the patterns, all without patterns."""
@@ -80,18 +69,12 @@ def perform_study(
     executor: Executor | None = None,
 ) -> tuple[int, FinishedRuns]:
     """Run what is missing of the chosen cases, and write the pages from all finished runs."""
-    runs = Runs(study.paper, folder, seeds or study.seeds)
+    runs = Runs(study, folder, seeds or study.seeds)
     ran = perform.fill(runs, study.chosen(only), bar, executor)
     there = _there(study.cases, folder, runs)
     for name, content in study.pages(there).items():
         folder.write(name, content)
     return ran, there
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return the lines of a table in Markdown."""
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
-    return [*lines, *(f"| {' | '.join(row)} |" for row in rows)]
 
 
 def _there(keys: Iterable[str], folder: CaseFolder, runs: Runs) -> FinishedRuns:

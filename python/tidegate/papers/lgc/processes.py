@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tidegate.errors import UsageError
 from tidegate.papers.lgc.cases import as_processes
 from tidegate.papers.lgc.measures import NODES, found, looks, share, taken
+from tidegate.papers.page import table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -155,7 +156,7 @@ def side_by_side(runs: Runs, folder: Path | None, *, found: bool = False) -> str
     all that the paper says.
     """
     home = results_folder(folder, found=found)
-    lines = ["| experiment | | paper | simulated (seed 1) | processes |", "|---|---|---|---|---|"]
+    rows = []
     labels = ("filtered", "arrives of these", "of the others, the least", "")
     for experiment in SOURCES:
         case = experiment if found else as_processes(experiment)
@@ -165,8 +166,8 @@ def side_by_side(runs: Runs, folder: Path | None, *, found: bool = False) -> str
             cells = (PAPER[experiment][place], simulated[place], _each(real, place))
             if any(cells):
                 what = label or ("at the trigger" if experiment == "1" else "filtered at")
-                lines.append(f"| {experiment} | {what} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+                rows.append((experiment, what, *cells))
+    return "\n".join(table(("experiment", "", "paper", "simulated (seed 1)", "processes"), rows))
 
 
 def _each(real: Sequence[tuple[str, ...]], place: int) -> str:

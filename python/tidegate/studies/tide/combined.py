@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidegate.papers.case import Case
-from tidegate.studies.study import table
+from tidegate.papers.page import table
 from tidegate.studies.tide.cells import GATES, HOSTS
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING
 
-from tidegate.studies.study import table
+from tidegate.papers.page import table
 from tidegate.studies.tide.cells import GATES
 from tidegate.studies.tide.combined import combined
 from tidegate.studies.tide.parts import parts

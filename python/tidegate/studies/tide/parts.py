@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidegate.studies.study import table
+from tidegate.papers.page import table
 from tidegate.studies.tide.cells import MatrixCell, case
 from tidegate.studies.tide.score import found, geometric_mean
 

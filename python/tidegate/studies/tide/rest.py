@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidegate.papers.case import Case
-from tidegate.studies.study import table
+from tidegate.papers.page import table
 from tidegate.studies.tide.cells import GATES, MatrixCell, case
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidegate.papers.case import Case
-from tidegate.studies.study import table
+from tidegate.papers.page import table
 from tidegate.studies.tide.cells import HOSTS
 
 if TYPE_CHECKING:

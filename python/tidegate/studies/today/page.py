@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from math import isnan, nan
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.studies.study import table
+from tidegate.papers.page import png, table
 from tidegate.studies.today.cases import (
     FITTED,
     HOSTS,
@@ -191,9 +190,7 @@ def _picture(found: dict[str, list[Served]]) -> bytes:
     figure.supxlabel(
         f"sessions completed, or pages loaded, within {IN_TIME_S:g} s (%); lines: all seeds"
     )
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=100, metadata={"Software": ""})
-    return out.getvalue()
+    return png(figure, 100)
 
 
 LOADED = list(LOADS).index("pages")
