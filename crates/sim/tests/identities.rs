@@ -21,6 +21,8 @@ fn link() -> impl Strategy<Value = (&'static str, &'static str, &'static str)> {
         "jitter = { uniform = \"10ms\", order = \"free\" }",
         "jitter = { normal = \"5ms\" }\nreorder = { share = 0.2, by = \"20ms\" }",
         "medium = { name = \"air\", gap = \"1ms\" }\n[port.\"bottleneck.reverse\"]\nmedium = { name = \"air\" }",
+        "[port.\"bottleneck.reverse\"]\nrate = { trace = \"tidegate:starlink\", scale = 0.01 }\n\
+         delay = { trace = \"tidegate:starlink\", start = \"10s\", order = \"free\" }",
         "batch = { every = \"15ms\", packets = 3 }\npolice = { rate = \"800kbit\", burst = \"4kB\" }",
     ]);
     (buffer, loss, crossing)
