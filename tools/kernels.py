@@ -147,7 +147,7 @@ def run(kernel: str, command: list[str], *, kvm: bool) -> bool:
         return True
     print((result / "output").read_text())
     number = int(code.read_text())
-    print(f"kernel {image.name.removeprefix('vmlinuz-')}: exit code {number}, {took:.0f} s")
+    print(f"kernel {next(modules.iterdir()).name}: exit code {number}, {took:.0f} s")
     return number != 0
 
 
@@ -176,24 +176,26 @@ def boot(image: Path, first: Path, modules: Path, result: Path, *, kvm: bool) ->
 def files(kernel: str) -> tuple[Path, Path]:
     """Return a kernel and its folder of modules, downloaded if they are not there."""
     place = BUILD / kernel
-    if not list(place.glob("boot/vmlinuz-*")):
-        shutil.rmtree(place, ignore_errors=True)
-        unpacked = place.with_suffix(".part")
+    if not place.exists():
+        unpacked = BUILD / f"{kernel}.part"
         shutil.rmtree(unpacked, ignore_errors=True)
-        package = download(RELEASES[kernel])
-        subprocess.run(["dpkg-deb", "-x", package, unpacked], check=True)
-        version = next(unpacked.glob("boot/vmlinuz-*")).name.removeprefix("vmlinuz-")
-        base = unpacked / "usr" if (unpacked / "usr/lib/modules").exists() else unpacked
-        subprocess.run(["depmod", "-b", base, version], check=True)
-        package.unlink()
+        for package in download(RELEASES[kernel]):
+            subprocess.run(["dpkg-deb", "-x", package, unpacked], check=True)
+            package.unlink()
+        modules = _modules(unpacked)
+        version = next(modules.iterdir()).name
+        subprocess.run(["depmod", "-b", modules.parents[1], version], check=True)
         unpacked.rename(place)
-    modules = place / "usr/lib/modules"
-    if not modules.exists():
-        modules = place / "lib/modules"
-    return next(place.glob("boot/vmlinuz-*")), modules
+    return next(path for path in place.rglob("vmlinuz*") if path.is_file()), _modules(place)
 
 
-def download(release: str) -> Path:
+def _modules(place: Path) -> Path:
+    """Return the folder of modules, by version, in an unpacked kernel."""
+    found = (place / "usr/lib/modules", place / "lib/modules")
+    return next(folder for folder in found if folder.exists())
+
+
+def download(release: str) -> list[Path]:
     """Download the newest kernel of a release of Debian, checked by its archive's keys."""
     listed = subprocess.run(
         ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Origin: Debian"],
@@ -222,19 +224,21 @@ def download(release: str) -> Path:
     done = subprocess.run(update, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise Obstacle(f"Debian's archive cannot be read: {done.stderr.strip()}")
-    shown = subprocess.run(
-        ["apt-cache", *options, "depends", "linux-image-amd64"],
-        capture_output=True,
-        text=True,
-        check=True,
+
+    def needs(package: str) -> list[str]:
+        command = ["apt-cache", *options, "depends", package]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return done.stdout.split()
+
+    image = next(
+        name
+        for name in needs("linux-image-amd64")
+        if name.startswith("linux-image-") and name[12].isdigit()
     )
-    name = next(
-        word
-        for word in shown.stdout.split()
-        if word.startswith("linux-image-") and word[12].isdigit()
-    )
-    subprocess.run(["apt-get", *options, "download", "-qq", name], cwd=place, check=True)
-    return next(place.glob("linux-image-*.deb"))
+    # of late the program and its modules have packages of their own
+    parts = [name for name in needs(image) if name.startswith(("linux-binary-", "linux-modules-"))]
+    subprocess.run(["apt-get", *options, "download", "-qq", image, *parts], cwd=place, check=True)
+    return list(place.glob("*.deb"))
 
 
 def first_files(kernel: str, modules: Path) -> Path:
