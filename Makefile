@@ -30,6 +30,11 @@ help: ## Show this list
 .PHONY: build
 build: $(VENV)/.built $(VENV)/.live ## Make .venv/bin/tidegate and target/release/tidegated
 
+.PHONY: stacks
+stacks: $(VENV)/.built ## Build the simulator with real stacks of QUIC (quinn), which make build leaves out
+	bash tools/progress.sh "Compile the simulator with quinn" "about 1 min" \
+	    $(BIN)/maturin develop --release --locked --uv --features stacks
+
 .PHONY: gate
 gate: $(GATE) ## Make target/release/tidegated alone (gate, emulator, active nodes), without Python
 

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from tidegate.errors import LawFault, ScenarioError
 
 __all__ = [
+    "STACKS",
     "Capture",
     "CaptureError",
     "Congestion",
@@ -45,6 +46,8 @@ _Column: TypeAlias = NDArray[np.generic] | tuple[NDArray[np.uint32], list[str]]
 _Table: TypeAlias = dict[str, _Column]
 
 __version__: str
+STACKS: list[str]
+"""Names of the transport stacks that are built in."""
 
 class CaptureError(ValueError): ...
 

@@ -18,7 +18,8 @@ ALLOWED: Mapping[str, frozenset[str]] = {
     "emulate": frozenset({"common", "model", "core"}),
     "nodes": frozenset({"common", "model", "core"}),
     "tidegated": frozenset({"gate", "emulate", "nodes", "common", "core"}),
-    "py": frozenset({"sim", "model", "core", "capture"}),
+    "stacks": frozenset({"sim", "model", "core"}),
+    "py": frozenset({"sim", "stacks", "model", "core", "capture"}),
     "benches": frozenset({"sim", "model", "core"}),
 }
 """Folder of a crate under `crates/`, and the folders of the crates it may use."""

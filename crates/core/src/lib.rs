@@ -8,6 +8,7 @@
 extern crate self as tidegate_core;
 
 pub mod active;
+pub mod host;
 pub mod law;
 pub mod packet;
 pub mod port;

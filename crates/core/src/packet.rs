@@ -185,6 +185,24 @@ pub enum Ext {
     },
     /// Sixteen bytes for a user's own control.
     Custom([u32; 4]),
+    /// The bytes of a datagram, which the carrier keeps for it.
+    Datagram {
+        /// Where they lie.
+        payload: u32,
+        /// What a router can read of them.
+        form: Form,
+    },
+}
+
+/// What a router can read of a datagram.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// An Initial of QUIC, sent by the end that opens the connection.
+    ClientInitial,
+    /// An Initial of QUIC, sent by the end that answers.
+    ServerInitial,
+    /// Anything else.
+    Other,
 }
 
 impl Ext {
@@ -209,8 +227,7 @@ impl Ext {
             Ext::Xcp(header) => header.reverse.to_bits(),
             Ext::Load { echo, .. } => u32::from(echo),
             Ext::Priority { burst, .. } => burst,
-            Ext::Custom(_) => return self,
-            Ext::Active { .. } => return self,
+            Ext::Custom(_) | Ext::Active { .. } | Ext::Datagram { .. } => return self,
             Ext::None | Ext::Sack { .. } | Ext::SackWith { .. } => {
                 let (low, high) = pack(&blocks);
                 return Ext::Sack { high, low };
@@ -292,6 +309,15 @@ impl Packet {
             number => 1 << 16 | u64::from(number),
         };
         finish(client, salt.into())
+    }
+
+    /// Where the carrier keeps the bytes of this packet; none: it has none of its own.
+    #[inline]
+    pub fn payload(&self) -> Option<u32> {
+        match self.ext {
+            Ext::Datagram { payload, .. } => Some(payload),
+            _ => None,
+        }
     }
 
     #[inline]

@@ -26,6 +26,7 @@
 //! unchanged; its ends will handle it.
 
 pub mod ip;
+pub mod quic;
 pub mod reset;
 
 use thiserror::Error;

@@ -84,8 +84,8 @@ fn rearrange(root: &mut Node) {
             continue;
         };
         if let Some(gate) = entry_mut(stages, "gate") {
-            let shared = ["opener", "refuse", "charge"];
-            let also = &["law", "admit", "opener", "refuse", "charge"];
+            let shared = ["opener", "refuse", "charge", "quic"];
+            let also = &["law", "admit", "opener", "refuse", "charge", "quic"];
             nest(&mut gate.value, |e| shared.contains(&e.key.as_str()) || names_opener(e), also);
         }
         if let Some(queue) = entry_mut(stages, "queue") {
@@ -320,10 +320,13 @@ fn control(check: &mut Check<'_>, port: &mut Port, doc: &PortDoc) {
     if let Err(problem) = law.check() {
         refuse("gate", problem);
     }
+    if let Some(Err((field, what))) = doc.gate.quic.map(|quic| quic.check()) {
+        refuse("gate", (format!("quic.{field}").into(), what));
+    }
     // left open: `openers` decides
     let admit = doc.gate.admit.unwrap_or_default();
-    let (refuse, charge) = (doc.gate.refuse, doc.gate.charge);
-    port.gate = Some(Gate { law, admit, refuse, charge });
+    let (refuse, charge, quic) = (doc.gate.refuse, doc.gate.charge, doc.gate.quic);
+    port.gate = Some(Gate { law, admit, refuse, charge, quic });
 }
 
 /// Where the document leaves open which packet opens a session at a gate, takes it from the traffic

@@ -13,7 +13,7 @@ use tidegate_core::law::settings::{Refused, named};
 use tidegate_core::settings;
 use tidegate_core::units::{Rate, Time};
 
-use crate::document::transport::{ControlDoc, UdpDoc};
+use crate::document::transport::{ControlDoc, QuicDoc, UdpDoc};
 use crate::profile::TcpDoc;
 
 pub use crate::profile::{Ecn, TcpControl};
@@ -119,6 +119,8 @@ macro_rules! controls {
             Tcp(TcpDoc),
             /// UDP at a constant rate: no connection, no acknowledgements, no retransmissions.
             Udp(UdpDoc),
+            /// QUIC by a real stack.
+            Quic(QuicDoc),
             $($(#[$doc])* #[serde(rename = $name)] $arm(ControlDoc<$options>),)+
         }
 
@@ -126,7 +128,7 @@ macro_rules! controls {
             /// The control, if it is not TCP's own, and the settings of TCP.
             pub fn control(&mut self) -> Option<(Control, &mut TcpDoc)> {
                 match self {
-                    TransportDoc::Tcp(_) | TransportDoc::Udp(_) => None,
+                    TransportDoc::Tcp(_) | TransportDoc::Udp(_) | TransportDoc::Quic(_) => None,
                     $(TransportDoc::$arm(doc) => Some((Control::$arm(doc.own.clone()), &mut doc.tcp)),)+
                 }
             }

@@ -12,7 +12,7 @@ use tidegate_core::law::Controller;
 use tidegate_core::law::registry::{Nothing, choice};
 use tidegate_core::law::session::clients::{self, Who};
 use tidegate_core::law::session::{
-    self, Admission, Charge, Counts, Knobs, Limiter, Opener, Refusal,
+    self, Admission, Charge, Counts, Knobs, Limiter, Opener, Refusal, quic,
 };
 use tidegate_core::law::settings::{Refused, named};
 use tidegate_core::laws;
@@ -95,8 +95,9 @@ impl GateLaw {
             GateLaw::Tide(config) => (config.eligibility, Some(config.young)),
             _ => (false, None),
         };
-        let (charge, clients) = (Charge::default(), self.clients().copied());
-        Admission { limiter: self.limiter(), opener, refusal, charge, hashed, young, clients }
+        let (charge, clients, quic) = (Charge::default(), self.clients().copied(), None);
+        let limiter = self.limiter();
+        Admission { limiter, opener, refusal, charge, hashed, young, clients, quic }
     }
 
     /// How clients are let in; none: the law admits each connection by itself.
@@ -148,6 +149,9 @@ pub(crate) struct GateDoc {
     /// Which opening packets count against the allowance.
     #[serde(default)]
     pub charge: Charge,
+    /// How sessions of QUIC are seen; none: they are not.
+    #[serde(default)]
+    pub quic: Option<quic::Config>,
 }
 
 /// The keys that every law shares. Where clients are admitted, `admit` says so, and the opener has
@@ -160,15 +164,17 @@ struct Shared {
     opener: Option<Opener>,
     refuse: Refusal,
     charge: Charge,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quic: Option<quic::Config>,
 }
 
 impl Serialize for GateDoc {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let GateDoc { ref law, admit, refuse, charge } = *self;
+        let GateDoc { ref law, admit, refuse, charge, quic } = *self;
         let by_clients = law.clients().is_some();
         let (opener, admit) = if by_clients { (admit, None) } else { (None, admit) };
         let shared = (*law != GateLaw::default())
-            .then(|| toml::Value::try_from(Shared { admit, opener, refuse, charge }));
+            .then(|| toml::Value::try_from(Shared { admit, opener, refuse, charge, quic }));
         together([toml::Value::try_from(law)].into_iter().chain(shared), to)
     }
 }
@@ -199,6 +205,13 @@ impl JsonSchema for GateDoc {
                 described::<Charge>(
                     generator,
                     "Which opening packets count against the allowance; default passed.",
+                ),
+            ),
+            (
+                "quic",
+                described::<quic::Config>(
+                    generator,
+                    "How sessions of QUIC are seen; default: they are not, and pass.",
                 ),
             ),
         ];

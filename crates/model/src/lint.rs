@@ -321,13 +321,21 @@ fn unseen(scenario: &Scenario, paths: &[Path], (number, port): (u32, &Port)) -> 
     let Some(gate) = &port.gate else { return Vec::new() };
     let crossing: Vec<&Path> = paths.iter().filter(|path| path.data.contains(&number)).collect();
     let met = paths.iter().any(|path| path.opens(number, gate.admit));
+    let unread =
+        |class: &Class| matches!(class.transport, Transport::Quic(_)) && gate.quic.is_none();
     let mut found: Vec<String> = crossing
         .iter()
-        .filter(|path| !path.opens(number, gate.admit))
         .filter_map(|path| {
             let class = scenario.traffic.get(path.class)?;
-            let tcp = class.transport.tcp()?;
-            let why = if !tcp.handshake {
+            let opens = path.opens(number, gate.admit) && !unread(class);
+            let shaken = match class.transport.tcp() {
+                _ if opens || matches!(class.transport, Transport::Udp(_)) => return None,
+                Some(tcp) => tcp.handshake,
+                None => true,
+            };
+            let why = if unread(class) {
+                "which are QUIC; write quic = {} into the gate"
+            } else if !shaken {
                 "which begin without a handshake"
             } else if class.opaque_share >= 1.0 {
                 "whose headers it cannot read (opaque_share)"
@@ -398,7 +406,7 @@ fn unfollowed(scenario: &Scenario) -> Vec<String> {
     };
     found.extend(series.acks.iter().filter(silent).map(|&(place, number)| {
         let name = &scenario.traffic[place as usize].name;
-        format!("`series.acks` names `{name}:{number}`, and UDP has no acknowledgements")
+        format!("`series.acks` names `{name}:{number}`, and only those of TCP are recorded")
     }));
     found
 }

@@ -6,7 +6,7 @@ use tidegate_core::law::session::Opener;
 use tidegate_core::units::Time;
 
 use crate::route::{PacketKind, Routes};
-use crate::scenario::{Arrivals, Class, Direction, Network};
+use crate::scenario::{Arrivals, Class, Direction, Network, Transport};
 
 /// The ports that the sessions of one class and direction cross.
 #[derive(Clone, Debug, Default)]
@@ -64,7 +64,7 @@ pub(crate) fn round_trips(network: &Network, traffic: &[Class]) -> Vec<RoundTrip
     };
     let mut found = Vec::new();
     for (class, each) in
-        traffic.iter().enumerate().filter(|(_, each)| each.transport.tcp().is_some())
+        traffic.iter().enumerate().filter(|(_, each)| !matches!(each.transport, Transport::Udp(_)))
     {
         let pairs: BTreeSet<(u16, u16)> = each.pairs.iter().copied().collect();
         for (from, to) in pairs {
@@ -98,7 +98,10 @@ fn path(
     direction: Direction,
 ) -> Path {
     let mut path = Path { class: place, ..Path::default() };
-    let shaken = class.transport.tcp().is_some_and(|tcp| tcp.handshake);
+    let shaken = match &class.transport {
+        Transport::Quic(_) => true,
+        other => other.tcp().is_some_and(|tcp| tcp.handshake),
+    };
     let readable = class.opaque_share < 1.0;
     let pairs: BTreeSet<(u16, u16)> = class.pairs.iter().copied().collect();
     for (first, second) in pairs {

@@ -222,7 +222,7 @@ impl scenario::Port {
                 }
             };
             let rules = gate.law.admission(gate.admit, gate.refuse);
-            let rules = Admission { charge: gate.charge, ..rules };
+            let rules = Admission { charge: gate.charge, quic: gate.quic, ..rules };
             stages.gate = Some(Stage::new(Admit::new(rules), law));
         }
         Ok(Some(stages))

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-use tidegate_core::law::session::{Charge, Opener, Refusal};
+use tidegate_core::law::session::{Charge, Opener, Refusal, quic};
 use tidegate_core::law::settings::Link;
 use tidegate_core::law::video::Rule;
 pub use tidegate_core::port::Limit;
@@ -15,6 +15,7 @@ use tidegate_core::units::{Length, Rate, Time};
 
 use crate::control::Control;
 pub use crate::document::bound::Codepoint;
+pub use crate::document::transport::QuicControl;
 use crate::law::GateLaw;
 use crate::law::filter::FilterLaw;
 use crate::law::stamp::StampLaw;
@@ -191,6 +192,8 @@ pub struct Gate {
     pub refuse: Refusal,
     /// Which opening packets count against the allowance.
     pub charge: Charge,
+    /// How sessions of QUIC are seen; none: they are not.
+    pub quic: Option<quic::Config>,
 }
 
 /// One traffic class.
@@ -283,6 +286,8 @@ pub enum Transport {
     Controlled(Tcp, Control),
     /// At a constant rate, without acknowledgements.
     Udp(Udp),
+    /// A stack of QUIC that is not the simulator's own.
+    Quic(Quic),
 }
 
 impl Transport {
@@ -291,6 +296,7 @@ impl Transport {
         match self {
             Transport::Tcp(tcp) | Transport::Controlled(tcp, _) => tcp.mss,
             Transport::Udp(udp) => udp.packet - Udp::HEADER,
+            Transport::Quic(quic) => quic.datagram().into(),
         }
     }
 
@@ -298,7 +304,7 @@ impl Transport {
     pub fn tcp(&self) -> Option<&Tcp> {
         match self {
             Transport::Tcp(tcp) | Transport::Controlled(tcp, _) => Some(tcp),
-            Transport::Udp(_) => None,
+            Transport::Udp(_) | Transport::Quic(_) => None,
         }
     }
 
@@ -306,7 +312,7 @@ impl Transport {
     pub fn is_tcp_with_handshake(&self) -> bool {
         match self {
             Transport::Tcp(tcp) | Transport::Controlled(tcp, Control::Python(_)) => tcp.handshake,
-            Transport::Controlled(..) | Transport::Udp(_) => false,
+            Transport::Controlled(..) | Transport::Udp(_) | Transport::Quic(_) => false,
         }
     }
 }
@@ -327,6 +333,24 @@ pub struct Udp {
 impl Udp {
     /// Bytes of headers on each packet: IPv4 and UDP.
     pub const HEADER: u32 = 28;
+}
+
+/// A stack of QUIC, and how it is set.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Quic {
+    /// Name of the stack.
+    pub stack: String,
+    /// Its congestion control.
+    pub control: QuicControl,
+    /// Bytes of a full packet, headers of IP and UDP included.
+    pub packet: u16,
+}
+
+impl Quic {
+    /// Bytes of a full datagram, without the headers of IP and UDP.
+    pub fn datagram(&self) -> u16 {
+        self.packet - Udp::HEADER as u16
+    }
 }
 
 /// Which end opens the connection.

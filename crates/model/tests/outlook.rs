@@ -193,7 +193,7 @@ fn flows_and_changes_beyond_the_end_are_counted() {
         (
             "[traffic.b]\narrivals = { at = ['1s'] }\nsize = '1kB'\n\
              transport = { udp = { rate = '1Mbit' } }\n[series]\nacks = ['b:0']\n",
-            "names `b:0`, and UDP has no acknowledgements",
+            "names `b:0`, and only those of TCP are recorded",
         ),
     ] {
         let found = with(more);

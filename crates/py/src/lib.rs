@@ -40,6 +40,7 @@ mod _native {
         // defined in Python as subclasses of its TidegateError
         module.add("ScenarioError", py.get_type::<crate::scenario::ScenarioError>())?;
         module.add("LawFault", py.get_type::<crate::simulation::LawFault>())?;
+        module.add("STACKS", crate::supply::STACKS)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

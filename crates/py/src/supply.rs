@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use tidegate_core::host::Stack;
 use tidegate_core::law::queue::Discipline;
 use tidegate_core::law::rate::RateLaw;
 use tidegate_core::law::session::{Counts, Knobs};
@@ -19,6 +20,11 @@ use crate::law::{
 };
 use crate::scenario::ScenarioError;
 use crate::simulation::raised;
+
+/// The name of the stack that the feature `stacks` builds in.
+const QUINN: &str = "quinn";
+/// The stacks of QUIC that are built in.
+pub const STACKS: &[&str] = if cfg!(feature = "stacks") { &[QUINN] } else { &[] };
 
 /// How the note ends that says of an error that it came from a law before the run.
 const NOTE: &str = "before the run";
@@ -99,12 +105,14 @@ impl<'a, 'py> Supply<'a, 'py> {
         let mut controls = |name: &str, tcp: &model::profile::Tcp| {
             self.made("control", name, |given, law, _| factory(given, law, tcp))
         };
+        let mut stacks = |quic: &model::scenario::Quic| stack(quic);
         let parts = sim::Custom {
             laws: Some(&mut gates),
             rate_laws: Some(&mut rates),
             queues: Some(&mut queues),
             filters: Some(&mut filters),
             flow_controls: Some(&mut controls),
+            stacks: Some(&mut stacks),
             capture,
             ..sim::Custom::default()
         };
@@ -115,7 +123,35 @@ impl<'a, 'py> Supply<'a, 'py> {
                  give it: --law FILE.py:{name} on the command line, laws={{\"{name}\": ...}} \
                  in Python"
             )),
+            sim::BuildError::NoSuchStack(name) => ScenarioError::new_err(no_such_stack(&name)),
             other => ScenarioError::new_err(other.to_string()),
         })
+    }
+}
+
+/// The stack of this name, if it is built in.
+#[cfg(feature = "stacks")]
+fn stack(quic: &model::scenario::Quic) -> Option<Stack> {
+    use model::scenario::QuicControl;
+    use tidegate_stacks::quinn::{Control, stack};
+    let control = match quic.control {
+        QuicControl::Cubic => Control::Cubic,
+        QuicControl::NewReno => Control::NewReno,
+    };
+    (quic.stack == QUINN).then(|| stack(control, quic.datagram()))
+}
+
+#[cfg(not(feature = "stacks"))]
+fn stack(_: &model::scenario::Quic) -> Option<Stack> {
+    None
+}
+
+fn no_such_stack(name: &str) -> String {
+    match name {
+        QUINN => format!(
+            "the scenario asks for QUIC by `{name}`, which this tidegate was built without\n\
+             run `make stacks` in a checkout of tidegate: it builds the simulator with it"
+        ),
+        _ => format!("no stack of QUIC is named `{name}`\nwrite stack = \"{QUINN}\""),
     }
 }

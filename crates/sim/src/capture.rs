@@ -90,7 +90,7 @@ impl Capture {
             Transport::Tcp(tcp) | Transport::Controlled(tcp, _) => {
                 Layout::Tcp { mss: u64::from(tcp.mss), header: tcp.header as u16 }
             }
-            Transport::Udp(_) => Layout::Udp,
+            Transport::Udp(_) | Transport::Quic(_) => Layout::Udp,
         };
         let layouts = scenario.traffic.iter().map(|class| layout(&class.transport)).collect();
         Capture { port, layouts, flows: BTreeMap::new(), opening: opening(port, scenario) }

@@ -12,8 +12,11 @@ pub enum BuildError {
     #[error("no port is named `{0}`")]
     NoSuchPort(String),
     /// The class whose control was supplied is not there, or has none.
-    #[error("no class of traffic is named `{0}`, or it is UDP and has no control")]
+    #[error("no class of traffic is named `{0}`, or it has no control of TCP")]
     NoSuchClass(String),
+    /// A class asks for a transport stack that was not supplied.
+    #[error("no transport stack named `{0}` was supplied; hand one in under that name")]
+    NoSuchStack(String),
     /// A law of the user's own could not be started.
     #[error(transparent)]
     Law(Fault),

@@ -29,6 +29,8 @@ impl FlowId {
     pub(crate) const OTHER: u32 = 1;
     /// The table of connections that an application drives.
     pub(crate) const APPS: u32 = 2;
+    /// The table of hosts that are not the simulator's own.
+    pub(crate) const HOSTS: u32 = 3;
     /// No table: messages to routers.
     pub(crate) const MESSAGES: u32 = 6;
     /// The table of UDP.

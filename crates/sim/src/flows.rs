@@ -3,6 +3,7 @@
 //! The number of a flow names its table ([`FlowId`]). This is the one place that turns it into a
 //! call.
 
+use tidegate_core::host::Ends;
 use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
 use tidegate_model::scenario::{Class, Scenario, Transport, Udp};
@@ -13,6 +14,7 @@ use crate::engine::{Entity, Kind};
 use crate::flow_id::FlowId;
 use crate::rows::Row;
 use crate::transport::control::{Any, Reno};
+use crate::transport::hosts::HostTable;
 use crate::transport::table::{FlowTable, NewFlow, World};
 use crate::transport::udp::UdpTable;
 use crate::transport::{ClassParams, SenderState, Standing};
@@ -26,6 +28,8 @@ pub(crate) enum Sends {
     /// The same, for a connection of this user's.
     App(u32, Any),
     Udp,
+    /// Hosts that are not the simulator's own.
+    Hosts(Ends),
 }
 
 /// The tables.
@@ -34,6 +38,7 @@ pub(crate) struct Flows {
     other: FlowTable<Any>,
     pub(crate) apps: Apps,
     pub(crate) udp: UdpTable,
+    hosts: HostTable,
 }
 
 impl Flows {
@@ -44,6 +49,7 @@ impl Flows {
             other: FlowTable::new(FlowId::OTHER),
             apps: Apps::new(scenario, seed),
             udp: UdpTable::new(FlowId::UDP, udp, scenario.warmup),
+            hosts: HostTable::new(FlowId::HOSTS, &scenario.traffic),
         }
     }
 
@@ -63,6 +69,7 @@ impl Flows {
                 self.apps.open(user, flow, control, world)
             }
             Sends::Udp if self.udp.has_room() => self.udp.start(flow, world),
+            Sends::Hosts(ends) if self.hosts.has_room() => self.hosts.start(flow, ends, world),
             _ => return None,
         })
     }
@@ -74,6 +81,7 @@ impl Flows {
             FlowId::RENO => self.reno.deliver(packet, world),
             FlowId::UDP => self.udp.deliver(packet, world),
             FlowId::APPS => self.apps.deliver(packet, world),
+            FlowId::HOSTS => self.hosts.deliver(packet, world),
             FlowId::MESSAGES => world.net.serve(packet),
             _ => self.other.deliver(packet, world),
         }
@@ -87,6 +95,7 @@ impl Flows {
             (FlowId::RENO, Kind::Pace) => self.reno.go_on(id, world),
             (FlowId::RENO, _) => self.reno.expire(id, world),
             (FlowId::UDP, _) => self.udp.expire(id, world),
+            (FlowId::HOSTS, _) => self.hosts.expire(id, world),
             (_, Kind::Pace) => self.other.go_on(id, world),
             (_, _) => self.other.expire(id, world),
         }
@@ -97,6 +106,7 @@ impl Flows {
         self.reno.stop(class, world);
         self.other.stop(class, world);
         self.udp.stop(class);
+        self.hosts.stop(class, world);
     }
 
     /// The open flows of TCP of a class, those of applications left out.
@@ -122,15 +132,17 @@ impl Flows {
                 Some(Standing { delivered, ..Standing::NONE })
             }
             FlowId::APPS => self.apps.standing(flow, classes),
+            FlowId::HOSTS => self.hosts.standing(flow),
             _ => self.other.standing(flow, classes),
         }
     }
 
-    /// The sender of a flow, if it is not over; none of UDP, which hears nothing back.
+    /// The sender of a flow, if it is not over; none of UDP, which hears nothing back, and of hosts
+    /// that are not the simulator's own.
     pub(crate) fn sender(&self, flow: &Identity, classes: &[ClassParams]) -> Option<SenderState> {
         match FlowId(flow.slot.0).table() {
             FlowId::RENO => self.reno.sender(flow, classes),
-            FlowId::UDP => None,
+            FlowId::UDP | FlowId::HOSTS => None,
             FlowId::APPS => self.apps.sender(flow, classes),
             _ => self.other.sender(flow, classes),
         }
@@ -143,6 +155,7 @@ impl Flows {
             FlowId::UDP => self.udp.class_of(packet),
             FlowId::MESSAGES => None,
             FlowId::APPS => self.apps.class_of(packet),
+            FlowId::HOSTS => self.hosts.class_of(packet),
             _ => self.other.class_of(packet),
         }
     }
@@ -191,7 +204,7 @@ impl Flows {
 fn udp(class: &Class) -> Option<Udp> {
     match class.transport {
         Transport::Udp(udp) => Some(udp),
-        Transport::Tcp(_) | Transport::Controlled(..) => None,
+        Transport::Tcp(_) | Transport::Controlled(..) | Transport::Quic(_) => None,
     }
 }
 

@@ -14,6 +14,7 @@ mod arrivals;
 mod backlog;
 mod capture;
 mod class_rates;
+mod datagrams;
 mod engine;
 mod error;
 mod flight;
@@ -31,6 +32,6 @@ pub mod transport;
 
 pub use error::BuildError;
 pub use probe::Results;
-pub use run::{Custom, Factories, Factory, Progress, Simulation};
+pub use run::{Custom, Factories, Factory, Progress, Simulation, Stacks};
 pub use services::Hop;
 pub use tidegate_model::columns::{Column, Data};

@@ -14,6 +14,7 @@ use tidegate_model::route::{NO_PORT, PacketKind, Routes};
 use tidegate_model::scenario::{self, Scenario};
 
 use crate::arrivals::Records;
+use crate::datagrams::Datagrams;
 use crate::engine::{Entity, Events, Kind};
 use crate::error::BuildError;
 use crate::flight::{Flight, Landing};
@@ -51,6 +52,8 @@ pub(crate) struct Network {
     pub(crate) traced: Vec<Hop>,
     /// Arrivals that are kept one by one.
     pub(crate) records: Records,
+    /// The bytes of datagrams that are under way.
+    pub(crate) datagrams: Datagrams,
     /// Packets that crossed a link.
     pub(crate) hops: u64,
     /// What ports share.
@@ -87,6 +90,7 @@ impl Network {
             decided: Vec::new(),
             traced: Vec::new(),
             records: Records::new(scenario),
+            datagrams: Datagrams::default(),
             hops: 0,
             media,
         };
@@ -165,8 +169,9 @@ impl Network {
     /// A node with more than one neighbour sends a packet of its own.
     #[cold]
     fn emit(&mut self, node: u16, packet: &Packet) {
-        if let Some(port) = self.routes.next(node, packet.dst, PacketKind::of(packet.flags)) {
-            self.enter(port, packet);
+        match self.routes.next(node, packet.dst, PacketKind::of(packet.flags)) {
+            Some(port) => self.enter(port, packet),
+            None => self.datagrams.end(packet),
         }
     }
 
@@ -200,7 +205,9 @@ impl Network {
                     let (flight, events) = (&mut self.flight, &mut self.events);
                     from.send_on(flight, events, onward, (at, at - now), &mut port.hint);
                 } else if port.is_plain() {
-                    port.line_up(packet, (), now);
+                    if let Outcome::Lost(..) = port.line_up(packet, (), now) {
+                        self.datagrams.end(packet);
+                    }
                     from.free(&mut self.flight, &mut self.events);
                     self.look_at_first(onward);
                 } else {
@@ -246,6 +253,7 @@ impl Network {
         if self.losses.get_mut(&number).is_some_and(|losses| losses.lose(packet)) {
             self.hops -= 1;
             self.ports[number as usize].lose_passed(packet.flags);
+            self.datagrams.end(packet);
             return false;
         }
         let node = self.ends[number as usize].1;
@@ -268,7 +276,11 @@ impl Network {
     #[cold]
     fn end_here(&mut self, packet: &Packet, arrived: &mut Packet) -> bool {
         *arrived = *packet;
-        packet.dst == self.ends[packet.prev_port as usize].1
+        let here = packet.dst == self.ends[packet.prev_port as usize].1;
+        if !here {
+            self.datagrams.end(packet);
+        }
+        here
     }
 
     /// Handles the due event of a port and arms it for the next one. Returns whether the
@@ -321,7 +333,9 @@ impl Network {
         let Some(port) = self.ports.get_mut(number as usize) else { return };
         if port.is_plain() {
             if !self.flight.set_out(&mut self.events, (port, number), packet, now) {
-                port.line_up(packet, (), now);
+                if let Outcome::Lost(..) = port.line_up(packet, (), now) {
+                    self.datagrams.end(packet);
+                }
                 self.look_at_first(number);
             }
             return;
@@ -333,10 +347,32 @@ impl Network {
         if self.ports[number as usize].has_acted() {
             self.act(number);
         }
-        self.arm(number);
-        if let Outcome::Rejected(..) = outcome {
-            self.reject(number, packet);
+        if self.ports[number as usize].has_lost() {
+            self.free_lost(number);
         }
+        self.arm(number);
+        match outcome {
+            Outcome::Taken => {}
+            Outcome::Lost(..) => self.datagrams.end(packet),
+            // there is no reset that every protocol of datagrams knows
+            Outcome::Rejected(..) if packet.payload().is_some() => self.datagrams.end(packet),
+            Outcome::Rejected(..) => self.reject(number, packet),
+        }
+    }
+
+    /// Frees the bytes of packets that a port has lost while they waited.
+    #[cold]
+    fn free_lost(&mut self, number: u32) {
+        for (packet, ..) in self.ports[number as usize].take_lost() {
+            self.datagrams.end(&packet);
+        }
+    }
+
+    /// Datagrams whose bytes are kept, and packets under way that have some.
+    pub(crate) fn payloads(&mut self) -> (usize, usize) {
+        (0..self.ports.len() as u32).for_each(|port| self.free_lost(port));
+        let named = self.under_way().filter(|packet| packet.payload().is_some()).count();
+        (self.datagrams.held(), named)
     }
 
     /// The same at a port that keeps its arrivals one by one.

@@ -2,15 +2,17 @@
 
 mod step;
 
+use rand::Rng as _;
+use tidegate_core::host::{Stack, Transfer};
 use tidegate_core::law::Fault;
 use tidegate_core::packet::Packet;
 use tidegate_core::port::{Port, Stages};
 use tidegate_core::units::Time;
 use tidegate_model::control::{self, TcpControl};
-use tidegate_model::draw::{ClassDraws, FlowDraw};
+use tidegate_model::draw::{ClassDraws, FlowDraw, Pcg64, stream};
 use tidegate_model::port::{Laws, OwnLaws, QueueLaws, RateLaws, Screens};
 use tidegate_model::profile::{Profile, Tcp};
-use tidegate_model::scenario::{Class, Direction, FlowSize, Scenario, Transport};
+use tidegate_model::scenario::{Class, Direction, FlowSize, Quic, Scenario, Transport};
 
 use crate::acks::Acks;
 use crate::backlog::Backlog;
@@ -53,6 +55,8 @@ pub struct Custom<'a> {
     /// What makes the control of each new flow, by the name that a transport gives it
     /// (`{ python = { name = "mine" } }`), under the class's settings of TCP.
     pub flow_controls: Option<&'a mut Factories<'a>>,
+    /// What makes the two ends of each new connection of a class, by its settings of QUIC.
+    pub stacks: Option<&'a mut Stacks<'a>>,
     /// Stages to put at ports, by the port's name, in place of what the scenario says.
     pub stages: Vec<(String, Stages)>,
     /// A control for the flows of a class, by the class's name.
@@ -66,6 +70,9 @@ pub type Factory = Box<dyn FnMut() -> Box<dyn Control> + Send>;
 /// Supplies what makes the controls of a class's flows, by its name.
 pub type Factories<'a> = dyn FnMut(&str, &Tcp) -> Option<Factory> + 'a;
 
+/// Supplies the stack that a class names, with its settings.
+pub type Stacks<'a> = dyn FnMut(&Quic) -> Option<Stack> + 'a;
+
 /// Where the flows of a class get their control from.
 enum Source {
     /// Reno, in a table of its own.
@@ -78,11 +85,18 @@ enum Source {
     Udp,
     Controlled(control::Control),
     Custom(Factory),
+    /// Hosts of another kind, what they draw at random, and the bytes of a full datagram.
+    Hosts(Stack, Pcg64, u16),
 }
 
 impl Source {
     /// Where the flows of a class get it from; what the caller supplies is taken out.
-    fn of(class: &Class, custom: &mut Custom<'_>) -> Result<Source, BuildError> {
+    fn of(class: &Class, seed: u64, custom: &mut Custom<'_>) -> Result<Source, BuildError> {
+        if let Transport::Quic(quic) = &class.transport {
+            let made = custom.stacks.as_mut().and_then(|of| of(quic));
+            let made = made.ok_or_else(|| BuildError::NoSuchStack(quic.stack.clone()))?;
+            return Ok(Source::Hosts(made, stream(seed, &class.name, "hosts"), quic.datagram()));
+        }
         let controls = &mut custom.controls;
         if matches!(class.transport, Transport::Udp(_)) {
             return Ok(Source::Udp); // what is supplied for it stays, and is refused
@@ -98,7 +112,7 @@ impl Source {
             _ => None,
         };
         Ok(match (&class.transport, factory) {
-            (Transport::Udp(_), _) => Source::Udp,
+            (Transport::Udp(_) | Transport::Quic(_), _) => Source::Udp,
             (_, factory) if is_driven(class) => Source::App(factory),
             (_, Some(factory)) => Source::Custom(factory),
             (Transport::Controlled(_, control), None) => Source::Controlled(control.clone()),
@@ -167,7 +181,7 @@ impl Simulation {
         }
         let mut arrivals = Vec::new();
         for class in &scenario.traffic {
-            let source = Source::of(class, &mut custom)?;
+            let source = Source::of(class, seed, &mut custom)?;
             arrivals.push(Arrivals { draws: ClassDraws::new(seed, class), pending: None, source });
         }
         if let Some((name, _)) = custom.controls.pop() {
@@ -269,6 +283,12 @@ impl Simulation {
     /// What was answered so far, in the order in which it came.
     pub fn traced(&self) -> &[Hop] {
         &self.net.traced
+    }
+
+    /// Datagrams whose bytes are kept, and packets under way that have bytes of their own: the
+    /// same number at any time.
+    pub fn payloads(&mut self) -> (usize, usize) {
+        self.net.payloads()
     }
 
     /// Packets that have crossed a link so far.
@@ -463,6 +483,13 @@ impl Simulation {
                 Sends::Other(Any::of(control, tcp, access))
             }
             Source::Custom(factory) => Sends::Other(Any::Custom(factory())),
+            Source::Hosts(stack, random, datagram) => Sends::Hosts(stack(&Transfer {
+                start: self.net.now,
+                size: (flow.size != UNLIMITED).then_some(flow.size),
+                download: flow.download,
+                datagram: *datagram,
+                seed: random.next_u64(),
+            })),
         }
     }
 

@@ -5,6 +5,7 @@
 
 pub mod control;
 mod delivery;
+pub(crate) mod hosts;
 mod jitter;
 mod loss;
 mod outstanding;

@@ -73,7 +73,7 @@ fn stamp() -> impl Strategy<Value = &'static str> {
     select(vec!["none", "qfcp", "rcp", "xcp", "vcp"])
 }
 
-/// A sender: TCP of every era, and every control beside it.
+/// A sender: TCP of every era, every control beside it, and a host of another kind.
 fn sender() -> impl Strategy<Value = String> {
     let profile = select(vec!["ns2-2001", "ns2-2003", "ns2-2005", "ns2-2006", "rfc", "linux"]);
     let recovery = select(vec!["reno", "newreno", "sack"]);
@@ -91,7 +91,8 @@ fn sender() -> impl Strategy<Value = String> {
             format!("{{ {name} = {{ profile = \"{profile}\", ecn = {ecn} }} }}")
         });
     let own = Just("{ rcp = { reliability = \"own\" } }".to_owned());
-    prop_oneof![4 => tcp, 4 => beside, 1 => own]
+    let host = Just("{ quic = { stack = \"simple\" } }".to_owned());
+    prop_oneof![4 => tcp, 4 => beside, 1 => own, 3 => host]
 }
 
 /// Flows of one class, without their sender.
@@ -182,8 +183,11 @@ fn document() -> impl Strategy<Value = String> {
 }
 
 /// `arrived = dropped before the queue + enqueued` and
-/// `enqueued = departed + dropped out of the queue + waiting`, at every port.
-fn conserved(run: &Simulation) -> Result<(), TestCaseError> {
+/// `enqueued = departed + dropped out of the queue + waiting`, at every port. The bytes that are
+/// kept of datagrams are those of packets under way.
+fn conserved(run: &mut Simulation) -> Result<(), TestCaseError> {
+    let (kept, under_way) = run.payloads();
+    prop_assert_eq!(kept, under_way);
     for port in run.ports() {
         let count = port.counters();
         let beyond = count.drops[Reason::LinkLoss as usize];
@@ -218,7 +222,8 @@ fn delivered(results: &Results) -> Result<(), TestCaseError> {
 }
 
 fn start(text: &str, seed: u64) -> Result<Simulation, TestCaseError> {
-    Simulation::new(&load(text, &[]), seed, Custom::default())
+    let custom = Custom { stacks: Some(&mut crate::hosts::simple), ..Custom::default() };
+    Simulation::new(&load(text, &[]), seed, custom)
         .map_err(|error| TestCaseError::fail(error.to_string()))
 }
 
@@ -235,9 +240,9 @@ proptest! {
     fn nothing_is_lost_track_of(text in document(), seed in 0..1000u64, budget in 1..60u64) {
         let mut run = start(&text, seed)?;
         while advance(&mut run, Time::NEVER, budget)? {
-            conserved(&run)?;
+            conserved(&mut run)?;
         }
-        conserved(&run)?;
+        conserved(&mut run)?;
         delivered(&run.finish())?;
     }
 

@@ -5,8 +5,9 @@
 //! integers only, so that a kernel can run it, and keeps no state per flow. So it knows what one
 //! packet tells and no more: a retry of a refused session is a new arrival, and a FIN that is sent
 //! twice and accepted twice counts twice. A law can add state of a fixed size: which sessions are
-//! admitted at their retries ([`eligibility`]), which clients are let in ([`clients`]), and what
-//! share of the traffic belongs to young flows ([`young`]).
+//! admitted at their retries ([`eligibility`]), which clients are let in ([`clients`]), what share
+//! of the traffic belongs to young flows ([`young`]), and which connections of QUIC are open
+//! ([`quic`]).
 
 pub mod bucket;
 pub mod change;
@@ -17,12 +18,13 @@ pub mod fixed_rate;
 pub mod gss_ga;
 pub mod loss_rate;
 pub mod occupancy;
+pub mod quic;
 pub mod rounds;
 mod threshold;
 pub mod tide;
 pub mod young;
 
-use crate::packet::{Flags, Packet};
+use crate::packet::{Ext, Flags, Form, Packet};
 use crate::units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,6 +33,7 @@ use super::{Counted, Datapath, Draw, Moment, Reason, Verdict};
 use bucket::Carry;
 pub use bucket::Spent;
 use clients::{Clients, Round, Standing};
+use quic::Connections;
 use young::Young;
 
 /// How admissions are spread over an epoch.
@@ -208,6 +211,8 @@ pub struct Admission {
     pub young: Option<young::Config>,
     /// Whether clients are admitted, and not each connection by itself.
     pub clients: Option<clients::Config>,
+    /// How sessions of QUIC are seen; none: they pass like all that is unknown.
+    pub quic: Option<quic::Config>,
 }
 
 /// The datapath of every session law.
@@ -219,6 +224,7 @@ pub struct Admit {
     salt: u32,
     young: Option<Young>,
     clients: Option<Clients>,
+    connections: Option<Box<Connections>>,
 }
 
 impl Admit {
@@ -226,13 +232,15 @@ impl Admit {
     pub fn new(rules: Admission) -> Admit {
         let young = rules.young.map(Young::new);
         let clients = rules.clients.as_ref().map(Clients::new);
-        Admit { rules, spent: Spent::default(), salt: 0, young, clients }
+        let connections = rules.quic.map(|config| Box::new(Connections::new(config)));
+        Admit { rules, spent: Spent::default(), salt: 0, young, clients, connections }
     }
 
     /// Draws the salt of its hash, if flows are hashed, from the port's random generator, so that
     /// outsiders cannot predict which flows are eligible.
     pub fn salt(&mut self, draw: &mut dyn Draw) {
-        if self.rules.hashed || self.young.is_some() || self.clients.is_some() {
+        let tables = self.young.is_some() || self.clients.is_some() || self.connections.is_some();
+        if self.rules.hashed || tables {
             self.salt = (draw.uniform() * f64::from(u32::MAX)) as u32;
         }
     }
@@ -240,6 +248,9 @@ impl Admit {
     /// Whether the packet opens a session at this port.
     #[inline]
     pub(crate) fn opens(&self, packet: &Packet) -> bool {
+        if let Ext::Datagram { form, .. } = packet.ext {
+            return self.opens_quic(packet, form);
+        }
         let answers = packet.flags.has(Flags::ACK);
         let meant = match self.rules.opener {
             Opener::Syn => !answers,
@@ -247,6 +258,28 @@ impl Admit {
             Opener::Either => true,
         };
         packet.flags.has(Flags::SYN) && meant && !packet.flags.has(Flags::OPAQUE)
+    }
+
+    /// The same of a datagram.
+    fn opens_quic(&self, packet: &Packet, form: Form) -> bool {
+        let Some(connections) = &self.connections else { return false };
+        let meant = match (self.rules.opener, form) {
+            (_, Form::Other) => false,
+            (Opener::Syn, form) => form == Form::ClientInitial,
+            (Opener::SynAck, form) => form == Form::ServerInitial,
+            (Opener::Either, _) => true,
+        };
+        let readable = !packet.flags.has(Flags::OPAQUE);
+        meant && readable && connections.opens(packet.session_hash(self.salt))
+    }
+
+    /// The connections of QUIC, where the packet is a datagram and they are watched, and the hash
+    /// of its own.
+    #[inline]
+    fn connections(&mut self, packet: &Packet) -> Option<(&mut Connections, u64)> {
+        packet.payload()?;
+        let salt = self.salt;
+        Some((self.connections.as_deref_mut()?, packet.session_hash(salt)))
     }
 
     /// Whether one more session fits; if so, takes its token.
@@ -298,6 +331,9 @@ impl Datapath for Admit {
     /// Counts an opening packet, and admits or refuses it.
     #[inline]
     fn admit(&mut self, packet: &Packet, now: Time, knobs: &Knobs, counts: &mut Counts) -> Verdict {
+        if let Some((connections, hash)) = self.connections(packet) {
+            connections.came(hash, now);
+        }
         if !self.opens(packet) {
             return Verdict::Pass;
         }
@@ -314,9 +350,14 @@ impl Datapath for Admit {
             if let Some(young) = &mut self.young {
                 young.admit(packet.session_hash(self.salt));
             }
+            if let Some((connections, hash)) = self.connections(packet) {
+                connections.admitted(hash, now);
+            }
             return Verdict::Pass;
         }
         match self.rules.refusal {
+            // QUIC knows no reset from a third party
+            _ if packet.payload().is_some() => Verdict::Drop(Reason::SessionRefused),
             Refusal::Drop => Verdict::Drop(Reason::SessionRefused),
             Refusal::Rst => Verdict::Reject(Reason::SessionRefused),
         }
@@ -338,7 +379,11 @@ impl Datapath for Admit {
         if packet.flags.has(Flags::OPAQUE) {
             return;
         }
-        if self.rules.charge == Charge::Queued && self.opens(packet) {
+        let opens = self.rules.charge == Charge::Queued && self.opens(packet);
+        if let Some((connections, hash)) = self.connections(packet) {
+            connections.queued(hash);
+        }
+        if opens {
             return self.charge(counts);
         }
         if packet.flags.has(Flags::FIN) {
@@ -355,6 +400,9 @@ impl Datapath for Admit {
             return;
         }
         counts.lost_openers += 1;
+        if let Some((connections, hash)) = self.connections(packet) {
+            connections.lost(hash);
+        }
         // a client stays in: its next try needs no token
         if self.clients.is_some() {
             return;
@@ -371,9 +419,12 @@ impl Datapath for Admit {
         counts.lost_ends += u64::from(ends);
     }
 
-    /// An epoch begins; the bucket keeps its level.
-    fn renewed(&mut self, _: &Moment, _: &Knobs, _: &mut Counts) {
+    /// An epoch begins; the bucket keeps its level. Connections of QUIC that are idle have ended.
+    fn renewed(&mut self, moment: &Moment, _: &Knobs, counts: &mut Counts) {
         self.spent.admitted = 0;
+        if let Some(connections) = &mut self.connections {
+            counts.departed += connections.ended(moment.now);
+        }
     }
 }
 

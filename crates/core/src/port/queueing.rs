@@ -242,7 +242,7 @@ impl<C: Default> Port<C> {
         now: Time,
     ) {
         let carried = take(&mut staged.cargo, handle);
-        if size_of::<C>() > 0 {
+        if size_of::<C>() > 0 || gone.payload().is_some() {
             staged.lost.push((*gone, reason, carried));
         }
         self.tally.waited_ps = self.tally.waited_ps.wrapping_add(now.ps());
@@ -375,10 +375,16 @@ impl<C: Default> Port<C> {
     /// The packets that were lost while they waited since the last call,
     /// evicted or dropped when it was their turn, with why and what they carried.
     ///
-    /// A port whose cargo has no size keeps none of them; of any other the
-    /// carrier takes them whenever it has looked at the port.
+    /// A port whose cargo has no size keeps only those whose bytes the carrier keeps
+    /// ([`Packet::payload`]). The carrier takes them whenever it has looked at the port.
     pub fn take_lost(&mut self) -> Vec<(Packet, Reason, C)> {
         self.staged.as_mut().map_or_else(Vec::new, |staged| std::mem::take(&mut staged.lost))
+    }
+
+    /// Whether there is something for [`Port::take_lost`] to give.
+    #[inline]
+    pub fn has_lost(&self) -> bool {
+        self.staged.as_ref().is_some_and(|staged| !staged.lost.is_empty())
     }
 
     /// A neighbour asks this port to filter what comes from an origin. What the

@@ -6,7 +6,7 @@ use super::problems::Check;
 use crate::document::Topology;
 use crate::document::free::RouteDoc;
 use crate::route::{PacketKind, Route, Routes, delay};
-use crate::scenario::{Class, Network};
+use crate::scenario::{Class, Network, Transport};
 use crate::tree::decode::spelling;
 
 /// Puts routes and round trips into the network; refuses what leads astray.
@@ -83,7 +83,7 @@ fn kinds() -> impl Iterator<Item = Option<PacketKind>> {
 /// nobody answers) back.
 fn reach(check: &mut Check<'_>, network: &Network, routes: &Routes, traffic: &[Class]) -> bool {
     for class in traffic {
-        let answered = class.transport.tcp().is_some();
+        let answered = !matches!(class.transport, Transport::Udp(_));
         let ends =
             |&(from, to): &(u16, u16)| [(from, to), if answered { (to, from) } else { (from, to) }];
         let both = class.pairs.iter().flat_map(ends);

@@ -8,9 +8,12 @@ use super::{amount, pages, replay, tcp, video};
 use crate::control::TransportDoc;
 use crate::document::bound::{Bound, DelayedAck};
 use crate::document::size::{Distribution, SizeDoc};
+use crate::document::transport::QuicDoc;
 use crate::document::{ArrivalsDoc, ClassDoc};
 use crate::profile::Recovery;
-use crate::scenario::{Arrivals, Class, Course, Direction, FlowSize, Misbehaviour, Transport, Udp};
+use crate::scenario::{
+    Arrivals, Class, Course, Direction, FlowSize, Misbehaviour, Quic, Transport, Udp,
+};
 
 /// Most listed arrivals.
 const MAX_LISTED: usize = 1_000_000;
@@ -35,6 +38,7 @@ pub(super) fn class(
     let transport = match &mut doc.transport {
         TransportDoc::Tcp(tcp) => Transport::Tcp(tcp::effective(check, name, "tcp", tcp)),
         TransportDoc::Udp(_) => Transport::Udp(udp(check, name, doc)?),
+        TransportDoc::Quic(doc) => Transport::Quic(quic(check, name, doc)),
         other => controlled(check, name, other)?,
     };
     check.require(
@@ -113,7 +117,7 @@ fn receiver(check: &mut Check<'_>, name: &str, doc: &mut ClassDoc) {
                 tcp.window.get_or_insert(Bound(500));
             }
         }
-        None => check.refuse(&path, "has no effect without acknowledgements", "leave it out"),
+        None => check.refuse(&path, "has an effect on receivers of TCP alone", "leave it out"),
     }
     let lossy = receiver == Misbehaviour::OptimisticAcks;
     check.require(
@@ -175,6 +179,19 @@ fn udp(check: &mut Check<'_>, name: &str, doc: &mut ClassDoc) -> Option<Udp> {
     }
     let packet = udp.packet.bytes().clamp(29, 65_000) as u32;
     Some(Udp { rate: udp.rate, packet, burst, ecn: udp.ecn })
+}
+
+/// QUIC: RFC 9000, 14 asks for datagrams of 1200 bytes at least.
+fn quic(check: &mut Check<'_>, name: &str, doc: &QuicDoc) -> Quic {
+    let path = |key| ["traffic", name, "transport", "quic", key];
+    let what = "a stack needs a name";
+    check.require(!doc.stack.is_empty(), &path("stack"), what, "write \"quinn\"");
+    let range = 1200 + u64::from(Udp::HEADER)..=9000;
+    let what = format!("a packet of {} is out of range", doc.packet);
+    let holds = range.contains(&doc.packet.bytes());
+    check.require(holds, &path("packet"), what, "write a size from 1228B to 9000B");
+    let packet = doc.packet.bytes().clamp(*range.start(), *range.end()) as u16;
+    Quic { stack: doc.stack.clone(), control: doc.control, packet }
 }
 
 fn missing(check: &mut Check<'_>, name: &str, key: &str) {

@@ -90,3 +90,38 @@ pub(crate) struct BurstDoc {
     /// From the start of one burst to that of the next: at least the time that a burst takes.
     pub every: Time,
 }
+
+/// QUIC by a real stack, whose own code makes and reads every datagram.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    deny_unknown_fields,
+    default,
+    expecting = "a table, as in { stack = \"quinn\", control = \"cubic\" }"
+)]
+pub(crate) struct QuicDoc {
+    /// The stack: quinn, which `make stacks` builds in, or one of your own by the name under which
+    /// it is handed in; default quinn.
+    pub stack: String,
+    /// Its congestion control; default cubic.
+    pub control: QuicControl,
+    /// Size of a full packet, headers of IP and UDP included; default 1500B, 1228B to 9000B.
+    pub packet: Size,
+}
+
+impl Default for QuicDoc {
+    fn default() -> QuicDoc {
+        let (stack, control) = ("quinn".to_owned(), QuicControl::Cubic);
+        QuicDoc { stack, control, packet: Size::from_bytes(1500) }
+    }
+}
+
+/// The congestion control of a stack of QUIC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum QuicControl {
+    /// CUBIC (RFC 9438), as the stack has it.
+    #[default]
+    Cubic,
+    /// NewReno (RFC 9002, 7), as the stack has it.
+    NewReno,
+}

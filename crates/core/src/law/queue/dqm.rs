@@ -38,7 +38,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::law::settings::{Link, Refused, Setting};
 use crate::law::{Draw, Fault, Reason, Turn, Verdict, View};
-use crate::packet::{Flags, Packet};
+use crate::packet::{Ext, Flags, Form, Packet};
 use crate::units::{Pace, Size, Time};
 
 use super::{
@@ -95,6 +95,7 @@ crate::settings! {
     blocked: Blocked = { Blocked::Drop } "Whether a connection packet that is not accepted is dropped or held back; default drop (dqm, II).";
     hold_packets: u32 = 10 [1 to 100000] "For hold: largest number of connection packets held back; further ones are dropped";
     queues: u8 = 2 "2: connection packets and data have a buffer each, as long as the port's; 1: they share it" ("dqm, II");
+    quic: bool = false "Whether Initials of QUIC, which long headers show, are connection packets too; default false: all of QUIC is data" ("ours");
     over: Chosen = { Chosen::default() } "The discipline of the data queue, with its settings; default { law = \"drop-tail\" } (dqm, fig. 2).";
 }
 
@@ -165,6 +166,7 @@ pub struct Dqm {
     counts: LengthOf,
     blocked: Blocked,
     shared: bool,
+    quic: bool,
     mean_packet: f64,
     /// The discipline of the data queue; it sees only data.
     beneath: Box<Queue>,
@@ -198,6 +200,7 @@ impl Dqm {
             counts: config.counts,
             blocked: config.blocked,
             shared: config.queues == 1,
+            quic: config.quic,
             mean_packet: config.mean_packet.bytes() as f64,
             beneath: Box::new(beneath),
             connections: Sum::default(),
@@ -220,6 +223,16 @@ impl Dqm {
     #[inline]
     pub fn opens(packet: &Packet) -> bool {
         packet.flags.has(Flags::SYN) && !packet.flags.has(Flags::OPAQUE)
+    }
+
+    /// The same, where Initials of QUIC may count too.
+    #[inline]
+    fn connects(&self, packet: &Packet) -> bool {
+        let initial = || match packet.ext {
+            Ext::Datagram { form, .. } => form != Form::Other && !packet.flags.has(Flags::OPAQUE),
+            _ => false,
+        };
+        Self::opens(packet) || self.quic && initial()
     }
 
     /// The packets that count towards the length, with `data` packets of data waiting.
@@ -335,7 +348,7 @@ impl Discipline for Dqm {
             Some(idle) => self.average.decay(self.services(idle, found.pace)),
             None => self.average.sample(self.counted(data.packets)),
         }
-        let verdict = if Self::opens(packet) {
+        let verdict = if self.connects(packet) {
             self.open(packet, &seen, fits, draw)
         } else {
             self.holding = false;
@@ -348,7 +361,7 @@ impl Discipline for Dqm {
     }
 
     fn taken(&mut self, handle: Handle, waiting: &mut Waiting) {
-        let Some(packet) = waiting.get(handle).filter(|packet| Self::opens(packet)) else {
+        let Some(packet) = waiting.get(handle).filter(|packet| self.connects(packet)) else {
             return self.beneath.taken(handle, waiting);
         };
         self.connections.add(packet);

@@ -1,0 +1,351 @@
+//! Flows whose ends are hosts of another kind ([`Host`]): their datagrams meet the same ports as
+//! every other packet.
+//!
+//! A flow is opened, carries its data and ends as its hosts say. What its row knows of them is
+//! what an application at each end would know.
+
+use tidegate_core::host::{Ends, Host, Mark, Order, Phase, Report};
+use tidegate_core::packet::{Ext, Flags, Form, Packet};
+use tidegate_core::units::Time;
+use tidegate_core::wire::quic::Initial;
+use tidegate_model::scenario::{Class, Transport, Udp};
+
+use super::Standing;
+use super::receiver::Address;
+use super::table::{NewFlow, World};
+use crate::capture::Identity;
+use crate::engine::{Entity, Kind};
+use crate::flow_id::FlowId;
+use crate::rows::Row;
+
+/// Place of the end that sends the data, and of the one that receives it.
+const SOURCE: usize = 0;
+const SINK: usize = 1;
+/// A host that wants to be woken at once is woken this much later, so that time goes on.
+const SOON: Time = Time::from_ns(1_000);
+
+/// One end of a flow.
+struct End {
+    host: Box<dyn Host + Send>,
+    report: Report,
+    wake: Time,
+}
+
+impl End {
+    fn new(host: Box<dyn Host + Send>) -> End {
+        End { host, report: Report::default(), wake: Time::NEVER }
+    }
+
+    /// Whether the host has a connection.
+    fn lives(&self) -> bool {
+        !matches!(self.report.phase, Phase::Waiting | Phase::Over)
+    }
+}
+
+struct Flow {
+    ends: [End; 2],
+    /// Which of them opens the connection.
+    client: usize,
+    /// What the application of each end wants.
+    orders: [Order; 2],
+    /// When the flow's one pending timer fires.
+    armed: Time,
+    /// When its user gives up.
+    give_up: Time,
+    /// Whether nothing has come back to the client yet.
+    unanswered: bool,
+    /// Its row of results ([`FREE`]: the slot is free).
+    row: u32,
+    generation: u16,
+    class: u16,
+    pair: (u16, u16),
+    opaque: bool,
+    endless: bool,
+    /// The number of the client that opens it, from 1.
+    number: u16,
+}
+
+/// The row of a free slot.
+const FREE: u32 = u32::MAX;
+
+/// All flows whose ends are hosts.
+pub(crate) struct HostTable {
+    number: u32,
+    /// Bytes of a full datagram, by class.
+    full: Vec<f64>,
+    flows: Vec<Flow>,
+    free: Vec<u32>,
+}
+
+impl HostTable {
+    pub(crate) fn new(number: u32, classes: &[Class]) -> HostTable {
+        let full = |class: &Class| match &class.transport {
+            Transport::Quic(quic) => f64::from(quic.datagram()),
+            _ => f64::NAN,
+        };
+        let full = classes.iter().map(full).collect();
+        HostTable { number, full, flows: Vec::new(), free: Vec::new() }
+    }
+
+    /// Whether one more flow fits.
+    pub(crate) fn has_room(&self) -> bool {
+        (self.flows.len() as u32) < FlowId::SLOTS || !self.free.is_empty()
+    }
+
+    /// Starts a flow: its client begins.
+    pub(crate) fn start(&mut self, flow: &NewFlow, ends: Ends, world: &mut World<'_>) -> Identity {
+        let client = if flow.download { SINK } else { SOURCE };
+        let (source, sink) =
+            if flow.download { (ends.server, ends.client) } else { (ends.client, ends.server) };
+        let patience = world.classes[usize::from(flow.class)].patience;
+        let mut record = Flow {
+            ends: [End::new(source), End::new(sink)],
+            client,
+            orders: [Order::GoOn; 2],
+            armed: Time::NEVER,
+            give_up: patience.map_or(Time::NEVER, |wait| world.net.now.saturating_add(wait)),
+            unanswered: true,
+            row: flow.row,
+            generation: 0,
+            class: flow.class,
+            pair: flow.pair,
+            opaque: flow.opaque,
+            endless: flow.size == crate::rows::UNLIMITED,
+            number: flow.client,
+        };
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                let place = &mut self.flows[slot as usize];
+                record.generation = place.generation;
+                *place = record;
+                slot as usize
+            }
+            None => {
+                self.flows.push(record);
+                self.flows.len() - 1
+            }
+        };
+        let id = FlowId::new(self.number, slot as u32);
+        let generation = self.flows[slot].generation;
+        self.turn(id, client, world);
+        self.settle(id, world);
+        let NewFlow { row, class, size: bytes, .. } = *flow;
+        Identity { slot: (id.0, generation), row, class, bytes, end: 0 }
+    }
+
+    /// A host has its turn: it does what is due, and sends what it may.
+    fn turn(&mut self, id: FlowId, side: usize, world: &mut World<'_>) {
+        let now = world.net.now;
+        let flow = &mut self.flows[id.slot()];
+        let end = &mut flow.ends[side];
+        end.report = end.host.poll(now, flow.orders[side]);
+        loop {
+            let place = world.net.datagrams.place();
+            let bytes = world.net.datagrams.bytes(place);
+            let sent = flow.ends[side].host.transmit(now, bytes);
+            let Some(mark) = sent.filter(|_| !bytes.is_empty()) else {
+                world.net.datagrams.free(place);
+                break;
+            };
+            let initial = Initial::read(bytes).is_some();
+            let length = bytes.len() as u32;
+            let row = &mut world.rows[flow.row as usize];
+            let packet = flow.packet(id, side, (place, length, initial), mark, (now, row));
+            world.net.send(&packet);
+        }
+        let end = &mut flow.ends[side];
+        end.wake = match end.host.wake() {
+            soon if soon <= now => now + SOON,
+            later => later,
+        };
+        flow.note(&mut world.rows[flow.row as usize], now);
+    }
+
+    /// Ends the flow if both of its hosts are done, or sees to it that its next timer fires.
+    fn settle(&mut self, id: FlowId, world: &mut World<'_>) {
+        let flow = &mut self.flows[id.slot()];
+        if !flow.ends.iter().any(End::lives) {
+            flow.row = FREE;
+            // packets of this flow that are still in the network belong to no flow
+            flow.generation = flow.generation.wrapping_add(1);
+            flow.armed = Time::NEVER;
+            flow.ends = [(); 2].map(|()| End::new(Box::new(Gone)));
+            self.free.push(id.slot() as u32);
+            return;
+        }
+        let due = flow.ends[SOURCE].wake.min(flow.ends[SINK].wake).min(flow.give_up);
+        if due < flow.armed {
+            flow.armed = due;
+            world.net.events.push(due, Entity::new(Kind::Flow, id.0));
+        }
+    }
+
+    /// The flow of this number and generation, if it is not over.
+    fn holds(&self, number: u32, generation: u16) -> Option<&Flow> {
+        let flow = self.flows.get(FlowId(number).slot())?;
+        (flow.generation == generation && flow.row != FREE).then_some(flow)
+    }
+
+    /// A packet has reached one of the ends.
+    pub(crate) fn deliver(&mut self, packet: &Packet, world: &mut World<'_>) {
+        let Some(place) = packet.payload() else { return };
+        let now = world.net.now;
+        let id = FlowId(packet.flow);
+        if self.holds(packet.flow, packet.generation).is_none() {
+            return world.net.datagrams.free(place);
+        }
+        let flow = &mut self.flows[id.slot()];
+        let side = if packet.flags.has(Flags::TO_SOURCE) { SOURCE } else { SINK };
+        if side == SINK {
+            if packet.flags.has(Flags::DATA) {
+                let class = &mut world.classes[usize::from(flow.class)];
+                class.arrived_bytes += u64::from(packet.size);
+            }
+            let row = &mut world.rows[flow.row as usize];
+            if row.admitted == Time::NEVER {
+                row.reached = now;
+                let passed = packet.flags.has(Flags::ADMITTED);
+                row.admitted = if passed { packet.sent } else { now };
+            }
+        }
+        flow.unanswered &= side != flow.client;
+        let bytes = world.net.datagrams.bytes(place);
+        flow.ends[side].host.receive(now, bytes, Mark::of(packet.flags));
+        world.net.datagrams.free(place);
+        self.turn(id, side, world);
+        self.settle(id, world);
+    }
+
+    /// A timer of the flow is due.
+    pub(crate) fn expire(&mut self, id: FlowId, world: &mut World<'_>) {
+        let now = world.net.now;
+        let flow = &mut self.flows[id.slot()];
+        // an event that a shorter deadline replaced, or that of an earlier flow
+        if flow.armed != now {
+            return;
+        }
+        flow.armed = Time::NEVER;
+        if flow.give_up <= now {
+            flow.give_up = Time::NEVER;
+            flow.orders[flow.client] = Order::Abort;
+            flow.ends[flow.client].wake = now;
+            world.rows[flow.row as usize].gave_up = now;
+        }
+        for side in [SOURCE, SINK] {
+            if self.flows[id.slot()].ends[side].wake <= now {
+                self.turn(id, side, world);
+            }
+        }
+        self.settle(id, world);
+    }
+
+    /// Unlimited flows of a class hand in no more data.
+    pub(crate) fn stop(&mut self, class: u16, world: &mut World<'_>) {
+        for slot in 0..self.flows.len() {
+            let flow = &mut self.flows[slot];
+            if flow.class == class && flow.row != FREE && flow.endless {
+                flow.orders[SOURCE] = Order::Stop;
+                let id = FlowId::new(self.number, slot as u32);
+                self.turn(id, SOURCE, world);
+                self.settle(id, world);
+            }
+        }
+    }
+
+    /// The class of the flow that a packet belongs to, if that flow is not over.
+    pub(crate) fn class_of(&self, packet: &Packet) -> Option<u16> {
+        self.holds(packet.flow, packet.generation).map(|flow| flow.class)
+    }
+
+    /// The state of a flow, if it is not over.
+    pub(crate) fn standing(&self, flow: &Identity) -> Option<Standing> {
+        let full = self.full[usize::from(flow.class)];
+        let flow = self.holds(flow.slot.0, flow.slot.1)?;
+        let Report { window, srtt, .. } = flow.ends[SOURCE].report;
+        let cwnd = window.map_or(f64::NAN, |bytes| bytes as f64 / full);
+        let delivered = flow.ends[SINK].report.delivered;
+        Some(Standing { cwnd, srtt, flight: f64::NAN, delivered })
+    }
+}
+
+impl Flow {
+    /// The packet that carries a datagram: where its bytes lie, how many they are, and whether they
+    /// are an Initial.
+    fn packet(
+        &mut self,
+        id: FlowId,
+        side: usize,
+        (payload, length, initial): (u32, u32, bool),
+        mark: Mark,
+        (now, row): (Time, &mut Row),
+    ) -> Packet {
+        let form = match (initial, side == self.client) {
+            (false, _) => Form::Other,
+            (true, true) => Form::ClientInitial,
+            (true, false) => Form::ServerInitial,
+        };
+        if form == Form::ClientInitial && self.unanswered {
+            row.syn_tries = row.syn_tries.saturating_add(1);
+        }
+        let address = Address {
+            flow: id.0,
+            generation: self.generation,
+            source: self.pair.0,
+            sink: self.pair.1,
+            opaque: self.opaque,
+        };
+        let size = (length + Udp::HEADER).min(u32::from(u16::MAX));
+        let mut packet = if side == SINK {
+            address.towards_source(mark.flags(), size, now)
+        } else if form == Form::Other {
+            row.sent = row.sent.saturating_add(1);
+            address.towards_sink(mark.flags().with(Flags::DATA), size, now)
+        } else {
+            address.towards_sink(mark.flags(), size, now)
+        };
+        packet.client = self.number;
+        packet.ext = Ext::Datagram { payload, form };
+        packet
+    }
+
+    /// Writes into its row how far its ends are.
+    fn note(&mut self, row: &mut Row, now: Time) {
+        let [source, sink] = [SOURCE, SINK].map(|side| self.ends[side].report);
+        row.delivered = sink.delivered;
+        row.retransmitted = source.lost;
+        if sink.complete && row.data_done == Time::NEVER {
+            row.data_done = now;
+        }
+        if row.closed != Time::NEVER || row.gave_up != Time::NEVER {
+            return;
+        }
+        let client = self.ends[self.client].report;
+        if client.failed {
+            row.gave_up = now;
+        } else if matches!(client.phase, Phase::Closing | Phase::Over) {
+            row.closed = now;
+        } else {
+            return;
+        }
+        self.give_up = Time::NEVER;
+    }
+}
+
+/// In the place of a host whose flow is over.
+struct Gone;
+
+impl Host for Gone {
+    fn receive(&mut self, _: Time, _: &[u8], _: Mark) {}
+
+    fn transmit(&mut self, _: Time, _: &mut Vec<u8>) -> Option<Mark> {
+        None
+    }
+
+    fn wake(&mut self) -> Time {
+        Time::NEVER
+    }
+
+    fn poll(&mut self, _: Time, _: Order) -> Report {
+        Report::default()
+    }
+}

@@ -1,0 +1,72 @@
+//! Hosts that are not the simulator's own: the one of docs/own-host.md.
+
+#[path = "../../../examples/own_host.rs"]
+mod own;
+
+use crate::common::*;
+use tidegate_core::host::Stack;
+use tidegate_model::scenario::Quic;
+use tidegate_sim::{BuildError, Custom, Results, Simulation};
+
+/// The stack that the scenarios here name.
+pub fn simple(quic: &Quic) -> Option<Stack> {
+    (quic.stack == "simple").then(|| Box::new(own::connect) as Stack)
+}
+
+fn results(text: &str, settings: &[(&str, &str)]) -> Results {
+    let custom = Custom { stacks: Some(&mut simple), ..Custom::default() };
+    run_with(&load(text, settings), 1, custom)
+}
+
+/// One class, whose only flow starts at once.
+fn one(rest: &str) -> String {
+    format!(
+        "{LINK}\n[traffic.one]\narrivals = {{ at = [\"0s\"] }}\n{rest}\n\
+         transport = {{ quic = {{ stack = \"simple\" }} }}\n"
+    )
+}
+
+/// By hand, over 100, 10 and 100 Mbit/s and 100 ms: a hello of 33 B and its answer take 31.68 us
+/// each beside 100 ms. Then two datagrams of 1500 B and the end of 33 B leave at once: 120 us at the
+/// first link, twice 1.2 ms at the second, and at the last link, where the end waits for the
+/// second datagram, 120 us and 2.64 us. The answer to the end takes as long as that to the hello and
+/// waits 26.4 us - 2.64 us for the answer before it, which had come to the 10 Mbit/s 2.64 us sooner.
+#[test]
+fn a_transfer_takes_as_long_as_its_datagrams() {
+    let upload = results(&one("size = \"2934B\""), &[]);
+    let (hello, data) = (100.031_68e-3, 100e-3 + 120e-6 + 2.4e-3 + 122.64e-6);
+    let done = 2.0 * hello + data;
+    close(flow(&upload, "admitted_s"), hello, 1e-12);
+    close(flow(&upload, "data_done_s"), done, 1e-12);
+    close(flow(&upload, "closed_s"), done + hello + 23.76e-6, 1e-12);
+    assert_eq!(flow(&upload, "delivered_bytes"), 2934.0);
+    assert_eq!(flow(&upload, "sent_packets"), 4.0, "the hello, two of data, the end");
+    // of a download the answer is the data, and its reader closes
+    let download = results(&one("size = \"2934B\"\ndirection = \"download\""), &[]);
+    close(flow(&download, "data_done_s"), hello + data, 1e-12);
+    close(flow(&download, "closed_s"), hello + data, 1e-12);
+}
+
+/// 700 B every second are stopped at 5 s; what was handed in by then arrives. A user's patience
+/// ends a transfer that takes longer, and a port without capacity to speak of lets the client try
+/// eight times, a second apart.
+#[test]
+fn a_flow_ends_by_its_stop_its_user_or_its_host() {
+    let stopped = results(&one("size = \"unlimited\"\nstop = \"5s\""), &[]);
+    assert!(flow(&stopped, "closed_s") > 5.0 && flow(&stopped, "closed_s") < 5.5);
+    assert!(flow(&stopped, "delivered_bytes") >= 22.0 * 10.0 * 1467.0, "ten each 201 ms");
+    let left = results(&one("size = \"10MB\"\npatience = \"2s\""), &[]);
+    assert_eq!(flow(&left, "gave_up_s"), 2.0);
+    assert!(flow(&left, "closed_s").is_nan());
+    let lost = [("topology.dumbbell.bottleneck.loss", "1.0")];
+    let never = results(&one("size = \"1kB\""), &lost);
+    assert_eq!(flow(&never, "gave_up_s"), 7.0);
+    assert_eq!(flow(&never, "admitted_s").to_bits(), f64::NAN.to_bits());
+}
+
+/// Whoever asks for a stack that is not there is told its name.
+#[test]
+fn a_stack_that_was_not_supplied_is_named() {
+    let made = Simulation::new(&load(&one("size = \"1kB\""), &[]), 1, Custom::default());
+    assert!(matches!(made, Err(BuildError::NoSuchStack(name)) if name == "simple"));
+}

@@ -1,0 +1,238 @@
+//! A handshake of the shape of TLS 1.3, without secrets.
+//!
+//! Messages go in the flights of TLS 1.3 (RFC 8446, 2) and are about as long as there with a chain
+//! of two certificates, so that the handshake needs as many packets; packets carry a tag of 16
+//! bytes, as with AES-GCM. Nothing is encrypted.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use bytes::BytesMut;
+use quinn_proto::crypto::{
+    ClientConfig, CryptoError, ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey,
+    ServerConfig, Session, UnsupportedVersion,
+};
+use quinn_proto::transport_parameters::TransportParameters;
+use quinn_proto::{ConnectError, ConnectionId, Side, TransportError, TransportErrorCode};
+
+/// Bytes of the messages, the transport parameters included.
+const CLIENT_HELLO: usize = 300;
+const SERVER_HELLO: usize = 90;
+/// From EncryptedExtensions to Finished.
+const SERVER_REST: usize = 2_400;
+const CLIENT_FINISHED: usize = 36;
+/// Bytes of a packet's tag, and of what header protection would sample.
+const TAG: usize = 16;
+
+/// Both sides' configuration.
+pub(super) struct Plain;
+
+impl ClientConfig for Plain {
+    fn start_session(
+        self: Arc<Self>,
+        _: u32,
+        _: &str,
+        parameters: &TransportParameters,
+    ) -> Result<Box<dyn Session>, ConnectError> {
+        Ok(Box::new(Handshake::new(Side::Client, parameters)))
+    }
+}
+
+impl ServerConfig for Plain {
+    fn initial_keys(&self, _: u32, _: &ConnectionId) -> Result<Keys, UnsupportedVersion> {
+        Ok(keys())
+    }
+
+    fn retry_tag(&self, _: u32, _: &ConnectionId, _: &[u8]) -> [u8; 16] {
+        [0; 16]
+    }
+
+    fn start_session(
+        self: Arc<Self>,
+        _: u32,
+        parameters: &TransportParameters,
+    ) -> Box<dyn Session> {
+        Box::new(Handshake::new(Side::Server, parameters))
+    }
+}
+
+/// A handshake at one side.
+struct Handshake {
+    side: Side,
+    /// What this side tells of itself.
+    own: Vec<u8>,
+    /// Bytes that have come of the peer's messages.
+    come: Vec<u8>,
+    /// Flights of this side that were written.
+    written: u32,
+}
+
+impl Handshake {
+    fn new(side: Side, parameters: &TransportParameters) -> Handshake {
+        let mut own = vec![0; 2];
+        parameters.write(&mut own);
+        let length = own.len() as u16 - 2;
+        own[..2].copy_from_slice(&length.to_be_bytes());
+        Handshake { side, own, come: Vec::new(), written: 0 }
+    }
+
+    /// A message of so many bytes that begins with this side's parameters.
+    fn tell(&self, length: usize, buf: &mut Vec<u8>) {
+        let start = buf.len();
+        buf.extend_from_slice(&self.own);
+        buf.resize(start + length.max(self.own.len()), 0);
+    }
+
+    /// Where the peer's parameters are, and how long its message with them is.
+    fn expected(&self) -> (usize, usize) {
+        match self.side {
+            Side::Client => (SERVER_HELLO, SERVER_REST),
+            Side::Server => (0, CLIENT_HELLO),
+        }
+    }
+
+    /// Bytes of the peer's parameters, once they have come.
+    fn parameters(&self) -> Option<&[u8]> {
+        let rest = self.come.get(self.expected().0..)?;
+        let (length, rest) = rest.split_first_chunk::<2>()?;
+        rest.get(..usize::from(u16::from_be_bytes(*length)))
+    }
+
+    /// Whether the whole flight with the peer's parameters has come.
+    fn has_flight(&self) -> bool {
+        let (before, length) = self.expected();
+        let least = self.parameters().map_or(length, |own| length.max(own.len() + 2));
+        self.come.len() >= before + least
+    }
+}
+
+impl Session for Handshake {
+    fn initial_keys(&self, _: &ConnectionId, _: Side) -> Keys {
+        keys()
+    }
+
+    fn handshake_data(&self) -> Option<Box<dyn Any>> {
+        None
+    }
+
+    fn peer_identity(&self) -> Option<Box<dyn Any>> {
+        None
+    }
+
+    fn early_crypto(&self) -> Option<(Box<dyn HeaderKey>, Box<dyn PacketKey>)> {
+        None
+    }
+
+    fn early_data_accepted(&self) -> Option<bool> {
+        None
+    }
+
+    fn is_handshaking(&self) -> bool {
+        match self.side {
+            Side::Client => self.written < 3,
+            Side::Server => {
+                let hello = self.parameters().map_or(0, |own| CLIENT_HELLO.max(own.len() + 2));
+                self.written < 2 || self.come.len() < hello + CLIENT_FINISHED
+            }
+        }
+    }
+
+    fn read_handshake(&mut self, bytes: &[u8]) -> Result<bool, TransportError> {
+        self.come.extend_from_slice(bytes);
+        Ok(false)
+    }
+
+    fn transport_parameters(&self) -> Result<Option<TransportParameters>, TransportError> {
+        let Some(mut bytes) = self.parameters() else { return Ok(None) };
+        let read = TransportParameters::read(self.side, &mut bytes);
+        read.map(Some).map_err(|error| TransportError {
+            code: TransportErrorCode::TRANSPORT_PARAMETER_ERROR,
+            frame: None,
+            reason: error.to_string(),
+        })
+    }
+
+    fn write_handshake(&mut self, buf: &mut Vec<u8>) -> Option<Keys> {
+        let (flight, new_keys) = match (self.side, self.written) {
+            (Side::Client, 0) => (Some(CLIENT_HELLO), false),
+            (Side::Client, 1) if self.come.len() >= SERVER_HELLO => (None, true),
+            (Side::Client, 2) if self.has_flight() => {
+                buf.resize(buf.len() + CLIENT_FINISHED, 0);
+                (None, true)
+            }
+            (Side::Server, 0) if self.has_flight() => {
+                buf.resize(buf.len() + SERVER_HELLO, 0);
+                (None, true)
+            }
+            (Side::Server, 1) => (Some(SERVER_REST), true),
+            _ => return None,
+        };
+        if let Some(length) = flight {
+            self.tell(length, buf);
+        }
+        self.written += 1;
+        new_keys.then(keys)
+    }
+
+    fn next_1rtt_keys(&mut self) -> Option<KeyPair<Box<dyn PacketKey>>> {
+        Some(KeyPair { local: Box::new(Key), remote: Box::new(Key) })
+    }
+
+    fn is_valid_retry(&self, _: &ConnectionId, _: &[u8], _: &[u8]) -> bool {
+        false
+    }
+
+    fn export_keying_material(
+        &self,
+        _: &mut [u8],
+        _: &[u8],
+        _: &[u8],
+    ) -> Result<(), ExportKeyingMaterialError> {
+        Err(ExportKeyingMaterialError)
+    }
+}
+
+fn keys() -> Keys {
+    Keys {
+        header: KeyPair { local: Box::new(Key), remote: Box::new(Key) },
+        packet: KeyPair { local: Box::new(Key), remote: Box::new(Key) },
+    }
+}
+
+/// A key that changes nothing.
+struct Key;
+
+impl HeaderKey for Key {
+    fn decrypt(&self, _: usize, _: &mut [u8]) {}
+
+    fn encrypt(&self, _: usize, _: &mut [u8]) {}
+
+    fn sample_size(&self) -> usize {
+        TAG
+    }
+}
+
+impl PacketKey for Key {
+    fn encrypt(&self, _: u64, packet: &mut [u8], _: usize) {
+        let tag = packet.len().saturating_sub(TAG);
+        packet[tag..].fill(0);
+    }
+
+    fn decrypt(&self, _: u64, _: &[u8], payload: &mut BytesMut) -> Result<(), CryptoError> {
+        let length = payload.len().checked_sub(TAG).ok_or(CryptoError)?;
+        payload.truncate(length);
+        Ok(())
+    }
+
+    fn tag_len(&self) -> usize {
+        TAG
+    }
+
+    fn confidentiality_limit(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn integrity_limit(&self) -> u64 {
+        u64::MAX
+    }
+}

@@ -1,0 +1,81 @@
+"""QUIC by a real stack, as a user of the package meets it."""
+
+from pathlib import Path
+
+import pytest
+
+import tidegate
+from tidegate import ScenarioError, _native
+
+OVERLOAD = """
+name = "overload"
+duration = "10s"
+[topology.dumbbell]
+pairs = 4
+access = { rate = "100Mbit", delay = "1ms" }
+bottleneck = { rate = "20Mbit", delay = "18ms", buffer = "100packets" }
+[traffic.small]
+arrivals = { uniform = 300, within = "8s" }
+size = "20kB"
+direction = "download"
+transport = { quic = { stack = "quinn" } }
+[traffic.large]
+arrivals = { uniform = 20, within = "1s" }
+size = "20MB"
+transport = { quic = { control = "new-reno" } }
+"""
+BUILT_IN = bool(_native.STACKS)
+
+
+@pytest.mark.skipif(BUILT_IN, reason="the simulator is built with stacks")
+def test_a_build_without_stacks_names_the_command_that_builds_them() -> None:
+    with pytest.raises(ScenarioError, match="make stacks"):
+        tidegate.run(OVERLOAD)
+
+
+def test_a_stack_that_nobody_has_is_named() -> None:
+    with pytest.raises(ScenarioError, match="no stack of QUIC is named `quiche`"):
+        tidegate.run(OVERLOAD.replace("quinn", "quiche"))
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ('{ quic = { packet = "1kB" } }', "1228B to 9000B"),
+        ('{ quic = { control = "bbr" } }', "cubic"),
+        ('{ quic = { stack = "" } }', "quinn"),
+        ("{ quic = { mss = 1 } }", "mss"),
+    ],
+)
+def test_what_is_wrong_with_the_transport_is_said(what: str, message: str) -> None:
+    text = OVERLOAD.replace('{ quic = { stack = "quinn" } }', what)
+    with pytest.raises(ScenarioError, match=message):
+        tidegate.run(text)
+
+
+@pytest.mark.skipif(not BUILT_IN, reason="the simulator is built without stacks: make stacks")
+def test_workers_and_repeats_give_the_same_columns(tmp_path: Path) -> None:
+    """One process with one worker, and one with two, on two seeds."""
+    hashes = []
+    for workers in (1, 2):
+        rows = tidegate.compare(
+            OVERLOAD, gates=["none"], seeds=2, workers=workers, out=tmp_path / str(workers)
+        ).rows
+        hashes.append(rows["result_hash"].to_list())
+    assert hashes[0] == hashes[1]
+    assert len(set(hashes[0])) == 2
+
+
+@pytest.mark.skipif(not BUILT_IN, reason="the simulator is built without stacks: make stacks")
+def test_a_gate_sees_quic_only_if_it_is_told_to() -> None:
+    """One session a second at an overloaded port, of some 30 that come."""
+    gate = {"law": "fixed-rate", "rate": "1/s"}
+    admitted = []
+    for more in ({}, {"quic": {}}):
+        settings = {"port.bottleneck.gate": {**gate, **more}}
+        summary = tidegate.run(OVERLOAD, settings=settings).summary
+        admitted.append(summary["all"]["admitted"])
+        warned = any("write quic = {}" in said for said in summary["warnings"])
+        assert warned == (not more)
+    assert admitted[0] == 320
+    assert admitted[1] <= 12
