@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from tidegate.show.tables import Shown
 
     Laws = Mapping[str, OwnLaw]
-    Controls = Sequence[str | dict[str, Any]]
+    Controls = Sequence[str | dict[str, Any]] | str
 
 __all__ = [
     "Comparison",
@@ -385,7 +385,7 @@ def compare(
 
     Args:
         source: Path of a scenario, its text, or the same as nested dicts.
-        gates: Laws of the gate, as for `--gate` on the command line, or as dicts.
+        gates: Laws of the gate, as for `--gate` on the command line; in a list also as dicts.
         queues: Laws of the queue, likewise; with `gates`, all pairs are run.
         vary: Values of keys: `{"port.bottleneck.gate.beta": [0.2, 0.5]}`; also as the text
             `"KEY=a,b"`, as on the command line.
@@ -412,15 +412,15 @@ def compare(
     """
     written = _document(source, settings)
     controls = plan.Controls(gates, queues, port)
-    axes = [grid.given(vary)] if isinstance(vary, str) else grid.asked(vary or {})
-    planned = plan.comparison(written, controls, axes=axes, seeds=seeds, laws=laws)
+    spans = grid.asked(vary or {})
+    planned = plan.comparison(written, controls, axes=spans, seeds=seeds, laws=laws)
     names = chosen(metrics, planned.subject)
     return _execute(planned, Comparison, laws, Executor(workers, dask), names, out, plots=plots)
 
 
 def sweep(
     source: Source,
-    axes: Mapping[str, Sequence[object]] | None = None,
+    axes: Mapping[str, Sequence[object]] | str | None = None,
     *,
     gates: Controls | None = None,
     queues: Controls | None = None,
@@ -445,8 +445,9 @@ def sweep(
 
     Args:
         source: Path of a scenario, its text, or the same as nested dicts.
-        axes: Values of keys: `{"port.bottleneck.gate.rate": ["50/s", "100/s"]}`.
-        gates: Laws of the gate, as for `--gate` on the command line, or as dicts.
+        axes: Values of keys: `{"port.bottleneck.gate.rate": ["50/s", "100/s"]}`; also as the text
+            `"KEY=a,b"`, as on the command line.
+        gates: Laws of the gate, as for `--gate` on the command line; in a list also as dicts.
         queues: Laws of the queue, likewise.
         variants: Names of tables [variant.NAME], or `["all"]`.
         seeds: How many seeds (1, 2, ...), or which; by default those of the scenario, or 10.

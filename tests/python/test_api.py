@@ -27,6 +27,75 @@ def test_compare_takes_the_axes_of_sweep(overload):
     assert mapping.frame.drop("seed").equals(text.frame.drop("seed"))
 
 
+def test_lists_are_given_as_on_the_command_line_too(overload):
+    asked = {"settings": QUICK, "seeds": 1, "workers": 1}
+    text = tidegate.compare(overload, gates="none,fixed-rate:5", **asked)
+    assert (
+        text.averages
+        == tidegate.compare(overload, gates=["none", "fixed-rate:5"], **asked).averages
+    )
+    key = "traffic.web.arrivals.poisson"
+    swept = tidegate.sweep(overload, f"{key}=20/s,40/s", queues="drop-tail,red", **asked)
+    assert swept.subject.axes == {"queue": ("drop-tail", "red"), key: ("20/s", "40/s")}
+
+
+class Fixed:
+    """Five sessions a second."""
+
+    def start(self, now_s, knobs):
+        knobs.allow(5, 1.0)
+        return now_s + 1.0
+
+    def update(self, now_s, view, counts, knobs):
+        return now_s + 1.0
+
+
+OWN = {"law": "python", "name": "mine"}
+
+
+def test_the_class_of_a_session_law_is_as_good_as_an_object(overload):
+    both = [
+        tidegate.compare(
+            overload, gates=[OWN], seeds=1, settings=QUICK, laws={"mine": law}
+        ).averages
+        for law in (Fixed, Fixed())
+    ]
+    assert both[0] == both[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"gates": ["none", Fixed()]}, "is a name or a dict"),
+        ({"gates": [OWN], "laws": Fixed()}, "Laws of your own have names"),
+        ({"gates": ["none"], "seeds": [-1]}, "a whole number from 0"),
+    ],
+)
+def test_what_is_no_argument_is_told_what_would_be(overload, arguments, says):
+    with pytest.raises(tidegate.TidegateError, match=says.replace("(", "[(]")):
+        tidegate.compare(overload, **({"seeds": 1, "settings": QUICK} | arguments))
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, 1 << 64])
+def test_a_seed_that_is_none_is_refused(overload, seed):
+    with pytest.raises(tidegate.TidegateError, match=r"The seed .* is none"):
+        tidegate.run(overload, seed=seed, settings=QUICK)
+
+
+def test_a_key_without_what_it_stands_in_is_completed(overload):
+    for short, whole in (
+        ("bottleneck.rate", "topology.dumbbell.bottleneck.rate"),
+        ("web.arrivals.poisson", "traffic.web.arrivals.poisson"),
+    ):
+        with pytest.raises(tidegate.ScenarioError, match=f"did you mean `{whole}`"):
+            tidegate.run(overload, settings={short: "1"})
+
+
+def test_a_folder_that_is_not_there_is_no_folder_of_other_things(tmp_path):
+    with pytest.raises(tidegate.TidegateError, match="There is no folder"):
+        tidegate.load(tmp_path / "nothing")
+
+
 def test_load_reads_what_save_wrote(overload, tmp_path):
     one = tidegate.run(overload, settings=QUICK)
     again = tidegate.load(one.save(tmp_path / "one"))

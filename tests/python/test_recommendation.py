@@ -89,3 +89,30 @@ def test_what_flows_without_end_lose_and_what_is_warned_of_is_said_beside_it():
     assert done.recommendation.startswith("Recommended: fq-codel, by shortest mean FCT")
     assert "But most delivered to updates: drop-tail, " in done.recommendation
     assert done.recommendation.endswith("Mind the warnings of fq-codel.")
+
+
+BLOATED = """
+name     = "pages beside a backup, just after it began"
+duration = "14s"
+warmup   = "7s"
+[topology.dumbbell]
+pairs      = 4
+access     = { rate = "100Mbit", delay = "1ms" }
+bottleneck = { rate = "5Mbit", delay = "10ms", buffer = "1000packets" }
+[traffic.pages]
+arrivals  = { every = "200ms", stop = "9s" }
+size      = "5kB"
+[traffic.backup]
+arrivals  = { at = ["0s", "0s", "0s", "0s"] }
+size      = "unlimited"
+"""
+
+
+def test_a_long_queue_that_serves_what_came_before_serves_no_more():
+    """As many pages as come are served by both; drop-tail still serves pages of the warm-up after
+    it, so that more end in the window than are offered in it."""
+    queues = ["drop-tail", "fq-codel"]
+    done = laboratory.compare(BLOATED, queues=queues, seeds=2)
+    ended = [row["completed_per_s"]["mean"] for row in done.averages]
+    assert ended[0] > ended[1]
+    assert done.recommendation.startswith("Recommended: fq-codel, by shortest mean FCT")

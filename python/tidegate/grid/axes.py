@@ -73,8 +73,10 @@ def given(text: str) -> Axis:
     return _axis(name, parts, parts)
 
 
-def asked(axes: Mapping[str, Sequence[object]]) -> list[Axis]:
-    """Return axes as Python hands them in: keys with lists of values."""
+def asked(axes: Mapping[str, Sequence[object]] | str) -> list[Axis]:
+    """Return axes as Python hands them in: keys with lists of values, or one as `given` reads."""
+    if isinstance(axes, str):
+        return [given(axes)]
     found = []
     for key, values in axes.items():
         if isinstance(values, str) or not hasattr(values, "__iter__"):

@@ -126,6 +126,11 @@ def load(folder: str | Path) -> Loaded:
     if not manifest and (found / MANIFEST).is_file() and _ours(found):
         raise Damaged(found / MANIFEST)
     if manifest.get("command") not in ("run", "compare", "sweep", "paper"):
+        if not found.exists():
+            raise UsageError(
+                f"There is no folder {display(found)}.",
+                "Check the spelling, or give the path from the folder you are in.",
+            )
         raise UsageError(
             f"There are no results of tidegate in {display(found)}.",
             _below(found)

@@ -16,7 +16,7 @@ from tidegate.grid import axes as grid
 from tidegate.results.forecast import require_memory
 from tidegate.results.provenance import digest
 from tidegate.results.store import folder_name
-from tidegate.scenario.overrides import STAGES, default_port, require_port
+from tidegate.scenario.overrides import STAGES, default_port, require_port, split
 from tidegate.scenario.own import maker
 
 if TYPE_CHECKING:
@@ -165,17 +165,17 @@ class Plan:
 
 @dataclass(frozen=True)
 class Controls:
-    """Laws that are compared at a port, by stage."""
+    """Laws that are compared at a port, by stage; as text as on the command line."""
 
-    gate: Sequence[str | dict[str, Any]] | None = None
-    queue: Sequence[str | dict[str, Any]] | None = None
+    gate: Sequence[str | dict[str, Any]] | str | None = None
+    queue: Sequence[str | dict[str, Any]] | str | None = None
     port: str | None = None
 
     def axes(self, document: Document, about: str) -> list[Axis]:
         """Return an axis for each stage that was named."""
         asked = {stage: getattr(self, stage) for stage in STAGES}
         return [
-            grid.laws(stage, laws, about, document)
+            grid.laws(stage, split(laws) if isinstance(laws, str) else laws, about, document)
             for stage, laws in asked.items()
             if laws is not None
         ]
@@ -287,6 +287,11 @@ def _load(document: Document, cell: Variant, colour: bool) -> tuple[Point, _nati
 
 def require_laws(scenario: _native.Scenario, laws: Mapping[str, OwnLaw] | None) -> None:
     """Raise ScenarioError if the scenario names a law of the user's own that was not given."""
+    if laws is not None and not hasattr(laws, "keys"):
+        raise UsageError(
+            f"Laws of your own have names, and {laws!r} has none.",
+            'Give laws={"mine": ...}, with the name that the scenario has for it.',
+        )
     text = scenario.show()
     if '"python"' not in text:
         return

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidegate import _native
 from tidegate.errors import UsageError
+from tidegate.results.laws import handed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -107,7 +108,7 @@ def cpu_s(
     """
     require_memory(scenario)
     begun = time.thread_time()
-    run = _native.Simulation(scenario, seed, copy.deepcopy(dict(laws)) if laws else None)
+    run = _native.Simulation(scenario, seed, handed(copy.deepcopy(laws)))
     start, deadline = time.thread_time(), time.perf_counter() + budget_s
     besides = start - begun + AFTER_RUN_S + AFTER_PORT_S * len(scenario.ports)
     besides += AFTER_FLOW_S * sum(flows(scenario).values())

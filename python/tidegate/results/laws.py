@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from tidegate import _native
@@ -121,3 +121,16 @@ OwnLaw: TypeAlias = (
     | Callable[["_native.Tcp"], Control]
 )
 """What is handed in under the name of a law."""
+
+
+def handed(laws: Mapping[str, OwnLaw] | None) -> dict[str, Any] | None:
+    """Return laws as the simulator takes them: session and rate laws as objects.
+
+    It calls the classes of the other kinds itself, as each port and flow has its own.
+    """
+    if not laws:
+        return None
+    return {
+        name: law() if isinstance(law, type) and hasattr(law, "update") else law
+        for name, law in laws.items()
+    }

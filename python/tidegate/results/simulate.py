@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidegate import _native
-from tidegate.errors import Stopped
+from tidegate.errors import Stopped, UsageError
 from tidegate.results.columns import SOMETIMES
 from tidegate.results.forecast import require_memory
+from tidegate.results.laws import handed
 
 if TYPE_CHECKING:
     import threading
@@ -63,8 +64,10 @@ def simulate(
     UsageError, before anything runs, where there is no memory for its flows.
     """
     require_memory(scenario)
+    if not hasattr(seed, "__index__") or not 0 <= seed < 1 << 64:
+        raise UsageError(f"The seed {seed} is none.", "Give a whole number from 0 to 2^64 - 1.")
     watched = capture.port if capture is not None else None
-    run = _native.Simulation(scenario, seed, dict(laws) if laws else None, watched)
+    run = _native.Simulation(scenario, seed, handed(laws), watched)
     wall, cpu = time.perf_counter(), time.thread_time()
     while not run.advance(SLICE_MS):
         if capture is not None:

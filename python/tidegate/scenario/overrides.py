@@ -46,6 +46,11 @@ def law_cells(
     stands = written(document, port, stage)
     cells: list[Variant] = []
     for law in laws:
+        if not isinstance(law, str | dict):
+            raise UsageError(
+                f"A law of the {stage} is a name or a dict, and not {law!r}.",
+                'One of your own is {"law": "python", "name": "mine"}, with laws={"mine": ...}.',
+            )
         asked = _shorthand(stage, law) if isinstance(law, str) else law
         label = law if isinstance(law, str) else _label(law)
         if not isinstance(law, str) and any(label == cell.label for cell in cells):

@@ -34,7 +34,9 @@ class Goal:
     scale: float = 1.0
 
 
-COMPLETED = Goal("completed_per_s", 1.0, "most sessions completed", "a second")
+COMPLETED = Goal("completed_share", 1.0, "most sessions completed", "% of those offered", 100.0)
+"""Of those that were offered in the window. How many end in it would favour a long queue or a gate
+that still serves sessions of the warm-up."""
 SOONEST = Goal("fct_mean_s", -1.0, "shortest mean FCT of those served", "s")
 
 

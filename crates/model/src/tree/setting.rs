@@ -42,7 +42,38 @@ pub(super) fn apply(root: &mut Node, setting: &Setting<'_>, text: usize) -> Resu
             }
         }
     };
+    if let Some(meant) = meant(root, &path) {
+        let help = format!("did you mean `{meant}`? write a key with all that it stands in");
+        return refuse(&format!("unknown key `{}`", path.join(".")), &help, key_length);
+    }
     insert(root, &alias(root, path), &keys, value)
+}
+
+/// The key in the document that ends as this path, if the path begins nowhere: `bottleneck.rate`
+/// for `topology.dumbbell.bottleneck.rate`.
+fn meant(root: &Node, path: &[String]) -> Option<String> {
+    let (first, entries) = (path.first()?, &root.table()?.entries);
+    if path.len() < 2 || entries.iter().any(|entry| entry.key == *first) {
+        return None;
+    }
+    let others = entries.iter().filter(|entry| !matches!(&*entry.key, "variant" | "sweep"));
+    others.flat_map(|entry| below(&entry.value, &entry.key)).find_map(|(within, table)| {
+        let end = path.get(..path.len() - 1)?.join(".");
+        let fits = within.ends_with(&format!(".{end}")) && table;
+        fits.then(|| format!("{within}.{}", path.last().map_or("", String::as_str)))
+    })
+}
+
+/// All keys below a node, dotted, and whether each is a table.
+fn below(node: &Node, within: &str) -> Vec<(String, bool)> {
+    let Some(table) = node.table() else { return Vec::new() };
+    let inner = table.entries.iter().flat_map(|entry| {
+        let name = format!("{within}.{}", entry.key);
+        let mut found = vec![(name.clone(), entry.value.table().is_some())];
+        found.extend(below(&entry.value, &name));
+        found
+    });
+    inner.collect()
 }
 
 /// Sets a value that already has a location at a dotted key written at `at`.
