@@ -49,9 +49,16 @@ impl<C: Default> Staged<C> {
         self.link.as_ref().map_or(Time::NEVER, |link| link.next_event(free_at))
     }
 
-    /// Whether the link may send from `start` on.
-    fn ask(&self, start: Time) -> Leave {
-        self.link.as_ref().map_or(Leave::Granted, |link| link.ask(start))
+    /// Whether a varying link may send from `start` on; if not, what waits is held back.
+    fn ask(&mut self, start: Time) -> Leave {
+        let leave = self.link.as_ref().map_or(Leave::Granted, |link| link.ask(start));
+        match leave {
+            Leave::Granted => return leave,
+            Leave::NotBefore(later) => self.resume = later,
+            Leave::AnotherFirst => self.resume = start + Time::from_ps(1),
+        }
+        self.held = true;
+        leave
     }
 
     /// The port has nothing to send, for now.
@@ -275,20 +282,21 @@ impl<C: Default> Port<C> {
                 break;
             }
             let start = self.free_at.max(staged.resume);
-            let leave = staged.ask(start);
-            staged.held = leave != Leave::Granted;
-            match leave {
-                Leave::Granted => self.serve_staged(&mut staged, start),
-                Leave::NotBefore(later) => staged.resume = later,
-                Leave::AnotherFirst => {
+            staged.held = false;
+            if staged.link.is_some() {
+                match staged.ask(start) {
+                    Leave::Granted => {}
+                    Leave::NotBefore(_) => continue,
                     // that one is to be looked at before this one is, however late it is
-                    staged.resume = start + Time::from_ps(1);
-                    break;
+                    Leave::AnotherFirst => break,
                 }
             }
+            self.serve_staged(&mut staged, start);
         }
-        if staged.waiting.all().packets == 0 {
-            staged.rest();
+        if let Some(link) = &staged.link
+            && staged.waiting.all().packets == 0
+        {
+            link.rest();
         }
         self.staged = Some(staged);
     }

@@ -65,7 +65,7 @@ LINKS = (
         path=(("port.bottleneck.rate", '{ trace = "tidegate:lte" }'),),
     ),
     Link("venue", "20 Mbit/s, 40 ms, 250 ms of buffer", 20, 40, 250, 30, 120, 20),
-    Link("campus", "1 Gbit/s, 20 ms, 50 ms of buffer", 1000, 20, 50, 100, 20, 6),
+    Link("campus", "1 Gbit/s, 20 ms, 50 ms of buffer", 1000, 20, 50, 100, 30, 8),
 )
 LOADS = {
     "sessions": "twice as many sessions as fit",
