@@ -61,7 +61,7 @@ def test_workers_and_repeats_give_the_same_columns(tmp_path: Path) -> None:
         rows = tidegate.compare(
             OVERLOAD, gates=["none"], seeds=2, workers=workers, out=tmp_path / str(workers)
         ).rows
-        hashes.append(rows["result_hash"].to_list())
+        hashes.append([row["result_hash"] for row in rows])
     assert hashes[0] == hashes[1]
     assert len(set(hashes[0])) == 2
 

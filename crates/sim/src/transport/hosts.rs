@@ -54,6 +54,8 @@ struct Flow {
     give_up: Time,
     /// Whether nothing has come back to the client yet.
     unanswered: bool,
+    /// Whether the source has sent an Initial: then no other packet opens the way to the sink.
+    initial: bool,
     /// Its row of results ([`FREE`]: the slot is free).
     row: u32,
     generation: u16,
@@ -105,6 +107,7 @@ impl HostTable {
             armed: Time::NEVER,
             give_up: patience.map_or(Time::NEVER, |wait| world.net.now.saturating_add(wait)),
             unanswered: true,
+            initial: false,
             row: flow.row,
             generation: 0,
             class: flow.class,
@@ -202,7 +205,8 @@ impl HostTable {
                 class.arrived_bytes += u64::from(packet.size);
             }
             let row = &mut world.rows[flow.row as usize];
-            if row.admitted == Time::NEVER {
+            let opens = packet.ext != Ext::Datagram { payload: place, form: Form::Other };
+            if row.admitted == Time::NEVER && (opens || !flow.initial) {
                 row.reached = now;
                 let passed = packet.flags.has(Flags::ADMITTED);
                 row.admitted = if passed { packet.sent } else { now };
@@ -284,6 +288,7 @@ impl Flow {
             (true, true) => Form::ClientInitial,
             (true, false) => Form::ServerInitial,
         };
+        self.initial |= side == SOURCE && form != Form::Other;
         if form == Form::ClientInitial && self.unanswered {
             row.syn_tries = row.syn_tries.saturating_add(1);
         }
