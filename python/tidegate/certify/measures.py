@@ -42,7 +42,6 @@ _OF_CLASS: dict[str, tuple[str, float]] = {
     "refused": ("never_admitted_share", 100.0),
     "pages": ("pages_loaded_share", 100.0),
     "page-load": ("page_load_p95_s", 1.0),
-    "object": ("object_time_p95_s", 1.0),
     "least-rtt": ("rtt_min_s", 1e3),
     "packet-loss": ("lost_share", 100.0),
     "packet-delay": ("delay_p95_s", 1e3),

@@ -31,7 +31,7 @@ RULE = (
     "*Worse*: more harm than the worst of those that it is compared with, by more than the limit,"
     " with 95 % confidence over the seeds. *Better*: less than the best of them, likewise."
     " ± is the 95 % interval of a mean."
-    " No RFC gives the limits; they were chosen before the first run."
+    " No RFC gives the limits; they stand in one table for each suite."
 )
 
 
@@ -50,7 +50,10 @@ def _sizes(each: Measured) -> str:
 
 def with_interval(each: Measured) -> str:
     """Return the mean of the control's values with its 95 % interval."""
-    return number(each.mean) if isnan(each.half) else f"{number(each.mean)} ± {each.half:.1g}"
+    if isnan(each.half):
+        return number(each.mean)
+    half = f"{each.half:.0f}" if each.half >= 10 else f"{round(each.half, 9):.1g}"
+    return f"{number(each.mean)} ± {half}"
 
 
 def what(each: Measured) -> str:
