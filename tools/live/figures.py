@@ -4,8 +4,9 @@
 
 The parts: `link` (rate and delay reached), `cost` (the program's time per packet, its maps),
 `overload` (without control, close-probe, tide, DQM, each in the simulator too), `light` (loads that
-the link carries, and long flows), `flood` (SYNs from invented addresses), `today` (three cells of
-`tidegate study today` on real traffic). `--short` is 25 s and one run. Use an idle machine.
+the link carries, and long flows), `flood` and `small-flood` (SYNs from invented addresses), `today`
+(three cells of `tidegate study today` on real traffic). `--short` is 25 s and one run. Use an idle
+machine.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ OVERLOAD = 340
 """Sessions/s of 10 kB: three times what 10 Mbit/s carry."""
 FLOOD = 10_000
 """SYNs/s: 3.2 Mbit/s, which this machine makes with a gate and without."""
+SMALL_FLOOD = 300
+"""SYNs/s: fewer than five for each honest session, so that there is no alarm."""
 SIDES = ("egress", "ingress")
 CARRIED = 113
 """Sessions/s of 10 kB that 10 Mbit/s carry, headers and handshakes included."""
@@ -307,24 +310,29 @@ def light(wanted: Wanted) -> None:
 
 
 def flood(wanted: Wanted) -> None:
-    """Send SYNs from invented addresses, along with honest sessions."""
-    seconds = min(wanted.seconds, 30)
-    print(f"\nflood: {FLOOD} SYNs/s from invented addresses for {seconds:.0f} s, ", end="")
-    print("with 20 honest sessions/s of 5 kB and 2 long flows\n")
+    """Send many SYNs from invented addresses, along with honest sessions."""
     honest = {**pages(20, "upload"), "size": "5kB"}
-    scenario = document(
-        seconds,
-        {"pages": honest, "bulk": endless(2, "upload")},
-        rate="1Gbit",
-        buffer="10MB",
-    )
+    what = "20 honest sessions/s of 5 kB and 2 long flows"
+    flooded(wanted, FLOOD, what, {"pages": honest, "bulk": endless(2, "upload")})
+
+
+def small_flood(wanted: Wanted) -> None:
+    """Send fewer SYNs than an alarm takes, along with three quarters of what the link carries."""
+    flooded(wanted, SMALL_FLOOD, "85 honest sessions/s of 10 kB", {"pages": pages(85, "upload")})
+
+
+def flooded(wanted: Wanted, syns: int, what: str, honest: dict[str, Any]) -> None:
+    """Send SYNs from invented addresses at a rate, along with honest sessions."""
+    seconds = min(wanted.seconds, 30)
+    print(f"\nflood: {syns} SYNs/s from invented addresses for {seconds:.0f} s, with {what}\n")
+    scenario = document(seconds, honest, rate="1Gbit", buffer="10MB")
     for name in ("none", "close-probe", "tide"):
         with Lab() as lab:
             path, table = lab.write(scenario)
             lab.link(path)
             gate = lab.gate(f"mode = 'enforce'\n{SHAPE}{CONTROLS[name]}")
             before = memory_of(gate.pid)
-            rate = (str(FLOOD), str(seconds))
+            rate = (str(syns), str(seconds))
             flooding = lab.start(
                 lab.left, sys.executable, "-m", "tools.live.flood", RIGHT, str(PORT), *rate
             )
@@ -361,6 +369,7 @@ PARTS = {
     "overload": overload,
     "light": light,
     "flood": flood,
+    "small-flood": small_flood,
     "today": cells,
 }
 

@@ -79,6 +79,14 @@ struct {
 	__type(value, struct client);
 } clients SEC(".maps");
 
+/* A bit for each admitted session of which no packet has come in behind its SYNs. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} unanswered SEC(".maps");
+
 /* How an opener asks for a token. */
 enum standing { REFUSED, WAITS, ELIGIBLE, LET_IN };
 
@@ -344,6 +352,28 @@ static __noinline void forget_end(struct __sk_buff *skb, const struct seen *seen
 		__sync_fetch_and_and(cell, ~bit);
 }
 
+/* A session was admitted, or `answers` that was: a packet comes in behind its SYNs. That of a
+ * forged address has none. */
+static __noinline void watch_answer(struct __sk_buff *skb, const struct seen *seen, bool answers,
+				    struct tally *mine)
+{
+	__u32 words = settings.answer_words, at;
+	__u64 *cell, bit, mixed;
+
+	if (words == 0)
+		return;
+	mixed = hash(skb, seen, BOTH_WAYS);
+	bit = 1ULL << (mixed & 63);
+	at = (__u32)(mixed >> 6) % words;
+	cell = bpf_map_lookup_elem(&unanswered, &at);
+	if (!cell)
+		return;
+	if (!answers)
+		__sync_fetch_and_or(cell, bit);
+	else if (*cell & bit && __sync_fetch_and_and(cell, ~bit) & bit)
+		mine->answered += 1;
+}
+
 static __always_inline void count_end(struct __sk_buff *skb, const struct seen *seen,
 				      const struct control *control, struct tally *mine)
 {
@@ -458,6 +488,7 @@ static __always_inline enum fate admission(struct __sk_buff *skb, const struct s
 	if (fate != FATE_REFUSED && fate != FATE_WOULD_REFUSE) {
 		mine->admitted += 1;
 		forget_end(skb, seen);
+		watch_answer(skb, seen, false, mine);
 		rejuvenate(hash);
 	}
 	return fate;
@@ -533,6 +564,9 @@ int tidegate_ends(struct __sk_buff *skb)
 		return TC_ACT_UNSPEC;
 	mine->incoming_bytes += skb->len;
 	parse(skb, settings.ethernet, &seen);
+	/* a SYN+ACK goes to a forged address too */
+	if ((seen.flags & (TCP_ACK | TCP_RST | TCP_SYN)) == TCP_ACK)
+		watch_answer(skb, &seen, true, mine);
 	if (!(seen.flags & (TCP_SYN | TCP_FIN | TCP_RST)))
 		return TC_ACT_UNSPEC;
 	control_now = bpf_map_lookup_elem(&control, &zero);

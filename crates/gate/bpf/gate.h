@@ -81,10 +81,11 @@ struct tally {
 	__u64 waited;		/* clients that were refused before that */
 	__u64 let_in;		/* clients that were let in, and what took a token beyond a share */
 	__u64 inside;		/* openers of clients that were in already */
+	__u64 answered;		/* admitted sessions of which a packet came in behind the SYNs */
 	__u64 packets[FATES];
 	__u64 bytes[FATES];
 };
-SIZE(tally, 96 + 2 * 8 * 17);
+SIZE(tally, 104 + 2 * 8 * 17);
 AT(tally, arrived, 0);
 AT(tally, admitted, 8);
 AT(tally, departed, 16);
@@ -93,7 +94,8 @@ AT(tally, eligible, 32);
 AT(tally, young_bytes, 48);
 AT(tally, incoming_bytes, 56);
 AT(tally, served, 64);
-AT(tally, packets, 96);
+AT(tally, answered, 96);
+AT(tally, packets, 104);
 
 /* Set before the program is loaded; constant from then on. */
 struct settings {
@@ -119,7 +121,7 @@ struct settings {
 	__u32 client_idle;	/* ticks of 2^20 ns after which a client is no longer let in */
 	__u32 client_prefix4;	/* bits of an IPv4 address that name a client */
 	__u32 client_prefix6;	/* the same of IPv6, 64 at most */
-	__u32 unused;
+	__u32 answer_words;	/* words of 64 cells for sessions without an answer; zero: none */
 };
 SIZE(settings, 96);
 AT(settings, ends, 8);
@@ -132,6 +134,7 @@ AT(settings, ends_of_peer, 68);
 AT(settings, syn_in, 72);
 AT(settings, client_cells, 76);
 AT(settings, client_prefix6, 88);
+AT(settings, answer_words, 92);
 
 /* Written by the controller at any time, each field whole. */
 struct control {

@@ -24,7 +24,7 @@ use super::epoch::{Epochs, Flow, Outcome};
 use super::journal::{Journal, Line};
 use super::link::{Interface, Netlink};
 use super::observe::{Observation, Plan};
-use super::placement::{Placement, cells};
+use super::placement::{Placement, cells, counts_answers};
 use super::shared::Fate;
 use super::status::{Asked, Status};
 use super::{metrics, privileges, program, service, status};
@@ -455,8 +455,12 @@ impl Controller {
         }
         let refused = placed.refused_behind()?;
         let refused_behind = refused - placed.refused_before;
-        let flow = Flow { refused_behind, ..Flow::between(&placed.queue, &queue, fewest) };
+        let answered =
+            counts_answers(&self.config).then(|| tally.answered - placed.answered_before);
+        let flow =
+            Flow { refused_behind, answered, ..Flow::between(&placed.queue, &queue, fewest) };
         (placed.queue, placed.refused_before) = (queue, refused);
+        placed.answered_before = tally.answered;
         Ok((tally.counts(), flow))
     }
 
@@ -575,6 +579,7 @@ fn placement(config: &Config) -> impl PartialEq + use<> {
         config.rules(),
         (config.opener, config.limiter(), config.quic),
         (config.ends, config.ends_of, config.ends_size, config.refuse_at),
+        counts_answers(config),
         (config.dqm.clone(), config.shape, config.capacity),
     )
 }

@@ -31,6 +31,8 @@ pub struct Flow {
     pub backlog: u64,
     /// Admitted openers that dual-queue management refused.
     pub refused_behind: u64,
+    /// Admitted sessions of which a packet came in behind the SYNs; none: that is not counted.
+    pub answered: Option<u64>,
 }
 
 impl Flow {
@@ -44,6 +46,7 @@ impl Flow {
             waiting: now.waiting,
             backlog: now.backlog.into(),
             refused_behind: 0,
+            answered: None,
         }
     }
 
@@ -199,7 +202,9 @@ impl Epochs {
             }
             let refused = counts.arrived.saturating_sub(counts.admitted);
             let flood = self.flood.suspected();
-            self.onset.epoch(admitted, ended, refused, length, flood);
+            // a session of a forged address has nothing but SYNs, and does not pile up
+            let begun = flow.answered.unwrap_or(admitted);
+            self.onset.epoch(begun, ended, refused, length, flood);
         }
         if let Some(law) = self.law.as_mut().filter(|_| judged) {
             let none = Waiting::default();
@@ -253,6 +258,7 @@ mod tests {
         waiting: 9,
         backlog: 9_000,
         refused_behind: 0,
+        answered: None,
     };
 
     // The counts only grow; the law reads an epoch's. First epoch: 1000 + 40 (100 - 1000) / 100
@@ -338,6 +344,29 @@ mod tests {
         // 336 and then 622 in excess, over a border of 2 x 80
         assert_eq!(end(53, 600, 600, 260), (false, 1));
         assert_eq!(end(54, 1000, 1000, 340), (true, 0));
+    }
+
+    // 85 honest sessions a second begin and end, three quarters of what the link carries, beside 300
+    // SYNs from forged addresses, of which nothing follows: 385 are admitted, fewer than five for each
+    // that ends, so there is no alarm. If these counted, the law is obeyed, and it closes.
+    #[test]
+    fn forged_syns_do_not_pile_up() {
+        let after_ten = |answered| {
+            let law: Box<dyn Controller<_, _>> =
+                Box::new(CloseProbe::new(close_probe::Config::default()));
+            let ends = Ends::new(0, 0);
+            let wait = Time::from_secs(2);
+            let mut epochs = Epochs::start(Some(law), ends, LIMITS, wait, 2.0, Time::from_secs(50))
+                .expect("it starts");
+            let flow = Flow { answered, ..LOSING };
+            for n in 1..=10u64 {
+                let total = counted(385 * n, 385 * n, 85 * n);
+                let outcome = epochs.end(Time::from_secs(50 + n), Ok((total, flow)), RATE);
+                assert!(!outcome.expect("it decides").alarm);
+            }
+            epochs.in_force().pass_all
+        };
+        assert_eq!([after_ten(Some(85)), after_ten(None)], [1, 0]);
     }
 
     #[test]

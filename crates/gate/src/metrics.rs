@@ -38,6 +38,11 @@ impl Collector for Gate {
         let counters = [
             ("tidegate_gate_openers", "Packets that open a session", status.arrived_total),
             ("tidegate_gate_admitted", "Of these, admitted", status.admitted_total),
+            (
+                "tidegate_gate_answered",
+                "Admitted sessions of which a packet came in behind the SYNs, if that is counted",
+                status.answered_total,
+            ),
             ("tidegate_gate_ended", "Sessions whose end was counted", status.ended_total),
             (
                 "tidegate_gate_clients_served",

@@ -10,12 +10,15 @@
 //!
 //! | symbol | here      | unit           | value                                     |
 //! |--------|-----------|----------------|-------------------------------------------|
-//! | `a`    | `admitted`| sessions/epoch | counted                                   |
+//! | `a`    | `begun`   | sessions/epoch | admitted, and a packet came in behind the SYNs |
 //! | `d`    | `ended`   | sessions/epoch | counted, resets included                  |
 //! | `P`    | `pile`    | sessions       | `P <- max(0, P (1 - g) + a - d)`          |
 //! | `D`    | `pace`    | sessions/epoch | `D <- D + g (d - D)`, or `d` where it is more |
 //! | `g`    | `share`   | 1              | an epoch of `MEMORY`, which is 10 s       |
 //! | -      | `wait`    | s              | `onset`, 2                                |
+//!
+//! Where that is not counted, `a` is what was admitted. Of a session from a forged address nothing
+//! follows, and it does not pile up.
 //!
 //! `P` decays: a session that began long ago is a long one, or its end was not
 //! seen. While its decisions are not in force, the law still runs on the counts.
@@ -55,8 +58,8 @@ impl Onset {
 
     /// An epoch of that length has ended; `refused` openers were refused in it.
     /// `flood`: a flood is suspected, and refusals do not begin.
-    pub fn epoch(&mut self, admitted: u64, ended: u64, refused: u64, length: Time, flood: bool) {
-        let (a, d) = (admitted as f64, ended as f64);
+    pub fn epoch(&mut self, begun: u64, ended: u64, refused: u64, length: Time, flood: bool) {
+        let (a, d) = (begun as f64, ended as f64);
         let share = (length.secs() / MEMORY.secs()).min(1.0);
         self.pile = (self.pile * (1.0 - share) + a - d).max(0.0);
         self.pace += share * (d - self.pace);

@@ -30,6 +30,8 @@ pub struct Placement {
     pub fewest: Option<u32>,
     /// Openers that dual-queue management had refused when the epoch began.
     pub refused_before: u64,
+    /// Sessions that had been answered when the epoch began.
+    pub answered_before: u64,
     attached: Vec<Attached>,
 }
 
@@ -50,8 +52,17 @@ impl Placement {
         gate.turn(knobs)?;
         let dqm = load_dqm(config, &settings, &queue)?;
         let (shape, attached) = (config.shape, Vec::new());
-        let (fewest, refused_before) = (None, 0);
-        Ok(Placement { interface, gate, dqm, shape, queue, fewest, refused_before, attached })
+        Ok(Placement {
+            interface,
+            gate,
+            dqm,
+            shape,
+            queue,
+            fewest: None,
+            refused_before: 0,
+            answered_before: 0,
+            attached,
+        })
     }
 
     /// Writes the settings of the file that may change at any time, and a lease.
@@ -144,6 +155,15 @@ impl Placement {
     }
 }
 
+/// Words of 64 cells for admitted sessions without an answer: one in a thousand is confused with
+/// another where 64 of them are open at a time.
+const ANSWER_WORDS: u32 = 1024;
+
+/// Whether answers are counted: `onset` needs them, and they have to come in by this interface.
+pub fn counts_answers(config: &Config) -> bool {
+    config.onset > Time::ZERO && config.ends_of == EndsOf::Peer
+}
+
 /// Cells of one generation of ends: whole words of 64.
 pub fn cells(config: &Config) -> u64 {
     match config.ends {
@@ -179,6 +199,7 @@ fn settings(config: &Config, interface: &Interface, queue: &Queue) -> Settings {
         client_idle: rules.clients.map_or(0, |clients| clients.idle_ticks()),
         client_prefix4: config.client_prefixes.0,
         client_prefix6: config.client_prefixes.1,
+        answer_words: if counts_answers(config) { ANSWER_WORDS } else { 0 },
         ..Settings::default()
     }
 }

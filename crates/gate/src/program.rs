@@ -316,8 +316,13 @@ impl Gate {
         let ended = (2 * settings.end_words).max(1);
         let clients = settings.client_cells.max(1);
         let flows = flows.max(1);
-        let sizes =
-            [("ended", ended), ("ended_flows", flows), ("young", words), ("clients", clients)];
+        let sizes = [
+            ("ended", ended),
+            ("ended_flows", flows),
+            ("young", words),
+            ("clients", clients),
+            ("unanswered", settings.answer_words.max(1)),
+        ];
         let program = Program::load(("session control", "tidegate_gate"), GATE, settings, &sizes)?;
         // flows that already exist are not young
         let keys: Vec<u8> = (0..words).flat_map(u32::to_ne_bytes).collect();
@@ -365,8 +370,8 @@ impl Gate {
         self.program.attach("tidegate_gate", Side::Egress, at, priority)
     }
 
-    /// Decides about the SYNs that come in by that interface, and counts the ends, where the
-    /// settings say so.
+    /// Decides about the SYNs that come in by that interface, and counts ends and answers, where
+    /// the settings say so.
     ///
     /// # Errors
     /// The kernel refuses it, or another filter has the priority.

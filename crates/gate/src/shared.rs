@@ -84,6 +84,8 @@ pub struct Tally {
     pub let_in: u64,
     /// Openers of clients that were in already.
     pub inside: u64,
+    /// Admitted sessions of which a packet came in behind the SYNs.
+    pub answered: u64,
     /// Packets by fate.
     pub packets: [u64; Fate::COUNT],
     /// Bytes by fate.
@@ -91,13 +93,14 @@ pub struct Tally {
 }
 
 const _: () = assert!(
-    size_of::<Tally>() == 96 + 2 * 8 * Fate::COUNT
+    size_of::<Tally>() == 104 + 2 * 8 * Fate::COUNT
         && offset_of!(Tally, departed) == 16
         && offset_of!(Tally, eligible) == 32
         && offset_of!(Tally, young_bytes) == 48
         && offset_of!(Tally, incoming_bytes) == 56
         && offset_of!(Tally, served) == 64
-        && offset_of!(Tally, packets) == 96
+        && offset_of!(Tally, answered) == 96
+        && offset_of!(Tally, packets) == 104
 );
 
 impl Tally {
@@ -120,6 +123,7 @@ impl Tally {
             waited: self.waited.wrapping_add(other.waited),
             let_in: self.let_in.wrapping_add(other.let_in),
             inside: self.inside.wrapping_add(other.inside),
+            answered: self.answered.wrapping_add(other.answered),
             packets: sums(&self.packets, &other.packets),
             bytes: sums(&self.bytes, &other.bytes),
         }
@@ -197,8 +201,8 @@ pub struct Settings {
     pub client_prefix4: u32,
     /// Bits of an IPv6 address that name a client, 64 at most.
     pub client_prefix6: u32,
-    /// Keeps the size a multiple of eight.
-    pub unused: u32,
+    /// Words of 64 cells for admitted sessions without an answer; zero: answers are not counted.
+    pub answer_words: u32,
 }
 
 const _: () = assert!(
@@ -213,6 +217,7 @@ const _: () = assert!(
         && offset_of!(Settings, syn_in) == 72
         && offset_of!(Settings, client_cells) == 76
         && offset_of!(Settings, client_prefix6) == 88
+        && offset_of!(Settings, answer_words) == 92
 );
 
 /// Written by the controller at any time.

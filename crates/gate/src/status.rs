@@ -73,6 +73,10 @@ pub struct Status {
     pub arrived_total: u64,
     /// Admitted openers, in total.
     pub admitted_total: u64,
+    /// Admitted sessions of which a packet came in behind the SYNs, in total; zero where that is
+    /// not counted.
+    #[serde(default)]
+    pub answered_total: u64,
     /// FINs and resets counted, in total, before the correction.
     pub ended_total: u64,
     /// Packets by decision, in total.
@@ -110,6 +114,7 @@ impl Status {
         self.bytes = named(&tally.bytes);
         (self.arrived_total, self.admitted_total) = (tally.arrived, tally.admitted);
         (self.clients_served, self.clients_waited) = (tally.served, tally.waited);
+        self.answered_total = tally.answered;
         self.ended_total = tally.departed + tally.resets;
         let all: u64 = tally.bytes.iter().sum();
         let unseen: u64 = Fate::ALL

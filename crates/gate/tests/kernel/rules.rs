@@ -212,6 +212,38 @@ fn a_session_ends_with_the_fin_of_the_peer() {
     assert_eq!((tally(&gate).departed, tally(&gate).resets), (1, 1));
 }
 
+// A session begins once a packet comes in behind its SYNs: that of a client whose server answers, or
+// that of a server whose client does. Three downloads and two uploads are admitted; of one of each
+// only SYNs ever come (a forged address), and one is reset by an address that asked for nothing. A
+// SYN that is sent again is admitted twice and answered once.
+#[test]
+fn a_session_is_answered_by_the_first_packet_behind_the_syns() {
+    let here = Settings { syn_in: 1, answer_words: 16, ..settings() };
+    let Some(mut gate) = gate(here, 0) else { return };
+    let mut knobs = Knobs::default();
+    knobs.open();
+    gate.turn(&knobs).expect("the kernel takes them");
+    let incoming = |packet: &[u8]| gate.show_incoming(packet).expect("the kernel shows it");
+    for port in [1, 1, 2, 3] {
+        incoming(&answer(port, SYN));
+    }
+    for port in [4, 5] {
+        show(&gate, &tcp(port, SYN));
+        incoming(&answer(port, SYN_ACK));
+    }
+    incoming(&answer(3, RST));
+    incoming(&answer(9, "ACK"));
+    assert_eq!((tally(&gate).admitted, tally(&gate).answered), (6, 0));
+    incoming(&answer(1, "ACK"));
+    incoming(&answer(1, "ACK"));
+    incoming(&answer(4, "ACK"));
+    assert_eq!(tally(&gate).answered, 2);
+    // the next one of the same addresses and ports
+    incoming(&answer(1, SYN));
+    incoming(&answer(1, FIN));
+    assert_eq!(tally(&gate).answered, 3);
+}
+
 // An end is remembered over one change of generations and forgotten after the second.
 #[test]
 fn ends_are_forgotten_after_two_generations() {
