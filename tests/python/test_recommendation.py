@@ -30,6 +30,11 @@ def test_nothing_is_recommended_where_nothing_differs(overload):
     assert done.recommendation.startswith("No recommendation: no setting is significantly better")
 
 
+def test_one_setting_is_no_choice(overload):
+    done = laboratory.compare(overload, gates=["none"], seeds=2, settings=QUICK)
+    assert done.recommendation == "No recommendation: there is one setting alone."
+
+
 def test_one_seed_recommends_nothing(overload):
     done = laboratory.compare(overload, gates=["none", "fixed-rate:1"], seeds=1, settings=QUICK)
     assert "one seed does not show" in done.recommendation

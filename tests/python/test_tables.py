@@ -151,6 +151,20 @@ def test_advice_where_no_control_wins_is_to_try_a_lower_rate(overload):
     assert "--gate none,fixed-rate:" in line
 
 
+def test_advice_says_nothing_of_what_seeds_do_not_show(overload):
+    """Of two seeds that differ much the low end of the interval is no reason to prefer one."""
+    import tomllib
+
+    gates = ["none", "fixed-rate:15"]
+    comparison = tidegate.compare(overload, gates=gates, seeds=2, settings={"duration": "8s"})
+    none, gated = (dict(row) for row in comparison.averages)
+    none["completed_per_s"] = {"mean": 62.4, "low": 57.1, "high": 67.7}
+    gated["completed_per_s"] = {"mean": 113.0, "low": -38.0, "high": 264.0}
+    comparison.averages = [none, gated]
+    line = advice.after(comparison, "a.toml", tomllib.loads(overload))
+    assert line == "Try next more seeds: the same command with --seeds 10"
+
+
 def test_advice_is_not_what_was_just_tried(overload):
     import tomllib
 

@@ -162,3 +162,16 @@ def test_a_slip_in_the_file_is_told_its_remedy_once(tidegate, overload, tmp_path
 def test_what_the_other_direction_takes_over_is_refused_once(tidegate, overload_file):
     key = "topology.dumbbell.bottleneck.buffer=0packets"
     assert typed(tidegate, "check", overload_file, "--set", key).count("error:") == 1
+
+
+def test_a_key_that_is_cut_short_is_completed(tidegate, overload_file):
+    said = typed(tidegate, "compare", overload_file, "--queue", "red:min=5")
+    assert "did you mean `min_th`?" in said
+
+
+def test_an_argument_that_is_no_utf_8_is_told_so(tidegate_process, overload_file):
+    for more in (["--set", "name=sch\udcf6n"], ["--set", "traffic.web.size=\udcf6"]):
+        done = tidegate_process("check", overload_file, *more)
+        assert done.returncode == 2
+        assert "no text in UTF-8" in done.stderr
+        assert "Traceback" not in done.stderr

@@ -74,6 +74,11 @@ def guarded(command: Callable[P, R], begins: Callable[[], None]) -> Callable[P, 
     return run
 
 
+def _foreign(error: UnicodeEncodeError) -> bool:
+    """Tell whether text came from bytes of the command line that are not UTF-8."""
+    return all("\udc80" <= each <= "\udcff" for each in error.object[error.start : error.end])
+
+
 def _was_printing(error: OSError) -> bool:
     """Tell whether the error came from a library that prints; only results go through them."""
     trace = error.__traceback__
@@ -100,6 +105,10 @@ def _said(error: BaseException) -> tuple[str | None, int]:
         code = REFUSED if isinstance(error, UsageError) else FAILED
     elif isinstance(error, KeyboardInterrupt):
         message, code = "Interrupted; nothing was written.", INTERRUPTED
+    elif isinstance(error, UnicodeEncodeError) and _foreign(error):
+        message = "tidegate: an argument has bytes that are no text in UTF-8."
+        message += "\nType it in a terminal with UTF-8, or put it into the file."
+        code = REFUSED
     elif own := told(error):
         message = f"{own}\ntidegate: the run failed in a law of your own."
     elif isinstance(error, OSError):

@@ -30,6 +30,8 @@ def recommendation(done: GridResult) -> str:
     """
     seeds = len(done.subject.seeds)
     groups = [group for group in loads(done) if len(group) > 1]
+    if len(done.averages) < 2:
+        return "No recommendation: there is one setting alone."
     if not groups:
         return "No recommendation: no two settings met the same flows."
     if seeds < 2:

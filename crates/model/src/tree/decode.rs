@@ -110,11 +110,14 @@ pub(crate) fn spelling<S: AsRef<str>>(wrong: &str, known: &[S], kind: &str) -> S
     const SHOWN: usize = 24;
     let mut names: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
     let more = names.len().saturating_sub(SHOWN);
-    let nearest = names
-        .iter()
-        .map(|name| (distance(wrong, name), *name))
-        .min()
-        .filter(|&(distance, name)| within(distance, name));
+    // what was cut short goes before what was misspelt: `min` means `min_th`, and not `ecn`
+    let begun = wrong.chars().count() >= 3;
+    let longer =
+        names.iter().find(|name| begun && distance(wrong, name) > 1 && name.starts_with(wrong));
+    let nearest = longer.map(|name| (0, *name)).or_else(|| {
+        let distances = names.iter().map(|name| (distance(wrong, name), *name));
+        distances.min().filter(|&(distance, name)| within(distance, name))
+    });
     names.truncate(SHOWN);
     let mut list = format!("{kind} here: {}", names.join(", "));
     if names.is_empty() {
