@@ -73,23 +73,31 @@ fn stamp() -> impl Strategy<Value = &'static str> {
     select(vec!["none", "qfcp", "rcp", "xcp", "vcp"])
 }
 
-/// A sender: TCP of every era, every control beside it, and a host of another kind.
+/// What the receivers of a class do; not what leaves a flow that closed without its data.
+fn receiver() -> impl Strategy<Value = &'static str> {
+    select(vec!["", "", "", "\nreceiver = \"split-acks\"", "\nreceiver = \"hidden-marks\""])
+}
+
+/// A sender: TCP of every era, every control beside it, and a host of another kind; and what its
+/// receivers do.
 fn sender() -> impl Strategy<Value = String> {
     let profile = select(vec!["ns2-2001", "ns2-2003", "ns2-2005", "ns2-2006", "rfc", "linux"]);
     let recovery = select(vec!["reno", "newreno", "sack"]);
-    let tcp = (profile, recovery, any::<bool>(), any::<bool>()).prop_map(
-        |(profile, recovery, ecn, delayed)| {
+    let tcp = (profile, recovery, any::<bool>(), any::<bool>(), receiver()).prop_map(
+        |(profile, recovery, ecn, delayed, receiver)| {
+            let delayed = delayed && !receiver.contains("split");
             format!(
                 "{{ tcp = {{ profile = \"{profile}\", recovery = \"{recovery}\", ecn = {ecn}, \
-                 delayed_ack = {delayed} }} }}"
+                 delayed_ack = {delayed} }} }}{receiver}"
             )
         },
     );
     let beside = select(vec!["qfcp", "rcp", "xcp", "vcp", "quick-start", "blitz"]);
-    let beside =
-        (beside, select(vec!["rfc", "linux"]), any::<bool>()).prop_map(|(name, profile, ecn)| {
-            format!("{{ {name} = {{ profile = \"{profile}\", ecn = {ecn} }} }}")
-        });
+    let beside = (beside, select(vec!["rfc", "linux"]), any::<bool>(), receiver()).prop_map(
+        |(name, profile, ecn, receiver)| {
+            format!("{{ {name} = {{ profile = \"{profile}\", ecn = {ecn} }} }}{receiver}")
+        },
+    );
     let own = Just("{ rcp = { reliability = \"own\" } }".to_owned());
     let host = Just("{ quic = { stack = \"simple\" } }".to_owned());
     prop_oneof![4 => tcp, 4 => beside, 1 => own, 3 => host]
