@@ -174,7 +174,10 @@ def followed(folders: Folders, note: str = "") -> Iterator[Picture]:
 
 def _traced(folder: Path) -> pl.DataFrame:
     """Return what links could carry by their traces, and what they sent."""
-    table = pl.read_parquet(readable(folder / "ports.parquet"), glob=False)
+    path = folder / "ports.parquet"
+    if not path.exists():
+        return pl.DataFrame()
+    table = pl.read_parquet(readable(path), glob=False)
     if "possible_bytes" not in table.columns:
         return pl.DataFrame()
     table = table.with_columns(pl.col("port").cast(pl.String))
