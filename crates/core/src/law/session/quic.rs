@@ -147,21 +147,10 @@ mod tests {
     use crate::packet::{Ext, Form};
 
     /// One token each 10 s, and nothing saved.
-    const SCARCE: Knobs =
-        Knobs { token_interval_ns: 10_000_000_000, token_depth_ns: 10_000_000_000, ..KNOBS };
-    const KNOBS: Knobs = Knobs {
-        allowance: 0,
-        token_interval_ns: 0,
-        token_depth_ns: 0,
-        pass_all: 0,
-        shut: 0,
-        phase: 0,
-        bypass: 0,
-        share: 0,
-        round: 0,
-        spare: 0,
-        unused: 0,
-    };
+    fn scarce() -> Knobs {
+        let (token_interval_ns, token_depth_ns) = (10_000_000_000, 10_000_000_000);
+        Knobs { token_interval_ns, token_depth_ns, ..Knobs::default() }
+    }
 
     fn gate(opener: Opener, cells: u32) -> Admit {
         let quic = quic::Config { cells, ..quic::Config::default() };
@@ -175,7 +164,7 @@ mod tests {
 
     /// Offers a packet to the gate and, if it passes, to a queue that takes it.
     fn offer(admit: &mut Admit, packet: &Packet, at_s: u64, counts: &mut Counts) -> bool {
-        let passed = admit.admit(packet, Time::from_secs(at_s), &SCARCE, counts) == Verdict::Pass;
+        let passed = admit.admit(packet, Time::from_secs(at_s), &scarce(), counts) == Verdict::Pass;
         if passed {
             admit.enqueued(packet, counts);
         }
@@ -184,7 +173,7 @@ mod tests {
 
     fn renew(admit: &mut Admit, at_s: u64, counts: &mut Counts) {
         let moment = Moment { now: Time::from_secs(at_s), queue_bytes: 0 };
-        admit.renewed(&moment, &SCARCE, counts);
+        admit.renewed(&moment, &scarce(), counts);
     }
 
     /// By hand: the first client takes the only token, its further Initials need none, and the second
@@ -196,7 +185,7 @@ mod tests {
         assert!(offer(&mut admit, &first(1), 0, &mut counts));
         assert!(offer(&mut admit, &first(1), 1, &mut counts), "an Initial that is sent again");
         assert!(offer(&mut admit, &datagram(1, Form::Other), 2, &mut counts));
-        let refused = admit.admit(&first(2), Time::from_secs(2), &SCARCE, &mut counts);
+        let refused = admit.admit(&first(2), Time::from_secs(2), &scarce(), &mut counts);
         assert_eq!(refused, Verdict::Drop(Reason::SessionRefused), "no reset");
         assert_eq!((counts.arrived, counts.admitted, counts.departed), (2, 1, 0));
         renew(&mut admit, 6, &mut counts);
@@ -233,7 +222,7 @@ mod tests {
     fn what_is_lost_or_forgotten_does_not_stay_open() {
         let (mut admit, mut counts) = (gate(Opener::Syn, 16), Counts::default());
         let first = datagram(1, Form::ClientInitial);
-        let knobs = Knobs { pass_all: 1, ..KNOBS };
+        let knobs = Knobs { pass_all: 1, ..Knobs::default() };
         admit.admit(&first, Time::ZERO, &knobs, &mut counts);
         admit.dropped(&first, &mut counts);
         assert_eq!((counts.lost_openers, admit.opens(&first)), (1, true));
