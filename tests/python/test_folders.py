@@ -42,7 +42,8 @@ def digests(folder):
 @pytest.mark.slow
 @pytest.mark.pictures
 def test_pictures_that_are_drawn_again_are_the_same_and_nothing_runs(tidegate, drawn):
-    """Of the same data come the same bytes; the runs stay as they are, to the second."""
+    """Of the same data come the same bytes, beside pictures that only `plot` draws; the runs stay
+    as they are, to the second."""
     before = digests(drawn)
     runs = {path: path.stat().st_mtime_ns for path in drawn.glob("runs/*/*/*")}
     assert len(before) == 6
@@ -50,7 +51,7 @@ def test_pictures_that_are_drawn_again_are_the_same_and_nothing_runs(tidegate, d
         (drawn / name).unlink()
     done = tidegate("plot", drawn)
     assert done.returncode == 0, done.stderr
-    assert digests(drawn) == before
+    assert digests(drawn).items() > before.items()
     assert {path: path.stat().st_mtime_ns for path in drawn.glob("runs/*/*/*")} == runs
 
 
@@ -58,7 +59,7 @@ def test_pictures_that_are_drawn_again_are_the_same_and_nothing_runs(tidegate, d
 @pytest.mark.pictures
 def test_pictures_go_elsewhere_if_asked_to(tidegate, drawn, tmp_path):
     assert tidegate("plot", drawn, "--out", "elsewhere").returncode == 0
-    assert digests(tmp_path / "elsewhere") == digests(drawn)
+    assert digests(tmp_path / "elsewhere").items() >= digests(drawn).items()
 
 
 @pytest.mark.slow
@@ -73,11 +74,12 @@ def test_a_sweep_is_drawn_again_with_other_metrics(tidegate, overload, tmp_path)
     assert digests(tmp_path / "drawn") != before
 
 
-def test_a_single_run_has_no_pictures_and_is_told_what_it_has(tidegate, overload, tmp_path):
+@pytest.mark.pictures
+def test_a_single_run_is_drawn_over_time_and_by_size(tidegate, overload, tmp_path):
     laboratory.run(overload, settings=QUICK).save(tmp_path / "r")
     done = tidegate("plot", "r")
-    assert done.returncode == 2
-    assert "tidegate report r" in done.stderr
+    assert done.returncode == 0, done.stderr
+    assert {"by-size.png", "classes-web.svg"} <= digests(tmp_path / "r").keys()
 
 
 @pytest.mark.slow
@@ -138,7 +140,7 @@ def test_two_runs_on_other_flows_are_not_called_the_same(tidegate, overload, tmp
 
 @pytest.mark.parametrize(
     ("others", "says"),
-    [([], "no second one was given"), (["nowhere"], "no results of tidegate in nowhere")],
+    [([], "no second one was given"), (["nowhere"], "There is no folder nowhere")],
 )
 def test_half_a_comparison_of_folders_is_said(tidegate, compared, others, says):
     done = tidegate("compare", compared, *others)

@@ -207,8 +207,10 @@ def test_tables_have_the_columns_that_are_documented(overload):
     from tidegate import _native
     from tidegate.results.columns import SOMETIMES
 
-    # what a filter takes out has a column where there is a filter, viewers have a table of theirs
+    # what a filter takes out has a column where there is a filter, viewers have a table of theirs,
+    # and what a link could have carried is known where it follows a trace
     settings = {
+        "port.bottleneck.rate": '{ trace = "tidegate:lte" }',
         "port.bottleneck.filter": '{ law = "lgc" }',
         "port.bottleneck.police": '{ rate = "1Gbit", burst = "100kB" }',
         "series.classes": '["web"]',
@@ -227,4 +229,8 @@ def test_tables_have_the_columns_that_are_documented(overload):
         ]
         assert kinds == [(column, kind) for column, _, kind, _ in columns], name
     plain = tidegate.run(overload).outcome.tables["ports"]
-    assert set(tables["ports"]) - set(plain) == {"drops_filtered", "drops_policed"}
+    assert set(tables["ports"]) - set(plain) == {
+        "drops_filtered",
+        "drops_policed",
+        "possible_bytes",
+    }
