@@ -382,7 +382,7 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
         "[traffic.web]",
         "[traffic.voice]\nreceiver = \"split-acks\"\narrivals = { at = [\"0s\"] }\n\
          transport = { udp = { rate = \"1Mbit\" } }\n[traffic.web]",
-        &["traffic.voice.receiver", "without acknowledgements"],
+        &["traffic.voice.receiver", "receivers of TCP alone"],
     ),
     (
         "transport = { tcp = {",
