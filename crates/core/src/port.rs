@@ -1,18 +1,18 @@
 //! One output port of one link: the way of a packet from arrival to delivery.
 //!
-//! A packet meets, in this order, the policer, the filter, the gate, the queue, the stamp and the link;
-//! every stage but the link is optional. Service is *pulled lazily*: whoever
-//! looks at the port first calls [`Port::advance`], which starts every
-//! transmission that was due by then. The state at the end of a transmission
-//! is complete before the arrival at `now` is looked at, so this equals a port
-//! with an event at every end of transmission, for any work-conserving
-//! discipline, evicting ones and changing rates included; a test holds it to
-//! such a reference, to the picosecond.
+//! A packet passes, in this order, the policer, the filter, the gate, the queue, the stamp and the
+//! link. Every stage but the link is optional.
 //!
-//! Packets lie by value. Those in transmission or propagation lie in a ring and
-//! carry their delivery time; those that wait carry their arrival time. At a
-//! plain port, which has no stage, they lie in the same ring behind the others;
-//! at a port with stages in a slab, where a discipline knows them by handles.
+//! Service is lazy: no event happens at the end of a transmission. Before anything reads or changes
+//! the port, it calls [`Port::advance`], which starts every transmission that was due. All of them
+//! are complete before the arrival at `now` is handled. So the port equals one with an event at
+//! every end of transmission, for any work-conserving discipline, with evictions and changes of the
+//! rate. A test compares it with such a reference, to the picosecond.
+//!
+//! Packets are stored by value. Those in transmission or propagation are in a ring, with their
+//! delivery time. Waiting packets have their arrival time. A plain port, which has no stage, stores
+//! them in the same ring behind the others. A port with stages stores them in a slab, and its
+//! discipline refers to them by handles.
 
 mod contents;
 mod filter;
@@ -50,27 +50,27 @@ pub enum Outcome<C = ()> {
     Taken,
     /// The packet is lost.
     Lost(Reason, C),
-    /// The packet is lost and its sender is to be told.
+    /// The packet is lost, and its sender must be told.
     Rejected(Reason, C),
 }
 
-/// A limit of the waiting packets, the one in transmission not counted.
+/// A limit of the waiting packets, without the one in transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
-    /// At most so many packets.
+    /// In packets.
     Packets(u32),
-    /// At most so many bytes.
+    /// In bytes.
     Bytes(u64),
 }
 
 /// What a port has counted since it was made.
 ///
 /// At every moment `arrived = dropped before the queue + enqueued` and
-/// `enqueued = departed + dropped out of the queue + waiting`. What the link
-/// loses has departed.
+/// `enqueued = departed + dropped out of the queue + waiting`. A packet that the link loses has
+/// departed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
-    /// Packets that came.
+    /// Packets that arrived.
     pub arrived: u64,
     /// Packets whose transmission has started.
     pub departed: u64,
@@ -78,14 +78,13 @@ pub struct Counters {
     pub departed_bytes: u64,
     /// Transmission time started so far, in picoseconds.
     pub busy_ps: u64,
-    /// Packets that the queue took.
+    /// Packets that the queue accepted.
     pub enqueued: u64,
-    /// Of these, packets that were lost while they waited: evicted, or dropped
-    /// when it was their turn.
+    /// Of these, packets that were lost while they waited: evicted, or dropped when their turn came.
     pub dropped_waiting: u64,
-    /// Of those that came, packets with SYN set.
+    /// Arrived packets with SYN set.
     pub syn_arrived: u64,
-    /// Of those that came, packets with payload.
+    /// Arrived packets with payload.
     pub data_arrived: u64,
     /// Lost packets with payload.
     pub data_dropped: u64,
@@ -97,25 +96,25 @@ pub struct Counters {
     pub drops: [u64; Reason::COUNT],
 }
 
-/// What every hop counts.
+/// Counts that change at every hop.
 #[derive(Default)]
 #[repr(C)]
 struct Sent {
     bytes: u64,
     busy_ps: u64,
-    /// Packets that came, without payload and with it.
+    /// Arrived packets, without payload and with payload.
     arrived: [u64; 2],
 }
 
-/// What else is counted as it happens; [`Counters`] follow from both.
+/// Counts that change less often; [`Counters`] are computed from both.
 #[derive(Default)]
 #[repr(C)]
 struct Tally {
-    /// Packets that had to wait, and those of them whose transmission has started.
+    /// Packets that had to wait, and how many of them have been transmitted since.
     taken: u64,
     served: u64,
-    /// Sum of waiting times, in picoseconds modulo 2^64: only
-    /// [`Port::waiting_ps`] and differences of it mean something.
+    /// Sum of waiting times, in picoseconds modulo 2^64. Only [`Port::waiting_ps`] and its
+    /// differences have a meaning.
     waited_ps: u64,
     syn_arrived: u64,
     data_dropped: u64,
@@ -125,28 +124,28 @@ struct Tally {
     drops: [u64; Reason::COUNT],
 }
 
-/// An output port that carries a `C` with each packet (nothing in the simulator).
+/// An output port; with each packet it stores a `C` (in the simulator: nothing).
 ///
-/// The order of the fields is that of their use: a packet that need not wait
-/// touches the first cache line alone.
+/// The fields are in the order of their use: a packet that need not wait uses the first cache line
+/// alone.
 #[repr(C, align(64))]
 pub struct Port<C = ()> {
-    /// When the link has sent what was started.
+    /// When the link ends the transmission in progress.
     free_at: Time,
     pace: Pace,
     delay: Time,
-    /// What the port calls itself on packets that leave it.
+    /// The port's number, written into packets that leave it.
     number: u32,
-    /// A word of the carrier's own, about what it carries for this port.
+    /// A value of the carrier's, about the packets that it carries for this port.
     pub hint: u16,
-    /// Whether the port is plain and nothing waits.
+    /// Whether the port is plain and no packet waits.
     clear: bool,
     sent: Sent,
     ring: Ring<C>,
-    /// When the carrier will look at this port next; the carrier's to use.
+    /// The time of this port's pending event; the carrier sets it.
     pub armed: Time,
     staged: Option<Box<Staged<C>>>,
-    /// Bytes that wait in the ring.
+    /// Bytes of the packets waiting in the ring.
     backlog_bytes: u64,
     /// Bytes that may wait (`u64::MAX` where packets are the limit).
     limit_bytes: u64,
@@ -159,7 +158,7 @@ pub struct Port<C = ()> {
 const _: () = assert!(std::mem::offset_of!(Port<()>, ring) == 64);
 
 impl<C: Default> Port<C> {
-    /// A plain drop-tail port; `number` is what packets that leave it say.
+    /// A plain drop-tail port; `number` is written into packets that leave it.
     pub fn new(number: u32, rate: Rate, delay: Time, limit: Limit) -> Port<C> {
         let mut port = Port {
             free_at: Time::ZERO,
@@ -182,7 +181,7 @@ impl<C: Default> Port<C> {
         port
     }
 
-    /// Adds control to the port, with the randomness of its laws.
+    /// Adds stages to the port, with the random draws of its laws.
     pub fn with_stages(mut self, stages: Stages, draw: Box<dyn Draw + Send>) -> Port<C> {
         self.stage(stages, draw);
         self
@@ -195,10 +194,10 @@ impl<C: Default> Port<C> {
         };
     }
 
-    /// Gives the port a link that varies: whose rate or delay changes, or that treats packets
-    /// in its own way; nothing has arrived yet.
+    /// Gives the port a link that varies: its rate or delay changes, or it delays, reorders or
+    /// gathers packets. No packet may have arrived before.
     ///
-    /// Such a port keeps every packet until it is delivered.
+    /// Such a port stores every packet until its delivery.
     pub fn varying(mut self, link: Link) -> Port<C> {
         self.vary(link);
         self
@@ -206,8 +205,8 @@ impl<C: Default> Port<C> {
 
     /// Changes the propagation delay of packets whose transmission ends after `now`.
     ///
-    /// On another path they may overtake those that are under way. On the same path, which
-    /// has become longer or shorter, nothing overtakes.
+    /// On another path they may overtake earlier packets. On the same path, which has become longer
+    /// or shorter, no packet overtakes another.
     pub fn set_delay(&mut self, now: Time, delay: Time, another_path: bool) {
         self.advance(now);
         self.release(now);
@@ -220,10 +219,10 @@ impl<C: Default> Port<C> {
 
     /// Changes capacity and buffer at `now`.
     ///
-    /// At a port that is prepared for it ([`Port::varying`]) the rest of the packet in
-    /// service goes at the new rate; at any other, the new rate begins with the next packet.
-    /// A buffer that shrinks below its backlog drains; nothing is thrown out.
-    /// The port may have to be looked at sooner than before ([`Port::next_event`]).
+    /// At a varying port ([`Port::varying`]) the rest of the packet in service is sent at the new
+    /// rate. At any other port the new rate begins with the next packet. If the buffer becomes
+    /// smaller than its backlog, no packet is dropped: the backlog drains. The port's next event may
+    /// become earlier ([`Port::next_event`]).
     pub fn set_capacity(&mut self, now: Time, rate: Rate, limit: Limit) {
         self.advance(now);
         self.change_service_rate(now, rate);
@@ -233,12 +232,12 @@ impl<C: Default> Port<C> {
         self.ask_again(now);
     }
 
-    /// Present capacity.
+    /// Current capacity.
     pub fn rate(&self) -> Rate {
         self.rate
     }
 
-    /// What was counted so far (call [`Port::advance`] first).
+    /// The counts so far (call [`Port::advance`] first).
     pub fn counters(&self) -> Counters {
         let tally = &self.tally;
         let after = tally.dropped_waiting + tally.drops[Reason::LinkLoss as usize];
@@ -264,7 +263,7 @@ impl<C: Default> Port<C> {
         self.sent.arrived[0] + self.sent.arrived[1]
     }
 
-    /// What waits.
+    /// The waiting packets and bytes.
     #[inline]
     fn queue(&self) -> Sum {
         match &self.staged {
@@ -284,8 +283,8 @@ impl<C: Default> Port<C> {
         self.queue().bytes
     }
 
-    /// The average queue that the discipline goes by, in packets, or else that
-    /// of the filter; none: neither keeps one.
+    /// The average queue that the discipline uses, in packets, or else that of the filter; none:
+    /// neither has one.
     pub fn avg_queue_packets(&self, now: Time) -> Option<f64> {
         let stages = &self.staged.as_ref()?.stages;
         let (idle, pace) = (self.idle(now), self.pace);
@@ -293,14 +292,14 @@ impl<C: Default> Port<C> {
         stages.queue.average(idle, pace).or_else(filter)
     }
 
-    /// How long the link has been idle; none: it is sending. (What is held back
-    /// may wait at an idle link.)
+    /// How long the link has been idle; none: it is sending. (Held packets may wait at an idle
+    /// link.)
     #[inline]
     fn idle(&self, now: Time) -> Option<Time> {
         (self.free_at <= now).then(|| now - self.free_at)
     }
 
-    /// What may wait.
+    /// How much may wait.
     #[inline]
     fn room(&self) -> Room {
         Room { packets: self.limit_packets, bytes: self.limit_bytes }
@@ -318,10 +317,10 @@ impl<C: Default> Port<C> {
         self.sent.busy_ps - self.free_at.saturating_sub(now).ps()
     }
 
-    /// When the port next has something to do: a delivery, or a held packet to let go.
+    /// The time of the port's next event: a delivery, or the end of a hold.
     ///
-    /// Behind a packet that the carrier keeps ([`Port::pass`]) nothing is in
-    /// flight here, and still something may wait.
+    /// While the carrier keeps the packet in transmission ([`Port::pass`]), no packet is in flight
+    /// here, but packets may wait.
     #[inline]
     pub fn next_event(&self) -> Time {
         let delivery = self.ring.in_flight_head().map(|packet| packet.at);
@@ -335,8 +334,7 @@ impl<C: Default> Port<C> {
         }
     }
 
-    /// When the oldest packet that waits in the ring will have been sent, and
-    /// has crossed the link.
+    /// When the oldest packet waiting in the ring will be delivered.
     #[inline]
     fn first_departure(&self) -> Time {
         let Some(packet) = self.ring.first_waiting() else { return Time::NEVER };
@@ -380,9 +378,9 @@ impl<C: Default> Port<C> {
         self.ring.depart();
     }
 
-    /// Takes the packet that is delivered at `now`, if one is.
+    /// Takes the packet whose delivery is due at `now`, if there is one.
     ///
-    /// It stays readable in its place until the next arrival at this port.
+    /// It can be read until the next arrival at this port.
     #[inline]
     pub fn deliver(&mut self, now: Time) -> Option<(&Packet, C)> {
         if self.is_plain() {
@@ -400,7 +398,7 @@ impl<C: Default> Port<C> {
         self.ring.last_popped()
     }
 
-    /// From now on keeps what is sent, to be taken by [`Port::take_sent`].
+    /// From now on stores a copy of each packet sent, for [`Port::take_sent`].
     pub fn watch(&mut self) {
         if self.is_plain() {
             self.stage(Stages::new(), Box::new(queueing::Undrawn));
@@ -410,33 +408,33 @@ impl<C: Default> Port<C> {
         }
     }
 
-    /// The packets whose transmission has started since the last call, with
-    /// the time of that; only a port that is watched knows them.
+    /// The packets whose transmission has started since the last call, with its time; none unless
+    /// the port is watched.
     pub fn take_sent(&mut self, now: Time) -> Vec<(Time, Packet)> {
         self.advance(now);
         let log = self.staged.as_mut().and_then(|staged| staged.stages.log.as_mut());
         log.map_or_else(Vec::new, std::mem::take)
     }
 
-    /// Counts the packet that [`Port::deliver`] took last as lost on the link:
-    /// it has departed and used the capacity, and goes nowhere.
+    /// Counts the packet that [`Port::deliver`] took last as lost on the link: it has departed and
+    /// used the capacity.
     pub fn lose_delivered(&mut self) {
         self.lose_passed(self.last_delivered().flags);
     }
 
-    /// The same of a packet with these flags that the carrier kept ([`Port::pass`]).
+    /// The same for a packet with these flags that the carrier kept ([`Port::pass`]).
     pub fn lose_passed(&mut self, flags: Flags) {
         self.lose(flags, Reason::LinkLoss);
     }
 
-    /// Arms the port for its next event, and returns it.
+    /// Computes the port's next event, notes it as pending and returns it.
     #[inline]
     pub fn rearm(&mut self) -> Time {
         self.armed = self.next_event();
         self.armed
     }
 
-    /// Whether neither a gate nor a discipline nor a stamp is at work here.
+    /// Whether the port has no stage.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.staged.is_none()
@@ -450,8 +448,7 @@ impl<C: Default> Port<C> {
         self.arrive_staged(packet, cargo, now, Origin::Elsewhere)
     }
 
-    /// The port's own node sends a packet that it has made itself, as an answer
-    /// to another: it passes no gate.
+    /// The port's node sends a packet of its own, such as an answer: it skips the gate.
     pub fn arrive_own(&mut self, packet: &Packet, cargo: C, now: Time) -> Outcome<C> {
         if self.is_plain() {
             return self.arrive_plain(packet, cargo, now);
@@ -460,9 +457,8 @@ impl<C: Default> Port<C> {
     }
 
     /// A packet arrives at a port without stages ([`Port::is_plain`]).
-    // a packet that was just made is written straight into its place in the
-    // ring if the compiler sees both: put together elsewhere and copied, the
-    // copy waits for the narrow stores before it (most of 10 % of a packet-hop)
+    // inlined, so that the compiler writes a new packet straight into the ring: a copy of it would
+    // wait for the narrow stores before it (most of 10 % of a packet-hop)
     #[inline(always)]
     pub fn arrive_plain(&mut self, packet: &Packet, cargo: C, now: Time) -> Outcome<C> {
         match self.pass(packet, now) {
@@ -474,12 +470,11 @@ impl<C: Default> Port<C> {
         }
     }
 
-    /// A packet arrives at `now`, and its transmission starts at once: when it
-    /// is delivered. None: the port is not plain or not idle, and nothing has
-    /// happened.
+    /// A packet arrives at `now` and its transmission starts at once; returns its delivery time.
+    /// None: the port is not plain or not idle, and is unchanged.
     ///
-    /// The carrier keeps the packet and delivers it, or puts it back with
-    /// [`Port::carry`] before anything else happens here.
+    /// The carrier keeps the packet and delivers it, or returns it by [`Port::carry`] before the
+    /// port is used again.
     #[inline(always)]
     pub fn pass(&mut self, packet: &Packet, now: Time) -> Option<Time> {
         if self.free_at > now || !(self.clear || self.clears(now)) {
@@ -494,7 +489,7 @@ impl<C: Default> Port<C> {
         Some(self.free_at + self.delay)
     }
 
-    /// Whether all that waits has been sent by `now`.
+    /// Whether all waiting packets are sent by `now`.
     #[inline(never)]
     fn clears(&mut self, now: Time) -> bool {
         if !self.is_plain() {
@@ -504,7 +499,7 @@ impl<C: Default> Port<C> {
         self.free_at <= now
     }
 
-    /// Keeps a packet that has just passed, until it is delivered at `at`.
+    /// Stores a packet that has just passed, until its delivery at `at`.
     #[inline(always)]
     pub fn carry(&mut self, packet: &Packet, cargo: C, at: Time) {
         let number = self.number;
@@ -514,7 +509,7 @@ impl<C: Default> Port<C> {
         self.ring.depart();
     }
 
-    /// A packet arrives at a plain port that [`Port::pass`] does not let through: it waits, or is lost.
+    /// A packet that [`Port::pass`] did not take arrives at a plain port: it waits or is lost.
     #[inline]
     pub fn line_up(&mut self, packet: &Packet, cargo: C, now: Time) -> Outcome<C> {
         self.count_arrival(packet);
@@ -536,7 +531,7 @@ impl<C: Default> Port<C> {
         }
     }
 
-    /// Puts the packet behind the others.
+    /// Appends the packet to those waiting.
     #[inline(always)]
     fn take(&mut self, packet: &Packet, cargo: C, now: Time) {
         self.clear = false;

@@ -1,8 +1,7 @@
-//! The clock's queue of pending events.
+//! The queue of pending events.
 //!
-//! A port has one live event, a flow one live timer, a class one pending
-//! arrival: the set stays tiny. Events are ordered by (time, entity), never by
-//! insertion, so that the order does not depend on how many events an
+//! There are few events: one per port, one timer per flow, one arrival per class. They are ordered by
+//! time and then by subject, never by insertion. So the order does not depend on events that an
 //! optimisation saves.
 
 mod fine;
@@ -20,7 +19,7 @@ use key::{FINE_BITS, FINE_SLOTS, ps_of};
 use parcels::Parcels;
 use present::Present;
 
-/// The subject of an event: a kind and a number, in 32 bits.
+/// The subject of an event: its kind and a number, in 32 bits.
 ///
 /// At equal times deliveries come before timers, and both before events of the
 /// whole network.
@@ -34,7 +33,7 @@ pub(crate) enum Kind {
     Port,
     /// A flow's earliest deadline.
     Flow,
-    /// A packet that a flow's pace held back may go.
+    /// A paced flow may send its next packet.
     Pace,
     /// The next flow of a class starts.
     Arrival,
@@ -42,7 +41,7 @@ pub(crate) enum Kind {
     Stop,
     /// An interval law's deadline.
     Tick,
-    /// A change of capacity.
+    /// A link changes.
     Change,
     /// The warm-up is over.
     Warm,
@@ -52,9 +51,9 @@ pub(crate) enum Kind {
     Series,
     /// A request is to be sent again, or a server has its answer ready.
     Exchange,
-    /// The queues of ports are looked at.
+    /// The queues of ports are sampled.
     Backlog,
-    /// A user acts by itself.
+    /// A user's timer.
     User,
 }
 
@@ -90,24 +89,23 @@ impl Entity {
     }
 }
 
-/// The pending events, in four groups by how far off they are.
+/// The pending events, in four groups by their distance in time.
 ///
-/// The events of the present slot of the fine wheel are sorted once and taken
-/// off one end, so that the next event is known long before it is due. Events
-/// within a turn of the wheel are in unsorted slots. (A heap of all near events,
-/// whose branches are not predictable, took 3 to 7 % longer for a packet-hop.)
-/// Two coarser wheels hold later events.
+/// The events of the current slot of the fine wheel are sorted once and taken from one end, so that
+/// the next event is known early. Events within one turn of the wheel are in unsorted slots. (A heap
+/// of all near events took 3 to 7 % longer for a packet-hop: its branches are not predictable.) Two
+/// coarser wheels hold later events.
 ///
-/// A hundred thousand retransmission timers in one heap would cost a cache
-/// miss at every level of every sift; in a slot they cost one append, and most
-/// of them are overtaken by an acknowledgement before they are ever sorted.
+/// In one heap, a hundred thousand retransmission timers would cost a cache miss at every level. In
+/// a slot a timer costs one append, and an acknowledgement replaces most timers before they are
+/// sorted.
 pub(crate) struct Events {
-    /// Nothing is pending before this. If the slot taken last has events left, it is the
-    /// first of them.
+    /// No event is pending before this. It is the first event left in the slot taken last, if there
+    /// is one.
     bound: u128,
     /// The events of the slot taken last.
     present: Present,
-    /// The first fine slot not taken yet; earlier events are in `present`.
+    /// The first fine slot that was not taken yet; earlier events are in `present`.
     next: u64,
     /// The events of a slot before they are sorted.
     fresh: Vec<u128>,
@@ -119,12 +117,12 @@ pub(crate) struct Events {
     parcels: Parcels,
     middles: Wheel<MIDDLE_SLOTS>,
     coarse: Wheel<COARSE_SLOTS>,
-    /// Beyond the coarse wheel.
+    /// Events beyond the coarse wheel.
     beyond: Vec<u128>,
 }
 
-/// Events are reported so many fine slots ahead: one or two events where they are few,
-/// and not more than a near cache holds where they are many.
+/// How many fine slots ahead events are reported: one or two events if they are sparse, and no more
+/// than fit a near cache if they are dense.
 const NOTICE: u64 = 32;
 /// Bits of the picoseconds in one slot of the middle wheel.
 const MIDDLE_BITS: u32 = FINE_BITS + FINE_SLOTS;
@@ -134,7 +132,7 @@ const MIDDLE_SLOTS: u32 = 11;
 /// one: 3.3 days in all.
 const COARSE_SLOTS: u32 = 10;
 
-/// The key by which events are ordered; the parcel is its lowest part.
+/// The key that orders events; the parcel is its lowest part.
 // one wide integer compares without a branch between time and entity
 pub(crate) const fn key(at: Time, entity: Entity, parcel: u32) -> u128 {
     (at.ps() as u128) << 64 | ((entity.0 as u64) << 32 | parcel as u64) as u128
@@ -170,12 +168,12 @@ impl Event {
     }
 }
 
-/// Not before any event at `at`, and before every later one.
+/// The highest key of an event at `at`.
 pub(crate) const fn last_at(at: Time) -> u128 {
     (at.ps() as u128) << 64 | u64::MAX as u128
 }
 
-/// Not after any event of a fine slot.
+/// The lowest key of a fine slot.
 const fn start(slot: u64) -> u128 {
     ((slot << FINE_BITS) as u128) << 64
 }
@@ -199,13 +197,13 @@ impl Default for Events {
 }
 
 impl Events {
-    /// Adds an event, not earlier than the last one taken.
+    /// Adds an event that is not earlier than the last one taken.
     #[inline]
     pub(crate) fn push(&mut self, at: Time, entity: Entity) {
         self.push_with(at, entity, 0);
     }
 
-    /// The same with a parcel.
+    /// Adds an event with a parcel.
     #[inline]
     fn push_with(&mut self, at: Time, entity: Entity, parcel: u32) {
         if let Some(slot) = self.fine_slot(at) {
@@ -215,7 +213,7 @@ impl Events {
         }
     }
 
-    /// The slot of the fine wheel for an event at `at`, which the caller then adds there.
+    /// The slot of the fine wheel for an event at `at`; the caller adds it there.
     #[inline(always)]
     fn fine_slot(&mut self, at: Time) -> Option<u64> {
         let slot = at.ps() >> FINE_BITS;
@@ -239,7 +237,7 @@ impl Events {
         }
     }
 
-    /// The packet at this place has just been delivered and goes on over the link of `port`.
+    /// The packet at this place has just been delivered and continues over the link of `port`.
     #[inline(always)]
     pub(crate) fn send_on(&mut self, place: u32, port: u32, at: Time) {
         if let Some(slot) = self.fine_slot(at) {
@@ -251,13 +249,13 @@ impl Events {
         }
     }
 
-    /// The packet that an event names.
+    /// The packet of an event.
     #[inline(always)]
     pub(crate) fn parcel(&self, place: u32) -> &Packet {
         self.parcels.at(place)
     }
 
-    /// It is delivered.
+    /// Removes the packet of an event.
     #[inline(always)]
     pub(crate) fn free_parcel(&mut self, place: u32) {
         self.parcels.free(place);
@@ -295,13 +293,13 @@ impl Events {
         }
     }
 
-    /// Nothing is pending before this (a [`key`]).
+    /// No event is pending before this [`key`].
     #[inline(always)]
     pub(crate) fn bound(&self) -> u128 {
         self.bound
     }
 
-    /// Takes out the earliest event, if it is not after `until` (a [`key`]).
+    /// Takes the earliest event, if it is not after the [`key`] `until`.
     #[inline(always)]
     pub(crate) fn take(&mut self, until: u128) -> Option<Event> {
         if ps_of(self.bound) >= self.next << FINE_BITS {
@@ -318,7 +316,7 @@ impl Events {
         Some(event)
     }
 
-    /// Reports the subjects of events in the next slots: most of them, each once.
+    /// Reports the subjects of most events of the next slots, each once.
     #[inline(always)]
     pub(crate) fn foretell(&mut self, tell: impl FnMut(Entity)) {
         if self.unseen < self.next + NOTICE {
@@ -339,9 +337,8 @@ impl Events {
         self.unseen = until;
     }
 
-    /// Moves on to the next slot that holds something, if it begins by `until`
-    /// (in picoseconds); whether there is one. What is added before `until`
-    /// still finds its slot ahead.
+    /// Moves on to the next slot with events, if it begins by `until` (in picoseconds); returns
+    /// whether there is one. Events added before `until` still have their slot ahead.
     #[inline]
     fn approach(&mut self, until: u64) -> bool {
         loop {
@@ -368,8 +365,8 @@ impl Events {
         }
     }
 
-    /// Brings the events of the next middle slot that has any into the fine
-    /// wheel, which already holds those of `slot`; whether there are any.
+    /// Moves the events of the next used middle slot into the fine wheel, which already has those of
+    /// `slot`; returns whether there are any.
     #[inline(never)]
     fn enter_next_middle(&mut self, slot: Option<u64>) -> bool {
         let present = self.middle >> MIDDLE_SLOTS;
@@ -384,7 +381,7 @@ impl Events {
         self.next = next << FINE_SLOTS;
         self.present.end_at(start(self.next));
         if next >> MIDDLE_SLOTS != present {
-            // what was too far may now have come within the wheels
+            // events that were too far ahead may now fit the wheels
             for key in std::mem::take(&mut self.beyond) {
                 self.push_far(key);
             }
@@ -396,7 +393,7 @@ impl Events {
         for key in keys.drain(..) {
             self.push_far(key);
         }
-        // its room is kept for the next turn
+        // keep the allocation for the next turn
         *self.middles.slot(next) = keys;
         true
     }
@@ -405,7 +402,7 @@ impl Events {
 /// Unsorted slots, addressed by their number modulo the size of the wheel.
 struct Wheel<const BITS: u32> {
     slots: Vec<Vec<u128>>,
-    /// A bit for every slot that holds something.
+    /// A bit for every used slot.
     used: Vec<u64>,
 }
 
@@ -429,7 +426,7 @@ impl<const BITS: u32> Wheel<BITS> {
         self.used[place >> 6] |= 1 << (place & 63);
     }
 
-    /// The contents of a slot, to be drained.
+    /// The events of a slot; the caller drains them.
     fn take(&mut self, slot: u64) -> &mut Vec<u128> {
         let place = Self::place(slot);
         self.used[place >> 6] &= !(1 << (place & 63));

@@ -1,6 +1,6 @@
-//! Clock, events and ports: what moves packets, and nothing about flows.
+//! The clock, the events and the ports. They move packets and know nothing of flows.
 //!
-//! It is separate from the flows, so that a borrowed flow can send.
+//! The network is separate from the flows, so that a borrowed flow can send packets.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,15 +20,14 @@ use crate::error::BuildError;
 use crate::flight::{Flight, Landing};
 use crate::services::{Decided, Hop};
 
-/// Where packets go that have crossed a port's link.
+/// Where packets go after a port's link.
 #[derive(Clone, Copy)]
 enum Exit {
-    /// To a leaf of the network: it takes every packet.
+    /// To a host with one link, which receives every packet.
     Host,
-    /// To a node whose routes start at this place of the table of routes.
+    /// To a node whose routes start at this index of the table of routes.
     Router(u32),
-    /// Over a link that loses packets, or to a node that routes by more than
-    /// the destination.
+    /// Over a link that loses packets, or to a node that does not route by destination alone.
     Other,
 }
 
@@ -36,27 +35,27 @@ enum Exit {
 pub(crate) struct Network {
     pub(crate) now: Time,
     pub(crate) events: Events,
-    /// Packets on links, but for those that their ports keep.
+    /// Packets on links, unless their ports store them.
     pub(crate) flight: Flight,
     pub(crate) ports: Vec<Port>,
-    /// What is at the far end of each port.
+    /// Where packets go after each port.
     exits: Vec<Exit>,
     pub(crate) routes: Routes,
     /// Random loss, by the port's number.
     losses: BTreeMap<u32, Losses>,
-    /// Node that each port belongs to, and the one at its far end.
+    /// The nodes at the near and at the far end of each port.
     pub(crate) ends: Vec<(u16, u16)>,
-    /// Decisions of laws outside of their intervals, since they were last taken.
+    /// Decisions that laws made outside of their intervals, since they were last taken.
     pub(crate) decided: Vec<Decided>,
     /// Answers of nodes that were asked for their queues.
     pub(crate) traced: Vec<Hop>,
-    /// Arrivals that are kept one by one.
+    /// Arrivals that are recorded one by one.
     pub(crate) records: Records,
-    /// The bytes of datagrams that are under way.
+    /// The bytes of datagrams in the network.
     pub(crate) datagrams: Datagrams,
     /// Packets that crossed a link.
     pub(crate) hops: u64,
-    /// What ports share.
+    /// Media that ports share.
     media: Media,
 }
 
@@ -100,7 +99,7 @@ impl Network {
         Ok(network)
     }
 
-    /// Puts stages at a port; the caller has not started the run yet.
+    /// Adds stages to a port, before the run starts.
     pub(crate) fn set_stages(
         &mut self,
         port: u32,
@@ -127,13 +126,13 @@ impl Network {
         }
     }
 
-    /// All packets that have been sent and have neither arrived nor been lost.
+    /// All packets that were sent and have neither arrived nor been lost.
     pub(crate) fn under_way(&self) -> impl Iterator<Item = &Packet> {
         let held = self.ports.iter().flat_map(Port::held);
         held.chain(self.flight.packets(&self.events))
     }
 
-    /// The pace of a host's link; none: it has more than one.
+    /// The pace of a host's link; none: the host has several links.
     pub(crate) fn access(&self, node: u16) -> Option<Pace> {
         let uplink = self.routes.uplinks[usize::from(node)];
         self.ports.get(uplink as usize).map(|port| port.rate().pace())
@@ -149,9 +148,8 @@ impl Network {
     }
 
     /// The same for the most frequent packets.
-    // if the compiler sees both, a new packet is written straight into its place in a
-    // lane. If it is built elsewhere and copied, the copy waits for the narrow stores
-    // before it (most of 10 % of a packet-hop)
+    // inlined, so that the compiler writes a new packet straight into its lane: a copy of it would
+    // wait for the narrow stores before it (most of 10 % of a packet-hop)
     #[inline(always)]
     pub(crate) fn send_often(&mut self, packet: Packet) {
         let uplink = self.routes.uplinks[packet.src as usize];
@@ -175,7 +173,7 @@ impl Network {
         }
     }
 
-    /// A packet that will reach its destination some deliveries from now.
+    /// A packet that will reach its destination soon, some deliveries ahead.
     #[inline(always)]
     pub(crate) fn ahead(&self) -> Option<&Packet> {
         let packet = self.flight.ahead()?;
@@ -234,8 +232,8 @@ impl Network {
         }
     }
 
-    /// Schedules the next event of a plain port where a packet waits. If the port is armed
-    /// already, it is for an earlier packet.
+    /// Schedules the next event of a plain port where a packet waits. A pending event of the port
+    /// concerns an earlier packet.
     #[inline(always)]
     fn look_at_first(&mut self, number: u32) {
         let port = &mut self.ports[number as usize];
@@ -283,8 +281,8 @@ impl Network {
         here
     }
 
-    /// Handles the due event of a port and arms it for the next one. Returns whether the
-    /// packet that has crossed it is at its destination (then it is copied to `arrived`).
+    /// Handles the due event of a port and schedules its next one. Returns whether a packet has
+    /// reached its destination over this port (then it is copied to `arrived`).
     #[inline(always)]
     pub(crate) fn cross(&mut self, number: u32, arrived: &mut Packet) -> bool {
         let now = self.now;
@@ -317,7 +315,7 @@ impl Network {
         self.hand_over(number, onward, arrived)
     }
 
-    /// The packet that `number` has just delivered goes on to `onward`.
+    /// The packet that port `number` has just delivered continues to `onward`.
     #[inline(never)]
     fn hand_over(&mut self, number: u32, onward: u32, arrived: &mut Packet) -> bool {
         let port = &mut self.ports[number as usize];
@@ -354,7 +352,7 @@ impl Network {
         match outcome {
             Outcome::Taken => {}
             Outcome::Lost(..) => self.datagrams.end(packet),
-            // there is no reset that every protocol of datagrams knows
+            // protocols over UDP have no common reset
             Outcome::Rejected(..) if packet.payload().is_some() => self.datagrams.end(packet),
             Outcome::Rejected(..) => self.reject(number, packet),
         }
@@ -368,14 +366,14 @@ impl Network {
         }
     }
 
-    /// Datagrams whose bytes are kept, and packets under way that have some.
+    /// The number of stored datagrams, and of packets in the network that have one.
     pub(crate) fn payloads(&mut self) -> (usize, usize) {
         (0..self.ports.len() as u32).for_each(|port| self.free_lost(port));
         let named = self.under_way().filter(|packet| packet.payload().is_some()).count();
         (self.datagrams.held(), named)
     }
 
-    /// The same at a port that keeps its arrivals one by one.
+    /// The same at a port that records its arrivals.
     #[cold]
     fn enter_recorded(&mut self, number: u32, packet: &Packet) -> Outcome {
         let (now, port) = (self.now, &mut self.ports[number as usize]);
@@ -387,7 +385,7 @@ impl Network {
         outcome
     }
 
-    /// Arms a port if its next event is earlier than the one that it is armed for.
+    /// Schedules the next event of a port if it is earlier than the pending one.
     #[inline]
     pub(crate) fn arm(&mut self, number: u32) {
         let port = &mut self.ports[number as usize];

@@ -1,4 +1,4 @@
-//! One run: a scenario and a seed give columns.
+//! One run: a scenario and a seed give the columns of results.
 
 mod step;
 
@@ -35,7 +35,7 @@ use crate::transport::{ClassParams, JitterDraw, LossDetector};
 /// The progress of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Progress {
-    /// The instant or the number of events was reached; there is more.
+    /// The requested time or number of events was reached; the run continues.
     Paused,
     /// The scenario's duration is over.
     Done,
@@ -52,28 +52,28 @@ pub struct Custom<'a> {
     pub queues: Option<&'a mut QueueLaws<'a>>,
     /// A filter for one port, by the name that the scenario gives it.
     pub filters: Option<&'a mut Screens<'a>>,
-    /// What makes the control of each new flow, by the name that a transport gives it
-    /// (`{ python = { name = "mine" } }`), under the class's settings of TCP.
+    /// Makes the control of each new flow, by the name in the transport
+    /// (`{ python = { name = "mine" } }`) and with the class's settings of TCP.
     pub flow_controls: Option<&'a mut Factories<'a>>,
-    /// What makes the two ends of each new connection of a class, by its settings of QUIC.
+    /// Makes the two ends of each new connection of a class, with its settings of QUIC.
     pub stacks: Option<&'a mut Stacks<'a>>,
-    /// Stages to put at ports, by the port's name, in place of what the scenario says.
+    /// Stages of ports, by the port's name, in place of those of the scenario.
     pub stages: Vec<(String, Stages)>,
     /// A control for the flows of a class, by the class's name.
     pub controls: Vec<(String, Factory)>,
-    /// The port whose packets [`Simulation::drain_capture`] gives.
+    /// The port whose packets [`Simulation::drain_capture`] returns.
     pub capture: Option<String>,
 }
 
 /// Makes the control of one new flow.
 pub type Factory = Box<dyn FnMut() -> Box<dyn Control> + Send>;
-/// Supplies what makes the controls of a class's flows, by its name.
+/// Supplies the factory of a class's controls, by name.
 pub type Factories<'a> = dyn FnMut(&str, &Tcp) -> Option<Factory> + 'a;
 
 /// Supplies the stack that a class names, with its settings.
 pub type Stacks<'a> = dyn FnMut(&Quic) -> Option<Stack> + 'a;
 
-/// Where the flows of a class get their control from.
+/// What sends the data of a class.
 enum Source {
     /// Reno, in a table of its own.
     Reno,
@@ -85,12 +85,12 @@ enum Source {
     Udp,
     Controlled(control::Control),
     Custom(Factory),
-    /// Hosts of another kind, what they draw at random, and the bytes of a full datagram.
+    /// Hosts of another kind, their random draws, and the bytes of a full datagram.
     Hosts(Stack, Pcg64, u16),
 }
 
 impl Source {
-    /// Where the flows of a class get it from; what the caller supplies is taken out.
+    /// Finds it for a class; removes from `custom` what it uses.
     fn of(class: &Class, seed: u64, custom: &mut Custom<'_>) -> Result<Source, BuildError> {
         if let Transport::Quic(quic) = &class.transport {
             let made = custom.stacks.as_mut().and_then(|of| of(quic));
@@ -122,7 +122,7 @@ impl Source {
     }
 }
 
-/// A traffic class at work.
+/// The state of a traffic class.
 struct Arrivals {
     draws: ClassDraws,
     pending: Option<FlowDraw>,
@@ -134,7 +134,7 @@ pub struct Simulation {
     scenario: Scenario,
     net: Network,
     flows: Flows,
-    /// Whether the flows of a kind do not fit into a near cache.
+    /// Whether the flows of one kind are too many for a near cache.
     large: bool,
     classes: Vec<ClassParams>,
     arrivals: Vec<Arrivals>,
@@ -153,7 +153,7 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Makes a scenario ready to run.
+    /// Builds the run of a scenario.
     ///
     /// # Errors
     /// [`BuildError`] where the scenario asks for a part that `custom` lacks.
@@ -230,7 +230,7 @@ impl Simulation {
         for (number, change) in self.scenario.changes.iter().enumerate() {
             self.net.events.push(change.at, Entity::new(Kind::Change, number as u32));
         }
-        // without a warm-up the whole run counts, what is sent at once included
+        // without a warm-up the whole run counts, from its first packet on
         if self.scenario.warmup > Time::ZERO {
             self.net.events.push(self.scenario.warmup, Entity::new(Kind::Warm, 0));
         }
@@ -250,7 +250,7 @@ impl Simulation {
         }
     }
 
-    /// Schedules the next rows of what is followed.
+    /// Schedules the next rows of the time series.
     fn schedule_series(&mut self) {
         let Some(series) = &self.series else { return };
         let (now, end) = (self.net.now, self.scenario.duration);
@@ -259,7 +259,7 @@ impl Simulation {
         }
     }
 
-    /// The present instant of simulated time.
+    /// The current simulated time.
     pub fn now(&self) -> Time {
         self.net.now
     }
@@ -269,10 +269,10 @@ impl Simulation {
         &self.net.ports
     }
 
-    /// Asks, from now on, every node that forwards from `from` to `to` (places in
-    /// the scenario's network) how long its queue is there.
+    /// Sends a question to every node on the path from `from` to `to` (indices in the scenario's
+    /// network): how long is its queue on this path?
     ///
-    /// The questions and answers are packets: they take time, and may be lost.
+    /// Questions and answers are packets: they take time and may be lost.
     pub fn trace(&mut self, from: u16, to: u16) {
         let nodes = self.scenario.network.nodes.len();
         if usize::from(from.max(to)) < nodes {
@@ -280,13 +280,13 @@ impl Simulation {
         }
     }
 
-    /// What was answered so far, in the order in which it came.
+    /// The answers so far, in the order of arrival.
     pub fn traced(&self) -> &[Hop] {
         &self.net.traced
     }
 
-    /// Datagrams whose bytes are kept, and packets under way that have bytes of their own: the
-    /// same number at any time.
+    /// The number of stored datagrams, and of packets in the network that have one. The two are
+    /// always equal.
     pub fn payloads(&mut self) -> (usize, usize) {
         self.net.payloads()
     }
@@ -296,9 +296,8 @@ impl Simulation {
         self.net.hops
     }
 
-    /// The next bytes of the capture (pcapng) that [`Custom::capture`] asked for:
-    /// of the packets that the port has sent since the last call. Without any
-    /// there are no bytes. Call it after every slice: until then they are kept.
+    /// The next bytes of the capture (pcapng) of the port [`Custom::capture`]: the packets that it
+    /// has sent since the last call. Call it after every slice, because until then they are stored.
     pub fn drain_capture(&mut self) -> Vec<u8> {
         let Some(capture) = &mut self.capture else { return Vec::new() };
         for noted in self.flows.apps.take_noted() {
@@ -311,7 +310,7 @@ impl Simulation {
     /// Runs until `until`, or for `budget` events, or to the end.
     ///
     /// # Errors
-    /// The fault of a law of the user's own; the run cannot go on after it.
+    /// The fault of a law of the user's own; it ends the run.
     pub fn advance(&mut self, until: Time, budget: u64) -> Result<Progress, Fault> {
         let end = self.scenario.duration;
         let limit = until.min(end);
@@ -388,7 +387,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// The warm-up is over: what is delivered from now on counts.
+    /// The warm-up is over: deliveries count from now on.
     fn warm(&mut self) {
         for row in &mut self.rows {
             row.delivered_warm = row.delivered;
@@ -409,7 +408,7 @@ impl Simulation {
         self.open_connections();
     }
 
-    /// The pending flow or user of a class starts.
+    /// Starts the pending flow or user of a class.
     fn arrive(&mut self, class: u32) {
         let place = class as usize;
         if let Some(draw) = self.arrivals[place].pending.take() {
@@ -435,7 +434,7 @@ impl Simulation {
         self.schedule_arrival(class);
     }
 
-    /// Opens the connections that users want.
+    /// Opens the connections that users request.
     #[inline(never)]
     fn open_connections(&mut self) {
         while let Some((user, flow)) = self.flows.apps.next_opening() {
@@ -443,7 +442,7 @@ impl Simulation {
         }
     }
 
-    /// Starts a flow, or a connection of a user's.
+    /// Starts a flow, or a connection of a user.
     fn start(&mut self, mut flow: NewFlow, user: Option<u32>) {
         flow.row = self.rows.len() as u32;
         self.rows.push(Row::new(flow.class, flow.size, self.net.now));
@@ -463,7 +462,7 @@ impl Simulation {
         }
     }
 
-    /// What a new flow sends by.
+    /// The transport of a new flow.
     fn sends(&mut self, flow: &NewFlow, user: Option<u32>) -> Sends {
         let class = usize::from(flow.class);
         let tcp = &self.classes[class].tcp;
@@ -502,14 +501,14 @@ impl Simulation {
         self.net.arm(change.port);
     }
 
-    /// What was measured.
+    /// The results.
     pub fn finish(mut self) -> Results {
         let mut world =
             World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
         self.flows.finish(&mut world);
         let (video, pages, objects) = self.flows.apps.columns(&self.scenario);
         let udp = self.flows.udp.columns(self.net.under_way(), &self.scenario);
-        // a million flows: their state must not be in memory together with the columns
+        // with a million flows, their state and the columns would not fit into memory together
         drop(self.flows);
         let now = self.net.now;
         self.probe.decided(&mut self.net.decided);
@@ -544,7 +543,7 @@ impl Simulation {
     }
 }
 
-/// The place of a port in the scenario's network.
+/// The index of a port in the scenario's network.
 fn port_of(scenario: &Scenario, name: String) -> Result<usize, BuildError> {
     let place = scenario.network.ports.iter().position(|port| port.name == name);
     place.ok_or(BuildError::NoSuchPort(name))
@@ -552,7 +551,7 @@ fn port_of(scenario: &Scenario, name: String) -> Result<usize, BuildError> {
 
 fn params(class: &Class, seed: u64, warmup: Time) -> ClassParams {
     ClassParams {
-        // a class without TCP asks for none of it
+        // a class without TCP needs none of this
         tcp: class.transport.tcp().cloned().unwrap_or_else(|| Profile::default().tcp()),
         detector: LossDetector::of(&class.transport),
         receiver: class.receiver,

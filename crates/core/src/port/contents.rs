@@ -1,16 +1,16 @@
-//! The packets in a port at this moment, for measurements.
+//! The packets that are in a port, for measurements.
 
 use super::Port;
 use crate::packet::Packet;
 
 impl<C: Default> Port<C> {
-    /// The packets that wait (call [`Port::advance`] first).
+    /// The waiting packets (call [`Port::advance`] first).
     pub fn waiting(&self) -> impl Iterator<Item = &Packet> {
         let staged = self.staged.iter().flat_map(|staged| staged.waiting.all_packets());
         self.ring.all_waiting().chain(staged)
     }
 
-    /// Those that wait, and those in transmission or propagation.
+    /// The packets that wait or are in transmission or propagation.
     pub fn held(&self) -> impl Iterator<Item = &Packet> {
         let on_link = self.staged.iter().flat_map(|staged| staged.on_link());
         self.ring.all_in_flight().chain(on_link).chain(self.waiting())

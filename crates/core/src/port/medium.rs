@@ -1,34 +1,33 @@
 //! A medium that several links share: only one of them sends at a time.
 //!
-//! Ports that wait for it take turns: of those that have something to send when it
-//! becomes free, the one that sent longest ago goes first (of those that never did, the one
-//! that was made first). So two ports that always have
-//! something to send send a packet each in turn, whatever the sizes, as stations of Wi-Fi
-//! do in the mean. After each packet the medium stays taken for a gap (contention,
-//! preamble, acknowledgement of the link). There are no collisions, and nothing is drawn.
+//! When the medium becomes free, one of the ports that have a packet to send may send it: the one
+//! that sent longest ago (of those that never sent, the one that was created first). So two busy
+//! ports send one packet each in turn, whatever the sizes, as Wi-Fi stations do on average. After
+//! each packet the medium stays occupied for a gap (contention, preamble, acknowledgement of the
+//! link). There are no collisions and no random draws.
 //!
-//! Each port looks at its own times. A port whose turn it is looks at the instant at which
-//! the medium becomes free, as the others do, in any order: one whose turn it is not looks
-//! again a picosecond later, when the other has taken the medium or has let it go.
+//! Each port has its own events. When the medium becomes free, all waiting ports try at that instant,
+//! in any order. A port that is not next tries again a picosecond later: by then the other has taken
+//! the medium or given up its turn.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::units::Time;
 
-/// The place of one port at a medium.
+/// One port's access to a medium.
 #[derive(Clone, Debug)]
 pub struct Medium {
     air: Arc<Mutex<Air>>,
     /// The port's number among those that share the medium.
     place: usize,
-    /// How long the medium stays taken after each packet.
+    /// How long the medium stays occupied after each packet.
     gap: Time,
 }
 
-/// What the ports of a medium share.
+/// The state that the ports of a medium share.
 #[derive(Debug, Default)]
 struct Air {
-    /// When it has been sent and the gap is over.
+    /// When the packet and the gap after it are over.
     free_at: Time,
     /// Transmissions so far.
     turns: u64,
@@ -38,20 +37,20 @@ struct Air {
 /// One of the ports.
 #[derive(Clone, Copy, Debug, Default)]
 struct Station {
-    /// Its last transmission, counted over all of them.
+    /// The number of its last transmission, counted over all ports.
     turn: u64,
-    /// When it looks again, while it has something to send and may not.
+    /// When it tries again, if it has a packet and may not send.
     waits: Option<Time>,
 }
 
 /// Whether a port may send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Leave {
-    /// At once.
+    /// Now.
     Granted,
     /// Not before this instant.
     NotBefore(Time),
-    /// Another port has the turn, and has not been looked at yet.
+    /// Another port is next, and has not tried yet.
     AnotherFirst,
 }
 
@@ -62,7 +61,7 @@ impl Default for Medium {
 }
 
 impl Medium {
-    /// A further port at this medium, with its gap.
+    /// Adds a port to this medium, with its gap.
     pub fn join(&self, gap: Time) -> Medium {
         let place = self.with(|air| {
             air.stations.push(Station::default());
@@ -72,11 +71,11 @@ impl Medium {
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut Air) -> T) -> T {
-        // nothing in here panics half-way
+        // nothing here can panic while the lock is held
         act(&mut self.air.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The port has something that it could send from `start` on.
+    /// The port has a packet that it could send from `start` on.
     pub(super) fn ask(&self, start: Time) -> Leave {
         self.with(|air| {
             let own = (air.stations[self.place].turn, self.place);
@@ -108,12 +107,12 @@ impl Medium {
         });
     }
 
-    /// The packet that the port sends ends at `end`, not when it was to.
+    /// The port's transmission ends at `end`, which differs from what it announced.
     pub(super) fn end(&self, end: Time) {
         self.with(|air| air.free_at = end.saturating_add(self.gap));
     }
 
-    /// The port has nothing to send.
+    /// The port has no packet to send.
     pub(super) fn rest(&self) {
         self.with(|air| air.stations[self.place].waits = None);
     }

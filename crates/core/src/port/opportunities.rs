@@ -1,48 +1,47 @@
-//! Opportunities to deliver, one after the other, as a trace has them.
+//! A link that sends at the delivery opportunities of a trace.
 //!
 //! The semantics are those of mahimahi (Netravali and others 2015, "Mahimahi:
-//! accurate record-and-replay for HTTP"): each opportunity sends up to so many bytes
-//! of what waits, the rest of a packet goes with the next one, what is left of an
-//! opportunity goes to the next packet that waits, and an opportunity at which
-//! nothing waits is lost. What arrives at the instant of an opportunity is too late
-//! for it.
+//! accurate record-and-replay for HTTP"). Each opportunity sends up to a fixed number of
+//! waiting bytes. The rest of a packet uses the next opportunity, and the rest of an opportunity
+//! serves the next waiting packet. An opportunity is lost if no packet waits. A packet that arrives
+//! at the instant of an opportunity cannot use it.
 
 use std::sync::Arc;
 
 use crate::packet::Packet;
 use crate::units::Time;
 
-/// A trace of opportunities, and how much of it was used.
+/// A trace of opportunities, and the position in it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Opportunities {
-    /// Their times in one turn, never falling; the last one is its end, and above zero.
+    /// Their times in ascending order; the last is the length of the trace, above zero.
     times: Arc<[Time]>,
     /// Bytes of each.
     bytes: u32,
-    /// Where in the trace the port's time begins.
+    /// The time in the trace at which the run begins.
     start: Time,
-    /// Whether the trace begins again at its end.
+    /// Whether the trace repeats.
     repeat: bool,
-    /// Number of the next one, counted through all turns.
+    /// Number of the next opportunity, counted over all repetitions.
     next: u64,
-    /// When the one before it was, and bytes that are left of it.
+    /// The time of the one before it, and its unused bytes.
     last: Time,
     left: u64,
 }
 
 impl Opportunities {
-    /// Of this trace; `times` is not empty, never falls and ends above zero.
+    /// Uses this trace; `times` is not empty, ascends and ends above zero.
     pub fn new(times: Arc<[Time]>, bytes: u32, start: Time, repeat: bool) -> Opportunities {
         let last = Time::ZERO;
         Opportunities { times, bytes: bytes.max(1), start, repeat, next: 0, last, left: 0 }
     }
 
-    /// The end of a turn of the trace.
+    /// The length of the trace.
     fn turn(&self) -> Time {
         self.times.last().copied().unwrap_or(Time::NEVER)
     }
 
-    /// When an opportunity is, by the port's clock; only later ones than the start are asked for.
+    /// The time of an opportunity of the run; it is never before the run's start.
     fn time(&self, number: u64) -> Time {
         let count = self.times.len().max(1) as u64;
         let (turns, place) = (number / count, (number % count) as usize);
@@ -54,7 +53,7 @@ impl Opportunities {
         }
     }
 
-    /// How many there are up to an instant of the trace, that one included.
+    /// How many opportunities there are up to a time of the trace, inclusive.
     fn until(&self, at: Time) -> u64 {
         let count = self.times.len() as u64;
         let turns = at.ps() / self.turn().ps().max(1);
@@ -66,19 +65,19 @@ impl Opportunities {
         turns * count + within as u64
     }
 
-    /// Leaves out all up to an instant.
+    /// Skips all up to an instant, inclusive.
     fn skip(&mut self, now: Time) {
         self.next = self.next.max(self.until(now.saturating_add(self.start)));
         self.left = 0;
     }
 
-    /// What all up to an instant could have sent, in bytes.
+    /// How many bytes all up to an instant could have sent.
     pub(super) fn possible(&self, now: Time) -> u64 {
         let passed = self.until(now.saturating_add(self.start)) - self.until(self.start);
         passed * u64::from(self.bytes)
     }
 
-    /// When a packet has been sent whose transmission starts at `start`.
+    /// When a packet is sent completely whose transmission starts at `start`.
     pub(super) fn send(&mut self, packet: &Packet, start: Time) -> Time {
         let waited = packet.at < start;
         if !(waited && start == self.last) {

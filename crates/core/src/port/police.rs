@@ -1,8 +1,8 @@
-//! A policer: a bucket of tokens, and no queue.
+//! A policer: a token bucket without a queue.
 //!
-//! A token is a byte. Tokens come at a rate until the bucket is full; a packet that
-//! finds fewer of them than it has bytes is lost, and takes none (RFC 2697 with one
-//! colour, as `tc police ... drop`).
+//! A token stands for a byte. The bucket fills at a constant rate. A packet passes if the bucket has
+//! a token for each of its bytes, and takes these tokens; otherwise it is dropped and takes none
+//! (RFC 2697 with one colour, as `tc police ... drop`).
 
 use crate::units::{Rate, Time};
 
@@ -10,24 +10,24 @@ use crate::units::{Rate, Time};
 #[derive(Clone, PartialEq, Debug)]
 pub struct Policer {
     rate: Rate,
-    /// What the bucket holds, and what is in it, in bits times picoseconds per second: a rate
-    /// in bit/s times a time in ps needs no rounding.
+    /// The size of the bucket and its content, in units of 1e-12 bit: a rate in bit/s times a time
+    /// in ps needs no rounding.
     depth: u128,
     level: u128,
     at: Time,
 }
 
-/// Of a byte.
+/// Units per byte.
 const WORK: u128 = 8_000_000_000_000;
 
 impl Policer {
-    /// Lets this rate pass, and so many bytes at once.
+    /// A full bucket of `burst` bytes that fills at this rate.
     pub fn new(rate: Rate, burst: u64) -> Policer {
         let depth = u128::from(burst) * WORK;
         Policer { rate, depth, level: depth, at: Time::ZERO }
     }
 
-    /// Whether a packet of so many bytes may pass at `now`; takes its tokens.
+    /// Whether a packet of this size may pass at `now`; if so, takes its tokens.
     pub fn passes(&mut self, size: u16, now: Time) -> bool {
         let came = u128::from(now.saturating_sub(self.at).ps()) * u128::from(self.rate.bps());
         self.level = self.level.saturating_add(came).min(self.depth);
@@ -60,7 +60,7 @@ mod tests {
         assert_eq!(passed, [true, true, true, false]);
     }
 
-    /// A smaller packet behind one that was lost passes if there are tokens for it.
+    /// A smaller packet passes after a dropped one if there are tokens for it.
     #[test]
     fn what_is_lost_takes_no_tokens() {
         let mut policer = Policer::new(Rate::from_bps(8_000_000), 1500);

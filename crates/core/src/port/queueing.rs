@@ -1,4 +1,4 @@
-//! The way of a packet through the optional stages of a port, and its service there.
+//! Arrival and service of packets at a port with stages.
 
 use crate::law::greedy::Key;
 use crate::law::queue::{ArrivalContext, Discipline, Handle, Next, Slot, Sum, Waiting};
@@ -12,44 +12,43 @@ use super::stages::{Origin, Stages, Ticked};
 use super::varying::{Link, Varying};
 use super::{Outcome, Port};
 
-/// A port's stages, and what waits there.
+/// A port's stages and its waiting packets.
 pub(super) struct Staged<C> {
     pub(super) stages: Stages,
     pub(super) waiting: Waiting,
-    /// What the waiting packets carry, by handle.
+    /// The cargo of the waiting packets, by handle.
     cargo: Vec<C>,
-    /// What packets carried that were lost while they waited.
+    /// Packets that were lost while they waited, with reason and cargo.
     lost: Vec<(Packet, Reason, C)>,
     draw: Box<dyn Draw + Send>,
-    /// Nothing is sent before this instant unless something happens: an
-    /// arrival, or the time that the discipline has named.
+    /// The discipline is not asked for a packet before this instant, unless an event resets it.
     resume: Time,
-    /// Whether the discipline keeps back what waits.
+    /// Whether the discipline or the medium holds the waiting packets.
     held: bool,
-    /// Whether the filter is to look at the queue when the arrival is dealt with.
+    /// Whether the filter must inspect the queue after the present arrival.
     congested: bool,
     /// The link, if it varies.
     link: Option<Box<Varying<C>>>,
 }
 
 impl<C: Default> Staged<C> {
-    /// When a held packet may go.
+    /// When held packets may be sent.
     pub(super) fn wake(&self) -> Time {
         if self.held { self.resume } else { Time::NEVER }
     }
 
-    /// When the next transmission starts if the link is sending until `free_at`;
-    /// what is held back has a time of its own.
+    /// When the next transmission starts if the link is sending until `free_at`; for held packets see
+    /// [`Staged::wake`].
     pub(super) fn next_start(&self, free_at: Time) -> Time {
         if self.held || self.waiting.all().packets == 0 { Time::NEVER } else { free_at }
     }
 
-    /// When a varying link, which is sending until `free_at`, lets go of packets.
+    /// When a varying link, which is sending until `free_at`, next has an event.
     pub(super) fn link_event(&self, free_at: Time) -> Time {
         self.link.as_ref().map_or(Time::NEVER, |link| link.next_event(free_at))
     }
 
-    /// Whether a varying link may send from `start` on; if not, what waits is held back.
+    /// Whether a varying link may send from `start` on; if not, holds the waiting packets.
     fn ask(&mut self, start: Time) -> Leave {
         let leave = self.link.as_ref().map_or(Leave::Granted, |link| link.ask(start));
         match leave {
@@ -61,7 +60,7 @@ impl<C: Default> Staged<C> {
         leave
     }
 
-    /// The port has nothing to send, for now.
+    /// The port has no packet to send.
     fn rest(&self) {
         if let Some(link) = &self.link {
             link.rest();
@@ -74,7 +73,7 @@ impl<C: Default> Staged<C> {
     }
 }
 
-/// The randomness of a port whose stages ask for none.
+/// The random draws of a port whose stages draw none.
 pub(super) struct Undrawn;
 
 impl Draw for Undrawn {
@@ -84,7 +83,7 @@ impl Draw for Undrawn {
 }
 
 impl<C: Default> Port<C> {
-    /// Puts stages at the port; packets in the queue stay there.
+    /// Adds stages to the port; waiting packets stay in the queue.
     pub(super) fn stage(&mut self, mut stages: Stages, mut draw: Box<dyn Draw + Send>) {
         if let Some(gate) = &mut stages.gate {
             gate.datapath.salt(&mut *draw);
@@ -105,7 +104,7 @@ impl<C: Default> Port<C> {
         self.staged = Some(Box::new(staged));
     }
 
-    /// Makes the link one that varies.
+    /// Gives the port a varying link.
     pub(super) fn vary(&mut self, link: Link) {
         if self.is_plain() {
             self.stage(Stages::new(), Box::new(Undrawn));
@@ -115,13 +114,13 @@ impl<C: Default> Port<C> {
         }
     }
 
-    /// What a varying link could have sent until `now`, in bytes; of any other link 0.
+    /// How many bytes a varying link could have sent until `now`; 0 for any other link.
     pub fn possible_bytes(&self, now: Time) -> u64 {
         let link = self.staged.as_ref().and_then(|staged| staged.link.as_ref());
         link.map_or(0, |link| link.possible(now, self.rate))
     }
 
-    /// What a varying link has gathered sets out, if it is due by `now`.
+    /// A varying link sends its gathered packets on, if they are due by `now`.
     #[inline]
     pub(super) fn release(&mut self, now: Time) {
         if let Some(link) = self.staged.as_mut().and_then(|staged| staged.link.as_mut()) {
@@ -129,14 +128,14 @@ impl<C: Default> Port<C> {
         }
     }
 
-    /// Packets propagate along another path from now on, if the link is one that varies.
+    /// From now on packets take another path, if the link varies.
     pub(super) fn change_path(&mut self) {
         if let Some(link) = self.staged.as_mut().and_then(|staged| staged.link.as_mut()) {
             link.change_path();
         }
     }
 
-    /// The rest of the packet in service goes at another rate, if the link is one that varies.
+    /// The rest of the packet in service is sent at another rate, if the link varies.
     pub(super) fn change_service_rate(&mut self, now: Time, rate: Rate) {
         let link = self.staged.as_mut().and_then(|staged| staged.link.as_mut());
         let end = link.and_then(|link| link.change_rate(now, self.rate, rate));
@@ -146,7 +145,7 @@ impl<C: Default> Port<C> {
         }
     }
 
-    /// The port with control: the same steps, with a hook at each.
+    /// A packet arrives at a port with stages.
     pub(super) fn arrive_staged(
         &mut self,
         packet: &Packet,
@@ -223,10 +222,10 @@ impl<C: Default> Port<C> {
         Outcome::Taken
     }
 
-    /// Whether the queue takes the packet; what it evicts for it is lost.
+    /// Offers the packet to the queue, which may evict others for it; returns the verdict.
     fn queue_verdict(&mut self, staged: &mut Staged<C>, packet: &Packet, now: Time) -> Verdict {
         let (queue, room) = (staged.waiting.all(), self.room());
-        // whatever could be sent is being sent by now; the rest is held back
+        // the caller has advanced the port, so packets wait at an idle link only if they are held
         let idle = self.idle(now);
         let fits = idle.is_some() && queue.packets == 0 || room.fits(queue, packet.size);
         let found = ArrivalContext { now, queue, fits, idle, pace: self.pace, room };
@@ -239,7 +238,7 @@ impl<C: Default> Port<C> {
         verdict
     }
 
-    /// Counts a packet that was lost while it waited, and keeps what it carried.
+    /// Counts a packet that was lost while it waited, and stores its cargo.
     fn lose_waiting(
         &mut self,
         staged: &mut Staged<C>,
@@ -259,7 +258,7 @@ impl<C: Default> Port<C> {
         staged.stages.untaken(gone);
     }
 
-    /// Something has happened that may let a packet go that is held back.
+    /// Asks the discipline again after an event that may end a hold.
     pub(super) fn ask_again(&mut self, now: Time) {
         if let Some(staged) = &mut self.staged {
             staged.resume = now;
@@ -268,7 +267,7 @@ impl<C: Default> Port<C> {
         }
     }
 
-    // out of line, so that who finds nothing to do pays nothing for it
+    // out of line: the callers stay small where nothing is due
     #[inline(never)]
     pub(super) fn advance_staged(&mut self, now: Time) {
         let Some(mut staged) = self.staged.take() else { return };
@@ -287,7 +286,7 @@ impl<C: Default> Port<C> {
                 match staged.ask(start) {
                     Leave::Granted => {}
                     Leave::NotBefore(_) => continue,
-                    // that one is to be looked at before this one is, however late it is
+                    // that port must try before this one, however late it does
                     Leave::AnotherFirst => break,
                 }
             }
@@ -301,7 +300,7 @@ impl<C: Default> Port<C> {
         self.staged = Some(staged);
     }
 
-    /// The link is free and something waits: does what the discipline says.
+    /// The link is free and packets wait: carries out the decision of the discipline.
     fn serve_staged(&mut self, staged: &mut Staged<C>, start: Time) {
         let slot = Slot { start, idle: start - self.free_at, pace: self.pace };
         let Staged { stages, waiting, draw, .. } = staged;
@@ -319,14 +318,14 @@ impl<C: Default> Port<C> {
             Next::Drop(handle, reason) => self.drop_waiting(staged, handle, reason, start),
             Next::NotBefore(later) => {
                 staged.held = true;
-                // no reason to wait is given: then until something happens
+                // a time that is not later: wait for the next event
                 staged.resume = if later > start { later } else { Time::NEVER };
                 staged.rest();
             }
         }
     }
 
-    /// Loses a packet whose turn it was.
+    /// Drops a packet whose turn it was.
     fn drop_waiting(
         &mut self,
         staged: &mut Staged<C>,
@@ -371,8 +370,7 @@ impl<C: Default> Port<C> {
         staged.stages.note_queue(packets);
     }
 
-    /// A discipline has named a packet that does not wait: it is not asked
-    /// again before something happens.
+    /// A discipline has named a packet that does not wait: it is asked again at the next event.
     #[cold]
     fn misnamed(&mut self, staged: &mut Staged<C>) {
         debug_assert!(false, "a discipline has named a packet that does not wait");
@@ -380,23 +378,23 @@ impl<C: Default> Port<C> {
         staged.resume = Time::NEVER;
     }
 
-    /// The packets that were lost while they waited since the last call,
-    /// evicted or dropped when it was their turn, with why and what they carried.
+    /// The packets that were evicted or dropped while they waited, since the last call, with reason
+    /// and cargo.
     ///
-    /// A port whose cargo has no size keeps only those whose bytes the carrier keeps
-    /// ([`Packet::payload`]). The carrier takes them whenever it has looked at the port.
+    /// If the cargo has no size, only packets whose bytes the carrier stores ([`Packet::payload`])
+    /// are listed. The carrier takes them after every use of the port.
     pub fn take_lost(&mut self) -> Vec<(Packet, Reason, C)> {
         self.staged.as_mut().map_or_else(Vec::new, |staged| std::mem::take(&mut staged.lost))
     }
 
-    /// Whether there is something for [`Port::take_lost`] to give.
+    /// Whether [`Port::take_lost`] would return packets.
     #[inline]
     pub fn has_lost(&self) -> bool {
         self.staged.as_ref().is_some_and(|staged| !staged.lost.is_empty())
     }
 
-    /// A neighbour asks this port to filter what comes from an origin. What the
-    /// port does about it is in [`Port::take_acts`]; without a filter it is nothing.
+    /// A neighbour asks this port to filter the packets of an origin. [`Port::take_acts`] returns the
+    /// reaction. A port without a filter ignores the request.
     pub fn ask_to_filter(&mut self, key: Key, now: Time) {
         let filter = self.staged.as_mut().and_then(|staged| staged.stages.filter.as_mut());
         if let Some(filter) = filter {
@@ -404,14 +402,14 @@ impl<C: Default> Port<C> {
         }
     }
 
-    /// Whether there is something for [`Port::take_acts`] to give.
+    /// Whether [`Port::take_acts`] would return decisions.
     #[inline]
     pub fn has_acted(&self) -> bool {
         let filter = self.staged.as_ref().and_then(|staged| staged.stages.filter.as_ref());
         filter.is_some_and(FilterStage::has_acted)
     }
 
-    /// What the filter has decided since the last call, and wants done elsewhere.
+    /// The decisions of the filter since the last call, with requests to other nodes.
     pub fn take_acts(&mut self) -> Vec<Act> {
         let filter = self.staged.as_mut().and_then(|staged| staged.stages.filter.as_mut());
         filter.map_or_else(Vec::new, FilterStage::take_acts)
@@ -422,8 +420,7 @@ impl<C: Default> Port<C> {
         self.staged.as_ref().map_or(Time::NEVER, |staged| staged.stages.tick_at())
     }
 
-    /// Starts the laws of this port, which sleep until then: what a gate is made
-    /// with admits nothing.
+    /// Starts the laws of this port. Before that a gate admits nobody.
     ///
     /// # Errors
     /// The fault of a law of the user's own.
@@ -436,8 +433,8 @@ impl<C: Default> Port<C> {
         started
     }
 
-    /// Runs the interval law that is due at `now`. The port may have to be
-    /// looked at sooner than before ([`Port::next_event`]).
+    /// Runs the interval law that is due at `now`. The port's next event may become earlier
+    /// ([`Port::next_event`]).
     ///
     /// # Errors
     /// The fault of a law of the user's own.
@@ -450,10 +447,10 @@ impl<C: Default> Port<C> {
         ticked
     }
 
-    /// What laws may see, with what was counted since the port was made.
+    /// The view of the laws, with counts since the creation of the port.
     fn view<'a>(&self, waiting: &'a Waiting, now: Time) -> View<'a> {
         let drops = |reason| self.tally.drops[reason as usize];
-        // what never came to the queue, and what had left it
+        // drops before the queue, and after it
         let before =
             drops(Reason::SessionRefused) + drops(Reason::Filtered) + drops(Reason::Policed);
         let elsewhere = before + drops(Reason::LinkLoss);
@@ -472,7 +469,7 @@ impl<C: Default> Port<C> {
     }
 }
 
-/// Puts what a packet carries in its place.
+/// Stores the cargo of a packet.
 #[inline]
 fn store<C: Default>(cargo: &mut Vec<C>, handle: Handle, carried: C) {
     if size_of::<C>() == 0 {
@@ -484,7 +481,7 @@ fn store<C: Default>(cargo: &mut Vec<C>, handle: Handle, carried: C) {
     cargo[handle.index()] = carried;
 }
 
-/// Takes what a packet carries out of its place.
+/// Takes the cargo of a packet.
 #[inline]
 fn take<C: Default>(cargo: &mut [C], handle: Handle) -> C {
     cargo.get_mut(handle.index()).map(std::mem::take).unwrap_or_default()

@@ -1,12 +1,11 @@
-//! The ring that holds a port's packets by value.
+//! The ring buffer of a port's packets, by value.
 
 use crate::packet::Packet;
 use crate::units::Time;
 
 /// Packets in flight, then packets waiting; grows by doubling.
 ///
-/// Places are counted up and wrapped by a mask, so that `tail - head` is the
-/// number held whatever has passed through.
+/// Positions only count up, and a mask wraps them. So `tail - head` is always the number of packets.
 #[repr(C)]
 pub(super) struct Ring<C> {
     packets: Box<[Packet]>,
@@ -34,7 +33,7 @@ impl<C: Default> Ring<C> {
         count as usize & (self.packets.len() - 1)
     }
 
-    /// Packets that wait.
+    /// How many packets wait.
     #[inline]
     pub(super) fn waiting(&self) -> u32 {
         self.tail.wrapping_sub(self.departed)
@@ -58,14 +57,14 @@ impl<C: Default> Ring<C> {
         &mut self.packets[self.place(self.departed)]
     }
 
-    /// The oldest waiting packet is in transmission from now on.
+    /// Moves the oldest waiting packet to those in flight.
     #[inline]
     pub(super) fn depart(&mut self) {
         self.departed = self.departed.wrapping_add(1);
     }
 
-    /// Copies the packet in, to be edited in place: narrow stores before a
-    /// 64-byte copy would stall the store forwarding.
+    /// Copies a packet into the ring and returns it there. Edit it afterwards, not before: narrow
+    /// stores before a 64-byte copy would stall the store forwarding.
     #[inline(always)]
     pub(super) fn push(&mut self, packet: &Packet, cargo: C) -> &mut Packet {
         if self.tail.wrapping_sub(self.head) as usize == self.packets.len() {
@@ -81,8 +80,8 @@ impl<C: Default> Ring<C> {
         slot
     }
 
-    /// Puts a packet, which nothing waits behind, among those in flight by its time of
-    /// delivery, behind others of the same time.
+    /// Inserts a packet among those in flight, by delivery time, after others of the same time. No
+    /// packet may wait.
     pub(super) fn insert(&mut self, packet: &Packet, cargo: C) {
         self.push(packet, cargo);
         self.depart();
@@ -109,7 +108,7 @@ impl<C: Default> Ring<C> {
             return None;
         }
         self.head = self.head.wrapping_add(1);
-        // the place of nothing is not looked up
+        // an empty ring has no packet to read
         let cargo = match size_of::<C>() {
             0 => C::default(),
             _ => std::mem::take(&mut self.cargo[place]),
@@ -117,13 +116,13 @@ impl<C: Default> Ring<C> {
         Some((&self.packets[place], cargo))
     }
 
-    /// The packet popped last, until something is pushed.
+    /// The packet popped last, until the next push.
     #[inline]
     pub(super) fn last_popped(&self) -> &Packet {
         &self.packets[self.place(self.head.wrapping_sub(1))]
     }
 
-    /// Takes the packet that was pushed last, which waits, with what it carries.
+    /// Takes the newest waiting packet, with its cargo.
     pub(super) fn pop_newest(&mut self) -> Option<(Packet, C)> {
         if self.waiting() == 0 {
             return None;
@@ -133,12 +132,12 @@ impl<C: Default> Ring<C> {
         Some((self.packets[place], std::mem::take(&mut self.cargo[place])))
     }
 
-    /// All packets that wait, the oldest first.
+    /// The waiting packets, the oldest first.
     pub(super) fn all_waiting(&self) -> impl Iterator<Item = &Packet> {
         (0..self.waiting()).map(|step| &self.packets[self.place(self.departed.wrapping_add(step))])
     }
 
-    /// All packets in transmission or propagation, the oldest first.
+    /// The packets in transmission or propagation, the oldest first.
     pub(super) fn all_in_flight(&self) -> impl Iterator<Item = &Packet> {
         let count = self.departed.wrapping_sub(self.head);
         (0..count).map(|step| &self.packets[self.place(self.head.wrapping_add(step))])

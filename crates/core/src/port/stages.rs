@@ -16,18 +16,18 @@ use super::stamp::Stamp;
 pub(super) enum Origin {
     /// From any source that sends through this node.
     Elsewhere,
-    /// From this node itself, which has nothing to ask of its own gate.
+    /// From this node itself: it skips its own gate.
     Here,
 }
 
-/// What happened at a tick: which law decided, and what.
+/// The law that decided at a tick, and its decision.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Ticked {
-    /// The gate's law, on what was counted in the interval that ended.
+    /// The gate's law, with the counts of the interval that ended.
     Gate {
         /// Opening packets, admissions and ends of the interval.
         counts: Counts,
-        /// What the law decided.
+        /// The decision.
         decision: Decision,
     },
     /// The queue's law.
@@ -39,7 +39,7 @@ pub enum Ticked {
 /// The control of one port.
 #[derive(Default)]
 pub struct Stages {
-    /// A policer of all that arrives.
+    /// Policer of all arrivals.
     pub police: Option<Policer>,
     /// Filters against greedy origins.
     pub filter: Option<FilterStage>,
@@ -51,22 +51,22 @@ pub struct Stages {
     pub stamp: Option<Stamp>,
     /// A datapath of the user's own; its `depart` may stamp.
     pub custom: Option<Box<dyn PerPacket>>,
-    /// Whether `custom` decides before the gate, as a filter does, and not after it.
+    /// Whether `custom` decides before the gate, as a filter, or after it.
     pub custom_first: bool,
-    /// What was sent and when, since it was last taken, if someone reads along.
+    /// The packets sent since they were last taken, with times, if the port is watched.
     pub(super) log: Option<Vec<(Time, Packet)>>,
     /// The clock of the discipline.
     clock: Clock,
 }
 
 impl Stages {
-    /// No control at all.
+    /// No stage but a drop-tail queue.
     pub fn new() -> Stages {
         Stages::default()
     }
 
-    /// The policer, the filter, the gate, then the user's own datapath (before the gate if it is a
-    /// filter); also whether the packet opened a session.
+    /// Asks the policer, the filter, the gate and the user's own datapath (before the gate if it is a
+    /// filter); also returns whether the packet opens a session.
     pub(super) fn arrive(
         &mut self,
         packet: &Packet,
@@ -110,7 +110,7 @@ impl Stages {
         }
     }
 
-    /// The queue has taken the packet.
+    /// The queue has accepted the packet.
     pub(super) fn enqueued(&mut self, packet: &Packet, now: Time, origin: Origin) {
         if let Some(gate) = &mut self.gate
             && origin == Origin::Elsewhere
@@ -122,7 +122,7 @@ impl Stages {
         }
     }
 
-    /// The packet comes to the queue, which may lose it yet.
+    /// The packet is offered to the queue, which may still drop it.
     #[inline]
     pub(super) fn offered(&mut self, packet: &Packet, moment: &Moment) {
         if let Some(stamp) = &mut self.stamp {
@@ -130,7 +130,7 @@ impl Stages {
         }
     }
 
-    /// The queue has lost the packet, before it or out of it.
+    /// The queue has dropped the packet, at its arrival or later.
     pub(super) fn lost(&mut self, packet: &Packet, reason: Reason, now: Time) {
         if let Some(gate) = &mut self.gate {
             gate.dropped(packet);
@@ -141,7 +141,7 @@ impl Stages {
         self.dropped(packet, reason, now);
     }
 
-    /// The queue had taken the packet that it has lost.
+    /// The queue has dropped a packet that it had accepted.
     pub(super) fn untaken(&mut self, packet: &Packet) {
         if let Some(gate) = &mut self.gate {
             gate.untaken(packet);
@@ -166,7 +166,7 @@ impl Stages {
         }
     }
 
-    /// A transmission has started and so many packets still wait.
+    /// A transmission has started, and `waiting` packets still wait.
     pub(super) fn note_queue(&mut self, waiting: u32) {
         self.clock.note_queue(waiting);
         if let Some(gate) = &mut self.gate {
@@ -183,7 +183,7 @@ impl Stages {
         gate.min(self.clock.deadline()).min(stamp)
     }
 
-    /// Starts the laws; `view` has what was counted since the port was made.
+    /// Starts the laws; the sums in `view` are since the creation of the port.
     pub(super) fn start(&mut self, now: Time, view: View<'_>) -> Result<(), Fault> {
         if let Some(gate) = &mut self.gate {
             gate.start(now, view)?;
@@ -196,7 +196,7 @@ impl Stages {
         }
     }
 
-    /// Runs one law that is due; `view` has what was counted since the port was made.
+    /// Runs one law that is due; the sums in `view` are since the creation of the port.
     pub(super) fn tick(&mut self, now: Time, view: View<'_>) -> Result<Option<Ticked>, Fault> {
         if let Some(gate) = &mut self.gate
             && let Some(Report { counts, decision }) = gate.tick(now, view)?

@@ -1,7 +1,7 @@
 //! The stamp: writes into the header of a packet when its transmission starts.
 //!
-//! Not at its arrival: the value would be old by one queueing delay when the packet leaves, and
-//! stale feedback makes such control loops oscillate.
+//! A value written at the arrival would be one queueing delay old when the packet leaves, and such
+//! control loops oscillate with stale feedback.
 
 use crate::law::rate::{Grant, RateLaw, vcp, xcp};
 use crate::law::{Decision, Fault, Moment, View};

@@ -1,12 +1,11 @@
-//! A link that varies: in its rate, in its delay, or from packet to packet.
+//! A link whose rate or delay varies over time or from packet to packet.
 //!
-//! At a constant link the delivery of a packet is known when its transmission
-//! starts. Here it is known when the transmission ends: the packet in service
-//! is kept apart until then, and a change of the rate moves its end. The bits
-//! already sent stay sent; the rest go at the new rate.
+//! On a constant link the delivery of a packet is known when its transmission starts. Here it is
+//! known when the transmission ends. Until then the packet in service is stored apart, and a change
+//! of the rate moves its end: the bits not yet sent are sent at the new rate.
 //!
-//! What is sent may be gathered into batches, and propagates as long as the
-//! delay and a law of the carrier's ([`Propagation`]) say.
+//! The link may gather packets into batches. Their propagation follows from the delay and from a law
+//! of the carrier ([`Propagation`]).
 
 use crate::packet::Packet;
 use crate::units::{Rate, Time};
@@ -15,9 +14,9 @@ use super::medium::{Leave, Medium};
 use super::opportunities::Opportunities;
 use super::ring::Ring;
 
-/// How long a packet propagates, where that is not the same for all of them.
+/// How long each packet propagates, if this differs from packet to packet.
 pub trait Propagation: Send {
-    /// The next packet, which sets out over a link with this delay.
+    /// Draws the crossing of the next packet on a link with this delay.
     fn cross(&mut self, delay: Time) -> Crossing;
 }
 
@@ -26,45 +25,44 @@ pub trait Propagation: Send {
 pub struct Crossing {
     /// How long it propagates.
     pub delay: Time,
-    /// Whether it never comes before those that set out before it.
+    /// Whether it waits for those sent before it.
     pub waits: bool,
-    /// Whether those that set out after it, and wait, never come before it.
+    /// Whether later packets that keep their order wait for it.
     pub holds: bool,
 }
 
-/// When a link delivers what it has sent, where it gathers packets first.
+/// When a link that gathers packets sends them on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Batching {
     /// At multiples of this time, above zero.
     pub every: Time,
-    /// Or as soon as so many are gathered, at least one.
+    /// Or when this many packets are gathered; at least one.
     pub packets: u32,
 }
 
-/// What a link does besides sending at its rate and delivering after its delay.
+/// How a link differs from one with a constant rate and delay.
 #[derive(Default)]
 pub struct Link {
-    /// Of each packet; none: the link's delay, in the order of sending.
+    /// Propagation of each packet; none: the link's delay, in the order of sending.
     pub propagation: Option<Box<dyn Propagation>>,
-    /// None: each packet sets out by itself.
+    /// Batches; none: each packet propagates at once.
     pub batching: Option<Batching>,
-    /// When the link sends, in place of its rate; none: always.
+    /// Opportunities to send, in place of the rate; none: it sends at its rate.
     pub opportunities: Option<Opportunities>,
-    /// What it shares with other links; none: it sends whenever it likes.
+    /// The medium that it shares with other links; none: it has its own.
     pub medium: Option<Medium>,
 }
 
-/// A varying link at work.
+/// The state of a varying link.
 pub(super) struct Varying<C> {
     service: Option<Service<C>>,
     gathered: Vec<(Packet, C)>,
-    /// When these set out, if there are any.
+    /// When the gathered packets are sent on, if there are any.
     release: Time,
-    /// When the last one that holds others is delivered.
+    /// The latest delivery of a packet that others wait for.
     last: Time,
     link: Link,
-    /// When the rate changed last, and what could be sent until then: bits times picoseconds
-    /// per second.
+    /// When the rate changed last, and how much could be sent until then, in units of 1e-12 bit.
     possible: (Time, u128),
 }
 
@@ -75,10 +73,9 @@ struct Service<C> {
     left: Work,
 }
 
-/// What is left of a transmission at an instant.
+/// The rest of a transmission at an instant, in units of 1e-12 bit.
 ///
-/// Counted in bits times picoseconds per second, so that a rate in bit/s times
-/// a time in ps needs no rounding, however often the rate changes.
+/// A rate in bit/s times a time in ps needs no rounding, however often the rate changes.
 #[derive(Clone, Copy)]
 struct Work {
     at: Time,
@@ -93,14 +90,14 @@ impl Work {
         Work { at: start, amount: 8 * u64::from(size) * PS_PER_S }
     }
 
-    /// What is left at `now`, after sending at `rate` since.
+    /// The rest at `now`, after sending at `rate` since then.
     fn after(self, now: Time, rate: Rate) -> Work {
         let sent = u128::from((now - self.at).ps()) * u128::from(rate.bps());
         let sent = u64::try_from(sent).unwrap_or(u64::MAX);
         Work { at: now, amount: self.amount.saturating_sub(sent) }
     }
 
-    /// When it is done at this rate, rounded up to a picosecond.
+    /// When it ends at this rate, rounded up to a picosecond.
     fn end(self, rate: Rate) -> Time {
         self.at + Time::from_ps(self.amount.div_ceil(rate.bps().max(1)))
     }
@@ -112,8 +109,8 @@ impl<C: Default> Varying<C> {
         Varying { service, gathered, release: zero, last: zero, link, possible: (zero, 0) }
     }
 
-    /// The transmission of a packet starts; returns when it ends, which at the port's rate
-    /// is at `end`.
+    /// Starts the transmission of a packet, which would end at `end` at the port's rate; returns its
+    /// end on this link.
     pub(super) fn begin(&mut self, packet: Packet, cargo: C, (start, end): (Time, Time)) -> Time {
         let sent = self.link.opportunities.as_mut().map(|trace| trace.send(&packet, start));
         let left = Work::of(packet.size, start);
@@ -130,15 +127,15 @@ impl<C: Default> Varying<C> {
         self.link.medium.as_ref().map_or(Leave::Granted, |medium| medium.ask(start))
     }
 
-    /// The link has nothing to send.
+    /// The link has no packet to send.
     pub(super) fn rest(&self) {
         if let Some(medium) = &self.link.medium {
             medium.rest();
         }
     }
 
-    /// The rate changes at `now`; when the packet in service will have been sent,
-    /// if there is one.
+    /// Changes the rate at `now`; returns the new end of the transmission in progress, if there is
+    /// one.
     pub(super) fn change_rate(&mut self, now: Time, from: Rate, to: Rate) -> Option<Time> {
         if self.link.opportunities.is_some() {
             return None;
@@ -153,25 +150,25 @@ impl<C: Default> Varying<C> {
         Some(end)
     }
 
-    /// What could be sent until `now` at the present rate, in bits times picoseconds per second.
+    /// How much could be sent until `now` at the current rate, in units of 1e-12 bit.
     fn until(&self, now: Time, rate: Rate) -> u128 {
         let (since, before) = self.possible;
         before + u128::from(now.saturating_sub(since).ps()) * u128::from(rate.bps())
     }
 
-    /// What could have been sent until `now`, in bytes; `rate` is the present one.
+    /// How many bytes could have been sent until `now`; `rate` is the current one.
     pub(super) fn possible(&self, now: Time, rate: Rate) -> u64 {
         let bytes = || self.until(now, rate) / (8 * u128::from(PS_PER_S));
         let of_trace = self.link.opportunities.as_ref().map(|trace| trace.possible(now));
         of_trace.unwrap_or_else(|| u64::try_from(bytes()).unwrap_or(u64::MAX))
     }
 
-    /// Packets propagate along another path from now on: they need not wait for those before them.
+    /// From now on packets take another path, and do not wait for earlier ones.
     pub(super) fn change_path(&mut self) {
         self.last = Time::ZERO;
     }
 
-    /// The transmission ends at `end`, if there is one.
+    /// Ends the transmission in progress at `end`, if there is one.
     pub(super) fn end_service(&mut self, end: Time, delay: Time, ring: &mut Ring<C>) {
         let Some(Service { packet, cargo, .. }) = self.service.take() else { return };
         let Some(batching) = self.link.batching else {
@@ -191,7 +188,7 @@ impl<C: Default> Varying<C> {
         }
     }
 
-    /// What is gathered sets out, if it is due by `now`.
+    /// Sends the gathered packets on, if they are due by `now`.
     pub(super) fn release(&mut self, now: Time, delay: Time, ring: &mut Ring<C>) {
         if self.release > now {
             return;
@@ -220,13 +217,14 @@ impl<C: Default> Varying<C> {
         ring.insert(&packet, cargo);
     }
 
-    /// When something ends that the link does by itself, if it is sending until `free_at`.
+    /// The next event of the link, if it is sending until `free_at`: the end of a transmission or a
+    /// batch.
     pub(super) fn next_event(&self, free_at: Time) -> Time {
         let end = if self.service.is_some() { free_at } else { Time::NEVER };
         if self.gathered.is_empty() { end } else { end.min(self.release) }
     }
 
-    /// What is in service, and what is gathered.
+    /// The packet in service, and those gathered.
     pub(super) fn packets(&self) -> impl Iterator<Item = &Packet> {
         let gathered = self.gathered.iter().map(|(packet, _)| packet);
         gathered.chain(self.service.iter().map(|service| &service.packet))

@@ -8,26 +8,26 @@ use super::key::FINE_SLOTS;
 use super::parcels::Parcels;
 use super::{Entity, key, port_of};
 
-/// An event in a slot of the fine wheel, or room for one.
+/// An event in a slot of the fine wheel, or a free place.
 #[derive(Clone, Copy)]
 struct Node {
     at: Time,
     entity: Entity,
     parcel: u32,
-    /// The one behind it.
+    /// The next one of its list.
     next: u32,
 }
 
 /// Unsorted slots, addressed by their number modulo the size of the wheel.
 ///
-/// The events of a slot are a chain through one array that has as many places
-/// as events were ever pending here at once: that stays in a near cache.
+/// The events of a slot are a linked list in one array. The array has as many places as events were
+/// ever pending at once, so that it fits a near cache.
 pub(super) struct Fine {
     /// The first event of each slot.
     heads: Box<[u32; 1 << FINE_SLOTS]>,
     /// The first parcel of each slot.
     chains: Box<[u32; 1 << FINE_SLOTS]>,
-    /// A bit for every slot that holds something, and a bit for every word of these.
+    /// A bit for every used slot, and a bit for every word of these bits.
     used: [u64; 1 << (FINE_SLOTS - 6)],
     summary: u64,
     nodes: Vec<Node>,
@@ -63,7 +63,7 @@ impl Fine {
         }
         let place = Self::place(slot);
         let number = self.free;
-        // field by field: a copy of the whole would wait for its parts to be stored
+        // field by field: a copy of the whole would wait for the stores of its parts
         let node = &mut self.nodes[number as usize];
         self.free = node.next;
         node.at = at;
@@ -73,14 +73,14 @@ impl Fine {
         self.note(place);
     }
 
-    /// A slot holds something.
+    /// Marks a slot as used.
     #[inline(always)]
     fn note(&mut self, place: usize) {
         self.used[place >> 6] |= 1 << (place & 63);
         self.summary |= 1 << (place >> 6);
     }
 
-    /// The same of a packet that is delivered at a port.
+    /// Adds the delivery of a packet at a port.
     #[inline(always)]
     pub(super) fn put_parcel(
         &mut self,
@@ -101,7 +101,7 @@ impl Fine {
         self.nodes.push(Node { at, entity, parcel: 0, next: Self::NONE });
     }
 
-    /// The same of one that lies among the parcels already.
+    /// The same for a packet that is stored already.
     #[inline(always)]
     pub(super) fn chain(&mut self, slot: u64, parcels: &mut Parcels, parcel: u32) {
         let place = Self::place(slot);
@@ -109,7 +109,7 @@ impl Fine {
         self.note(place);
     }
 
-    /// Moves the contents of a slot to the end of `fresh`.
+    /// Appends the events of a slot to `fresh`, and empties it.
     #[inline]
     pub(super) fn drain(&mut self, slot: u64, parcels: &Parcels, fresh: &mut Vec<u128>) {
         let place = Self::place(slot);
@@ -132,7 +132,7 @@ impl Fine {
         }
     }
 
-    /// What the events of a slot are about.
+    /// The subjects of the events of a slot.
     #[inline]
     pub(super) fn each(&self, slot: u64, tell: &mut impl FnMut(Entity)) {
         let mut number = self.heads[Self::place(slot)];
@@ -153,7 +153,7 @@ impl Fine {
         if self.summary == 0 {
             return None;
         }
-        // the words behind this one, and last of all this one's beginning
+        // the words after this one, and at last the first bits of this one
         let word = place >> 6;
         let ahead = self.summary.rotate_right(word as u32 + 1).trailing_zeros() as usize + 1;
         let bits = self.used[(word + ahead) & (self.used.len() - 1)];

@@ -1,29 +1,29 @@
-//! Packets on links that found no lane, by value.
+//! Packets on links without a lane, by value.
 
 use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
 
-/// Packets in places that are reused; the first place stands for none.
+/// A slab of packets; place 0 stands for none.
 ///
-/// Those that are delivered in one slot of the wheel are a chain.
+/// The packets that are delivered in one slot of the wheel form a linked list.
 pub(super) struct Parcels {
     packets: Vec<Packet>,
-    /// The next place of the same chain; free places are a chain too.
+    /// The next place of the same list; free places are a list too.
     links: Vec<u32>,
     /// The first free place.
     free: u32,
 }
 
 impl Parcels {
-    /// Stands for no place.
+    /// No place.
     pub(super) const NONE: u32 = 0;
 
     pub(super) fn new() -> Parcels {
         Parcels { packets: vec![Packet::default()], links: vec![Self::NONE], free: Self::NONE }
     }
 
-    /// Takes in a packet for `port` that is delivered at `at`, before the others of its
-    /// chain; returns its place.
+    /// Stores a packet for `port` that is delivered at `at`, as the first of a list; returns its
+    /// place.
     #[inline(always)]
     pub(super) fn put(&mut self, packet: &Packet, port: u32, at: Time, chain: u32) -> u32 {
         if self.free == Self::NONE {
@@ -31,7 +31,7 @@ impl Parcels {
         }
         let place = self.free;
         self.free = std::mem::replace(&mut self.links[place as usize], chain);
-        // edited in its place: narrow stores before a copy would hold it up
+        // edited in place: a copy would wait for narrow stores before it
         let parcel = &mut self.packets[place as usize];
         *parcel = *packet;
         parcel.at = at;
@@ -47,7 +47,7 @@ impl Parcels {
         self.links.push(Self::NONE);
     }
 
-    /// The packet at a place goes on over another link.
+    /// The packet at a place continues over another link.
     #[inline(always)]
     pub(super) fn readdress(&mut self, place: u32, port: u32, at: Time) {
         let parcel = &mut self.packets[place as usize];
@@ -55,26 +55,26 @@ impl Parcels {
         parcel.prev_port = port;
     }
 
-    /// Puts the packet at a place before the others of a chain.
+    /// Makes the packet at a place the first of a list.
     #[inline(always)]
     pub(super) fn link(&mut self, place: u32, chain: u32) {
         self.links[place as usize] = chain;
     }
 
-    /// What lies at a place.
+    /// The packet at a place.
     #[inline(always)]
     pub(super) fn at(&self, place: u32) -> &Packet {
         &self.packets[place as usize]
     }
 
-    /// Nothing lies at a place any more.
+    /// Frees a place.
     #[inline(always)]
     pub(super) fn free(&mut self, place: u32) {
         self.links[place as usize] = self.free;
         self.free = place;
     }
 
-    /// A parcel of a chain, and the place of the one behind it.
+    /// A packet of a list, and the place of the next.
     #[inline(always)]
     pub(super) fn follow(&self, place: u32) -> Option<(&Packet, u32)> {
         if place == Self::NONE {
@@ -83,7 +83,7 @@ impl Parcels {
         Some((&self.packets[place as usize], self.links[place as usize]))
     }
 
-    /// All packets that are held.
+    /// All stored packets.
     pub(super) fn held(&self) -> impl Iterator<Item = &Packet> {
         let mut holds = vec![true; self.packets.len()];
         holds[0] = false;

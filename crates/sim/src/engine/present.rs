@@ -6,19 +6,18 @@ use std::collections::BinaryHeap;
 use super::key::NO_EVENT;
 use super::rank::put_latest_first;
 
-/// Events in order, and what is added to them.
+/// The events of the slot in order, and events added since.
 pub(super) struct Present {
-    /// The earliest at `left`, and below it ever later ones; at the first place what is
-    /// later than all.
+    /// The earliest is at `left`, later ones are below it; the first place has a key later than all.
     due: Vec<u128>,
     left: usize,
-    /// The earliest of those that were added: one busy port has one here.
+    /// The earliest added event: a busy port adds one.
     soon: u128,
-    /// The others that were added, where many are due; else they are among `due`.
+    /// The other added events if many are due; otherwise they are in `due`.
     late: BinaryHeap<Reverse<u128>>,
 }
 
-/// Among fewer events than this one more is put in its place by moving others.
+/// Below this number an added event is inserted into `due`.
 const SHORT: usize = 64;
 
 impl Present {
@@ -26,7 +25,7 @@ impl Present {
         Present { due: vec![NO_EVENT], left: 0, soon: NO_EVENT, late: BinaryHeap::new() }
     }
 
-    /// The events of another slot, all before `end`; of this one there are none left.
+    /// Takes the events of the next slot, all before `end`; no event of the old one is left.
     #[inline]
     pub(super) fn fill(&mut self, fresh: &mut Vec<u128>, end: u128) {
         self.left = fresh.len();
@@ -38,7 +37,7 @@ impl Present {
         fresh.clear();
     }
 
-    /// Events to come are before `end`.
+    /// Sets the end of the slot: all events here are before it.
     #[inline(always)]
     pub(super) fn end_at(&mut self, end: u128) {
         self.due[0] = end;
@@ -53,7 +52,7 @@ impl Present {
     /// Takes the earliest event; there must be one. Returns the next, or the end of the slot.
     #[inline(always)]
     pub(super) fn pop(&mut self) -> u128 {
-        // which of the two it is no predictor knows
+        // no predictor could guess which of the two it is
         let of_due = self.due[self.left] <= self.soon;
         self.left -= usize::from(of_due);
         self.soon = if of_due { self.soon } else { NO_EVENT };

@@ -1,8 +1,8 @@
-//! The order of a few events, found without a branch on what is compared.
+//! Sorts a few events without a branch on the compared values.
 
 use super::key::{FINE_BITS, ps_of};
 
-/// Puts the events of one slot, the latest first, over what lies in `due`.
+/// Writes the events of one slot into `due`, the latest first.
 #[inline]
 pub(super) fn put_latest_first(fresh: &[u128], due: &mut [u128]) {
     match *fresh {
@@ -27,16 +27,16 @@ fn put_in_order(fresh: &[u128], due: &mut [u128]) {
     }
 }
 
-/// The same for at most `N`: how many are later is the place of each. No branch
-/// depends on what is compared, which no predictor could guess.
+/// The same for at most `N` events: the place of each is the number of later ones. No branch depends
+/// on a comparison, whose result no predictor could guess.
 #[inline(always)]
 fn put_by_rank<const N: usize>(fresh: &[u128], due: &mut [u128]) {
-    // within a slot the low bits of the time tell; the place makes them differ
+    // within a slot the low bits of the time decide; the place makes equal ones differ
     let mut near = [-1; N];
     for (place, (event, near)) in fresh.iter().zip(&mut near).enumerate() {
         *near = ((ps_of(*event) as i32 & ((1 << FINE_BITS) - 1)) << 5) | place as i32;
     }
-    // one against all at a time, so that nothing is summed up across a register
+    // one event against all at a time, which needs no sum across a register
     let mut later = [0; N];
     for other in near.iter().take(fresh.len()) {
         for (later, own) in later.iter_mut().zip(&near) {

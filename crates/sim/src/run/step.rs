@@ -13,7 +13,7 @@ use super::Simulation;
 
 impl Simulation {
     /// Handles the earliest event or delivery, if it is not after `limit`.
-    // a call at each step would cost a twelfth of a packet-hop's instructions
+    // inlined: a call would cost a twelfth of the instructions of a packet-hop
     #[inline(always)]
     pub(super) fn step(&mut self, limit: Time) -> Result<bool, Fault> {
         let (first, last) = (self.net.flight.first(), last_at(limit));
@@ -34,13 +34,13 @@ impl Simulation {
             self.ask_early();
             self.handle(entity)?;
         } else if self.net.ports[entity.number() as usize].armed == at {
-            // otherwise an earlier event has replaced this one
+            // else an earlier event has replaced this one
             self.look(entity.number());
         }
         Ok(true)
     }
 
-    /// The next packet of a lane crosses its link. Returns whether it has by `last`.
+    /// Delivers the next packet of a lane, if that is due by `last`; returns whether it is.
     #[inline(always)]
     fn land(&mut self, first: u128, last: u128) -> bool {
         if first > last {
@@ -91,7 +91,7 @@ impl Simulation {
         }
     }
 
-    /// Records what an acknowledgement has come to.
+    /// Records the state of a sender after an acknowledgement.
     #[cold]
     #[inline(never)]
     fn note_ack(&mut self) {
