@@ -2,7 +2,6 @@
 
 import csv
 import shutil
-from contextlib import nullcontext
 from math import log
 
 import pytest
@@ -11,9 +10,8 @@ from mutations import statements
 from tidegate import _native
 from tidegate.cli.paper import paper
 from tidegate.errors import UsageError
-from tidegate.grid.meter import Meter
 from tidegate.papers import claims as listed
-from tidegate.papers import load, perform
+from tidegate.papers import load
 from tidegate.papers.deviations import ClaimContext
 from tidegate.papers.folder import CaseFolder
 from tidegate.papers.lgc import processes
@@ -41,10 +39,6 @@ WORKED = (
 )
 
 
-def bar(_, runs, __):
-    return nullcontext(Meter(runs, lambda *_: None))
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     with CaseFolder(tmp_path_factory.mktemp("lgc") / "runs", STUDY) as folder:
@@ -55,7 +49,7 @@ def verdicts(folder, names, settings=(), seeds=3):
     """Return the verdicts on some claims by their rules alone, every case with other settings."""
     claims = listed.chosen(STUDY.claims(), names)
     runs = Runs(STUDY, folder, seeds, lambda case: tuple(settings))
-    perform.fill(runs, needed(STUDY, claims), bar)
+    runs.fill(needed(STUDY, claims))
     return {
         claim.short: judge(claim, STUDY.checks[claim.id].find(runs), ClaimContext())
         for claim in claims
@@ -202,7 +196,7 @@ def test_the_curve_fails_under_a_broken_formula(folder, monkeypatch):
 def test_what_lgc_saw_is_what_the_law_decided_on(folder):
     """The queue put together from arrivals: its greediest has as much as the event says it had."""
     runs = Runs(STUDY, folder, 3)
-    perform.fill(runs, ["1", "2", "3"], bar)
+    runs.fill(["1", "2", "3"])
     for case in ("1", "2", "3"):
         for record in runs.records(case):
             held = record.events("last")["from"]
@@ -218,7 +212,7 @@ def test_what_lgc_saw_is_what_the_law_decided_on(folder):
 
 def test_ranges_of_filtered_packets_are_counted_from_one(folder):
     runs = Runs(STUDY, folder, 3)
-    perform.fill(runs, ["2"], bar)
+    runs.fill(["2"])
     record = runs.records("2")[0]
     ranges = [taken(record, port) for port in ("last", "second", "first")]
     assert all(run.whole for run in ranges)
@@ -254,7 +248,7 @@ def test_processes_stand_beside_paper_and_simulation(folder, tmp_path):
         trigger = {"phase": "trigger", "origin": "1", "from": 50, "set": 30, "held": "1:40 2:10"}
         write(run, "events", [trigger])
     runs = Runs(STUDY, folder, 1)
-    perform.fill(runs, [f"processes/{each}" for each in ("1", "1b", "2", "3")], bar)
+    runs.fill([f"processes/{each}" for each in ("1", "1b", "2", "3")])
     table = processes.side_by_side(runs, tmp_path / "mine")
     lines = {
         tuple(cell.strip() for cell in line.split("|")[1:3]): line for line in table.splitlines()
@@ -278,6 +272,6 @@ def test_papers_without_a_testbed_take_no_results_of_one(tmp_path):
 
 def test_a_folder_without_results_is_refused_with_a_remedy(folder, tmp_path):
     runs = Runs(STUDY, folder, 1)
-    perform.fill(runs, [f"processes/{each}" for each in ("1", "1b", "2", "3")], bar)
+    runs.fill([f"processes/{each}" for each in ("1", "1b", "2", "3")])
     with pytest.raises(UsageError, match=r"connections\.csv cannot be read"):
         processes.side_by_side(runs, tmp_path)

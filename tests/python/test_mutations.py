@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +12,7 @@ from tidegate import _native
 from tidegate.papers import load
 from tidegate.papers.deviations import Alternative
 from tidegate.papers.folder import CaseFolder
-from tidegate.papers.perform import changes, fill
+from tidegate.papers.perform import changes
 from tidegate.papers.runs import Runs
 from tidegate.papers.verdicts import MET, NOT_MET, judge
 
@@ -556,18 +555,7 @@ def test_a_check_fails_on_runs_of_a_broken_policy(key, name, tmp_path):
     claim = study.claim(name)
     broken = Alternative("broken", SIMULATED[key, name], ("*/p3",))
 
-    @contextlib.contextmanager
-    def silent(*_):
-        class Meter:
-            def report(self, *_):
-                pass
-
-            def finished(self):
-                pass
-
-        yield Meter()
-
     with CaseFolder(tmp_path / "runs", study) as folder:
         runs = Runs(study, folder, 2, changes(broken))
-        fill(runs, study.checks[claim.id].cases, silent)
+        runs.fill(study.checks[claim.id].cases)
         assert judge(claim, study.checks[claim.id].find(runs)).verdict == NOT_MET

@@ -97,36 +97,14 @@ def test_a_paper_keeps_its_runs_there(store):
     from tidegate import papers
     from tidegate.papers import perform
     from tidegate.papers.folder import CaseFolder
-    from tidegate.papers.request import Request, needed
-    from tidegate.papers.runs import Runs
+    from tidegate.papers.request import Request
 
     study = papers.load("lgc")
-    claims = Request(("exp1.avg_lag",)).claims(study)
-
-    class Bar:
-        def __call__(self, *_):
-            return self
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_):
-            pass
-
-        def report(self, *_):
-            pass
-
-        def finished(self):
-            pass
-
     values = []
     for _ in range(2):
         with CaseFolder(f"{store}/e", study) as folder:
-            runs = Runs(study, folder, 2)
-            ran = perform.fill(runs, needed(study, claims), Bar())
-            values.append(
-                (ran, [outcome.verdict for outcome in perform.assess(study, runs, claims)])
-            )
+            done = perform.judged(study, folder, Request(("exp1.avg_lag",), seeds=2))
+            values.append((done.ran, [outcome.verdict for outcome in done.outcomes]))
     assert values[0][0] == 2
     assert values[1] == (0, values[0][1])
 

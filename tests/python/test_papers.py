@@ -317,8 +317,8 @@ class Bar:
 
 def regenerate(study, place, bar=None, **asked):
     bar = bar or Bar()
-    with CaseFolder(place, study) as folder:
-        done = perform.regenerate(study, folder, Request(**asked), bar, Executor(1))
+    with CaseFolder(place, study, bar, Executor(1)) as folder:
+        done = perform.regenerate(study, folder, Request(**asked))
     return done, bar
 
 
@@ -405,10 +405,9 @@ def test_a_text_of_its_own_is_in_the_report_and_its_runs_are_counted(toy, tmp_pa
 def test_a_search_goes_from_coarse_to_fine(toy, tmp_path):
     with CaseFolder(tmp_path / "out", toy) as folder:
         runs = Runs(toy, folder, 3)
-        bar = Bar()
         # coarse: 4, 8, 12 with one seed; fine: the best of them and 2 either side, three seeds,
         # of which one is there already
-        assert perform.fill(runs, ["optimum"], bar, Executor(1)) == 3 + 8
+        assert runs.fill(["optimum"]) == 3 + 8
         best, case = runs.best("optimum")
         fine = {value: runs.mean(each, "completed") for value, each in runs.fine("optimum").items()}
         assert len(fine) == 3
@@ -418,7 +417,7 @@ def test_a_search_goes_from_coarse_to_fine(toy, tmp_path):
 
 def test_sensitivity_changes_one_setting_at_a_time(toy, tmp_path):
     with CaseFolder(tmp_path / "out", toy) as folder:
-        table = perform.sensitivity(toy, folder, Request(seeds=2), Bar(), Executor(1))
+        table = perform.sensitivity(toy, folder, Request(seeds=2))
     assert [row.label for row in table] == ["", "10 packets"]
     taken, other = (row.outcomes[0] for row in table)
     assert taken.values != other.values
@@ -441,7 +440,7 @@ def test_a_damaged_run_of_a_study_is_named_and_done_again(toy, tmp_path, name, d
     path = sorted((tmp_path / "out" / "runs").glob(f"*/seed-1/{name}"))[0]
     path.write_bytes(damage(path.read_bytes()))
     with CaseFolder(tmp_path / "out", toy) as folder:
-        again = perform.regenerate(toy, folder, Request(), Bar(), Executor(1))
+        again = perform.regenerate(toy, folder, Request())
         assert set(folder.damaged) == {path}
     assert again.ran == 1
     assert [each.values for each in again.outcomes] == [each.values for each in first.outcomes]

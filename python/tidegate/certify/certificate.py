@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tidegate.certify.conditions import FOLDER
 from tidegate.certify.measures import measure
-from tidegate.certify.verdicts import BETTER, WORSE, judge, overall
-from tidegate.errors import UsageError
-from tidegate.papers import perform
-from tidegate.papers.case import Case
+from tidegate.certify.verdicts import judge, overall
+from tidegate.papers.case import Case, fitting, keyed
 from tidegate.papers.paper import Paper
-from tidegate.papers.runs import Runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -25,9 +21,7 @@ if TYPE_CHECKING:
     from tidegate.certify.conditions import Condition, Suite
     from tidegate.certify.controls import Control
     from tidegate.certify.verdicts import Floats, Measured
-    from tidegate.grid.executor import Executor
-    from tidegate.papers.folder import CaseFolder
-    from tidegate.papers.perform import Bar
+    from tidegate.papers.runs import Runs
     from tidegate.scenario.document import Setting
 
 SEEDS, QUICK_SEEDS = 5, 3
@@ -53,15 +47,9 @@ class Certificate:
     judged: tuple[Judged, ...]
     runs: Runs
 
-    @property
-    def worse(self) -> int:
-        """How many conditions are worse than under every standard control."""
-        return sum(each.verdict == WORSE for each in self.judged)
-
-    @property
-    def better(self) -> int:
-        """How many conditions are better."""
-        return sum(each.verdict == BETTER for each in self.judged)
+    def count(self, verdict: str) -> int:
+        """Return how many conditions have a verdict."""
+        return sum(each.verdict == verdict for each in self.judged)
 
     def document(self) -> dict[str, object]:
         """Return the certificate for JSON."""
@@ -106,13 +94,8 @@ def _defined(value: float) -> float | None:
 
 def chosen(suite: Suite, only: Sequence[str]) -> tuple[Condition, ...]:
     """Return the conditions that fit one of the patterns, all without patterns."""
-    every = suite.conditions
-    found = tuple(c for c in every if not only or any(fnmatchcase(c.id, p) for p in only))
-    if not found:
-        raise UsageError(
-            f"No condition fits {', '.join(only)}.", "tidegate certify --list shows them."
-        )
-    return found
+    names = fitting((each.id for each in suite.conditions), only, "condition")
+    return tuple(each for each in suite.conditions if each.id in names)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,8 +104,6 @@ class Plan(Paper):
 
     suite: Suite
     refused: Mapping[str, str]
-    laws: Mapping[str, Any]
-    """Laws of the user's own, by name."""
 
 
 def name(condition: Condition, control: Control) -> str:
@@ -132,11 +113,8 @@ def name(condition: Condition, control: Control) -> str:
 
 def plan(suite: Suite, conditions: Sequence[Condition], controls: Sequence[Control]) -> Plan:
     """Return the cases of these conditions with these controls, and what cannot be run."""
-    cases: dict[str, Case] = {}
+    cases: list[Case] = []
     refused: dict[str, str] = {}
-    laws: dict[str, Any] = {}
-    for control in controls:
-        laws |= control.laws
     for condition in conditions:
         text = (FOLDER / suite.scenario(condition)).read_text(encoding="utf-8")
         classes = {
@@ -147,12 +125,17 @@ def plan(suite: Suite, conditions: Sequence[Condition], controls: Sequence[Contr
         for control in controls:
             reason = control.refused(condition, classes)
             if reason is None:
-                case = _case(suite, condition, control, classes)
-                cases[case.key] = case
+                cases.append(_case(suite, condition, control, classes))
             else:
                 refused[name(condition, control)] = reason
+    laws = {key: law for control in controls for key, law in control.laws.items()}
     return Plan(
-        key="certify", package=__package__, cases=cases, suite=suite, refused=refused, laws=laws
+        key="certify",
+        package=__package__,
+        cases=keyed(cases),
+        laws=laws,
+        suite=suite,
+        refused=refused,
     )
 
 
@@ -163,15 +146,6 @@ def _case(suite: Suite, condition: Condition, control: Control, classes: Iterabl
     if condition.stages:
         settings += [(f"port.bottleneck.{stage}", law) for stage, law in control.stages]
     return Case(name(condition, control), suite.scenario(condition), (), tuple(settings))
-
-
-def fill(
-    plan: Plan, folder: CaseFolder, seeds: int, bar: Bar, executor: Executor | None = None
-) -> Runs:
-    """Run what is missing of the cases; return all runs."""
-    runs = Runs(plan, folder, seeds)
-    perform.fill(runs, list(plan.cases), bar, executor, plan.laws)
-    return runs
 
 
 def judge_all(

@@ -6,6 +6,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from math import log
 from pathlib import Path
 
 from tidegate.errors import UsageError
@@ -25,6 +26,11 @@ class Limit:
     ratio: float | None = None
     points: float | None = None
     floor: float = 0.0
+
+    @property
+    def edge(self) -> float:
+        """The limit as a difference, of logarithms where it is a ratio."""
+        return log(self.ratio or 1.0) if self.points is None else self.points
 
     @property
     def text(self) -> str:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from tidegate.certify.conditions import Suite
     from tidegate.certify.verdicts import Measured
 
-STYLES = {WORSE: "red", BETTER: "green", LIKE: "default"}
 COLOURS = {WORSE: "tab:red", BETTER: "tab:green", LIKE: "tab:gray"}
 
 
@@ -64,21 +63,14 @@ def what(each: Measured) -> str:
 
 def table(done: Certificate) -> RenderableType:
     """Return one line per condition."""
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
+    from tidegate.papers.tables import of_verdicts
 
-    rows = Table(box=None, pad_edge=False)
-    for head in ("section", "condition", "verdict", "measured (standard controls)"):
-        rows.add_column(head, overflow="fold")
-    for each in done.judged:
-        rows.add_row(
-            each.condition.section,
-            each.condition.id,
-            Text(each.verdict, style=STYLES.get(each.verdict, "yellow")),
-            _decisive(each),
-        )
-    return Group(rows, Text(""), Text(summary(done)))
+    rows = (
+        (each.condition.section, each.condition.id, each.verdict, _decisive(each))
+        for each in done.judged
+    )
+    heads = ("section", "condition", "verdict", "measured (standard controls)")
+    return of_verdicts(dict.fromkeys(heads), rows, summary(done))
 
 
 def _decisive(judged: Judged) -> str:
@@ -91,15 +83,12 @@ def _decisive(judged: Judged) -> str:
 def summary(done: Certificate) -> str:
     """Return the verdicts counted, in a sentence."""
     names = " and ".join(each.name for each in done.against)
-    counts = {
-        verdict: sum(each.verdict == verdict for each in done.judged)
-        for verdict in (WORSE, LIKE, BETTER)
-    }
-    rest = len(done.judged) - sum(counts.values())
+    worse, like, better = map(done.count, (WORSE, LIKE, BETTER))
+    rest = len(done.judged) - worse - like - better
     more = f", {rest} without a verdict" if rest else ""
     return (
-        f"{done.control.name} beside {names}: worse in {counts[WORSE]} conditions, like them in"
-        f" {counts[LIKE]}, better in {counts[BETTER]}{more}."
+        f"{done.control.name} beside {names}: worse in {worse} conditions, like them in {like},"
+        f" better in {better}{more}."
     )
 
 
@@ -204,7 +193,7 @@ def overview(certificates: Sequence[Certificate]) -> str:
 
 
 def _counted(done: Certificate) -> str:
-    return f"{done.worse} worse, {done.better} better"
+    return f"{done.count(WORSE)} worse, {done.count(BETTER)} better"
 
 
 def _cell(judged: Judged) -> str:
@@ -234,7 +223,7 @@ def _badge(done: Certificate) -> bytes:
 
 
 def _shade(done: Certificate) -> str:
-    return "#b42318" if done.worse else "#2e7d32"
+    return "#b42318" if done.count(WORSE) else "#2e7d32"
 
 
 def _verdicts(done: Certificate) -> bytes:
@@ -258,19 +247,11 @@ def _verdicts(done: Certificate) -> bytes:
 
 def _row(axes: Axes, place: int, one: Measured) -> None:
     """Draw a measure and its interval in units of its limit."""
-
-    def limits(distance: float) -> float:
-        if one.limit.points is not None:
-            return distance / one.limit.points
-        return float(np.log(distance) / np.log(one.limit.ratio or np.e))
-
     colour = COLOURS.get(one.verdict, "tab:orange")
     if isnan(one.distance):
         axes.plot([5.9], [place], marker=">", color=colour)
         return
-    centre, low, high = (
-        float(np.clip(limits(d), -6, 6)) for d in (one.distance, one.low, one.high)
-    )
+    centre, low, high = np.clip((one.distance, one.low, one.high), -6, 6)
     axes.plot([low, high], [place, place], color=colour, linewidth=1)
     axes.plot([centre], [place], marker="o", markersize=4, color=colour)
 

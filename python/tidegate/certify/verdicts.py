@@ -7,12 +7,13 @@ does less than the best of them; each by more than the limit, with 95 % confiden
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, isnan, log, nan
+from functools import partial
+from math import inf, isnan, nan
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.results.statistics import interval
+from tidegate.results.statistics import interval, side
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,10 +39,10 @@ class Measured:
     verdict: str
     against: str
     """The reference that decides: the worst, or the best where the control is better."""
-    distance: float
-    """How much worse than that reference, as a ratio or in points; below 1 or 0: better."""
-    low: float
-    high: float
+    distance: float = nan
+    """How much worse than that reference, in limits; below 0: better."""
+    low: float = nan
+    high: float = nan
     """The ends of its 95 % interval."""
 
     @property
@@ -68,47 +69,30 @@ def judge(limit: Limit, of: str, values: Floats, references: Mapping[str, Floats
         mean = float(np.mean(references[name]))
         return inf if isnan(mean) else sign * mean
 
+    def distance(name: str) -> dict[str, float | None]:
+        """Return the mean distance, seed by seed, and its interval; above 0: worse."""
+        own, other = values, references[name]
+        if limit.points is None:
+            own, other = (np.log(np.maximum(each, limit.floor)) for each in (own, other))
+        return interval(map(float, sign * (own - other) / limit.edge))
+
     best, worst = min(references, key=harm), max(references, key=harm)
     kept = {name: tuple(map(float, found)) for name, found in references.items()}
-    own = tuple(map(float, values))
+    measured = partial(Measured, limit, of, tuple(map(float, values)), kept)
     if any(map(isnan, kept[worst])):
-        return Measured(limit, of, own, kept, UNKNOWN, worst, nan, nan, nan)
-    if any(map(isnan, own)):
-        return Measured(limit, of, own, kept, WORSE, worst, nan, nan, nan)
-    for verdict, name in ((WORSE, worst), (BETTER, best)):
-        distance, low, high = _distance(limit, sign, values, references[name])
-        edge = limit.points if limit.points is not None else log(limit.ratio or 1.0)
-        if (verdict == WORSE and low > edge) or (verdict == BETTER and high < -edge):
-            return Measured(
-                limit, of, own, kept, verdict, name, *_shown(limit, distance, low, high)
-            )
-    distance, low, high = _distance(limit, sign, values, references[worst])
-    return Measured(limit, of, own, kept, LIKE, worst, *_shown(limit, distance, low, high))
+        return measured(UNKNOWN, worst)
+    if any(map(isnan, values)):
+        return measured(WORSE, worst)
+    to_worst, to_best = distance(worst), distance(best)
+    if side(to_worst, 1.0) <= 0 and side(to_best, 1.0) < 0:
+        return measured(BETTER, best, *_ends(to_best))
+    return measured(WORSE if side(to_worst, 1.0) > 0 else LIKE, worst, *_ends(to_worst))
 
 
-def _distance(
-    limit: Limit, sign: float, values: Floats, reference: Floats
-) -> tuple[float, float, float]:
-    """Return the mean distance, seed by seed, and its interval; above 0: worse."""
-    if limit.points is None:
-        raised = (np.maximum(each, limit.floor) for each in (values, reference))
-        each = sign * np.log(np.divide(*raised))
-    else:
-        each = sign * (values - reference)
-    found = interval(map(float, each))
-    low, high = found["low"], found["high"]
+def _ends(found: dict[str, float | None]) -> tuple[float, ...]:
     # one run has no interval: it shows no difference
-    return (
-        float(np.mean(each)),
-        -inf if low is None else low,
-        inf if high is None else high,
-    )
-
-
-def _shown(limit: Limit, *distances: float) -> tuple[float, ...]:
-    if limit.points is not None:
-        return distances
-    return tuple(float(np.exp(each)) for each in distances)
+    rest = {"mean": nan, "low": -inf, "high": inf}
+    return tuple(each if (each := found[key]) is not None else rest[key] for key in rest)
 
 
 def overall(measured: list[Measured]) -> str:

@@ -87,7 +87,7 @@ def certify(
     controls. Ends with 3 if one is worse. Runs are saved: rerun to resume.
     """
     from tidegate.certify import certificate, conditions, pages
-    from tidegate.papers import perform
+    from tidegate.papers.runs import Runs
     from tidegate.results.store import display
 
     mine = _tried(control or [], gate or [], queue or [])
@@ -105,22 +105,20 @@ def certify(
     every = {each.name: each for each in (*standard, *mine)}
     plan = certificate.plan(asked, chosen, list(every.values()))
     wanted = seeds or (certificate.QUICK_SEEDS if quick else certificate.SEEDS)
-    opened = performing(out, plan, mix=mix, workers=workers, dask=dask)
-    with opened as (folder, bar, executor):
-        runs = certificate.fill(plan, folder, wanted, bar, executor)
+    with performing(out, plan, mix=mix, workers=workers, dask=dask) as folder:
+        runs = Runs(plan, folder, wanted)
+        runs.fill(list(plan.cases))
         done = [certificate.judge_all(plan, runs, chosen, each, standard) for each in mine]
-        files = pages.files(done)
-        for name, content in files.items():
-            folder.write(name, content)
+        files = folder.publish(pages.files(done))
         if report is not None:
-            perform.copied(list(files)[: 1 if len(done) > 1 else None], folder, report)
+            folder.copy(files[: 1 if len(done) > 1 else None], report)
     if as_json:
         print_json(done[0].document())
     else:
         for each in done:
             stdout().print(pages.table(each))
-    say(f"Report: {display((report or out) / next(iter(files)))}")
-    if any(each.worse for each in done):
+    say(f"Report: {display((report or out) / files[0])}")
+    if any(each.count("worse") for each in done):
         raise typer.Exit(HARMS)
 
 

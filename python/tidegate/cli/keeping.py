@@ -14,10 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from tidegate.grid.executor import Executor
     from tidegate.papers.folder import CaseFolder
     from tidegate.papers.paper import Paper
-    from tidegate.papers.perform import Bar
     from tidegate.results.folder import RunFolder
 
 
@@ -33,18 +31,18 @@ def name_damaged(folder: RunFolder) -> None:
 @contextmanager
 def performing(
     target: Path, paper: Paper, *, mix: bool, workers: int | None, dask: str | None
-) -> Iterator[tuple[CaseFolder, Bar, Executor]]:
-    """Open the folder of a paper, a study or a certificate; give it, a bar and who simulates."""
+) -> Iterator[CaseFolder]:
+    """Open the folder of a paper, a study or a certificate, with a bar and who simulates."""
     from tidegate.grid.executor import Executor
     from tidegate.papers.folder import CaseFolder
     from tidegate.show import progress
 
     with (
-        CaseFolder(target, paper, mix=mix) as folder,
-        keeping(folder, folder.count),
         Executor(workers, dask) as executor,
+        CaseFolder(target, paper, partial(progress.bar, stderr()), executor, mix=mix) as folder,
+        keeping(folder, folder.count),
     ):
-        yield folder, partial(progress.bar, stderr()), executor
+        yield folder
         name_damaged(folder)
 
 

@@ -16,9 +16,7 @@ from tidegate.results.location import location
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tidegate.grid.executor import Executor
     from tidegate.papers.folder import CaseFolder
-    from tidegate.papers.perform import Bar
     from tidegate.papers.request import PaperResult, Request
     from tidegate.papers.study import PaperStudy
 
@@ -108,6 +106,7 @@ def paper(
     """
     from tidegate.papers import parameter_search, perform, there, title
     from tidegate.papers import report as report_of
+    from tidegate.papers.explain import explained
     from tidegate.papers.request import Request
 
     ways = {"--explain": explain is not None, "--sensitivity": sensitivity, "--search": search}
@@ -123,19 +122,19 @@ def paper(
     asked = Request((explain,) if explain else tuple(only or ()), quick, seeds, testbed)
     asked.claims(study)  # a name that fits nothing is refused before a folder is made
     target = out or Path("out") / f"paper-{key}"
-    opened = performing(target, study, mix=mix, workers=workers, dask=dask)
-    with opened as (folder, bar, executor):
+    with performing(target, study, mix=mix, workers=workers, dask=dask) as folder:
         if explain is not None:
-            _explain(study, folder, asked, bar, executor)
+            done = perform.judged(study, folder, asked)
+            typer.echo("\n\n".join(explained(study, done.runs, each) for each in done.outcomes))
         elif sensitivity:
-            perform.sensitivity(study, folder, asked, bar, executor)
+            perform.sensitivity(study, folder, asked)
             _copy([report_of.SENSITIVITY], folder, report, asked, study)
         elif search:
-            parameter_search.search(study, folder, seeds or 1, bar, executor)
+            parameter_search.search(study, folder, seeds or 1)
             eras = [report_of.ERAS] if any(each.eras for each in study.choices) else []
             _copy([parameter_search.FILE, *eras], folder, report, asked, study)
         else:
-            done = perform.regenerate(study, folder, asked, bar, executor)
+            done = perform.regenerate(study, folder, asked)
             _end(done, folder, report, as_json)
 
 
@@ -183,17 +182,6 @@ def _refuse_together(ways: Mapping[str, object], more: Mapping[str, object]) -> 
                 raise UsageError(f"{name} has no effect with {way}.", f"Leave {name} out.")
 
 
-def _explain(
-    study: PaperStudy, folder: CaseFolder, asked: Request, bar: Bar, executor: Executor
-) -> None:
-    """Print how each claim is judged; missing runs are simulated."""
-    from tidegate.papers import perform
-    from tidegate.papers.explain import explained
-
-    runs, outcomes = perform.judged(study, folder, asked, bar, executor)
-    typer.echo("\n\n".join(explained(study, runs, outcome) for outcome in outcomes))
-
-
 def _end(done: PaperResult, folder: CaseFolder, report: Path | None, as_json: bool) -> None:
     from tidegate.papers.tables import of_outcomes
 
@@ -215,14 +203,14 @@ def page(key: str) -> Path | None:
 def _copy(
     names: list[str], folder: CaseFolder, report: Path | None, asked: Request, study: PaperStudy
 ) -> None:
-    from tidegate.papers import overview, perform, there
+    from tidegate.papers import overview, there
     from tidegate.results.store import display
 
     place = report
     if place is None and asked.whole(study):
         place = page(study.key)
     if place is not None:
-        perform.copied(names, folder, place)
+        folder.copy(names, place)
         if place == page(study.key):
             overview.write(place.parent, there())
     last = "REPORT.md" if "REPORT.md" in names else names[-1]

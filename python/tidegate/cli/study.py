@@ -53,7 +53,6 @@ def study(
     cases that are complete, and says how many they are.
     """
     from tidegate import studies
-    from tidegate.papers import perform
     from tidegate.results.store import display
     from tidegate.studies.study import PAGE, perform_study
 
@@ -65,10 +64,9 @@ def study(
     patterns = tuple(only or ())
     asked.chosen(patterns)  # refuse a pattern without a match before a folder is made
     target = out or Path("out") / f"study-{key}"
-    opened = performing(target, asked, mix=mix, workers=workers, dask=dask)
-    with opened as (folder, bar, executor):
-        ran, there = perform_study(asked, folder, patterns, bar, seeds=seeds, executor=executor)
+    with performing(target, asked, mix=mix, workers=workers, dask=dask) as folder:
+        ran, runs = perform_study(asked, folder, patterns, seeds)
         if report is not None:
-            perform.copied(folder.files, folder, report)
-        say(f"{ran} new runs; {len(there.cases)} of {there.planned} cases are complete.")
+            folder.copy(folder.files, report)
+        say(f"{ran} new runs; {len(runs.declared)} of {len(asked.cases)} cases are complete.")
         say(f"Report: {display((report or folder.target) / PAGE)}")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from tidegate.errors import UsageError
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
     from tidegate.papers.deviations import Alternative
     from tidegate.scenario.document import Setting
@@ -51,6 +54,23 @@ class Case:
     def having(self, *settings: Setting) -> Case:
         """Return the same case with further settings."""
         return replace(self, settings=self.settings + settings)
+
+
+def keyed(cases: Iterable[Case]) -> dict[str, Case]:
+    """Return cases by their keys."""
+    return {case.key: case for case in cases}
+
+
+def fitting(names: Iterable[str], patterns: Sequence[str], what: str) -> list[str]:
+    """Return the names that fit one of the patterns, all without patterns; refuse if none fits."""
+    every = list(names)
+    found = [name for name in every if any(fnmatchcase(name, each) for each in patterns or ("*",))]
+    if not found:
+        some = ", ".join(every[:3])
+        raise UsageError(
+            f"No {what} fits {', '.join(patterns)}.", f"There are {some}, ...; * matches anything."
+        )
+    return found
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The folder of a paper or a study: its runs, and the files made from them.
+"""The folder of a paper, a study or a certificate: its runs, and the files made from them.
 
     runs/SCENARIO-HASH/seed-N/   one finished run (see results/run_files.py)
     REPORT.md, pictures/, claims.json, manifest.json
@@ -10,23 +10,30 @@ functions of the saved runs, so that a changed claim needs no new run.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidegate import _native
+from tidegate.grid.executor import Executor
+from tidegate.grid.meter import Meter
+from tidegate.grid.work import Task, Work
 from tidegate.results import provenance
 from tidegate.results.folder import RunFolder
 from tidegate.results.run_files import SavedRun
-from tidegate.results.store import Occupied, display
+from tidegate.results.run_output import Wanted
+from tidegate.results.store import Occupied, display, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from tidegate._native import Scenario
     from tidegate.papers.case import Case
     from tidegate.papers.paper import Paper
     from tidegate.results.run_output import RunOutput
+
+    Bar = Callable[[str, int, float], AbstractContextManager[Meter]]
 
 
 @dataclass(frozen=True)
@@ -41,13 +48,27 @@ class Job:
     """The content of the files that the scenario names."""
 
 
-class CaseFolder(RunFolder):
-    """The runs of the cases of one paper or study."""
+def _silent(_: str, runs: int, __: float) -> AbstractContextManager[Meter]:
+    return nullcontext(Meter(runs, lambda *_: None))
 
-    def __init__(self, target: str | Path, paper: Paper, *, mix: bool = False) -> None:
+
+class CaseFolder(RunFolder):
+    """The runs of the cases of one paper, study or suite, and who makes the missing ones.
+
+    `bar` shows how far they are; by default nothing does.
+    """
+
+    def __init__(
+        self,
+        target: str | Path,
+        paper: Paper,
+        bar: Bar = _silent,
+        executor: Executor | None = None,
+        *,
+        mix: bool = False,
+    ) -> None:
         super().__init__(target, "paper")
-        self.paper = paper
-        self.mix = mix
+        self.paper, self.bar, self.executor, self.mix = paper, bar, executor or Executor(), mix
         self._loaded: dict[str, tuple[Scenario, str, Mapping[str, bytes]]] = {}
         self._whole: set[Path] = set()
         try:
@@ -79,10 +100,39 @@ class CaseFolder(RunFolder):
         mine = self.mix or run.manifest.get("code_hash") == provenance.code_hash()
         return mine and set(self.paper.keep) <= set(run.manifest.get("columns", []))
 
-    def keep_run(self, job: Job, output: RunOutput) -> None:
-        """Save a run; any thread may call this."""
-        more = {"case": job.case.key, "columns": list(self.paper.keep)}
-        self.keep(job.folder, output, job.scenario.show(), more)
+    def make(self, jobs: Sequence[Job]) -> None:
+        """Make runs; each is saved when it finishes, and stays after a crash."""
+        costs = [job.scenario.duration_s * job.case.weight for job in jobs]
+        with self.bar(self.paper.key, len(jobs), sum(costs)) as meter:
+
+            def task(place: int) -> Task:
+                job = jobs[place]
+                return Task(job.scenario, job.seed, job.files)
+
+            def keep(place: int, output: RunOutput) -> None:
+                job = jobs[place]
+                more = {"case": job.case.key, "columns": list(self.paper.keep)}
+                self.keep(job.folder, output, job.scenario.show(), more)
+                meter.finished()
+
+            def report(place: int, now_s: float) -> None:
+                meter.report(place, now_s * jobs[place].case.weight)
+
+            wanted = Wanted(study=self.paper.keep)
+            work = Work(len(jobs), task, wanted, keep, self.paper.laws, report)
+            for _ in self.executor.run(work):
+                pass
+
+    def publish(self, files: Mapping[str, bytes]) -> list[str]:
+        """Write the report and what belongs to it; return the names."""
+        for name, content in files.items():
+            self.write(name, content)
+        return list(files)
+
+    def copy(self, names: Iterable[str], place: Path) -> None:
+        """Copy files of the report to another folder."""
+        for name in names:
+            write_whole(place / name, (self.target / name).read_bytes())
 
     def record(self, job: Job) -> SavedRun:
         """Return a saved run."""

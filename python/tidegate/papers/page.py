@@ -11,10 +11,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> list[str]:
     """Return the lines of a table in Markdown."""
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
-    return [*lines, *(f"| {' | '.join(row)} |" for row in rows)]
+    return [heading(head), *map(line, rows)]
+
+
+def heading(cells: Sequence[str]) -> str:
+    """Return the first two lines of a table."""
+    return f"{line(cells)}\n|{'---|' * len(cells)}"
+
+
+def line(cells: Iterable[str]) -> str:
+    """Return a line of a table."""
+    safe = (cell.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;") for cell in cells)
+    return f"| {' | '.join(safe)} |"
 
 
 def png(figure: Figure, dpi: int = 110) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tidegate.papers import claims as listed
 from tidegate.papers import deviations as departures
@@ -34,6 +34,8 @@ class Paper:
     searches: Mapping[str, OptimumSearch] = field(default_factory=dict)
     keep: tuple[str, ...] = ()
     """Columns of finished flows that are saved."""
+    laws: Mapping[str, Any] | None = None
+    """Laws of the user's own that the cases name."""
 
     @property
     def folder(self) -> Traversable:

@@ -15,22 +15,20 @@ import numpy as np
 from tidegate.papers import claims as listed
 from tidegate.papers.check_results import Numbers, Ordering, Unchecked
 from tidegate.papers.page import table
-from tidegate.papers.perform import changes, fill_all
+from tidegate.papers.perform import changes
 from tidegate.papers.report import ERAS
 from tidegate.papers.report_text import number
 from tidegate.papers.request import needed
-from tidegate.papers.runs import Runs
+from tidegate.papers.runs import Runs, fill
 from tidegate.papers.verdicts import GROUPS, MET, WITHIN, group, judge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidegate.grid.executor import Executor
     from tidegate.papers.case import ParameterSearch
     from tidegate.papers.claims import Claim
     from tidegate.papers.deviations import Alternative
     from tidegate.papers.folder import CaseFolder
-    from tidegate.papers.perform import Bar
     from tidegate.papers.study import PaperStudy
 
 FILE = "search.md"
@@ -59,9 +57,7 @@ def distance(found: dict[str, float], scored: Sequence[Claim]) -> float:
     return float(np.mean(np.where(np.isfinite(off), off, np.inf)))
 
 
-def search(
-    study: PaperStudy, folder: CaseFolder, seeds: int, bar: Bar, executor: Executor | None = None
-) -> list[list[Tried]]:
+def search(study: PaperStudy, folder: CaseFolder, seeds: int) -> list[list[Tried]]:
     """Try every combination of each search, and write the tables.
 
     Return what each search has tried, the nearest first.
@@ -78,17 +74,17 @@ def search(
     for choice in study.choices:
         settings = list(product(*(each.options for each in choice.together)))
         many = choice.seeds or seeds
-        tried = _tried(study, choice, folder, settings, many, bar, executor)
+        tried = _tried(study, choice, folder, settings, many)
         tried.sort(key=lambda each: each.distance)
         found.append(tried)
         lines += [*_head(choice, study, many), *_combined(study, choice, tried)]
         if choice.alone:
             best = tried[0]
             further = [(*best.options, option) for axis in choice.alone for option in axis.options]
-            alone = _tried(study, choice, folder, further, many, bar, executor)
+            alone = _tried(study, choice, folder, further, many)
             lines += _alone(study, choice, best, alone)
         if choice.eras:
-            eras = _eras(study, choice, folder, many, bar, executor)
+            eras = _eras(study, choice, folder, many)
             folder.write(ERAS, ("\n".join(eras) + "\n").encode())
     if any(choice.shared for choice in study.choices):
         lines += _shared(study, found)
@@ -102,15 +98,13 @@ def _tried(
     folder: CaseFolder,
     settings: Sequence[tuple[Alternative, ...]],
     seeds: int,
-    bar: Bar,
-    executor: Executor | None,
 ) -> list[Tried]:
     scored = listed.chosen(study.claims(), choice.scored)
     columns = [name for _, names in choice.columns for name in names]
     shown = listed.chosen(study.claims(), (*choice.scored, *columns))
     names = needed(study, shown)
     sets = [Runs(study, folder, seeds, changes(*options)) for options in settings]
-    fill_all(folder, [(runs, names) for runs in sets], bar, executor)
+    fill([(runs, names) for runs in sets])
     tried = []
     for options, runs in zip(settings, sets, strict=True):
         found = {claim.id: _number(study, claim, runs) for claim in shown}
@@ -154,17 +148,20 @@ def _shared(study: PaperStudy, found: Sequence[Sequence[Tried]]) -> list[str]:
         mean = sum(weight * each.distance for weight, each in both) / sum(weights)
         rows.append((mean, option.label, nearest))
     what = study.choices[0].together[0].what
-    lines = [f"## One {what} for all", ""]
-    heads = [what, "distance", *(each.title.partition(",")[0] for each in study.choices)]
-    lines += [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
-    for mean, label, nearest in sorted(rows, key=lambda row: row[0]):
-        cells = [f"{', '.join(each.label[1:])}: {each.distance:.3f}" for each in nearest]
-        lines.append(f"| {label} | {mean:.3f} | {' | '.join(cells)} |")
-    return [*lines, ""]
+    head = [what, "distance", *(each.title.partition(",")[0] for each in study.choices)]
+    lines = [
+        (label, f"{mean:.3f}", *(f"{', '.join(e.label[1:])}: {e.distance:.3f}" for e in nearest))
+        for mean, label, nearest in sorted(rows, key=lambda row: row[0])
+    ]
+    return [f"## One {what} for all", "", *table(head, lines), ""]
 
 
 def _distance(tried: Tried) -> float:
     return tried.distance
+
+
+def _found(choice: ParameterSearch, study: PaperStudy, tried: Tried) -> list[str]:
+    return [f"{tried.distance:.3f}", *_cells(choice, study, tried.found)]
 
 
 def _cells(choice: ParameterSearch, study: PaperStudy, found: dict[str, float]) -> list[str]:
@@ -182,46 +179,34 @@ def _paper(choice: ParameterSearch, study: PaperStudy) -> list[str]:
 
 def _combined(study: PaperStudy, choice: ParameterSearch, tried: Sequence[Tried]) -> list[str]:
     axes = [axis.what for axis in choice.together]
-    heads = [*axes, "distance", *(head for head, _ in choice.columns)]
-    lines = [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
-    lines.append(f"| paper |{' |' * len(axes)} {' | '.join(_paper(choice, study))} |")
-    for each in tried:
-        cells = [*each.label, f"{each.distance:.3f}", *_cells(choice, study, each.found)]
-        lines.append(f"| {' | '.join(cells)} |")
-    return [*lines, ""]
+    head = [*axes, "distance", *(head for head, _ in choice.columns)]
+    rows = [["paper", *([""] * len(axes)), *_paper(choice, study)]]
+    rows += [[*each.label, *_found(choice, study, each)] for each in tried]
+    return [*table(head, rows), ""]
 
 
 def _alone(
     study: PaperStudy, choice: ParameterSearch, best: Tried, alone: Sequence[Tried]
 ) -> list[str]:
-    heads = ["what", "value", "distance", *(head for head, _ in choice.columns)]
-    lines = ["### One further change to the nearest combination", ""]
-    lines += [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
-    lines.append(f"| paper | | | {' | '.join(_paper(choice, study))} |")
-    nearest = [f"{best.distance:.3f}", *_cells(choice, study, best.found)]
-    lines.append(f"| the nearest | {', '.join(best.label)} | {' | '.join(nearest)} |")
+    head = ["what", "value", "distance", *(head for head, _ in choice.columns)]
+    rows = [
+        ["paper", "", "", *_paper(choice, study)],
+        ["the nearest", ", ".join(best.label), *_found(choice, study, best)],
+    ]
     named = [axis.what for axis in choice.alone for _ in axis.options]
     for what, each in zip(named, alone, strict=True):
-        cells = [what, each.label[-1], f"{each.distance:.3f}", *_cells(choice, study, each.found)]
-        lines.append(f"| {' | '.join(cells)} |")
-    return [*lines, ""]
+        rows.append([what, each.label[-1], *_found(choice, study, each)])
+    return ["### One further change to the nearest combination", "", *table(head, rows), ""]
 
 
-def _eras(
-    study: PaperStudy,
-    choice: ParameterSearch,
-    folder: CaseFolder,
-    seeds: int,
-    bar: Bar,
-    executor: Executor | None,
-) -> list[str]:
+def _eras(study: PaperStudy, choice: ParameterSearch, folder: CaseFolder, seeds: int) -> list[str]:
     """Compare each era with every claim: how many rows of each kind agree with the paper."""
     plain = [claim for claim in study.claims() if claim.kind in WITHIN]
     plain = [each for each in plain if not _of(study, each) & set(study.searches)]
     names = needed(study, plain)
     claims = [claim for claim in study.claims() if _of(study, claim) <= set(names)]
     sets = [Runs(study, folder, seeds, changes(*options)) for _, options in choice.eras]
-    fill_all(folder, [(runs, names) for runs in sets], bar, executor)
+    fill([(runs, names) for runs in sets])
     kinds = GROUPS[:-1]
     lines = [f"# Every row under each era: {study.title}", ""]
     lines += [f"<!-- Made by `tidegate paper {study.key} --search`. -->", ""]
@@ -256,5 +241,5 @@ def _sides(study: PaperStudy, claims: Sequence[Claim], runs: Runs) -> dict[str, 
             met = all(float(np.mean(part.differences)) > 0 for part in finding.parts)
         else:
             met = judge(claim, finding).verdict == MET
-        found[group(outcome)].append(met)
+        found[group(claim.kind, outcome.chosen_on)].append(met)
     return found

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tidegate import _native
 from tidegate.papers.claims import matches
+from tidegate.papers.page import heading, line, png, table
 from tidegate.papers.report_text import Text, environment, in_paper, measured, number
 from tidegate.papers.verdicts import (
     CONTRADICTED,
@@ -27,7 +28,7 @@ from tidegate.papers.verdicts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from tidegate.papers.report_text import Section
     from tidegate.papers.request import PaperResult, SensitivityRow
@@ -96,13 +97,13 @@ def drawn(done: PaperResult, picture: PaperPicture) -> bytes:
     """Render one picture; without a date in it, so that the same data give the same file."""
     import matplotlib as mpl
 
-    from tidegate.papers import page, panels
+    from tidegate.papers import panels
     from tidegate.show.style import RULES as LOOK
 
     with mpl.rc_context(cast("Any", LOOK)):
         figure = picture.draw(done.runs)
         panels.finish(figure)
-        return page.png(figure)
+        return png(figure)
 
 
 def _page(done: PaperResult, template: str, pictures: dict[str, PaperPicture]) -> str:
@@ -134,8 +135,8 @@ def _page(done: PaperResult, template: str, pictures: dict[str, PaperPicture]) -
             eras=(runs.folder.target / ERAS).exists(),
             cost=runs.cost,
             made_by=made_by(runs),
-            head=_head,
-            row=_row,
+            head=heading,
+            row=line,
             short=_short_row,
             in_paper=in_paper,
             measured=measured,
@@ -179,18 +180,6 @@ def _command(done: PaperResult) -> str:
     return " ".join([*words, *(["--quick"] if asked.quick else [])])
 
 
-def _head(cells: Sequence[str]) -> str:
-    return f"{_row(cells)}\n|{'---|' * len(cells)}"
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(map(_safe, cells))} |"
-
-
-def _safe(cell: str) -> str:
-    return cell.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
-
-
 def _section(
     done: PaperResult,
     section: Section,
@@ -207,15 +196,15 @@ def _section(
     lines = [f"## {section.title}", "", *([own, ""] if own else [])]
     for picture in shown:
         lines += [f"![{picture.name}](pictures/{picture.name}.png)", "", f"*{picture.title}*", ""]
-    for table in section.tables:
-        lines += _printed(table, mine)
+    for printed in section.tables:
+        lines += _printed(printed, mine)
     return "\n".join([*lines, ""])
 
 
-def _printed(table: PaperTable, outcomes: Sequence[ClaimResult]) -> list[str]:
+def _printed(printed: PaperTable, outcomes: Sequence[ClaimResult]) -> list[str]:
     """Return a table as the paper prints it, with its numbers and the measured ones."""
     found = {each.claim.id: each for each in outcomes}
-    if not any(cell in found for _, row in table.rows for cell in row):
+    if not any(cell in found for _, row in printed.rows for cell in row):
         return []
 
     def cell(name: str) -> str:
@@ -225,18 +214,22 @@ def _printed(table: PaperTable, outcomes: Sequence[ClaimResult]) -> list[str]:
         chosen = "†" if each.chosen_on else ""
         return f"{in_paper(each)} → {_short(each)} {MARKS[each.verdict]}{chosen}"
 
-    lines = [f"**{table.title}**: paper → measured", ""]
-    lines.append(_head(table.columns))
-    lines += [f"| {label} | {' | '.join(map(cell, row))} |" for label, row in table.rows]
-    return [*lines, ""]
+    rows = ((label, *map(cell, row)) for label, row in printed.rows)
+    return [f"**{printed.title}**: paper → measured", "", *table(printed.columns, rows), ""]
 
 
 TURNS = "## Rows that turn"
 
 
-def sensitivity(study: PaperStudy, table: Sequence[SensitivityRow], seeds: int, made: str) -> str:
+def sensitivity(study: PaperStudy, found: Sequence[SensitivityRow], seeds: int, made: str) -> str:
     """Return the table of some claims under every alternative, and the rows that turn."""
-    first, others = table[0].outcomes, list(enumerate(table))[1:]
+    first, others = found[0].outcomes, list(enumerate(found))[1:]
+    rows = []
+    for place, taken in enumerate(first):
+        each = (row.outcomes[place] for row in found)
+        cells = (f"{_short(one)} {MARKS[one.verdict]}" for one in each)
+        rows.append((f"`{taken.claim.short}`", in_paper(taken), *cells))
+    turned = [line for place, _ in enumerate(first) for line in _turns(found, place)]
     lines = [
         f"# Sensitivity: {study.title}",
         "",
@@ -247,14 +240,9 @@ def sensitivity(study: PaperStudy, table: Sequence[SensitivityRow], seeds: int, 
         "",
         *(f"- **{number}** {row.what}: {row.label}{_why_not(row)}" for number, row in others),
         "",
-        _head(["claim", "paper", "as taken", *(f"{number}" for number, _ in others)]),
+        *table(("claim", "paper", "as taken", *(f"{number}" for number, _ in others)), rows),
+        *("", TURNS, "", "From met to not met, or from not met to met:", ""),
     ]
-    for place, taken in enumerate(first):
-        found = [row.outcomes[place] for row in table]
-        cells = [f"{_short(each)} {MARKS[each.verdict]}" for each in found]
-        lines.append(_row([f"`{taken.claim.short}`", in_paper(taken), *cells]))
-    turned = [line for place, _ in enumerate(first) for line in _turns(table, place)]
-    lines += ["", TURNS, "", "From met to not met, or from not met to met:", ""]
     return "\n".join([*lines, *(turned or ["- none"])]) + "\n"
 
 

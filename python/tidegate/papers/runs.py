@@ -54,6 +54,16 @@ class Runs:
         self.declared: set[str] = set()
         self.testbed: Path | None = None
 
+    def fill(self, names: Sequence[str]) -> int:
+        """Run what is missing of these cases and searches; return how many were run."""
+        return fill([(self, names)])
+
+    def declare_finished(self) -> None:
+        """Let all cases be read whose runs are there, made by whichever command."""
+        self.declared |= {
+            key for key in self.paper.cases if all(map(self.folder.has, self.jobs([key])))
+        }
+
     def case(self, key: str) -> Case:
         """Return a case with its further settings."""
         return self.adapt(self.paper.cases[key])
@@ -165,6 +175,26 @@ class Runs:
             "cpu_s": sum(each["cpu_s"] for each in summaries),
             "packet_hops": sum(each["packet_hops"] for each in summaries),
         }
+
+
+def fill(wanted: Sequence[tuple[Runs, Sequence[str]]]) -> int:
+    """Run what is missing of several sets of runs of one folder; return how many were run.
+
+    Searches run in stages. Saved runs stay after KeyboardInterrupt and after a crash.
+    """
+    total, folder = 0, wanted[0][0].folder
+    for runs, names in wanted:
+        runs.declared |= set(names)
+    while True:
+        each = [(runs, runs.jobs(names)) for runs, names in wanted]
+        jobs = {job.folder: job for _, mine in each for job in mine}
+        missing = [job for job in jobs.values() if not folder.has(job)]
+        if not missing:
+            for runs, mine in each:
+                runs.used(mine)
+            return total
+        folder.make(missing)
+        total += len(missing)
 
 
 def _measured(record: SavedRun, measure: Measure) -> float:

@@ -1,4 +1,4 @@
-"""The claims of a paper as a table for a terminal."""
+"""Verdicts as a table for a terminal, and the claims of a paper in one."""
 
 from __future__ import annotations
 
@@ -12,32 +12,43 @@ from tidegate.papers.report_text import in_paper, measured
 from tidegate.papers.verdicts import MET, NOT_MET, counts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
     from rich.console import RenderableType
 
     from tidegate.papers.request import PaperResult
 
-STYLES = {MET: "green", NOT_MET: "red"}
+STYLES = {MET: "green", NOT_MET: "red", "better": "green", "worse": "red", "like": "default"}
+
+
+def of_verdicts(
+    widths: Mapping[str, int | None], rows: Iterable[Sequence[str]], total: str
+) -> RenderableType:
+    """Return a table, one of whose columns is `verdict`, and a line below it.
+
+    `widths`: the columns; None: as wide as it has to be.
+    """
+    table = Table(box=None, pad_edge=False)
+    for head, width in widths.items():
+        table.add_column(head, overflow="fold", width=width)
+    for row in rows:
+        named = zip(widths, row, strict=True)
+        styles = (STYLES.get(cell, "yellow") if head == "verdict" else "" for head, cell in named)
+        table.add_row(*map(Text, row, styles))
+    return Group(table, Text(""), Text(total))
 
 
 def of_outcomes(done: PaperResult) -> RenderableType:
     """Return one line per claim, and how many have which verdict."""
-    table = Table(box=None, pad_edge=False)
-    texts = [(measured(each), each.verdict) for each in done.outcomes]
-    figures, verdicts = (max(map(len, each)) for each in zip(("", ""), *texts, strict=True))
+    rows = [
+        (each.claim.short, _cut(in_paper(each)), measured(each), each.verdict)
+        for each in done.outcomes
+    ]
+    figures, verdicts = (max((len(row[place]) for row in rows), default=0) for place in (2, 3))
     # numbers and verdicts are never broken over lines; texts and names of claims are
     widths = {"claim": None, "paper": None, "measured": min(figures, 28), "verdict": verdicts}
-    for head, width in widths.items():
-        table.add_column(head, overflow="fold", width=width)
-    for each in done.outcomes:
-        style = STYLES.get(each.verdict, "yellow")
-        table.add_row(
-            Text(each.claim.short),
-            Text(_cut(in_paper(each))),
-            Text(measured(each)),
-            Text(each.verdict, style=style),
-        )
     found = ", ".join(f"{number} {verdict}" for verdict, number in counts(done.outcomes).items())
-    return Group(table, Text(""), Text(found))
+    return of_verdicts(widths, rows, found)
 
 
 def _cut(text: str) -> str:

@@ -25,7 +25,7 @@ import numpy as np
 from tidegate.papers.check_results import CheckResult, Exact, Numbers, Ordering, Unchecked
 from tidegate.papers.claims import SETUP_KINDS
 from tidegate.papers.deviations import ClaimContext
-from tidegate.results.statistics import interval
+from tidegate.results.statistics import interval, side
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -224,14 +224,11 @@ def _side(differences: Sequence[float]) -> tuple[str, dict[str, float | None]]:
     """Return on which side of zero the 95 % interval of the mean lies."""
     known = [each for each in differences if np.isfinite(each)]
     between = interval(known)
-    low, high = between["low"], between["high"]
-    if low is None or high is None or len(known) < len(differences):
+    if len(known) < len(differences):
         return UNRESOLVED, between
-    if low == high:  # all seeds agree: equal is not greater
-        return (MET if low > 0 else NOT_MET), between
-    if low > 0:
-        return MET, between
-    return (NOT_MET if high < 0 else UNRESOLVED), between
+    if between["low"] == between["high"] == 0:  # all seeds agree: equal is not greater
+        return NOT_MET, between
+    return (UNRESOLVED, MET, NOT_MET)[side(between)], between
 
 
 def _margin(differences: Sequence[float]) -> float:
@@ -268,20 +265,20 @@ GROUPS = (NUMBERS, RATIOS, ORDERINGS, CHOSEN_ON, SET_UP)
 """Kinds of rows, counted separately."""
 
 
-def group(outcome: ClaimResult) -> str:
-    """Return the kind of row that a result is counted under."""
-    if outcome.is_setup:
+def group(kind: str, chosen_on: bool) -> str:
+    """Return the kind of row that a result of a kind of claim is counted under."""
+    if kind in SETUP_KINDS:
         return SET_UP
-    if outcome.chosen_on:
+    if chosen_on:
         return CHOSEN_ON
-    return {"ratio": RATIOS, "ordering": ORDERINGS}.get(outcome.claim.kind, NUMBERS)
+    return {"ratio": RATIOS, "ordering": ORDERINGS}.get(kind, NUMBERS)
 
 
 def by_group(outcomes: Sequence[ClaimResult]) -> dict[str, dict[str, int]]:
     """Return how many rows of each kind have which verdict."""
     found: dict[str, dict[str, int]] = {name: dict.fromkeys(VERDICTS, 0) for name in GROUPS}
     for outcome in outcomes:
-        found[group(outcome)][outcome.verdict] += 1
+        found[group(outcome.claim.kind, outcome.chosen_on)][outcome.verdict] += 1
     return {name: each for name, each in found.items() if any(each.values())}
 
 

@@ -391,6 +391,12 @@ def differences(
     return {name: each(name) for name in names}
 
 
+def side(between: Mapping[str, float | None], edge: float = 0.0) -> int:
+    """Return 1 if an interval lies above `edge`, -1 if below `-edge`, otherwise 0."""
+    low, high = between["low"], between["high"]
+    return 0 if low is None or high is None else (low > edge) - (high < -edge)
+
+
 def unpaired(
     these: Iterable[float | None], those: Iterable[float | None]
 ) -> dict[str, float | None]:

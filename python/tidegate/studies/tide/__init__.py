@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tidegate.papers.case import keyed
 from tidegate.studies.study import Study
 from tidegate.studies.tide import combined, parts, rest, settling
 from tidegate.studies.tide.cells import matrix
@@ -11,12 +12,6 @@ STUDY = Study(
     key="tide",
     title="The session law tide against no gate and close-probe, on a matrix of loads",
     package=__name__,
-    cases={
-        **matrix(),
-        **parts.cases(),
-        **settling.cases(),
-        **combined.cases(),
-        **rest.cases(),
-    },
+    cases=keyed([*matrix(), *parts.cases(), *settling.cases(), *combined.cases(), *rest.cases()]),
     pages=pages,
 )

@@ -193,7 +193,6 @@ def case(cell: MatrixCell, name: str, gate: str) -> Case:
     return Case(cell.case(name), scenario, variants, settings(cell, gate), weight=weight)
 
 
-def matrix() -> dict[str, Case]:
+def matrix() -> list[Case]:
     """Return every cell under every gate."""
-    made = [case(cell, name, gate) for cell in cells() for name, gate in GATES.items()]
-    return {each.key: each for each in made}
+    return [case(cell, name, gate) for cell in cells() for name, gate in GATES.items()]

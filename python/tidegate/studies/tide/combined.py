@@ -9,9 +9,10 @@ from tidegate.papers.page import table
 from tidegate.studies.tide.cells import GATES, HOSTS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tidegate.papers.runs import Runs
     from tidegate.results.run_files import SavedRun
-    from tidegate.scenario.document import Setting
-    from tidegate.studies.study import FinishedRuns
 
 LGC = '{ law = "lgc" }'
 FAST = (
@@ -25,24 +26,20 @@ FAST = (
 SAMPLES = (1, 8, 64)
 
 
-def cases() -> dict[str, Case]:
+def cases() -> list[Case]:
     """Return every case."""
-    made = [*_series(), *_filter(), *_fast()]
-    return {case.key: case for case in made}
+    return [*_series(), *_filter(), *_fast()]
 
 
-def _series() -> list[Case]:
-    ports = ("link1", "link2")
-    made = []
+def _series() -> Iterator[Case]:
     for gate, law in GATES.items():
-        both: tuple[Setting, ...] = tuple((f"port.{port}.gate", law) for port in ports)
-        made.append(Case(f"series/{gate}", "series.toml", (), both))
+        both = (("port.link1.gate", law), ("port.link2.gate", law))
+        yield Case(f"series/{gate}", "series.toml", (), both)
     one = (("port.link1.gate", GATES["tide"]),)
-    return [*made, Case("series/tide at the first alone", "series.toml", (), one)]
+    yield Case("series/tide at the first alone", "series.toml", (), one)
 
 
-def _filter() -> list[Case]:
-    made = []
+def _filter() -> Iterator[Case]:
     for hosts, transport in HOSTS.items():
         for name, own in {
             "none": [],
@@ -60,19 +57,17 @@ def _filter() -> list[Case]:
                 ("traffic.greedy.transport", transport),
                 *own,
             )
-            made.append(Case(f"greedy/{hosts}/{name}", "matrix.toml", ("greedy",), settings))
-    return made
+            yield Case(f"greedy/{hosts}/{name}", "matrix.toml", ("greedy",), settings)
 
 
-def _fast() -> list[Case]:
-    made = []
+def _fast() -> Iterator[Case]:
     laws = {"none": GATES["none"]} | {
         f"one flow in {one}": f'{{ law = "tide", young = {{ sample = {one} }} }}' for one in SAMPLES
     }
     for name, law in laws.items():
         gate = ("port.bottleneck.gate", law)
         alone = (*FAST, ("traffic.web.arrivals.poisson", "4000/s"), gate)
-        made.append(Case(f"fast/{name}", "matrix.toml", (), alone, weight=100))
+        yield Case(f"fast/{name}", "matrix.toml", (), alone, weight=100)
         shared = (
             *FAST,
             ("traffic.web.arrivals.poisson", "1500/s"),
@@ -80,15 +75,14 @@ def _fast() -> list[Case]:
             ("traffic.greedy.transport", HOSTS["linux"]),
             gate,
         )
-        made.append(Case(f"fast, shared/{name}", "matrix.toml", ("greedy",), shared, weight=100))
-    return made
+        yield Case(f"fast, shared/{name}", "matrix.toml", ("greedy",), shared, weight=100)
 
 
-def combined(there: FinishedRuns) -> list[str]:
+def combined(runs: Runs) -> list[str]:
     """Return the section on the finished cases, with a row for each class."""
     head = ("case", "class", "completions/s", "FCT s", "from admission s", "sent again %")
-    done = [key for key in cases() if there.has(key)]
-    rows = ([key, *row] for key in done for row in _rows(there.runs.records(key)[0]))
+    done = [case.key for case in cases() if runs.has(case.key)]
+    rows = ([key, *row] for key in done for row in _rows(runs.records(key)[0]))
     return [
         "",
         "## In combination",

@@ -16,22 +16,22 @@ from tidegate.studies.tide.settling import settling
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidegate.studies.study import FinishedRuns
+    from tidegate.papers.runs import Runs
     from tidegate.studies.tide.score import Aim, Found, Scored
 
 HALVES = ("chosen", "held out")
 
 
-def pages(there: FinishedRuns) -> dict[str, bytes]:
+def pages(runs: Runs) -> dict[str, bytes]:
     """Return the report."""
-    rows = scored(there)
+    rows = scored(runs)
     chosen = [row for row in rows if row.cell.half == "chosen"]
     lines = [
         "# The matrix of tide",
         "",
         "Made by `tidegate study tide`; [docs/tide.md](../../tide.md) says what it means.",
         "",
-        f"{len(there.cases)} of {there.planned} cases were run, with {there.runs.seeds} seed(s)"
+        f"{len(runs.declared)} of {len(runs.paper.cases)} cases were run, with {runs.seeds} seed(s)"
         " of 200 s each, the first 20 s left out.",
         f"{len(rows)} cells were run under every gate: {len(chosen)} of the half on which"
         f" constants may be chosen, {len(rows) - len(chosen)} of the half held out.",
@@ -43,10 +43,10 @@ def pages(there: FinishedRuns) -> dict[str, bytes]:
         "## Against close-probe, geometric means over cells in overload",
         "",
         *_means(rows),
-        *settling(there),
-        *parts(there),
-        *combined(there),
-        *rest(there),
+        *settling(runs),
+        *parts(runs),
+        *combined(runs),
+        *rest(runs),
         "",
         "## Every cell",
         "",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidegate.papers.page import table
-from tidegate.studies.tide.cells import MatrixCell, case
+from tidegate.studies.tide.cells import GATES, MatrixCell, case
 from tidegate.studies.tide.score import found, geometric_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tidegate.papers.case import Case
-    from tidegate.studies.study import FinishedRuns
+    from tidegate.papers.runs import Runs
     from tidegate.studies.tide.score import Found
 
 WITHOUT = {
@@ -51,23 +54,18 @@ def name(cell: MatrixCell, part: str) -> str:
     return f"part/{cell.key}:{part}"
 
 
-def cases() -> dict[str, Case]:
-    """Return each of `CELLS` under each gate of `WITHOUT`, and without a gate."""
-    made = {}
+def cases() -> Iterator[Case]:
+    """Yield each of `CELLS` under each gate of `WITHOUT`, and without a gate."""
     for cell in CELLS:
-        for part, gate in {"none": '{ law = "none" }', **WITHOUT}.items():
-            plain = case(cell, part, gate)
-            made[name(cell, part)] = type(plain)(
-                name(cell, part), plain.scenario, plain.variants, plain.settings
-            )
-    return made
+        for part, gate in {"none": GATES["none"], **WITHOUT}.items():
+            yield replace(case(cell, part, gate), key=name(cell, part))
 
 
-def parts(there: FinishedRuns) -> list[str]:
+def parts(runs: Runs) -> list[str]:
     """Return the section on the law without each of its parts."""
     kinds = ("underload", "overload", "greedy flows")
     cells = [[cell for cell in CELLS if cell.kind == kind] for kind in kinds]
-    rows = [(part, *(_kind(there, each, part) for each in cells)) for part in ("none", *WITHOUT)]
+    rows = [(part, *(_kind(runs, each, part) for each in cells)) for part in ("none", *WITHOUT)]
     head = [
         "",
         *(f"{kind}: completions, FCT, again %" for kind in ("underload", "overload", "greedy")),
@@ -83,12 +81,12 @@ def parts(there: FinishedRuns) -> list[str]:
     ]
 
 
-def _kind(there: FinishedRuns, cells: list[MatrixCell], part: str) -> str:
-    mine = [cell for cell in cells if there.has(name(cell, part), name(cell, "whole"))]
+def _kind(runs: Runs, cells: list[MatrixCell], part: str) -> str:
+    mine = [cell for cell in cells if runs.has(name(cell, part), name(cell, "whole"))]
     if not mine:
         return ""
-    ones = [found(there.runs, name(cell, part)) for cell in mine]
-    wholes = [found(there.runs, name(cell, "whole")) for cell in mine]
+    ones = [found(runs, name(cell, part)) for cell in mine]
+    wholes = [found(runs, name(cell, "whole")) for cell in mine]
     again = 100 * sum(one.again for one in ones) / len(ones)
     if part == "whole":
         return f"{_mean(ones, 'completed'):.1f}/s, {_mean(ones, 'fct'):.2f} s, {again:.0f}"

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.case import Case
 from tidegate.papers.page import table
 from tidegate.studies.tide.cells import GATES, MatrixCell, case
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tidegate.papers.case import Case
+    from tidegate.papers.runs import Runs
     from tidegate.results.run_files import SavedRun
-    from tidegate.studies.study import FinishedRuns
 
 CELLS = (
     MatrixCell("ns2", 1000),
@@ -31,14 +34,11 @@ def name(cell: MatrixCell) -> str:
     return f"rest/{cell.key}:tide"
 
 
-def cases() -> dict[str, Case]:
-    """Return every case."""
-    long = (("duration", "1000s"), ("warmup", "200s"))
-    made = {}
+def cases() -> Iterator[Case]:
+    """Yield every case."""
     for cell in CELLS:
-        plain = case(cell, "tide", GATES["tide"]).having(*long)
-        made[name(cell)] = Case(name(cell), plain.scenario, (), plain.settings, weight=5)
-    return made
+        long = case(cell, "tide", GATES["tide"]).having(("duration", "1000s"), ("warmup", "200s"))
+        yield replace(long, key=name(cell), weight=5)
 
 
 def swing(record: SavedRun) -> tuple[float, float]:
@@ -54,11 +54,11 @@ def swing(record: SavedRun) -> tuple[float, float]:
     return float(smooth[deepest]), (deepest + WIDE // 2) * epoch
 
 
-def rest(there: FinishedRuns) -> list[str]:
+def rest(runs: Runs) -> list[str]:
     """Return the section that compares the steady state with the equations."""
     head = ("cell", "epochs saturated %", "lost %", "idle %", "T, s", "autocorrelation")
-    done = [cell for cell in CELLS if there.has(name(cell))]
-    rows = (_row(cell, there.runs.records(name(cell))[0]) for cell in done)
+    done = [cell for cell in CELLS if runs.has(name(cell))]
+    rows = (_row(cell, runs.records(name(cell))[0]) for cell in done)
     return [
         "",
         "## Steady state",

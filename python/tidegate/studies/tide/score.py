@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from tidegate.papers.runs import Runs
     from tidegate.results.run_files import SavedRun
-    from tidegate.studies.study import FinishedRuns
 
 SESSIONS = ("web", "odd")
 
@@ -143,16 +142,16 @@ class Scored:
     aims: dict[Aim, float]
 
 
-def scored(there: FinishedRuns) -> list[Scored]:
+def scored(runs: Runs) -> list[Scored]:
     """Return every cell that has its runs under all gates."""
     made = []
     for cell in cells():
         keys = [cell.case(gate) for gate in GATES]
         base = cell.seen.case("tide") if cell.unseen else None
-        if not there.has(*keys) or (base is not None and not there.has(base)):
+        if not runs.has(*keys) or (base is not None and not runs.has(base)):
             continue
-        by_gate = {gate: found(there.runs, cell.case(gate)) for gate in GATES}
-        seen = found(there.runs, base) if base is not None else None
+        by_gate = {gate: found(runs, cell.case(gate)) for gate in GATES}
+        seen = found(runs, base) if base is not None else None
         made.append(Scored(cell, by_gate, values(cell, by_gate, seen)))
     return made
 

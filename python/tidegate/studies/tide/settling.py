@@ -12,10 +12,12 @@ from tidegate.papers.page import table
 from tidegate.studies.tide.cells import HOSTS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
+    from tidegate.papers.runs import Runs
     from tidegate.results.run_files import SavedRun
-    from tidegate.studies.study import FinishedRuns
 
     Floats = NDArray[np.float64]
 
@@ -49,22 +51,18 @@ def name(step: str, hosts: str, gate: str) -> str:
     return f"settle/{hosts}/{step}:{gate}"
 
 
-def cases() -> dict[str, Case]:
-    """Return every step with both hosts under every gate."""
-    made = {}
-    for step, (load, size, what, to) in STEPS.items():
-        for hosts, transport in HOSTS.items():
-            for gate, law in GATES.items():
-                settings = (
-                    ("port.bottleneck.gate", law),
-                    ("traffic.web.arrivals.poisson", load),
-                    ("traffic.web.size.pareto.mean", size),
-                    ("traffic.web.transport", transport),
-                    ("change", f'[{{ what = "{what}", at = "{AT_S}s", to = "{to}" }}]'),
-                )
-                key = name(step, hosts, gate)
-                made[key] = Case(key, "matrix.toml", (), settings)
-    return made
+def cases() -> Iterator[Case]:
+    """Yield every step with both hosts under every gate."""
+    for step, hosts, gate in product(STEPS, HOSTS, GATES):
+        load, size, what, to = STEPS[step]
+        settings = (
+            ("port.bottleneck.gate", GATES[gate]),
+            ("traffic.web.arrivals.poisson", load),
+            ("traffic.web.size.pareto.mean", size),
+            ("traffic.web.transport", HOSTS[hosts]),
+            ("change", f'[{{ what = "{what}", at = "{AT_S}s", to = "{to}" }}]'),
+        )
+        yield Case(name(step, hosts, gate), "matrix.toml", (), settings)
 
 
 def settled_after(admitted: Floats) -> float:
@@ -92,7 +90,7 @@ def _start(record: SavedRun) -> float:
     return float(record.rates()["time_s"][0]) - 1.0
 
 
-def settling(there: FinishedRuns) -> list[str]:
+def settling(runs: Runs) -> list[str]:
     """Return the section on settling times."""
     return [
         "",
@@ -101,13 +99,13 @@ def settling(there: FinishedRuns) -> list[str]:
         f"Means of the admissions of the next {WIDE_S} s; in brackets where they end, per second"
         f" (the last {SETTLED_S} s); inf: not within the run.",
         "",
-        *table(("step", "hosts", *GATES), (_row(there, *each) for each in product(STEPS, HOSTS))),
+        *table(("step", "hosts", *GATES), (_row(runs, *each) for each in product(STEPS, HOSTS))),
     ]
 
 
-def _row(there: FinishedRuns, step: str, hosts: str) -> list[str]:
+def _row(runs: Runs, step: str, hosts: str) -> list[str]:
     cells = []
     for key in (name(step, hosts, gate) for gate in GATES):
-        after, end = _found(there.runs.records(key)[0]) if there.has(key) else (0.0, 0.0)
-        cells.append(f"{after:.0f} ({end:.0f})" if there.has(key) else "-")
+        after, end = _found(runs.records(key)[0]) if runs.has(key) else (0.0, 0.0)
+        cells.append(f"{after:.0f} ({end:.0f})" if runs.has(key) else "-")
     return [step, hosts, *cells]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tidegate.papers.case import keyed
 from tidegate.studies.study import Study
 from tidegate.studies.today.cases import cases
 from tidegate.studies.today.page import pages
@@ -10,7 +11,7 @@ STUDY = Study(
     key="today",
     title="Which control helps on a link of today",
     package=__name__,
-    cases=cases(),
+    cases=keyed(cases()),
     pages=pages,
     seeds=3,
     keep=("start_s", "closed_s", "size_bytes"),

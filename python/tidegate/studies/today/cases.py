@@ -153,22 +153,20 @@ def name(link: Link, load: str, hosts: str, control: str) -> str:
     return f"{link.name.replace(' ', '-')}/{load}/{hosts}:{control}"
 
 
-def cases() -> dict[str, Case]:
-    """Return every case."""
-    made = {}
+def cases() -> Iterator[Case]:
+    """Yield every case."""
     for link, load in product(LINKS, LOADS):
         for hosts in (each for each, loads in HOSTS.items() if load in loads):
             transport = f'{{ tcp = {{ profile = "linux", control = "{hosts}" }} }}'
             for stages in controls(link, hosts):
                 key = name(link, load, hosts, "+".join(stages))
-                made[key] = _case(key, link, load, transport, list(_stages(link, load, stages)))
+                yield _case(key, link, load, transport, list(_stages(link, load, stages)))
         for control, (transport, (stage, law)) in OWN_HOSTS.items():
             # an endless file in one burst would be a flood; browsers speak TCP
             if (control, load) == ("blitz", "greedy") or load == "pages" or link.name != "venue":
                 continue
             key = name(link, load, "own", control)
-            made[key] = _case(key, link, load, transport, [(f"port.bottleneck.{stage}", law)])
-    return made
+            yield _case(key, link, load, transport, [(f"port.bottleneck.{stage}", law)])
 
 
 def _stages(link: Link, load: str, stages: tuple[str, ...]) -> Iterator[Setting]:

@@ -22,8 +22,8 @@ from tidegate.studies.today.cases import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from tidegate.papers.runs import Runs
     from tidegate.results.run_files import SavedRun
-    from tidegate.studies.study import FinishedRuns
     from tidegate.studies.today.cases import Link
 
 IN_TIME_S = 10.0
@@ -79,15 +79,15 @@ def _known(value: float | None) -> float:
     return nan if value is None else float(value)
 
 
-def pages(there: FinishedRuns) -> dict[str, bytes]:
+def pages(runs: Runs) -> dict[str, bytes]:
     """Return the report and its picture."""
-    found = _found(there)
+    found = _found(runs)
     lines = [
         "# Which control helps on a link of today?",
         "",
         "Made by `tidegate study today`; [docs/today.md](../../today.md) has the summary.",
         "",
-        f"{len(there.cases)} of {there.planned} cases were run, each with {there.runs.seeds}"
+        f"{len(runs.declared)} of {len(runs.paper.cases)} cases were run, each with {runs.seeds}"
         f" seed(s). *In time* is the share of the sessions that completed within {IN_TIME_S:g} s"
         f" of their first SYN; of pages, the share that was loaded within {IN_TIME_S:g} s of the"
         " click. It is the mean over the seeds, and in brackets the lowest and the highest. The"
@@ -111,11 +111,11 @@ def _fitted() -> str:
     )
 
 
-def _found(there: FinishedRuns) -> dict[str, list[Served]]:
+def _found(runs: Runs) -> dict[str, list[Served]]:
     by_name = {name(link, "", "", "").partition("/")[0]: link for link in LINKS}
     return {
-        key: [served(record, by_name[key.partition("/")[0]]) for record in there.runs.records(key)]
-        for key in sorted(there.cases)
+        key: [served(record, by_name[key.partition("/")[0]]) for record in runs.records(key)]
+        for key in sorted(runs.declared)
     }
 
 
