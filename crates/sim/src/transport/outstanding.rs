@@ -1,26 +1,73 @@
-//! What a sender knows of its outstanding segments: which of them have arrived, as blocks say, and
-//! when each was sent.
+//! The record of a sender's outstanding segments: which of them have arrived, as blocks say, how
+//! far they are repaired, and when each was sent.
 //!
-//! Most flows need neither. The scoreboard is made with the first block, and the times are kept
+//! Each way to notice losses reads and writes it in a file of its own: `sack.rs` by blocks,
+//! `sent_log.rs` by time. That a segment has arrived is noted here alone.
+//!
+//! Most flows need none of it. The record is made with the first block, and the times are kept
 //! only where losses are detected by time or where a control asks for the delivery rate.
 
-use tidegate_core::packet::Packet;
+use tidegate_core::packet::{Ext, Packet};
 use tidegate_core::units::Time;
 
 use super::prr::Prr;
-use super::sack::Scoreboard;
-use super::sent_log::SentLog;
+use super::ranges::Ranges;
+use super::sack::Repair;
+use super::sent_log::{Came, SentLog};
 
 /// The outstanding segments of one sender.
 #[derive(Debug, Default)]
-pub(super) struct Outstanding {
-    /// Segments that have arrived beyond a hole; none: no block has come yet.
-    pub(super) arrived: Option<Box<Scoreboard>>,
+pub(super) struct Outstanding(Option<Box<Record>>);
+
+/// What is known of outstanding segments.
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    /// Segments that have arrived beyond a hole.
+    pub(super) arrived: Ranges,
+    pub(super) repair: Repair,
+    /// A block has come.
+    pub(super) told: bool,
     /// When each segment was sent; none: nothing asks for it.
-    pub(super) sent: Option<Box<SentLog>>,
+    pub(super) log: Option<Box<SentLog>>,
 }
 
 impl Outstanding {
+    /// From now on it is noted when each segment is sent.
+    pub(super) fn keep_times(&mut self, log: SentLog) {
+        self.record_mut().log = Some(Box::new(log));
+    }
+
+    /// Nothing is outstanding any more.
+    pub(super) fn close(&mut self) {
+        self.0 = None;
+    }
+
+    /// What is known; none: nothing.
+    pub(super) fn known(&mut self) -> Option<&mut Record> {
+        self.0.as_deref_mut()
+    }
+
+    fn record_mut(&mut self) -> &mut Record {
+        self.0.get_or_insert_default()
+    }
+
+    /// The times of sending, where they are kept.
+    #[inline(always)]
+    pub(super) fn log(&self) -> Option<&SentLog> {
+        self.0.as_ref()?.log.as_deref()
+    }
+
+    #[inline(always)]
+    pub(super) fn log_mut(&mut self) -> Option<&mut SentLog> {
+        self.0.as_mut()?.log.as_deref_mut()
+    }
+
+    /// The same with what has arrived.
+    #[inline]
+    pub(super) fn times(&mut self) -> Option<(&Ranges, &mut SentLog)> {
+        self.0.as_mut()?.times()
+    }
+
     /// Reads an acknowledgement of everything below `packet.ack`, where `max` is behind the
     /// highest segment sent. Returns whether its blocks have new segments.
     #[inline(always)]
@@ -32,78 +79,135 @@ impl Outstanding {
         now: Time,
     ) -> bool {
         // most flows have lost nothing and keep no times
-        let nothing = self.arrived.is_none() && self.sent.is_none();
-        if nothing && packet.ext.blocks().is_none() {
+        if self.0.is_none() && packet.ext.blocks().is_none() {
             return false;
         }
-        self.take_note(packet, max, timestamps, now)
+        let came = Came { now, echo: timestamps.then_some(packet.sent) };
+        self.take_note(packet, max, came)
     }
 
     #[inline(never)]
-    fn take_note(&mut self, packet: &Packet, max: u32, timestamps: bool, now: Time) -> bool {
-        let ack = packet.ack;
-        let told = match &mut self.arrived {
-            Some(board) => board.update(ack, max, &packet.ext),
-            None if packet.ext.blocks().is_some() => {
-                self.arrived.get_or_insert_default().update(ack, max, &packet.ext)
-            }
-            None => false,
-        };
-        if let Some(log) = &mut self.sent {
-            let fresh = self.arrived.as_ref().map_or(&[][..], |board| board.fresh());
-            log.acknowledge(ack, fresh, now, timestamps.then_some(packet.sent));
-            if let Some(board) = self.arrived.as_mut().filter(|_| !log.timed) {
-                log.lose_between(board.newly_lost(ack));
-            }
+    fn take_note(&mut self, packet: &Packet, max: u32, came: Came) -> bool {
+        self.record_mut().acknowledge(packet.ack, max, &packet.ext, came)
+    }
+
+    /// A segment is sent, for the first time or again.
+    pub(super) fn send(&mut self, seq: u32, now: Time) {
+        if let Some((arrived, log)) = self.times() {
+            log.send(seq, now, arrived);
         }
-        told
     }
 
     /// Fast recovery begins at the oldest segment `una`, with `flight` segments outstanding;
     /// `sack`: blocks say which segments are lost.
     pub(super) fn begin_recovery(&mut self, una: u32, flight: u32, sack: bool) {
         if sack {
-            self.arrived.get_or_insert_default().begin(una);
+            let record = self.record_mut();
+            record.repair.begin(una, &record.arrived);
         }
-        if let Some(log) = &mut self.sent {
+        if let Some(log) = self.log_mut() {
             log.prr = Prr::begin(flight);
             log.tlp.forget();
-            if !sack {
-                log.lose_between(una..una + 1);
-            }
+        }
+        if !sack {
+            self.lost_one(una);
         }
     }
 
     /// The oldest segment `una`, whose loss began recovery, has been sent again.
     pub(super) fn repaired_first(&mut self, una: u32) {
-        if let Some(board) = &mut self.arrived {
-            board.repaired_first(una);
+        if let Some(record) = self.known() {
+            record.repair.repaired_first(una, &record.arrived);
         }
     }
 
     /// A segment is lost that no block tells of: the oldest one, by a partial acknowledgement.
     pub(super) fn lost_one(&mut self, una: u32) {
-        if let Some(log) = &mut self.sent {
-            log.lose_between(una..una + 1);
+        if let Some((arrived, log)) = self.times() {
+            log.lose_between(una..una + 1, arrived);
         }
     }
 
     /// The retransmission timer has expired.
     pub(super) fn lose_all(&mut self) {
-        if let Some(log) = &mut self.sent {
-            log.lose_all();
+        if let Some((arrived, log)) = self.times() {
+            log.lose_all(arrived);
+        }
+    }
+
+    /// Segments thought to be in the network (RFC 6675, section 4), of `una .. nxt`; `timed`:
+    /// what counts as lost is marked so, and does not follow from blocks.
+    pub(super) fn pipe(&self, una: u32, nxt: u32, timed: bool) -> u32 {
+        match &self.0 {
+            None => nxt - una,
+            Some(record) => match &record.log {
+                Some(log) if timed => log.pipe(&record.arrived),
+                _ => record.repair.pipe(una, nxt, &record.arrived),
+            },
         }
     }
 
     /// The first segment from `seq` on that is not known to have arrived.
     #[inline]
     pub(super) fn first_missing(&self, seq: u32) -> u32 {
-        self.arrived.as_ref().map_or(seq, |board| board.first_missing(seq))
+        self.0.as_ref().map_or(seq, |record| record.arrived.first_gap(seq))
+    }
+
+    /// Whether a block has come in this connection.
+    pub(super) fn told(&self) -> bool {
+        self.0.as_ref().is_some_and(|record| record.told)
     }
 
     /// When a probe is due, or a segment counts as lost.
     #[inline]
     pub(super) fn deadline(&self) -> Time {
-        self.sent.as_ref().map_or(Time::NEVER, |log| log.deadline())
+        self.log().map_or(Time::NEVER, |log| log.deadline())
+    }
+}
+
+impl Record {
+    #[inline]
+    pub(super) fn times(&mut self) -> Option<(&Ranges, &mut SentLog)> {
+        self.log.as_deref_mut().map(|log| (&self.arrived, log))
+    }
+
+    /// Takes note of an acknowledgement of everything below `ack` and of its blocks; returns
+    /// whether these have new segments.
+    pub(super) fn acknowledge(&mut self, ack: u32, max: u32, ext: &Ext, came: Came) -> bool {
+        self.told |= ext.blocks().is_some();
+        let Record { arrived, repair, log, .. } = self;
+        let mut log = log.as_deref_mut();
+        if let Some(log) = &mut log {
+            log.begin_ack();
+        }
+        arrived.prune(ack, |start, end| {
+            repair.passed(start, end);
+            if let Some(log) = &mut log {
+                log.pass(start, end, came);
+            }
+        });
+        if let Some(log) = &mut log {
+            log.pass(ack, ack, came);
+        }
+        let mut new = false;
+        for block in ext.blocks().into_iter().flatten().filter(|block| block.len > 0) {
+            let start = ack.saturating_add(block.start);
+            let end = start.saturating_add(u32::from(block.len)).min(max);
+            if start < end {
+                new |= arrived.insert_telling(start, end, |start, end| {
+                    repair.came(start, end);
+                    if let Some(log) = &mut log {
+                        log.arrive_beyond(start..end, came);
+                    }
+                });
+            }
+        }
+        if let Some(log) = log {
+            log.end_ack(came.now);
+            if !log.timed {
+                log.lose_between(repair.newly_lost(ack, arrived), arrived);
+            }
+        }
+        new
     }
 }

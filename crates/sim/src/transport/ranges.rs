@@ -6,6 +6,7 @@
 //! thousands of holes cost hardly more than one.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use tidegate_core::packet::SackBlock;
 
@@ -14,16 +15,30 @@ const MAX_LEN: u32 = u16::MAX as u32;
 
 /// Sorted, disjoint, non-adjacent ranges `start .. end` of segments.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ranges(VecDeque<(u32, u32)>);
+pub(crate) struct Ranges {
+    parts: VecDeque<(u32, u32)>,
+    /// Segments in all of them.
+    count: u32,
+}
 
 impl Ranges {
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.parts.is_empty()
+    }
+
+    /// How many segments lie in ranges.
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether a segment lies in a range.
+    pub(crate) fn contains(&self, seq: u32) -> bool {
+        self.first_gap(seq) != seq
     }
 
     /// The last range.
     pub(crate) fn last(&self) -> Option<(u32, u32)> {
-        self.0.back().copied()
+        self.parts.back().copied()
     }
 
     /// Adds `start .. end` and merges the ranges that it touches; returns whether any
@@ -39,24 +54,29 @@ impl Ranges {
         end: u32,
         mut tell: impl FnMut(u32, u32),
     ) -> bool {
+        let Ranges { parts, count } = self;
+        let mut tell = |start: u32, end: u32| {
+            *count += end - start;
+            tell(start, end);
+        };
         // the first range that ends at `start` or later
-        let first = match self.0.back() {
+        let first = match parts.back() {
             Some(last) if last.1 >= start && last.0 > start => {
-                self.0.partition_point(|range| range.1 < start)
+                parts.partition_point(|range| range.1 < start)
             }
-            Some(last) if last.1 >= start => self.0.len() - 1,
+            Some(last) if last.1 >= start => parts.len() - 1,
             _ => {
-                self.0.push_back((start, end));
+                parts.push_back((start, end));
                 tell(start, end);
                 return true;
             }
         };
-        let (low, mut high) = self.0[first];
+        let (low, mut high) = parts[first];
         if low <= start && end <= high {
             return false;
         }
         if low > end {
-            self.0.insert(first, (start, end));
+            parts.insert(first, (start, end));
             tell(start, end);
             return true;
         }
@@ -65,7 +85,7 @@ impl Ranges {
         }
         // later ranges that it reaches are merged into it
         let mut behind = first + 1;
-        while let Some(&next) = self.0.get(behind)
+        while let Some(&next) = parts.get(behind)
             && next.0 <= end
         {
             tell(high, next.0);
@@ -75,33 +95,35 @@ impl Ranges {
         if high < end {
             tell(high, end);
         }
-        self.0[first] = (low.min(start), high.max(end));
+        parts[first] = (low.min(start), high.max(end));
         if behind > first + 1 {
-            self.0.drain(first + 1..behind);
+            parts.drain(first + 1..behind);
         }
         true
     }
 
     /// Removes everything below `bound`; calls `tell` with each part of it.
     pub(crate) fn prune(&mut self, bound: u32, mut tell: impl FnMut(u32, u32)) {
-        while let Some(first) = self.0.front_mut()
+        while let Some(first) = self.parts.front_mut()
             && first.0 < bound
         {
+            let (start, end) = (first.0, first.1.min(bound));
+            self.count -= end - start;
+            tell(start, end);
             if bound < first.1 {
-                tell(first.0, bound);
                 first.0 = bound;
                 return;
             }
-            tell(first.0, first.1);
-            self.0.pop_front();
+            self.parts.pop_front();
         }
     }
 
     /// If a range starts at `next`, removes it and returns its end.
     pub(crate) fn absorb(&mut self, next: u32) -> Option<u32> {
-        match self.0.front() {
+        match self.parts.front() {
             Some(&(start, end)) if start <= next => {
-                self.0.pop_front();
+                self.count -= end - start;
+                self.parts.pop_front();
                 Some(end.max(next))
             }
             _ => None,
@@ -110,8 +132,8 @@ impl Ranges {
 
     /// The first segment from `seq` on that lies in no range.
     pub(crate) fn first_gap(&self, seq: u32) -> u32 {
-        let place = self.0.partition_point(|range| range.1 <= seq);
-        match self.0.get(place) {
+        let place = self.parts.partition_point(|range| range.1 <= seq);
+        match self.parts.get(place) {
             Some(range) if range.0 <= seq => range.1,
             _ => seq,
         }
@@ -119,16 +141,28 @@ impl Ranges {
 
     /// How many segments of `from .. to` lie in ranges.
     pub(crate) fn covered(&self, from: u32, to: u32) -> u32 {
-        let first = self.0.partition_point(|range| range.1 <= from);
-        let ahead = self.0.range(first..).take_while(|range| range.0 < to);
+        let first = self.parts.partition_point(|range| range.1 <= from);
+        let ahead = self.parts.range(first..).take_while(|range| range.0 < to);
         ahead.map(|range| range.1.min(to).saturating_sub(range.0.max(from))).sum()
+    }
+
+    /// The parts of `from .. to` that lie in no range, in order.
+    pub(crate) fn gaps(&self, from: u32, to: u32) -> impl Iterator<Item = Range<u32>> + '_ {
+        let first = self.parts.partition_point(|range| range.1 <= from);
+        let ahead = self.parts.range(first..).copied().take_while(move |range| range.0 < to);
+        let mut at = from;
+        ahead.chain(std::iter::once((to, to))).filter_map(move |(start, end)| {
+            let gap = at..start;
+            at = end;
+            (!gap.is_empty()).then_some(gap)
+        })
     }
 
     /// The bound below which each segment outside of all ranges has `count` segments in
     /// ranges above it.
     pub(crate) fn below(&self, count: u32) -> u32 {
         let mut above = 0;
-        for &(start, end) in self.0.iter().rev() {
+        for &(start, end) in self.parts.iter().rev() {
             above += end - start;
             if above >= count {
                 return start + (above - count);
@@ -140,10 +174,10 @@ impl Ranges {
     /// Up to `most` blocks relative to `ack`, the one that holds `newest` first.
     pub(crate) fn blocks(&self, ack: u32, newest: u32, most: usize) -> [SackBlock; 4] {
         let mut blocks = [SackBlock::default(); 4];
-        let place = self.0.partition_point(|range| range.1 <= newest);
-        let first = self.0.get(place).filter(|range| range.0 <= newest);
+        let place = self.parts.partition_point(|range| range.1 <= newest);
+        let first = self.parts.get(place).filter(|range| range.0 <= newest);
         let held = first.map(|_| place);
-        let rest = self.0.iter().enumerate().rev();
+        let rest = self.parts.iter().enumerate().rev();
         let rest = rest.filter(|(place, _)| Some(*place) != held).map(|(_, range)| range);
         for (block, range) in blocks.iter_mut().zip(first.into_iter().chain(rest).take(most)) {
             // of a range longer than a block: the part that contains `newest` or is nearest to it
@@ -166,10 +200,10 @@ mod tests {
     fn ranges_merge_prune_and_absorb() {
         let mut ranges = Ranges::default();
         assert!(ranges.insert(5, 6) && ranges.insert(7, 8) && ranges.insert(6, 7));
-        assert_eq!(ranges.0, [(5, 8)]);
+        assert_eq!(ranges.parts, [(5, 8)]);
         assert!(!ranges.insert(6, 7));
         ranges.prune(6, |start, end| assert_eq!((start, end), (5, 6)));
-        assert_eq!(ranges.0, [(6, 8)]);
+        assert_eq!(ranges.parts, [(6, 8)]);
         assert_eq!(ranges.absorb(5), None);
         assert_eq!(ranges.absorb(6), Some(8));
         assert!(ranges.is_empty());
@@ -234,12 +268,20 @@ mod tests {
                     assert_eq!(new, !told.is_empty());
                     set.extend(fresh);
                 }
-                let whole: BTreeSet<u32> = ranges.0.iter().flat_map(|&(a, b)| a..b).collect();
+                let whole: BTreeSet<u32> = ranges.parts.iter().flat_map(|&(a, b)| a..b).collect();
                 assert_eq!(whole, set);
-                assert!(ranges.0.iter().zip(ranges.0.iter().skip(1)).all(|(a, b)| a.1 < b.0));
+                assert_eq!(ranges.count() as usize, set.len());
+                let probe = draw(100);
+                assert_eq!(ranges.contains(probe), set.contains(&probe));
+                assert!(
+                    ranges.parts.iter().zip(ranges.parts.iter().skip(1)).all(|(a, b)| a.1 < b.0)
+                );
                 let (from, to) = (draw(100), draw(100));
                 let covered = set.iter().filter(|&&seq| from <= seq && seq < to).count();
                 assert_eq!(ranges.covered(from, to), covered as u32);
+                let gaps: Vec<u32> = ranges.gaps(from, to).flatten().collect();
+                let missing = (from..to).filter(|seq| !set.contains(seq));
+                assert_eq!(gaps, missing.collect::<Vec<u32>>());
                 let gap = (from..).find(|seq| !set.contains(seq));
                 assert_eq!(Some(ranges.first_gap(from)), gap);
                 let third = set.iter().rev().nth(2).map_or(0, |seq| *seq);

@@ -1,160 +1,166 @@
-//! A sender's scoreboard of selective acknowledgements (RFC 6675).
+//! Repair by selective acknowledgements (RFC 6675): which segments count as lost, and what goes
+//! next.
 
 use std::ops::Range;
 
-use tidegate_core::packet::Ext;
-
+use super::outstanding::Record;
 use super::ranges::Ranges;
 
 /// Duplicate threshold: three segments above a hole mean that it is lost.
 const DUP_THRESH: u32 = 3;
 
-/// The sender's scoreboard.
+/// How far the sender has repaired; `arrived` is what blocks have acknowledged.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Scoreboard {
-    sacked: Ranges,
+pub(super) struct Repair {
     /// Behind the last segment sent again in the present recovery (HighRxt).
     repaired: u32,
-    /// Segments below `repaired` in `sacked`, kept up to date so that they need not be
+    /// Segments below `repaired` that have arrived, kept up to date so that they need not be
     /// counted for each packet.
     under: u32,
     /// The tail is sent again only when more than this is acknowledged (RescueRxt).
     rescued: u32,
-    /// [`Scoreboard::newly_lost`] has counted the losses below this.
+    /// [`Repair::newly_lost`] has counted the losses below this.
     told_below: u32,
-    /// Segments that the last acknowledgement was the first to block-acknowledge.
-    fresh: Vec<(u32, u32)>,
 }
 
-impl Scoreboard {
-    /// Reads an acknowledgement; returns whether its blocks have new segments.
-    pub(crate) fn update(&mut self, una: u32, nxt: u32, ext: &Ext) -> bool {
-        let Scoreboard { sacked, repaired, under, fresh, .. } = self;
-        let below = |start: u32, end: u32| end.min(*repaired).saturating_sub(start);
-        sacked.prune(una, |start, end| *under -= below(start, end));
-        fresh.clear();
-        let Some(blocks) = ext.blocks() else { return false };
-        let mut new = false;
-        for block in blocks.filter(|block| block.len > 0) {
-            let start = una.saturating_add(block.start);
-            let end = start.saturating_add(u32::from(block.len)).min(nxt);
-            if start < end {
-                new |= sacked.insert_telling(start, end, |start, end| {
-                    *under += below(start, end);
-                    fresh.push((start, end));
-                });
-            }
-        }
-        new
+impl Repair {
+    /// These segments have arrived, and nothing said so before.
+    #[inline]
+    pub(super) fn came(&mut self, start: u32, end: u32) {
+        self.under += end.min(self.repaired).saturating_sub(start);
     }
 
-    /// Segments that the last acknowledgement was the first to acknowledge by blocks.
-    pub(crate) fn fresh(&self) -> &[(u32, u32)] {
-        &self.fresh
-    }
-
-    /// Whether the oldest outstanding segment counts as lost.
-    pub(crate) fn lost(&self, una: u32) -> bool {
-        una < self.lost_below()
+    /// Everything up to these segments, that had arrived, is acknowledged.
+    #[inline]
+    pub(super) fn passed(&mut self, start: u32, end: u32) {
+        self.under -= end.min(self.repaired).saturating_sub(start);
     }
 
     /// Segments that count as lost and did not at the last call, and those among them that have
     /// arrived.
-    pub(crate) fn newly_lost(&mut self, una: u32) -> Range<u32> {
+    pub(super) fn newly_lost(&mut self, una: u32, arrived: &Ranges) -> Range<u32> {
         let from = self.told_below.max(una);
-        self.told_below = self.lost_below().max(from);
+        self.told_below = lost_below(arrived).max(from);
         from..self.told_below
     }
 
-    /// Every segment below this that has not arrived counts as lost.
-    fn lost_below(&self) -> u32 {
-        self.sacked.below(DUP_THRESH)
-    }
-
     /// Everything below `repaired` has been sent again or has arrived.
-    fn set_repaired(&mut self, repaired: u32) {
+    fn set_repaired(&mut self, repaired: u32, arrived: &Ranges) {
         let before = std::mem::replace(&mut self.repaired, repaired);
-        self.under += self.sacked.covered(before, repaired);
-        self.under -= self.sacked.covered(repaired, before);
+        self.under += arrived.covered(before, repaired);
+        self.under -= arrived.covered(repaired, before);
     }
 
     /// Recovery begins: nothing is repaired yet.
-    pub(crate) fn begin(&mut self, una: u32) {
-        self.set_repaired(una);
+    pub(super) fn begin(&mut self, una: u32, arrived: &Ranges) {
+        self.set_repaired(una, arrived);
+    }
+
+    /// The first segment repaired in a recovery is sent whatever the pipe
+    /// (RFC 6675, section 5, step 4.3).
+    pub(super) fn repaired_first(&mut self, una: u32, arrived: &Ranges) {
+        self.set_repaired(una + 1, arrived);
+        self.rescued = una + 1;
     }
 
     /// Segments thought to be in the network (RFC 6675, section 4): those not
     /// lost, and once more those sent again, which may be the same.
-    pub(crate) fn pipe(&self, una: u32, nxt: u32) -> u32 {
-        let lost = self.lost_below().max(una);
-        let under_way = nxt.saturating_sub(lost) - self.sacked.covered(lost, nxt);
+    pub(super) fn pipe(&self, una: u32, nxt: u32, arrived: &Ranges) -> u32 {
+        let lost = lost_below(arrived).max(una);
+        let under_way = nxt.saturating_sub(lost) - arrived.covered(lost, nxt);
         // all that is known to have arrived is beyond `una`
         under_way + self.repaired.saturating_sub(una) - self.under
     }
+}
+
+/// Every segment below this that has not arrived counts as lost.
+fn lost_below(arrived: &Ranges) -> u32 {
+    arrived.below(DUP_THRESH)
+}
+
+impl Record {
+    /// Whether the oldest outstanding segment counts as lost.
+    pub(super) fn lost(&self, una: u32) -> bool {
+        una < lost_below(&self.arrived)
+    }
+
+    /// The first segment that has neither been sent again nor arrived.
+    fn candidate(&self, una: u32) -> u32 {
+        self.arrived.first_gap(self.repair.repaired.max(una))
+    }
 
     /// Whether a lost segment was not sent again yet.
-    pub(crate) fn repairs(&self, una: u32) -> bool {
-        self.sacked.first_gap(self.repaired.max(una)) < self.lost_below()
+    pub(super) fn repairs(&self, una: u32) -> bool {
+        self.candidate(una) < lost_below(&self.arrived)
     }
 
     /// The next lost segment that was not sent again yet (NextSeg, rule 1).
-    pub(crate) fn next_repair(&mut self, una: u32) -> Option<u32> {
-        let candidate = self.sacked.first_gap(self.repaired.max(una));
-        let lost = candidate < self.lost_below();
+    pub(super) fn next_repair(&mut self, una: u32) -> Option<u32> {
+        let candidate = self.candidate(una);
+        let lost = candidate < lost_below(&self.arrived);
         if lost {
-            self.set_repaired(candidate + 1);
+            self.repair.set_repaired(candidate + 1, &self.arrived);
         }
         lost.then_some(candidate)
     }
 
     /// The next segment not sent again yet of those that have not arrived while
     /// a later one has, lost or not (NextSeg, rule 3).
-    pub(crate) fn next_doubtful(&mut self, una: u32) -> Option<u32> {
-        let candidate = self.sacked.first_gap(self.repaired.max(una));
-        let passed = self.sacked.last().is_some_and(|range| candidate < range.1);
+    pub(super) fn next_doubtful(&mut self, una: u32) -> Option<u32> {
+        let candidate = self.candidate(una);
+        let passed = self.arrived.last().is_some_and(|range| candidate < range.1);
         if passed {
-            self.set_repaired(candidate + 1);
+            self.repair.set_repaired(candidate + 1, &self.arrived);
         }
         passed.then_some(candidate)
     }
 
     /// The last segment below `nxt` that has not arrived, once in a recovery that
     /// ends at `recover` (NextSeg, rule 4).
-    pub(crate) fn rescue(&mut self, una: u32, nxt: u32, recover: u32) -> Option<u32> {
-        let due = una > self.rescued && una < nxt;
+    pub(super) fn rescue(&mut self, una: u32, nxt: u32, recover: u32) -> Option<u32> {
+        let due = una > self.repair.rescued && una < nxt;
         if due {
-            self.rescued = recover;
+            self.repair.rescued = recover;
         }
-        due.then(|| match self.sacked.last() {
+        due.then(|| match self.arrived.last() {
             Some(range) if range.1 >= nxt => range.0.saturating_sub(1),
             _ => nxt - 1,
         })
-    }
-
-    /// The first segment repaired in a recovery is sent whatever the pipe
-    /// (RFC 6675, section 5, step 4.3).
-    pub(crate) fn repaired_first(&mut self, una: u32) {
-        self.set_repaired(una + 1);
-        self.rescued = una + 1;
-    }
-
-    /// The first segment from `seq` on that the receiver does not hold.
-    pub(crate) fn first_missing(&self, seq: u32) -> u32 {
-        self.sacked.first_gap(seq)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tidegate_core::packet::SackBlock;
+    use tidegate_core::packet::{Ext, SackBlock};
+    use tidegate_core::units::Time;
 
+    use super::super::sent_log::Came;
     use super::*;
+
+    impl Record {
+        /// An acknowledgement of everything below `una`, at any time.
+        fn update(&mut self, una: u32, max: u32, ext: &Ext) -> bool {
+            self.acknowledge(una, max, ext, Came { now: Time::ZERO, echo: None })
+        }
+
+        fn begin(&mut self, una: u32) {
+            self.repair.begin(una, &self.arrived);
+        }
+
+        fn repaired_first(&mut self, una: u32) {
+            self.repair.repaired_first(una, &self.arrived);
+        }
+
+        fn pipe(&self, una: u32, nxt: u32) -> u32 {
+            self.repair.pipe(una, nxt, &self.arrived)
+        }
+    }
 
     /// RFC 6675 by hand: 10 segments out, 3 and 5..8 received: 0..3 have four
     /// above them (lost), 4 has three (lost), 8 and 9 are in the network.
     #[test]
     fn scoreboard_by_hand() {
-        let mut board = Scoreboard::default();
+        let mut board = Record::default();
         let blocks = [SackBlock { start: 3, len: 1 }, SackBlock { start: 5, len: 3 }];
         let none = SackBlock::default();
         let ext = Ext::None.with_blocks([blocks[0], blocks[1], none, none]);
@@ -175,7 +181,7 @@ mod tests {
     /// Rule (4) may not repeat the tail before more than 0 is acknowledged.
     #[test]
     fn what_may_be_lost_goes_when_nothing_else_can() {
-        let mut board = Scoreboard::default();
+        let mut board = Record::default();
         let blocks = [SackBlock { start: 1, len: 7 }, SackBlock { start: 9, len: 1 }];
         let none = SackBlock::default();
         board.update(0, 10, &Ext::None.with_blocks([blocks[0], blocks[1], none, none]));
@@ -194,7 +200,7 @@ mod tests {
     /// goes, once. With 9 there and 8 missing 8 would go.
     #[test]
     fn the_tail_is_rescued_once() {
-        let mut board = Scoreboard::default();
+        let mut board = Record::default();
         let told = |start, len| {
             let none = SackBlock::default();
             Ext::None.with_blocks([SackBlock { start, len }, none, none, none])
@@ -205,7 +211,11 @@ mod tests {
         assert_eq!(board.next_repair(0), Some(1));
         board.update(8, 10, &Ext::None);
         assert_eq!((board.next_repair(8), board.next_doubtful(8)), (None, None));
-        let mut other = board.clone();
+        let mut other = Record {
+            arrived: board.arrived.clone(),
+            repair: board.repair.clone(),
+            ..Record::default()
+        };
         assert_eq!(board.rescue(8, 10, 10), Some(9));
         assert_eq!(board.pipe(8, 10), 2, "HighRxt stays where it was");
         assert_eq!(board.rescue(8, 10, 10), None);
@@ -218,10 +228,10 @@ mod tests {
     /// above it; when all below 10 is acknowledged, that was reported, and 14 is not lost.
     #[test]
     fn each_lost_segment_is_told_of_once() {
-        let mut board = Scoreboard::default();
-        let newly = |board: &mut Scoreboard, una| {
-            let range = board.newly_lost(una);
-            range.end - range.start - board.sacked.covered(range.start, range.end)
+        let mut board = Record::default();
+        let newly = |board: &mut Record, una| {
+            let range = board.repair.newly_lost(una, &board.arrived);
+            range.end - range.start - board.arrived.covered(range.start, range.end)
         };
         let told = |first: (u32, u16), second: (u32, u16)| {
             let block = |(start, len)| SackBlock { start, len };
@@ -237,21 +247,5 @@ mod tests {
         assert_eq!(newly(&mut board, 0), 1);
         board.update(10, 15, &told((1, 3), (0, 0)));
         assert_eq!(newly(&mut board, 10), 0);
-    }
-
-    /// Of 2 .. 12, with 4 .. 6 and 8 .. 9 known, the rest is fresh; of the same again nothing is.
-    #[test]
-    fn only_what_was_not_known_is_fresh() {
-        let mut board = Scoreboard::default();
-        let told = |start, len| {
-            let none = SackBlock::default();
-            Ext::None.with_blocks([SackBlock { start, len }, none, none, none])
-        };
-        board.update(0, 20, &told(4, 2));
-        board.update(0, 20, &told(8, 1));
-        board.update(0, 20, &told(2, 10));
-        assert_eq!(board.fresh(), [(2, 4), (6, 8), (9, 12)]);
-        board.update(0, 20, &told(2, 10));
-        assert!(board.fresh().is_empty());
     }
 }

@@ -191,7 +191,7 @@ impl<C: Control + Payloads> Sender<C> {
         self.on_ecn_echo(packet, ctx);
         let (timestamps, now) = (ctx.class.tcp.timestamps, ctx.net.now);
         let told = self.outstanding.acknowledge(packet, self.max, timestamps, now);
-        if self.outstanding.sent.is_some() {
+        if self.outstanding.log().is_some() {
             self.on_acked(packet, ctx);
         }
         self.on_ack(packet, told, address, ctx);
@@ -236,7 +236,7 @@ impl<C: Control + Payloads> Sender<C> {
         ctx.row.closed = ctx.net.now;
         self.state = State::Closed;
         self.deadline = Time::NEVER;
-        self.outstanding.sent = None;
+        self.outstanding.close();
         self.give_up = Time::NEVER;
     }
 
@@ -286,7 +286,7 @@ impl<C: Control + Payloads> Sender<C> {
         ctx: &Ctx<'_>,
     ) {
         let mut sample = self.sample(packet, segments, rtt, recovering, ctx);
-        if let Some(log) = &self.outstanding.sent {
+        if let Some(log) = self.outstanding.log() {
             let ack_info = &log.ack_info;
             sample.delivered = ack_info.delivered;
             if ack_info.rtt > Time::ZERO {
@@ -299,7 +299,7 @@ impl<C: Control + Payloads> Sender<C> {
         self.control.on_ack(&sample);
         if self.control.holds_back() {
             let pipe = self.pipe(ctx.class);
-            if let Some(log) = &mut self.outstanding.sent {
+            if let Some(log) = self.outstanding.log_mut() {
                 log.delivery.limit(pipe);
             }
         }
@@ -384,7 +384,7 @@ impl<C: Control + Payloads> Sender<C> {
         packet.seq = seq;
         packet.ext = self.control.header(now);
         self.control.on_sent(now, self.flight());
-        if self.outstanding.sent.is_some() {
+        if self.outstanding.log().is_some() {
             self.enter(seq, again, ctx);
         }
         self.note_pace(now);
@@ -402,7 +402,7 @@ impl<C: Control + Payloads> Sender<C> {
             }
             return Fate::Over;
         }
-        if self.outstanding.sent.is_some() {
+        if self.outstanding.log().is_some() {
             self.overdue(address, ctx);
         }
         if self.deadline > now {

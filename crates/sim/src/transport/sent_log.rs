@@ -10,6 +10,7 @@ use super::control::Lost;
 use super::delivery::{Delivery, Pick, Sampled, Stamp};
 use super::prr::Prr;
 use super::rack::Rack;
+use super::ranges::Ranges;
 use super::rto::Round;
 use super::tlp::Tlp;
 
@@ -19,14 +20,27 @@ struct Segment {
     /// When it was sent last.
     sent: Time,
     stamp: Stamp,
-    /// A block has acknowledged it.
-    sacked: bool,
     /// It counts as lost.
     lost: bool,
     /// It was sent again, and the repetition is in the network.
     again: bool,
     /// It was sent more than once.
     resent: bool,
+}
+
+impl Segment {
+    /// It is in the network, if it has not arrived.
+    fn is_under_way(&self) -> bool {
+        self.again || !self.lost
+    }
+}
+
+/// How an acknowledgement came.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Came {
+    pub now: Time,
+    /// The timestamp that it echoes, if any.
+    pub echo: Option<Time>,
 }
 
 /// What an acknowledgement says.
@@ -55,7 +69,8 @@ struct Doubts {
     real: bool,
 }
 
-/// The outstanding segments of one sender, in order.
+/// The outstanding segments of one sender, in order. Which of them have arrived is not noted here:
+/// `arrived` says it, where a question needs it.
 #[derive(Debug)]
 pub(super) struct SentLog {
     /// Number of the first outstanding segment.
@@ -66,7 +81,6 @@ pub(super) struct SentLog {
     /// With RACK: when each segment was sent last, and its number, the earliest first. Entries
     /// of segments that have arrived, are lost or were sent again since are skipped.
     order: VecDeque<(Time, u32)>,
-    sacked: u32,
     lost: u32,
     again: u32,
     /// Lost segments that were not sent again yet, and a number below which there are none.
@@ -97,7 +111,6 @@ impl SentLog {
             segments: VecDeque::new(),
             timed,
             order: VecDeque::new(),
-            sacked: 0,
             lost: 0,
             again: 0,
             due: 0,
@@ -117,18 +130,13 @@ impl SentLog {
     }
 
     /// Segments thought to be in the network (RFC 6675, section 4).
-    pub(super) fn pipe(&self) -> u32 {
-        (self.segments.len() as u32 + self.again) - self.sacked - self.lost
-    }
-
-    /// Segments that have arrived beyond a hole.
-    pub(super) fn sacked(&self) -> u32 {
-        self.sacked
+    pub(super) fn pipe(&self, arrived: &Ranges) -> u32 {
+        (self.segments.len() as u32 + self.again) - arrived.count() - self.lost
     }
 
     /// A segment is sent, for the first time or again.
-    pub(super) fn send(&mut self, seq: u32, now: Time) {
-        let stamp = self.delivery.send(now, self.pipe());
+    pub(super) fn send(&mut self, seq: u32, now: Time, arrived: &Ranges) {
+        let stamp = self.delivery.send(now, self.pipe(arrived));
         let place = (seq - self.first) as usize;
         match self.segments.get_mut(place) {
             Some(segment) => {
@@ -139,7 +147,6 @@ impl SentLog {
             None => self.segments.push_back(Segment {
                 sent: now,
                 stamp,
-                sacked: false,
                 lost: false,
                 again: false,
                 resent: false,
@@ -153,47 +160,47 @@ impl SentLog {
         self.order.insert(self.order.len() - later, (now, seq));
     }
 
-    /// An acknowledgement up to `ack`, whose blocks are the first to acknowledge `fresh`;
-    /// `echo`: the timestamp that it echoes, if any.
-    pub(super) fn acknowledge(
-        &mut self,
-        ack: u32,
-        fresh: &[(u32, u32)],
-        now: Time,
-        echo: Option<Time>,
-    ) {
-        let mut ack_info = AckInfo::default();
-        while self.first < ack {
-            let Some(segment) = self.segments.pop_front() else { break };
-            if segment.sacked {
-                self.sacked -= 1;
-            } else {
-                self.settle(&segment);
-                ack_info.spurious |= self.resolve(&segment, echo);
-                self.arrived(self.first, segment, now, echo, &mut ack_info);
-            }
+    /// An acknowledgement is being read.
+    pub(super) fn begin_ack(&mut self) {
+        self.ack_info = AckInfo::default();
+    }
+
+    /// It acknowledges everything below `end`, of which `start .. end` had arrived before.
+    pub(super) fn pass(&mut self, start: u32, end: u32, came: Came) {
+        while self.first < start
+            && let Some(segment) = self.segments.pop_front()
+        {
+            self.settle(&segment);
+            self.ack_info.spurious |= self.resolve(&segment, came.echo);
+            self.arrive(self.first, segment, came);
             self.first += 1;
         }
+        let before = (end.saturating_sub(self.first)).min(self.segments.len() as u32);
+        self.segments.drain(..before as usize);
+        self.first += before;
+    }
+
+    /// One of its blocks is the first to acknowledge these segments.
+    pub(super) fn arrive_beyond(&mut self, fresh: Range<u32>, came: Came) {
+        for seq in fresh {
+            let place = (seq - self.first) as usize;
+            let Some(segment) = self.segments.get_mut(place) else { break };
+            let was = *segment;
+            *segment = Segment { lost: false, again: false, ..was };
+            self.settle(&was);
+            // the time that is echoed is that of another segment
+            self.ack_info.spurious |= self.resolve(&was, None);
+            self.arrive(seq, was, came);
+        }
+    }
+
+    /// All that it acknowledges is known.
+    pub(super) fn end_ack(&mut self, now: Time) {
         while self.order.front().is_some_and(|&(_, seq)| seq < self.first) {
             self.order.pop_front();
         }
-        for &(start, end) in fresh {
-            for seq in start.max(ack)..end {
-                let Some(segment) = self.segments.get_mut((seq - ack) as usize) else { break };
-                if segment.sacked {
-                    continue;
-                }
-                let was = *segment;
-                *segment = Segment { sacked: true, lost: false, again: false, ..was };
-                self.sacked += 1;
-                self.settle(&was);
-                // the time that is echoed is that of another segment
-                ack_info.spurious |= self.resolve(&was, None);
-                self.arrived(seq, was, now, echo, &mut ack_info);
-            }
-        }
-        ack_info.sampled = self.delivery.sample(ack_info.pick, now, self.rack.min_rtt());
-        self.ack_info = ack_info;
+        let pick = self.ack_info.pick;
+        self.ack_info.sampled = self.delivery.sample(pick, now, self.rack.min_rtt());
     }
 
     /// A segment that has arrived counts neither as lost nor as sent again.
@@ -221,28 +228,22 @@ impl SentLog {
         }
     }
 
-    fn arrived(
-        &mut self,
-        seq: u32,
-        segment: Segment,
-        now: Time,
-        echo: Option<Time>,
-        ack_info: &mut AckInfo,
-    ) {
-        ack_info.delivered += 1;
+    fn arrive(&mut self, seq: u32, segment: Segment, came: Came) {
+        let Came { now, echo } = came;
+        self.ack_info.delivered += 1;
         if !segment.resent {
-            ack_info.rtt = now.saturating_sub(segment.sent);
+            self.ack_info.rtt = now.saturating_sub(segment.sent);
         }
-        self.delivery.arrived(&mut ack_info.pick, seq, segment.sent, segment.stamp);
+        self.delivery.arrived(&mut self.ack_info.pick, seq, segment.sent, segment.stamp);
         self.rack.arrived((seq, segment.sent, segment.resent), now, echo);
     }
 
     /// Marks segments that are lost by now (RFC 8985, 6.2 step 5) and returns how many;
     /// sets when the next one will be lost.
-    pub(super) fn detect(&mut self, now: Time, reo_wnd: Time) -> u32 {
+    pub(super) fn detect(&mut self, now: Time, reo_wnd: Time, arrived: &Ranges) -> u32 {
         self.lost_at = Time::NEVER;
         // without holes everything outstanding was sent later than what has arrived
-        if self.sacked == 0 && self.again == 0 && self.lost == 0 {
+        if arrived.is_empty() && self.again == 0 && self.lost == 0 {
             return 0;
         }
         let mut found = 0;
@@ -250,7 +251,7 @@ impl SentLog {
             let place = seq.checked_sub(self.first);
             let segment = place.and_then(|place| self.segments.get_mut(place as usize));
             let under_way = |segment: &&mut Segment| {
-                segment.sent == sent && !segment.sacked && (segment.again || !segment.lost)
+                segment.sent == sent && segment.is_under_way() && !arrived.contains(seq)
             };
             if let Some(segment) = segment.filter(under_way) {
                 // what was sent later is lost later
@@ -279,39 +280,36 @@ impl SentLog {
     /// The timer has expired: every segment that has not arrived counts as lost (6.3).
     ///
     /// Without RACK the sender itself goes back to the oldest one.
-    pub(super) fn lose_all(&mut self) {
+    pub(super) fn lose_all(&mut self, arrived: &Ranges) {
         self.losing = true;
         self.lost_at = Time::NEVER;
         self.probe_at = Time::NEVER;
         self.tlp.forget();
+        let end = self.first + self.segments.len() as u32;
         if !self.timed {
-            let end = self.first + self.segments.len() as u32;
-            return self.lose_between(self.first..end);
+            return self.lose_between(self.first..end, arrived);
         }
         self.begin_doubts();
         self.lost = 0;
-        for (seq, segment) in (self.first..).zip(&mut self.segments) {
-            let fresh = !segment.sacked && (segment.again || !segment.lost);
-            if fresh {
+        for seq in arrived.gaps(self.first, end).flatten() {
+            let Some(segment) = self.segments.get_mut((seq - self.first) as usize) else { break };
+            if segment.is_under_way() {
                 let lost = self.delivery.lose(seq, &segment.stamp);
                 self.lost_now.iter_mut().for_each(|list| list.push(lost));
             }
-            self.doubts.left += u32::from(!segment.sacked && !segment.lost);
-            segment.again = false;
-            segment.lost = !segment.sacked;
-            self.lost += u32::from(segment.lost);
+            self.doubts.left += u32::from(!segment.lost);
+            (segment.lost, segment.again) = (true, false);
+            self.lost += 1;
         }
         self.order.clear();
         (self.again, self.due, self.due_from) = (0, self.lost, self.first);
     }
 
     /// Blocks or duplicates tell that what has not arrived of these segments is lost.
-    pub(super) fn lose_between(&mut self, range: Range<u32>) {
+    pub(super) fn lose_between(&mut self, range: Range<u32>, arrived: &Ranges) {
         self.ack_info.losses = 0;
-        for seq in range {
-            let place = seq.checked_sub(self.first);
-            let segment = place.and_then(|place| self.segments.get(place as usize));
-            let Some(segment) = segment.filter(|segment| !segment.sacked) else { continue };
+        for seq in arrived.gaps(range.start.max(self.first), range.end).flatten() {
+            let Some(segment) = self.segments.get((seq - self.first) as usize) else { break };
             self.ack_info.losses += 1;
             let lost = self.delivery.lose(seq, &segment.stamp);
             self.lost_now.iter_mut().for_each(|list| list.push(lost));
@@ -338,36 +336,79 @@ impl SentLog {
 
 #[cfg(test)]
 mod tests {
+    use tidegate_core::packet::{Ext, SackBlock};
+
+    use super::super::outstanding::Record;
     use super::*;
 
     fn ms(ms: u64) -> Time {
         Time::from_ms(ms)
     }
 
+    /// A record in which losses are found by time.
+    struct Timed(Record);
+
+    impl Timed {
+        fn new() -> Timed {
+            Timed(Record { log: Some(Box::new(SentLog::new(true))), ..Record::default() })
+        }
+
+        fn parts(&mut self) -> (&Ranges, &mut SentLog) {
+            self.0.times().unwrap()
+        }
+
+        fn send(&mut self, seq: u32, now: Time) {
+            let (arrived, log) = self.parts();
+            log.send(seq, now, arrived);
+        }
+
+        /// An acknowledgement of everything below `ack` and of one block.
+        fn acknowledge(&mut self, ack: u32, (start, end): (u32, u32), now: Time) -> AckInfo {
+            let first = SackBlock { start: start.max(ack) - ack, len: (end - start) as u16 };
+            let none = SackBlock::default();
+            let ext = Ext::None.with_blocks([first, none, none, none]);
+            self.0.acknowledge(ack, end.max(ack), &ext, Came { now, echo: None });
+            self.parts().1.ack_info
+        }
+
+        fn detect(&mut self, now: Time, reo_wnd: Time) -> u32 {
+            let (arrived, log) = self.parts();
+            log.detect(now, reo_wnd, arrived)
+        }
+
+        fn next_due(&mut self) -> Option<u32> {
+            self.parts().1.next_due()
+        }
+
+        fn pipe(&mut self) -> u32 {
+            let (arrived, log) = self.parts();
+            log.pipe(arrived)
+        }
+    }
+
     /// RFC 6675, section 4 and RFC 8985, 6.2, by hand: ten segments leave a millisecond
     /// apart over a round trip of 40 ms; 0 and 4 are lost. What arrives: 1, 2, 3, then 5.
     #[test]
     fn the_pipe_by_hand() {
-        let mut log = SentLog::new(true);
-        (0..10).for_each(|k| log.send(k, ms(u64::from(k))));
-        assert_eq!(log.pipe(), 10);
-        log.acknowledge(0, &[(1, 4)], ms(43), None);
-        let ack_info = log.ack_info;
-        assert_eq!((ack_info.delivered, ack_info.rtt, log.pipe()), (3, ms(40), 7));
+        let mut sent = Timed::new();
+        (0..10).for_each(|k| sent.send(k, ms(u64::from(k))));
+        assert_eq!(sent.pipe(), 10);
+        let ack_info = sent.acknowledge(0, (1, 4), ms(43));
+        assert_eq!((ack_info.delivered, ack_info.rtt, sent.pipe()), (3, ms(40), 7));
         // sent at 0 and overdue at 40: lost at once without a window, at 50 with one
-        assert_eq!((log.detect(ms(43), ms(10)), log.lost_at), (0, ms(50)));
-        assert_eq!(log.detect(ms(43), Time::ZERO), 1);
-        assert_eq!((log.pipe(), log.next_due()), (6, Some(0)));
-        log.send(0, ms(43));
-        assert_eq!((log.pipe(), log.next_due()), (7, None));
-        log.acknowledge(0, &[(5, 6)], ms(45), None);
-        assert_eq!(log.detect(ms(45), Time::ZERO), 1);
-        assert_eq!((log.pipe(), log.next_due()), (5, Some(4)));
-        log.send(4, ms(45));
+        assert_eq!((sent.detect(ms(43), ms(10)), sent.parts().1.lost_at), (0, ms(50)));
+        assert_eq!(sent.detect(ms(43), Time::ZERO), 1);
+        assert_eq!((sent.pipe(), sent.next_due()), (6, Some(0)));
+        sent.send(0, ms(43));
+        assert_eq!((sent.pipe(), sent.next_due()), (7, None));
+        sent.acknowledge(0, (5, 6), ms(45));
+        assert_eq!(sent.detect(ms(45), Time::ZERO), 1);
+        assert_eq!((sent.pipe(), sent.next_due()), (5, Some(4)));
+        sent.send(4, ms(45));
         // all of it arrives
-        log.acknowledge(10, &[], ms(90), None);
-        assert_eq!(log.ack_info.delivered, 6);
-        assert_eq!((log.pipe(), log.sacked(), log.due), (0, 0, 0));
+        assert_eq!(sent.acknowledge(10, (10, 10), ms(90)).delivered, 6);
+        let (arrived, log) = sent.parts();
+        assert_eq!((log.pipe(arrived), arrived.count(), log.due), (0, 0, 0));
     }
 
     /// RFC 8985, 6.2 step 5, by a walk over all segments: each that is under way, was sent before
@@ -381,36 +422,38 @@ mod tests {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (state >> 33) % below
         };
-        let (mut log, mut next, mut found) = (SentLog::new(true), 0, 0);
+        let (mut sent, mut next, mut found) = (Timed::new(), 0, 0);
         for step in 0..20_000 {
             let now = ms(step / 3);
+            let first = sent.parts().1.first;
             match draw(8) {
                 0..=3 => {
-                    let seq = log.next_due().unwrap_or(next);
+                    let seq = sent.next_due().unwrap_or(next);
                     next += u32::from(seq == next);
-                    log.send(seq, now);
+                    sent.send(seq, now);
                 }
-                4 if next > log.first => log.send(next - 1, now),
-                _ if next > log.first => {
-                    let seq = log.first + draw(u64::from(next - log.first)) as u32;
-                    let ack = if draw(4) == 0 { log.first + 1 } else { log.first };
-                    log.acknowledge(ack, &[(seq, seq + 1)], now, None);
+                4 if next > first => sent.send(next - 1, now),
+                _ if next > first => {
+                    let seq = first + draw(u64::from(next - first)) as u32;
+                    let ack = if draw(4) == 0 { first + 1 } else { first };
+                    sent.acknowledge(ack, (seq, seq + 1), now);
                 }
                 _ => {}
             }
+            let (arrived, log) = sent.parts();
             if draw(500) == 0 {
-                log.lose_all();
+                log.lose_all(arrived);
             }
             let window = ms(draw(5));
             let due = |(place, segment): (usize, &Segment)| {
-                let under_way = !segment.sacked && (segment.again || !segment.lost);
                 let number = log.first + place as u32;
+                let under_way = !arrived.contains(number) && (segment.again || !segment.lost);
                 log.rack.lost_at((segment.sent, number), window).filter(|_| under_way)
             };
             let times: Vec<Time> = log.segments.iter().enumerate().filter_map(due).collect();
             let lost = times.iter().filter(|&&at| at <= now).count() as u32;
             let later = times.iter().filter(|&&at| at > now).min().copied();
-            assert_eq!(log.detect(now, window), lost, "{step}");
+            assert_eq!(log.detect(now, window, arrived), lost, "{step}");
             assert_eq!(log.lost_at, later.unwrap_or(Time::NEVER), "{step}");
             found += lost;
         }
@@ -420,16 +463,17 @@ mod tests {
     /// RFC 8985, 6.3: after a timeout all that has not arrived is sent again, in order.
     #[test]
     fn a_timeout_loses_all_but_what_has_arrived() {
-        let mut log = SentLog::new(true);
-        (0..5).for_each(|k| log.send(k, ms(0)));
-        log.acknowledge(0, &[(2, 3)], ms(40), None);
-        log.lose_all();
-        assert_eq!(log.pipe(), 0);
-        let mut sent = Vec::new();
-        while let Some(seq) = log.next_due() {
-            log.send(seq, ms(300));
-            sent.push(seq);
+        let mut sent = Timed::new();
+        (0..5).for_each(|k| sent.send(k, ms(0)));
+        sent.acknowledge(0, (2, 3), ms(40));
+        let (arrived, log) = sent.parts();
+        log.lose_all(arrived);
+        assert_eq!(sent.pipe(), 0);
+        let mut again = Vec::new();
+        while let Some(seq) = sent.next_due() {
+            sent.send(seq, ms(300));
+            again.push(seq);
         }
-        assert_eq!((sent, log.pipe()), (vec![0, 1, 3, 4], 4));
+        assert_eq!((again, sent.pipe()), (vec![0, 1, 3, 4], 4));
     }
 }

@@ -5,7 +5,6 @@ use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
 
 use super::super::control::{Control, DeliveryRate, Payloads};
-use super::super::loss::LossDetector;
 use super::super::sent_log::SentLog;
 use super::super::{ClassParams, Ctx};
 use super::Sender;
@@ -13,9 +12,10 @@ use super::Sender;
 impl<C: Control + Payloads> Sender<C> {
     /// A segment is sent.
     pub(super) fn enter(&mut self, seq: u32, again: bool, ctx: &Ctx<'_>) {
-        let Some(log) = &mut self.outstanding.sent else { return };
-        log.send(seq, ctx.net.now);
-        if self.recovering {
+        self.outstanding.send(seq, ctx.net.now);
+        if self.recovering
+            && let Some(log) = self.outstanding.log_mut()
+        {
             log.prr.on_sent();
         }
         if !again {
@@ -25,7 +25,7 @@ impl<C: Control + Payloads> Sender<C> {
 
     /// An acknowledgement that the record has taken note of.
     pub(super) fn on_acked(&mut self, packet: &Packet, ctx: &mut Ctx<'_>) {
-        let Some(log) = &mut self.outstanding.sent else { return };
+        let Some(log) = self.outstanding.log_mut() else { return };
         if log.ack_info.spurious {
             self.control.on_spurious();
         }
@@ -39,17 +39,12 @@ impl<C: Control + Payloads> Sender<C> {
             let window = self.window();
             self.control.on_recovered(window);
         }
-        if ctx.class.detector != LossDetector::Time {
-            self.tell_losses(ctx);
-            if self.recovering {
-                self.spread(ctx.class);
-            }
-        }
+        self.on_told(ctx);
     }
 
     /// Tells a control that asks for it which segments are newly marked lost.
     pub(super) fn tell_losses(&mut self, ctx: &Ctx<'_>) {
-        let list = self.outstanding.sent.as_mut().and_then(|log| log.lost_now.as_mut());
+        let list = self.outstanding.log_mut().and_then(|log| log.lost_now.as_mut());
         for lost in list.into_iter().flat_map(|list| list.drain(..)) {
             self.control.on_lost(&lost, ctx.net.now);
         }
@@ -59,14 +54,14 @@ impl<C: Control + Payloads> Sender<C> {
     pub(super) fn spread(&mut self, class: &ClassParams) {
         let ssthresh = self.control.cwnd().max(1.0) as u32;
         let pipe = self.pipe(class);
-        if let Some(log) = &mut self.outstanding.sent {
+        if let Some(log) = self.outstanding.log_mut() {
             log.prr.on_ack(log.ack_info.delivered, pipe, ssthresh);
         }
     }
 
     /// The window in recovery with SACK, where `pipe` segments are in the network.
     pub(super) fn window_in_recovery(&self, pipe: u32, class: &ClassParams) -> u32 {
-        match &self.outstanding.sent {
+        match self.outstanding.log() {
             Some(log) if class.tcp.prr && !self.control.keeps_window() => log.prr.window(pipe),
             _ => self.control.cwnd().max(1.0) as u32,
         }

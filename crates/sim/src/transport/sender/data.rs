@@ -16,7 +16,7 @@ impl<C: Control + Payloads> Sender<C> {
         if class.tracks_segments() || self.control.samples_rate() {
             let mut log = SentLog::new(class.tcp.rack);
             log.lost_now = self.control.hears_losses().then(Vec::new);
-            self.outstanding.sent = Some(Box::new(log));
+            self.outstanding.keep_times(log);
         }
         let mss = u64::from(class.tcp.mss);
         if size == UNLIMITED {

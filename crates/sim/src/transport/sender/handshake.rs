@@ -80,7 +80,7 @@ impl<C: Control + Payloads> Sender<C> {
         self.state = State::Open;
         self.deadline = Time::NEVER;
         if self.rto.timing {
-            let rounds = self.outstanding.sent.as_mut().map(|log| &mut log.round);
+            let rounds = self.outstanding.log_mut().map(|log| &mut log.round);
             let progress = rounds.map(|round| Progress { round, acked: 0, sent: 0 });
             self.rto.sample(self.rto.timed_at, ctx.net.now, progress, ctx.class);
             self.rto.timing = false;

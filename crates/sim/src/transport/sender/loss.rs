@@ -8,6 +8,7 @@
 //! | `Late`       | `late.rs`       | duplicates mean nothing | new data | every two round trips |
 
 use tidegate_core::packet::{Flags, Packet};
+use tidegate_core::units::Time;
 
 use super::super::control::{Control, Payloads};
 use super::super::loss::LossDetector;
@@ -38,6 +39,17 @@ impl<C: Control + Payloads> Sender<C> {
                 return self.take_part(packet, address, ctx);
             }
             self.on_duplicate(packet, told, address, ctx);
+        }
+    }
+
+    /// The record has taken note of what an acknowledgement says; by time losses are looked for
+    /// later.
+    pub(super) fn on_told(&mut self, ctx: &mut Ctx<'_>) {
+        if ctx.class.detector != LossDetector::Time {
+            self.tell_losses(ctx);
+            if self.recovering {
+                self.spread(ctx.class);
+            }
         }
     }
 
@@ -78,25 +90,35 @@ impl<C: Control + Payloads> Sender<C> {
 
     /// Segments thought to be in the network.
     pub(super) fn pipe(&self, class: &ClassParams) -> u32 {
-        match (&self.outstanding.sent, &self.outstanding.arrived) {
-            (Some(log), _) if class.detector == LossDetector::Time => log.pipe(),
-            (_, Some(board)) if self.recovering => board.pipe(self.una, self.nxt),
-            _ => self.flight().saturating_sub(self.dup_acks),
+        let timed = class.detector == LossDetector::Time;
+        if timed || (self.recovering && class.sack()) {
+            return self.outstanding.pipe(self.una, self.nxt, timed);
         }
+        self.flight().saturating_sub(self.dup_acks)
     }
 
     /// What was in the network when the timer expired, of `flight` segments not acknowledged: not
     /// what has arrived (RFC 5681, eq. 4).
     pub(super) fn flight_at_timeout(&self, flight: u32, class: &ClassParams) -> u32 {
-        match &self.outstanding.arrived {
+        match class.detector {
             // the pipe of what is outstanding let out no more than the window allows
-            Some(_) if class.detector == LossDetector::Time => {
+            LossDetector::Time if self.outstanding.told() => {
                 flight.min(self.window().ceil() as u32)
             }
+            LossDetector::Time => flight,
             // RFC 6675, 4: the pipe
-            Some(board) => flight.min(board.pipe(self.una, self.nxt)),
-            None => flight,
+            _ => flight.min(self.outstanding.pipe(self.una, self.nxt, false)),
         }
+    }
+
+    /// When the retransmission timer fires that starts now.
+    #[inline]
+    pub(super) fn timeout_from_now(&self, ctx: &Ctx<'_>) -> Time {
+        if ctx.class.detector == LossDetector::Late {
+            return self.late_repair(ctx);
+        }
+        let wait = self.rto.timeout(ctx.class, self.rto.syn_again > 0);
+        ctx.class.fires(ctx.source, ctx.net.now, wait)
     }
 
     /// The timer has expired: everything outstanding counts as lost.

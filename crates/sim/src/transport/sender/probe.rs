@@ -14,8 +14,8 @@ impl<C: Control + Payloads> Sender<C> {
     /// acknowledgement, unless something is being repaired or a probe is out.
     pub(super) fn arm_probe(&mut self, ctx: &Ctx<'_>) {
         let (flight, srtt) = (self.flight(), self.rto.srtt());
-        let Some(log) = &mut self.outstanding.sent else { return };
-        let busy = self.recovering || log.losing || log.sacked() > 0 || log.tlp.is_out();
+        let Some((arrived, log)) = self.outstanding.times() else { return };
+        let busy = self.recovering || log.losing || !arrived.is_empty() || log.tlp.is_out();
         log.probe_at = if !ctx.class.tcp.tlp || busy || flight == 0 {
             Time::NEVER
         } else {
@@ -26,7 +26,7 @@ impl<C: Control + Payloads> Sender<C> {
     /// The flow's timer has fired: perhaps for one of these.
     pub(super) fn overdue(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         let now = ctx.net.now;
-        let Some(log) = &mut self.outstanding.sent else { return };
+        let Some(log) = self.outstanding.log_mut() else { return };
         if log.lost_at <= now {
             // as if something had arrived, so that the first repair may go (RFC 6937)
             log.ack_info.delivered = 1;
@@ -36,7 +36,7 @@ impl<C: Control + Payloads> Sender<C> {
             }
             self.send_timed(address, ctx);
         }
-        let Some(log) = &mut self.outstanding.sent else { return };
+        let Some(log) = self.outstanding.log_mut() else { return };
         if log.probe_at <= now {
             log.probe_at = Time::NEVER;
             self.probe(address, ctx);
@@ -52,7 +52,7 @@ impl<C: Control + Payloads> Sender<C> {
             self.nxt += 1;
         }
         self.transmit(seq, address, ctx);
-        if let Some(log) = &mut self.outstanding.sent {
+        if let Some(log) = self.outstanding.log_mut() {
             log.tlp.sent(self.max, !new);
             log.probe_at = Time::NEVER;
         }

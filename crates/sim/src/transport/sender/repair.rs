@@ -101,8 +101,7 @@ impl<C: Control + Payloads> Sender<C> {
         ctx: &mut Ctx<'_>,
     ) {
         let lost = self.dup_acks == 3
-            || (told
-                && self.outstanding.arrived.as_ref().is_some_and(|board| board.lost(self.una)));
+            || (told && self.outstanding.known().is_some_and(|known| known.lost(self.una)));
         if !lost {
             self.report_rate(packet, ctx);
             if self.control.limited_transmit() {
@@ -155,7 +154,7 @@ impl<C: Control + Payloads> Sender<C> {
         self.transmit(self.una, address, ctx);
         self.outstanding.repaired_first(self.una);
         self.restart_timer(ctx);
-        if self.outstanding.sent.is_some() {
+        if self.outstanding.log().is_some() {
             self.spread(ctx.class);
         }
     }
@@ -179,8 +178,7 @@ impl<C: Control + Payloads> Sender<C> {
     /// Recovery with SACK (RFC 6675, section 5, step C), as far as the pipe has room.
     pub(super) fn send_sack(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         loop {
-            let Some(board) = &self.outstanding.arrived else { return };
-            let pipe = board.pipe(self.una, self.nxt);
+            let pipe = self.pipe(ctx.class);
             if pipe >= self.window_in_recovery(pipe, ctx.class) {
                 return;
             }
@@ -192,9 +190,9 @@ impl<C: Control + Payloads> Sender<C> {
     /// What goes next in recovery with SACK: NextSeg of RFC 6675, section 4.
     fn next_seg(&mut self, address: &Address, ctx: &mut Ctx<'_>) -> Option<u32> {
         // (1) what is lost
-        if self.outstanding.arrived.as_ref()?.repairs(self.una) {
+        if self.outstanding.known()?.repairs(self.una) {
             let paced = self.pace_allows(address, ctx);
-            return self.outstanding.arrived.as_mut().filter(|_| paced)?.next_repair(self.una);
+            return self.outstanding.known().filter(|_| paced)?.next_repair(self.una);
         }
         // (2) what is new
         if self.nxt - self.una < ctx.class.window() && self.may_send(address, ctx) {
@@ -206,7 +204,7 @@ impl<C: Control + Payloads> Sender<C> {
             return None;
         }
         let (una, nxt, recover) = (self.una, self.nxt, self.recover);
-        let board = self.outstanding.arrived.as_mut()?;
-        board.next_doubtful(una).or_else(|| board.rescue(una, nxt, recover))
+        let known = self.outstanding.known()?;
+        known.next_doubtful(una).or_else(|| known.rescue(una, nxt, recover))
     }
 }

@@ -39,7 +39,7 @@ impl<C: Control + Payloads> Sender<C> {
         if self.recovering {
             self.spread(ctx.class);
         }
-        if self.outstanding.sent.as_ref().is_some_and(|log| log.ack_info.delivered > 0) {
+        if self.outstanding.log().is_some_and(|log| log.ack_info.delivered > 0) {
             self.report(packet, segments, rtt, recovering || self.recovering, ctx);
         }
         if segments > 0 {
@@ -52,16 +52,16 @@ impl<C: Control + Payloads> Sender<C> {
     /// Looks for losses; the first of a flight begin recovery.
     pub(super) fn find_losses(&mut self, ctx: &mut Ctx<'_>) {
         let srtt = self.rto.srtt();
-        let Some(log) = &mut self.outstanding.sent else { return };
+        let Some((arrived, log)) = self.outstanding.times() else { return };
         let repairing = self.recovering || log.losing;
-        let reo_wnd = log.rack.reo_wnd(srtt, repairing, log.sacked());
+        let reo_wnd = log.rack.reo_wnd(srtt, repairing, arrived.count());
         if !repairing {
             log.begin_doubts();
         }
-        let losses = log.detect(ctx.net.now, reo_wnd);
+        let losses = log.detect(ctx.net.now, reo_wnd, arrived);
         log.ack_info.losses = losses;
         self.tell_losses(ctx);
-        let Some(log) = &mut self.outstanding.sent else { return };
+        let Some(log) = self.outstanding.log_mut() else { return };
         if losses > 0 && !repairing {
             log.prr = Prr::begin(self.nxt - self.una);
             log.tlp.forget();
@@ -76,9 +76,9 @@ impl<C: Control + Payloads> Sender<C> {
     /// Sends what is lost, and then what is new, as far as the window has room.
     pub(super) fn send_timed(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         loop {
-            let Some(log) = &mut self.outstanding.sent else { return };
-            let pipe = log.pipe();
+            let Some(log) = self.outstanding.log_mut() else { return };
             let due = log.next_due();
+            let pipe = self.pipe(ctx.class);
             let window = if self.recovering {
                 self.window_in_recovery(pipe, ctx.class)
             } else {
@@ -99,7 +99,7 @@ impl<C: Control + Payloads> Sender<C> {
                 continue;
             }
             if self.nxt >= self.end
-                && let Some(log) = &mut self.outstanding.sent
+                && let Some(log) = self.outstanding.log_mut()
             {
                 log.delivery.limit(pipe);
             }

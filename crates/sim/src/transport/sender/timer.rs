@@ -6,7 +6,6 @@ use tidegate_model::profile::TimerRule;
 
 use super::super::Ctx;
 use super::super::control::{Control, Payloads};
-use super::super::loss::LossDetector;
 use super::super::rto::Progress;
 use super::Sender;
 
@@ -23,7 +22,7 @@ impl<C: Control + Payloads> Sender<C> {
             return Time::ZERO;
         };
         let (acked, sent_up_to) = (packet.ack, self.max);
-        let progress = self.outstanding.sent.as_mut().map(|log| Progress {
+        let progress = self.outstanding.log_mut().map(|log| Progress {
             round: &mut log.round,
             acked,
             sent: sent_up_to,
@@ -32,15 +31,6 @@ impl<C: Control + Payloads> Sender<C> {
         let rtt = ctx.net.now.saturating_sub(sent);
         ctx.class.rtts.add(ctx.net.now, rtt);
         rtt
-    }
-
-    #[inline]
-    pub(super) fn timeout_from_now(&self, ctx: &Ctx<'_>) -> Time {
-        if ctx.class.detector == LossDetector::Late {
-            return self.late_repair(ctx);
-        }
-        let wait = self.rto.timeout(ctx.class, self.rto.syn_again > 0);
-        ctx.class.fires(ctx.source, ctx.net.now, wait)
     }
 
     /// An acknowledgement of everything up to `ack` restarts the timer of FullTcp,
