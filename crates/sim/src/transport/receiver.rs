@@ -1,6 +1,8 @@
 //! The end of a flow that receives its data.
 
-use tidegate_core::packet::{Ext, Flags, Packet, XcpHeader};
+mod headers;
+
+use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::units::Time;
 use tidegate_model::control::Ecn;
 use tidegate_model::scenario::Misbehaviour;
@@ -113,19 +115,6 @@ impl Address {
             ext: Ext::None,
             client: 0,
         }
-    }
-}
-
-/// What one acknowledgement hands back of two segments: the sum of what XCP's
-/// ports changed (draft-falk-xcp-spec-03, 3.2), else the newer header.
-fn together(older: Ext, newer: Ext) -> Ext {
-    match (older, newer) {
-        // f32::MAX: no port has seen the header
-        (Ext::Xcp(one), Ext::Xcp(two)) if one.delta < f32::MAX && two.delta < f32::MAX => {
-            Ext::Xcp(XcpHeader { delta: one.delta + two.delta, ..two })
-        }
-        (older, Ext::None) => older,
-        (_, newer) => newer,
     }
 }
 
@@ -434,7 +423,7 @@ impl Receiver {
     fn hold(&mut self, ext: &Ext) {
         if *ext != Ext::None {
             let aside = self.aside.get_or_insert_default();
-            aside.held = together(aside.held, *ext);
+            aside.held = headers::together(aside.held, *ext);
         }
     }
 
@@ -443,7 +432,7 @@ impl Receiver {
     #[inline]
     fn release(&mut self, ext: Ext) -> Ext {
         match &mut self.aside {
-            Some(aside) => together(std::mem::take(&mut aside.held), ext),
+            Some(aside) => headers::together(std::mem::take(&mut aside.held), ext),
             None => ext,
         }
     }
@@ -461,18 +450,14 @@ impl Receiver {
         let mut ack = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
         ack.ack = self.next;
         ack.sent = self.echo;
-        let echo = match echo {
-            // of a burst only packets beyond a hole show that there is a hole
-            Ext::Priority { .. } if newest <= self.next => &Ext::None,
-            echo => echo,
-        };
+        let header = headers::handed_back(*echo, newest > self.next);
         ack.ext = match &self.aside {
             Some(aside) if ctx.class.sack() && !aside.beyond.is_empty() => {
                 // a timestamp leaves room for three blocks (RFC 7323)
                 let most = if ctx.class.tcp.timestamps { 3 } else { 4 };
-                echo.echoed().with_blocks(aside.beyond.blocks(self.next, newest, most))
+                header.with_blocks(aside.beyond.blocks(self.next, newest, most))
             }
-            _ => echo.echoed(),
+            _ => header,
         };
         ctx.net.send_often(ack);
     }
@@ -509,6 +494,8 @@ impl Receiver {
 
 #[cfg(test)]
 mod tests {
+    use tidegate_core::packet::XcpHeader;
+
     use super::*;
 
     fn delta(delta: f32) -> Ext {
