@@ -15,7 +15,6 @@
 //! discipline refers to them by handles.
 
 mod contents;
-mod filter;
 mod medium;
 mod opportunities;
 mod police;
@@ -31,7 +30,6 @@ use crate::law::{Draw, Reason};
 use crate::packet::{Flags, Packet};
 use crate::units::{Pace, Rate, Time};
 
-pub use filter::{Act, FilterStage, Names};
 pub use medium::Medium;
 pub use opportunities::Opportunities;
 pub use police::Policer;
@@ -288,7 +286,7 @@ impl<C: Default> Port<C> {
     pub fn avg_queue_packets(&self, now: Time) -> Option<f64> {
         let stages = &self.staged.as_ref()?.stages;
         let (idle, pace) = (self.idle(now), self.pace);
-        let filter = || stages.filter.as_ref().map(|filter| filter.average(idle, pace));
+        let filter = || stages.filter.as_ref().and_then(|filter| filter.average(idle, pace));
         stages.queue.average(idle, pace).or_else(filter)
     }
 

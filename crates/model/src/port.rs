@@ -7,12 +7,13 @@ mod link;
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
+use tidegate_core::law::greedy::{Filter, Names};
 use tidegate_core::law::queue::Discipline;
 use tidegate_core::law::rate::RateLaw;
 use tidegate_core::law::session::{Admission, Admit, Counts, Knobs};
-use tidegate_core::law::{Controller, Draw, PerPacket};
+use tidegate_core::law::{Controller, Draw};
 use tidegate_core::packet::{Flags, Packet};
-use tidegate_core::port::{FilterStage, Names, Policer, Port, Stage, Stages, Stamp};
+use tidegate_core::port::{Policer, Port, Stage, Stages, Stamp};
 use tidegate_core::units::Time;
 
 use crate::draw::stream;
@@ -27,7 +28,7 @@ pub type RateLaws<'a> = dyn FnMut(&str) -> Option<RateLaw> + 'a;
 /// Supplies a user's own queue law for one port, by its name, with random numbers of its own.
 pub type QueueLaws<'a> = dyn FnMut(&str, PortDraw) -> Option<Box<dyn Discipline>> + 'a;
 /// Supplies a user's own filter for one port, by its name, with random numbers of its own.
-pub type Screens<'a> = dyn FnMut(&str, PortDraw) -> Option<Box<dyn PerPacket>> + 'a;
+pub type Screens<'a> = dyn FnMut(&str, PortDraw) -> Option<Box<dyn Filter>> + 'a;
 
 /// Laws of the user's own, each by its name.
 #[derive(Default)]
@@ -184,19 +185,15 @@ impl scenario::Port {
         let no_such = |law: &str| NoSuchLaw(law.to_owned());
         let mut stages = Stages::new();
         stages.police = policing.map(|one| Policer::new(one.rate, one.burst));
-        match &self.filter {
-            Some(FilterLaw::Lgc(config)) => {
-                let names = (supplied.names)(self.from);
-                stages.filter = Some(FilterStage::new(config.clone(), names));
-            }
+        stages.filter = match &self.filter {
             Some(FilterLaw::Custom(own)) => {
                 let draw = PortDraw::new(seed, self, "filter");
                 let filter = supplied.own.filters.as_mut().and_then(|of| of(&own.name, draw));
-                stages.custom = Some(filter.ok_or_else(|| no_such(&own.name))?);
-                stages.custom_first = true;
+                Some(filter.ok_or_else(|| no_such(&own.name))?)
             }
-            Some(FilterLaw::None(_)) | None => {}
-        }
+            Some(law) => law.build(|| (supplied.names)(self.from)),
+            None => None,
+        };
         stages.queue = self.queue.build(self.link());
         if let Some(name) = self.queue.own() {
             // the stream that a built-in law of this port draws from

@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tidegate_core::host::Stack;
+use tidegate_core::law::Controller;
+use tidegate_core::law::greedy::Filter;
 use tidegate_core::law::queue::Discipline;
 use tidegate_core::law::rate::RateLaw;
 use tidegate_core::law::session::{Counts, Knobs};
-use tidegate_core::law::{Controller, PerPacket};
 use tidegate_model as model;
 use tidegate_model::port::PortDraw;
 use tidegate_sim as sim;
@@ -95,7 +96,7 @@ impl<'a, 'py> Supply<'a, 'py> {
             })?;
             Some(Box::new(law))
         };
-        let mut filters = |name: &str, draw: PortDraw| -> Option<Box<dyn PerPacket>> {
+        let mut filters = |name: &str, draw: PortDraw| -> Option<Box<dyn Filter>> {
             let law = self.made("filter", name, |given, law, first| {
                 let object = for_one_port(given, first)?;
                 PythonFilter::new(object.bind(given.py()), law, draw)

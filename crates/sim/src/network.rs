@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tidegate_core::law::greedy::{Key, Node};
+use tidegate_core::law::greedy::{Key, Names, Node};
 use tidegate_core::packet::{Ext, Flags, Packet};
-use tidegate_core::port::{Names, Outcome, Port, Stages};
+use tidegate_core::port::{Outcome, Port, Stages};
 use tidegate_core::units::{Pace, Time};
 use tidegate_model::port::{Losses, Media, NoSuchLaw, OwnLaws, Supplied};
 use tidegate_model::route::{NO_PORT, PacketKind, Routes};

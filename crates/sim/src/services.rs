@@ -16,9 +16,8 @@
 //! [`Simulation::traced`]: crate::Simulation::traced
 
 use tidegate_core::law::Decision;
-use tidegate_core::law::greedy::{Ask, Key, Node};
+use tidegate_core::law::greedy::{Act, Ask, Key, Node};
 use tidegate_core::packet::{Ext, Packet};
-use tidegate_core::port::Act;
 use tidegate_core::units::Time;
 use tidegate_model::route::PacketKind;
 

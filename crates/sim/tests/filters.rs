@@ -6,11 +6,11 @@
 use std::sync::{Arc, Mutex};
 
 use crate::common::*;
-use tidegate_core::law::greedy::lgc::Config;
+use tidegate_core::law::greedy::lgc::{AtPort, Config};
 use tidegate_core::law::greedy::{Key, Node};
 use tidegate_core::law::{PerPacket, Reason};
 use tidegate_core::packet::{Flags, Packet};
-use tidegate_core::port::{FilterStage, Stages};
+use tidegate_core::port::Stages;
 use tidegate_core::units::Time;
 use tidegate_model::Scenario;
 use tidegate_sim::{Column, Custom, Data, Results};
@@ -143,7 +143,7 @@ fn drop_ranges_are_disjoint_and_contiguous() {
             known.then_some(Key { from, origin: Node(packet.src.into()) })
         };
         let mut stages = Stages::new();
-        stages.filter = Some(FilterStage::new(config, Box::new(names)));
+        stages.filter = Some(Box::new(AtPort::new(&config, Box::new(names))));
         stages.custom = Some(Box::new(Recorder(place, taken.clone())));
         ((*port).to_owned(), stages)
     });

@@ -7,9 +7,52 @@
 mod filters;
 pub mod lgc;
 
-use crate::units::Time;
+use crate::packet::Packet;
+use crate::units::{Pace, Time};
+
+use super::queue::ArrivalContext;
+use super::{Decision, PerPacket};
 
 pub use filters::Filters;
+
+/// Returns a packet's neighbour and origin, in the carrier's names for nodes; none: no filter
+/// applies to it, as to messages between nodes.
+pub type Names = Box<dyn Fn(&Packet) -> Option<Key> + Send>;
+
+/// The filter of a port. Its [`PerPacket::arrive`] decides before the gate; it may watch the queue
+/// and decide outside of intervals.
+pub trait Filter: PerPacket {
+    /// The packet is offered to the queue. Returns whether [`Filter::look`] is to be called once
+    /// the queue has accepted or dropped it.
+    fn offered(&mut self, _packet: &Packet, _found: &ArrivalContext) -> bool {
+        false
+    }
+    /// Looks at the packets that wait.
+    fn look(&mut self, _now: Time, _queued: &mut dyn Iterator<Item = &Packet>) {}
+    /// A neighbour asks to filter what comes from an origin.
+    fn asked(&mut self, _key: Key, _now: Time) {}
+    /// Whether [`Filter::take_acts`] has something to return.
+    fn has_acted(&self) -> bool {
+        false
+    }
+    /// The decisions since the last call.
+    fn take_acts(&mut self) -> Vec<Act> {
+        Vec::new()
+    }
+    /// The average queue that it goes by, in packets, after the link has been idle for `idle`.
+    fn average(&self, _idle: Option<Time>, _pace: Pace) -> Option<f64> {
+        None
+    }
+}
+
+/// A decision of a filter's law, and its request to another node.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Act {
+    /// The decision: `set` is the origin, `from` the number of its packets in the queue.
+    pub decision: Decision,
+    /// The request that the carrier delivers.
+    pub ask: Option<Ask>,
+}
 
 /// A node, as its carrier identifies it: by its number in a simulation, by address and port on real
 /// links. Sources are nodes too.

@@ -1,12 +1,11 @@
 //! Arrival and service of packets at a port with stages.
 
-use crate::law::greedy::Key;
+use crate::law::greedy::{Act, Key};
 use crate::law::queue::{ArrivalContext, Discipline, Handle, Next, Slot, Sum, Waiting};
 use crate::law::{Draw, Fault, Moment, Reason, Verdict, View};
 use crate::packet::{Flags, Packet};
 use crate::units::{Rate, Time};
 
-use super::filter::{Act, FilterStage};
 use super::medium::Leave;
 use super::stages::{Origin, Stages, Ticked};
 use super::varying::{Link, Varying};
@@ -160,7 +159,7 @@ impl<C: Default> Port<C> {
         if std::mem::take(&mut staged.congested)
             && let Some(filter) = &mut staged.stages.filter
         {
-            filter.look(now, staged.waiting.all_packets());
+            filter.look(now, &mut staged.waiting.all_packets());
         }
         self.staged = Some(staged);
         self.ask_again(now);
@@ -398,7 +397,7 @@ impl<C: Default> Port<C> {
     pub fn ask_to_filter(&mut self, key: Key, now: Time) {
         let filter = self.staged.as_mut().and_then(|staged| staged.stages.filter.as_mut());
         if let Some(filter) = filter {
-            filter.filter(key, 0, now);
+            filter.asked(key, now);
         }
     }
 
@@ -406,13 +405,13 @@ impl<C: Default> Port<C> {
     #[inline]
     pub fn has_acted(&self) -> bool {
         let filter = self.staged.as_ref().and_then(|staged| staged.stages.filter.as_ref());
-        filter.is_some_and(FilterStage::has_acted)
+        filter.is_some_and(|filter| filter.has_acted())
     }
 
     /// The decisions of the filter since the last call, with requests to other nodes.
     pub fn take_acts(&mut self) -> Vec<Act> {
         let filter = self.staged.as_mut().and_then(|staged| staged.stages.filter.as_mut());
-        filter.map_or_else(Vec::new, FilterStage::take_acts)
+        filter.map_or_else(Vec::new, |filter| filter.take_acts())
     }
 
     /// The next deadline of an interval law at this port.

@@ -1,12 +1,12 @@
 //! The optional stages of a port: filter, gate, discipline, stamp.
 
+use crate::law::greedy::Filter;
 use crate::law::queue::{Discipline, Queue};
 use crate::law::session::{Admit, Counts};
 use crate::law::{Decision, Draw, Fault, Moment, PerPacket, Reason, Verdict, View};
 use crate::packet::Packet;
 use crate::units::Time;
 
-use super::filter::FilterStage;
 use super::police::Policer;
 use super::stage::{Clock, Report, Stage};
 use super::stamp::Stamp;
@@ -42,17 +42,15 @@ pub struct Stages {
     /// Policer of all arrivals.
     pub police: Option<Policer>,
     /// Filters against greedy origins.
-    pub filter: Option<FilterStage>,
+    pub filter: Option<Box<dyn Filter>>,
     /// Session control.
     pub gate: Option<Stage<Admit>>,
     /// Discipline of the queue.
     pub queue: Queue,
     /// Explicit rates.
     pub stamp: Option<Stamp>,
-    /// A datapath of the user's own; its `depart` may stamp.
+    /// A datapath of the user's own behind the gate; its `depart` may stamp.
     pub custom: Option<Box<dyn PerPacket>>,
-    /// Whether `custom` decides before the gate, as a filter, or after it.
-    pub custom_first: bool,
     /// The packets sent since they were last taken, with times, if the port is watched.
     pub(super) log: Option<Vec<(Time, Packet)>>,
     /// The clock of the discipline.
@@ -65,8 +63,8 @@ impl Stages {
         Stages::default()
     }
 
-    /// Asks the policer, the filter, the gate and the user's own datapath (before the gate if it is a
-    /// filter); also returns whether the packet opens a session.
+    /// Asks the policer, the filter, the gate and the user's own datapath; also returns whether the
+    /// packet opens a session.
     pub(super) fn arrive(
         &mut self,
         packet: &Packet,
@@ -80,18 +78,11 @@ impl Stages {
         {
             return (Verdict::Drop(Reason::Policed), false);
         }
-        if let Some(filter) = &self.filter
-            && origin == Origin::Elsewhere
-            && filter.takes(packet, now)
-        {
-            return (Verdict::Drop(Reason::Filtered), false);
-        }
         let mut verdict = Verdict::Pass;
-        if let Some(custom) = &mut self.custom
-            && self.custom_first
+        if let Some(filter) = &mut self.filter
             && origin == Origin::Elsewhere
         {
-            verdict = custom.arrive(packet, now, draw).on(packet);
+            verdict = filter.arrive(packet, now, draw).on(packet);
             if !matches!(verdict, Verdict::Pass | Verdict::Mark(_)) {
                 return (verdict, false);
             }
@@ -105,9 +96,15 @@ impl Stages {
             }
         }
         match &mut self.custom {
-            Some(custom) if !self.custom_first => (custom.arrive(packet, now, draw), admitted),
-            _ => (verdict, admitted),
+            Some(custom) => (custom.arrive(packet, now, draw), admitted),
+            None => (verdict, admitted),
         }
+    }
+
+    /// The stages that hear of every packet what becomes of it.
+    fn own(&mut self) -> impl Iterator<Item = &mut dyn PerPacket> {
+        let filter = self.filter.as_deref_mut().map(|filter| filter as &mut dyn PerPacket);
+        filter.into_iter().chain(self.custom.as_deref_mut().map(|own| own as &mut dyn PerPacket))
     }
 
     /// The queue has accepted the packet.
@@ -117,9 +114,7 @@ impl Stages {
         {
             gate.enqueued(packet);
         }
-        if let Some(custom) = &mut self.custom {
-            custom.enqueued(packet, now);
-        }
+        self.own().for_each(|own| own.enqueued(packet, now));
     }
 
     /// The packet is offered to the queue, which may still drop it.
@@ -149,18 +144,14 @@ impl Stages {
     }
 
     pub(super) fn dropped(&mut self, packet: &Packet, reason: Reason, now: Time) {
-        if let Some(custom) = &mut self.custom {
-            custom.dropped(packet, reason, now);
-        }
+        self.own().for_each(|own| own.dropped(packet, reason, now));
     }
 
     pub(super) fn depart(&mut self, packet: &mut Packet, moment: &Moment) {
         if let Some(stamp) = &mut self.stamp {
             stamp.depart(packet, moment);
         }
-        if let Some(custom) = &mut self.custom {
-            custom.depart(packet, moment.now);
-        }
+        self.own().for_each(|own| own.depart(packet, moment.now));
         if let Some(log) = &mut self.log {
             log.push((moment.now, *packet));
         }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer};
-use tidegate_core::law::greedy::lgc;
+use tidegate_core::law::greedy::{Filter, Names, lgc};
 use tidegate_core::law::registry::{Nothing, choice};
 use tidegate_core::law::settings::{Refused, named};
 use tidegate_core::laws;
@@ -31,6 +31,16 @@ macro_rules! filter_laws {
                     FilterLaw::None(_) => Ok(()),
                     $(FilterLaw::$arm(config) => config.check(),)+
                     FilterLaw::Custom(own) => named(&own.name),
+                }
+            }
+
+            /// The built-in law, for a carrier that identifies packets by `names`.
+            pub(crate) fn build(&self, names: impl FnOnce() -> Names) -> Option<Box<dyn Filter>> {
+                match self {
+                    FilterLaw::None(_) | FilterLaw::Custom(_) => None,
+                    $(FilterLaw::$arm(config) => {
+                        Some(Box::new($module::AtPort::new(config, names())))
+                    })+
                 }
             }
         }

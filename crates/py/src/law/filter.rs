@@ -1,6 +1,7 @@
 //! Filters written in Python: an object with `arrive`, asked before the gate.
 
 use pyo3::prelude::*;
+use tidegate_core::law::greedy::Filter;
 use tidegate_core::law::{self, PerPacket, Reason};
 use tidegate_core::packet;
 use tidegate_core::units::Time;
@@ -33,6 +34,8 @@ impl PythonFilter {
         })
     }
 }
+
+impl Filter for PythonFilter {}
 
 impl PerPacket for PythonFilter {
     fn arrive(

@@ -43,12 +43,16 @@
 //! Limits: greedy flows that are many and equal all stay below `r` and are not detected (5.4: five
 //! of ten with 15 % each, where 34 % are permitted).
 
+mod at_port;
+
 use std::collections::BTreeMap;
 
 use crate::law::queue::Average;
 use crate::units::{Pace, Size, Time};
 
 use super::{Ask, Key, Node};
+
+pub use at_port::AtPort;
 
 crate::settings! {
     /// Parameters of LGC.
