@@ -37,8 +37,6 @@ use problems::{Check, MAX_ROWS};
 
 /// Longest duration of a scenario.
 const MAX_DURATION: Time = Time::from_secs(30 * 86_400);
-/// Most rows of the `arrivals` table that one port may have.
-const MOST_RECORDED: u32 = 1_000_000;
 /// Most traffic classes.
 const MAX_CLASSES: usize = 250;
 pub(crate) use problems::Files;
@@ -286,12 +284,7 @@ fn ports(check: &mut Check<'_>, document: &mut Document, ports: &mut [Port]) {
 }
 
 fn control(check: &mut Check<'_>, port: &mut Port, doc: &PortDoc) {
-    check.require(
-        doc.record <= MOST_RECORDED,
-        &["port", &port.name, "record"],
-        format!("{} arrivals are too many", doc.record),
-        &format!("write 0 to {MOST_RECORDED}"),
-    );
+    check.in_range(&["port", &port.name], doc.out_of_range());
     port.record = doc.record;
     impairments::apply(check, port, doc);
     let mut refuse = |stage, (field, message): Refused| {

@@ -17,6 +17,7 @@ pub(crate) mod video;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tidegate_core::keys;
 use tidegate_core::law::queue::Chosen;
 use tidegate_core::units::{Frequency, Length, Rate, Time};
 
@@ -85,47 +86,51 @@ pub(crate) enum Topology {
     Links(Named<free::FreeLink>),
 }
 
-/// Pairs of hosts on either side of one bottleneck: source1 .. left - right .. sink1.
-///
-/// Ports: `bottleneck` (left to right), `access.source1` (towards left),
-/// `access.sink1` (towards sink1), and each with `.reverse` for the other way.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(
-    deny_unknown_fields,
-    expecting = "a table, as in { pairs = 10, access = { ... }, bottleneck = { ... } }"
-)]
-pub(crate) struct Dumbbell {
-    /// Number of host pairs; default 10, 1 to 20000. Each flow draws one.
-    #[serde(default = "ten")]
-    pub pairs: u32,
-    /// Link of each host to its router, the same in both directions.
-    pub access: Access,
-    /// Link between the routers, the same in both directions but for `reverse`.
-    pub bottleneck: Link,
+keys! {
+    /// Pairs of hosts on either side of one bottleneck: source1 .. left - right .. sink1.
+    ///
+    /// Ports: `bottleneck` (left to right), `access.source1` (towards left),
+    /// `access.sink1` (towards sink1), and each with `.reverse` for the other way.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(
+        deny_unknown_fields,
+        expecting = "a table, as in { pairs = 10, access = { ... }, bottleneck = { ... } }"
+    )]
+    pub(crate) struct Dumbbell {
+        /// Number of host pairs; default 10. Each flow draws one.
+        #[serde(default = "ten")]
+        pub pairs: u32 [1 to 20000],
+        /// Link of each host to its router, the same in both directions.
+        pub access: Access,
+        /// Link between the routers, the same in both directions but for `reverse`.
+        pub bottleneck: Link,
+    }
 }
 
 fn ten() -> u32 {
     10
 }
 
-/// Routers r1, r2, ... in a row, joined by link1, link2, ...
-///
-/// Each router has `pairs` hosts that send (`r1.source1` ...) and as many that
-/// receive (`r1.sink1` ...). Ports: `link1` (r1 to r2), `access.r1.source1`
-/// (towards r1), `access.r1.sink1` (towards the sink), and each with `.reverse`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(
-    deny_unknown_fields,
-    expecting = "a table, as in { links = [{ ... }, { ... }], access = { ... } }"
-)]
-pub(crate) struct Tandem {
-    /// Links between the routers, in order, each the same in both directions but for `reverse`; 1 to 1000.
-    pub links: Vec<Link>,
-    /// Link of each host to its router, the same in both directions.
-    pub access: Access,
-    /// Number of sending and of receiving hosts at each router; default 1, 1 to 20000.
-    #[serde(default = "one")]
-    pub pairs: u32,
+keys! {
+    /// Routers r1, r2, ... in a row, joined by link1, link2, ...
+    ///
+    /// Each router has `pairs` hosts that send (`r1.source1` ...) and as many that
+    /// receive (`r1.sink1` ...). Ports: `link1` (r1 to r2), `access.r1.source1`
+    /// (towards r1), `access.r1.sink1` (towards the sink), and each with `.reverse`.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(
+        deny_unknown_fields,
+        expecting = "a table, as in { links = [{ ... }, { ... }], access = { ... } }"
+    )]
+    pub(crate) struct Tandem {
+        /// Links between the routers, in order, each the same in both directions but for `reverse`; 1 to 1000.
+        pub links: Vec<Link>,
+        /// Link of each host to its router, the same in both directions.
+        pub access: Access,
+        /// Number of sending and of receiving hosts at each router; default 1.
+        #[serde(default = "one")]
+        pub pairs: u32 [1 to 20000],
+    }
 }
 
 fn one() -> u32 {
@@ -178,107 +183,111 @@ fn ample() -> Length {
     Length::Packets(100_000)
 }
 
-/// Control at one output port, and what its link does to packets.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table, as in { gate = { law = \"close-probe\" } }")]
-pub(crate) struct PortDoc {
-    /// Filters against greedy flows, before the gate; default none.
-    #[serde(default, skip_serializing_if = "FilterDoc::is_none")]
-    pub filter: FilterDoc,
-    /// Session control; default none.
-    #[serde(default)]
-    pub gate: GateDoc,
-    /// Queueing discipline; default drop-tail.
-    #[serde(default)]
-    pub queue: Chosen,
-    /// Explicit rates, written into packets when their transmission starts; default none.
-    #[serde(default)]
-    pub stamp: StampDoc,
-    /// The capacity over time, in place of the link's rate; default: constant.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<impairments::PortRateDoc>,
-    /// The delay over time, in place of the link's delay; default: constant.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delay: Option<impairments::PortDelayDoc>,
-    /// How the delay of the link differs from packet to packet; default: not at all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub jitter: Option<impairments::JitterDoc>,
-    /// Packets that the link holds back, so that others overtake them; default none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reorder: Option<impairments::ReorderDoc>,
-    /// A policer before the queue: what comes faster is dropped; default none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub police: Option<impairments::PoliceDoc>,
-    /// The link delivers what it has sent in batches, as Wi-Fi and cable do; default: each packet by itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub batch: Option<impairments::BatchDoc>,
-    /// A medium that the link shares with that of another port, as with the other direction of Wi-Fi; default: it has its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub medium: Option<impairments::MediumDoc>,
-    /// The first so many packets that come from elsewhere get a row each in the `arrivals` table; default 0, up to 1000000.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub record: u32,
+keys! {
+    /// Control at one output port, and what its link does to packets.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields, expecting = "a table, as in { gate = { law = \"close-probe\" } }")]
+    pub(crate) struct PortDoc {
+        /// Filters against greedy flows, before the gate; default none.
+        #[serde(default, skip_serializing_if = "FilterDoc::is_none")]
+        pub filter: FilterDoc,
+        /// Session control; default none.
+        #[serde(default)]
+        pub gate: GateDoc,
+        /// Queueing discipline; default drop-tail.
+        #[serde(default)]
+        pub queue: Chosen,
+        /// Explicit rates, written into packets when their transmission starts; default none.
+        #[serde(default)]
+        pub stamp: StampDoc,
+        /// The capacity over time, in place of the link's rate; default: constant.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub rate: Option<impairments::PortRateDoc>,
+        /// The delay over time, in place of the link's delay; default: constant.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub delay: Option<impairments::PortDelayDoc>,
+        /// How the delay of the link differs from packet to packet; default: not at all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub jitter: Option<impairments::JitterDoc>,
+        /// Packets that the link holds back, so that others overtake them; default none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub reorder: Option<impairments::ReorderDoc>,
+        /// A policer before the queue: what comes faster is dropped; default none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub police: Option<impairments::PoliceDoc>,
+        /// The link delivers what it has sent in batches, as Wi-Fi and cable do; default: each packet by itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub batch: Option<impairments::BatchDoc>,
+        /// A medium that the link shares with that of another port, as with the other direction of Wi-Fi; default: it has its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub medium: Option<impairments::MediumDoc>,
+        /// The first so many packets that come from elsewhere get a row each in the `arrivals` table; default 0.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        pub record: u32 [0 to 1000000],
+    }
 }
 
 fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// One traffic class.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table with arrivals, size and transport")]
-pub(crate) struct ClassDoc {
-    /// When flows start; needed unless `flows` are replayed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arrivals: Option<ArrivalsDoc>,
-    /// How much each flow has to send; needed unless `flows` are replayed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub size: Option<size::SizeDoc>,
-    /// Viewers who watch video, in place of `size`: they fetch segments at a rate that the player chooses, into a buffer that playback drains.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub video: Option<video::VideoDoc>,
-    /// Users who load pages over connections that they keep, in place of single flows; `size` is then the size of an object.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pages: Option<pages::PagesDoc>,
-    /// A file whose flows are replayed, in place of `arrivals` and `size`: a packet capture, or a table (CSV or Parquet) of `start_s`, `size_bytes` and, if need be, `direction`. Relative to the scenario's folder.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub flows: Option<String>,
-    /// For `flows`: start times are multiplied by this; default 1, above 0, up to 1e6. With 0.5 flows start twice as often.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub time_scale: Option<f64>,
-    /// For `flows`: how many are replayed, the first to start; default: all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<u32>,
-    /// For `flows`: only those of this direction; default: all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub only: Option<Direction>,
-    /// Transport; default tcp with the profile rfc.
-    #[serde(default)]
-    pub transport: TransportDoc,
-    /// Which end opens the connection: the one that sends the data (upload, the default) or the one that receives it. With `flows`, data of this direction goes from `from` to `to`, and data of the other direction goes back; default there: the direction with the most bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub direction: Option<Direction>,
-    /// How long a user waits before giving up; default: without limit. With `video`: how long a start or a stall may last. With `pages`: how long a page may take.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub patience: Option<Time>,
-    /// How many clients (addresses) the flows, users or viewers of the class share in turn, 1 to 1000; default: each has an address of its own. For gates that admit clients.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub clients: Option<u32>,
-    /// Share of flows whose transport headers routers cannot read; default 0, 0 to 1.
-    #[serde(default)]
-    pub opaque_share: f64,
-    /// How the receivers misbehave; default: they do as TCP says.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub receiver: Option<Misbehaviour>,
-    /// When flows of unlimited size have no more to send; default: never.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stop: Option<Time>,
-    /// In a tandem, the router whose hosts send; default the first. Among links that are spelled out, the node that sends, or a list of them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<free::Names>,
-    /// In a tandem, the router whose hosts receive; default the last. Among links that are spelled out, the node that receives, or a list of them: as long as that of `from`, or one of the two has one name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to: Option<free::Names>,
+keys! {
+    /// One traffic class.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields, expecting = "a table with arrivals, size and transport")]
+    pub(crate) struct ClassDoc {
+        /// When flows start; needed unless `flows` are replayed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub arrivals: Option<ArrivalsDoc>,
+        /// How much each flow has to send; needed unless `flows` are replayed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub size: Option<size::SizeDoc>,
+        /// Viewers who watch video, in place of `size`: they fetch segments at a rate that the player chooses, into a buffer that playback drains.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub video: Option<video::VideoDoc>,
+        /// Users who load pages over connections that they keep, in place of single flows; `size` is then the size of an object.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub pages: Option<pages::PagesDoc>,
+        /// A file whose flows are replayed, in place of `arrivals` and `size`: a packet capture, or a table (CSV or Parquet) of `start_s`, `size_bytes` and, if need be, `direction`. Relative to the scenario's folder.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub flows: Option<String>,
+        /// For `flows`: start times are multiplied by this; default 1. With 0.5 flows start twice as often.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub time_scale: Option<f64> [above 0 to 1e6],
+        /// For `flows`: how many are replayed, the first to start; default: all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub limit: Option<u32>,
+        /// For `flows`: only those of this direction; default: all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub only: Option<Direction>,
+        /// Transport; default tcp with the profile rfc.
+        #[serde(default)]
+        pub transport: TransportDoc,
+        /// Which end opens the connection: the one that sends the data (upload, the default) or the one that receives it. With `flows`, data of this direction goes from `from` to `to`, and data of the other direction goes back; default there: the direction with the most bytes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub direction: Option<Direction>,
+        /// How long a user waits before giving up; default: without limit. With `video`: how long a start or a stall may last. With `pages`: how long a page may take.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub patience: Option<Time>,
+        /// How many clients (addresses) the flows, users or viewers of the class share in turn; default: each has an address of its own. For gates that admit clients.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub clients: Option<u32> [1 to 1000],
+        /// Share of flows whose transport headers routers cannot read; default 0.
+        #[serde(default)]
+        pub opaque_share: f64 [0 to 1],
+        /// How the receivers misbehave; default: they do as TCP says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub receiver: Option<Misbehaviour>,
+        /// When flows of unlimited size have no more to send; default: never.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub stop: Option<Time>,
+        /// In a tandem, the router whose hosts send; default the first. Among links that are spelled out, the node that sends, or a list of them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub from: Option<free::Names>,
+        /// In a tandem, the router whose hosts receive; default the last. Among links that are spelled out, the node that receives, or a list of them: as long as that of `from`, or one of the two has one name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub to: Option<free::Names>,
+    }
 }
 
 /// When flows start: exactly one of poisson, every, at and uniform.

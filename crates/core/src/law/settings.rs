@@ -186,7 +186,7 @@ macro_rules! settings {
             /// # Errors
             /// The field that is not, and what would be right.
             pub fn in_range(&self) -> Result<(), $crate::law::settings::Refused> {
-                $($($crate::settings!(@within self, $key, $($range)+);)?)+
+                $($($crate::settings!(@within self, $key, $($range)+)?;)?)+
                 Ok(())
             }
         }
@@ -234,8 +234,44 @@ macro_rules! settings {
     (@within $self:ident, $key:ident, $above:literal, $low:literal, $high:literal) => {{
         let bounds =
             $crate::law::settings::Bounds { above: $above, low: concat!($low), high: concat!($high) };
-        $crate::law::settings::Value::within(&$self.$key, stringify!($key), bounds)?
+        $crate::law::settings::Value::within(&$self.$key, stringify!($key), bounds)
     }};
+}
+
+/// Makes a table of a document in which a key may be followed by its range, as in `share: f64 [0
+/// to 1]`: the range is written into the documentation of the key, and `in_range` checks it.
+///
+/// For tables whose keys are needed or have defaults that are no literals; else [`settings!`].
+#[macro_export]
+macro_rules! keys {
+    (
+        $(#[$about:meta])*
+        $visible:vis struct $Table:ident {
+            $($(#[$attribute:meta])* pub $key:ident: $Type:ty $([$($range:tt)+])?,)+
+        }
+    ) => {
+        $(#[$about])*
+        $visible struct $Table {
+            $(
+                $(#[$attribute])*
+                $(#[doc = $crate::keys!(@doc $($range)+)])?
+                pub $key: $Type,
+            )+
+        }
+
+        impl $Table {
+            /// The keys that are out of range, and what would be right.
+            $visible fn out_of_range(
+                &self,
+            ) -> impl Iterator<Item = $crate::law::settings::Refused> + use<> {
+                [$($($crate::settings!(@within self, $key, $($range)+).err(),)?)+]
+                    .into_iter()
+                    .flatten()
+            }
+        }
+    };
+    (@doc above $low:literal to $high:literal) => { concat!("Above ", $low, ", up to ", $high, ".") };
+    (@doc $low:literal to $high:literal) => { concat!("From ", $low, " to ", $high, ".") };
 }
 
 /// A number, or `"auto"`: one that follows from the link.

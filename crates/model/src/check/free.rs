@@ -11,8 +11,6 @@ use crate::tree::decode::spelling;
 
 /// Most links: the routes of every node to every other are held in memory.
 const MAX_LINKS: usize = 2_000;
-/// Largest cost of a link.
-const MAX_COST: u32 = 1_000_000;
 
 /// The network of these links; round trips are not known yet.
 pub(super) struct Free {
@@ -60,15 +58,17 @@ impl Free {
         let pointless = link.one_way && !link.reverse.is_empty();
         let what = "a link of one direction has no other";
         check.require(!pointless, &within("reverse"), what, "leave `reverse` or `one_way` out");
+        check.in_range(&path, link.out_of_range());
+        check.in_range(&within("reverse"), link.reverse.out_of_range());
         let port = self.port(check, name, link);
-        properties(check, &path, &port);
+        delay_and_buffer(check, &path, port.delay, port.buffer);
         let back = (!link.one_way).then(|| {
             let lost = *link.reverse.loss.get_or_insert(link.loss);
             let lost = loss(check, &within("reverse"), lost);
             Port { loss: lost, ..reverse(&port, &mut link.reverse) }
         });
         if let Some(back) = &back {
-            properties(check, &within("reverse"), back);
+            delay_and_buffer(check, &within("reverse"), back.delay, back.buffer);
         }
         self.network.ports.push(port);
         self.network.ports.extend(back);
@@ -150,12 +150,4 @@ fn reverse(port: &Port, doc: &mut Reverse) -> Port {
         cost: *doc.cost.get_or_insert(port.cost),
         ..port.clone()
     }
-}
-
-fn properties(check: &mut Check<'_>, path: &[&str], port: &Port) {
-    delay_and_buffer(check, path, port.delay, port.buffer);
-    let within: Vec<&str> = path.iter().copied().chain(["cost"]).collect();
-    let what = format!("a cost of {} is out of range", port.cost);
-    let help = format!("write a cost from 1 to {MAX_COST}");
-    check.require((1..=MAX_COST).contains(&port.cost), &within, what, &help);
 }

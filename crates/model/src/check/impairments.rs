@@ -1,6 +1,5 @@
 //! What a link does to packets besides carrying them: ranges and contradictions.
 
-use tidegate_core::law::settings::number;
 use tidegate_core::port::Batching;
 use tidegate_core::units::Time;
 
@@ -9,10 +8,8 @@ use crate::document::PortDoc;
 use crate::document::impairments::{BatchDoc, JitterDoc, MediumDoc, PoliceDoc, ReorderDoc};
 use crate::scenario::{Jitter, Policing, Port, Reorder, Shared, Spread};
 
-/// Longest time of any impairment.
+/// Longest time of jitter.
 const MAX_TIME: Time = Time::from_secs(3600);
-/// Most packets of a batch.
-const MAX_BATCH: u32 = 1_000_000;
 
 /// Puts the impairments of a port's link where the document wants them.
 pub(super) fn apply(check: &mut Check<'_>, port: &mut Port, doc: &PortDoc) {
@@ -86,26 +83,12 @@ fn jitter(check: &mut Check<'_>, path: &[&str], doc: &JitterDoc, delay: Time) ->
 }
 
 fn reorder(check: &mut Check<'_>, path: &[&str], doc: &ReorderDoc) -> Option<Reorder> {
-    let sound = check.require(
-        (0.0..=1.0).contains(&doc.share),
-        &under(path, "share"),
-        format!("{} is out of range", number(doc.share)),
-        "write a share from 0 to 1",
-    );
-    let sound = in_time(check, path, "by", doc.by) && sound;
-    sound.then_some(Reorder { share: doc.share, by: doc.by })
+    check.in_range(path, doc.out_of_range()).then_some(Reorder { share: doc.share, by: doc.by })
 }
 
 fn batching(check: &mut Check<'_>, path: &[&str], doc: &BatchDoc) -> Option<Batching> {
     let packets = doc.packets.unwrap_or(u32::MAX);
-    let sound = check.require(
-        doc.packets.is_none_or(|packets| (1..=MAX_BATCH).contains(&packets)),
-        &under(path, "packets"),
-        format!("{packets} is out of range"),
-        "write 1 to 1000000 packets",
-    );
-    let sound = in_time(check, path, "every", doc.every) && sound;
-    sound.then_some(Batching { every: doc.every, packets })
+    check.in_range(path, doc.out_of_range()).then_some(Batching { every: doc.every, packets })
 }
 
 fn medium(check: &mut Check<'_>, path: &[&str], doc: &MediumDoc) -> Option<Shared> {
@@ -115,26 +98,11 @@ fn medium(check: &mut Check<'_>, path: &[&str], doc: &MediumDoc) -> Option<Share
         "a medium needs a name",
         "write any word, the same at each port that shares it",
     );
-    let most = Time::from_secs(1);
-    let what = format!("{} is out of range", doc.gap);
-    let sound =
-        check.require(doc.gap <= most, &under(path, "gap"), what, "write a time up to 1s") && sound;
+    let sound = check.in_range(path, doc.out_of_range()) && sound;
     sound.then(|| Shared { name: doc.name.clone(), gap: doc.gap })
 }
 
 fn policing(check: &mut Check<'_>, path: &[&str], doc: &PoliceDoc) -> Option<Policing> {
-    let mut sound = check.require(
-        (1_000..=1_000_000_000_000).contains(&doc.rate.bps()),
-        &under(path, "rate"),
-        format!("{} is out of range", doc.rate),
-        "write a rate from 1kbit to 1Tbit",
-    );
-    let burst = doc.burst.bytes();
-    sound &= check.require(
-        (1_500..=1_000_000_000_000).contains(&burst),
-        &under(path, "burst"),
-        format!("{burst} bytes are out of range"),
-        "write at least a full packet, 1500B, up to 1000GB",
-    );
-    sound.then_some(Policing { rate: doc.rate, burst })
+    let sound = check.in_range(path, doc.out_of_range());
+    sound.then_some(Policing { rate: doc.rate, burst: doc.burst.bytes() })
 }

@@ -12,8 +12,6 @@ use crate::scenario::{Impairments, Loss, Network, Port, QueueLaw};
 
 /// Longest propagation delay of a link, and longest buffer in time.
 const MAX_DELAY: Time = Time::from_secs(3600);
-/// Most host pairs.
-const MAX_PAIRS: u32 = 20_000;
 /// Most links of a tandem.
 const MAX_LINKS: usize = 1_000;
 /// Most nodes: their numbers have 16 bits.
@@ -105,13 +103,7 @@ fn round_trips(links: &[Link]) -> Vec<Time> {
     std::iter::once(Time::ZERO).chain(after).collect()
 }
 
-fn hosts(check: &mut Check<'_>, kind: &str, access: &Access, pairs: u32) {
-    check.require(
-        (1..=MAX_PAIRS).contains(&pairs),
-        &["topology", kind, "pairs"],
-        format!("{pairs} is out of range"),
-        "write 1 to 20000 pairs",
-    );
+fn hosts(check: &mut Check<'_>, kind: &str, access: &Access) {
     let path = ["topology", kind, "access"];
     let none = access.delay.0.is_empty();
     let within = ["topology", kind, "access", "delay"];
@@ -147,17 +139,8 @@ pub(super) fn loss(check: &mut Check<'_>, path: &[&str], doc: LossDoc) -> Loss {
         }
     }
     if let Some(burst) = doc.burst {
-        let keys = [
-            ("enter", burst.enter),
-            ("leave", burst.leave),
-            ("inside", burst.inside),
-            ("outside", burst.outside),
-        ];
-        for (key, value) in keys {
-            let path: Vec<&str> = path.iter().copied().chain(["burst", key]).collect();
-            let what = format!("{} is out of range", number(value));
-            check.require((0.0..=1.0).contains(&value), &path, what, "write a number from 0 to 1");
-        }
+        let path: Vec<&str> = path.iter().copied().chain(["burst"]).collect();
+        check.in_range(&path, burst.out_of_range());
     }
     doc.as_loss()
 }
@@ -178,7 +161,8 @@ pub(super) fn delay_and_buffer(check: &mut Check<'_>, path: &[&str], delay: Time
 
 impl<'a> Chain<'a> {
     fn dumbbell(check: &mut Check<'_>, dumbbell: &'a Dumbbell) -> Chain<'a> {
-        hosts(check, "dumbbell", &dumbbell.access, dumbbell.pairs);
+        check.in_range(&["topology", "dumbbell"], dumbbell.out_of_range());
+        hosts(check, "dumbbell", &dumbbell.access);
         link(check, &["topology", "dumbbell", "bottleneck"], &dumbbell.bottleneck);
         Chain {
             routers: vec!["left".to_owned(), "right".to_owned()],
@@ -193,7 +177,8 @@ impl<'a> Chain<'a> {
     }
 
     fn tandem(check: &mut Check<'_>, tandem: &'a Tandem) -> Chain<'a> {
-        hosts(check, "tandem", &tandem.access, tandem.pairs);
+        check.in_range(&["topology", "tandem"], tandem.out_of_range());
+        hosts(check, "tandem", &tandem.access);
         let count = tandem.links.len();
         check.require(
             (1..=MAX_LINKS).contains(&count),

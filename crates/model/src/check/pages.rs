@@ -9,9 +9,6 @@ use crate::scenario::{Amount, Direction, Pages, Transport};
 
 /// Most objects of a page.
 const MOST_OBJECTS: f64 = 10_000.0;
-/// Most connections of a user, and most requests that wait on one.
-const MOST_CONNECTIONS: u32 = 256;
-const MOST_CONCURRENT: u32 = 10_000;
 /// Most pages of a user, where their number is given.
 const MOST_PAGES: u64 = 1_000_000;
 /// Longest time of a server, and longest mean time between two pages, in seconds.
@@ -45,17 +42,13 @@ pub(super) fn pages(
         Some(size) => Some(document(check, &path("document"), size)?),
         None => None,
     };
-    let mut within = |key, value: u64, most: u64| {
-        let holds = (1..=most).contains(&value);
-        let what = format!("{value} is out of range");
-        check.require(holds, &path(key), what, &format!("write a number from 1 to {most}"));
-    };
-    within("connections", doc.connections.into(), MOST_CONNECTIONS.into());
+    check.in_range(&path("")[..3], doc.out_of_range());
     let usual = if doc.connections == 1 && doc.persistent { 100 } else { 1 };
     let concurrent = *doc.concurrent.get_or_insert(usual);
-    within("concurrent", concurrent.into(), MOST_CONCURRENT.into());
     if let PageCount::Number(number) = doc.count {
-        within("count", number, MOST_PAGES);
+        let what = format!("{number} is out of range");
+        let help = format!("write a number from 1 to {MOST_PAGES}");
+        check.require((1..=MOST_PAGES).contains(&number), &path("count"), what, &help);
     }
     check.require(
         doc.persistent || concurrent == 1,

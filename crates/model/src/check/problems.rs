@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use tidegate_core::law::settings::Refused;
 use tidegate_core::units::Size;
 
 use crate::Report;
@@ -56,6 +57,22 @@ impl Check<'_> {
             self.refuse(path, what, help);
         }
         holds
+    }
+
+    /// Notes the keys of the table at `path` that are out of range; returns whether there are none.
+    pub(super) fn in_range(
+        &mut self,
+        path: &[&str],
+        out_of_range: impl IntoIterator<Item = Refused>,
+    ) -> bool {
+        let mut none = true;
+        for (key, message) in out_of_range {
+            let path: Vec<&str> = path.iter().copied().chain(key.split('.')).collect();
+            let (what, help) = message.split_once(": ").unwrap_or((&message, ""));
+            self.refuse(&path, what, help);
+            none = false;
+        }
+        none
     }
 
     /// Notes a problem with a name, which should be one of `known`.

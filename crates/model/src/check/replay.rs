@@ -9,7 +9,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use csv::{ByteRecord, ReaderBuilder, Trim};
-use tidegate_core::law::settings::number;
 use tidegate_core::units::Time;
 
 use super::problems::{Check, MAX_SIZE};
@@ -54,12 +53,6 @@ pub(super) fn flows(
     }
     let scale = *doc.time_scale.get_or_insert(1.0);
     let mut holds = check.require(
-        scale > 0.0 && scale <= 1e6,
-        &path("time_scale"),
-        format!("{} is out of range", number(scale)),
-        "write a factor above 0, up to 1000000",
-    );
-    holds &= check.require(
         doc.limit != Some(0),
         &path("limit"),
         "no flows at all make no traffic",

@@ -4,7 +4,6 @@ mod reading;
 
 use std::sync::Arc;
 
-use tidegate_core::law::settings::number;
 use tidegate_core::port::Opportunities;
 use tidegate_core::units::{Rate, Time};
 
@@ -52,12 +51,7 @@ fn capacity<'a>(
     let rate =
         |change: &LinkChange| change.port == number && matches!(change.to, LinkValue::Rate(_));
     let mut sound = alone(check, path, &RATE, changes.iter().any(rate));
-    sound &= check.require(
-        doc.scale > 0.0 && doc.scale <= 1e6,
-        &path("scale"),
-        format!("{} is out of range", self::number(doc.scale)),
-        "write a factor above 0, up to 1000000",
-    );
+    sound &= check.in_range(&path("")[..3], doc.out_of_range());
     let Some(trace) = read(check, &path("trace"), &doc.trace, &RATE).filter(|_| sound) else {
         return;
     };

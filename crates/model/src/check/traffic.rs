@@ -1,6 +1,5 @@
 //! Traffic classes: arrivals, sizes, users.
 
-use tidegate_core::law::settings::number;
 use tidegate_core::units::{Size, Time};
 
 use super::problems::Check;
@@ -17,8 +16,6 @@ use crate::scenario::{
 
 /// Most listed arrivals.
 const MAX_LISTED: usize = 1_000_000;
-/// Most addresses that the users of a class share.
-const MOST_CLIENTS: u32 = 1_000;
 /// Most flows of a uniform class.
 const MAX_UNIFORM: u32 = 10_000_000;
 
@@ -41,23 +38,12 @@ pub(super) fn class(
         TransportDoc::Quic(doc) => Transport::Quic(quic(check, name, doc)),
         other => controlled(check, name, other)?,
     };
-    check.require(
-        (0.0..=1.0).contains(&doc.opaque_share),
-        &path("opaque_share"),
-        format!("{} is out of range", number(doc.opaque_share)),
-        "write a share from 0 to 1",
-    );
+    check.in_range(&["traffic", name], doc.out_of_range());
     check.require(
         doc.patience != Some(Time::ZERO),
         &path("patience"),
         "a user without any patience never starts",
         "write a time above 0s, or leave it out",
-    );
-    check.require(
-        doc.clients.is_none_or(|clients| (1..=MOST_CLIENTS).contains(&clients)),
-        &path("clients"),
-        "this number of clients is out of range",
-        "write a number from 1 to 1000, or leave it out",
     );
     let shown = video::video(check, name, doc, &transport, duration);
     let loaded = pages::pages(check, name, doc, &transport);
@@ -163,10 +149,7 @@ fn udp(check: &mut Check<'_>, name: &str, doc: &mut ClassDoc) -> Option<Udp> {
     }
     let TransportDoc::Udp(udp) = &doc.transport else { return None };
     let path = |key| ["traffic", name, "transport", "udp", key];
-    let what = format!("a packet of {} is out of range", udp.packet);
-    let range = u64::from(Udp::HEADER) + 1..=65_000;
-    let holds = range.contains(&udp.packet.bytes());
-    check.require(holds, &path("packet"), what, "write a size from 29B to 65000B");
+    check.in_range(&["traffic", name, "transport", "udp"], udp.out_of_range());
     let mut burst = None;
     if let Some(doc) = &udp.burst {
         let what = "a burst of no packets is none";
@@ -177,7 +160,8 @@ fn udp(check: &mut Check<'_>, name: &str, doc: &mut ClassDoc) -> Option<Udp> {
         check.require(takes <= doc.every, &path("burst"), what, "write a longer `every`");
         burst = Some((doc.packets, doc.every));
     }
-    let packet = udp.packet.bytes().clamp(29, 65_000) as u32;
+    let least = u64::from(Udp::HEADER) + 1;
+    let packet = udp.packet.bytes().clamp(least, u32::MAX.into()) as u32;
     Some(Udp { rate: udp.rate, packet, burst, ecn: udp.ecn })
 }
 
@@ -186,11 +170,9 @@ fn quic(check: &mut Check<'_>, name: &str, doc: &QuicDoc) -> Quic {
     let path = |key| ["traffic", name, "transport", "quic", key];
     let what = "a stack needs a name";
     check.require(!doc.stack.is_empty(), &path("stack"), what, "write \"quinn\"");
-    let range = 1200 + u64::from(Udp::HEADER)..=9000;
-    let what = format!("a packet of {} is out of range", doc.packet);
-    let holds = range.contains(&doc.packet.bytes());
-    check.require(holds, &path("packet"), what, "write a size from 1228B to 9000B");
-    let packet = doc.packet.bytes().clamp(*range.start(), *range.end()) as u16;
+    check.in_range(&["traffic", name, "transport", "quic"], doc.out_of_range());
+    let least = u64::from(Udp::HEADER) + 1;
+    let packet = doc.packet.bytes().clamp(least, u16::MAX.into()) as u16;
     Quic { stack: doc.stack.clone(), control: doc.control, packet }
 }
 

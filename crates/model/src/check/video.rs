@@ -10,8 +10,6 @@ use crate::scenario::{Direction, Transport, Video};
 
 /// Most rates of a ladder.
 const MOST_RATES: usize = 50;
-/// Shortest and longest segment.
-const SEGMENT: (Time, Time) = (Time::from_ms(100), Time::from_secs(60));
 /// Longest buffer.
 const LONGEST_BUFFER: Time = Time::from_secs(3_600);
 /// Most packets of a connection: their numbers have 32 bits.
@@ -128,13 +126,7 @@ fn ladder(check: &mut Check<'_>, name: &str, doc: &VideoDoc) -> bool {
 fn times(check: &mut Check<'_>, name: &str, doc: &VideoDoc) -> bool {
     let path = |key| ["traffic", name, "video", key];
     let VideoDoc { segment, buffer, .. } = *doc;
-    let (least, most) = SEGMENT;
-    let segments = check.require(
-        (least..=most).contains(&segment),
-        &path("segment"),
-        format!("{segment} is out of range"),
-        "write a time from 100ms to 60s",
-    );
+    let segments = check.in_range(&path("")[..3], doc.out_of_range());
     let room = segments
         && check.require(
             buffer >= segment * 2 && buffer <= LONGEST_BUFFER,

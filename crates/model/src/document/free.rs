@@ -6,69 +6,74 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
+use tidegate_core::keys;
 use tidegate_core::units::{Length, Rate, Time};
 
 use super::loss::LossDoc;
 use crate::route::PacketKind;
 
-/// A link between two nodes; its name is that of the port from `from` to `to`.
-///
-/// Nodes are what links name. The port in the other direction has `.reverse`
-/// behind the name.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(
-    deny_unknown_fields,
-    expecting = "a table, as in { from = \"client\", to = \"r1\", rate = \"10Mbit\", delay = \"5ms\" }"
-)]
-pub(crate) struct FreeLink {
-    /// Node at one end.
-    pub from: String,
-    /// Node at the other end.
-    pub to: String,
-    /// Capacity.
-    pub rate: Rate,
-    /// Propagation delay.
-    pub delay: Time,
-    /// Length of the buffer in packets, bytes, time or bdp; default 1bdp. In time or bdp it follows a change of capacity.
-    #[serde(default = "super::one_bdp")]
-    pub buffer: Length,
-    /// Share of the packets that the link loses after their transmission; default 0. Or for packets with payload and for those without: { data = 0.01, ack = 0 }.
-    #[serde(default)]
-    pub loss: LossDoc,
-    /// What the link adds to the length of a path; default 1, 1 to 1000000. Packets take the shortest path.
-    #[serde(default = "super::one")]
-    pub cost: u32,
-    /// What is different in the other direction; default nothing.
-    #[serde(default, skip_serializing_if = "Reverse::is_empty")]
-    pub reverse: Reverse,
-    /// Whether there is no other direction; default false.
-    #[serde(default)]
-    pub one_way: bool,
+keys! {
+    /// A link between two nodes; its name is that of the port from `from` to `to`.
+    ///
+    /// Nodes are what links name. The port in the other direction has `.reverse`
+    /// behind the name.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(
+        deny_unknown_fields,
+        expecting = "a table, as in { from = \"client\", to = \"r1\", rate = \"10Mbit\", delay = \"5ms\" }"
+    )]
+    pub(crate) struct FreeLink {
+        /// Node at one end.
+        pub from: String,
+        /// Node at the other end.
+        pub to: String,
+        /// Capacity.
+        pub rate: Rate,
+        /// Propagation delay.
+        pub delay: Time,
+        /// Length of the buffer in packets, bytes, time or bdp; default 1bdp. In time or bdp it follows a change of capacity.
+        #[serde(default = "super::one_bdp")]
+        pub buffer: Length,
+        /// Share of the packets that the link loses after their transmission; default 0. Or for packets with payload and for those without: { data = 0.01, ack = 0 }.
+        #[serde(default)]
+        pub loss: LossDoc,
+        /// What the link adds to the length of a path; default 1. Packets take the shortest path.
+        #[serde(default = "super::one")]
+        pub cost: u32 [1 to 1000000],
+        /// What is different in the other direction; default nothing.
+        #[serde(default, skip_serializing_if = "Reverse::is_empty")]
+        pub reverse: Reverse,
+        /// Whether there is no other direction; default false.
+        #[serde(default)]
+        pub one_way: bool,
+    }
 }
 
-/// The other direction of a link; keys that are left out are as in the first direction.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(
-    deny_unknown_fields,
-    default,
-    expecting = "a table, as in { rate = \"1Mbit\", delay = \"250ms\" }"
-)]
-pub(crate) struct Reverse {
-    /// Capacity.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate: Option<Rate>,
-    /// Propagation delay.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delay: Option<Time>,
-    /// Length of the buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub buffer: Option<Length>,
-    /// Share of the packets that the link loses.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub loss: Option<LossDoc>,
-    /// What the link adds to the length of a path.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cost: Option<u32>,
+keys! {
+    /// The other direction of a link; keys that are left out are as in the first direction.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(
+        deny_unknown_fields,
+        default,
+        expecting = "a table, as in { rate = \"1Mbit\", delay = \"250ms\" }"
+    )]
+    pub(crate) struct Reverse {
+        /// Capacity.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub rate: Option<Rate>,
+        /// Propagation delay.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub delay: Option<Time>,
+        /// Length of the buffer.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub buffer: Option<Length>,
+        /// Share of the packets that the link loses.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub loss: Option<LossDoc>,
+        /// What the link adds to the length of a path.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub cost: Option<u32> [1 to 1000000],
+    }
 }
 
 impl Reverse {

@@ -2,25 +2,28 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tidegate_core::keys;
 use tidegate_core::units::{Rate, Size, Time};
 
 use crate::scenario::Order;
 
-/// The capacity of a link over time, from a file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table, as in { trace = \"lte.trace\" }")]
-pub(crate) struct PortRateDoc {
-    /// A file relative to the scenario's folder. Either each line is the time of an opportunity to deliver 1504 bytes, in whole milliseconds, as mahimahi has it; or a table (CSV) of `time_s` and `rate_bit_s`.
-    pub trace: String,
-    /// Where in the trace the run begins; default 0s.
-    #[serde(default)]
-    pub start: Time,
-    /// Whether the trace begins again at its last time; default true. Else the last rate holds, and after the last opportunity nothing is delivered.
-    #[serde(default = "yes")]
-    pub repeat: bool,
-    /// For a table: rates are multiplied by this; default 1, above 0, up to 1000000.
-    #[serde(default = "one")]
-    pub scale: f64,
+keys! {
+    /// The capacity of a link over time, from a file.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields, expecting = "a table, as in { trace = \"lte.trace\" }")]
+    pub(crate) struct PortRateDoc {
+        /// A file relative to the scenario's folder. Either each line is the time of an opportunity to deliver 1504 bytes, in whole milliseconds, as mahimahi has it; or a table (CSV) of `time_s` and `rate_bit_s`.
+        pub trace: String,
+        /// Where in the trace the run begins; default 0s.
+        #[serde(default)]
+        pub start: Time,
+        /// Whether the trace begins again at its last time; default true. Else the last rate holds, and after the last opportunity nothing is delivered.
+        #[serde(default = "yes")]
+        pub repeat: bool,
+        /// For a table: rates are multiplied by this; default 1.
+        #[serde(default = "one")]
+        pub scale: f64 [above 0 to 1e6],
+    }
 }
 
 /// The delay of a link over time, from a file.
@@ -62,44 +65,52 @@ pub(crate) struct JitterDoc {
     pub order: Order,
 }
 
-/// Packets that are held back, so that others overtake them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table, as in { share = 0.01, by = \"5ms\" }")]
-pub(crate) struct ReorderDoc {
-    /// Share of the packets that are held back, each independently of the others; 0 to 1.
-    pub share: f64,
-    /// For how long; above 0s, up to 1h.
-    pub by: Time,
+keys! {
+    /// Packets that are held back, so that others overtake them.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields, expecting = "a table, as in { share = 0.01, by = \"5ms\" }")]
+    pub(crate) struct ReorderDoc {
+        /// Share of the packets that are held back, each independently of the others.
+        pub share: f64 [0 to 1],
+        /// For how long.
+        pub by: Time [above "0s" to "1h"],
+    }
 }
 
-/// When the link delivers, where it gathers packets first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table, as in { every = \"4ms\", packets = 32 }")]
-pub(crate) struct BatchDoc {
-    /// What was sent sets out together at multiples of this time; above 0s, up to 1h.
-    pub every: Time,
-    /// Or as soon as so many packets were sent; default: without limit, 1 to 1000000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub packets: Option<u32>,
+keys! {
+    /// When the link delivers, where it gathers packets first.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields, expecting = "a table, as in { every = \"4ms\", packets = 32 }")]
+    pub(crate) struct BatchDoc {
+        /// What was sent sets out together at multiples of this time.
+        pub every: Time [above "0s" to "1h"],
+        /// Or as soon as so many packets were sent; default: without limit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub packets: Option<u32> [1 to 1000000],
+    }
 }
 
-/// A medium that links share, as the two directions of Wi-Fi or of a half-duplex line do.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table, as in { name = \"air\", gap = \"100us\" }")]
-pub(crate) struct MediumDoc {
-    /// Its name: of the ports that give the same one, only one sends at a time. They take turns, packet by packet.
-    pub name: String,
-    /// How long it stays taken after a packet (contention, preamble, acknowledgement); default 0s, up to 1s.
-    #[serde(default)]
-    pub gap: Time,
+keys! {
+    /// A medium that links share, as the two directions of Wi-Fi or of a half-duplex line do.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields, expecting = "a table, as in { name = \"air\", gap = \"100us\" }")]
+    pub(crate) struct MediumDoc {
+        /// Its name: of the ports that give the same one, only one sends at a time. They take turns, packet by packet.
+        pub name: String,
+        /// How long it stays taken after a packet (contention, preamble, acknowledgement); default 0s.
+        #[serde(default)]
+        pub gap: Time ["0s" to "1s"],
+    }
 }
 
-/// A bucket of tokens, one a byte: a packet that finds too few of them is dropped.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table, as in { rate = \"5Mbit\", burst = \"15kB\" }")]
-pub(crate) struct PoliceDoc {
-    /// How fast tokens come; 1kbit/s to 1Tbit/s.
-    pub rate: Rate,
-    /// What the bucket holds, and has at first; 1500B to 1e12B.
-    pub burst: Size,
+keys! {
+    /// A bucket of tokens, one a byte: a packet that finds too few of them is dropped.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields, expecting = "a table, as in { rate = \"5Mbit\", burst = \"15kB\" }")]
+    pub(crate) struct PoliceDoc {
+        /// How fast tokens come.
+        pub rate: Rate ["1kbit" to "1Tbit"],
+        /// What the bucket holds, and has at first.
+        pub burst: Size ["1500B" to "1000GB"],
+    }
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use tidegate_core::keys;
 
 use crate::scenario::{Burst, Loss};
 
@@ -21,22 +22,24 @@ pub(crate) struct LossDoc {
     pub burst: Option<LossBurstDoc>,
 }
 
-/// Losses in bursts (Gilbert-Elliott): a packet outside of a burst begins one with probability `enter`, and each later one ends it with probability `leave`.
-///
-/// In the long run the share enter / (enter + leave) of the packets is in bursts, and the mean burst has 1 / leave packets.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table, as in { enter = 0.001, leave = 0.2 }")]
-pub(crate) struct LossBurstDoc {
-    /// Probability that a packet outside of a burst begins one, 0 to 1.
-    pub enter: f64,
-    /// Probability that a burst is over before its next packet, 0 to 1.
-    pub leave: f64,
-    /// Share of the packets of a burst that are lost, 0 to 1; default 1.
-    #[serde(default = "all")]
-    pub inside: f64,
-    /// Share of the other packets that are lost, 0 to 1; default 0.
-    #[serde(default)]
-    pub outside: f64,
+keys! {
+    /// Losses in bursts (Gilbert-Elliott): a packet outside of a burst begins one with probability `enter`, and each later one ends it with probability `leave`.
+    ///
+    /// In the long run the share enter / (enter + leave) of the packets is in bursts, and the mean burst has 1 / leave packets.
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields, expecting = "a table, as in { enter = 0.001, leave = 0.2 }")]
+    pub(crate) struct LossBurstDoc {
+        /// Probability that a packet outside of a burst begins one.
+        pub enter: f64 [0 to 1],
+        /// Probability that a burst is over before its next packet.
+        pub leave: f64 [0 to 1],
+        /// Share of the packets of a burst that are lost; default 1.
+        #[serde(default = "all")]
+        pub inside: f64 [0 to 1],
+        /// Share of the other packets that are lost; default 0.
+        #[serde(default)]
+        pub outside: f64 [0 to 1],
+    }
 }
 
 fn all() -> f64 {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer, ser};
+use tidegate_core::keys;
 use tidegate_core::units::{Rate, Size, Time};
 
 use super::bound::Codepoint;
@@ -60,21 +61,23 @@ impl<O: JsonSchema> JsonSchema for ControlDoc<O> {
     }
 }
 
-/// UDP at a constant rate.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table, as in { rate = \"2Mbit\", packet = \"1000B\" }")]
-pub(crate) struct UdpDoc {
-    /// Rate of each flow, headers included.
-    pub rate: Rate,
-    /// Size of a packet, its headers of 28 B included; default 1000B, 29B to 65000B.
-    #[serde(default = "kilobyte")]
-    pub packet: Size,
-    /// Packets are sent in bursts at `rate`; default: continuously.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub burst: Option<BurstDoc>,
-    /// ECN codepoint of its packets; default none. A mark does not slow it down.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ecn: Option<Codepoint>,
+keys! {
+    /// UDP at a constant rate.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields, expecting = "a table, as in { rate = \"2Mbit\", packet = \"1000B\" }")]
+    pub(crate) struct UdpDoc {
+        /// Rate of each flow, headers included.
+        pub rate: Rate,
+        /// Size of a packet, its headers of 28 B included; default 1000B.
+        #[serde(default = "kilobyte")]
+        pub packet: Size ["29B" to "65000B"],
+        /// Packets are sent in bursts at `rate`; default: continuously.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub burst: Option<BurstDoc>,
+        /// ECN codepoint of its packets; default none. A mark does not slow it down.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub ecn: Option<Codepoint>,
+    }
 }
 
 fn kilobyte() -> Size {
@@ -91,21 +94,23 @@ pub(crate) struct BurstDoc {
     pub every: Time,
 }
 
-/// QUIC by a real stack, whose own code makes and reads every datagram.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(
-    deny_unknown_fields,
-    default,
-    expecting = "a table, as in { stack = \"quinn\", control = \"cubic\" }"
-)]
-pub(crate) struct QuicDoc {
-    /// The stack: quinn, which `make stacks` builds in, or one of your own by the name under which
-    /// it is handed in; default quinn.
-    pub stack: String,
-    /// Its congestion control; default cubic.
-    pub control: QuicControl,
-    /// Size of a full packet, headers of IP and UDP included; default 1500B, 1228B to 9000B.
-    pub packet: Size,
+keys! {
+    /// QUIC by a real stack, whose own code makes and reads every datagram.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(
+        deny_unknown_fields,
+        default,
+        expecting = "a table, as in { stack = \"quinn\", control = \"cubic\" }"
+    )]
+    pub(crate) struct QuicDoc {
+        /// The stack: quinn, which `make stacks` builds in, or one of your own by the name under which
+        /// it is handed in; default quinn.
+        pub stack: String,
+        /// Its congestion control; default cubic.
+        pub control: QuicControl,
+        /// Size of a full packet, headers of IP and UDP included; default 1500B.
+        pub packet: Size ["1228B" to "9000B"],
+    }
 }
 
 impl Default for QuicDoc {

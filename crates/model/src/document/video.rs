@@ -4,34 +4,37 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer};
+use tidegate_core::keys;
 use tidegate_core::law::registry::choice;
 use tidegate_core::law::video::Rule;
 use tidegate_core::units::{Rate, Time};
 
-/// Viewers who watch video: each fetches segment after segment over one connection.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(
-    deny_unknown_fields,
-    expecting = "a table, as in { ladder = [\"1Mbit\", \"2.5Mbit\", \"5Mbit\"] }"
-)]
-pub(crate) struct VideoDoc {
-    /// The rates at which the video is offered, rising; 1 to 50 rates from 1kbit to 10Gbit.
-    pub ladder: Vec<Rate>,
-    /// Playing time of a segment; default 4s, 100ms to 60s.
-    #[serde(default = "four_seconds")]
-    pub segment: Time,
-    /// The most playing time that the player keeps; default 30s, from two segments up to 1h.
-    #[serde(default = "half_a_minute")]
-    pub buffer: Time,
-    /// Playing time in the buffer at which playback begins, at first and after a stall; default one segment, up to the buffer less a segment.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<Time>,
-    /// Playing time of the film, rounded up to whole segments; default: longer than the run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub length: Option<Time>,
-    /// How the player chooses rates; default bba.
-    #[serde(default, skip_serializing_if = "RuleDoc::is_open")]
-    pub rule: RuleDoc,
+keys! {
+    /// Viewers who watch video: each fetches segment after segment over one connection.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(
+        deny_unknown_fields,
+        expecting = "a table, as in { ladder = [\"1Mbit\", \"2.5Mbit\", \"5Mbit\"] }"
+    )]
+    pub(crate) struct VideoDoc {
+        /// The rates at which the video is offered, rising; 1 to 50 rates from 1kbit to 10Gbit.
+        pub ladder: Vec<Rate>,
+        /// Playing time of a segment; default 4s.
+        #[serde(default = "four_seconds")]
+        pub segment: Time ["100ms" to "60s"],
+        /// The most playing time that the player keeps; default 30s, from two segments up to 1h.
+        #[serde(default = "half_a_minute")]
+        pub buffer: Time,
+        /// Playing time in the buffer at which playback begins, at first and after a stall; default one segment, up to the buffer less a segment.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub start: Option<Time>,
+        /// Playing time of the film, rounded up to whole segments; default: longer than the run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub length: Option<Time>,
+        /// How the player chooses rates; default bba.
+        #[serde(default, skip_serializing_if = "RuleDoc::is_open")]
+        pub rule: RuleDoc,
+    }
 }
 
 fn four_seconds() -> Time {
