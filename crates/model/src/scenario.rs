@@ -308,12 +308,9 @@ impl Transport {
         }
     }
 
-    /// Whether it is TCP that opens connections, under any control of TCP or one of the user's own.
-    pub fn is_tcp_with_handshake(&self) -> bool {
-        match self {
-            Transport::Tcp(tcp) | Transport::Controlled(tcp, Control::Python(_)) => tcp.handshake,
-            Transport::Controlled(..) | Transport::Udp(_) | Transport::Quic(_) => false,
-        }
+    /// Whether it opens connections that an application can drive.
+    pub fn opens_connections(&self) -> bool {
+        self.tcp().is_some_and(|tcp| tcp.handshake)
     }
 }
 

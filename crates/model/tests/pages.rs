@@ -85,14 +85,19 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         ("pages.objets", "3", "did you mean `objects`"),
         ("size", "unlimited", "`traffic.web.size`: has no effect with `pages`"),
         ("stop", "9s", "`traffic.web.stop`: has no effect with `pages`"),
-        ("direction", "upload", "`traffic.web.direction`: has no effect with `pages`"),
         ("video", "{ ladder = [\"1Mbit\"] }", "`traffic.web.video`: has no effect with `pages`"),
-        ("transport", "qfcp", "pages are fetched over TCP"),
-        ("transport", "{ tcp = { handshake = false } }", "pages are fetched over TCP"),
+        ("transport", "{ tcp = { handshake = false } }", "pages are fetched over connections"),
+        ("transport", "{ udp = { rate = \"1Mbit\" } }", "pages are fetched over connections"),
     ];
     for (key, value, expected) in wrong {
         let report = loaded(&[(&*format!("traffic.web.{key}"), value)]).unwrap_err().render(false);
         assert!(report.contains(expected), "{key} = {value}: {report}");
+    }
+    for (key, value) in [("server", "20ms"), ("request", "1kB")] {
+        let key = format!("traffic.web.pages.{key}");
+        let report = loaded(&[("traffic.web.direction", "upload"), (&key, value)]);
+        let report = report.unwrap_err().render(false);
+        assert!(report.contains("has no effect where users send the objects"), "{report}");
     }
     let both = [("traffic.web.pages.persistent", "false"), ("traffic.web.pages.concurrent", "3")];
     let report = loaded(&both).unwrap_err().render(false);

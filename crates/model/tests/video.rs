@@ -81,9 +81,8 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         ("size", "10kB", "`traffic.film.size`: has no effect with `video`"),
         ("stop", "9s", "`traffic.film.stop`: has no effect with `video`"),
         ("direction", "upload", "`traffic.film.direction`: has no effect with `video`"),
-        ("transport", "qfcp", "video is fetched over TCP"),
-        ("transport", "{ tcp = { handshake = false } }", "video is fetched over TCP"),
-        ("transport", "{ udp = { rate = \"1Mbit\" } }", "video is fetched over TCP"),
+        ("transport", "{ tcp = { handshake = false } }", "video is fetched over connections"),
+        ("transport", "{ udp = { rate = \"1Mbit\" } }", "video is fetched over connections"),
     ];
     for (key, value, expected) in wrong {
         let long = [(&*format!("traffic.film.{key}"), value), ("duration", "100000s")];

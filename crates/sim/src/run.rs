@@ -7,7 +7,7 @@ use tidegate_core::host::{Stack, Transfer};
 use tidegate_core::law::Fault;
 use tidegate_core::packet::Packet;
 use tidegate_core::port::{Port, Stages};
-use tidegate_core::units::Time;
+use tidegate_core::units::{Pace, Time};
 use tidegate_model::control::{self, TcpControl};
 use tidegate_model::draw::{ClassDraws, FlowDraw, Pcg64, stream};
 use tidegate_model::port::{Laws, OwnLaws, QueueLaws, RateLaws, Screens};
@@ -79,12 +79,11 @@ enum Source {
     Reno,
     /// Another control inside TCP.
     Inside,
-    /// Users whose application drives connections, with TCP's own control or one that the
-    /// caller supplies.
-    App(Option<Factory>),
-    Udp,
     Controlled(control::Control),
     Custom(Factory),
+    /// Users whose application drives connections under such a control.
+    App(Box<Source>),
+    Udp,
     /// Hosts of another kind, their random draws, and the bytes of a full datagram.
     Hosts(Stack, Pcg64, u16),
 }
@@ -111,14 +110,26 @@ impl Source {
             }
             _ => None,
         };
-        Ok(match (&class.transport, factory) {
-            (Transport::Udp(_) | Transport::Quic(_), _) => Source::Udp,
-            (_, factory) if is_driven(class) => Source::App(factory),
+        let driven = is_driven(class);
+        let source = match (&class.transport, factory) {
+            (Transport::Udp(_) | Transport::Quic(_), _) => return Ok(Source::Udp),
             (_, Some(factory)) => Source::Custom(factory),
             (Transport::Controlled(_, control), None) => Source::Controlled(control.clone()),
-            (Transport::Tcp(tcp), None) if tcp.control == TcpControl::Reno => Source::Reno,
+            (Transport::Tcp(tcp), None) if tcp.control == TcpControl::Reno && !driven => {
+                Source::Reno
+            }
             (Transport::Tcp(_), None) => Source::Inside,
-        })
+        };
+        Ok(if driven { Source::App(Box::new(source)) } else { source })
+    }
+
+    /// The control of a new flow, if it has one of several; `access`: the pace of its host's link.
+    fn control(&mut self, tcp: &Tcp, access: Option<Pace>) -> Any {
+        match self {
+            Source::Controlled(control) => Any::of(control, tcp, access),
+            Source::Custom(factory) => Any::Custom(factory()),
+            _ => Any::inside(tcp),
+        }
     }
 }
 
@@ -466,22 +477,11 @@ impl Simulation {
     fn sends(&mut self, flow: &NewFlow, user: Option<u32>) -> Sends {
         let class = usize::from(flow.class);
         let tcp = &self.classes[class].tcp;
+        let access = self.net.access(flow.pair.0);
         match &mut self.arrivals[class].source {
             Source::Reno => Sends::Reno(Reno::new(tcp)),
-            Source::Inside => Sends::Other(Any::inside(tcp)),
+            Source::App(under) => Sends::App(user.unwrap_or_default(), under.control(tcp, access)),
             Source::Udp => Sends::Udp,
-            Source::App(own) => {
-                let control = match own {
-                    Some(factory) => Any::Custom(factory()),
-                    None => Any::inside(tcp),
-                };
-                Sends::App(user.unwrap_or_default(), control)
-            }
-            Source::Controlled(control) => {
-                let access = self.net.access(flow.pair.0);
-                Sends::Other(Any::of(control, tcp, access))
-            }
-            Source::Custom(factory) => Sends::Other(Any::Custom(factory())),
             Source::Hosts(stack, random, datagram) => Sends::Hosts(stack(&Transfer {
                 start: self.net.now,
                 size: (flow.size != UNLIMITED).then_some(flow.size),
@@ -489,6 +489,7 @@ impl Simulation {
                 datagram: *datagram,
                 seed: random.next_u64(),
             })),
+            source => Sends::Other(source.control(tcp, access)),
         }
     }
 

@@ -71,6 +71,53 @@ fn one_connection_with_all_requests_at_once_is_in_slow_start() {
     );
 }
 
+/// In an upload the user sends at once when the SYN+ACK has come, and knows of a whole object by the
+/// acknowledgement of its last packet, 100.050 ms after that has come: 412.390 ms. Over the same
+/// connection the next one takes as long again, but for the handshake.
+#[test]
+fn an_uploaded_object_takes_a_handshake_its_packets_and_an_acknowledgement() {
+    let each = 0.101_440 + 9.0 * 0.001_2 + 0.100_050;
+    for objects in [1, 6] {
+        let pages = format!("{{ objects = {objects}, connections = 1, concurrent = 1 }}");
+        let text = web(&pages, TEN, "direction = \"upload\"");
+        let results = run(&load(&text, &[]), 1);
+        near(page(&results, "load_time_s"), 0.200_100 + f64::from(objects) * each);
+        assert_eq!(column(&results.objects, "done_s").len(), objects as usize);
+    }
+}
+
+/// Blitz has no window: two objects of twenty segments, one after the other, each come in one
+/// burst as fast as the bottleneck sends.
+#[test]
+fn an_object_over_blitz_comes_in_one_burst() {
+    let pages = "{ objects = 2, connections = 1, concurrent = 1 }";
+    let text = web(pages, "28960B", "").replace("{ tcp = { profile", "{ blitz = { profile");
+    let each = 0.100_434 + 0.101_440 + 19.0 * 0.001_2;
+    near(page(&run(&load(&text, &[]), 1), "load_time_s"), 0.200_100 + 2.0 * each);
+}
+
+/// Whatever grants the rate, a page is loaded when all of its objects have come, and each of them
+/// is delivered once.
+#[test]
+fn pages_load_over_every_transport_that_opens_connections() {
+    for name in ["qfcp", "rcp", "xcp", "vcp", "quick-start", "blitz"] {
+        let pages = "{ document = \"50kB\", objects = 12, count = 3, think = \"2s\" }";
+        let stamp = match name {
+            "blitz" => "queue = { law = \"pushout\" }".to_owned(),
+            "quick-start" => "stamp = { law = \"qfcp\" }".to_owned(),
+            name => format!("stamp = {{ law = \"{name}\" }}"),
+        };
+        let text = web(pages, "20kB", &format!("[port.bottleneck]\n{stamp}"));
+        let text = text.replace(PLAIN, &format!("\"{name}\""));
+        let results = run(&load(&text, &[]), 1);
+        let loads = column(&results.pages, "load_time_s");
+        assert_eq!(loads.len(), 3, "{name}");
+        assert!(loads.iter().all(|&load| load > 0.5 && load < 10.0), "{name}: {loads:?}");
+        let delivered: f64 = column(&results.flows, "delivered_bytes").iter().sum();
+        assert_eq!(delivered, 3.0 * (50_000.0 + 12.0 * 20_000.0), "{name}");
+    }
+}
+
 /// The same over six connections: six windows of ten at once. From the first packet on the
 /// bottleneck sends all sixty without a pause, as each request follows 0.36 ms behind the one
 /// before.

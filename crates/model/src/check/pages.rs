@@ -3,7 +3,7 @@
 use super::amount;
 use super::problems::Check;
 use crate::document::ClassDoc;
-use crate::document::pages::PageCount;
+use crate::document::pages::{PageCount, at_once, request};
 use crate::document::size::{Distribution, SizeDoc};
 use crate::scenario::{Amount, Direction, Pages, Transport};
 
@@ -100,20 +100,25 @@ fn without_effect(check: &mut Check<'_>, name: &str, doc: &ClassDoc, transport: 
     }
     let path = |key| ["traffic", name, key];
     let endless = matches!(&doc.size, Some(SizeDoc(Distribution::Unlimited)));
-    let upload = doc.direction == Some(Direction::Upload);
     for (key, wrong, help) in [
         ("size", endless, "write the size of an object, or a distribution of it"),
         ("video", doc.video.is_some(), "leave one of the two out"),
         ("flows", doc.flows.is_some(), "leave one of the two out"),
         ("stop", doc.stop.is_some(), "write `count` into `pages`: how many a user loads"),
-        ("direction", upload, "leave it out: users open connections, and data comes to them"),
     ] {
         check.require(!wrong, &path(key), "has no effect with `pages`", help);
     }
+    let upload = doc.direction == Some(Direction::Upload);
+    if let Some(pages) = doc.pages.as_ref().filter(|_| upload) {
+        let path = |key| ["traffic", name, "pages", key];
+        let what = "has no effect where users send the objects";
+        check.require(pages.request == request(), &path("request"), what, "leave it out");
+        check.require(pages.server == at_once(), &path("server"), what, "leave it out");
+    }
     check.require(
-        transport.is_tcp_with_handshake(),
+        transport.opens_connections(),
         &path("transport"),
-        "pages are fetched over TCP, which the user opens",
-        "write a transport of tcp, as in { tcp = { profile = \"linux\" } }, with its handshake",
+        "pages are fetched over connections, which the user opens",
+        "write tcp or a transport with a control of its own, as in \"qfcp\", with its handshake",
     );
 }

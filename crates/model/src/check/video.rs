@@ -89,10 +89,10 @@ fn beside(check: &mut Check<'_>, name: &str, doc: &ClassDoc, transport: &Transpo
         check.require(!wrong, &path(key), "has no effect with `video`", help);
     }
     check.require(
-        transport.is_tcp_with_handshake(),
+        transport.opens_connections(),
         &path("transport"),
-        "video is fetched over TCP, which the viewer opens",
-        "write a transport of tcp, as in { tcp = { profile = \"linux\" } }, with its handshake",
+        "video is fetched over connections, which the viewer opens",
+        "write tcp or a transport with a control of its own, as in \"qfcp\", with its handshake",
     );
 }
 

@@ -59,11 +59,11 @@ fn yes() -> bool {
     true
 }
 
-fn request() -> Size {
+pub(crate) fn request() -> Size {
     Size::from_bytes(400)
 }
 
-fn at_once() -> Amount<Time> {
+pub(crate) fn at_once() -> Amount<Time> {
     Amount(Spread::Constant(Time::ZERO))
 }
 

@@ -70,7 +70,7 @@ impl Connections {
     ) -> Identity {
         let identity = self.flows.open_for(flow, control, world);
         let slot = FlowId(identity.slot.0).slot();
-        let exchange = Exchange::new(user, flow.row);
+        let exchange = Exchange::new(user, flow.row, !flow.download);
         match self.exchanges.get_mut(slot) {
             Some(place) => *place = exchange,
             None => self.exchanges.push(exchange),
@@ -91,14 +91,15 @@ impl Connections {
     /// Whether the client has just learnt that a connection is open.
     pub(super) fn has_opened(&mut self, slot: u32) -> bool {
         let exchange = &mut self.exchanges[slot as usize];
-        let new = !exchange.opened && self.flows.may_ask(slot);
+        let new = !exchange.opened && self.flows.may_ask(slot, exchange.upload);
         exchange.opened |= new;
         new
     }
 
     /// Whether a connection can take further requests.
     pub(super) fn may_ask(&self, slot: u32) -> bool {
-        self.is_open(slot) && self.flows.may_ask(slot) && !self.is_full(slot)
+        let upload = self.exchanges[slot as usize].upload;
+        self.is_open(slot) && self.flows.may_ask(slot, upload) && !self.is_full(slot)
     }
 
     /// Whether the client knows that a connection is open, or that it was.
@@ -111,12 +112,17 @@ impl Connections {
         self.flows.handed_in(slot) >= MOST_SEGMENTS
     }
 
-    /// The client sends requests.
+    /// The client sends requests, or in an upload what they name.
     pub(super) fn ask(&mut self, slot: u32, requests: &[Request], world: &mut World<'_>) {
         let exchange = &mut self.exchanges[slot as usize];
         let from = exchange.asked + 1;
         for &request in requests {
             exchange.ask(request);
+        }
+        if exchange.upload {
+            exchange.get(exchange.asked, world.net.now);
+            exchange.heard = exchange.asked;
+            return self.answer(slot, world);
         }
         self.send(slot, from, world);
         let class = &world.classes[usize::from(self.flows.class(slot))];
@@ -161,6 +167,7 @@ impl Connections {
             return None;
         }
         let slot = FlowId(packet.flow).slot() as u32;
+        // to the end that sends data
         let to_server = packet.flags.has(Flags::TO_SOURCE);
         let request = to_server && packet.flags.has(Flags::DATA);
         if request && !self.is_next(slot, packet, world) {
@@ -172,6 +179,8 @@ impl Connections {
         }
         if request {
             self.get(slot, packet.seq, world);
+        } else if self.exchanges[slot as usize].upload {
+            return Some(if to_server { Outcome::ToClient } else { Outcome::Nothing });
         } else if !to_server {
             self.hear(slot, packet, world);
             return Some(Outcome::ToClient);
@@ -250,7 +259,7 @@ impl Connections {
         }
         let number = match () {
             // the server closes
-            () if exchange.closing.is_some() && !self.flows.may_ask(slot) => exchange.asked,
+            () if exchange.closing.is_some() && !self.flows.may_ask(slot, false) => exchange.asked,
             () if packet.flags.has(Flags::DATA) => exchange.begun_by(packet.seq),
             () if packet.flags.has(Flags::SYN) || packet.flags.has(Flags::FIN) => 0,
             () => packet.seq,
@@ -269,8 +278,8 @@ impl Connections {
         if self.flows.is_over(slot) {
             return None;
         }
-        let received = self.flows.received(slot);
-        self.exchanges[slot as usize].arrived(received)
+        let exchange = &mut self.exchanges[slot as usize];
+        exchange.arrived(self.flows.arrived(slot, exchange.upload))
     }
 
     /// A timer of requests and answers is due.

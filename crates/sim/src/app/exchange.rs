@@ -6,6 +6,9 @@
 //! that its request has arrived; where it has to wait, the server says so in a packet without
 //! data. Answers go out in the order in which the server has them ready, each as a whole, from a
 //! segment of its own on.
+//!
+//! In an upload there are neither requests nor answers on the way: what the client would ask for it
+//! sends itself, and it knows of what has arrived by acknowledgements.
 
 use std::collections::VecDeque;
 
@@ -60,6 +63,8 @@ pub(super) struct Exchange {
     pub(super) user: u32,
     /// The row of the connection.
     pub(super) row: u32,
+    /// Whether the client sends the data.
+    pub(super) upload: bool,
     /// Whether the client knows that the connection is open.
     pub(super) opened: bool,
     /// Requests sent, and those known to have arrived.
@@ -85,10 +90,11 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    pub(super) fn new(user: u32, row: u32) -> Exchange {
+    pub(super) fn new(user: u32, row: u32, upload: bool) -> Exchange {
         Exchange {
             user,
             row,
+            upload,
             opened: false,
             asked: 0,
             heard: 0,

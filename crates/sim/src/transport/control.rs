@@ -240,6 +240,8 @@ pub trait Control: Send {
             after_idle(own, window, ssthresh);
         }
     }
+    /// The application hands in data where nothing is in flight.
+    fn on_fresh_data(&mut self) {}
     /// Whether it uses delivery-rate samples.
     #[inline]
     fn samples_rate(&self) -> bool {

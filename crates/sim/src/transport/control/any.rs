@@ -122,6 +122,9 @@ impl Control for Any {
     fn on_idle(&mut self, window: f64, ssthresh: f64) {
         each!(self, control => control.on_idle(window, ssthresh));
     }
+    fn on_fresh_data(&mut self) {
+        each!(self, control => control.on_fresh_data());
+    }
     fn samples_rate(&self) -> bool {
         each!(self, control => control.samples_rate())
     }

@@ -52,6 +52,7 @@ impl AppLimited {
     /// a sender restarts from its initial window (RFC 5681, 4.1); Linux halves the window once per
     /// timeout of the period (RFC 2861, 3.1).
     pub(crate) fn idle_restart(&mut self, now: Time, rto: Time, tcp: &Tcp) {
+        self.inner.on_fresh_data();
         let silent = now.saturating_sub(self.sent);
         if silent <= rto || self.inner.samples_rate() {
             return;

@@ -13,6 +13,8 @@
 //!   if packets of the same burst show it: a round trip later, however long the queue is.
 //! - An acknowledgement beyond the current packet of the burst moves the burst forward to there; its
 //!   priority level stays.
+//! - What an application sends next over the same connection, when all before it has arrived, is a
+//!   file of its own, and so a new burst.
 //! - The rate of the host's link is the pace, so that no queue builds up in the host, where a new
 //!   burst could not overtake it. A host with several links is not paced.
 
@@ -80,6 +82,10 @@ impl Control for Blitz {
         }
     }
 
+    fn on_fresh_data(&mut self) {
+        self.begin_burst();
+    }
+
     fn on_ack(&mut self, _: &RateSample<'_>) {}
 
     fn on_congestion(&mut self, signal: Signal, _: &CongestionEvent) {
@@ -90,5 +96,24 @@ impl Control for Blitz {
 
     fn on_timeout(&mut self, _: &CongestionEvent, _: bool) {
         self.begin_burst();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tidegate_model::profile::Profile;
+
+    use super::*;
+
+    /// blitz, 2.1: the levels of a burst are 0, 1, 2, ...; a further file begins at 0 again, in a
+    /// burst of its own.
+    #[test]
+    fn a_further_file_is_a_burst_of_its_own() {
+        let mut blitz = Blitz::new(&Profile::Rfc.tcp(), None);
+        let header = |level, burst| Ext::Priority { level, burst };
+        assert_eq!(blitz.header(Time::ZERO), header(0, 0));
+        assert_eq!(blitz.header(Time::ZERO), header(1, 0));
+        blitz.on_fresh_data();
+        assert_eq!(blitz.header(Time::ZERO), header(0, 1));
     }
 }

@@ -122,6 +122,11 @@ impl Control for Granted {
         self.timed_out = !self.late;
     }
 
+    /// What was granted before a long silence is not known to be free still.
+    fn on_idle(&mut self, _: f64, _: f64) {
+        self.rate = None;
+    }
+
     fn limited_transmit(&self) -> bool {
         true
     }

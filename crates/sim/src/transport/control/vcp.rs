@@ -144,4 +144,8 @@ impl Control for Vcp {
     fn on_timeout(&mut self, _: &CongestionEvent, _: bool) {
         self.cwnd = 1.0;
     }
+
+    fn on_idle(&mut self, window: f64, _: f64) {
+        self.cwnd = window;
+    }
 }

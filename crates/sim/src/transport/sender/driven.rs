@@ -3,7 +3,7 @@
 use super::super::control::AppLimited;
 use super::super::receiver::Address;
 use super::super::{ClassParams, Ctx};
-use super::Sender;
+use super::{Sender, State};
 
 /// Data that an application hands in at once.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +29,16 @@ impl Sender<AppLimited> {
     /// There is nothing to send until the application hands in data.
     pub(crate) fn wait_for_data(&mut self) {
         self.end = 0;
+    }
+
+    /// Whether what is handed in may be sent.
+    pub(crate) fn is_open(&self) -> bool {
+        self.state == State::Open
+    }
+
+    /// Segments that are known to have arrived, up to the first hole.
+    pub(crate) fn acked(&self) -> u32 {
+        self.una
     }
 
     /// Segments that were handed in so far.

@@ -1,6 +1,7 @@
 //! What an application does at its connection, at either end.
 //!
-//! The client is the end that opens the connection and receives data; the server sends data.
+//! The client is the end that opens the connection. The server sends data to it, or in an upload
+//! the client sends data to the server.
 
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
@@ -40,14 +41,16 @@ impl FlowTable<AppLimited> {
         self.flows[slot as usize].class
     }
 
-    /// Whether the client may send requests.
-    pub(crate) fn may_ask(&self, slot: u32) -> bool {
-        self.flows[slot as usize].receiver.is_open()
+    /// Whether the client may send requests, or in an upload its data.
+    pub(crate) fn may_ask(&self, slot: u32, upload: bool) -> bool {
+        let Flow { sender, receiver, .. } = &self.flows[slot as usize];
+        if upload { sender.is_open() } else { receiver.is_open() }
     }
 
-    /// Segments that the client has received in order.
-    pub(crate) fn received(&self, slot: u32) -> u32 {
-        self.flows[slot as usize].receiver.received()
+    /// Segments of data that have arrived in order, as the client knows.
+    pub(crate) fn arrived(&self, slot: u32, upload: bool) -> u32 {
+        let Flow { sender, receiver, .. } = &self.flows[slot as usize];
+        if upload { sender.acked() } else { receiver.received() }
     }
 
     /// Segments that the server has handed in.
@@ -81,7 +84,7 @@ impl FlowTable<AppLimited> {
         world.net.send(&packet);
     }
 
-    /// The server hands in data.
+    /// The sending end hands in data.
     pub(crate) fn hand_in(&mut self, slot: u32, part: Part, world: &mut World<'_>) {
         let id = FlowId::new(self.number, slot);
         let address = self.flows[slot as usize].address(id);
@@ -90,7 +93,7 @@ impl FlowTable<AppLimited> {
         self.arm(id, world);
     }
 
-    /// The server closes the connection after what it has handed in.
+    /// The sending end closes the connection after what it has handed in.
     pub(crate) fn close_now(&mut self, slot: u32, world: &mut World<'_>) {
         let id = FlowId::new(self.number, slot);
         let address = self.flows[slot as usize].address(id);
