@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from tidegate import _native
-from tidegate.results.yardstick import measure
+from tidegate.results.yardstick import Kind, measure
 from tidegate.scenario.document import read
 
 ROOT = Path(__file__).parents[1]
@@ -38,7 +38,7 @@ def run(scenario: _native.Scenario) -> None:
 def main() -> None:
     """Run all of it."""
     measure()
-    measure(many_delays=True)
+    measure(kind=Kind(many_delays=True))
     measure(10_000)
     text = YARDSTICK.read_text(encoding="utf-8")
     for control in ("reno", "cubic", "bbr"):

@@ -16,15 +16,22 @@ def bench(
         bool,
         typer.Option("--many-delays", help="No two access links with the same delay."),
     ] = False,
+    red: Annotated[bool, typer.Option("--red", help="RED at the bottleneck.")] = False,
+    bbr: Annotated[
+        bool, typer.Option("--bbr", help="The flows have BBR and SACK, and are paced.")
+    ] = False,
+    pages: Annotated[
+        int, typer.Option(min=0, help="Pages that are loaded beside the flows.")
+    ] = 0,
     as_json: Json = False,
 ) -> None:
     """Measure the simulator's speed on its yardstick: packet-hops per CPU second."""
-    from tidegate.results.yardstick import DURATION_S, measure
+    from tidegate.results.yardstick import DURATION_S, Kind, measure
     from tidegate.show import progress
 
     with progress.bar(stderr(), "yardstick", 1, DURATION_S, threaded=False) as meter:
         tick = functools.partial(meter.report, 0)
-        figures = measure(flows, tick=tick, many_delays=many_delays)
+        figures = measure(flows, tick=tick, kind=Kind(many_delays, red, bbr, pages))
     if as_json:
         print_json(figures)
         return

@@ -9,6 +9,7 @@ from __future__ import annotations
 import resource
 import sys
 import time
+from dataclasses import asdict, dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -23,19 +24,44 @@ PAIRS_AT_MOST = 100
 """More flows share these pairs of hosts: what grows is the number of flows, not of ports."""
 
 
+_RED = [("port.bottleneck.queue", '{ law = "red" }')]
+_BBR = [("traffic.long.transport.tcp.sack", "true"), ("traffic.long.transport.tcp.control", "bbr")]
+_PAGES = """{{
+    arrivals = {{ uniform = {pages}, within = "19s" }},
+    size = "20kB",
+    pages = {{ document = "50kB", objects = 20 }},
+    transport = {{ tcp = {{ profile = "linux" }} }}
+}}"""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A yardstick: what differs from the first one.
+
+    `pages` users load a page each over six connections, beside the long flows.
+    """
+
+    many_delays: bool = False
+    red: bool = False
+    bbr: bool = False
+    pages: int = 0
+
+
+FIRST = Kind()
+
+
 def measure(
     flows: int = FLOWS,
     seed: int = 1,
     tick: Callable[[float], None] | None = None,
-    *,
-    many_delays: bool = False,
+    kind: Kind = FIRST,
 ) -> dict[str, Any]:
     """Run the yardstick with this number of long-lived flows; return speed, goodput and memory.
 
     Only the loop that advances the simulation is timed, in CPU time. Goodput
     is payload delivered in order, over the whole run, in Mbit/s of 10^6 bit.
     """
-    scenario = load(flows, many_delays=many_delays)
+    scenario = load(flows, kind)
     run = _native.Simulation(scenario, seed)
     cpu, done = 0.0, False
     while not done:
@@ -50,7 +76,7 @@ def measure(
     return {
         "scenario": scenario.name,
         "flows": flows,
-        "many_delays": many_delays,
+        **asdict(kind),
         "packet_hops": hops,
         "delivered_packets": results["delivered_packets"],
         "cpu_s": cpu,
@@ -60,17 +86,22 @@ def measure(
     }
 
 
-def load(flows: int = FLOWS, *, many_delays: bool = False) -> _native.Scenario:
-    """Return the yardstick; `many_delays`: with a different delay on every access link."""
+def load(flows: int = FLOWS, kind: Kind = FIRST) -> _native.Scenario:
+    """Return a yardstick with this number of long-lived flows."""
     text = files("tidegate.results").joinpath("yardstick.toml").read_text(encoding="utf-8")
     pairs = min(flows, PAIRS_AT_MOST)
     settings = [("traffic.long.arrivals.uniform", str(flows))]
-    if many_delays:
+    settings += _RED * kind.red + _BBR * kind.bbr
+    classes = ["long"]
+    if kind.pages:
+        settings.append(("traffic.web", " ".join(_PAGES.format(pages=kind.pages).split())))
+        classes.append("web")
+    if kind.many_delays:
         head, _, traffic = text.partition("[topology.dumbbell]")
         text = head + _links(pairs) + traffic[traffic.index("[traffic.long]") :]
         for key, side in (("from", "source"), ("to", "sink")):
             names = ", ".join(f'"{side}{number}"' for number in range(1, pairs + 1))
-            settings.append((f"traffic.long.{key}", f"[{names}]"))
+            settings += [(f"traffic.{name}.{key}", f"[{names}]") for name in classes]
     else:
         settings.append(("topology.dumbbell.pairs", str(pairs)))
     return _native.load(text, "yardstick.toml", settings, {})
