@@ -20,9 +20,7 @@ def bench(
     bbr: Annotated[
         bool, typer.Option("--bbr", help="The flows have BBR and SACK, and are paced.")
     ] = False,
-    pages: Annotated[
-        int, typer.Option(min=0, help="Pages that are loaded beside the flows.")
-    ] = 0,
+    pages: Annotated[int, typer.Option(min=0, help="Pages that are loaded beside the flows.")] = 0,
     as_json: Json = False,
 ) -> None:
     """Measure the simulator's speed on its yardstick: packet-hops per CPU second."""
