@@ -63,7 +63,7 @@ def test_a_negative_number_is_negative(tidegate, overload_file):
         ("2.5", "a whole number, without quotes"),
         ("-1", "a whole number that is not negative"),
         ("5000000000", "a smaller whole number"),
-        ("20001", "write 1 to 20000 pairs"),
+        ("20001", "write a number from 1 to 20000"),
     ],
 )
 def test_a_number_of_pairs_that_is_none(tidegate, overload_file, value, remedy):
