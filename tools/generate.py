@@ -6,13 +6,12 @@
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from tools.pages import cli, columns, gate, metrics, scenario
+from tools.pages import cli, columns, gate, scenario
 
 PAGES: Mapping[str, Callable[[], str]] = {
     "docs/cli.md": cli.page,
     "docs/columns.md": columns.page,
     "docs/gate-keys.md": gate.page,
-    "docs/metrics.md": metrics.page,
     "docs/scenario.schema.json": scenario.schema,
     "docs/scenario-keys.md": scenario.page,
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tidegate.papers import claims as listed
-from tidegate.papers import load, moved, overview, there
+from tidegate.papers import load, overview, there
 from tidegate.papers.claims import SETUP_KINDS, matches
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -187,30 +187,3 @@ def test_rows_that_a_guess_turns_are_named_by_it(key):
 def test_the_page_over_all_papers_is_made_from_their_verdicts():
     said = (PAGES / overview.PAGE).read_text(encoding="utf-8")
     assert said == overview.page(overview.read(PAGES, there()))
-
-
-def test_the_page_of_rows_that_moved_gives_a_cause_to_each():
-    papers = overview.read(PAGES, there())
-    assert (PAGES / moved.PAGE).read_text(encoding="utf-8") == moved.page(papers)
-    rows = [(paper.key, each.id) for paper in papers for each, _ in moved.moved(paper)]
-    assert rows
-    assert [row for row in rows if not moved.cause(*row)] == []
-    gone = set(moved.before()) - {(paper.key, each.id) for paper in papers for each in paper.lines}
-    assert gone == set()
-
-
-def test_verdicts_of_the_second_reading_are_counted_as_its_reports_did():
-    """The tables of verdicts in the reports at d3a372a, e.g. of dqm: numbers 3 met, 14 not met."""
-    papers = {paper.key: paper for paper in overview.read(PAGES, there())}
-
-    def then(key, rows):
-        cells = dict(moved.by_kind(papers[key]))[rows]
-        return [int(cell.partition(" ")[0]) if cell else 0 for cell in cells]
-
-    # met, depends (calibrated), unresolved, not met, contradicted, cannot be checked
-    assert then("dqm", "numbers") == [3, 0, 0, 14, 0, 0]
-    assert then("blitz", "orderings") == [10, 0, 3, 7, 0, 1]
-    assert then("lgc", "numbers") == [0, 22, 0, 13, 0, 1]
-    assert then("qfcp", "orderings") == [22, 3, 2, 1, 0, 0]
-    assert then("session", "used to choose") == [23, 0, 2, 6, 0, 0]
-    assert moved.near(papers["session"])[1] == 72

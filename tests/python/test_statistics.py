@@ -1,6 +1,8 @@
 """Every expected number here is worked out by hand from the definitions in results.py."""
 
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from tidegate.results import breakdown, columns, curves
 from tidegate.results import statistics as results
 from tidegate.results.window import Window
 
+METRICS = Path(__file__).parents[2] / "docs" / "metrics.md"
 NAN = math.nan
 WINDOW = Window(10.0, 20.0)
 
@@ -316,28 +319,30 @@ def test_distributions_are_of_all_offered_and_of_all_served():
     ]
 
 
-def test_every_metric_of_a_run_has_a_unit_and_a_meaning_and_nothing_else_has():
-    from tidegate.results import meanings
-
-    run = results.metric_names(("a", "b"), ("p",))
-    flows, ports = set(meanings.FLOWS), set(meanings.PORTS)
-    drops = {name for name in run if name.startswith("p.drops.")}
-    sizes = {f"{size}.{each}" for size in breakdown.SIZES for each in meanings.SIZES}
-    of_class = flows | set(meanings.RTTS) | set(meanings.DATAGRAMS) | set(meanings.VIEWERS)
-    of_class |= set(meanings.PAGES)
-    known = flows | set(meanings.WHOLE) | sizes
-    known |= {f"{name}.{each}" for name in "ab" for each in of_class}
-    assert set(run) - drops == known | {f"p.{each}" for each in ports}
+def test_the_page_of_metrics_has_every_metric_of_a_run_and_no_other():
+    text = METRICS.read_text(encoding="utf-8")
+    # of two classes and one port, `PORT.drops.REASON` being all reasons that the line lists
+    rows = re.findall(r"^\| `(\S+)` \| (\S*) \| (.+) \|$", text, re.MULTILINE)
+    reasons = rows.pop()
+    assert reasons[0] == "PORT.drops.REASON"
+    known = {f"p.drops.{each}" for each in re.findall(r"`(\w+)`", reasons[2].partition(": ")[2])}
+    of_class_alone = text.partition("\n## Round trips")[2].partition("\n## By size")[0]
+    for name, _, _ in rows:
+        kind, _, rest = name.rpartition(".")
+        if kind == "SIZE":
+            known |= {f"{size}.{rest}" for size in breakdown.SIZES}
+        elif kind == "PORT":
+            known.add(f"p.{rest}")
+        else:
+            whole = f"| `{name}` |" not in of_class_alone
+            known |= {name} if whole else set()
+            known |= set() if name == "jain" else {f"a.{name}", f"b.{name}"}
+    assert set(results.metric_names(("a", "b"), ("p",))) == known
     units = {"flows", "pages", "1/s", "1", "s", "bit/s", "B", "packets", ""}
-    every = [*meanings.FLOWS.values(), *meanings.WHOLE.values(), *meanings.PORTS.values()]
-    every += [*meanings.DATAGRAMS.values(), *meanings.VIEWERS.values(), *meanings.PAGES.values()]
-    every += [*meanings.SIZES.values(), *meanings.RTTS.values()]
+    assert {unit for _, unit, _ in rows} <= units
     # the packets and viewers of the one class there is are those of the run
-    assert set(meanings.DATAGRAMS) | set(meanings.VIEWERS) <= set(
-        results.metric_names(("a",), ("p",))
-    )
-    assert {unit for unit, _ in every} <= units
-    assert all(meaning for _, meaning in every)
+    alone = set(results.metric_names(("a",), ("p",)))
+    assert set(breakdown.DATAGRAMS) | set(breakdown.VIEWERS) <= alone
 
 
 def test_ports_of_access_links_are_put_together_by_their_role():

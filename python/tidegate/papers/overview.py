@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from tidegate.papers import moved
+from tidegate.papers.claims import matches
 from tidegate.papers.page import png
 from tidegate.papers.published import Verdicts, read
 from tidegate.papers.report_text import environment, number
@@ -19,13 +19,34 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PAGE, PICTURE = "README.md", "printed.png"
+GROUPS: tuple[tuple[str, str, tuple[str, ...], float], ...] = (
+    (
+        "session control, Tables III to VI with control",
+        "session",
+        ("table[3-6].*.gssga.*", "table[3-6].*.cp.*", "text.last100.cp"),
+        FIFTH,
+    ),
+    ("dual queues, Table I, T and D", "dqm", ("table1.*.T", "table1.*.D"), FIFTH),
+    (
+        "Blitz, maxima of the reference network and of the faster one",
+        "blitz",
+        ("fig4l.ratio*", "fig4r.d?*00"),
+        0.25,
+    ),
+    (
+        "LGC, experiments 2 and 3",
+        "lgc",
+        ("exp2.fwd.s?", "exp2.drop.I?", "exp3.thr_g1", "exp3.thr_g2"),
+        FIFTH,
+    ),
+)
+"""Groups of printed numbers: what, the paper, its claims, and how near they are to be."""
 
 
 def write(folder: Path, keys: Sequence[str]) -> None:
     """Write the page and its picture into the folder of the reports."""
     papers = read(folder, keys)
     write_whole(folder / PAGE, page(papers).encode())
-    write_whole(folder / moved.PAGE, moved.page(papers).encode())
     write_whole(folder / PICTURE, _picture(papers))
 
 
@@ -42,27 +63,40 @@ def page(papers: Sequence[Verdicts]) -> str:
     def holds(key: str, *names: str) -> bool:
         return all(by_name[key, name].as_taken == MET for name in names)
 
-    def then(key: str, name: str) -> str:
-        return number(moved.before()[key, name].value or float("nan"))
-
     template = environment().get_template("overview.md.j2")
     counted = [each for each in VERDICTS if each != UNCHECKED]
     text = template.render(
         papers=papers,
         by_paper={paper.key: paper for paper in papers},
-        lost=sum(len(moved.worse(paper)) for paper in papers),
-        then=then,
         verdicts=counted,
-        every=VERDICTS,
         value=value,
         said=said,
         holds=holds,
         picture=PICTURE,
-        commit=moved.COMMIT,
-        moved_page=moved.PAGE,
-        **moved.names(),
+        groups=groups,
     )
     return text.rstrip() + "\n"
+
+
+def groups(papers: Sequence[Verdicts]) -> list[tuple[str, str, str, int]]:
+    """Return for each group what it is, how near is near, `n of all`, and how many chosen on."""
+    found = []
+    for what, key, patterns, within in GROUPS:
+        lines = [
+            each
+            for paper in papers
+            if paper.key == key
+            for each in paper.lines
+            if each.pair and any(matches(pattern, f"{key}.{each.id}") for pattern in patterns)
+        ]
+        near = sum(
+            abs(measured - said) <= within * abs(said)
+            for said, measured in (each.pair for each in lines if each.pair)
+        )
+        chosen = sum(each.chosen_on for each in lines)
+        if lines:
+            found.append((what, f"{100 * within:g} %", f"{near} of {len(lines)}", chosen))
+    return found
 
 
 def _picture(papers: Sequence[Verdicts]) -> bytes:
