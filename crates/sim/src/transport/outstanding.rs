@@ -137,6 +137,7 @@ impl Outstanding {
 
     /// Segments thought to be in the network (RFC 6675, section 4), of `una .. nxt`; `timed`:
     /// what counts as lost is marked so, and does not follow from blocks.
+    #[inline]
     pub(super) fn pipe(&self, una: u32, nxt: u32, timed: bool) -> u32 {
         match &self.0 {
             None => nxt - una,

@@ -6,7 +6,6 @@
 //! thousands of holes cost hardly more than one.
 
 use std::collections::VecDeque;
-use std::ops::Range;
 
 use tidegate_core::packet::SackBlock;
 
@@ -146,16 +145,21 @@ impl Ranges {
         ahead.map(|range| range.1.min(to).saturating_sub(range.0.max(from))).sum()
     }
 
-    /// The parts of `from .. to` that lie in no range, in order.
-    pub(crate) fn gaps(&self, from: u32, to: u32) -> impl Iterator<Item = Range<u32>> + '_ {
-        let first = self.parts.partition_point(|range| range.1 <= from);
-        let ahead = self.parts.range(first..).copied().take_while(move |range| range.0 < to);
+    /// Calls `tell` with each segment of `from .. to` that lies in no range, in order.
+    #[inline]
+    pub(crate) fn each_missing(&self, from: u32, to: u32, mut tell: impl FnMut(u32)) {
+        // most calls ask for nothing
+        if from >= to {
+            return;
+        }
         let mut at = from;
-        ahead.chain(std::iter::once((to, to))).filter_map(move |(start, end)| {
-            let gap = at..start;
+        let mut place = self.parts.partition_point(|range| range.1 <= from);
+        while at < to {
+            let (start, end) = self.parts.get(place).copied().unwrap_or((to, to));
+            (at..start.min(to)).for_each(&mut tell);
             at = end;
-            (!gap.is_empty()).then_some(gap)
-        })
+            place += 1;
+        }
     }
 
     /// The bound below which each segment outside of all ranges has `count` segments in
@@ -279,9 +283,10 @@ mod tests {
                 let (from, to) = (draw(100), draw(100));
                 let covered = set.iter().filter(|&&seq| from <= seq && seq < to).count();
                 assert_eq!(ranges.covered(from, to), covered as u32);
-                let gaps: Vec<u32> = ranges.gaps(from, to).flatten().collect();
-                let missing = (from..to).filter(|seq| !set.contains(seq));
-                assert_eq!(gaps, missing.collect::<Vec<u32>>());
+                let mut missing = Vec::new();
+                ranges.each_missing(from, to, |seq| missing.push(seq));
+                let expected = (from..to).filter(|seq| !set.contains(seq));
+                assert_eq!(missing, expected.collect::<Vec<u32>>());
                 let gap = (from..).find(|seq| !set.contains(seq));
                 assert_eq!(Some(ranges.first_gap(from)), gap);
                 let third = set.iter().rev().nth(2).map_or(0, |seq| *seq);

@@ -310,8 +310,8 @@ impl Receiver {
                     self.tally = self.tally.saturating_add(1);
                 }
                 // who splits acknowledgements delays none
-                if delay.is_none()
-                    && ctx.class.receiver == Some(Misbehaviour::SplitAcks)
+                if ctx.class.receiver == Some(Misbehaviour::SplitAcks)
+                    && delay.is_none()
                     && in_order
                 {
                     self.split(packet.seq, address, ctx);
@@ -450,14 +450,14 @@ impl Receiver {
         let mut ack = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
         ack.ack = self.next;
         ack.sent = self.echo;
-        let header = headers::handed_back(*echo, newest > self.next);
+        let echo = headers::told_of(echo, newest > self.next);
         ack.ext = match &self.aside {
             Some(aside) if ctx.class.sack() && !aside.beyond.is_empty() => {
                 // a timestamp leaves room for three blocks (RFC 7323)
                 let most = if ctx.class.tcp.timestamps { 3 } else { 4 };
-                header.with_blocks(aside.beyond.blocks(self.next, newest, most))
+                echo.echoed().with_blocks(aside.beyond.blocks(self.next, newest, most))
             }
-            _ => header,
+            _ => echo.echoed(),
         };
         ctx.net.send_often(ack);
     }

@@ -291,16 +291,17 @@ impl SentLog {
         }
         self.begin_doubts();
         self.lost = 0;
-        for seq in arrived.gaps(self.first, end).flatten() {
-            let Some(segment) = self.segments.get_mut((seq - self.first) as usize) else { break };
+        let SentLog { first, segments, lost, delivery, lost_now, doubts, .. } = self;
+        arrived.each_missing(*first, end, |seq| {
+            let segment = &mut segments[(seq - *first) as usize];
             if segment.is_under_way() {
-                let lost = self.delivery.lose(seq, &segment.stamp);
-                self.lost_now.iter_mut().for_each(|list| list.push(lost));
+                let told = delivery.lose(seq, &segment.stamp);
+                lost_now.iter_mut().for_each(|list| list.push(told));
             }
-            self.doubts.left += u32::from(!segment.lost);
+            doubts.left += u32::from(!segment.lost);
             (segment.lost, segment.again) = (true, false);
-            self.lost += 1;
-        }
+            *lost += 1;
+        });
         self.order.clear();
         (self.again, self.due, self.due_from) = (0, self.lost, self.first);
     }
@@ -308,12 +309,13 @@ impl SentLog {
     /// Blocks or duplicates tell that what has not arrived of these segments is lost.
     pub(super) fn lose_between(&mut self, range: Range<u32>, arrived: &Ranges) {
         self.ack_info.losses = 0;
-        for seq in arrived.gaps(range.start.max(self.first), range.end).flatten() {
-            let Some(segment) = self.segments.get((seq - self.first) as usize) else { break };
-            self.ack_info.losses += 1;
-            let lost = self.delivery.lose(seq, &segment.stamp);
-            self.lost_now.iter_mut().for_each(|list| list.push(lost));
-        }
+        let SentLog { first, segments, ack_info, delivery, lost_now, .. } = self;
+        let end = range.end.min(*first + segments.len() as u32);
+        arrived.each_missing(range.start.max(*first), end, |seq| {
+            ack_info.losses += 1;
+            let lost = delivery.lose(seq, &segments[(seq - *first) as usize].stamp);
+            lost_now.iter_mut().for_each(|list| list.push(lost));
+        });
     }
 
     /// The first lost segment that was not sent again yet.

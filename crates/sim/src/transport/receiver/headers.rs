@@ -9,14 +9,13 @@
 
 use tidegate_core::packet::{Ext, XcpHeader};
 
-/// The header of an acknowledgement, for a packet with this one; `beyond`: a packet before it has
-/// not come.
+/// What of a header is handed back; `beyond`: a packet before its own has not come.
 #[inline]
-pub(super) fn handed_back(header: Ext, beyond: bool) -> Ext {
+pub(super) fn told_of(header: &Ext, beyond: bool) -> &Ext {
     match header {
         // of a burst only packets beyond a hole show that there is a hole
-        Ext::Priority { .. } if !beyond => Ext::None,
-        header => header.echoed(),
+        Ext::Priority { .. } if !beyond => &Ext::None,
+        header => header,
     }
 }
 

@@ -89,6 +89,7 @@ impl<C: Control + Payloads> Sender<C> {
     }
 
     /// Segments thought to be in the network.
+    #[inline]
     pub(super) fn pipe(&self, class: &ClassParams) -> u32 {
         let timed = class.detector == LossDetector::Time;
         if timed || (self.recovering && class.sack()) {

@@ -178,7 +178,7 @@ impl<C: Control + Payloads> Sender<C> {
     /// Recovery with SACK (RFC 6675, section 5, step C), as far as the pipe has room.
     pub(super) fn send_sack(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         loop {
-            let pipe = self.pipe(ctx.class);
+            let pipe = self.outstanding.pipe(self.una, self.nxt, false);
             if pipe >= self.window_in_recovery(pipe, ctx.class) {
                 return;
             }

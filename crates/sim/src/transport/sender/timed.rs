@@ -76,9 +76,8 @@ impl<C: Control + Payloads> Sender<C> {
     /// Sends what is lost, and then what is new, as far as the window has room.
     pub(super) fn send_timed(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         loop {
-            let Some(log) = self.outstanding.log_mut() else { return };
-            let due = log.next_due();
-            let pipe = self.pipe(ctx.class);
+            let Some((arrived, log)) = self.outstanding.times() else { return };
+            let (pipe, due) = (log.pipe(arrived), log.next_due());
             let window = if self.recovering {
                 self.window_in_recovery(pipe, ctx.class)
             } else {
