@@ -369,10 +369,21 @@ pub enum Misbehaviour {
     /// 1999, 2.1).
     SplitAcks,
     /// Each segment that comes is acknowledged with all before it, whether that has come or not, so
-    /// that the sender sees no loss (optimistic ACKs; Savage et al. 1999, 2.3).
+    /// that the sender sees no loss.
+    HiddenLosses,
+    /// Segments are acknowledged before they come, as many as have to be on the way, so that the
+    /// round trip looks half as long and the sender sees no loss (optimistic ACKs; Savage et al.
+    /// 1999, 2.3).
     OptimisticAcks,
     /// Marks are not told to the sender (RFC 3168, 20.2).
     HiddenMarks,
+}
+
+impl Misbehaviour {
+    /// Whether the sender is told that what was lost has come, so that it is never sent again.
+    pub fn hides_losses(self) -> bool {
+        matches!(self, Misbehaviour::HiddenLosses | Misbehaviour::OptimisticAcks)
+    }
 }
 
 /// When the flows of a class start.

@@ -65,14 +65,13 @@ fn split_acks_are_no_sign_of_a_loss() {
     }
 }
 
-/// Savage et al. 1999, 2.3, and Sherwood et al. 2005: the sender sees no loss, sends nothing again
-/// and goes on doubling: of 20 segments in the second round trip two are lost, and the one ACK of
+/// The sender sees no loss, sends nothing again and goes on doubling: of 20 segments in the second round trip two are lost, and the one ACK of
 /// three counts as a segment with a limit of one (38), as three without (40). The receiver never
 /// gets the two.
 #[test]
-fn optimistic_acks_hide_losses() {
+fn hidden_losses_are_not_repaired() {
     let lost = [(15, 0), (16, 0)];
-    let optimistic = "receiver = \"optimistic-acks\"";
+    let optimistic = "receiver = \"hidden-losses\"";
     for (counting, third) in [("1", 38), ("\"none\"", 40)] {
         let tcp = format!("byte_counting = {counting}");
         let (results, seen) = lossy(&class(100, optimistic, &tcp), &lost);
@@ -84,6 +83,41 @@ fn optimistic_acks_hide_losses() {
         let (results, _) = lossy(&class(100, "", &tcp), &lost);
         assert_eq!(flow(&results, "retransmitted_packets"), 2.0);
         assert_eq!(flow(&results, "delivered_bytes"), 100.0 * 1460.0);
+    }
+}
+
+/// Savage et al. 1999, 2.3: who hears of a segment when it is half way sees half a round trip. By
+/// hand: with a window of 20 and a round trip of 100 ms, in which the receiver answers for n / 2 of
+/// the n segments of the last one too, n = 20 + n / 2 = 40 at the end, 400 a second in place of 200.
+/// Of 20 losses in a row the sender hears nothing.
+#[test]
+fn optimistic_acks_halve_the_round_trip_and_hide_losses() {
+    let tcp = "control = \"reno\", window = 20, initial_ssthresh = 20";
+    let lost: Vec<(u32, usize)> = (2000..2020).map(|seq| (seq, 0)).collect();
+    let in_a_second = |receiver: &str, lost: &[(u32, usize)]| {
+        let (results, seen) = lossy(&class(3000, receiver, tcp), lost);
+        let sent = seen.iter().filter(|(at, ..)| (2.0..3.0).contains(at)).count();
+        (sent, results)
+    };
+    let optimistic = "receiver = \"optimistic-acks\"";
+    let (sent, results) = in_a_second(optimistic, &lost);
+    assert!((390..=410).contains(&sent), "{sent}");
+    assert_eq!(flow(&results, "retransmitted_packets"), 0.0);
+    assert_eq!(flow(&results, "timeouts"), 0.0);
+    assert_eq!(flow(&results, "delivered_bytes"), 2980.0 * 1460.0);
+    assert!(flow(&results, "closed_s") > 0.0);
+    assert_eq!(in_a_second("", &[]).0, 200);
+}
+
+/// RFC 9293, 3.10.7.4: who acknowledges more than was sent is not heard. Flows of any
+/// length come to their end all the same, with all of their data, as nothing was lost.
+#[test]
+fn optimistic_acks_of_what_was_not_sent_end_nothing() {
+    for segments in [1, 2, 9, 40, 333] {
+        let receiver = "receiver = \"optimistic-acks\"";
+        let (results, _) = lossy(&class(segments, receiver, "control = \"cubic\""), &[]);
+        assert!(flow(&results, "closed_s") > 0.0, "{segments}");
+        assert_eq!(flow(&results, "delivered_bytes"), f64::from(segments) * 1460.0);
     }
 }
 

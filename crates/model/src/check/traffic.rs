@@ -99,15 +99,14 @@ fn receiver(check: &mut Check<'_>, name: &str, doc: &mut ClassDoc) {
                 );
             }
             // a window that no loss cuts ends at the buffer of the hosts: 700 kB of full segments
-            if receiver == Misbehaviour::OptimisticAcks {
+            if receiver.hides_losses() {
                 tcp.window.get_or_insert(Bound(500));
             }
         }
         None => check.refuse(&path, "has an effect on receivers of TCP alone", "leave it out"),
     }
-    let lossy = receiver == Misbehaviour::OptimisticAcks;
     check.require(
-        !lossy || (doc.video.is_none() && doc.pages.is_none()),
+        !receiver.hides_losses() || (doc.video.is_none() && doc.pages.is_none()),
         &path,
         "what is lost is never sent again, so a video or a page would never be complete",
         "write \"split-acks\" or \"hidden-marks\", or flows with a `size`",

@@ -11,6 +11,10 @@ use super::control::dctcp;
 use super::ranges::Ranges;
 use super::{ClassParams, Ctx, Fate};
 
+mod early;
+
+use early::Early;
+
 /// Where the receiving end stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
@@ -71,6 +75,8 @@ struct Aside {
     held: Ext,
     /// Segments that were acknowledged and have not come.
     missing: u32,
+    /// What a receiver goes by that acknowledges what has not come yet.
+    early: Early,
 }
 
 /// Parts in which a receiver acknowledges a segment that splits acknowledgements.
@@ -280,6 +286,9 @@ impl Receiver {
             self.end = packet.seq + 1;
         }
         self.note_mark(packet, ctx.class);
+        if ctx.class.receiver == Some(Misbehaviour::OptimisticAcks) {
+            return self.take_early(packet, address, ctx);
+        }
         self.note_time(packet);
         let in_order = packet.seq == self.next;
         let had_holes = self.has_holes();
@@ -334,7 +343,7 @@ impl Receiver {
     #[cold]
     fn take_beyond(&mut self, packet: &Packet, ctx: &mut Ctx<'_>) {
         let aside = self.aside.get_or_insert_default();
-        if ctx.class.receiver == Some(Misbehaviour::OptimisticAcks) {
+        if ctx.class.receiver == Some(Misbehaviour::HiddenLosses) {
             aside.missing += packet.seq - self.next;
             self.next = packet.seq + 1;
             self.echo = self.echo.max(packet.sent);
