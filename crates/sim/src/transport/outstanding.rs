@@ -83,11 +83,6 @@ impl Outstanding {
             return false;
         }
         let came = Came { now, echo: timestamps.then_some(packet.sent) };
-        self.take_note(packet, max, came)
-    }
-
-    #[inline(never)]
-    fn take_note(&mut self, packet: &Packet, max: u32, came: Came) -> bool {
         self.record_mut().acknowledge(packet.ack, max, &packet.ext, came)
     }
 
@@ -103,7 +98,7 @@ impl Outstanding {
     pub(super) fn begin_recovery(&mut self, una: u32, flight: u32, sack: bool) {
         if sack {
             let record = self.record_mut();
-            record.repair.begin(una, &record.arrived);
+            record.repair.set_repaired(una, &record.arrived);
         }
         if let Some(log) = self.log_mut() {
             log.prr = Prr::begin(flight);
@@ -172,8 +167,9 @@ impl Record {
         self.log.as_deref_mut().map(|log| (&self.arrived, log))
     }
 
-    /// Takes note of an acknowledgement of everything below `ack` and of its blocks; returns
+    /// Notes an acknowledgement of everything below `ack` and of its blocks; returns
     /// whether these have new segments.
+    #[inline(never)]
     pub(super) fn acknowledge(&mut self, ack: u32, max: u32, ext: &Ext, came: Came) -> bool {
         self.told |= ext.blocks().is_some();
         let Record { arrived, repair, log, .. } = self;

@@ -45,15 +45,10 @@ impl Repair {
     }
 
     /// Everything below `repaired` has been sent again or has arrived.
-    fn set_repaired(&mut self, repaired: u32, arrived: &Ranges) {
+    pub(super) fn set_repaired(&mut self, repaired: u32, arrived: &Ranges) {
         let before = std::mem::replace(&mut self.repaired, repaired);
         self.under += arrived.covered(before, repaired);
         self.under -= arrived.covered(repaired, before);
-    }
-
-    /// Recovery begins: nothing is repaired yet.
-    pub(super) fn begin(&mut self, una: u32, arrived: &Ranges) {
-        self.set_repaired(una, arrived);
     }
 
     /// The first segment repaired in a recovery is sent whatever the pipe
@@ -96,23 +91,23 @@ impl Record {
 
     /// The next lost segment that was not sent again yet (NextSeg, rule 1).
     pub(super) fn next_repair(&mut self, una: u32) -> Option<u32> {
+        self.repair_below(una, lost_below(&self.arrived))
+    }
+
+    fn repair_below(&mut self, una: u32, bound: u32) -> Option<u32> {
         let candidate = self.candidate(una);
-        let lost = candidate < lost_below(&self.arrived);
-        if lost {
+        let due = candidate < bound;
+        if due {
             self.repair.set_repaired(candidate + 1, &self.arrived);
         }
-        lost.then_some(candidate)
+        due.then_some(candidate)
     }
 
     /// The next segment not sent again yet of those that have not arrived while
     /// a later one has, lost or not (NextSeg, rule 3).
     pub(super) fn next_doubtful(&mut self, una: u32) -> Option<u32> {
-        let candidate = self.candidate(una);
-        let passed = self.arrived.last().is_some_and(|range| candidate < range.1);
-        if passed {
-            self.repair.set_repaired(candidate + 1, &self.arrived);
-        }
-        passed.then_some(candidate)
+        let last = self.arrived.last().map_or(0, |range| range.1);
+        self.repair_below(una, last)
     }
 
     /// The last segment below `nxt` that has not arrived, once in a recovery that
@@ -144,7 +139,7 @@ mod tests {
         }
 
         fn begin(&mut self, una: u32) {
-            self.repair.begin(una, &self.arrived);
+            self.repair.set_repaired(una, &self.arrived);
         }
 
         fn repaired_first(&mut self, una: u32) {
