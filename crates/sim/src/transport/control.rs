@@ -3,6 +3,9 @@
 //! A new control takes one file here, its declaration below, one line in [`any`], and a name in the
 //! registry of the model (`control.rs` there).
 
+#[macro_use]
+mod forward;
+
 mod any;
 mod app_limited;
 mod bbr;

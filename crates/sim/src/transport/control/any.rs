@@ -82,71 +82,20 @@ any! {
     }
 }
 
+/// Calls the same methods of the control, whichever it is.
+macro_rules! to_each {
+    ($($methods:tt)+) => {
+        forward! { each: $($methods)+ }
+    };
+}
+
 impl Control for Any {
-    fn cwnd(&self) -> f64 {
-        each!(self, control => control.cwnd())
-    }
-    fn ssthresh(&self) -> Option<f64> {
-        each!(self, control => control.ssthresh())
-    }
-    fn on_ack(&mut self, sample: &RateSample<'_>) {
-        each!(self, control => control.on_ack(sample));
-    }
-    fn on_part(&mut self, sample: &RateSample<'_>) {
-        each!(self, control => control.on_part(sample));
-    }
-    fn on_congestion(&mut self, signal: Signal, at: &CongestionEvent) {
-        each!(self, control => control.on_congestion(signal, at));
-    }
-    fn on_timeout(&mut self, at: &CongestionEvent, again: bool) {
-        each!(self, control => control.on_timeout(at, again));
-    }
-    fn gap(&self) -> Option<Time> {
-        each!(self, control => control.gap())
-    }
-    fn header(&mut self, now: Time) -> Ext {
-        each!(self, control => control.header(now))
-    }
-    fn on_sent(&mut self, now: Time, flight: u32) {
-        each!(self, control => control.on_sent(now, flight));
-    }
-    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        each!(self, control => control.on_feedback(feedback));
-    }
-    fn on_recovered(&mut self, window: f64) {
-        each!(self, control => control.on_recovered(window));
-    }
-    fn on_lost_syn(&mut self, rule: LostSyn) {
-        each!(self, control => control.on_lost_syn(rule));
-    }
-    fn on_idle(&mut self, window: f64, ssthresh: f64) {
-        each!(self, control => control.on_idle(window, ssthresh));
-    }
-    fn on_fresh_data(&mut self) {
-        each!(self, control => control.on_fresh_data());
-    }
-    fn samples_rate(&self) -> bool {
-        each!(self, control => control.samples_rate())
-    }
-    fn hears_losses(&self) -> bool {
-        each!(self, control => control.hears_losses())
-    }
-    fn on_lost(&mut self, lost: &Lost, now: Time) {
-        each!(self, control => control.on_lost(lost, now));
-    }
-    fn on_spurious(&mut self) {
-        each!(self, control => control.on_spurious());
-    }
-    fn holds_back(&self) -> bool {
-        each!(self, control => control.holds_back())
-    }
-    fn keeps_window(&self) -> bool {
-        each!(self, control => control.keeps_window())
-    }
-    fn limited_transmit(&self) -> bool {
-        each!(self, control => control.limited_transmit())
-    }
-    fn tells_of_loss(&self, ext: &Ext) -> bool {
-        each!(self, control => control.tells_of_loss(ext))
+    passed_on! { to_each }
+    to_each! {
+        mut on_ack(sample: &RateSample<'_>);
+        mut on_part(sample: &RateSample<'_>);
+        mut on_sent(now: Time, flight: u32);
+        mut on_idle(window: f64, ssthresh: f64);
+        mut on_fresh_data();
     }
 }

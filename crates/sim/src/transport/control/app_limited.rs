@@ -88,67 +88,31 @@ impl Payloads for AppLimited {
     }
 }
 
+/// Makes a call at the control inside.
+macro_rules! inside {
+    ($this:expr, $control:ident => $inner:ident.$name:ident($($arg:ident),*)) => {
+        $this.inner.$name($($arg),*)
+    };
+}
+
+/// Calls the same methods of the control inside.
+macro_rules! to_inner {
+    ($($methods:tt)+) => {
+        forward! { inside: $($methods)+ }
+    };
+}
+
 impl Control for AppLimited {
-    fn cwnd(&self) -> f64 {
-        self.inner.cwnd()
-    }
+    passed_on! { to_inner }
     fn on_ack(&mut self, sample: &RateSample<'_>) {
         self.inner.on_ack(&self.limited(sample));
     }
     fn on_part(&mut self, sample: &RateSample<'_>) {
         self.inner.on_part(&self.limited(sample));
     }
-    fn on_congestion(&mut self, signal: Signal, at: &CongestionEvent) {
-        self.inner.on_congestion(signal, at);
-    }
-    fn on_timeout(&mut self, at: &CongestionEvent, again: bool) {
-        self.inner.on_timeout(at, again);
-    }
-    fn gap(&self) -> Option<Time> {
-        self.inner.gap()
-    }
-    fn header(&mut self, now: Time) -> Ext {
-        self.inner.header(now)
-    }
     fn on_sent(&mut self, now: Time, flight: u32) {
         self.sent = now;
         self.inner.on_sent(now, flight);
-    }
-    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        self.inner.on_feedback(feedback);
-    }
-    fn ssthresh(&self) -> Option<f64> {
-        self.inner.ssthresh()
-    }
-    fn on_recovered(&mut self, window: f64) {
-        self.inner.on_recovered(window);
-    }
-    fn on_lost_syn(&mut self, rule: LostSyn) {
-        self.inner.on_lost_syn(rule);
-    }
-    fn samples_rate(&self) -> bool {
-        self.inner.samples_rate()
-    }
-    fn hears_losses(&self) -> bool {
-        self.inner.hears_losses()
-    }
-    fn on_lost(&mut self, lost: &Lost, now: Time) {
-        self.inner.on_lost(lost, now);
-    }
-    fn on_spurious(&mut self) {
-        self.inner.on_spurious();
-    }
-    fn holds_back(&self) -> bool {
-        self.inner.holds_back()
-    }
-    fn keeps_window(&self) -> bool {
-        self.inner.keeps_window()
-    }
-    fn limited_transmit(&self) -> bool {
-        self.inner.limited_transmit()
-    }
-    fn tells_of_loss(&self, ext: &Ext) -> bool {
-        self.inner.tells_of_loss(ext)
     }
 }
 

@@ -1,0 +1,44 @@
+//! The methods of a control that stands before others, each of which calls the same method there.
+
+/// Calls a macro with the methods of [`Control`](super::Control) that whoever stands before other
+/// controls passes on as they are: `ref` those that look, `mut` those that act.
+macro_rules! passed_on {
+    ($make:ident) => {
+        $make! {
+            ref cwnd() -> f64;
+            ref ssthresh() -> Option<f64>;
+            ref gap() -> Option<Time>;
+            ref samples_rate() -> bool;
+            ref hears_losses() -> bool;
+            ref holds_back() -> bool;
+            ref keeps_window() -> bool;
+            ref limited_transmit() -> bool;
+            ref tells_of_loss(ext: &Ext) -> bool;
+            mut header(now: Time) -> Ext;
+            mut on_congestion(signal: Signal, at: &CongestionEvent);
+            mut on_timeout(at: &CongestionEvent, again: bool);
+            mut on_feedback(feedback: &Feedback<'_>);
+            mut on_recovered(window: f64);
+            mut on_lost_syn(rule: LostSyn);
+            mut on_lost(lost: &Lost, now: Time);
+            mut on_spurious();
+        }
+    };
+}
+
+/// Defines such methods; `$call!(self, control => call)` makes the call at the other control.
+macro_rules! forward {
+    ($call:ident: $($kind:tt $name:ident($($arg:ident: $Type:ty),*) $(-> $Told:ty)?;)+) => {
+        $(forward!(@$kind $call $name($($arg: $Type),*) $(-> $Told)?);)+
+    };
+    (@ref $call:ident $name:ident($($arg:ident: $Type:ty),*) $(-> $Told:ty)?) => {
+        fn $name(&self $(, $arg: $Type)*) $(-> $Told)? {
+            $call!(self, control => control.$name($($arg),*))
+        }
+    };
+    (@mut $call:ident $name:ident($($arg:ident: $Type:ty),*) $(-> $Told:ty)?) => {
+        fn $name(&mut self $(, $arg: $Type)*) $(-> $Told)? {
+            $call!(self, control => control.$name($($arg),*))
+        }
+    };
+}
