@@ -113,6 +113,8 @@ def test_every_condition_can_be_run_with_every_control(name: str) -> None:
         "xcp",
         "rcp",
         "vcp",
+        "quic:cubic",
+        "quic:new-reno",
     }
 
 

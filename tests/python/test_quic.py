@@ -79,3 +79,41 @@ def test_a_gate_sees_quic_only_if_it_is_told_to() -> None:
         assert warned == (not more)
     assert admitted[0] == 320
     assert admitted[1] <= 12
+
+
+PAGES = """
+name = "pages"
+duration = "5s"
+[topology.dumbbell]
+pairs = 1
+access = { rate = "100Mbit", delay = "1ms" }
+bottleneck = { rate = "10Mbit", delay = "18ms" }
+[traffic.web]
+arrivals = { at = ["0s"] }
+size = "10kB"
+pages = { objects = 20, document = "10kB" }
+transport = { quic = {} }
+"""
+
+
+def test_users_do_not_upload_pages_over_quic() -> None:
+    with pytest.raises(ScenarioError, match="over QUIC users send no objects"):
+        tidegate.run(PAGES + 'direction = "upload"\n')
+
+
+@pytest.mark.skipif(not BUILT_IN, reason="the simulator is built without stacks: make stacks")
+def test_a_page_over_quic_has_the_tables_of_one_over_tcp() -> None:
+    """One connection by default, with all objects at once: a few round trips of 40 ms."""
+    over = {name: tidegate.run(PAGES, settings=settings) for name, settings in SETTINGS.items()}
+    for table in ("pages", "objects"):
+        tcp, quic = (getattr(over[name], table) for name in ("tcp", "quic"))
+        assert (tcp.columns, tcp.height) == (quic.columns, quic.height)
+    assert over["quic"].pages["connections"].to_list() == [1]
+    # 210 kB take 0.17 s at 10 Mbit/s, beside a handshake and two requests
+    assert 0.17 + 3 * 0.04 < over["quic"].pages["load_time_s"][0] < 0.6
+
+
+SETTINGS: dict[str, dict[str, object]] = {
+    "tcp": {"traffic.web.transport": {"tcp": {"profile": "linux"}}},
+    "quic": {},
+}

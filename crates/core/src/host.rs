@@ -26,6 +26,16 @@ pub trait Host {
     /// Does what is due by `now`, reads what has come and hands in what `order` asks for; says how
     /// far this end is.
     fn poll(&mut self, now: Time, order: Order) -> Report;
+
+    /// Whether it can carry objects ([`Transfer::objects`]).
+    fn carries_objects(&self) -> bool {
+        false
+    }
+
+    /// What has come of objects; called after [`Host::poll`] until there is no more.
+    fn heard(&mut self) -> Option<Heard> {
+        None
+    }
 }
 
 /// The ECN field of a datagram (RFC 3168, RFC 9331).
@@ -74,6 +84,23 @@ pub enum Order {
     Stop,
     /// The end of the connection, at once.
     Abort,
+    /// Of the client: one more object, by a request of so many bytes on a stream of its own.
+    Ask(u32),
+    /// Of the server: so many bytes in answer to the request of this number.
+    Answer(u32, u64),
+    /// Of the client: the end of the connection, which needs no more objects.
+    Close,
+}
+
+/// What has come of objects. The first request of a connection has the number 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Heard {
+    /// At the server: the whole request of this number.
+    Asked(u32),
+    /// At the client: the first bytes of its answer.
+    Begins(u32),
+    /// At the client: all of it.
+    Whole(u32),
 }
 
 /// Where a connection is, at one of its ends.
@@ -100,7 +127,7 @@ pub struct Report {
     /// Whether it ended without its transfer being complete, by a timeout or an error.
     pub failed: bool,
     /// Whether this end knows that the transfer is complete: the receiver of the data has read
-    /// it, its sender has every byte acknowledged.
+    /// it, its sender has every byte acknowledged. Of objects: all that were asked for have come.
     pub complete: bool,
     /// Bytes of data that this end has read in order.
     pub delivered: u64,
@@ -121,6 +148,9 @@ pub struct Transfer {
     pub size: Option<u64>,
     /// Whether the data goes from the server to the client.
     pub download: bool,
+    /// Whether the connection carries objects from the server, each asked for by [`Order::Ask`], in
+    /// place of one transfer; it has no size then.
+    pub objects: bool,
     /// The most bytes of a datagram, without headers of IP and UDP.
     pub datagram: u16,
     /// All that the two ends draw at random follows from it.

@@ -1,17 +1,21 @@
 //! Users whose application drives their connections: viewers of video, and users who load pages.
 //!
-//! A connection does not know what it carries. [`connections`] takes requests and reports what
-//! has come; an [`App`] of [`desk`] decides what is asked next, and over which connection. A flow of one
-//! object needs no application: its data is there when it starts.
+//! A connection does not know what it carries. [`connections`] and [`streams`] take requests and
+//! report what has come; an [`App`] of [`desk`] decides what is asked next, and over which
+//! connection. A flow of one object needs no application: its data is there when it starts.
 
 mod browser;
+mod carrier;
 mod connections;
 mod desk;
 mod exchange;
+mod lines;
 mod loads;
 mod player;
+mod streams;
 mod viewer;
 
+use tidegate_core::host::Ends;
 use tidegate_core::packet::Packet;
 use tidegate_model::columns::Column;
 use tidegate_model::scenario::{Class, Scenario};
@@ -24,9 +28,10 @@ use crate::transport::table::{NewFlow, World};
 use crate::transport::{ClassParams, SenderState, Standing};
 
 use browser::Browser;
-use connections::{Connections, Outcome};
+use carrier::Outcome;
 use desk::{App, Desk};
 use exchange::Arrived;
+use lines::{Lines, is_of_hosts};
 use loads::Loads;
 use viewer::Viewer;
 
@@ -47,7 +52,7 @@ impl User {
 
 /// All users, and the connections that they drive.
 pub(crate) struct Apps {
-    connections: Connections,
+    lines: Lines,
     users: Vec<User>,
     /// Users who have come so far, by class.
     members: Vec<u64>,
@@ -59,7 +64,7 @@ pub(crate) struct Apps {
 impl Apps {
     pub(crate) fn new(scenario: &Scenario, seed: u64) -> Apps {
         Apps {
-            connections: Connections::new(scenario),
+            lines: Lines::new(scenario),
             users: Vec::new(),
             members: vec![0; scenario.traffic.len()],
             loads: Loads::default(),
@@ -70,17 +75,18 @@ impl Apps {
 
     /// From now on, what a capture has to know is kept for [`Apps::take_noted`].
     pub(crate) fn watch(&mut self) {
-        self.connections.noted = Some(Vec::new());
+        self.lines.tcp.noted = Some(Vec::new());
     }
 
     /// What a capture has to know since the last call.
     pub(crate) fn take_noted(&mut self) -> Vec<Noted> {
-        self.connections.noted.as_mut().map(std::mem::take).unwrap_or_default()
+        self.lines.tcp.noted.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Whether one more user or connection fits.
     pub(crate) fn has_room(&self) -> bool {
-        self.connections.flows.has_room() && (self.users.len() as u32) < Entity::LIMIT
+        let lines = self.lines.tcp.flows.has_room() && self.lines.hosts.hosts().has_room();
+        lines && (self.users.len() as u32) < Entity::LIMIT
     }
 
     /// A user comes, whose connections have these settings.
@@ -98,7 +104,7 @@ impl Apps {
 
     /// The next connection that a user wants to open.
     pub(crate) fn next_opening(&mut self) -> Option<(u32, NewFlow)> {
-        self.connections.openings.pop_front()
+        self.lines.openings.pop_front()
     }
 
     /// A connection of a user is being opened.
@@ -109,9 +115,22 @@ impl Apps {
         control: Any,
         world: &mut World<'_>,
     ) -> Identity {
-        let identity = self.connections.open(user, flow, control, world);
+        let identity = self.lines.tcp.open(user, flow, control, world);
         let slot = FlowId(identity.slot.0).slot() as u32;
         self.users[user as usize].app().begun(slot, flow.row);
+        identity
+    }
+
+    /// The same over hosts that are not the simulator's own.
+    pub(crate) fn open_hosts(
+        &mut self,
+        user: u32,
+        flow: &NewFlow,
+        ends: Ends,
+        world: &mut World<'_>,
+    ) -> Identity {
+        let identity = self.lines.hosts.open(user, flow, ends, world);
+        self.users[user as usize].app().begun(identity.slot.0, flow.row);
         identity
     }
 
@@ -124,7 +143,7 @@ impl Apps {
     ) {
         let mut desk = Desk {
             user,
-            connections: &mut self.connections,
+            lines: &mut self.lines,
             loads: &mut self.loads,
             classes: &self.classes,
             seed: self.seed,
@@ -137,28 +156,38 @@ impl Apps {
     // inlined, it costs all other flows 0.3 % more instructions
     #[inline(never)]
     pub(crate) fn deliver(&mut self, packet: &Packet, world: &mut World<'_>) {
-        if let Some(outcome) = self.connections.deliver(packet, world) {
+        if let Some(outcome) = self.lines.tcp.deliver(packet, world) {
             self.tell(FlowId(packet.flow).slot() as u32, outcome, world);
+        }
+    }
+
+    /// The same of a connection over hosts.
+    #[inline(never)]
+    pub(crate) fn deliver_to_hosts(&mut self, packet: &Packet, world: &mut World<'_>) {
+        let outcome = self.lines.hosts.deliver(packet, world);
+        if outcome != Outcome::Nothing {
+            self.tell(packet.flow, outcome, world);
         }
     }
 
     /// Tells a user what has happened at a connection.
     fn tell(&mut self, slot: u32, outcome: Outcome, world: &mut World<'_>) {
-        let user = self.connections.user(slot);
-        match outcome {
-            Outcome::Nothing => {}
-            Outcome::Over => self.with(user, world, |app, desk| app.over(slot, desk)),
-            Outcome::ToClient => {
-                if self.connections.has_opened(slot) {
-                    self.with(user, world, |app, desk| app.opened(slot, desk));
-                }
-                while let Some(arrived) = self.connections.arrived(slot) {
-                    self.with(user, world, |app, desk| match arrived {
-                        Arrived::Begins(tag) => app.begins(tag, desk),
-                        Arrived::Whole(tag) => app.arrived(slot, tag, desk),
-                    });
-                }
-            }
+        if outcome == Outcome::Nothing {
+            return;
+        }
+        let lines = self.lines.of_mut(slot);
+        let user = lines.user(slot);
+        if outcome == Outcome::Over {
+            return self.with(user, world, |app, desk| app.over(slot, desk));
+        }
+        if lines.has_opened(slot) {
+            self.with(user, world, |app, desk| app.opened(slot, desk));
+        }
+        while let Some(arrived) = self.lines.of_mut(slot).arrived(slot, world) {
+            self.with(user, world, |app, desk| match arrived {
+                Arrived::Begins(tag) => app.begins(tag, desk),
+                Arrived::Whole(tag) => app.arrived(slot, tag, desk),
+            });
         }
     }
 
@@ -166,15 +195,20 @@ impl Apps {
     #[inline(never)]
     pub(crate) fn wake(&mut self, entity: Entity, world: &mut World<'_>) {
         let number = entity.number();
+        let tcp = &mut self.lines.tcp;
         match entity.kind() {
             Kind::User => self.with(number, world, |app, desk| app.wake(desk)),
-            Kind::Exchange => self.connections.wake(number, world),
-            Kind::Pace => self.connections.flows.go_on(FlowId(number), world),
+            _ if is_of_hosts(number) => {
+                let outcome = self.lines.hosts.wake(entity, world);
+                self.tell(number, outcome, world);
+            }
+            Kind::Exchange => tcp.wake(number, world),
+            Kind::Pace => tcp.flows.go_on(FlowId(number), world),
             _ => {
                 let slot = FlowId(number).slot() as u32;
-                let was = self.connections.flows.is_over(slot);
-                self.connections.flows.expire(FlowId(number), world);
-                if !was && self.connections.flows.is_over(slot) {
+                let was = tcp.flows.is_over(slot);
+                tcp.flows.expire(FlowId(number), world);
+                if !was && tcp.flows.is_over(slot) {
                     self.tell(slot, Outcome::Over, world);
                 }
             }
@@ -183,27 +217,33 @@ impl Apps {
 
     /// The state of a connection, if it is not over.
     pub(crate) fn standing(&self, flow: &Identity, classes: &[ClassParams]) -> Option<Standing> {
-        self.connections.flows.standing(flow, classes)
+        if is_of_hosts(flow.slot.0) {
+            return self.lines.hosts.hosts().standing(flow);
+        }
+        self.lines.tcp.flows.standing(flow, classes)
     }
 
     /// The sender of a connection, if it is not over.
     pub(crate) fn sender(&self, flow: &Identity, classes: &[ClassParams]) -> Option<SenderState> {
-        self.connections.flows.sender(flow, classes)
+        self.lines.tcp.flows.sender(flow, classes)
     }
 
     /// The class of the connection that a packet belongs to, if it is not over.
     pub(crate) fn class_of(&self, packet: &Packet) -> Option<u16> {
-        self.connections.flows.class_of(packet)
+        if is_of_hosts(packet.flow) {
+            return self.lines.hosts.hosts().class_of(packet);
+        }
+        self.lines.tcp.flows.class_of(packet)
     }
 
     /// At the end of the warm-up: notes what the open connections have delivered by then.
     pub(crate) fn warm(&self, world: &mut World<'_>) {
-        self.connections.flows.warm(world);
+        self.lines.tcp.flows.warm(world);
     }
 
     /// The run is over: fills the rows of connections that are still open.
     pub(crate) fn finish(&mut self, world: &mut World<'_>) {
-        self.connections.flows.finish(world);
+        self.lines.tcp.flows.finish(world);
         for user in &mut self.users {
             user.app().finish(world.net.now);
         }

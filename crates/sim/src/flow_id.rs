@@ -31,6 +31,8 @@ impl FlowId {
     pub(crate) const APPS: u32 = 2;
     /// The table of hosts that are not the simulator's own.
     pub(crate) const HOSTS: u32 = 3;
+    /// The table of such hosts whose connections an application drives.
+    pub(crate) const APP_HOSTS: u32 = 4;
     /// No table: messages to routers.
     pub(crate) const MESSAGES: u32 = 6;
     /// The table of UDP.

@@ -30,6 +30,8 @@ pub(crate) enum Sends {
     Udp,
     /// Hosts that are not the simulator's own.
     Hosts(Ends),
+    /// The same, for a connection of this user's.
+    AppHosts(u32, Ends),
 }
 
 /// The tables.
@@ -70,6 +72,9 @@ impl Flows {
             }
             Sends::Udp if self.udp.has_room() => self.udp.start(flow, world),
             Sends::Hosts(ends) if self.hosts.has_room() => self.hosts.start(flow, ends, world),
+            Sends::AppHosts(user, ends) if self.apps.has_room() => {
+                self.apps.open_hosts(user, flow, ends, world)
+            }
             _ => return None,
         })
     }
@@ -82,6 +87,7 @@ impl Flows {
             FlowId::UDP => self.udp.deliver(packet, world),
             FlowId::APPS => self.apps.deliver(packet, world),
             FlowId::HOSTS => self.hosts.deliver(packet, world),
+            FlowId::APP_HOSTS => self.apps.deliver_to_hosts(packet, world),
             FlowId::MESSAGES => world.net.serve(packet),
             _ => self.other.deliver(packet, world),
         }
@@ -91,7 +97,9 @@ impl Flows {
     pub(crate) fn wake(&mut self, entity: Entity, world: &mut World<'_>) {
         let id = FlowId(entity.number());
         match (id.table(), entity.kind()) {
-            (_, Kind::Exchange | Kind::User) | (FlowId::APPS, _) => self.apps.wake(entity, world),
+            (_, Kind::Exchange | Kind::User) | (FlowId::APPS | FlowId::APP_HOSTS, _) => {
+                self.apps.wake(entity, world);
+            }
             (FlowId::RENO, Kind::Pace) => self.reno.go_on(id, world),
             (FlowId::RENO, _) => self.reno.expire(id, world),
             (FlowId::UDP, _) => self.udp.expire(id, world),
@@ -131,7 +139,7 @@ impl Flows {
                 let delivered = rows[flow.row as usize].delivered;
                 Some(Standing { delivered, ..Standing::NONE })
             }
-            FlowId::APPS => self.apps.standing(flow, classes),
+            FlowId::APPS | FlowId::APP_HOSTS => self.apps.standing(flow, classes),
             FlowId::HOSTS => self.hosts.standing(flow),
             _ => self.other.standing(flow, classes),
         }
@@ -142,7 +150,7 @@ impl Flows {
     pub(crate) fn sender(&self, flow: &Identity, classes: &[ClassParams]) -> Option<SenderState> {
         match FlowId(flow.slot.0).table() {
             FlowId::RENO => self.reno.sender(flow, classes),
-            FlowId::UDP | FlowId::HOSTS => None,
+            FlowId::UDP | FlowId::HOSTS | FlowId::APP_HOSTS => None,
             FlowId::APPS => self.apps.sender(flow, classes),
             _ => self.other.sender(flow, classes),
         }
@@ -154,7 +162,7 @@ impl Flows {
             FlowId::RENO => self.reno.class_of(packet),
             FlowId::UDP => self.udp.class_of(packet),
             FlowId::MESSAGES => None,
-            FlowId::APPS => self.apps.class_of(packet),
+            FlowId::APPS | FlowId::APP_HOSTS => self.apps.class_of(packet),
             FlowId::HOSTS => self.hosts.class_of(packet),
             _ => self.other.class_of(packet),
         }

@@ -1,15 +1,15 @@
 //! One run: a scenario and a seed give the columns of results.
 
+mod host_source;
 mod step;
 
-use rand::Rng as _;
-use tidegate_core::host::{Stack, Transfer};
+use tidegate_core::host::Stack;
 use tidegate_core::law::Fault;
 use tidegate_core::packet::Packet;
 use tidegate_core::port::{Port, Stages};
 use tidegate_core::units::{Pace, Time};
 use tidegate_model::control::{self, TcpControl};
-use tidegate_model::draw::{ClassDraws, FlowDraw, Pcg64, stream};
+use tidegate_model::draw::{ClassDraws, FlowDraw, stream};
 use tidegate_model::port::{Laws, OwnLaws, QueueLaws, RateLaws, Screens};
 use tidegate_model::profile::{Profile, Tcp};
 use tidegate_model::scenario::{Class, Direction, FlowSize, Quic, Scenario, Transport};
@@ -31,6 +31,8 @@ use crate::transport::control::{Any, Control, Reno};
 use crate::transport::rtts::{self, Rtts};
 use crate::transport::table::{NewFlow, World};
 use crate::transport::{ClassParams, JitterDraw, LossDetector};
+
+use host_source::HostSource;
 
 /// The progress of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,8 +86,8 @@ enum Source {
     /// Users whose application drives connections under such a control.
     App(Box<Source>),
     Udp,
-    /// Hosts of another kind, their random draws, and the bytes of a full datagram.
-    Hosts(Stack, Pcg64, u16),
+    /// Hosts of another kind.
+    Hosts(HostSource),
 }
 
 impl Source {
@@ -94,7 +96,8 @@ impl Source {
         if let Transport::Quic(quic) = &class.transport {
             let made = custom.stacks.as_mut().and_then(|of| of(quic));
             let made = made.ok_or_else(|| BuildError::NoSuchStack(quic.stack.clone()))?;
-            return Ok(Source::Hosts(made, stream(seed, &class.name, "hosts"), quic.datagram()));
+            let source = HostSource::new(made, stream(seed, &class.name, "hosts"), quic);
+            return source.fit(class, quic).map(Source::Hosts);
         }
         let controls = &mut custom.controls;
         if matches!(class.transport, Transport::Udp(_)) {
@@ -482,13 +485,7 @@ impl Simulation {
             Source::Reno => Sends::Reno(Reno::new(tcp)),
             Source::App(under) => Sends::App(user.unwrap_or_default(), under.control(tcp, access)),
             Source::Udp => Sends::Udp,
-            Source::Hosts(stack, random, datagram) => Sends::Hosts(stack(&Transfer {
-                start: self.net.now,
-                size: (flow.size != UNLIMITED).then_some(flow.size),
-                download: flow.download,
-                datagram: *datagram,
-                seed: random.next_u64(),
-            })),
+            Source::Hosts(source) => source.sends(flow, user, self.net.now),
             source => Sends::Other(source.control(tcp, access)),
         }
     }

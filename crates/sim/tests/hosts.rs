@@ -64,6 +64,15 @@ fn a_flow_ends_by_its_stop_its_user_or_its_host() {
     assert_eq!(flow(&never, "admitted_s").to_bits(), f64::NAN.to_bits());
 }
 
+/// A host that carries one transfer each is refused where users load pages.
+#[test]
+fn pages_need_hosts_that_carry_objects() {
+    let text = one("size = \"1kB\"\npages = { objects = 3 }");
+    let custom = Custom { stacks: Some(&mut simple), ..Custom::default() };
+    let made = Simulation::new(&load(&text, &[]), 1, custom);
+    assert!(matches!(made, Err(BuildError::NoObjects(name)) if name == "simple"));
+}
+
 /// Whoever asks for a stack that is not there is told its name.
 #[test]
 fn a_stack_that_was_not_supplied_is_named() {

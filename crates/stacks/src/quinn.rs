@@ -2,12 +2,13 @@
 //!
 //! Each end has an endpoint and one connection of its own. An upload is one stream of the client's;
 //! a download is the answer to a short request. The client closes the connection when the transfer
-//! is complete.
+//! is complete. A connection of a user's carries any number of objects ([`objects`]).
 //!
 //! Packets are as long as with TLS 1.3 and carry no secrets ([`plain`]). The path is known to
 //! carry full packets, so none are sent to find that out. Everything else is as quinn sets it.
 
 mod ids;
+mod objects;
 mod plain;
 
 use std::collections::VecDeque;
@@ -22,10 +23,11 @@ use quinn_proto::{
     Endpoint, EndpointConfig, Event, NoneTokenStore, ReadError, ServerConfig, StreamEvent,
     StreamId, TimeSource, TransportConfig, ValidationTokenConfig, VarInt,
 };
-use tidegate_core::host::{Ends, Host, Mark, Order, Phase, Report, Stack, Transfer};
+use tidegate_core::host::{Ends, Heard, Host, Mark, Order, Phase, Report, Stack, Transfer};
 use tidegate_core::units::Time;
 
 use ids::{Ids, Keys};
+use objects::Objects;
 
 /// The congestion controls of quinn that are offered.
 ///
@@ -105,12 +107,12 @@ impl Settings {
         let data = transfer.size.unwrap_or(u64::MAX);
         let (request, answer) = if transfer.download { (REQUEST as u64, data) } else { (data, 0) };
         let mut draws = Ids::new(transfer.seed);
-        let mut client = self.end(&mut draws, None, transfer.download, request);
+        let mut client = self.end(&mut draws, None, transfer, request);
         let id = draws.id();
         let mut config = self.client.clone();
         config.initial_dst_cid_provider(Arc::new(move || id));
         client.connect(transfer.start, config);
-        let server = self.end(&mut draws, Some(self.server.clone()), transfer.download, answer);
+        let server = self.end(&mut draws, Some(self.server.clone()), transfer, answer);
         Ends { client: Box::new(client), server: Box::new(server) }
     }
 
@@ -118,7 +120,7 @@ impl Settings {
         &self,
         draws: &mut Ids,
         server: Option<Arc<ServerConfig>>,
-        download: bool,
+        transfer: &Transfer,
         to_send: u64,
     ) -> End {
         let mut config = self.endpoint.clone();
@@ -130,7 +132,8 @@ impl Settings {
             endpoint: Endpoint::new(Arc::new(config), server, false, None),
             connection: None,
             client,
-            download,
+            download: transfer.download,
+            objects: transfer.objects.then(|| Objects::new(client)),
             stream: None,
             left: to_send,
             finished: false,
@@ -156,6 +159,8 @@ struct End {
     connection: Option<(ConnectionHandle, Box<Connection>)>,
     client: bool,
     download: bool,
+    /// Where it carries objects in place of one transfer.
+    objects: Option<Objects>,
     stream: Option<StreamId>,
     /// Bytes that are still to be handed in ([`u64::MAX`]: without end).
     left: u64,
@@ -198,6 +203,10 @@ impl End {
     fn hear(&mut self) {
         let Some((_, connection)) = &mut self.connection else { return };
         while let Some(event) = connection.poll() {
+            if let (Event::Stream(event), Some(objects)) = (&event, &mut self.objects) {
+                objects.hear(event, connection);
+                continue;
+            }
             match event {
                 Event::Connected => self.report.phase = Phase::Open,
                 Event::ConnectionLost { reason } => {
@@ -217,9 +226,25 @@ impl End {
         }
     }
 
+    /// What the application wants of objects.
+    fn obey(&mut self, order: Order) {
+        let Some((_, connection)) = &mut self.connection else { return };
+        let Some(objects) = &mut self.objects else { return };
+        match order {
+            Order::Ask(request) => objects.ask(request, connection),
+            Order::Answer(number, bytes) => objects.answer(number, bytes, connection),
+            _ => {}
+        }
+        self.report.delivered = objects.delivered;
+        self.report.complete = objects.is_idle();
+    }
+
     /// The stream of the transfer, if there is one yet.
     fn find_stream(&mut self) {
         let Some((_, connection)) = &mut self.connection else { return };
+        if self.objects.is_some() {
+            return;
+        }
         if self.stream.is_some() || self.report.phase != Phase::Open {
             return;
         }
@@ -363,13 +388,23 @@ impl Host for End {
             self.left = 0;
         }
         self.write();
+        self.obey(order);
         let open = self.report.phase == Phase::Open;
+        let done = self.client && self.report.complete && self.objects.is_none();
         if order == Order::Abort && matches!(self.report.phase, Phase::Opening | Phase::Open) {
             self.close(now, 1);
-        } else if self.client && open && self.report.complete {
+        } else if open && (done || order == Order::Close) {
             self.close(now, 0);
         }
         self.look();
         self.report
+    }
+
+    fn carries_objects(&self) -> bool {
+        true
+    }
+
+    fn heard(&mut self) -> Option<Heard> {
+        self.objects.as_mut().and_then(Objects::heard)
     }
 }

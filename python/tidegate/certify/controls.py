@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from tidegate.scenario.document import Setting
 
 
+QUIC = "{ quic"
+"""How a transport of a real stack, or of a host of the user's own, begins."""
+
+
 @dataclass(frozen=True)
 class Control:
     """A sender control, a gate or a queue law, by its name on the command line."""
@@ -44,11 +48,13 @@ class Control:
         if not self.endless and any(each["size"] == "unlimited" for each in classes.values()):
             return f"{self.name} sends a file in one burst, and these flows have no end"
         pages = any("pages" in each for each in classes.values())
-        if pages and not (self.transport or "{ tcp").startswith("{ tcp"):
+        if pages and not (self.transport or "{ tcp").startswith(("{ tcp", QUIC)):
             return "pages are loaded over TCP, with a control of its own"
         receivers = any("receiver" in each for each in classes.values())
         if receivers and (self.transport or "").startswith("{ udp"):
             return "its receivers send no acknowledgements"
+        if receivers and (self.transport or "").startswith(QUIC):
+            return "its receivers are those of the stack, and honest"
         if condition.queue and any(stage == "queue" for stage, _ in self.stages):
             return f"{self.name} needs a queue law of its own"
         return None
@@ -56,6 +62,10 @@ class Control:
 
 def _tcp(name: str) -> Control:
     return Control(name, f'{{ tcp = {{ profile = "linux", control = "{name}" }} }}')
+
+
+def _quic(name: str) -> Control:
+    return Control(f"quic:{name}", f'{QUIC} = {{ control = "{name}" }} }}')
 
 
 def _explicit(name: str) -> Control:
@@ -67,6 +77,7 @@ CONTROLS = {
     for control in (
         *(_tcp(name) for name in ("reno", "cubic", "bbr", "bbr3", "dctcp", "prague", "ledbat")),
         *(_explicit(name) for name in ("qfcp", "xcp", "rcp", "vcp")),
+        *(_quic(name) for name in ("cubic", "new-reno")),
         Control("none"),
         Control("blitz", '"blitz"', (("queue", '{ law = "pushout" }'),), endless=False),
     )

@@ -9,6 +9,8 @@ use crate::scenario::{Amount, Direction, Pages, Transport};
 
 /// Most objects of a page.
 const MOST_OBJECTS: f64 = 10_000.0;
+/// Connections of a browser to one host by HTTP/1.1.
+const USUAL_CONNECTIONS: u32 = 6;
 /// Most pages of a user, where their number is given.
 const MOST_PAGES: u64 = 1_000_000;
 /// Longest time of a server, and longest mean time between two pages, in seconds.
@@ -43,7 +45,9 @@ pub(super) fn pages(
         None => None,
     };
     check.in_range(&path("")[..3], doc.out_of_range());
-    let usual = if doc.connections == 1 && doc.persistent { 100 } else { 1 };
+    let quic = matches!(transport, Transport::Quic(_));
+    let connections = *doc.connections.get_or_insert(if quic { 1 } else { USUAL_CONNECTIONS });
+    let usual = if connections == 1 && doc.persistent { 100 } else { 1 };
     let concurrent = *doc.concurrent.get_or_insert(usual);
     if let PageCount::Number(number) = doc.count {
         let what = format!("{number} is out of range");
@@ -72,7 +76,7 @@ pub(super) fn pages(
     Some(Pages {
         objects,
         document,
-        connections: doc.connections,
+        connections,
         concurrent,
         persistent: doc.persistent,
         request: request.clamp(1, payload.into()) as u32,
@@ -115,10 +119,17 @@ fn without_effect(check: &mut Check<'_>, name: &str, doc: &ClassDoc, transport: 
         check.require(pages.request == request(), &path("request"), what, "leave it out");
         check.require(pages.server == at_once(), &path("server"), what, "leave it out");
     }
+    let quic = matches!(transport, Transport::Quic(_));
     check.require(
-        transport.opens_connections(),
+        !(quic && upload),
+        &path("direction"),
+        "over QUIC users send no objects",
+        "leave it out, or write a transport of tcp",
+    );
+    check.require(
+        transport.opens_connections() || quic,
         &path("transport"),
         "pages are fetched over connections, which the user opens",
-        "write tcp or a transport with a control of its own, as in \"qfcp\", with its handshake",
+        "write tcp, quic or a transport with a control of its own, as \"qfcp\", with its handshake",
     );
 }

@@ -23,10 +23,10 @@ keys! {
         /// Size of the document, which is fetched first: the objects are asked for when it has arrived. Default: a page has no document, and all objects are asked for at once.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub document: Option<SizeDoc>,
-        /// The most connections that a user has open at once; default 6, as browsers have to one host. A connection is opened where an object waits and none of those open is free.
-        #[serde(default = "six")]
-        pub connections: u32 [1 to 256],
-        /// Requests that may wait for their answers on one connection; default: 1 with several connections (HTTP/1.1), 100 with one (HTTP/2).
+        /// The most connections that a user has open at once; default: 6, as browsers have to one host (HTTP/1.1), or 1 over QUIC (HTTP/3). A connection is opened where an object waits and none of those open is free.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub connections: Option<u32> [1 to 256],
+        /// Requests that may wait for their answers on one connection; default: 1 with several connections (HTTP/1.1), 100 with one (HTTP/2, HTTP/3).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub concurrent: Option<u32> [1 to 10000],
         /// Whether connections stay open for further objects and pages; default true. With false each object has a connection of its own.
@@ -49,10 +49,6 @@ keys! {
 
 fn one_object() -> Amount<Count> {
     Amount(Spread::Constant(Count(1.0)))
-}
-
-fn six() -> u32 {
-    6
 }
 
 fn yes() -> bool {

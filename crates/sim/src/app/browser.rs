@@ -11,9 +11,8 @@ use std::collections::VecDeque;
 use tidegate_core::units::Time;
 use tidegate_model::draw::{Object, Page};
 
+use super::carrier::Wanted;
 use super::desk::{App, Desk};
-use super::exchange::{Answer, Request};
-use crate::transport::sender::driven::Part;
 use crate::transport::table::NewFlow;
 
 /// A connection of the user.
@@ -135,13 +134,11 @@ impl Browser {
                 continue;
             };
             let objects = &line.objects[line.objects.len() - number..];
-            let requests: Vec<Request> = objects
+            let requests: Vec<Wanted> = objects
                 .iter()
                 .map(|&object| {
                     let Object { bytes, server } = loading.objects[object as usize];
-                    let mss = desk.class(self.flow.class).tcp.mss;
-                    let answer = Answer::Data(Part::of(bytes, mss, line.closing));
-                    Request { answer, server, tag: loading.first + object }
+                    Wanted { bytes, last: line.closing, server, tag: loading.first + object }
                 })
                 .collect();
             for request in &requests {

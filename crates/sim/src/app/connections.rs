@@ -1,16 +1,16 @@
-//! The connections of users, and what they ask over them.
-
-use std::collections::VecDeque;
+//! The connections of users over TCP, and what they ask over them.
 
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
 use tidegate_model::scenario::Scenario;
 
+use super::carrier::{Carrier, Outcome, Wanted};
 use super::exchange::{Answer, Arrived, Exchange, Request};
 use crate::capture::{Identity, Noted};
 use crate::engine::{Entity, Kind};
 use crate::flow_id::FlowId;
 use crate::transport::control::{Any, AppLimited};
+use crate::transport::sender::driven::Part;
 use crate::transport::table::{FlowTable, NewFlow, World};
 
 /// Bytes of a request for video, about those of an HTTP request without cookies.
@@ -21,28 +21,15 @@ const GOODBYE: u32 = 46;
 /// Segments after which a connection takes no further requests: their numbers have 32 bits.
 const MOST_SEGMENTS: u32 = 1 << 30;
 
-/// All connections that users have.
+/// All connections over TCP.
 pub(crate) struct Connections {
     pub(super) flows: FlowTable<AppLimited>,
     /// By slot.
     exchanges: Vec<Exchange>,
     /// Bytes of a request, by class.
     requests: Vec<u32>,
-    /// Users who want another connection, in order, with the settings of it.
-    pub(super) openings: VecDeque<(u32, NewFlow)>,
     /// What a capture has to know; none: there is no capture.
     pub(super) noted: Option<Vec<Noted>>,
-}
-
-/// What a packet or a timer has done to a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Outcome {
-    /// Something may have come to the client.
-    ToClient,
-    /// It is over.
-    Over,
-    /// Nothing that concerns its user.
-    Nothing,
 }
 
 impl Connections {
@@ -55,7 +42,6 @@ impl Connections {
             flows: FlowTable::new(FlowId::APPS),
             exchanges: Vec::new(),
             requests: requests.collect(),
-            openings: VecDeque::new(),
             noted: None,
         }
     }
@@ -78,42 +64,8 @@ impl Connections {
         identity
     }
 
-    /// Whose connection it is, by its slot.
-    pub(super) fn user(&self, slot: u32) -> u32 {
-        self.exchanges[slot as usize].user
-    }
-
-    /// The row of a connection.
-    pub(super) fn row(&self, slot: u32) -> u32 {
-        self.exchanges[slot as usize].row
-    }
-
-    /// Whether the client has just learnt that a connection is open.
-    pub(super) fn has_opened(&mut self, slot: u32) -> bool {
-        let exchange = &mut self.exchanges[slot as usize];
-        let new = !exchange.opened && self.flows.may_ask(slot, exchange.upload);
-        exchange.opened |= new;
-        new
-    }
-
-    /// Whether a connection can take further requests.
-    pub(super) fn may_ask(&self, slot: u32) -> bool {
-        let upload = self.exchanges[slot as usize].upload;
-        self.is_open(slot) && self.flows.may_ask(slot, upload) && !self.is_full(slot)
-    }
-
-    /// Whether the client knows that a connection is open, or that it was.
-    pub(super) fn is_open(&self, slot: u32) -> bool {
-        self.exchanges[slot as usize].opened
-    }
-
-    /// Whether a connection has carried as much as it can.
-    pub(super) fn is_full(&self, slot: u32) -> bool {
-        self.flows.handed_in(slot) >= MOST_SEGMENTS
-    }
-
     /// The client sends requests, or in an upload what they name.
-    pub(super) fn ask(&mut self, slot: u32, requests: &[Request], world: &mut World<'_>) {
+    fn send_new(&mut self, slot: u32, requests: &[Request], world: &mut World<'_>) {
         let exchange = &mut self.exchanges[slot as usize];
         let from = exchange.asked + 1;
         for &request in requests {
@@ -132,12 +84,6 @@ impl Connections {
             exchange.resend = self.flows.fires(slot, wait, world);
             self.arm(slot, world);
         }
-    }
-
-    /// The client asks the server to close the connection.
-    pub(super) fn close(&mut self, slot: u32, world: &mut World<'_>) {
-        let goodbye = Request { answer: Answer::Close, server: Time::ZERO, tag: 0 };
-        self.ask(slot, &[goodbye], world);
     }
 
     /// Bytes of a request, and how many of them a packet takes.
@@ -273,15 +219,6 @@ impl Connections {
         }
     }
 
-    /// What has come of the answers of a connection; called until there is no more.
-    pub(super) fn arrived(&mut self, slot: u32) -> Option<Arrived> {
-        if self.flows.is_over(slot) {
-            return None;
-        }
-        let exchange = &mut self.exchanges[slot as usize];
-        exchange.arrived(self.flows.arrived(slot, exchange.upload))
-    }
-
     /// A timer of requests and answers is due.
     pub(super) fn wake(&mut self, slot: u32, world: &mut World<'_>) {
         let now = world.net.now;
@@ -313,5 +250,62 @@ impl Connections {
             exchange.wake = due;
             world.net.events.push(due, Entity::new(Kind::Exchange, slot));
         }
+    }
+}
+
+impl Carrier for Connections {
+    fn user(&self, slot: u32) -> u32 {
+        self.exchanges[slot as usize].user
+    }
+
+    fn row(&self, slot: u32) -> u32 {
+        self.exchanges[slot as usize].row
+    }
+
+    fn has_opened(&mut self, slot: u32) -> bool {
+        let exchange = &mut self.exchanges[slot as usize];
+        let new = !exchange.opened && self.flows.may_ask(slot, exchange.upload);
+        exchange.opened |= new;
+        new
+    }
+
+    fn may_ask(&self, slot: u32) -> bool {
+        let upload = self.exchanges[slot as usize].upload;
+        self.is_open(slot) && self.flows.may_ask(slot, upload) && !self.is_full(slot)
+    }
+
+    fn is_open(&self, slot: u32) -> bool {
+        self.exchanges[slot as usize].opened
+    }
+
+    fn is_full(&self, slot: u32) -> bool {
+        self.flows.handed_in(slot) >= MOST_SEGMENTS
+    }
+
+    fn ask(&mut self, slot: u32, wanted: &[Wanted], world: &mut World<'_>) {
+        let mss = world.classes[usize::from(self.flows.class(slot))].tcp.mss;
+        let request = |&Wanted { bytes, last, server, tag }: &Wanted| {
+            let answer = Answer::Data(Part::of(bytes, mss, last));
+            Request { answer, server, tag }
+        };
+        let requests: Vec<Request> = wanted.iter().map(request).collect();
+        self.send_new(slot, &requests, world);
+    }
+
+    fn close(&mut self, slot: u32, world: &mut World<'_>) {
+        let goodbye = Request { answer: Answer::Close, server: Time::ZERO, tag: 0 };
+        self.send_new(slot, &[goodbye], world);
+    }
+
+    fn leave(&mut self, slot: u32, world: &mut World<'_>) {
+        self.flows.leave(slot, world);
+    }
+
+    fn arrived(&mut self, slot: u32, _: &mut World<'_>) -> Option<Arrived> {
+        if self.flows.is_over(slot) {
+            return None;
+        }
+        let exchange = &mut self.exchanges[slot as usize];
+        exchange.arrived(self.flows.arrived(slot, exchange.upload))
     }
 }

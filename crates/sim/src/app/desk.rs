@@ -6,8 +6,8 @@ use tidegate_core::units::Time;
 use tidegate_model::draw::{Object, Page};
 use tidegate_model::scenario::{Class, Pages};
 
-use super::connections::Connections;
-use super::exchange::Request;
+use super::carrier::Wanted;
+use super::lines::Lines;
 use super::loads::Loads;
 use crate::engine::{Entity, Kind};
 use crate::transport::ClassParams;
@@ -36,7 +36,7 @@ pub(super) trait App {
 /// What a user may touch.
 pub(super) struct Desk<'a, 'w> {
     pub(super) user: u32,
-    pub(super) connections: &'a mut Connections,
+    pub(super) lines: &'a mut Lines,
     pub(super) loads: &'a mut Loads,
     pub(super) classes: &'a [Class],
     pub(super) seed: u64,
@@ -69,37 +69,37 @@ impl Desk<'_, '_> {
 
     /// The user wants one more connection.
     pub(super) fn open(&mut self, flow: &NewFlow) {
-        self.connections.openings.push_back((self.user, *flow));
+        self.lines.openings.push_back((self.user, *flow));
     }
 
     pub(super) fn is_open(&self, slot: u32) -> bool {
-        self.connections.is_open(slot)
+        self.lines.of(slot).is_open(slot)
     }
 
     pub(super) fn may_ask(&self, slot: u32) -> bool {
-        self.connections.may_ask(slot)
+        self.lines.of(slot).may_ask(slot)
     }
 
     pub(super) fn is_full(&self, slot: u32) -> bool {
-        self.connections.is_full(slot)
+        self.lines.of(slot).is_full(slot)
     }
 
-    pub(super) fn ask(&mut self, slot: u32, requests: &[Request]) {
-        self.connections.ask(slot, requests, self.world);
+    pub(super) fn ask(&mut self, slot: u32, wanted: &[Wanted]) {
+        self.lines.of_mut(slot).ask(slot, wanted, self.world);
     }
 
     pub(super) fn close(&mut self, slot: u32) {
-        self.connections.close(slot, self.world);
+        self.lines.of_mut(slot).close(slot, self.world);
     }
 
     /// The user leaves a connection now.
     pub(super) fn leave(&mut self, slot: u32) {
-        self.connections.flows.leave(slot, self.world);
+        self.lines.of_mut(slot).leave(slot, self.world);
     }
 
-    /// The user leaves a connection at an instant.
+    /// The user leaves a connection of TCP at an instant.
     pub(super) fn leave_at(&mut self, slot: u32, at: Time) {
-        self.connections.flows.leave_at(slot, at, self.world);
+        self.lines.tcp.flows.leave_at(slot, at, self.world);
     }
 
     /// The user acts by itself at an instant.
@@ -127,7 +127,7 @@ impl Desk<'_, '_> {
     }
 
     pub(super) fn asked(&mut self, object: u32, slot: u32) {
-        let row = self.connections.row(slot);
+        let row = self.lines.of(slot).row(slot);
         self.loads.asked(object, row, self.world.net.now);
     }
 

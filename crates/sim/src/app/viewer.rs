@@ -8,11 +8,10 @@ use tidegate_core::units::Time;
 use tidegate_model::columns::{Category, Column, VideoRow};
 use tidegate_model::scenario::{Scenario, Video};
 
+use super::carrier::Wanted;
 use super::desk::{App, Desk};
-use super::exchange::{Answer, Request};
 use super::player::Player;
 use crate::names::names;
-use crate::transport::sender::driven::Part;
 use crate::transport::table::NewFlow;
 
 /// One viewer at its connection.
@@ -35,10 +34,11 @@ impl Viewer {
     /// Asks for the next segment.
     fn ask(&mut self, desk: &mut Desk<'_, '_>) {
         self.player.ask(desk.now(), &self.film);
-        let segments = self.film.packets.get(self.player.level).copied().unwrap_or(1);
+        let packets = self.film.packets.get(self.player.level).copied().unwrap_or(1);
+        let bytes = u64::from(packets) * u64::from(desk.class(self.flow.class).tcp.mss);
         let last = self.player.asked == self.film.segments;
-        let answer = Answer::Data(Part { segments, lacking: 0, last });
-        desk.ask(self.slot, &[Request { answer, server: Time::ZERO, tag: self.player.asked }]);
+        let tag = self.player.asked;
+        desk.ask(self.slot, &[Wanted { bytes, last, server: Time::ZERO, tag }]);
     }
 }
 

@@ -83,7 +83,7 @@ impl Simulation {
         let mut world =
             World { net: &mut self.net, classes: &mut self.classes, rows: &mut self.rows };
         self.flows.deliver(packet, &mut world);
-        if FlowId(packet.flow).table() == FlowId::APPS {
+        if matches!(FlowId(packet.flow).table(), FlowId::APPS | FlowId::APP_HOSTS) {
             self.open_connections();
         }
         if self.acks.is_some() {

@@ -2,9 +2,10 @@
 //! every other packet.
 //!
 //! A flow is opened, carries its data and ends as its hosts say. What its row knows of them is
-//! what an application at each end would know.
+//! what an application at each end would know. The connections of users ([`HostTable::order`])
+//! carry objects in place of one transfer.
 
-use tidegate_core::host::{Ends, Host, Mark, Order, Phase, Report};
+use tidegate_core::host::{Ends, Heard, Host, Mark, Order, Phase, Report};
 use tidegate_core::packet::{Ext, Flags, Form, Packet};
 use tidegate_core::units::Time;
 use tidegate_core::wire::quic::Initial;
@@ -63,6 +64,10 @@ struct Flow {
     pair: (u16, u16),
     opaque: bool,
     endless: bool,
+    /// Whether it carries objects in place of one transfer.
+    objects: bool,
+    /// When the last data came to the sink.
+    last: Time,
     /// The number of the client that opens it, from 1.
     number: u16,
 }
@@ -114,6 +119,8 @@ impl HostTable {
             pair: flow.pair,
             opaque: flow.opaque,
             endless: flow.size == crate::rows::UNLIMITED,
+            objects: self.number == FlowId::APP_HOSTS,
+            last: Time::NEVER,
             number: flow.client,
         };
         let slot = match self.free.pop() {
@@ -136,12 +143,18 @@ impl HostTable {
         Identity { slot: (id.0, generation), row, class, bytes, end: 0 }
     }
 
-    /// A host has its turn: it does what is due, and sends what it may.
+    /// A host has its turn.
     fn turn(&mut self, id: FlowId, side: usize, world: &mut World<'_>) {
+        let order = self.flows[id.slot()].orders[side];
+        self.obey(id, side, order, world);
+    }
+
+    /// A host does what is due and what its application wants, and sends what it may.
+    fn obey(&mut self, id: FlowId, side: usize, order: Order, world: &mut World<'_>) {
         let now = world.net.now;
         let flow = &mut self.flows[id.slot()];
         let end = &mut flow.ends[side];
-        end.report = end.host.poll(now, flow.orders[side]);
+        end.report = end.host.poll(now, order);
         loop {
             let place = world.net.datagrams.place();
             let bytes = world.net.datagrams.bytes(place);
@@ -256,6 +269,42 @@ impl HostTable {
         }
     }
 
+    /// The application of the server or of the client of a download wants something.
+    pub(crate) fn order(&mut self, slot: u32, server: bool, order: Order, world: &mut World<'_>) {
+        let id = FlowId::new(self.number, slot);
+        if self.flows[id.slot()].row == FREE {
+            return;
+        }
+        self.obey(id, if server { SOURCE } else { SINK }, order, world);
+        self.settle(id, world);
+    }
+
+    /// The user of a connection leaves.
+    pub(crate) fn leave(&mut self, slot: u32, world: &mut World<'_>) {
+        if !self.is_over(slot) {
+            world.rows[self.flows[slot as usize].row as usize].gave_up = world.net.now;
+            self.order(slot, false, Order::Abort, world);
+        }
+    }
+
+    /// What the server or the client has heard of objects.
+    pub(crate) fn heard(&mut self, slot: u32, server: bool) -> Option<Heard> {
+        self.flows[slot as usize].ends[if server { SOURCE } else { SINK }].host.heard()
+    }
+
+    /// Whether the client of a connection may ask for objects.
+    pub(crate) fn may_ask(&self, slot: u32) -> bool {
+        let flow = &self.flows[slot as usize];
+        flow.row != FREE && flow.ends[SINK].report.phase == Phase::Open
+    }
+
+    /// Whether the client has no connection any more.
+    pub(crate) fn is_over(&self, slot: u32) -> bool {
+        let flow = &self.flows[slot as usize];
+        let phase = flow.ends[SINK].report.phase;
+        flow.row == FREE || matches!(phase, Phase::Closing | Phase::Over)
+    }
+
     /// The class of the flow that a packet belongs to, if that flow is not over.
     pub(crate) fn class_of(&self, packet: &Packet) -> Option<u16> {
         self.holds(packet.flow, packet.generation).map(|flow| flow.class)
@@ -316,9 +365,12 @@ impl Flow {
     /// Writes into its row how far its ends are.
     fn note(&mut self, row: &mut Row, now: Time) {
         let [source, sink] = [SOURCE, SINK].map(|side| self.ends[side].report);
+        if sink.delivered > row.delivered {
+            self.last = now;
+        }
         row.delivered = sink.delivered;
         row.retransmitted = source.lost;
-        if sink.complete && row.data_done == Time::NEVER {
+        if sink.complete && row.data_done == Time::NEVER && !self.objects {
             row.data_done = now;
         }
         if row.closed != Time::NEVER || row.gave_up != Time::NEVER {
@@ -329,6 +381,9 @@ impl Flow {
             row.gave_up = now;
         } else if matches!(client.phase, Phase::Closing | Phase::Over) {
             row.closed = now;
+            if self.objects {
+                row.data_done = self.last;
+            }
         } else {
             return;
         }

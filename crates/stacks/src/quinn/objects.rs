@@ -1,0 +1,144 @@
+//! Objects over one connection: each is asked for on a stream of its own, and answered on it.
+//!
+//! Streams share the connection by turns, as quinn has them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use bytes::Bytes;
+use quinn_proto::{Connection, Dir, ReadError, StreamEvent, StreamId};
+use tidegate_core::host::Heard;
+
+use super::ZEROS;
+
+/// What is under way on one stream.
+struct Stream {
+    /// Bytes that are still to be handed in.
+    left: u64,
+    /// Whether all was handed in: the request, or the answer.
+    finished: bool,
+    /// Whether something of the answer has come.
+    begun: bool,
+}
+
+/// The streams of one end.
+pub(super) struct Objects {
+    client: bool,
+    /// Bytes of requests that wait for a stream.
+    waiting: VecDeque<u32>,
+    /// By number, which is that of the request too.
+    streams: BTreeMap<u64, (StreamId, Stream)>,
+    heard: VecDeque<Heard>,
+    /// Bytes of answers that the client has read.
+    pub(super) delivered: u64,
+}
+
+impl Objects {
+    pub(super) fn new(client: bool) -> Objects {
+        let (waiting, heard) = (VecDeque::new(), VecDeque::new());
+        Objects { client, waiting, streams: BTreeMap::new(), heard, delivered: 0 }
+    }
+
+    /// Whether nothing is under way.
+    pub(super) fn is_idle(&self) -> bool {
+        self.waiting.is_empty() && self.streams.is_empty()
+    }
+
+    pub(super) fn heard(&mut self) -> Option<Heard> {
+        self.heard.pop_front()
+    }
+
+    /// The client asks.
+    pub(super) fn ask(&mut self, request: u32, connection: &mut Connection) {
+        self.waiting.push_back(request);
+        self.open(connection);
+    }
+
+    /// The server answers the request of this number.
+    pub(super) fn answer(&mut self, number: u32, bytes: u64, connection: &mut Connection) {
+        if let Some((_, stream)) = self.streams.get_mut(&number.into()) {
+            (stream.left, stream.finished) = (bytes, false);
+            self.write(number.into(), connection);
+        }
+    }
+
+    /// Something has happened to a stream.
+    pub(super) fn hear(&mut self, event: &StreamEvent, connection: &mut Connection) {
+        match *event {
+            StreamEvent::Opened { .. } => {
+                while let Some(id) = connection.streams().accept(Dir::Bi) {
+                    let stream = Stream { left: 0, finished: true, begun: false };
+                    self.streams.insert(id.index(), (id, stream));
+                    self.read(id, connection);
+                }
+            }
+            StreamEvent::Readable { id } => self.read(id, connection),
+            StreamEvent::Writable { id } => self.write(id.index(), connection),
+            StreamEvent::Available { .. } => self.open(connection),
+            StreamEvent::Finished { .. } | StreamEvent::Stopped { .. } => {}
+        }
+    }
+
+    /// Opens streams for the requests that wait, as far as the server allows.
+    fn open(&mut self, connection: &mut Connection) {
+        while let Some(&request) = self.waiting.front() {
+            let Some(id) = connection.streams().open(Dir::Bi) else { return };
+            self.waiting.pop_front();
+            let stream = Stream { left: request.into(), finished: false, begun: false };
+            self.streams.insert(id.index(), (id, stream));
+            self.write(id.index(), connection);
+        }
+    }
+
+    /// Hands in as much as the stack takes. The server is done with the stream then.
+    fn write(&mut self, number: u64, connection: &mut Connection) {
+        let Some((id, stream)) = self.streams.get_mut(&number) else { return };
+        if stream.finished {
+            return;
+        }
+        let mut end = connection.send_stream(*id);
+        while stream.left > 0 {
+            let length = stream.left.min(ZEROS.len() as u64) as usize;
+            let mut chunks = [Bytes::from_static(&ZEROS[..length])];
+            let Ok(written) = end.write_chunks(&mut chunks) else { return };
+            stream.left -= written.bytes as u64;
+        }
+        stream.finished = end.finish().is_ok();
+        if !self.client {
+            self.streams.remove(&number);
+        }
+    }
+
+    /// Reads what has come on a stream.
+    fn read(&mut self, id: StreamId, connection: &mut Connection) {
+        let Some((_, stream)) = self.streams.get_mut(&id.index()) else { return };
+        let number = id.index() as u32;
+        let mut end = connection.recv_stream(id);
+        let Ok(mut chunks) = end.read(true) else { return };
+        let mut whole = false;
+        let mut bytes = 0;
+        loop {
+            match chunks.next(usize::MAX) {
+                Ok(Some(chunk)) => bytes += chunk.bytes.len() as u64,
+                Ok(None) => {
+                    whole = true;
+                    break;
+                }
+                Err(ReadError::Blocked | ReadError::Reset(_)) => break,
+            }
+        }
+        let _ = chunks.finalize();
+        if !self.client {
+            self.heard.extend(whole.then_some(Heard::Asked(number)));
+            return;
+        }
+        self.delivered += bytes;
+        if bytes > 0 && !stream.begun {
+            stream.begun = true;
+            self.heard.push_back(Heard::Begins(number));
+        }
+        if whole {
+            self.streams.remove(&id.index());
+            self.heard.push_back(Heard::Whole(number));
+        }
+    }
+}

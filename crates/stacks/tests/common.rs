@@ -1,0 +1,79 @@
+//! Runs of scenarios with quinn.
+
+use std::collections::BTreeMap;
+
+use tidegate_core::host::Stack;
+use tidegate_core::units::Time;
+use tidegate_model::scenario::{Quic, QuicControl};
+use tidegate_model::{Setting, Source};
+use tidegate_sim::{Column, Custom, Data, Progress, Results, Simulation};
+use tidegate_stacks::quinn::{Control, stack};
+
+pub fn quinn(quic: &Quic) -> Option<Stack> {
+    let control = match quic.control {
+        QuicControl::Cubic => Control::Cubic,
+        QuicControl::NewReno => Control::NewReno,
+    };
+    (quic.stack == "quinn").then(|| stack(control, quic.datagram()))
+}
+
+/// Runs a scenario; bytes of datagrams are freed with their packets at any time.
+pub fn run(text: &str, settings: &[(&str, &str)]) -> Results {
+    let settings: Vec<Setting<'_>> =
+        settings.iter().map(|&(key, value)| Setting { key, value }).collect();
+    let source = Source { name: "test.toml", text };
+    let scenario = tidegate_model::load(source, &settings, &BTreeMap::new())
+        .unwrap_or_else(|report| panic!("{}", report.render(false)));
+    let custom = Custom { stacks: Some(&mut quinn), ..Custom::default() };
+    let mut run = Simulation::new(&scenario, 7, custom).expect("the scenario can be built");
+    while run.advance(Time::NEVER, 100_000).expect("built-in laws do not fail") == Progress::Paused
+    {
+        let (kept, under_way) = run.payloads();
+        assert_eq!(kept, under_way);
+    }
+    let (kept, under_way) = run.payloads();
+    assert_eq!(kept, under_way, "at the end");
+    run.finish()
+}
+
+pub fn column(columns: &[Column], name: &str) -> Vec<f64> {
+    match &columns.iter().find(|column| column.name == name).expect("the column exists").data {
+        Data::F64(values) => values.clone(),
+        Data::U64(values) => values.iter().map(|&value| value as f64).collect(),
+        Data::U32(values) => values.iter().map(|&value| f64::from(value)).collect(),
+        Data::Category { codes, .. } => codes.iter().map(|&code| f64::from(code)).collect(),
+    }
+}
+
+pub fn one(results: &Results, name: &str) -> f64 {
+    column(&results.flows, name)[0]
+}
+
+/// Two hosts, 100 Mbit/s and 1 ms to the routers, 10 Mbit/s and 98 ms between them.
+pub const LINK: &str = r#"
+    name = "test"
+    duration = "60s"
+    [topology.dumbbell]
+    pairs = 1
+    access = { rate = "100Mbit", delay = "1ms" }
+    bottleneck = { rate = "10Mbit", delay = "98ms", buffer = "1000packets" }
+    [traffic.one]
+    arrivals = { at = ["0s"] }
+    transport = { quic = { stack = "quinn" } }
+"#;
+
+/// Everything that a run has measured.
+pub fn bits(results: &Results) -> Vec<u64> {
+    let tables =
+        [&results.flows, &results.ports, &results.port_totals, &results.pages, &results.objects];
+    let names = tables.iter().flat_map(|table| table.iter());
+    names
+        .flat_map(|column| match &column.data {
+            Data::F64(values) => values.iter().map(|value| value.to_bits()).collect::<Vec<_>>(),
+            Data::U64(values) => values.clone(),
+            Data::U32(values) | Data::Category { codes: values, .. } => {
+                values.iter().map(|&value| u64::from(value)).collect()
+            }
+        })
+        .collect()
+}
