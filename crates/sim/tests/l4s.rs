@@ -188,3 +188,35 @@ fn overload_by_ect_1_is_met_with_losses() {
     assert!(quantile(&classic, 0.99) < 0.015, "{}", quantile(&classic, 0.99));
     assert!(count("utilisation") > 0.98);
 }
+
+/// Loads that no signal slows down, beside another implementation of DualPI2: that of the public
+/// repository GPRT/l4s-for-ns3 in ns-3 3.44, with RFC 9332's gains. By hand, of Classic packets so
+/// many are lost that the rest fits, `p_C = 1 - (C - L) / offered`, and L4S packets are marked with
+/// `k sqrt(p_C)`: 0.1818 and 0.853; 0.0625 and 0.5. There it was, of packets that are 2 B longer,
+/// 0.1836 and 0.851 to 0.867; 0.0646 and 0.502 to 0.504; and half of the Classic packets waited
+/// 15.3 and 15.5 ms, half of the L4S ones 0.4 to 0.7 ms where the link has 10 Mbit/s.
+#[test]
+fn unresponsive_loads_meet_what_another_implementation_does() {
+    for (flows, each, lost, marked, there_s) in
+        [(11, 10, 0.1818, 0.853, 0.0153), (6, 16, 0.0625, 0.5, 0.0155)]
+    {
+        let udp = |name: &str, flows: u32, mbit: u32, ecn: &str| {
+            format!(
+                "[traffic.{name}]\narrivals = {{ uniform = {flows}, within = \"1s\" }}\ntransport = \
+                 {{ udp = {{ rate = \"{mbit}Mbit\", packet = \"1000B\"{ecn} }} }}\n"
+            )
+        };
+        let loads = udp("one", flows, each, "") + &udp("two", 5, 2, ", ecn = \"ect1\"");
+        let (results, [l4s, classic]) = at_dualpi2(&loads);
+        let count = |name: &str| total(&results, "bottleneck", name);
+        let share = 10.0 / f64::from(flows * each + 10);
+        let arrived = count("arrived_packets");
+        let found = count("drops_early") / (arrived * (1.0 - share));
+        assert!((found - lost).abs() < 0.003, "{found}");
+        let found = count("marked") / (arrived * share);
+        assert!((found - marked).abs() < 0.02, "{found}");
+        let waited = quantile(&classic, 0.5);
+        assert!((waited / there_s - 1.0).abs() < 0.05, "{waited}");
+        assert!(quantile(&l4s, 0.5) < 0.0007);
+    }
+}
