@@ -247,6 +247,14 @@ def _possible() -> None:
         pytest.skip(reason)
 
 
+# it takes two functions of that kernel: bpf_cast_to_kern_ctx, bpf_rdonly_cast
+@pytest.fixture(autouse=True)
+def _dual_queue(request: pytest.FixtureRequest) -> None:
+    kernel = tuple(map(int, os.uname().release.split(".")[:2]))
+    if request.node.get_closest_marker("dual_queue") and kernel < (6, 2):
+        pytest.skip("programs read the length of a queue from Linux 6.2 on")
+
+
 @pytest.fixture
 def lab(tmp_path: Path) -> Iterator[Lab]:
     with Lab(tmp_path) as lab:

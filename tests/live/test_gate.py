@@ -283,15 +283,19 @@ def test_it_keeps_three_capabilities(lab):
     assert sets["CapInh"] == sets["CapAmb"] == 0
 
 
+def metrics(lab, port):
+    fetch = (
+        "import urllib.request as u;"
+        f"print(u.urlopen('http://127.0.0.1:{port}/metrics', timeout=5).read().decode())"
+    )
+    return lab.within(lab.near, sys.executable, "-c", fetch)
+
+
 def test_metrics_are_served_on_this_machine_only(lab):
     lab.gate(TWO_A_SECOND + "metrics = '127.0.0.1:9477'\n")
     lab.connect(MANY)
     time.sleep(1.2)
-    fetch = (
-        "import urllib.request as u;"
-        "print(u.urlopen('http://127.0.0.1:9477/metrics', timeout=5).read().decode())"
-    )
-    text = lab.within(lab.near, sys.executable, "-c", fetch)
+    text = metrics(lab, 9477)
     numbers = dict(line.rsplit(" ", 1) for line in text.splitlines() if line and line[0] != "#")
     refused = 'tidegate_gate_packets_total{interface="wan",fate="session_refused"}'
     assert float(numbers[refused]) >= MANY - FEW
@@ -305,6 +309,60 @@ def test_metrics_are_served_on_this_machine_only(lab):
         assert wrong == []
 
 
+def another_interface(lab):
+    """Make `wan1` beside `wan`."""
+    words = "add wan1 type veth peer name lan1", "set wan1 up"
+    for each in words:
+        lab.within(lab.near, "ip", "link", *each.split())
+
+
+def test_one_process_runs_a_gate_at_each_of_several_interfaces(lab):
+    another_interface(lab)
+    files = {name: lab.folder / f"{name}.toml" for name in ("wan", "wan1")}
+    for name, file in files.items():
+        socket = f"socket = '{lab.folder / name}.sock'\nmetrics = '127.0.0.1:9478'\n"
+        file.write_text(f"interface = '{name}'\n{socket}{TWO_A_SECOND}")
+    words = [word for file in files.values() for word in ("--config", str(file))]
+    gate = subprocess.Popen(lab.command("gate", *words), stderr=subprocess.PIPE, text=True)
+    lab.started.append(gate)
+    lab.socket = lab.folder / "wan.sock"
+    lab.until(lambda: lab.status().get("epochs", 0) > 0, "in place", gate)
+    assert "tidegate_gate" in lab.filters()
+    assert "tidegate_gate" in lab.filters(device="wan1")
+    assert refuses(lab)
+    text = metrics(lab, 9478)
+    for name in files:
+        assert f'tidegate_gate_attached{{interface="{name}"}} 1' in text
+    assert text.count("# TYPE tidegate_gate_attached") == 1
+    # one file is changed for the worse, the other for the better
+    files["wan"].write_text(files["wan"].read_text().replace("enforce", "observe"))
+    files["wan1"].write_text("law")
+    gate.send_signal(signal.SIGHUP)
+    lab.until(lambda: lab.status()["mode"] == "observe", "observing")
+    assert lab.status()["trouble"] == ""
+    lab.socket = lab.folder / "wan1.sock"
+    lab.until(lambda: lab.status()["trouble"].startswith("reload:"), "refusing the file")
+    stop(gate)
+    assert lab.filters() == lab.filters(device="wan1") == ""
+
+
+def test_if_one_of_several_interfaces_is_taken_none_is_controlled(lab):
+    lab.gate(TWO_A_SECOND)
+    another_interface(lab)
+    words = []
+    for name in ("wan1", "wan"):
+        file = lab.folder / f"{name}.toml"
+        file.write_text(
+            f"interface = '{name}'\nsocket = '{lab.folder / name}.sock'\n{TWO_A_SECOND}"
+        )
+        words += ["--config", str(file)]
+    command = lab.command("gate", *words)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
+    assert done.returncode == 1
+    assert "wan: another gate runs at this interface" in done.stderr
+    assert lab.filters(device="wan1") == ""
+
+
 def test_the_doctor_looks_at_an_interface(lab):
     text = lab.within(lab.near, lab.program, "doctor", "--interface", "wan", "--watch", "1")
     assert "the program of session control loads and runs" in text
@@ -316,6 +374,7 @@ def test_the_doctor_looks_at_an_interface(lab):
 # The queue.
 
 
+@pytest.mark.dual_queue
 def test_a_shaper_brings_the_queue_here_and_the_dual_queue_reads_it(lab):
     lab.gate(
         "mode = 'enforce'\nlaw = { law = 'none' }\nshape = '1Mbit'\nshape_buffer = '60kB'\n"

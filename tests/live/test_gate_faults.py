@@ -48,7 +48,10 @@ def foreign_program(lab):
     [
         ("egress", 7700, ""),
         ("ingress", 7700, ""),
-        ("egress", 7701, "shape = '10Mbit'\ndqm = { buffer = 40 }\n"),
+        pytest.param(
+            *("egress", 7701, "shape = '10Mbit'\ndqm = { buffer = 40 }\n"),
+            marks=pytest.mark.dual_queue,
+        ),
     ],
 )
 def test_a_program_of_others_is_not_replaced(lab, side, priority, more):
@@ -293,6 +296,7 @@ def test_close_probe_with_the_ends_of_the_sender_is_warned_about(lab):
     assert "it refuses next to nobody: use `tide`" in lab.log()
 
 
+@pytest.mark.dual_queue
 def test_what_the_dual_queue_refuses_is_counted_and_no_flood(lab):
     lab.gate(
         "mode = 'enforce'\nlaw = { law = 'none' }\nshape = '1Mbit'\nshape_buffer = '60kB'\n"

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tools.live.cost import counting_time, in_turn, mean_times, put_empty
-from tools.live.lab import PORT, RIGHT, Lab, LabError, interrupted, obstacle
+from tools.live.lab import PORT, RIGHT, Lab, LabError, interrupted, lateness, obstacle
 from tools.live.loads import document, endless, pages
 from tools.live.measure import Flow, Measures, mean_and_spread, of_flows, read, simulate
 from tools.live.today import today
@@ -104,16 +104,6 @@ class Gated:
         packets = dict(self.status["packets"])
         dqm = self.status.get("connections") or (0, 0)
         return int(packets["session_refused"]) + int(dqm[1])
-
-    @property
-    def late_ms(self) -> float:
-        """How late the emulator wrote 95 of 100 packets at most, in the worse direction."""
-        return max(float(way["delay_p95_ms"] - way["asked_delay_ms"]) for way in self.link)
-
-    @property
-    def not_read(self) -> int:
-        """Packets that the kernel lost because the emulator was too slow."""
-        return sum(int(way["not_read"]) for way in self.link)
 
     @property
     def shaped_mbit_s(self) -> float:
@@ -264,9 +254,9 @@ def punctual(control: str, traffic: dict[str, Any], seconds: float, seed: int) -
     """Run, and repeat if the machine was too busy; print what the link reached."""
     for _ in range(TRIES):
         found = gated(control, traffic, seconds, seed)
-        late, rate = found.late_ms, found.shaped_mbit_s
-        good = late <= LATE_MS and found.not_read == 0 and not rate < REACHED * 10
-        print(f"    the emulator was {late:.2f} ms late (p95) and lost {found.not_read};", end=" ")
+        (late, lost), rate = lateness(found.link), found.shaped_mbit_s
+        good = late <= LATE_MS and lost == 0 and not rate < REACHED * 10
+        print(f"    the emulator was {late:.2f} ms late (p95) and lost {lost};", end=" ")
         print(f"the shaper sent {rate:.3f} Mbit/s while packets waited;", end=" ")
         print(f"{found.refused} refused{'' if good else ': REPEATED'}", flush=True)
         if good:

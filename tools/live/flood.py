@@ -14,13 +14,15 @@ import sys
 import time
 from contextlib import suppress
 
+SOURCES = "198.51.100.0/24"
+"""Where the addresses are from: TEST-NET-2 (RFC 5737)."""
 BATCH = 2000
 """Number of different SYNs; they are sent in turn."""
 
 
 def syn(target: str, port: int) -> bytes:
-    """Make a SYN from a random address of TEST-NET-2 and a random port (RFC 5737)."""
-    source = socket.inet_aton(f"198.51.100.{random.randrange(1, 255)}")
+    """Make a SYN from a random address and a random port."""
+    source = socket.inet_aton(SOURCES.replace("0/24", str(random.randrange(1, 255))))
     there = socket.inet_aton(target)
     ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 40, 0, 0, 64, 6, 0, source, there)
     ports = random.randrange(1024, 65536), port

@@ -231,14 +231,19 @@ class Lab:
         self.until(lambda: self.status().get("epochs"), "a gate in place", process)
         return process
 
-    def sent_again(self, namespace: str) -> float:
-        """Return the share of data packets that the kernel sent again there, since the start."""
+    def counters(self, namespace: str) -> dict[str, int]:
+        """Return the counters of TCP and IP of the kernel there, since the start."""
         counts: dict[str, int] = {}
         for table in ("/proc/net/snmp", "/proc/net/netstat"):
             lines = self.within(namespace, "cat", table).splitlines()
             for heads, values in zip(lines[::2], lines[1::2], strict=True):
                 numbers = map(int, values.split()[1:])
                 counts.update(zip(heads.split()[1:], numbers, strict=True))
+        return counts
+
+    def sent_again(self, namespace: str) -> float:
+        """Return the share of data packets that the kernel sent again there, since the start."""
+        counts = self.counters(namespace)
         # the SYN+ACKs sent again are no data
         again = counts["RetransSegs"] - counts["TCPSynRetrans"]
         return again / max(1, again + counts["TCPOrigDataSent"])
@@ -322,6 +327,16 @@ class Link:
         """End it; return what was asked for and reached, for each direction."""
         answer: list[dict[str, Any]] = json.loads(self.lab.end(self.process))
         return answer
+
+
+def lateness(ways: Sequence[Mapping[str, Any]]) -> tuple[float, int]:
+    """Return how late a link was, of its report.
+
+    In ms, how late it wrote 95 of 100 packets at most, in the worse direction; and how many packets
+    the kernel lost because the link was too slow.
+    """
+    late = max(float(way["delay_p95_ms"] - way["asked_delay_ms"]) for way in ways)
+    return late, sum(int(way["not_read"]) for way in ways)
 
 
 @cache

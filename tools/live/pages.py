@@ -1,33 +1,31 @@
-"""Load pages through the gate, from clients that have an address each: pages done by control.
+"""One run of users who load pages through the router of the lab: its queue, its control, its load.
 
-    python -m tools.live.pages [--control none,tide,clients] [--users 474] [--rate 12] [--seed 1]
-
-A page is a document of 12 kB and ten objects of 9 kB over six connections (HTTP/1.1). The link
-has 5 Mbit/s and a round-trip time of 40 ms, so it carries six pages a second; users wait 30 s.
-`tide` is the law by connections, `clients` the gate's default. `--greedy` adds a client that opens
-connections fifty times as fast as a user does, and `--behind N` puts so many users behind one
-address.
+A page is a document of 12 kB and ten objects of 9 kB over six connections that stay open
+(HTTP/1.1). The link has a round-trip time of 40 ms, and at 5 Mbit/s it carries nearly six pages a
+second; users wait 30 s. The queue is a qdisc of the router's interface, of 150 kB per 10 Mbit/s.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
+import statistics
 import sys
-from dataclasses import dataclass
-from typing import Any
+import threading
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from tools.live.lab import LEFT, NEAR, PORT, Lab, interrupted, obstacle, run
+from tools.live.flood import SOURCES
+from tools.live.lab import LEFT, PORT, Lab, LabError, lateness, run
+from tools.live.page_users import CONNECTIONS, PAGE_BYTES, Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 CLIENTS = "10.79"
-"""The first half of the clients' addresses."""
-
-LAWS = {
-    "none": "",
-    "close-probe": '{ law = "close-probe" }',
-    "tide": '{ law = "tide", admit = "connections" }',
-    "clients": '{ law = "tide" }',
-}
+"""The first half of the users' addresses."""
+PAGE_ON_LINK = 1.07 * 8 * PAGE_BYTES
+"""Bits that a page takes of a link: with headers, handshakes and acknowledgements of requests."""
 
 SCENARIO = {
     "name": "pages",
@@ -41,185 +39,271 @@ SCENARIO = {
     },
     "traffic": {"none": {"arrivals": {"at": ["1h"]}, "size": "1kB"}},
 }
-"""The link of the lab; the queue is at the gate, or at a shaper without one."""
+"""The link of the lab; the queue is before it."""
 
-SERVER = """
-import asyncio, sys
-
-async def serve(reader, writer):
-    try:
-        while request := await reader.readuntil(b"\\r\\n\\r\\n"):
-            size = int(request.split()[1][1:])
-            head = b"HTTP/1.1 200 OK\\r\\nContent-Length: %d\\r\\n\\r\\n" % size
-            writer.write(head + bytes(size))
-            await writer.drain()
-    except (asyncio.IncompleteReadError, ConnectionError):
-        pass
-    writer.close()
-
-async def main():
-    server = await asyncio.start_server(serve, sys.argv[1], int(sys.argv[2]), backlog=4096)
-    print("serving", flush=True)
-    await server.serve_forever()
-
-asyncio.run(main())
-"""
-
-USERS = """
-import asyncio, json, random, sys, time
-
-HOST, PORT, USERS, RATE, PATIENCE, SEED, BEHIND, GREEDY = json.loads(sys.argv[1])
-rows = []
-
-def address(user):
-    user = 0 if user < BEHIND else user
-    return f"10.79.{1 + user // 250}.{1 + user % 250}"
-
-async def connect(user, row):
-    streams = await asyncio.open_connection(HOST, PORT, local_addr=(address(user), 0))
-    row.setdefault("connected_s", time.monotonic() - row["start_s"])
-    return streams
-
-async def fetch(streams, size):
-    reader, writer = streams
-    writer.write(f"GET /{size} HTTP/1.1\\r\\nX: {'x' * 350}\\r\\n\\r\\n".encode())
-    head = await reader.readuntil(b"\\r\\n\\r\\n")
-    await reader.readexactly(int(head.split(b"Content-Length: ")[1]))
-
-async def page(user, row, opened):
-    first = await connect(user, row)
-    opened.append(first[1])
-    await fetch(first, 12_000)
-    left = [9_000] * 10
-
-    async def work(streams):
-        while left:
-            if streams is None:
-                streams = await connect(user, row)
-                opened.append(streams[1])
-                continue
-            await fetch(streams, left.pop())
-
-    await asyncio.gather(work(first), *(work(None) for _ in range(5)))
-
-async def load(user):
-    row, opened = {"user": user, "start_s": time.monotonic()}, []
-    rows.append(row)
-    try:
-        await asyncio.wait_for(page(user, row, opened), PATIENCE)
-        row["load_s"] = time.monotonic() - row["start_s"]
-    except (OSError, asyncio.TimeoutError, asyncio.IncompleteReadError):
-        pass
-    for writer in opened:
-        writer.close()
-
-async def greedy(rate, taken):
-    async def one():
-        try:
-            async with asyncio.timeout(30):
-                local = ("10.79.200.1", 0)
-                streams = await asyncio.open_connection(HOST, PORT, local_addr=local)
-                taken.append(1)
-                await fetch(streams, 9_000)
-                streams[1].close()
-        except (OSError, TimeoutError, asyncio.IncompleteReadError):
-            pass
-    tasks = set()
-    while True:
-        task = asyncio.ensure_future(one())
-        tasks.add(task)
-        task.add_done_callback(tasks.discard)
-        await asyncio.sleep(1 / rate)
-
-async def main():
-    draw, tasks, taken = random.Random(SEED), [], []
-    extra = asyncio.ensure_future(greedy(GREEDY, taken)) if GREEDY else None
-    for user in range(USERS):
-        tasks.append(asyncio.ensure_future(load(user)))
-        await asyncio.sleep(draw.expovariate(RATE))
-    await asyncio.gather(*tasks)
-    if extra:
-        extra.cancel()
-    print(json.dumps({"rows": rows, "greedy": len(taken)}))
-
-asyncio.run(main())
-"""
+LAWS = {
+    "close-probe": '{ law = "close-probe" }',
+    "tide": '{ law = "tide", admit = "connections" }',
+    "tide by client": '{ law = "tide" }',
+    "DQM": '{ law = "none" }',
+}
+LIMITS = {"right": 1.0, "half": 0.5, "twice": 2.0}
+"""Rates of the rules of nftables, of what the link carries."""
+LIMITED = [f"nft {who}, {rate}" for who in ("connections", "users") for rate in LIMITS]
+CONTROLS = ("none", *LIMITED, *LAWS)
+QUEUES = ("drop-tail", "htb", "fq_codel", "cake")
+LOADS = ("steady", "moving load", "moving capacity", "long flows", "light", "greedy", "flood")
+FLOOD = 300
+"""SYNs a second from forged addresses."""
+GREED = 50
+"""Openers of the greedy client for each of a user."""
 
 
 @dataclass(frozen=True)
-class Plan:
-    """The users of a run: how many, how many a second, and how long each waits."""
+class Cell:
+    """A run."""
 
-    users: int = 474
-    rate: float = 12
-    patience: float = 30
+    queue: str
+    control: str
+    load: str
     seed: int = 1
-    behind: int = 0
-    greedy: float = 0
+    mbit: float = 5
+    seconds: float = 40
+    users: float = 2
+    """Users a second under a steady load, of what the link carries."""
 
-    def argument(self, port: int) -> str:
-        """Return the argument of the program of the users."""
-        told = [LEFT, port, self.users, self.rate, self.patience, self.seed]
-        return json.dumps([*told, self.behind, self.greedy])
+    @property
+    def carries(self) -> float:
+        """Pages a second that the link carries."""
+        return self.mbit * 1e6 / PAGE_ON_LINK
+
+    @property
+    def buffer(self) -> int:
+        """Bytes of the queue: 120 ms."""
+        return round(self.mbit * 15_000)
+
+    def plan(self) -> Plan:
+        """Return what the users do."""
+        rate, end = self.users * self.carries, self.seconds
+        third = end / 3
+        plan = Plan(LEFT, PORT, CLIENTS, end, ((0, rate),), seed=self.seed)
+        match self.load:
+            case "moving load":
+                # half of what the link carries, three times that, and twice
+                parts = ((0, rate / 4), (third, 1.5 * rate), (2 * third, rate))
+                return replace(plan, steps=parts)
+            case "long flows":
+                return replace(plan, long=5)
+            case "light":
+                return replace(plan, steps=((0, self.carries / 2),))
+            case "flood":
+                return replace(plan, steps=((0, 0.75 * self.carries),))
+            case "greedy":
+                return replace(plan, greedy=GREED * CONNECTIONS * rate / 60)
+            case _:
+                return plan
 
 
-def loads(control: str, plan: Plan) -> dict[str, Any]:
-    """Load pages with a control at the gate; return what was done.
+class Queue:
+    """The qdisc of the router's interface to the link."""
 
-    `done`: pages loaded; `page_s`: their mean time; `wait_max_s`: longest time to the first
-    connection; `refused`: openers; `behind`: pages done of the users behind one address.
-    """
+    def __init__(self, lab: Lab, cell: Cell) -> None:
+        """Put it there."""
+        self.lab, self.cell = lab, cell
+        words = {
+            "drop-tail": "root handle 1: tbf rate {rate} burst 3100 limit {buffer}",
+            "htb": "root handle 1: htb default 10",
+            "fq_codel": "root handle 1: tbf rate {rate} burst 3100 limit 10000000",
+            "cake": "root handle 1: cake bandwidth {rate}",
+        }
+        self._tc("qdisc add", words[cell.queue])
+        if cell.queue == "fq_codel":
+            self._tc("qdisc add", "parent 1: fq_codel")
+        self._rates("add", 1.0)
+        if cell.queue == "htb":
+            for leaf in (10, 20):
+                self._tc("qdisc add", f"parent 1:{leaf} handle {leaf}: bfifo limit {{buffer}}")
+            port = f"u32 match ip sport {PORT + 1} 0xffff flowid 1:20"
+            self._tc("filter add", f"parent 1: protocol ip prio 1 {port}")
+        self.before = self.sent()
+
+    def _tc(self, verb: str, words: str, of: float = 1.0) -> None:
+        rate = self.cell.mbit * of
+        filled = words.format(rate=f"{rate:g}mbit", buffer=self.cell.buffer)
+        kind, act = verb.split()
+        command = ("tc", kind, act, "dev", "tg0", *filled.split())
+        self.lab.within(self.lab.router, *command)
+
+    def _rates(self, act: str, of: float) -> None:
+        """Set the rates of classes: pages have four fifths of the link, long flows a fifth."""
+        if self.cell.queue != "htb":
+            return
+        ceil = f"{self.cell.mbit * of:g}mbit"
+        for parent, name, part in (("1:", "1:1", 1.0), ("1:1", "1:10", 0.8), ("1:1", "1:20", 0.2)):
+            words = f"parent {parent} classid {name} htb rate {{rate}} ceil {ceil}"
+            self._tc(f"class {act}", words, of * part)
+
+    def move(self, of: float) -> None:
+        """Set the rate of the link, of what it was."""
+        match self.cell.queue:
+            case "htb":
+                self._rates("change", of)
+            case "cake":
+                self._tc("qdisc change", "root handle 1: cake bandwidth {rate}", of)
+            case kind:
+                limit = "{buffer}" if kind == "drop-tail" else "10000000"
+                words = f"root handle 1: tbf rate {{rate}} burst 3100 limit {limit}"
+                self._tc("qdisc change", words, of)
+
+    def sent(self) -> int:
+        """Return the bytes that it has sent."""
+        words = "-j -s qdisc show dev tg0 root"
+        text = self.lab.within(self.lab.router, "tc", *words.split())
+        return int(json.loads(text)[0]["bytes"])
+
+
+def limit(lab: Lab, control: str, cell: Cell) -> None:
+    """Put rules of nftables in the place of a gate: so many connections or users a second."""
+    _, who, rate = control.replace(",", "").split()
+    a_minute = round(60 * LIMITS[rate] * cell.carries * (CONNECTIONS if who != "users" else 1))
+    over = f"limit rate over {a_minute}/minute burst 5 packets drop"
+    lines = [
+        "table ip limits {",
+        "set known { type ipv4_addr; flags dynamic,timeout; timeout 15s; size 65535; }",
+        "chain forward {",
+        "type filter hook forward priority 0; policy accept;",
+        'iifname != "tg0" accept',
+        "tcp flags & (syn | ack) != syn accept",
+        "ip saddr @known update @known { ip saddr } accept",
+        over,
+        "add @known { ip saddr } accept",
+        "}",
+        "}",
+    ]
+    text = "\n".join(line for line in lines if who == "users" or "known" not in line)
+    rules = lab.folder / "rules.nft"
+    rules.write_text(text + "\n", encoding="utf-8")
+    lab.within(lab.router, "nft", "-f", str(rules))
+
+
+def gate(lab: Lab, control: str, cell: Cell) -> None:
+    """Start a gate before the queue that is there."""
+    text = f"mode = 'enforce'\nlaw = {LAWS[control]}\ncapacity = '{cell.mbit:g}Mbit'\n"
+    if control == "DQM":
+        whole = cell.buffer // 1500
+        text += f"dqm = {{ x_m = {whole // 2}, x_M = {whole // 2}, P_M = 1, "
+        text += f"measure = 'instantaneous', buffer = {whole} }}\n"
+    lab.gate(text)
+
+
+class Sampler(threading.Thread):
+    """Calls something every second until it is ended."""
+
+    def __init__(self, look: Callable[[float], None]) -> None:
+        """Start."""
+        super().__init__(daemon=True)
+        self.look, self.over = look, threading.Event()
+        self.start()
+
+    def run(self) -> None:
+        """Look until the end."""
+        second = 0.0
+        while not self.over.wait(1):
+            second += 1
+            with suppress(LabError):
+                self.look(second)
+
+    def end(self) -> None:
+        """End it."""
+        self.over.set()
+        self.join()
+
+
+def measure(cell: Cell) -> dict[str, Any]:
+    """Run a cell; return it with what was measured."""
     with Lab() as lab:
-        scenario, _ = lab.write(SCENARIO)
-        lab.link(scenario)
+        link = lab.link(lab.write(SCENARIO)[0])
         lab.within(lab.right, "ip", "route", "add", "local", f"{CLIENTS}.0.0/16", "dev", "lo")
-        way = (f"{CLIENTS}.0.0/16", "via", NEAR.replace(".1", ".2"), "dev", "tg0")
-        run("ip", "-n", lab.router, "route", "add", *(way[:1] + way[3:]))
-        law = LAWS[control]
-        law = f'mode = "enforce"\nlaw = {law}\n' if law else 'law = { law = "none" }\n'
-        lab.gate(f"{law}shape = '5Mbit'\nshape_buffer = '75kB'\n")
-        server = lab.start(lab.left, sys.executable, "-c", SERVER, LEFT, str(PORT))
+        # the answers to forged SYNs cross the link, and end there
+        for network in (f"{CLIENTS}.0.0/16", SOURCES):
+            run("ip", "-n", lab.router, "route", "add", network, "dev", "tg0")
+        queue = Queue(lab, cell)
+        if control := LAWS.get(cell.control):
+            gate(lab, cell.control, cell)
+        elif cell.control != "none":
+            limit(lab, cell.control, cell)
+        ports = (str(PORT), str(PORT + 1))
+        server = lab.start(lab.left, sys.executable, "-m", "tools.live.page_server", LEFT, *ports)
         assert server.stdout is not None
         server.stdout.readline()
-        users = lab.start(lab.right, sys.executable, "-c", USERS, plan.argument(PORT))
-        out, errors = users.communicate()
-        if users.returncode != 0:
-            raise RuntimeError(errors)
-        status = lab.status()
-    told = json.loads(out)
-    rows = told["rows"]
-    times = [row["load_s"] for row in rows if "load_s" in row]
-    waits = [row["connected_s"] for row in rows if "connected_s" in row]
+        half_open: list[int] = []
+        moved = {round(cell.seconds / 3): 0.5, round(2 * cell.seconds / 3): 1.0}
+
+        def look(second: float) -> None:
+            if cell.load == "moving capacity" and second in moved:
+                queue.move(moved[int(second)])
+            open_now = lab.within(lab.left, "ss", "-Htn", "state", "syn-recv")
+            half_open.append(len(open_now.splitlines()))
+
+        told = users(lab, cell, look)
+        sent = queue.sent() - queue.before
+        status = lab.status() if control else {}
+        cookies = lab.counters(lab.left)["SyncookiesSent"]
+        late_ms, not_read = lateness(link.report())
     return {
-        "control": control,
-        "done": len(times),
-        "page_s": sum(times) / max(1, len(times)),
-        "wait_max_s": max(waits, default=0.0),
-        "refused": dict(status["packets"])["session_refused"],
-        "clients": [status.get("clients_served", 0), status.get("clients_waited", 0)],
-        "behind": sum(row["user"] < plan.behind for row in rows if "load_s" in row),
-        "greedy": told["greedy"],
+        **asdict(cell),
+        **summary(told, sent, cell),
+        "refused": refused(status),
+        "half_open_most": max(half_open, default=0),
+        "cookies": cookies,
+        "alarm": status.get("alarm", False),
+        "late_ms": late_ms,
+        "not_read": not_read,
     }
 
 
-def main() -> int:
-    """Run from the command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--control", default=",".join(LAWS))
-    parser.add_argument("--users", type=int, default=474)
-    parser.add_argument("--rate", type=float, default=12)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--behind", type=int, default=0)
-    parser.add_argument("--greedy", type=float, default=0)
-    asked = parser.parse_args()
-    if reason := obstacle(gate=True):
-        print(reason, file=sys.stderr)
-        return 1
-    plan = Plan(asked.users, asked.rate, 30, asked.seed, asked.behind, asked.greedy)
-    for control in asked.control.split(","):
-        print(json.dumps(loads(control, plan)), flush=True)
-    return 0
+def users(lab: Lab, cell: Cell, look: Callable[[float], None]) -> dict[str, Any]:
+    """Let the users of a cell load pages, and look at the lab every second."""
+    command = ("-m", "tools.live.page_users", json.dumps(asdict(cell.plan())))
+    loading = lab.start(lab.right, sys.executable, *command)
+    if cell.load == "flood":
+        words = (LEFT, str(PORT), str(FLOOD), str(cell.seconds))
+        lab.start(lab.right, sys.executable, "-m", "tools.live.flood", *words)
+    sampler = Sampler(look)
+    out, errors = loading.communicate()
+    sampler.end()
+    lab.started.remove(loading)
+    if loading.returncode != 0:
+        raise LabError(errors.strip())
+    told: dict[str, Any] = json.loads(out)
+    return told
 
 
-if __name__ == "__main__":
-    raise SystemExit(interrupted(main))
+def refused(status: dict[str, Any]) -> int:
+    """Return the openers that a gate refused; 0 without one."""
+    packets = dict(status.get("packets", []))
+    by_queue = status.get("connections") or (0, 0)
+    return int(packets.get("session_refused", 0)) + int(by_queue[1])
+
+
+def summary(told: dict[str, Any], sent: float, cell: Cell) -> dict[str, Any]:
+    """Return the measures of a run; times in seconds, NaN: nobody got so far."""
+    rows = told["rows"]
+    times = [row["load_s"] for row in rows if "load_s" in row]
+    waits = sorted(row["connected_s"] for row in rows if "connected_s" in row)
+    useful = len(times) * PAGE_BYTES + told["long_bytes"]
+    return {
+        "came": len(rows),
+        "done": len(times),
+        "page_s": statistics.fmean(times) if times else float("nan"),
+        "served": told["served"],
+        "wait_mean_s": statistics.fmean(waits) if waits else float("nan"),
+        "wait_p95_s": waits[len(waits) * 95 // 100] if waits else float("nan"),
+        "wait_most_s": waits[-1] if waits else float("nan"),
+        "never": len(rows) - len(waits),
+        "wasted": max(0.0, 1 - useful / max(1.0, sent)),
+        "sent_mbit_s": sent * 8e-6 / cell.seconds,
+        "long_mbit_s": told["long_bytes"] * 8e-6 / cell.seconds,
+        "greedy": told["greedy"],
+        "users_late_ms": 1e3 * told["late_p95_s"],
+    }

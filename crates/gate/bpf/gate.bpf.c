@@ -26,6 +26,7 @@ struct spent {
 	__u64 token_due_ns;
 	__u64 arrived;
 	__u64 refused;
+	__u64 reserve_due_ns;
 };
 
 struct {
@@ -67,11 +68,18 @@ struct {
 
 /* tidegate_core::law::session::clients: what is known of the clients with one hash. */
 struct client {
-	__u32 until;		/* until when it is let in; zero: it never was */
+	__u32 until;		/* until when it is let in, or since when it waits; zero: neither */
 	__u16 taken;		/* connections admitted in the round */
 	__u8 round;		/* its last eight bits */
-	__u8 refused;		/* whether it was refused in the round */
+	__u8 marks;
 };
+
+/* Marks: it was refused in the round; it was refused, and has not been let in since. */
+enum { CLIENT_REFUSED = 1, CLIENT_WAITS = 2 };
+/* A wait of so many ticks begins anew: who asks then is somebody else perhaps. */
+#define FORGOTTEN (1 << 22)
+/* One token in this many is of the reserve for clients that are overdue. */
+#define RESERVE 4
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -89,7 +97,29 @@ struct {
 } unanswered SEC(".maps");
 
 /* How an opener asks for a token. */
-enum standing { REFUSED, WAITS, ELIGIBLE, LET_IN };
+enum standing { REFUSED, WAITS, ELIGIBLE, OVERDUE, LET_IN };
+
+/* A sum that stays at its largest value where it would wrap. */
+static __always_inline __u64 sum(__u64 one, __u64 other)
+{
+	return one + other < one ? ~0ULL : one + other;
+}
+
+/* Whether the reserve has a token for a client that is overdue; if so, takes it. */
+static __always_inline bool reserved(struct spent *spent, __u64 interval, __u64 depth, __u64 now)
+{
+	__u64 taken = spent->reserve_due_ns > now ? spent->reserve_due_ns - now : 0;
+
+	interval = interval > ~0ULL / RESERVE ? ~0ULL : interval * RESERVE;
+	if (depth < interval)
+		depth = interval;
+	if (taken > depth)
+		taken = depth;
+	if (interval > depth - taken)
+		return false;
+	spent->reserve_due_ns = sum(now, sum(taken, interval));
+	return true;
+}
 
 /* A token bucket that stores the time at which it will be full (ITU-T I.371,
  * annex A). An opener that waits gets a token if the bucket is nearly full; that of a
@@ -102,7 +132,7 @@ static __always_inline bool take_token(struct spent *spent, const struct knobs *
 	bool fits;
 
 	if (interval == 0)
-		return asks == ELIGIBLE;
+		return asks != WAITS;
 	if (depth < interval)
 		depth = interval;
 	/* the bucket holds the tokens of one epoch */
@@ -110,11 +140,12 @@ static __always_inline bool take_token(struct spent *spent, const struct knobs *
 		depth = interval * knobs->allowance;
 	if (taken > depth)
 		taken = depth;
-	fits = asks == ELIGIBLE || depth - taken >= (depth >> 16) * knobs->bypass;
+	fits = asks != WAITS || depth - taken >= (depth >> 16) * knobs->bypass;
 	fits = fits && interval <= depth - taken;
+	fits |= asks == OVERDUE && reserved(spent, interval, depth, now);
 	if (fits)
-		taken += interval;
-	spent->token_due_ns = now + taken < now ? ~0ULL : now + taken;
+		taken = sum(taken, interval);
+	spent->token_due_ns = sum(now, taken);
 	return fits;
 }
 
@@ -131,7 +162,16 @@ static __always_inline bool is_in(const struct client *client, __u64 now)
 {
 	__u32 left = client->until - (__u32)(now >> 20);
 
-	return client->until && left && left <= settings.client_idle;
+	return !(client->marks & CLIENT_WAITS) && client->until && left &&
+	       left <= settings.client_idle;
+}
+
+/* Whether the client waits, and has for at least so many ticks. */
+static __always_inline bool waited(const struct client *client, __u64 now, __u32 ticks)
+{
+	__u32 since = (__u32)(now >> 20) - client->until;
+
+	return client->marks & CLIENT_WAITS && since >= ticks && since < FORGOTTEN;
 }
 
 /* How an opener asks, with its client in the present round. The lock is held. */
@@ -145,12 +185,14 @@ static __always_inline enum standing standing(struct client *client, const struc
 	if (client->round != (__u8)knobs->round) {
 		client->round = knobs->round;
 		client->taken = 0;
-		client->refused = 0;
+		client->marks &= CLIENT_WAITS;
 	}
 	if (knobs->share && client->taken >= knobs->share)
 		return knobs->spare ? WAITS : REFUSED;
 	if (is_in(client, now))
 		return LET_IN;
+	if (waited(client, now, settings.client_wait))
+		return OVERDUE;
 	return eligible ? ELIGIBLE : WAITS;
 }
 
@@ -163,12 +205,17 @@ static __always_inline void note_client(struct client *client, bool admitted,
 	if (admitted) {
 		tally->let_in += asks != LET_IN;
 		client->until = (__u32)(now >> 20) + settings.client_idle ?: 1;
+		client->marks &= ~CLIENT_WAITS;
 		tally->served += client->taken == 0;
 		if (client->taken < 0xffff)
 			client->taken += 1;
 	} else {
-		tally->waited += !client->refused && client->taken == 0;
-		client->refused = 1;
+		tally->waited += !(client->marks & CLIENT_REFUSED) && client->taken == 0;
+		if (!is_in(client, now) && !waited(client, now, 0)) {
+			client->until = now >> 20;
+			client->marks |= CLIENT_WAITS;
+		}
+		client->marks |= CLIENT_REFUSED;
 	}
 }
 
@@ -207,7 +254,7 @@ static __always_inline enum fate decide(const struct control *control, __u64 now
 	else if (asks == REFUSED)
 		fate = FATE_REFUSED;
 	else if (settings.limiter == LIMITER_COUNTER)
-		fate = asks == ELIGIBLE && spent->admitted < mine.allowance ? FATE_ADMITTED : FATE_REFUSED;
+		fate = asks != WAITS && spent->admitted < mine.allowance ? FATE_ADMITTED : FATE_REFUSED;
 	else
 		fate = take_token(spent, &mine, now, asks) ? FATE_ADMITTED : FATE_REFUSED;
 	if (fate == FATE_REFUSED && (spent->refused + 1) << 16 > ceiling * spent->arrived)
@@ -382,8 +429,9 @@ static __always_inline void rejuvenate(__u64 hash)
 		*cell = 0;
 }
 
-/* Counts the bytes of young flows among packets that pass. A GSO packet counts
- * as its segments. */
+/* Counts the bytes of young flows among packets that pass. A GSO packet counts as its segments;
+ * the SYNs of a flow are one. The first packet behind them says that the other end has answered:
+ * this end sends none before, and a forged address never answers. */
 static __always_inline void age(struct __sk_buff *skb, const struct seen *seen, __u64 hash,
 				struct tally *mine)
 {
@@ -393,6 +441,10 @@ static __always_inline void age(struct __sk_buff *skb, const struct seen *seen, 
 	if (!cell || seen->kind == KIND_NOT_IP || seen->kind == KIND_MALFORMED)
 		return;
 	before = *cell;
+	if (before == 1 && seen->flags & TCP_SYN)
+		packets = 0;
+	else if (before == 1 && settings.answers_by_age && !(seen->flags & TCP_RST))
+		mine->answered += 1;
 	*cell = before + packets > 255 ? 255 : before + packets;
 	bytes = skb->len - (settings.ethernet ? 14 : 0);
 	mine->watched_bytes += bytes;

@@ -81,7 +81,7 @@ struct tally {
 	__u64 waited;		/* clients that were refused before that */
 	__u64 let_in;		/* clients that were let in, and what took a token beyond a share */
 	__u64 inside;		/* openers of clients that were in already */
-	__u64 answered;		/* admitted sessions of which a packet came in behind the SYNs */
+	__u64 answered;		/* admitted sessions of which more than the SYNs was seen */
 	__u64 packets[FATES];
 	__u64 bytes[FATES];
 };
@@ -122,8 +122,10 @@ struct settings {
 	__u32 client_prefix4;	/* bits of an IPv4 address that name a client */
 	__u32 client_prefix6;	/* the same of IPv6, 64 at most */
 	__u32 answer_words;	/* words of 64 cells for sessions without an answer; zero: none */
+	__u32 client_wait;	/* ticks after which a client that was refused is overdue */
+	__u32 answers_by_age;	/* counters of packets tell of sessions with an answer, not cells */
 };
-SIZE(settings, 96);
+SIZE(settings, 104);
 AT(settings, ends, 8);
 AT(settings, test_clock, 24);
 AT(settings, ewma_weight, 40);
@@ -135,6 +137,8 @@ AT(settings, syn_in, 72);
 AT(settings, client_cells, 76);
 AT(settings, client_prefix6, 88);
 AT(settings, answer_words, 92);
+AT(settings, client_wait, 96);
+AT(settings, answers_by_age, 100);
 
 /* Written by the controller at any time, each field whole. */
 struct control {

@@ -1,18 +1,21 @@
 //! The loop of a gate: one thread that renews the lease, ends epochs, handles
 //! signals and answers. If it is late, the lease lapses in the kernel.
 
+mod serve;
 mod surroundings;
 mod trial;
 
+pub use serve::{observe, run};
+
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::time::{ClockId, clock_gettime};
 use tidegate_core::law::session::Counts;
 use tidegate_core::units::{Rate, Time};
 use tidegate_model::law::GateLaw;
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::Signal;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 
@@ -23,11 +26,11 @@ use super::ends::Ends;
 use super::epoch::{Epochs, Flow, Outcome};
 use super::journal::{Journal, Line};
 use super::link::{Interface, Netlink};
-use super::observe::{Observation, Plan};
+use super::observe::Observation;
 use super::placement::{Placement, cells, counts_answers};
+use super::service;
 use super::shared::Fate;
 use super::status::{Asked, Status};
-use super::{metrics, privileges, program, service, status};
 use tidegate_common::fail::{At, Failure};
 
 /// Renewals per lease.
@@ -95,84 +98,6 @@ struct Controller {
     board: watch::Sender<Status>,
 }
 
-/// Runs the gate of a file until SIGTERM or SIGINT.
-///
-/// # Errors
-/// It cannot start: the file, the interface, the kernel. Later errors are reported, and the gate goes on.
-pub fn run(path: &Path) -> Result<(), Failure> {
-    block_on(start(Config::read(path)?, path, None))
-}
-
-/// Runs a gate that refuses nothing, then writes what it suggests to the file of the plan.
-///
-/// # Errors
-/// It cannot start, or the file cannot be written.
-pub fn observe(config: Config, plan: Plan) -> Result<(), Failure> {
-    let path = plan.file.clone();
-    block_on(start(config, &path, Some(Observation::new(plan))))
-}
-
-fn block_on(gate: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.at("tokio")?.block_on(gate)
-}
-
-async fn start(
-    config: Config,
-    path: &Path,
-    observation: Option<Observation>,
-) -> Result<(), Failure> {
-    program::quiet();
-    let (board, seen) = watch::channel(Status::default());
-    let listen = |kind| signal(kind).at("signals");
-    let signals = [
-        listen(SignalKind::hangup())?,
-        listen(SignalKind::terminate())?,
-        listen(SignalKind::interrupt())?,
-    ];
-    let (orders, mut inbox) = mpsc::channel(4);
-    let served = status::serve(&config.socket, seen.clone(), orders)?;
-    if let Some(address) = config.metrics {
-        match metrics::serve(address, &config.interface, seen).await {
-            // perhaps another gate of this machine has the usual port
-            Err(failure) if !config.metrics_set => tracing::warn!("no metrics: {failure}"),
-            served => served?,
-        }
-    }
-    let netlink = Netlink::open().at("netlink")?;
-    let epochs = epochs(&config)?;
-    let journal = Journal::new(config.log.clone());
-    let path = path.to_owned();
-    let mut controller = Controller {
-        config,
-        path,
-        netlink,
-        placed: None,
-        made_clsact: false,
-        claim: None,
-        clock_offset_ns: 0,
-        bypasses: Default::default(),
-        troubles: BTreeMap::new(),
-        trial: None,
-        sent_before: None,
-        rate_bps: 0.0,
-        epoch_length: Duration::ZERO,
-        observation,
-        epochs,
-        journal,
-        board,
-    };
-    controller.begin()?;
-    privileges::drop_to_what_is_needed()?;
-    controller.announce();
-    service::ready();
-    controller.keep(signals, &mut inbox).await;
-    service::stopping();
-    controller.leave();
-    drop(served);
-    controller.conclude()
-}
-
 fn epochs(config: &Config) -> Result<Epochs, Failure> {
     let law = config.law.as_ref().and_then(|law| law.build());
     Epochs::start(law, ends(config), config.flood, config.onset, config.tokens_keep, now())
@@ -210,7 +135,7 @@ impl Controller {
         if before.as_ref() != self.troubles.get(&concern) {
             let all: Vec<&str> = self.troubles.values().map(String::as_str).collect();
             let all = all.join("; ");
-            service::trouble(&all);
+            service::trouble(&self.config.interface, &all);
             self.board.send_modify(|status| status.trouble = all);
         }
     }

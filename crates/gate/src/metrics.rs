@@ -1,5 +1,6 @@
 //! The state of a gate as metrics for Prometheus.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use axum::Router;
@@ -17,101 +18,111 @@ use tokio::sync::watch;
 use super::status::Status;
 use tidegate_common::fail::Failure;
 
-/// Makes the metrics from the status at each scrape.
-#[derive(Debug)]
-struct Gate(watch::Receiver<Status>);
+/// Interfaces, and the status of the gate of each.
+type Boards = Vec<(String, watch::Receiver<Status>)>;
 
-impl Collector for Gate {
+/// Makes the metrics from the status at each scrape; the interface is a label.
+#[derive(Debug)]
+struct Gates(Boards);
+
+impl Collector for Gates {
     fn encode(&self, mut to: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
-        let status = self.0.borrow().clone();
+        let all: Vec<(&str, Status)> =
+            self.0.iter().map(|(name, seen)| (name.as_str(), seen.borrow().clone())).collect();
         for (name, help, numbers) in [
-            ("tidegate_gate_packets", "Packets by what became of them", &status.packets),
-            ("tidegate_gate_bytes", "Bytes by what became of them", &status.bytes),
+            ("tidegate_gate_packets", "Packets by what became of them", by_packets as ByFate),
+            ("tidegate_gate_bytes", "Bytes by what became of them", by_bytes),
         ] {
-            let counter = ConstCounter::new(0u64);
-            let mut family = to.encode_descriptor(name, help, None, counter.metric_type())?;
-            for (fate, number) in numbers {
-                let labels = [("fate", fate.as_str())];
-                ConstCounter::new(*number).encode(family.encode_family(&labels)?)?;
+            let kind = ConstCounter::new(0u64).metric_type();
+            let mut family = to.encode_descriptor(name, help, None, kind)?;
+            for (interface, status) in &all {
+                for (fate, number) in numbers(status) {
+                    let labels = [("interface", *interface), ("fate", fate.as_str())];
+                    ConstCounter::new(*number).encode(family.encode_family(&labels)?)?;
+                }
             }
         }
-        let counters = [
-            ("tidegate_gate_openers", "Packets that open a session", status.arrived_total),
-            ("tidegate_gate_admitted", "Of these, admitted", status.admitted_total),
-            (
-                "tidegate_gate_answered",
-                "Admitted sessions of which a packet came in behind the SYNs, if that is counted",
-                status.answered_total,
-            ),
-            ("tidegate_gate_ended", "Sessions whose end was counted", status.ended_total),
-            (
-                "tidegate_gate_clients_served",
-                "Clients with an admitted connection, once in a round",
-                status.clients_served,
-            ),
-            (
-                "tidegate_gate_clients_waited",
-                "Clients that were refused before one was admitted, once in a round",
-                status.clients_waited,
-            ),
-            ("tidegate_gate_queue_drops", "Packets that the queue dropped", status.drops_total),
-            ("tidegate_gate_epochs", "Epochs of the law", status.epochs),
-            ("tidegate_gate_log_lost", "Lines of the log that were lost", status.log_lost),
-        ];
-        for (name, help, number) in counters {
-            let counter = ConstCounter::new(number);
-            let encoder = to.encode_descriptor(name, help, None, counter.metric_type())?;
-            counter.encode(encoder)?;
+        for (name, help, number) in COUNTERS {
+            let kind = ConstCounter::new(0u64).metric_type();
+            let mut family = to.encode_descriptor(name, help, None, kind)?;
+            for (interface, status) in &all {
+                let labels = [("interface", *interface)];
+                ConstCounter::new(number(status)).encode(family.encode_family(&labels)?)?;
+            }
         }
-        for (name, help, number) in gauges(&status) {
-            let gauge = ConstGauge::new(number);
-            gauge.encode(to.encode_descriptor(name, help, None, gauge.metric_type())?)?;
+        for (name, help, number) in GAUGES {
+            let kind = ConstGauge::new(0.0f64).metric_type();
+            let mut family = to.encode_descriptor(name, help, None, kind)?;
+            for (interface, status) in &all {
+                let labels = [("interface", *interface)];
+                ConstGauge::new(number(status)).encode(family.encode_family(&labels)?)?;
+            }
         }
         Ok(())
     }
 }
 
-/// Name, help and value of each gauge.
-fn gauges(status: &Status) -> [(&'static str, &'static str, f64); 9] {
-    [
-        (
-            "tidegate_gate_allowed",
-            "Sessions allowed per epoch, infinite: all",
-            status.set.unwrap_or(f64::INFINITY),
-        ),
-        ("tidegate_gate_decided_from", "What the law decided from", status.from.unwrap_or(0.0)),
-        ("tidegate_gate_queue_packets", "Packets that wait", f64::from(status.waiting)),
-        (
-            "tidegate_gate_sent_bytes_per_second",
-            "Bytes a second that left in the last epoch",
-            status.rate_bps / 8.0,
-        ),
-        (
-            "tidegate_gate_unseen_share",
-            "Share of bytes in which no session can be told",
-            status.unseen_share,
-        ),
-        (
-            "tidegate_gate_bypassed_share",
-            "Share of bytes that pass the interface and not the gate, where that is most",
-            status.bypassed_share,
-        ),
-        (
-            "tidegate_gate_alarm",
-            "Whether admitted sessions do not end",
-            f64::from(u8::from(status.alarm)),
-        ),
-        (
-            "tidegate_gate_attached",
-            "Whether the programs are in place",
-            f64::from(u8::from(status.attached)),
-        ),
-        (
-            "tidegate_gate_enforcing",
-            "Whether refusals are carried out",
-            f64::from(u8::from(status.mode == "enforce")),
-        ),
-    ]
+type ByFate = fn(&Status) -> &Vec<(String, u64)>;
+
+fn by_packets(status: &Status) -> &Vec<(String, u64)> {
+    &status.packets
+}
+
+fn by_bytes(status: &Status) -> &Vec<(String, u64)> {
+    &status.bytes
+}
+
+/// Name, help and value of a metric.
+type Metric<Number> = (&'static str, &'static str, fn(&Status) -> Number);
+
+const COUNTERS: [Metric<u64>; 9] = [
+    ("tidegate_gate_openers", "Packets that open a session", |at| at.arrived_total),
+    ("tidegate_gate_admitted", "Of these, admitted", |at| at.admitted_total),
+    (
+        "tidegate_gate_answered",
+        "Admitted sessions of which more than SYNs was seen, if that is counted",
+        |at| at.answered_total,
+    ),
+    ("tidegate_gate_ended", "Sessions whose end was counted", |at| at.ended_total),
+    (
+        "tidegate_gate_clients_served",
+        "Clients with an admitted connection, once in a round",
+        |at| at.clients_served,
+    ),
+    (
+        "tidegate_gate_clients_waited",
+        "Clients that were refused before one was admitted, once in a round",
+        |at| at.clients_waited,
+    ),
+    ("tidegate_gate_queue_drops", "Packets that the queue dropped", |at| at.drops_total),
+    ("tidegate_gate_epochs", "Epochs of the law", |at| at.epochs),
+    ("tidegate_gate_log_lost", "Lines of the log that were lost", |at| at.log_lost),
+];
+
+const GAUGES: [Metric<f64>; 9] = [
+    ("tidegate_gate_allowed", "Sessions allowed per epoch, infinite: all", |at| {
+        at.set.unwrap_or(f64::INFINITY)
+    }),
+    ("tidegate_gate_decided_from", "What the law decided from", |at| at.from.unwrap_or(0.0)),
+    ("tidegate_gate_queue_packets", "Packets that wait", |at| f64::from(at.waiting)),
+    ("tidegate_gate_sent_bytes_per_second", "Bytes a second that left in the last epoch", |at| {
+        at.rate_bps / 8.0
+    }),
+    ("tidegate_gate_unseen_share", "Share of bytes in which no session can be told", |at| {
+        at.unseen_share
+    }),
+    (
+        "tidegate_gate_bypassed_share",
+        "Share of bytes that pass the interface and not the gate, where that is most",
+        |at| at.bypassed_share,
+    ),
+    ("tidegate_gate_alarm", "Whether admitted sessions do not end", |at| one(at.alarm)),
+    ("tidegate_gate_attached", "Whether the programs are in place", |at| one(at.attached)),
+    ("tidegate_gate_enforcing", "Whether refusals are carried out", |at| one(at.mode == "enforce")),
+];
+
+fn one(holds: bool) -> f64 {
+    f64::from(u8::from(holds))
 }
 
 /// The text of the metrics.
@@ -123,28 +134,46 @@ fn text(registry: &Registry) -> String {
     }
 }
 
-/// The metrics of the gate at an interface, which each of them has as a label.
-fn registry(interface: &str, status: watch::Receiver<Status>) -> Registry {
-    let label = ("interface".into(), interface.to_owned().into());
-    let mut registry = Registry::with_labels([label].into_iter());
-    registry.register_collector(Box::new(Gate(status)));
+/// The metrics of these gates.
+fn registry(boards: Boards) -> Registry {
+    let mut registry = Registry::default();
+    registry.register_collector(Box::new(Gates(boards)));
     registry
 }
 
-/// Serves `/metrics`, as a task of the present runtime.
+/// Where a gate's metrics are to be served, whether they must be, its interface and its status.
+pub type Wanted = (Option<SocketAddr>, bool, String, watch::Receiver<Status>);
+
+/// Serves the metrics of all gates that name an address there, as a task of the present runtime.
 ///
 /// # Errors
-/// The address cannot be bound.
-pub async fn serve(
-    address: SocketAddr,
-    interface: &str,
-    status: watch::Receiver<Status>,
-) -> Result<(), Failure> {
+/// An address that a file sets cannot be bound.
+pub async fn serve_all(wanted: impl Iterator<Item = Wanted>) -> Result<(), Failure> {
+    let mut places: BTreeMap<SocketAddr, (bool, Boards)> = BTreeMap::new();
+    for (address, must, interface, status) in wanted {
+        if let Some(address) = address {
+            let place = places.entry(address).or_default();
+            place.0 |= must;
+            place.1.push((interface, status));
+        }
+    }
+    for (address, (must, boards)) in places {
+        match serve(address, boards).await {
+            // perhaps another gate of this machine has the usual port
+            Err(failure) if !must => tracing::warn!("no metrics: {failure}"),
+            served => served?,
+        }
+    }
+    Ok(())
+}
+
+/// Serves `/metrics`.
+async fn serve(address: SocketAddr, boards: Boards) -> Result<(), Failure> {
     let listener = TcpListener::bind(address).await.map_err(|error| {
         Failure::failed(format!("metrics = \"{address}\""), error)
             .remedy("set another `metrics`, or \"\" for none")
     })?;
-    let registry = std::sync::Arc::new(registry(interface, status));
+    let registry = std::sync::Arc::new(registry(boards));
     let page = move || {
         let registry = registry.clone();
         async move {
@@ -176,7 +205,7 @@ mod tests {
             ..Status::default()
         };
         let (_keep, seen) = watch::channel(status);
-        let text = text(&registry("wan0", seen));
+        let text = text(&registry(vec![("wan0".to_owned(), seen)]));
         for line in [
             "tidegate_gate_packets_total{interface=\"wan0\",fate=\"admitted\"} 7",
             "tidegate_gate_epochs_total{interface=\"wan0\"} 3",
@@ -193,7 +222,7 @@ mod tests {
         let packets = vec![("admitted".to_owned(), 1)];
         let status = Status { packets: packets.clone(), bytes: packets, ..Status::default() };
         let (_keep, seen) = watch::channel(status);
-        let there = text(&registry("wan0", seen));
+        let there = text(&registry(vec![("wan0".to_owned(), seen)]));
         let there: Vec<_> = there.lines().filter_map(|line| line.split_once('{')).collect();
         for file in [include_str!("../etc/grafana-gate.json"), include_str!("../etc/alerts.yml")] {
             let words = file.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');

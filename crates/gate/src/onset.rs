@@ -10,7 +10,7 @@
 //!
 //! | symbol | here      | unit           | value                                     |
 //! |--------|-----------|----------------|-------------------------------------------|
-//! | `a`    | `begun`   | sessions/epoch | admitted, and a packet came in behind the SYNs |
+//! | `a`    | `begun`   | sessions/epoch | admitted, and answered: more than SYNs was seen |
 //! | `d`    | `ended`   | sessions/epoch | counted, resets included                  |
 //! | `P`    | `pile`    | sessions       | `P <- max(0, P (1 - g) + a - d)`          |
 //! | `D`    | `pace`    | sessions/epoch | `D <- D + g (d - D)`, or `d` where it is more |

@@ -159,9 +159,30 @@ impl Placement {
 /// another where 64 of them are open at a time.
 const ANSWER_WORDS: u32 = 1024;
 
-/// Whether answers are counted: `onset` needs them, and they have to come in by this interface.
+/// How it is told that a session was answered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answers {
+    /// It is not, or need not be.
+    Unknown,
+    /// By cells for what comes in by this interface: each such packet is hashed.
+    Cells,
+    /// By what leaves: the law counts the packets of each flow anyway.
+    Age,
+}
+
+/// `onset` needs answers.
+fn answers(config: &Config) -> Answers {
+    let aged = config.rules().young.is_some_and(|young| young.sample == 1);
+    match config.onset > Time::ZERO {
+        true if aged => Answers::Age,
+        true if config.ends_of == EndsOf::Peer => Answers::Cells,
+        _ => Answers::Unknown,
+    }
+}
+
+/// Whether answers are counted.
 pub fn counts_answers(config: &Config) -> bool {
-    config.onset > Time::ZERO && config.ends_of == EndsOf::Peer
+    answers(config) != Answers::Unknown
 }
 
 /// Cells of one generation of ends: whole words of 64.
@@ -197,9 +218,11 @@ fn settings(config: &Config, interface: &Interface, queue: &Queue) -> Settings {
         young_sample: young.map_or(0, |young| young.sample),
         client_cells: rules.clients.map_or(0, |clients| clients.cells),
         client_idle: rules.clients.map_or(0, |clients| clients.idle_ticks()),
+        client_wait: rules.clients.map_or(0, |clients| clients.wait_ticks()),
         client_prefix4: config.client_prefixes.0,
         client_prefix6: config.client_prefixes.1,
-        answer_words: if counts_answers(config) { ANSWER_WORDS } else { 0 },
+        answer_words: if answers(config) == Answers::Cells { ANSWER_WORDS } else { 0 },
+        answers_by_age: (answers(config) == Answers::Age).into(),
         ..Settings::default()
     }
 }

@@ -1,7 +1,13 @@
 //! What the gate tells systemd (`Type=notify`): that it runs, that it still works, and its present
 //! error. Without systemd these calls do nothing.
 
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
 use sd_notify::{NotifyState, notify};
+
+/// The present error of each interface.
+static TROUBLES: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
 
 /// The gate has started: its programs are in place, or it waits for the interface.
 pub fn ready() {
@@ -18,10 +24,13 @@ pub fn stopping() {
     tell(&[NotifyState::Stopping]);
 }
 
-/// One line for `systemctl status`; empty: the gate works.
-pub fn trouble(text: &str) {
-    let text = if text.is_empty() { "working" } else { text };
-    tell(&[NotifyState::Status(&text.replace('\n', " "))]);
+/// One line for `systemctl status`; empty: the gate at that interface works.
+pub fn trouble(interface: &str, text: &str) {
+    let Ok(mut troubles) = TROUBLES.lock() else { return };
+    troubles.insert(interface.to_owned(), text.replace('\n', " "));
+    let present = troubles.values().filter(|text| !text.is_empty()).map(String::as_str);
+    let all = present.collect::<Vec<_>>().join("; ");
+    tell(&[NotifyState::Status(if all.is_empty() { "working" } else { &all })]);
 }
 
 fn tell(what: &[NotifyState<'_>]) {

@@ -203,10 +203,14 @@ pub struct Settings {
     pub client_prefix6: u32,
     /// Words of 64 cells for admitted sessions without an answer; zero: answers are not counted.
     pub answer_words: u32,
+    /// Ticks after which a client that was refused is overdue.
+    pub client_wait: u32,
+    /// Whether the counters of young flows tell of sessions with an answer.
+    pub answers_by_age: u32,
 }
 
 const _: () = assert!(
-    size_of::<Settings>() == 96
+    size_of::<Settings>() == 104
         && offset_of!(Settings, ends) == 8
         && offset_of!(Settings, test_clock) == 24
         && offset_of!(Settings, ewma_weight) == 40
@@ -218,6 +222,8 @@ const _: () = assert!(
         && offset_of!(Settings, client_cells) == 76
         && offset_of!(Settings, client_prefix6) == 88
         && offset_of!(Settings, answer_words) == 92
+        && offset_of!(Settings, client_wait) == 96
+        && offset_of!(Settings, answers_by_age) == 100
 );
 
 /// Written by the controller at any time.

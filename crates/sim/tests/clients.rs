@@ -15,8 +15,13 @@ fn pages(gate: &str, rate: &str, more: &str) -> Results {
 
 /// The same over connections of another kind.
 fn pages_over(kind: &str, gate: &str, rate: &str, more: &str) -> Results {
+    pages_for("90s", kind, gate, rate, more)
+}
+
+/// The same for another time.
+fn pages_for(duration: &str, kind: &str, gate: &str, rate: &str, more: &str) -> Results {
     let text = format!(
-        "name = 'pages'\nduration = '90s'\n\
+        "name = 'pages'\nduration = '{duration}'\n\
          [topology.dumbbell]\npairs = 1\naccess = {{ rate = '1Gbit', delay = '1ms' }}\n\
          bottleneck = {{ rate = '5Mbit', delay = '18ms', buffer = '50packets' }}\n\
          [traffic.web]\narrivals = {{ poisson = '{rate}' }}\nsize = '9kB'\n\
@@ -40,6 +45,28 @@ fn started_and_loaded(results: &Results, class: &str) -> (usize, usize) {
 /// Pages loaded of the users.
 fn done(results: &Results) -> usize {
     started_and_loaded(results, "web").1
+}
+
+/// Beside users at twice the load, clients that ask for one object and never give up. A SYN of
+/// theirs is sent again after 1, 3, 7, 15, 31 and 63 s (RFC 6298): ever less often. After half a
+/// minute they are overdue, and let in at the next try, at 31 s. The full queue loses some of these
+/// SYNs behind the gate, which does not know: one in twenty.
+#[test]
+fn whoever_asks_seldom_is_let_in_after_half_a_minute() {
+    let patient = "[traffic.patient]\narrivals = { every = '2s' }\nsize = '9kB'\n\
+         transport = { tcp = { profile = 'rfc' } }";
+    let results = pages_for("120s", "", BY_CLIENT, "12/s", patient);
+    let of = |name| column(&results.flows, name);
+    let (started, admitted) = (of("start_s"), of("admitted_s"));
+    let classes = results.flows.iter().find(|column| column.name == "class").expect("it is there");
+    let Data::Category { codes, names } = &classes.data else { panic!("classes have names") };
+    let mine = (0..started.len()).filter(|&n| names[codes[n] as usize] == "patient");
+    let early = mine.filter(|&n| started[n] < 120.0 - 36.0);
+    let waits: Vec<f64> = early.map(|n| admitted[n] - started[n]).collect();
+    assert_eq!(waits.len(), 42);
+    let late = waits.iter().filter(|wait| wait.is_nan() || **wait > 31.5).count();
+    assert!(late <= 2, "{waits:?}");
+    assert!(waits.iter().any(|&wait| wait > 30.0), "somebody was overdue: {waits:?}");
 }
 
 /// Where each object has a connection of its own, a gate that decides on each connection refuses

@@ -313,7 +313,7 @@ impl Admit {
             counts.let_in += u64::from(asks != Standing::LetIn);
             counts.served += u64::from(clients.admitted(hash, now_ns, knobs.of_round()));
         } else {
-            counts.waited += u64::from(clients.refused(hash, knobs.of_round()));
+            counts.waited += u64::from(clients.refused(hash, now_ns, knobs.of_round()));
         }
     }
 

@@ -99,6 +99,36 @@ fn a_client_opens_its_share_in_a_round() {
     assert_eq!((bench.counts.served, bench.counts.waited), (3, 0));
 }
 
+/// By hand: a reserve of a quarter of the tokens has one every 400 ms, and a second of them. Three
+/// clients that were refused at the start are outside the window, and others take every token.
+/// Half a minute later two of the three get one of the reserve at once, and the third 200 ms later:
+/// 800 ms were taken, 400 ms more fit when 600 ms are.
+#[test]
+fn who_has_waited_for_half_a_minute_is_let_in_at_the_next_try() {
+    let mut bench = bench();
+    bench.shut();
+    for client in [1, 2, 3] {
+        assert!(!bench.opens(client, 1, 0) && !bench.opens(client, 1, 15_000));
+        assert!(!bench.opens(client, 1, 29_990), "not yet");
+    }
+    bench.knobs.shut = 0;
+    assert_eq!((10..30).filter(|&client| bench.opens(client, 1, 30_010)).count(), 10);
+    bench.shut();
+    assert!(bench.opens(1, 2, 30_010) && bench.opens(2, 2, 30_010));
+    assert!(!bench.opens(3, 2, 30_010));
+    // others take each token that comes
+    for (client, at) in [(50, 30_110), (51, 30_211)] {
+        assert!(!bench.opens(3, 2, at - 11));
+        bench.knobs.shut = 0;
+        assert!(bench.opens(client, 1, at));
+        bench.shut();
+    }
+    assert!(bench.opens(3, 2, 30_211));
+    assert!(bench.opens(1, 3, 45_000), "it is in from then on");
+    assert!(!bench.opens(1, 4, 61_000), "until it is idle; its wait begins anew");
+    assert!(!bench.opens(1, 4, 90_000) && bench.opens(1, 4, 91_010));
+}
+
 /// Three clients are refused, one of them twice: three wait.
 #[test]
 fn who_waits_is_counted_once_in_a_round() {

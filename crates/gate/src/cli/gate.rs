@@ -21,10 +21,10 @@ use crate::orders::{Order, give};
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Gate {
-    /// The configuration of the gate (TOML)
+    /// The configuration of the gate (TOML); repeatable: a gate at each of several interfaces
     #[arg(long, value_name = "FILE", default_value = "/etc/tidegate/gate.toml")]
-    config: PathBuf,
-    /// Check the file and exit
+    config: Vec<PathBuf>,
+    /// Check the files and exit
     #[arg(long)]
     check: bool,
     #[command(subcommand)]
@@ -102,16 +102,15 @@ impl Gate {
             Some(Command::Revert(gate)) => return gate.give(Order::Revert),
             None => {}
         }
-        if self.check {
-            let config = Config::read(&self.config)?;
-            output::say(&format!(
-                "{}: valid, for interface {}\n",
-                self.config.display(),
-                config.interface
-            ));
-            return Ok(());
+        if !self.check {
+            return controller::run(&self.config);
         }
-        controller::run(&self.config)
+        for file in &self.config {
+            let config = Config::read(file)?;
+            let (place, interface) = (file.display(), config.interface);
+            output::say(&format!("{place}: valid, for interface {interface}\n"));
+        }
+        Ok(())
     }
 }
 

@@ -13,6 +13,8 @@ use etherparse::PacketBuilder;
 const TICK: u64 = 1 << 20;
 /// Fifteen seconds in ticks.
 const IDLE: u32 = 14_305;
+/// Thirty seconds.
+const WAIT: u32 = 28_610;
 
 fn from4(last: u8, port: u16, flags: &str) -> Vec<u8> {
     let builder =
@@ -49,6 +51,7 @@ fn bench() -> Option<Gate> {
         syn_in: 1,
         client_cells: 65_536,
         client_idle: IDLE,
+        client_wait: WAIT,
         client_prefix4: 32,
         client_prefix6: 64,
         ..settings()
@@ -122,6 +125,36 @@ fn a_token_lets_a_client_in_with_all_of_its_connections() {
     assert_eq!((2..=13).filter(|&port| comes(&gate, &from4(1, port, SYN))).count(), 12);
     let seen = tally(&gate);
     assert_eq!((seen.served, seen.waited, seen.let_in, seen.inside), (10, 2, 10, 12));
+}
+
+// As in core: half a minute after their first refusal two clients get the two tokens of the reserve, and
+// the third one 200 ms later; a wait begins anew when a client was in and is idle.
+#[test]
+fn who_has_waited_for_half_a_minute_is_let_in_at_the_next_try() {
+    let Some(mut gate) = bench() else { return };
+    let tries = |gate: &mut Gate, client: u8, at_ms: u64| {
+        at(gate, at_ms * 1_000_000);
+        comes(gate, &from4(client, 1, SYN))
+    };
+    turn(&mut gate, |knobs| knobs.shut = u32::MAX);
+    for at_ms in [0, 15_000, 29_990] {
+        assert!((1..=3).all(|client| !tries(&mut gate, client, at_ms)));
+    }
+    turn(&mut gate, |_| {});
+    assert_eq!((10..30).filter(|&client| tries(&mut gate, client, 30_010)).count(), 10);
+    turn(&mut gate, |knobs| knobs.shut = u32::MAX);
+    assert!(tries(&mut gate, 1, 30_010) && tries(&mut gate, 2, 30_010));
+    assert!(!tries(&mut gate, 3, 30_010));
+    for (client, at_ms) in [(50, 30_110), (51, 30_211)] {
+        assert!(!tries(&mut gate, 3, at_ms - 11));
+        turn(&mut gate, |_| {});
+        assert!(tries(&mut gate, client, at_ms));
+        turn(&mut gate, |knobs| knobs.shut = u32::MAX);
+    }
+    assert!(tries(&mut gate, 3, 30_211));
+    assert!(tries(&mut gate, 1, 45_000));
+    assert!(!tries(&mut gate, 1, 61_000));
+    assert!(!tries(&mut gate, 1, 90_000) && tries(&mut gate, 1, 91_010));
 }
 
 // A share of three connections in a round.

@@ -244,6 +244,32 @@ fn a_session_is_answered_by_the_first_packet_behind_the_syns() {
     assert_eq!(tally(&gate).answered, 3);
 }
 
+// The same by what leaves, where packets of flows are counted anyway: a server sends nothing behind
+// its SYN+ACK before the client has answered, and a client nothing behind its SYN before the server
+// has. SYNs that are sent again tell nothing, nor does a reset; another answer is none of a session.
+#[test]
+fn a_session_is_answered_once_more_than_syns_leaves() {
+    let young = Settings { young_cells: 4096, young_packets: 9, young_sample: 1, ..settings() };
+    let here = Settings { syn_in: 1, answers_by_age: 1, ..young };
+    let Some(mut gate) = gate(here, 0) else { return };
+    let mut knobs = Knobs::default();
+    knobs.open();
+    gate.turn(&knobs).expect("the kernel takes them");
+    let answered = |packets: &[Vec<u8>]| {
+        packets.iter().for_each(|packet| _ = show(&gate, packet));
+        tally(&gate).answered
+    };
+    for port in [1, 2, 3] {
+        gate.show_incoming(&answer(port, SYN)).expect("the kernel shows it");
+    }
+    let asked = [tcp(1, SYN_ACK), tcp(1, SYN_ACK), tcp(2, SYN_ACK), tcp(3, RST), tcp(4, SYN)];
+    assert_eq!(answered(&asked), 0);
+    assert_eq!(answered(&[tcp(4, SYN), tcp(9, "ACK")]), 0);
+    assert_eq!(answered(&[tcp(1, "ACK"), tcp(1, "ACK"), tcp(4, "ACK")]), 2);
+    gate.show_incoming(&answer(1, SYN)).expect("the kernel shows it");
+    assert_eq!(answered(&[tcp(1, SYN_ACK), tcp(1, FIN)]), 3, "the next one of that port");
+}
+
 // An end is remembered over one change of generations and forgotten after the second.
 #[test]
 fn ends_are_forgotten_after_two_generations() {

@@ -13,9 +13,14 @@ pub struct Spent {
     pub token_due_ns: u64,
     /// Tokens returned since the last check (saving bucket).
     pub returned: u64,
+    /// When the reserve for clients that are overdue will be full again, in nanoseconds.
+    pub reserve_due_ns: u64,
 }
 
-const _: () = assert!(size_of::<Spent>() == 24);
+const _: () = assert!(size_of::<Spent>() == 32);
+
+/// One token in this many is of the reserve.
+const RESERVE: u64 = 4;
 
 /// A bucket at one instant, in nanoseconds' worth of tokens.
 struct Level {
@@ -25,7 +30,8 @@ struct Level {
 
 impl Spent {
     /// Whether one more session fits; if so, takes its token. One that waits fits only where so many
-    /// tokens are saved that they would be lost. That of a client that is let in needs none.
+    /// tokens are saved that they would be lost. That of a client that is let in needs none. One
+    /// that is overdue takes its token of the reserve, even if the bucket is empty.
     pub(super) fn take(
         &mut self,
         limiter: Limiter,
@@ -36,9 +42,9 @@ impl Spent {
         match asks {
             Standing::LetIn => return true,
             Standing::Refused => return false,
-            Standing::Eligible | Standing::Waits => {}
+            Standing::Eligible | Standing::Overdue | Standing::Waits => {}
         }
-        let eligible = asks == Standing::Eligible;
+        let eligible = asks != Standing::Waits;
         if limiter == Limiter::Counter {
             return eligible && self.admitted < knobs.allowance;
         }
@@ -48,8 +54,20 @@ impl Spent {
         let level = self.level(limiter, now_ns, knobs);
         self.returned = 0;
         let fits = (eligible || level.overflows(knobs)) && level.holds(knobs.token_interval_ns);
+        let fits = asks == Standing::Overdue && self.reserved(now_ns, knobs, &level) || fits;
         let spent_ns = if fits { knobs.token_interval_ns } else { 0 };
-        self.token_due_ns = now_ns.saturating_add(level.taken_ns + spent_ns);
+        self.token_due_ns = now_ns.saturating_add(level.taken_ns.saturating_add(spent_ns));
+        fits
+    }
+
+    /// Whether the reserve has a token for one that is overdue; if so, takes it.
+    fn reserved(&mut self, now_ns: u64, knobs: &Knobs, level: &Level) -> bool {
+        let interval_ns = knobs.token_interval_ns.saturating_mul(RESERVE);
+        let depth_ns = level.depth_ns.max(interval_ns);
+        let taken_ns = self.reserve_due_ns.saturating_sub(now_ns).min(depth_ns);
+        let fits = interval_ns <= depth_ns - taken_ns;
+        let spent_ns = if fits { interval_ns } else { 0 };
+        self.reserve_due_ns = now_ns.saturating_add(taken_ns).saturating_add(spent_ns);
         fits
     }
 

@@ -8,7 +8,9 @@
 //!    it is in, its connections need no token: the law counts clients, not connections;
 //! 2. the window moves by its own width within `dwell`. A turn takes `dwell / theta`, and `theta`
 //!    is at least `dwell / turn`. So each client is eligible for `dwell` at least once in `turn`;
-//! 3. in a *round* a client may open its *share* of connections, a multiple of the mean over all
+//! 3. a client that was refused `wait` ago, and has not been let in since, is *overdue*: its next
+//!    connection gets a token of a reserve, a quarter of all tokens, wherever the window is;
+//! 4. in a *round* a client may open its *share* of connections, a multiple of the mean over all
 //!    clients that were served. What it opens beyond is refused. If no other client waited in the
 //!    last round, it gets tokens that would be lost, one for each connection.
 //!
@@ -52,6 +54,7 @@ crate::settings! {
     "Clients", check:
     idle: Time = "15s" ["1s" to "1h"] "A client stays let in until it has opened no connection for so long" ("ours; a lost SYN is sent again after 8 s or less, three times of four");
     dwell: Time = "15s" ["1s" to "1h"] "How long the window stays over a client" ("ours; a SYN is sent again within it");
+    wait: Time = "30s" ["1s" to "1h"] "A client that was refused so long ago, and is not in, is overdue: it gets a token of a reserve" ("ours; Linux sends a SYN again after 31 s or 35 s, and perhaps not later");
     turn: Time = "2min" ["1s" to "24h"] "Longest time in which the window passes over all clients" ("ours");
     round: Time = "10s" ["1s" to "1h"] "How long the connections of a client are counted against its share" ("ours");
     keep: Time = "2s" ["0s" to "1min"] "How long tokens keep, at least an epoch" ("ours; users come in bursts");
@@ -69,6 +72,11 @@ impl Config {
     /// The idle time in ticks of a cell.
     pub fn idle_ticks(&self) -> u32 {
         tick(self.idle.ps() / 1_000)
+    }
+
+    /// The longest wait in ticks of a cell.
+    pub fn wait_ticks(&self) -> u32 {
+        tick(self.wait.ps() / 1_000)
     }
 }
 
@@ -89,18 +97,25 @@ fn tick(now_ns: u64) -> u32 {
     (now_ns >> 20) as u32
 }
 
+/// Of a cell: it was refused in the round.
+const REFUSED: u8 = 1;
+/// Of a cell: it was refused, and has not been let in since.
+const WAITS: u8 = 2;
+/// A wait of so many ticks, 73 minutes, begins anew: who asks then is somebody else perhaps.
+const FORGOTTEN: u32 = 1 << 22;
+
 /// What is known of the clients with one hash.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 struct Cell {
-    /// Until when it is let in; zero: it never was.
+    /// Until when it is let in, or since when it waits; zero: neither.
     until: u32,
     /// Connections admitted in the round.
     taken: u16,
     /// The last eight bits of the round.
     round: u8,
-    /// Whether it was refused in the round.
-    refused: u8,
+    /// [`REFUSED`] and [`WAITS`].
+    marks: u8,
 }
 
 const _: () = assert!(size_of::<Cell>() == 8);
@@ -109,7 +124,13 @@ impl Cell {
     /// Whether the client is in.
     fn is_in(&self, now_ns: u64, idle: u32) -> bool {
         let left = self.until.wrapping_sub(tick(now_ns));
-        self.until != 0 && left != 0 && left <= idle
+        self.marks & WAITS == 0 && self.until != 0 && left != 0 && left <= idle
+    }
+
+    /// How long the client has waited, in ticks; none: it does not.
+    fn waited(&self, now_ns: u64) -> Option<u32> {
+        let waited = tick(now_ns).wrapping_sub(self.until);
+        (self.marks & WAITS != 0 && waited < FORGOTTEN).then_some(waited)
     }
 }
 
@@ -122,6 +143,8 @@ pub enum Standing {
     Waits,
     /// It gets one if there is one.
     Eligible,
+    /// It gets one of the reserve, or as one that is eligible.
+    Overdue,
     /// Its client is in: it needs none.
     LetIn,
 }
@@ -142,12 +165,13 @@ pub(super) struct Round {
 pub(super) struct Clients {
     cells: Box<[Cell]>,
     idle: u32,
+    wait: u32,
 }
 
 impl Clients {
     pub(super) fn new(config: &Config) -> Clients {
         let cells = vec![Cell::default(); config.cells.max(1) as usize].into_boxed_slice();
-        Clients { cells, idle: config.idle_ticks() }
+        Clients { cells, idle: config.idle_ticks(), wait: config.wait_ticks() }
     }
 
     /// The cell of a client in the present round. The low half of the hash decides eligibility,
@@ -157,19 +181,21 @@ impl Clients {
         let cell = &mut self.cells[place as usize];
         let round = round.number as u8;
         if cell.round != round {
-            *cell = Cell { until: cell.until, taken: 0, round, refused: 0 };
+            *cell = Cell { until: cell.until, taken: 0, round, marks: cell.marks & WAITS };
         }
         cell
     }
 
     /// How a client asks that opens a connection; `eligible`: its hash lies in the window.
     pub(super) fn ask(&mut self, hash: u64, now_ns: u64, round: Round, eligible: bool) -> Standing {
-        let idle = self.idle;
+        let (idle, wait) = (self.idle, self.wait);
         let cell = self.cell(hash, round);
         if round.share > 0 && u32::from(cell.taken) >= round.share {
             if round.spare { Standing::Waits } else { Standing::Refused }
         } else if cell.is_in(now_ns, idle) {
             Standing::LetIn
+        } else if cell.waited(now_ns).is_some_and(|waited| waited >= wait) {
+            Standing::Overdue
         } else if eligible {
             Standing::Eligible
         } else {
@@ -183,16 +209,23 @@ impl Clients {
         let until = tick(now_ns).wrapping_add(self.idle).max(1);
         let cell = self.cell(hash, round);
         cell.until = until;
+        cell.marks &= !WAITS;
         cell.taken = cell.taken.saturating_add(1);
         cell.taken == 1
     }
 
     /// The connection of a client was refused. One that is let in stays so for the time that it
-    /// had. Returns whether nothing has become of the client in the round yet.
-    pub(super) fn refused(&mut self, hash: u64, round: Round) -> bool {
+    /// had; another one waits from its first refusal on. Returns whether nothing has become of the
+    /// client in the round yet.
+    pub(super) fn refused(&mut self, hash: u64, now_ns: u64, round: Round) -> bool {
+        let idle = self.idle;
         let cell = self.cell(hash, round);
-        let first = cell.refused == 0 && cell.taken == 0;
-        cell.refused = 1;
+        let first = cell.marks & REFUSED == 0 && cell.taken == 0;
+        if !cell.is_in(now_ns, idle) && cell.waited(now_ns).is_none() {
+            cell.until = tick(now_ns);
+            cell.marks |= WAITS;
+        }
+        cell.marks |= REFUSED;
         first
     }
 }

@@ -1,0 +1,136 @@
+//! One process: a gate at each of some interfaces, side by side in one thread.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tidegate_common::fail::{At, Failure};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::{mpsc, watch};
+use tokio::task::LocalSet;
+
+use super::{Controller, epochs};
+use crate::config::Config;
+use crate::journal::Journal;
+use crate::link::Netlink;
+use crate::observe::{Observation, Plan};
+use crate::status::{self, Asked, Served, Status};
+use crate::{metrics, privileges, program, service};
+
+/// Runs the gates of these files, one for each interface, until SIGTERM or SIGINT.
+///
+/// # Errors
+/// One cannot start: the file, the interface, the kernel. Later errors are reported, and the gates
+/// go on.
+pub fn run(paths: &[PathBuf]) -> Result<(), Failure> {
+    let read = |path: &PathBuf| Ok((Config::read(path)?, path.clone(), None));
+    block_on(serve(paths.iter().map(read).collect::<Result<_, Failure>>()?))
+}
+
+/// Runs a gate that refuses nothing, then writes what it suggests to the file of the plan.
+///
+/// # Errors
+/// It cannot start, or the file cannot be written.
+pub fn observe(config: Config, plan: Plan) -> Result<(), Failure> {
+    let path = plan.file.clone();
+    block_on(serve(vec![(config, path, Some(Observation::new(plan)))]))
+}
+
+fn block_on(gates: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.at("tokio")?.block_on(gates)
+}
+
+/// What a gate starts from: its settings, its file, and what it observes where it has none.
+type Wanted = (Config, PathBuf, Option<Observation>);
+
+/// Places all gates, then runs them side by side. If one cannot be placed, none is.
+async fn serve(wanted: Vec<Wanted>) -> Result<(), Failure> {
+    program::quiet();
+    let mut gates: Vec<Gate> = Vec::new();
+    for each in wanted {
+        match Gate::start(each) {
+            Ok(gate) => gates.push(gate),
+            Err(failure) => {
+                gates.iter_mut().for_each(|gate| gate.controller.leave());
+                return Err(failure);
+            }
+        }
+    }
+    let served = metrics::serve_all(gates.iter().map(Gate::metrics)).await;
+    if let Err(failure) = served.and_then(|()| privileges::drop_to_what_is_needed()) {
+        gates.iter_mut().for_each(|gate| gate.controller.leave());
+        return Err(failure);
+    }
+    service::ready();
+    let together = LocalSet::new();
+    let running: Vec<_> = gates.into_iter().map(|gate| together.spawn_local(gate.keep())).collect();
+    together
+        .run_until(async {
+            for gate in running {
+                gate.await.at("gate")??;
+            }
+            Ok(())
+        })
+        .await
+}
+
+/// A gate that has been placed, and what it listens to.
+struct Gate {
+    controller: Controller,
+    signals: [Signal; 3],
+    inbox: mpsc::Receiver<Asked>,
+    /// Its socket is removed with it.
+    served: Served,
+    seen: watch::Receiver<Status>,
+}
+
+impl Gate {
+    fn start((config, path, observation): Wanted) -> Result<Gate, Failure> {
+        let (board, seen) = watch::channel(Status::default());
+        let listen = |kind| signal(kind).at("signals");
+        let signals = [
+            listen(SignalKind::hangup())?,
+            listen(SignalKind::terminate())?,
+            listen(SignalKind::interrupt())?,
+        ];
+        let (orders, inbox) = mpsc::channel(4);
+        let served = status::serve(&config.socket, seen.clone(), orders)?;
+        let mut controller = Controller {
+            netlink: Netlink::open().at("netlink")?,
+            epochs: epochs(&config)?,
+            journal: Journal::new(config.log.clone()),
+            config,
+            path,
+            placed: None,
+            made_clsact: false,
+            claim: None,
+            clock_offset_ns: 0,
+            bypasses: Default::default(),
+            troubles: BTreeMap::new(),
+            trial: None,
+            sent_before: None,
+            rate_bps: 0.0,
+            epoch_length: Duration::ZERO,
+            observation,
+            board,
+        };
+        controller.begin()?;
+        controller.announce();
+        Ok(Gate { controller, signals, inbox, served, seen })
+    }
+
+    /// Where its metrics are to be served, and whether they must be.
+    fn metrics(&self) -> metrics::Wanted {
+        let Config { metrics, metrics_set, interface, .. } = &self.controller.config;
+        (*metrics, *metrics_set, interface.clone(), self.seen.clone())
+    }
+
+    async fn keep(mut self) -> Result<(), Failure> {
+        self.controller.keep(self.signals, &mut self.inbox).await;
+        service::stopping();
+        self.controller.leave();
+        drop(self.served);
+        self.controller.conclude()
+    }
+}

@@ -1,0 +1,222 @@
+"""Load pages through every control, behind every queue, under every load.
+
+    python -m tools.live.matrix [--queue Q]... [--control C]... [--load L]... [--runs 1] [--jobs 2]
+    python -m tools.live.matrix --table                # of what was run; says what was not
+    python -m tools.live.matrix --predict              # the simulator, of the same cells
+
+It is the matrix of docs/gate.md. Each run is a line of `out/matrix.jsonl`, and a cell that has its
+runs there is not run again. A run on a machine that was too busy is discarded and tried once more.
+`fq_codel` and `cake` need a kernel that has them: `python -m tools.kernels --kernel 6.12 --
+.venv/bin/python -m tools.live.matrix ...` runs them in one, and prints the lines. The loads
+`light`, `greedy` and `flood` are not of the matrix and have to be asked for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import multiprocessing
+import shutil
+import statistics
+import sys
+from collections import defaultdict
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tools.live.lab import LabError, interrupted, obstacle
+from tools.live.pages import CONTROLS, LOADS, QUEUES, Cell, measure
+from tools.live.pages_predicted import predict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+FILE = Path("out/matrix.jsonl")
+OF_THE_MATRIX = LOADS[:4]
+LATE_MS = 2.4
+"""Latest p95 of the emulated link, the time of a packet at 5 Mbit/s; a later run is discarded."""
+USERS_LATE_MS = 50
+"""The same of the program of the users."""
+Rows = dict[Cell, list[dict[str, Any]]]
+
+
+def cell_of(row: dict[str, Any]) -> Cell:
+    """Return the cell of a line."""
+    return Cell(**{field.name: row[field.name] for field in fields(Cell)})
+
+
+def whole(cell: Cell) -> Cell:
+    """Return a cell without its seed: what its runs have in common."""
+    return Cell(**{**asdict(cell), "seed": 0})
+
+
+def read(file: Path) -> list[dict[str, Any]]:
+    """Read the lines of a file; none: there is no file."""
+    if not file.exists():
+        return []
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines if line.startswith('{"queue"')]
+
+
+def good(row: dict[str, Any]) -> bool:
+    """Whether the machine kept up with a run."""
+    late = row["late_ms"] > LATE_MS or row["users_late_ms"] > USERS_LATE_MS
+    return not late and row["not_read"] == 0
+
+
+def attempt(cell: Cell) -> dict[str, Any]:
+    """Run a cell, and once more if the machine was too busy or something failed."""
+    for left in (1, 0):
+        try:
+            row = measure(cell)
+        except LabError as error:
+            if not left:
+                return {**asdict(cell), "failed": str(error)}
+            continue
+        if good(row):
+            break
+    return row
+
+
+def run(cells: Sequence[Cell], jobs: int, file: Path) -> None:
+    """Run cells, several side by side; append what was measured to a file, and print it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, spawn) as pool, file.open("a", encoding="utf-8") as out:
+        for done in as_completed([pool.submit(attempt, cell) for cell in cells]):
+            line = json.dumps(done.result())
+            print(line, flush=True)
+            out.write(line + "\n")
+            out.flush()
+
+
+def by_cell(rows: Iterable[dict[str, Any]]) -> Rows:
+    """Sort good runs by their cells."""
+    found: Rows = defaultdict(list)
+    for row in rows:
+        if "failed" not in row and good(row):
+            found[whole(cell_of(row))].append(row)
+    return found
+
+
+def mean(rows: Sequence[dict[str, Any]], name: str) -> float:
+    """Return the mean of a measure; NaN: there is no run."""
+    values = [float(row[name]) for row in rows if not math.isnan(row[name])]
+    return statistics.fmean(values) if values else math.nan
+
+
+def text(value: float, form: str) -> str:
+    """Return a number, or nothing for NaN."""
+    return "" if math.isnan(value) else format(value, form)
+
+
+def pages_table(found: Rows, cells: Sequence[Cell]) -> str:
+    """Return pages done by control and load, of one queue; in brackets what was predicted."""
+    loads = list(dict.fromkeys(cell.load for cell in cells))
+    lines = ["| | " + " | ".join(loads) + " |", "|---|" + "---|" * len(loads)]
+    for control in dict.fromkeys(cell.control for cell in cells):
+        values = []
+        for load in loads:
+            [cell] = [each for each in cells if (each.control, each.load) == (control, load)]
+            rows = found.get(whole(cell), [])
+            said = text(mean(rows, "done"), ".0f") or "not run"
+            predicted = predict(cell)
+            values.append(said if predicted is None else f"{said} ({predicted['done']:.0f})")
+        lines.append(f"| {control} | " + " | ".join(values) + " |")
+    return "\n".join(lines)
+
+
+COLUMNS = {
+    "done": (1, ".0f"),
+    "page_s": (1, ".1f"),
+    "served": (1, ".0f"),
+    "wait_mean_s": (1, ".2f"),
+    "wait_p95_s": (1, ".1f"),
+    "wait_most_s": (1, ".1f"),
+    "never": (1, ".0f"),
+    "wasted": (100, ".0f"),
+    "long_mbit_s": (1, ".2f"),
+    "refused": (1, ".0f"),
+    "half_open_most": (1, ".0f"),
+    "cookies": (1, ".0f"),
+}
+"""Measures of the long table: a factor, and how they are written."""
+
+
+def long_table(found: Rows, cells: Sequence[Cell]) -> str:
+    """Return every measure of every cell."""
+    heads = ["queue", "load", "control", "n", *COLUMNS]
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    for cell in cells:
+        rows = found.get(whole(cell), [])
+        if rows:
+            values = [text(by * mean(rows, name), form) for name, (by, form) in COLUMNS.items()]
+            names = [cell.queue, cell.load, cell.control, str(len(rows))]
+            lines.append("| " + " | ".join([*names, *values]) + " |")
+    return "\n".join(lines)
+
+
+def tables(found: Rows, cells: Sequence[Cell]) -> None:
+    """Print the tables, and the cells that were not run."""
+    for queue in dict.fromkeys(cell.queue for cell in cells):
+        print(f"\n{queue}\n\n{pages_table(found, [c for c in cells if c.queue == queue])}")
+    print(f"\n{long_table(found, cells)}")
+    counted = [len(found.get(whole(cell), [])) for cell in cells]
+    left = [cell for cell, n in zip(cells, counted, strict=True) if not n]
+    print(f"\nruns of a cell: {min(counted)} to {max(counted)}; cells not run: {len(left)}")
+    for cell in left:
+        print(f"  {cell.queue}, {cell.load}, {cell.control}")
+
+
+def options() -> argparse.ArgumentParser:
+    """Return the options of the command line."""
+    parser = argparse.ArgumentParser(prog="python -m tools.live.matrix", description=__doc__)
+    parser.add_argument("--queue", action="append", choices=QUEUES)
+    parser.add_argument("--control", action="append", choices=CONTROLS)
+    parser.add_argument("--load", action="append", choices=LOADS)
+    parser.add_argument("--runs", type=int, default=1, help="of each cell; seeds count from 1")
+    parser.add_argument("--jobs", type=int, default=2, help="runs side by side")
+    parser.add_argument("--seconds", type=float, default=40, help="of each run")
+    parser.add_argument("--mbit", type=float, default=5, help="rate of the link")
+    parser.add_argument("--out", type=Path, default=FILE)
+    parser.add_argument("--table", action="store_true", help="print the tables of what was run")
+    parser.add_argument("--predict", action="store_true", help="ask the simulator instead")
+    return parser
+
+
+def main() -> int:
+    """Run the cells that are asked for, or print the tables."""
+    given = options().parse_args()
+    size = {"mbit": given.mbit, "seconds": given.seconds}
+    cells = [
+        Cell(queue, control, load, **size)
+        for queue in given.queue or QUEUES
+        for load in given.load or OF_THE_MATRIX
+        for control in given.control or CONTROLS
+    ]
+    rows = read(given.out)
+    if given.predict:
+        for cell in cells:
+            if (told := predict(cell)) is not None:
+                print(json.dumps({**asdict(cell), **told}), flush=True)
+        return 0
+    if given.table:
+        tables(by_cell(rows), cells)
+        return 0
+    reason = obstacle(gate=True)
+    if not reason and not shutil.which("nft"):
+        reason = "not installed: nftables"
+    if reason:
+        print(f"no lab here: {reason}", file=sys.stderr)
+        return 2
+    there = {cell_of(row) for row in rows if "failed" not in row and good(row)}
+    seeds = range(1, given.runs + 1)
+    wanted = [Cell(**{**asdict(cell), "seed": seed}) for seed in seeds for cell in cells]
+    run([cell for cell in wanted if cell not in there], given.jobs, given.out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(interrupted(main))

@@ -1,0 +1,193 @@
+"""Users who load pages, each from an address of its own, until the time of the run is over.
+
+    python -m tools.live.page_users PLAN
+
+PLAN is a `Plan` as JSON. Prints what became of each user, as JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+DOCUMENT, OBJECT, OBJECTS, CONNECTIONS = 12_000, 9_000, 10, 6
+PAGE_BYTES = DOCUMENT + OBJECTS * OBJECT
+REQUEST = "GET /{} HTTP/1.1\r\nX: " + "x" * 350 + "\r\n\r\n"
+FAILED = (OSError, TimeoutError, asyncio.IncompleteReadError)
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the users do."""
+
+    host: str
+    port: int
+    """Of pages; long flows use the next one."""
+    network: str
+    """First half of the users' addresses, as `10.79`."""
+    seconds: float
+    steps: tuple[tuple[float, float], ...]
+    """From so many seconds on so many users come a second."""
+    patience: float = 30
+    seed: int = 1
+    behind: int = 0
+    """So many users, the first ones, have one address."""
+    greedy: float = 0
+    """Connections a second of one client beside the users."""
+    long: int = 0
+    """Flows without end beside the users."""
+
+
+@dataclass
+class Run:
+    """A run, and what was seen."""
+
+    plan: Plan
+    began: float = field(default_factory=time.monotonic)
+    rows: list[dict[str, float]] = field(default_factory=list)
+    served: int = 0
+    """Connections that brought what they were asked for, once at least."""
+    greedy: int = 0
+    long_bytes: int = 0
+    late: list[float] = field(default_factory=list)
+    """How late this process was to act, in seconds."""
+
+    def past(self) -> float:
+        """Return the seconds since the run began."""
+        return time.monotonic() - self.began
+
+    def address(self, user: int) -> str:
+        """Return the address of a user."""
+        user = 0 if user < self.plan.behind else user
+        return f"{self.plan.network}.{1 + user // 250}.{1 + user % 250}"
+
+    async def connect(self, address: str, port: int) -> Streams:
+        """Open a connection from an address."""
+        return await asyncio.open_connection(self.plan.host, port, local_addr=(address, 0))
+
+    async def fetch(self, streams: Streams, size: int) -> None:
+        """Ask for an object and read it."""
+        reader, writer = streams
+        writer.write(REQUEST.format(size).encode())
+        await reader.readuntil(b"\r\n\r\n")
+        await reader.readexactly(size)
+
+    async def page(self, user: int, row: dict[str, float], opened: list[Streams]) -> None:
+        """Load a document, and its objects over six connections."""
+
+        async def one() -> Streams:
+            opened.append(await self.connect(self.address(user), self.plan.port))
+            row.setdefault("connected_s", self.past() - row["start_s"])
+            return opened[-1]
+
+        left = [OBJECT] * OBJECTS
+
+        async def work(streams: Streams | None) -> None:
+            fresh = streams is None
+            streams = streams or await one()
+            while left:
+                await self.fetch(streams, left.pop())
+                self.served += fresh
+                fresh = False
+
+        first = await one()
+        await self.fetch(first, DOCUMENT)
+        self.served += 1
+        await asyncio.gather(work(first), *(work(None) for _ in range(CONNECTIONS - 1)))
+
+    async def load(self, user: int) -> None:
+        """Load one page, or give up."""
+        row: dict[str, float] = {"user": user, "start_s": self.past()}
+        self.rows.append(row)
+        opened: list[Streams] = []
+        try:
+            await asyncio.wait_for(self.page(user, row, opened), self.plan.patience)
+            row["load_s"] = self.past() - row["start_s"]
+        except FAILED:
+            pass
+        finally:
+            for _, writer in opened:
+                writer.close()
+
+    async def greedy_client(self) -> None:
+        """Open connections at a rate, from one address, whatever becomes of them."""
+
+        async def one() -> None:
+            with suppress(*FAILED):
+                address = f"{self.plan.network}.200.1"
+                streams = await asyncio.wait_for(self.connect(address, self.plan.port), 30)
+                self.greedy += 1
+                await asyncio.wait_for(self.fetch(streams, OBJECT), 30)
+                streams[1].close()
+
+        async with asyncio.TaskGroup() as group:
+            while True:
+                group.create_task(one())
+                await asyncio.sleep(1 / self.plan.greedy)
+
+    async def long_flow(self, number: int) -> None:
+        """Read without end."""
+        address = f"{self.plan.network}.210.{1 + number}"
+        with suppress(*FAILED):
+            reader, writer = await self.connect(address, self.plan.port + 1)
+            writer.write(REQUEST.format(10**12).encode())
+            while data := await reader.read(1 << 16):
+                self.long_bytes += len(data)
+
+    async def come(self) -> None:
+        """Let users come at the rates of the plan."""
+        draw, due, user = random.Random(self.plan.seed), 0.0, 0
+        async with asyncio.TaskGroup() as group:
+            while True:
+                rate = [rate for start, rate in self.plan.steps if start <= due][-1]
+                due += draw.expovariate(rate)
+                await asyncio.sleep(due - self.past())
+                group.create_task(self.load(user))
+                user += 1
+
+    async def watch(self) -> None:
+        """Note how late this process is woken."""
+        while True:
+            asked = self.past() + 0.05
+            await asyncio.sleep(0.05)
+            self.late.append(self.past() - asked)
+
+    async def whole(self) -> None:
+        """Run until the time is over."""
+        parts: list[Awaitable[None]] = [self.come(), self.watch()]
+        parts += [self.long_flow(number) for number in range(self.plan.long)]
+        parts += [self.greedy_client()] if self.plan.greedy else []
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.gather(*parts), self.plan.seconds)
+
+    def told(self) -> dict[str, Any]:
+        """Return what was seen."""
+        late = sorted(self.late) or [0.0]
+        return {
+            "rows": self.rows,
+            "served": self.served,
+            "greedy": self.greedy,
+            "long_bytes": self.long_bytes,
+            "late_p95_s": late[len(late) * 95 // 100],
+        }
+
+
+def main() -> None:
+    """Run the plan of the command line."""
+    run = Run(Plan(**json.loads(sys.argv[1])))
+    asyncio.run(run.whole())
+    print(json.dumps(run.told()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""What the simulator says of a run of users who load pages (`tools.live.pages`)."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from functools import cache
+from typing import Any
+
+import tidegate
+from tools.live.loads import HOST
+from tools.live.page_users import CONNECTIONS, DOCUMENT, OBJECT, OBJECTS, PAGE_BYTES
+from tools.live.pages import LIMITS, Cell
+
+GATES: dict[str, dict[str, Any]] = {
+    "none": {},
+    "close-probe": {"gate": {"law": "close-probe", "limiter": "token-bucket", "relief": True}},
+    "tide": {"gate": {"law": "tide"}},
+    "tide by client": {"gate": {"law": "tide", "admit": "clients"}},
+}
+LAWS = {"drop-tail": "drop-tail", "htb": "drop-tail", "fq_codel": "fq-codel", "cake": "cake"}
+
+
+def port(cell: Cell) -> dict[str, Any] | None:
+    """Return the gate and the queue of a cell; none: the simulator has no such control or queue."""
+    queue: dict[str, Any] = {"law": LAWS[cell.queue]}
+    if cell.queue == "cake":
+        queue["bandwidth"] = f"{cell.mbit:g}Mbit"
+    said: dict[str, Any] = {} if queue["law"] == "drop-tail" else {"queue": queue}
+    if cell.control.startswith("nft connections"):
+        rate = LIMITS[cell.control.split()[-1]] * CONNECTIONS * cell.carries
+        fixed = {"law": "fixed-rate", "rate": f"{rate:.3f}/s", "limiter": "token-bucket"}
+        return {**said, "gate": fixed}
+    if cell.control == "DQM":
+        whole = cell.buffer // 1500
+        law: dict[str, Any] = {"law": "dqm", "x_m": whole // 2, "x_M": whole // 2, "P_M": 1.0}
+        law |= {"measure": "instantaneous", "counts": "all", "queues": 1}
+        return {"queue": law} if cell.queue in {"drop-tail", "htb"} else None
+    return {**said, **GATES[cell.control]} if cell.control in GATES else None
+
+
+def document(cell: Cell, said: dict[str, Any]) -> dict[str, Any]:
+    """Return the scenario of a cell."""
+    plan = cell.plan()
+    link = {"rate": f"{cell.mbit:g}Mbit", "delay": "18ms", "buffer": f"{cell.buffer}B"}
+    access = {"rate": "1Gbit", "delay": "1ms"}
+    pages = {"document": f"{DOCUMENT}B", "objects": OBJECTS, "connections": CONNECTIONS}
+    web: dict[str, Any] = {
+        "direction": "download",
+        "arrivals": {"poisson": f"{plan.steps[0][1]:.4f}/s"},
+        "size": f"{OBJECT}B",
+        "pages": pages,
+        "patience": f"{plan.patience:g}s",
+        "transport": HOST,
+    }
+    long: dict[str, Any] = {
+        "arrivals": {"uniform": plan.long, "within": "100ms"},
+        "size": "unlimited",
+    }
+    long |= {"direction": "download", "transport": HOST}
+    changes = [
+        {"what": "traffic.web.arrivals", "at": f"{at:.3f}s", "to": f"{rate:.4f}/s"}
+        for at, rate in plan.steps[1:]
+    ]
+    if cell.load == "moving capacity":
+        for at, part in ((1, 0.5), (2, 1.0)):
+            to = f"{cell.mbit * part:g}Mbit"
+            when = f"{at * cell.seconds / 3:.3f}s"
+            changes.append({"what": "bottleneck.rate", "at": when, "to": to})
+    scenario: dict[str, Any] = {
+        "name": "pages",
+        "duration": f"{cell.seconds:g}s",
+        "topology": {"dumbbell": {"pairs": 1, "access": access, "bottleneck": link}},
+        "traffic": {"web": web, **({"long": long} if plan.long else {})},
+        "port": {"bottleneck": said},
+    }
+    return {**scenario, "change": changes} if changes else scenario
+
+
+SEEDS = 3
+
+
+@cache
+def predict(cell: Cell) -> dict[str, float] | None:
+    """Simulate a cell with some seeds; none: the simulator does not have it."""
+    said = port(cell)
+    # its link changes and is no shaper; its HTB has no classes
+    absent = cell.load in {"greedy", "flood"} or (cell.queue, cell.load) == ("htb", "long flows")
+    if said is None or absent or (cell.queue, cell.load) == ("cake", "moving capacity"):
+        return None
+    done, times = [], []
+    for seed in range(1, SEEDS + 1):
+        result = tidegate.run(document(cell, said), seed=seed)
+        found = [float(each) for each in result.pages["load_time_s"] if each is not None]
+        loaded = [each for each in found if not math.isnan(each)]
+        done.append(len(loaded))
+        times += loaded
+    return {
+        "done": statistics.fmean(done),
+        "page_s": statistics.fmean(times) if times else float("nan"),
+        "useful_mbit_s": statistics.fmean(done) * PAGE_BYTES * 8e-6 / cell.seconds,
+    }
