@@ -32,10 +32,14 @@ def _command(name: str, command: Any) -> Iterator[str]:
     arguments = [_argument(each) for each in own if each.param_type_name == "argument"]
     yield f"`{' '.join([name, '[OPTIONS]', *arguments])}`"
     yield ""
-    # a bracket is escaped for the terminal, where it would be markup
-    yield from (command.help or "").replace("\\[", "[").strip().splitlines()
+    yield from _plain(command.help).strip().splitlines()
     if own:
         yield from ("", "| | |", "|---|---|", *map(_row, own))
+
+
+def _plain(text: str | None) -> str:
+    """Return a help text without the escapes of brackets, which are markup in the terminal."""
+    return (text or "").replace("\\[", "[")
 
 
 def _argument(parameter: Any) -> str:
@@ -43,7 +47,7 @@ def _argument(parameter: Any) -> str:
 
 
 def _row(parameter: Any) -> str:
-    text = getattr(parameter, "help", None) or ""
+    text = _plain(getattr(parameter, "help", None))
     if parameter.param_type_name == "argument":
         return f"| `{_argument(parameter)}` | {text} |"
     names = ", ".join([*parameter.opts, *parameter.secondary_opts])

@@ -14,7 +14,7 @@ def bench(
     flows: Annotated[int, typer.Option(min=1, help="Number of long-lived flows.")] = 100,
     many_delays: Annotated[
         bool,
-        typer.Option("--many-delays", help="No two access links with the same delay."),
+        typer.Option("--many-delays", help="Give every access link a delay of its own."),
     ] = False,
     red: Annotated[bool, typer.Option("--red", help="RED at the bottleneck.")] = False,
     bbr: Annotated[

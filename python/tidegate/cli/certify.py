@@ -44,7 +44,7 @@ SuiteName = Annotated[
 ]
 Against = Annotated[
     str | None,
-    typer.Option(metavar="NAMES", help="What to compare with; default: reno,cubic, or none."),
+    typer.Option(metavar="NAMES", help="Controls to compare with; default: reno,cubic, or none."),
 ]
 Only = Annotated[
     list[str] | None,
@@ -55,11 +55,13 @@ Listed = Annotated[
     bool, typer.Option("--list", help="Show every condition, its section and its scenario.")
 ]
 Seeds = Annotated[int | None, typer.Option(min=2, help="Number of seeds.")]
-Out = Annotated[Path, typer.Option(metavar="DIR", help="Folder for runs, kept for other controls.")]
+Out = Annotated[
+    Path, typer.Option(metavar="DIR", help="Folder for runs; other controls reuse them.")
+]
 Report = Annotated[
     Path | None,
     typer.Option(
-        metavar="DIR", help="Copy the report there too; of several controls, their table."
+        metavar="DIR", help="Also copy the report there; of several controls, their table."
     ),
 ]
 

@@ -10,8 +10,8 @@ from tidegate.cli.options import File, Set, colour, document
 def check(file: File, settings: Set = None) -> None:
     """Check a scenario with all its variants and axes, and run nothing.
 
-    Ends with code 0 where everything can be run. What may make the results
-    misleading is a warning, and no error.
+    Ends with code 0 if everything can be run. Settings that may make the
+    results misleading are warnings, not errors.
     """
     from tidegate.grid import axes, plan
     from tidegate.results import forecast

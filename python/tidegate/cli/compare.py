@@ -48,7 +48,7 @@ Gate = Annotated[
 Queue = Annotated[
     str | None,
     typer.Option(
-        metavar="LIST", help="Queue laws, as in drop-tail,red; with --gate every pair of the two."
+        metavar="LIST", help="Queue laws, as in drop-tail,red; with --gate every pair of both."
     ),
 ]
 Out = Annotated[

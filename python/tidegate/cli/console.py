@@ -24,7 +24,7 @@ FAILED, REFUSED, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON object on standard output, for machines.")
 ]
-Workers = Annotated[int | None, typer.Option(min=1, help="Runs at a time; default one a core.")]
+Workers = Annotated[int | None, typer.Option(min=1, help="Runs at a time; default one per core.")]
 
 
 def stderr() -> Console:

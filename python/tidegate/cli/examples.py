@@ -21,7 +21,7 @@ Folder = Annotated[
 def examples(folder: Folder = None) -> None:
     """List the scenarios that come with tidegate, or copy them into a folder.
 
-    Files that are there already are left as they are.
+    Existing files are kept.
     """
     from tidegate.errors import TidegateError
     from tidegate.results.store import write_whole

@@ -21,11 +21,13 @@ def merge(
         Path, typer.Option(parser=location, metavar="DIR", help="Folder for the whole sweep.")
     ],
     metrics: Metrics = None,
-    mix: Annotated[bool, typer.Option("--mix", help="Accept shards of different code.")] = False,
+    mix: Annotated[
+        bool, typer.Option("--mix", help="Merge shards that different code made.")
+    ] = False,
     partial: Annotated[
         bool,
         typer.Option(
-            "--partial", help="Merge although runs are missing; sweep can resume from there."
+            "--partial", help="Merge although runs are missing; a sweep can resume there."
         ),
     ] = False,
     no_plots: NoPlots = False,

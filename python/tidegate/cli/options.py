@@ -25,7 +25,7 @@ Port = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="The port of --gate and --queue; default the bottleneck.",
+        help="The port that --gate and --queue control; default the bottleneck.",
     ),
 ]
 Metrics = Annotated[
@@ -61,7 +61,9 @@ Dask = Annotated[
         help="Run on a cluster of dask.distributed, or on local:N processes of this machine.",
     ),
 ]
-Mix = Annotated[bool, typer.Option("--mix", help="Accept saved runs of other code.")]
+Mix = Annotated[
+    bool, typer.Option("--mix", help="Use saved runs that another version of the code made.")
+]
 Terminal = Annotated[
     bool, typer.Option("--terminal", help="Draw the main figure in the terminal too.")
 ]

@@ -20,12 +20,15 @@ if TYPE_CHECKING:
     from tidegate.papers.request import PaperResult, Request
     from tidegate.papers.study import PaperStudy
 
-Key = Annotated[str | None, typer.Argument(metavar="[KEY]", help="A paper; without it a list.")]
+Key = Annotated[
+    str | None, typer.Argument(metavar="[KEY]", help="Key of a paper; without it, list them.")
+]
 Only = Annotated[
     list[str] | None,
     typer.Option(
         metavar="ID",
-        help="Claims or a figure, as in table4, table1.admit65.fct or fig2; may be repeated.",
+        help="Only these claims or this figure, as in table4, table1.admit65.fct or fig2; may be"
+        " repeated.",
     ),
 ]
 Explain = Annotated[
@@ -36,20 +39,21 @@ Explain = Annotated[
     ),
 ]
 Quick = Annotated[
-    bool, typer.Option("--quick", help="Tables and figures alone, few seeds: about a minute.")
+    bool, typer.Option("--quick", help="Only tables and figures, with few seeds; about a minute.")
 ]
 Sensitivity = Annotated[
     bool,
     typer.Option(
-        "--sensitivity", help="The table of what each assumption changes, in place of the claims."
+        "--sensitivity",
+        help="Judge claims under other values of each guess, and write that table only.",
     ),
 ]
 Search = Annotated[
     bool,
     typer.Option(
         "--search",
-        help="The search over the free parameters of the paper, scored on the claims that may be"
-        " used for this, in place of the claims.",
+        help="Search the parameters that the paper does not give, scored on the claims named for"
+        " it, and write that table only.",
     ),
 ]
 Seeds = Annotated[
@@ -77,8 +81,8 @@ Report = Annotated[
     typer.Option(
         parser=location,
         metavar="DIR",
-        help="Copy report and pictures there too; in a checkout, default docs/papers/KEY for a"
-        " whole paper.",
+        help="Also copy the report and its pictures there; default for a whole paper, in a"
+        " checkout: docs/papers/KEY.",
     ),
 ]
 
@@ -101,8 +105,8 @@ def paper(
 ) -> None:
     """Reproduce the tables and figures of a paper, and judge its claims one by one.
 
-    Complete runs are saved: after Ctrl-C, or when only claims have changed,
-    rerun the command; it simulates only what is missing.
+    Complete runs are saved. After Ctrl-C, or when only claims have changed,
+    rerun the command: it simulates only the missing runs.
     """
     from tidegate.papers import parameter_search, perform, there, title
     from tidegate.papers import report as report_of

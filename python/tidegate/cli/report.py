@@ -29,8 +29,8 @@ Out = Annotated[
 def report(folders: Folders, out: Out = None) -> None:
     """Make one HTML page of results: it works offline, in any browser, and can be sent on.
 
-    Pictures zoom, show numbers when pointed at, and leave controls out; tables
-    sort. Nothing is run.
+    You can zoom pictures, point at them for numbers, hide controls and sort
+    tables. Nothing is run.
     """
     from tidegate.grid.load import load
     from tidegate.results.store import display, write_whole

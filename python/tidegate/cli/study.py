@@ -12,7 +12,9 @@ from tidegate.cli.keeping import performing
 from tidegate.cli.options import Dask, Mix
 from tidegate.results.location import location
 
-Key = Annotated[str | None, typer.Argument(metavar="[KEY]", help="A study; without it a list.")]
+Key = Annotated[
+    str | None, typer.Argument(metavar="[KEY]", help="Key of a study; without it, list them.")
+]
 Only = Annotated[
     list[str] | None,
     typer.Option(
@@ -32,7 +34,7 @@ Out = Annotated[
 Report = Annotated[
     Path | None,
     typer.Option(
-        parser=location, metavar="DIR", help="Copy the report and its pictures there too."
+        parser=location, metavar="DIR", help="Also copy the report and its pictures there."
     ),
 ]
 
@@ -47,7 +49,7 @@ def study(
     out: Out = None,
     report: Report = None,
 ) -> None:
-    """Answer a question of our own by many runs, and write the report.
+    """Make a study that comes with tidegate, and write its report.
 
     Complete runs are saved: rerun the command to resume. The report covers the
     cases that are complete, and says how many they are.

@@ -59,7 +59,7 @@ KeepFlows = Annotated[
     bool, typer.Option("--keep-flows", help="Save flows, ports and events of every run too.")
 ]
 Mix = Annotated[
-    bool, typer.Option("--mix", help="Accept saved runs of other code or of another scenario.")
+    bool, typer.Option("--mix", help="Use saved runs that other code or another scenario made.")
 ]
 Out = Annotated[
     Path | None,

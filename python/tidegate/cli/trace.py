@@ -31,7 +31,7 @@ Out = Annotated[
 
 
 def trace(which: Which, seed: Seed = 1, seconds: Seconds = 60, out: Out = None) -> None:
-    """Draw a trace of a link like one that was measured.
+    """Make a random trace of a link, with the statistics of a measured one.
 
     lte: opportunities to deliver 1504 bytes, one time in milliseconds on each line, as mahimahi
     has them. starlink and starlink-up: a table of time_s, rate_bit_s and delay_s, towards the

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import tomllib
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import getitem
 from typing import TYPE_CHECKING, Any
+
+from tidegate.papers.check_results import Exact
 
 if TYPE_CHECKING:
     from tidegate.papers.paper import Paper
@@ -35,6 +38,18 @@ class Effective:
             self._loaded[case] = tomllib.loads(document.load().show())
         return self._loaded[case]
 
+    def at(self, case: str, path: str) -> Any:  # noqa: ANN401  (a value of a document)
+        """Return the value at a dotted path in the effective scenario of a case."""
+        return reduce(getitem, path.split("."), self.of(case))
+
+    def amount(self, case: str, path: str) -> float:
+        """Return the quantity at a path, in the units of `amount`."""
+        return amount(self.at(case, path))
+
+    def exact(self, case: str, path: str, scale: float = 1.0) -> Exact:
+        """Return the quantity at a path, times a factor, for a row of the set-up."""
+        return rounded(scale * self.amount(case, path))
+
     def treated_differently(self, case: str, port: str) -> int:
         """Return how many packets of a crowd a port treats differently when all are of one flow."""
         self.read_cases[case] = None
@@ -48,9 +63,16 @@ def alike(apart: int) -> str:
     return f"{apart} of {packets} are treated differently when all belong to one flow"
 
 
-def amount(text: str) -> float:
+def rounded(value: float) -> Exact:
+    """Return a number of the set-up without what rounding adds at its ninth decimal."""
+    return Exact(f"{round(value, 9):g}")
+
+
+def amount(value: str | float) -> float:
     """Return a quantity of an effective scenario in bits/s, seconds, bytes, packets or 1/s."""
+    if isinstance(value, int | float):
+        return float(value)
     for unit in sorted(_UNITS, key=len, reverse=True):
-        if text.endswith(unit):
-            return float(text.removesuffix(unit)) * _UNITS[unit]
-    raise ValueError(f"{text} has no known unit")
+        if value.endswith(unit):
+            return float(value.removesuffix(unit)) * _UNITS[unit]
+    raise ValueError(f"{value} has no known unit")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeAlias, cast
 
 import numpy as np
 
@@ -29,6 +29,22 @@ if TYPE_CHECKING:
 
 Measure: TypeAlias = "str | Callable[[SavedRun], float]"
 """The name of a measure of all flows in the summary, or a function of a run."""
+P = ParamSpec("P")
+
+
+def of_values(
+    function: Callable[Concatenate[SavedRun, P], float],
+) -> Callable[P, Callable[[SavedRun], float]]:
+    """Make a measure of a function of a run and further values, for any of these: `f(1.0)(run)`.
+
+    The same values give the same measure, so that what it measured is kept once.
+    """
+
+    @cache
+    def measure(*values: P.args, **named: P.kwargs) -> Callable[[SavedRun], float]:
+        return lambda record: function(record, *values, **named)
+
+    return cast("Callable[P, Callable[[SavedRun], float]]", measure)
 
 
 class Runs:

@@ -17,13 +17,15 @@ from tidegate.show.measures import blocks_of
 from tidegate.show.tables import of_comparison, of_sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from rich.console import Console
 
     from tidegate.grid.grid_result import GridResult
     from tidegate.show.tables import Shown
+
+    Value = Mapping[str, float | None] | None
 
 
 def table(done: GridResult) -> Shown:
@@ -46,18 +48,12 @@ def lines(done: GridResult) -> str:
     The metrics are those that were chosen, or those of the tables of
     `compare`; the others are in `frame`.
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*done.subject.axes, "metric", "seeds", "mean", "low", "high"])
-    blocks = blocks_of(done.subject.port, done.subject.classes, done.averages)
-    chosen = done.metrics or [row.metric for block in blocks for row in block.rows]
     seeds = Counter(tuple(row["settings"].values()) for row in done.rows)
+    rows = []
     for row in done.averages:
         says = tuple(row["settings"].values())
-        for name in chosen:
-            value = row.get(name) or {"mean": None, "low": None, "high": None}
-            writer.writerow([*says, name, seeds[says], *value.values()])
-    return text.getvalue()
+        rows += [([*says, name, seeds[says]], row.get(name)) for name in _metrics(done)]
+    return _csv([*done.subject.axes, "metric", "seeds"], rows)
 
 
 def differences(done: GridResult) -> str:
@@ -67,18 +63,28 @@ def differences(done: GridResult) -> str:
     runs of one seed met the same flows and are subtracted seed by seed
     (`paired`), mean and 95 % interval.
     """
+    axes = list(done.subject.axes)
+    rows = []
+    for each in done.contrasts:
+        against = named(each.against), "yes" if each.paired else "no"
+        says = [*map(each.settings.get, axes), *against]
+        rows += [([*says, name], each.metrics.get(name)) for name in _metrics(done)]
+    return _csv([*axes, "against", "paired", "metric"], rows)
+
+
+def _metrics(done: GridResult) -> Sequence[str]:
+    """Return the metrics that were chosen, or those of the tables."""
+    blocks = blocks_of(done.subject.port, done.subject.classes, done.averages)
+    return done.metrics or [row.metric for block in blocks for row in block.rows]
+
+
+def _csv(head: Sequence[str], rows: Iterable[tuple[Sequence[object], Value]]) -> str:
+    """Return lines with mean and interval at their ends; empty cells: there is no value."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    axes = list(done.subject.axes)
-    writer.writerow([*axes, "against", "paired", "metric", "mean", "low", "high"])
-    blocks = blocks_of(done.subject.port, done.subject.classes, done.averages)
-    chosen = done.metrics or [row.metric for block in blocks for row in block.rows]
-    for each in done.contrasts:
-        says = [each.settings[key] for key in axes]
-        for name in chosen:
-            value = each.metrics.get(name) or {"mean": None, "low": None, "high": None}
-            line = [*says, named(each.against), "yes" if each.paired else "no", name]
-            writer.writerow([*line, *value.values()])
+    writer.writerow([*head, "mean", "low", "high"])
+    for cells, value in rows:
+        writer.writerow([*cells, *(value.values() if value else ("", "", ""))])
     return text.getvalue()
 
 

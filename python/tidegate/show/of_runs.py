@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,7 @@ from tidegate.show.picture import Picture
 from tidegate.show.traces import acks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     Folders = Mapping[str, Sequence[Path]]
@@ -104,13 +105,23 @@ def _joined(parts: Iterator[tuple[str, pl.DataFrame]]) -> pl.DataFrame:
     return pl.concat(found) if found else pl.DataFrame()
 
 
-def _first(folders: Folders) -> dict[str, Path]:
-    return {label: runs[0] for label, runs in folders.items() if runs}
+def _of_first(folders: Folders, read: Callable[[Path], pl.DataFrame]) -> pl.DataFrame:
+    """Return what is read of the first run of each control."""
+    return _joined((label, read(runs[0])) for label, runs in folders.items() if runs)
+
+
+def _table(folder: Path, name: str, columns: list[str] | None = None) -> pl.DataFrame:
+    """Return a table of a run with names as text, or some of its columns; empty: none is there."""
+    path = folder / f"{name}.parquet"
+    if not path.exists():
+        return pl.DataFrame()
+    table = pl.read_parquet(readable(path), columns=columns, glob=False)
+    return table.with_columns(pl.col(pl.Enum).cast(pl.String))
 
 
 def ports(folders: Folders, note: str = "") -> Picture | None:
     """Return the ports that are no access links over time, of the first run of each control."""
-    table = _joined((label, _port(folder)) for label, folder in _first(folders).items())
+    table = _of_first(folders, _port)
     if table.is_empty():
         return None
     title = "Ports over time"
@@ -118,9 +129,7 @@ def ports(folders: Folders, note: str = "") -> Picture | None:
 
 
 def _port(folder: Path) -> pl.DataFrame:
-    table = pl.read_parquet(readable(folder / "ports.parquet"), glob=False)
-    table = table.with_columns(pl.col("port").cast(pl.String))
-    table = table.filter(~pl.col("port").str.starts_with("access."))
+    table = _table(folder, "ports").filter(~pl.col("port").str.starts_with("access."))
     if table.is_empty():
         return table
     width, bins = _bins(table, INSTANTS)
@@ -152,8 +161,7 @@ def _bins(table: pl.DataFrame, most: int) -> tuple[float, pl.Expr]:
 def followed(folders: Folders, note: str = "") -> Iterator[Picture]:
     """Yield the series that the scenario asks for, of the first run of each control."""
     for name, (title, fields, keys) in FOLLOWED.items():
-        tables = ((label, _followed(folder, name)) for label, folder in _first(folders).items())
-        table = _joined(tables)
+        table = _of_first(folders, partial(_followed, name=name))
         if table.is_empty():
             continue
         there = {field: text for field, text in fields.items() if table[field].count()}
@@ -161,26 +169,22 @@ def followed(folders: Folders, note: str = "") -> Iterator[Picture]:
         yield Picture(
             *(f"{name}-series", title, table, TIME, there), split=keys, note=note + more, first=""
         )
-    table = _joined((label, _traced(folder)) for label, folder in _first(folders).items())
+    table = _of_first(folders, _traced)
     if table.height:
         title = "Capacity by the trace, and what was sent"
         yield Picture(
             "capacity", title, table, TIME, CAPACITY, split=("port",), note=note, first=""
         )
-    traced = acks(_first(folders), note)
+    traced = acks({label: runs[0] for label, runs in folders.items() if runs}, note)
     if traced is not None:
         yield traced
 
 
 def _traced(folder: Path) -> pl.DataFrame:
     """Return what links could carry by their traces, and what they sent."""
-    path = folder / "ports.parquet"
-    if not path.exists():
-        return pl.DataFrame()
-    table = pl.read_parquet(readable(path), glob=False)
+    table = _table(folder, "ports")
     if "possible_bytes" not in table.columns:
         return pl.DataFrame()
-    table = table.with_columns(pl.col("port").cast(pl.String))
     table = table.filter(pl.col("possible_bytes").sum().over("port") > 0)
     width, bins = _bins(table, 2 * INSTANTS)
     return (
@@ -195,13 +199,10 @@ def _traced(folder: Path) -> pl.DataFrame:
 
 
 def _followed(folder: Path, name: str) -> pl.DataFrame:
-    path = folder / f"{name}_series.parquet"
-    if not path.exists():
-        return pl.DataFrame()
+    table = _table(folder, f"{name}_series")
+    if table.is_empty():
+        return table
     _, fields, keys = FOLLOWED[name]
-    table = pl.read_parquet(readable(path), glob=False).with_columns(
-        pl.col(pl.Enum).cast(pl.String)
-    )
     if "rate_bps" in table.columns:
         table = table.with_columns(rate_mbps=pl.col("rate_bps") * 1e-6)
     if name == "flow":
@@ -224,8 +225,7 @@ def flows(folder: Path) -> pl.DataFrame:
     """Return the flows of a run with the columns that pictures are made of."""
     wanted = ["class", "size_bytes", "start_s", "admitted_s", "closed_s", "gave_up_s", "fct_s"]
     wanted += ["goodput_bps", "syn_tries", "retransmitted_packets", "timeouts", "delivered_bytes"]
-    table = pl.read_parquet(readable(folder / "flows.parquet"), columns=wanted, glob=False)
-    return table.with_columns(pl.col("class").cast(pl.String))
+    return _table(folder, "flows", wanted)
 
 
 def classes(
@@ -258,44 +258,54 @@ def classes(
 
 def _classes(table: pl.DataFrame, folder: Path, duration_s: float) -> pl.DataFrame:
     width = float(max(1, math.ceil(duration_s / INSTANTS)))
+    ended = {
+        "fct_mean_s": pl.col("fct_s").mean(),
+        "rate_mean_kbps": pl.col("goodput_bps").mean() * 1e-3,
+    }
+    events = {"offered": "start_s", "admitted": "admitted_s", "completed": "closed_s"}
+    found = _in_intervals(table, width, duration_s, events, {"completed": ended})
+    return found.join(_arrived(folder, width), on=["class", "time_s"], how="left")
+
+
+def _in_intervals(
+    table: pl.DataFrame,
+    width: float,
+    duration_s: float,
+    events: Mapping[str, str],
+    more: Mapping[str, Mapping[str, pl.Expr]],
+) -> pl.DataFrame:
+    """Return for each class and interval how many of its events it has a second.
+
+    Args:
+        table: A row for each flow or page, with its class.
+        width: Length of an interval, in seconds.
+        duration_s: Length of the run.
+        events: The column with the time of each event.
+        more: What else is computed of those with an event in the interval.
+    """
     times = np.arange(1, math.ceil(duration_s / width) + 1) * width
     names = table["class"].unique(maintain_order=True).to_list()
     found = pl.DataFrame(
         {"class": [name for name in names for _ in times], "time_s": list(times) * len(names)}
     )
-    ended = {
-        "fct_mean_s": pl.col("fct_s").mean(),
-        "rate_mean_kbps": pl.col("goodput_bps").mean() * 1e-3,
-    }
-    for when, name in (
-        ("start_s", "offered"),
-        ("admitted_s", "admitted"),
-        ("closed_s", "completed"),
-    ):
+    for event, when in events.items():
         time = ((pl.col(when) / width).floor() + 1) * width
-        more = ended if when == "closed_s" else {}
         counts = (
             table.filter(pl.col(when).is_not_null())
             .group_by("class", time.alias("time_s"))
-            .agg((pl.len() / width).alias(f"{name}_per_s"), **more)
+            .agg((pl.len() / width).alias(f"{event}_per_s"), **more.get(event, {}))
         )
         found = found.join(counts, on=["class", "time_s"], how="left")
-    found = found.join(_arrived(folder, width), on=["class", "time_s"], how="left")
-    nothing = ["offered_per_s", "admitted_per_s", "completed_per_s"]
-    return found.with_columns(pl.col(nothing).fill_null(0.0)).filter(
-        pl.col("time_s") <= duration_s + 1e-9
-    )
+    rates = pl.col([f"{event}_per_s" for event in events])
+    return found.with_columns(rates.fill_null(0.0)).filter(pl.col("time_s") <= duration_s + 1e-9)
 
 
 def _arrived(folder: Path, width: float) -> pl.DataFrame:
     """Return how fast the data of each class reached its receivers, in intervals of `width` (s)."""
-    path = folder / "class_rates.parquet"
-    kinds = {"class": pl.String, "time_s": pl.Float64, "arrived_mbps": pl.Float64}
-    if not path.exists():
+    table = _table(folder, "class_rates")
+    if table.is_empty():
+        kinds = {"class": pl.String, "time_s": pl.Float64, "arrived_mbps": pl.Float64}
         return pl.DataFrame(schema=kinds)
-    table = pl.read_parquet(readable(path), glob=False).with_columns(
-        pl.col("class").cast(pl.String)
-    )
     span = pl.col("time_s").diff().over("class").fill_null(pl.col("time_s"))
     time = ((pl.col("time_s") / width - 1e-9).floor() + 1) * width
     bits = pl.col("arrived_bps") * span
@@ -325,28 +335,24 @@ def lasting(folders: Mapping[str, Path], window: tuple[float, float], note: str)
 
 
 def _lasting(folder: Path, window: tuple[float, float]) -> pl.DataFrame:
-    path = folder / "flow_window.parquet"
-    if not path.exists():
-        return pl.DataFrame()
+    windows = _table(folder, "flow_window")
+    if windows.is_empty():
+        return windows
     wanted = ["flow", "class", "start_s", "closed_s", "gave_up_s"]
-    flows = pl.read_parquet(readable(folder / "flows.parquet"), columns=wanted, glob=False)
-    table = flows.hstack(pl.read_parquet(readable(path), glob=False))
+    table = _table(folder, "flows", wanted).hstack(windows)
     arrays = {
         name: table[name].fill_null(np.nan).to_numpy()
         for name in ("reached_s", "closed_s", "gave_up_s")
     }
     got, long = rates({**arrays, "window_bytes": table["window_bytes"].to_numpy()}, Window(*window))
-    there = table.with_columns(
-        pl.col("class").cast(pl.String), rate_mbps=pl.Series(got * 1e-6)
-    ).filter(pl.Series(long))
+    there = table.with_columns(rate_mbps=pl.Series(got * 1e-6)).filter(pl.Series(long))
     there = there.gather_every(max(1, -(-there.height // FLOWS)))
     return there.select("class", "flow", "start_s", "rate_mbps")
 
 
 def pages(folders: Folders, duration_s: float, note: str = "") -> Picture | None:
     """Return page load times over time, of the first run of each control; None: no pages."""
-    tables = ((label, _pages(folder, duration_s)) for label, folder in _first(folders).items())
-    table = _joined(tables)
+    table = _of_first(folders, partial(_pages, duration_s=duration_s))
     if table.is_empty():
         return None
     note += " Page load times are those of the pages that were loaded in each interval."
@@ -354,32 +360,16 @@ def pages(folders: Folders, duration_s: float, note: str = "") -> Picture | None
 
 
 def _pages(folder: Path, duration_s: float) -> pl.DataFrame:
-    path = folder / "pages.parquet"
-    if not path.exists():
-        return pl.DataFrame()
-    table = pl.read_parquet(path, glob=False).with_columns(pl.col("class").cast(pl.String))
+    table = _table(folder, "pages")
+    if table.is_empty():
+        return table
     width = float(max(1, math.ceil(duration_s / (INSTANTS // 4))))
-    times = np.arange(1, math.ceil(duration_s / width) + 1) * width
-    names = table["class"].unique(maintain_order=True).to_list()
-    found = pl.DataFrame(
-        {"class": [name for name in names for _ in times], "time_s": list(times) * len(names)}
-    )
     loads = {
         "load_mean_s": pl.col("load_time_s").mean(),
         "load_p95_s": pl.col("load_time_s").quantile(0.95, "linear"),
     }
-    for when, name in (("start_s", "started"), ("loaded_s", "loaded"), ("gave_up_s", "given_up")):
-        time = ((pl.col(when) / width).floor() + 1) * width
-        counts = (
-            table.filter(pl.col(when).is_not_null())
-            .group_by("class", time.alias("time_s"))
-            .agg((pl.len() / width).alias(f"{name}_per_s"), **(loads if name == "loaded" else {}))
-        )
-        found = found.join(counts, on=["class", "time_s"], how="left")
-    rates = [name for name in PAGES if name.endswith("_per_s")]
-    return found.with_columns(pl.col(rates).fill_null(0.0)).filter(
-        pl.col("time_s") <= duration_s + 1e-9
-    )
+    events = {"started": "start_s", "loaded": "loaded_s", "given_up": "gave_up_s"}
+    return _in_intervals(table, width, duration_s, events, {"loaded": loads})
 
 
 def by_size(folders: Folders, warmup_s: float) -> Picture | None:

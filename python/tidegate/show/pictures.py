@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import warnings
 from dataclasses import replace
 from itertools import chain, pairwise
@@ -23,7 +22,7 @@ from tidegate.results.folder import RUNS
 from tidegate.show import of_grid, over_time
 from tidegate.show.look import Look
 from tidegate.show.measures import endless, shown
-from tidegate.show.style import GREY, end_labels, line, points
+from tidegate.show.style import GREY, broken, end_labels, line, points
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -317,12 +316,7 @@ def _apart(axes: Axes, positions: Sequence[float]) -> list[float]:
 def _wrapped(text: str, inches: float, points: float) -> str:
     """Return a text in lines that are no wider than a panel, broken after blanks and dots."""
     letters = max(int(inches * 72.0 * SHARE / (points * LETTER)), 16)
-    lines = [""]
-    for piece in re.findall(r"[^ .]*[ .]|[^ .]+$", text):
-        if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > letters:
-            lines.append("")
-        lines[-1] += piece
-    return "\n".join(each.rstrip() for each in lines)
+    return broken(text, letters, " .")
 
 
 def _decades(axis: Axis, low: float, high: float) -> None:

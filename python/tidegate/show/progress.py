@@ -11,22 +11,33 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rich.console import Console
+    from rich.progress import Progress, ProgressColumn
+
+
+def _progress(console: Console, *middle: ProgressColumn, shown: bool, threaded: bool) -> Progress:
+    """Return bars with a title, these columns, and the time left; they go when they are done."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        *middle,
+        TimeRemainingColumn(compact=True),
+        TextColumn("left"),
+        console=console,
+        transient=True,
+        auto_refresh=threaded,
+        disable=not shown,
+    )
 
 
 @contextmanager
 def reading(console: Console, title: str, total_bytes: int) -> Iterator[Callable[[int], None]]:
     """Show a bar for a file that is read; call it with the number of bytes read."""
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import DownloadColumn
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TimeRemainingColumn(compact=True),
-        TextColumn("left"),
-    )
     shown = console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=not shown) as progress:
+    with _progress(console, DownloadColumn(), shown=shown, threaded=True) as progress:
         task = progress.add_task(title, total=total_bytes)
         yield lambda done: progress.update(task, completed=done)
 
@@ -46,29 +57,11 @@ def bar(
     Nothing is drawn where standard error is not a terminal. Unless `threaded`,
     it is drawn only within reports, so that it takes no CPU time between them.
     """
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import TaskProgressColumn, TextColumn
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[state]}"),
-        TimeRemainingColumn(compact=True),
-        TextColumn("left"),
-    )
-    with Progress(
-        *columns,
-        console=console,
-        transient=True,
-        auto_refresh=threaded,
-        disable=not (console.is_terminal if shown is None else shown),
-    ) as progress:
+    middle = (TaskProgressColumn(), TextColumn("{task.fields[state]}"))
+    shown = console.is_terminal if shown is None else shown
+    with _progress(console, *middle, shown=shown, threaded=threaded) as progress:
         task = progress.add_task(title, total=total_s, state="")
 
         def show(simulated_s: float, finished: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,16 @@ def colour(number: int) -> str:
 def line(number: int) -> str:
     """Return a line style: beyond the palette, and for grey print, it distinguishes controls."""
     return LINES[number % len(LINES)]
+
+
+def broken(text: str, width: int, after: str) -> str:
+    """Return a text in lines of this width where it can be broken: after one of these signs."""
+    lines = [""]
+    for piece in re.findall(f"[^{after}]*[{after}]*", text):
+        if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > width:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def spread(heights: Sequence[float], least: float) -> list[float]:

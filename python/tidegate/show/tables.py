@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +30,7 @@ from tidegate.show.measures import (
     shown,
     telling,
 )
+from tidegate.show.style import broken
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
@@ -152,14 +152,9 @@ def _taken(about: Sequence[int], columns: Sequence[Column]) -> int:
     return sum(widths) + 3 * (len(widths) - 1) + 2
 
 
-def broken(label: str, width: int = LABEL) -> str:
-    """Return a label in lines of this width where it can be broken: after `:`, `,` and spaces."""
-    lines = [""]
-    for piece in re.findall(r"[^:, ]*[:, ]*", label):
-        if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > width:
-            lines.append("")
-        lines[-1] += piece
-    return "\n".join(line.rstrip() for line in lines)
+def _head(label: str) -> str:
+    """Return the head of a column, in lines."""
+    return broken(label, LABEL, ":, ")
 
 
 def _blocks(blocks: Sequence[Block], column: Mapping[str, Any] | None = None) -> tuple[Text, ...]:
@@ -221,7 +216,7 @@ def _side_by_side(
     blocks: Sequence[Block],
 ) -> Sheets:
     every = [
-        Column(broken(label), _blocks(blocks, column))
+        Column(_head(label), _blocks(blocks, column))
         for label, column in zip(labels, columns, strict=True)
     ]
     return Sheets(title, (Column("", _blocks(blocks)),), tuple(every), COLUMNS)
@@ -248,7 +243,7 @@ def _differences(
     """Return by how much columns differ from another: mean and interval of the differences."""
     rows = compared(done)
     columns = [
-        Column(broken(label), tuple(Text(shown(each.get(row.metric), row.scale)) for row in rows))
+        Column(_head(label), tuple(Text(shown(each.get(row.metric), row.scale)) for row in rows))
         for label, each in zip(labels, found, strict=True)
     ]
     about = Column("", tuple(Text(row.title) for row in rows))

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tidegate.papers.blitz.cases import CONTROLS, NETS, OVERLOAD, STEPS, WARMUP_S, key, keys
+from tidegate.papers.runs import of_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tidegate.papers.runs import Floats, Measure, Runs
     from tidegate.results.run_files import SavedRun
-
-    Measured = Callable[[SavedRun], float]
 
 SHOWN = {"blitz": "Blitz", "reno": "TCP"}
 SHORT_B, LONG_B = 40_000.0, 200_000.0
@@ -64,16 +60,12 @@ def fairness(record: SavedRun) -> float:
     return float(np.sum(rates) ** 2 / (rates.size * np.sum(rates**2))) if rates.size else 0.0
 
 
-@cache
-def response_of(least: float, most: float) -> Measured:
-    """Return a measure: mean response time of files of these sizes."""
-
-    def measure(record: SavedRun) -> float:
-        sizes, times = _done(record)
-        mine = (sizes > least) & (sizes <= most)
-        return float(np.mean(times[mine])) if np.any(mine) else float("nan")
-
-    return measure
+@of_values
+def response_of(record: SavedRun, least: float, most: float) -> float:
+    """Return mean response time of files of these sizes."""
+    sizes, times = _done(record)
+    mine = (sizes > least) & (sizes <= most)
+    return float(np.mean(times[mine])) if np.any(mine) else float("nan")
 
 
 def curve(

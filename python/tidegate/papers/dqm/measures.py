@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tidegate.papers.dqm.cases import CONGESTED, POLICIES, at
+from tidegate.papers.runs import of_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from tidegate.papers.runs import Floats, Measure, Runs
     from tidegate.results.run_files import SavedRun
-
-    Measured = Callable[[SavedRun], float]
 
 RTX, N, DONE = "retransmitted_packets", "open_mean", "completed_per_s"
 FINISHED_D, FINISHED_DA = "fct_admitted_mean_s", "fct_mean_s"
@@ -58,15 +56,11 @@ def finished_throughput(record: SavedRun) -> float:
     return float(np.mean(rates[flows["open"] == 0]))
 
 
-@cache
-def throughput_of(number: int) -> Measured:
+@of_values
+def throughput_of(record: SavedRun, number: int) -> float:
     """Return T of one class of flows, by its place in the scenario."""
-
-    def measure(record: SavedRun) -> float:
-        rates, flows = _rates(record)
-        return float(np.mean(rates[flows["class"] == number]))
-
-    return measure
+    rates, flows = _rates(record)
+    return float(np.mean(rates[flows["class"] == number]))
 
 
 def latency(record: SavedRun) -> float:
@@ -97,21 +91,18 @@ def connection_loss(record: SavedRun) -> float:
     return float(port["syn_dropped"] / port["syn_arrived"])
 
 
-def connection_loss_in_time(policy: str) -> Measured:
-    """Return a measure: the share that would be lost of SYNs spread evenly over time.
+@of_values
+def connection_loss_in_time(record: SavedRun, policy: str) -> float:
+    """Return the share that would be lost of SYNs spread evenly over time.
 
     With drop-tail, the share of the time in which the queue is full.
     """
-
-    def measure(record: SavedRun) -> float:
-        samples = record.ports()
-        if policy == "dt":
-            return float(np.mean(samples["queue_packets"] >= BUFFER))
-        corners = CURVES[policy]
-        xs, ys = ([corner[place] for corner in corners] for place in (0, 1))
-        return float(np.mean(np.interp(samples["avg_queue_packets"], xs, ys)))
-
-    return measure
+    samples = record.ports()
+    if policy == "dt":
+        return float(np.mean(samples["queue_packets"] >= BUFFER))
+    corners = CURVES[policy]
+    xs, ys = ([corner[place] for corner in corners] for place in (0, 1))
+    return float(np.mean(np.interp(samples["avg_queue_packets"], xs, ys)))
 
 
 def queue(record: SavedRun) -> float:
@@ -153,10 +144,10 @@ def most_waiting(record: SavedRun) -> float:
     return float(np.max(record.ports("bottleneck")["queue_packets"]))
 
 
-@cache
-def of_class(name: str, measure: str) -> Measured:
+@of_values
+def of_class(record: SavedRun, name: str, measure: str) -> float:
     """Return a measure of the summary for one class of flows."""
-    return lambda record: float(record.traffic(name)[measure])
+    return float(record.traffic(name)[measure])
 
 
 def longest_pause(record: SavedRun) -> float:

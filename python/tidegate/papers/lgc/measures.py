@@ -12,14 +12,13 @@ import numpy as np
 import polars as pl
 
 from tidegate.papers.effective import amount
+from tidegate.papers.runs import of_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from tidegate.papers.runs import Floats
     from tidegate.results.run_files import SavedRun
-
-    Measured = Callable[[SavedRun], float]
 
 NODES = {"last": "I3", "second": "I2", "first": "I1"}
 """The nodes of experiment 2, by the port that packets to the sink leave through."""
@@ -101,16 +100,16 @@ def triggers(record: SavedRun) -> float:
     return float(len(looks(record)))
 
 
-@cache
-def held(source: str) -> Measured:
-    """Return a measure: the packets of a source in the queue at the first trigger."""
-    return lambda record: float(looks(record)[0].held.get(source, 0)) if looks(record) else np.nan
+@of_values
+def held(record: SavedRun, source: str) -> float:
+    """Return the packets of a source in the queue at the first trigger."""
+    return float(looks(record)[0].held.get(source, 0)) if looks(record) else np.nan
 
 
-@cache
-def came(source: str) -> Measured:
-    """Return a measure: packets of a source that had arrived at the queue by the first trigger."""
-    return lambda record: float(looks(record)[0].came.get(source, 0)) if looks(record) else np.nan
+@of_values
+def came(record: SavedRun, source: str) -> float:
+    """Return packets of a source that had arrived at the queue by the first trigger."""
+    return float(looks(record)[0].came.get(source, 0)) if looks(record) else np.nan
 
 
 def queue_at_trigger(record: SavedRun) -> float:
@@ -123,14 +122,10 @@ def came_at_trigger(record: SavedRun) -> float:
     return float(sum(looks(record)[0].came.values())) if looks(record) else np.nan
 
 
-@cache
-def share(*sources: str) -> Measured:
-    """Return a measure: the share of the packets of sources that arrived (1: all of each)."""
-
-    def measure(record: SavedRun) -> float:
-        return min(_shares(record).get(source, 0.0) for source in sources)
-
-    return measure
+@of_values
+def share(record: SavedRun, *sources: str) -> float:
+    """Return the share of the packets of sources that arrived (1: all of each)."""
+    return min(_shares(record).get(source, 0.0) for source in sources)
 
 
 @cache
@@ -293,15 +288,11 @@ def taken(record: SavedRun, port: str, source: str = "s1") -> Taken | None:
     return Taken(numbers[0] + 1, numbers[-1] + 1, len(numbers))
 
 
-@cache
-def filtered(port: str) -> Measured:
-    """Return a measure: how many packets of source 1 a port filtered."""
-
-    def measure(record: SavedRun) -> float:
-        run = taken(record, port)
-        return float(run.packets) if run else 0.0
-
-    return measure
+@of_values
+def filtered(record: SavedRun, port: str) -> float:
+    """Return how many packets of source 1 a port filtered."""
+    run = taken(record, port)
+    return float(run.packets) if run else 0.0
 
 
 def all_filtered(record: SavedRun) -> float:

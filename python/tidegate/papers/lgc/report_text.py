@@ -29,10 +29,9 @@ from tidegate.papers.lgc.measures import (
 from tidegate.papers.lgc.outcomes import holds
 from tidegate.papers.lgc.processes import side_by_side
 from tidegate.papers.lgc.trees import caught, delivered_mb, done_share, hops, upstream_mb
+from tidegate.papers.runs import of_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tidegate.papers.runs import Runs
     from tidegate.results.run_files import SavedRun
 
@@ -105,14 +104,11 @@ def first_hop_percent(runs: Runs) -> float:
     return 100 * float(far[-1] / far.sum()) if far.sum() else 0.0
 
 
-def of_class(name: str, field: str) -> Callable[[SavedRun], float]:
+@of_values
+def of_class(record: SavedRun, name: str, field: str) -> float:
     """Return the measure that is a field of the summary of a class; NaN where it is undefined."""
-
-    def measure(record: SavedRun) -> float:
-        value = record.traffic(name)[field]
-        return float("nan") if value is None else float(value)
-
-    return measure
+    value = record.traffic(name)[field]
+    return float("nan") if value is None else float(value)
 
 
 def carried(record: SavedRun) -> float:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from tidegate.papers.runs import of_values
 
+if TYPE_CHECKING:
     from tidegate.papers.runs import Floats, Runs
     from tidegate.results.run_files import SavedRun
-
-    Measured = Callable[[SavedRun], float]
 
 PAYLOAD, PACKET = 960.0, 1000.0
 CAPACITY_BPS = 150e6
@@ -79,14 +76,10 @@ def finished(record: SavedRun) -> float:
     return float(record.all["completed"])
 
 
-def lost(port: str) -> Callable[[SavedRun], float]:
+@of_values
+def lost(record: SavedRun, port: str) -> float:
     """Return how many packets a port lost."""
-
-    @cache
-    def measure(record: SavedRun) -> float:
-        return float(sum(record.port(port)["drops"].values()))
-
-    return measure
+    return float(sum(record.port(port)["drops"].values()))
 
 
 lost_at_bottleneck = lost("bottleneck")
@@ -151,25 +144,21 @@ THRESHOLDS = (0.90, 0.95, 0.98)
 """Values of Jain's index above which shares are fair: the paper has no number."""
 
 
-@cache
-def time_to_fair(threshold: float) -> Measured:
-    """Return a measure: from when on Jain's index of the ten flows stays above a threshold.
+@of_values
+def time_to_fair(record: SavedRun, threshold: float) -> float:
+    """Return from when on Jain's index of the ten flows stays above a threshold.
 
     In windows of 1 s.
     """
-
-    def measure(record: SavedRun) -> float:
-        times, rates = throughputs(record, 10)
-        width = 5
-        smooth = np.array([np.convolve(each, np.ones(width) / width, "valid") for each in rates])
-        index = np.array([jain(column) for column in smooth.T])
-        bad = np.flatnonzero(index < threshold)
-        if bad.size == 0:
-            return float(times[width - 1])
-        last = int(bad[-1]) + width
-        return float(times[min(last, times.size - 1)])
-
-    return measure
+    times, rates = throughputs(record, 10)
+    width = 5
+    smooth = np.array([np.convolve(each, np.ones(width) / width, "valid") for each in rates])
+    index = np.array([jain(column) for column in smooth.T])
+    bad = np.flatnonzero(index < threshold)
+    if bad.size == 0:
+        return float(times[width - 1])
+    last = int(bad[-1]) + width
+    return float(times[min(last, times.size - 1)])
 
 
 def head_start(record: SavedRun) -> float:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tidegate.papers.runs import of_values
 from tidegate.papers.session.cases import OPTIMUM, RATES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from tidegate.papers.runs import Floats, Runs
     from tidegate.results.run_files import SavedRun
-
-    Measured = Callable[[SavedRun], float]
 
 FCT, FLOWS, RATE = "fct_mean_s", "completed", "completed_per_s"
 SHORT_S = 5.0
@@ -29,38 +25,26 @@ def _within(times: NDArray[Any], start: float, end: float) -> NDArray[np.bool_]:
     return (times > start) & (times <= end)
 
 
-@cache
-def completed(start: float, end: float) -> Measured:
-    """Return a measure: completions per second in a window."""
-
-    def measure(record: SavedRun) -> float:
-        rates = record.rates()
-        return float(np.mean(rates["completed"][_within(rates["time_s"], start, end)]))
-
-    return measure
+@of_values
+def completed(record: SavedRun, start: float, end: float) -> float:
+    """Return completions per second in a window."""
+    rates = record.rates()
+    return float(np.mean(rates["completed"][_within(rates["time_s"], start, end)]))
 
 
-@cache
-def admitted(start: float, end: float) -> Measured:
-    """Return a measure: admissions per second in a window."""
-
-    def measure(record: SavedRun) -> float:
-        rates = record.rates()
-        return float(np.mean(rates["admitted"][_within(rates["time_s"], start, end)]))
-
-    return measure
+@of_values
+def admitted(record: SavedRun, start: float, end: float) -> float:
+    """Return admissions per second in a window."""
+    rates = record.rates()
+    return float(np.mean(rates["admitted"][_within(rates["time_s"], start, end)]))
 
 
-@cache
-def fct(start: float, end: float) -> Measured:
-    """Return a measure: mean FCT from the first SYN of the sessions that close in a window."""
-
-    def measure(record: SavedRun) -> float:
-        flows = record.flows()
-        there = _within(flows["closed_s"], start, end)
-        return float(np.mean((flows["closed_s"] - flows["start_s"])[there]))
-
-    return measure
+@of_values
+def fct(record: SavedRun, start: float, end: float) -> float:
+    """Return mean FCT from the first SYN of the sessions that close in a window."""
+    flows = record.flows()
+    there = _within(flows["closed_s"], start, end)
+    return float(np.mean((flows["closed_s"] - flows["start_s"])[there]))
 
 
 def short_share(record: SavedRun) -> float:
@@ -69,40 +53,32 @@ def short_share(record: SavedRun) -> float:
     return float(np.mean((flows["closed_s"] - flows["start_s"]) < SHORT_S))
 
 
-@cache
-def gap(start: float, end: float) -> Measured:
-    """Return a measure: how far admissions are from completions, as a share of these.
+@of_values
+def gap(record: SavedRun, start: float, end: float) -> float:
+    """Return how far admissions are from completions, as a share of these.
 
     Second by second, each smoothed over five seconds: single epochs differ by
     the time that a session takes.
     """
-
-    def measure(record: SavedRun) -> float:
-        rates = record.rates()
-        there = _within(rates["time_s"], start, end)
-        smooth = np.ones(5) / 5
-        into, out = (
-            np.convolve(rates[name][there], smooth, "valid") for name in ("admitted", "completed")
-        )
-        return float(np.mean(np.abs(into - out)) / np.mean(out))
-
-    return measure
+    rates = record.rates()
+    there = _within(rates["time_s"], start, end)
+    smooth = np.ones(5) / 5
+    into, out = (
+        np.convolve(rates[name][there], smooth, "valid") for name in ("admitted", "completed")
+    )
+    return float(np.mean(np.abs(into - out)) / np.mean(out))
 
 
-@cache
-def changes(start: float, end: float, phases: tuple[str, ...] = ()) -> Measured:
-    """Return a measure: mean change of the allowance from epoch to epoch, sessions."""
-
-    def measure(record: SavedRun) -> float:
-        events = record.events()
-        there = _within(events["time_s"], start, end)
-        if phases:
-            there &= np.isin(np.array(events["phase"]), phases)
-        known = np.where(np.isfinite(events["set"]), events["set"], np.nan)
-        steps = np.abs(np.diff(known, prepend=np.nan))[there]
-        return float(np.nanmean(steps)) if np.any(np.isfinite(steps)) else float("nan")
-
-    return measure
+@of_values
+def changes(record: SavedRun, start: float, end: float, phases: tuple[str, ...] = ()) -> float:
+    """Return mean change of the allowance from epoch to epoch, sessions."""
+    events = record.events()
+    there = _within(events["time_s"], start, end)
+    if phases:
+        there &= np.isin(np.array(events["phase"]), phases)
+    known = np.where(np.isfinite(events["set"]), events["set"], np.nan)
+    steps = np.abs(np.diff(known, prepend=np.nan))[there]
+    return float(np.nanmean(steps)) if np.any(np.isfinite(steps)) else float("nan")
 
 
 SPIKE = 1.05
@@ -126,24 +102,20 @@ def spikes(record: SavedRun) -> float:
     return float(np.mean(counts > 0))
 
 
-@cache
-def settled(after: float) -> Measured:
-    """Return a measure: seconds after a change until the allowance stays near where it ends.
+@of_values
+def settled(record: SavedRun, after: float) -> float:
+    """Return seconds after a change until the allowance stays near where it ends.
 
     Near is within a quarter of its mean over the last 50 s, each smoothed over
     five epochs.
     """
-
-    def measure(record: SavedRun) -> float:
-        events = record.events()
-        known = np.isfinite(events["set"]) & (events["time_s"] > after)
-        times, values = events["time_s"][known], events["set"][known]
-        smooth = np.convolve(np.pad(values, 2, mode="edge"), np.ones(5) / 5, "valid")
-        end = float(np.mean(values[times > times[-1] - 50.0]))
-        off = np.flatnonzero(np.abs(smooth - end) > 0.25 * end)
-        return float(times[off[-1]] - after) if off.size else 0.0
-
-    return measure
+    events = record.events()
+    known = np.isfinite(events["set"]) & (events["time_s"] > after)
+    times, values = events["time_s"][known], events["set"][known]
+    smooth = np.convolve(np.pad(values, 2, mode="edge"), np.ones(5) / 5, "valid")
+    end = float(np.mean(values[times > times[-1] - 50.0]))
+    off = np.flatnonzero(np.abs(smooth - end) > 0.25 * end)
+    return float(times[off[-1]] - after) if off.size else 0.0
 
 
 def searched_for(record: SavedRun) -> float:
@@ -153,17 +125,13 @@ def searched_for(record: SavedRun) -> float:
     return float(events["time_s"][np.argmax(climbing)]) if np.any(climbing) else float("nan")
 
 
-@cache
-def swing(start: float, end: float) -> Measured:
-    """Return a measure: standard deviation of the allowance over its mean."""
-
-    def measure(record: SavedRun) -> float:
-        events = record.events()
-        values = events["set"][_within(events["time_s"], start, end)]
-        values = values[np.isfinite(values)]
-        return float(np.std(values) / np.mean(values))
-
-    return measure
+@of_values
+def swing(record: SavedRun, start: float, end: float) -> float:
+    """Return standard deviation of the allowance over its mean."""
+    events = record.events()
+    values = events["set"][_within(events["time_s"], start, end)]
+    values = values[np.isfinite(values)]
+    return float(np.std(values) / np.mean(values))
 
 
 def least_admitted(record: SavedRun) -> float:
@@ -186,17 +154,13 @@ def on_schedule(record: SavedRun) -> float:
     return float(np.mean(nearest < 0.3))
 
 
-@cache
-def unseen_ends(start: float, end: float) -> Measured:
-    """Return a measure: the share of the ends of sessions that the gate does not count."""
-
-    def measure(record: SavedRun) -> float:
-        events, rates = record.events(), record.rates()
-        counted = np.sum(events["departed"][_within(events["time_s"], start, end)])
-        ended = np.sum(rates["completed"][_within(rates["time_s"], start, end)])
-        return float(1.0 - counted / ended)
-
-    return measure
+@of_values
+def unseen_ends(record: SavedRun, start: float, end: float) -> float:
+    """Return the share of the ends of sessions that the gate does not count."""
+    events, rates = record.events(), record.rates()
+    counted = np.sum(events["departed"][_within(events["time_s"], start, end)])
+    ended = np.sum(rates["completed"][_within(rates["time_s"], start, end)])
+    return float(1.0 - counted / ended)
 
 
 def large_share(record: SavedRun) -> float:

@@ -106,13 +106,13 @@ def _printed(
 
 def _by_load(table: str, what: str, loads: Sequence[str]) -> list[tuple[str, str]]:
     return [
-        (f"{rate} | {load.upper()}", f"{table}.arr{rate}.{load}.{{}}.{what}")
+        (f"{rate}, {load.upper()}", f"{table}.arr{rate}.{load}.{{}}.{what}")
         for rate in ARRIVALS
         for load in loads
     ]
 
 
-_BY_LOAD = ("arrivals/s", "load", *_SCHEMES)
+_BY_LOAD = ("arrivals/s, load", *_SCHEMES)
 TABLES = (
     _printed(
         "Table I, performance at different admit rates",

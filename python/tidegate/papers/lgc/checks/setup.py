@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tidegate.papers.check_results import Exact, Unchecked
 from tidegate.papers.effective import amount
@@ -16,23 +16,20 @@ if TYPE_CHECKING:
 UDP_PAYLOAD, TCP_PAYLOAD = 472, 460
 """Bytes that a packet of 500 B carries."""
 GIVE_WAY = {"1": range(2, 8), "2": range(2, 6)}
+FILTER = "port.last.filter"
+QUANTITIES = {
+    "w": f"{FILTER}.w",
+    "maxth": f"{FILTER}.max_th",
+    "buffer": "topology.links.last.buffer",
+}
+"""Rows of every experiment, and where their quantity stands."""
 EXAMPLE = (75, 5)
 """The queue of the worked example, and the connections in it."""
 
 
-def _filter(runs: Runs, case: str) -> dict[str, Any]:
-    found: dict[str, Any] = runs.effective.of(case)["port"]["last"]["filter"]
-    return found
-
-
-def _traffic(runs: Runs, case: str, name: str) -> dict[str, Any]:
-    found: dict[str, Any] = runs.effective.of(case)["traffic"][name]
-    return found
-
-
 def _packets(runs: Runs, case: str, name: str) -> int:
     """Return how many packets a flow of a class sends."""
-    each = _traffic(runs, case, name)
+    each = runs.effective.at(case, f"traffic.{name}")
     payload = UDP_PAYLOAD if "udp" in each["transport"] else TCP_PAYLOAD
     size = each["size"]
     text = size if isinstance(size, str) else size["constant"]
@@ -42,7 +39,7 @@ def _packets(runs: Runs, case: str, name: str) -> int:
 def _bursts(runs: Runs, case: str, name: str) -> tuple[int, int, float]:
     """Return how many packets a source sends, in how many bursts, and their spacing in seconds."""
     packets = _packets(runs, case, name)
-    burst = _traffic(runs, case, name)["transport"]["udp"].get("burst")
+    burst = runs.effective.at(case, f"traffic.{name}.transport.udp").get("burst")
     if burst is None:
         return packets, 1, 0.0
     return packets, -(-packets // burst["packets"]), amount(burst["every"])
@@ -54,23 +51,10 @@ def example(_: Runs, what: str) -> Exact:
     return Exact(f"{EXAMPLE['pn'.index(what)]}")
 
 
-@claim("exp{experiment}.w", of=(), experiment=("1", "2", "3"))
-def weight(runs: Runs, experiment: str) -> Exact:
-    """Check the weight of the average queue."""
-    return Exact(f"{_filter(runs, experiment)['w']:g}")
-
-
-@claim("exp{experiment}.maxth", of=(), experiment=("1", "2", "3"))
-def threshold(runs: Runs, experiment: str) -> Exact:
-    """Check the threshold."""
-    return Exact(f"{_filter(runs, experiment)['max_th']:g}")
-
-
-@claim("exp{experiment}.buffer", of=(), experiment=("1", "2", "3"))
-def buffer(runs: Runs, experiment: str) -> Exact:
-    """Check the buffer of the congested node."""
-    length = runs.effective.of(experiment)["topology"]["links"]["last"]["buffer"]
-    return Exact(f"{amount(length):g}")
+@claim("exp{experiment}.{name}", of=(), experiment=("1", "2", "3"), name=tuple(QUANTITIES))
+def quantity(runs: Runs, experiment: str, name: str) -> Exact:
+    """Check the weight of the average, the threshold, or the buffer of the congested node."""
+    return runs.effective.exact(experiment, QUANTITIES[name])
 
 
 @claim("exp1.ttl", of=())
@@ -91,7 +75,7 @@ def packets_of_one(runs: Runs) -> Exact:
 
 def _ssthresh(runs: Runs, case: str) -> str:
     found = {
-        _traffic(runs, case, f"s{number}")["transport"]["tcp"]["initial_ssthresh"]
+        runs.effective.at(case, f"traffic.s{number}.transport.tcp.initial_ssthresh")
         for number in GIVE_WAY[case]
     }
     return " ".join(f"{each:g}" for each in sorted(found))
@@ -123,7 +107,7 @@ def moderate(runs: Runs) -> Exact:
     starts: list[float] = []
     packets = 0
     for name in ("s1", "s1more"):
-        at = [amount(each) for each in _traffic(runs, "1b", name)["arrivals"]["at"]]
+        at = [amount(each) for each in runs.effective.at("1b", f"traffic.{name}.arrivals.at")]
         packets += len(at) * _packets(runs, "1b", name)
         starts += at
     starts.sort()
@@ -157,7 +141,7 @@ def moderate_ones(runs: Runs) -> Exact:
 
 def _times(runs: Runs, name: str) -> str:
     """Return a time of the law, the same in all experiments."""
-    found = {amount(_filter(runs, each)[name]) for each in EXPERIMENTS}
+    found = {runs.effective.amount(each, f"{FILTER}.{name}") for each in EXPERIMENTS}
     return " ".join(f"{each:g}" for each in sorted(found))
 
 
@@ -173,5 +157,5 @@ def idle_time(runs: Runs) -> Exact:
     from tidegate.papers.lgc.measures import lag_s
 
     longest = float(max(runs.values("1", lag_s)))
-    tx = [amount(_filter(runs, each)["tx"]) for each in EXPERIMENTS]
+    tx = [runs.effective.amount(each, f"{FILTER}.tx") for each in EXPERIMENTS]
     return Exact(f"{_times(runs, 'tx')} s, T at most {longest:.2g} s", min(tx) > longest)
