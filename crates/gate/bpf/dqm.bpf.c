@@ -101,7 +101,7 @@ int tidegate_dqm(struct __sk_buff *skb)
 						average_of(kept, length, now_ns(control_now));
 	parse(skb, settings.ethernet, &seen);
 	fate = plain_fate(seen.kind);
-	if (seen.flags & TCP_SYN) {
+	if (seen.flags & TCP_SYN || (settings.quic_cells && seen.kind == KIND_QUIC_INITIAL)) {
 		fate = connection(skb, &seen, control_now, average);
 		mine->arrived += 1;
 		if (fate != FATE_CONNECTION && fate != FATE_WOULD_REFUSE)

@@ -5,8 +5,11 @@
  * It decides about packets that open a session and passes all others. It keeps
  * no state per flow, unless the settings ask for a map of ended flows. Once the
  * controller's lease has lapsed, everything passes. */
+#include "clock.h"
 #include "common.h"
+#include "ends.h"
 #include "hash.h"
+#include "quic.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -35,27 +38,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct spent);
 } spent_map SEC(".maps");
-
-/* Two generations of cells of one bit: the ends seen lately. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 2);
-	__type(key, __u32);
-	__type(value, __u64);
-} ended SEC(".maps");
-
-struct flow {
-	struct addresses both;
-	__be16 ports[2];
-};
-
-/* Used only if the settings say so; its size is set before the load. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1);
-	__type(key, struct flow);
-	__type(value, __u8);
-} ended_flows SEC(".maps");
 
 /* tidegate_core::law::session::young: packets of a flow since it was admitted, a
  * byte each, eight in a word. The controller fills them before the start. */
@@ -269,75 +251,6 @@ static __always_inline enum fate decide(const struct control *control, __u64 now
 	return fate;
 }
 
-/* Whether this end is new: a FIN that the queue drops is sent again. */
-static __noinline bool first_end(struct __sk_buff *skb, const struct seen *seen,
-				      const struct control *control)
-{
-	struct flow flow = {};
-	__u32 generation = control->end_generation & 1, words = settings.end_words, at, other;
-	__u64 *cell, *old, bit, mixed;
-
-	if (settings.ends == ENDS_EVERY)
-		return true;
-	if (settings.ends == ENDS_FLOW_MAP) {
-		__u8 one = 1;
-
-		if (addresses(skb, seen, &flow.both))
-			return true;
-		flow.ports[0] = seen->ports[0];
-		flow.ports[1] = seen->ports[1];
-		return bpf_map_update_elem(&ended_flows, &flow, &one, BPF_NOEXIST) == 0;
-	}
-	if (words == 0)
-		return true;
-	mixed = hash(skb, seen, BOTH_WAYS);
-	bit = 1ULL << (mixed & 63);
-	at = (__u32)(mixed >> 6) % words;
-	other = at + (generation ? 0 : words);
-	at += generation ? words : 0;
-	cell = bpf_map_lookup_elem(&ended, &at);
-	old = bpf_map_lookup_elem(&ended, &other);
-	if (!cell || !old)
-		return true;
-	if (*old & bit)
-		return false;
-	return !(__sync_fetch_and_or(cell, bit) & bit);
-}
-
-/* A session that opens may have the addresses and ports of one that has ended: its end is new. */
-static __noinline void forget_end(struct __sk_buff *skb, const struct seen *seen)
-{
-	struct flow flow = {};
-	__u32 words = settings.end_words, first, second;
-	__u64 *cell, bit, mixed;
-
-	if (settings.ends == ENDS_FLOW_MAP) {
-		struct flow back = {};
-
-		if (addresses(skb, seen, &flow.both))
-			return;
-		flow.ports[0] = back.ports[1] = seen->ports[0];
-		flow.ports[1] = back.ports[0] = seen->ports[1];
-		__builtin_memcpy(back.both.from, flow.both.to, 16);
-		__builtin_memcpy(back.both.to, flow.both.from, 16);
-		bpf_map_delete_elem(&ended_flows, &flow);
-		bpf_map_delete_elem(&ended_flows, &back);
-		return;
-	}
-	if (settings.ends == ENDS_EVERY || words == 0)
-		return;
-	mixed = hash(skb, seen, BOTH_WAYS);
-	bit = 1ULL << (mixed & 63);
-	first = (__u32)(mixed >> 6) % words;
-	second = first + words;
-	cell = bpf_map_lookup_elem(&ended, &first);
-	if (cell && *cell & bit)
-		__sync_fetch_and_and(cell, ~bit);
-	cell = bpf_map_lookup_elem(&ended, &second);
-	if (cell && *cell & bit)
-		__sync_fetch_and_and(cell, ~bit);
-}
-
 /* A session was admitted, or `answers` that was: a packet comes in behind its SYNs. That of a
  * forged address has none. */
 static __noinline void watch_answer(struct __sk_buff *skb, const struct seen *seen, bool answers,
@@ -485,21 +398,47 @@ static __always_inline enum fate admission(struct __sk_buff *skb, const struct s
 	return fate;
 }
 
+/* Decides about an Initial of QUIC. It opens a session if its connection is not known. */
+static __always_inline enum fate initial(struct __sk_buff *skb, const struct seen *seen,
+					 const struct control *control, bool incoming,
+					 struct tally *mine)
+{
+	__u64 now = now_ns(control), mixed = hash(skb, seen, BOTH_WAYS), old;
+	__u64 *cell = connection_cell(mixed);
+	enum fate fate = FATE_ADMITTED;
+
+	/* where downloads are refused at egress, the server's Initial is asked about */
+	if (!cell || (incoming && !settings.syn_in))
+		return FATE_QUIC_ADMITTED;
+	old = *cell;
+	if (is_known(old, mixed)) {
+		touch(cell, old, now);
+		return FATE_QUIC_ADMITTED;
+	}
+	if (initial_opens(incoming)) {
+		fate = admission(skb, seen, control,
+				 hash_of(skb, seen, incoming ? BACK : FORTH), mine);
+		if (fate == FATE_REFUSED)
+			return FATE_QUIC_REFUSED;
+		remember(cell, mixed, now, fate != FATE_WOULD_REFUSE, mine);
+		return fate == FATE_ADMITTED ? FATE_QUIC_ADMITTED : fate;
+	}
+	remember(cell, mixed, now, false, mine);
+	return FATE_QUIC_ADMITTED;
+}
+
 /* Decides about a packet that may open or end a session. */
 static __always_inline enum fate judge(struct __sk_buff *skb, const struct seen *seen, __u64 hash,
 				       struct tally *mine)
 {
 	struct control *control_now;
 	__u32 zero = 0;
-	enum fate fate;
 
 	control_now = bpf_map_lookup_elem(&control, &zero);
 	if (!control_now)
 		return FATE_OTHER;
-	if (seen->kind == KIND_QUIC_INITIAL) {
-		fate = settings.quic ? opener(skb, seen, control_now, hash, mine) : FATE_ADMITTED;
-		return fate == FATE_REFUSED ? FATE_QUIC_REFUSED : FATE_QUIC_ADMITTED;
-	}
+	if (seen->kind == KIND_QUIC_INITIAL)
+		return initial(skb, seen, control_now, false, mine);
 	if (opens(seen->flags))
 		return admission(skb, seen, control_now, hash, mine);
 	if (!(seen->flags & (TCP_FIN | TCP_RST)))
@@ -512,6 +451,7 @@ static __always_inline enum fate judge(struct __sk_buff *skb, const struct seen 
 SEC("tc")
 int tidegate_gate(struct __sk_buff *skb)
 {
+	struct control *control_now;
 	struct tally *mine;
 	struct seen seen;
 	enum fate fate;
@@ -532,6 +472,10 @@ int tidegate_gate(struct __sk_buff *skb)
 			note(mine, fate, skb);
 			return TC_ACT_SHOT;
 		}
+	} else if (seen.kind == KIND_UDP && settings.quic_cells) {
+		control_now = bpf_map_lookup_elem(&control, &zero);
+		if (control_now)
+			notice(skb, &seen, now_ns(control_now));
 	}
 	note(mine, fate, skb);
 	age(skb, &seen, number, mine);
@@ -558,11 +502,22 @@ int tidegate_ends(struct __sk_buff *skb)
 	/* a SYN+ACK goes to a forged address too */
 	if ((seen.flags & (TCP_ACK | TCP_RST | TCP_SYN)) == TCP_ACK)
 		watch_answer(skb, &seen, true, mine);
-	if (!(seen.flags & (TCP_SYN | TCP_FIN | TCP_RST)))
+	if (!(seen.flags & (TCP_SYN | TCP_FIN | TCP_RST)) &&
+	    !(settings.quic_cells && (seen.kind == KIND_QUIC_INITIAL || seen.kind == KIND_UDP)))
 		return TC_ACT_UNSPEC;
 	control_now = bpf_map_lookup_elem(&control, &zero);
 	if (!control_now)
 		return TC_ACT_UNSPEC;
+	if (seen.kind == KIND_UDP) {
+		if (notice(skb, &seen, now_ns(control_now)))
+			watch_answer(skb, &seen, true, mine);
+		return TC_ACT_UNSPEC;
+	}
+	if (seen.kind == KIND_QUIC_INITIAL) {
+		fate = initial(skb, &seen, control_now, true, mine);
+		mine->packets[fate] += 1;
+		return fate == FATE_QUIC_REFUSED ? TC_ACT_SHOT : TC_ACT_UNSPEC;
+	}
 	if (seen.flags & TCP_SYN) {
 		if (!settings.syn_in || settings.opener == OPENER_SYN || seen.flags & TCP_ACK)
 			return TC_ACT_UNSPEC;
@@ -576,21 +531,21 @@ int tidegate_ends(struct __sk_buff *skb)
 	return TC_ACT_UNSPEC;
 }
 
-/* The clock of the kernel, which is not that of a controller in a time namespace. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} clock SEC(".maps");
-
+/* Counts the connections of QUIC that have ended; the controller runs it. */
 SEC("tc")
-int tidegate_clock(struct __sk_buff *skb)
+int tidegate_sweep(struct __sk_buff *skb)
 {
+	struct control *control_now;
+	struct sweep sweep = {};
+	struct tally *mine;
 	__u32 zero = 0;
-	__u64 *now = bpf_map_lookup_elem(&clock, &zero);
 
-	if (now)
-		*now = bpf_ktime_get_ns();
+	control_now = bpf_map_lookup_elem(&control, &zero);
+	mine = bpf_map_lookup_elem(&tally, &zero);
+	if (!control_now || !mine)
+		return TC_ACT_UNSPEC;
+	sweep.now_ms = now_ns(control_now) / 1000000;
+	bpf_loop(settings.quic_cells, sweep_cell, &sweep, 0);
+	mine->idle_ended += sweep.ended;
 	return TC_ACT_UNSPEC;
 }

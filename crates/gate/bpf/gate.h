@@ -82,10 +82,11 @@ struct tally {
 	__u64 let_in;		/* clients that were let in, and what took a token beyond a share */
 	__u64 inside;		/* openers of clients that were in already */
 	__u64 answered;		/* admitted sessions of which more than the SYNs was seen */
+	__u64 idle_ended;	/* sessions of QUIC of which nothing came for a while */
 	__u64 packets[FATES];
 	__u64 bytes[FATES];
 };
-SIZE(tally, 104 + 2 * 8 * 17);
+SIZE(tally, 112 + 2 * 8 * 17);
 AT(tally, arrived, 0);
 AT(tally, admitted, 8);
 AT(tally, departed, 16);
@@ -95,7 +96,7 @@ AT(tally, young_bytes, 48);
 AT(tally, incoming_bytes, 56);
 AT(tally, served, 64);
 AT(tally, answered, 96);
-AT(tally, packets, 104);
+AT(tally, packets, 112);
 
 /* Set before the program is loaded; constant from then on. */
 struct settings {
@@ -103,7 +104,7 @@ struct settings {
 	__u32 limiter;
 	__u32 ends;
 	__u32 ethernet;		/* packets start with an Ethernet header */
-	__u32 quic;		/* QUIC Initials take tokens too */
+	__u32 quic_cells;	/* cells of connections of QUIC; zero: Initials are only counted */
 	__u32 read_queue;	/* the queue length of the device may be read */
 	__u32 test_clock;	/* time is what `control.test_now_ns` says */
 	__u32 end_words;	/* words of 64 cells in one generation of ends */
@@ -124,8 +125,10 @@ struct settings {
 	__u32 answer_words;	/* words of 64 cells for sessions without an answer; zero: none */
 	__u32 client_wait;	/* ticks after which a client that was refused is overdue */
 	__u32 answers_by_age;	/* counters of packets tell of sessions with an answer, not cells */
+	__u32 quic_idle_ms;	/* a connection of QUIC has ended when nothing came for so long */
+	__u32 unused;
 };
-SIZE(settings, 104);
+SIZE(settings, 112);
 AT(settings, ends, 8);
 AT(settings, test_clock, 24);
 AT(settings, ewma_weight, 40);
@@ -139,6 +142,7 @@ AT(settings, client_prefix6, 88);
 AT(settings, answer_words, 92);
 AT(settings, client_wait, 96);
 AT(settings, answers_by_age, 100);
+AT(settings, quic_idle_ms, 104);
 
 /* Written by the controller at any time, each field whole. */
 struct control {

@@ -45,21 +45,31 @@ static __always_inline __u64 hash(struct __sk_buff *skb, const struct seen *seen
 	return mixed ^ mixed >> 32;
 }
 
+/* Whether an opener is of the server: a SYN+ACK, or the Initial of QUIC that leaves where the
+ * client's is not decided about. That can be told from a client's by its port alone. */
+static __always_inline bool answers(const struct seen *seen)
+{
+	if (seen->kind != KIND_QUIC_INITIAL)
+		return seen->flags & TCP_ACK;
+	return !settings.syn_in && (settings.opener == OPENER_SYN_ACK ||
+				    seen->ports[0] == bpf_htons(QUIC_PORT));
+}
+
 /* A salted hash of the client that opens a session, by its address or prefix: the sender of a
  * SYN, the receiver of a SYN+ACK. Zero: the packet has no addresses. */
 static __always_inline __u64 client_hash(struct __sk_buff *skb, const struct seen *seen)
 {
-	bool answers = seen->flags & TCP_ACK;
+	bool to_client = answers(seen);
 	__u64 of = 0, mixed;
 	__u32 four = 0;
 
 	if (seen->version == 4) {
-		if (load(skb, seen->l3 + (answers ? 16 : 12), &four, sizeof(four)))
+		if (load(skb, seen->l3 + (to_client ? 16 : 12), &four, sizeof(four)))
 			return 0;
 		/* of zero bits nothing is left */
 		of = settings.client_prefix4 ? bpf_ntohl(four) >> (32 - settings.client_prefix4) : 0;
 	} else {
-		if (load(skb, seen->l3 + (answers ? 24 : 8), &of, sizeof(of)))
+		if (load(skb, seen->l3 + (to_client ? 24 : 8), &of, sizeof(of)))
 			return 0;
 		of = settings.client_prefix6 ? bpf_be64_to_cpu(of) >> (64 - settings.client_prefix6) : 0;
 	}

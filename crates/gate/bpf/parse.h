@@ -35,6 +35,7 @@
 #define QUIC_V2 0x6b3343cf
 /* RFC 9000, 14.1: the shortest datagram with an ack-eliciting Initial. */
 #define QUIC_INITIAL_BYTES 1200
+#define QUIC_PORT 443
 
 /* VLAN tags and IPv6 extension headers that are skipped, at most. */
 #define MAX_TAGS 2

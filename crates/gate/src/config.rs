@@ -81,7 +81,7 @@ pub enum Quic {
     /// They are counted and pass.
     #[default]
     Count,
-    /// They need tokens, as openers of TCP do.
+    /// The first of a connection needs a token, as an opener of TCP does.
     Admit,
 }
 
@@ -212,7 +212,8 @@ keys! {
     ends_size: Option<u32> [64 to 16777216]; "cells or flows", "Memory for ends; default 131072 cells, or 65536 flows of the map.";
     client_ipv4: u32 = 32 [8 to 32]; "bits", "Where the law admits clients: bits of an IPv4 address that name one.";
     client_ipv6: u32 = 64 [16 to 64]; "bits", "The same of an IPv6 address.";
-    quic: Quic; "`count` or `admit`", "Whether Initials of QUIC are only counted or need tokens; default `count`.";
+    quic: Quic; "`count` or `admit`", "Whether Initials of QUIC are only counted, or the first of a connection needs a token; default `count`.";
+    quic_idle: Time = "5s" ["100ms" to "1h"]; "time", "With `quic = \"admit\"`: a connection of QUIC has ended when nothing of it has come for so long.";
     never_refuse: NeverRefuse; "`networks`, `ports`, `management`", "Traffic that always passes: networks and ports of either end, default none; `management`: ports 22, 179 and 830, default true.";
     dqm: Option<toml::Spanned<toml::Table>>; "table", "Dual-queue management at the interface: `x_m`, `x_M`, `P_M`, `w`, `measure` and `mean_packet` of the queue law `dqm`, and `buffer`, 1 to 100000 packets; default none.";
     shape: Option<Rate> ["8kbit" to "30Gbit"]; "rate", "Rate of the shaper; default none.";
@@ -272,6 +273,8 @@ pub struct Config {
     pub client_prefixes: (u32, u32),
     /// Treatment of QUIC Initials.
     pub quic: Quic,
+    /// A connection of QUIC has ended when nothing of it has come for so long.
+    pub quic_idle: Time,
     /// What is never refused.
     pub never_refuse: NeverRefuse,
     /// Dual-queue management.
@@ -503,6 +506,7 @@ impl Check<'_> {
             }),
             client_prefixes: (file.client_ipv4, file.client_ipv6),
             quic: file.quic,
+            quic_idle: file.quic_idle,
             never_refuse: file.never_refuse.clone(),
             dqm,
             shape,

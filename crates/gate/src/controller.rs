@@ -21,7 +21,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::bypass::Bypass;
 use super::claim::Claim;
-use super::config::{Config, EndsOf, Mode};
+use super::config::{Config, EndsOf, Mode, Quic};
 use super::ends::Ends;
 use super::epoch::{Epochs, Flow, Outcome};
 use super::journal::{Journal, Line};
@@ -367,6 +367,9 @@ impl Controller {
     /// The counts of the program, and what the queue did in the epoch; zero without an interface.
     fn read_epoch(&mut self) -> Result<(Counts, Flow), Failure> {
         let Some(placed) = &mut self.placed else { return Ok(Default::default()) };
+        if self.config.quic == Quic::Admit {
+            placed.gate.sweep()?;
+        }
         let tally = placed.gate.program.tally()?;
         let queue = self
             .netlink
@@ -382,8 +385,10 @@ impl Controller {
         let refused_behind = refused - placed.refused_before;
         let answered =
             counts_answers(&self.config).then(|| tally.answered - placed.answered_before);
-        let flow =
-            Flow { refused_behind, answered, ..Flow::between(&placed.queue, &queue, fewest) };
+        let idle_ended = tally.idle_ended - placed.idle_before;
+        let between = Flow::between(&placed.queue, &queue, fewest);
+        let flow = Flow { refused_behind, answered, idle_ended, ..between };
+        placed.idle_before = tally.idle_ended;
         (placed.queue, placed.refused_before) = (queue, refused);
         placed.answered_before = tally.answered;
         Ok((tally.counts(), flow))
@@ -502,7 +507,7 @@ impl Controller {
 fn placement(config: &Config) -> impl PartialEq + use<> {
     (
         config.rules(),
-        (config.opener, config.limiter(), config.quic),
+        (config.opener, config.limiter(), config.quic, config.quic_idle),
         (config.ends, config.ends_of, config.ends_size, config.refuse_at),
         counts_answers(config),
         (config.dqm.clone(), config.shape, config.capacity),

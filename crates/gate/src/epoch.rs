@@ -33,6 +33,8 @@ pub struct Flow {
     pub refused_behind: u64,
     /// Admitted sessions of which a packet came in behind the SYNs; none: that is not counted.
     pub answered: Option<u64>,
+    /// Sessions of QUIC that ended, by their silence.
+    pub idle_ended: u64,
 }
 
 impl Flow {
@@ -47,6 +49,7 @@ impl Flow {
             backlog: now.backlog.into(),
             refused_behind: 0,
             answered: None,
+            idle_ended: 0,
         }
     }
 
@@ -187,6 +190,7 @@ impl Epochs {
         let mut counts = counted.since(&self.before);
         self.before = counted;
         (counts.departed, counts.resets) = self.ends.mended(counts.departed, counts.resets);
+        counts.departed += flow.idle_ended;
         // counts over one and a half epochs would mislead the law
         let judged = late < length / 2 && !missed;
         let mut decision = None;
@@ -261,6 +265,7 @@ mod tests {
         backlog: 9_000,
         refused_behind: 0,
         answered: None,
+        idle_ended: 0,
     };
 
     // The counts only grow; the law reads an epoch's. First epoch: 1000 + 40 (100 - 1000) / 100

@@ -32,6 +32,8 @@ pub struct Placement {
     pub refused_before: u64,
     /// Sessions that had been answered when the epoch began.
     pub answered_before: u64,
+    /// Sessions of QUIC that had ended when the epoch began.
+    pub idle_before: u64,
     attached: Vec<Attached>,
 }
 
@@ -61,6 +63,7 @@ impl Placement {
             fewest: None,
             refused_before: 0,
             answered_before: 0,
+            idle_before: 0,
             attached,
         })
     }
@@ -159,6 +162,9 @@ impl Placement {
 /// another where 64 of them are open at a time.
 const ANSWER_WORDS: u32 = 1024;
 
+/// Cells of connections of QUIC, of eight bytes: as many as the gate of a port has in the simulator.
+const QUIC_CELLS: u32 = 65_536;
+
 /// How it is told that a session was answered.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Answers {
@@ -208,7 +214,8 @@ fn settings(config: &Config, interface: &Interface, queue: &Queue) -> Settings {
         syn_in: (config.refuse_at == RefuseAt::Ingress).into(),
         ends: config.ends as u32,
         ethernet: interface.ethernet.into(),
-        quic: u32::from(config.quic == Quic::Admit),
+        quic_cells: if config.quic == Quic::Admit { QUIC_CELLS } else { 0 },
+        quic_idle_ms: u32::try_from(config.quic_idle.ps() / 1_000_000_000).unwrap_or(u32::MAX),
         read_queue: queue.tells_its_length().into(),
         end_words: (cells(config) / 64) as u32,
         salt: std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0u8),

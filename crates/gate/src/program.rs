@@ -322,6 +322,7 @@ impl Gate {
             ("young", words),
             ("clients", clients),
             ("unanswered", settings.answer_words.max(1)),
+            ("connections", settings.quic_cells.max(1)),
         ];
         let program = Program::load(("session control", "tidegate_gate"), GATE, settings, &sizes)?;
         // flows that already exist are not young
@@ -385,6 +386,14 @@ impl Gate {
     /// The kernel refuses it.
     pub fn show_incoming(&self, packet: &[u8]) -> Result<i32, Failure> {
         self.program.run("tidegate_ends", packet, 1).map(|shown| shown.action)
+    }
+
+    /// Counts the connections of QUIC that have ended.
+    ///
+    /// # Errors
+    /// The kernel refuses to run the program.
+    pub fn sweep(&self) -> Result<(), Failure> {
+        self.program.run("tidegate_sweep", &[0; 64], 1).map(|_| ())
     }
 
     /// The kernel's monotonic clock, as the programs read it, ns.

@@ -86,6 +86,8 @@ pub struct Tally {
     pub inside: u64,
     /// Admitted sessions of which a packet came in behind the SYNs.
     pub answered: u64,
+    /// Sessions of QUIC of which nothing came for a while.
+    pub idle_ended: u64,
     /// Packets by fate.
     pub packets: [u64; Fate::COUNT],
     /// Bytes by fate.
@@ -93,14 +95,14 @@ pub struct Tally {
 }
 
 const _: () = assert!(
-    size_of::<Tally>() == 104 + 2 * 8 * Fate::COUNT
+    size_of::<Tally>() == 112 + 2 * 8 * Fate::COUNT
         && offset_of!(Tally, departed) == 16
         && offset_of!(Tally, eligible) == 32
         && offset_of!(Tally, young_bytes) == 48
         && offset_of!(Tally, incoming_bytes) == 56
         && offset_of!(Tally, served) == 64
         && offset_of!(Tally, answered) == 96
-        && offset_of!(Tally, packets) == 104
+        && offset_of!(Tally, packets) == 112
 );
 
 impl Tally {
@@ -124,6 +126,7 @@ impl Tally {
             let_in: self.let_in.wrapping_add(other.let_in),
             inside: self.inside.wrapping_add(other.inside),
             answered: self.answered.wrapping_add(other.answered),
+            idle_ended: self.idle_ended.wrapping_add(other.idle_ended),
             packets: sums(&self.packets, &other.packets),
             bytes: sums(&self.bytes, &other.bytes),
         }
@@ -165,8 +168,8 @@ pub struct Settings {
     pub ends: u32,
     /// Whether packets start with an Ethernet header.
     pub ethernet: u32,
-    /// Whether QUIC Initials take tokens.
-    pub quic: u32,
+    /// Cells of connections of QUIC; zero: Initials are only counted.
+    pub quic_cells: u32,
     /// Whether the length of the interface's queue may be read.
     pub read_queue: u32,
     /// Whether `Control::test_now_ns` replaces the clock.
@@ -207,10 +210,14 @@ pub struct Settings {
     pub client_wait: u32,
     /// Whether the counters of young flows tell of sessions with an answer.
     pub answers_by_age: u32,
+    /// A connection of QUIC has ended when nothing came for so long, ms.
+    pub quic_idle_ms: u32,
+    /// Not used.
+    pub unused: u32,
 }
 
 const _: () = assert!(
-    size_of::<Settings>() == 104
+    size_of::<Settings>() == 112
         && offset_of!(Settings, ends) == 8
         && offset_of!(Settings, test_clock) == 24
         && offset_of!(Settings, ewma_weight) == 40
@@ -224,6 +231,7 @@ const _: () = assert!(
         && offset_of!(Settings, answer_words) == 92
         && offset_of!(Settings, client_wait) == 96
         && offset_of!(Settings, answers_by_age) == 100
+        && offset_of!(Settings, quic_idle_ms) == 104
 );
 
 /// Written by the controller at any time.

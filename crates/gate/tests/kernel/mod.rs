@@ -5,6 +5,7 @@
 mod clients;
 mod golden;
 mod packets;
+mod quic;
 mod rules;
 mod sight;
 

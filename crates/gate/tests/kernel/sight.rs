@@ -6,7 +6,7 @@ use tidegate_gate::program::Gate;
 use tidegate_gate::shared::{Fate, Settings};
 
 use super::packets::{FIN, SYN, frame, ipv4, ipv6, tcp, tcp_header, tcp6, udp};
-use super::{fate, gate, settings};
+use super::{PASS, fate, gate, settings};
 
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
@@ -123,8 +123,8 @@ fn quic_initials_are_told_from_other_udp() {
 // On request an Initial takes a token from the bucket that TCP takes from; else it passes.
 #[test]
 fn quic_shares_the_bucket_on_request() {
-    for (asked, second) in [(1, Fate::QuicRefused), (0, Fate::QuicAdmitted)] {
-        let Some(mut gate) = gate(Settings { quic: asked, ..settings() }, 0) else { return };
+    for (quic_cells, second) in [(64, Fate::QuicRefused), (0, Fate::QuicAdmitted)] {
+        let Some(mut gate) = gate(Settings { quic_cells, ..settings() }, 0) else { return };
         let mut knobs = Knobs::default();
         knobs.allow(1, Time::from_secs(1));
         gate.turn(&knobs).expect("the kernel takes them");
@@ -136,7 +136,12 @@ fn quic_shares_the_bucket_on_request() {
 // Whatever the bytes, the program answers and the packet has one fate.
 #[test]
 fn any_bytes_pass_or_are_counted() {
-    let Some(gate) = open() else { return };
+    let Some(mut gate) = gate(Settings { quic_cells: 64, syn_in: 1, ..settings() }, 0) else {
+        return;
+    };
+    let mut knobs = Knobs::default();
+    knobs.open();
+    gate.turn(&knobs).expect("the kernel takes them");
     let whole = [
         tcp(1, SYN),
         frame(IPV6, &ipv6(0, &[&[6, 0, 0, 0, 0, 0, 0, 0][..], &tcp_header(TCP_SYN)].concat())),
@@ -149,6 +154,9 @@ fn any_bytes_pass_or_are_counted() {
             let mut changed = packet.clone();
             changed[cut] ^= 0xff;
             fate(&gate, &changed);
+            for incoming in [&packet[..cut], &changed] {
+                assert_eq!(gate.show_incoming(incoming).expect("the kernel shows it"), PASS);
+            }
         }
     }
 }
