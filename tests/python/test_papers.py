@@ -17,8 +17,9 @@ from tidegate.grid.meter import Meter
 from tidegate.papers import claims as listed
 from tidegate.papers import perform, registry, verdicts
 from tidegate.papers.case import Case, OptimumSearch, Scale
+from tidegate.papers.check import Check
 from tidegate.papers.check_builders import Greater, Value, number, ordering, unchecked
-from tidegate.papers.check_results import Check, Exact, Numbers, Ordering, Part, Unchecked
+from tidegate.papers.check_results import Exact, Numbers, Ordering, Part, Unchecked
 from tidegate.papers.deviations import ClaimContext
 from tidegate.papers.deviations import read as read_deviations
 from tidegate.papers.folder import CaseFolder

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.check_results import Check, Numbers, Ordering, Part, Unchecked
+from tidegate.papers.check import Check
+from tidegate.papers.check_results import Numbers, Ordering, Part, Unchecked
 from tidegate.papers.runs import paired
 
 if TYPE_CHECKING:

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tidegate.papers.runs import Runs
+from typing import TypeAlias
 
 
 @dataclass(frozen=True)
@@ -57,11 +52,3 @@ class Unchecked:
 
 
 CheckResult: TypeAlias = Numbers | Ordering | Exact | Unchecked
-
-
-@dataclass(frozen=True)
-class Check:
-    """How a claim is checked: a function of the runs of these cases and searches."""
-
-    cases: tuple[str, ...]
-    find: Callable[[Runs], CheckResult]

@@ -11,7 +11,8 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tidegate.papers.check_results import Check, CheckResult, Ordering, Part
+from tidegate.papers.check import Check
+from tidegate.papers.check_results import CheckResult, Ordering, Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from tidegate.papers.case import ParameterSearch
-    from tidegate.papers.check_results import Check
+    from tidegate.papers.check import Check
     from tidegate.papers.registry import Registered
     from tidegate.papers.runs import Runs
 

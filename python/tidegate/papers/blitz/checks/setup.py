@@ -13,7 +13,7 @@ from tidegate.papers.registry import claim
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tidegate.papers.check_results import Check
+    from tidegate.papers.check import Check
     from tidegate.papers.runs import Runs
 
 MILE_M = 1609.344

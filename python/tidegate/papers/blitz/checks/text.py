@@ -24,7 +24,7 @@ from tidegate.papers.check_results import Numbers
 from tidegate.papers.registry import claim
 
 if TYPE_CHECKING:
-    from tidegate.papers.check_results import Check
+    from tidegate.papers.check import Check
     from tidegate.papers.runs import Floats, Parts, Runs
 
 MIX = tuple(key("ref", 90, control, OVERLOAD, "-pareto") for control in CONTROLS)

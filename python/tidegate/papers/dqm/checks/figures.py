@@ -38,7 +38,7 @@ from tidegate.papers.dqm.measures import (
 from tidegate.papers.registry import claim
 
 if TYPE_CHECKING:
-    from tidegate.papers.check_results import Check
+    from tidegate.papers.check import Check
     from tidegate.papers.runs import Floats, Measure, Parts, Runs
 
 EQUAL = 0.15

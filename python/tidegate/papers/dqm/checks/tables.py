@@ -19,7 +19,7 @@ from tidegate.papers.dqm.measures import (
 from tidegate.papers.registry import claim
 
 if TYPE_CHECKING:
-    from tidegate.papers.check_results import Check
+    from tidegate.papers.check import Check
     from tidegate.papers.runs import Measure, Parts, Runs
 
 MEASURES: dict[str, Measure] = {"T": throughput, "D": D, "Pd": data_loss, "Pc": connection_loss}

@@ -24,7 +24,7 @@ from tidegate.papers.effective import alike
 from tidegate.papers.registry import claim
 
 if TYPE_CHECKING:
-    from tidegate.papers.check_results import Check
+    from tidegate.papers.check import Check
     from tidegate.papers.runs import Measure, Parts, Runs
 
 SMALL = 0.10

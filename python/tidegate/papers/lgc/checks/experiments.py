@@ -41,7 +41,7 @@ from tidegate.papers.lgc.measures import (
 from tidegate.papers.registry import claim
 
 if TYPE_CHECKING:
-    from tidegate.papers.check_results import Check
+    from tidegate.papers.check import Check
     from tidegate.papers.runs import Measure, Parts, Runs
     from tidegate.results.run_files import SavedRun
 

@@ -26,7 +26,7 @@ from tidegate.papers.lgc.measures import (
 from tidegate.papers.registry import claim
 
 if TYPE_CHECKING:
-    from tidegate.papers.check_results import Check
+    from tidegate.papers.check import Check
     from tidegate.papers.runs import Parts, Runs
 
 LITTLE = 0.1

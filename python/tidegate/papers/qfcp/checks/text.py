@@ -16,7 +16,7 @@ from tidegate.papers.qfcp.cases import BETAS, LOSSES, fct, lossy
 from tidegate.papers.registry import claim
 
 if TYPE_CHECKING:
-    from tidegate.papers.check_results import Check
+    from tidegate.papers.check import Check
     from tidegate.papers.runs import Parts, Runs
 
 NONE = "lossy/qfcp/none"

@@ -35,7 +35,7 @@ from tidegate.papers.session.measures import (
 )
 
 if TYPE_CHECKING:
-    from tidegate.papers.check_results import Check
+    from tidegate.papers.check import Check
     from tidegate.papers.runs import Floats, Parts, Runs
 
 FAR = 1.5

@@ -23,7 +23,7 @@ from tidegate.papers.session.cases import ARRIVALS, LOADS, NAMES, TABLE1, TABLE2
 from tidegate.papers.session.measures import FCT, FLOWS, fct, large_share
 
 if TYPE_CHECKING:
-    from tidegate.papers.check_results import Check
+    from tidegate.papers.check import Check
     from tidegate.papers.runs import Parts, Runs
 
 SHOWN = {"nosc": "none", "gssga": "GSS+GA", "cp": "CP"}

@@ -43,7 +43,7 @@ from tidegate.papers.session.measures import (
 
 if TYPE_CHECKING:
     from tidegate.papers.case import Case
-    from tidegate.papers.check_results import Check
+    from tidegate.papers.check import Check
     from tidegate.papers.runs import Parts, Runs
 
 CAPACITY_BPS = 10e6
