@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from inspect import signature
 from types import SimpleNamespace
 
 import numpy as np
@@ -64,9 +65,13 @@ def called(measure):
     if isinstance(measure, str):
         return measure
     function = getattr(measure, "__wrapped__", measure)
-    cells = function.__closure__ or ()
-    inside = zip(function.__code__.co_freevars, (cell.cell_contents for cell in cells), strict=True)
-    given = ", ".join(f"{name}={value}" for name, value in inside)
+    cells = (cell.cell_contents for cell in function.__closure__ or ())
+    inside = dict(zip(function.__code__.co_freevars, cells, strict=True))
+    if "function" in inside:  # made by `of_values`
+        function = inside["function"]
+        bound = signature(function).bind(None, *inside["values"], **inside["named"])
+        inside = dict(sorted(list(bound.arguments.items())[1:]))
+    given = ", ".join(f"{name}={value}" for name, value in inside.items())
     name = function.__qualname__.partition(".<locals>")[0]
     return f"{name}({given})" if given else name
 
