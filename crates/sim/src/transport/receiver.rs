@@ -75,8 +75,8 @@ struct Aside {
     held: Ext,
     /// Segments that were acknowledged and have not come.
     missing: u32,
-    /// What a receiver goes by that acknowledges what has not come yet.
-    early: Early,
+    /// What a receiver goes by that acknowledges what has not come yet; boxed, as few need it.
+    early: Option<Box<Early>>,
 }
 
 /// Parts in which a receiver acknowledges a segment that splits acknowledgements.

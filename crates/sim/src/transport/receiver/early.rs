@@ -66,7 +66,7 @@ impl Receiver {
     pub(super) fn take_early(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         let now = ctx.net.now;
         let aside = self.aside.get_or_insert_default();
-        let early = &mut aside.early;
+        let early = aside.early.get_or_insert_default();
         let lead = early.on_the_way(packet, now);
         let again = packet.flags.has(Flags::RETRANSMIT);
         // a repeated segment below another one was counted as come before
