@@ -106,8 +106,13 @@ def test_the_text_of_a_whole_report_reads_declared_cases_only(key, monkeypatch):
     """Runs gives LookupError for a case of no claim and no picture that TEXT_CASES leaves out."""
     study = STUDIES[key]
     monkeypatch.setattr(Runs, "values", lambda self, case, _: np.ones(len(self.records(case))))
-    for name, value in (("holds", True), ("hops", [1]), ("side_by_side", "")):  # they read packets
-        monkeypatch.setattr(lgc, name, lambda *_, value=value, **__: value)
+    # they read packets
+    for module, name, value in (
+        (lgc, "holds", True),
+        (lgc.trees, "hops", [1]),
+        (lgc, "side_by_side", ""),
+    ):
+        monkeypatch.setattr(module, name, lambda *_, value=value, **__: value)
     runs = runs_of(study, needed(study, study.claims(), study.pictures, study.text_cases))
     runs.folder.record = lambda _: WHOLE
     assert Text(study, (), runs, lambda _, text: text() if text else "").block("sections")

@@ -65,11 +65,14 @@ def test_a_verdict_is_explained_from_the_sentence_to_both_numbers(key, short):
     # the claim: where it stands, and what it says
     assert said["claim"] == f"{claim.id} ({claim.kind}), {claim.where}"
     assert flat(f"{claim.metric}, {claim.scenario}: {claim.value}") in said["says"]
-    # the function: the line at which it begins, and its name
+    # the line of the table of checks, or that at which the function begins, and its name
     path, line, name = re.match(r"(\S+\.py):(\d+) (\w+)", said["code"]).groups()
     lines = Path(path).read_text(encoding="utf-8").splitlines()[int(line) - 1 :]
-    assert lines[0].startswith("@claim")
-    assert next(each for each in lines if each.startswith("def ")).startswith(f"def {name}(")
+    if name == "CHECKS":
+        assert lines[0].startswith(f'    "{short}": ')
+    else:
+        assert lines[0].startswith("@claim")
+        assert next(each for each in lines if each.startswith("def ")).startswith(f"def {name}(")
     # the settings, and the runs
     cases = study.checks[claim.id].cases
     named = re.findall(r"(\S+): scenarios/(\S+\.toml) of", said["settings"])

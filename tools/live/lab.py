@@ -26,7 +26,6 @@ from tidegate.scenario import toml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from types import TracebackType
     from typing import Self
 
 ROOT = Path(__file__).parents[2]
@@ -146,12 +145,7 @@ class Lab:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End what was started here, and remove the namespaces."""
         self._remove()
 

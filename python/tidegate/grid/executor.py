@@ -15,7 +15,6 @@ from tidegate.results.simulate import simulate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import TracebackType
 
     from tidegate.grid.cluster import Cluster
     from tidegate.grid.work import Work
@@ -37,12 +36,7 @@ class Executor:
     def __enter__(self) -> Executor:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._open.close()
 
     def run(self, work: Work[R]) -> Iterator[tuple[int, R]]:

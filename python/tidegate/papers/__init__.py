@@ -40,8 +40,9 @@ def load(key: str) -> PaperStudy:
 
 def assembled(key: str, package: str) -> PaperStudy:
     """Return a paper from the modules of its package."""
-    cases, figures, report_text = (
-        import_module(f"{package}.{role}") for role in ("cases", "figures", "report_text")
+    cases, measures, figures, report_text = (
+        import_module(f"{package}.{role}")
+        for role in ("cases", "measures", "figures", "report_text")
     )
     sources = collect(key, f"{package}.checks")
     return PaperStudy(
@@ -53,7 +54,12 @@ def assembled(key: str, package: str) -> PaperStudy:
         title=import_module(package).TITLE,
         checks={name: source.check() for name, source in sources.items()},
         pictures=figures.PICTURES,
-        names={name: getattr(report_text, name) for name in report_text.__all__},
+        names={
+            name: each
+            for module in (cases, measures, report_text)
+            for name, each in vars(module).items()
+            if not name.startswith("_")
+        },
         text_cases=report_text.TEXT_CASES,
         scale=cases.SCALE,
         choices=import_module(f"{package}.free_parameters").CHOICES

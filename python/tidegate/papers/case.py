@@ -81,6 +81,11 @@ class FreeParameter:
     options: tuple[Alternative, ...]
 
 
+def parameter(what: str, *options: Alternative) -> FreeParameter:
+    """Return a free parameter with these values."""
+    return FreeParameter(what, options)
+
+
 @dataclass(frozen=True)
 class ParameterSearch:
     """A search over free parameters, scored on some claims only.

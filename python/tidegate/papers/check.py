@@ -18,3 +18,5 @@ class Check:
 
     cases: tuple[str, ...]
     find: Callable[[Runs], CheckResult]
+    what: str = ""
+    """In words, what is checked; empty where the docstring of its function says it."""

@@ -25,6 +25,14 @@ class Value:
     measure: Measure
     scale: float = 1.0
 
+    @property
+    def what(self) -> str:
+        """The measure in words, and the case."""
+        if isinstance(self.measure, str):
+            return f"{self.measure} in {self.case}"
+        text = (self.measure.__doc__ or "").partition("\n")[0]
+        return f"{text.removeprefix('Return ').rstrip('.')} in {self.case}"
+
     def values(self, runs: Runs) -> Floats:
         """Return it, one value per seed."""
         return runs.values(self.case, self.measure) * self.scale
@@ -51,7 +59,7 @@ class Greater:
 
 def number(of: Value) -> Check:
     """Check a number."""
-    return Check((of.case,), lambda runs: Numbers(tuple(of.values(runs))))
+    return Check((of.case,), lambda runs: Numbers(tuple(of.values(runs))), f"Check {of.what}.")
 
 
 def ratio(top: Value, bottom: Value) -> Check:
@@ -60,14 +68,17 @@ def ratio(top: Value, bottom: Value) -> Check:
     def find(runs: Runs) -> CheckResult:
         return Numbers(tuple(top.values(runs) / bottom.values(runs)))
 
-    return Check((top.case, bottom.case), find)
+    return Check((top.case, bottom.case), find, f"Check {top.what}, over {bottom.what}.")
 
 
-def ordering(*sides: Greater, note: str = "") -> Check:
-    """Check that every part holds."""
+def ordering(*parts: Greater | tuple[Greater, ...], note: str = "") -> Check:
+    """Check that every part holds; those of `close` come in pairs."""
+    sides = [side for each in parts for side in (each if isinstance(each, tuple) else (each,))]
     cases = dict.fromkeys(of.case for side in sides for of in (side.more, side.less))
     return Check(
-        tuple(cases), lambda runs: Ordering(tuple(side.part(runs) for side in sides), note)
+        tuple(cases),
+        lambda runs: Ordering(tuple(side.part(runs) for side in sides), note),
+        f"Check that {'; '.join(side.what for side in sides)}.",
     )
 
 
@@ -89,17 +100,20 @@ def between(
     )
 
 
-def close(what: str, one: Value, other: Value, within: float) -> tuple[Greater, Greater]:
+def close(
+    what: str, case: str, one: str, other: str, measure: Measure, within: float
+) -> tuple[Greater, ...]:
     """Return the two parts of "about equal": neither is more than `within` above the other."""
+    what = f"{what} within {100 * within:.0f} %"
     return (
-        Greater(f"{what} within {100 * within:.0f} %, below", one, other, within),
-        Greater(f"{what} within {100 * within:.0f} %, above", other, one, within),
+        between(f"{what}, below", case, one, other, measure, within),
+        between(f"{what}, above", case, other, one, measure, within),
     )
 
 
 def unchecked(reason: str) -> Check:
     """Return the check of a claim that cannot be checked, with the reason."""
-    return Check((), lambda _: Unchecked(reason))
+    return Check((), lambda _: Unchecked(reason), f"Say why it is not checked: {reason}")
 
 
 def plain(values: Floats) -> str:

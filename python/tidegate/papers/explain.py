@@ -73,9 +73,7 @@ def _code(study: PaperStudy, name: str) -> Iterator[str]:
         return
     source = study.sources[name]
     path, line = source.place
-    given = ", ".join(f"{key}={value!r}" for key, value in source.values.items())
-    called = f"{source.function.__name__}({given})" if given else source.function.__name__
-    yield f"{display(path)}:{line} {called}"
+    yield f"{display(path)}:{line} {source.called}"
     if source.description:
         yield source.description
 

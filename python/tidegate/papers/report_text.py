@@ -1,9 +1,9 @@
 """The text of a report: the template of a paper, and what it can call.
 
 A paper's `report.md.j2` has two blocks, `summary` and `sections`. It sees the
-functions of `Text`, the names in `__all__` of the paper's `report_text.py`
-(functions whose first parameter is `runs` are bound to the runs of the
-report), and `runs` itself.
+functions of `Text`, the names of the paper's `cases.py`, `measures.py` and
+`report_text.py` (functions whose first parameter is `runs` are bound to the
+runs of the report), and `runs` itself.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class Text:
         """Return a block of the template of the paper."""
         source = (self.study.folder / TEMPLATE).read_text(encoding="utf-8")
         read = environment()
-        names = {**self._functions(), **_bound(self.study.names, self.runs)}
+        names = {**_bound(self.study.names, self.runs), **self._functions()}
         read.tests.update({key: each for key, each in names.items() if callable(each)})
         template = read.from_string(source)
         context = template.new_context({**names, "runs": self.runs})

@@ -42,7 +42,11 @@ def of_values(
 
     @cache
     def measure(*values: P.args, **named: P.kwargs) -> Callable[[SavedRun], float]:
-        return lambda record: function(record, *values, **named)
+        def found(record: SavedRun) -> float:
+            return function(record, *values, **named)
+
+        found.__doc__ = function.__doc__
+        return found
 
     return cast("Callable[P, Callable[[SavedRun], float]]", measure)
 

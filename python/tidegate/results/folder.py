@@ -36,7 +36,6 @@ from tidegate.results.store import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from types import TracebackType
 
     from tidegate.results.run_files import SavedRun
     from tidegate.results.run_output import RunOutput
@@ -73,12 +72,7 @@ class RunFolder:
             self.close()
             raise
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -21,7 +21,6 @@ from tidegate.results.location import is_remote, removed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
 
     import polars as pl
 
@@ -84,12 +83,7 @@ class Objects(_Files):
     def __enter__(self) -> Objects:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if not self._whole:
             removed(self.target)
 
@@ -139,12 +133,7 @@ class Store(_Files):
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.discard()
 
     def append(self, name: str, content: bytes) -> None:

@@ -18,15 +18,10 @@ pub mod pushout;
 pub mod red;
 mod waiting;
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Serialize, Serializer};
-
-use crate::law::registry::choice;
 use crate::law::settings::{Link, Refused};
 use crate::law::{Draw, Fault, Reason, Turn, Verdict, View};
 use crate::packet::Packet;
+use crate::stage;
 use crate::units::{Pace, Time};
 
 pub use average::Average;
@@ -272,32 +267,15 @@ impl Default for Queue {
     }
 }
 
-/// A discipline in a document: `{ law = "red", min_th = 15, max_th = 45 }`.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table, as in { law = \"drop-tail\" }")]
-pub struct Chosen {
-    /// The discipline and its settings.
-    pub law: Box<QueueLaw>,
+stage! {
+    /// A discipline in a document: `{ law = "red", min_th = 15, max_th = 45 }`.
+    #[serde(deny_unknown_fields, expecting = "a table, as in { law = \"drop-tail\" }")]
+    pub struct Chosen(Box<QueueLaw>) of QueueLaw = "Queue", "Queueing discipline.";
 }
 
 impl From<QueueLaw> for Chosen {
     fn from(law: QueueLaw) -> Chosen {
         Chosen { law: Box::new(law) }
-    }
-}
-
-impl Serialize for Chosen {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        self.law.serialize(to)
-    }
-}
-
-impl JsonSchema for Chosen {
-    fn schema_name() -> Cow<'static, str> {
-        "Queue".into()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        choice(QueueLaw::schemas(generator), &[], "Queueing discipline.")
     }
 }
 

@@ -63,6 +63,40 @@ macro_rules! laws {
     };
 }
 
+/// Makes the type of a stage of a document that has a law and nothing else, from its laws, the name
+/// of its schema, and words: `struct Stage(law's type) of Laws = "Name", "What it is.";`.
+///
+/// It is read with the law's settings one level down, under the law's name.
+#[macro_export]
+macro_rules! stage {
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $Stage:ident($law:ty) of $Laws:ident = $name:literal, $text:literal;
+    ) => {
+        #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
+        $(#[$meta])*
+        $vis struct $Stage {
+            /// The law and its settings.
+            pub law: $law,
+        }
+
+        impl serde::Serialize for $Stage {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                self.law.serialize(to)
+            }
+        }
+
+        impl schemars::JsonSchema for $Stage {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                $name.into()
+            }
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                $crate::law::registry::choice($Laws::schemas(generator), &[], $text)
+            }
+        }
+    };
+}
+
 /// No settings.
 #[derive(
     Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,

@@ -1,13 +1,11 @@
 //! The registry of rate laws: every one has its arm and its line here.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use tidegate_core::law::rate;
-use tidegate_core::law::registry::{Nothing, choice};
+use tidegate_core::law::registry::Nothing;
 use tidegate_core::law::settings::{Link, Refused, named};
-use tidegate_core::{laws, port};
+use tidegate_core::{laws, port, stage};
 
 /// Makes the enum of rate laws from one line for each:
 /// `Arm(module) = "name in documents", Stamp(how to make its datapath)`.
@@ -123,25 +121,8 @@ pub struct Python {
     pub datapath: DatapathDoc,
 }
 
-/// Explicit rates of a port: `{ law = "qfcp", beta = 0.5 }`.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table, as in { law = \"qfcp\" }")]
-pub(crate) struct StampDoc {
-    /// The law and its settings.
-    pub law: StampLaw,
-}
-
-impl Serialize for StampDoc {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        self.law.serialize(to)
-    }
-}
-
-impl JsonSchema for StampDoc {
-    fn schema_name() -> Cow<'static, str> {
-        "Stamp".into()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        choice(StampLaw::schemas(generator), &[], "Explicit rates.")
-    }
+stage! {
+    /// Explicit rates of a port: `{ law = "qfcp", beta = 0.5 }`.
+    #[serde(deny_unknown_fields, expecting = "a table, as in { law = \"qfcp\" }")]
+    pub(crate) struct StampDoc(StampLaw) of StampLaw = "Stamp", "Explicit rates.";
 }

@@ -7,18 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tidegate.papers.blitz import measures as m
 from tidegate.papers.blitz.cases import CONTROLS, NETS, PAPER, READ, STEPS, keys
-from tidegate.papers.blitz.measures import (
-    LONG_B,
-    SHORT_B,
-    advantage,
-    curve,
-    fairness,
-    goodput,
-    peak,
-    response_of,
-    utilisation,
-)
 from tidegate.papers.plots import CROSS, bars, legend, panels
 from tidegate.papers.plots import curve as draw_curve
 from tidegate.papers.study import PaperPicture
@@ -47,14 +37,14 @@ def _powers(axes: Axes, runs: Runs, net: str, kind: str = "") -> None:
     """Draw log10 of the power over log10 of the arrival rate, as the paper does."""
     for mbit, hue in zip(NETS[net].bottlenecks(), HUES, strict=True):
         for control in CONTROLS:
-            values = np.log10(np.maximum(curve(runs, net, mbit, control, kind=kind), 1.0))
+            values = np.log10(np.maximum(m.curve(runs, net, mbit, control, kind=kind), 1.0))
             label = f"{SHOWN[control]}, {mbit} Mbit/s"
             draw_curve(axes, _rates(net, mbit), list(values), hue, label, STYLES[control], ddof=0)
     axes.set(title=f"network power, {NETS[net].name}", **AXES)
 
 
 def _top(runs: Runs, net: str, mbit: int, control: str) -> float:
-    return float(np.log10(np.mean(peak(runs, net, mbit, control))))
+    return float(np.log10(np.mean(m.peak(runs, net, mbit, control))))
 
 
 def _printed(axes: Axes, runs: Runs, net: str) -> None:
@@ -73,7 +63,7 @@ def _printed(axes: Axes, runs: Runs, net: str) -> None:
                 level = _top(runs, "ref", theirs, control) - fall
             else:
                 continue
-            place = int(np.argmax(curve(runs, net, mbit, control).mean(axis=1)))
+            place = int(np.argmax(m.curve(runs, net, mbit, control).mean(axis=1)))
             axes.plot([_rates(net, mbit)[place]], [level], "x", label=label, **CROSS)
             label = ""
 
@@ -111,7 +101,11 @@ def _figure8(runs: Runs) -> Figure:
     figure, (axes,) = panels(1, 6.4, 3.6)
     bottlenecks = NETS["fast"].bottlenecks()
     series = [
-        (SHOWN[each], COLOURS[each], [peak(runs, "fast", mbit, each) / 1e9 for mbit in bottlenecks])
+        (
+            SHOWN[each],
+            COLOURS[each],
+            [m.peak(runs, "fast", mbit, each) / 1e9 for mbit in bottlenecks],
+        )
         for each in ("blitz", "reno")
     ]
     bars(axes, [f"{mbit} Mbit/s" for mbit in bottlenecks], series)
@@ -126,9 +120,9 @@ def _gap(runs: Runs) -> Figure:
     for name, mark in zip((*PAPER, "middle"), "osv^DPX*", strict=True):
         net = NETS[name]
         xs = [net.ratio(mbit) for mbit in net.bottlenecks()]
-        ys = [float(np.mean(advantage(runs, name, mbit))) for mbit in net.bottlenecks()]
+        ys = [float(np.mean(m.advantage(runs, name, mbit))) for mbit in net.bottlenecks()]
         axes.plot(xs, ys, mark, color=PALETTE[0], ms=6, label=net.name)
-        level = float(np.mean(advantage(runs, name, net.mbit, over="wide")))
+        level = float(np.mean(m.advantage(runs, name, net.mbit, over="wide")))
         axes.plot([net.ratio(net.mbit)], [level], mark, ms=7, **wide)
     axes.plot([], [], "o", label="over TCP, window from F/BDP", **wide)
     axes.axhline(1.0, color=GREY, lw=1, ls=":")
@@ -147,15 +141,15 @@ def _gap(runs: Runs) -> Figure:
 def _reference(runs: Runs) -> Figure:
     figure, axes = panels(3, 12.6, 3.8)
     rows: Sequence[tuple[str, Measure]] = (
-        ("Jain's index of the files' rates", fairness),
-        ("utilisation of the bottleneck", utilisation),
-        ("useful bits, share of capacity", goodput),
+        ("Jain's index of the files' rates", m.fairness),
+        ("utilisation of the bottleneck", m.utilisation),
+        ("useful bits, share of capacity", m.goodput),
     )
     for each, (title, measure) in zip(axes, rows, strict=True):
         for mbit, hue in zip(NETS["ref"].bottlenecks(), HUES, strict=True):
-            scale = 1.0 if measure is not goodput else 1.0 / (mbit * 1e6)
+            scale = 1.0 if measure is not m.goodput else 1.0 / (mbit * 1e6)
             for control in CONTROLS:
-                means = curve(runs, "ref", mbit, control, measure).mean(axis=1) * scale
+                means = m.curve(runs, "ref", mbit, control, measure).mean(axis=1) * scale
                 label = f"{SHOWN[control]}, {mbit} Mbit/s"
                 _line(each, STEPS, means, hue, label, STYLES[control])
         each.set(title=title, ylim=(0, 1.05), xlabel="log10 of the load")
@@ -172,12 +166,14 @@ def _line(
 
 def _mix(runs: Runs) -> Figure:
     figure, (power, response) = panels(2, 9.6, 3.8)
-    sizes = (((0.0, SHORT_B), "up to 40 kB", "-"), ((LONG_B, np.inf), "over 200 kB", "--"))
+    sizes = (((0.0, m.SHORT_B), "up to 40 kB", "-"), ((m.LONG_B, np.inf), "over 200 kB", "--"))
     for control, hue in COLOURS.items():
-        values = np.log10(np.maximum(curve(runs, "ref", 90, control, kind="-pareto"), 1.0))
+        values = np.log10(np.maximum(m.curve(runs, "ref", 90, control, kind="-pareto"), 1.0))
         _line(power, _rates("ref", 90), values.mean(axis=1), hue, SHOWN[control], "-")
         for bounds, name, style in sizes:
-            times = curve(runs, "ref", 90, control, response_of(*bounds), "-pareto").mean(axis=1)
+            times = m.curve(runs, "ref", 90, control, m.response_of(*bounds), "-pareto").mean(
+                axis=1
+            )
             _line(response, STEPS, times, hue, f"{SHOWN[control]}, {name}", style)
     power.set(title="network power", **AXES)
     response.set(title="response time by size", yscale="log")

@@ -13,8 +13,6 @@ from tidegate.papers.report_text import number
 if TYPE_CHECKING:
     from tidegate.papers.runs import Runs
 
-__all__ = ["MAXIMA", "NETS", "READ", "gain", "maxima", "near_maxima"]
-
 TEXT_CASES = tuple(
     case
     for nets, kind in ((NETS, ""), *((READ, kind) for kind in READINGS))

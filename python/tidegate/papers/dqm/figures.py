@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tidegate.papers.dqm import measures as m
 from tidegate.papers.dqm.cases import (
     POLICIES,
     RATIOS,
@@ -18,21 +19,6 @@ from tidegate.papers.dqm.cases import (
     at,
     step,
     two,
-)
-from tidegate.papers.dqm.measures import (
-    DA,
-    DONE,
-    RTX,
-    SHOWN,
-    TABLE1,
-    D,
-    N,
-    connection_loss,
-    connection_loss_in_time,
-    data_loss,
-    queue,
-    throughput,
-    throughput_of,
 )
 from tidegate.papers.plots import CROSS, bars, curve, legend, panels, ticks
 from tidegate.papers.study import PaperPicture
@@ -86,7 +72,7 @@ def _printed(
 
 def _by_policy(axes: Axes, runs: Runs, measure: Measure, title: str, scale: float = 1.0) -> None:
     for policy in POLICIES:
-        look = (HUES[policy], SHOWN[policy])
+        look = (HUES[policy], m.SHOWN[policy])
         _over(axes, runs, {rho: at(rho, policy) for rho in RHOS}, measure, *look, scale=scale)
     axes.set(title=title, xlabel="offered load rho")
     axes.set_ylim(bottom=0)
@@ -95,10 +81,10 @@ def _by_policy(axes: Axes, runs: Runs, measure: Measure, title: str, scale: floa
 def _figure5(runs: Runs) -> Figure:
     figure, axes = panels(2, 9.6, 6.4, rows=2)
     rows: Sequence[tuple[Measure, str, float]] = (
-        (throughput, "throughput of an admitted flow, T [kbit/s]", 1e-3),
-        (RTX, "packets sent again in 1500 s, thousands", 1e-3),
-        (N, "admitted flows present, on average", 1.0),
-        (queue, "packets waiting, on average", 1.0),
+        (m.throughput, "throughput of an admitted flow, T [kbit/s]", 1e-3),
+        (m.RTX, "packets sent again in 1500 s, thousands", 1e-3),
+        (m.N, "admitted flows present, on average", 1.0),
+        (m.queue, "packets waiting, on average", 1.0),
     )
     for each, row in zip(axes, rows, strict=True):
         _by_policy(each, runs, *row)
@@ -112,22 +98,22 @@ def _figure5(runs: Runs) -> Figure:
 
 def _figure6(runs: Runs) -> Figure:
     figure, axes = panels(3, 12.6, 3.8)
-    _by_policy(axes[0], runs, DONE, "flows completed per second")
+    _by_policy(axes[0], runs, m.DONE, "flows completed per second")
     axes[0].axhline(1.085, color=GREY, ls=":", lw=1)
     look: dict[str, Any] = {"textcoords": "offset points", "color": GREY, "fontsize": 8}
     axes[0].annotate("capacity", (0.2, 1.085), (0, 3), **look)
     legend(axes[0], 8.5, loc="lower right")
     axes[0].set_ylim(0, 1.25)
     rows: Sequence[tuple[Axes, Measure, str, str]] = (
-        (axes[1], connection_loss, "P_c", "-"),
-        (axes[1], data_loss, "P_d", "--"),
-        (axes[2], DA, "D_a", "-"),
-        (axes[2], D, "D", "--"),
+        (axes[1], m.connection_loss, "P_c", "-"),
+        (axes[1], m.data_loss, "P_d", "--"),
+        (axes[2], m.DA, "D_a", "-"),
+        (axes[2], m.D, "D", "--"),
     )
     for policy in ("gr2", "p2", "p3"):
         cases = {rho: at(rho, policy) for rho in RHOS}
         for each, measure, name, style in rows:
-            _over(each, runs, cases, measure, HUES[policy], f"{SHOWN[policy]}, {name}", style)
+            _over(each, runs, cases, measure, HUES[policy], f"{m.SHOWN[policy]}, {name}", style)
     label = "paper: G-RED, P_c and P_d"
     _printed(axes[1], runs, 1.2, 1.0, "table1.gr2.Pc", "table1.gr2.Pd", label=label)
     _printed(axes[2], runs, 1.6, 1.0, "fig6c.D_p3", label="paper: G-RED and P3, D")
@@ -145,16 +131,16 @@ def _figure6(runs: Runs) -> Figure:
 def _figure7(runs: Runs) -> Figure:
     figure, axes = panels(2, 9.6, 6.4, rows=2)
     rows: Sequence[tuple[int, Measure, str, str]] = (
-        (0, throughput_of(1), ", long flows", "-"),
-        (0, throughput_of(0), ", short flows", "--"),
-        (1, N, "", "-"),
-        (2, queue, "", "-"),
-        (3, connection_loss, "", "-"),
+        (0, m.throughput_of(1), ", long flows", "-"),
+        (0, m.throughput_of(0), ", short flows", "--"),
+        (1, m.N, "", "-"),
+        (2, m.queue, "", "-"),
+        (3, m.connection_loss, "", "-"),
     )
     for policy in ("gr2", "p3"):
         cases = {ratio: two(2.0, ratio, policy) for ratio in RATIOS}
         for place, measure, what, style in rows:
-            look = (HUES[policy], f"{SHOWN[policy]}{what}", style)
+            look = (HUES[policy], f"{m.SHOWN[policy]}{what}", style)
             _over(axes[place], runs, cases, measure, *look)
     titles = (
         "throughput of an admitted flow, T [bit/s]",
@@ -179,15 +165,15 @@ def _readings(runs: Runs) -> Figure:
     figure, (axes,) = panels(1, 7.4, 3.6)
     policies = ("dt", *REDS)
     rows: Sequence[tuple[str, int, Callable[[str], Measure]]] = (
-        ("share of SYNs lost", 0, lambda _: connection_loss),
+        ("share of SYNs lost", 0, lambda _: m.connection_loss),
         ("flows never admitted", 4, lambda _: "never_admitted_share"),
-        ("average over time", 5, connection_loss_in_time),
+        ("average over time", 5, m.connection_loss_in_time),
     )
     series = [
         (name, PALETTE[hue], [runs.values(at(1.2, each), measure(each)) for each in policies])
         for name, hue, measure in rows
     ]
-    bars(axes, [TABLE1[policy] for policy in policies], series, values=False)
+    bars(axes, [m.TABLE1[policy] for policy in policies], series, values=False)
     for place, policy in enumerate(policies):
         printed = runs.paper.claim(f"table1.{policy}.Pc").number or np.nan
         label = "" if place else "paper, Table I"
@@ -201,9 +187,9 @@ def _readings(runs: Runs) -> Figure:
 def _tried(runs: Runs) -> Figure:
     figure, axes = panels(3, 12.6, 3.4)
     rows: Sequence[tuple[Measure, str, float]] = (
-        (D, "latency without the set-up, D [s]", 1.0),
-        (RTX, "packets sent again in 1500 s, thousands", 1e-3),
-        (connection_loss, "share of connection packets lost, P_c", 1.0),
+        (m.D, "latency without the set-up, D [s]", 1.0),
+        (m.RTX, "packets sent again in 1500 s, thousands", 1e-3),
+        (m.connection_loss, "share of connection packets lost, P_c", 1.0),
     )
     for each, (measure, title, scale) in zip(axes, rows, strict=True):
         for policy, (name, hue) in VARIANTS.items():
@@ -221,8 +207,8 @@ def _tried(runs: Runs) -> Figure:
 def _provision(runs: Runs) -> Figure:
     figure, axes = panels(2, 9.6, 3.6)
     rows: Sequence[tuple[Measure, str, float]] = (
-        (throughput, "throughput of an admitted flow, T [kbit/s]", 1e-3),
-        (DA, "latency with the set-up, D_a [s]", 1.0),
+        (m.throughput, "throughput of an admitted flow, T [kbit/s]", 1e-3),
+        (m.DA, "latency with the set-up, D_a [s]", 1.0),
     )
     for each, (measure, title, scale) in zip(axes, rows, strict=True):
         for share, hue in zip(SHARES, (PALETTE[4], PALETTE[5], PALETTE[0]), strict=True):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from tidegate.papers.case import FreeParameter, ParameterSearch
+from tidegate.papers.case import ParameterSearch, parameter
 from tidegate.papers.deviations import Alternative
 
 LINKS = ("link1", "link2")
@@ -21,10 +21,7 @@ def _queues(label: str, key: str, value: str) -> Alternative:
 
 
 def _packets(payload: int) -> Alternative:
-    each = (
-        ("transport.tcp.mss", f"{payload}B"),
-        ("size.exponential.mean", f"{20 * payload}B"),
-    )
+    each = (("transport.tcp.mss", f"{payload}B"), ("size.exponential.mean", f"{20 * payload}B"))
     settings = tuple(
         (f"traffic.{name}.{key}", value) for name, (key, value) in product(CLASSES, each)
     )
@@ -41,28 +38,22 @@ CHOICES = (
         title="Table II",
         scored=("table2.gred", "table2.p3"),
         together=(
-            FreeParameter(
+            parameter(
                 "P3 over",
-                (
-                    _queues("drop-tail", "over", '{ law = "drop-tail" }'),
-                    _queues("G-R2", "over", GR2),
-                ),
+                _queues("drop-tail", "over", '{ law = "drop-tail" }'),
+                _queues("G-R2", "over", GR2),
             ),
-            FreeParameter(
+            parameter(
                 "x counts",
-                (
-                    _queues("data", "counts", "data"),
-                    _queues("connection packets too", "counts", "all"),
-                ),
+                _queues("data", "counts", "data"),
+                _queues("connection packets too", "counts", "all"),
             ),
-            FreeParameter("payload", (_packets(536), _packets(576))),
+            parameter("payload", _packets(536), _packets(576)),
         ),
         alone=(
-            FreeParameter(
-                "ns-2", (_profile("ns2-2001"), _profile("ns2-2005"), _profile("ns2-2006"))
-            ),
-            FreeParameter("buffers of P3", (_queues("one", "queues", "1"),)),
-            FreeParameter("x", (_queues("at this moment", "measure", "instantaneous"),)),
+            parameter("ns-2", *map(_profile, ("ns2-2001", "ns2-2005", "ns2-2006"))),
+            parameter("buffers of P3", _queues("one", "queues", "1")),
+            parameter("x", _queues("at this moment", "measure", "instantaneous")),
         ),
         columns=(
             ("G-RED: s, sent again", ("table2.gred.D", "table2.gred.rtx")),

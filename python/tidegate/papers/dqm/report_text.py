@@ -7,57 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidegate.papers.dqm.cases import RATIOS, TRIED, TRIED_RHOS, at, two
-from tidegate.papers.dqm.measures import (
-    AGAIN,
-    DA,
-    FINISHED_D,
-    FINISHED_DA,
-    FINISHED_LATENCY,
-    LATENCY,
-    RTX,
-    TABLE1,
-    D,
-    connection_loss,
-    connection_loss_in_time,
-    finished_throughput,
-    longest_pause,
-    most_waiting,
-    never_finished,
-    throughput,
-    upstream_waste,
-)
+from tidegate.papers.dqm.measures import TABLE1, longest_pause, most_waiting
 from tidegate.papers.report_text import number
 from tidegate.papers.study import PaperTable
 
 if TYPE_CHECKING:
     from tidegate.papers.runs import Measure, Runs
-
-__all__ = [
-    "AGAIN",
-    "DA",
-    "FINISHED_D",
-    "FINISHED_DA",
-    "FINISHED_LATENCY",
-    "LATENCY",
-    "RTX",
-    "TABLE1",
-    "TABLE_1",
-    "TABLE_2",
-    "D",
-    "at",
-    "connection_loss",
-    "connection_loss_in_time",
-    "finished_throughput",
-    "longest",
-    "longest_mixed",
-    "longest_pause",
-    "longest_wait",
-    "never_finished",
-    "percent_of_red",
-    "printed",
-    "throughput",
-    "upstream_waste",
-]
 
 TEXT_CASES = (
     *(at(1.2, policy) for policy in TABLE1),

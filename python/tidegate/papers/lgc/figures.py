@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from tidegate import _native
+from tidegate.papers.lgc import measures as m
 from tidegate.papers.lgc.cases import (
     AGAINST,
     CROWDS,
@@ -24,17 +25,6 @@ from tidegate.papers.lgc.cases import (
     rate,
 )
 from tidegate.papers.lgc.crowds import above_permitted
-from tidegate.papers.lgc.measures import (
-    NODES,
-    arrivals,
-    found,
-    looks,
-    max_th,
-    share,
-    taken,
-    wasted,
-    work_at_congested,
-)
 from tidegate.papers.lgc.outcomes import holds
 from tidegate.papers.lgc.trees import hops, upstream_mb
 from tidegate.papers.plots import horizontal_bars, legend, legend_above, panels, statistics, ticks
@@ -71,12 +61,12 @@ def _figure2(_: Runs) -> Figure:
 
 def _queue(axes: Axes, record: SavedRun) -> None:
     """Draw the queue of the congested node over arrivals, with the times at which LGC looked."""
-    came = arrivals(record)
+    came = m.arrivals(record)
     xs = np.arange(1, came.height + 1)
     axes.plot(xs, came["queue_packets"].to_numpy(), lw=0.9, color=QUEUE, label="queue")
     axes.plot(xs, came["avg_queue_packets"].to_numpy(), color=AVERAGE, label="its average")
-    axes.axhline(max_th(record), color=GREY, ls="--", lw=1, label="max_th")
-    for look in looks(record):
+    axes.axhline(m.max_th(record), color=GREY, ls="--", lw=1, label="max_th")
+    for look in m.looks(record):
         at = came.filter(pl.col("time_s") <= look.time_s).height
         said = f"LGC filters {look.origin}" if look.filters else "LGC looks, nobody is greedy"
         axes.axvline(at, color=TRIGGER, lw=1.1)
@@ -97,9 +87,9 @@ def _experiment(case: str, runs: Runs) -> Figure:
 def _figure9(runs: Runs) -> Figure:
     record = runs.records("2")[0]
     figure, (axes,) = panels(1, 8.4, 3.2)
-    for place, port in enumerate(reversed(NODES)):
-        run = taken(record, port)
-        before = arrivals(record, port).filter(pl.col("origin") == "s1").height
+    for place, port in enumerate(reversed(m.NODES)):
+        run = m.taken(record, port)
+        before = m.arrivals(record, port).filter(pl.col("origin") == "s1").height
         label = "" if place else "came"
         axes.barh(place, before, color=PALETTE[4], height=0.6, label=label)
         if run is not None:
@@ -107,9 +97,9 @@ def _figure9(runs: Runs) -> Figure:
             axes.barh(place, run.packets, left=start, color=TRIGGER, height=0.6, label=label)
             text: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "fontsize": 8.5}
             axes.annotate(f"a{run.first} to a{run.last}", (start, place), (-4, -3), **text)
-    arrived = arrivals(record).filter((pl.col("origin") == "s1") & (pl.col("fate") == "queued"))
+    arrived = m.arrivals(record).filter((pl.col("origin") == "s1") & (pl.col("fate") == "queued"))
     axes.barh(3, arrived.height, color=PALETTE[2], height=0.6, label="arrived")
-    axes.set_yticks(range(4), [*reversed(NODES.values()), "sink"])
+    axes.set_yticks(range(4), [*reversed(m.NODES.values()), "sink"])
     order = "in the order in which it sends them (paper: a123, a136, a174)"
     axes.set_xlabel(f"packets of source 1, {order}")
     legend(axes, 8.5, loc="upper right")
@@ -128,7 +118,7 @@ def _over(
     """Draw what arrives of the greedy sources over a parameter that the paper does not give."""
     for place, (experiment, source, said) in enumerate(CURVES):
         hue = PALETTE[(0, 2, 1, 5)[place]]
-        values = [100 * runs.values(key(experiment, x), share(source)) for x in xs]
+        values = [100 * runs.values(key(experiment, x), m.share(source)) for x in xs]
         means = [float(np.mean(each)) for each in values]
         axes.plot(xs, means, color=hue, lw=1.4, label=f"experiment {experiment}, {source}")
         right = [all(holds(r, experiment) for r in runs.records(key(experiment, x))) for x in xs]
@@ -173,9 +163,9 @@ HUES = (PALETTE[2], PALETTE[5], GREY)
 def _waste(runs: Runs) -> Figure:
     figure, three = panels(3, 12.6, 3.4)
     rows: tuple[tuple[Measure, float, str], ...] = (
-        (wasted, 1.0, "MB over I1-I2 and I2-I3 in vain"),
-        (work_at_congested, 1.0, "packets that I3 throws away"),
-        (share("s1"), 100.0, "of source 1 arrives [%]"),
+        (m.wasted, 1.0, "MB over I1-I2 and I2-I3 in vain"),
+        (m.work_at_congested, 1.0, "packets that I3 throws away"),
+        (m.share("s1"), 100.0, "of source 1 arrives [%]"),
     )
     for axes, (measure, scale, title) in zip(three, rows, strict=True):
         values = [scale * runs.values(moved(kind, lasting=True), measure) for kind in FILTERS]
@@ -195,12 +185,12 @@ def _crowds(runs: Runs) -> Figure:
     held.set_ylim(bottom=0)
     ticks(held, CROWDS)
     record = runs.records("five")[0]
-    came = arrivals(record).gather_every(10)
+    came = m.arrivals(record).gather_every(10)
     times = came["time_s"].to_numpy()
     blind.plot(times, came["queue_packets"].to_numpy(), lw=0.5, color=QUEUE)
     blind.plot(times, came["avg_queue_packets"].to_numpy(), color=AVERAGE)
     blind.axhline(35, color=GREY, ls="--", lw=1)
-    seen, caught = len(looks(record)), len(found(record))
+    seen, caught = len(m.looks(record)), len(m.found(record))
     blind.set_title(f"five greedy alike: LGC looks {seen} times and finds {caught}")
     blind.set(xlabel="time [s]", ylabel="packets that wait")
     return figure

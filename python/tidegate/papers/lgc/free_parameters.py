@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from tidegate.papers.case import FreeParameter, ParameterSearch
+from tidegate.papers.case import FreeParameter, ParameterSearch, parameter
 from tidegate.papers.deviations import Alternative
 from tidegate.papers.lgc.cases import delays, rates
 
@@ -24,25 +24,25 @@ TX_S = (3, 4, 5)
 
 
 def _links(experiment: str) -> FreeParameter:
-    options = []
-    for service, faster in product(SERVICE, FASTER):
-        label = f"{service}/s, links {faster:g} times"
-        options.append(Alternative(label, rates(experiment, service, faster), (experiment,)))
-    return FreeParameter("service", tuple(options))
+    options = (
+        Alternative(f"{each}/s, links {by:g} times", rates(experiment, each, by), (experiment,))
+        for each, by in product(SERVICE, FASTER)
+    )
+    return parameter("service", *options)
 
 
 def _delays(experiment: str) -> FreeParameter:
     options = (
         Alternative(f"{each} ms", delays(experiment, each), (experiment,)) for each in DELAYS_MS
     )
-    return FreeParameter("delay of a link", tuple(options))
+    return parameter("delay of a link", *options)
 
 
 def _one(what: str, experiment: str, key: str, values: dict[str, str]) -> FreeParameter:
     options = (
         Alternative(label, ((key, value),), (experiment,)) for label, value in values.items()
     )
-    return FreeParameter(what, tuple(options))
+    return parameter(what, *options)
 
 
 CHOICES = (

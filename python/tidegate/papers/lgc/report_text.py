@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tidegate.papers.lgc import trees
 from tidegate.papers.lgc.cases import (
     AGAINST,
     EXPERIMENTS,
@@ -17,18 +18,8 @@ from tidegate.papers.lgc.cases import (
     moved,
     rate,
 )
-from tidegate.papers.lgc.measures import (
-    lag_fed_s,
-    lag_s,
-    others_done_s,
-    share,
-    wasted,
-    wasted_share,
-    work_at_congested,
-)
 from tidegate.papers.lgc.outcomes import holds
 from tidegate.papers.lgc.processes import side_by_side
-from tidegate.papers.lgc.trees import caught, delivered_mb, done_share, hops, upstream_mb
 from tidegate.papers.runs import of_values
 
 if TYPE_CHECKING:
@@ -50,33 +41,6 @@ HARD = (
     "exp3.thr_mod",
 )
 """Statements without a number that depends on a rate; each has to hold in every run."""
-__all__ = [
-    "AGAINST",
-    "EXPERIMENTS",
-    "FILTERS",
-    "GATED",
-    "HARD",
-    "RATES",
-    "TREE",
-    "carried",
-    "caught",
-    "delivered_mb",
-    "done_share",
-    "first_hop_percent",
-    "lag_fed_s",
-    "lag_s",
-    "moved",
-    "of_class",
-    "others_done_s",
-    "processes",
-    "runs_that_hold",
-    "share",
-    "upstream_mb",
-    "wasted",
-    "wasted_share",
-    "work_at_congested",
-]
-
 TEXT_CASES = (
     *(rate(experiment, each) for experiment in EXPERIMENTS for each in RATES),
     *(moved(kind, lasting=lasting) for kind in FILTERS for lasting in (False, True)),
@@ -100,7 +64,7 @@ def processes(runs: Runs, *, found: bool = False) -> str:
 
 def first_hop_percent(runs: Runs) -> float:
     """Return which share of the filters that moved reached the first hop of their host."""
-    far = np.mean([hops(record) for record in runs.records("tree/mobile")], axis=0)
+    far = np.mean([trees.hops(record) for record in runs.records("tree/mobile")], axis=0)
     return 100 * float(far[-1] / far.sum()) if far.sum() else 0.0
 
 

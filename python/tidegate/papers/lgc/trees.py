@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tidegate.papers.effective import amount
+from tidegate.papers.lgc.measures import scenario
 
 if TYPE_CHECKING:
     from tidegate.papers.runs import Floats
@@ -19,15 +18,10 @@ FIRST_LEAF = 16
 LEVELS = 5
 
 
-@cache
-def _scenario(record: SavedRun) -> dict[str, dict[str, dict[str, dict[str, str]]]]:
-    return tomllib.loads((record.folder / "scenario.toml").read_text("utf-8"))
-
-
 def upstream_mb(record: SavedRun) -> float:
     """Return how much the links between routers carried towards the server, in MB."""
-    links = _scenario(record)["topology"]["links"]
-    seconds = amount(str(_scenario(record)["duration"]))
+    links = scenario(record)["topology"]["links"]
+    seconds = amount(str(scenario(record)["duration"]))
     bits = sum(
         record.port(name)["utilisation"] * amount(link["rate"]) * seconds
         for name, link in links.items()
@@ -38,8 +32,8 @@ def upstream_mb(record: SavedRun) -> float:
 
 def delivered_mb(record: SavedRun) -> float:
     """Return how much the congested link carried, in MB."""
-    rate = amount(_scenario(record)["topology"]["links"]["last"]["rate"])
-    seconds = amount(str(_scenario(record)["duration"]))
+    rate = amount(scenario(record)["topology"]["links"]["last"]["rate"])
+    seconds = amount(str(scenario(record)["duration"]))
     return float(record.port("last")["utilisation"] * rate * seconds) / 8e6
 
 

@@ -7,20 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidegate.papers.qfcp.cases import FOUR, fct
-from tidegate.papers.qfcp.measures import (
-    PACKET,
-    PAYLOAD,
-    THRESHOLDS,
-    count_error,
-    finished,
-    held_up,
-    long_fct,
-    lost,
-    lost_at_bottleneck,
-    short_fct,
-    time_to_fair,
-    timeouts,
-)
+from tidegate.papers.qfcp.measures import PACKET, PAYLOAD
 from tidegate.papers.report_text import number
 
 if TYPE_CHECKING:
@@ -28,28 +15,6 @@ if TYPE_CHECKING:
     from tidegate.results.run_files import SavedRun
 
 FIVE = (*FOUR, "vcp")
-__all__ = [
-    "FIVE",
-    "THRESHOLDS",
-    "by_class",
-    "count_error",
-    "crowd_fct",
-    "crowd_lost",
-    "crowd_queue",
-    "crowd_repairs",
-    "fct",
-    "finished",
-    "halved",
-    "held_up",
-    "long_fct",
-    "lost",
-    "lost_at_bottleneck",
-    "seconds",
-    "short_fct",
-    "time_to_fair",
-    "timeouts",
-]
-
 TEXT_CASES = (
     *(fct(name) for name in FIVE),
     *("fct/rcp-2006", "fct/rcp-own", "fct/without/pacing"),

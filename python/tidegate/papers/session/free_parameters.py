@@ -8,8 +8,9 @@ When counting starts is not searched: Table I's 64.716/s are 16,179 sessions in
 
 from __future__ import annotations
 
-from tidegate.papers.case import FreeParameter, ParameterSearch
+from tidegate.papers.case import ParameterSearch, parameter
 from tidegate.papers.deviations import Alternative
+from tidegate.papers.session.cases import TABLE1, TABLE2
 
 TCP = "traffic.web.transport.tcp"
 LINK = "topology.dumbbell"
@@ -45,58 +46,49 @@ ERAS = {
 }
 
 TOGETHER = (
-    FreeParameter("charged", (_charge("passed"), _charge("queued"))),
-    FreeParameter("ns-2", tuple(ERAS.values())),
-    FreeParameter("window", (_tcp("20", window="20"), _tcp("none", window="none"))),
-    FreeParameter("FIN waits", (_tcp("yes", fin_waits="true"), _tcp("no", fin_waits="false"))),
+    parameter("charged", _charge("passed"), _charge("queued")),
+    parameter("ns-2", *ERAS.values()),
+    parameter("window", _tcp("20", window="20"), _tcp("none", window="none")),
+    parameter("FIN waits", _tcp("yes", fin_waits="true"), _tcp("no", fin_waits="false")),
 )
 
 ALONE = (
-    FreeParameter("counted", (_window("50 to 300 s", "300s", "50s"),)),
-    FreeParameter(
+    parameter("counted", _window("50 to 300 s", "300s", "50s")),
+    parameter(
         "buffer, packets",
-        (
-            _topology("125", bottleneck__buffer="125packets"),
-            _topology("434", bottleneck__buffer="434packets"),
-        ),
+        _topology("125", bottleneck__buffer="125packets"),
+        _topology("434", bottleneck__buffer="434packets"),
     ),
-    FreeParameter("segments, B", (_tcp("1000", mss="1000B"), _tcp("1460", mss="1460B"))),
-    FreeParameter(
-        "access delay",
-        (_topology("10 ms", access__delay="10ms", bottleneck__delay="80ms"),),
-    ),
-    FreeParameter("access links", (_topology("one", pairs="1"),)),
-    FreeParameter("initial RTO", (_tcp("3 s", initial_rto="3s"), _tcp("1 s", initial_rto="1s"))),
-    FreeParameter("least RTO", (_tcp("0.2 s", min_rto="0.2s"),)),
-    FreeParameter(
-        "tick",
-        (
-            _tcp("10 ms", tick="10ms"),
-            _tcp("100 ms", tick="100ms"),
-            _tcp("500 ms", tick="500ms"),
-        ),
-    ),
-    FreeParameter(
+    parameter("segments, B", _tcp("1000", mss="1000B"), _tcp("1460", mss="1460B")),
+    parameter("access delay", _topology("10 ms", access__delay="10ms", bottleneck__delay="80ms")),
+    parameter("access links", _topology("one", pairs="1")),
+    parameter("initial RTO", _tcp("3 s", initial_rto="3s"), _tcp("1 s", initial_rto="1s")),
+    parameter("least RTO", _tcp("0.2 s", min_rto="0.2s")),
+    parameter("tick", *(_tcp(f"{ms} ms", tick=f"{ms}ms") for ms in (10, 100, 500))),
+    parameter(
         "back-off ends",
-        (
-            _tcp("with any ACK", timer_rule="full-tcp"),
-            _tcp("with a sample, not the SYN's", timer_rule="rfc"),
-        ),
+        _tcp("with any ACK", timer_rule="full-tcp"),
+        _tcp("with a sample, not the SYN's", timer_rule="rfc"),
     ),
-    FreeParameter("repair", (_tcp("NewReno", recovery="newreno"), _tcp("SACK", sack="true"))),
-    FreeParameter("losses", (_tcp("RFC 5681", loss_rule="rfc"),)),
-    FreeParameter("lost SYN", (_tcp("changes nothing", lost_syn="nothing"),)),
-    FreeParameter("ACKs", (_tcp("delayed", delayed_ack="true"),)),
-    FreeParameter("Nagle", (_tcp("no", nagle="false"),)),
-    FreeParameter(
-        "queue",
-        (Alternative("RED", (("port.bottleneck.queue", '{ law = "red" }'),)),),
-    ),
-    FreeParameter(
+    parameter("repair", _tcp("NewReno", recovery="newreno"), _tcp("SACK", sack="true")),
+    parameter("losses", _tcp("RFC 5681", loss_rule="rfc")),
+    parameter("lost SYN", _tcp("changes nothing", lost_syn="nothing")),
+    parameter("ACKs", _tcp("delayed", delayed_ack="true")),
+    parameter("Nagle", _tcp("no", nagle="false")),
+    parameter("queue", Alternative("RED", (("port.bottleneck.queue", '{ law = "red" }'),))),
+    parameter(
         "limiter",
-        (Alternative("tokens", (("port.bottleneck.gate.limiter", "token-bucket"),), ("admit/*",)),),
+        Alternative("tokens", (("port.bottleneck.gate.limiter", "token-bucket"),), ("admit/*",)),
     ),
 )
+
+
+def _of_table1(rate: int) -> tuple[str, tuple[str, ...]]:
+    """Return the column of a row of Table I."""
+    names = ("completion_rate", "fct", "goodput")
+    head = "none" if rate == 1000 else f"{rate}"
+    return f"{head}: 1/s, s, kbit/s", tuple(f"table1.admit{rate}.{name}" for name in names)
+
 
 CHOICES = (
     ParameterSearch(
@@ -115,25 +107,10 @@ CHOICES = (
             for how in ("passed", "queued")
         ),
         columns=(
-            *(
-                (
-                    f"{head}: 1/s, s, kbit/s",
-                    tuple(
-                        f"table1.admit{rate}.{each}"
-                        for each in ("completion_rate", "fct", "goodput")
-                    ),
-                )
-                for head, rate in (
-                    ("none", 1000),
-                    ("250", 250),
-                    ("150", 150),
-                    ("100", 100),
-                    ("65", 65),
-                )
-            ),
+            *map(_of_table1, TABLE1),
             (
                 "size at none, 200, 150, 100, 65, B",
-                tuple(f"table2.admit{rate}.mean_size" for rate in (1000, 200, 150, 100, 65)),
+                tuple(f"table2.admit{rate}.mean_size" for rate in TABLE2),
             ),
         ),
     ),
@@ -141,19 +118,17 @@ CHOICES = (
         title="Table III, close-and-probe",
         scored=("table3.*.cp.fct",),
         together=(
-            FreeParameter(
+            parameter(
                 "weight of the newest epoch",
-                tuple(
+                *(
                     Alternative(each, ((BETA, each),), ("*/cp",))
                     for each in ("0.1", "0.3", "0.5", "0.7", "0.9", "1.0")
                 ),
             ),
-            FreeParameter(
+            parameter(
                 "start of the average",
-                (
-                    Alternative("first end (guard on)", ((GUARD, "true"),), ("*/cp",)),
-                    Alternative("nothing (guard off)", ((GUARD, "false"),), ("*/cp",)),
-                ),
+                Alternative("first end (guard on)", ((GUARD, "true"),), ("*/cp",)),
+                Alternative("nothing (guard off)", ((GUARD, "false"),), ("*/cp",)),
             ),
         ),
         columns=(("LOAD1, 2, 3: s", tuple(f"table3.load{each}.cp.fct" for each in (1, 2, 3))),),

@@ -12,7 +12,6 @@ from tidegate.papers.session.cases import (
     LOADS,
     NAMES,
     OPTIMA,
-    OTHER_LOADS,
     TABLE1,
     TABLE2,
     TUNED,
@@ -26,20 +25,6 @@ if TYPE_CHECKING:
 
     from tidegate.papers.runs import Runs
     from tidegate.papers.verdicts import ClaimResult
-
-__all__ = [
-    "OTHER_LOADS",
-    "TABLES",
-    "TUNED",
-    "gain",
-    "is_cp",
-    "is_gss",
-    "is_uncontrolled",
-    "optimum",
-    "pair",
-    "rate",
-    "tuned",
-]
 
 TEXT_CASES = (
     *(f"paths/{rate}/{way}" for rate in (100, 1000) for way in ("all", "fin5", "fin15")),

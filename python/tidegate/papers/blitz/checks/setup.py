@@ -13,7 +13,6 @@ from tidegate.papers.registry import claim
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tidegate.papers.check import Check
     from tidegate.papers.runs import Runs
 
 MILE_M = 1609.344
@@ -110,12 +109,6 @@ def buffer(runs: Runs) -> Exact:
     return Exact(", ".join(found), found == {"1bdp"})
 
 
-@claim("setup.mtu")
-def mtu() -> Check:
-    """Say why the other size of a packet is not checked."""
-    return unchecked("A size that the text cites for comparison; no packet has it.")
-
-
 @claim("setup.bdp_small", of=())
 def product(_: Runs) -> Exact:
     """Check the product of the small network as this study reckons it: with the round trip."""
@@ -128,3 +121,8 @@ def distance(_: Runs) -> Exact:
     """Check the distance at the speed of light, D being there and back."""
     miles = 0.5 * NETS["small"].delay_ms * 1e-3 * LIGHT_M_S / MILE_M
     return Exact(f"{miles:.0f}", within=10.0)
+
+
+CHECKS = {
+    "setup.mtu": unchecked("A size that the text cites for comparison; no packet has it."),
+}

@@ -4,36 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidegate.papers.check_builders import Greater, Value, close, ordering
+from tidegate.papers.check_builders import Greater, Value, between, close, ordering
 from tidegate.papers.check_results import Exact
+from tidegate.papers.dqm import measures as m
 from tidegate.papers.dqm.cases import LIGHT, at, two
-from tidegate.papers.dqm.measures import (
-    DONE,
-    LONG,
-    SHORT,
-    D,
-    N,
-    above,
-    connection_loss,
-    more,
-    queue,
-    throughput,
-    upstream_waste,
-)
 from tidegate.papers.effective import alike
 from tidegate.papers.registry import claim
 
 if TYPE_CHECKING:
-    from tidegate.papers.check import Check
     from tidegate.papers.runs import Measure, Parts, Runs
 
 SMALL = 0.10
 """What passes for a very small difference."""
 LIGHT_MEASURES: tuple[tuple[str, Measure], ...] = (
-    ("completions", DONE),
-    ("T, short", SHORT),
-    ("T, long", LONG),
-    ("N", N),
+    ("completions", m.DONE),
+    ("T, short", m.SHORT),
+    ("T, long", m.LONG),
+    ("N", m.N),
 )
 
 
@@ -47,56 +34,48 @@ def stateless(runs: Runs) -> Exact:
     return Exact(f"under P1, P2 and P3 {alike(apart)}", apart == 0)
 
 
-@claim("text.tradeoff", of=above(("gr2", "p3")))
+@claim("text.tradeoff", of=m.above(("gr2", "p3")))
 def tradeoff(runs: Runs) -> Parts:
     """Check that P3 trades flows that are never admitted for throughput and latency."""
     texts = [
-        ("throughput higher: ", more(runs, throughput, "p3", "gr2")),
-        ("latency lower: ", more(runs, D, "gr2", "p3")),
-        ("flows never admitted: ", more(runs, "never_admitted_share", "p3", "gr2")),
+        ("throughput higher: ", m.more(runs, m.throughput, "p3", "gr2")),
+        ("latency lower: ", m.more(runs, m.D, "gr2", "p3")),
+        ("flows never admitted: ", m.more(runs, "never_admitted_share", "p3", "gr2")),
     ]
     return {before + text: values for before, (text, values) in texts}
 
 
-@claim("text.waste")
-def wasted() -> Check:
-    """Check that under G-RED over twice as much data is lost behind a link that carried it."""
-    red, dual = (Value(f"tandem/{policy}", upstream_waste) for policy in ("gr2", "p3"))
-    return ordering(
-        Greater("share of data lost at the second link: G-RED over P3", red, dual),
-        Greater("over twice as much", red, Value("tandem/p3", upstream_waste, 2.0)),
-    )
-
-
-def _of(rho: float, policy: str, measure: Measure) -> Value:
-    return Value(two(rho, 5, policy), measure)
-
-
-@claim("light.small")
-def small() -> Check:
-    """Check that at light load P3 and G-RED are about equal."""
-    return ordering(
+CHECKS = {
+    "text.waste": ordering(
+        between(
+            "share of data lost at the second link: G-RED over P3",
+            "tandem/{}",
+            "gr2",
+            "p3",
+            m.upstream_waste,
+        ),
+        Greater(
+            "over twice as much",
+            Value("tandem/gr2", m.upstream_waste),
+            Value("tandem/p3", m.upstream_waste, 2.0),
+        ),
+    ),
+    "light.small": ordering(
         *(
-            side
+            close(f"{name} at rho {rho:g}", two(rho, 5, "{}"), "p3", "gr2", measure, SMALL)
             for rho in LIGHT
             for name, measure in LIGHT_MEASURES
-            for side in close(
-                f"{name} at rho {rho:g}", _of(rho, "p3", measure), _of(rho, "gr2", measure), SMALL
+        )
+    ),
+    "light.dirs": ordering(
+        *(
+            between(f"{name} at rho {rho:g}: {shown} higher", two(rho, 5, "{}"), high, low, measure)
+            for rho in LIGHT
+            for name, shown, measure, high, low in (
+                ("queue", "G-RED", m.queue, "gr2", "p3"),
+                ("N", "G-RED", m.N, "gr2", "p3"),
+                ("P_c", "P3", m.connection_loss, "p3", "gr2"),
             )
         )
-    )
-
-
-@claim("light.dirs")
-def directions() -> Check:
-    """Check in which direction P3 and G-RED differ at light load."""
-    sides = []
-    for rho in LIGHT:
-        for name, measure, high, low in (
-            ("queue", queue, "gr2", "p3"),
-            ("N", N, "gr2", "p3"),
-            ("P_c", connection_loss, "p3", "gr2"),
-        ):
-            what = f"{name} at rho {rho:g}: {'P3' if high == 'p3' else 'G-RED'} higher"
-            sides.append(Greater(what, _of(rho, high, measure), _of(rho, low, measure)))
-    return ordering(*sides)
+    ),
+}

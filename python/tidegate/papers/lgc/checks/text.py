@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from tidegate.papers.check_builders import Greater, Value, ordering, unchecked
+from tidegate.papers.check_builders import between, ordering, unchecked
+from tidegate.papers.lgc import measures as m
 from tidegate.papers.lgc.cases import CROWDS, crowd, moved
 from tidegate.papers.lgc.crowds import (
     above_permitted,
@@ -13,20 +14,10 @@ from tidegate.papers.lgc.crowds import (
     disparity_below,
     taken_share,
 )
-from tidegate.papers.lgc.measures import (
-    looks,
-    lost_full,
-    most_of_buffer,
-    share,
-    taken_at_once,
-    triggers,
-    wasted,
-    work_at_congested,
-)
+from tidegate.papers.lgc.outcomes import FILTERED, OTHERS
 from tidegate.papers.registry import claim
 
 if TYPE_CHECKING:
-    from tidegate.papers.check import Check
     from tidegate.papers.runs import Parts, Runs
 
 LITTLE = 0.1
@@ -44,24 +35,8 @@ def stops(runs: Runs) -> Parts:
             1.0 if phases == ["first-hop"] else -1.0 for phases in last
         ],
         "no packet goes to the source": [0.5 - packets for packets in back],
-        "LGC looked": [float(len(looks(record))) for record in records],
+        "LGC looked": [float(len(m.looks(record))) for record in records],
     }
-
-
-@claim("text.many_conns")
-def among_many() -> Check:
-    """Check that the more connections there are, the further the greedy one is above its share."""
-    cases = [crowd("tail", others) for others in CROWDS]
-    return ordering(
-        *(
-            Greater(
-                f"{CROWDS[place + 1]} beside it, more than {CROWDS[place]}",
-                Value(more, above_permitted),
-                Value(less, above_permitted),
-            )
-            for place, (less, more) in enumerate(pairwise(cases))
-        )
-    )
 
 
 @claim("text.red_fair", of=(crowd("red", 9),))
@@ -87,8 +62,8 @@ def at_one_place(runs: Runs) -> Parts:
     stays, moves = (moved(kind, lasting=True) for kind in ("static", "mobile"))
     parts: Parts = {}
     for what, measure in (
-        ("MB upstream for nothing", wasted),
-        ("packets to filter at I3", work_at_congested),
+        ("MB upstream for nothing", m.wasted),
+        ("packets to filter at I3", m.work_at_congested),
     ):
         much, little = runs.values(stays, measure), runs.values(moves, measure)
         said = f"{what}: {much.mean():.3g} where it stays, {little.mean():.3g} where it moves"
@@ -103,7 +78,7 @@ LOST = 0.01
 @claim("text.full_red", of=("1", "1/complete-red"))
 def complete_red(runs: Runs) -> Parts:
     """Check that those that give way lose packets with complete RED, and none under LGC alone."""
-    values, alone = (runs.values(each, taken_at_once) for each in ("1/complete-red", "1"))
+    values, alone = (runs.values(each, m.taken_at_once) for each in ("1/complete-red", "1"))
     return {
         f"{100 * values.mean():.3g} % of what comes is taken, below 99 %": 1.0 - LOST - values,
         f"under LGC alone {100 * alone.mean():.4g} %": alone - 1.0 + 1e-9,
@@ -115,7 +90,7 @@ def bounded(runs: Runs) -> Parts:
     """Check that the queue stays below the buffer, and that none is lost to a full one."""
     found: Parts = {}
     for case in ("1", "1b", "2", "3"):
-        most, lost = runs.values(case, most_of_buffer), runs.values(case, lost_full)
+        most, lost = runs.values(case, m.most_of_buffer), runs.values(case, m.lost_full)
         found[f"experiment {case}: {100 * most.mean():.3g} % of the buffer at most"] = 1.0 - most
         found[f"experiment {case}: {lost.mean():.3g} packets lost"] = 0.5 - lost
     return found
@@ -124,7 +99,7 @@ def bounded(runs: Runs) -> Parts:
 @claim("text.itime_short", of=("2", "2/itime-short"))
 def too_soon(runs: Runs) -> Parts:
     """Check that with a short ITime more packets of the greedy source get past the filters."""
-    short, right = (100 * runs.values(each, share("s1")) for each in ("2/itime-short", "2"))
+    short, right = (100 * runs.values(each, m.share("s1")) for each in ("2/itime-short", "2"))
     return {
         f"of source 1 arrives {short.mean():.3g} %, with ITime 5 s {right.mean():.3g} %": short
         - right
@@ -135,49 +110,46 @@ def too_soon(runs: Runs) -> Parts:
 def too_short(runs: Runs) -> Parts:
     """Check that with a short FHTime a source that goes on congests the node again."""
     case, right = "2/fhtime-short", moved("mobile", lasting=True)
-    again, once = (runs.values(each, triggers) for each in (case, right))
+    again, once = (runs.values(each, m.triggers) for each in (case, right))
     return {f"triggers {again.mean():.3g}, with FHTime 100 s {once.mean():.3g}": again - once}
-
-
-@claim("text.overhead")
-def overhead() -> Check:
-    """Say why the overheads are not checked."""
-    return unchecked(
-        "Timers and identifiers of connections are called minimal, without a number. What the"
-        " filters take at the congested node is in the table on filters that move."
-    )
-
-
-@claim("text.ttl")
-def time_to_live() -> Check:
-    """Say why the life of packets is not checked."""
-    return unchecked(
-        "The simulator has no time-based TTL, the real nodes have one. The paper sets it to 10 s so"
-        " that none expires."
-    )
 
 
 @claim("text.incentive", of=("1", "2", "3"))
 def incentive(runs: Runs) -> Parts:
     """Check that less arrives of greedy sources than of any other."""
     parts: Parts = {}
-    for case, greedy, others in (
-        ("1", ("s1",), ("s2", "s3", "s4", "s5", "s6", "s7")),
-        ("2", ("s1",), ("s2", "s3", "s4", "s5")),
-        ("3", ("s1", "s3"), ("s2", "s4", "s5", "s6", "s7")),
-    ):
-        for each in greedy:
-            more, less = runs.values(case, share(*others)), runs.values(case, share(each))
+    for case in ("1", "2", "3"):
+        for each in FILTERED[case]:
+            more, less = (runs.values(case, m.share(*of)) for of in (OTHERS[case], (each,)))
             both = f"{100 * less.mean():.3g} % of {each}, of others {100 * more.mean():.4g} %"
             said = f"experiment {case}: {both}"
             parts[said] = more - less
     return parts
 
 
-@claim("table1.rani")
-def architectures() -> Check:
-    """Say what there is to the row of the table."""
-    return unchecked(
+CHECKS = {
+    "text.many_conns": ordering(
+        *(
+            between(
+                f"{more} beside it, more than {less}",
+                "crowd/tail/{}",
+                str(more),
+                str(less),
+                above_permitted,
+            )
+            for less, more in pairwise(CROWDS)
+        )
+    ),
+    "text.overhead": unchecked(
+        "Timers and identifiers of connections are called minimal, without a number. What the"
+        " filters take at the congested node is in the table on filters that move."
+    ),
+    "text.ttl": unchecked(
+        "The simulator has no time-based TTL, the real nodes have one. The paper sets it to 10 s so"
+        " that none expires."
+    ),
+    "table1.rani": unchecked(
         "A row in a table of architectures, nothing to measure. The nodes of `tidegated` are of its"
         " kind: a menu of services, ActiveFilter and ActiveTraceroute, and no code in packets."
-    )
+    ),
+}

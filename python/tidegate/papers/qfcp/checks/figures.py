@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidegate.papers.check_builders import Greater, Value, ordering
+from tidegate.papers.check_builders import between, ordering
 from tidegate.papers.qfcp import measures as m
 from tidegate.papers.qfcp.cases import LOSSES, fct, lossy
 from tidegate.papers.registry import claim
@@ -35,31 +35,6 @@ def _longer(runs: Runs, *pairs: tuple[str, str]) -> Parts:
     return found
 
 
-def _short(*pairs: tuple[str, str]) -> Check:
-    sides = [
-        Greater(
-            f"short flows: {more} > {less} [s]",
-            Value(fct(more), m.short_fct),
-            Value(fct(less), m.short_fct),
-        )
-        for more, less in pairs
-    ]
-    return ordering(*sides, note=f"Flows of up to {m.SHORT} packets.")
-
-
-def _rougher(*names: str) -> Check:
-    return ordering(
-        *(
-            Greater(
-                f"step from size to size: tcp > {name}",
-                Value(fct("tcp"), m.oscillation),
-                Value(fct(name), m.oscillation),
-            )
-            for name in names
-        )
-    )
-
-
 # Figure 1
 
 SIGNIFICANT = 1.1
@@ -78,37 +53,6 @@ def best(runs: Runs) -> Parts:
         what = f"AFCT over all sizes: {name} {ratio:.2f} times qfcp, over {SIGNIFICANT:g} times"
         found[what] = logs - np.log(SIGNIFICANT)
     return found
-
-
-@claim("fig1.tcp_osc")
-def rough() -> Check:
-    """Check that TCP's completion times vary the most from size to size."""
-    return _rougher("xcp", "rcp", "qfcp")
-
-
-@claim("fig1.xcp_longest_short")
-def longest_short() -> Check:
-    """Check that short flows take longest under XCP."""
-    return _short(("xcp", "tcp"), ("xcp", "rcp"), ("xcp", "qfcp"))
-
-
-@claim("fig1.xcp_smoother")
-def smoother() -> Check:
-    """Check that XCP's completion times vary less than TCP's."""
-    return _rougher("xcp")
-
-
-@claim("fig1.xcp_fewer_losses")
-def fewer_losses() -> Check:
-    """Check that XCP loses fewer packets than TCP."""
-    tcp, xcp = (Value(fct(name), m.lost_at_bottleneck) for name in ("tcp", "xcp"))
-    return ordering(Greater("packets lost: tcp > xcp", tcp, xcp))
-
-
-@claim("fig1.rate_pair")
-def rate_pair() -> Check:
-    """Check that short flows take less time under RCP and QFCP than under TCP and XCP."""
-    return _short(("tcp", "rcp"), ("xcp", "rcp"), ("tcp", "qfcp"), ("xcp", "qfcp"))
 
 
 @claim("fig1.qfcp_lt_rcp", of=_all("rcp", "qfcp"))
@@ -178,21 +122,6 @@ def equal_shares(runs: Runs) -> Parts:
     return {what: 0.1 - off}
 
 
-@claim("fig3.faster_than_xcp")
-def faster() -> Check:
-    """Check that QFCP is fair sooner than XCP, whatever value of Jain's index counts as fair."""
-    return ordering(
-        *(
-            Greater(
-                f"time until Jain's index stays above {threshold:g} [s]: xcp > qfcp",
-                Value("rtt/xcp", m.time_to_fair(threshold)),
-                Value("rtt/qfcp", m.time_to_fair(threshold)),
-            )
-            for threshold in m.THRESHOLDS
-        )
-    )
-
-
 @claim("fig3.xcp_transient", of=("rtt/xcp", "rtt/qfcp"))
 def transient(runs: Runs) -> Parts:
     """Check that short round trips have a head start under XCP, and less under QFCP."""
@@ -220,21 +149,6 @@ def biased(runs: Runs) -> Parts:
     """Check that TCP favours short round trips."""
     values = runs.values("rtt/tcp", m.bias)
     return {f"correlation of throughput and RTT {np.mean(values):.2f}, < -0.5": -0.5 - values}
-
-
-@claim("fig3.best")
-def fairest() -> Check:
-    """Check the order of fairness: QFCP, XCP, TCP."""
-    return ordering(
-        *(
-            Greater(
-                f"Jain's index: {more} > {less}",
-                Value(f"rtt/{more}", m.fair),
-                Value(f"rtt/{less}", m.fair),
-            )
-            for more, less in (("qfcp", "xcp"), ("xcp", "tcp"))
-        )
-    )
 
 
 # Figure 4
@@ -304,3 +218,46 @@ def data_harder(runs: Runs) -> Parts:
         ratio, mean = _gain(runs, (name, "ack"), (name, "data"))
         found[f"{name}: goodput with ACKs lost {ratio:.3g} times that with data lost"] = mean
     return found
+
+
+def _short(*pairs: tuple[str, str]) -> Check:
+    sides = (
+        between(f"short flows: {more} > {less} [s]", fct("{}"), more, less, m.short_fct)
+        for more, less in pairs
+    )
+    return ordering(*sides, note=f"Flows of up to {m.SHORT} packets.")
+
+
+def _rougher(*names: str) -> Check:
+    sides = (
+        between(f"step from size to size: tcp > {name}", fct("{}"), "tcp", name, m.oscillation)
+        for name in names
+    )
+    return ordering(*sides)
+
+
+CHECKS = {
+    "fig1.tcp_osc": _rougher("xcp", "rcp", "qfcp"),
+    "fig1.xcp_longest_short": _short(("xcp", "tcp"), ("xcp", "rcp"), ("xcp", "qfcp")),
+    "fig1.xcp_smoother": _rougher("xcp"),
+    "fig1.xcp_fewer_losses": ordering(
+        between("packets lost: tcp > xcp", fct("{}"), "tcp", "xcp", m.lost_at_bottleneck)
+    ),
+    "fig1.rate_pair": _short(("tcp", "rcp"), ("xcp", "rcp"), ("tcp", "qfcp"), ("xcp", "qfcp")),
+    "fig3.faster_than_xcp": ordering(
+        *(
+            between(
+                f"time until Jain's index stays above {threshold:g} [s]: xcp > qfcp",
+                "rtt/{}",
+                "xcp",
+                "qfcp",
+                m.time_to_fair(threshold),
+            )
+            for threshold in m.THRESHOLDS
+        )
+    ),
+    "fig3.best": ordering(
+        between("Jain's index: qfcp > xcp", "rtt/{}", "qfcp", "xcp", m.fair),
+        between("Jain's index: xcp > tcp", "rtt/{}", "xcp", "tcp", m.fair),
+    ),
+}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidegate import _native
-from tidegate.papers.check_builders import Greater, Value, ordering, unchecked
+from tidegate.papers.check_builders import between, ordering, unchecked
 from tidegate.papers.check_results import Exact
 from tidegate.papers.effective import alike
 from tidegate.papers.qfcp import measures as m
@@ -16,7 +16,6 @@ from tidegate.papers.qfcp.cases import BETAS, LOSSES, fct, lossy
 from tidegate.papers.registry import claim
 
 if TYPE_CHECKING:
-    from tidegate.papers.check import Check
     from tidegate.papers.runs import Parts, Runs
 
 NONE = "lossy/qfcp/none"
@@ -87,59 +86,47 @@ def same_rate(runs: Runs) -> Parts:
     }
 
 
-@claim("text.beta")
-def drains() -> Check:
-    """Check that the queue after the joins of Figure 2 is shorter with each larger beta."""
-    sides = [
-        Greater(
-            f"mean queue in the second after a join [packets]: beta {less:g} > {more:g}",
-            Value(f"adapt/beta/{less}", m.after_join),
-            Value(f"adapt/beta/{more}", m.after_join),
+CHECKS = {
+    "text.beta": ordering(
+        *(
+            between(
+                f"mean queue in the second after a join [packets]: beta {less:g} > {more:g}",
+                "adapt/beta/{}",
+                str(less),
+                str(more),
+                m.after_join,
+            )
+            for less, more in pairwise(BETAS)
         )
-        for less, more in pairwise(BETAS)
-    ]
-    return ordering(*sides)
-
-
-@claim("text.rcp_estimate")
-def estimates() -> Check:
-    """Check that C/R is further off the number of flows under RCP than under QFCP."""
-    return ordering(
-        Greater(
+    ),
+    "text.rcp_estimate": ordering(
+        between(
             "factor between C/R and the flows under way: rcp > qfcp",
-            Value(fct("rcp"), m.count_error),
-            Value(fct("qfcp"), m.count_error),
+            fct("{}"),
+            "rcp",
+            "qfcp",
+            m.count_error,
         )
-    )
-
-
-@claim("intro.short_hurt_long")
-def short_hurt_long() -> Check:
-    """Say why the effect of short flows on long ones is not checked."""
-    return unchecked(
+    ),
+    "intro.short_hurt_long": unchecked(
         "A result of another paper, whose network and pattern of short flows are not given."
-    )
-
-
-@claim("text.stabilisation")
-def averaged() -> Check:
-    """Check that the estimate is further off without its average."""
-    return ordering(
-        Greater(
+    ),
+    "text.stabilisation": ordering(
+        between(
             "error of the estimate of ten flows: without averaging > with",
-            Value("rtt/without/average", m.estimate_error),
-            Value("rtt/qfcp", m.estimate_error),
+            "rtt/{}",
+            "without/average",
+            "qfcp",
+            m.estimate_error,
         )
-    )
-
-
-@claim("text.virtual_queue")
-def virtual_queue() -> Check:
-    """Check that the queue drains later without the virtual queue."""
-    return ordering(
-        Greater(
+    ),
+    "text.virtual_queue": ordering(
+        between(
             "queue in the two seconds after a crowd: without > with [packets]",
-            Value("crowd/without/virtual-queue", m.drained),
-            Value("crowd/qfcp", m.drained),
+            "crowd/{}",
+            "without/virtual-queue",
+            "qfcp",
+            m.drained,
         )
-    )
+    ),
+}

@@ -11,6 +11,7 @@ from tidegate.papers.check_builders import Greater, Value, between, ordering, pl
 from tidegate.papers.check_results import Exact
 from tidegate.papers.effective import alike
 from tidegate.papers.registry import claim
+from tidegate.papers.session import measures as m
 from tidegate.papers.session.cases import (
     ALMOST,
     ARRIVALS,
@@ -26,24 +27,9 @@ from tidegate.papers.session.cases import (
     TUNED,
     threshold,
 )
-from tidegate.papers.session.measures import (
-    FCT,
-    FLOWS,
-    admitted,
-    changes,
-    epochs_to_ascent,
-    jain,
-    least_admitted,
-    on_schedule,
-    searched_for,
-    settled,
-    swing,
-    unseen_ends,
-)
 
 if TYPE_CHECKING:
     from tidegate.papers.case import Case
-    from tidegate.papers.check import Check
     from tidegate.papers.runs import Parts, Runs
 
 CAPACITY_BPS = 10e6
@@ -64,27 +50,14 @@ def many_flows(runs: Runs) -> Parts:
     """Check the effects of many sessions at once: losses, retransmissions, unfairness."""
     flows = runs.values(NC, "open_mean")
     again = runs.values(NC, "retransmitted_share")
-    fair = runs.values(CP, jain)
-    unfair = runs.values(NC, jain)
+    fair = runs.values(CP, m.jain)
+    unfair = runs.values(NC, m.jain)
     return {
         f"sessions open {np.mean(flows):,.0f} > {PIPE} packets in the pipe": flows - PIPE,
         f"more than half of what is sent is sent again ({100 * np.mean(again):.3g} %)": again - 0.5,
         f"Jain's index lower than under CP ({np.mean(unfair):.2g}, {np.mean(fair):.2g})": fair
         - unfair,
     }
-
-
-@claim("text.fair_sizes")
-def fair_sizes() -> Check:
-    """Check that larger sessions complete under both schemes than without control."""
-    sizes = {name: Value(case, "size_mean_bytes") for name, case in (("GSS+GA", GSS), ("CP", CP))}
-    none = Value(NC, "size_mean_bytes")
-    return ordering(
-        *(
-            Greater(f"mean size completed [B]: {name} > none", each, none)
-            for name, each in sizes.items()
-        )
-    )
 
 
 @claim("text.fair_share", of=(NC,))
@@ -101,7 +74,7 @@ def below_fair_share(runs: Runs) -> Parts:
 @claim("text.gss_unstable", of=(GSS, CP))
 def unstable(runs: Runs) -> Parts:
     """Check that the allowance swings more under GSS+GA than under CP; say where it settles."""
-    span, late = swing(50.0, 250.0), admitted(150.0, 250.0)
+    span, late = m.swing(50.0, 250.0), m.admitted(150.0, 250.0)
     more, less = runs.values(GSS, span), runs.values(CP, span)
     ends = (
         f"{shown} {', '.join(f'{each:.3g}' for each in runs.values(case, late))}"
@@ -112,53 +85,12 @@ def unstable(runs: Runs) -> Parts:
     return {f"swing of the allowance: GSS+GA > CP {means}": more - less}
 
 
-@claim("text.phantom")
-def phantom() -> Check:
-    """Say why the gate that measures with a phantom connection is not checked."""
-    return unchecked(
-        "Not built: a gate that measures the bandwidth of a phantom TCP connection. Of the older"
-        " gates by threshold one by occupancy and one by loss rate are run."
-    )
-
-
-@claim("text.quench")
-def quench() -> Check:
-    """Say why refusal by ICMP Source Quench is not checked."""
-    return unchecked(
-        "Not built: end hosts ignore Source Quench (RFC 6633). Dropping and RST are run."
-    )
-
-
-@claim("text.cp_slow_start")
-def cp_slow_start() -> Check:
-    """Check that CP takes time to open at first."""
-    first = admitted(0.0, 30.0)
-    what = "admitted in the first 30 s, none > CP"
-    return ordering(between(what, "static/10k-100/{}", "none", "cp", first))
-
-
-@claim("text.no_worse")
-def not_worse() -> Check:
-    """Check completions and FCT under both schemes against none, at every load of the paper."""
-    sides = []
-    for cell in EVERYWHERE:
-        for name, shown in SCHEMES.items():
-            mine, none = f"{cell}/{name}", f"{cell}/none"
-            sides.append(
-                Greater(f"flows {cell} {shown}", Value(mine, FLOWS), Value(none, FLOWS), NOT_WORSE)
-            )
-            sides.append(
-                Greater(f"FCT {cell} {shown}", Value(none, FCT), Value(mine, FCT), NOT_WORSE)
-            )
-    return ordering(*sides, note="Not worse: not more than 5 % worse.")
-
-
 @claim("text.starvation", of=tuple(f"endless/{name}" for name in SCHEMES))
 def starvation(runs: Runs) -> Parts:
     """Check that somebody is admitted in every epoch though no session ends, guards off."""
     found: Parts = {}
     for name, shown in SCHEMES.items():
-        least = runs.values(f"endless/{name}", least_admitted)
+        least = runs.values(f"endless/{name}", m.least_admitted)
         # at least as many as alpha_min, whole sessions
         found[f"{shown}: fewest in an epoch {np.min(least):g}, alpha_min 10"] = least - 9.5
     return found
@@ -179,27 +111,6 @@ def stateless(runs: Runs) -> Exact:
     return Exact(text, apart == 0 and 0 < len(fields) <= 9)
 
 
-@claim("text.pulse")
-def pulses() -> Check:
-    """Check that CP stays within 10 % of no control, or is better, under pulses of load."""
-    cells = [
-        "arrivals/pulses",
-        *(f"{what}/{rate}/pulses" for what in ("size", "capacity") for rate in ARRIVALS),
-    ]
-    sides = []
-    for cell in cells:
-        mine, none = f"{cell}/cp", f"{cell}/none"
-        sides.append(
-            Greater(
-                f"flows {cell}: CP not below none", Value(mine, FLOWS), Value(none, FLOWS), ALMOST
-            )
-        )
-        sides.append(
-            Greater(f"FCT {cell}: CP not above none", Value(none, FCT), Value(mine, FCT), ALMOST)
-        )
-    return ordering(*sides, note="Fairly robust: not more than 10 % worse than no control.")
-
-
 RATES = ("optimum/10k-1000", "optimum/10k-300", "optimum/10k-600")
 
 
@@ -217,7 +128,7 @@ def independence(runs: Runs) -> Parts:
         curve = dict(runs.curve(name))
         own, best = runs.best(name)
         near = min(curve, key=lambda each: abs(each - rate))
-        most = runs.values(best, FLOWS)
+        most = runs.values(best, m.FLOWS)
         there = f"at {near:g} {curve[near]:.0f}, at its own {own:g} {np.mean(most):.0f}"
         text = f"{name[12:]}/s: {there}: within 5 %"
         found[text] = curve[near] - 0.95 * most
@@ -265,7 +176,7 @@ def _best_per_seed(runs: Runs, search: str) -> np.ndarray:
 @claim("text.syn_backoff", of=("admit/65",))
 def schedule(runs: Runs) -> Parts:
     """Check that sessions wait as long as SYN retries take."""
-    share = runs.values("admit/65", on_schedule)
+    share = runs.values("admit/65", m.on_schedule)
     text = f"waits are 0, 6, 18, 42, 90, 186 s in over 95 % ({plain(100 * share)} %)"
     return {text: share - 0.95}
 
@@ -277,7 +188,7 @@ def skew(runs: Runs) -> Parts:
     for rate in ARRIVALS:
         case = f"paths/{rate}/fin5"
         early, late = (
-            runs.values(case, unseen_ends(*span)) for span in ((25.0, 100.0), (175.0, 250.0))
+            runs.values(case, m.unseen_ends(*span)) for span in ((25.0, 100.0), (175.0, 250.0))
         )
         grown = late - early
         means = f"{plain(100 * early)} %, later {plain(100 * late)} %"
@@ -286,22 +197,15 @@ def skew(runs: Runs) -> Parts:
     return found
 
 
-@claim("text.ipsec_share")
-def encrypted() -> Check:
-    """Say why the share of encrypted packets is not checked."""
-    return unchecked(
-        "A share of the Internet's packets in 2000: nothing that a simulation could measure."
-    )
-
-
 @claim("text.cp_overall", of=tuple(f"{cell}/{name}" for cell in EVERYWHERE for name in SCHEMES))
 def overall(runs: Runs) -> Parts:
     """Check that CP beats GSS+GA in FCT everywhere, and in completions in most cells."""
     times = [
-        runs.values(f"{cell}/cp", FCT) / runs.values(f"{cell}/gssga", FCT) for cell in EVERYWHERE
+        runs.values(f"{cell}/cp", m.FCT) / runs.values(f"{cell}/gssga", m.FCT)
+        for cell in EVERYWHERE
     ]
     flows = [
-        runs.values(f"{cell}/cp", FLOWS) / runs.values(f"{cell}/gssga", FLOWS)
+        runs.values(f"{cell}/cp", m.FLOWS) / runs.values(f"{cell}/gssga", m.FLOWS)
         for cell in EVERYWHERE
     ]
     shorter, more = np.mean(times, axis=0), np.mean(flows, axis=0)
@@ -325,7 +229,7 @@ def thresholds(runs: Runs) -> Parts:
     """Check that each tuned threshold fails at some other load, and the searches at none."""
     found: Parts = {}
     for law, values in TRIED.items():
-        most = {value: runs.mean(threshold(law, value).key, FLOWS) for value in values}
+        most = {value: runs.mean(threshold(law, value).key, m.FLOWS) for value in values}
         if max(most, key=lambda value: most[value]) != TUNED[law]:
             found[f"{law} is tuned to {TUNED[law]:g}, though another is better: {most}"] = [
                 -1.0
@@ -346,8 +250,10 @@ def _worst(
     runs: Runs, cells: dict[str, str], best: dict[str, Case]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the least share of the optimum's completions, and the longest FCT over CP's."""
-    few = [runs.values(cells[load], FLOWS) / runs.values(best[load], FLOWS) for load in OPTIMA]
-    slow = [runs.values(cells[load], FCT) / runs.values(f"other/{load}/cp", FCT) for load in OPTIMA]
+    few = [runs.values(cells[load], m.FLOWS) / runs.values(best[load], m.FLOWS) for load in OPTIMA]
+    slow = [
+        runs.values(cells[load], m.FCT) / runs.values(f"other/{load}/cp", m.FCT) for load in OPTIMA
+    ]
     return np.min(few, axis=0), np.max(slow, axis=0)
 
 
@@ -364,8 +270,8 @@ def gss_alone(runs: Runs) -> Parts:
     alone, with_ga = runs.records("ablation/gss-alone"), runs.records(GSS)
     found = []
     for other, record in zip(alone, with_ga, strict=True):
-        start = searched_for(record)
-        span = changes(start, start + 20.0)
+        start = m.searched_for(record)
+        span = m.changes(start, start + 20.0)
         found.append((span(other), span(record)))
     golden, climbing = np.array(found).T
     means = f"({plain(golden)}, {plain(climbing)})"
@@ -382,7 +288,7 @@ WITHOUT_WAY_BACK = {
 @claim("text.ga_alone", of=(*WITHOUT_WAY_BACK.values(), *WITHOUT_WAY_BACK))
 def ga_alone(runs: Runs) -> Parts:
     """Check that without the way back to the search it takes longer to the new peak."""
-    until = settled(150.0)
+    until = m.settled(150.0)
     found: Parts = {}
     for without, case in WITHOUT_WAY_BACK.items():
         back, stays = runs.values(case, until), runs.values(without, until)
@@ -392,19 +298,91 @@ def ga_alone(runs: Runs) -> Parts:
     return found
 
 
-@claim("text.cp_smoothing")
-def smoothing() -> Check:
-    """Check that without smoothing CP's allowance swings more."""
-    bare, smooth = (Value(case, swing(50.0, 250.0)) for case in ("ablation/no-smoothing", CP))
-    return ordering(Greater("swing of the allowance, without smoothing > with", bare, smooth))
-
-
 @claim("text.linear_range", of=("range/5/gssga", "range/20/gssga"))
 def linear(runs: Runs) -> Parts:
     """Check that the search takes as many times as long as the capacity is greater."""
     small, large = (
-        runs.values("range/5/gssga", epochs_to_ascent),
-        runs.values("range/20/gssga", epochs_to_ascent),
+        runs.values("range/5/gssga", m.epochs_to_ascent),
+        runs.values("range/20/gssga", m.epochs_to_ascent),
     )
     text = f"epochs until the climb, 20 over 5 Mbit/s, near 4 ({plain(small)}, {plain(large)})"
     return {text: large - 0.75 * 4 * small}
+
+
+PULSES = (
+    "arrivals/pulses",
+    *(f"{what}/{rate}/pulses" for what in ("size", "capacity") for rate in ARRIVALS),
+)
+
+
+def _not_worse(
+    flows: str, times: str, cell: str, control: str, margin: float
+) -> tuple[Greater, ...]:
+    """Return that a control is no worse than none, in completions and in FCT."""
+    return (
+        between(flows, f"{cell}/{{}}", control, "none", m.FLOWS, margin),
+        between(times, f"{cell}/{{}}", "none", control, m.FCT, margin),
+    )
+
+
+CHECKS = {
+    "text.phantom": unchecked(
+        "Not built: a gate that measures the bandwidth of a phantom TCP connection. Of the older"
+        " gates by threshold one by occupancy and one by loss rate are run."
+    ),
+    "text.quench": unchecked(
+        "Not built: end hosts ignore Source Quench (RFC 6633). Dropping and RST are run."
+    ),
+    "text.ipsec_share": unchecked(
+        "A share of the Internet's packets in 2000: nothing that a simulation could measure."
+    ),
+    "text.fair_sizes": ordering(
+        *(
+            between(
+                f"mean size completed [B]: {shown} > none",
+                "static/10k-1000/{}",
+                name,
+                "none",
+                "size_mean_bytes",
+            )
+            for name, shown in SCHEMES.items()
+        )
+    ),
+    "text.cp_slow_start": ordering(
+        between(
+            "admitted in the first 30 s, none > CP",
+            "static/10k-100/{}",
+            "none",
+            "cp",
+            m.admitted(0.0, 30.0),
+        )
+    ),
+    "text.no_worse": ordering(
+        *(
+            _not_worse(f"flows {cell} {shown}", f"FCT {cell} {shown}", cell, name, NOT_WORSE)
+            for cell in EVERYWHERE
+            for name, shown in SCHEMES.items()
+        ),
+        note="Not worse: not more than 5 % worse.",
+    ),
+    "text.pulse": ordering(
+        *(
+            _not_worse(
+                f"flows {cell}: CP not below none",
+                f"FCT {cell}: CP not above none",
+                cell,
+                "cp",
+                ALMOST,
+            )
+            for cell in PULSES
+        ),
+        note="Fairly robust: not more than 10 % worse than no control.",
+    ),
+    "text.cp_smoothing": ordering(
+        Greater(
+            "swing of the allowance, without smoothing > with",
+            Value("ablation/no-smoothing", m.swing(50.0, 250.0)),
+            Value(CP, m.swing(50.0, 250.0)),
+        )
+    ),
+}
