@@ -1,20 +1,23 @@
 """Every command that the entry pages tell a reader to type works, in the order of the pages.
 
 Scenarios are cut to a few seconds, and no picture is drawn. What runs for minutes
-(papers, studies, certificates) is only parsed: its options and names have to exist.
+(papers, studies, certificates) is only parsed: its options and names have to exist, and the
+scenarios of a certificate have to be right.
 """
 
 import re
 import shlex
 import shutil
 from importlib import resources
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from tidegate.certify import controls
+from tidegate.certify import certificate, conditions, controls
 from tidegate.cli import app
 
 ROOT = Path(__file__).parents[2]
@@ -76,27 +79,47 @@ def claim_exists(key: str, claim: str | None) -> bool:
     return f"\n{key}.{claim}," in claims
 
 
+def certify_fault(asked: dict[str, Any]) -> str:
+    """Read each scenario that the command would run, with each control."""
+    stages = [("gate", each) for each in asked["gate"] or []]
+    stages += [("queue", each) for each in asked["queue"] or []]
+    tried = [controls.find(each) for each in asked["control"] or []]
+    tried += [controls.stage(kind, each) for kind, each in stages]
+    suite = conditions.suite(asked["suite"] or (conditions.ACCESS if stages else conditions.RFC))
+    plan = certificate.plan(suite, certificate.chosen(suite, asked["only"] or ()), tried)
+    for case in plan.cases.values():
+        plan.document(case).load()
+    return "" if plan.cases or asked["listed"] else "nothing is run"
+
+
+def slow_fault(name: str, *rest: str) -> str:
+    asked = get_command(app).commands[name].make_context(name, list(rest)).params
+    if name == "certify":
+        return certify_fault(asked)
+    return "" if claim_exists(asked["key"], asked.get("explain")) else "no such claim"
+
+
+def python_fault(arguments: list[str]) -> str:
+    """Tools print the tables of pages; examples are run by test_examples.py."""
+    if arguments[0] == "-m":
+        return "" if find_spec(arguments[1]) else "no such module"
+    return "" if (ROOT / arguments[0]).parent == ROOT / "examples" else "not an example"
+
+
 def fault_of(program: str, arguments: list[str]) -> str:
     """Type one command; return what is wrong with it, or nothing."""
     if program == "make":
         makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
         lost = [name for name in arguments if not re.search(rf"^{name}:", makefile, re.M)]
         return f"no target {lost}" if lost else ""
-    if program == ".venv/bin/python":  # test_examples.py runs these
-        return "" if (ROOT / arguments[0]).parent == ROOT / "examples" else "not an example"
+    if program == ".venv/bin/python":
+        return python_fault(arguments)
     if program != ".venv/bin/tidegate":
         return "nobody tries this program: leave `sh` out at its block"
     if arguments[0].startswith("--"):  # --install-completion changes the reader's shell
         return "" if arguments[0] in INSTALL else "nobody tries this option"
     if arguments[0] in SLOW and len(arguments) > 1:
-        name, *rest = arguments
-        asked = get_command(app).commands[name].make_context(name, rest).params
-        there = (
-            map(controls.find, asked["control"] or [])
-            if name == "certify"
-            else [claim_exists(asked["key"], asked.get("explain"))]
-        )
-        return "" if all(there) else "no such claim or control"
+        return slow_fault(*arguments)
     done = CliRunner().invoke(app, arguments)
     return "" if done.exit_code == 0 else f"code {done.exit_code}: {done.output}{done.exception}"
 

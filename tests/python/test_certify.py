@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from math import isnan, log, nan
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from tidegate import _native
 from tidegate.certify import certificate, controls
 from tidegate.certify.conditions import FOLDER, SUITES, Limit, suite
 from tidegate.certify.measures import measure
@@ -95,7 +97,10 @@ def test_a_suite_names_each_of_its_scenarios_once_and_only_known_limits(name: st
 
 
 @pytest.mark.parametrize("name", SUITES)
-def test_every_condition_can_be_run_with_every_control(name: str) -> None:
+def test_every_condition_can_be_run_with_every_control(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_native, "STACKS", ["quinn"])
     asked = suite(name)
     laws = [controls.stage("gate", "tide"), controls.stage("queue", "cake")]
     tried = laws if name == "access-link" else list(controls.CONTROLS.values())
@@ -118,9 +123,46 @@ def test_every_condition_can_be_run_with_every_control(name: str) -> None:
     }
 
 
+def test_gates_and_dqm_are_told_of_sessions_over_quic_where_there_are_some(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_native, "STACKS", ["quinn"])
+    asked = suite("access-link")
+    told = {
+        ("gate", "tide"): ("port.bottleneck.gate.quic", "{}"),
+        ("queue", "dqm"): ("port.bottleneck.queue.quic", "true"),
+        ("queue", "cake"): None,
+        # what is said on the command line counts
+        ("gate", '{ law = "tide", quic = { idle = "1s" } }'): None,
+    }
+    for (kind, law), setting in told.items():
+        tried = controls.stage(kind, law)
+        plan = certificate.plan(asked, asked.conditions, [tried])
+        for case in plan.cases.values():
+            found = [each for each in case.settings if each[0].endswith(".quic")]
+            half = case.key.startswith("half-quic/")
+            assert found == ([setting] if half and setting else [])
+
+
+def test_without_the_stack_half_quic_is_not_run_and_the_command_that_builds_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_native, "STACKS", [])
+    done = certified(tmp_path / "out", "--gate", "tide", "--only", "half-quic")
+    assert done.exit_code == 0, done.output
+    [half] = conditions(done)
+    assert (half["verdict"], half["number"]) == ("not run", None)
+    assert "make stacks" in half["reason"]
+
+
 def test_an_unknown_control_suite_or_condition_is_refused() -> None:
-    with pytest.raises(UsageError, match="no control nosuch"):
+    with pytest.raises(UsageError, match="no control nosuch") as unknown:
         controls.find("nosuch")
+    # the transport that the remedy shows is one
+    [example] = re.findall(r"'({.*})'", unknown.value.remedy or "")
+    asked = suite("rfc9743")
+    plan = certificate.plan(asked, asked.conditions[:1], [controls.find(example)])
+    assert [plan.document(case).load().classes for case in plan.cases.values()] == [["subject"]]
     with pytest.raises(UsageError, match="no suite nosuch"):
         suite("nosuch")
     with pytest.raises(UsageError, match="fits nosuch"):
@@ -215,6 +257,16 @@ def test_a_gate_is_tried_on_the_access_link(folder: Path) -> None:
     done = certified(out, "--gate", "tide", "--only", "light", "--only", "overload")
     # docs/tide.md: it refuses nobody at light load and serves more than no gate under overload
     assert verdicts(done) == {"light": "like", "overload": "better"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not _native.STACKS, reason="built without stacks: make stacks")
+def test_a_gate_is_tried_where_half_of_the_sessions_are_over_quic(folder: Path) -> None:
+    done = certified(folder.with_name("quic"), "--gate", "tide", "--only", "half-quic")
+    [half] = conditions(done)
+    # docs/quic.md: told of QUIC, tide lets half of each kind in, and those are soon complete
+    found = {(each["measure"], each["of"]): each["verdict"] for each in half["measures"]}
+    assert (found["median", "tcp"], found["median", "quic"]) == ("better", "better")
 
 
 STUBBORN = """

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tidegate import _native
 from tidegate.certify.conditions import FOLDER
 from tidegate.certify.measures import measure
 from tidegate.certify.verdicts import judge, overall
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from tidegate.scenario.document import Setting
 
 SEEDS, QUICK_SEEDS = 5, 3
+NO_STACKS = (
+    "this tidegate was built without QUIC: run `make stacks` in a checkout of tidegate,"
+    " and the command again"
+)
 
 
 @dataclass(frozen=True)
@@ -117,15 +122,18 @@ def plan(suite: Suite, conditions: Sequence[Condition], controls: Sequence[Contr
     refused: dict[str, str] = {}
     for condition in conditions:
         text = (FOLDER / suite.scenario(condition)).read_text(encoding="utf-8")
+        traffic = tomllib.loads(text)["traffic"]
         classes = {
             key: each
-            for key, each in tomllib.loads(text)["traffic"].items()
+            for key, each in traffic.items()
             if any(key == own or key.startswith(f"{own}-") for own in condition.own)
         }
+        quic = any("quic" in _keys(each["transport"]) for each in traffic.values())
         for control in controls:
-            reason = control.refused(condition, classes)
+            reason = NO_STACKS if quic and not _native.STACKS else None
+            reason = reason or control.refused(condition, classes)
             if reason is None:
-                cases.append(_case(suite, condition, control, classes))
+                cases.append(_case(suite, condition, control, classes, quic=quic))
             else:
                 refused[name(condition, control)] = reason
     laws = {key: law for control in controls for key, law in control.laws.items()}
@@ -139,12 +147,19 @@ def plan(suite: Suite, conditions: Sequence[Condition], controls: Sequence[Contr
     )
 
 
-def _case(suite: Suite, condition: Condition, control: Control, classes: Iterable[str]) -> Case:
+def _keys(transport: object) -> Iterable[str]:
+    """Return the keys of a transport that is a table; of a name there are none."""
+    return transport if isinstance(transport, dict) else ()
+
+
+def _case(
+    suite: Suite, condition: Condition, control: Control, classes: Iterable[str], *, quic: bool
+) -> Case:
     settings: list[Setting] = []
     if control.transport is not None:
         settings += [(f"traffic.{each}.transport", control.transport) for each in classes]
     if condition.stages:
-        settings += [(f"port.bottleneck.{stage}", law) for stage, law in control.stages]
+        settings += control.at_bottleneck(quic=quic)
     return Case(name(condition, control), suite.scenario(condition), (), tuple(settings))
 
 

@@ -99,7 +99,7 @@ def suite(name: str) -> Suite:
         tuple(document["standard"]),
         tuple(_condition(each) for each in document["condition"]),
         {key: Limit(key, **values) for key, values in document["limit"].items()},
-        tuple(NotCovered(**each) for each in document["not_covered"]),
+        tuple(NotCovered(**each) for each in document.get("not_covered", ())),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,6 +60,29 @@ class Control:
             return f"{self.name} needs a queue law of its own"
         return None
 
+    def at_bottleneck(self, *, quic: bool) -> list[Setting]:
+        """Return the settings of its stages; `quic`: they are told of sessions over QUIC."""
+        found: list[Setting] = []
+        for stage, law in self.stages:
+            key = f"port.bottleneck.{stage}"
+            found.append((key, law))
+            if quic and (told := _told(stage, law)):
+                found.append((f"{key}.quic", told))
+        return found
+
+
+def _told(stage: str, law: str) -> str | None:
+    """Return the setting by which a law sees sessions over QUIC, None if it looks at none."""
+    try:
+        table = tomllib.loads(f"law = {law}")["law"]
+    except tomllib.TOMLDecodeError:
+        return None  # the check of the scenario says what is wrong with it
+    if "quic" in table:
+        return None
+    if stage == "gate":
+        return "{}"
+    return "true" if table.get("law") == "dqm" else None
+
 
 def _tcp(name: str) -> Control:
     return Control(name, f'{{ tcp = {{ profile = "linux", control = "{name}" }} }}')
@@ -99,7 +123,7 @@ def find(text: str) -> Control:
         raise UsageError(
             f"There is no control {text}.",
             f"Controls: {names}; or one of your own, FILE.py:NAME; or a transport as a scenario"
-            " has it, such as '{ tcp = { profile = \"linux\", hystart = false } }'.",
+            ' has it, such as \'{ tcp = { profile = "linux", hystart = "none" } }\'.',
         )
     return CONTROLS[text]
 

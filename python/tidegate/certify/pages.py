@@ -147,14 +147,16 @@ def _page(done: Certificate) -> str:
         "The bottleneck in the first seed of each condition: throughput (above, Mbit/s) and packets"
         f" that wait (below); blue {done.control.name}, grey {done.against[-1].name}.",
         "",
-        "## Not covered",
-        "",
-        *(f"- {each.section} {each.title}: {each.reason}." for each in done.suite.not_covered),
-        "",
+        *_not_covered(done.suite),
         "A condition is a scenario: `tidegate certify --list` shows where each one is.",
         "",
     ]
     return "\n".join(lines)
+
+
+def _not_covered(suite: Suite) -> list[str]:
+    rows = [f"- {each.section} {each.title}: {each.reason}." for each in suite.not_covered]
+    return ["## Not covered", "", *rows, ""] if rows else []
 
 
 def _rows(judged: Judged) -> list[tuple[str, ...]]:
