@@ -115,12 +115,17 @@ def check() -> None:
     """Refuse a machine that cannot run a kernel of Debian's."""
     if os.uname().machine != "x86_64":
         raise Obstacle("only kernels for amd64 are tried")
-    missing = [package for tool, package in TOOLS.items() if shutil.which(tool) is None]
+    need(TOOLS)
+
+
+def need(tools: dict[str, str]) -> None:
+    """Install the packages of tools that are missing, where this may."""
+    missing = [package for tool, package in tools.items() if shutil.which(tool) is None]
     if missing and os.geteuid() == 0 and shutil.which("apt-get"):
         words = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *missing]
         subprocess.run(["apt-get", "update", "-qq"], capture_output=True, check=False)
         subprocess.run(words, capture_output=True, check=False)
-        missing = [package for tool, package in TOOLS.items() if shutil.which(tool) is None]
+        missing = [package for tool, package in tools.items() if shutil.which(tool) is None]
     if missing:
         raise Obstacle(f"not installed: sudo apt-get install -y {' '.join(missing)}")
     if not KEYRING.exists():
@@ -203,49 +208,64 @@ def _modules(place: Path) -> Path:
 
 
 def download(release: str) -> list[Path]:
-    """Download the newest kernel of a release of Debian, checked by its archive's keys."""
-    listed = subprocess.run(
-        ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Origin: Debian"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    mirrors = [uri for uri in listed.stdout.split() if "security" not in uri]
-    if not mirrors:
-        raise Obstacle("this machine's apt knows no archive of Debian: sudo apt-get update")
-    place = BUILD / f"apt-{release}"
-    for folder in ("lists/partial", "cache/archives/partial", "etc"):
-        (place / folder).mkdir(parents=True, exist_ok=True)
-    source = f"deb [signed-by={KEYRING}] {mirrors[0]} {release} main\n"
-    (place / "etc/sources.list").write_text(source)
-    own = {
-        "Dir::State::lists": place / "lists",
-        "Dir::State::status": "/dev/null",
-        "Dir::Cache": place / "cache",
-        "Dir::Etc::sourcelist": place / "etc/sources.list",
-        "Dir::Etc::sourceparts": "/dev/null",
-        "APT::Sandbox::User": "root",
-    }
-    options = [word for key, value in own.items() for word in ("-o", f"{key}={value}")]
-    update = ["apt-get", *options, "update", "-qq"]
-    done = subprocess.run(update, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise Obstacle(f"Debian's archive cannot be read: {done.stderr.strip()}")
-
-    def needs(package: str) -> list[str]:
-        command = ["apt-cache", *options, "depends", package]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        return done.stdout.split()
-
+    """Download the newest kernel of a release of Debian."""
+    archive = Archive(release, BUILD / f"apt-{release}")
     image = next(
         name
-        for name in needs("linux-image-amd64")
+        for name in archive.needs("linux-image-amd64")
         if name.startswith("linux-image-") and name[12].isdigit()
     )
     # of late the program and its modules have packages of their own
-    parts = [name for name in needs(image) if name.startswith(("linux-binary-", "linux-modules-"))]
-    subprocess.run(["apt-get", *options, "download", "-qq", image, *parts], cwd=place, check=True)
-    return list(place.glob("*.deb"))
+    parts = ("linux-binary-", "linux-modules-")
+    return archive.download(image, *(one for one in archive.needs(image) if one.startswith(parts)))
+
+
+class Archive:
+    """A release in Debian's archive, checked by its keys; not the one that this machine runs."""
+
+    def __init__(self, release: str, place: Path) -> None:
+        """Read its list of packages, into a folder of its own."""
+        listed = subprocess.run(
+            ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Origin: Debian"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        mirrors = [uri for uri in listed.stdout.split() if "security" not in uri]
+        if not mirrors:
+            raise Obstacle("this machine's apt knows no archive of Debian: sudo apt-get update")
+        for folder in ("lists/partial", "cache/archives/partial", "etc"):
+            (place / folder).mkdir(parents=True, exist_ok=True)
+        source = f"deb [signed-by={KEYRING}] {mirrors[0]} {release} main\n"
+        (place / "etc/sources.list").write_text(source)
+        own = {
+            "Dir::State::lists": place / "lists",
+            "Dir::State::status": "/dev/null",
+            "Dir::Cache": place / "cache",
+            "Dir::Etc::sourcelist": place / "etc/sources.list",
+            "Dir::Etc::sourceparts": "/dev/null",
+            "APT::Sandbox::User": "root",
+        }
+        self.place = place
+        self.options = [word for key, value in own.items() for word in ("-o", f"{key}={value}")]
+        update = ["apt-get", *self.options, "update", "-qq"]
+        done = subprocess.run(update, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise Obstacle(f"Debian's archive cannot be read: {done.stderr.strip()}")
+
+    def needs(self, package: str) -> list[str]:
+        """Return what a package depends on, and the words between."""
+        command = ["apt-cache", *self.options, "depends", package]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return done.stdout.split()
+
+    def download(self, *packages: str) -> list[Path]:
+        """Download packages."""
+        for left_over in self.place.glob("*.deb"):
+            left_over.unlink()
+        words = ["apt-get", *self.options, "download", "-qq", *packages]
+        subprocess.run(words, cwd=self.place, check=True)
+        return list(self.place.glob("*.deb"))
 
 
 def first_files(kernel: str, modules: Path) -> Path:

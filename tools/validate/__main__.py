@@ -1,6 +1,6 @@
 """Run the same transfers in tidegate and in other simulators and print them side by side.
 
-    python -m tools.validate [--only ns2|rates|ns3]... [--case NAME]... [--seeds N] [--jobs N]
+    python -m tools.validate [--only ns2|rates|ns3|linux]... [--case NAME]... [--seeds N] [--jobs N]
                              [--markdown] [--write]
 
 tidegate draws the flows; the other simulator gets their starts and sizes. A difference is accepted
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tools.peers.install import UnavailableError
-from tools.validate import ns2, ns3, queues
+from tools.validate import dualpi2, linux, ns2, ns3, queues
 from tools.validate.cases import CASES, IDLE, idle
 from tools.validate.judge import Verdict
 from tools.validate.measure import Measures, of_ns2, of_ns3, of_tidegate
@@ -68,8 +68,9 @@ PARTS = {
         "control",
         {each: queues.idle3(*each) for each in queues.IDLE3},
     ),
+    "linux": Part(linux.find, dualpi2.EXPERIMENTS),
 }
-"""FullTcp in ns-2; one-way agents in ns-2; ns-3."""
+"""FullTcp in ns-2; one-way agents in ns-2; ns-3; DualPI2 in Linux."""
 
 
 def run(case: Case | Experiment, seed: int) -> tuple[Measures, ...]:

@@ -35,8 +35,8 @@
 //! Departures:
 //! - `step` is 1 ms and `range` 0, as in Linux; the RFC's example is 0.8 and 0.4 ms.
 //! - the scheduler is Linux's: a credit in bytes. Where both queues wait, what one
-//!   sends counts for the other by its weight (`c_share`, 10 %, and the rest). The
-//!   RFC leaves it open.
+//!   sends counts for the other by its weight (`c_share`, 10 %, and the rest). Once
+//!   one is empty it is forgotten, where Linux keeps it. The RFC leaves it open.
 //! - Linux steers by the longer of both delays, and draws.
 //!
 //! Limits: flows of one kind share their queue. Whoever sets ECT(1) and does not slow
