@@ -346,6 +346,36 @@ def test_one_process_runs_a_gate_at_each_of_several_interfaces(lab):
     assert lab.filters() == lab.filters(device="wan1") == ""
 
 
+# One socket for the group: it tells of each, and an order is for all of them.
+def test_gates_of_one_process_may_share_a_socket(lab):
+    another_interface(lab)
+    words = []
+    for name in ("wan", "wan1"):
+        file = lab.folder / f"{name}.toml"
+        text = f"interface = '{name}'\nsocket = '{lab.socket}'\nmetrics = ''\n{TWO_A_SECOND}"
+        file.write_text(text.replace("enforce", "observe"))
+        words += ["--config", str(file)]
+    gate = subprocess.Popen(lab.command("gate", *words), stderr=subprocess.PIPE, text=True)
+    lab.started.append(gate)
+
+    def ask(*more):
+        return lab.within(lab.near, lab.program, *more, "--socket", str(lab.socket), check=False)
+
+    def states():
+        return [json.loads(line) for line in ask("status", "--json").splitlines()]
+
+    lab.until(lambda: [each["attached"] for each in states()] == [True, True], "in place", gate)
+    assert [each["interface"] for each in states()] == ["wan", "wan1"]
+    text = ask("status")
+    assert "wan observe attached" in text
+    assert "wan1 observe attached" in text
+    assert ask("gate", "enforce", "--for", "60s").count("refusing for 60s") == 2
+    lab.until(lambda: {each["mode"] for each in states()} == {"enforce"}, "enforcing")
+    assert refuses(lab)
+    stop(gate)
+    assert not lab.socket.exists()
+
+
 def test_if_one_of_several_interfaces_is_taken_none_is_controlled(lab):
     lab.gate(TWO_A_SECOND)
     another_interface(lab)

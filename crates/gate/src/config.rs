@@ -225,7 +225,7 @@ keys! {
     flood: FloodFile; "`factor`, `epochs`", "When the alarm of a flood is raised, see below.";
     log: Option<PathBuf>; "path", "A line of JSON for each epoch; default none.";
     metrics: Option<String>; "address", "Where metrics are served; `\"\"`: nowhere; default 127.0.0.1:9477, or nowhere if that is taken.";
-    socket: Option<PathBuf>; "path", "Where the status is asked for; default /run/tidegate/gate-INTERFACE.sock.";
+    socket: Option<PathBuf>; "path", "Where the status is asked for, and orders are given; default /run/tidegate/gate-INTERFACE.sock. Gates of one process may share it.";
     priority: u32 = 7700 [1 to 65534]; "number", "Priority of the filter; dual-queue management has the next one.";
 }
 

@@ -8,7 +8,7 @@ use super::link::{Interface, Netlink, Queue};
 use super::privileges;
 use super::program::{self, Dqm, Gate, Site};
 use super::shared::{Fate, Settings, Tally};
-use super::status::ask;
+use super::status::{Status, ask};
 
 /// The result of a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -160,7 +160,7 @@ fn at_interface(name: &str, watch: Duration, root: &Path, findings: &mut Vec<Fin
                 Finding::poor(format!("{name}: its traffic cannot be counted: {what}"), "see above")
             }
         });
-    } else if let Ok(status) = ask(&root.join(format!("run/tidegate/gate-{name}.sock"))) {
+    } else if let Some(status) = running(name, root) {
         findings.push(Finding::good(format!(
             "{name}: a gate runs here; in {:.1} % of the bytes it sees no sessions",
             100.0 * status.unseen_share
@@ -171,6 +171,12 @@ fn at_interface(name: &str, watch: Duration, root: &Path, findings: &mut Vec<Fin
             "add --watch 30 to measure the share that a gate cannot see (other UDP, IPsec, tunnels)",
         ));
     }
+}
+
+/// The gate that answers for this interface at its usual socket.
+fn running(name: &str, root: &Path) -> Option<Status> {
+    let states = ask(&root.join(format!("run/tidegate/gate-{name}.sock"))).ok()?;
+    states.into_iter().find(|status| status.interface == name)
 }
 
 fn queue_of(name: &str, queue: &Queue) -> Finding {

@@ -144,87 +144,111 @@ pub type Asked = (Order, oneshot::Sender<Result<String, Failure>>);
 /// How long a client may take to send an order; one that sends none gets the status.
 const ORDER_WITHIN: Duration = Duration::from_millis(100);
 
-/// A socket; it is removed when the gate ends.
-pub struct Served {
+/// A gate that answers on a socket: its status, and where it takes orders.
+pub type Member = (watch::Receiver<Status>, mpsc::Sender<Asked>);
+
+/// A socket; it is removed when its gates end.
+pub struct Socket {
     path: std::path::PathBuf,
+    listener: Option<UnixListener>,
 }
 
-impl Drop for Served {
+impl Drop for Socket {
     fn drop(&mut self) {
         // it may be gone already
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Answers on a socket, as a task of the present runtime.
-///
-/// # Errors
-/// The socket cannot be created, or another gate answers on it.
-pub fn serve(
-    path: &Path,
-    status: watch::Receiver<Status>,
-    orders: mpsc::Sender<Asked>,
-) -> Result<Served, Failure> {
-    let place = path.display();
-    let failed = |error: io::Error| Failure::failed(place.to_string(), error);
-    if UnixStream::connect(path).is_ok() {
-        return Err(Failure::failed(place, "another gate answers on this socket")
-            .remedy("end it first, or set another `socket`"));
-    }
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(failed)?;
-    }
-    // left by a gate that was killed
-    if fs::symlink_metadata(path).is_ok_and(|there| there.file_type().is_socket()) {
-        fs::remove_file(path).map_err(failed)?;
-    }
-    let listener = UnixListener::bind(path).map_err(failed)?;
-    tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            let (status, orders) = (status.clone(), orders.clone());
-            tokio::spawn(async move {
-                let mut stream = BufReader::new(stream);
-                let mut text = String::new();
-                let read = async { (&mut stream).take(100).read_line(&mut text).await };
-                // without an order in time, the client wants the status
-                let _ = tokio::time::timeout(ORDER_WITHIN, read).await;
-                let line = if text.trim().is_empty() {
-                    serde_json::to_string(&*status.borrow()).unwrap_or_default()
-                } else {
-                    obeyed(&text, &orders).await
-                };
-                // an error means that the client has closed the connection
-                let line = line + "\n";
-                let write = stream.get_mut().write_all(line.as_bytes());
-                let _ = tokio::time::timeout(Duration::from_secs(1), write).await;
-            });
+impl Socket {
+    /// Makes a socket; a client waits until it is answered.
+    ///
+    /// # Errors
+    /// The socket cannot be created, or another gate answers on it.
+    pub fn bind(path: &Path) -> Result<Socket, Failure> {
+        let place = path.display();
+        let failed = |error: io::Error| Failure::failed(place.to_string(), error);
+        if UnixStream::connect(path).is_ok() {
+            return Err(Failure::failed(place, "another gate answers on this socket")
+                .remedy("end it first, or set another `socket`"));
         }
-    });
-    Ok(Served { path: path.to_owned() })
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        // left by a gate that was killed
+        if fs::symlink_metadata(path).is_ok_and(|there| there.file_type().is_socket()) {
+            fs::remove_file(path).map_err(failed)?;
+        }
+        let listener = Some(UnixListener::bind(path).map_err(failed)?);
+        Ok(Socket { path: path.to_owned(), listener })
+    }
+
+    /// Answers for these gates, as a task of the present runtime.
+    pub fn answer_for(&mut self, gates: Vec<Member>) {
+        let Some(listener) = self.listener.take() else { return };
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(answer(stream, gates.clone()));
+            }
+        });
+    }
 }
 
-/// Passes an order to the controller; its answer.
-async fn obeyed(text: &str, orders: &mpsc::Sender<Asked>) -> String {
+/// Answers a client: an order, or else the status of each gate.
+async fn answer(stream: tokio::net::UnixStream, gates: Vec<Member>) {
+    let mut stream = BufReader::new(stream);
+    let mut text = String::new();
+    let read = async { (&mut stream).take(100).read_line(&mut text).await };
+    // without an order in time, the client wants the status
+    let _ = tokio::time::timeout(ORDER_WITHIN, read).await;
+    let line = if text.trim().is_empty() {
+        let states = gates
+            .iter()
+            .map(|(status, _)| serde_json::to_string(&*status.borrow()).unwrap_or_default());
+        states.collect::<Vec<_>>().join("\n")
+    } else {
+        obeyed(&text, &gates).await
+    };
+    // an error means that the client has closed the connection
+    let line = line + "\n";
+    let write = stream.get_mut().write_all(line.as_bytes());
+    let _ = tokio::time::timeout(Duration::from_secs(1), write).await;
+}
+
+/// Passes an order to the gates; their answers in one line.
+async fn obeyed(text: &str, gates: &[Member]) -> String {
     let order = match text.parse() {
         Ok(order) => order,
         Err(what) => return format!("refused {what}"),
     };
-    let (answer, answered) = oneshot::channel();
-    if orders.send((order, answer)).await.is_err() {
-        return "refused the gate is ending".to_owned();
+    let (mut done, mut refused) = (Vec::new(), Vec::new());
+    for (_, orders) in gates {
+        match passed(order, orders).await {
+            Ok(what) => done.push(what),
+            Err(what) => refused.push(what),
+        }
     }
-    match answered.await {
-        Ok(Ok(what)) => format!("done {what}"),
-        Ok(Err(failure)) => format!("refused {failure}"),
-        Err(_) => "refused the gate is ending".to_owned(),
+    if refused.is_empty() {
+        return format!("done {}", done.join("; "));
     }
+    let others = if done.is_empty() { String::new() } else { format!("; {}", done.join("; ")) };
+    format!("refused {}{others}", refused.join("; "))
 }
 
-/// Reads the status of the gate at a socket.
+/// Passes an order to a gate; its answer.
+async fn passed(order: Order, orders: &mpsc::Sender<Asked>) -> Result<String, String> {
+    let ending = "the gate is ending";
+    let (answer, answered) = oneshot::channel();
+    orders.send((order, answer)).await.map_err(|_| ending)?;
+    let obeyed = answered.await.map_err(|_| ending)?;
+    obeyed.map_err(|failure| failure.to_string())
+}
+
+/// Reads the status of each gate at a socket.
 ///
 /// # Errors
 /// No gate answers there.
-pub fn ask(path: &Path) -> Result<Status, Failure> {
+pub fn ask(path: &Path) -> Result<Vec<Status>, Failure> {
     let place = path.display();
     let failed = |error: io::Error| {
         Failure::failed(&place, format!("no gate answers: {error}"))
@@ -236,8 +260,8 @@ pub fn ask(path: &Path) -> Result<Status, Failure> {
     stream.shutdown(std::net::Shutdown::Write).map_err(failed)?;
     let mut text = String::new();
     stream.read_to_string(&mut text).map_err(failed)?;
-    serde_json::from_str(&text)
-        .map_err(|error| Failure::failed(&place, format!("the answer is no status: {error}")))
+    let states = text.lines().map(serde_json::from_str).collect::<Result<Vec<_>, _>>();
+    states.map_err(|error| Failure::failed(&place, format!("the answer is no status: {error}")))
 }
 
 /// The status as lines for people.

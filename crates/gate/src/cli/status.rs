@@ -15,7 +15,7 @@ pub(super) const SOCKETS: &str = "/run/tidegate";
 /// Show the state of the running gates
 #[derive(Args, Debug)]
 pub struct Status {
-    /// Socket of one gate; default: every gate in /run/tidegate
+    /// Socket of one gate or of a group; default: every gate in /run/tidegate
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
     /// Refresh every second, until interrupted
@@ -30,25 +30,35 @@ impl Status {
     /// Prints the state of each gate.
     pub fn run(self) -> Result<(), Failure> {
         loop {
-            let mut text = String::new();
+            let (mut text, mut silent) = (String::new(), None);
             for socket in self.sockets()? {
-                let status = ask(&socket)?;
-                text += &if self.json {
-                    let line = serde_json::to_string(&status);
-                    line.at("status")? + "\n"
-                } else {
-                    lines(&status)
-                };
+                match ask(&socket) {
+                    Ok(states) => text += &self.text(&states)?,
+                    // the others are shown first
+                    Err(failure) => silent = Some(failure),
+                }
             }
             if !self.watch {
                 print!("{text}");
-                return Ok(());
+                return silent.map_or(Ok(()), Err);
+            }
+            if let Some(failure) = silent {
+                text += &format!("{failure}\n");
             }
             // cursor home, then clear the rest of each line and the rest of the screen
             print!("\x1b[H{}\x1b[J", text.replace('\n', "\x1b[K\n"));
             std::io::stdout().flush().at("standard output")?;
             std::thread::sleep(Duration::from_secs(1));
         }
+    }
+
+    /// The states of the gates at a socket.
+    fn text(&self, states: &[crate::status::Status]) -> Result<String, Failure> {
+        if !self.json {
+            return Ok(states.iter().map(lines).collect());
+        }
+        let written = states.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>();
+        Ok(written.at("status")?.join("\n") + "\n")
     }
 
     fn sockets(&self) -> Result<Vec<PathBuf>, Failure> {

@@ -1,6 +1,7 @@
 //! One process: a gate at each of some interfaces, side by side in one thread.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::config::Config;
 use crate::journal::Journal;
 use crate::link::Netlink;
 use crate::observe::{Observation, Plan};
-use crate::status::{self, Asked, Served, Status};
+use crate::status::{Asked, Member, Socket, Status};
 use crate::{metrics, privileges, program, service};
 
 /// Runs the gates of these files, one for each interface, until SIGTERM or SIGINT.
@@ -47,15 +48,28 @@ type Wanted = (Config, PathBuf, Option<Observation>);
 /// Places all gates, then runs them side by side. If one cannot be placed, none is.
 async fn serve(wanted: Vec<Wanted>) -> Result<(), Failure> {
     program::quiet();
+    // files that name the same socket share it
+    let mut sockets: BTreeMap<PathBuf, (Socket, Vec<Member>)> = BTreeMap::new();
     let mut gates: Vec<Gate> = Vec::new();
     for each in wanted {
-        match Gate::start(each) {
+        let path = each.0.socket.clone();
+        let started = match sockets.entry(path) {
+            Entry::Occupied(there) => Ok(there.into_mut()),
+            Entry::Vacant(place) => {
+                Socket::bind(place.key()).map(|socket| place.insert((socket, Vec::new())))
+            }
+        }
+        .and_then(|(_, members)| Gate::start(each, members));
+        match started {
             Ok(gate) => gates.push(gate),
             Err(failure) => {
                 gates.iter_mut().for_each(|gate| gate.controller.leave());
                 return Err(failure);
             }
         }
+    }
+    for (socket, members) in sockets.values_mut() {
+        socket.answer_for(std::mem::take(members));
     }
     let served = metrics::serve_all(gates.iter().map(Gate::metrics)).await;
     if let Err(failure) = served.and_then(|()| privileges::drop_to_what_is_needed()) {
@@ -80,13 +94,15 @@ struct Gate {
     controller: Controller,
     signals: [Signal; 3],
     inbox: mpsc::Receiver<Asked>,
-    /// Its socket is removed with it.
-    served: Served,
     seen: watch::Receiver<Status>,
 }
 
 impl Gate {
-    fn start((config, path, observation): Wanted) -> Result<Gate, Failure> {
+    /// Places a gate, which joins those that answer on its socket.
+    fn start(
+        (config, path, observation): Wanted,
+        members: &mut Vec<Member>,
+    ) -> Result<Gate, Failure> {
         let (board, seen) = watch::channel(Status::default());
         let listen = |kind| signal(kind).at("signals");
         let signals = [
@@ -95,7 +111,7 @@ impl Gate {
             listen(SignalKind::interrupt())?,
         ];
         let (orders, inbox) = mpsc::channel(4);
-        let served = status::serve(&config.socket, seen.clone(), orders)?;
+        members.push((seen.clone(), orders));
         let mut controller = Controller {
             netlink: Netlink::open().at("netlink")?,
             epochs: epochs(&config)?,
@@ -117,7 +133,7 @@ impl Gate {
         };
         controller.begin()?;
         controller.announce();
-        Ok(Gate { controller, signals, inbox, served, seen })
+        Ok(Gate { controller, signals, inbox, seen })
     }
 
     /// Where its metrics are to be served, and whether they must be.
@@ -130,7 +146,6 @@ impl Gate {
         self.controller.keep(self.signals, &mut self.inbox).await;
         service::stopping();
         self.controller.leave();
-        drop(self.served);
         self.controller.conclude()
     }
 }
