@@ -16,11 +16,41 @@ const INSTANTS: u64 = 2000;
 /// Where ports are many there are fewer instants: so many looks together, at least a hundred each.
 const LOOKS: u64 = 1_000_000;
 
-/// What was found at one port, in the order of time.
+/// What was found at one port, in the order of time. Most queues are empty most of the time: empty
+/// ones are only counted.
 #[derive(Default)]
 struct Found {
+    empty: usize,
     packets: Vec<u32>,
     delays_s: Vec<f64>,
+}
+
+impl Found {
+    fn add(&mut self, packets: u32, delay_s: f64) {
+        if packets == 0 {
+            self.empty += 1;
+        } else {
+            self.packets.push(packets);
+            self.delays_s.push(delay_s);
+        }
+    }
+
+    /// The row of its port.
+    fn row(mut self, port: Category) -> QueueRow {
+        self.packets.sort_unstable();
+        self.delays_s.sort_unstable_by(f64::total_cmp);
+        let instants = self.empty + self.packets.len();
+        let packets = |share| rank(self.empty, &self.packets, share).map_or(f64::NAN, f64::from);
+        let delay = |share| rank(self.empty, &self.delays_s, share).unwrap_or(f64::NAN);
+        QueueRow {
+            port,
+            queue_p95_packets: packets(0.95),
+            queue_p99_packets: packets(0.99),
+            queue_delay_mean_s: self.delays_s.iter().fold(0.0, |sum, s| sum + s) / instants as f64,
+            queue_delay_p95_s: delay(0.95),
+            queue_delay_p99_s: delay(0.99),
+        }
+    }
 }
 
 /// The queues of all ports that are no access links.
@@ -45,45 +75,55 @@ impl Backlog {
         for (&number, found) in self.ports.iter().zip(&mut self.found) {
             let port = &mut ports[number as usize];
             port.advance(now);
-            found.packets.push(port.queue_packets());
-            found.delays_s.push(port.queue_bytes() as f64 * 8.0 / port.rate().bps() as f64);
+            let delay_s = port.queue_bytes() as f64 * 8.0 / port.rate().bps() as f64;
+            found.add(port.queue_packets(), delay_s);
         }
     }
 
     /// The `queues` table: a row for each port.
-    pub(crate) fn columns(mut self, scenario: &Scenario) -> Vec<Column> {
-        for found in &mut self.found {
-            found.packets.sort_unstable();
-            found.delays_s.sort_unstable_by(f64::total_cmp);
-        }
-        let rows = self.ports.iter().zip(&self.found).map(|(&port, found)| QueueRow {
-            port: Category(port),
-            queue_p95_packets: rank(&found.packets, 0.95).map_or(f64::NAN, f64::from),
-            queue_p99_packets: rank(&found.packets, 0.99).map_or(f64::NAN, f64::from),
-            queue_delay_mean_s: found.delays_s.iter().sum::<f64>() / found.delays_s.len() as f64,
-            queue_delay_p95_s: rank(&found.delays_s, 0.95).unwrap_or(f64::NAN),
-            queue_delay_p99_s: rank(&found.delays_s, 0.99).unwrap_or(f64::NAN),
-        });
+    pub(crate) fn columns(self, scenario: &Scenario) -> Vec<Column> {
+        let rows = self.ports.iter().zip(self.found);
+        let rows = rows.map(|(&port, found)| found.row(Category(port)));
         QueueRow::columns(rows, |column| names(scenario, column))
     }
 }
 
-/// The value that this share of sorted values does not exceed.
-fn rank<T: Copy>(sorted: &[T], share: f64) -> Option<T> {
-    let place = (share * sorted.len() as f64).ceil() as usize;
-    sorted.get(place.saturating_sub(1)).copied()
+/// The value that this share of `zeros` zeros and of the sorted values does not exceed.
+fn rank<T: Copy + Default>(zeros: usize, sorted: &[T], share: f64) -> Option<T> {
+    let count = zeros + sorted.len();
+    let place = ((share * count as f64).ceil() as usize).saturating_sub(1);
+    match place.checked_sub(zeros) {
+        Some(above) => sorted.get(above).copied(),
+        None => Some(T::default()),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// By hand: 95 of the values 1 to 100 are at most 95.
+    /// By hand: 95 of the values 1 to 100 are at most 95, and 95 of 94 zeros and 1 to 6 are at
+    /// most 1.
     #[test]
     fn a_percentile_is_a_value_that_occurs() {
         let values: Vec<u32> = (1..=100).collect();
-        assert_eq!(rank(&values, 0.95), Some(95));
-        assert_eq!(rank(&values[..1], 0.99), Some(1));
-        assert_eq!(rank::<u32>(&[], 0.5), None);
+        assert_eq!(rank(0, &values, 0.95), Some(95));
+        assert_eq!(rank(0, &values[..1], 0.99), Some(1));
+        assert_eq!(rank::<u32>(0, &[], 0.5), None);
+        assert_eq!(rank(94, &values[..6], 0.95), Some(1));
+        assert_eq!(rank(94, &values[..6], 0.94), Some(0));
+    }
+
+    /// By hand: of four looks two find nothing, one a packet of 1 s and one two packets of 3 s; the
+    /// mean delay is 1 s, and the 95th percentile is the longest.
+    #[test]
+    fn empty_queues_count() {
+        let mut found = Found::default();
+        for (packets, delay_s) in [(0, 0.0), (1, 1.0), (2, 3.0), (0, 0.0)] {
+            found.add(packets, delay_s);
+        }
+        let row = found.row(Category(0));
+        assert_eq!((row.queue_delay_mean_s, row.queue_delay_p95_s), (1.0, 3.0));
+        assert_eq!(row.queue_p95_packets, 2.0);
     }
 }
