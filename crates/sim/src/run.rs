@@ -548,9 +548,11 @@ fn port_of(scenario: &Scenario, name: String) -> Result<usize, BuildError> {
 }
 
 fn params(class: &Class, seed: u64, warmup: Time) -> ClassParams {
+    // a class without TCP needs none of this
+    let tcp = class.transport.tcp().cloned().unwrap_or_else(|| Profile::default().tcp());
     ClassParams {
-        // a class without TCP needs none of this
-        tcp: class.transport.tcp().cloned().unwrap_or_else(|| Profile::default().tcp()),
+        ecn: tcp.ecn(),
+        tcp,
         detector: LossDetector::of(&class.transport),
         receiver: class.receiver,
         pairs: class.pairs.clone(),

@@ -25,6 +25,7 @@ mod wheel;
 
 use tidegate_core::packet::SackBlock;
 use tidegate_core::units::Time;
+use tidegate_model::control::Ecn;
 use tidegate_model::profile::{LostSyn, MaxRto, Recovery, Tcp, TimerRule};
 use tidegate_model::scenario::Misbehaviour;
 
@@ -38,6 +39,8 @@ pub(crate) use loss::LossDetector;
 /// The resolved settings of a class's transport.
 pub(crate) struct ClassParams {
     pub(crate) tcp: Tcp,
+    /// How both ends use marks; each packet asks.
+    pub(crate) ecn: Ecn,
     pub(crate) detector: LossDetector,
     /// How its receivers misbehave.
     pub(crate) receiver: Option<Misbehaviour>,
@@ -58,7 +61,8 @@ impl ClassParams {
         let detector = if tcp.rack { LossDetector::Time } else { LossDetector::Duplicates };
         let (pairs, rtts) = (Vec::new(), Rtts::after(Time::ZERO));
         let (receiver, patience, arrived_bytes) = (None, None, 0);
-        ClassParams { tcp, detector, receiver, pairs, patience, jitter, rtts, arrived_bytes }
+        let ecn = tcp.ecn();
+        ClassParams { tcp, ecn, detector, receiver, pairs, patience, jitter, rtts, arrived_bytes }
     }
 
     /// When a timer fires that a host sets at `now` for `wait`.

@@ -79,6 +79,13 @@ struct Aside {
     early: Option<Box<Early>>,
 }
 
+impl Aside {
+    fn is_empty(&self) -> bool {
+        let Aside { beyond, held, missing, early } = self;
+        beyond.is_empty() && *held == Ext::None && *missing == 0 && early.is_none()
+    }
+}
+
 /// Parts in which a receiver acknowledges a segment that splits acknowledgements.
 pub(crate) const PARTS: u32 = 10;
 
@@ -371,7 +378,7 @@ impl Receiver {
     fn note_mark(&mut self, packet: &Packet, class: &ClassParams) {
         let told = || class.receiver != Some(Misbehaviour::HiddenMarks);
         let marked = packet.flags.has(Flags::CE);
-        match class.tcp.ecn() {
+        match class.ecn {
             Ecn::None => {}
             Ecn::Classic if marked && told() => self.marks = echoes::PENDING_TOO,
             Ecn::Classic if packet.flags.has(Flags::CWR) && self.marks == echoes::MARKED => {
@@ -387,7 +394,7 @@ impl Receiver {
     /// What an acknowledgement says of marks.
     #[inline]
     fn tell_of_marks(&self, class: &ClassParams) -> Flags {
-        match class.tcp.ecn() {
+        match class.ecn {
             Ecn::Classic if self.marks != echoes::NONE => Flags::ECE,
             Ecn::Classic | Ecn::None => Flags::NONE,
             Ecn::Counted | Ecn::L4s => self.counted(class),
@@ -396,7 +403,7 @@ impl Receiver {
 
     /// The count of marks, if this class counts them: on every packet of the receiver.
     fn counted(&self, class: &ClassParams) -> Flags {
-        match class.tcp.ecn() {
+        match class.ecn {
             Ecn::Counted | Ecn::L4s => dctcp::counted(self.marks),
             Ecn::None | Ecn::Classic => Flags::NONE,
         }
@@ -425,6 +432,10 @@ impl Receiver {
             && let Some(end) = aside.beyond.absorb(self.next)
         {
             self.next = end;
+            if aside.is_empty() {
+                // no further packet has to look there
+                self.aside = None;
+            }
         }
     }
 
@@ -449,7 +460,7 @@ impl Receiver {
     #[inline]
     fn acknowledge_with(&mut self, address: &Address, newest: u32, echo: &Ext, ctx: &mut Ctx<'_>) {
         self.pending = 0;
-        if ctx.class.tcp.ecn() == Ecn::Classic && self.marks == echoes::PENDING_TOO {
+        if ctx.class.ecn == Ecn::Classic && self.marks == echoes::PENDING_TOO {
             self.marks = echoes::MARKED;
         }
         if self.state == State::Open {

@@ -18,7 +18,7 @@ impl<C: Control + Payloads> Sender<C> {
     /// acknowledgement of segments sent before the last cut does not cut it again.
     #[inline]
     pub(super) fn on_ecn_echo(&mut self, packet: &Packet, ctx: &Ctx<'_>) {
-        if !packet.flags.has(Flags::ECE) || self.recovering || ctx.class.tcp.ecn() != Ecn::Classic {
+        if !packet.flags.has(Flags::ECE) || self.recovering || ctx.class.ecn != Ecn::Classic {
             return;
         }
         if packet.ack > self.mark_cut.max(self.recover) {
@@ -38,14 +38,14 @@ impl<C: Control + Payloads> Sender<C> {
 
     /// The next new data packet carries CWR, whatever the reason of the cut.
     pub(super) fn tell_of_cut(&mut self, class: &ClassParams) {
-        self.tell_mark = class.tcp.ecn() == Ecn::Classic;
+        self.tell_mark = class.ecn == Ecn::Classic;
     }
 
     /// Flags of a data packet that is sent for the first time. Other packets are not
     /// ECN-capable (RFC 3168, 6.1.1, 6.1.4, 6.1.5).
     #[inline]
     pub(super) fn mark_flags(&mut self, class: &ClassParams) -> Flags {
-        match class.tcp.ecn() {
+        match class.ecn {
             Ecn::None => Flags::NONE,
             Ecn::Classic if std::mem::take(&mut self.tell_mark) => Flags::ECT.with(Flags::CWR),
             Ecn::Classic | Ecn::Counted => Flags::ECT,
