@@ -22,7 +22,7 @@ cp -r scenarios "$package/examples"
 rm -rf "$package/examples/testbed"
 git rev-parse HEAD > "$package/commit.txt"
 host=$(rustc -vV | sed -n 's/^host: //p')
-"$bin/maturin" build --profile dist --locked --target "$host" --out dist
+"$bin/maturin" build --profile dist --locked --features stacks --target "$host" --out dist
 
 # Neither compiler nor checkout: only the wheel and its dependencies.
 python=$("$bin/python" -c 'import sys; print(sys._base_executable)')

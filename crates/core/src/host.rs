@@ -88,18 +88,21 @@ pub enum Order {
     Ask(u32),
     /// Of the server: so many bytes in answer to the request of this number.
     Answer(u32, u64),
+    /// Of the client of an upload: one more object of so many bytes, on a stream of its own.
+    Send(u64),
     /// Of the client: the end of the connection, which needs no more objects.
     Close,
 }
 
-/// What has come of objects. The first request of a connection has the number 0.
+/// What has come of objects. The first request of a connection has the number 0, or of an upload
+/// the first object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Heard {
     /// At the server: the whole request of this number.
     Asked(u32),
     /// At the client: the first bytes of its answer.
     Begins(u32),
-    /// At the client: all of it.
+    /// At the client: all of it. Of an upload: all of the object is acknowledged.
     Whole(u32),
 }
 
@@ -148,8 +151,8 @@ pub struct Transfer {
     pub size: Option<u64>,
     /// Whether the data goes from the server to the client.
     pub download: bool,
-    /// Whether the connection carries objects from the server, each asked for by [`Order::Ask`], in
-    /// place of one transfer; it has no size then.
+    /// Whether the connection carries objects in place of one transfer; it has no size then. Those
+    /// of a download are asked for by [`Order::Ask`], those of an upload sent by [`Order::Send`].
     pub objects: bool,
     /// The most bytes of a datagram, without headers of IP and UDP.
     pub datagram: u16,

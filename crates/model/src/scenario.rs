@@ -15,7 +15,7 @@ use tidegate_core::units::{Length, Rate, Time};
 
 use crate::control::Control;
 pub use crate::document::bound::Codepoint;
-pub use crate::document::transport::QuicControl;
+pub use crate::document::transport::{QuicControl, QuicCrypto};
 use crate::law::GateLaw;
 use crate::law::filter::FilterLaw;
 use crate::law::stamp::StampLaw;
@@ -339,6 +339,8 @@ pub struct Quic {
     pub stack: String,
     /// Its congestion control.
     pub control: QuicControl,
+    /// What protects its packets.
+    pub crypto: QuicCrypto,
     /// Bytes of a full packet, headers of IP and UDP included.
     pub packet: u16,
 }

@@ -133,13 +133,17 @@ impl<'a, 'py> Supply<'a, 'py> {
 /// The stack of this name, if it is built in.
 #[cfg(feature = "stacks")]
 fn stack(quic: &model::scenario::Quic) -> Option<Stack> {
-    use model::scenario::QuicControl;
-    use tidegate_stacks::quinn::{Control, stack};
+    use model::scenario::{QuicControl, QuicCrypto};
+    use tidegate_stacks::quinn::{Control, Crypto, stack};
     let control = match quic.control {
         QuicControl::Cubic => Control::Cubic,
         QuicControl::NewReno => Control::NewReno,
     };
-    (quic.stack == QUINN).then(|| stack(control, quic.datagram()))
+    let crypto = match quic.crypto {
+        QuicCrypto::Null => Crypto::Null,
+        QuicCrypto::Rustls => Crypto::Rustls,
+    };
+    (quic.stack == QUINN).then(|| stack(control, crypto, quic.datagram()))
 }
 
 #[cfg(not(feature = "stacks"))]

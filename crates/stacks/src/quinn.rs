@@ -4,12 +4,14 @@
 //! a download is the answer to a short request. The client closes the connection when the transfer
 //! is complete. A connection of a user's carries any number of objects ([`objects`]).
 //!
-//! Packets are as long as with TLS 1.3 and carry no secrets ([`plain`]). The path is known to
-//! carry full packets, so none are sent to find that out. Everything else is as quinn sets it.
+//! Packets carry no secrets and are about as long as with TLS 1.3 ([`plain`]), or are protected by
+//! it ([`tls`]). The path is known to carry full packets, so none are sent to find that out.
+//! Everything else is as quinn sets it.
 
 mod ids;
 mod objects;
 mod plain;
+mod tls;
 
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -18,6 +20,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use bytes::{Bytes, BytesMut};
 use quinn_proto::congestion::{ControllerFactory, CubicConfig, NewRenoConfig};
+use quinn_proto::crypto;
 use quinn_proto::{
     ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint,
     Endpoint, EndpointConfig, Event, NoneTokenStore, ReadError, ServerConfig, StreamEvent,
@@ -28,6 +31,7 @@ use tidegate_core::units::Time;
 
 use ids::{Ids, Keys};
 use objects::Objects;
+use tls::Seeded;
 
 /// The congestion controls of quinn that are offered.
 ///
@@ -40,12 +44,24 @@ pub enum Control {
     NewReno,
 }
 
+/// What protects packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Crypto {
+    /// Nothing: messages and packets have the lengths of TLS 1.3.
+    #[default]
+    Null,
+    /// TLS 1.3 by rustls.
+    Rustls,
+}
+
 /// Bytes of the request for a download.
 const REQUEST: usize = 100;
 /// What data is made of.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 const CLIENT: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), 50_000);
+/// What the client knows the server by.
+const NAME: &str = "server.example";
 const SERVER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2)), 443);
 
 /// The instant that stands for the start of a run. Only differences from it matter; it lies a day
@@ -62,20 +78,24 @@ fn time(instant: Instant) -> Time {
 }
 
 /// Connections of quinn with this control, whose datagrams are this long at most.
-pub fn stack(control: Control, datagram: u16) -> Stack {
-    let settings = Settings::new(control, datagram);
+pub fn stack(control: Control, crypto: Crypto, datagram: u16) -> Stack {
+    let settings = Settings::new(control, crypto, datagram);
     Box::new(move |transfer| settings.ends(transfer))
 }
+
+/// What makes the handshakes of clients, and of servers.
+type Sides = (Arc<dyn crypto::ClientConfig>, Arc<dyn crypto::ServerConfig>);
 
 /// What all connections of a class share.
 struct Settings {
     endpoint: EndpointConfig,
     client: ClientConfig,
     server: Arc<ServerConfig>,
+    crypto: Crypto,
 }
 
 impl Settings {
-    fn new(control: Control, datagram: u16) -> Settings {
+    fn new(control: Control, crypto: Crypto, datagram: u16) -> Settings {
         let datagram = datagram.max(1200);
         let mut transport = TransportConfig::default();
         let factory: Arc<dyn ControllerFactory + Send + Sync> = match control {
@@ -88,9 +108,13 @@ impl Settings {
             .mtu_discovery_config(None)
             .enable_segmentation_offload(false);
         let transport = Arc::new(transport);
-        let mut client = ClientConfig::new(Arc::new(plain::Plain));
+        let (client, server) = match crypto {
+            Crypto::Null => plain::sides(),
+            Crypto::Rustls => tls::sides().expect("key and certificate are those of this crate"),
+        };
+        let mut client = ClientConfig::new(client);
         client.transport_config(transport.clone()).token_store(Arc::new(NoneTokenStore));
-        let mut server = ServerConfig::new(Arc::new(plain::Plain), Arc::new(Keys));
+        let mut server = ServerConfig::new(server, Arc::new(Keys));
         let mut tokens = ValidationTokenConfig::default();
         tokens.sent(0);
         server
@@ -100,7 +124,7 @@ impl Settings {
         let mut endpoint = EndpointConfig::new(Arc::new(Keys));
         // the range holds: the datagram has 1200 bytes or more
         let _ = endpoint.max_udp_payload_size(datagram.clamp(1200, 65_527));
-        Settings { endpoint, client, server: Arc::new(server) }
+        Settings { endpoint, client, server: Arc::new(server), crypto }
     }
 
     fn ends(&self, transfer: &Transfer) -> Ends {
@@ -111,8 +135,14 @@ impl Settings {
         let id = draws.id();
         let mut config = self.client.clone();
         config.initial_dst_cid_provider(Arc::new(move || id));
-        client.connect(transfer.start, config);
         let server = self.end(&mut draws, Some(self.server.clone()), transfer, answer);
+        if self.crypto == Crypto::Null {
+            client.connect(transfer.start, config);
+            return Ends { client: Box::new(client), server: Box::new(server) };
+        }
+        let mut secrets = Ids::new(!transfer.seed);
+        let [mut client, server] = [client, server].map(|end| Seeded::new(end, secrets.split()));
+        client.turn(|end| end.connect(transfer.start, config));
         Ends { client: Box::new(client), server: Box::new(server) }
     }
 
@@ -133,7 +163,7 @@ impl Settings {
             connection: None,
             client,
             download: transfer.download,
-            objects: transfer.objects.then(|| Objects::new(client)),
+            objects: transfer.objects.then(|| Objects::new(client, !transfer.download)),
             stream: None,
             left: to_send,
             finished: false,
@@ -176,7 +206,7 @@ struct End {
 impl End {
     /// The client begins.
     fn connect(&mut self, now: Time, config: ClientConfig) {
-        match self.endpoint.connect(instant(now), config, SERVER, "server") {
+        match self.endpoint.connect(instant(now), config, SERVER, NAME) {
             Ok((handle, connection)) => {
                 self.connection = Some((handle, Box::new(connection)));
                 self.report.phase = Phase::Opening;
@@ -231,7 +261,8 @@ impl End {
         let Some((_, connection)) = &mut self.connection else { return };
         let Some(objects) = &mut self.objects else { return };
         match order {
-            Order::Ask(request) => objects.ask(request, connection),
+            Order::Ask(request) => objects.send(request.into(), connection),
+            Order::Send(bytes) => objects.send(bytes, connection),
             Order::Answer(number, bytes) => objects.answer(number, bytes, connection),
             _ => {}
         }

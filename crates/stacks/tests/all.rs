@@ -5,3 +5,4 @@ mod floats;
 mod flows;
 mod pages;
 mod payloads;
+mod tls;

@@ -4,17 +4,21 @@ use std::collections::BTreeMap;
 
 use tidegate_core::host::Stack;
 use tidegate_core::units::Time;
-use tidegate_model::scenario::{Quic, QuicControl};
+use tidegate_model::scenario::{Quic, QuicControl, QuicCrypto};
 use tidegate_model::{Setting, Source};
 use tidegate_sim::{Column, Custom, Data, Progress, Results, Simulation};
-use tidegate_stacks::quinn::{Control, stack};
+use tidegate_stacks::quinn::{Control, Crypto, stack};
 
 pub fn quinn(quic: &Quic) -> Option<Stack> {
     let control = match quic.control {
         QuicControl::Cubic => Control::Cubic,
         QuicControl::NewReno => Control::NewReno,
     };
-    (quic.stack == "quinn").then(|| stack(control, quic.datagram()))
+    let crypto = match quic.crypto {
+        QuicCrypto::Null => Crypto::Null,
+        QuicCrypto::Rustls => Crypto::Rustls,
+    };
+    (quic.stack == "quinn").then(|| stack(control, crypto, quic.datagram()))
 }
 
 /// Runs a scenario; bytes of datagrams are freed with their packets at any time.

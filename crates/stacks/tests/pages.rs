@@ -86,6 +86,42 @@ fn more_objects_than_streams() {
     assert!((1.4..0.2 + 6.0 * 0.2 + 3.0 * 0.2 + 0.56 + 0.1).contains(&took), "{took}");
 }
 
+/// By hand, as above: the client knows after 203.6 ms that the connection is open, and sends 10 kB
+/// in seven datagrams, of which the first takes 101.4 ms. The acknowledgement of the last may wait for
+/// 25 ms (RFC 9000, 18.2) and takes 100.1 ms. Each of six objects has a stream and all of them the
+/// first window; the second page needs no handshake. With a document first, all objects wait for its
+/// acknowledgement.
+#[test]
+fn users_send_objects() {
+    let up = |pages, size, more: &[(&str, &str)]| {
+        load(pages, size, &[&[("traffic.one.direction", "upload")], more].concat())
+    };
+    let results = up("{}", "10kB", &[]);
+    let least = 0.2036 + 0.1014 + 6.0 * 0.0012 + 0.1001;
+    let done = page(&results, "load_time_s");
+    assert!((least - 0.001..least + 0.027).contains(&done), "{done}, {least} at least");
+    assert_eq!(one(&results, "delivered_bytes"), 10_000.0);
+    assert!(column(&results.objects, "first_byte_s")[0].is_nan());
+    assert!((one(&results, "closed_s") - done).abs() < 1e-6);
+    let results = up("{ objects = 6, count = 2, think = \"1s\" }", "1200B", &[]);
+    let times = column(&results.pages, "load_time_s");
+    assert!((times[0] - done).abs() < 0.03, "{} for six, {done} for one", times[0]);
+    assert!((times[1] - 0.2 - 0.012).abs() < 0.03, "{}", times[1]);
+    assert_eq!(one(&results, "delivered_bytes"), 2.0 * 6.0 * 1200.0);
+    let results = up("{ objects = 350, concurrent = 350, document = \"3kB\" }", "2kB", &[]);
+    assert_eq!(one(&results, "delivered_bytes"), 703_000.0);
+    let (document, known) = (page(&results, "document_s"), column(&results.objects, "known_s"));
+    assert!(known[1..].iter().all(|&at| at == document) && document > 0.4);
+    // through losses, a gate and users who leave
+    let results = load(
+        "{ objects = 12, count = 3, think = \"300ms\" }",
+        "12kB",
+        &[CROWD, &[("traffic.one.direction", "upload")]].concat(),
+    );
+    let loaded = column(&results.pages, "loaded_s").iter().filter(|at| !at.is_nan()).count();
+    assert!(loaded > 50, "{loaded}");
+}
+
 /// Users at a lossy, overloaded link with a gate, of whom some lose patience. Every object that
 /// came has come whole; every page is loaded, given up or under way; twice the same.
 const CROWD: &[(&str, &str)] = &[

@@ -121,12 +121,6 @@ fn without_effect(check: &mut Check<'_>, name: &str, doc: &ClassDoc, transport: 
     }
     let quic = matches!(transport, Transport::Quic(_));
     check.require(
-        !(quic && upload),
-        &path("direction"),
-        "over QUIC users send no objects",
-        "leave it out, or write a transport of tcp",
-    );
-    check.require(
         transport.opens_connections() || quic,
         &path("transport"),
         "pages are fetched over connections, which the user opens",

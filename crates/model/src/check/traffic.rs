@@ -172,7 +172,7 @@ fn quic(check: &mut Check<'_>, name: &str, doc: &QuicDoc) -> Quic {
     check.in_range(&["traffic", name, "transport", "quic"], doc.out_of_range());
     let least = u64::from(Udp::HEADER) + 1;
     let packet = doc.packet.bytes().clamp(least, u16::MAX.into()) as u16;
-    Quic { stack: doc.stack.clone(), control: doc.control, packet }
+    Quic { stack: doc.stack.clone(), control: doc.control, crypto: doc.crypto, packet }
 }
 
 fn missing(check: &mut Check<'_>, name: &str, key: &str) {

@@ -108,6 +108,8 @@ keys! {
         pub stack: String,
         /// Its congestion control; default cubic.
         pub control: QuicControl,
+        /// What protects its packets; default null.
+        pub crypto: QuicCrypto,
         /// Size of a full packet, headers of IP and UDP included; default 1500B.
         pub packet: Size ["1228B" to "9000B"],
     }
@@ -115,8 +117,8 @@ keys! {
 
 impl Default for QuicDoc {
     fn default() -> QuicDoc {
-        let (stack, control) = ("quinn".to_owned(), QuicControl::Cubic);
-        QuicDoc { stack, control, packet: Size::from_bytes(1500) }
+        let (stack, packet) = ("quinn".to_owned(), Size::from_bytes(1500));
+        QuicDoc { stack, control: QuicControl::default(), crypto: QuicCrypto::default(), packet }
     }
 }
 
@@ -129,4 +131,15 @@ pub enum QuicControl {
     Cubic,
     /// NewReno (RFC 9002, 7), as the stack has it.
     NewReno,
+}
+
+/// What protects the packets of a stack of QUIC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum QuicCrypto {
+    /// Nothing: messages and packets have the lengths of TLS 1.3, and no contents.
+    #[default]
+    Null,
+    /// TLS 1.3 by rustls: a whole handshake, and packets that are encrypted.
+    Rustls,
 }

@@ -1,4 +1,5 @@
-//! Requests and answers over hosts that are not the simulator's own, each on a stream of its own.
+//! Requests and answers over hosts that are not the simulator's own, each on a stream of its own,
+//! or objects that users send.
 //!
 //! The hosts carry both, and send again what was lost. Kept here is what a request asks for, and
 //! when the server answers it.
@@ -26,6 +27,8 @@ struct Line {
     user: u32,
     row: u32,
     class: u16,
+    /// Whether the client sends the objects.
+    upload: bool,
     /// Whether the client knows that the connection is open.
     opened: bool,
     /// Whether its user knows that it is over.
@@ -79,6 +82,7 @@ impl Streams {
             user,
             row: flow.row,
             class: flow.class,
+            upload: !flow.download,
             opened: false,
             over: false,
             next: 0,
@@ -192,8 +196,12 @@ impl Carrier for Streams {
             let line = &mut self.lines[place(slot)];
             line.wanted.insert(line.next, one);
             line.next += 1;
-            let request = self.requests[usize::from(line.class)];
-            self.order(slot, Order::Ask(request), world);
+            let order = if line.upload {
+                Order::Send(one.bytes.max(1))
+            } else {
+                Order::Ask(self.requests[usize::from(line.class)])
+            };
+            self.order(slot, order, world);
         }
     }
 

@@ -4,7 +4,7 @@ use rand::Rng as _;
 use tidegate_core::host::{Ends, Stack, Transfer};
 use tidegate_core::units::Time;
 use tidegate_model::draw::Pcg64;
-use tidegate_model::scenario::{Class, Quic};
+use tidegate_model::scenario::{Class, Direction, Quic};
 
 use crate::error::BuildError;
 use crate::flows::{Sends, is_driven};
@@ -33,7 +33,7 @@ impl HostSource {
             let Ends { client, server } = (self.stack)(&Transfer {
                 start: Time::ZERO,
                 size: None,
-                download: true,
+                download: class.direction == Direction::Download,
                 objects: true,
                 datagram: self.datagram,
                 seed: 0,

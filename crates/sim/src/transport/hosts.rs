@@ -269,13 +269,19 @@ impl HostTable {
         }
     }
 
-    /// The application of the server or of the client of a download wants something.
+    /// Which end of a connection is the server, or the client.
+    fn side(&self, slot: u32, server: bool) -> usize {
+        let client = self.flows[slot as usize].client;
+        if server { SOURCE + SINK - client } else { client }
+    }
+
+    /// The application of the server or of the client wants something.
     pub(crate) fn order(&mut self, slot: u32, server: bool, order: Order, world: &mut World<'_>) {
         let id = FlowId::new(self.number, slot);
         if self.flows[id.slot()].row == FREE {
             return;
         }
-        self.obey(id, if server { SOURCE } else { SINK }, order, world);
+        self.obey(id, self.side(slot, server), order, world);
         self.settle(id, world);
     }
 
@@ -289,19 +295,20 @@ impl HostTable {
 
     /// What the server or the client has heard of objects.
     pub(crate) fn heard(&mut self, slot: u32, server: bool) -> Option<Heard> {
-        self.flows[slot as usize].ends[if server { SOURCE } else { SINK }].host.heard()
+        let side = self.side(slot, server);
+        self.flows[slot as usize].ends[side].host.heard()
     }
 
-    /// Whether the client of a connection may ask for objects.
+    /// Whether the client of a connection may ask for objects, or send them.
     pub(crate) fn may_ask(&self, slot: u32) -> bool {
         let flow = &self.flows[slot as usize];
-        flow.row != FREE && flow.ends[SINK].report.phase == Phase::Open
+        flow.row != FREE && flow.ends[flow.client].report.phase == Phase::Open
     }
 
     /// Whether the client has no connection any more.
     pub(crate) fn is_over(&self, slot: u32) -> bool {
         let flow = &self.flows[slot as usize];
-        let phase = flow.ends[SINK].report.phase;
+        let phase = flow.ends[flow.client].report.phase;
         flow.row == FREE || matches!(phase, Phase::Closing | Phase::Over)
     }
 

@@ -34,10 +34,14 @@ impl Ids {
     /// The seed of a generator.
     pub(super) fn seed(&mut self) -> [u8; 32] {
         let mut seed = [0; 32];
-        for part in seed.chunks_exact_mut(8) {
-            part.copy_from_slice(&self.next().to_le_bytes());
-        }
+        self.fill(&mut seed);
         seed
+    }
+
+    pub(super) fn fill(&mut self, bytes: &mut [u8]) {
+        for part in bytes.chunks_mut(8) {
+            part.copy_from_slice(&self.next().to_le_bytes()[..part.len()]);
+        }
     }
 }
 
@@ -67,10 +71,7 @@ pub(super) struct Keys;
 impl HmacKey for Keys {
     fn sign(&self, data: &[u8], signature: &mut [u8]) {
         let fold = |state: u64, &byte: &u8| mixed(state ^ u64::from(byte)).wrapping_add(1);
-        let mut ids = Ids(data.iter().fold(data.len() as u64, fold));
-        for part in signature.chunks_mut(8) {
-            part.copy_from_slice(&ids.next().to_le_bytes()[..part.len()]);
-        }
+        Ids(data.iter().fold(data.len() as u64, fold)).fill(signature);
     }
 
     fn signature_len(&self) -> usize {

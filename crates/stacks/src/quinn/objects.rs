@@ -1,4 +1,5 @@
-//! Objects over one connection: each is asked for on a stream of its own, and answered on it.
+//! Objects over one connection, each on a stream of its own: asked for and answered on it, or in an
+//! upload sent on it.
 //!
 //! Streams share the connection by turns, as quinn has them.
 
@@ -23,19 +24,26 @@ struct Stream {
 /// The streams of one end.
 pub(super) struct Objects {
     client: bool,
-    /// Bytes of requests that wait for a stream.
-    waiting: VecDeque<u32>,
+    /// Whether the client sends them.
+    upload: bool,
+    /// Bytes of requests, or of an upload's objects, that wait for a stream.
+    waiting: VecDeque<u64>,
     /// By number, which is that of the request too.
     streams: BTreeMap<u64, (StreamId, Stream)>,
     heard: VecDeque<Heard>,
-    /// Bytes of answers that the client has read.
+    /// Bytes of answers that the client has read, or of an upload's objects that the server has.
     pub(super) delivered: u64,
 }
 
 impl Objects {
-    pub(super) fn new(client: bool) -> Objects {
+    pub(super) fn new(client: bool, upload: bool) -> Objects {
         let (waiting, heard) = (VecDeque::new(), VecDeque::new());
-        Objects { client, waiting, streams: BTreeMap::new(), heard, delivered: 0 }
+        Objects { client, upload, waiting, streams: BTreeMap::new(), heard, delivered: 0 }
+    }
+
+    /// What streams there are.
+    fn direction(&self) -> Dir {
+        if self.upload { Dir::Uni } else { Dir::Bi }
     }
 
     /// Whether nothing is under way.
@@ -47,9 +55,9 @@ impl Objects {
         self.heard.pop_front()
     }
 
-    /// The client asks.
-    pub(super) fn ask(&mut self, request: u32, connection: &mut Connection) {
-        self.waiting.push_back(request);
+    /// The client sends so many bytes: a request, or an object.
+    pub(super) fn send(&mut self, bytes: u64, connection: &mut Connection) {
+        self.waiting.push_back(bytes);
         self.open(connection);
     }
 
@@ -65,7 +73,7 @@ impl Objects {
     pub(super) fn hear(&mut self, event: &StreamEvent, connection: &mut Connection) {
         match *event {
             StreamEvent::Opened { .. } => {
-                while let Some(id) = connection.streams().accept(Dir::Bi) {
+                while let Some(id) = connection.streams().accept(self.direction()) {
                     let stream = Stream { left: 0, finished: true, begun: false };
                     self.streams.insert(id.index(), (id, stream));
                     self.read(id, connection);
@@ -74,16 +82,21 @@ impl Objects {
             StreamEvent::Readable { id } => self.read(id, connection),
             StreamEvent::Writable { id } => self.write(id.index(), connection),
             StreamEvent::Available { .. } => self.open(connection),
+            // all of an object is acknowledged
+            StreamEvent::Finished { id } if self.upload => {
+                self.streams.remove(&id.index());
+                self.heard.push_back(Heard::Whole(id.index() as u32));
+            }
             StreamEvent::Finished { .. } | StreamEvent::Stopped { .. } => {}
         }
     }
 
     /// Opens streams for the requests that wait, as far as the server allows.
     fn open(&mut self, connection: &mut Connection) {
-        while let Some(&request) = self.waiting.front() {
-            let Some(id) = connection.streams().open(Dir::Bi) else { return };
+        while let Some(&bytes) = self.waiting.front() {
+            let Some(id) = connection.streams().open(self.direction()) else { return };
             self.waiting.pop_front();
-            let stream = Stream { left: request.into(), finished: false, begun: false };
+            let stream = Stream { left: bytes, finished: false, begun: false };
             self.streams.insert(id.index(), (id, stream));
             self.write(id.index(), connection);
         }
@@ -127,11 +140,17 @@ impl Objects {
             }
         }
         let _ = chunks.finalize();
-        if !self.client {
+        if !self.client && !self.upload {
             self.heard.extend(whole.then_some(Heard::Asked(number)));
             return;
         }
         self.delivered += bytes;
+        if self.upload {
+            if whole {
+                self.streams.remove(&id.index());
+            }
+            return;
+        }
         if bytes > 0 && !stream.begun {
             stream.begun = true;
             self.heard.push_back(Heard::Begins(number));
