@@ -1,7 +1,6 @@
 """What gates make of a link of which a part is QUIC: the tables of docs/quic.md.
 
-`make stacks`, then `.venv/bin/python -m tools.quic`: some five minutes on two cores. With
-`controls` the same transfers by quinn's controls and by ours, in seconds.
+`make stacks`, then `.venv/bin/python -m tools.quic`: some five minutes on two cores.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
 from statistics import mean
-from sys import argv
 
 import polars as pl
 
@@ -100,64 +98,13 @@ def _table(first: str, cases: Mapping[str, tuple[float, Stages]]) -> None:
         print(f"| {name} | " + " | ".join(cells) + " |")
 
 
-TRANSFER = """
-name = "one transfer"
-duration = "120s"
-[topology.dumbbell]
-pairs = 1
-access = { rate = "1Gbit", delay = "1ms" }
-bottleneck = { rate = "10Mbit", delay = "18ms" }
-[traffic.one]
-arrivals = { at = ["0s"] }
-"""
-PATHS = {
-    "buffer 2 bdp": ("2bdp", 0.0),
-    "buffer 1 bdp": ("1bdp", 0.0),
-    "buffer 0.25 bdp": ("0.25bdp", 0.0),
-    "1 bdp, 1 % lost": ("1bdp", 0.01),
-}
-_LINUX = {"profile": "linux", "hystart": "none", "initial_window": 10}
-CONTROLS: Mapping[str, Stages] = {
-    "our CUBIC": {"tcp": {**_LINUX, "control": "cubic"}},
-    "quinn's CUBIC": {"quic": {"control": "cubic"}},
-    "our NewReno": {"tcp": {"profile": "linux", "control": "reno", "initial_window": 10}},
-    "quinn's NewReno": {"quic": {"control": "new-reno"}},
-}
-
-
-def _transfer(size: str, path: tuple[str, float], transport: Stages) -> str:
-    """Run a transfer, with three seeds; return its mean time and packets sent again."""
-    buffer, loss = path
-    key = "topology.dumbbell.bottleneck"
-    settings = {f"{key}.buffer": buffer, f"{key}.loss": loss, "traffic.one.size": size}
-    settings |= {"traffic.one.transport": transport}
-    frames = [tidegate.run(TRANSFER, seed=seed, settings=settings).flows for seed in (1, 2, 3)]
-    done, again = (
-        mean(frame[name][0] for frame in frames)
-        for name in ("data_done_s", "retransmitted_packets")
-    )
-    return f"{done:.2f} s, {again:.0f}"
-
-
-def _controls() -> None:
-    """Print the same transfers by quinn's controls and by ours."""
-    print("| transfer | " + " | ".join(CONTROLS) + " |")
-    print("|---" * (len(CONTROLS) + 1) + "|")
-    for size, (said, path) in product(("20kB", "1MB", "20MB"), PATHS.items()):
-        cells = [_transfer(size, path, transport) for transport in CONTROLS.values()]
-        print(f"| {size}, {said} | " + " | ".join(cells) + " |")
-
-
 def main() -> None:
     """Print the tables."""
-    if "controls" in argv[1:]:
-        return _controls()
     for said, share in SHARES.items():
         print(f"\n{said} of the sessions are QUIC\n")
         _table("law", {name: (share, stages) for name, stages in _laws()})
     print("\nhalf, tide by idle time\n")
     _table("idle", {name: (0.5, stages) for name, stages in _idle()})
-    return None
 
 
 if __name__ == "__main__":

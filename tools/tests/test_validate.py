@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from tools.live import explained as explained_live
 from tools.live import validate as live
-from tools.validate import dualpi2, linux, ns2, ns3
+from tools.peers.install import UnavailableError
+from tools.validate import dualpi2, linux, ns2, ns3, quinn
 from tools.validate.cases import CASES, idle
 from tools.validate.dumbbell import Case
 from tools.validate.explained import EXPLANATIONS
@@ -91,6 +92,22 @@ def test_every_explanation_is_of_a_row_that_there_is() -> None:
         assert known.case in (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
 
 
+def test_every_explanation_of_quinn_is_of_a_row_that_there_is() -> None:
+    measures = {(case.name, measure) for case in quinn.CASES for measure in case.measures}
+    for known in quinn.EXPLANATIONS:
+        assert (known.case, known.measure) in measures
+        assert 0.05 < known.at_most < 1
+        assert len(known.why) > 40
+
+
+def test_quinn_is_left_out_with_the_reason_where_it_is_not_built_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(quinn._native, "STACKS", ())
+    with pytest.raises(UnavailableError, match="make stacks"):
+        quinn.find()
+
+
 def test_every_explanation_of_the_lab_is_of_a_row_that_there_is() -> None:
     measures = {(case.name, measure) for case in live.cases() for measure in case.measures}
     for known in explained_live.EXPLANATIONS:
@@ -110,6 +127,7 @@ def test_names_are_unique_and_all_are_in_the_page() -> None:
 def test_the_page_has_a_place_for_every_table_of_ns3() -> None:
     page = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
     assert {"idle-ns3", *(case.name for case in CASES3)} <= placed(page)
+    assert {case.name for case in quinn.CASES} <= placed(page)
 
 
 def test_the_page_has_a_place_for_every_table_of_linux() -> None:

@@ -20,7 +20,6 @@ use std::time::{Duration, Instant, SystemTime};
 
 use bytes::{Bytes, BytesMut};
 use quinn_proto::congestion::{ControllerFactory, CubicConfig, NewRenoConfig};
-use quinn_proto::crypto;
 use quinn_proto::{
     ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint,
     Endpoint, EndpointConfig, Event, NoneTokenStore, ReadError, ServerConfig, StreamEvent,
@@ -82,9 +81,6 @@ pub fn stack(control: Control, crypto: Crypto, datagram: u16) -> Stack {
     let settings = Settings::new(control, crypto, datagram);
     Box::new(move |transfer| settings.ends(transfer))
 }
-
-/// What makes the handshakes of clients, and of servers.
-type Sides = (Arc<dyn crypto::ClientConfig>, Arc<dyn crypto::ServerConfig>);
 
 /// What all connections of a class share.
 struct Settings {

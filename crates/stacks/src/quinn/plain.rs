@@ -15,8 +15,6 @@ use quinn_proto::crypto::{
 use quinn_proto::transport_parameters::TransportParameters;
 use quinn_proto::{ConnectError, ConnectionId, Side, TransportError, TransportErrorCode};
 
-use super::Sides;
-
 /// Bytes of the messages, the transport parameters included.
 const CLIENT_HELLO: usize = 300;
 const SERVER_HELLO: usize = 90;
@@ -25,6 +23,9 @@ const SERVER_REST: usize = 2_400;
 const CLIENT_FINISHED: usize = 36;
 /// Bytes of a packet's tag, and of what header protection would sample.
 const TAG: usize = 16;
+
+/// What makes the handshakes of clients, and of servers.
+pub(super) type Sides = (Arc<dyn ClientConfig>, Arc<dyn ServerConfig>);
 
 /// Both sides' configuration.
 pub(super) fn sides() -> Sides {

@@ -24,8 +24,8 @@ use tidegate_core::host::{Heard, Host, Mark, Order, Report};
 use tidegate_core::units::Time;
 use x25519_dalek::{X25519_BASEPOINT_BYTES, x25519};
 
-use super::Sides;
 use super::ids::Ids;
+use super::plain::Sides;
 
 static CERTIFICATE: &[u8] = include_bytes!("certificate/certificate.der");
 static KEY: &[u8] = include_bytes!("certificate/key.der");
