@@ -535,6 +535,22 @@ def test_an_id_is_registered_once(tmp_path, monkeypatch):
         registry.collect("toy", "twice")
 
 
+def test_an_id_of_a_table_is_none_of_a_function(tmp_path, monkeypatch):
+    home = tmp_path / "listed"
+    home.mkdir()
+    (home / "__init__.py").write_text("")
+    line = "from tidegate.papers.check_builders import unchecked\n"
+    (home / "one.py").write_text(f'{line}CHECKS = {{\n    "a.1": unchecked("No."),\n}}\n')
+    monkeypatch.syspath_prepend(str(tmp_path))
+    found = registry.collect("toy", "listed")
+    assert found["toy.a.1"].place == (home / "one.py", 3)
+    assert found["toy.a.1"].description == "Say why it is not checked: No."
+    line = "from tidegate.papers.registry import claim\n@claim('a.1', of=())\n"
+    (home / "two.py").write_text(f"{line}def two(runs):\n    'Check.'\n")
+    with pytest.raises(ValueError, match=r"toy\.a\.1 is registered twice"):
+        registry.collect("toy", "listed")
+
+
 def test_a_finding_of_parts_becomes_an_ordering():
     def found(runs, more):
         """Check nothing."""

@@ -1,6 +1,7 @@
 """How a request becomes settings of a document; whether they are right, the native module says."""
 
 import json
+import re
 import tomllib
 
 import pytest
@@ -259,6 +260,9 @@ def test_examples_are_listed_copied_and_never_written_over(request, tmp_path):
     run = request.getfixturevalue("tidegate")
     listed = run("examples").stdout
     assert "overloaded-access-link.toml" in listed
+    # every name is apart from its sentence, which may go on in the next line of the comment
+    assert all(re.match(r"\S+\.toml {2,}\S", line) for line in listed.splitlines())
+    assert "1000/s at 125 s and fall back at 175 s\n" in listed
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "downloads.toml").write_text("# my own\n", encoding="utf-8")
     done = run("examples", "mine")

@@ -24,6 +24,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from tidegate.scenario import toml
+from tools.live import loads
 from tools.live.lab import LabError, interrupted, obstacle, program
 
 if TYPE_CHECKING:
@@ -49,22 +50,14 @@ class Asked:
     command: str
     unit: str
     expected: float
-    bottleneck: dict[str, object]
+    bottleneck: dict[str, Any]
     measure: Callable[[Asked, float], float]
 
 
 def document(asked: Asked) -> str:
-    """Return the scenario of a link; a cable of no delay stands at either end."""
-    bottleneck = {"rate": "10Mbit", "delay": "20ms", "buffer": "100ms"} | asked.bottleneck
-    access = {"rate": "10Gbit", "delay": "0ms"}
-    return toml.document(
-        {
-            "name": "a command behind a link",
-            "duration": "1h",
-            "topology": {"dumbbell": {"pairs": 1, "access": access, "bottleneck": bottleneck}},
-            "traffic": {"none": {"arrivals": {"at": ["1h"]}, "size": "1kB"}},
-        }
-    )
+    """Return the scenario of a link that carries no traffic but the command's."""
+    nothing = {"none": {"arrivals": {"at": ["1h"]}, "size": "1kB"}}
+    return toml.document(loads.document(3600, nothing, **{"buffer": "100ms"} | asked.bottleneck))
 
 
 def behind(asked: Asked, *command: str) -> str:

@@ -7,22 +7,18 @@ from typing import Any
 HOST = {"tcp": {"profile": "linux-6.18"}}
 
 
+LINK = {"rate": "10Mbit", "delay": "20ms", "buffer": "150kB"}
+
+
 def document(
-    seconds: float,
-    traffic: dict[str, Any],
-    *,
-    rate: str = "10Mbit",
-    delay: str = "20ms",
-    buffer: str = "150kB",
-    port: dict[str, Any] | None = None,
+    seconds: float, traffic: dict[str, Any], port: dict[str, Any] | None = None, **link: object
 ) -> dict[str, Any]:
-    """Return a scenario of one link, with `port` for its gate and queue."""
-    link = {"rate": rate, "delay": delay, "buffer": buffer}
+    """Return a scenario of one link (`LINK` with `link`), with `port` for its gate and queue."""
     access = {"rate": "10Gbit", "delay": "0ms"}
     scenario: dict[str, Any] = {
         "name": "figures",
         "duration": f"{seconds}s",
-        "topology": {"dumbbell": {"pairs": 1, "access": access, "bottleneck": link}},
+        "topology": {"dumbbell": {"pairs": 1, "access": access, "bottleneck": LINK | link}},
         "traffic": traffic,
     }
     return {**scenario, "port": {"bottleneck": port}} if port else scenario

@@ -153,11 +153,11 @@ def main() -> None:
         say("Interrupted; nothing was written.")
         raise SystemExit(INTERRUPTED) from None
     except TidegateError as error:
-        # what an argument names, which is looked at before its command begins
+        # an argument was refused while it was parsed, before its command began
         say(f"tidegate: {error}")
         raise SystemExit(REFUSED if isinstance(error, UsageError) else FAILED) from None
     except OSError as error:
-        # what is printed outside of commands: --help, --version
+        # standard output failed under --help or --version, which belong to no command
         _unprinted(error)
     finally:
         # the command is complete: Ctrl-C must not disturb the end of the interpreter

@@ -34,8 +34,10 @@ def examples(folder: Folder = None) -> None:
             "They are in the folder scenarios of the source.",
         )
     if folder is None:
-        for name, line in ready.listed(there):
-            typer.echo(f"{name:32}{line}")
+        listed = dict(ready.listed(there))
+        width = max(map(len, listed)) + 2
+        for name, sentence in listed.items():
+            typer.echo(f"{name:{width}}{sentence}")
         return
     copied = 0
     for name, source in there.items():

@@ -269,7 +269,7 @@ def connected(address: str) -> Iterator[Cluster]:
         import distributed
     except ImportError:
         raise TidegateError(*NEEDED) from None
-    # what it has to say of dying workers and schedulers is said here, once
+    # the library logs every worker and scheduler that dies; `Cluster` reports that once
     for name in ("asyncio", *logging.root.manager.loggerDict):
         if name.partition(".")[0] in ("distributed", "asyncio", "tornado"):
             logging.getLogger(name).handlers[:] = [logging.NullHandler()]

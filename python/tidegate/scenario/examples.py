@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,9 +31,15 @@ def files() -> dict[str, Path]:
 
 
 def listed(there: Mapping[str, Path]) -> Iterator[tuple[str, str]]:
-    """Yield each scenario with the line that it opens with."""
+    """Yield each scenario with the first sentence of the comment that it opens with."""
     for name, path in there.items():
-        if path.suffix != ".toml":
-            continue
-        first = path.read_text(encoding="utf-8").splitlines()[0]
-        yield name, first.lstrip("# ").rstrip(".") if first.startswith("#") else ""
+        if path.suffix == ".toml":
+            lines = path.read_text(encoding="utf-8").splitlines()
+            comment = " ".join(line.strip("# ") for line in takewhile(_said, lines))
+            sentence = re.match(r".+?[.?!](?=\s|$)", comment)
+            yield name, sentence[0].rstrip(".") if sentence else comment
+
+
+def _said(line: str) -> bool:
+    """Tell whether a line is a comment with words."""
+    return line.startswith("#") and line.strip("# ") != ""

@@ -1,8 +1,9 @@
 """Controls, queues and variants: what the columns of a comparison change in a document.
 
-One rule serves `--gate`, `--queue` and `[variant.NAME]`: what they say of a law
-comes on top of what the document says of the same law. Which packet opens a
-session at a gate, and how one is refused, belong to the port and stay.
+`--gate`, `--queue` and `[variant.NAME]` follow one rule. If they name the law that
+the document has, its settings are kept, and theirs are added or replace them. With
+another law they go. The packet that opens a session at a gate, and how one is
+refused, are settings of the port: they stay.
 """
 
 from __future__ import annotations
@@ -88,10 +89,11 @@ def _path(name: str) -> list[str]:
 
 
 def _upon(stage: str, asked: Mapping[str, Any], stands: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is asked for on top of what stands there."""
+    """Return the law asked for, with those settings of the stage that stay."""
     same = asked.get("law") == stands.get("law")
     settings = dict(stands) if same else {}
-    # `admit` is the opener, of the port, or whom the law admits, which is the law's own
+    # `admit` gives either the opener, which belongs to the port and stays, or what the law admits
+    # (connections or clients), which belongs to the law and goes with it
     if not same and stands.get("admit") in _WHO:
         stands = {name: value for name, value in stands.items() if name != "admit"}
     elif asked.get("admit") in _WHO and stands.get("admit", "clients") not in _WHO:
