@@ -111,7 +111,7 @@ bench-peers: $(VENV)/.dev ## Measure other simulators on the yardstick too, and 
 	$(BIN)/python -m tools.peers
 
 .PHONY: validate
-validate: $(VENV)/.dev ## Run the same transfers in ns-2 and ns-3 and print them side by side
+validate: $(VENV)/.dev ## Run the same transfers in ns-2, ns-3 and a queue of Linux, and print them side by side
 	@command -v ns >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get install -y ns2; } || \
 	    { echo 'ns-2 is not installed; as root: apt-get install -y ns2' >&2; exit 2; }
 	$(BIN)/python -m tools.validate
