@@ -3,6 +3,10 @@
 Each kernel boots with this machine's files, read-only and below a file system in memory, so
 that a test finds the same programs there. It has no network. Its packages are downloaded once,
 to `build/kernels`. A kernel is ended after a fixed time.
+
+With `--virtual-clock` the kernel's clock counts the instructions that it executes, one a
+nanosecond, and runs on while it is idle. A slow or busy machine takes longer, and changes little of
+what is measured there.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import time
+from enum import Enum
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -38,6 +43,7 @@ TESTS = (
     *("-n", "0", "-q", "-rs"),
 )
 SECONDS = 2400
+"""A kernel is ended after so long."""
 TRIES = 3
 """Starts of a kernel that panics while it starts."""
 
@@ -88,24 +94,45 @@ sleep 60
 """
 
 
+class Way(Enum):
+    """How the processor of a kernel is made: options of qemu."""
+
+    EMULATED = ("-smp", "2", "-accel", "tcg")
+    KVM = ("-smp", "2", "-accel", "kvm")
+    VIRTUAL_CLOCK = (
+        *("-smp", "1", "-accel", "tcg,thread=single"),
+        # with sleep=off its clock would run ahead while it waits for files of this machine
+        *("-icount", "shift=0,sleep=on", "-rtc", "clock=vm"),
+    )
+
+
 class Obstacle(Exception):
     """What keeps a kernel from running here, with the remedy."""
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the tests in each kernel; 1 if one of them failed."""
+def options() -> argparse.ArgumentParser:
+    """Return the options of the command line."""
     parser = argparse.ArgumentParser(prog="python -m tools.kernels", description=__doc__)
     parser.add_argument("--kernel", choices=RELEASES, action="append", help="default: each")
+    clock = parser.add_mutually_exclusive_group()
     # a machine that is virtual itself may have /dev/kvm and fail to boot with it
-    parser.add_argument("--kvm", action="store_true", help="use the processor's virtualisation")
+    clock.add_argument("--kvm", action="store_true", help="use the processor's virtualisation")
+    clock.add_argument("--virtual-clock", action="store_true", help="its clock counts instructions")
+    parser.add_argument("--seconds", type=int, default=SECONDS, help="end a kernel after so long")
     parser.add_argument("command", nargs="*", help="instead of the live tests; after --")
-    asked = parser.parse_args(arguments)
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the tests in each kernel; 1 if one of them failed."""
+    asked = options().parse_args(arguments)
     tests = [sys.executable, "-m", "pytest", *TESTS]
+    way = Way.KVM if asked.kvm else Way.VIRTUAL_CLOCK if asked.virtual_clock else Way.EMULATED
     failed = 0
     for kernel in asked.kernel or RELEASES:
         try:
             check()
-            failed += run(kernel, asked.command or tests, kvm=asked.kvm)
+            failed += run(kernel, asked.command or tests, way, asked.seconds)
         except Obstacle as reason:
             print(f"kernel {kernel}: skipped, {reason}")
     return min(failed, 1)
@@ -132,7 +159,7 @@ def need(tools: dict[str, str]) -> None:
         raise Obstacle("the keys of Debian's archive are not installed: debian-archive-keyring")
 
 
-def run(kernel: str, command: list[str], *, kvm: bool) -> bool:
+def run(kernel: str, command: list[str], way: Way, seconds: int) -> bool:
     """Boot a kernel, run a command in it, print what it printed; whether it failed."""
     image, modules = files(kernel)
     result = BUILD / f"result-{kernel}"
@@ -147,7 +174,7 @@ def run(kernel: str, command: list[str], *, kvm: bool) -> bool:
     first, code = first_files(kernel, modules), result / "code"
     for _ in range(TRIES):
         begun = time.monotonic()
-        console = boot(image, first, modules, result, kvm=kvm)
+        console = boot(image, first, modules, result, way, seconds)
         took = time.monotonic() - begun
         # an emulated kernel may panic before it runs anything
         if code.exists() or (result / "output").exists() or "Kernel panic" not in console:
@@ -155,7 +182,7 @@ def run(kernel: str, command: list[str], *, kvm: bool) -> bool:
         print(f"kernel {kernel}: it panicked while it started; it is started again")
     if not code.exists():
         print(console[-4000:])
-        print(f"kernel {kernel}: did not end within {SECONDS} s, or did not boot")
+        print(f"kernel {kernel}: did not end within {seconds} s, or did not boot")
         return True
     print((result / "output").read_text())
     number = int(code.read_text())
@@ -163,12 +190,12 @@ def run(kernel: str, command: list[str], *, kvm: bool) -> bool:
     return number != 0
 
 
-def boot(image: Path, first: Path, modules: Path, result: Path, *, kvm: bool) -> str:
+def boot(image: Path, first: Path, modules: Path, result: Path, way: Way, seconds: int) -> str:
     """Run qemu until the kernel switches itself off; what it wrote to its console."""
     shares = {"machine": (Path("/"), True), "modules": (modules, True), "result": (result, False)}
     words = ["qemu-system-x86_64", "-nodefaults", "-no-reboot", "-display", "none"]
-    words += ["-serial", "stdio", "-smp", "2", "-m", "3G", "-device", "virtio-rng-pci"]
-    words += ["-cpu", "max", "-accel", "kvm" if kvm else "tcg"]
+    words += ["-serial", "stdio", "-m", "3G", "-device", "virtio-rng-pci", "-cpu", "max"]
+    words += way.value
     words += ["-kernel", str(image), "-initrd", str(first)]
     words += ["-append", "console=ttyS0 quiet panic=-1"]
     for tag, (folder, locked) in shares.items():
@@ -178,7 +205,7 @@ def boot(image: Path, first: Path, modules: Path, result: Path, *, kvm: bool) ->
         words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     ) as machine:
         try:
-            console, _ = machine.communicate(timeout=SECONDS)
+            console, _ = machine.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             machine.kill()
             console, _ = machine.communicate()

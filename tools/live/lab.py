@@ -14,6 +14,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from contextlib import suppress
@@ -168,7 +169,8 @@ class Lab:
     def start(self, namespace: str | None, *command: str) -> subprocess.Popen[str]:
         """Start a process there; it ends with the lab."""
         inside = ("nsenter", f"--net=/run/netns/{namespace}") if namespace else ()
-        ahead = _ahead(command[1:2] == ("emulate",)) if command[0] == self.tidegated else ()
+        moves_packets = command[0] in {self.tidegated, sys.executable}
+        ahead = _ahead(command[1:2] == ("emulate",)) if moves_packets else ()
         process = subprocess.Popen(
             [*ahead, *inside, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )

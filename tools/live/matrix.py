@@ -6,9 +6,11 @@
 
 It is the matrix of docs/gate.md. Each run is a line of `out/matrix.jsonl`, and a cell that has its
 runs there is not run again. A run on a machine that was too busy is discarded and tried once more.
-`fq_codel` and `cake` need a kernel that has them: `python -m tools.kernels --kernel 6.12 --
-.venv/bin/python -m tools.live.matrix ...` runs them in one, and prints the lines. The loads
-`light`, `greedy` and `flood` are not of the matrix and have to be asked for.
+`fq_codel` and `cake` need a kernel that has them: `python -m tools.kernels --kernel 6.12
+--virtual-clock -- .venv/bin/python -m tools.live.matrix --jobs 1 ...` runs them in one and prints
+the lines; `--table --out FILE` takes a file of them. The loads
+`light`, `greedy`, `flood`, `patient` and `every connection` are not of the matrix and have to be
+asked for.
 """
 
 from __future__ import annotations
@@ -85,11 +87,16 @@ def run(cells: Sequence[Cell], jobs: int, file: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, spawn) as pool, file.open("a", encoding="utf-8") as out:
-        for done in as_completed([pool.submit(attempt, cell) for cell in cells]):
-            line = json.dumps(done.result())
-            print(line, flush=True)
-            out.write(line + "\n")
-            out.flush()
+        try:
+            for done in as_completed([pool.submit(attempt, cell) for cell in cells]):
+                line = json.dumps(done.result())
+                print(line, flush=True)
+                out.write(line + "\n")
+                out.flush()
+        except KeyboardInterrupt:
+            # those that run remove their labs
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 def by_cell(rows: Iterable[dict[str, Any]]) -> Rows:
@@ -166,6 +173,8 @@ def tables(found: Rows, cells: Sequence[Cell]) -> None:
     counted = [len(found.get(whole(cell), [])) for cell in cells]
     left = [cell for cell, n in zip(cells, counted, strict=True) if not n]
     print(f"\nruns of a cell: {min(counted)} to {max(counted)}; cells not run: {len(left)}")
+    kernels = sorted({row["kernel"] for cell in cells for row in found.get(whole(cell), [])})
+    print(f"kernels: {', '.join(kernels)}")
     for cell in left:
         print(f"  {cell.queue}, {cell.load}, {cell.control}")
 

@@ -46,6 +46,10 @@ class Plan:
     """Connections a second of one client beside the users."""
     long: int = 0
     """Flows without end beside the users."""
+    patient: int = 0
+    """One of so many users never gives up; 0: none."""
+    every: bool = False
+    """A page takes each of its connections: it is not there until all are open."""
 
 
 @dataclass
@@ -83,35 +87,49 @@ class Run:
         await reader.readexactly(size)
 
     async def page(self, user: int, row: dict[str, float], opened: list[Streams]) -> None:
-        """Load a document, and its objects over six connections."""
+        """Load a document, then each object over the first of six connections that is free."""
 
         async def one() -> Streams:
             opened.append(await self.connect(self.address(user), self.plan.port))
             row.setdefault("connected_s", self.past() - row["start_s"])
             return opened[-1]
 
-        left = [OBJECT] * OBJECTS
-
-        async def work(streams: Streams | None) -> None:
-            fresh = streams is None
-            streams = streams or await one()
-            while left:
-                await self.fetch(streams, left.pop())
-                self.served += fresh
-                fresh = False
-
         first = await one()
         await self.fetch(first, DOCUMENT)
         self.served += 1
-        await asyncio.gather(work(first), *(work(None) for _ in range(CONNECTIONS - 1)))
+        free: asyncio.Queue[tuple[Streams, bool]] = asyncio.Queue()
+        free.put_nowait((first, False))
+
+        async def more() -> None:
+            # a connection that fails leaves its objects to the others
+            with suppress(*FAILED):
+                free.put_nowait((await one(), True))
+
+        async def an_object() -> None:
+            streams, fresh = await free.get()
+            await self.fetch(streams, OBJECT)
+            self.served += fresh
+            free.put_nowait((streams, False))
+
+        opening = [asyncio.create_task(more()) for _ in range(CONNECTIONS - 1)]
+        try:
+            # the page is there with its last object, whatever connections are still refused
+            await asyncio.gather(*(an_object() for _ in range(OBJECTS)))
+            if self.plan.every:
+                await asyncio.gather(*opening)
+        finally:
+            for each in opening:
+                each.cancel()
 
     async def load(self, user: int) -> None:
         """Load one page, or give up."""
         row: dict[str, float] = {"user": user, "start_s": self.past()}
         self.rows.append(row)
         opened: list[Streams] = []
+        row["patient"] = patient = self.plan.patient > 0 and user % self.plan.patient == 0
         try:
-            await asyncio.wait_for(self.page(user, row, opened), self.plan.patience)
+            patience = None if patient else self.plan.patience
+            await asyncio.wait_for(self.page(user, row, opened), patience)
             row["load_s"] = self.past() - row["start_s"]
         except FAILED:
             pass

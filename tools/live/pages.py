@@ -8,6 +8,8 @@ second; users wait 30 s. The queue is a qdisc of the router's interface, of 150 
 from __future__ import annotations
 
 import json
+import math
+import os
 import statistics
 import sys
 import threading
@@ -52,7 +54,12 @@ LIMITS = {"right": 1.0, "half": 0.5, "twice": 2.0}
 LIMITED = [f"nft {who}, {rate}" for who in ("connections", "users") for rate in LIMITS]
 CONTROLS = ("none", *LIMITED, *LAWS)
 QUEUES = ("drop-tail", "htb", "fq_codel", "cake")
-LOADS = ("steady", "moving load", "moving capacity", "long flows", "light", "greedy", "flood")
+LOADS = (
+    *("steady", "moving load", "moving capacity", "long flows"),
+    *("light", "greedy", "flood", "patient", "every connection"),
+)
+LONGEST = 36
+"""Seconds in which a user who never gives up is let in (docs/tide.md), and a round trip."""
 FLOOD = 300
 """SYNs a second from forged addresses."""
 GREED = 50
@@ -90,18 +97,23 @@ class Cell:
         match self.load:
             case "moving load":
                 # half of what the link carries, three times that, and twice
-                parts = ((0, rate / 4), (third, 1.5 * rate), (2 * third, rate))
-                return replace(plan, steps=parts)
+                steps = ((0, rate / 4), (third, 1.5 * rate), (2 * third, rate))
+                changes: dict[str, Any] = {"steps": steps}
             case "long flows":
-                return replace(plan, long=5)
+                changes = {"long": 5}
             case "light":
-                return replace(plan, steps=((0, self.carries / 2),))
+                changes = {"steps": ((0, self.carries / 2),)}
             case "flood":
-                return replace(plan, steps=((0, 0.75 * self.carries),))
+                changes = {"steps": ((0, 0.75 * self.carries),)}
+            case "every connection":
+                changes = {"every": True}
+            case "patient":
+                changes = {"patient": 20}
             case "greedy":
-                return replace(plan, greedy=GREED * CONNECTIONS * rate / 60)
+                changes = {"greedy": GREED * CONNECTIONS * rate / 60}
             case _:
-                return plan
+                changes = {}
+        return replace(plan, **changes)
 
 
 class Queue:
@@ -259,6 +271,7 @@ def measure(cell: Cell) -> dict[str, Any]:
         "alarm": status.get("alarm", False),
         "late_ms": late_ms,
         "not_read": not_read,
+        "kernel": os.uname().release,
     }
 
 
@@ -291,6 +304,7 @@ def summary(told: dict[str, Any], sent: float, cell: Cell) -> dict[str, Any]:
     rows = told["rows"]
     times = [row["load_s"] for row in rows if "load_s" in row]
     waits = sorted(row["connected_s"] for row in rows if "connected_s" in row)
+    patient = [row for row in rows if row["patient"] and row["start_s"] < cell.seconds - LONGEST]
     useful = len(times) * PAGE_BYTES + told["long_bytes"]
     return {
         "came": len(rows),
@@ -301,6 +315,9 @@ def summary(told: dict[str, Any], sent: float, cell: Cell) -> dict[str, Any]:
         "wait_p95_s": waits[len(waits) * 95 // 100] if waits else float("nan"),
         "wait_most_s": waits[-1] if waits else float("nan"),
         "never": len(rows) - len(waits),
+        "patient": len(patient),
+        "patient_in": sum("connected_s" in row for row in patient),
+        "patient_wait_s": max((row.get("connected_s", math.inf) for row in patient), default=0.0),
         "wasted": max(0.0, 1 - useful / max(1.0, sent)),
         "sent_mbit_s": sent * 8e-6 / cell.seconds,
         "long_mbit_s": told["long_bytes"] * 8e-6 / cell.seconds,

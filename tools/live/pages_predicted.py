@@ -10,7 +10,7 @@ from typing import Any
 import tidegate
 from tools.live.loads import HOST
 from tools.live.page_users import CONNECTIONS, DOCUMENT, OBJECT, OBJECTS, PAGE_BYTES
-from tools.live.pages import LIMITS, Cell
+from tools.live.pages import LIMITS, LOADS, Cell
 
 GATES: dict[str, dict[str, Any]] = {
     "none": {},
@@ -85,8 +85,9 @@ def predict(cell: Cell) -> dict[str, float] | None:
     """Simulate a cell with some seeds; none: the simulator does not have it."""
     said = port(cell)
     # its link changes and is no shaper; its HTB has no classes
-    absent = cell.load in {"greedy", "flood"} or (cell.queue, cell.load) == ("htb", "long flows")
-    if said is None or absent or (cell.queue, cell.load) == ("cake", "moving capacity"):
+    where = (cell.queue, cell.load)
+    absent = cell.load in LOADS[5:] or where == ("htb", "long flows")
+    if said is None or absent or where == ("cake", "moving capacity"):
         return None
     done, times = [], []
     for seed in range(1, SEEDS + 1):

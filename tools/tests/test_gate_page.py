@@ -1,10 +1,14 @@
-"""The page of the gate's keys."""
+"""The page of the gate's keys, and the commands of docs/gate.md that take minutes."""
 
+import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from tools import kernels
+from tools.live import matrix
 from tools.pages import gate
 
 ROOT = Path(__file__).parents[2]
@@ -34,3 +38,18 @@ def test_prometheus_takes_the_alert_rules() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "7 rules found" in done.stdout
+
+
+# They run for minutes and need root: their options and names have to be there.
+def test_the_commands_of_the_matrix_are_read() -> None:
+    text = (ROOT / "docs/gate.md").read_text(encoding="utf-8")
+    typed = re.findall(r"`(?:\.venv/bin/)?python -m tools\.(kernels|live\.matrix)([^`]*)`", text)
+    assert {"kernels", "live.matrix"} == {tool for tool, _ in typed}
+    for tool, words in typed:
+        own, _, inner = words.partition(" -- ")
+        parser = kernels.options() if tool == "kernels" else matrix.options()
+        parser.parse_args(shlex.split(own))
+        if inner:
+            python, module, name, *rest = shlex.split(inner)
+            assert (python, module, name) == (".venv/bin/python", "-m", "tools.live.matrix")
+            matrix.options().parse_args(rest)

@@ -1,12 +1,15 @@
-"""The scenarios of the lab have the hosts of the profile `linux-6.18`, and no others."""
+"""Hosts of the lab's scenarios are those of the profile `linux-6.18`; its users load pages."""
 
+import asyncio
 import math
 import tomllib
-from typing import Any
+from typing import Any, ClassVar
+from unittest.mock import MagicMock
 
 import pytest
 from tools.live import demo, figures, light, loads, today, validate
 from tools.live.measure import Flow, simulate
+from tools.live.page_users import DOCUMENT, OBJECT, OBJECTS, Plan, Run, Streams
 
 CROWDS = [figures.crowd(), *light.LOADS.values(), {"pages": loads.pages(20, "upload")}]
 DOCUMENTS = [
@@ -54,3 +57,27 @@ def test_who_came_too_late_to_be_judged_is_left_out() -> None:
 
     flows = [flow(1, 3), flow(5, 9), flow(8, math.nan), flow(25, 27)]
     assert today.served(flows, 30) == today.Served(2 / 3, 3.0, 0.1)
+
+
+class Refused(Run):
+    """A user of whose connections only the first is ever admitted."""
+
+    asked: ClassVar[list[int]] = []
+
+    async def connect(self, *_: object) -> Streams:
+        if self.asked:
+            await asyncio.sleep(3600)
+        return MagicMock(), MagicMock()
+
+    async def fetch(self, _: Streams, size: int) -> None:
+        self.asked.append(size)
+        await asyncio.sleep(0)
+
+
+# As in the simulator, and in a browser: the last object ends a page, not the last connection.
+def test_a_page_is_loaded_by_the_connections_that_are_admitted() -> None:
+    user = Refused(Plan("", 0, "10.79", 1, ((0, 1),), patience=1))
+    asyncio.run(user.load(0))
+    assert "load_s" in user.rows[0]
+    assert user.asked == [DOCUMENT] + [OBJECT] * OBJECTS
+    assert user.served == 1
