@@ -103,7 +103,7 @@ def test_every_explanation_of_quinn_is_of_a_row_that_there_is() -> None:
 def test_quinn_is_left_out_with_the_reason_where_it_is_not_built_in(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(quinn._native, "STACKS", ())
+    monkeypatch.setattr("tidegate._native.STACKS", ())
     with pytest.raises(UnavailableError, match="make stacks"):
         quinn.find()
 
