@@ -90,8 +90,8 @@ static __always_inline bool is_initial(struct __sk_buff *skb, const struct seen 
 	version = (__u32)head.version[0] << 24 | (__u32)head.version[1] << 16 |
 		  (__u32)head.version[2] << 8 | head.version[3];
 	type = head.first >> 4 & 3;
-	/* long header and fixed bit */
-	return (head.first & 0xc0) == 0xc0 &&
+	/* a long header; the bit below its form may be either (RFC 9287) */
+	return (head.first & 0x80) &&
 	       ((version == QUIC_V1 && type == 0) || (version == QUIC_V2 && type == 1));
 }
 

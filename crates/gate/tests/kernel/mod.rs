@@ -4,7 +4,7 @@
 
 mod clients;
 mod golden;
-mod packets;
+pub(crate) mod packets;
 mod quic;
 mod rules;
 mod sight;

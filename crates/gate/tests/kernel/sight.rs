@@ -113,7 +113,7 @@ fn quic_initials_are_told_from_other_udp() {
             ("Handshake of version 1", quic(0xe3, 1, 1200), Fate::Udp),
             ("0-RTT of version 1, which is version 2's Initial", quic(0xd3, 1, 1200), Fate::Udp),
             ("a short Initial", quic(0xc3, 1, 1199), Fate::Udp),
-            ("no fixed bit", quic(0x83, 1, 1200), Fate::Udp),
+            ("a greased bit (RFC 9287)", quic(0x83, 1, 1200), Fate::QuicAdmitted),
             ("version negotiation", quic(0xc3, 0, 1200), Fate::Udp),
             ("short header", quic(0x43, 1, 1200), Fate::Udp),
         ],
