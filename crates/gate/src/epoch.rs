@@ -47,9 +47,7 @@ impl Flow {
             min_waiting: min_waiting.min(now.waiting),
             waiting: now.waiting,
             backlog: now.backlog.into(),
-            refused_behind: 0,
-            answered: None,
-            idle_ended: 0,
+            ..Flow::default()
         }
     }
 

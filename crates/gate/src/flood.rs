@@ -5,8 +5,9 @@
 //! the gate raises an alarm and refuses nothing. The alarm ends after as many
 //! epochs in a row below the limit.
 //!
-//! While nothing is refused, more sessions are admitted than end in an overload
-//! too. Then the limit is `OPEN` times higher; above it, refusals do not begin.
+//! In an overload, too, more sessions are admitted than end, as long as nothing is
+//! refused. So the limit is `OPEN` times higher until refusals begin. Above that
+//! limit they do not begin.
 //!
 //! Limits: many long sessions that begin at once look like a flood in their first
 //! epochs, and so does a load of sixteen times the link's capacity: the gate then

@@ -12,7 +12,7 @@ use tidegate_core::units::Rate;
 use super::status::Status;
 
 /// What an operator asked for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// The rate of the link, if it was given.
     pub rate: Option<Rate>,
@@ -23,7 +23,7 @@ pub struct Plan {
 }
 
 /// Sums over all epochs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Observation {
     /// What was asked for.
     pub plan: Plan,
@@ -44,20 +44,7 @@ pub struct Observation {
 impl Observation {
     /// Nothing was seen so far.
     pub fn new(plan: Plan) -> Observation {
-        Observation {
-            plan,
-            epochs: 0,
-            openers: 0,
-            refused: 0,
-            full: 0,
-            lost: 0,
-            peak_bps: 0.0,
-            unseen_share: 0.0,
-            bypassed_share: 0.0,
-            watched: Duration::ZERO,
-            interface: String::new(),
-            queue: false,
-        }
+        Observation { plan, ..Observation::default() }
     }
 
     /// An epoch of that length has ended with this status.

@@ -2,11 +2,11 @@
 //!
 //! Laws measure completions or the utilisation of the link. A burst of a second
 //! or a few long flows change these as an overload does, but need no refusals. In
-//! an overload, sessions are admitted faster than they end. So the law's decisions
-//! come into force once the excess `P` would take longer than `onset` to end at
-//! the present pace `D` (Little's law: `P / D` epochs), at the end of two epochs in
-//! a row, as new sessions have had no time to end. From then on they are in force
-//! until an epoch in which the law refuses nothing.
+//! an overload, sessions are admitted faster than they end, and an excess `P` of
+//! open sessions builds up. At the present pace `D` it would end in `P / D` epochs
+//! (Little's law). The law's decisions come into force when that is longer than
+//! `onset` at the end of two epochs in a row: sessions that have just begun had no
+//! time to end. They stay in force until an epoch in which the law refuses nothing.
 //!
 //! | symbol | here      | unit           | value                                     |
 //! |--------|-----------|----------------|-------------------------------------------|
@@ -17,8 +17,8 @@
 //! | `g`    | `share`   | 1              | an epoch of `MEMORY`, which is 10 s       |
 //! | -      | `wait`    | s              | `onset`, 2                                |
 //!
-//! Where that is not counted, `a` is what was admitted. Of a session from a forged address nothing
-//! follows, and it does not pile up.
+//! Where answers are not counted, `a` is the number of admitted sessions. Where they are, a session
+//! from a forged address does not count, as nothing follows its SYN.
 //!
 //! `P` decays: a session that began long ago is a long one, or its end was not
 //! seen. While its decisions are not in force, the law still runs on the counts.

@@ -5,7 +5,7 @@
 use std::mem::offset_of;
 
 use tidegate_core::law::session::{Counts, Knobs};
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, transmute};
 
 /// Declares the fates in the order of their counters: name in labels and in the status, meaning.
 macro_rules! fates {
@@ -105,31 +105,18 @@ const _: () = assert!(
         && offset_of!(Tally, packets) == 112
 );
 
+/// A tally as its counters, one after the other.
+type Words = [u64; size_of::<Tally>() / 8];
+
 impl Tally {
     /// The sum with the counts of another CPU.
     #[must_use]
     pub fn with(&self, other: &Tally) -> Tally {
-        let sums = |a: &[u64; Fate::COUNT], b: &[u64; Fate::COUNT]| {
-            std::array::from_fn(|i| a[i].wrapping_add(b[i]))
-        };
-        Tally {
-            arrived: self.arrived.wrapping_add(other.arrived),
-            admitted: self.admitted.wrapping_add(other.admitted),
-            departed: self.departed.wrapping_add(other.departed),
-            resets: self.resets.wrapping_add(other.resets),
-            eligible: self.eligible.wrapping_add(other.eligible),
-            watched_bytes: self.watched_bytes.wrapping_add(other.watched_bytes),
-            young_bytes: self.young_bytes.wrapping_add(other.young_bytes),
-            incoming_bytes: self.incoming_bytes.wrapping_add(other.incoming_bytes),
-            served: self.served.wrapping_add(other.served),
-            waited: self.waited.wrapping_add(other.waited),
-            let_in: self.let_in.wrapping_add(other.let_in),
-            inside: self.inside.wrapping_add(other.inside),
-            answered: self.answered.wrapping_add(other.answered),
-            idle_ended: self.idle_ended.wrapping_add(other.idle_ended),
-            packets: sums(&self.packets, &other.packets),
-            bytes: sums(&self.bytes, &other.bytes),
+        let (mut sum, other): (Words, Words) = (transmute!(*self), transmute!(*other));
+        for (count, more) in sum.iter_mut().zip(other) {
+            *count = count.wrapping_add(more);
         }
+        transmute!(sum)
     }
 
     /// Packets of one fate.

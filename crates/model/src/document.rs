@@ -7,7 +7,7 @@ pub(crate) mod amount;
 pub(crate) mod bound;
 pub(crate) mod free;
 pub(crate) mod impairments;
-pub(crate) mod loss;
+mod loss;
 mod named;
 pub(crate) mod pages;
 pub(crate) mod series;
@@ -27,7 +27,7 @@ use crate::control::TransportDoc;
 use crate::law::GateDoc;
 use crate::law::filter::FilterDoc;
 use crate::law::stamp::StampDoc;
-use crate::scenario::{Direction, Misbehaviour};
+use crate::scenario::{Direction, Loss, Misbehaviour, Reorder, Shared};
 
 /// A tidegate scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -91,7 +91,6 @@ keys! {
     ///
     /// Ports: `bottleneck` (left to right), `access.source1` (towards left),
     /// `access.sink1` (towards sink1), and each with `.reverse` for the other way.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(
         deny_unknown_fields,
         expecting = "a table, as in { pairs = 10, access = { ... }, bottleneck = { ... } }"
@@ -117,7 +116,6 @@ keys! {
     /// Each router has `pairs` hosts that send (`r1.source1` ...) and as many that
     /// receive (`r1.sink1` ...). Ports: `link1` (r1 to r2), `access.r1.source1`
     /// (towards r1), `access.r1.sink1` (towards the sink), and each with `.reverse`.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(
         deny_unknown_fields,
         expecting = "a table, as in { links = [{ ... }, { ... }], access = { ... } }"
@@ -153,7 +151,7 @@ pub(crate) struct Link {
     pub buffer: Length,
     /// Share of the packets that the link loses after their transmission; default 0. Or for packets with payload and for those without: { data = 0.01, ack = 0 }.
     #[serde(default)]
-    pub loss: loss::LossDoc,
+    pub loss: Loss,
     /// What is different in the other direction, as in { rate = "1Mbit" } of an asymmetric line; default nothing.
     #[serde(default, skip_serializing_if = "free::Reverse::is_empty")]
     pub reverse: free::Reverse,
@@ -176,7 +174,7 @@ pub(crate) struct Access {
     pub buffer: Length,
     /// Share of the packets that the link loses after their transmission; default 0. Or for packets with payload and for those without: { data = 0.01, ack = 0 }.
     #[serde(default)]
-    pub loss: loss::LossDoc,
+    pub loss: Loss,
 }
 
 fn ample() -> Length {
@@ -185,7 +183,7 @@ fn ample() -> Length {
 
 keys! {
     /// Control at one output port, and what its link does to packets.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[derive(Default)]
     #[serde(deny_unknown_fields, expecting = "a table, as in { gate = { law = \"close-probe\" } }")]
     pub(crate) struct PortDoc {
         /// Filters against greedy flows, before the gate; default none.
@@ -211,7 +209,7 @@ keys! {
         pub jitter: Option<impairments::JitterDoc>,
         /// Packets that the link holds back, so that others overtake them; default none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub reorder: Option<impairments::ReorderDoc>,
+        pub reorder: Option<Reorder>,
         /// A policer before the queue: what comes faster is dropped; default none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub police: Option<impairments::PoliceDoc>,
@@ -220,7 +218,7 @@ keys! {
         pub batch: Option<impairments::BatchDoc>,
         /// A medium that the link shares with that of another port, as with the other direction of Wi-Fi; default: it has its own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub medium: Option<impairments::MediumDoc>,
+        pub medium: Option<Shared>,
         /// The first so many packets that come from elsewhere get a row each in the `arrivals` table; default 0.
         #[serde(default, skip_serializing_if = "is_zero")]
         pub record: u32 [0 to 1000000],
@@ -233,7 +231,6 @@ fn is_zero(number: &u32) -> bool {
 
 keys! {
     /// One traffic class.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields, expecting = "a table with arrivals, size and transport")]
     pub(crate) struct ClassDoc {
         /// When flows start; needed unless `flows` are replayed.

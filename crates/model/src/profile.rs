@@ -155,8 +155,9 @@ impl Used<SynRetriesDoc> for SynRetries {
 /// allows 500 ms; 200 ms is BSD's.
 pub(crate) const USUAL_DELAY: Time = Time::from_ms(200);
 
-/// Makes the record of some settings, and that of what a document says of them, from one line for
-/// each: `key: type = type in documents [range] "What it is";`. The range may be left out.
+/// Makes two records from one line for each setting: the settings of a connection, all of them set,
+/// and those that a document may give. A line is `key: type = type in documents [range] "What it
+/// is";`, where the range may be left out.
 macro_rules! settings {
     (
         $(#[$about:meta])* pub struct $Used:ident { $(pub $own:ident: $Own:ty,)* }

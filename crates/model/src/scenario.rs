@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
+use tidegate_core::keys;
 use tidegate_core::law::session::{Charge, Opener, Refusal, quic};
 use tidegate_core::law::settings::Link;
 use tidegate_core::law::video::Rule;
@@ -119,6 +120,33 @@ pub struct Port {
 }
 
 impl Port {
+    /// A port without laws and losses, the only one of its path.
+    pub(crate) fn plain(
+        name: String,
+        (from, to): (u16, u16),
+        (rate, delay, buffer): (Rate, Time, Length),
+    ) -> Port {
+        Port {
+            name,
+            from,
+            to,
+            rate,
+            delay,
+            buffer,
+            buffer_follows: false,
+            loss: Loss::default(),
+            impairments: Impairments::default(),
+            cost: 1,
+            round_trip: delay,
+            access: false,
+            filter: None,
+            gate: None,
+            queue: QueueLaw::default(),
+            stamp: None,
+            record: 0,
+        }
+    }
+
     /// The link as it is at the start.
     pub fn link(&self) -> Link {
         Link { rate: self.rate, delay: self.delay }
@@ -148,30 +176,40 @@ impl Port {
 }
 
 /// Shares of the packets that a link loses, each independently of the others, 0 to 1.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Loss {
     /// Of packets with payload.
     pub data: f64,
     /// Of packets without payload.
     pub ack: f64,
     /// What it loses besides, in bursts.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<Burst>,
 }
 
-/// Losses in bursts: the model of Gilbert (1960) and Elliott (1963), a chain of two states.
-///
-/// In the long run a packet finds a burst with probability `enter / (enter + leave)`, and a
-/// burst has `1 / leave` packets in the mean.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Burst {
-    /// Probability, at each packet outside, that a burst begins with it.
-    pub enter: f64,
-    /// Probability, at each packet after the first of a burst, that the burst is over before it.
-    pub leave: f64,
-    /// Share of the packets of a burst that are lost.
-    pub inside: f64,
-    /// Share of the other packets that are lost.
-    pub outside: f64,
+keys! {
+    /// Losses in bursts (Gilbert-Elliott): a packet outside of a burst begins one with probability `enter`, and each later one ends it with probability `leave`.
+    ///
+    /// In the long run the share enter / (enter + leave) of the packets is in bursts, and the mean burst has 1 / leave packets.
+    #[derive(Copy)]
+    #[serde(deny_unknown_fields, expecting = "a table, as in { enter = 0.001, leave = 0.2 }")]
+    #[schemars(rename = "LossBurstDoc")]
+    pub struct Burst {
+        /// Probability that a packet outside of a burst begins one.
+        pub enter: f64 [0 to 1],
+        /// Probability that a burst is over before its next packet.
+        pub leave: f64 [0 to 1],
+        /// Share of the packets of a burst that are lost; default 1.
+        #[serde(default = "all")]
+        pub inside: f64 [0 to 1],
+        /// Share of the other packets that are lost; default 0.
+        #[serde(default)]
+        pub outside: f64 [0 to 1],
+    }
+}
+
+fn all() -> f64 {
+    1.0
 }
 
 impl Loss {

@@ -27,10 +27,10 @@ const QUINN: &str = "quinn";
 /// The stacks of QUIC that are built in.
 pub const STACKS: &[&str] = if cfg!(feature = "stacks") { &[QUINN] } else { &[] };
 
-/// How the note ends that says of an error that it came from a law before the run.
+/// The end of the note on an error that a law raised before the run.
 const NOTE: &str = "before the run";
 
-/// What was handed in, and what of it has been used.
+/// The laws that the caller passed, and which of them the scenario uses.
 pub struct Supply<'a, 'py> {
     laws: Option<&'a Bound<'py, PyDict>>,
     /// Why a law could not be made, or the first failure of one that sees packets.

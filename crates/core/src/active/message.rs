@@ -131,7 +131,7 @@ impl Filter {
 }
 
 /// A hop of a [`Trace`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Hop {
     /// The node.
     pub node: Address,

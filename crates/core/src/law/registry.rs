@@ -63,8 +63,8 @@ macro_rules! laws {
     };
 }
 
-/// Makes the type of a stage of a document that has a law and nothing else, from its laws, the name
-/// of its schema, and words: `struct Stage(law's type) of Laws = "Name", "What it is.";`.
+/// Makes the type of a key of a document that is a law and nothing else, from its laws, the name of
+/// its schema, and words: `struct Stage(law's type) of Laws = "Name", "What it is.";`.
 ///
 /// It is read with the law's settings one level down, under the law's name.
 #[macro_export]

@@ -239,7 +239,7 @@ macro_rules! settings {
 }
 
 /// Makes a table of a document in which a key may be followed by its range, as in `share: f64 [0
-/// to 1]`: the range is written into the documentation of the key, and `in_range` checks it.
+/// to 1]`: the range is written into the documentation of the key, and `out_of_range` checks it.
 ///
 /// For tables whose keys are needed or have defaults that are no literals; else [`settings!`].
 #[macro_export]
@@ -250,6 +250,7 @@ macro_rules! keys {
             $($(#[$attribute:meta])* pub $key:ident: $Type:ty $([$($range:tt)+])?,)+
         }
     ) => {
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         $(#[$about])*
         $visible struct $Table {
             $(

@@ -1,8 +1,8 @@
 //! What a router can read of QUIC: whether a datagram is an Initial, and its connection IDs.
 //!
 //! The header of an Initial is readable in every version that is known here (RFC 9000, 17.2.2; RFC
-//! 9369, 3.2). Of everything else no more is said than that it is no Initial: short headers do not
-//! tell how long their connection ID is, and ends are encrypted.
+//! 9369, 3.2). Any other datagram is only known to be no Initial: a short header does not give the
+//! length of its connection ID, and the end of a connection is encrypted.
 
 /// Version 1 (RFC 9000) and version 2 (RFC 9369).
 const VERSIONS: [(u32, u8); 2] = [(1, 0b00), (0x6b33_43cf, 0b01)];

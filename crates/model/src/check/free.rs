@@ -6,7 +6,7 @@ use super::network::{delay_and_buffer, loss};
 use super::problems::Check;
 use crate::document::free::{FreeLink, Names, Reverse};
 use crate::document::{ClassDoc, Named};
-use crate::scenario::{Impairments, Network, Port, QueueLaw};
+use crate::scenario::{Network, Port};
 use crate::tree::decode::spelling;
 
 /// Most links: the routes of every node to every other are held in memory.
@@ -75,25 +75,10 @@ impl Free {
     }
 
     fn port(&mut self, check: &mut Check<'_>, name: &str, link: &FreeLink) -> Port {
-        Port {
-            name: name.to_owned(),
-            from: self.node(&link.from),
-            to: self.node(&link.to),
-            rate: link.rate,
-            delay: link.delay,
-            buffer: link.buffer,
-            buffer_follows: false,
-            impairments: Impairments::default(),
-            loss: loss(check, &["topology", "links", name], link.loss),
-            cost: link.cost,
-            round_trip: link.delay,
-            access: false,
-            filter: None,
-            gate: None,
-            queue: QueueLaw::default(),
-            stamp: None,
-            record: 0,
-        }
+        let ends = (self.node(&link.from), self.node(&link.to));
+        let loss = loss(check, &["topology", "links", name], link.loss);
+        let plain = Port::plain(name.to_owned(), ends, (link.rate, link.delay, link.buffer));
+        Port { loss, cost: link.cost, ..plain }
     }
 
     /// The host pairs of a class: names in order, or one name with each of a list.

@@ -5,8 +5,8 @@ use tidegate_core::units::Time;
 
 use super::problems::Check;
 use crate::document::PortDoc;
-use crate::document::impairments::{BatchDoc, JitterDoc, MediumDoc, PoliceDoc, ReorderDoc};
-use crate::scenario::{Jitter, Policing, Port, Reorder, Shared, Spread};
+use crate::document::impairments::{BatchDoc, JitterDoc, PoliceDoc};
+use crate::scenario::{Jitter, Policing, Port, Shared, Spread};
 
 /// Longest time of jitter.
 const MAX_TIME: Time = Time::from_secs(3600);
@@ -22,7 +22,8 @@ pub(super) fn apply(check: &mut Check<'_>, port: &mut Port, doc: &PortDoc) {
         port.impairments.jitter = jitter(check, &path("jitter"), doc, delay);
     }
     if let Some(doc) = &doc.reorder {
-        port.impairments.reorder = reorder(check, &path("reorder"), doc);
+        port.impairments.reorder =
+            check.in_range(&path("reorder"), doc.out_of_range()).then_some(*doc);
     }
     if let Some(doc) = &doc.police {
         port.impairments.police = policing(check, &path("police"), doc);
@@ -82,16 +83,12 @@ fn jitter(check: &mut Check<'_>, path: &[&str], doc: &JitterDoc, delay: Time) ->
     sound.then_some(Jitter { spread, order: doc.order })
 }
 
-fn reorder(check: &mut Check<'_>, path: &[&str], doc: &ReorderDoc) -> Option<Reorder> {
-    check.in_range(path, doc.out_of_range()).then_some(Reorder { share: doc.share, by: doc.by })
-}
-
 fn batching(check: &mut Check<'_>, path: &[&str], doc: &BatchDoc) -> Option<Batching> {
     let packets = doc.packets.unwrap_or(u32::MAX);
     check.in_range(path, doc.out_of_range()).then_some(Batching { every: doc.every, packets })
 }
 
-fn medium(check: &mut Check<'_>, path: &[&str], doc: &MediumDoc) -> Option<Shared> {
+fn medium(check: &mut Check<'_>, path: &[&str], doc: &Shared) -> Option<Shared> {
     let sound = check.require(
         !doc.name.trim().is_empty(),
         &under(path, "name"),
@@ -99,7 +96,7 @@ fn medium(check: &mut Check<'_>, path: &[&str], doc: &MediumDoc) -> Option<Share
         "write any word, the same at each port that shares it",
     );
     let sound = check.in_range(path, doc.out_of_range()) && sound;
-    sound.then(|| Shared { name: doc.name.clone(), gap: doc.gap })
+    sound.then(|| doc.clone())
 }
 
 fn policing(check: &mut Check<'_>, path: &[&str], doc: &PoliceDoc) -> Option<Policing> {

@@ -6,9 +6,8 @@ use tidegate_core::units::{Length, Time};
 use super::free::{self, Free};
 use super::problems::Check;
 use crate::document::free::{Names, Reverse};
-use crate::document::loss::LossDoc;
 use crate::document::{Access, ClassDoc, Dumbbell, Link, Tandem, Topology};
-use crate::scenario::{Impairments, Loss, Network, Port, QueueLaw};
+use crate::scenario::{Loss, Network, Port};
 
 /// Longest propagation delay of a link, and longest buffer in time.
 const MAX_DELAY: Time = Time::from_secs(3600);
@@ -130,7 +129,7 @@ fn link(check: &mut Check<'_>, path: &[&str], link: &Link) {
 }
 
 /// Random loss of a link whose keys are at `path`.
-pub(super) fn loss(check: &mut Check<'_>, path: &[&str], doc: LossDoc) -> Loss {
+pub(super) fn loss(check: &mut Check<'_>, path: &[&str], doc: Loss) -> Loss {
     let path: Vec<&str> = path.iter().copied().chain(["loss"]).collect();
     for share in [doc.data, doc.ack] {
         let what = format!("a loss of {} is out of range", number(share));
@@ -142,7 +141,7 @@ pub(super) fn loss(check: &mut Check<'_>, path: &[&str], doc: LossDoc) -> Loss {
         let path: Vec<&str> = path.iter().copied().chain(["burst"]).collect();
         check.in_range(&path, burst.out_of_range());
     }
-    doc.as_loss()
+    doc
 }
 
 pub(super) fn delay_and_buffer(check: &mut Check<'_>, path: &[&str], delay: Time, buffer: Length) {
@@ -278,25 +277,9 @@ impl<'a> Chain<'a> {
         for (at, (name, link)) in self.links.iter().enumerate() {
             let round_trip =
                 self.longest(routes, |(from, to)| (from.min(to)..from.max(to)).contains(&at));
-            let there = Port {
-                name: name.clone(),
-                from: at as u16,
-                to: at as u16 + 1,
-                rate: link.rate,
-                delay: link.delay,
-                buffer: link.buffer,
-                buffer_follows: false,
-                impairments: Impairments::default(),
-                loss: link.loss.as_loss(),
-                cost: 1,
-                round_trip,
-                access: false,
-                filter: None,
-                gate: None,
-                queue: QueueLaw::default(),
-                stamp: None,
-                record: 0,
-            };
+            let ends = (at as u16, at as u16 + 1);
+            let plain = Port::plain(name.clone(), ends, (link.rate, link.delay, link.buffer));
+            let there = Port { loss: link.loss, round_trip, ..plain };
             let back = reverse(&there, &link.reverse);
             network.ports.extend([there, back]);
         }
@@ -330,25 +313,11 @@ impl<'a> Chain<'a> {
     ) -> Port {
         let delays = &self.access.delay.0;
         let delay = delays.get((pair as usize - 1) % delays.len().max(1));
-        Port {
-            name: format!("access.{}", network.nodes[usize::from(host)]),
-            from: ends.0,
-            to: ends.1,
-            rate: self.access.rate,
-            delay: delay.copied().unwrap_or(Time::ZERO),
-            buffer: self.access.buffer,
-            buffer_follows: false,
-            impairments: Impairments::default(),
-            loss: self.access.loss.as_loss(),
-            cost: 1,
-            round_trip,
-            access: true,
-            filter: None,
-            gate: None,
-            queue: QueueLaw::default(),
-            stamp: None,
-            record: 0,
-        }
+        let delay = delay.copied().unwrap_or(Time::ZERO);
+        let name = format!("access.{}", network.nodes[usize::from(host)]);
+        let Access { rate, buffer, loss, .. } = *self.access;
+        let plain = Port::plain(name, ends, (rate, delay, buffer));
+        Port { loss, round_trip, access: true, ..plain }
     }
 }
 
@@ -375,7 +344,7 @@ fn reverse(port: &Port, doc: &Reverse) -> Port {
         rate: doc.rate.unwrap_or(port.rate),
         delay: doc.delay.unwrap_or(port.delay),
         buffer: doc.buffer.unwrap_or(port.buffer),
-        loss: doc.loss.map_or(port.loss, |loss| loss.as_loss()),
+        loss: doc.loss.unwrap_or(port.loss),
         ..port.clone()
     }
 }

@@ -3,7 +3,8 @@
 use super::amount;
 use super::problems::Check;
 use crate::document::ClassDoc;
-use crate::document::pages::{PageCount, at_once, request};
+use crate::document::bound::PageCount;
+use crate::document::pages::{at_once, request};
 use crate::document::size::{Distribution, SizeDoc};
 use crate::scenario::{Amount, Direction, Pages, Transport};
 
@@ -12,11 +13,11 @@ const MOST_OBJECTS: f64 = 10_000.0;
 /// Connections of a browser to one host by HTTP/1.1.
 const USUAL_CONNECTIONS: u32 = 6;
 /// Most pages of a user, where their number is given.
-const MOST_PAGES: u64 = 1_000_000;
+const MOST_PAGES: u32 = 1_000_000;
 /// Longest time of a server, and longest mean time between two pages, in seconds.
 const LONGEST: f64 = 86_400.0;
 
-/// What goes without saying for a class of pages; called before the rest of the class is read.
+/// Sets the defaults of a class of pages; called before the rest of the class is checked.
 pub(super) fn prepare(doc: &mut ClassDoc) {
     if doc.pages.is_some() && doc.flows.is_none() {
         doc.direction.get_or_insert(Direction::Download);
@@ -49,11 +50,13 @@ pub(super) fn pages(
     let connections = *doc.connections.get_or_insert(if quic { 1 } else { USUAL_CONNECTIONS });
     let usual = if connections == 1 && doc.persistent { 100 } else { 1 };
     let concurrent = *doc.concurrent.get_or_insert(usual);
-    if let PageCount::Number(number) = doc.count {
-        let what = format!("{number} is out of range");
-        let help = format!("write a number from 1 to {MOST_PAGES}");
-        check.require((1..=MOST_PAGES).contains(&number), &path("count"), what, &help);
-    }
+    let PageCount(count) = doc.count;
+    check.require(
+        doc.count == PageCount::UNLIMITED || (1..=MOST_PAGES).contains(&count),
+        &path("count"),
+        format!("{count} is out of range"),
+        &format!("write a number from 1 to {MOST_PAGES}"),
+    );
     check.require(
         doc.persistent || concurrent == 1,
         &path("concurrent"),
@@ -81,10 +84,7 @@ pub(super) fn pages(
         persistent: doc.persistent,
         request: request.clamp(1, payload.into()) as u32,
         server,
-        count: match doc.count {
-            PageCount::Number(number) => number.min(MOST_PAGES) as u32,
-            PageCount::Unlimited => u32::MAX,
-        },
+        count,
         think,
     })
 }

@@ -15,7 +15,7 @@ const LONGEST_BUFFER: Time = Time::from_secs(3_600);
 /// Most packets of a connection: their numbers have 32 bits.
 const MOST_PACKETS: u64 = 1 << 30;
 
-/// What goes without saying for a class of video; called before the rest of the class is read.
+/// Sets the defaults of a class of video; called before the rest of the class is checked.
 pub(super) fn prepare(doc: &mut ClassDoc) {
     if doc.video.is_some() && doc.flows.is_none() {
         doc.size.get_or_insert(SizeDoc(Distribution::Unlimited));

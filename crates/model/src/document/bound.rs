@@ -19,15 +19,6 @@ pub enum Codepoint {
     Ect1,
 }
 
-/// A whole number, or `"none"`: no bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Bound(pub u32);
-
-impl Bound {
-    /// No bound.
-    pub const NONE: Bound = Bound(u32::MAX);
-}
-
 /// Whether ACKs are delayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DelayedAck {
@@ -37,50 +28,79 @@ pub(crate) enum DelayedAck {
     UpTo(Time),
 }
 
-impl Serialize for Bound {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        if *self == Bound::NONE { to.serialize_str("none") } else { to.serialize_u32(self.0) }
-    }
-}
+/// Makes the type of a whole number or else a word, which stands for the greatest number: what is
+/// expected in place of a wrong value, and the schema of the number and of the word.
+macro_rules! number_or_word {
+    (
+        $(#[$doc:meta])*
+        $Name:ident or $WORD:ident = $word:literal: $expecting:literal;
+        $text:literal, $number:tt, $other:tt
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) struct $Name(pub u32);
 
-impl<'de> Deserialize<'de> for Bound {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Bound, D::Error> {
-        struct Bounds;
-        impl Visitor<'_> for Bounds {
-            type Value = Bound;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a whole number from 0 to 4294967294, or \"none\"")
-            }
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Bound, E> {
-                match u32::try_from(number) {
-                    Ok(number) if number != u32::MAX => Ok(Bound(number)),
-                    _ => Err(E::invalid_value(de::Unexpected::Signed(number), &self)),
-                }
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Bound, E> {
-                if text == "none" {
-                    return Ok(Bound::NONE);
-                }
-                Err(E::invalid_value(de::Unexpected::Str(text), &self))
+        impl $Name {
+            #[doc = concat!("The word, ", $word, ".")]
+            pub const $WORD: $Name = $Name(u32::MAX);
+        }
+
+        impl Serialize for $Name {
+            fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                if *self == $Name::$WORD { to.serialize_str($word) } else { self.0.serialize(to) }
             }
         }
-        from.deserialize_any(Bounds)
-    }
+
+        impl<'de> Deserialize<'de> for $Name {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<$Name, D::Error> {
+                struct Either;
+                impl Visitor<'_> for Either {
+                    type Value = $Name;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str($expecting)
+                    }
+                    fn visit_i64<E: de::Error>(self, number: i64) -> Result<$Name, E> {
+                        match u32::try_from(number) {
+                            Ok(number) if number != u32::MAX => Ok($Name(number)),
+                            _ => Err(E::invalid_value(de::Unexpected::Signed(number), &self)),
+                        }
+                    }
+                    fn visit_str<E: de::Error>(self, text: &str) -> Result<$Name, E> {
+                        if text == $word {
+                            return Ok($Name::$WORD);
+                        }
+                        Err(E::invalid_value(de::Unexpected::Str(text), &self))
+                    }
+                }
+                from.deserialize_any(Either)
+            }
+        }
+
+        impl JsonSchema for $Name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($Name).into()
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "description": $text, "anyOf": [$number, $other] })
+            }
+        }
+    };
 }
 
-impl JsonSchema for Bound {
-    fn schema_name() -> Cow<'static, str> {
-        "Bound".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "A whole number, or \"none\".",
-            "anyOf": [
-                { "type": "integer", "minimum": 0, "maximum": u32::MAX - 1 },
-                { "const": "none" },
-            ],
-        })
-    }
+number_or_word! {
+    /// A whole number, or `"none"`: no bound.
+    Bound or NONE = "none": "a whole number from 0 to 4294967294, or \"none\"";
+    "A whole number, or \"none\".",
+    { "type": "integer", "minimum": 0, "maximum": u32::MAX - 1 },
+    { "const": "none" }
+}
+
+number_or_word! {
+    /// How many pages a user loads.
+    PageCount or UNLIMITED = "unlimited": "a number of pages, as in 5, or \"unlimited\"";
+    "How many pages a user loads.",
+    { "type": "integer", "minimum": 1, "maximum": 1_000_000 },
+    { "const": "unlimited", "description": "One after the other until the run ends." }
 }
 
 impl Serialize for DelayedAck {

@@ -9,15 +9,14 @@ use serde::{Deserialize, Serialize, Serializer};
 use tidegate_core::keys;
 use tidegate_core::units::{Length, Rate, Time};
 
-use super::loss::LossDoc;
 use crate::route::PacketKind;
+use crate::scenario::Loss;
 
 keys! {
     /// A link between two nodes; its name is that of the port from `from` to `to`.
     ///
     /// Nodes are what links name. The port in the other direction has `.reverse`
     /// behind the name.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(
         deny_unknown_fields,
         expecting = "a table, as in { from = \"client\", to = \"r1\", rate = \"10Mbit\", delay = \"5ms\" }"
@@ -36,7 +35,7 @@ keys! {
         pub buffer: Length,
         /// Share of the packets that the link loses after their transmission; default 0. Or for packets with payload and for those without: { data = 0.01, ack = 0 }.
         #[serde(default)]
-        pub loss: LossDoc,
+        pub loss: Loss,
         /// What the link adds to the length of a path; default 1. Packets take the shortest path.
         #[serde(default = "super::one")]
         pub cost: u32 [1 to 1000000],
@@ -51,7 +50,7 @@ keys! {
 
 keys! {
     /// The other direction of a link; keys that are left out are as in the first direction.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[derive(Default)]
     #[serde(
         deny_unknown_fields,
         default,
@@ -69,7 +68,7 @@ keys! {
         pub buffer: Option<Length>,
         /// Share of the packets that the link loses.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub loss: Option<LossDoc>,
+        pub loss: Option<Loss>,
         /// What the link adds to the length of a path.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub cost: Option<u32> [1 to 1000000],

@@ -9,7 +9,6 @@ use crate::scenario::Order;
 
 keys! {
     /// The capacity of a link over time, from a file.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields, expecting = "a table, as in { trace = \"lte.trace\" }")]
     pub(crate) struct PortRateDoc {
         /// A file relative to the scenario's folder. Either each line is the time of an opportunity to deliver 1504 bytes, in whole milliseconds, as mahimahi has it; or a table (CSV) of `time_s` and `rate_bit_s`.
@@ -66,20 +65,7 @@ pub(crate) struct JitterDoc {
 }
 
 keys! {
-    /// Packets that are held back, so that others overtake them.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-    #[serde(deny_unknown_fields, expecting = "a table, as in { share = 0.01, by = \"5ms\" }")]
-    pub(crate) struct ReorderDoc {
-        /// Share of the packets that are held back, each independently of the others.
-        pub share: f64 [0 to 1],
-        /// For how long.
-        pub by: Time [above "0s" to "1h"],
-    }
-}
-
-keys! {
     /// When the link delivers, where it gathers packets first.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields, expecting = "a table, as in { every = \"4ms\", packets = 32 }")]
     pub(crate) struct BatchDoc {
         /// What was sent sets out together at multiples of this time.
@@ -91,21 +77,7 @@ keys! {
 }
 
 keys! {
-    /// A medium that links share, as the two directions of Wi-Fi or of a half-duplex line do.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-    #[serde(deny_unknown_fields, expecting = "a table, as in { name = \"air\", gap = \"100us\" }")]
-    pub(crate) struct MediumDoc {
-        /// Its name: of the ports that give the same one, only one sends at a time. They take turns, packet by packet.
-        pub name: String,
-        /// How long it stays taken after a packet (contention, preamble, acknowledgement); default 0s.
-        #[serde(default)]
-        pub gap: Time ["0s" to "1s"],
-    }
-}
-
-keys! {
     /// A bucket of tokens, one a byte: a packet that finds too few of them is dropped.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields, expecting = "a table, as in { rate = \"5Mbit\", burst = \"15kB\" }")]
     pub(crate) struct PoliceDoc {
         /// How fast tokens come.

@@ -1,20 +1,14 @@
 //! Pages of a class, as they are written.
 
-use std::borrow::Cow;
-use std::fmt;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, Deserializer, Visitor};
-use serde::{Deserialize, Serialize, Serializer};
 use tidegate_core::keys;
 use tidegate_core::units::{Size, Time};
 
 use super::amount::{Amount, Count, Spread};
+use super::bound::PageCount;
 use super::size::SizeDoc;
 
 keys! {
     /// Users who load pages: each page is a set of objects that is fetched over a few connections.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields, expecting = "a table, as in { objects = 20, connections = 6 }")]
     pub(crate) struct PagesDoc {
         /// Objects of a page, its document not counted: a number or a distribution, rounded up to whole numbers from 1 to 10000; default 1. Their size is the `size` of the class.
@@ -39,7 +33,7 @@ keys! {
         #[serde(default = "at_once")]
         pub server: Amount<Time>,
         /// Pages that a user loads one after the other, or "unlimited"; default 1.
-        #[serde(default)]
+        #[serde(default = "one_page")]
         pub count: PageCount,
         /// From a loaded page to the start of the next: a time or a distribution; default 0s.
         #[serde(default = "at_once")]
@@ -49,6 +43,10 @@ keys! {
 
 fn one_object() -> Amount<Count> {
     Amount(Spread::Constant(Count(1.0)))
+}
+
+fn one_page() -> PageCount {
+    PageCount(1)
 }
 
 fn yes() -> bool {
@@ -61,67 +59,4 @@ pub(crate) fn request() -> Size {
 
 pub(crate) fn at_once() -> Amount<Time> {
     Amount(Spread::Constant(Time::ZERO))
-}
-
-/// How many pages a user loads.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum PageCount {
-    /// So many.
-    Number(u64),
-    /// One after the other until the run ends.
-    Unlimited,
-}
-
-impl Default for PageCount {
-    fn default() -> PageCount {
-        PageCount::Number(1)
-    }
-}
-
-impl Serialize for PageCount {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match self {
-            PageCount::Number(number) => to.serialize_u64(*number),
-            PageCount::Unlimited => to.serialize_str("unlimited"),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for PageCount {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<PageCount, D::Error> {
-        struct Pages;
-        impl Visitor<'_> for Pages {
-            type Value = PageCount;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number of pages, as in 5, or \"unlimited\"")
-            }
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<PageCount, E> {
-                u64::try_from(number)
-                    .map(PageCount::Number)
-                    .map_err(|_| E::invalid_value(de::Unexpected::Signed(number), &self))
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<PageCount, E> {
-                match text {
-                    "unlimited" => Ok(PageCount::Unlimited),
-                    _ => Err(E::invalid_value(de::Unexpected::Str(text), &self)),
-                }
-            }
-        }
-        from.deserialize_any(Pages)
-    }
-}
-
-impl JsonSchema for PageCount {
-    fn schema_name() -> Cow<'static, str> {
-        "PageCount".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "How many pages a user loads.",
-            "anyOf": [
-                { "type": "integer", "minimum": 1, "maximum": 1_000_000 },
-                { "const": "unlimited", "description": "One after the other until the run ends." },
-            ],
-        })
-    }
 }

@@ -63,7 +63,6 @@ impl<O: JsonSchema> JsonSchema for ControlDoc<O> {
 
 keys! {
     /// UDP at a constant rate.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields, expecting = "a table, as in { rate = \"2Mbit\", packet = \"1000B\" }")]
     pub(crate) struct UdpDoc {
         /// Rate of each flow, headers included.
@@ -96,7 +95,6 @@ pub(crate) struct BurstDoc {
 
 keys! {
     /// QUIC by a real stack, whose own code makes and reads every datagram.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(
         deny_unknown_fields,
         default,

@@ -1,17 +1,11 @@
 //! Video of a class, as it is written.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Serialize, Serializer};
-use tidegate_core::keys;
-use tidegate_core::law::registry::choice;
 use tidegate_core::law::video::Rule;
 use tidegate_core::units::{Rate, Time};
+use tidegate_core::{keys, stage};
 
 keys! {
     /// Viewers who watch video: each fetches segment after segment over one connection.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(
         deny_unknown_fields,
         expecting = "a table, as in { ladder = [\"1Mbit\", \"2.5Mbit\", \"5Mbit\"] }"
@@ -45,34 +39,16 @@ fn half_a_minute() -> Time {
     Time::from_secs(30)
 }
 
-/// How the player chooses rates: `{ law = "throughput", safety = 0.9 }`.
-///
-/// Reading expects the law's own settings one level down, under its name.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table, as in { law = \"bba\" }")]
-pub(crate) struct RuleDoc {
-    /// The law and its settings.
-    pub law: Rule,
+stage! {
+    /// How the player chooses rates: `{ law = "throughput", safety = 0.9 }`.
+    #[serde(deny_unknown_fields, expecting = "a table, as in { law = \"bba\" }")]
+    pub(crate) struct RuleDoc(Rule) of Rule =
+        "VideoRule", "How a player of video chooses rates.";
 }
 
 impl RuleDoc {
-    /// Whether nothing is said that would not go without saying.
+    /// Whether it is the default rule with its default settings, which is not written out.
     fn is_open(&self) -> bool {
         self.law == Rule::default()
-    }
-}
-
-impl Serialize for RuleDoc {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        self.law.serialize(to)
-    }
-}
-
-impl JsonSchema for RuleDoc {
-    fn schema_name() -> Cow<'static, str> {
-        "VideoRule".into()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        choice(Rule::schemas(generator), &[], "How a player of video chooses rates.")
     }
 }

@@ -1,13 +1,11 @@
 //! The registry of laws against greedy flows.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use tidegate_core::law::greedy::{Filter, Names, lgc};
-use tidegate_core::law::registry::{Nothing, choice};
+use tidegate_core::law::registry::Nothing;
 use tidegate_core::law::settings::{Refused, named};
-use tidegate_core::laws;
+use tidegate_core::{laws, stage};
 
 /// Makes the enum of such laws from one line for each: `Arm(module) = "name in documents"`.
 macro_rules! filter_laws {
@@ -77,32 +75,16 @@ pub struct Python {
     pub name: String,
 }
 
-/// Filters of a port: `{ law = "lgc", max_th = 25 }`.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table, as in { law = \"lgc\" }")]
-pub(crate) struct FilterDoc {
-    /// The law and its settings.
-    pub law: FilterLaw,
+stage! {
+    /// Filters of a port: `{ law = "lgc", max_th = 25 }`.
+    #[serde(deny_unknown_fields, expecting = "a table, as in { law = \"lgc\" }")]
+    pub(crate) struct FilterDoc(FilterLaw) of FilterLaw =
+        "Filter", "Filters against greedy flows.";
 }
 
 impl FilterDoc {
     /// Whether the port filters nothing.
     pub fn is_none(&self) -> bool {
         self.law == FilterLaw::default()
-    }
-}
-
-impl Serialize for FilterDoc {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        self.law.serialize(to)
-    }
-}
-
-impl JsonSchema for FilterDoc {
-    fn schema_name() -> Cow<'static, str> {
-        "Filter".into()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        choice(FilterLaw::schemas(generator), &[], "Filters against greedy flows.")
     }
 }

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tidegate_core::keys;
 use tidegate_core::port::{Batching, Opportunities};
 use tidegate_core::units::{Rate, Time};
 
@@ -26,13 +27,17 @@ pub struct Impairments {
     pub medium: Option<Shared>,
 }
 
-/// A medium, and what a packet takes of it besides its transmission.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Shared {
-    /// Its name: ports that name the same one send one at a time.
-    pub name: String,
-    /// How long it stays taken after a packet.
-    pub gap: Time,
+keys! {
+    /// A medium that links share, as the two directions of Wi-Fi or of a half-duplex line do.
+    #[serde(deny_unknown_fields, expecting = "a table, as in { name = \"air\", gap = \"100us\" }")]
+    #[schemars(rename = "MediumDoc")]
+    pub struct Shared {
+        /// Its name: of the ports that give the same one, only one sends at a time. They take turns, packet by packet.
+        pub name: String,
+        /// How long it stays taken after a packet (contention, preamble, acknowledgement); default 0s.
+        #[serde(default)]
+        pub gap: Time ["0s" to "1s"],
+    }
 }
 
 /// Delays drawn around the link's.
@@ -73,11 +78,15 @@ pub struct Policing {
     pub burst: u64,
 }
 
-/// Packets that others overtake.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Reorder {
-    /// Share of the packets, 0 to 1, drawn independently.
-    pub share: f64,
-    /// How much longer they propagate.
-    pub by: Time,
+keys! {
+    /// Packets that are held back, so that others overtake them.
+    #[derive(Copy)]
+    #[serde(deny_unknown_fields, expecting = "a table, as in { share = 0.01, by = \"5ms\" }")]
+    #[schemars(rename = "ReorderDoc")]
+    pub struct Reorder {
+        /// Share of the packets that are held back, each independently of the others.
+        pub share: f64 [0 to 1],
+        /// For how long.
+        pub by: Time [above "0s" to "1h"],
+    }
 }

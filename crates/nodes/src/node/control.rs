@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde::{Deserialize, Serialize};
-use tidegate_core::active::message::{Trace, service};
+use tidegate_core::active::message::{Hop, Trace, service};
 use tidegate_core::active::{Address, Header, MOST_PAYLOAD};
 use tokio::sync::{mpsc, oneshot};
 
@@ -61,24 +61,13 @@ pub struct Following {
     pub wait_ms: u32,
 }
 
-/// One hop of a traced route.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct HopSeen {
-    /// The node.
-    pub node: Address,
-    /// Arrival there, in microseconds since 1970 by the clock of the node.
-    pub at_us: u64,
-    /// Packets waiting in the queue of the next link.
-    pub queue_packets: u16,
-}
-
 /// An answer to a trace.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Followed {
     /// Who answered.
     pub by: Address,
     /// The hops up to there.
-    pub hops: Vec<HopSeen>,
+    pub hops: Vec<Hop>,
 }
 
 /// Packets per injection, at most.
@@ -154,18 +143,8 @@ async fn trace(
     }
     // answers may arrive out of order; sorted by length they follow the route
     found.sort_by_key(|traced| traced.trace.hops.len());
-    let hops = |trace: &Trace| {
-        trace
-            .hops
-            .iter()
-            .map(|hop| HopSeen {
-                node: hop.node,
-                at_us: hop.at_us,
-                queue_packets: hop.queue_packets,
-            })
-            .collect()
-    };
-    let followed = found.iter().map(|traced| Followed { by: traced.by, hops: hops(&traced.trace) });
+    let followed = found.into_iter();
+    let followed = followed.map(|traced| Followed { by: traced.by, hops: traced.trace.hops });
     let followed: Vec<_> = followed.collect();
     if followed.is_empty() && !every_hop {
         let message = format!("nothing came back from {end} within {wait} ms");

@@ -20,9 +20,9 @@
 //! | `A`    | `admitted` | connections | admitted in the round                  |
 //! | `S`    | `share`  | connections | `max(least, min(share / n, 1/2) A)`      |
 //!
-//! A table of cells, indexed by a hash of the client, has what is known of clients. As in
-//! [`super::young`], cells do not say whose they are: nobody can push a client out. Two clients
-//! with the same cell count as one.
+//! The state of a client is in one cell of a table, found by a hash of its address. As in
+//! [`super::young`], a cell does not store which client it belongs to. So no client can push another
+//! one out, and two clients with the same cell count as one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
