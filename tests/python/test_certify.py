@@ -15,8 +15,10 @@ from typer.testing import CliRunner
 
 from tidegate import _native
 from tidegate.certify import certificate, controls
+from tidegate.certify.certificate import Certificate, Judged
 from tidegate.certify.conditions import FOLDER, SUITES, Limit, suite
 from tidegate.certify.measures import measure
+from tidegate.certify.pages import overview
 from tidegate.certify.verdicts import judge
 from tidegate.cli import app
 from tidegate.errors import UsageError
@@ -155,6 +157,24 @@ def test_without_the_stack_half_quic_is_not_run_and_the_command_that_builds_it_i
     assert "make stacks" in half["reason"]
 
 
+def test_a_table_says_what_was_changed_for_a_control_and_why_something_was_not_run() -> None:
+    asked = suite("rfc9743")
+    first, second = asked.conditions[:2]
+    judged = (Judged(first, "like", changed="a change"), Judged(second, "not run", reason="a fact"))
+    plain = (Judged(first, "like"), Judged(second, "like"))
+    runs = cast("Any", SimpleNamespace(seeds=2))
+    blitz, reno = (controls.CONTROLS[name] for name in ("blitz", "reno"))
+    done = [
+        Certificate(control, (reno,), asked, rows, runs)
+        for control, rows in ((reno, plain), (blitz, judged))
+    ]
+    page = overview(done)
+    assert f"| `{first.id}` | like | like † |" in page
+    assert f"| `{second.id}` | like | not run |" in page
+    assert "\n† blitz: a change.\n" in page
+    assert f"\nNot run: `{second.id}`: blitz: a fact.\n" in page
+
+
 def test_an_unknown_control_suite_or_condition_is_refused() -> None:
     with pytest.raises(UsageError, match="no control nosuch") as unknown:
         controls.find("nosuch")
@@ -206,11 +226,10 @@ def test_a_standard_control_is_like_itself(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_what_no_standard_control_can_run_has_no_verdict(folder: Path) -> None:
-    # flows without end, which Blitz cannot have
-    done = certified(folder, "reno", "--against", "blitz", "--only", "tiny")
-    [tiny] = conditions(done)
-    assert tiny["verdict"] == "not run"
-    assert tiny["reason"].startswith("nothing to compare with: blitz sends a file in one burst")
+    done = certified(folder, "reno", "--against", "blitz", "--only", "pie")
+    [pie] = conditions(done)
+    assert pie["verdict"] == "not run"
+    assert pie["reason"] == "nothing to compare with: blitz needs a queue law of its own"
 
 
 @pytest.mark.slow
@@ -245,10 +264,29 @@ def test_ledbat_yields_to_reno(folder: Path) -> None:
 @pytest.mark.slow
 def test_what_does_not_complete_is_null_in_json(folder: Path) -> None:
     # not all of the forty bursts of 256 kB arrive within the second: JSON has no NaN
-    done = certified(folder, "blitz", "--against", "cubic", "--only", "incast", "--only", "tiny")
-    tiny, incast = conditions(done)
-    assert (tiny["verdict"], tiny["number"]) == ("not run", None)
+    done = certified(folder, "blitz", "--against", "cubic", "--only", "incast", "--only", "pie")
+    pie, incast = conditions(done)
+    assert (pie["verdict"], pie["number"]) == ("not run", None)
     assert (incast["verdict"], incast["number"]) == ("worse", None)
+
+
+@pytest.mark.parametrize("name", ["rfc9743", "bbr"])
+def test_blitz_sends_files_that_no_link_carries_within_the_run(name: str) -> None:
+    """In place of flows without end, and nowhere else; the certificate says so."""
+    asked = suite(name)
+    plan = certificate.plan(asked, asked.conditions, [controls.CONTROLS["blitz"]])
+    for case in plan.cases.values():
+        document = plan.document(case)
+        endless = 'size      = "unlimited"' in document.text
+        sizes = {value for key, value in case.settings if key.endswith(".size")}
+        condition = next(each for each in asked.conditions if case.key.startswith(f"{each.id}/"))
+        assert sizes == ({f'"{condition.file}"'} if endless else set())
+        assert bool(plan.changed[case.key]) == endless
+        # of the rates in Mbit/s the largest is the bottleneck's; access links are faster
+        rates = [float(each) for each in re.findall(r'"(\d+)Mbit"', document.text)]
+        carried = max(rates, default=1.0) * 1e6 / 8 * document.load().duration_s
+        file = float(condition.file.replace("GB", "e9").replace("MB", "e6"))
+        assert carried <= file or not endless
 
 
 @pytest.mark.slow
@@ -257,6 +295,19 @@ def test_a_gate_is_tried_on_the_access_link(folder: Path) -> None:
     done = certified(out, "--gate", "tide", "--only", "light", "--only", "overload")
     # docs/tide.md: it refuses nobody at light load and serves more than no gate under overload
     assert verdicts(done) == {"light": "like", "overload": "better"}
+
+
+@pytest.mark.slow
+def test_blitz_with_a_long_file_floods_a_small_link(folder: Path) -> None:
+    # four hosts send all the time what 1 Mbit/s takes; of these 4 Mbit/s 40 kbit/s carry 1 %
+    done = certified(folder, "blitz", "--against", "cubic", "--only", "tiny")
+    [tiny] = conditions(done)
+    assert tiny["changed"] == "each flow sends a file of 1GB in place of data without end"
+    [lost] = [each for each in tiny["measures"] if each["measure"] == "lost"]
+    assert lost["verdict"] == "worse"
+    assert lost["mean"] == pytest.approx(99.0, abs=0.5)
+    page = (folder / "rfc9743" / "blitz" / "REPORT.md").read_text("utf-8")
+    assert "a file of 1GB" in page
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from tidegate.certify.controls import Control
     from tidegate.certify.verdicts import Floats, Measured
     from tidegate.papers.runs import Runs
-    from tidegate.scenario.document import Setting
 
 SEEDS, QUICK_SEEDS = 5, 3
 NO_STACKS = (
@@ -40,6 +39,8 @@ class Judged:
     verdict: str
     measured: tuple[Measured, ...] = ()
     reason: str = ""
+    changed: str = ""
+    """What was changed in the condition for the control."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ class Certificate:
 def _listed(judged: Judged) -> dict[str, object]:
     condition = judged.condition
     first = {"id": condition.id, "section": condition.section, "title": condition.title}
+    if judged.changed:
+        first["changed"] = judged.changed
     if not judged.measured:
         return {**first, "verdict": judged.verdict, "number": None, "reason": judged.reason}
     decisive = next((e for e in judged.measured if e.verdict == judged.verdict), judged.measured[0])
@@ -105,10 +108,14 @@ def chosen(suite: Suite, only: Sequence[str]) -> tuple[Condition, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan(Paper):
-    """The cases of a suite, by condition and control, and why some cannot be run."""
+    """The cases of a suite, by condition and control.
+
+    `refused` says why some cannot be run, `changed` what is changed for a control in others.
+    """
 
     suite: Suite
     refused: Mapping[str, str]
+    changed: Mapping[str, str]
 
 
 def name(condition: Condition, control: Control) -> str:
@@ -120,6 +127,7 @@ def plan(suite: Suite, conditions: Sequence[Condition], controls: Sequence[Contr
     """Return the cases of these conditions with these controls, and what cannot be run."""
     cases: list[Case] = []
     refused: dict[str, str] = {}
+    changed: dict[str, str] = {}
     for condition in conditions:
         text = (FOLDER / suite.scenario(condition)).read_text(encoding="utf-8")
         traffic = tomllib.loads(text)["traffic"]
@@ -134,6 +142,7 @@ def plan(suite: Suite, conditions: Sequence[Condition], controls: Sequence[Contr
             reason = reason or control.refused(condition, classes)
             if reason is None:
                 cases.append(_case(suite, condition, control, classes, quic=quic))
+                changed[name(condition, control)] = control.changed(condition, classes)
             else:
                 refused[name(condition, control)] = reason
     laws = {key: law for control in controls for key, law in control.laws.items()}
@@ -144,6 +153,7 @@ def plan(suite: Suite, conditions: Sequence[Condition], controls: Sequence[Contr
         laws=laws,
         suite=suite,
         refused=refused,
+        changed=changed,
     )
 
 
@@ -153,11 +163,9 @@ def _keys(transport: object) -> Iterable[str]:
 
 
 def _case(
-    suite: Suite, condition: Condition, control: Control, classes: Iterable[str], *, quic: bool
+    suite: Suite, condition: Condition, control: Control, classes: Mapping[str, Any], *, quic: bool
 ) -> Case:
-    settings: list[Setting] = []
-    if control.transport is not None:
-        settings += [(f"traffic.{each}.transport", control.transport) for each in classes]
+    settings = control.at_senders(condition, classes)
     if condition.stages:
         settings += control.at_bottleneck(quic=quic)
     return Case(name(condition, control), suite.scenario(condition), (), tuple(settings))
@@ -198,4 +206,5 @@ def _judged(
         )
         for each, of in condition.measures
     ]
-    return Judged(condition, overall(measured), tuple(measured))
+    changed = plan.changed[name(condition, control)]
+    return Judged(condition, overall(measured), tuple(measured), changed=changed)

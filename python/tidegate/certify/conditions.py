@@ -40,6 +40,10 @@ class Limit:
         return f"{self.ratio:g} times"
 
 
+FILE = "1GB"
+"""More than a link of any condition carries within the run."""
+
+
 @dataclass(frozen=True)
 class Condition:
     """A scenario, the classes that get the control, and what is measured of which of its parts."""
@@ -54,6 +58,8 @@ class Condition:
     """Whether the bottleneck gets the stages that the control needs."""
     queue: bool = False
     """Whether the scenario has a queue law of its own."""
+    file: str = FILE
+    """What flows without end send where a control needs files."""
 
 
 @dataclass(frozen=True)

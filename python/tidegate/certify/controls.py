@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tidegate.certify.conditions import FILE
 from tidegate.errors import UsageError
 from tidegate.scenario import own
 
@@ -32,7 +33,7 @@ class Control:
     stages: tuple[Setting, ...] = ()
     """What it is, or needs, at the bottleneck: the stage and its law."""
     endless: bool = True
-    """Whether its flows may be without end."""
+    """Whether its flows may be without end; where they may not, they send the condition's file."""
     laws: Mapping[str, Any] = field(default_factory=dict)
     """The law of the user's own that it is, by the name that scenarios have."""
 
@@ -46,8 +47,6 @@ class Control:
 
         `classes`: the tables of the classes that would get the control.
         """
-        if not self.endless and any(each["size"] == "unlimited" for each in classes.values()):
-            return f"{self.name} sends a file in one burst, and these flows have no end"
         pages = any("pages" in each for each in classes.values())
         if pages and not (self.transport or "{ tcp").startswith(("{ tcp", QUIC)):
             return "pages are loaded over TCP, with a control of its own"
@@ -60,6 +59,22 @@ class Control:
             return f"{self.name} needs a queue law of its own"
         return None
 
+    def at_senders(self, condition: Condition, classes: Mapping[str, Any]) -> list[Setting]:
+        """Return the settings of the classes that get it."""
+        found: list[Setting] = []
+        if self.transport is not None:
+            found += [(f"traffic.{name}.transport", self.transport) for name in classes]
+        if not self.endless:
+            found += [(f"traffic.{name}.size", f'"{condition.file}"') for name in _endless(classes)]
+        return found
+
+    def changed(self, condition: Condition, classes: Mapping[str, Any]) -> str:
+        """Return what is changed in a condition for it, in words, and nothing without a change."""
+        if self.endless or not _endless(classes):
+            return ""
+        where = "" if condition.file == FILE else f"in `{condition.id}` "
+        return f"{where}each flow sends a file of {condition.file} in place of data without end"
+
     def at_bottleneck(self, *, quic: bool) -> list[Setting]:
         """Return the settings of its stages; `quic`: they are told of sessions over QUIC."""
         found: list[Setting] = []
@@ -69,6 +84,10 @@ class Control:
             if quic and (told := _told(stage, law)):
                 found.append((f"{key}.quic", told))
         return found
+
+
+def _endless(classes: Mapping[str, Any]) -> list[str]:
+    return [name for name, each in classes.items() if each["size"] == "unlimited"]
 
 
 def _told(stage: str, law: str) -> str | None:

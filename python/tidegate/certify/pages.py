@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 COLOURS = {WORSE: "tab:red", BETTER: "tab:green", LIKE: "tab:gray"}
 
+CHANGED = "†"
+"""The mark of a condition in which something was changed for the control."""
 
 RULE = (
     "*Worse*: more harm than the worst of those that it is compared with, by more than the limit,"
@@ -66,11 +68,16 @@ def table(done: Certificate) -> RenderableType:
     from tidegate.papers.tables import of_verdicts
 
     rows = (
-        (each.condition.section, each.condition.id, each.verdict, _decisive(each))
+        (each.condition.section, f"{each.condition.id}{_mark(each)}", each.verdict, _decisive(each))
         for each in done.judged
     )
     heads = ("section", "condition", "verdict", "measured (standard controls)")
-    return of_verdicts(dict.fromkeys(heads), rows, summary(done))
+    below = [summary(done), *(f"{CHANGED} {said}." for said in _changes(done))]
+    return of_verdicts(dict.fromkeys(heads), rows, " ".join(below))
+
+
+def _mark(judged: Judged) -> str:
+    return f" {CHANGED}" if judged.changed else ""
 
 
 def _decisive(judged: Judged) -> str:
@@ -161,7 +168,8 @@ def _not_covered(suite: Suite) -> list[str]:
 
 def _rows(judged: Judged) -> list[tuple[str, ...]]:
     condition = judged.condition
-    first = (condition.section, f"`{condition.id}`: {condition.title}")
+    changed = f"; {judged.changed}" if judged.changed else ""
+    first = (condition.section, f"`{condition.id}`: {condition.title}{changed}")
     if not judged.measured:
         return [(*first, judged.verdict, judged.reason, "")]
     return [
@@ -191,7 +199,29 @@ def overview(certificates: Sequence[Certificate]) -> str:
     ]
     rows.append(("", *(_counted(each) for each in certificates)))
     head = ("condition", *(each.control.name for each in certificates))
-    return "\n".join([*lines, *markdown(head, rows), ""])
+    return "\n".join([*lines, *markdown(head, rows), "", *_notes(certificates)])
+
+
+def _notes(certificates: Sequence[Certificate]) -> list[str]:
+    """Say below the table what its marks mean, and why conditions were not run."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for done in certificates:
+        for said in _changes(done):
+            found.setdefault((CHANGED, said), []).append(done.control.name)
+        for reason in dict.fromkeys(each.reason for each in done.judged if each.reason):
+            ids = ", ".join(
+                f"`{each.condition.id}`" for each in done.judged if each.reason == reason
+            )
+            found.setdefault((f"Not run: {ids}:", reason), []).append(done.control.name)
+    return [
+        line
+        for (first, said), names in found.items()
+        for line in (f"{first} {', '.join(names)}: {said}.", "")
+    ]
+
+
+def _changes(done: Certificate) -> list[str]:
+    return list(dict.fromkeys(each.changed for each in done.judged if each.changed))
 
 
 def _counted(done: Certificate) -> str:
@@ -201,10 +231,10 @@ def _counted(done: Certificate) -> str:
 def _cell(judged: Judged) -> str:
     """Return the verdict, and the measures that it rests on."""
     if judged.verdict not in (WORSE, BETTER):
-        return judged.verdict
+        return f"{judged.verdict}{_mark(judged)}"
     decisive = [each for each in judged.measured if each.verdict == judged.verdict]
     sizes = ", ".join(f"{each.limit.name} {with_interval(each)}" for each in decisive[:2])
-    return f"**{judged.verdict}**: {sizes}"
+    return f"**{judged.verdict}**{_mark(judged)}: {sizes}"
 
 
 def _badge(done: Certificate) -> bytes:
