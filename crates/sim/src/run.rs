@@ -30,7 +30,7 @@ use crate::services::Hop;
 use crate::transport::control::{Any, Control, Reno};
 use crate::transport::rtts::{self, Rtts};
 use crate::transport::table::{NewFlow, World};
-use crate::transport::{ClassParams, JitterDraw, LossDetector};
+use crate::transport::{ClassParams, Detector, JitterDraw};
 
 use host_source::HostSource;
 
@@ -553,7 +553,7 @@ fn params(class: &Class, seed: u64, warmup: Time) -> ClassParams {
     ClassParams {
         ecn: tcp.ecn(),
         tcp,
-        detector: LossDetector::of(&class.transport),
+        detector: Detector::of(&class.transport),
         receiver: class.receiver,
         pairs: class.pairs.clone(),
         patience: patience(class),

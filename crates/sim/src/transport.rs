@@ -7,7 +7,6 @@ pub mod control;
 mod delivery;
 pub(crate) mod hosts;
 mod jitter;
-mod loss;
 mod outstanding;
 mod prr;
 mod rack;
@@ -34,14 +33,14 @@ use crate::rows::Row;
 pub(crate) use jitter::JitterDraw;
 use rtts::Rtts;
 
-pub(crate) use loss::LossDetector;
+pub(crate) use sender::Detector;
 
 /// The resolved settings of a class's transport.
 pub(crate) struct ClassParams {
     pub(crate) tcp: Tcp,
     /// How both ends use marks; each packet asks.
     pub(crate) ecn: Ecn,
-    pub(crate) detector: LossDetector,
+    pub(crate) detector: Detector,
     /// How its receivers misbehave.
     pub(crate) receiver: Option<Misbehaviour>,
     pub(crate) pairs: Vec<(u16, u16)>,
@@ -58,7 +57,7 @@ impl ClassParams {
     #[cfg(test)]
     pub(crate) fn of(tcp: Tcp) -> ClassParams {
         let jitter = JitterDraw::new(1, "test");
-        let detector = if tcp.rack { LossDetector::Time } else { LossDetector::Duplicates };
+        let detector = Detector::of(&tidegate_model::scenario::Transport::Tcp(tcp.clone()));
         let (pairs, rtts) = (Vec::new(), Rtts::after(Time::ZERO));
         let (receiver, patience, arrived_bytes) = (None, None, 0);
         let ecn = tcp.ecn();

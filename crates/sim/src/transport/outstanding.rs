@@ -130,17 +130,20 @@ impl Outstanding {
         }
     }
 
-    /// Segments thought to be in the network (RFC 6675, section 4), of `una .. nxt`; `timed`:
-    /// what counts as lost is marked so, and does not follow from blocks.
+    /// Segments thought to be in the network (RFC 6675, section 4), of `una .. nxt`.
     #[inline]
-    pub(super) fn pipe(&self, una: u32, nxt: u32, timed: bool) -> u32 {
+    pub(super) fn pipe(&self, una: u32, nxt: u32) -> u32 {
         match &self.0 {
             None => nxt - una,
-            Some(record) => match &record.log {
-                Some(log) if timed => log.pipe(&record.arrived),
-                _ => record.repair.pipe(una, nxt, &record.arrived),
-            },
+            Some(record) => record.repair.pipe(una, nxt, &record.arrived),
         }
+    }
+
+    /// The same where what counts as lost is marked so, and does not follow from blocks.
+    #[inline]
+    pub(super) fn marked_pipe(&self) -> u32 {
+        let log = |record: &Record| Some(record.log.as_ref()?.pipe(&record.arrived));
+        self.0.as_deref().and_then(log).unwrap_or(0)
     }
 
     /// The first segment from `seq` on that is not known to have arrived.

@@ -4,17 +4,13 @@
 //! data, unless it rides on the last segment.
 
 mod acked;
-mod back;
 mod data;
 pub(crate) mod driven;
 mod handshake;
-mod late;
 mod loss;
 mod marks;
 mod pace;
 mod probe;
-mod repair;
-mod timed;
 mod timer;
 
 use prefetch_index::prefetch_index;
@@ -27,6 +23,7 @@ use super::outstanding::Outstanding;
 use super::receiver::Address;
 use super::rto::Rto;
 use super::{Ctx, Fate};
+pub(crate) use loss::Detector;
 
 /// Where the sending end stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -218,7 +215,7 @@ impl<C: Control + Payloads> Sender<C> {
         }
         let recovering = self.recovering;
         if recovering {
-            self.recovery_ack(segments, address, ctx);
+            self.on_recovery_ack(segments, address, ctx);
         } else {
             self.inflation = 0.0;
         }
@@ -446,7 +443,7 @@ impl<C: Control + Payloads> Sender<C> {
         }
         let again = self.rto.backed_off() && self.timed_out == self.una;
         let mut at = self.congestion_event(ctx);
-        at.flight = self.flight_at_timeout(at.flight, ctx.class);
+        at.flight = self.on_timeout(at.flight, ctx.class);
         self.control.on_timeout(&at, again);
         self.inflation = 0.0;
         self.tell_of_cut(ctx.class);
@@ -458,7 +455,6 @@ impl<C: Control + Payloads> Sender<C> {
         self.dup_acks = 0;
         self.extra = 0;
         self.rto.timing = false;
-        self.lose_all(ctx.class);
         self.tell_losses(ctx);
         self.send_more(address, ctx);
     }

@@ -39,7 +39,12 @@ impl<C: Control + Payloads> Sender<C> {
             let window = self.window();
             self.control.on_recovered(window);
         }
-        self.on_told(ctx);
+        let marks = self.outstanding.log().is_some_and(|log| log.timed);
+        self.tell_losses(ctx);
+        // where losses are marked, they are looked for first
+        if self.recovering && !marks {
+            self.spread(ctx.class);
+        }
     }
 
     /// Tells a control that asks for it which segments are newly marked lost.

@@ -1,5 +1,5 @@
-//! How a sender responds to marks (RFC 3168, 6.1.2): as to a loss, but nothing
-//! has to be sent again.
+//! What a control learns of congestion. A sender responds to marks (RFC 3168, 6.1.2) as to a
+//! loss, but nothing has to be sent again.
 //!
 //! ECN is a setting of the class for both ends, so the handshake does not
 //! negotiate it. Where the receiver counts marks the control reads the count itself.
@@ -7,11 +7,24 @@
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_model::control::Ecn;
 
-use super::super::control::{Control, Payloads, Signal};
+use super::super::control::{CongestionEvent, Control, Payloads, Signal};
 use super::super::{ClassParams, Ctx};
 use super::Sender;
 
 impl<C: Control + Payloads> Sender<C> {
+    /// The window in force: that of the control plus what duplicates add.
+    #[inline]
+    pub(super) fn window(&self) -> f64 {
+        self.control.cwnd() + self.inflation
+    }
+
+    /// What a control learns of a sign of congestion.
+    pub(super) fn congestion_event(&self, ctx: &Ctx<'_>) -> CongestionEvent {
+        // RFC 5681, 3.2 step 2: segments that limited transmit has sent do not count
+        let flight = self.flight() - u32::from(self.extra);
+        CongestionEvent { now: ctx.net.now, flight, window: self.window(), sent: self.max }
+    }
+
     /// An acknowledgement that may echo a mark.
     ///
     /// The window is cut once for all marks and losses of one round trip: an

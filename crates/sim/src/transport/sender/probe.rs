@@ -25,19 +25,9 @@ impl<C: Control + Payloads> Sender<C> {
 
     /// The flow's timer has fired: perhaps for one of these.
     pub(super) fn overdue(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
-        let now = ctx.net.now;
+        self.on_deadline(address, ctx);
         let Some(log) = self.outstanding.log_mut() else { return };
-        if log.lost_at <= now {
-            // as if something had arrived, so that the first repair may go (RFC 6937)
-            log.ack_info.delivered = 1;
-            self.find_losses(ctx);
-            if self.recovering {
-                self.spread(ctx.class);
-            }
-            self.send_timed(address, ctx);
-        }
-        let Some(log) = self.outstanding.log_mut() else { return };
-        if log.probe_at <= now {
+        if log.probe_at <= ctx.net.now {
             log.probe_at = Time::NEVER;
             self.probe(address, ctx);
         }

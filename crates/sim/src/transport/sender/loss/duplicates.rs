@@ -1,53 +1,97 @@
-//! What TCP sends again and when, and what duplicates add to the window
-//! meanwhile.
+//! Duplicate acknowledgements: the third begins recovery, in which holes are sent again
+//! (RFC 5681, 6582; RFC 6675 with SACK; ns-2's rules).
 //!
 //! A duplicate says that a packet has left the network. In recovery without
 //! SACK the window grows by one for each, and shrinks again by what a partial
 //! acknowledgement covers (RFC 5681, 3.2 steps 3 and 4; RFC 6582, 3.2 step 3).
-//! With SACK the segments in the network are counted instead (RFC 6675).
+//! With SACK the segments in the network are counted instead (RFC 6675), from the blocks in the
+//! record of outstanding segments (`sack.rs`).
 
-use tidegate_model::profile::{LossRule, Recovery};
-
-use super::super::control::{CongestionEvent, Control, Payloads};
-use super::super::receiver::Address;
-use super::super::{ClassParams, Ctx};
-use super::Sender;
 use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
+use tidegate_model::profile::{LossRule, Recovery};
 
-impl<C: Control + Payloads> Sender<C> {
-    /// The window in force: that of the control plus what duplicates add.
-    #[inline]
-    pub(super) fn window(&self) -> f64 {
-        self.control.cwnd() + self.inflation
-    }
+use super::super::super::control::{Control, Payloads};
+use super::super::super::receiver::Address;
+use super::super::super::{ClassParams, Ctx};
+use super::super::Sender;
+use super::detector::{Ack, LossDetector};
 
-    /// What a control learns of a sign of congestion.
-    pub(super) fn congestion_event(&self, ctx: &Ctx<'_>) -> CongestionEvent {
-        // RFC 5681, 3.2 step 2: segments that limited transmit has sent do not count
-        let flight = self.flight() - u32::from(self.extra);
-        CongestionEvent { now: ctx.net.now, flight, window: self.window(), sent: self.max }
-    }
+/// By duplicate acknowledgements and blocks: of every transport that brings no other detector.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Duplicates;
 
-    /// Whether a duplicate counts towards the detection of a loss. With SACK it has to carry a
-    /// new block (RFC 6675, section 2); in ns-2 every one counts.
-    ///
-    /// By RFC 6675 an acknowledgement that advances and carries a new block counts too. Here it
-    /// does not: after two more duplicates three segments above the hole have arrived, and this
-    /// alone begins recovery (section 5, step 2).
-    pub(super) fn counts(told: bool, class: &ClassParams) -> bool {
-        told || !class.sack() || class.tcp.loss_rule != LossRule::Rfc
-    }
-
-    /// A duplicate inflates the window: in recovery, or before it where the control
-    /// uses limited transmit (RFC 3042).
-    pub(super) fn inflate(&mut self, class: &ClassParams) {
-        let counts = if self.recovering { !class.sack() } else { self.control.limited_transmit() };
-        if counts {
-            self.inflation += 1.0;
+impl<C: Control + Payloads> LossDetector<C> for Duplicates {
+    fn on_duplicate(self, sender: &mut Sender<C>, ack: &Ack<'_>, ctx: &mut Ctx<'_>) {
+        let Ack { packet, told, address } = *ack;
+        sender.dup_acks += u32::from(counts(told, ctx.class));
+        sender.inflate(ctx.class);
+        if sender.recovering {
+            sender.report_rate(packet, ctx);
+            sender.send_more(address, ctx);
+        } else {
+            sender.duplicate(packet, told, address, ctx);
         }
     }
 
+    /// A full or a partial acknowledgement.
+    fn on_recovery_ack(
+        self,
+        sender: &mut Sender<C>,
+        segments: u32,
+        address: &Address,
+        ctx: &mut Ctx<'_>,
+    ) {
+        let recovery = ctx.class.tcp.recovery;
+        if recovery == Recovery::Reno || sender.una >= sender.recover {
+            sender.recovering = false;
+            let window = sender.window();
+            sender.inflation = 0.0;
+            sender.control.on_recovered(window);
+            sender.restart_by_ack(ctx);
+            return;
+        }
+        sender.deflate(segments, ctx.class);
+        // RFC 6582, 3.2 step 3: only the first partial acknowledgement restarts the timer
+        if !sender.partial || recovery == Recovery::Sack {
+            sender.partial = true;
+            sender.restart_by_ack(ctx);
+        }
+        if recovery == Recovery::NewReno {
+            sender.outstanding.lost_one(sender.una);
+            sender.transmit(sender.una, address, ctx);
+        }
+    }
+
+    #[inline]
+    fn repair(self, sender: &mut Sender<C>, address: &Address, ctx: &mut Ctx<'_>) -> bool {
+        let by_blocks = sender.recovering && ctx.class.sack();
+        if by_blocks {
+            sender.send_sack(address, ctx);
+        }
+        by_blocks
+    }
+
+    #[inline]
+    fn pipe(self, sender: &Sender<C>, class: &ClassParams) -> u32 {
+        if sender.recovering && class.sack() {
+            return sender.outstanding.pipe(sender.una, sender.nxt);
+        }
+        sender.flight().saturating_sub(sender.dup_acks)
+    }
+}
+
+/// Whether a duplicate counts towards the detection of a loss. With SACK it has to carry a
+/// new block (RFC 6675, section 2); in ns-2 every one counts.
+///
+/// By RFC 6675 an acknowledgement that advances and carries a new block counts too. Here it
+/// does not: after two more duplicates three segments above the hole have arrived, and this
+/// alone begins recovery (section 5, step 2).
+fn counts(told: bool, class: &ClassParams) -> bool {
+    told || !class.sack() || class.tcp.loss_rule != LossRule::Rfc
+}
+
+impl<C: Control + Payloads> Sender<C> {
     /// RFC 6582, 3.2 step 3: deflates the window by the segments acknowledged, less the one
     /// sent again.
     fn deflate(&mut self, segments: u32, class: &ClassParams) {
@@ -57,49 +101,9 @@ impl<C: Control + Payloads> Sender<C> {
         }
     }
 
-    /// A full or partial acknowledgement in recovery.
-    pub(super) fn recovery_ack(&mut self, segments: u32, address: &Address, ctx: &mut Ctx<'_>) {
-        let recovery = ctx.class.tcp.recovery;
-        if recovery == Recovery::Reno || self.una >= self.recover {
-            self.recovering = false;
-            let window = self.window();
-            self.inflation = 0.0;
-            self.control.on_recovered(window);
-            self.restart_by_ack(ctx);
-            return;
-        }
-        self.deflate(segments, ctx.class);
-        // RFC 6582, 3.2 step 3: only the first partial acknowledgement restarts the timer
-        if !self.partial || recovery == Recovery::Sack {
-            self.partial = true;
-            self.restart_by_ack(ctx);
-        }
-        if recovery == Recovery::NewReno {
-            self.outstanding.lost_one(self.una);
-            self.transmit(self.una, address, ctx);
-        }
-    }
-
-    /// A duplicate in recovery.
-    pub(super) fn duplicate_in_recovery(
-        &mut self,
-        packet: &Packet,
-        address: &Address,
-        ctx: &mut Ctx<'_>,
-    ) {
-        self.report_rate(packet, ctx);
-        self.send_more(address, ctx);
-    }
-
     /// A duplicate outside of recovery. A control that samples the delivery rate hears of it after
     /// the begin of recovery and before anything is sent.
-    pub(super) fn duplicate(
-        &mut self,
-        packet: &Packet,
-        told: bool,
-        address: &Address,
-        ctx: &mut Ctx<'_>,
-    ) {
+    fn duplicate(&mut self, packet: &Packet, told: bool, address: &Address, ctx: &mut Ctx<'_>) {
         let lost = self.dup_acks == 3
             || (told && self.outstanding.known().is_some_and(|known| known.lost(self.una)));
         if !lost {
@@ -176,9 +180,9 @@ impl<C: Control + Payloads> Sender<C> {
     }
 
     /// Recovery with SACK (RFC 6675, section 5, step C), as far as the pipe has room.
-    pub(super) fn send_sack(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
+    fn send_sack(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         loop {
-            let pipe = self.outstanding.pipe(self.una, self.nxt, false);
+            let pipe = self.outstanding.pipe(self.una, self.nxt);
             if pipe >= self.window_in_recovery(pipe, ctx.class) {
                 return;
             }
