@@ -156,18 +156,15 @@ impl Apps {
     // inlined, it costs all other flows 0.3 % more instructions
     #[inline(never)]
     pub(crate) fn deliver(&mut self, packet: &Packet, world: &mut World<'_>) {
-        if let Some(outcome) = self.lines.tcp.deliver(packet, world) {
-            self.tell(FlowId(packet.flow).slot() as u32, outcome, world);
-        }
+        let outcome = self.lines.tcp.deliver(packet, world);
+        self.tell(FlowId(packet.flow).slot() as u32, outcome, world);
     }
 
     /// The same of a connection over hosts.
     #[inline(never)]
     pub(crate) fn deliver_to_hosts(&mut self, packet: &Packet, world: &mut World<'_>) {
         let outcome = self.lines.hosts.deliver(packet, world);
-        if outcome != Outcome::Nothing {
-            self.tell(packet.flow, outcome, world);
-        }
+        self.tell(packet.flow, outcome, world);
     }
 
     /// Tells a user what has happened at a connection.

@@ -30,7 +30,7 @@ use crate::services::Hop;
 use crate::transport::control::{Any, Control, Reno};
 use crate::transport::rtts::{self, Rtts};
 use crate::transport::table::{NewFlow, World};
-use crate::transport::{ClassParams, Detector, JitterDraw};
+use crate::transport::{ClassParams, Detector, syn_jitter};
 
 use host_source::HostSource;
 
@@ -557,7 +557,7 @@ fn params(class: &Class, seed: u64, warmup: Time) -> ClassParams {
         receiver: class.receiver,
         pairs: class.pairs.clone(),
         patience: patience(class),
-        jitter: JitterDraw::new(seed, &class.name),
+        jitter: syn_jitter(seed, &class.name),
         rtts: Rtts::after(warmup),
         arrived_bytes: 0,
     }

@@ -6,7 +6,6 @@
 pub mod control;
 mod delivery;
 pub(crate) mod hosts;
-mod jitter;
 mod outstanding;
 mod prr;
 mod rack;
@@ -17,20 +16,22 @@ pub(crate) mod rtts;
 mod sack;
 pub(crate) mod sender;
 mod sent_log;
+mod spans;
 pub(crate) mod table;
 mod tlp;
 pub(crate) mod udp;
 mod wheel;
 
+use rand::RngExt;
 use tidegate_core::packet::SackBlock;
 use tidegate_core::units::Time;
 use tidegate_model::control::Ecn;
+use tidegate_model::draw::{Pcg64, stream};
 use tidegate_model::profile::{LostSyn, MaxRto, Recovery, Tcp, TimerRule};
 use tidegate_model::scenario::Misbehaviour;
 
 use crate::network::Network;
 use crate::rows::Row;
-pub(crate) use jitter::JitterDraw;
 use rtts::Rtts;
 
 pub(crate) use sender::Detector;
@@ -45,18 +46,24 @@ pub(crate) struct ClassParams {
     pub(crate) receiver: Option<Misbehaviour>,
     pub(crate) pairs: Vec<(u16, u16)>,
     pub(crate) patience: Option<Time>,
-    pub(crate) jitter: JitterDraw,
+    /// Draws the jitter of SYN retries.
+    pub(crate) jitter: Pcg64,
     /// The round trips that its senders have measured.
     pub(crate) rtts: Rtts,
     /// Bytes of data packets that reached their receivers, headers and repeated ones included.
     pub(crate) arrived_bytes: u64,
 }
 
+/// The draws of the jitter of a class's SYN retries.
+pub(crate) fn syn_jitter(seed: u64, class: &str) -> Pcg64 {
+    stream(seed, class, "syn-jitter")
+}
+
 impl ClassParams {
     /// A class with these settings, without hosts.
     #[cfg(test)]
     pub(crate) fn of(tcp: Tcp) -> ClassParams {
-        let jitter = JitterDraw::new(1, "test");
+        let jitter = syn_jitter(1, "test");
         let detector = Detector::of(&tidegate_model::scenario::Transport::Tcp(tcp.clone()));
         let (pairs, rtts) = (Vec::new(), Rtts::after(Time::ZERO));
         let (receiver, patience, arrived_bytes) = (None, None, 0);
@@ -99,7 +106,7 @@ impl ClassParams {
         if jitter == 0.0 {
             return wait;
         }
-        wait + Time::from_secs_f64(wait.secs() * jitter * self.jitter.uniform())
+        wait + Time::from_secs_f64(wait.secs() * jitter * self.jitter.random::<f64>())
     }
 
     /// RFC 6298, 5.7: a connection whose SYN was lost starts with three seconds.

@@ -152,7 +152,7 @@ impl Browser {
         let wanted = loading.waiting.len().saturating_sub(room).div_ceil(most);
         for _ in 0..wanted.min(loading.limit.saturating_sub(self.lines.len())) {
             self.lines.push(Line { slot: None, objects: Vec::new(), closing: false });
-            desk.count_connection(loading.row);
+            desk.loads.count_connection(loading.row);
             desk.open(&self.flow);
         }
     }
@@ -161,7 +161,7 @@ impl Browser {
     fn loaded(&mut self, desk: &mut Desk<'_, '_>) {
         let Some(loading) = self.loading.take() else { return };
         let now = desk.now();
-        desk.page_loaded(loading.row);
+        desk.loads.loaded(loading.row, desk.now());
         self.wake = Time::NEVER;
         if desk.pages(self.flow.class).is_none_or(|pages| self.pages >= pages.count) {
             for line in self.lines.drain(..) {
@@ -180,7 +180,7 @@ impl Browser {
     /// The page is given up, and the user leaves.
     fn give_up(&mut self, desk: &mut Desk<'_, '_>) {
         let Some(loading) = self.loading.take() else { return };
-        desk.page_given_up(loading.row);
+        desk.loads.given_up(loading.row, desk.now());
         self.wake = Time::NEVER;
         for line in self.lines.drain(..) {
             if let Some(slot) = line.slot {
@@ -211,7 +211,7 @@ impl App for Browser {
     }
 
     fn begins(&mut self, tag: u32, desk: &mut Desk<'_, '_>) {
-        desk.first_byte(tag);
+        desk.loads.begun(tag, desk.now());
     }
 
     fn arrived(&mut self, slot: u32, tag: u32, desk: &mut Desk<'_, '_>) {
@@ -222,13 +222,13 @@ impl App for Browser {
         if self.lines[at].closing {
             self.lines.remove(at);
         }
-        desk.object_done(tag);
+        desk.loads.done(tag, desk.now());
         loading.left -= 1;
         if loading.document {
             loading.document = false;
             let rest = 1..loading.objects.len() as u32;
             desk.known(loading.first, rest.clone());
-            desk.document_done(loading.row);
+            desk.loads.document_done(loading.row, desk.now());
             loading.waiting.extend(rest);
         }
         if loading.left == 0 {

@@ -108,30 +108,30 @@ impl Connections {
     }
 
     /// A packet has reached one of the ends.
-    pub(super) fn deliver(&mut self, packet: &Packet, world: &mut World<'_>) -> Option<Outcome> {
-        if !self.flows.knows(packet) {
-            return None;
+    pub(super) fn deliver(&mut self, packet: &Packet, world: &mut World<'_>) -> Outcome {
+        if self.flows.class_of(packet).is_none() {
+            return Outcome::Nothing;
         }
         let slot = FlowId(packet.flow).slot() as u32;
         // to the end that sends data
         let to_server = packet.flags.has(Flags::TO_SOURCE);
         let request = to_server && packet.flags.has(Flags::DATA);
         if request && !self.is_next(slot, packet, world) {
-            return Some(Outcome::Nothing);
+            return Outcome::Nothing;
         }
         self.flows.deliver(packet, world);
         if self.flows.is_over(slot) {
-            return Some(Outcome::Over);
+            return Outcome::Over;
         }
         if request {
             self.get(slot, packet.seq, world);
         } else if self.exchanges[slot as usize].upload {
-            return Some(if to_server { Outcome::ToClient } else { Outcome::Nothing });
+            return if to_server { Outcome::ToClient } else { Outcome::Nothing };
         } else if !to_server {
             self.hear(slot, packet, world);
-            return Some(Outcome::ToClient);
+            return Outcome::ToClient;
         }
-        Some(Outcome::Nothing)
+        Outcome::Nothing
     }
 
     /// Whether a packet of requests says something new. One that does not is acknowledged once

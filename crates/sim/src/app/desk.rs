@@ -130,28 +130,4 @@ impl Desk<'_, '_> {
         let row = self.lines.of(slot).row(slot);
         self.loads.asked(object, row, self.world.net.now);
     }
-
-    pub(super) fn first_byte(&mut self, object: u32) {
-        self.loads.begun(object, self.world.net.now);
-    }
-
-    pub(super) fn object_done(&mut self, object: u32) {
-        self.loads.done(object, self.world.net.now);
-    }
-
-    pub(super) fn document_done(&mut self, page: u32) {
-        self.loads.document_done(page, self.world.net.now);
-    }
-
-    pub(super) fn count_connection(&mut self, page: u32) {
-        self.loads.count_connection(page);
-    }
-
-    pub(super) fn page_loaded(&mut self, page: u32) {
-        self.loads.loaded(page, self.world.net.now);
-    }
-
-    pub(super) fn page_given_up(&mut self, page: u32) {
-        self.loads.given_up(page, self.world.net.now);
-    }
 }

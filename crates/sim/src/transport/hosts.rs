@@ -59,10 +59,9 @@ struct Flow {
     initial: bool,
     /// Its row of results ([`FREE`]: the slot is free).
     row: u32,
-    generation: u16,
     class: u16,
-    pair: (u16, u16),
-    opaque: bool,
+    /// How to address its packets; `generation` tells it from other flows of its slot.
+    address: Address,
     endless: bool,
     /// Whether it carries objects in place of one transfer.
     objects: bool,
@@ -114,10 +113,8 @@ impl HostTable {
             unanswered: true,
             initial: false,
             row: flow.row,
-            generation: 0,
             class: flow.class,
-            pair: flow.pair,
-            opaque: flow.opaque,
+            address: flow.address(FlowId(0), 0),
             endless: flow.size == crate::rows::UNLIMITED,
             objects: self.number == FlowId::APP_HOSTS,
             last: Time::NEVER,
@@ -126,7 +123,7 @@ impl HostTable {
         let slot = match self.free.pop() {
             Some(slot) => {
                 let place = &mut self.flows[slot as usize];
-                record.generation = place.generation;
+                record.address.generation = place.address.generation;
                 *place = record;
                 slot as usize
             }
@@ -136,7 +133,9 @@ impl HostTable {
             }
         };
         let id = FlowId::new(self.number, slot as u32);
-        let generation = self.flows[slot].generation;
+        let address = &mut self.flows[slot].address;
+        address.flow = id.0;
+        let generation = address.generation;
         self.turn(id, client, world);
         self.settle(id, world);
         let NewFlow { row, class, size: bytes, .. } = *flow;
@@ -166,7 +165,7 @@ impl HostTable {
             let initial = Initial::read(bytes).is_some();
             let length = bytes.len() as u32;
             let row = &mut world.rows[flow.row as usize];
-            let packet = flow.packet(id, side, (place, length, initial), mark, (now, row));
+            let packet = flow.packet(side, (place, length, initial), mark, (now, row));
             world.net.send(&packet);
         }
         let end = &mut flow.ends[side];
@@ -183,7 +182,7 @@ impl HostTable {
         if !flow.ends.iter().any(End::lives) {
             flow.row = FREE;
             // packets of this flow that are still in the network belong to no flow
-            flow.generation = flow.generation.wrapping_add(1);
+            flow.address.generation = flow.address.generation.wrapping_add(1);
             flow.armed = Time::NEVER;
             flow.ends = [(); 2].map(|()| End::new(Box::new(Gone)));
             self.free.push(id.slot() as u32);
@@ -199,7 +198,7 @@ impl HostTable {
     /// The flow of this number and generation, if it is not over.
     fn holds(&self, number: u32, generation: u16) -> Option<&Flow> {
         let flow = self.flows.get(FlowId(number).slot())?;
-        (flow.generation == generation && flow.row != FREE).then_some(flow)
+        (flow.address.generation == generation && flow.row != FREE).then_some(flow)
     }
 
     /// A packet has reached one of the ends.
@@ -333,7 +332,6 @@ impl Flow {
     /// are an Initial.
     fn packet(
         &mut self,
-        id: FlowId,
         side: usize,
         (payload, length, initial): (u32, u32, bool),
         mark: Mark,
@@ -348,13 +346,7 @@ impl Flow {
         if form == Form::ClientInitial && self.unanswered {
             row.syn_tries = row.syn_tries.saturating_add(1);
         }
-        let address = Address {
-            flow: id.0,
-            generation: self.generation,
-            source: self.pair.0,
-            sink: self.pair.1,
-            opaque: self.opaque,
-        };
+        let address = self.address;
         let size = (length + Udp::HEADER).min(u32::from(u16::MAX));
         let mut packet = if side == SINK {
             address.towards_source(mark.flags(), size, now)

@@ -33,6 +33,14 @@ pub(crate) struct NewFlow {
     pub(crate) client: u16,
 }
 
+impl NewFlow {
+    /// How to address its packets, once it has a place in a table.
+    pub(crate) fn address(&self, id: FlowId, generation: u16) -> Address {
+        let (source, sink) = self.pair;
+        Address { flow: id.0, generation, source, sink, opaque: self.opaque }
+    }
+}
+
 /// The bit of `Flow::client` that says that routers cannot read the headers.
 const OPAQUE: u16 = 1 << 15;
 /// The highest number of a client.

@@ -24,8 +24,7 @@ use heard::{Heard, Jitter};
 struct Flow {
     row: u32,
     class: u16,
-    pair: (u16, u16),
-    opaque: bool,
+    address: Address,
     /// Number of the next packet.
     seq: u32,
     /// Bytes left, or [`UNLIMITED`].
@@ -76,12 +75,11 @@ impl UdpTable {
         let now = world.net.now;
         let row = &mut world.rows[flow.row as usize];
         (row.admitted, row.reached) = (now, now);
-        let slot = self.flows.len() as u32;
+        let id = FlowId::new(self.number, self.flows.len() as u32);
         self.flows.push(Flow {
             row: flow.row,
             class: flow.class,
-            pair: flow.pair,
-            opaque: flow.opaque,
+            address: flow.address(id, 0),
             seq: 0,
             left: flow.size,
             begun: now,
@@ -89,7 +87,6 @@ impl UdpTable {
             bytes: 0,
             jitter: Jitter::default(),
         });
-        let id = FlowId::new(self.number, slot);
         self.send(id, world);
         Identity { slot: (id.0, 0), row: flow.row, class: flow.class, bytes: flow.size, end: 0 }
     }
@@ -113,14 +110,7 @@ impl UdpTable {
             Some(Codepoint::Ect1) => Flags::ECT.with(Flags::L4S),
         };
         let flags = Flags::DATA.with(last).with(ecn);
-        let address = Address {
-            flow: id.0,
-            generation: 0,
-            source: flow.pair.0,
-            sink: flow.pair.1,
-            opaque: flow.opaque,
-        };
-        let mut packet = address.towards_sink(flags, size, world.net.now);
+        let mut packet = flow.address.towards_sink(flags, size, world.net.now);
         packet.seq = flow.seq;
         flow.seq = flow.seq.wrapping_add(1);
         flow.packets += 1;
@@ -204,14 +194,14 @@ impl UdpTable {
                 Some(UdpRow {
                     class: Category(class),
                     sent_packets: heard.sent,
-                    received_packets: heard.received,
-                    lost_packets: heard.sent - heard.received - way,
-                    delay_min_s: heard.least_s(),
-                    delay_mean_s: heard.mean_s(),
+                    received_packets: heard.delays.count(),
+                    lost_packets: heard.sent - heard.delays.count() - way,
+                    delay_min_s: heard.delays.least_s(),
+                    delay_mean_s: heard.delays.mean_s(),
                     delay_p50_s: heard.quantile_s(0.5),
                     delay_p95_s: heard.quantile_s(0.95),
                     delay_p99_s: heard.quantile_s(0.99),
-                    delay_max_s: heard.most_s(),
+                    delay_max_s: heard.delays.most_s(),
                     jitter_s: heard.jitter_s(),
                 })
             });

@@ -88,17 +88,10 @@ impl Payloads for AppLimited {
     }
 }
 
-/// Makes a call at the control inside.
-macro_rules! inside {
-    ($this:expr, $control:ident => $inner:ident.$name:ident($($arg:ident),*)) => {
-        $this.inner.$name($($arg),*)
-    };
-}
-
 /// Calls the same methods of the control inside.
 macro_rules! to_inner {
     ($($methods:tt)+) => {
-        forward! { inside: $($methods)+ }
+        forward! { in inner: $($methods)+ }
     };
 }
 

@@ -151,8 +151,14 @@ impl Dctcp {
 }
 
 impl Control for Dctcp {
-    fn cwnd(&self) -> f64 {
-        self.window.cwnd()
+    forward! { in window:
+        ref cwnd() -> f64;
+        ref ssthresh() -> Option<f64>;
+        mut on_part(sample: &RateSample<'_>);
+        mut on_congestion(signal: Signal, at: &CongestionEvent);
+        mut on_recovered(window: f64);
+        mut on_timeout(at: &CongestionEvent, again: bool);
+        mut window_and_threshold() -> Option<[&mut f64; 2]>;
     }
 
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
@@ -169,30 +175,6 @@ impl Control for Dctcp {
         }
         let segments = sample.segments.saturating_sub(marked);
         self.window.on_ack(&RateSample { segments, ..*sample });
-    }
-
-    fn on_part(&mut self, sample: &RateSample<'_>) {
-        self.window.on_part(sample);
-    }
-
-    fn on_congestion(&mut self, signal: Signal, at: &CongestionEvent) {
-        self.window.on_congestion(signal, at);
-    }
-
-    fn on_recovered(&mut self, window: f64) {
-        self.window.on_recovered(window);
-    }
-
-    fn on_timeout(&mut self, at: &CongestionEvent, again: bool) {
-        self.window.on_timeout(at, again);
-    }
-
-    fn ssthresh(&self) -> Option<f64> {
-        self.window.ssthresh()
-    }
-
-    fn window_and_threshold(&mut self) -> Option<[&mut f64; 2]> {
-        self.window.window_and_threshold()
     }
 }
 

@@ -27,7 +27,22 @@ macro_rules! passed_on {
 }
 
 /// Defines such methods; `$call!(self, control => call)` makes the call at the other control.
+///
+/// `in field:` makes it at the control of a field.
 macro_rules! forward {
+    (in $inner:ident: $($kind:tt $name:ident($($arg:ident: $Type:ty),*) $(-> $Told:ty)?;)+) => {
+        $(forward!(@in $kind $inner $name($($arg: $Type),*) $(-> $Told)?);)+
+    };
+    (@in ref $inner:ident $name:ident($($arg:ident: $Type:ty),*) $(-> $Told:ty)?) => {
+        fn $name(&self $(, $arg: $Type)*) $(-> $Told)? {
+            self.$inner.$name($($arg),*)
+        }
+    };
+    (@in mut $inner:ident $name:ident($($arg:ident: $Type:ty),*) $(-> $Told:ty)?) => {
+        fn $name(&mut self $(, $arg: $Type)*) $(-> $Told)? {
+            self.$inner.$name($($arg),*)
+        }
+    };
     ($call:ident: $($kind:tt $name:ident($($arg:ident: $Type:ty),*) $(-> $Told:ty)?;)+) => {
         $(forward!(@$kind $call $name($($arg: $Type),*) $(-> $Told)?);)+
     };

@@ -39,8 +39,14 @@ impl QuickStart {
 }
 
 impl Control for QuickStart {
-    fn cwnd(&self) -> f64 {
-        self.reno.cwnd()
+    forward! { in reno:
+        ref cwnd() -> f64;
+        ref ssthresh() -> Option<f64>;
+        mut on_ack(sample: &RateSample<'_>);
+        mut on_part(sample: &RateSample<'_>);
+        mut on_congestion(signal: Signal, at: &CongestionEvent);
+        mut on_recovered(window: f64);
+        mut on_lost_syn(rule: LostSyn);
     }
 
     fn gap(&self) -> Option<Time> {
@@ -75,32 +81,8 @@ impl Control for QuickStart {
         }
     }
 
-    fn on_ack(&mut self, sample: &RateSample<'_>) {
-        self.reno.on_ack(sample);
-    }
-
-    fn on_part(&mut self, sample: &RateSample<'_>) {
-        self.reno.on_part(sample);
-    }
-
-    fn on_congestion(&mut self, signal: Signal, at: &CongestionEvent) {
-        self.reno.on_congestion(signal, at);
-    }
-
-    fn ssthresh(&self) -> Option<f64> {
-        self.reno.ssthresh()
-    }
-
-    fn on_recovered(&mut self, window: f64) {
-        self.reno.on_recovered(window);
-    }
-
     fn on_timeout(&mut self, at: &CongestionEvent, again: bool) {
         self.paced = None;
         self.reno.on_timeout(at, again);
-    }
-
-    fn on_lost_syn(&mut self, rule: LostSyn) {
-        self.reno.on_lost_syn(rule);
     }
 }

@@ -3,7 +3,7 @@
 //! The client is the end that opens the connection. The server sends data to it, or in an upload
 //! the client sends data to the server.
 
-use tidegate_core::packet::{Flags, Packet};
+use tidegate_core::packet::Flags;
 use tidegate_core::units::Time;
 
 use crate::capture::Identity;
@@ -24,11 +24,6 @@ impl FlowTable<AppLimited> {
         let identity = self.start(flow, AppLimited::new(inner), world);
         self.flows[FlowId(identity.slot.0).slot()].sender.wait_for_data();
         identity
-    }
-
-    /// Whether a packet belongs to a connection that is not over.
-    pub(crate) fn knows(&self, packet: &Packet) -> bool {
-        self.holds(packet.flow, packet.generation).is_some()
     }
 
     /// Whether the connection of a slot is over.

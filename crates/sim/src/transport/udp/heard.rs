@@ -9,15 +9,9 @@
 //! RFC 3550 keeps one J for each source and reports its current value. The value of a class is the
 //! mean of J over all packets. Times are in seconds, not in ticks of a media clock.
 
-use hdrhistogram::Histogram;
 use tidegate_core::units::Time;
 
-/// Resolution of the delays: a microsecond.
-const LEAST_NS: u64 = 1_000;
-/// Largest delay that is recorded: an hour.
-const MOST_NS: u64 = 3_600_000_000_000;
-/// Significant digits of a percentile.
-const DIGITS: u8 = 3;
+use super::super::spans::Spans;
 
 /// The jitter of one flow.
 #[derive(Clone, Copy, Default)]
@@ -42,65 +36,31 @@ impl Jitter {
 /// The packets of one class since the warm-up.
 pub(super) struct Heard {
     pub(super) sent: u64,
-    pub(super) received: u64,
-    delays: Option<Histogram<u64>>,
-    sum_s: f64,
-    least: Time,
-    most: Time,
+    pub(super) delays: Spans<3>,
     jitters_s: f64,
 }
 
 impl Heard {
     pub(super) fn new() -> Heard {
-        Heard {
-            sent: 0,
-            received: 0,
-            delays: Histogram::new_with_bounds(LEAST_NS, MOST_NS, DIGITS).ok(),
-            sum_s: 0.0,
-            least: Time::NEVER,
-            most: Time::ZERO,
-            jitters_s: 0.0,
-        }
+        Heard { sent: 0, delays: Spans::NONE, jitters_s: 0.0 }
     }
 
     /// A packet has arrived, this long after it was sent.
     pub(super) fn add(&mut self, transit: Time, jitter_s: f64) {
-        self.received += 1;
-        self.sum_s += transit.secs();
-        self.least = self.least.min(transit);
-        self.most = self.most.max(transit);
+        self.delays.add(transit);
         self.jitters_s += jitter_s;
-        if let Some(delays) = &mut self.delays {
-            delays.saturating_record(transit.ps() / 1000);
-        }
     }
 
-    /// A value in seconds; NaN if no packet has arrived.
-    fn known(&self, value: f64) -> f64 {
-        if self.received == 0 { f64::NAN } else { value }
-    }
-
-    pub(super) fn least_s(&self) -> f64 {
-        self.known(self.least.secs())
-    }
-
-    pub(super) fn most_s(&self) -> f64 {
-        self.known(self.most.secs())
-    }
-
-    pub(super) fn mean_s(&self) -> f64 {
-        self.known(self.sum_s / self.received as f64)
-    }
-
+    /// The mean of J; without packets NaN.
     pub(super) fn jitter_s(&self) -> f64 {
-        self.known(self.jitters_s / self.received as f64)
+        self.jitters_s / self.delays.count() as f64
     }
 
     /// The delay that this share of the packets did not exceed.
     pub(super) fn quantile_s(&self, share: f64) -> f64 {
-        let found = self.delays.as_ref().map_or(0, |delays| delays.value_at_quantile(share));
-        // the sketch returns the upper end of a bin, which may exceed the largest delay
-        self.known((found as f64 * 1e-9).min(self.most.secs()))
+        // the upper end of a bin may exceed the largest delay
+        let most = self.delays.most_s();
+        if most.is_nan() { most } else { self.delays.quantile_s(share).min(most) }
     }
 }
 
@@ -131,14 +91,19 @@ mod tests {
             let found = heard.quantile_s(share);
             assert!((found / wanted - 1.0).abs() <= 1e-3, "{found} {wanted}");
         }
-        assert_eq!((heard.least_s(), heard.most_s()), (0.001, 0.1));
-        assert!((heard.mean_s() - 0.0505).abs() < 1e-12);
+        assert_eq!((heard.delays.least_s(), heard.delays.most_s()), (0.001, 0.1));
+        assert!((heard.delays.mean_s() - 0.0505).abs() < 1e-12);
     }
 
     #[test]
     fn of_nothing_there_is_no_delay() {
         let heard = Heard::new();
-        let all = [heard.least_s(), heard.most_s(), heard.mean_s(), heard.quantile_s(0.5)];
+        let all = [
+            heard.delays.least_s(),
+            heard.delays.most_s(),
+            heard.delays.mean_s(),
+            heard.quantile_s(0.5),
+        ];
         assert!(all.iter().chain([&heard.jitter_s()]).all(|value| value.is_nan()));
     }
 }
