@@ -31,7 +31,9 @@ def built(root: Path, out: Path, only: Iterable[str] | None = None) -> list[str]
     (out / "gallery").mkdir(parents=True, exist_ok=True)
     cards = []
     for card in gallery.cards(root):
-        run = not card.real and (chosen is None or card.slug in chosen)
+        # the simulator that `make build` makes has no stacks of QUIC
+        run = not card.real and not card.name.startswith("stacks/")
+        run = run and (chosen is None or card.slug in chosen)
         cards.append((card, gallery.results(card, root, out / "gallery") if run else []))
     gallery.write(root / "docs" / "gallery", cards)
     shutil.rmtree(out / "html", ignore_errors=True)
