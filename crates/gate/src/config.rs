@@ -25,6 +25,16 @@ pub enum Mode {
     Enforce,
 }
 
+impl Mode {
+    /// As a file and the status name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Observe => "observe",
+            Mode::Enforce => "enforce",
+        }
+    }
+}
+
 /// Which packet opens a session, in the order of `enum opener` in `bpf/gate.h`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -409,7 +409,7 @@ impl Controller {
         let set = decided
             .map(|decision| decision.set)
             .filter(|set| set.is_finite() && !outcome.alarm && outcome.obeyed);
-        let mode = if self.config.mode == Mode::Enforce { "enforce" } else { "observe" };
+        let mode = self.config.mode.name();
         let phase = decided.map_or("", |decision| decision.phase);
         let epoch = self.board.borrow().epochs + 1;
         self.journal.write(&Line {
@@ -435,10 +435,8 @@ impl Controller {
         let left = |end: Instant| end.saturating_duration_since(Instant::now()).as_secs_f64();
         let trial_s = self.trial.map(left);
         self.board.send_modify(|status| {
-            status.interface.clone_from(&config.interface);
             status.attached = true;
-            status.mode = mode.to_owned();
-            status.law = config.law.as_ref().map_or("none", |law| law.name()).to_owned();
+            status.name_settings(config);
             if outcome.judged {
                 (status.phase, status.set) = (phase.to_owned(), set);
                 status.from = decided.map(|decision| decision.from);

@@ -12,6 +12,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixListener;
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::config::Config;
 use super::epoch::Flow;
 use super::orders::Order;
 use super::shared::{Fate, Tally};
@@ -101,6 +102,13 @@ pub struct Status {
 }
 
 impl Status {
+    /// Says what the gate's file names: interface, mode and law.
+    pub(crate) fn name_settings(&mut self, config: &Config) {
+        self.interface.clone_from(&config.interface);
+        config.mode.name().clone_into(&mut self.mode);
+        config.law.as_ref().map_or("none", |law| law.name()).clone_into(&mut self.law);
+    }
+
     /// Sets the totals.
     pub fn count(&mut self, tally: &Tally) {
         let named = |numbers: &[u64]| {

@@ -103,7 +103,9 @@ impl Gate {
         (config, path, observation): Wanted,
         members: &mut Vec<Member>,
     ) -> Result<Gate, Failure> {
-        let (board, seen) = watch::channel(Status::default());
+        let mut status = Status::default();
+        status.name_settings(&config);
+        let (board, seen) = watch::channel(status);
         let listen = |kind| signal(kind).at("signals");
         let signals = [
             listen(SignalKind::hangup())?,
