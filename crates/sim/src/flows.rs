@@ -84,6 +84,14 @@ impl Flows {
     pub(crate) fn deliver(&mut self, packet: &Packet, world: &mut World<'_>) {
         match FlowId(packet.flow).table() {
             FlowId::RENO => self.reno.deliver(packet, world),
+            _ => self.deliver_elsewhere(packet, world),
+        }
+    }
+
+    // out of line: plain TCP pays for no other table
+    #[inline(never)]
+    fn deliver_elsewhere(&mut self, packet: &Packet, world: &mut World<'_>) {
+        match FlowId(packet.flow).table() {
             FlowId::UDP => self.udp.deliver(packet, world),
             FlowId::APPS => self.apps.deliver(packet, world),
             FlowId::HOSTS => self.hosts.deliver(packet, world),

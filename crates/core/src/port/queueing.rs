@@ -270,33 +270,49 @@ impl<C: Default> Port<C> {
     #[inline(never)]
     pub(super) fn advance_staged(&mut self, now: Time) {
         let Some(mut staged) = self.staged.take() else { return };
+        if staged.link.is_some() {
+            self.advance_varying(&mut staged, now);
+        } else {
+            while self.due(&staged, now) {
+                self.serve_due_staged(&mut staged);
+            }
+        }
+        self.staged = Some(staged);
+    }
+
+    /// Whether the link is free by `now` and the discipline may be asked for a waiting packet.
+    #[inline]
+    fn due(&self, staged: &Staged<C>, now: Time) -> bool {
+        self.free_at <= now && staged.resume <= now && staged.waiting.all().packets > 0
+    }
+
+    #[inline]
+    fn serve_due_staged(&mut self, staged: &mut Staged<C>) {
+        staged.held = false;
+        self.serve_staged(staged, self.free_at.max(staged.resume));
+    }
+
+    /// The same where the link varies.
+    fn advance_varying(&mut self, staged: &mut Staged<C>, now: Time) {
         loop {
             if let Some(link) = &mut staged.link
                 && self.free_at <= now
             {
                 link.end_service(self.free_at, self.delay, &mut self.ring);
             }
-            if self.free_at > now || staged.resume > now || staged.waiting.all().packets == 0 {
+            if !self.due(staged, now) {
                 break;
             }
-            let start = self.free_at.max(staged.resume);
-            staged.held = false;
-            if staged.link.is_some() {
-                match staged.ask(start) {
-                    Leave::Granted => {}
-                    Leave::NotBefore(_) => continue,
-                    // that port must try before this one, however late it does
-                    Leave::AnotherFirst => break,
-                }
+            match staged.ask(self.free_at.max(staged.resume)) {
+                Leave::Granted => self.serve_due_staged(staged),
+                Leave::NotBefore(_) => {}
+                // that port must try before this one, however late it does
+                Leave::AnotherFirst => break,
             }
-            self.serve_staged(&mut staged, start);
         }
-        if let Some(link) = &staged.link
-            && staged.waiting.all().packets == 0
-        {
-            link.rest();
+        if staged.waiting.all().packets == 0 {
+            staged.rest();
         }
-        self.staged = Some(staged);
     }
 
     /// The link is free and packets wait: carries out the decision of the discipline.
