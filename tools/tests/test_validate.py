@@ -85,7 +85,7 @@ def test_every_explanation_is_of_a_row_that_there_is() -> None:
     measures |= {(each.name, measure) for each in dualpi2.EXPERIMENTS for measure in each.measures}
     for known in EXPLANATIONS:
         assert (known.case, known.measure) in measures
-        # a wait of a millisecond or of four
+        # a wait of a millisecond or of four; this limit was chosen when the row had been seen
         short = (known.case, known.measure) == ("dualpi2-overload", "classic_wait_mean")
         assert 0.05 < known.at_most <= (0.75 if short else 0.5)
         assert len(known.why) > 40
