@@ -386,6 +386,7 @@ def compare(
     Args:
         source: Path of a scenario, its text, or the same as nested dicts.
         gates: Laws of the gate, as for `--gate` on the command line; in a list also as dicts.
+            One of your own by its name in `laws`.
         queues: Laws of the queue, likewise; with `gates`, all pairs are run.
         vary: Values of keys: `{"port.bottleneck.gate.beta": [0.2, 0.5]}`; also as the text
             `"KEY=a,b"`, as on the command line.
@@ -448,6 +449,7 @@ def sweep(
         axes: Values of keys: `{"port.bottleneck.gate.rate": ["50/s", "100/s"]}`; also as the text
             `"KEY=a,b"`, as on the command line.
         gates: Laws of the gate, as for `--gate` on the command line; in a list also as dicts.
+            One of your own by its name in `laws`.
         queues: Laws of the queue, likewise.
         variants: Names of tables [variant.NAME], or `["all"]`.
         seeds: How many seeds (1, 2, ...), or which; by default those of the scenario, or 10.

@@ -531,11 +531,11 @@ def test_a_control_needs_a_name(transport):
 
 
 def test_the_command_line_takes_all_three_kinds_from_files(tmp_path, request):
-    """`--law FILE.py:NAME`, and `python:NAME` in a list of queues."""
+    """`--law FILE.py:NAME`, and the name in a list of queues."""
     path = tmp_path / "link.toml"
     path.write_text(LINK, encoding="utf-8")
     done = request.getfixturevalue("tidegate")(
-        *("compare", path, "--queue", "codel,python:CoDel", "--seeds", 1, "--json"),
+        *("compare", path, "--queue", "codel,CoDel", "--seeds", 1, "--json"),
         *("--law", EXAMPLES / "own_queue_law.py:CoDel", "--law", EXAMPLES / "own_control.py:Reno"),
         *("--law", EXAMPLES / "own_filter.py:PerFlow"),
         *("--set", 'traffic.long.transport={ python = { name = "Reno" } }'),

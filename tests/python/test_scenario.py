@@ -63,6 +63,24 @@ def test_shorthands_of_gates(text, gate):
     assert cell.label == text
 
 
+def test_a_law_of_ones_own_goes_by_its_plain_name():
+    """As `python:NAME`, with settings too; a name that the native module also has says nothing."""
+
+    def cell(stage, text, *own):
+        return overrides.law_cells(stage, [text], "bottleneck", PLAIN, own)[0]
+
+    assert cell("gate", "mine", "mine").settings == cell("gate", "python:mine").settings
+    limited = cell("gate", "mine:limiter=counter", "mine")
+    assert limited.settings == cell("gate", "python:mine:limiter=counter").settings
+    assert limited.label == "mine:limiter=counter"
+    assert cell("gate", "codel", "codel").settings == cell("gate", "python:codel").settings
+    for name in ("codel", "dual-queue"):
+        with pytest.raises(UsageError, match=f"you have a law {name}") as refused:
+            cell("queue", name, name)
+        assert f"python:{name}" in str(refused.value)
+        assert cell("queue", f"python:{name}", name).label == f"python:{name}"
+
+
 def test_an_argument_that_a_law_has_no_place_for_is_refused():
     with pytest.raises(UsageError, match="close-probe:5"):
         overrides.law_cells("gate", ["close-probe:5"], "bottleneck", PLAIN)

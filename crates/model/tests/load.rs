@@ -205,7 +205,7 @@ fn profiles_are_those_of_their_era() {
     assert_eq!(repair("rfc"), (Recovery::NewReno, LostSyn::Rfc));
     assert_eq!(repair("linux"), (Recovery::Sack, LostSyn::Linux));
     let syn = tcp("linux").syn_retries;
-    assert_eq!((syn.linear, syn.limit, syn.jitter), (4, 6, 0.0));
+    assert_eq!((syn.linear, syn.limit, syn.jitter), (4, 10, 0.0));
 }
 
 #[test]

@@ -99,8 +99,7 @@ impl ClassParams {
     /// How long the opener waits after its `tries`-th SYN (from 1).
     pub(crate) fn syn_wait(&mut self, tries: u16) -> Time {
         let retry = u32::from(tries) - 1;
-        let linear = self.tcp.syn_retries.linear;
-        let doublings = if linear == 0 { retry } else { (retry + 1).saturating_sub(linear) };
+        let doublings = retry.saturating_sub(self.tcp.syn_retries.linear);
         let wait = self.backed_off(self.tcp.initial_rto, doublings);
         let jitter = self.tcp.syn_retries.jitter;
         if jitter == 0.0 {

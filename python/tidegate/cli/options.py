@@ -51,7 +51,7 @@ LawFile = Annotated[
         "--law",
         metavar="FILE.py:NAME",
         help='A law of your own, by its class; the scenario names it: { law = "python", name ='
-        ' "NAME" }. May be repeated.',
+        ' "NAME" }, and a list of gates or queues NAME. May be repeated.',
     ),
 ]
 Dask = Annotated[

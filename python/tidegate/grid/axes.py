@@ -22,7 +22,7 @@ from tidegate.scenario.overrides import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from tidegate.scenario.document import Document, Setting
 
@@ -103,10 +103,14 @@ def _named(value: str) -> str:
 
 
 def laws(
-    stage: str, asked_for: Sequence[str | dict[str, Any]], port: str, document: Document
+    stage: str,
+    asked_for: Sequence[str | dict[str, Any]],
+    port: str,
+    document: Document,
+    own: Collection[str] = (),
 ) -> Axis:
     """Return the axis of laws at a stage of a port; see `overrides.law_cells`."""
-    return _of(stage, law_cells(stage, asked_for, port, document))
+    return _of(stage, law_cells(stage, asked_for, port, document, own))
 
 
 def variants(document: Document, names: Sequence[str] | None = None) -> list[Axis]:

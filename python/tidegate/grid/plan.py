@@ -20,7 +20,7 @@ from tidegate.scenario.overrides import STAGES, default_port, require_port, spli
 from tidegate.scenario.own import maker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from tidegate.grid.axes import Axis
     from tidegate.results.laws import OwnLaw
@@ -171,11 +171,11 @@ class Controls:
     queue: Sequence[str | dict[str, Any]] | str | None = None
     port: str | None = None
 
-    def axes(self, document: Document, about: str) -> list[Axis]:
-        """Return an axis for each stage that was named."""
+    def axes(self, document: Document, about: str, own: Collection[str]) -> list[Axis]:
+        """Return an axis for each stage that was named; `own` are the caller's laws, by name."""
         asked = {stage: getattr(self, stage) for stage in STAGES}
         return [
-            grid.laws(stage, split(laws) if isinstance(laws, str) else laws, about, document)
+            grid.laws(stage, split(laws) if isinstance(laws, str) else laws, about, document, own)
             for stage, laws in asked.items()
             if laws is not None
         ]
@@ -248,7 +248,9 @@ def _plan(
         require_port(controls.port, base)
     about = controls.port or _port_or_none(base)
     stages = any(getattr(controls, stage) is not None for stage in STAGES)
-    spans = [*controls.axes(document, about or default_port(base)), *axes] if stages else axes
+    own = laws.keys() if laws is not None and hasattr(laws, "keys") else ()
+    asked = controls.axes(document, about or default_port(base), own) if stages else ()
+    spans = [*asked, *axes]
     points = grid.cells(spans)
     loaded = [_load(document, cell, colour) for cell in points]
     for _, scenario in loaded:

@@ -8,8 +8,10 @@ refused, are settings of the port: they stay.
 
 from __future__ import annotations
 
+import json
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tidegate import _native
@@ -17,7 +19,7 @@ from tidegate.errors import UsageError
 from tidegate.scenario import toml
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from tidegate.scenario.document import Document, Setting
 
@@ -41,9 +43,16 @@ class Variant:
 
 
 def law_cells(
-    stage: str, laws: Sequence[str | dict[str, Any]], port: str, document: Document
+    stage: str,
+    laws: Sequence[str | dict[str, Any]],
+    port: str,
+    document: Document,
+    own: Collection[str] = (),
 ) -> list[Variant]:
-    """Return one cell per law of a stage (`gate` or `queue`) of a port."""
+    """Return one cell per law of a stage (`gate` or `queue`) of a port.
+
+    `own` has the names of the caller's laws, each of which may stand for `python:NAME`.
+    """
     stands = written(document, port, stage)
     cells: list[Variant] = []
     for law in laws:
@@ -52,7 +61,7 @@ def law_cells(
                 f"A law of the {stage} is a name or a dict, and not {law!r}.",
                 'One of your own is {"law": "python", "name": "mine"}, with laws={"mine": ...}.',
             )
-        asked = _shorthand(stage, law) if isinstance(law, str) else law
+        asked = _shorthand(stage, law, own) if isinstance(law, str) else law
         label = law if isinstance(law, str) else _label(law)
         if not isinstance(law, str) and any(label == cell.label for cell in cells):
             label = _label(law, full=True)
@@ -115,10 +124,25 @@ def _label(law: Mapping[str, Any], *, full: bool = False) -> str:
 _POSITIONAL = {"fixed-rate": "rate", "python": "name"}
 
 
-def _shorthand(stage: str, text: str) -> dict[str, Any]:
+@cache
+def _built_in(stage: str) -> frozenset[str]:
+    """Return the names of the laws of a stage that come with tidegate."""
+    kinds = json.loads(_native.schema())["$defs"][stage.capitalize()]["oneOf"]
+    laws = [kind["properties"]["law"] for kind in kinds]
+    return frozenset(name for law in laws for name in law.get("enum", [law.get("const")]))
+
+
+def _shorthand(stage: str, text: str, own: Collection[str]) -> dict[str, Any]:
     """Read `law`, `law:ARG` (fixed-rate:100) or `law:FIELD=VALUE:...`."""
     law, *arguments = split(text, ":")
     asked: dict[str, Any] = {"law": law}
+    if law in own:
+        if law in _built_in(stage):
+            raise UsageError(
+                f"Both tidegate and you have a law {law} for the {stage}.",
+                f"Write python:{law} for yours, or give yours another name.",
+            )
+        asked = {"law": "python", "name": law}
     for argument in arguments:
         field, named, value = argument.partition("=")
         if not named:

@@ -1,4 +1,5 @@
-//! Proportional rate reduction (RFC 6937): a reduction of the window is spread over recovery.
+//! Proportional rate reduction (RFC 6937; what delivers nothing as RFC 9937 has it): a reduction of
+//! the window is spread over recovery.
 //!
 //! | symbol        | here      | meaning                                    | unit     |
 //! |---------------|-----------|--------------------------------------------|----------|
@@ -6,6 +7,7 @@
 //! | prr_out       | `out`     | sent since recovery began                  | segments |
 //! | RecoverFS     | `flight`  | outstanding when it began                  | segments |
 //! | sndcnt        | `allowed` | may be sent after the present acknowledgement | segments |
+//! | cwnd          | `window`  | pipe, and what may be sent                 | segments |
 //! | ssthresh      | argument  | the control's window after the cut         | segments |
 //! | pipe          | argument  | thought to be in the network (RFC 6675)    | segments |
 //!
@@ -17,7 +19,7 @@ pub(super) struct Prr {
     delivered: u32,
     out: u32,
     flight: u32,
-    allowed: u32,
+    window: u32,
 }
 
 impl Prr {
@@ -26,10 +28,14 @@ impl Prr {
         Prr { flight, ..Prr::default() }
     }
 
-    /// An acknowledgement in recovery (section 3, on every ACK).
+    /// An acknowledgement in recovery (section 3, on every ACK), or the expiry that begins it.
     pub(super) fn on_ack(&mut self, delivered: u32, pipe: u32, ssthresh: u32) {
+        // what delivers nothing lets out nothing (RFC 9937, 6), but recovery begins with a segment
+        if delivered == 0 && self.window > 0 {
+            return;
+        }
         self.delivered += delivered;
-        self.allowed = if pipe > ssthresh {
+        let allowed = if pipe > ssthresh {
             // proportional part: RecoverFS come in while ssthresh go out
             let share = u64::from(self.delivered) * u64::from(ssthresh);
             let due = share.div_ceil(u64::from(self.flight.max(1)));
@@ -39,17 +45,17 @@ impl Prr {
             let limit = self.delivered.saturating_sub(self.out).max(delivered) + 1;
             (ssthresh - pipe).min(limit)
         };
+        self.window = pipe + allowed.max(u32::from(self.out == 0));
     }
 
     /// A segment leaves.
     pub(super) fn on_sent(&mut self) {
         self.out += 1;
-        self.allowed = self.allowed.saturating_sub(1);
     }
 
     /// The window that lets out what may be sent.
-    pub(super) fn window(&self, pipe: u32) -> u32 {
-        pipe + self.allowed
+    pub(super) fn window(&self) -> u32 {
+        self.window
     }
 }
 
@@ -63,7 +69,7 @@ mod tests {
             pipe -= 1;
             prr.on_ack(1, pipe, ssthresh);
             let before = pipe;
-            while pipe < prr.window(pipe) {
+            while pipe < prr.window() {
                 prr.on_sent();
                 pipe += 1;
             }
@@ -95,5 +101,34 @@ mod tests {
     #[test]
     fn after_heavy_losses_it_slow_starts() {
         assert_eq!(sent(Prr::begin(10), 1, 5, 5), [2, 2, 2, 2, 1]);
+    }
+
+    /// RFC 9937, section 6, and Linux (`tcp_cwnd_reduction`): an acknowledgement that delivers
+    /// nothing changes nothing. By hand, as after the first above: 2 of a pipe of 5 have gone, so
+    /// 2 are in the network and the window is 2, whatever number of such acknowledgements comes.
+    #[test]
+    fn what_delivers_nothing_lets_nothing_out() {
+        let mut prr = Prr::begin(10);
+        prr.on_ack(1, 0, 5);
+        prr.on_sent();
+        prr.on_sent();
+        for _ in 0..3 {
+            prr.on_ack(0, 2, 5);
+            assert_eq!(prr.window(), 2);
+        }
+        // nor does it count: the next one that delivers one lets out max(2 - 2, 1) + 1
+        prr.on_ack(1, 1, 5);
+        assert_eq!(prr.window(), 3);
+    }
+
+    /// The same sections: whatever is in the network, one segment goes when recovery begins, also
+    /// where time alone has found the loss and nothing was delivered.
+    #[test]
+    fn the_first_repair_goes_at_once() {
+        for (pipe, ssthresh) in [(9, 5), (5, 5), (1, 5)] {
+            let mut prr = Prr::begin(10);
+            prr.on_ack(0, pipe, ssthresh);
+            assert_eq!(prr.window(), pipe + 1);
+        }
     }
 }

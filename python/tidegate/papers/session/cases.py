@@ -154,7 +154,7 @@ HOSTS: dict[str, tuple[Setting, ...]] = {
     "1s": (("traffic.web.transport.tcp.initial_rto", "1s"),),
     "linear": (
         ("traffic.web.transport.tcp.initial_rto", "1s"),
-        ("traffic.web.transport.tcp.syn_retries", "{ linear = 4, limit = 6 }"),
+        ("traffic.web.transport.tcp.syn_retries", "{ linear = 3, limit = 6 }"),
     ),
     "jitter": (("traffic.web.transport.tcp.syn_retries", '{ jitter = 0.5, limit = "none" }'),),
     "15s": (("traffic.web.transport.tcp.initial_rto", "15s"),),

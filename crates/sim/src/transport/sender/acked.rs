@@ -64,10 +64,10 @@ impl<C: Control + Payloads> Sender<C> {
         }
     }
 
-    /// The window in recovery with SACK, where `pipe` segments are in the network.
-    pub(super) fn window_in_recovery(&self, pipe: u32, class: &ClassParams) -> u32 {
+    /// The window in recovery with SACK.
+    pub(super) fn window_in_recovery(&self, class: &ClassParams) -> u32 {
         match self.outstanding.log() {
-            Some(log) if class.tcp.prr && !self.control.keeps_window() => log.prr.window(pipe),
+            Some(log) if class.tcp.prr && !self.control.keeps_window() => log.prr.window(),
             _ => self.control.cwnd().max(1.0) as u32,
         }
     }

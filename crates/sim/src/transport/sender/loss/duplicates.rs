@@ -183,7 +183,7 @@ impl<C: Control + Payloads> Sender<C> {
     fn send_sack(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
         loop {
             let pipe = self.outstanding.pipe(self.una, self.nxt);
-            if pipe >= self.window_in_recovery(pipe, ctx.class) {
+            if pipe >= self.window_in_recovery(ctx.class) {
                 return;
             }
             let Some(seq) = self.next_seg(address, ctx) else { return };

@@ -73,7 +73,7 @@ impl<C: Control + Payloads> LossDetector<C> for Timed {
             let Some((arrived, log)) = sender.outstanding.times() else { return true };
             let (pipe, due) = (log.pipe(arrived), log.next_due());
             let window = if sender.recovering {
-                sender.window_in_recovery(pipe, ctx.class)
+                sender.window_in_recovery(ctx.class)
             } else {
                 sender.control.cwnd().max(1.0) as u32
             };
@@ -113,8 +113,7 @@ impl<C: Control + Payloads> LossDetector<C> for Timed {
     fn on_deadline(self, sender: &mut Sender<C>, address: &Address, ctx: &mut Ctx<'_>) {
         let Some(log) = sender.outstanding.log_mut() else { return };
         if log.lost_at <= ctx.net.now {
-            // as if something had arrived, so that the first repair may go (RFC 6937)
-            log.ack_info.delivered = 1;
+            log.ack_info.delivered = 0;
             sender.find_losses(ctx);
             if sender.recovering {
                 sender.spread(ctx.class);
