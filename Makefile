@@ -64,7 +64,11 @@ live-figures: $(VENV)/.dev $(VENV)/.live ## Measure the gate and the emulated li
 # gate's where it can be built. A test that needs what is not there says so and is skipped.
 CARGO_TESTS = cargo test --quiet --locked --workspace --exclude tidegate-benches --exclude tidegate-py
 LIVE := tidegate-common tidegate-emulate tidegate-gate tidegate-nodes tidegated
+# more than there are cores: tests of processes wait most of their time
+export RUST_TEST_THREADS ?= 4
 PYTEST := $(BIN)/python -m pytest -n 2
+# one more for live tests, which wait most of their time (conftest.py)
+PYTEST_ALL := $(BIN)/python -m pytest -n 3
 
 .PHONY: check
 check: $(VENV)/.dev ## Find quickly what a change breaks: formats, Rust tests, quick Python tests
@@ -78,7 +82,7 @@ test: $(VENV)/.dev $(VENV)/.site $(VENV)/.live ## Run all tests, Rust and Python
 	@bash tools/groups.sh \
 	    "Rust: compile" "$(CARGO_TESTS) $$(bash tools/live.sh workspace) --no-run" \
 	    "Rust" "$(CARGO_TESTS) $$(bash tools/live.sh workspace)" \
-	    "Python" "$(PYTEST)"
+	    "Python" "$(PYTEST_ALL)"
 
 .PHONY: test-long
 test-long: $(VENV)/.dev ## Run the property tests on all of their inputs

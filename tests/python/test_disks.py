@@ -1,10 +1,11 @@
 """Disks that are full or cannot be written: said with a remedy, and nothing half written stays.
 
 Each command runs on a small file system of its own, in a mount namespace that
-ends with it; nothing of this machine is mounted over.
+ends with the commands; nothing of this machine is mounted over.
 """
 
-import shlex
+import json
+import os
 import shutil
 import subprocess
 import sys
@@ -56,55 +57,80 @@ def done(overload, tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.fixture
-def on_a_disk(done, overload_file, tmp_path):
-    """Run a command on a disk of its own; tell what it said, and the sizes of what it left."""
+ON_DISKS = """
+import json, subprocess, sys
+from pathlib import Path
+from conftest import called
 
-    def run(name, size, before):
-        arguments = [str(done) if each == "DONE" else each for each in COMMANDS[name]]
-        command = shlex.join([sys.executable, "-m", "tidegate", *arguments])
-        (tmp_path / "disk").mkdir()
-        script = f"""
-        mount -t tmpfs -o size={size} none disk && cp small.toml disk && cd disk || exit 99
-        {before}
-        {command} >&2; code=$?
-        find . -mindepth 1 -printf '%P %y %s\\n'; exit $code
-        """
+commands, before, text = json.loads(sys.argv[1])
+told = {}
+for name, arguments in commands.items():
+    disk = Path(name).absolute()
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(disk)], check=True)
+    (disk / "small.toml").write_text(text)
+    subprocess.run(["sh", "-c", before[name]], cwd=disk, check=True)
+    done = called(arguments, disk)
+    left = {str(path.relative_to(disk)): path.stat().st_size for path in disk.rglob("*")}
+    folders = [str(path.relative_to(disk)) for path in disk.rglob("*") if path.is_dir()]
+    told[name] = done.returncode, done.stderr, left, folders
+print(json.dumps(told))
+"""
+"""Calls each command on a disk of its own; prints how it ended, what it said, and what it left."""
+
+
+@pytest.fixture(scope="module")
+def on_disks(done, overload, tmp_path_factory):
+    """Run all commands on disks that a command of the shell prepares; one process runs them."""
+
+    def run(before):
+        commands = {
+            name: [str(done) if each == "DONE" else each for each in arguments]
+            for name, arguments in COMMANDS.items()
+        }
+        given = json.dumps([commands, {name: before(name) for name in commands}, overload])
         ended = subprocess.run(
-            [*APART, "sh", "-c", script],
-            cwd=overload_file.parent,
+            [*APART, sys.executable, "-c", ON_DISKS, given],
+            cwd=tmp_path_factory.mktemp("disks"),
             capture_output=True,
             text=True,
-            timeout=120,
-            check=False,
+            timeout=240,
+            check=True,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
         )
-        assert "Traceback" not in ended.stderr
-        found = [line.rsplit(" ", 2) for line in ended.stdout.splitlines()]
-        left = {path: int(size) if kind == "f" else None for path, kind, size in found}
-        del left["small.toml"]
-        return ended, left
+        return json.loads(ended.stdout)
 
     return run
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_file_system_that_is_read_only_is_said(on_a_disk, name):
-    ended, left = on_a_disk(name, "1m", "mount -o remount,ro none .")
-    assert ended.returncode == 1
-    assert "Read-only file system.\nChoose a location that can be written." in ended.stderr
-    assert left == {}
+@pytest.fixture(scope="module")
+def read_only(on_disks):
+    return on_disks(lambda _: "mount -o remount,ro none .")
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_full_disk_is_said_and_what_stays_is_whole(on_a_disk, name):
+@pytest.fixture(scope="module")
+def full(on_disks):
     """12 kB are free, for the small table of `flows` nothing: enough to begin, and too little."""
-    filler = 1020 if name == "flows" else 1008
-    ended, left = on_a_disk(name, "1m", f"head -c {filler}k /dev/zero > filler")
-    assert ended.returncode == 1
-    assert "No space left on device.\nFree some space" in ended.stderr
-    del left["filler"]
+    return on_disks(lambda name: f"head -c {1020 if name == 'flows' else 1008}k /dev/zero > filler")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_file_system_that_is_read_only_is_said(read_only, name):
+    code, said, left, _ = read_only[name]
+    assert code == 1
+    assert "Read-only file system.\nChoose a location that can be written." in said
+    assert "Traceback" not in said
+    assert list(left) == ["small.toml"]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_full_disk_is_said_and_what_stays_is_whole(full, name):
+    code, said, left, folders = full[name]
+    assert code == 1
+    assert "No space left on device.\nFree some space" in said
+    assert "Traceback" not in said
     # scenarios that were copied before the disk was full stay, each of them whole
     whole = {f"mine/{path.relative_to(READY)}": path.stat().st_size for path in READY.rglob("*")}
-    kept = {path: size for path, size in left.items() if size is not None}
-    assert kept == {path: whole[path] for path in kept}
-    assert name == "examples" or kept == {}
+    kept = left.keys() - {"small.toml", "filler", *folders}
+    assert {path: left[path] for path in kept} == {path: whole[path] for path in kept}
+    assert name == "examples" or not kept

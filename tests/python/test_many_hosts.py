@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+import tidegate
 from tidegate.results import forecast
 from tidegate.results.columns import frame
 from tidegate.results.store import as_json
@@ -92,6 +93,12 @@ def test_json_has_a_line_for_each_port():
 def test_numbers_that_json_does_not_have_are_refused():
     with pytest.raises(ValueError, match="not JSON compliant"):
         as_json({"a": [{"b": float("nan")}]})
+
+
+def test_the_access_links_of_a_run_are_listed_once(overload):
+    """Each of thousands of ports is looked up there: listed anew, they took longer than the run."""
+    outcome = tidegate.run(overload, settings={"duration": "2s", "warmup": "1s"}).outcome
+    assert outcome.access is outcome.access
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tidegate import _native
@@ -42,9 +43,9 @@ class Outcome:
     cpu_s: float
     wall_s: float
 
-    @property
+    @cached_property
     def access(self) -> set[str]:
-        """The ports of access links."""
+        """The ports of access links; a network may have tens of thousands."""
         return {name for name, access in self.scenario.ports if access}
 
 
