@@ -324,11 +324,7 @@ impl<C: Default> Port<C> {
         let delivery = self.ring.in_flight_head().map(|packet| packet.at);
         match &self.staged {
             None => delivery.unwrap_or_else(|| self.first_departure()),
-            Some(staged) => {
-                let end = staged.link_event(self.free_at);
-                let next = delivery.unwrap_or_else(|| staged.next_start(self.free_at));
-                next.min(end).min(staged.wake())
-            }
+            Some(staged) => staged.next_event(delivery, self.free_at),
         }
     }
 

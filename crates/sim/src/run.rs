@@ -560,5 +560,6 @@ fn params(class: &Class, seed: u64, warmup: Time) -> ClassParams {
         jitter: syn_jitter(seed, &class.name),
         rtts: Rtts::after(warmup),
         arrived_bytes: 0,
+        spare: Vec::new(),
     }
 }

@@ -32,6 +32,7 @@ use tidegate_model::scenario::Misbehaviour;
 
 use crate::network::Network;
 use crate::rows::Row;
+use receiver::Aside;
 use rtts::Rtts;
 
 pub(crate) use sender::Detector;
@@ -52,6 +53,10 @@ pub(crate) struct ClassParams {
     pub(crate) rtts: Rtts,
     /// Bytes of data packets that reached their receivers, headers and repeated ones included.
     pub(crate) arrived_bytes: u64,
+    /// What receivers no longer need for holes, for the next one that has a hole: a loss needs no
+    /// allocation.
+    #[expect(clippy::vec_box, reason = "the boxes themselves are used again")]
+    pub(crate) spare: Vec<Box<Aside>>,
 }
 
 /// The draws of the jitter of a class's SYN retries.
@@ -66,9 +71,19 @@ impl ClassParams {
         let jitter = syn_jitter(1, "test");
         let detector = Detector::of(&tidegate_model::scenario::Transport::Tcp(tcp.clone()));
         let (pairs, rtts) = (Vec::new(), Rtts::after(Time::ZERO));
-        let (receiver, patience, arrived_bytes) = (None, None, 0);
         let ecn = tcp.ecn();
-        ClassParams { tcp, ecn, detector, receiver, pairs, patience, jitter, rtts, arrived_bytes }
+        ClassParams {
+            tcp,
+            ecn,
+            detector,
+            receiver: None,
+            pairs,
+            patience: None,
+            jitter,
+            rtts,
+            arrived_bytes: 0,
+            spare: Vec::new(),
+        }
     }
 
     /// When a timer fires that a host sets at `now` for `wait`.

@@ -31,20 +31,30 @@ pub(super) struct Staged<C> {
 }
 
 impl<C: Default> Staged<C> {
-    /// When held packets may be sent.
-    pub(super) fn wake(&self) -> Time {
-        if self.held { self.resume } else { Time::NEVER }
+    /// The next event, if the packet in flight lands at `delivery` and the link is sending until
+    /// `free_at`.
+    #[inline]
+    pub(super) fn next_event(&self, delivery: Option<Time>, free_at: Time) -> Time {
+        if self.held || self.link.is_some() {
+            return self.next_of_all(delivery, free_at);
+        }
+        delivery.unwrap_or_else(|| self.next_start(free_at))
     }
 
-    /// When the next transmission starts if the link is sending until `free_at`; for held packets see
-    /// [`Staged::wake`].
-    pub(super) fn next_start(&self, free_at: Time) -> Time {
-        if self.held || self.waiting.all().packets == 0 { Time::NEVER } else { free_at }
+    /// The same where packets are held or the link varies.
+    #[inline(never)]
+    fn next_of_all(&self, delivery: Option<Time>, free_at: Time) -> Time {
+        let end = self.link.as_ref().map_or(Time::NEVER, |link| link.next_event(free_at));
+        let (start, wake) = match self.held {
+            true => (Time::NEVER, self.resume),
+            false => (self.next_start(free_at), Time::NEVER),
+        };
+        delivery.unwrap_or(start).min(end).min(wake)
     }
 
-    /// When a varying link, which is sending until `free_at`, next has an event.
-    pub(super) fn link_event(&self, free_at: Time) -> Time {
-        self.link.as_ref().map_or(Time::NEVER, |link| link.next_event(free_at))
+    /// When the next transmission starts if no packet is held.
+    fn next_start(&self, free_at: Time) -> Time {
+        if self.waiting.all().packets == 0 { Time::NEVER } else { free_at }
     }
 
     /// Whether a varying link may send from `start` on; if not, holds the waiting packets.
@@ -203,7 +213,8 @@ impl<C: Default> Port<C> {
                 return Outcome::Rejected(reason, cargo);
             }
         }
-        let mut taken = Packet { at: now, ..*packet };
+        let (handle, taken) = staged.waiting.push_for_edit(packet);
+        taken.at = now;
         if admitted {
             taken.flags = taken.flags.with(Flags::ADMITTED);
             taken.sent = now;
@@ -214,7 +225,6 @@ impl<C: Default> Port<C> {
         }
         self.tally.taken += 1;
         self.tally.waited_ps = self.tally.waited_ps.wrapping_sub(now.ps());
-        let handle = staged.waiting.push(&taken);
         store(&mut staged.cargo, handle, cargo);
         staged.stages.queue.taken(handle, &mut staged.waiting);
         staged.stages.enqueued(packet, now, origin);
@@ -286,7 +296,7 @@ impl<C: Default> Port<C> {
         self.free_at <= now && staged.resume <= now && staged.waiting.all().packets > 0
     }
 
-    #[inline]
+    #[inline(always)]
     fn serve_due_staged(&mut self, staged: &mut Staged<C>) {
         staged.held = false;
         self.serve_staged(staged, self.free_at.max(staged.resume));
@@ -316,6 +326,7 @@ impl<C: Default> Port<C> {
     }
 
     /// The link is free and packets wait: carries out the decision of the discipline.
+    #[inline(always)]
     fn serve_staged(&mut self, staged: &mut Staged<C>, start: Time) {
         let slot = Slot { start, idle: start - self.free_at, pace: self.pace };
         let Staged { stages, waiting, draw, .. } = staged;
@@ -357,24 +368,27 @@ impl<C: Default> Port<C> {
 
     /// Starts the transmission of a waiting packet.
     fn send(&mut self, staged: &mut Staged<C>, handle: Handle, marked: bool, start: Time) {
-        let Some(mut packet) = staged.waiting.take(handle) else {
+        if !staged.waiting.remove(handle) {
             return self.misnamed(staged);
-        };
+        }
+        let Staged { stages, waiting, cargo, link, .. } = staged;
+        let Sum { packets, bytes: queue_bytes } = waiting.all();
+        let packet = waiting.removed(handle);
         if marked {
             packet.flags = packet.flags.with(Flags::CE);
             self.tally.marked += 1;
         }
-        let Sum { packets, bytes: queue_bytes } = staged.waiting.all();
-        staged.stages.depart(&mut packet, &Moment { now: start, queue_bytes });
+        stages.depart(packet, &Moment { now: start, queue_bytes });
         let size = u64::from(packet.size);
         let mut end = start + self.pace.of(size);
-        packet.prev_port = self.number;
-        let carried = take(&mut staged.cargo, handle);
-        if let Some(link) = &mut staged.link {
-            end = link.begin(packet, carried, (start, end));
+        let carried = take(cargo, handle);
+        if let Some(link) = link {
+            packet.prev_port = self.number;
+            end = link.begin(*packet, carried, (start, end));
         } else {
-            packet.at = end + self.delay;
-            self.ring.push(&packet, carried);
+            let slot = self.ring.push(packet, carried);
+            slot.at = end + self.delay;
+            slot.prev_port = self.number;
             self.ring.depart();
         }
         self.tally.waited_ps = self.tally.waited_ps.wrapping_add(start.ps());
@@ -382,7 +396,7 @@ impl<C: Default> Port<C> {
         self.sent.bytes += size;
         self.sent.busy_ps += (end - start).ps();
         self.free_at = end;
-        staged.stages.note_queue(packets);
+        stages.note_queue(packets);
     }
 
     /// A discipline has named a packet that does not wait: it is asked again at the next event.

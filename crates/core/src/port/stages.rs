@@ -101,10 +101,15 @@ impl Stages {
         }
     }
 
-    /// The stages that hear of every packet what becomes of it.
-    fn own(&mut self) -> impl Iterator<Item = &mut dyn PerPacket> {
-        let filter = self.filter.as_deref_mut().map(|filter| filter as &mut dyn PerPacket);
-        filter.into_iter().chain(self.custom.as_deref_mut().map(|own| own as &mut dyn PerPacket))
+    /// Tells the filter and the user's own datapath, which follow every packet.
+    #[inline(always)]
+    fn tell(&mut self, mut tell: impl FnMut(&mut dyn PerPacket)) {
+        if let Some(filter) = &mut self.filter {
+            tell(&mut **filter);
+        }
+        if let Some(custom) = &mut self.custom {
+            tell(&mut **custom);
+        }
     }
 
     /// The queue has accepted the packet.
@@ -114,7 +119,7 @@ impl Stages {
         {
             gate.enqueued(packet);
         }
-        self.own().for_each(|own| own.enqueued(packet, now));
+        self.tell(|stage| stage.enqueued(packet, now));
     }
 
     /// The packet is offered to the queue, which may still drop it.
@@ -144,14 +149,14 @@ impl Stages {
     }
 
     pub(super) fn dropped(&mut self, packet: &Packet, reason: Reason, now: Time) {
-        self.own().for_each(|own| own.dropped(packet, reason, now));
+        self.tell(|stage| stage.dropped(packet, reason, now));
     }
 
     pub(super) fn depart(&mut self, packet: &mut Packet, moment: &Moment) {
         if let Some(stamp) = &mut self.stamp {
             stamp.depart(packet, moment);
         }
-        self.own().for_each(|own| own.depart(packet, moment.now));
+        self.tell(|stage| stage.depart(packet, moment.now));
         if let Some(log) = &mut self.log {
             log.push((moment.now, *packet));
         }

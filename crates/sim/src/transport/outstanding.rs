@@ -205,7 +205,10 @@ impl Record {
         if let Some(log) = log {
             log.end_ack(came.now);
             if !log.timed {
-                log.lose_between(repair.newly_lost(ack, arrived), arrived);
+                let lost = repair.newly_lost(ack, arrived);
+                if !lost.is_empty() {
+                    log.lose_between(lost, arrived);
+                }
             }
         }
         new

@@ -140,6 +140,9 @@ impl Ranges {
 
     /// How many segments of `from .. to` lie in ranges.
     pub(crate) fn covered(&self, from: u32, to: u32) -> u32 {
+        if from >= to {
+            return 0;
+        }
         let first = self.parts.partition_point(|range| range.1 <= from);
         let ahead = self.parts.range(first..).take_while(|range| range.0 < to);
         ahead.map(|range| range.1.min(to).saturating_sub(range.0.max(from))).sum()

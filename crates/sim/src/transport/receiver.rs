@@ -68,7 +68,7 @@ mod echoes {
 
 /// What a receiver keeps of holes and of delayed acknowledgements.
 #[derive(Default)]
-struct Aside {
+pub(crate) struct Aside {
     /// What came beyond a hole.
     beyond: Ranges,
     /// What is to be handed back of segments not acknowledged yet.
@@ -302,7 +302,7 @@ impl Receiver {
         if in_order {
             self.next += 1;
             if had_holes {
-                self.close_hole();
+                self.close_hole(ctx.class);
             }
             self.note_end(ctx);
         } else if packet.seq > self.next {
@@ -338,6 +338,29 @@ impl Receiver {
         }
     }
 
+    /// Answers a segment or a FIN before what follows it has come.
+    #[cold]
+    fn take_early(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
+        let now = ctx.net.now;
+        let aside = self.aside.get_or_insert_default();
+        let early = aside.early.get_or_insert_default();
+        let lead = early.on_the_way(packet, now);
+        let again = packet.flags.has(Flags::RETRANSMIT);
+        // a repeated segment below another one was counted as come before
+        let fresh = !again || packet.seq >= early.highest;
+        early.highest = early.highest.max(packet.seq + 1);
+        // u32::MAX: not known yet
+        let end = if self.end == u32::MAX { self.data_end } else { self.end };
+        let told = if again { early.highest } else { (early.highest + lead).max(self.next) };
+        let told = told.min(end);
+        self.echo = if lead == 0 { packet.sent } else { (packet.sent + early.delay).min(now) };
+        aside.missing = (aside.missing + told).saturating_sub(self.next + u32::from(fresh));
+        self.next = told;
+        self.note_end(ctx);
+        let ext = self.release(packet.ext);
+        self.acknowledge_with(address, packet.seq, &ext, ctx);
+    }
+
     /// All data may have come.
     #[inline]
     fn note_end(&self, ctx: &mut Ctx<'_>) {
@@ -349,7 +372,7 @@ impl Receiver {
     /// A segment has come, and one before it has not.
     #[cold]
     fn take_beyond(&mut self, packet: &Packet, ctx: &mut Ctx<'_>) {
-        let aside = self.aside.get_or_insert_default();
+        let aside = self.aside.get_or_insert_with(|| ctx.class.spare.pop().unwrap_or_default());
         if ctx.class.receiver == Some(Misbehaviour::HiddenLosses) {
             aside.missing += packet.seq - self.next;
             self.next = packet.seq + 1;
@@ -427,14 +450,14 @@ impl Receiver {
     }
 
     #[cold]
-    fn close_hole(&mut self) {
+    fn close_hole(&mut self, class: &mut ClassParams) {
         if let Some(aside) = &mut self.aside
             && let Some(end) = aside.beyond.absorb(self.next)
         {
             self.next = end;
             if aside.is_empty() {
                 // no further packet has to look there
-                self.aside = None;
+                class.spare.extend(self.aside.take());
             }
         }
     }

@@ -62,7 +62,13 @@ impl Repair {
     /// lost, and once more those sent again, which may be the same.
     pub(super) fn pipe(&self, una: u32, nxt: u32, arrived: &Ranges) -> u32 {
         let lost = lost_below(arrived).max(una);
-        let under_way = nxt.saturating_sub(lost) - arrived.covered(lost, nxt);
+        let beyond = match arrived.last() {
+            // not beyond `nxt`: as many as the bound leaves above it
+            Some(last) if last.1 <= nxt => arrived.count().min(DUP_THRESH),
+            Some(_) => arrived.covered(lost, nxt),
+            None => 0,
+        };
+        let under_way = nxt.saturating_sub(lost) - beyond;
         // all that is known to have arrived is beyond `una`
         under_way + self.repaired.saturating_sub(una) - self.under
     }
@@ -168,6 +174,30 @@ mod tests {
         assert_eq!(repairs, [0, 1, 2, 4]);
         // 0, 1, 2, 4 sent again, 8 and 9 still out
         assert_eq!(board.pipe(0, 10), 6);
+    }
+
+    /// RFC 6675, section 4 (SetPipe), by a walk: a segment counts if it has not arrived and fewer
+    /// than three above it have. After a timeout `nxt` lies below what has arrived.
+    #[test]
+    fn the_pipe_is_that_of_a_walk() {
+        let mut state = 1u64;
+        let mut draw = |below: u32| {
+            // Numerical Recipes' linear congruence; any scrambling will do here
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as u32 % below
+        };
+        for _ in 0..2000 {
+            let mut arrived = Ranges::default();
+            (0..draw(5)).for_each(|_| {
+                let start = 1 + draw(20);
+                arrived.insert(start, start + 1 + draw(3));
+            });
+            let nxt = draw(30);
+            let above = |seq| (seq + 1..30).filter(|&other| arrived.contains(other)).count();
+            let counts = |seq: &u32| !arrived.contains(*seq) && above(*seq) < 3;
+            let walked = (0..nxt).filter(counts).count() as u32;
+            assert_eq!(Repair::default().pipe(0, nxt, &arrived), walked, "{arrived:?}, {nxt}");
+        }
     }
 
     /// RFC 6675, section 4, by hand: of 10 segments out 0 and 8 are lost, 1..=7 and 9 have

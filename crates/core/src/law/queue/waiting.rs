@@ -342,18 +342,26 @@ impl Waiting {
     /// Appends a packet (for the port).
     #[inline]
     pub fn push(&mut self, packet: &Packet) -> Handle {
+        self.push_for_edit(packet).0
+    }
+
+    /// Appends a packet (for the port) and returns it in its place, where `at`, `sent` and the
+    /// flags may be changed. Narrow stores before a 64-byte copy would stall the store forwarding.
+    #[inline]
+    pub(crate) fn push_for_edit(&mut self, packet: &Packet) -> (Handle, &mut Packet) {
         let handle = match self.free {
             Some(free) => free,
             None => self.grow(),
         };
         self.free = self.links.newer(handle);
         let place = handle.index();
-        self.packets[place] = *packet;
         self.places[place] = (Place::Listed, self.came);
         self.came = self.came.wrapping_add(1);
         self.order.push(handle, &mut self.links);
         self.listed.add(packet);
-        handle
+        let slot = &mut self.packets[place];
+        *slot = *packet;
+        (handle, slot)
     }
 
     #[cold]
@@ -368,11 +376,23 @@ impl Waiting {
     /// Removes a waiting packet (for the port).
     #[inline]
     pub fn take(&mut self, handle: Handle) -> Option<Packet> {
-        if !self.unlist(handle) {
-            return None;
+        self.remove(handle).then(|| self.packets[handle.index()])
+    }
+
+    /// The same without a copy; returns whether it waited. See [`Waiting::removed`].
+    #[inline]
+    pub(crate) fn remove(&mut self, handle: Handle) -> bool {
+        let waited = self.unlist(handle);
+        if waited {
+            self.release(handle);
         }
-        self.release(handle);
-        Some(self.packets[handle.index()])
+        waited
+    }
+
+    /// The packet that was removed last, until the next one is appended.
+    #[inline]
+    pub(crate) fn removed(&mut self, handle: Handle) -> &mut Packet {
+        &mut self.packets[handle.index()]
     }
 
     /// Removes an evicted packet (for the port).

@@ -23,14 +23,11 @@
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
 
-use super::super::Ctx;
-use super::{Address, Receiver};
-
 /// What such a receiver has seen.
 #[derive(Default)]
 pub(super) struct Early {
-    highest: u32,
-    delay: Time,
+    pub(super) highest: u32,
+    pub(super) delay: Time,
     /// When the present round trip began, and how many segments have come since.
     since: Time,
     came: u32,
@@ -39,7 +36,7 @@ pub(super) struct Early {
 
 impl Early {
     /// How many segments have to be on the way behind one that comes now.
-    fn on_the_way(&mut self, packet: &Packet, now: Time) -> u32 {
+    pub(super) fn on_the_way(&mut self, packet: &Packet, now: Time) -> u32 {
         let delay = now.saturating_sub(packet.sent);
         if self.delay == Time::ZERO || delay < self.delay {
             self.delay = delay;
@@ -57,30 +54,5 @@ impl Early {
         let lost = packet.seq.saturating_sub(self.highest);
         self.before = self.before.saturating_sub(lost * 2);
         self.before / 2
-    }
-}
-
-impl Receiver {
-    /// Answers a segment or a FIN before what follows it has come.
-    #[cold]
-    pub(super) fn take_early(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
-        let now = ctx.net.now;
-        let aside = self.aside.get_or_insert_default();
-        let early = aside.early.get_or_insert_default();
-        let lead = early.on_the_way(packet, now);
-        let again = packet.flags.has(Flags::RETRANSMIT);
-        // a repeated segment below another one was counted as come before
-        let fresh = !again || packet.seq >= early.highest;
-        early.highest = early.highest.max(packet.seq + 1);
-        // u32::MAX: not known yet
-        let end = if self.end == u32::MAX { self.data_end } else { self.end };
-        let told = if again { early.highest } else { (early.highest + lead).max(self.next) };
-        let told = told.min(end);
-        self.echo = if lead == 0 { packet.sent } else { (packet.sent + early.delay).min(now) };
-        aside.missing = (aside.missing + told).saturating_sub(self.next + u32::from(fresh));
-        self.next = told;
-        self.note_end(ctx);
-        let ext = self.release(packet.ext);
-        self.acknowledge_with(address, packet.seq, &ext, ctx);
     }
 }
