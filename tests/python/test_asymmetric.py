@@ -79,7 +79,7 @@ def test_beside_flows_without_end_the_load_of_the_others_is_said(tidegate, tmp_p
     (tmp_path / "both.toml").write_text(LINE + more)
     for command in (["check"], ["run", "--dry-run"]):
         said = tidegate(*command, "both.toml").stdout
-        load = "40 % of bottleneck (20 Mbit/s), payload alone, and flows without end"
+        load = "40 % of bottleneck (20 Mbit/s), payload alone; flows without end beside it"
         assert f"offered load: {load}" in said
         assert "round trip without queues: 44 ms to 200 ms" in said
 

@@ -125,7 +125,7 @@ def test_two_folders_are_set_side_by_side_setting_by_setting(
         assert mean < 0
         assert difference["completed_per_s"]["mean"] == pytest.approx(mean)
     shown = tidegate("compare", compared, tmp_path / "slow")
-    assert "slow more than c, on the same flows" in shown.stdout
+    assert "slow minus c, on the same flows" in shown.stdout
     assert "They differ in scenario: there rate" in shown.stderr
 
 
@@ -135,7 +135,7 @@ def test_two_runs_on_other_flows_are_not_called_the_same(tidegate, overload, tmp
     laboratory.run(overload, settings=more).save(tmp_path / "b")
     done = tidegate("compare", "a", "b")
     assert done.returncode == 0, done.stderr
-    assert "b more than a, not on the same flows" in done.stdout
+    assert "b minus a, not on the same flows" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -239,7 +239,7 @@ def test_the_file_of_differences_has_them_all(swept, compared):
     assert only.metrics == {
         key: value for key, value in compared.differences[0].items() if key != "settings"
     }
-    assert "More than none, all else the same, on the same flows" in repr(swept.table)
+    assert "Difference from none, all else the same, on the same flows" in repr(swept.table)
 
 
 def test_other_loads_are_not_paired(overload):

@@ -47,7 +47,7 @@ def rendered(table, width=120) -> str:
 def test_nobody_reads_completion_times_without_the_share_that_was_served(overload):
     comparison = tidegate.compare(overload, gates=["none", "fixed-rate:10"], seeds=2)
     # the differences have a table of their own below, with what was served above the times
-    upper, _, below = rendered(comparison.table).partition("More than none")
+    upper, _, below = rendered(comparison.table).partition("Difference from none")
     assert below.index("served [%]") < below.index("FCT of those served")
     lines = upper.splitlines()
     never = next(number for number, line in enumerate(lines) if "never admitted" in line)
@@ -190,7 +190,7 @@ def test_differences_are_paired_by_seed(overload):
     deviation = (sum((one - sum(each) / 3) ** 2 for one in each) / 2) ** 0.5
     assert value["high"] - value["mean"] == pytest.approx(4.3027 * deviation / 3**0.5, rel=1e-4)
     text = rendered(comparison.table)
-    assert "More than none, on the same flows" in text
+    assert "Difference from none, on the same flows" in text
     assert shown(value) in text
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tidegate as laboratory
+from tidegate.show import hints
 
 DOWNLOADS = """\
 name     = "downloads"
@@ -284,3 +285,24 @@ def test_a_file_of_explicit_rates_gets_no_advice_about_gates(tidegate, overload_
     done = tidegate("run", overload_file, *asked, "--set", "duration=6s")
     assert done.returncode == 0, done.stderr
     assert "--gate" not in done.stderr.split("Try next")[1]
+
+
+@pytest.mark.parametrize(("law", "gates"), [("tide", "none,tide"), ("none", "none,close-probe")])
+def test_after_a_run_its_own_gate_is_the_one_to_compare(tidegate, overload_file, law, gates):
+    gate = settings({"port.bottleneck.gate": {"law": law}, "duration": "6s"})
+    done = tidegate("run", overload_file, *gate)
+    assert f"tidegate compare {overload_file} --gate {gates}" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("called", "shown"),
+    [
+        (".venv/bin/tidegate", ".venv/bin/tidegate"),
+        ("/on/the/path/tidegate", "tidegate"),
+        ("/lib/tidegate/__main__.py", "tidegate"),
+    ],
+)
+def test_a_command_that_is_shown_can_be_typed_as_it_stands(monkeypatch, called, shown):
+    monkeypatch.setattr("sys.argv", [called])
+    monkeypatch.setattr("shutil.which", lambda _: "/on/the/path/tidegate")
+    assert hints.program() == shown

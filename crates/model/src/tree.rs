@@ -146,8 +146,9 @@ pub(crate) fn toml_text(source: &str, text: usize) -> Result<Node, Vec<Problem>>
         let open = errors.first().is_some_and(|error| left_open(error.message()));
         let mut found: Vec<Problem> = Vec::new();
         for error in errors.iter().take(if open { 1 } else { 3 }) {
-            let what = error.message().lines().next().unwrap_or("not TOML").to_owned();
-            let place = Some(Place { text, span: error.span().unwrap_or(0..0) });
+            let span = error.span().unwrap_or(0..0);
+            let what = what(error.message(), source.get(span.clone()).unwrap_or_default());
+            let place = Some(Place { text, span });
             if found.iter().all(|other| other.what != what || other.place != place) {
                 found.push(Problem { what, help: advice(error.message()).to_owned(), place });
             }
@@ -157,6 +158,14 @@ pub(crate) fn toml_text(source: &str, text: usize) -> Result<Node, Vec<Problem>>
     let span = table.span();
     let value = Value::Table(convert_table(table.into_inner(), text, 0).map_err(|p| vec![p])?);
     Ok(Node { place: Place { text, span }, value })
+}
+
+/// What the TOML parser says of a place; it takes the lack of a value for one without quotes.
+fn what(message: &str, there: &str) -> String {
+    if message.starts_with("string values must be quoted") && there.trim().is_empty() {
+        return "there is no value".to_owned();
+    }
+    message.lines().next().unwrap_or("not TOML").to_owned()
 }
 
 /// Whether a table or a list was not closed where the parser met this.

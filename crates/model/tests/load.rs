@@ -398,6 +398,8 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
     ("[traffic.web]", "[traffic.web]\nfrom = \"r1\"", &["traffic.web.from"]),
     ("profile =", "max_rto = \"1s\", profile =", &["max_rto", "6s"]),
     ("profile =", "sack = true, recovery = \"reno\", profile =", &["`recovery`"]),
+    ("pairs      = 10", "pairs      = ", &["there is no value"]),
+    ("pairs      = 10", "pairs      = some", &["string values must be quoted", "quote text"]),
 ];
 
 #[test]

@@ -26,6 +26,7 @@ def examples(folder: Folder = None) -> None:
     from tidegate.errors import TidegateError
     from tidegate.results.store import write_whole
     from tidegate.scenario import examples as ready
+    from tidegate.show.hints import program
 
     there = ready.files()
     if not there:
@@ -48,4 +49,4 @@ def examples(folder: Folder = None) -> None:
         copied += 1
     left = len(there) - copied
     say(f"{copied} files in {folder}{f'; {left} were there already' if left else ''}.")
-    say(f"Try next: tidegate compare {folder / 'downloads.toml'} --gate none,close-probe")
+    say(f"Try next: {program()} compare {folder / 'downloads.toml'} --gate none,close-probe")

@@ -44,7 +44,7 @@ def offered(scenario: _native.Scenario) -> list[str]:
         if part is None and not ending:
             lines.append(f"offered load: flows without end at {link}")
             continue
-        more = ", and flows without end" if part is None else ""
+        more = "; flows without end beside it" if part is None else ""
         lines.append(f"offered load: {ending * 100:.3g} % of {link}, payload alone{more}")
     return lines
 

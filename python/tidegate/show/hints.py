@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import shlex
+import shutil
+import sys
 import tomllib
 from math import floor, log10
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidegate.errors import UsageError
@@ -23,18 +26,29 @@ OVERLOAD = 0.05
 """From this share of never admitted or unfinished sessions on, a link counts as overloaded."""
 
 
+def program() -> str:
+    """Return the program as it was called, so that a command that is shown can be typed."""
+    called = sys.argv[0]
+    if Path(called).name != "tidegate" or shutil.which("tidegate") == called:
+        return "tidegate"
+    return shlex.quote(called)
+
+
 def after_run(scenario: _native.Scenario, file: str) -> str:
-    """Return what to try after one run."""
+    """Return what to try after one run: its gate is kept, if it has one."""
     ports = tomllib.loads(scenario.show()).get("port", {}).values()
     if any(port.get("stamp", {}).get("law", "none") != "none" for port in ports):
         # ports grant rates to senders: a comparison of gates would not tell about them
         return "Try next other traffic of the same kind: the same command with --seed 2"
-    command = f"tidegate compare {shlex.quote(file)} --gate none,close-probe"
+    gates = [law for port in ports if (law := port.get("gate", {}).get("law", "none")) != "none"]
+    own = gates[0] if len(set(gates)) == 1 and "python" not in gates else "close-probe"
+    command = f"{program()} compare {shlex.quote(file)} --gate none,{own}"
     try:
         default_port(scenario)
     except UsageError:
         command += " --port NAME"
-    return f"Try next the same traffic under a control: {command}"
+    what = "without its control" if own in gates else "under a control"
+    return f"Try next the same traffic {what}: {command}"
 
 
 def after_flows(found: Recorded, file: str) -> str:
@@ -61,12 +75,12 @@ def after(comparison: GridResult, file: str, tables: Mapping[str, Any]) -> str:
             change = f"--gate {shlex.quote(f'none,fixed-rate:{rate:g}')}"
             why = "Try next a rate below what the link completes. No control completes more than"
             why += f" none{_quicker(comparison)}:"
-            return f"{why} tidegate compare {shlex.quote(file)} {change}"
+            return f"{why} {program()} compare {shlex.quote(file)} {change}"
         gates = f"none,{label}"
         load = f"traffic.{poisson[0]}.arrivals.poisson={rate:g}/s"
         change = f"--gate {shlex.quote(gates)} --set {shlex.quote(load)}"
         why = f"Try next {label} on a link that is not overloaded:"
-        return f"{why} tidegate compare {shlex.quote(file)} {change}"
+        return f"{why} {program()} compare {shlex.quote(file)} {change}"
     return _more_seeds(comparison)
 
 

@@ -247,7 +247,7 @@ def _differences(
         for label, each in zip(labels, found, strict=True)
     ]
     about = Column("", tuple(Text(row.title) for row in rows))
-    heading = f"{title}: mean ± 95 % interval of the differences"
+    heading = f"{title}: mean ± 95 % interval"
     return Sheets(heading, (about,), tuple(columns), COLUMNS)
 
 
@@ -256,7 +256,7 @@ def of_comparison(done: GridResult) -> Shown:
     parts = [_settings(done, done.subject.name)]
     if len(done.subject.seeds) > 1 and len(done.averages) > 1:
         first, *others = done.curves
-        title = f"More than {first}, {flows_in_words(done.same_flows)}"
+        title = f"Difference from {first}, {flows_in_words(done.same_flows)}"
         parts.append(_differences(done, others, done.differences, title))
     return Shown(*parts, *_warnings(done.warnings))
 
@@ -267,7 +267,7 @@ def of_folders(both: Diff) -> Shown:
     parts = [_settings(done, f"{first} and {second}")]
     if both.differences:
         names = [named(found["settings"]) or "difference" for found in both.differences]
-        title = f"{second} more than {first}, {flows_in_words(both.same_flows)}"
+        title = f"{second} minus {first}, {flows_in_words(both.same_flows)}"
         parts.append(_differences(done, names, both.differences, title))
     return Shown(*parts, *_warnings(done.warnings))
 
@@ -298,7 +298,7 @@ def of_sweep(done: GridResult) -> Shown:
 
 
 def _contrasts(done: GridResult) -> list[Sheets]:
-    """Return what the settings of a sweep have more than the first value of one axis.
+    """Return by how much the settings of a sweep differ from the first value of one axis.
 
     A line per setting; nothing where the settings differ in more than one axis, or one seed tells
     nothing of intervals.
@@ -319,7 +319,7 @@ def _contrasts(done: GridResult) -> list[Sheets]:
     ]
     first = named({axis: done.subject.axes[axis][0]})
     same = flows_in_words(all(each.paired for each in found))
-    title = f"More than {first}, all else the same, {same}: mean ± 95 % interval of the differences"
+    title = f"Difference from {first}, all else the same, {same}: mean ± 95 % interval"
     return [Sheets(title, tuple(names), tuple(columns), right=True)]
 
 
