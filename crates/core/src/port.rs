@@ -392,16 +392,6 @@ impl<C: Default> Port<C> {
         self.ring.last_popped()
     }
 
-    /// From now on stores a copy of each packet sent, for [`Port::take_sent`].
-    pub fn watch(&mut self) {
-        if self.is_plain() {
-            self.stage(Stages::new(), Box::new(queueing::Undrawn));
-        }
-        if let Some(staged) = &mut self.staged {
-            staged.stages.log.get_or_insert_default();
-        }
-    }
-
     /// The packets whose transmission has started since the last call, with its time; none unless
     /// the port is watched.
     pub fn take_sent(&mut self, now: Time) -> Vec<(Time, Packet)> {

@@ -14,6 +14,8 @@ use super::{Outcome, Port};
 /// A port's stages and its waiting packets.
 pub(super) struct Staged<C> {
     pub(super) stages: Stages,
+    /// Whether there is more than a queue ([`Stages::has_others`]).
+    others: bool,
     pub(super) waiting: Waiting,
     /// The cargo of the waiting packets, by handle.
     cargo: Vec<C>,
@@ -108,9 +110,29 @@ impl<C: Default> Port<C> {
         self.backlog_bytes = 0;
         self.clear = false;
         let (resume, held, congested) = (Time::ZERO, false, false);
-        let (lost, link) = (Vec::new(), None);
-        let staged = Staged { stages, waiting, cargo, lost, draw, resume, held, congested, link };
-        self.staged = Some(Box::new(staged));
+        self.staged = Some(Box::new(Staged {
+            others: stages.has_others(),
+            stages,
+            waiting,
+            cargo,
+            lost: Vec::new(),
+            draw,
+            resume,
+            held,
+            congested,
+            link: None,
+        }));
+    }
+
+    /// From now on stores a copy of each packet sent, for [`Port::take_sent`].
+    pub fn watch(&mut self) {
+        if self.is_plain() {
+            self.stage(Stages::new(), Box::new(Undrawn));
+        }
+        if let Some(staged) = &mut self.staged {
+            staged.stages.log.get_or_insert_default();
+            staged.others = true;
+        }
     }
 
     /// Gives the port a varying link.
@@ -185,14 +207,19 @@ impl<C: Default> Port<C> {
         origin: Origin,
     ) -> Outcome<C> {
         let mut marked = false;
-        let stages = &mut staged.stages;
-        let (verdict, admitted) = stages.arrive(packet, now, &mut *staged.draw, origin);
+        let (stages, others) = (&mut staged.stages, staged.others);
+        let (verdict, admitted) = match others {
+            true => stages.arrive(packet, now, &mut *staged.draw, origin),
+            false => (Verdict::Pass, false),
+        };
         let mut verdict = verdict.on(packet);
         let offered = matches!(verdict, Verdict::Pass | Verdict::Mark(_));
         if offered {
             marked = verdict != Verdict::Pass;
-            let queue_bytes = staged.waiting.all().bytes;
-            stages.offered(packet, &Moment { now, queue_bytes });
+            if others {
+                let queue_bytes = staged.waiting.all().bytes;
+                stages.offered(packet, &Moment { now, queue_bytes });
+            }
             verdict = self.queue_verdict(staged, packet, now).on(packet);
         }
         match verdict {
@@ -227,7 +254,9 @@ impl<C: Default> Port<C> {
         self.tally.waited_ps = self.tally.waited_ps.wrapping_sub(now.ps());
         store(&mut staged.cargo, handle, cargo);
         staged.stages.queue.taken(handle, &mut staged.waiting);
-        staged.stages.enqueued(packet, now, origin);
+        if others {
+            staged.stages.enqueued(packet, now, origin);
+        }
         Outcome::Taken
     }
 
@@ -371,14 +400,16 @@ impl<C: Default> Port<C> {
         if !staged.waiting.remove(handle) {
             return self.misnamed(staged);
         }
-        let Staged { stages, waiting, cargo, link, .. } = staged;
+        let Staged { stages, others, waiting, cargo, link, .. } = staged;
         let Sum { packets, bytes: queue_bytes } = waiting.all();
         let packet = waiting.removed(handle);
         if marked {
             packet.flags = packet.flags.with(Flags::CE);
             self.tally.marked += 1;
         }
-        stages.depart(packet, &Moment { now: start, queue_bytes });
+        if *others {
+            stages.depart(packet, &Moment { now: start, queue_bytes });
+        }
         let size = u64::from(packet.size);
         let mut end = start + self.pace.of(size);
         let carried = take(cargo, handle);

@@ -63,6 +63,17 @@ impl Stages {
         Stages::default()
     }
 
+    /// Whether there is more than a queue. A port with a queue alone asks no other stage.
+    pub(super) fn has_others(&self) -> bool {
+        let Stages { police, filter, gate, queue: _, stamp, custom, log, clock: _ } = self;
+        police.is_some()
+            || filter.is_some()
+            || gate.is_some()
+            || stamp.is_some()
+            || custom.is_some()
+            || log.is_some()
+    }
+
     /// Asks the policer, the filter, the gate and the user's own datapath; also returns whether the
     /// packet opens a session.
     pub(super) fn arrive(
