@@ -4,6 +4,8 @@ Each kernel boots with this machine's files, read-only and below a file system i
 that a test finds the same programs there. It has no network. Its packages are downloaded once,
 to `build/kernels`. A kernel is ended after a fixed time.
 
+What the live tests said is kept; `--table` prints it by what may go wrong, for each kernel.
+
 With `--virtual-clock` the kernel's clock counts the instructions that it executes, one a
 nanosecond, and runs on while it is idle. A slow or busy machine takes longer, and changes little of
 what is measured there.
@@ -21,6 +23,8 @@ import sys
 import time
 from enum import Enum
 from pathlib import Path
+
+from tools import kernel_tests
 
 ROOT = Path(__file__).parents[1]
 BUILD = ROOT / "build" / "kernels"
@@ -40,7 +44,7 @@ TOOLS = {
 MODULES = ("virtio_pci", "virtio_rng", "9p", "9pnet_virtio", "overlay")
 TESTS = (
     *("tests/live/test_gate.py", "tests/live/test_gate_faults.py", "tests/live/test_gate_trial.py"),
-    *("-n", "0", "-q", "-rs"),
+    *("-n", "0", "-q", "-rs", "--junitxml", "/run/result/tests.xml"),
 )
 SECONDS = 2400
 """A kernel is ended after so long."""
@@ -119,6 +123,7 @@ def options() -> argparse.ArgumentParser:
     clock.add_argument("--kvm", action="store_true", help="use the processor's virtualisation")
     clock.add_argument("--virtual-clock", action="store_true", help="its clock counts instructions")
     parser.add_argument("--seconds", type=int, default=SECONDS, help="end a kernel after so long")
+    parser.add_argument("--table", action="store_true", help="print what the last tests said")
     parser.add_argument("command", nargs="*", help="instead of the live tests; after --")
     return parser
 
@@ -126,6 +131,9 @@ def options() -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> int:
     """Run the tests in each kernel; 1 if one of them failed."""
     asked = options().parse_args(arguments)
+    if asked.table:
+        print(kernel_tests.table({name: kernel_tests.read(outcomes(name)) for name in RELEASES}))
+        return 0
     tests = [sys.executable, "-m", "pytest", *TESTS]
     way = Way.KVM if asked.kvm else Way.VIRTUAL_CLOCK if asked.virtual_clock else Way.EMULATED
     failed = 0
@@ -187,7 +195,17 @@ def run(kernel: str, command: list[str], way: Way, seconds: int) -> bool:
     print((result / "output").read_text())
     number = int(code.read_text())
     print(f"kernel {next(modules.iterdir()).name}: exit code {number}, {took:.0f} s")
+    if (tests := result / "tests.xml").exists():
+        shutil.copy(tests, outcomes(kernel))
+        if not any(what == "passed" for _, what, _ in kernel_tests.read(tests)):
+            print("no test was run")
+            return True
     return number != 0
+
+
+def outcomes(kernel: str) -> Path:
+    """Return where the outcome of a kernel's tests is kept."""
+    return BUILD / f"tests-{kernel}.xml"
 
 
 def boot(image: Path, first: Path, modules: Path, result: Path, way: Way, seconds: int) -> str:

@@ -65,6 +65,24 @@ static __always_inline bool lost(__u64 average)
 	return share && *share && bpf_get_prandom_u32() <= *share;
 }
 
+/* What the curve goes by, for a packet that does not join the queue itself. */
+static __always_inline __u64 present(const struct observed *kept, __u32 length, __u64 now)
+{
+	__u64 then = kept->average_at_ns;
+
+	if (settings.ewma_weight == ONE)
+		return (__u64)length << 16;
+	return length ? kept->average : decayed(kept->average, now > then ? now - then : 0);
+}
+
+/* Whether a packet that leaves opens a connection that was not asked about where its SYN came in. */
+static __always_inline bool asks(const struct seen *seen)
+{
+	if (seen->kind == KIND_QUIC_INITIAL)
+		return settings.quic_cells;
+	return seen->flags & TCP_SYN && !(settings.syn_in && seen->flags & TCP_ACK);
+}
+
 /* The packet opens a connection. */
 static __noinline enum fate connection(struct __sk_buff *skb, const struct seen *seen,
 				       const struct control *control, __u64 average)
@@ -76,6 +94,19 @@ static __noinline enum fate connection(struct __sk_buff *skb, const struct seen 
 	if (exempt(skb, seen))
 		return FATE_EXEMPT;
 	return control->enforce ? FATE_CONNECTION : FATE_WOULD_REFUSE;
+}
+
+/* The same, counted. */
+static __always_inline enum fate counted(struct __sk_buff *skb, const struct seen *seen,
+					 const struct control *control, __u64 average,
+					 struct tally *mine)
+{
+	enum fate fate = connection(skb, seen, control, average);
+
+	mine->arrived += 1;
+	if (fate != FATE_CONNECTION && fate != FATE_WOULD_REFUSE)
+		mine->admitted += 1;
+	return fate;
 }
 
 SEC("tc")
@@ -101,12 +132,34 @@ int tidegate_dqm(struct __sk_buff *skb)
 						average_of(kept, length, now_ns(control_now));
 	parse(skb, settings.ethernet, &seen);
 	fate = plain_fate(seen.kind);
-	if (seen.flags & TCP_SYN || (settings.quic_cells && seen.kind == KIND_QUIC_INITIAL)) {
-		fate = connection(skb, &seen, control_now, average);
-		mine->arrived += 1;
-		if (fate != FATE_CONNECTION && fate != FATE_WOULD_REFUSE)
-			mine->admitted += 1;
-	}
+	if (asks(&seen))
+		fate = counted(skb, &seen, control_now, average, mine);
 	note(mine, fate, skb);
+	return fate == FATE_CONNECTION ? TC_ACT_SHOT : TC_ACT_UNSPEC;
+}
+
+/* At the ingress of the interface: the SYN of a download. If it is dropped here, the server has no
+ * half-open connection; its SYN+ACK, where it was not, is not asked about again. */
+SEC("tc")
+int tidegate_dqm_in(struct __sk_buff *skb)
+{
+	struct control *control_now;
+	struct observed *kept;
+	struct tally *mine;
+	struct seen seen;
+	__u32 length, zero = 0;
+	enum fate fate;
+
+	parse(skb, settings.ethernet, &seen);
+	if (!settings.syn_in || (seen.flags & (TCP_SYN | TCP_ACK)) != TCP_SYN)
+		return TC_ACT_UNSPEC;
+	control_now = bpf_map_lookup_elem(&control, &zero);
+	mine = bpf_map_lookup_elem(&tally, &zero);
+	kept = bpf_map_lookup_elem(&observed, &zero);
+	if (!control_now || !mine || !kept || !queue_length(skb, &length))
+		return TC_ACT_UNSPEC;
+	fate = counted(skb, &seen, control_now, present(kept, length, now_ns(control_now)), mine);
+	/* the bytes by fate are those that leave */
+	mine->packets[fate] += 1;
 	return fate == FATE_CONNECTION ? TC_ACT_SHOT : TC_ACT_UNSPEC;
 }

@@ -218,7 +218,7 @@ keys! {
     tokens_keep: f64 = 2 [0 to 60]; "epochs", "Lifetime of unused tokens; `tide` has its own.";
     ends: Ends; "`every`, `cells` or `flow-map`", "How the end of a session is counted once; default `cells`.";
     ends_of: EndsOf; "`peer` or `sender`", "Whose FIN ends a session; default `peer`.";
-    refuse_at: Option<RefuseAt>; "`ingress` or `egress`", "Where a download is refused; default `ingress`, or `egress` if `ends_of` is `sender`.";
+    refuse_at: Option<RefuseAt>; "`ingress` or `egress`", "Where a download is refused, by a law or by `dqm`; default `ingress`, or `egress` if `ends_of` is `sender`.";
     ends_size: Option<u32> [64 to 16777216]; "cells or flows", "Memory for ends; default 131072 cells, or 65536 flows of the map.";
     client_ipv4: u32 = 32 [8 to 32]; "bits", "Where the law admits clients: bits of an IPv4 address that name one.";
     client_ipv6: u32 = 64 [16 to 64]; "bits", "The same of an IPv6 address.";

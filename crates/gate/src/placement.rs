@@ -134,6 +134,9 @@ impl Placement {
         }
         if let Some(dqm) = &self.dqm {
             self.attached.push(dqm.attach(&site, priority + 1)?);
+            if config.refuse_at == RefuseAt::Ingress {
+                self.attached.push(dqm.attach_ingress(&site, priority + 1)?);
+            }
         }
         Ok(())
     }

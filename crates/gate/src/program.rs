@@ -448,4 +448,20 @@ impl Dqm {
     pub fn attach(&self, at: &Site<'_>, priority: u32) -> Result<Attached, Failure> {
         self.program.attach("tidegate_dqm", Side::Egress, at, priority)
     }
+
+    /// Decides about the SYNs that come in by that interface, of downloads.
+    ///
+    /// # Errors
+    /// The kernel refuses it, or another filter has the priority.
+    pub fn attach_ingress(&self, at: &Site<'_>, priority: u32) -> Result<Attached, Failure> {
+        self.program.attach("tidegate_dqm_in", Side::Ingress, at, priority)
+    }
+
+    /// Runs the program of the ingress on one packet; its action.
+    ///
+    /// # Errors
+    /// The kernel refuses it.
+    pub fn show_incoming(&self, packet: &[u8]) -> Result<i32, Failure> {
+        self.program.run("tidegate_dqm_in", packet, 1).map(|shown| shown.action)
+    }
 }

@@ -283,21 +283,30 @@ fn ends_are_forgotten_after_two_generations() {
     assert_eq!(counted, [1, 1, 2]);
 }
 
-// The loopback interface holds no packets: the table's first entry decides.
+// The loopback interface holds no packets: the table's first entry decides. It is asked once about a
+// download: about the SYN that comes in, or about the SYN+ACK that leaves.
 #[test]
 fn the_dual_queue_loses_by_its_table() {
     let Some(_rights) = gate(settings(), 0) else { return };
-    for (first, expected, connections) in [(0, PASS, 0), (u32::MAX, SHOT, 1)] {
-        let settings = Settings { read_queue: 1, ewma_weight: 65_536, service_ns: 1, ..settings() };
+    for (first, expected, syn_in) in
+        [(0, PASS, 0), (u32::MAX, SHOT, 0), (0, PASS, 1), (u32::MAX, SHOT, 1)]
+    {
+        let settings =
+            Settings { read_queue: 1, ewma_weight: 65_536, service_ns: 1, syn_in, ..settings() };
         let mut dqm = Dqm::load(&settings, &[first, u32::MAX]).expect("the kernel takes it");
         dqm.program
             .set(|control| (control.lease_ns, control.enforce) = (LEASE, 1))
             .expect("the kernel takes it");
-        let action = |packet: &[u8]| dqm.program.show(packet, 1).expect("shown").action;
-        assert_eq!(action(&tcp(1, SYN)), expected);
-        assert_eq!(action(&tcp(1, FIN)), PASS, "data is none of its business");
+        let leaves = |packet: &[u8]| dqm.program.show(packet, 1).expect("shown").action;
+        let comes_in = |packet: &[u8]| dqm.show_incoming(packet).expect("shown");
+        let (here, there) = if syn_in == 1 { (expected, PASS) } else { (PASS, expected) };
+        assert_eq!(leaves(&tcp(1, SYN)), expected, "an upload");
+        assert_eq!(comes_in(&answer(1, SYN_ACK)), PASS, "it answers an upload");
+        assert_eq!(comes_in(&answer(1, SYN)), here, "a download, syn_in {syn_in}");
+        assert_eq!(leaves(&tcp(1, SYN_ACK)), there, "its answer, syn_in {syn_in}");
+        assert_eq!(leaves(&tcp(1, FIN)), PASS, "data is none of its business");
         let tally = dqm.program.tally().expect("the kernel tells its counts");
-        assert_eq!(tally.of(Fate::Connection), connections);
+        assert_eq!(tally.of(Fate::Connection), if expected == SHOT { 2 } else { 0 });
     }
 }
 
