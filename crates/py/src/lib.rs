@@ -14,6 +14,25 @@ mod supply;
 
 use pyo3::prelude::*;
 
+/// Python allocates its objects at multiples of 16 bytes, whatever a type asks for. What is aligned
+/// to cache lines, as packets are, lies in a box.
+const fn fits_into_an_object<T>() {
+    assert!(align_of::<T>() <= 16, "box what is aligned to cache lines");
+}
+
+const _: () = {
+    fits_into_an_object::<capture::Capture>();
+    fits_into_an_object::<scenario::Scenario>();
+    fits_into_an_object::<simulation::Simulation>();
+    fits_into_an_object::<law::Draw>();
+    fits_into_an_object::<law::Found>();
+    fits_into_an_object::<law::Next>();
+    fits_into_an_object::<law::Packet>();
+    fits_into_an_object::<law::Sample>();
+    fits_into_an_object::<law::Slot>();
+    fits_into_an_object::<law::Waiting>();
+};
+
 /// The simulator behind tidegate.
 #[pymodule]
 mod _native {

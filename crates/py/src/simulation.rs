@@ -25,8 +25,9 @@ const EVENTS_PER_LOOK: u64 = 20_000;
 /// One run of a scenario.
 #[pyclass(frozen, module = "tidegate._native")]
 pub struct Simulation {
-    /// Empty after the results have been returned.
-    running: Mutex<Option<sim::Simulation>>,
+    /// Empty after the results have been returned. In a box of its own: Python's memory is not
+    /// aligned to cache lines.
+    running: Mutex<Option<Box<sim::Simulation>>>,
     duration: Time,
     over: AtomicBool,
     /// Whether a law in Python sees packets.
@@ -52,7 +53,7 @@ impl Simulation {
             return Err(error);
         }
         Ok(Simulation {
-            running: Mutex::new(Some(simulation?)),
+            running: Mutex::new(Some(Box::new(simulation?))),
             duration: checked.duration,
             over: AtomicBool::new(false),
             per_packet: supply.sees_packets(),
@@ -128,7 +129,7 @@ impl Simulation {
 
 impl Simulation {
     /// Does not wait: the holder of the lock may need the GIL for a law in Python.
-    fn lock(&self) -> PyResult<MutexGuard<'_, Option<sim::Simulation>>> {
+    fn lock(&self) -> PyResult<MutexGuard<'_, Option<Box<sim::Simulation>>>> {
         match self.running.try_lock() {
             Ok(guard) => Ok(guard),
             Err(TryLockError::WouldBlock) => {

@@ -74,7 +74,7 @@ impl PerPacket for PythonFilter {
 
     fn depart(&mut self, packet: &mut packet::Packet, now: Time) {
         if let Some(depart) = &self.depart {
-            let told = Packet { packet: *packet, handle: None };
+            let told = Packet { packet: Box::new(*packet), handle: None };
             self.law.call(now, "depart", |py| depart.call1(py, (told, now.secs())));
         }
     }

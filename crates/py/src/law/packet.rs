@@ -44,9 +44,10 @@ pub fn shown(object: &Bound<'_, PyAny>) -> String {
 
 /// A packet.
 #[pyclass(module = "tidegate._native", frozen, eq, hash)]
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Packet {
-    pub(super) packet: packet::Packet,
+    /// In a box of its own: Python's memory is not aligned to cache lines.
+    pub(super) packet: Box<packet::Packet>,
     /// Its place in the queue; none: it does not wait.
     pub(super) handle: Option<Handle>,
 }
@@ -55,7 +56,7 @@ impl Eq for Packet {}
 
 impl Hash for Packet {
     fn hash<H: Hasher>(&self, into: &mut H) {
-        let packet::Packet { at, flow, seq, ack, .. } = self.packet;
+        let packet::Packet { at, flow, seq, ack, .. } = *self.packet;
         (at, flow, seq, ack).hash(into);
     }
 }
@@ -63,12 +64,12 @@ impl Hash for Packet {
 impl Packet {
     /// A packet that arrives now.
     pub(super) fn arriving(packet: &packet::Packet, now: Time) -> Packet {
-        Packet { packet: packet::Packet { at: now, ..*packet }, handle: None }
+        Packet { packet: Box::new(packet::Packet { at: now, ..*packet }), handle: None }
     }
 
     /// A packet that waits under this handle.
     pub(super) fn waiting(packet: &packet::Packet, handle: Handle) -> Packet {
-        Packet { packet: *packet, handle: Some(handle) }
+        Packet { packet: Box::new(*packet), handle: Some(handle) }
     }
 }
 
@@ -106,7 +107,7 @@ impl Packet {
             flags,
             ..packet::Packet::default()
         };
-        Packet { packet, handle: None }
+        Packet { packet: Box::new(packet), handle: None }
     }
 
     /// Bytes on the wire, headers included.

@@ -39,7 +39,7 @@ impl Waiting {
 
 /// The handle of a packet, if it still waits.
 fn handle_of(packet: &Packet, here: &core::Waiting) -> Option<Handle> {
-    packet.handle.filter(|&at| here.get(at) == Some(&packet.packet))
+    packet.handle.filter(|&at| here.get(at) == Some(&*packet.packet))
 }
 
 #[pymethods]
@@ -99,12 +99,12 @@ impl Waiting {
 
 /// What a queue law does with a free link.
 #[pyclass(module = "tidegate._native", frozen)]
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Next {
     what: What,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 enum What {
     Send(Packet),
     Mark(Packet),
@@ -118,17 +118,17 @@ impl Next {
     /// Send this packet.
     #[staticmethod]
     fn send(packet: &Packet) -> Next {
-        Next { what: What::Send(*packet) }
+        Next { what: What::Send(packet.clone()) }
     }
     /// Send this packet with a congestion mark; one without ECT is dropped instead.
     #[staticmethod]
     fn mark(packet: &Packet) -> Next {
-        Next { what: What::Mark(*packet) }
+        Next { what: What::Mark(packet.clone()) }
     }
     /// Drop this packet, and ask again.
     #[staticmethod]
     fn drop(packet: &Packet) -> Next {
-        Next { what: What::Drop(*packet) }
+        Next { what: What::Drop(packet.clone()) }
     }
     /// Send nothing before this time (s), which is later than the start.
     #[staticmethod]
@@ -151,21 +151,21 @@ impl Next {
 
 impl Next {
     /// What the simulator does, if it can.
-    fn checked(self, waiting: &core::Waiting, start: Time) -> PyResult<core::Next> {
+    fn checked(&self, waiting: &core::Waiting, start: Time) -> PyResult<core::Next> {
         let there = |packet: &Packet| {
             let what = "the packet that `next` has named does not wait (any more)";
             handle_of(packet, waiting).ok_or_else(|| PyValueError::new_err(what))
         };
-        Ok(match self.what {
-            What::Send(packet) => core::Next::Send(there(&packet)?),
-            What::Mark(packet) => core::Next::Mark(there(&packet)?),
-            What::Drop(packet) => core::Next::Drop(there(&packet)?, Reason::Early),
+        Ok(match &self.what {
+            What::Send(packet) => core::Next::Send(there(packet)?),
+            What::Mark(packet) => core::Next::Mark(there(packet)?),
+            What::Drop(packet) => core::Next::Drop(there(packet)?, Reason::Early),
             // seconds that were added up may be later by less than a picosecond
-            What::NotBefore(at_s) if at_s > start.secs() => {
+            &What::NotBefore(at_s) if at_s > start.secs() => {
                 let next = start.saturating_add(Time::from_ps(1));
                 core::Next::NotBefore(Time::from_secs_f64(at_s).max(next))
             }
-            What::NotBefore(at_s) => {
+            &What::NotBefore(at_s) => {
                 return Err(PyValueError::new_err(format!(
                     "Next.not_before({at_s}) is not later than the start, {} s",
                     start.secs()
@@ -415,7 +415,7 @@ impl Discipline for PythonQueue {
                 let answer = self.lend(py, waiting, false, || {
                     let answer = next.call1(py, (&self.waiting, Slot(*slot), &self.draw))?;
                     let answer = answer.bind(py);
-                    answer.cast::<Next>().map(|next| *next.get()).map_err(|_| {
+                    answer.cast::<Next>().map(|next| next.get().clone()).map_err(|_| {
                         PyTypeError::new_err(format!(
                             "`next` must return a tidegate.Next, as in Next.send(waiting.oldest); \
                              it returned {}",
