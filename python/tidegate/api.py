@@ -96,6 +96,14 @@ class Flows(Recorded):
         return of_flows(self, rows)
 
 
+def _rows(name: str, of: str) -> cached_property[pl.DataFrame]:
+    def table(self: Result) -> pl.DataFrame:
+        return self._frame(name)
+
+    table.__doc__ = f"One row per {of}."
+    return cached_property(table)
+
+
 class Result:
     """What one run measured.
 
@@ -184,65 +192,18 @@ class Result:
         """
         return as_pandas(self._frame(name))
 
-    @cached_property
-    def flows(self) -> pl.DataFrame:
-        """One row per flow."""
-        return self._frame("flows")
-
-    @cached_property
-    def ports(self) -> pl.DataFrame:
-        """One row per port and sampling interval."""
-        return self._frame("ports")
-
-    @cached_property
-    def events(self) -> pl.DataFrame:
-        """One row per decision of a law."""
-        return self._frame("events")
-
-    @cached_property
-    def arrivals(self) -> pl.DataFrame:
-        """One row per packet that came to a port with `record`."""
-        return self._frame("arrivals")
-
-    @cached_property
-    def flow_series(self) -> pl.DataFrame:
-        """One row per interval and flow that `series` follows."""
-        return self._frame("flow_series")
-
-    @cached_property
-    def class_series(self) -> pl.DataFrame:
-        """One row per interval and class that `series` follows."""
-        return self._frame("class_series")
-
-    @cached_property
-    def queue_series(self) -> pl.DataFrame:
-        """One row per interval, port and class that `series` follows."""
-        return self._frame("queue_series")
-
-    @cached_property
-    def acks(self) -> pl.DataFrame:
-        """One row per acknowledgement of a flow in `series.acks`: cwnd, ssthresh, srtt, flight."""
-        return self._frame("acks")
-
-    @cached_property
-    def udp(self) -> pl.DataFrame:
-        """One row per class of UDP."""
-        return self._frame("udp")
-
-    @cached_property
-    def video(self) -> pl.DataFrame:
-        """One row per viewer of video."""
-        return self._frame("video")
-
-    @cached_property
-    def pages(self) -> pl.DataFrame:
-        """One row per page that a user started to load."""
-        return self._frame("pages")
-
-    @cached_property
-    def objects(self) -> pl.DataFrame:
-        """One row per object of a page."""
-        return self._frame("objects")
+    flows = _rows("flows", "flow")
+    ports = _rows("ports", "port and sampling interval")
+    events = _rows("events", "decision of a law")
+    arrivals = _rows("arrivals", "packet that came to a port with `record`")
+    flow_series = _rows("flow_series", "interval and flow that `series` follows")
+    class_series = _rows("class_series", "interval and class that `series` follows")
+    queue_series = _rows("queue_series", "interval, port and class that `series` follows")
+    acks = _rows("acks", "acknowledgement of a flow in `series.acks`: cwnd, ssthresh, srtt, flight")
+    udp = _rows("udp", "class of UDP")
+    video = _rows("video", "viewer of video")
+    pages = _rows("pages", "page that a user started to load")
+    objects = _rows("objects", "object of a page")
 
     def _frame(self, name: str) -> pl.DataFrame:
         if self.outcome is not None:

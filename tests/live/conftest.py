@@ -45,21 +45,6 @@ while waiting and time.monotonic() < end:
 print(got)
 """
 
-# SYNs from addresses that do not exist, so many a second for so many seconds
-FLOOD = """
-import random, socket, struct, sys, time
-target, rate, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
-raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
-end, due = time.monotonic() + seconds, time.monotonic()
-while time.monotonic() < end:
-    source = socket.inet_aton(f"198.51.100.{random.randrange(1, 255)}")
-    ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 40, 0, 0, 64, 6, 0, source, socket.inet_aton(target))
-    ports = random.randrange(1024, 65536), int(sys.argv[4])
-    raw.sendto(ip + struct.pack(">HHIIBBHHH", *ports, 1, 0, 0x50, 2, 1000, 0, 0), (target, 0))
-    due += 1 / rate
-    time.sleep(max(0, due - time.monotonic()))
-"""
-
 
 def run(*command: str, check: bool = True) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
@@ -125,20 +110,8 @@ class Lab:
             run("ip", "netns", "delete", name, check=False)
 
     def cable(self) -> None:
-        run(
-            "ip",
-            "link",
-            "add",
-            "wan",
-            "netns",
-            self.near,
-            "type",
-            "veth",
-            "peer",
-            "wan",
-            "netns",
-            self.far,
-        )
+        ends = f"wan netns {self.near} type veth peer wan netns {self.far}"
+        run("ip", "link", "add", *ends.split())
         for name, address in ((self.near, NEAR), (self.far, FAR)):
             self.within(name, "ip", "address", "add", f"{address}/24", "dev", "wan")
             self.within(name, "ip", "link", "set", "wan", "up")
@@ -146,6 +119,21 @@ class Lab:
 
     def within(self, name: str, *command: str, check: bool = True) -> str:
         return run("nsenter", f"--net=/run/netns/{name}", *command, check=check)
+
+    def tc(self, words: str) -> str:
+        return self.within(self.near, "tc", *words.split())
+
+    def fill(self, seconds: float) -> None:
+        """Send 2 Mbit/s of UDP for so long, and wait until it has begun."""
+        code = f"""if True:
+            import socket, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            print("begun", flush=True); end = time.monotonic() + {seconds}
+            while time.monotonic() < end: s.sendto(bytes(1000), ("{FAR}", 9)); time.sleep(0.004)
+        """
+        process = self.start(self.near, sys.executable, "-c", code)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        time.sleep(0.5)
 
     def start(self, name: str, *command: str, **options: object) -> "subprocess.Popen[str]":
         process = subprocess.Popen(
@@ -230,9 +218,9 @@ class Lab:
         return int(self.within(self.far, sys.executable, "-c", CLIENT, NEAR, str(PORT), str(count)))
 
     def flood(self, rate: int, seconds: float) -> "subprocess.Popen[str]":
-        return self.start(
-            self.near, sys.executable, "-c", FLOOD, FAR, str(rate), str(seconds), str(PORT)
-        )
+        program = str(ROOT / "tools/live/flood.py")
+        where = (FAR, str(PORT), str(rate), str(seconds))
+        return self.start(self.near, sys.executable, program, *where)
 
     def filters(self, side: str = "egress", device: str = "wan") -> str:
         return self.within(self.near, "tc", "filter", "show", "dev", device, side, check=False)

@@ -143,7 +143,7 @@ def test_a_reload_whose_program_cannot_be_attached_keeps_the_counts(lab):
     gate = lab.gate(text)
     assert lab.connect(MANY) == MANY
     lab.until(lambda: lab.status()["arrived_total"] >= MANY, "counted")
-    lab.within(lab.near, "tc", "filter", "delete", "dev", "wan", "egress")
+    lab.tc("filter delete dev wan egress")
     add_other_filter(lab, "egress")
     reload_fails(lab, gate, text + "quic = 'admit'\n")
     epochs = lab.status()["epochs"]
@@ -179,7 +179,7 @@ def add_other_filter(lab, side):
 
 def test_a_filter_that_somebody_takes_away_comes_back(lab):
     lab.gate(TWO_A_SECOND)
-    lab.within(lab.near, "tc", "filter", "delete", "dev", "wan", "egress")
+    lab.tc("filter delete dev wan egress")
     assert lab.connect(MANY) == MANY
     lab.until(lambda: refuses(lab), "in place again")
 
@@ -217,44 +217,16 @@ def test_it_takes_away_what_it_put_there(lab):
 
 
 def test_it_leaves_what_others_put_there(lab):
-    lab.within(lab.near, "tc", "qdisc", "add", "dev", "wan", "clsact")
+    lab.tc("qdisc add dev wan clsact")
     gate = lab.gate(TWO_A_SECOND)
-    lab.within(
-        lab.near,
-        "tc",
-        "qdisc",
-        "add",
-        "dev",
-        "wan",
-        "root",
-        "tbf",
-        "rate",
-        "5mbit",
-        "burst",
-        "10kb",
-        "limit",
-        "50kb",
-    )
+    lab.tc("qdisc add dev wan root tbf rate 5mbit burst 10kb limit 50kb")
     stop(gate)
     assert "clsact" in lab.queues()
     assert "tbf" in lab.queues()
 
 
 def test_a_queue_of_others_is_not_replaced(lab):
-    lab.within(
-        lab.near,
-        "tc",
-        "qdisc",
-        "add",
-        "dev",
-        "wan",
-        "root",
-        "handle",
-        "1:",
-        "bfifo",
-        "limit",
-        "50kb",
-    )
+    lab.tc("qdisc add dev wan root handle 1: bfifo limit 50kb")
     lab.write(TWO_A_SECOND + "shape = '9.5Mbit'\n")
     command = [lab.program, "gate", "--config", str(lab.config)]
     done = subprocess.run(
@@ -413,13 +385,7 @@ def test_a_shaper_brings_the_queue_here_and_the_dual_queue_reads_it(lab):
     assert "tbf 7d00: root" in lab.queues()
     assert "rate 1Mbit" in lab.queues()
     assert lab.connect(10) == 10, "an empty queue loses no connection"
-    fill = (
-        "import socket, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
-        "end = time.monotonic() + 4\n"
-        "while time.monotonic() < end: s.sendto(bytes(1000), ('10.77.0.2', 9)); time.sleep(0.004)"
-    )
-    lab.start(lab.near, sys.executable, "-c", fill)
-    time.sleep(1)
+    lab.fill(4)
     assert lab.connect(10) == 0, "2 Mbit/s into 1: the queue is long"
     lab.until(lambda: lab.status()["connections"][1] >= 10, "counted")
 

@@ -56,7 +56,7 @@ def foreign_program(lab):
     ],
 )
 def test_a_program_of_others_is_not_replaced(lab, side, priority, more):
-    lab.within(lab.near, "tc", "qdisc", "add", "dev", "wan", "clsact")
+    lab.tc("qdisc add dev wan clsact")
     command = f"filter add dev wan {side} prio {priority} handle 1 bpf da obj"
     lab.within(lab.near, "tc", *command.split(), str(foreign_program(lab)), "sec", "tc")
     before = lab.filters(side)
@@ -100,7 +100,7 @@ def test_packets_that_pass_by_the_gate_are_reported(lab):
     assert "a bpf filter" in lab.status()["trouble"]
     assert "at egress, priority 1 decides first" in lab.status()["trouble"]
     assert lab.status()["bypassed_share"] > 0.9
-    lab.within(lab.near, "tc", "filter", "delete", "dev", "wan", "egress", "prio", "1")
+    lab.tc("filter delete dev wan egress prio 1")
     lab.until(lambda: not lab.status()["trouble"], "seeing them again")
 
 
@@ -342,13 +342,7 @@ def test_what_the_dual_queue_refuses_is_counted_and_no_flood(lab):
         "flood = { factor = 4, epochs = 2 }\n"
         "dqm = { x_m = 3, x_M = 3, P_M = 1, measure = 'instantaneous', buffer = 40 }\n"
     )
-    fill = (
-        "import socket, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
-        "end = time.monotonic() + 9\n"
-        "while time.monotonic() < end: s.sendto(bytes(1000), ('10.77.0.2', 9)); time.sleep(0.004)"
-    )
-    lab.start(lab.near, sys.executable, "-c", fill)
-    time.sleep(1)
+    lab.fill(9)
     end = time.monotonic() + 6
     while time.monotonic() < end:
         lab.connect(40)

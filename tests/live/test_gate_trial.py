@@ -33,7 +33,7 @@ def observe(lab, *words):
 # a slow machine takes seconds to begin.
 def test_who_observes_without_a_file_gets_one(lab):
     shaper = "qdisc add dev wan root tbf rate 5mbit burst 10kb limit 50kb"
-    lab.within(lab.near, "tc", *shaper.split())
+    lab.tc(shaper)
     before = lab.queues()
     process = observe(lab)
     assert lab.connect(MANY) == MANY, "nothing is refused"

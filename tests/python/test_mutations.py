@@ -1,4 +1,4 @@
-"""Every statement of the papers on queues and rates fails where law or setting is broken."""
+"""Every statement of four papers fails where law or setting is broken."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mutations import Row, Told, statements, told
+from test_mutations_session import TABLE as SESSION
 from tidegate import _native
 from tidegate.papers import load
 from tidegate.papers.deviations import Alternative
@@ -16,7 +17,7 @@ from tidegate.papers.perform import changes
 from tidegate.papers.runs import Runs
 from tidegate.papers.verdicts import MET, NOT_MET, judge
 
-STUDIES = {key: load(key) for key in ("dqm", "qfcp", "blitz")}
+STUDIES = {key: load(key) for key in ("dqm", "qfcp", "blitz", "session")}
 
 # Two queues
 
@@ -487,7 +488,7 @@ BLITZ = {
     ),
 }
 
-TABLES = {"dqm": DQM, "qfcp": QFCP, "blitz": BLITZ}
+TABLES = {"dqm": DQM, "qfcp": QFCP, "blitz": BLITZ, "session": SESSION}
 ROWS = [(key, name) for key, table in TABLES.items() for name in table]
 
 
@@ -503,17 +504,21 @@ def test_a_statement_holds_as_the_paper_says_and_fails_when_it_is_broken(key, na
     assert told(STUDIES[key], name, row, broken=True) == NOT_MET, row.what
 
 
-def test_a_port_that_keeps_a_rate_a_flow_is_not_stateless(monkeypatch):
-    study = STUDIES["qfcp"]
-    claim = study.claim("text.no_state")
+@pytest.mark.parametrize(
+    ("key", "name", "counts"),
+    [("qfcp", "text.no_state", "RateCounts"), ("session", "text.stateless", "Counts")],
+)
+def test_a_port_that_keeps_a_number_a_flow_is_not_stateless(monkeypatch, key, name, counts):
+    study = STUDIES[key]
+    claim = study.claim(name)
     alike = Told(study, {"* apart": 0})
 
     def verdict():
         return judge(claim, study.checks[claim.id].find(alike)).verdict
 
     assert verdict() == MET
-    kept = type("RateCounts", (), {f"flow_{number}": number for number in range(100)})
-    monkeypatch.setattr(_native, "RateCounts", kept)
+    kept = type(counts, (), {f"flow_{number}": number for number in range(100)})
+    monkeypatch.setattr(_native, counts, kept)
     assert verdict() == NOT_MET
 
 
@@ -523,7 +528,7 @@ def test_a_port_that_keeps_a_rate_a_flow_is_not_stateless(monkeypatch):
 )
 def test_a_port_with_a_queue_for_each_flow_is_not_stateless(key, name):
     """Both as the port itself treats a crowd: with its law, and over queues of flows."""
-    study = load(key)
+    study = STUDIES[key]
     claim = study.claim(name)
 
     def verdict(*settings):

@@ -8,13 +8,20 @@ HOST = {"tcp": {"profile": "linux-6.18"}}
 
 
 LINK = {"rate": "10Mbit", "delay": "20ms", "buffer": "150kB"}
+ACCESS = {"rate": "10Gbit", "delay": "0ms"}
+SLOWER = {"rate": "1Gbit", "delay": "1ms"}
+"""Access links with a delay; with 18 ms of the link a round trip of 40 ms."""
 
 
 def document(
-    seconds: float, traffic: dict[str, Any], port: dict[str, Any] | None = None, **link: object
+    seconds: float,
+    traffic: dict[str, Any],
+    port: dict[str, Any] | None = None,
+    *,
+    access: dict[str, str] = ACCESS,
+    **link: object,
 ) -> dict[str, Any]:
     """Return a scenario of one link (`LINK` with `link`), with `port` for its gate and queue."""
-    access = {"rate": "10Gbit", "delay": "0ms"}
     scenario: dict[str, Any] = {
         "name": "figures",
         "duration": f"{seconds}s",

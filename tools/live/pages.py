@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from tools.live.flood import SOURCES
 from tools.live.lab import LEFT, PORT, Lab, LabError, lateness, run
+from tools.live.loads import SLOWER, document
 from tools.live.page_users import CONNECTIONS, PAGE_BYTES, Plan
 
 if TYPE_CHECKING:
@@ -29,18 +30,11 @@ CLIENTS = "10.79"
 PAGE_ON_LINK = 1.07 * 8 * PAGE_BYTES
 """Bits that a page takes of a link: with headers, handshakes and acknowledgements of requests."""
 
-SCENARIO = {
-    "name": "pages",
-    "duration": "1h",
-    "topology": {
-        "dumbbell": {
-            "pairs": 1,
-            "access": {"rate": "1Gbit", "delay": "1ms"},
-            "bottleneck": {"rate": "1Gbit", "delay": "18ms", "buffer": "1000packets"},
-        }
-    },
-    "traffic": {"none": {"arrivals": {"at": ["1h"]}, "size": "1kB"}},
-}
+SCENARIO = document(
+    *(3600, {"none": {"arrivals": {"at": ["1h"]}, "size": "1kB"}}),
+    access=SLOWER,
+    rate="1Gbit", delay="18ms", buffer="1000packets",
+)
 """The link of the lab; the queue is before it."""
 
 LAWS = {

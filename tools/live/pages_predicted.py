@@ -8,7 +8,8 @@ from functools import cache
 from typing import Any
 
 import tidegate
-from tools.live.loads import HOST
+from tools.live import loads
+from tools.live.loads import HOST, endless
 from tools.live.page_users import CONNECTIONS, DOCUMENT, OBJECT, OBJECTS, PAGE_BYTES
 from tools.live.pages import LIMITS, LOADS, Cell
 
@@ -43,7 +44,6 @@ def document(cell: Cell, said: dict[str, Any]) -> dict[str, Any]:
     """Return the scenario of a cell."""
     plan = cell.plan()
     link = {"rate": f"{cell.mbit:g}Mbit", "delay": "18ms", "buffer": f"{cell.buffer}B"}
-    access = {"rate": "1Gbit", "delay": "1ms"}
     pages = {"document": f"{DOCUMENT}B", "objects": OBJECTS, "connections": CONNECTIONS}
     web: dict[str, Any] = {
         "direction": "download",
@@ -53,11 +53,7 @@ def document(cell: Cell, said: dict[str, Any]) -> dict[str, Any]:
         "patience": f"{plan.patience:g}s",
         "transport": HOST,
     }
-    long: dict[str, Any] = {
-        "arrivals": {"uniform": plan.long, "within": "100ms"},
-        "size": "unlimited",
-    }
-    long |= {"direction": "download", "transport": HOST}
+    long = {**endless(plan.long), "arrivals": {"uniform": plan.long, "within": "100ms"}}
     changes = [
         {"what": "traffic.web.arrivals", "at": f"{at:.3f}s", "to": f"{rate:.4f}/s"}
         for at, rate in plan.steps[1:]
@@ -67,13 +63,8 @@ def document(cell: Cell, said: dict[str, Any]) -> dict[str, Any]:
             to = f"{cell.mbit * part:g}Mbit"
             when = f"{at * cell.seconds / 3:.3f}s"
             changes.append({"what": "bottleneck.rate", "at": when, "to": to})
-    scenario: dict[str, Any] = {
-        "name": "pages",
-        "duration": f"{cell.seconds:g}s",
-        "topology": {"dumbbell": {"pairs": 1, "access": access, "bottleneck": link}},
-        "traffic": {"web": web, **({"long": long} if plan.long else {})},
-        "port": {"bottleneck": said},
-    }
+    traffic = {"web": web, **({"long": long} if plan.long else {})}
+    scenario = loads.document(cell.seconds, traffic, said, access=loads.SLOWER, **link)
     return {**scenario, "change": changes} if changes else scenario
 
 

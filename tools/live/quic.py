@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 import tidegate
 from tools.live.lab import LEFT, NEAR, PORT, ROOT, Lab, interrupted, obstacle, run
+from tools.live.loads import SLOWER, document
 from tools.live.pages import CLIENTS, SCENARIO
 
 if TYPE_CHECKING:
@@ -86,27 +87,16 @@ def measured(control: str, flows: Flows) -> list[float | None]:
 def predicted(control: str, flows: Flows, seconds: float, folder: Path) -> list[float | None]:
     """Run the same flows in the simulator."""
     table = write(flows, folder / "flows.csv")
-    link = {"rate": "10Mbit", "delay": "18ms", "buffer": "125kB"}
-    scenario = {
-        "name": "quic",
-        "duration": f"{seconds + PATIENCE_S}s",
-        "topology": {
-            "dumbbell": {
-                "pairs": 1,
-                "access": {"rate": "1Gbit", "delay": "1ms"},
-                "bottleneck": link,
-            }
-        },
-        "port": {"bottleneck": {"gate": PREDICTED[control]}},
-        "traffic": {
-            "quic": {
-                "flows": str(table),
-                "direction": "download",
-                "patience": f"{PATIENCE_S}s",
-                "transport": {"quic": {}},
-            }
-        },
+    traffic = {
+        "flows": str(table),
+        "direction": "download",
+        "patience": f"{PATIENCE_S}s",
+        "transport": {"quic": {}},
     }
+    link = {"delay": "18ms", "buffer": "125kB"}
+    port = {"gate": PREDICTED[control]}
+    seconds += PATIENCE_S
+    scenario = document(seconds, {"quic": traffic}, port, access=SLOWER, **link)
     found = tidegate.run(scenario, seed=1).flows
     return (found["data_done_s"] - found["start_s"]).to_list()
 

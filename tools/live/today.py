@@ -36,7 +36,7 @@ def document(seconds: float, port: dict[str, Any]) -> dict[str, Any]:
     """Return a cell: 20 Mbit/s, RTT 40 ms, 250 ms of buffer, hosts with CUBIC."""
     size = {"pareto": {"mean": f"{MEAN_KB}kB", "shape": 1.5}}
     pages = {**loads.pages(LOAD), "size": size, "patience": f"{SOON:g}s"}
-    link = {"rate": f"{MBIT}Mbit", "buffer": "250ms"}
+    link: dict[str, Any] = {"rate": f"{MBIT}Mbit", "buffer": "250ms"}
     return {**loads.document(seconds, {"pages": pages}, **link, port=port), "name": "today"}
 
 

@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tools.live import loads
 from tools.live.explained import EXPLANATIONS
 from tools.live.lab import ROOT, Lab, LabError, interrupted, obstacle
 from tools.live.measure import of_flows, read, simulate
@@ -32,76 +33,36 @@ PAGE = ROOT / "docs" / "emulate.md"
 CONTROLS = ("reno", "cubic", "bbr")
 
 ALONE = ("fct_mean_s", "retransmitted", "queue_mean")
-OVERLOAD = (
-    "completed_per_s",
-    "fct_mean_s",
-    "fct_p95_s",
-    "retransmitted_share",
-    "queue_mean",
-)
+OVERLOAD = ("completed_per_s", "fct_mean_s", "fct_p95_s", "retransmitted_share", "queue_mean")
+
+
+SEEDS = 3
 
 
 def _case(
-    name: str,
-    about: str,
-    traffic: dict[str, Any],
-    measures: tuple[str, ...],
-    *,
-    seconds: int,
-    seeds: int,
-    control: str,
+    name: str, about: str, traffic: dict[str, Any], measures: tuple[str, ...], seconds: int
 ) -> Case:
-    link = {"rate": "10Mbit", "delay": "20ms", "buffer": "100packets"}
-    tcp = {"profile": "linux-6.18", "control": control}
-    document = {
-        "name": name,
-        "duration": f"{seconds}s",
-        "topology": {
-            "dumbbell": {
-                "pairs": 1,
-                "access": {"rate": "1Gbit", "delay": "0ms"},
-                "bottleneck": link,
-            }
-        },
-        "traffic": {"all": {**traffic, "transport": {"tcp": tcp}}},
-    }
-    return Case(name, about, document, {"until": str(seconds)}, seeds, measures, "Linux")
+    access = {"rate": "1Gbit", "delay": "0ms"}
+    document = loads.document(seconds, {"all": traffic}, access=access, buffer="100packets")
+    return Case(name, about, document, {"until": str(seconds)}, SEEDS, measures, "Linux")
 
 
 def cases() -> list[Case]:
     """Return what is run: over 10 Mbit/s, RTT 40 ms, 100 packets of buffer."""
     found = []
+    crowd = loads.pages(170, "upload")
     for control in CONTROLS:
+        tcp = {"transport": {"tcp": {"profile": "linux-6.18", "control": control}}}
         for name, size, seconds in (
             ("short", "10kB", 2),
             ("middle", "100kB", 3),
             ("long", "5MB", 10),
         ):
-            found.append(
-                _case(
-                    f"{name}-{control}",
-                    f"one upload of {size} by {control} alone",
-                    {"arrivals": {"at": ["200ms"]}, "size": size},
-                    ALONE,
-                    seconds=seconds,
-                    seeds=3,
-                    control=control,
-                )
-            )
-        found.append(
-            _case(
-                f"overload-{control}",
-                f"170 uploads/s of 10 kB (Pareto 1.5) by {control}, 20 s",
-                {
-                    "arrivals": {"poisson": "170/s"},
-                    "size": {"pareto": {"mean": "10kB", "shape": 1.5}},
-                },
-                OVERLOAD,
-                seconds=20,
-                seeds=3,
-                control=control,
-            )
-        )
+            about = f"one upload of {size} by {control} alone"
+            one = {"arrivals": {"at": ["200ms"]}, "size": size} | tcp
+            found.append(_case(f"{name}-{control}", about, one, ALONE, seconds))
+        about = f"170 uploads/s of 10 kB (Pareto 1.5) by {control}, 20 s"
+        found.append(_case(f"overload-{control}", about, crowd | tcp, OVERLOAD, 20))
     return found
 
 

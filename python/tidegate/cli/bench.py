@@ -7,19 +7,16 @@ from typing import Annotated
 
 import typer
 
-from tidegate.cli.console import Json, print_json, stderr
+from tidegate.cli.console import Json, flag, print_json, stderr
 
 
 def bench(
     flows: Annotated[int, typer.Option(min=1, help="Number of long-lived flows.")] = 100,
     many_delays: Annotated[
-        bool,
-        typer.Option("--many-delays", help="Give every access link a delay of its own."),
+        bool, flag("Give every access link a delay of its own.", "--many-delays")
     ] = False,
-    red: Annotated[bool, typer.Option("--red", help="RED at the bottleneck.")] = False,
-    bbr: Annotated[
-        bool, typer.Option("--bbr", help="The flows have BBR and SACK, and are paced.")
-    ] = False,
+    red: Annotated[bool, flag("RED at the bottleneck.", "--red")] = False,
+    bbr: Annotated[bool, flag("The flows have BBR and SACK, and are paced.", "--bbr")] = False,
     pages: Annotated[int, typer.Option(min=0, help="Pages that are loaded beside the flows.")] = 0,
     as_json: Json = False,
 ) -> None:

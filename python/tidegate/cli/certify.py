@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.console import Json, Workers, print_json, say, stdout
+from tidegate.cli.console import Json, Workers, flag, print_json, say, stdout, text
 from tidegate.cli.keeping import performing
 from tidegate.cli.options import Dask, Mix
 from tidegate.errors import UsageError
@@ -26,43 +26,30 @@ Names = Annotated[
     ),
 ]
 Gate = Annotated[
-    list[str] | None,
-    typer.Option(metavar="LAW", help="A gate in place of a sender control, such as tide."),
+    list[str] | None, text("LAW", "A gate in place of a sender control, such as tide.")
 ]
 Queue = Annotated[
-    list[str] | None,
-    typer.Option(metavar="LAW", help="A queue law in place of a sender control, as fq-codel."),
+    list[str] | None, text("LAW", "A queue law in place of a sender control, as fq-codel.")
 ]
 SuiteName = Annotated[
     str | None,
-    typer.Option(
-        "--suite",
-        metavar="NAME",
-        help="rfc9743 (default for sender controls), bbr (the cases of the BBR draft), or"
+    text(
+        "NAME",
+        "rfc9743 (default for sender controls), bbr (the cases of the BBR draft), or"
         " access-link (default for gates and queue laws).",
+        "--suite",
     ),
 ]
 Against = Annotated[
-    str | None,
-    typer.Option(metavar="NAMES", help="Controls to compare with; default: reno,cubic, or none."),
+    str | None, text("NAMES", "Controls to compare with; default: reno,cubic, or none.")
 ]
-Only = Annotated[
-    list[str] | None,
-    typer.Option(metavar="PATTERN", help="Only conditions that match; may be repeated."),
-]
-Quick = Annotated[bool, typer.Option("--quick", help="Three seeds in place of five.")]
-Listed = Annotated[
-    bool, typer.Option("--list", help="Show every condition, its section and its scenario.")
-]
+Only = Annotated[list[str] | None, text("PATTERN", "Only conditions that match; may be repeated.")]
+Quick = Annotated[bool, flag("Three seeds in place of five.", "--quick")]
+Listed = Annotated[bool, flag("Show every condition, its section and its scenario.", "--list")]
 Seeds = Annotated[int | None, typer.Option(min=2, help="Number of seeds.")]
-Out = Annotated[
-    Path, typer.Option(metavar="DIR", help="Folder for runs; other controls reuse them.")
-]
+Out = Annotated[Path, text("DIR", "Folder for runs; other controls reuse them.")]
 Report = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DIR", help="Also copy the report there; of several controls, their table."
-    ),
+    Path | None, text("DIR", "Also copy the report there; of several controls, their table.")
 ]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.console import Json, Workers, print_json, say, stdout
+from tidegate.cli.console import Json, Workers, place, print_json, say, stdout, text, where
 from tidegate.cli.grids import expected, fill
 from tidegate.cli.options import (
     Dask,
@@ -25,38 +25,22 @@ from tidegate.cli.options import (
     named,
     together,
 )
-from tidegate.results.location import location
 
 if TYPE_CHECKING:
     from tidegate.grid.grid_result import GridResult
     from tidegate.scenario.document import Document
 
-FileOrFolder = Annotated[
-    Path,
-    typer.Argument(
-        parser=location, metavar="FILE", help="A scenario (TOML), or a folder of results."
-    ),
-]
-Other = Annotated[
-    Path | None,
-    typer.Argument(parser=location, metavar="[FOLDER]", help="Another folder of results."),
-]
-Gate = Annotated[
-    str | None,
-    typer.Option(metavar="LIST", help="Controls, as in none,fixed-rate:100,close-probe."),
-]
+FileOrFolder = Annotated[Path, where("FILE", "A scenario (TOML), or a folder of results.")]
+Other = Annotated[Path | None, where("[FOLDER]", "Another folder of results.")]
+Gate = Annotated[str | None, text("LIST", "Controls, as in none,fixed-rate:100,close-probe.")]
 Queue = Annotated[
-    str | None,
-    typer.Option(
-        metavar="LIST", help="Queue laws, as in drop-tail,red; with --gate every pair of both."
-    ),
+    str | None, text("LIST", "Queue laws, as in drop-tail,red; with --gate every pair of both.")
 ]
 Out = Annotated[
     Path | None,
-    typer.Option(
-        parser=location,
-        metavar="DIR",
-        help="Folder for results, resumed if interrupted; default out/SCENARIO-compare, suffixed"
+    place(
+        "DIR",
+        "Folder for results, resumed if interrupted; default out/SCENARIO-compare, suffixed"
         " if taken by another comparison.",
     ),
 ]
@@ -89,10 +73,7 @@ def compare(
     gate: Gate = None,
     queue: Queue = None,
     vary: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KEY=A,B", help="Values of one key, as in port.bottleneck.gate.beta=0.2,0.5."
-        ),
+        str | None, text("KEY=A,B", "Values of one key, as in port.bottleneck.gate.beta=0.2,0.5.")
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Number of seeds: 1, 2, ...")] = 5,
     port: Port = None,

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 import typer
 
+from tidegate.results.location import location
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rich.console import Console
+    from typer.models import ArgumentInfo, OptionInfo
 
     from tidegate.show.forecast import Forecast
 
@@ -21,9 +24,32 @@ R = TypeVar("R")
 
 FAILED, REFUSED, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 
-Json = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object on standard output, for machines.")
-]
+
+def text(metavar: str, what: str, *names: str) -> OptionInfo:
+    """Return an option with a value; without a name it has that of its parameter."""
+    option: OptionInfo = typer.Option(*names, metavar=metavar, help=what)
+    return option
+
+
+def flag(what: str, *names: str) -> OptionInfo:
+    """Return an option without a value."""
+    option: OptionInfo = typer.Option(*names, help=what)
+    return option
+
+
+def place(metavar: str, what: str, *names: str) -> OptionInfo:
+    """Return an option whose value is a file or a folder."""
+    option: OptionInfo = typer.Option(*names, parser=location, metavar=metavar, help=what)
+    return option
+
+
+def where(metavar: str, what: str) -> ArgumentInfo:
+    """Return an argument that is a file or a folder."""
+    argument: ArgumentInfo = typer.Argument(parser=location, metavar=metavar, help=what)
+    return argument
+
+
+Json = Annotated[bool, flag("Print one JSON object on standard output, for machines.", "--json")]
 Workers = Annotated[int | None, typer.Option(min=1, help="Runs at a time; default one per core.")]
 
 

@@ -7,15 +7,9 @@ from typing import Annotated
 
 import typer
 
-from tidegate.cli.console import say
-from tidegate.results.location import location
+from tidegate.cli.console import say, where
 
-Folder = Annotated[
-    Path | None,
-    typer.Argument(
-        parser=location, metavar="[FOLDER]", help="Where to copy them; without it a list."
-    ),
-]
+Folder = Annotated[Path | None, where("[FOLDER]", "Where to copy them; without it a list.")]
 
 
 def examples(folder: Folder = None) -> None:

@@ -7,22 +7,13 @@ from typing import Annotated
 
 import typer
 
-from tidegate.cli.console import Json, say, stderr, stdout
-from tidegate.results.location import location
+from tidegate.cli.console import Json, place, say, stderr, stdout, where
 
 
 def flows(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            parser=location, metavar="CAPTURE", help="A packet capture (pcap or pcapng)."
-        ),
-    ],
+    file: Annotated[Path, where("CAPTURE", "A packet capture (pcap or pcapng).")],
     csv: Annotated[
-        Path | None,
-        typer.Option(
-            "--csv", parser=location, metavar="FILE", help="Write the flows as a table to replay."
-        ),
+        Path | None, place("FILE", "Write the flows as a table to replay.", "--csv")
     ] = None,
     rows: Annotated[int, typer.Option(min=0, help="Number of flows to list.")] = 10,
     as_json: Json = False,

@@ -21,13 +21,7 @@ if TYPE_CHECKING:
 
 
 def expected(
-    planned: Plan,
-    workers: int | None,
-    laws: Laws,
-    *,
-    dry_run: bool,
-    as_json: bool,
-    plots: bool,
+    planned: Plan, workers: int | None, laws: Laws, *, dry_run: bool, as_json: bool, plots: bool
 ) -> bool:
     """Print the warnings and, in a dry run, what the runs will take; tell whether that is all."""
     import os

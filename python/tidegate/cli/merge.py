@@ -6,29 +6,18 @@ import functools
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from tidegate.cli.console import Json, print_json, say, stdout
+from tidegate.cli.console import Json, flag, place, print_json, say, stdout, where
 from tidegate.cli.options import Metrics, NoPlots
 from tidegate.results.location import location
 
 
 def merge(
-    parts: Annotated[
-        list[Path], typer.Argument(parser=location, metavar="DIR...", help="Folders of the shards.")
-    ],
-    out: Annotated[
-        Path, typer.Option(parser=location, metavar="DIR", help="Folder for the whole sweep.")
-    ],
+    parts: Annotated[list[Path], where("DIR...", "Folders of the shards.")],
+    out: Annotated[Path, place("DIR", "Folder for the whole sweep.")],
     metrics: Metrics = None,
-    mix: Annotated[
-        bool, typer.Option("--mix", help="Merge shards that different code made.")
-    ] = False,
+    mix: Annotated[bool, flag("Merge shards that different code made.", "--mix")] = False,
     partial: Annotated[
-        bool,
-        typer.Option(
-            "--partial", help="Merge although runs are missing; a sweep can resume there."
-        ),
+        bool, flag("Merge although runs are missing; a sweep can resume there.", "--partial")
     ] = False,
     no_plots: NoPlots = False,
     as_json: Json = False,

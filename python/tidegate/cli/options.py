@@ -6,76 +6,52 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from tidegate.cli.console import say, stderr
-from tidegate.results.location import location
+from tidegate.cli.console import flag, say, stderr, text, where
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tidegate.scenario.document import Document
 
-File = Annotated[Path, typer.Argument(parser=location, metavar="FILE", help="A scenario (TOML).")]
-Set = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Override one key; may be repeated."),
-]
+File = Annotated[Path, where("FILE", "A scenario (TOML).")]
+Set = Annotated[list[str] | None, text("KEY=VALUE", "Override one key; may be repeated.", "--set")]
 Port = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="The port that --gate and --queue control; default the bottleneck.",
-    ),
+    str | None, text("NAME", "The port that --gate and --queue control; default the bottleneck.")
 ]
 Metrics = Annotated[
     str | None,
-    typer.Option(
-        metavar="LIST",
-        help="Metrics to show, as named in --json: fct_p99_s,bottleneck.utilisation.",
-    ),
+    text("LIST", "Metrics to show, as named in --json: fct_p99_s,bottleneck.utilisation."),
 ]
 
 
 Formats = Annotated[
-    str | None,
-    typer.Option(
-        "--format", metavar="LIST", help="Formats of pictures: png, svg, pdf; default png,svg."
-    ),
+    str | None, text("LIST", "Formats of pictures: png, svg, pdf; default png,svg.", "--format")
 ]
 
 
 LawFile = Annotated[
     list[str] | None,
-    typer.Option(
-        "--law",
-        metavar="FILE.py:NAME",
-        help='A law of your own, by its class; the scenario names it: { law = "python", name ='
+    text(
+        "FILE.py:NAME",
+        'A law of your own, by its class; the scenario names it: { law = "python", name ='
         ' "NAME" }, and a list of gates or queues NAME. May be repeated.',
+        "--law",
     ),
 ]
 Dask = Annotated[
     str | None,
-    typer.Option(
-        metavar="ADDRESS",
-        help="Run on a cluster of dask.distributed, or on local:N processes of this machine.",
+    text(
+        "ADDRESS", "Run on a cluster of dask.distributed, or on local:N processes of this machine."
     ),
 ]
-Mix = Annotated[
-    bool, typer.Option("--mix", help="Use saved runs that another version of the code made.")
-]
-Terminal = Annotated[
-    bool, typer.Option("--terminal", help="Draw the main figure in the terminal too.")
-]
+Mix = Annotated[bool, flag("Use saved runs that another version of the code made.", "--mix")]
+Terminal = Annotated[bool, flag("Draw the main figure in the terminal too.", "--terminal")]
 NoPlots = Annotated[
     bool,
-    typer.Option(
-        "--no-plots", help="Draw no pictures, which saves seconds; tidegate plot draws them later."
-    ),
+    flag("Draw no pictures, which saves seconds; tidegate plot draws them later.", "--no-plots"),
 ]
 DryRun = Annotated[
-    bool,
-    typer.Option("--dry-run", help="Run nothing: print a forecast of flows, memory and time."),
+    bool, flag("Run nothing: print a forecast of flows, memory and time.", "--dry-run")
 ]
 
 

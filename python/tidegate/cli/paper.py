@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.console import Json, Workers, print_json, say, stdout
+from tidegate.cli.console import Json, Workers, flag, place, print_json, say, stdout, text
 from tidegate.cli.keeping import performing
 from tidegate.cli.options import Dask, Mix
 from tidegate.errors import UsageError
-from tidegate.results.location import location
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,63 +24,49 @@ Key = Annotated[
 ]
 Only = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="ID",
-        help="Only these claims or this figure, as in table4, table1.admit65.fct or fig2; may be"
+    text(
+        "ID",
+        "Only these claims or this figure, as in table4, table1.admit65.fct or fig2; may be"
         " repeated.",
     ),
 ]
 Explain = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ID",
-        help="Print the code, settings, runs and rule by which a claim is judged.",
-    ),
+    str | None, text("ID", "Print the code, settings, runs and rule by which a claim is judged.")
 ]
-Quick = Annotated[
-    bool, typer.Option("--quick", help="Only tables and figures, with few seeds; about a minute.")
-]
+Quick = Annotated[bool, flag("Only tables and figures, with few seeds; about a minute.", "--quick")]
 Sensitivity = Annotated[
     bool,
-    typer.Option(
-        "--sensitivity",
-        help="Judge claims under other values of each guess, and write that table only.",
+    flag(
+        "Judge claims under other values of each guess, and write that table only.", "--sensitivity"
     ),
 ]
 Search = Annotated[
     bool,
-    typer.Option(
-        "--search",
-        help="Search the parameters that the paper does not give, scored on the claims named for"
+    flag(
+        "Search the parameters that the paper does not give, scored on the claims named for"
         " it, and write that table only.",
+        "--search",
     ),
 ]
 Seeds = Annotated[
     int | None, typer.Option(min=1, help="Number of seeds; default the paper's, at least 5.")
 ]
 Out = Annotated[
-    Path | None,
-    typer.Option(
-        parser=location,
-        metavar="DIR",
-        help="Folder for runs, resumed if interrupted; default out/paper-KEY.",
-    ),
+    Path | None, place("DIR", "Folder for runs, resumed if interrupted; default out/paper-KEY.")
 ]
 Testbed = Annotated[
     Path | None,
-    typer.Option(
-        parser=location,
-        metavar="DIR",
-        help="Results of `tidegated testbed` to compare with the simulation, one folder per"
+    place(
+        "DIR",
+        "Results of `tidegated testbed` to compare with the simulation, one folder per"
         " experiment; default those that come with the paper.",
     ),
 ]
 Report = Annotated[
     Path | None,
-    typer.Option(
-        parser=location,
-        metavar="DIR",
-        help="Also copy the report and its pictures there; default for a whole paper, in a"
+    place(
+        "DIR",
+        "Also copy the report and its pictures there; default for a whole paper, in a"
         " checkout: docs/papers/KEY.",
     ),
 ]

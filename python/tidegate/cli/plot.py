@@ -5,57 +5,39 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from tidegate.cli.console import say, stdout
+from tidegate.cli.console import flag, place, say, stdout, text, where
 from tidegate.cli.options import Formats, Metrics
-from tidegate.results.location import location
 
 if TYPE_CHECKING:
     from tidegate.grid.load import Loaded
 
-Folder = Annotated[
-    Path,
-    typer.Argument(
-        parser=location,
-        metavar="FOLDER",
-        help="Results of run, compare, sweep or merge.",
-    ),
-]
-Out = Annotated[
-    Path | None,
-    typer.Option(parser=location, metavar="DIR", help="Folder for the pictures; default FOLDER."),
-]
+Folder = Annotated[Path, where("FOLDER", "Results of run, compare, sweep or merge.")]
+Out = Annotated[Path | None, place("DIR", "Folder for the pictures; default FOLDER.")]
 
 
 InTerminal = Annotated[
-    bool,
-    typer.Option("--terminal", help="Draw the main figure in the terminal, and write nothing."),
+    bool, flag("Draw the main figure in the terminal, and write nothing.", "--terminal")
 ]
 
 
-Size = Annotated[
-    str | None,
-    typer.Option(metavar="SIZE", help="Size of a whole picture, as in 8.5x6cm or 3.5x2.4in."),
-]
+Size = Annotated[str | None, text("SIZE", "Size of a whole picture, as in 8.5x6cm or 3.5x2.4in.")]
 Style = Annotated[
-    str | None,
-    typer.Option(metavar="FILE", help="A style file of matplotlib: letters, colours, strokes."),
+    str | None, text("FILE", "A style file of matplotlib: letters, colours, strokes.")
 ]
 Lines = Annotated[
     list[str] | None,
-    typer.Option(
+    text(
+        "NAME",
+        "Draw this control, or setting of a sweep; may be repeated, in the order wanted.",
         "--line",
-        metavar="NAME",
-        help="Draw this control, or setting of a sweep; may be repeated, in the order wanted.",
     ),
 ]
 Pictures = Annotated[
     list[str] | None,
-    typer.Option(
+    text(
+        "NAME",
+        "Draw this picture alone, by the name of its file without ending; may be repeated.",
         "--picture",
-        metavar="NAME",
-        help="Draw this picture alone, by the name of its file without ending; may be repeated.",
     ),
 ]
 

@@ -5,24 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from tidegate.cli.console import place, say, where
 
-from tidegate.cli.console import say
-from tidegate.results.location import location
-
-Folders = Annotated[
-    list[Path],
-    typer.Argument(
-        parser=location, metavar="FOLDER...", help="Results of run, compare, sweep or paper."
-    ),
-]
+Folders = Annotated[list[Path], where("FOLDER...", "Results of run, compare, sweep or paper.")]
 Out = Annotated[
     Path | None,
-    typer.Option(
-        parser=location,
-        metavar="FILE",
-        help="The page; default report.html in the folder, or here if of several.",
-    ),
+    place("FILE", "The page; default report.html in the folder, or here if of several."),
 ]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidegate.cli.console import Json, forecast, print_json, say, stderr, stdout
+from tidegate.cli.console import Json, forecast, place, print_json, say, stderr, stdout, text
 from tidegate.cli.options import (
     DryRun,
     File,
@@ -23,7 +23,7 @@ from tidegate.cli.options import (
     together,
     warn,
 )
-from tidegate.results.location import is_remote, location
+from tidegate.results.location import is_remote
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,29 +34,21 @@ if TYPE_CHECKING:
     from tidegate.scenario.document import Document
 
 Seed = Annotated[int, typer.Option(min=0, max=(1 << 64) - 1, help="Seed of all random draws.")]
-Pcap = Annotated[
-    str | None,
-    typer.Option(metavar="PORT", help="Write what a port sends to PORT.pcapng, for Wireshark."),
-]
+Pcap = Annotated[str | None, text("PORT", "Write what a port sends to PORT.pcapng, for Wireshark.")]
 Variant = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Run with the changes of \\[variant.NAME] in the file."),
+    str | None, text("NAME", "Run with the changes of \\[variant.NAME] in the file.")
 ]
 Trace = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="CLASS:N",
-        help="Record every acknowledgement of a flow (cwnd, ssthresh, srtt, bytes in flight), and"
+    text(
+        "CLASS:N",
+        "Record every acknowledgement of a flow (cwnd, ssthresh, srtt, bytes in flight), and"
         " draw them; web:0 is the first of class web. May be repeated.",
     ),
 ]
 Out = Annotated[
     Path | None,
-    typer.Option(
-        parser=location,
-        metavar="DIR",
-        help="Folder for results; default out/SCENARIO-run, suffixed if taken by another run.",
-    ),
+    place("DIR", "Folder for results; default out/SCENARIO-run, suffixed if taken by another run."),
 ]
 
 

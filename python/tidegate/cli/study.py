@@ -7,36 +7,22 @@ from typing import Annotated
 
 import typer
 
-from tidegate.cli.console import Workers, say
+from tidegate.cli.console import Workers, place, say, text
 from tidegate.cli.keeping import performing
 from tidegate.cli.options import Dask, Mix
-from tidegate.results.location import location
 
 Key = Annotated[
     str | None, typer.Argument(metavar="[KEY]", help="Key of a study; without it, list them.")
 ]
 Only = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="PATTERN",
-        help="Run only the cases that match, as in 'linux/*/steady:*'; may be repeated.",
-    ),
+    text("PATTERN", "Run only the cases that match, as in 'linux/*/steady:*'; may be repeated."),
 ]
 Seeds = Annotated[int | None, typer.Option(min=1, help="Number of seeds; default the study's.")]
 Out = Annotated[
-    Path | None,
-    typer.Option(
-        parser=location,
-        metavar="DIR",
-        help="Folder for runs, resumed if interrupted; default out/study-KEY.",
-    ),
+    Path | None, place("DIR", "Folder for runs, resumed if interrupted; default out/study-KEY.")
 ]
-Report = Annotated[
-    Path | None,
-    typer.Option(
-        parser=location, metavar="DIR", help="Also copy the report and its pictures there."
-    ),
-]
+Report = Annotated[Path | None, place("DIR", "Also copy the report and its pictures there.")]
 
 
 def study(

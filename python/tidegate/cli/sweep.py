@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.console import Json, Workers, print_json, say, stdout
+from tidegate.cli.console import Json, Workers, flag, place, print_json, say, stdout, text
 from tidegate.cli.grids import expected, fill
 from tidegate.cli.options import (
     Dask,
@@ -26,48 +26,26 @@ from tidegate.cli.options import (
     named,
     together,
 )
-from tidegate.results.location import location
 
 if TYPE_CHECKING:
     from tidegate.grid.grid_result import GridResult
 
 Vary = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="KEY=VALUES", help="One axis: KEY=a,b,c or KEY=lo:hi:step; may be repeated."
-    ),
+    list[str] | None, text("KEY=VALUES", "One axis: KEY=a,b,c or KEY=lo:hi:step; may be repeated.")
 ]
-Gate = Annotated[
-    str | None, typer.Option(metavar="LIST", help="One more axis: controls, as in compare.")
-]
-Queue = Annotated[
-    str | None, typer.Option(metavar="LIST", help="One more axis: queue laws, as in compare.")
-]
+Gate = Annotated[str | None, text("LIST", "One more axis: controls, as in compare.")]
+Queue = Annotated[str | None, text("LIST", "One more axis: queue laws, as in compare.")]
 Variants = Annotated[
-    str | None,
-    typer.Option(
-        "--variant",
-        metavar="LIST",
-        help="One more axis: variants of the file by name, or all.",
-    ),
+    str | None, text("LIST", "One more axis: variants of the file by name, or all.", "--variant")
 ]
 Shard = Annotated[
-    str | None,
-    typer.Option(metavar="I/N", help="Run part I of N, in its own folder; then tidegate merge."),
+    str | None, text("I/N", "Run part I of N, in its own folder; then tidegate merge.")
 ]
-KeepFlows = Annotated[
-    bool, typer.Option("--keep-flows", help="Save flows, ports and events of every run too.")
-]
-Mix = Annotated[
-    bool, typer.Option("--mix", help="Use saved runs that other code or another scenario made.")
-]
+KeepFlows = Annotated[bool, flag("Save flows, ports and events of every run too.", "--keep-flows")]
+Mix = Annotated[bool, flag("Use saved runs that other code or another scenario made.", "--mix")]
 Out = Annotated[
     Path | None,
-    typer.Option(
-        parser=location,
-        metavar="DIR",
-        help="Folder for results, resumed if interrupted; default out/SCENARIO-sweep.",
-    ),
+    place("DIR", "Folder for results, resumed if interrupted; default out/SCENARIO-sweep."),
 ]
 
 

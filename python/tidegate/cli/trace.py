@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from tidegate.cli.console import say
+from tidegate.cli.console import place, say
 from tidegate.errors import UsageError
-from tidegate.results.location import location
 from tidegate.scenario.link_traces import KINDS, LONGEST_S
 
 
@@ -24,10 +23,7 @@ Which = Annotated[
 ]
 Seed = Annotated[int, typer.Option(help="Seed of the random numbers.")]
 Seconds = Annotated[int, typer.Option(min=1, max=LONGEST_S, help="Length of the trace.")]
-Out = Annotated[
-    Path | None,
-    typer.Option(parser=location, metavar="FILE", help="Write it there; default: print it."),
-]
+Out = Annotated[Path | None, place("FILE", "Write it there; default: print it.")]
 
 
 def trace(which: Which, seed: Seed = 1, seconds: Seconds = 60, out: Out = None) -> None:
