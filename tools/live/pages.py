@@ -30,11 +30,9 @@ CLIENTS = "10.79"
 PAGE_ON_LINK = 1.07 * 8 * PAGE_BYTES
 """Bits that a page takes of a link: with headers, handshakes and acknowledgements of requests."""
 
-SCENARIO = document(
-    *(3600, {"none": {"arrivals": {"at": ["1h"]}, "size": "1kB"}}),
-    access=SLOWER,
-    rate="1Gbit", delay="18ms", buffer="1000packets",
-)
+NOBODY = {"none": {"arrivals": {"at": ["1h"]}, "size": "1kB"}}
+WIDE: dict[str, Any] = {"rate": "1Gbit", "delay": "18ms", "buffer": "1000packets"}
+SCENARIO = document(3600, NOBODY, access=SLOWER, **WIDE)
 """The link of the lab; the queue is before it."""
 
 LAWS = {
