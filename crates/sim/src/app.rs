@@ -15,15 +15,18 @@ mod player;
 mod streams;
 mod viewer;
 
+use std::any::Any;
+
 use tidegate_core::host::Ends;
 use tidegate_core::packet::Packet;
+use tidegate_core::units::Time;
 use tidegate_model::columns::Column;
 use tidegate_model::scenario::{Class, Scenario};
 
 use crate::capture::{Identity, Noted};
 use crate::engine::{Entity, Kind};
 use crate::flow_id::FlowId;
-use crate::transport::control::Any;
+use crate::transport::control::Any as Control;
 use crate::transport::table::{NewFlow, World};
 use crate::transport::{ClassParams, SenderState, Standing};
 
@@ -35,25 +38,23 @@ use lines::{Lines, is_of_hosts};
 use loads::Loads;
 use viewer::Viewer;
 
-/// A user of either kind.
-enum User {
-    Viewer(Box<Viewer>),
-    Browser(Browser),
+/// Whether a class's connections are driven by an application.
+pub(crate) fn is_driven(class: &Class) -> bool {
+    class.video.is_some() || class.pages.is_some()
 }
 
-impl User {
-    fn app(&mut self) -> &mut dyn App {
-        match self {
-            User::Viewer(viewer) => &mut **viewer,
-            User::Browser(browser) => browser,
-        }
+/// The application of a user of such a class, who is the `member`-th, from 0.
+fn app(class: &Class, member: u64, flow: &NewFlow, now: Time) -> Box<dyn App> {
+    match &class.video {
+        Some(film) => Box::new(Viewer::new(film.clone(), flow, now)),
+        None => Box::new(Browser::new(flow, member)),
     }
 }
 
 /// All users, and the connections that they drive.
 pub(crate) struct Apps {
     lines: Lines,
-    users: Vec<User>,
+    users: Vec<Box<dyn App>>,
     /// Users who have come so far, by class.
     members: Vec<u64>,
     loads: Loads,
@@ -95,10 +96,7 @@ impl Apps {
         let number = self.users.len() as u32;
         let member = self.members[place];
         self.members[place] += 1;
-        self.users.push(match &self.classes[place].video {
-            Some(film) => User::Viewer(Box::new(Viewer::new(film.clone(), flow, world.net.now))),
-            None => User::Browser(Browser::new(flow, member)),
-        });
+        self.users.push(app(&self.classes[place], member, flow, world.net.now));
         self.with(number, world, |app, desk| app.start(desk));
     }
 
@@ -112,12 +110,12 @@ impl Apps {
         &mut self,
         user: u32,
         flow: &NewFlow,
-        control: Any,
+        control: Control,
         world: &mut World<'_>,
     ) -> Identity {
         let identity = self.lines.tcp.open(user, flow, control, world);
         let slot = FlowId(identity.slot.0).slot() as u32;
-        self.users[user as usize].app().begun(slot, flow.row);
+        self.users[user as usize].begun(slot, flow.row);
         identity
     }
 
@@ -130,7 +128,7 @@ impl Apps {
         world: &mut World<'_>,
     ) -> Identity {
         let identity = self.lines.hosts.open(user, flow, ends, world);
-        self.users[user as usize].app().begun(identity.slot.0, flow.row);
+        self.users[user as usize].begun(identity.slot.0, flow.row);
         identity
     }
 
@@ -149,7 +147,7 @@ impl Apps {
             seed: self.seed,
             world,
         };
-        act(self.users[user as usize].app(), &mut desk);
+        act(&mut *self.users[user as usize], &mut desk);
     }
 
     /// A packet has reached one of the ends of a connection.
@@ -242,15 +240,15 @@ impl Apps {
     pub(crate) fn finish(&mut self, world: &mut World<'_>) {
         self.lines.tcp.flows.finish(world);
         for user in &mut self.users {
-            user.app().finish(world.net.now);
+            user.finish(world.net.now);
         }
     }
 
     /// The tables `video`, `pages` and `objects`; without columns where no class has any.
     pub(crate) fn columns(&self, scenario: &Scenario) -> (Vec<Column>, Vec<Column>, Vec<Column>) {
-        let viewers = self.users.iter().filter_map(|user| match user {
-            User::Viewer(viewer) => Some(&**viewer),
-            User::Browser(_) => None,
+        let viewers = self.users.iter().filter_map(|user| {
+            let user: &dyn Any = &**user;
+            user.downcast_ref()
         });
         let video = viewer::columns(viewers, scenario);
         let (pages, objects) = self.loads.columns(scenario);

@@ -224,11 +224,6 @@ fn udp(class: &Class) -> Option<Udp> {
     }
 }
 
-/// Whether a class's connections are driven by an application.
-pub(crate) fn is_driven(class: &Class) -> bool {
-    class.video.is_some() || class.pages.is_some()
-}
-
 /// How long the user of a flow waits for it; those who load pages wait for a page.
 pub(crate) fn patience(class: &Class) -> Option<Time> {
     class.patience.filter(|_| class.pages.is_none())

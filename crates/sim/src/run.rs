@@ -15,12 +15,13 @@ use tidegate_model::profile::{Profile, Tcp};
 use tidegate_model::scenario::{Class, Direction, FlowSize, Quic, Scenario, Transport};
 
 use crate::acks::Acks;
+use crate::app::is_driven;
 use crate::backlog::Backlog;
 use crate::capture::{Capture, Noted};
 use crate::class_rates::ClassRates;
 use crate::engine::{Entity, Kind};
 use crate::error::BuildError;
-use crate::flows::{Flows, Sends, is_driven, patience};
+use crate::flows::{Flows, Sends, patience};
 use crate::network::Network;
 use crate::newcomers::Newcomers;
 use crate::probe::{Probe, Results, flow_columns, flow_window_columns};

@@ -1,5 +1,6 @@
 //! What users do, and what they may touch.
 
+use std::any::Any;
 use std::ops::Range;
 
 use tidegate_core::units::Time;
@@ -14,7 +15,7 @@ use crate::transport::ClassParams;
 use crate::transport::table::{NewFlow, World};
 
 /// What a user does. A connection is known by its slot, an object by its tag.
-pub(super) trait App {
+pub(super) trait App: Any {
     /// The user comes.
     fn start(&mut self, desk: &mut Desk<'_, '_>);
     /// The connection that was asked for first of those not there yet is being opened.

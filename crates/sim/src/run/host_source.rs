@@ -6,8 +6,9 @@ use tidegate_core::units::Time;
 use tidegate_model::draw::Pcg64;
 use tidegate_model::scenario::{Class, Direction, Quic};
 
+use crate::app::is_driven;
 use crate::error::BuildError;
-use crate::flows::{Sends, is_driven};
+use crate::flows::Sends;
 use crate::rows::UNLIMITED;
 use crate::transport::table::NewFlow;
 
