@@ -9,6 +9,7 @@ of the scenario that the simulator runs with its quinn (`make stacks`), TLS by r
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 import sys
 import tempfile
@@ -50,8 +51,8 @@ def missing() -> str | None:
     return None
 
 
-def loads(control: str, rate: str, pages: int, folder: Path) -> tuple[list[float], float]:
-    """Return the page loads between real ends, and the simulated one, in seconds."""
+def loads(control: str, rate: str, pages: int, folder: Path) -> tuple[list[float], float, str]:
+    """Return the page loads between real ends and the simulated one in seconds, and the link."""
     text = PAGE.format(rate=rate, control=control)
     file, certificate = folder / "page.toml", folder / "certificate"
     file.write_text(text, encoding="utf-8")
@@ -69,7 +70,15 @@ def loads(control: str, rate: str, pages: int, folder: Path) -> tuple[list[float
         raise RuntimeError(done.stderr)
     real = [float(line) for line in done.stdout.split()]
     settings = {"traffic.web.transport.quic.crypto": "rustls"}
-    return real, tidegate.run(text, seed=1, settings=settings).pages["load_time_s"][0]
+    simulated = tidegate.run(text, seed=1, settings=settings).pages["load_time_s"][0]
+    return real, simulated, link(done.stderr)
+
+
+def link(report: str) -> str:
+    """Return from the emulator's report what the link towards the client did, as cells."""
+    p50, p95 = re.findall(r"([\d.]+) \(p\d\d\)", report)[:2]
+    [(came, went), *_] = re.findall(r"(\d+) read, (\d+) written", report)
+    return f"{float(p50):.1f}, {float(p95):.1f} | {int(came) - int(went)}"
 
 
 def main() -> int:
@@ -80,14 +89,17 @@ def main() -> int:
     if reason := missing():
         print(reason, file=sys.stderr)
         return 1
-    print("| control | link | real, s | simulated, s | simulated / real |")
-    print("|---" * 5 + "|", flush=True)
+    print(
+        "| control | link | real, s | simulated, s | simulated / real"
+        " | delay of 20 ms: median, 95th percentile | lost |"
+    )
+    print("|---" * 7 + "|", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         for control, rate in CASES:
-            every, simulated = loads(control, rate, pages, Path(folder))
+            every, simulated, kept = loads(control, rate, pages, Path(folder))
             real = median(every)
-            said = f"| {control} | {rate} | {real:.3f} | {simulated:.3f} | {simulated / real:.3f} |"
-            print(said, flush=True)
+            said = f"| {control} | {rate} | {real:.3f} | {simulated:.3f} | {simulated / real:.3f}"
+            print(f"{said} | {kept} |", flush=True)
     return 0
 
 

@@ -1,5 +1,5 @@
 //! What must be the same on every machine: a digest of all that runs of quinn measure, and how many
-//! cube roots of the C library differ from those of the crate `libm`.
+//! of the cube roots of this target differ from those of the crate `libm`.
 //!
 //! `cargo run --release -p tidegate-stacks --example machines`, with `--target` for another machine.
 
