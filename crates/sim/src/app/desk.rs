@@ -15,7 +15,7 @@ use crate::transport::ClassParams;
 use crate::transport::table::{NewFlow, World};
 
 /// What a user does. A connection is known by its slot, an object by its tag.
-pub(super) trait App: Any {
+pub(super) trait App: Any + Send {
     /// The user comes.
     fn start(&mut self, desk: &mut Desk<'_, '_>);
     /// The connection that was asked for first of those not there yet is being opened.
