@@ -63,13 +63,15 @@ CLAIMS = {
         "mean['drop-tail']['retransmitted_share'] < 0.01",
     },
     "admission": {
-        "of('none', 240, 'completed_per_s') < 0.75 * of('none', 60, 'completed_per_s')",
+        "of('none', 240, 'completed_per_s') < 0.8 * of('none', 60, 'completed_per_s')",
         "of('none', 240, 'retransmitted_share') > 0.5",
-        "all(of(law, 240, 'completed_per_s') > 0.95 * of(law, 60, 'completed_per_s')"
-        " for law in ('close-probe', 'tide'))",
+        "of('tide', 240, 'completed_per_s') > 0.95 * of('tide', 60, 'completed_per_s')",
+        "all(of('close-probe', load, 'completed_per_s') < 0.7 * of('close-probe', 60,"
+        " 'completed_per_s') for load in LOADS[2:])",
         "0.3 < of('tide', 240, 'fct_p50_s') < 0.4",
         "of('close-probe', 240, 'fct_p50_s') > of('close-probe', 90, 'fct_p50_s')",
-        "all(0.7 < of(law, 240, 'never_admitted_share') < 0.8 for law in ('close-probe', 'tide'))",
+        "all(0.75 < of(law, 240, 'never_admitted_share') < 0.85"
+        " for law in ('close-probe', 'tide'))",
     },
 }
 MORE = {

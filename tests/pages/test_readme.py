@@ -17,7 +17,7 @@ ROWS = {
     "FCT from first SYN, mean [s]": ("fct_mean_s", 1.0),
     "FCT from first SYN, p50 [s]": ("fct_p50_s", 1.0),
     "FCT from first SYN, p95 [s]": ("fct_p95_s", 1.0),
-    "FCT from admission, mean [s]": ("fct_admitted_mean_s", 1.0),
+    "FCT from admission, mean [s]": ("fct_opened_mean_s", 1.0),
     "data packets sent again [%]": ("retransmitted_share", 100.0),
 }
 FIGURE = re.compile(r"([\d.]+) ± ([\d.]+)")
