@@ -83,7 +83,7 @@ def test_a_page_is_loaded_by_the_connections_that_are_admitted() -> None:
     assert user.served == 1
 
 
-def test_pages_over_quic_say_what_delay_the_emulator_kept_and_what_was_lost():
+def test_pages_over_quic_say_what_delay_the_emulator_kept_and_what_was_lost() -> None:
     """Of the first link of a report, by hand: 320 came and 317 went."""
     report = """bottleneck
   delay    20.000 ms requested; 21.302 (p50), 30.863 (p95), 38.783 (p99), 39.503 at most
