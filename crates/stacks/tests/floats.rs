@@ -12,8 +12,9 @@ fn a_cube_is_two_multiplications() {
     }
 }
 
-/// `cbrt` is the C library's or, where the target is glibc, Rust's own (1.95). For the windows of 1 to 20000 packets (RFC 9438, figure 2) it is
-/// within two units in the last place of that of the crate `libm`, which is the same code on every machine.
+/// `cbrt` is the C library's or, where the target is glibc, Rust's own (1.95). For the windows of 1
+/// to 20000 packets (RFC 9438, figure 2) it is within two units in the last place of that of the
+/// crate `libm`, which is the same code on every machine.
 #[test]
 fn cube_roots_are_those_of_libm_up_to_the_last_places() {
     let differ = |window: u32| {
