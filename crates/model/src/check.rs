@@ -3,6 +3,7 @@
 //! All problems are reported together. The returned document has all defaults filled in.
 
 mod amount;
+pub(crate) mod app;
 mod cdf;
 mod change;
 mod control;

@@ -86,7 +86,7 @@ impl ClassDraws {
         ClassDraws {
             starts: Starts::new(&class.arrivals, named("arrivals")),
             sizes: Sizes { size: class.size.clone(), most, random: named("size") },
-            pages: class.pages.is_some(),
+            pages: class.pages().is_some(),
             direction: class.direction,
             pairs: u32::try_from(class.pairs.len()).unwrap_or(u32::MAX).max(1),
             pair: named("pair"),

@@ -69,11 +69,11 @@ pub fn expected(scenario: &Scenario) -> Vec<Expected> {
         .iter()
         .map(|class| {
             let (users, later) = counted(&class.arrivals, end);
-            let flows = users * class.pages.as_ref().map_or(1.0, connections);
+            let flows = users * class.pages().map_or(1.0, connections);
             let mean_bytes = match (&class.size, &class.arrivals) {
                 (FlowSize::Drawn { mean, .. }, _) => {
                     let each = mean.value(Time::ZERO);
-                    class.pages.as_ref().map_or(Some(each), |pages| of_user(pages, each))
+                    class.pages().map_or(Some(each), |pages| of_user(pages, each))
                 }
                 (FlowSize::Replayed, Arrivals::Replayed(all)) => {
                     let sum: f64 = all.iter().map(|flow| flow.size as f64).sum();
@@ -284,7 +284,7 @@ fn unranked(class: &Class, ports: &[&Port]) -> Option<String> {
 
 /// Warns about video whose lowest rate exceeds the capacity of a link on its path.
 fn unplayable(class: &Class, ports: &[&Port]) -> Option<String> {
-    let least = *class.video.as_ref()?.ladder.first()?;
+    let least = *class.video()?.ladder.first()?;
     let narrowest = ports.iter().min_by_key(|port| port.rate).filter(|port| port.rate < least)?;
     Some(format!(
         "the lowest rate of the video of class `{}`, {least}, is more than `{}` carries, {}: every \

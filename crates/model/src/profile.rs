@@ -308,24 +308,41 @@ settings! {
     jitter: f64 = f64 [0 to 1] "Each wait is stretched by a uniform draw of up to this share of itself";
 }
 
-named! {
-    /// The congestion control of TCP; the names are those of the kernel too.
-    TcpControl:
-    /// Reno: one more segment per round trip, half at a loss (RFC 5681).
-    Reno = "reno",
-    /// CUBIC: back to the window of the last loss along a cubic function of time (RFC 9438).
-    Cubic = "cubic",
-    /// BBR: as fast as packets are delivered, with little queueing (version 1, as in Linux).
-    Bbr = "bbr",
-    /// DCTCP: the window falls by the share of marked packets (RFC 8257); always with ECN.
-    Dctcp = "dctcp",
-    /// Prague: the same for L4S, with ECT(1), pacing and RTT independence.
-    Prague = "prague",
-    /// BBR, version 3: the same with bounds by losses (draft-ietf-ccwg-bbr).
-    Bbr3 = "bbr3",
-    /// LEDBAT++: what others leave, with a queue of 60 ms at most (draft-irtf-iccrg-ledbat-plus-plus).
-    Ledbat = "ledbat",
+/// Hands the controls inside TCP to a macro: `Arm(module of the simulator) = "name in documents"`.
+/// New ones are appended.
+#[macro_export]
+macro_rules! tcp_controls {
+    ($to:ident) => {
+        $to! {
+            /// Reno: one more segment per round trip, half at a loss (RFC 5681).
+            Reno(reno) = "reno",
+            /// CUBIC: back to the window of the last loss along a cubic function of time (RFC 9438).
+            Cubic(cubic) = "cubic",
+            /// BBR: as fast as packets are delivered, with little queueing (version 1, as in Linux).
+            Bbr(bbr) = "bbr",
+            /// DCTCP: the window falls by the share of marked packets (RFC 8257); always with ECN.
+            Dctcp(dctcp) = "dctcp",
+            /// Prague: the same for L4S, with ECT(1), pacing and RTT independence.
+            Prague(prague) = "prague",
+            /// BBR, version 3: the same with bounds by losses (draft-ietf-ccwg-bbr).
+            Bbr3(bbr3) = "bbr3",
+            /// LEDBAT++: what others leave, with a queue of 60 ms at most (draft-irtf-iccrg-ledbat-plus-plus).
+            Ledbat(ledbat) = "ledbat",
+        }
+    };
 }
+
+macro_rules! tcp_control {
+    ($($(#[$doc:meta])* $arm:ident($module:ident) = $name:literal,)+) => {
+        named! {
+            /// The congestion control of TCP; the names are those of the kernel too.
+            TcpControl:
+            $($(#[$doc])* $arm = $name,)+
+        }
+    };
+}
+
+tcp_controls! { tcp_control }
 
 /// How the two ends of a connection use marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

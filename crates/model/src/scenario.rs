@@ -14,6 +14,7 @@ use tidegate_core::law::video::Rule;
 pub use tidegate_core::port::Limit;
 use tidegate_core::units::{Length, Rate, Time};
 
+pub use crate::check::app::App;
 use crate::control::Control;
 pub use crate::document::bound::Codepoint;
 pub use crate::document::transport::{QuicControl, QuicCrypto};
@@ -243,10 +244,8 @@ pub struct Class {
     pub arrivals: Arrivals,
     /// How much each has to send.
     pub size: FlowSize,
-    /// Video, if the flows are viewers; their size is then unlimited.
-    pub video: Option<Video>,
-    /// What its users load, where they load pages; `size` is then that of an object.
-    pub pages: Option<Pages>,
+    /// What drives its connections; none: each flow is one object, or without end.
+    pub app: Option<App>,
     /// The transport of its flows.
     pub transport: Transport,
     /// Which end opens the connection. A replayed flow has its own direction: if that is not the
@@ -262,6 +261,24 @@ pub struct Class {
     pub receiver: Option<Misbehaviour>,
     /// Source and destination hosts; each flow draws a pair.
     pub pairs: Vec<(u16, u16)>,
+}
+
+impl Class {
+    /// The video, if its users are viewers.
+    pub fn video(&self) -> Option<&Video> {
+        match &self.app {
+            Some(App::Video(video)) => Some(video),
+            _ => None,
+        }
+    }
+
+    /// The pages, if its users load pages.
+    pub fn pages(&self) -> Option<&Pages> {
+        match &self.app {
+            Some(App::Pages(pages)) => Some(pages),
+            _ => None,
+        }
+    }
 }
 
 /// The video of a class, and its player.

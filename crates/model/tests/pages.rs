@@ -30,12 +30,12 @@ fn loaded(set: &[(&str, &str)]) -> Result<Scenario, Report> {
 #[test]
 fn what_goes_without_saying() {
     let class = loaded(&[]).unwrap().traffic.remove(0);
-    let pages = class.pages.unwrap();
+    let pages = class.pages().unwrap();
     assert_eq!(class.direction, Direction::Download);
     assert_eq!((pages.connections, pages.concurrent, pages.persistent), (6, 1, true));
     assert_eq!((pages.request, pages.count), (400, 1));
     assert_eq!((pages.objects.mean, pages.server.mean, pages.think.mean), (20.0, 0.0, 0.0));
-    let of = |set: &[(&str, &str)]| loaded(set).unwrap().traffic.remove(0).pages.unwrap();
+    let of = |set: &[(&str, &str)]| loaded(set).unwrap().traffic[0].pages().unwrap().clone();
     assert_eq!(of(&[("traffic.web.pages.connections", "1")]).concurrent, 100);
     let single = [
         ("traffic.web.pages.connections", "1"),

@@ -32,7 +32,7 @@ fn a_ladder_is_enough() {
     let class = &loaded(&[]).unwrap().traffic[0];
     assert_eq!(class.direction, Direction::Download);
     assert_eq!(class.size, FlowSize::Unlimited { stop: Time::NEVER });
-    let video = class.video.as_ref().unwrap();
+    let video = class.video().unwrap();
     assert_eq!((video.segment, video.buffer), (Time::from_secs(4), Time::from_secs(30)));
     assert_eq!((video.start, video.segments), (Time::from_secs(4), u32::MAX));
     assert_eq!(video.packets, [346, 1727]);
@@ -45,7 +45,7 @@ fn a_film_has_whole_segments_and_a_fixed_rate_is_the_highest() {
     let set =
         [("traffic.film.video.length", "9s"), ("traffic.film.video.rule", "{ law = \"fixed\" }")];
     let scenario = loaded(&set).unwrap();
-    let video = scenario.traffic[0].video.as_ref().unwrap();
+    let video = scenario.traffic[0].video().unwrap();
     assert_eq!(video.segments, 3);
     assert_eq!(video.rule, Rule::Fixed(Fixed { rate: Some(Rate::from_bps(5_000_000)) }));
 }

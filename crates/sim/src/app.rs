@@ -21,7 +21,7 @@ use tidegate_core::host::Ends;
 use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
 use tidegate_model::columns::Column;
-use tidegate_model::scenario::{Class, Scenario};
+use tidegate_model::scenario::{self, Class, Scenario};
 
 use crate::capture::{Identity, Noted};
 use crate::engine::{Entity, Kind};
@@ -40,14 +40,14 @@ use viewer::Viewer;
 
 /// Whether a class's connections are driven by an application.
 pub(crate) fn is_driven(class: &Class) -> bool {
-    class.video.is_some() || class.pages.is_some()
+    class.app.is_some()
 }
 
 /// The application of a user of such a class, who is the `member`-th, from 0.
 fn app(class: &Class, member: u64, flow: &NewFlow, now: Time) -> Box<dyn App> {
-    match &class.video {
-        Some(film) => Box::new(Viewer::new(film.clone(), flow, now)),
-        None => Box::new(Browser::new(flow, member)),
+    match class.app.as_ref().expect("the class is driven") {
+        scenario::App::Video(film) => Box::new(Viewer::new(film.clone(), flow, now)),
+        scenario::App::Pages(_) => Box::new(Browser::new(flow, member)),
     }
 }
 

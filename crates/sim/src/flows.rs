@@ -226,5 +226,5 @@ fn udp(class: &Class) -> Option<Udp> {
 
 /// How long the user of a flow waits for it; those who load pages wait for a page.
 pub(crate) fn patience(class: &Class) -> Option<Time> {
-    class.patience.filter(|_| class.pages.is_none())
+    class.patience.filter(|_| class.pages().is_none())
 }

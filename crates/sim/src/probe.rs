@@ -61,7 +61,7 @@ fn seconds(at: Time) -> f64 {
 /// The `flows` table.
 pub(crate) fn flow_columns(rows: &[Row], scenario: &Scenario) -> Vec<Column> {
     // a connection of many objects has no time of completion that anybody waits for
-    let one = |row: &Row| scenario.traffic[usize::from(row.class)].pages.is_none();
+    let one = |row: &Row| scenario.traffic[usize::from(row.class)].pages().is_none();
     let rows = (0..).zip(rows).map(|(flow, row)| flow_row(flow, row, one(row)));
     FlowRow::columns(rows, |column| names(scenario, column))
 }

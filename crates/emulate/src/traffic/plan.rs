@@ -105,8 +105,8 @@ fn sort(class: &Class, duration: Time) -> Result<Sort, Failure> {
             .remedy("name the others: --class NAME"));
     };
     for (given, what) in [
-        (class.video.is_some(), "its sessions are those of viewers of video, who ask bit by bit"),
-        (class.pages.is_some(), "its users load pages over connections of many objects"),
+        (class.video().is_some(), "its sessions are those of viewers of video, who ask bit by bit"),
+        (class.pages().is_some(), "its users load pages over connections of many objects"),
     ] {
         if given {
             return Err(wrong(&class.name, what).remedy("name the others: --class NAME"));

@@ -1,5 +1,7 @@
 //! Pages: how many objects, over which connections, and which keys have no effect with them.
 
+use tidegate_core::units::Time;
+
 use super::amount;
 use super::problems::Check;
 use crate::document::ClassDoc;
@@ -24,12 +26,13 @@ pub(super) fn prepare(doc: &mut ClassDoc) {
     }
 }
 
-/// The checked pages of a class, if it has any.
+/// The checked pages of a class, if it has any; how long the run lasts does not matter.
 pub(super) fn pages(
     check: &mut Check<'_>,
     name: &str,
     doc: &mut ClassDoc,
     transport: &Transport,
+    _: Time,
 ) -> Option<Pages> {
     without_effect(check, name, doc, transport);
     let doc = doc.pages.as_mut()?;

@@ -3,7 +3,7 @@
 use tidegate_core::units::{Size, Time};
 
 use super::problems::Check;
-use super::{amount, pages, replay, tcp, video};
+use super::{amount, app, replay, tcp};
 use crate::control::TransportDoc;
 use crate::document::bound::{Bound, DelayedAck};
 use crate::document::size::{Distribution, SizeDoc};
@@ -28,8 +28,7 @@ pub(super) fn class(
     duration: Time,
 ) -> Option<Class> {
     let path = |key| ["traffic", name, key];
-    video::prepare(doc);
-    pages::prepare(doc);
+    app::prepare(doc);
     check.require(!name.is_empty(), &["traffic", ""], "a class needs a name", "name it");
     receiver(check, name, doc);
     let transport = match &mut doc.transport {
@@ -45,8 +44,7 @@ pub(super) fn class(
         "a user without any patience never starts",
         "write a time above 0s, or leave it out",
     );
-    let shown = video::video(check, name, doc, &transport, duration);
-    let loaded = pages::pages(check, name, doc, &transport);
+    let app = app::app(check, name, doc, &transport, duration);
     let (arrivals, size, direction) = if doc.flows.is_some() {
         let (flows, direction) = replay::flows(check, name, doc)?;
         (Some(Arrivals::Replayed(flows)), Some(FlowSize::Replayed), direction)
@@ -66,8 +64,7 @@ pub(super) fn class(
         name: name.to_owned(),
         arrivals: arrivals?,
         size: size?,
-        video: shown,
-        pages: loaded,
+        app,
         transport,
         direction,
         patience: doc.patience,
@@ -106,7 +103,7 @@ fn receiver(check: &mut Check<'_>, name: &str, doc: &mut ClassDoc) {
         None => check.refuse(&path, "has an effect on receivers of TCP alone", "leave it out"),
     }
     check.require(
-        !receiver.hides_losses() || (doc.video.is_none() && doc.pages.is_none()),
+        !receiver.hides_losses() || !app::is_given(doc),
         &path,
         "what is lost is never sent again, so a video or a page would never be complete",
         "write \"split-acks\" or \"hidden-marks\", or flows with a `size`",

@@ -38,7 +38,7 @@ impl Page {
     /// Page `number`, from 0, of user `user` of a class; none: the class has no pages. It starts
     /// at `start`, which matters where the mean size of objects changes over time.
     pub fn draw(seed: u64, class: &Class, user: u64, number: u32, start: Time) -> Option<Page> {
-        let pages = class.pages.as_ref()?;
+        let pages = class.pages()?;
         let FlowSize::Drawn { shape, mean } = &class.size else { return None };
         let named = |purpose| stream(seed, &class.name, &format!("{purpose} {user} {number}"));
         let (mut counts, mut sizes, mut times) = (named("objects"), named("sizes"), named("times"));

@@ -37,7 +37,7 @@ impl Connections {
         let requests = scenario
             .traffic
             .iter()
-            .map(|class| class.pages.as_ref().map_or(REQUEST, |pages| pages.request));
+            .map(|class| class.pages().map_or(REQUEST, |pages| pages.request));
         Connections {
             flows: FlowTable::new(FlowId::APPS),
             exchanges: Vec::new(),

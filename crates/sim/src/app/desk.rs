@@ -55,7 +55,7 @@ impl Desk<'_, '_> {
     }
 
     pub(super) fn pages(&self, class: u16) -> Option<&Pages> {
-        self.classes[usize::from(class)].pages.as_ref()
+        self.classes[usize::from(class)].pages()
     }
 
     /// How long a user of a class waits for a page.

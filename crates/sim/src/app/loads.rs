@@ -97,7 +97,7 @@ impl Loads {
 
     /// The tables `pages` and `objects`; without columns where no class has pages.
     pub(super) fn columns(&self, scenario: &Scenario) -> (Vec<Column>, Vec<Column>) {
-        if scenario.traffic.iter().all(|class| class.pages.is_none()) {
+        if scenario.traffic.iter().all(|class| class.pages().is_none()) {
             return (Vec::new(), Vec::new());
         }
         let words = |column: &str| names(scenario, column);

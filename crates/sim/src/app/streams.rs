@@ -57,7 +57,7 @@ fn place(slot: u32) -> usize {
 
 impl Streams {
     pub(super) fn new(scenario: &Scenario) -> Streams {
-        let requests = scenario.traffic.iter().map(|class| class.pages.as_ref());
+        let requests = scenario.traffic.iter().map(|class| class.pages());
         Streams {
             hosts: HostTable::new(FlowId::APP_HOSTS, &scenario.traffic),
             lines: Vec::new(),

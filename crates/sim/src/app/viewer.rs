@@ -100,7 +100,7 @@ pub(super) fn columns<'a>(
     viewers: impl Iterator<Item = &'a Viewer>,
     scenario: &Scenario,
 ) -> Vec<Column> {
-    if scenario.traffic.iter().all(|class| class.video.is_none()) {
+    if scenario.traffic.iter().all(|class| class.video().is_none()) {
         return Vec::new();
     }
     let rows = viewers.map(|Viewer { player, flow, .. }| VideoRow {

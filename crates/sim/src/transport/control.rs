@@ -1,7 +1,8 @@
 //! Congestion controls: how much may be in flight, and at which rate.
 //!
-//! A new control takes one file here, its declaration below, one line in [`any`], and a name in the
-//! registry of the model (`control.rs` there).
+//! A new control inside TCP takes one file here, its declaration below, and a line in the registry
+//! of the model (`tcp_controls!` of `profile.rs`); one with settings of its own a line in [`any`],
+//! and one in the model's `control.rs`.
 
 #[macro_use]
 mod forward;

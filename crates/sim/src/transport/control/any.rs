@@ -6,20 +6,29 @@ use tidegate_model::control::{Control as Chosen, TcpControl};
 use tidegate_model::profile::{LostSyn, Tcp};
 
 use super::{
-    Bbr, Bbr3, Blitz, CongestionEvent, Control, Cubic, Dctcp, Feedback, Granted, Ledbat, Lost,
-    Prague, QuickStart, RateSample, Reno, Signal, Vcp, Xcp,
+    Blitz, CongestionEvent, Control, Feedback, Granted, Lost, QuickStart, RateSample, Signal, Vcp,
+    Xcp,
 };
 
-/// Defines [`Any`] from one line per control: its arm in a registry of the model, its type, and how
-/// it is created for a new connection of a host with this link.
+/// The type of a control inside TCP in [`Any`]: one with much state is boxed.
+macro_rules! held {
+    (Bbr $module:ident) => { Box<super::Bbr> };
+    (Bbr3 $module:ident) => { Box<super::Bbr3> };
+    (Ledbat $module:ident) => { Box<super::Ledbat> };
+    ($arm:ident $module:ident) => { super::$module::$arm };
+}
+
+/// Defines [`Any`]: of controls inside TCP from their registry in the model, of the others from one
+/// line each with its arm in theirs, its type, and how it is created for a new connection of a host
+/// with this link.
 macro_rules! any {
     (
-        inside { $($inside:ident($within:ty) = $new:expr;)+ }
+        inside { $($(#[$doc:meta])* $inside:ident($module:ident) = $name:literal,)+ }
         beside { $($arm:ident($type:ty) = $make:expr;)+ }
     ) => {
         /// A built-in control, stored inline, or a user's own.
         pub(crate) enum Any {
-            $($inside($within),)+
+            $($inside(held!($inside $module)),)+
             $($arm($type),)+
             Custom(Box<dyn Control>),
         }
@@ -28,10 +37,7 @@ macro_rules! any {
             /// The control of a TCP profile, for a new connection.
             pub(crate) fn inside(tcp: &Tcp) -> Any {
                 match tcp.control {
-                    $(TcpControl::$inside => {
-                        let new: fn(&Tcp) -> $within = $new;
-                        Any::$inside(new(tcp))
-                    })+
+                    $(TcpControl::$inside => Any::$inside(super::$module::$inside::new(tcp).into()),)+
                 }
             }
 
@@ -62,25 +68,24 @@ macro_rules! any {
     };
 }
 
-any! {
-    inside {
-        Reno(Reno) = Reno::new;
-        Cubic(Cubic) = Cubic::new;
-        Bbr(Box<Bbr>) = |tcp| Box::new(Bbr::new(tcp));
-        Dctcp(Dctcp) = Dctcp::new;
-        Prague(Prague) = Prague::new;
-        Bbr3(Box<Bbr3>) = |tcp| Box::new(Bbr3::new(tcp));
-        Ledbat(Box<Ledbat>) = |tcp| Box::new(Ledbat::new(tcp));
-    }
-    beside {
-        Qfcp(Granted) = |options, tcp, _| Granted::qfcp(options, tcp);
-        Rcp(Granted) = |options, tcp, _| Granted::rcp(options, tcp);
-        Xcp(Xcp) = |options, tcp, _| Xcp::new(options, tcp);
-        Vcp(Vcp) = |options, tcp, _| Vcp::new(options, tcp);
-        QuickStart(QuickStart) = |options, tcp, _| QuickStart::new(options, tcp);
-        Blitz(Blitz) = |_, tcp, access| Blitz::new(tcp, access);
-    }
+/// Adds to the controls inside TCP those with a transport of their own.
+macro_rules! with_those_beside {
+    ($($inside:tt)+) => {
+        any! {
+            inside { $($inside)+ }
+            beside {
+                Qfcp(Granted) = |options, tcp, _| Granted::qfcp(options, tcp);
+                Rcp(Granted) = |options, tcp, _| Granted::rcp(options, tcp);
+                Xcp(Xcp) = |options, tcp, _| Xcp::new(options, tcp);
+                Vcp(Vcp) = |options, tcp, _| Vcp::new(options, tcp);
+                QuickStart(QuickStart) = |options, tcp, _| QuickStart::new(options, tcp);
+                Blitz(Blitz) = |_, tcp, access| Blitz::new(tcp, access);
+            }
+        }
+    };
 }
+
+tidegate_model::tcp_controls! { with_those_beside }
 
 /// Calls the same methods of the control, whichever it is.
 macro_rules! to_each {
