@@ -93,3 +93,20 @@ bottleneck.reverse
   packets  135 read, 135 written, 0 marked, 0 resets
 """
     assert quic_pages.link(report) == "21.3, 30.9 | 3"
+
+
+# Where there can be no lab the simulator still answers, and only what it has is asked.
+def test_a_prediction_takes_no_lab(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(figures, "obstacle", lambda **_: "no root")
+    asked = ["figures", "--predict", "--seconds", "3", "--runs", "1"]
+    monkeypatch.setattr("sys.argv", asked)
+    assert figures.main() == 0
+    printed = capsys.readouterr().out
+    assert "dqm, simulator" in printed
+    assert "drop-tail, simulator" in printed
+    assert ", lab" not in printed
+    monkeypatch.setattr("sys.argv", [*asked, "--only", "cost"])
+    with pytest.raises(SystemExit):
+        figures.main()
