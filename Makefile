@@ -63,7 +63,7 @@ live-figures: $(VENV)/.dev $(VENV)/.live ## Measure the gate and the emulated li
 # The groups of tests, with a line on each and its time (tools/groups.sh). CARGO_TESTS has the
 # gate's where it can be built. A test that needs what is not there says so and is skipped.
 CARGO_TESTS = cargo test --quiet --locked --workspace --exclude tidegate-benches --exclude tidegate-py
-LIVE := tidegate-common tidegate-emulate tidegate-gate tidegate-nodes tidegated
+LIVE := tidegate-common tidegate-emulate tidegate-gate tidegate-nodes tidegate-tcx tidegated
 # more than there are cores: tests of processes wait most of their time
 export RUST_TEST_THREADS ?= 4
 PYTEST := $(BIN)/python -m pytest -n 2
@@ -173,7 +173,7 @@ $(VENV)/.built: $(VENV)/.created pyproject.toml $(call RUST_OF,capture py sim $(
 	    $(BIN)/maturin develop --release --locked --uv --extras report
 	touch $@
 
-$(GATE): $(call RUST_OF,common emulate gate nodes tidegated $(SHARED)) tools/live.sh
+$(GATE): $(call RUST_OF,common emulate gate nodes tcx tidegated $(SHARED)) tools/live.sh
 	bash tools/system.sh
 	bash tools/progress.sh "Compile tidegated" "about 2 min 10 s" \
 	    cargo build --release --locked --package tidegated $$(bash tools/live.sh features)

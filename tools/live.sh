@@ -33,7 +33,7 @@ fi
 if [ -z "$lacks" ]; then
 	echo "--features tidegated/gate"
 else
-	[ "${1:-}" != workspace ] || echo "--exclude tidegate-gate"
+	[ "${1:-}" != workspace ] || echo "--exclude tidegate-gate --exclude tidegate-tcx"
 	echo "tidegated is built without its gate, for want of: $lacks" \
 		"(sudo apt-get install -y ${packages[*]}); the laboratory works without it" >&2
 fi

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -14,7 +15,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+TCX = str(ROOT / "tools/live/tcx.py")
 NEAR, FAR = "10.77.0.1", "10.77.0.2"
+KERNEL = tuple(map(int, os.uname().release.split(".")[:2]))
 PORT = 4433
 
 SERVER = """
@@ -156,6 +159,9 @@ class Lab:
         head = f"interface = 'wan'\nsocket = '{self.socket}'\n"
         if "metrics" not in text:
             head += "metrics = ''\n"
+        # all of these tests can be run at one of the two hooks
+        if "hook" not in text and (hook := os.environ.get("TIDEGATE_HOOK")):
+            text += f"hook = '{hook}'\n"
         self.config.write_text(head + text)
 
     def command(self, *words: str, by: tuple[str, ...] = ()) -> list[str]:
@@ -225,6 +231,35 @@ class Lab:
     def filters(self, side: str = "egress", device: str = "wan") -> str:
         return self.within(self.near, "tc", "filter", "show", "dev", device, side, check=False)
 
+    def programs(self, side: str = "egress", device: str = "wan") -> list[str]:
+        """Return the names of the programs at that side, in their order: at tcx, then at clsact."""
+        listed = "{}"
+        if KERNEL >= (6, 6):
+            listed = self.within(self.near, sys.executable, TCX, "list", device)
+        names = [program["name"] for program in json.loads(listed).get(side, [])]
+        return names + re.findall(r"(\w+):\[", self.filters(side, device))
+
+    def put_at_tcx(self, name: str, *words: str, side: str = "egress") -> "subprocess.Popen[str]":
+        """Put a program of somebody else before all others."""
+        other = self.start(self.near, sys.executable, TCX, "put", "wan", side, name, *words)
+        assert other.stdout is not None
+        assert other.stdout.readline() == "ready\n"
+        return other
+
+    def take_away(self, hook: str) -> None:
+        """Take the gate's program away at egress, as somebody else may."""
+        if hook == "tcx":
+            self.within(self.near, sys.executable, TCX, "take", "wan", "egress", "tidegate_gate")
+        else:
+            self.tc("filter delete dev wan egress")
+
+    def leave_no_place(self, hook: str, side: str) -> None:
+        """Let others have what a program of the gate needs: all places, or its priority."""
+        if hook == "tcx":
+            self.put_at_tcx("foreign", "-1", "--fill", side=side)
+        else:
+            self.tc(f"filter add dev wan {side} protocol all prio 7700 u32 match u32 0 0")
+
     def queues(self, device: str = "wan") -> str:
         return self.within(self.near, "tc", "qdisc", "show", "dev", device)
 
@@ -238,9 +273,18 @@ def _possible() -> None:
 # it takes two functions of that kernel: bpf_cast_to_kern_ctx, bpf_rdonly_cast
 @pytest.fixture(autouse=True)
 def _dual_queue(request: pytest.FixtureRequest) -> None:
-    kernel = tuple(map(int, os.uname().release.split(".")[:2]))
-    if request.node.get_closest_marker("dual_queue") and kernel < (6, 2):
+    if request.node.get_closest_marker("dual_queue") and KERNEL < (6, 2):
         pytest.skip("programs read the length of a queue from Linux 6.2 on")
+    if request.node.get_closest_marker("tcx") and KERNEL < (6, 6):
+        pytest.skip("tcx is in Linux from 6.6 on")
+
+
+@pytest.fixture(params=["clsact", "tcx"])
+def hook(request: pytest.FixtureRequest) -> str:
+    """Where the gate attaches its programs: what differs between the two is tested at both."""
+    if request.param == "tcx" and KERNEL < (6, 6):
+        pytest.skip("tcx is in Linux from 6.6 on")
+    return request.param
 
 
 @pytest.fixture(autouse=True)

@@ -20,6 +20,11 @@ FEW = 8  # four saved tokens, two of the second that the attempt takes, and a tu
 CAPABILITIES = 1 << 12 | 1 << 38 | 1 << 39  # linux/capability.h: NET_ADMIN, PERFMON, BPF
 
 
+def at(hook):
+    """Return the file of a gate that attaches its programs there."""
+    return f"hook = '{hook}'\n{TWO_A_SECOND}"
+
+
 def refuses(lab):
     return lab.connect(MANY) <= FEW
 
@@ -62,17 +67,25 @@ def test_tide_refuses_nobody_at_an_idle_link(lab):
 # Failing open: each way in which the controller can fail, and traffic that goes on.
 
 
-def test_a_killed_controller_lets_everything_pass(lab):
-    gate = lab.gate(TWO_A_SECOND)
+# A filter of clsact stays and lets everything pass when the lease is over. A program at tcx is held
+# by its process, so that nothing of it is left.
+def test_a_killed_controller_lets_everything_pass(lab, hook):
+    gate = lab.gate(at(hook))
+    assert lab.status()["hook"] == hook
+    assert ("clsact" in lab.queues()) == (hook == "clsact")
     assert refuses(lab)
     gate.send_signal(signal.SIGKILL)
     gate.wait()
+    if hook == "tcx":
+        assert lab.programs() == lab.programs("ingress") == []
+        assert lab.connect(MANY) == MANY
+        return
     time.sleep(1.1)  # the lease
-    assert "tidegate_gate" in lab.filters(), "the program is still there, and lets pass"
+    assert lab.programs() == ["tidegate_gate"]
     assert lab.connect(MANY) == MANY
-    lab.gate(TWO_A_SECOND)
+    lab.gate(at(hook))
     assert refuses(lab), "a new controller takes over what was left"
-    assert lab.filters().count("handle") == 1
+    assert lab.programs() == ["tidegate_gate"]
 
 
 def test_a_hung_controller_lets_everything_pass_until_it_goes_on(lab):
@@ -119,12 +132,12 @@ def test_a_bad_file_changes_nothing_and_a_good_one_does(lab):
 
 
 def test_a_reload_that_needs_another_program_leaves_no_gap(lab):
-    gate = lab.gate(TWO_A_SECOND)
-    lab.write(TWO_A_SECOND + "ends = 'flow-map'\nquic = 'admit'\n")
+    gate = lab.gate(at("clsact"))
+    lab.write(at("clsact") + "ends = 'flow-map'\nquic = 'admit'\n")
     gate.send_signal(signal.SIGHUP)
     time.sleep(1.5)
     assert refuses(lab)
-    assert lab.filters().count("handle") == 1
+    assert lab.programs() == ["tidegate_gate"]
 
 
 # A file that cannot be taken over: the program and the shaper of before stay, and so do its counts.
@@ -139,12 +152,12 @@ def reload_fails(lab, gate, text):
 def test_a_reload_whose_program_cannot_be_attached_keeps_the_counts(lab):
     log = lab.folder / "epochs.json"
     # the lease is long, so that the gate does not look at its filters meanwhile
-    text = TWO_A_SECOND.replace("1s", "60s").replace("enforce", "observe") + f"log = '{log}'\n"
+    text = at("clsact").replace("1s", "60s").replace("enforce", "observe") + f"log = '{log}'\n"
     gate = lab.gate(text)
     assert lab.connect(MANY) == MANY
     lab.until(lambda: lab.status()["arrived_total"] >= MANY, "counted")
-    lab.tc("filter delete dev wan egress")
-    add_other_filter(lab, "egress")
+    lab.take_away("clsact")
+    lab.leave_no_place("clsact", "egress")
     reload_fails(lab, gate, text + "quic = 'admit'\n")
     epochs = lab.status()["epochs"]
     lab.until(lambda: lab.status()["epochs"] >= epochs + 2, "going on")
@@ -152,14 +165,14 @@ def test_a_reload_whose_program_cannot_be_attached_keeps_the_counts(lab):
     assert counted == lab.status()["arrived_total"], "each opener is counted in one epoch"
 
 
-def test_a_reload_of_which_one_filter_cannot_be_attached_changes_no_other(lab):
-    gate = lab.gate(TWO_A_SECOND + "ends_of = 'sender'\n")
+def test_a_reload_of_which_one_filter_cannot_be_attached_changes_no_other(lab, hook):
+    gate = lab.gate(at(hook) + "ends_of = 'sender'\n")
     refuses(lab)
     lab.until(lambda: lab.status()["arrived_total"] >= MANY, "counted")
-    add_other_filter(lab, "ingress")
-    before = lab.filters()
-    reload_fails(lab, gate, TWO_A_SECOND + "ends_of = 'peer'\n")
-    assert lab.filters() == before
+    lab.leave_no_place(hook, "ingress")
+    before = lab.filters(), lab.programs()
+    reload_fails(lab, gate, at(hook) + "ends_of = 'peer'\n")
+    assert (lab.filters(), lab.programs()) == before
     assert refuses(lab), "as before"
     assert lab.status()["arrived_total"] >= MANY
 
@@ -171,15 +184,9 @@ def test_a_reload_that_fails_keeps_the_shaper(lab):
     assert lab.queues() == before
 
 
-def add_other_filter(lab, side):
-    """Take the place of a filter of the gate with one of another kind."""
-    command = "filter add dev wan {} protocol all prio 7700 u32 match u32 0 0"
-    lab.within(lab.near, "tc", *command.format(side).split())
-
-
-def test_a_filter_that_somebody_takes_away_comes_back(lab):
-    lab.gate(TWO_A_SECOND)
-    lab.tc("filter delete dev wan egress")
+def test_a_filter_that_somebody_takes_away_comes_back(lab, hook):
+    lab.gate(at(hook))
+    lab.take_away(hook)
     assert lab.connect(MANY) == MANY
     lab.until(lambda: refuses(lab), "in place again")
 
@@ -210,15 +217,15 @@ def stop(gate: subprocess.Popen) -> None:
 
 def test_it_takes_away_what_it_put_there(lab):
     before = lab.queues()
-    stop(lab.gate(TWO_A_SECOND + "shape = '9.5Mbit'\n"))
+    stop(lab.gate(at("clsact") + "shape = '9.5Mbit'\n"))
     assert lab.queues() == before
-    assert lab.filters() == ""
+    assert lab.programs() == lab.programs("ingress") == []
     assert not lab.socket.exists()
 
 
 def test_it_leaves_what_others_put_there(lab):
     lab.tc("qdisc add dev wan clsact")
-    gate = lab.gate(TWO_A_SECOND)
+    gate = lab.gate(at("clsact"))
     lab.tc("qdisc add dev wan root tbf rate 5mbit burst 10kb limit 50kb")
     stop(gate)
     assert "clsact" in lab.queues()
@@ -299,8 +306,7 @@ def test_one_process_runs_a_gate_at_each_of_several_interfaces(lab):
     lab.started.append(gate)
     lab.socket = lab.folder / "wan.sock"
     lab.until(lambda: lab.status().get("epochs", 0) > 0, "in place", gate)
-    assert "tidegate_gate" in lab.filters()
-    assert "tidegate_gate" in lab.filters(device="wan1")
+    assert lab.programs() == lab.programs(device="wan1") == ["tidegate_gate"]
     assert refuses(lab)
     text = metrics(lab, 9478)
     for name in files:
@@ -315,7 +321,7 @@ def test_one_process_runs_a_gate_at_each_of_several_interfaces(lab):
     lab.socket = lab.folder / "wan1.sock"
     lab.until(lambda: lab.status()["trouble"].startswith("reload:"), "refusing the file")
     stop(gate)
-    assert lab.filters() == lab.filters(device="wan1") == ""
+    assert lab.programs() == lab.programs(device="wan1") == []
 
 
 # One socket for the group: it tells of each, and an order is for all of them.
@@ -362,7 +368,7 @@ def test_if_one_of_several_interfaces_is_taken_none_is_controlled(lab):
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
     assert done.returncode == 1
     assert "wan: another gate runs at this interface" in done.stderr
-    assert lab.filters(device="wan1") == ""
+    assert lab.programs(device="wan1") == []
 
 
 def test_the_doctor_looks_at_an_interface(lab):
@@ -370,7 +376,8 @@ def test_the_doctor_looks_at_an_interface(lab):
     assert "the program of session control loads and runs" in text
     assert "wan: no queue" in text
     assert "set `shape`" in text
-    assert lab.filters() == "", "it takes its counter away"
+    assert "clsact" not in lab.queues()
+    assert lab.programs() == [], "it takes its counter away"
 
 
 # The queue.

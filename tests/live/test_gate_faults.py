@@ -1,6 +1,7 @@
 """What an operator met: other programs at the interface, and an interface that changes."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -17,6 +18,11 @@ FEW = 8  # as in test_gate.py
 
 # the capabilities that the unit of systemd grants
 UNIT = ("setpriv", "--bounding-set=-all,+bpf,+net_admin,+perfmon")
+
+
+def at(hook):
+    """Return the file of a gate that attaches its programs there."""
+    return f"hook = '{hook}'\n{TWO_A_SECOND}"
 
 
 def refuses(lab):
@@ -61,7 +67,7 @@ def test_a_program_of_others_is_not_replaced(lab, side, priority, more):
     lab.within(lab.near, "tc", *command.split(), str(foreign_program(lab)), "sec", "tc")
     before = lab.filters(side)
     assert "foreign" in before
-    done = lab.attempt(TWO_A_SECOND + more, UNIT)
+    done = lab.attempt(at("clsact") + more, UNIT)
     assert done.returncode == 1
     assert f"at {side}, priority {priority} already" in done.stderr
     assert "set another `priority`" in done.stderr
@@ -69,23 +75,54 @@ def test_a_program_of_others_is_not_replaced(lab, side, priority, more):
     assert "tidegate" not in lab.filters("egress") + lab.filters("ingress")
 
 
+# A gate takes the place of the filters that one at clsact has left. At tcx, the default where the
+# kernel has it, it takes them away.
 def test_with_the_rights_of_the_unit_a_gate_takes_over_what_was_left(lab):
-    gate = lab.gate(TWO_A_SECOND, UNIT)
+    gate = lab.gate(at("clsact"), UNIT)
     assert refuses(lab)
     gate.kill()
     gate.wait()
     gate = lab.gate(TWO_A_SECOND, UNIT)
-    assert lab.filters().count("handle") == 1
+    assert lab.programs() == ["tidegate_gate"]
     assert refuses(lab)
     stop(gate)
-    assert lab.filters() == lab.filters("ingress") == ""
+    assert lab.programs() == lab.programs("ingress") == []
 
 
-# A filter with a lower priority number that accepts a packet ends the search for the gate's.
-def test_packets_that_pass_by_the_gate_are_reported(lab):
-    lab.gate(TWO_A_SECOND)
-    accept = "filter add dev wan egress prio 1 bpf da bytecode"
-    lab.within(lab.near, "tc", *accept.split(), "1,6 0 0 0")
+# linux/bpf.h: a new program is put before all others, the dual queue's directly behind session
+# control's, and one that a reload replaces keeps its place. Those of others run behind them.
+@pytest.mark.tcx
+def test_at_tcx_the_programs_come_first_and_those_of_others_stay(lab):
+    lab.put_at_tcx("early", "-1")
+    shaped = at("tcx") + "shape = '10Mbit'\n"
+    gate = lab.gate(shaped, UNIT)
+    assert lab.programs() == ["tidegate_gate", "early"]
+    lab.put_at_tcx("late", "-1")
+    assert lab.programs() == ["late", "tidegate_gate", "early"]
+    # the new program of session control has other maps, and takes the place of the old one
+    lab.write(shaped + "quic = 'admit'\ndqm = { buffer = 40 }\n")
+    gate.send_signal(signal.SIGHUP)
+    lab.until(lambda: "tidegate_dqm" in lab.programs(), "with a dual queue")
+    assert lab.programs() == ["late", "tidegate_gate", "tidegate_dqm", "early"]
+    assert lab.programs("ingress") == ["tidegate_ends", "tidegate_dqm_in"]
+    assert refuses(lab)
+    lab.write(shaped)
+    gate.send_signal(signal.SIGHUP)
+    lab.until(lambda: "tidegate_dqm" not in lab.programs(), "without it")
+    assert lab.programs() == ["late", "tidegate_gate", "early"]
+    stop(gate)
+    assert lab.programs() == ["late", "early"]
+
+
+# A filter with a lower priority number that accepts a packet ends the search for the gate's, and so
+# does a program at tcx before the gate's (TCX_PASS is 0). The gate may not ask for its name.
+def test_packets_that_pass_by_the_gate_are_reported(lab, hook):
+    lab.gate(at(hook), UNIT)
+    if hook == "tcx":
+        lab.put_at_tcx("foreign", "0")
+    else:
+        accept = "filter add dev wan egress prio 1 bpf da bytecode"
+        lab.within(lab.near, "tc", *accept.split(), "1,6 0 0 0")
 
     send = (
         "import socket, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
@@ -97,9 +134,12 @@ def test_packets_that_pass_by_the_gate_are_reported(lab):
         return "does not see" in lab.status()["trouble"]
 
     lab.until(noticed, "reporting it")
+    assert lab.status()["bypassed_share"] > 0.9
+    if hook == "tcx":
+        assert re.search(r"the BPF program \d+ at egress decides first", lab.status()["trouble"])
+        return
     assert "a bpf filter" in lab.status()["trouble"]
     assert "at egress, priority 1 decides first" in lab.status()["trouble"]
-    assert lab.status()["bypassed_share"] > 0.9
     lab.tc("filter delete dev wan egress prio 1")
     lab.until(lambda: not lab.status()["trouble"], "seeing them again")
 
@@ -178,7 +218,7 @@ def test_a_renamed_interface_stays_controlled_and_is_put_back(lab):
     lab.until(lambda: refuses(lab), "refusing there")
     stop(gate)
     assert lab.queues("uplink") == before.replace("wan", "uplink")
-    assert lab.filters("egress", "uplink") == lab.filters("ingress", "uplink") == ""
+    assert lab.programs("egress", "uplink") == lab.programs("ingress", "uplink") == []
 
 
 def test_another_interface_that_takes_the_name_is_controlled_instead(lab):
@@ -186,14 +226,14 @@ def test_another_interface_that_takes_the_name_is_controlled_instead(lab):
     rename(lab, "wan", "uplink")
     lab.within(lab.near, "ip", "link", "add", "wan", "type", "veth", "peer", "lan")
     lab.within(lab.near, "ip", "link", "set", "wan", "up")
-    lab.until(lambda: "tidegate_gate" in lab.filters(), "there")
-    assert lab.filters("egress", "uplink") == ""
+    lab.until(lambda: lab.programs() == ["tidegate_gate"], "there")
+    assert lab.programs("egress", "uplink") == []
     lab.until(lambda: not lab.status()["trouble"], "in order")
 
 
-def test_clean_removes_what_is_ours_whatever_it_is_called_now(lab):
+def test_clean_removes_what_is_ours_whatever_it_is_called_now(lab, hook):
     untouched = lab.queues()
-    gate = lab.gate(TWO_A_SECOND + "shape = '9.5Mbit'\n")
+    gate = lab.gate(at(hook) + "shape = '9.5Mbit'\n")
     busy = subprocess.run(lab.command("clean"), capture_output=True, text=True, check=False)
     assert busy.returncode == 1
     assert "wan: a gate runs here, and nothing was removed" in busy.stderr
@@ -202,14 +242,16 @@ def test_clean_removes_what_is_ours_whatever_it_is_called_now(lab):
     gate.wait()
     rename(lab, "wan", "uplink")
     removed = lab.within(lab.near, lab.program, "clean")
-    for line in ("tidegate_gate:[", "tidegate_ends:[", "the shaper (tbf 7d00:)", "(clsact)"):
+    filters = ("tidegate_gate:[", "tidegate_ends:[", "(clsact)") if hook == "clsact" else ()
+    for line in ("the shaper (tbf 7d00:)", *filters):
         assert line in removed
+    assert len(removed.splitlines()) == 1 + len(filters)
     assert lab.queues("uplink") == untouched.replace("wan", "uplink")
     assert lab.within(lab.near, lab.program, "clean") == "nothing of tidegate was left\n"
 
 
 def test_clean_leaves_what_others_put_there(lab):
-    lab.gate(TWO_A_SECOND).kill()
+    lab.gate(at("clsact")).kill()
     mine = "filter add dev wan egress prio 5 protocol ip u32 match u32 0 0"
     lab.within(lab.near, "tc", *mine.split())
     lab.within(lab.near, lab.program, "clean", "--interface", "wan")
@@ -233,7 +275,7 @@ def test_an_interface_that_does_not_exist_yet_is_waited_for(lab):
 @pytest.mark.parametrize("offset", [3600, -20])
 def test_in_a_time_namespace_it_refuses_and_fails_open(lab, offset):
     inside = ("unshare", "--time", "--fork", "--kill-child", "--monotonic", str(offset))
-    gate = lab.gate(TWO_A_SECOND, inside)
+    gate = lab.gate(at("clsact"), inside)
     assert refuses(lab)
     assert dict(lab.status()["packets"])["lease_lapsed"] == 0
     gate.kill()
@@ -275,13 +317,7 @@ def test_the_dual_queue_leaves_nothing_half_open_at_the_server(lab, refuse_at):
         f"refuse_at = '{refuse_at}'\n"
     )
     assert lab.download(10) == 10, "an empty queue loses no connection"
-    fill = (
-        "import socket, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
-        "end = time.monotonic() + 6\n"
-        "while time.monotonic() < end: s.sendto(bytes(1000), ('10.77.0.2', 9)); time.sleep(0.004)"
-    )
-    lab.start(lab.near, sys.executable, "-c", fill)
-    time.sleep(1)
+    lab.fill(6)
     assert lab.download(MANY) == 0
     assert half_open(lab) == (0 if refuse_at == "ingress" else MANY)
     lab.until(lambda: lab.status()["connections"][1] >= MANY, "counted")
@@ -332,7 +368,7 @@ def test_where_queues_cannot_be_read_the_dual_queue_does_not_start(lab):
     assert "this kernel does not let programs read the length of a queue" in done.stderr
     assert "use Linux 6.2 or newer" in done.stderr
     assert lab.queues() == before
-    assert lab.filters() == lab.filters("ingress") == ""
+    assert lab.programs() == lab.programs("ingress") == []
 
 
 @pytest.mark.dual_queue

@@ -57,7 +57,7 @@ def test_who_observes_without_a_file_gets_one(lab):
     checked = lab.within(lab.near, lab.program, "gate", "--config", str(written), "--check")
     assert "valid, for interface wan" in checked
     assert lab.queues() == before
-    assert lab.filters() == lab.filters("ingress") == ""
+    assert lab.programs() == lab.programs("ingress") == []
 
 
 def test_an_idle_link_tells_no_rate_and_the_time_ends_it_too(lab):

@@ -7,15 +7,16 @@ subtracted.
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import platform
 import statistics
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tools.live import tcx
 from tools.live.lab import NEAR, RIGHT, Lab, LabError, run
 from tools.live.measure import of_flows, read
 
@@ -26,10 +27,6 @@ EMPTY = """
 __attribute__((section("tc"), used)) int tidegate_empty(void *packet) { return -1; }
 char terms[] __attribute__((section("license"), used)) = "MIT";
 """
-SYSCALL = {"x86_64": 321, "aarch64": 280}
-"""Number of bpf(2)."""
-GET_FD_BY_ID = 13
-"""`BPF_PROG_GET_FD_BY_ID` of linux/bpf.h."""
 
 
 @contextmanager
@@ -44,21 +41,36 @@ def counting_time() -> Iterator[None]:
         setting.write_text(before)
 
 
-def put_empty(lab: Lab) -> None:
+def hooks() -> tuple[str, ...]:
+    """Return the hooks of this kernel."""
+    kernel = tuple(map(int, platform.release().split(".")[:2]))
+    return ("clsact", "tcx") if kernel >= (6, 6) else ("clsact",)
+
+
+def put_empty(lab: Lab, hook: str) -> None:
     """Put an empty program before the gate, in both directions."""
+    if hook == "tcx":
+        for side in tcx.SIDES:
+            empty = ("put", "tg0", side, "tidegate_empty")
+            started = lab.start(lab.router, sys.executable, tcx.__file__, *empty)
+            if started.stdout is None or not started.stdout.readline():
+                raise LabError(f"no empty program at {side}: {started.communicate()[1]}")
+        return
     source, built = lab.folder / "empty.c", lab.folder / "empty.o"
     source.write_text(EMPTY, encoding="utf-8")
     run("clang", "-O2", "-target", "bpf", "-c", str(source), "-o", str(built))
     for side in ("egress", "ingress"):
-        hook = ("dev", "tg0", side, "prio", "1", "handle", "1")
+        place = ("dev", "tg0", side, "prio", "1", "handle", "1")
         program = ("bpf", "da", "obj", str(built), "sec", "tc")
-        lab.within(lab.router, "tc", "filter", "add", *hook, *program)
+        lab.within(lab.router, "tc", "filter", "add", *place, *program)
 
 
 def mean_times(lab: Lab) -> dict[str, tuple[float, int]]:
     """Return mean time in ns and number of runs of each program at the interface."""
     found = {}
     for side in ("egress", "ingress"):
+        for name, program in at_tcx(lab, side).items():
+            found[f"{name} {side}"] = _counted(program)
         scenario = lab.within(lab.router, "tc", "-j", "filter", "show", "dev", "tg0", side)
         for each in json.loads(scenario):
             options = each.get("options", {})
@@ -68,13 +80,17 @@ def mean_times(lab: Lab) -> dict[str, tuple[float, int]]:
     return found
 
 
+def at_tcx(lab: Lab, side: str) -> dict[str, int]:
+    """Return the programs at tcx on that side, by their names."""
+    listed = json.loads(lab.within(lab.router, sys.executable, tcx.__file__, "list", "tg0"))
+    return {program["name"]: program["id"] for program in listed[side]}
+
+
 def _counted(program: int) -> tuple[float, int]:
-    attributes = (ctypes.c_uint32 * 4)(program)
-    call = ctypes.CDLL(None, use_errno=True).syscall
-    size = ctypes.sizeof(attributes)
-    handle = call(SYSCALL[platform.machine()], GET_FD_BY_ID, ctypes.byref(attributes), size)
-    if handle < 0:
-        raise LabError(f"program {program}: {os.strerror(ctypes.get_errno())}")
+    try:
+        handle = tcx.by_id(program)
+    except OSError as error:
+        raise LabError(f"program {program}: {error}") from error
     try:
         lines = Path(f"/proc/self/fdinfo/{handle}").read_text(encoding="utf-8").splitlines()
     finally:

@@ -19,11 +19,11 @@ import statistics
 import sys
 import time
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tools.live.cost import counting_time, in_turn, mean_times, put_empty
+from tools.live.cost import counting_time, hooks, in_turn, mean_times, put_empty
 from tools.live.lab import PORT, RIGHT, Lab, LabError, interrupted, lateness, obstacle
 from tools.live.loads import document, endless, pages
 from tools.live.measure import Flow, Measures, mean_and_spread, of_flows, read, simulate
@@ -125,21 +125,25 @@ def gated(
     seed: int = 1,
     *,
     shape: str = SHAPE,
-    with_cost: bool = False,
+    cost_at: str | None = None,
 ) -> Gated:
-    """Run real sessions through a gate that shapes the link, so that the queue is at the gate."""
+    """Run real sessions through a gate that shapes the link, so that the queue is at the gate.
+
+    With the name of a hook, the gate is there, and the time of its programs is counted.
+    """
     directions = {each.get("direction", "upload") for each in traffic.values()}
     with Lab() as lab:
         # behind the gate nothing waits
         path, table = lab.write(document(seconds, traffic, rate="1Gbit", buffer="10MB"))
         link = lab.link(path, seed=seed)
-        lab.gate(f"mode = 'enforce'\n{shape}{control}")
-        if with_cost:
-            put_empty(lab)
+        hook = f"hook = '{cost_at}'\n" if cost_at else ""
+        lab.gate(f"mode = 'enforce'\n{hook}{shape}{control}")
+        if cost_at:
+            put_empty(lab, cost_at)
         parts = [(name,) for name in traffic]
         lab.parts(path, table, parts, download="download" in directions, seed=seed)
         again = lab.sent_again(lab.left)
-        status, cost = lab.status(), mean_times(lab) if with_cost else {}
+        status, cost = lab.status(), mean_times(lab) if cost_at else {}
         epochs = [json.loads(line) for line in lab.log.read_text(encoding="utf-8").splitlines()]
         return Gated(read(table), status, link.report(), cost, epochs, again)
 
@@ -204,10 +208,11 @@ def cost(_: Wanted) -> None:
     wide = "shape = '900Mbit'\nshape_buffer = '4MB'\n"
     bulk = {"bulk": endless(2, "upload")}
     with counting_time():
-        for name, control in CONTROLS.items():
-            found = gated(control, bulk, 8, shape=wide, with_cost=True)
+        for (name, control), hook in product(CONTROLS.items(), hooks()):
+            found = gated(control, bulk, 8, shape=wide, cost_at=hook)
             rate = of_flows(found.flows, 8).goodput_mbit_s
-            print(f"{name}: {rate:.0f} Mbit/s; maps {found.status['map_bytes']} bytes at most")
+            maps = found.status["map_bytes"]
+            print(f"{name} at {hook}: {rate:.0f} Mbit/s; maps {maps} bytes at most")
             empty = {side: found.cost_ns[f"tidegate_empty {side}"][0] for side in SIDES}
             for who, (gross, ran) in found.cost_ns.items():
                 net = gross - empty[who.split()[1]]

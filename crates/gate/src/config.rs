@@ -12,6 +12,7 @@ use tidegate_core::units::{Rate, Size, Time};
 use tidegate_model::law::GateLaw;
 
 use super::flood::Limits;
+use super::hook::Hook;
 use tidegate_common::fail::Failure;
 
 /// Whether decisions are carried out.
@@ -236,7 +237,8 @@ keys! {
     log: Option<PathBuf>; "path", "A line of JSON for each epoch; default none.";
     metrics: Option<String>; "address", "Where metrics are served; `\"\"`: nowhere; default 127.0.0.1:9477, or nowhere if that is taken.";
     socket: Option<PathBuf>; "path", "Where the status is asked for, and orders are given; default /run/tidegate/gate-INTERFACE.sock. Gates of one process may share it.";
-    priority: u32 = 7700 [1 to 65534]; "number", "Priority of the filter; dual-queue management has the next one.";
+    hook: Option<Hook>; "`tcx` or `clsact`", "Where the programs are attached; default `tcx` where the kernel has it (Linux 6.6), else `clsact`.";
+    priority: u32 = 7700 [1 to 65534]; "number", "At `clsact`: priority of the filter; dual-queue management has the next one. At `tcx` it has no meaning: the programs come first.";
 }
 
 keys! {
@@ -309,6 +311,8 @@ pub struct Config {
     pub metrics_set: bool,
     /// Socket of the status.
     pub socket: PathBuf,
+    /// Where the programs are attached; none: at the better hook that the kernel has.
+    pub hook: Option<Hook>,
     /// Priority of the filter.
     pub priority: u32,
 }
@@ -361,6 +365,9 @@ impl Config {
         }
         if self.socket != new.socket {
             return Some("socket");
+        }
+        if self.hook != new.hook {
+            return Some("hook");
         }
         (self.priority != new.priority).then_some("priority")
     }
@@ -529,6 +536,7 @@ impl Check<'_> {
             metrics: self.metrics()?,
             metrics_set: file.metrics.is_some(),
             socket: file.socket.clone().unwrap_or_else(at_interface),
+            hook: file.hook,
             priority: file.priority,
         })
     }

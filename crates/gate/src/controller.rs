@@ -24,6 +24,7 @@ use super::claim::Claim;
 use super::config::{Config, EndsOf, Mode, Quic};
 use super::ends::Ends;
 use super::epoch::{Epochs, Flow, Outcome};
+use super::hook::Hook;
 use super::journal::{Journal, Line};
 use super::link::{Interface, Netlink};
 use super::observe::Observation;
@@ -152,18 +153,25 @@ impl Controller {
         if self.claim.as_ref().map(Claim::index) != Some(interface.index) {
             self.claim = Some(Claim::take(interface.index, &name)?);
         }
-        let had_clsact = self.netlink.has_clsact(interface.index).map_err(failed)?;
-        let placed = self.shape(&interface, shape).and_then(|()| self.load_and_attach(&interface));
-        match placed {
+        let hook = Hook::choose(self.config.hook);
+        let makes_clsact =
+            hook == Hook::Clsact && !self.netlink.has_clsact(interface.index).map_err(failed)?;
+        let shaped = self.shape(&interface, shape);
+        match shaped.and_then(|()| self.load_and_attach(&interface, hook)) {
             Ok(placed) => {
-                self.made_clsact |= !had_clsact;
+                self.made_clsact |= makes_clsact;
+                if hook == Hook::Tcx {
+                    // what a gate at clsact that was killed has left
+                    self.remove_filters(interface.index);
+                }
+                self.board.send_modify(|status| hook.name().clone_into(&mut status.hook));
                 self.placed = Some(placed);
                 self.epochs.recount(ends(&self.config));
                 self.bypasses = Default::default();
                 Ok(())
             }
             Err(failure) => {
-                self.restore(&interface, had_clsact);
+                self.restore(&interface, makes_clsact);
                 Err(failure)
             }
         }
@@ -183,7 +191,7 @@ impl Controller {
         })
     }
 
-    fn load_and_attach(&mut self, interface: &Interface) -> Result<Placement, Failure> {
+    fn load_and_attach(&mut self, interface: &Interface, hook: Hook) -> Result<Placement, Failure> {
         let queue =
             self.netlink.queue(interface.index).at(&self.config.interface)?.unwrap_or_default();
         let knobs = self.epochs.in_force();
@@ -192,12 +200,12 @@ impl Controller {
         self.clock_offset_ns = kernel.cast_signed() - nanoseconds(now()).cast_signed();
         placed.obey(&self.config, self.lease_ns())?;
         let there = self.netlink.filters(interface.index).at(&self.config.interface)?;
-        placed.attach(&self.config, &there, self.placed.as_mut())?;
+        placed.attach(&self.config, (hook, &there), self.placed.as_mut())?;
         Ok(placed)
     }
 
     /// Puts the interface back as it was before an attempt that failed.
-    fn restore(&mut self, interface: &Interface, had_clsact: bool) {
+    fn restore(&mut self, interface: &Interface, makes_clsact: bool) {
         let before = self.placed.as_ref().and_then(|placed| placed.shape);
         if before != self.config.shape {
             if let Err(failure) = self.shape(interface, before) {
@@ -210,7 +218,7 @@ impl Controller {
                 placed.queue = queue;
             }
         }
-        if !had_clsact && let Err(error) = self.netlink.remove_empty_clsact(interface.index) {
+        if makes_clsact && let Err(error) = self.netlink.remove_empty_clsact(interface.index) {
             tracing::debug!("clsact: {error}");
         }
     }
@@ -251,7 +259,8 @@ impl Controller {
             );
         }
         tracing::info!(
-            "{name}: {} bytes of kernel memory at most",
+            "{name}: at {}, {} bytes of kernel memory at most",
+            self.board.borrow().hook,
             placed.gate.program.map_bytes()
         );
     }
@@ -331,7 +340,7 @@ impl Controller {
         let Some(placed) = &mut self.placed else { return Ok(note) };
         let failed = |error: std::io::Error| Failure::failed(name, error);
         if !placed.stands() {
-            return Err(Failure::failed(name, "the filter was removed or replaced"));
+            return Err(Failure::failed(name, "the program was removed or replaced"));
         }
         let queue = self.netlink.queue(placed.interface.index).map_err(failed)?.unwrap_or_default();
         placed.fewest = Some(placed.fewest.unwrap_or(u32::MAX).min(queue.waiting));

@@ -4,9 +4,10 @@ use std::fmt::{self, Display};
 use std::path::Path;
 use std::time::Duration;
 
+use super::hook::{Hook, Site};
 use super::link::{Interface, Netlink, Queue};
 use super::privileges;
-use super::program::{self, Dqm, Gate, Site};
+use super::program::{self, Dqm, Gate};
 use super::shared::{Fate, Settings, Tally};
 use super::status::{Status, ask};
 
@@ -62,6 +63,7 @@ pub fn examine(interface: Option<&str>, watch: Duration, root: &Path) -> Vec<Fin
     program::quiet();
     let mut findings = vec![rights(), types(root)];
     findings.extend(programs());
+    findings.push(hook());
     findings.push(pinned_stats(root));
     match interface {
         Some(name) => at_interface(name, watch, root, &mut findings),
@@ -129,6 +131,13 @@ fn programs() -> Vec<Finding> {
         Err(failure) => Finding::poor(format!("dual-queue management: {failure}"), remedy),
     };
     vec![gate, dqm]
+}
+
+fn hook() -> Finding {
+    Finding::good(match Hook::choose(None) {
+        Hook::Tcx => "programs are attached at tcx: they end with the gate, whatever ends it",
+        Hook::Clsact => "programs are attached at clsact: this kernel has no tcx (Linux 6.6)",
+    })
 }
 
 fn at_interface(name: &str, watch: Duration, root: &Path, findings: &mut Vec<Finding>) {
@@ -232,14 +241,15 @@ fn count(interface: &Interface, watch: Duration) -> Result<Tally, String> {
     let text = |failure: tidegate_common::fail::Failure| failure.to_string();
     let gate = Gate::load(&settings, 0).map_err(text)?;
     let mut netlink = Netlink::open().map_err(|error| error.to_string())?;
-    let had = netlink.has_clsact(interface.index).map_err(|error| error.to_string())?;
+    let hook = Hook::choose(None);
+    let has = netlink.has_clsact(interface.index).map_err(|error| error.to_string())?;
     let filters = netlink.filters(interface.index).map_err(|error| error.to_string())?;
-    let site = Site { index: interface.index, filters: &filters };
-    let hook = gate.attach(&site, 7_799).map_err(text)?;
+    let site = Site { index: interface.index, hook, filters: &filters, before: &[] };
+    let attached = gate.attach(&site, 7_799).map_err(text)?;
     std::thread::sleep(watch);
     let tally = gate.program.tally().map_err(text);
-    hook.detach();
-    if !had {
+    attached.detach();
+    if hook == Hook::Clsact && !has {
         netlink.remove_empty_clsact(interface.index).map_err(|error| error.to_string())?;
     }
     tally

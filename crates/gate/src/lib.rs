@@ -11,6 +11,7 @@
 //! | `controller` | the loop: lease, epochs, signals, one thread |
 //! | `shared`     | the structures in the kernel's maps |
 //! | `program`    | loading, attaching and reading the programs |
+//! | `hook`       | attaches a program, by tcx or by clsact |
 //! | `placement`  | loads and attaches the programs of a file, or keeps the earlier ones |
 //! | `link`       | interface, queue and shaper, by netlink |
 //! | `filters`    | the filters at an interface: ours and those of others |
@@ -40,6 +41,7 @@ pub mod ends;
 pub mod epoch;
 pub mod filters;
 pub mod flood;
+pub mod hook;
 pub mod journal;
 pub mod link;
 pub mod metrics;

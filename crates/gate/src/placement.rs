@@ -8,9 +8,10 @@ use tidegate_core::law::settings::Link;
 use tidegate_core::units::{Rate, Time};
 
 use super::config::{self, Config, EndsOf, Mode, Quic, RefuseAt};
-use super::filters::Filter;
+use super::filters::{Filter, Side};
+use super::hook::{self, Attached, Hook, Site};
 use super::link::{Interface, Queue};
-use super::program::{Attached, Dqm, Gate, Site};
+use super::program::{Dqm, Gate};
 use super::shared::{Fate, Settings};
 use tidegate_common::fail::Failure;
 
@@ -106,39 +107,53 @@ impl Placement {
     pub fn attach(
         &mut self,
         config: &Config,
-        there: &[Filter],
+        (hook, there): (Hook, &[Filter]),
         before: Option<&mut Placement>,
     ) -> Result<(), Failure> {
         let mut none = Vec::new();
         let before = before.map_or(&mut none, |before| &mut before.attached);
-        if let Err(failure) = self.try_attach(config, there) {
+        let site = Site { index: self.interface.index, hook, filters: there, before };
+        if let Err(failure) = self.try_attach(config, &site) {
             for new in self.attached.drain(..).rev() {
-                match before.iter_mut().find(|old| old.same_place(&new)) {
+                match before.iter_mut().find(|old| old.place == new.place) {
                     Some(old) => old.put_back(),
                     None => new.detach(),
                 }
             }
             return Err(failure);
         }
-        let replaced = |old: &Attached| self.attached.iter().any(|new| new.same_place(old));
+        let replaced = |old: &Attached| self.attached.iter().any(|new| new.place == old.place);
         before.drain(..).filter(|old| !replaced(old)).for_each(Attached::detach);
         Ok(())
     }
 
-    fn try_attach(&mut self, config: &Config, there: &[Filter]) -> Result<(), Failure> {
-        let (site, priority) =
-            (Site { index: self.interface.index, filters: there }, config.priority);
-        self.attached.push(self.gate.attach(&site, priority)?);
+    fn try_attach(&mut self, config: &Config, site: &Site<'_>) -> Result<(), Failure> {
+        let priority = config.priority;
+        self.attached.push(self.gate.attach(site, priority)?);
         if config.looks_at_ingress() {
-            self.attached.push(self.gate.attach_ingress(&site, priority)?);
+            self.attached.push(self.gate.attach_ingress(site, priority)?);
         }
         if let Some(dqm) = &self.dqm {
-            self.attached.push(dqm.attach(&site, priority + 1)?);
+            self.attached.push(dqm.attach(site, priority + 1, self.at(Side::Egress))?);
             if config.refuse_at == RefuseAt::Ingress {
-                self.attached.push(dqm.attach_ingress(&site, priority + 1)?);
+                self.attached.push(dqm.attach_ingress(
+                    site,
+                    priority + 1,
+                    self.at(Side::Ingress),
+                )?);
             }
         }
         Ok(())
+    }
+
+    /// Session control at that side.
+    fn at(&self, side: Side) -> Option<&Attached> {
+        self.attached.iter().find(|attached| attached.place.side == side)
+    }
+
+    /// The program of another that runs before all programs here, at tcx.
+    pub fn runs_first(&self, side: Side) -> Option<u32> {
+        hook::first_of_others(self.interface.index, side, &self.attached)
     }
 
     /// Openers that dual-queue management refused behind session control, since its load.
@@ -150,12 +165,12 @@ impl Placement {
         Ok(dqm.program.tally()?.of(Fate::Connection))
     }
 
-    /// Whether all filters are still attached.
+    /// Whether all programs are still attached.
     pub fn stands(&mut self) -> bool {
         self.attached.iter_mut().all(Attached::stands)
     }
 
-    /// Detaches the filters.
+    /// Detaches the programs.
     pub fn detach(self) {
         self.attached.into_iter().for_each(Attached::detach);
     }

@@ -3,15 +3,13 @@
 use std::ffi::OsStr;
 use std::os::fd::AsFd;
 
-use libbpf_rs::{
-    MapCore, MapFlags, MapHandle, Object, ObjectBuilder, ProgramInput, ProgramMut, TC_EGRESS,
-    TC_INGRESS, TcAttachPoint, TcHook, TcHookBuilder,
-};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, Object, ObjectBuilder, ProgramInput, ProgramMut};
 use tidegate_core::law::session::Knobs;
 use zerocopy::{FromBytes, IntoBytes};
 
 use super::config::{Network, NeverRefuse};
-use super::filters::{Filter, Side};
+use super::filters::Side;
+use super::hook::{Attached, Place, Site, refused};
 use super::shared::{Control, Observed, Settings, Tally, knobs_bytes};
 use tidegate_common::fail::Failure;
 
@@ -23,10 +21,6 @@ const ONLY: [u8; 4] = 0u32.to_ne_bytes();
 /// Silences the loader: its errors come back as errors.
 pub fn quiet() {
     libbpf_rs::set_print(None);
-}
-
-fn refused(place: &str, error: impl std::fmt::Display) -> Failure {
-    Failure::failed(place, error).remedy("`tidegated doctor` says what this kernel lacks")
 }
 
 /// A loaded object and the maps that both programs have.
@@ -165,33 +159,11 @@ impl Program {
 
     fn attach(
         &self,
-        title: &'static str,
-        side: Side,
+        place: Place,
         at: &Site<'_>,
-        priority: u32,
+        behind: Option<&Attached>,
     ) -> Result<Attached, Failure> {
-        let there: Vec<&Filter> = at
-            .filters
-            .iter()
-            .filter(|filter| filter.side == side && filter.priority == priority)
-            .collect();
-        if let Some(other) = there.iter().find(|filter| !filter.is_ours()) {
-            let what = format!("there is a {other} already");
-            return Err(Failure::failed(self.name, what).remedy("set another `priority`"));
-        }
-        let program = self.part(title)?;
-        let mut hook = TcHookBuilder::new(program.as_fd())
-            .ifindex(at.index)
-            // without a filter of ours, one that somebody attaches meanwhile is not replaced
-            .replace(!there.is_empty())
-            .handle(1)
-            .priority(priority)
-            .hook(point(side));
-        hook.create().map_err(|error| refused(self.name, format!("no clsact: {error}")))?;
-        let mut hook =
-            hook.attach().map_err(|error| refused(self.name, format!("no filter: {error}")))?;
-        let id = hook.query().map_err(|error| refused(self.name, error))?;
-        Ok(Attached { hook, id, place: (title, priority) })
+        Attached::new(self.part(place.title)?.as_fd(), place, at, behind, self.name)
     }
 
     /// Largest kernel memory of its maps, bytes.
@@ -241,59 +213,6 @@ fn find(object: &Object, name: &str, title: &str) -> Result<MapHandle, Failure> 
 
 fn put(map: &MapHandle, key: &[u8], value: &[u8]) -> libbpf_rs::Result<()> {
     map.update(key, value, MapFlags::ANY)
-}
-
-fn point(side: Side) -> TcAttachPoint {
-    match side {
-        Side::Ingress => TC_INGRESS,
-        Side::Egress => TC_EGRESS,
-    }
-}
-
-/// An interface with the filters that it has.
-#[derive(Clone, Copy, Debug)]
-pub struct Site<'a> {
-    /// Its number.
-    pub index: i32,
-    /// Its filters.
-    pub filters: &'a [Filter],
-}
-
-/// A filter at an interface.
-pub struct Attached {
-    hook: TcHook,
-    id: u32,
-    /// Name of the program and priority of the filter.
-    place: (&'static str, u32),
-}
-
-impl Attached {
-    /// Whether one of the two replaces the other.
-    pub fn same_place(&self, other: &Attached) -> bool {
-        self.place == other.place
-    }
-
-    /// Attaches it again in the place of the filter that replaced it.
-    pub fn put_back(&mut self) {
-        self.hook.replace(true);
-        if let Err(error) = self.hook.attach() {
-            tracing::warn!("the filter of before is not put back: {error}");
-        }
-    }
-
-    /// Whether the filter is still there, and still ours.
-    pub fn stands(&mut self) -> bool {
-        self.hook.query().is_ok_and(|id| id == self.id)
-    }
-
-    /// Removes the filter, unless another has replaced it.
-    pub fn detach(mut self) {
-        if self.stands()
-            && let Err(error) = self.hook.detach()
-        {
-            tracing::warn!("the filter cannot be removed: {error}");
-        }
-    }
 }
 
 /// Session control in the kernel.
@@ -368,7 +287,11 @@ impl Gate {
     /// # Errors
     /// The kernel refuses it, or another filter has the priority.
     pub fn attach(&self, at: &Site<'_>, priority: u32) -> Result<Attached, Failure> {
-        self.program.attach("tidegate_gate", Side::Egress, at, priority)
+        self.program.attach(
+            Place { title: "tidegate_gate", side: Side::Egress, priority },
+            at,
+            None,
+        )
     }
 
     /// Decides about the SYNs that come in by that interface, and counts ends and answers, where
@@ -377,7 +300,11 @@ impl Gate {
     /// # Errors
     /// The kernel refuses it, or another filter has the priority.
     pub fn attach_ingress(&self, at: &Site<'_>, priority: u32) -> Result<Attached, Failure> {
-        self.program.attach("tidegate_ends", Side::Ingress, at, priority)
+        self.program.attach(
+            Place { title: "tidegate_ends", side: Side::Ingress, priority },
+            at,
+            None,
+        )
     }
 
     /// Runs the program of the ingress on one packet; its action.
@@ -445,16 +372,30 @@ impl Dqm {
     ///
     /// # Errors
     /// The kernel refuses it, or another filter has the priority.
-    pub fn attach(&self, at: &Site<'_>, priority: u32) -> Result<Attached, Failure> {
-        self.program.attach("tidegate_dqm", Side::Egress, at, priority)
+    pub fn attach(
+        &self,
+        at: &Site<'_>,
+        priority: u32,
+        gate: Option<&Attached>,
+    ) -> Result<Attached, Failure> {
+        self.program.attach(Place { title: "tidegate_dqm", side: Side::Egress, priority }, at, gate)
     }
 
     /// Decides about the SYNs that come in by that interface, of downloads.
     ///
     /// # Errors
     /// The kernel refuses it, or another filter has the priority.
-    pub fn attach_ingress(&self, at: &Site<'_>, priority: u32) -> Result<Attached, Failure> {
-        self.program.attach("tidegate_dqm_in", Side::Ingress, at, priority)
+    pub fn attach_ingress(
+        &self,
+        at: &Site<'_>,
+        priority: u32,
+        gate: Option<&Attached>,
+    ) -> Result<Attached, Failure> {
+        self.program.attach(
+            Place { title: "tidegate_dqm_in", side: Side::Ingress, priority },
+            at,
+            gate,
+        )
     }
 
     /// Runs the program of the ingress on one packet; its action.

@@ -25,6 +25,9 @@ pub struct Status {
     pub interface: String,
     /// Whether the programs are attached.
     pub attached: bool,
+    /// Where: `tcx` or `clsact`; empty: they were not attached yet.
+    #[serde(default)]
+    pub hook: String,
     /// `observe` or `enforce`.
     pub mode: String,
     /// Name of the law.
@@ -283,11 +286,15 @@ pub fn lines(status: &Status) -> String {
     let trial = status
         .trial_s
         .map_or(String::new(), |left| format!(" for {left:.0} s more unless confirmed"));
+    let attached = if status.attached {
+        format!("attached at {}", status.hook)
+    } else {
+        "NOT ATTACHED".to_owned()
+    };
     let mut text = format!(
-        "{} {}{trial} {}{}\n  {} {}: {}\n  last epoch   {} came, {} admitted, {} ended, {} broke off, {} packets lost\n  since start  {} came, {} admitted, {} refused, {} would have been, {} never refused\n  queue        {}, {} packets wait\n  not seen     {:.1} % of the bytes\n",
+        "{} {}{trial} {attached}{}\n  {} {}: {}\n  last epoch   {} came, {} admitted, {} ended, {} broke off, {} packets lost\n  since start  {} came, {} admitted, {} refused, {} would have been, {} never refused\n  queue        {}, {} packets wait\n  not seen     {:.1} % of the bytes\n",
         status.interface,
         status.mode,
-        if status.attached { "attached" } else { "NOT ATTACHED" },
         if status.alarm { ", ALARM: admitted sessions do not end, nothing is refused" } else { "" },
         status.law,
         status.phase,

@@ -25,6 +25,7 @@ fn the_defaults_are_those_of_real_traffic() {
     );
     assert_eq!((config.tokens_keep, config.lease), (2.0, Time::from_secs(2)));
     assert_eq!(config.onset, Time::from_secs(2));
+    assert_eq!(config.hook, None, "the better one that the kernel has");
     assert_eq!(config.metrics, Some("127.0.0.1:9477".parse().expect("an address")));
     assert!(config.metrics.is_some_and(|address| address.ip().is_loopback()));
     assert_eq!(config.socket, PathBuf::from("/run/tidegate/gate-wan0.sock"));
@@ -102,6 +103,7 @@ fn what_is_wrong_is_named_with_its_line() {
         ("client_ipv6 = 65\n", "client_ipv6: 65 is out of range: write a number from 16 to 64"),
         ("ends_size = 63\n", "ends_size: 63 is out of range: write a number from 64 to 16777216"),
         ("priority = 65535\n", "priority: 65535 is out of range"),
+        ("hook = 'xdp'\n", "gate.toml:3: unknown variant `xdp`, expected `tcx` or `clsact`"),
         ("flood = { factor = 0.5 }\n", "factor: 0.5 is out of range"),
         ("metrics = 'everywhere'\n", "gate.toml:3: metrics: `everywhere` is no address"),
         ("never_refuse = { networks = ['10.0.0.0/33'] }\n", "`10.0.0.0/33` is no network"),
@@ -142,4 +144,6 @@ fn only_some_keys_need_a_new_start() {
     let mode =
         parsed("interface = 'a'\nmode = 'enforce'\nlaw = { law = 'none' }").expect("it is right");
     assert_eq!(one.fixed_difference(&mode), None);
+    let hook = "interface = 'a'\nhook = 'clsact'\nlaw = { law = 'none' }";
+    assert_eq!(one.fixed_difference(&parsed(hook).expect("it is right")), Some("hook"));
 }

@@ -5,6 +5,7 @@ use tokio::time::Instant;
 
 use super::{Concern, Controller};
 use crate::filters::Side;
+use crate::hook::Hook;
 use crate::link::Traffic;
 use crate::shared::Tally;
 
@@ -61,7 +62,7 @@ impl Controller {
             }
             self.bypasses[at].epoch(passed[at], seen[at]);
             if let Some(share) = self.bypasses[at].share() {
-                let first = self.first_filter(index, side)?;
+                let first = self.first_of_others(index, side)?;
                 let percent = 100.0 * share;
                 trouble.push(format!(
                     "{name}: the gate does not see {percent:.0} % of the bytes at {side}{first}"
@@ -78,8 +79,15 @@ impl Controller {
         Ok(())
     }
 
-    /// Names the filter of another that decides first on that side, if there is one.
-    fn first_filter(&mut self, index: i32, side: Side) -> Result<String, Failure> {
+    /// Names what decides before the gate on that side, if there is such a thing: a program at tcx,
+    /// which comes before all filters, or a filter.
+    fn first_of_others(&mut self, index: i32, side: Side) -> Result<String, Failure> {
+        if let Some(id) = self.placed.as_ref().and_then(|placed| placed.runs_first(side)) {
+            return Ok(format!(": the BPF program {id} at {side} decides first"));
+        }
+        if Hook::choose(self.config.hook) == Hook::Tcx {
+            return Ok(String::new());
+        }
         let filters = self.netlink.filters(index).at(&self.config.interface)?;
         Ok(filters
             .iter()
@@ -109,7 +117,7 @@ impl Controller {
     }
 
     /// Removes the filters that an attempt to put them back has left.
-    fn remove_filters(&mut self, index: i32) {
+    pub(super) fn remove_filters(&mut self, index: i32) {
         let mine = [self.config.priority, self.config.priority + 1];
         for filter in self.netlink.filters(index).unwrap_or_default() {
             if filter.is_ours()
