@@ -231,12 +231,15 @@ class Lab:
     def filters(self, side: str = "egress", device: str = "wan") -> str:
         return self.within(self.near, "tc", "filter", "show", "dev", device, side, check=False)
 
+    def at_tcx(self, device: str = "wan") -> dict[str, list[dict[str, object]]]:
+        """Return the programs at tcx: id and name, by side."""
+        if KERNEL < (6, 6):
+            return {}
+        return json.loads(self.within(self.near, sys.executable, TCX, "list", device))
+
     def programs(self, side: str = "egress", device: str = "wan") -> list[str]:
         """Return the names of the programs at that side, in their order: at tcx, then at clsact."""
-        listed = "{}"
-        if KERNEL >= (6, 6):
-            listed = self.within(self.near, sys.executable, TCX, "list", device)
-        names = [program["name"] for program in json.loads(listed).get(side, [])]
+        names = [program["name"] for program in self.at_tcx(device).get(side, [])]
         return names + re.findall(r"(\w+):\[", self.filters(side, device))
 
     def put_at_tcx(self, name: str, *words: str, side: str = "egress") -> "subprocess.Popen[str]":

@@ -170,9 +170,9 @@ def test_a_reload_of_which_one_filter_cannot_be_attached_changes_no_other(lab, h
     refuses(lab)
     lab.until(lambda: lab.status()["arrived_total"] >= MANY, "counted")
     lab.leave_no_place(hook, "ingress")
-    before = lab.filters(), lab.programs()
+    before = lab.filters(), lab.at_tcx()
     reload_fails(lab, gate, at(hook) + "ends_of = 'peer'\n")
-    assert (lab.filters(), lab.programs()) == before
+    assert (lab.filters(), lab.at_tcx()) == before, "the same programs"
     assert refuses(lab), "as before"
     assert lab.status()["arrived_total"] >= MANY
 
