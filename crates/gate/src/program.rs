@@ -17,6 +17,8 @@ static GATE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/gate.bpf.o"));
 static DQM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/dqm.bpf.o"));
 
 const ONLY: [u8; 4] = 0u32.to_ne_bytes();
+/// The program that finds the sessions of QUIC that have ended.
+const SWEEP: &str = "tidegate_sweep";
 
 /// Silences the loader: its errors come back as errors.
 pub fn quiet() {
@@ -53,6 +55,12 @@ impl Program {
             }
             if let Some((_, entries)) = sizes.iter().find(|(sized, _)| *sized == title) {
                 map.set_max_entries(*entries).map_err(|error| refused(name, error))?;
+            }
+        }
+        for mut part in open.progs_mut() {
+            // it needs a kernel that compiles programs, and is run for QUIC alone
+            if part.name() == OsStr::new(SWEEP) {
+                part.set_autoload(settings.quic_cells > 0);
             }
         }
         let object = open
@@ -320,7 +328,7 @@ impl Gate {
     /// # Errors
     /// The kernel refuses to run the program.
     pub fn sweep(&self) -> Result<(), Failure> {
-        self.program.run("tidegate_sweep", &[0; 64], 1).map(|_| ())
+        self.program.run(SWEEP, &[0; 64], 1).map(|_| ())
     }
 
     /// The kernel's monotonic clock, as the programs read it, ns.
