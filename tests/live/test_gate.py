@@ -68,9 +68,9 @@ def test_tide_refuses_nobody_at_an_idle_link(lab):
 
 
 # A filter of clsact stays and lets everything pass when the lease is over. A program at tcx is held
-# by its process, so that nothing of it is left.
+# by its process, so that nothing of it is left, but the shaper.
 def test_a_killed_controller_lets_everything_pass(lab, hook):
-    gate = lab.gate(at(hook))
+    gate = lab.gate(at(hook) + "shape = '9.5Mbit'\n")
     assert lab.status()["hook"] == hook
     assert ("clsact" in lab.queues()) == (hook == "clsact")
     assert refuses(lab)
@@ -79,6 +79,8 @@ def test_a_killed_controller_lets_everything_pass(lab, hook):
     if hook == "tcx":
         assert lab.programs() == lab.programs("ingress") == []
         assert lab.connect(MANY) == MANY
+        removed = lab.within(lab.near, lab.program, "clean")
+        assert removed == "removed wan: the shaper (tbf 7d00:)\n"
         return
     time.sleep(1.1)  # the lease
     assert lab.programs() == ["tidegate_gate"]
