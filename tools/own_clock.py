@@ -110,12 +110,17 @@ exec {python} -c 'import ctypes; ctypes.CDLL(None).reboot(0x4321fedc)'
 """What the kernel runs first; its last line switches it off (RB_POWER_OFF)."""
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command in the kernel; its exit code, and 2 where there can be no such kernel."""
+def options() -> argparse.ArgumentParser:
+    """Return the options of the command line."""
     parser = argparse.ArgumentParser(prog="python -m tools.own_clock", description=__doc__)
     parser.add_argument("--seconds", type=int, default=3600, help="end the kernel after so long")
     parser.add_argument("command", nargs="+", help="after --")
-    asked = parser.parse_args(arguments)
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command in the kernel; its exit code, and 2 where there can be no such kernel."""
+    asked = options().parse_args(arguments)
     try:
         return run(kernel(), asked.command, asked.seconds)
     except Obstacle as reason:

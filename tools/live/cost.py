@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tidegate import _native
 from tools.live import tcx
 from tools.live.lab import NEAR, RIGHT, Lab, LabError, run
 from tools.live.measure import of_flows, read
@@ -131,7 +132,8 @@ def in_turn(scenario: dict[str, Any], seconds: float, gate: str, pairs: int) -> 
     ]
     without, with_gate = zip(*found, strict=True)
     changes = [100 * (after / before - 1) for before, after in found]
+    half = _native.student_t_quantile(0.975, pairs - 1) * statistics.stdev(changes) / pairs**0.5
     return (
         f"{statistics.fmean(without):.0f} Mbit/s without, {statistics.fmean(with_gate):.0f} with; "
-        f"{statistics.fmean(changes):+.1f} % ± {statistics.stdev(changes):.1f} over {pairs} pairs"
+        f"{statistics.fmean(changes):+.1f} % ± {half:.1f} (95 %) over {pairs} pairs"
     )

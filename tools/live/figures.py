@@ -220,7 +220,7 @@ def cost(_: Wanted) -> None:
     scenario = document(4, bulk, rate="10Gbit")
     gate = "mode = 'enforce'\ncapacity = '10Gbit'\n"
     for name in ("close-probe", "tide"):
-        print(f"forwarding, {name}: {in_turn(scenario, 4, gate + CONTROLS[name], 5)}", flush=True)
+        print(f"forwarding, {name}: {in_turn(scenario, 4, gate + CONTROLS[name], 15)}", flush=True)
 
 
 def crowd() -> dict[str, Any]:

@@ -4,11 +4,11 @@
     python -m tools.live.matrix --table                # of what was run; says what was not
     python -m tools.live.matrix --predict              # the simulator, of the same cells
 
-It is the matrix of docs/gate.md. Each run is a line of `out/matrix.jsonl`, and a cell that has its
-runs there is not run again. A run on a machine that was too busy is discarded and tried once more.
-`fq_codel` and `cake` need a kernel that has them: `python -m tools.kernels --kernel 6.12
---virtual-clock -- .venv/bin/python -m tools.live.matrix --jobs 1 ...` runs them in one and prints
-the lines; `--table --out FILE` takes a file of them. The loads
+It is the matrix of docs/matrix.md. Each run is a line of `out/matrix.jsonl`, and a cell that has
+its runs there is not run again. A run on a machine that was too busy is discarded and tried again.
+`fq_codel` and `cake` need a kernel that has them: `python -m tools.own_clock --seconds 36000 --
+.venv/bin/python -m tools.live.matrix --jobs 1 --out /run/result/matrix.jsonl` runs cells in one
+whose time stands still while anything computes; `--table --out FILE` takes the file. The loads
 `light`, `greedy`, `flood`, `patient` and `every connection` are not of the matrix and have to be
 asked for.
 """

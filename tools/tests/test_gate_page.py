@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tools import kernels
+from tools import kernels, own_clock
 from tools.live import matrix
 from tools.pages import gate
 
@@ -42,14 +42,26 @@ def test_prometheus_takes_the_alert_rules() -> None:
 
 # They run for minutes and need root: their options and names have to be there.
 def test_the_commands_of_the_matrix_are_read() -> None:
-    text = (ROOT / "docs/gate.md").read_text(encoding="utf-8")
-    typed = re.findall(r"`(?:\.venv/bin/)?python -m tools\.(kernels|live\.matrix)([^`]*)`", text)
-    assert {"kernels", "live.matrix"} == {tool for tool, _ in typed}
+    text = "".join((ROOT / f"docs/{page}.md").read_text() for page in ("gate", "matrix"))
+    tools = {
+        "kernels": kernels.options(),
+        "own_clock": own_clock.options(),
+        "live.matrix": matrix.options(),
+    }
+    name = "|".join(tools).replace(".", r"\.")
+    typed = re.findall(rf"(?:\.venv/bin/)?python -m tools\.({name})( [^`\n]*|)[`\n]", text)
+    assert set(tools) == {tool for tool, _ in typed}
     for tool, words in typed:
         own, _, inner = words.partition(" -- ")
-        parser = kernels.options() if tool == "kernels" else matrix.options()
-        parser.parse_args(shlex.split(own))
+        # the first of these takes a command only
+        tools[tool].parse_args([*shlex.split(own), *(["true"] if tool == "own_clock" else [])])
         if inner:
             python, module, name, *rest = shlex.split(inner)
-            assert (python, module, name) == (".venv/bin/python", "-m", "tools.live.matrix")
-            matrix.options().parse_args(rest)
+            assert (python, module) == (".venv/bin/python", "-m")
+            if name == "pytest":
+                files = [word for word in rest if word.startswith("tests/")]
+                assert files
+                assert all((ROOT / file).exists() for file in files)
+            else:
+                assert name == "tools.live.matrix"
+                matrix.options().parse_args(rest)
