@@ -72,6 +72,7 @@ def parts(study):
         yield Request((picture.name,))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", STUDIES)
 def test_the_opening_of_a_part_reads_no_run_that_the_part_does_not_make(key, monkeypatch):
     """Runs gives LookupError for a case that is none of those of the claims and pictures."""

@@ -13,6 +13,7 @@ QUICK = ("--set", "duration=6s", "--set", "warmup=2s", "--no-plots")
 LOADS = "traffic.web.arrivals.poisson=20/s,60/s"
 
 
+@pytest.mark.slow
 def test_other_loads_are_not_called_the_same_flows(tidegate, overload_file):
     """60/s offers three times the flows of 20/s, so that runs of one seed are no pair."""
     done = tidegate("compare", overload_file, "--vary", LOADS, "--seeds", "3", *QUICK)

@@ -149,6 +149,7 @@ def test_half_a_comparison_of_folders_is_said(tidegate, compared, others, says):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_run_that_is_not_there_is_said_wherever_the_others_are_shown(
     compared, tmp_path, monkeypatch
 ):

@@ -131,6 +131,7 @@ def test_a_saved_run_has_its_pages(run, tmp_path):
     assert saved.summary == run.summary
 
 
+@pytest.mark.slow
 @pytest.mark.pictures
 def test_a_comparison_shows_load_times_and_resumes(tidegate, tmp_path):
     path = tmp_path / "web.toml"

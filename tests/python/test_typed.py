@@ -111,6 +111,7 @@ def test_which_port_is_asked_of_queues_as_of_gates(tidegate, tmp_path, option, l
     assert "gates" not in said
 
 
+@pytest.mark.slow
 def test_an_output_in_ascii_has_no_traceback(tidegate_process, overload_file, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     for words in (("run", overload_file, *QUICK), ("check", overload_file)):
