@@ -66,9 +66,9 @@ CARGO_TESTS = cargo test --quiet --locked --workspace --exclude tidegate-benches
 LIVE := tidegate-common tidegate-emulate tidegate-gate tidegate-nodes tidegate-tcx tidegated
 # more than there are cores: tests of processes wait most of their time
 export RUST_TEST_THREADS ?= 4
-PYTEST := $(BIN)/python -m pytest -n 2
+PYTEST := $(BIN)/python -m pytest -rs -n 2
 # one more for live tests, which wait most of their time (conftest.py)
-PYTEST_ALL := $(BIN)/python -m pytest -n 3
+PYTEST_ALL := $(BIN)/python -m pytest -rs -n 3
 
 .PHONY: check
 check: $(VENV)/.dev ## Find quickly what a change breaks: formats, Rust tests, quick Python tests
