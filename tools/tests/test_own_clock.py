@@ -36,5 +36,5 @@ def test_time_stands_still_while_it_computes(capsys: pytest.CaptureFixture[str])
     if os.geteuid() != 0:
         pytest.skip("it needs root")
     script = "begun=$SECONDS; sleep 3600; for i in {1..100000}; do :; done; echo $((SECONDS-begun))"
-    assert own_clock.main(["--seconds", "60", "bash", "-c", script]) == 0
+    assert own_clock.main(["--seconds", "60", "--", "bash", "-c", script]) == 0
     assert capsys.readouterr().out.strip() == "3600"
