@@ -375,7 +375,7 @@ def test_if_one_of_several_interfaces_is_taken_none_is_controlled(lab):
 
 def test_the_doctor_looks_at_an_interface(lab):
     text = lab.within(lab.near, lab.program, "doctor", "--interface", "wan", "--watch", "1")
-    assert "the program of session control loads and runs" in text
+    assert "the gate's program loads and runs" in text
     assert "wan: no queue" in text
     assert "set `shape`" in text
     assert "clsact" not in lab.queues()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Maps and functions that both programs use. */
+/* Maps and functions that the programs use. */
 #ifndef TIDEGATE_COMMON_H
 #define TIDEGATE_COMMON_H
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /* Session control at an outgoing interface (session-control, III-B and IV): the
- * per-packet half of every session law, as tidegate_core::law::session::Admit.
+ * per-packet half of every session law, as tidegate_core::law::session::Admit. Behind it is
+ * dual-queue management, where the settings have it.
  *
  * It decides about packets that open a session and passes all others. It keeps
  * no state per flow, unless the settings ask for a map of ended flows. Once the
  * controller's lease has lapsed, everything passes. */
 #include "clock.h"
 #include "common.h"
+#include "dqm.h"
 #include "ends.h"
 #include "hash.h"
 #include "quic.h"
@@ -457,6 +459,7 @@ int tidegate_gate(struct __sk_buff *skb)
 	enum fate fate;
 	__u32 zero = 0;
 	__u64 number;
+	bool lost;
 
 	mine = bpf_map_lookup_elem(&tally, &zero);
 	if (!mine)
@@ -477,9 +480,10 @@ int tidegate_gate(struct __sk_buff *skb)
 		if (control_now)
 			notice(skb, &seen, now_ns(control_now));
 	}
-	note(mine, fate, skb);
 	age(skb, &seen, number, mine);
-	return TC_ACT_UNSPEC;
+	lost = refuses(skb, &seen, true, mine, &fate);
+	note(mine, fate, skb);
+	return lost ? TC_ACT_SHOT : TC_ACT_UNSPEC;
 }
 
 /* At the ingress of the interface. A download opens with the SYN that comes in: if it is
@@ -493,6 +497,7 @@ int tidegate_ends(struct __sk_buff *skb)
 	struct seen seen;
 	enum fate fate;
 	__u32 zero = 0;
+	bool lost;
 
 	mine = bpf_map_lookup_elem(&tally, &zero);
 	if (!mine)
@@ -519,12 +524,16 @@ int tidegate_ends(struct __sk_buff *skb)
 		return fate == FATE_QUIC_REFUSED ? TC_ACT_SHOT : TC_ACT_UNSPEC;
 	}
 	if (seen.flags & TCP_SYN) {
-		if (!settings.syn_in || settings.opener == OPENER_SYN || seen.flags & TCP_ACK)
+		if (!settings.syn_in || seen.flags & TCP_ACK)
 			return TC_ACT_UNSPEC;
-		fate = admission(skb, &seen, control_now, hash_of(skb, &seen, BACK), mine);
+		fate = FATE_OTHER;
+		if (settings.opener != OPENER_SYN)
+			fate = admission(skb, &seen, control_now, hash_of(skb, &seen, BACK), mine);
+		lost = fate == FATE_REFUSED || refuses(skb, &seen, false, mine, &fate);
 		/* the bytes by fate are those that leave */
-		mine->packets[fate] += 1;
-		return fate == FATE_REFUSED ? TC_ACT_SHOT : TC_ACT_UNSPEC;
+		if (fate != FATE_OTHER)
+			mine->packets[fate] += 1;
+		return lost ? TC_ACT_SHOT : TC_ACT_UNSPEC;
 	}
 	if (settings.ends_of_peer)
 		count_end(skb, &seen, control_now, mine);

@@ -83,10 +83,11 @@ struct tally {
 	__u64 inside;		/* openers of clients that were in already */
 	__u64 answered;		/* admitted sessions of which more than the SYNs was seen */
 	__u64 idle_ended;	/* sessions of QUIC of which nothing came for a while */
+	__u64 asked;		/* openers that dual-queue management decided about */
 	__u64 packets[FATES];
 	__u64 bytes[FATES];
 };
-SIZE(tally, 112 + 2 * 8 * 17);
+SIZE(tally, 120 + 2 * 8 * 17);
 AT(tally, arrived, 0);
 AT(tally, admitted, 8);
 AT(tally, departed, 16);
@@ -96,7 +97,7 @@ AT(tally, young_bytes, 48);
 AT(tally, incoming_bytes, 56);
 AT(tally, served, 64);
 AT(tally, answered, 96);
-AT(tally, packets, 112);
+AT(tally, packets, 120);
 
 /* Set before the program is loaded; constant from then on. */
 struct settings {
@@ -108,7 +109,7 @@ struct settings {
 	__u32 read_queue;	/* the queue length of the device may be read */
 	__u32 test_clock;	/* time is what `control.test_now_ns` says */
 	__u32 end_words;	/* words of 64 cells in one generation of ends */
-	__u32 queue_limit;	/* DQM: last entry of the table */
+	__u32 queue_limit;	/* DQM: last entry of the table; zero: there is none */
 	__u32 service_ns;	/* DQM: transmission time of one packet */
 	__u32 ewma_weight;	/* DQM: weight of a new length, of 2^16 */
 	__u32 hashed;		/* a hash of its flow decides whether an opener is eligible */
@@ -165,11 +166,7 @@ AT(control, test_now_ns, 24);
 struct observed {
 	__u32 min_queue;	/* fewest packets that waited; the controller resets it */
 	__u32 seen;		/* whether the qdisc could be read */
-	__u64 average;		/* DQM: average length, packets x 2^16 */
-	__u64 average_at_ns;	/* DQM: when it was taken */
 };
-SIZE(observed, 24);
-AT(observed, average, 8);
-AT(observed, average_at_ns, 16);
+SIZE(observed, 8);
 
 #endif

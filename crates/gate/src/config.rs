@@ -238,7 +238,7 @@ keys! {
     metrics: Option<String>; "address", "Where metrics are served; `\"\"`: nowhere; default 127.0.0.1:9477, or nowhere if that is taken.";
     socket: Option<PathBuf>; "path", "Where the status is asked for, and orders are given; default /run/tidegate/gate-INTERFACE.sock. Gates of one process may share it.";
     hook: Option<Hook>; "`tcx` or `clsact`", "Where the programs are attached; default `tcx` where the kernel has it (Linux 6.6), else `clsact`.";
-    priority: u32 = 7700 [1 to 65534]; "number", "At `clsact`: priority of the filter; dual-queue management has the next one. At `tcx` it has no meaning: the programs come first.";
+    priority: u32 = 7700 [1 to 65535]; "number", "At `clsact`: priority of the filter. At `tcx` it has no meaning: the programs come first.";
 }
 
 keys! {

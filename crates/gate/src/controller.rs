@@ -390,7 +390,7 @@ impl Controller {
         if observed.seen != 0 {
             fewest = fewest.min(observed.min_queue);
         }
-        let refused = placed.refused_behind()?;
+        let refused = tally.of(Fate::Connection);
         let refused_behind = refused - placed.refused_before;
         let answered =
             counts_answers(&self.config).then(|| tally.answered - placed.answered_before);
@@ -407,13 +407,8 @@ impl Controller {
     fn write_down(&mut self, outcome: &Outcome) -> Result<(), Failure> {
         let Some(placed) = &self.placed else { return Ok(()) };
         let (tally, flow) = (placed.gate.program.tally()?, outcome.flow);
-        let connections = match &placed.dqm {
-            Some(dqm) => {
-                let tally = dqm.program.tally()?;
-                Some((tally.arrived, tally.of(Fate::Connection)))
-            }
-            None => None,
-        };
+        let connections =
+            self.config.dqm.as_ref().map(|_| (tally.asked, tally.of(Fate::Connection)));
         let decided = outcome.decision;
         let set = decided
             .map(|decision| decision.set)

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::hook::{Hook, Site};
 use super::link::{Interface, Netlink, Queue};
 use super::privileges;
-use super::program::{self, Dqm, Gate};
+use super::program::{self, Gate};
 use super::shared::{Fate, Settings, Tally};
 use super::status::{Status, ask};
 
@@ -107,7 +107,7 @@ fn pinned_stats(root: &Path) -> Finding {
     }
 }
 
-/// Loads each program and runs it on a packet; nothing is attached.
+/// Loads the program and runs it on a packet; nothing is attached.
 fn programs() -> Vec<Finding> {
     let settings = Settings {
         ethernet: 1,
@@ -119,18 +119,15 @@ fn programs() -> Vec<Finding> {
     };
     let remedy =
         "use Linux 6.2 or newer; before, only session control without the queue length works";
-    let gate = Gate::load(&settings, 0).and_then(|gate| gate.program.show(&[0; 64], 1));
-    let gate = match gate {
-        Ok(_) => Finding::good("the program of session control loads and runs"),
-        Err(failure) => Finding::wrong(format!("session control: {failure}"), remedy),
-    };
-    let dqm = Dqm::load(&settings, &[0, u32::MAX]).and_then(|dqm| dqm.reads_queues());
-    let dqm = match dqm {
-        Ok(true) => Finding::good("the program of dual-queue management loads and reads queues"),
-        Ok(false) => Finding::poor("programs cannot read queues: no dual-queue management", remedy),
-        Err(failure) => Finding::poor(format!("dual-queue management: {failure}"), remedy),
-    };
-    vec![gate, dqm]
+    let loads = Finding::good("the gate's program loads and runs");
+    match Gate::load(&settings, 0, &[0, u32::MAX]).and_then(|gate| gate.reads_queues()) {
+        Ok(true) => vec![loads, Finding::good("it reads queues, as dual-queue management needs")],
+        Ok(false) => {
+            let what = "programs cannot read queues: no dual-queue management";
+            vec![loads, Finding::poor(what, remedy)]
+        }
+        Err(failure) => vec![Finding::wrong(failure.to_string(), remedy)],
+    }
 }
 
 fn hook() -> Finding {
@@ -239,7 +236,7 @@ fn count(interface: &Interface, watch: Duration) -> Result<Tally, String> {
     let settings =
         Settings { ethernet: interface.ethernet.into(), opener: 2, ..Settings::default() };
     let text = |failure: tidegate_common::fail::Failure| failure.to_string();
-    let gate = Gate::load(&settings, 0).map_err(text)?;
+    let gate = Gate::load(&settings, 0, &[]).map_err(text)?;
     let mut netlink = Netlink::open().map_err(|error| error.to_string())?;
     let hook = Hook::choose(None);
     let has = netlink.has_clsact(interface.index).map_err(|error| error.to_string())?;

@@ -15,7 +15,7 @@ use netlink_packet_route::tc::{
 use super::link::Netlink;
 
 /// The functions of the gate's programs (`bpf/`).
-const OURS: [&str; 4] = ["tidegate_gate", "tidegate_ends", "tidegate_dqm", "tidegate_dqm_in"];
+const OURS: [&str; 2] = ["tidegate_gate", "tidegate_ends"];
 
 /// The side of an interface where a filter is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -170,8 +170,7 @@ mod tests {
         };
         for (kind, name, ours) in [
             ("bpf", "tidegate_gate:[17]", true),
-            ("bpf", "tidegate_dqm:[18]", true),
-            ("bpf", "tidegate_dqm_in:[19]", true),
+            ("bpf", "tidegate_ends:[18]", true),
             ("bpf", "tidegate_gate", false),
             ("bpf", "other_gate:[20]", false),
             ("bpf", "", false),

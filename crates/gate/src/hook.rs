@@ -100,7 +100,7 @@ enum Held {
 }
 
 impl Attached {
-    /// Attaches a program; at tcx directly behind `other`, or else before all programs.
+    /// Attaches a program; at tcx before all programs.
     ///
     /// # Errors
     /// The kernel refuses it, or another filter has its priority.
@@ -108,12 +108,11 @@ impl Attached {
         program: BorrowedFd<'_>,
         place: Place,
         at: &Site<'_>,
-        other: Option<&Attached>,
         name: &str,
     ) -> Result<Attached, Failure> {
         let id = Program::id_from_fd(program).map_err(|error| refused(name, error))?;
         let held = match at.hook {
-            Hook::Tcx => link(program, place, at, other, name)?,
+            Hook::Tcx => link(program, place, at, name)?,
             Hook::Clsact => filter(program, place, at, name)?,
         };
         Ok(Attached { place, id, held })
@@ -159,13 +158,7 @@ fn runs(link: &Link) -> Option<u32> {
 }
 
 /// Attaches at tcx, without a gap where a program of before has the place.
-fn link(
-    program: BorrowedFd<'_>,
-    place: Place,
-    at: &Site<'_>,
-    other: Option<&Attached>,
-    name: &str,
-) -> Result<Held, Failure> {
+fn link(program: BorrowedFd<'_>, place: Place, at: &Site<'_>, name: &str) -> Result<Held, Failure> {
     let failed = |error| refused(name, format!("not attached by tcx: {error}"));
     let link_of = |attached: &Attached| match &attached.held {
         Held::Link(link, _) => Some(Rc::clone(link)),
@@ -177,9 +170,7 @@ fn link(
         link.update(program).map_err(failed)?;
         return Ok(Held::Link(link, own));
     }
-    let behind = other.and_then(link_of);
-    let side = side_of_tcx(place.side);
-    let link = Link::attach(program, at.index, side, behind.as_deref()).map_err(failed)?;
+    let link = Link::attach(program, at.index, side_of_tcx(place.side)).map_err(failed)?;
     Ok(Held::Link(Rc::new(link), own))
 }
 

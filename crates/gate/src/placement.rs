@@ -11,18 +11,16 @@ use super::config::{self, Config, EndsOf, Mode, Quic, RefuseAt};
 use super::filters::{Filter, Side};
 use super::hook::{self, Attached, Hook, Site};
 use super::link::{Interface, Queue};
-use super::program::{Dqm, Gate};
-use super::shared::{Fate, Settings};
+use super::program::Gate;
+use super::shared::Settings;
 use tidegate_common::fail::Failure;
 
 /// The programs at an interface.
 pub struct Placement {
     /// The interface.
     pub interface: Interface,
-    /// Session control.
+    /// Session control, and dual-queue management where the file asks for it.
     pub gate: Gate,
-    /// Dual-queue management, where the file asks for it.
-    pub dqm: Option<Dqm>,
     /// Rate and buffer of our shaper.
     pub shape: Option<(Rate, u32)>,
     /// The queue when the epoch began.
@@ -49,16 +47,18 @@ impl Placement {
         queue: Queue,
         knobs: &Knobs,
     ) -> Result<Placement, Failure> {
-        let settings = settings(config, &interface, &queue);
         let flows = if config.ends == config::Ends::FlowMap { config.ends_size } else { 0 };
-        let mut gate = Gate::load(&settings, flows)?;
+        let (settings, shares) = behind(config, settings(config, &interface, &queue), &queue)?;
+        let mut gate = Gate::load(&settings, flows, &shares)?;
         gate.turn(knobs)?;
-        let dqm = load_dqm(config, &settings, &queue)?;
+        if !shares.is_empty() && !gate.reads_queues()? {
+            let what = "dqm: this kernel does not let programs read the length of a queue";
+            return Err(Failure::failed(&config.interface, what).remedy("use Linux 6.2 or newer"));
+        }
         let (shape, attached) = (config.shape, Vec::new());
         Ok(Placement {
             interface,
             gate,
-            dqm,
             shape,
             queue,
             fewest: None,
@@ -74,16 +74,12 @@ impl Placement {
     /// # Errors
     /// The kernel refuses a write.
     pub fn obey(&mut self, config: &Config, lease_ns: u64) -> Result<(), Failure> {
-        let dqm = self.dqm.as_mut().map(|dqm| &mut dqm.program);
-        for program in std::iter::once(&mut self.gate.program).chain(dqm) {
-            program.set_never_refuse(&config.never_refuse)?;
-            program.set(|control| {
-                control.enforce = u32::from(config.mode == Mode::Enforce);
-                control.ceiling = (config.ceiling * 65_536.0) as u32;
-                control.lease_ns = lease_ns;
-            })?;
-        }
-        Ok(())
+        self.gate.program.set_never_refuse(&config.never_refuse)?;
+        self.gate.program.set(|control| {
+            control.enforce = u32::from(config.mode == Mode::Enforce);
+            control.ceiling = (config.ceiling * 65_536.0) as u32;
+            control.lease_ns = lease_ns;
+        })
     }
 
     /// Renews the lease.
@@ -91,11 +87,7 @@ impl Placement {
     /// # Errors
     /// The kernel refuses a write.
     pub fn renew(&mut self, lease_ns: u64) -> Result<(), Failure> {
-        self.gate.program.set(|control| control.lease_ns = lease_ns)?;
-        match &mut self.dqm {
-            Some(dqm) => dqm.program.set(|control| control.lease_ns = lease_ns),
-            None => Ok(()),
-        }
+        self.gate.program.set(|control| control.lease_ns = lease_ns)
     }
 
     /// Attaches the programs in the place of those of `before`, without a gap; `there` has the
@@ -133,36 +125,12 @@ impl Placement {
         if config.looks_at_ingress() {
             self.attached.push(self.gate.attach_ingress(site, priority)?);
         }
-        if let Some(dqm) = &self.dqm {
-            self.attached.push(dqm.attach(site, priority + 1, self.at(Side::Egress))?);
-            if config.refuse_at == RefuseAt::Ingress {
-                self.attached.push(dqm.attach_ingress(
-                    site,
-                    priority + 1,
-                    self.at(Side::Ingress),
-                )?);
-            }
-        }
         Ok(())
-    }
-
-    /// Session control at that side.
-    fn at(&self, side: Side) -> Option<&Attached> {
-        self.attached.iter().find(|attached| attached.place.side == side)
     }
 
     /// The program of another that runs before all programs here, at tcx.
     pub fn runs_first(&self, side: Side) -> Option<u32> {
         hook::first_of_others(self.interface.index, side, &self.attached)
-    }
-
-    /// Openers that dual-queue management refused behind session control, since its load.
-    ///
-    /// # Errors
-    /// The kernel refuses the read.
-    pub fn refused_behind(&self) -> Result<u64, Failure> {
-        let Some(dqm) = &self.dqm else { return Ok(0) };
-        Ok(dqm.program.tally()?.of(Fate::Connection))
     }
 
     /// Whether all programs are still attached.
@@ -278,19 +246,20 @@ fn averaging(settings: &Settings, dqm: &config::Dqm, rate: Rate) -> Settings {
     }
 }
 
-/// The program of dual-queue management, where the file asks for it.
-fn load_dqm(config: &Config, settings: &Settings, queue: &Queue) -> Result<Option<Dqm>, Failure> {
-    let (Some(dqm), Some(rate)) = (&config.dqm, config.capacity) else { return Ok(None) };
+/// The settings with dual-queue management, and its table; empty: the file does not ask for it.
+fn behind(
+    config: &Config,
+    settings: Settings,
+    queue: &Queue,
+) -> Result<(Settings, Vec<u32>), Failure> {
+    let (Some(dqm), Some(rate)) = (&config.dqm, config.capacity) else {
+        return Ok((settings, Vec::new()));
+    };
     if !queue.tells_its_length() {
         let what = format!("dqm: the queue here ({}) does not tell its length", queue.kind);
         return Err(Failure::failed(&config.interface, what).remedy(
             "set `shape`, or give the interface a queue: tc qdisc add dev ... root bfifo",
         ));
     }
-    let dqm = Dqm::load(&averaging(settings, dqm, rate), &shares(dqm))?;
-    if !dqm.reads_queues()? {
-        let what = "dqm: this kernel does not let programs read the length of a queue";
-        return Err(Failure::failed(&config.interface, what).remedy("use Linux 6.2 or newer"));
-    }
-    Ok(Some(dqm))
+    Ok((averaging(&settings, dqm, rate), shares(dqm)))
 }

@@ -14,7 +14,6 @@ use super::shared::{Control, Observed, Settings, Tally, knobs_bytes};
 use tidegate_common::fail::Failure;
 
 static GATE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/gate.bpf.o"));
-static DQM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/dqm.bpf.o"));
 
 const ONLY: [u8; 4] = 0u32.to_ne_bytes();
 /// The program that finds the sessions of QUIC that have ended.
@@ -25,12 +24,10 @@ pub fn quiet() {
     libbpf_rs::set_print(None);
 }
 
-/// A loaded object and the maps that both programs have.
+/// A loaded object and the maps that its programs share.
 pub struct Program {
     object: Object,
     name: &'static str,
-    /// Name of its function at egress.
-    decides: &'static str,
     control: MapHandle,
     tally: MapHandle,
     observed: MapHandle,
@@ -40,13 +37,12 @@ pub struct Program {
 
 impl Program {
     fn load(
-        (name, decides): (&'static str, &'static str),
-        code: &[u8],
+        name: &'static str,
         settings: &Settings,
         sizes: &[(&str, u32)],
     ) -> Result<Program, Failure> {
         let mut open = ObjectBuilder::default()
-            .open_memory(code)
+            .open_memory(GATE)
             .map_err(|error| refused(name, format!("the program cannot be opened: {error}")))?;
         for mut map in open.maps_mut() {
             let title = map.name().to_string_lossy().into_owned();
@@ -69,7 +65,7 @@ impl Program {
         let map = |title| find(&object, name, title);
         let (control, tally, observed) = (map("control")?, map("tally")?, map("observed")?);
         let state = Control::default();
-        let program = Program { object, name, decides, control, tally, observed, state };
+        let program = Program { object, name, control, tally, observed, state };
         program.write()?;
         Ok(program)
     }
@@ -126,7 +122,7 @@ impl Program {
     /// The kernel refuses.
     pub fn take_observed(&self) -> Result<Observed, Failure> {
         let found = self.observed()?;
-        let next = Observed { min_queue: u32::MAX, seen: 0, ..found };
+        let next = Observed { min_queue: u32::MAX, seen: 0 };
         put(&self.observed, &ONLY, next.as_bytes()).map_err(|error| refused(self.name, error))?;
         Ok(found)
     }
@@ -165,13 +161,8 @@ impl Program {
         found.ok_or_else(|| refused(self.name, format!("the object has no program `{title}`")))
     }
 
-    fn attach(
-        &self,
-        place: Place,
-        at: &Site<'_>,
-        behind: Option<&Attached>,
-    ) -> Result<Attached, Failure> {
-        Attached::new(self.part(place.title)?.as_fd(), place, at, behind, self.name)
+    fn attach(&self, place: Place, at: &Site<'_>) -> Result<Attached, Failure> {
+        Attached::new(self.part(place.title)?.as_fd(), place, at, self.name)
     }
 
     /// Largest kernel memory of its maps, bytes.
@@ -192,7 +183,7 @@ impl Program {
     /// # Errors
     /// The kernel refuses it.
     pub fn show(&self, packet: &[u8], repeat: u32) -> Result<Shown, Failure> {
-        self.run(self.decides, packet, repeat)
+        self.run("tidegate_gate", packet, repeat)
     }
 
     fn run(&self, title: &str, packet: &[u8], repeat: u32) -> Result<Shown, Failure> {
@@ -223,7 +214,7 @@ fn put(map: &MapHandle, key: &[u8], value: &[u8]) -> libbpf_rs::Result<()> {
     map.update(key, value, MapFlags::ANY)
 }
 
-/// Session control in the kernel.
+/// Session control in the kernel, with dual-queue management behind it.
 pub struct Gate {
     /// The program with its maps.
     pub program: Program,
@@ -234,11 +225,15 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Loads the program; `flows` is the size of the map of ended flows.
+    /// Loads the program. `flows` is the size of the map of ended flows; `shares` is the share of
+    /// openers, of 2^32 - 1, that dual-queue management drops at each length of the queue. Less than
+    /// two of them: there is no such management.
     ///
     /// # Errors
     /// The kernel refuses to load it.
-    pub fn load(settings: &Settings, flows: u32) -> Result<Gate, Failure> {
+    pub fn load(settings: &Settings, flows: u32, shares: &[u32]) -> Result<Gate, Failure> {
+        let settings =
+            &Settings { queue_limit: shares.len().saturating_sub(1) as u32, ..*settings };
         let words = (settings.young_cells / 8).max(1);
         let ended = (2 * settings.end_words).max(1);
         let clients = settings.client_cells.max(1);
@@ -250,8 +245,9 @@ impl Gate {
             ("clients", clients),
             ("unanswered", settings.answer_words.max(1)),
             ("connections", settings.quic_cells.max(1)),
+            ("shares", settings.queue_limit + 1),
         ];
-        let program = Program::load(("session control", "tidegate_gate"), GATE, settings, &sizes)?;
+        let program = Program::load("gate", settings, &sizes)?;
         // flows that already exist are not young
         let keys: Vec<u8> = (0..words).flat_map(u32::to_ne_bytes).collect();
         let full = vec![u8::MAX; words as usize * 8];
@@ -259,6 +255,11 @@ impl Gate {
             .map("young")?
             .update_batch(&keys, &full, words, MapFlags::ANY, MapFlags::ANY)
             .map_err(|error| refused(program.name, error))?;
+        let table = program.map("shares")?;
+        for (at, share) in (0u32..).zip(shares) {
+            put(&table, &at.to_ne_bytes(), &share.to_ne_bytes())
+                .map_err(|error| refused(program.name, error))?;
+        }
         let map = |title| program.map(title);
         let (knobs, ended, clock) = (map("knobs_map")?, map("ended")?, map("clock")?);
         Ok(Gate { program, knobs, ended, clock, words: settings.end_words })
@@ -295,11 +296,7 @@ impl Gate {
     /// # Errors
     /// The kernel refuses it, or another filter has the priority.
     pub fn attach(&self, at: &Site<'_>, priority: u32) -> Result<Attached, Failure> {
-        self.program.attach(
-            Place { title: "tidegate_gate", side: Side::Egress, priority },
-            at,
-            None,
-        )
+        self.program.attach(Place { title: "tidegate_gate", side: Side::Egress, priority }, at)
     }
 
     /// Decides about the SYNs that come in by that interface, and counts ends and answers, where
@@ -308,11 +305,7 @@ impl Gate {
     /// # Errors
     /// The kernel refuses it, or another filter has the priority.
     pub fn attach_ingress(&self, at: &Site<'_>, priority: u32) -> Result<Attached, Failure> {
-        self.program.attach(
-            Place { title: "tidegate_ends", side: Side::Ingress, priority },
-            at,
-            None,
-        )
+        self.program.attach(Place { title: "tidegate_ends", side: Side::Ingress, priority }, at)
     }
 
     /// Runs the program of the ingress on one packet; its action.
@@ -321,6 +314,16 @@ impl Gate {
     /// The kernel refuses it.
     pub fn show_incoming(&self, packet: &[u8]) -> Result<i32, Failure> {
         self.program.run("tidegate_ends", packet, 1).map(|shown| shown.action)
+    }
+
+    /// Whether the kernel lets the program read the length of a queue, which Linux before 6.2
+    /// does not: dual-queue management would do nothing.
+    ///
+    /// # Errors
+    /// The kernel refuses to run it.
+    pub fn reads_queues(&self) -> Result<bool, Failure> {
+        self.program.show(&[0; 64], 1)?;
+        Ok(self.program.take_observed()?.seen != 0)
     }
 
     /// Counts the connections of QUIC that have ended.
@@ -340,77 +343,5 @@ impl Gate {
         let read = self.clock.lookup(&ONLY, MapFlags::ANY);
         let bytes = read.map_err(|error| refused(self.program.name, error))?.unwrap_or_default();
         bytes.try_into().map(u64::from_ne_bytes).map_err(|_| refused(self.program.name, "no clock"))
-    }
-}
-
-/// Dual-queue management in the kernel.
-pub struct Dqm {
-    /// The program with its maps.
-    pub program: Program,
-}
-
-impl Dqm {
-    /// Loads the program with the share of connection packets lost at each length.
-    ///
-    /// # Errors
-    /// The kernel refuses to load it.
-    pub fn load(settings: &Settings, shares: &[u32]) -> Result<Dqm, Failure> {
-        let settings = Settings { queue_limit: shares.len() as u32 - 1, ..*settings };
-        let sizes = [("shares", shares.len() as u32)];
-        let program = Program::load(("dqm", "tidegate_dqm"), DQM, &settings, &sizes)?;
-        let map = program.map("shares")?;
-        for (at, share) in (0u32..).zip(shares) {
-            put(&map, &at.to_ne_bytes(), &share.to_ne_bytes())
-                .map_err(|error| refused("dqm", error))?;
-        }
-        Ok(Dqm { program })
-    }
-
-    /// Whether the kernel lets the program read the length of a queue, which Linux before 6.2
-    /// does not: then the program loads and does nothing.
-    ///
-    /// # Errors
-    /// The kernel refuses to run it.
-    pub fn reads_queues(&self) -> Result<bool, Failure> {
-        self.program.show(&[0; 64], 1)?;
-        Ok(self.program.observed()?.seen != 0)
-    }
-
-    /// Puts it at the egress of an interface.
-    ///
-    /// # Errors
-    /// The kernel refuses it, or another filter has the priority.
-    pub fn attach(
-        &self,
-        at: &Site<'_>,
-        priority: u32,
-        gate: Option<&Attached>,
-    ) -> Result<Attached, Failure> {
-        self.program.attach(Place { title: "tidegate_dqm", side: Side::Egress, priority }, at, gate)
-    }
-
-    /// Decides about the SYNs that come in by that interface, of downloads.
-    ///
-    /// # Errors
-    /// The kernel refuses it, or another filter has the priority.
-    pub fn attach_ingress(
-        &self,
-        at: &Site<'_>,
-        priority: u32,
-        gate: Option<&Attached>,
-    ) -> Result<Attached, Failure> {
-        self.program.attach(
-            Place { title: "tidegate_dqm_in", side: Side::Ingress, priority },
-            at,
-            gate,
-        )
-    }
-
-    /// Runs the program of the ingress on one packet; its action.
-    ///
-    /// # Errors
-    /// The kernel refuses it.
-    pub fn show_incoming(&self, packet: &[u8]) -> Result<i32, Failure> {
-        self.program.run("tidegate_dqm_in", packet, 1).map(|shown| shown.action)
     }
 }

@@ -88,6 +88,8 @@ pub struct Tally {
     pub answered: u64,
     /// Sessions of QUIC of which nothing came for a while.
     pub idle_ended: u64,
+    /// Openers that dual-queue management decided about.
+    pub asked: u64,
     /// Packets by fate.
     pub packets: [u64; Fate::COUNT],
     /// Bytes by fate.
@@ -95,14 +97,14 @@ pub struct Tally {
 }
 
 const _: () = assert!(
-    size_of::<Tally>() == 112 + 2 * 8 * Fate::COUNT
+    size_of::<Tally>() == 120 + 2 * 8 * Fate::COUNT
         && offset_of!(Tally, departed) == 16
         && offset_of!(Tally, eligible) == 32
         && offset_of!(Tally, young_bytes) == 48
         && offset_of!(Tally, incoming_bytes) == 56
         && offset_of!(Tally, served) == 64
         && offset_of!(Tally, answered) == 96
-        && offset_of!(Tally, packets) == 112
+        && offset_of!(Tally, packets) == 120
 );
 
 /// A tally as its counters, one after the other.
@@ -163,7 +165,7 @@ pub struct Settings {
     pub test_clock: u32,
     /// Words of 64 cells in one generation of ends.
     pub end_words: u32,
-    /// Dual queue: the last entry of the table of shares.
+    /// Dual queue: the last entry of the table of shares; zero: there is none.
     pub queue_limit: u32,
     /// Dual queue: transmission time of one packet, ns.
     pub service_ns: u32,
@@ -270,17 +272,9 @@ pub struct Observed {
     pub min_queue: u32,
     /// Whether the queue was read since.
     pub seen: u32,
-    /// Dual queue: average length, packets x 2^16.
-    pub average: u64,
-    /// Dual queue: when that was.
-    pub average_at_ns: u64,
 }
 
-const _: () = assert!(
-    size_of::<Observed>() == 24
-        && offset_of!(Observed, average) == 8
-        && offset_of!(Observed, average_at_ns) == 16
-);
+const _: () = assert!(size_of::<Observed>() == 8);
 
 // The map has the layout of `Knobs`.
 const _: () = assert!(

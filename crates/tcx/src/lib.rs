@@ -36,25 +36,16 @@ impl Side {
 pub struct Link(OwnedFd);
 
 impl Link {
-    /// Attaches a program directly behind that of another link, or else before all others.
+    /// Attaches a program before all others.
     ///
     /// # Errors
     /// The kernel refuses it.
-    pub fn attach(
-        program: BorrowedFd<'_>,
-        interface: i32,
-        side: Side,
-        behind: Option<&Link>,
-    ) -> io::Result<Link> {
-        let mut options = bpf_link_create_opts {
+    pub fn attach(program: BorrowedFd<'_>, interface: i32, side: Side) -> io::Result<Link> {
+        let options = bpf_link_create_opts {
             sz: size_of::<bpf_link_create_opts>() as libbpf_sys::size_t,
             flags: libbpf_sys::BPF_F_BEFORE,
             ..Default::default()
         };
-        if let Some(Link(other)) = behind {
-            options.flags = libbpf_sys::BPF_F_AFTER | libbpf_sys::BPF_F_LINK;
-            options.__bindgen_anon_1.tcx.relative_fd = other.as_raw_fd().cast_unsigned();
-        }
         let program = program.as_raw_fd();
         // SAFETY: the options live through the call, `sz` is their size, and they hold no pointers.
         let made = unsafe {

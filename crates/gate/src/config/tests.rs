@@ -102,7 +102,7 @@ fn what_is_wrong_is_named_with_its_line() {
         ("tokens_keep = 61\n", "gate.toml:3: tokens_keep: 61 is out of range"),
         ("client_ipv6 = 65\n", "client_ipv6: 65 is out of range: write a number from 16 to 64"),
         ("ends_size = 63\n", "ends_size: 63 is out of range: write a number from 64 to 16777216"),
-        ("priority = 65535\n", "priority: 65535 is out of range"),
+        ("priority = 65536\n", "priority: 65536 is out of range"),
         ("hook = 'xdp'\n", "gate.toml:3: unknown variant `xdp`, expected `tcx` or `clsact`"),
         ("flood = { factor = 0.5 }\n", "factor: 0.5 is out of range"),
         ("metrics = 'everywhere'\n", "gate.toml:3: metrics: `everywhere` is no address"),

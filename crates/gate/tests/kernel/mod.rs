@@ -41,7 +41,7 @@ pub(crate) fn gate(settings: Settings, flows: u32) -> Option<Gate> {
         eprintln!("skipped: no right to load programs ({} missing)", missing.join(", "));
         return None;
     }
-    let mut gate = Gate::load(&settings, flows).expect("the kernel takes the program");
+    let mut gate = Gate::load(&settings, flows, &[]).expect("the kernel takes the program");
     gate.program
         .set(|control| (control.lease_ns, control.enforce) = (LEASE, 1))
         .expect("the kernel takes the lease");

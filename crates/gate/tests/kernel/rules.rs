@@ -3,7 +3,7 @@
 use tidegate_core::law::session::Knobs;
 use tidegate_core::units::Time;
 use tidegate_gate::config::NeverRefuse;
-use tidegate_gate::program::{Dqm, Gate};
+use tidegate_gate::program::Gate;
 use tidegate_gate::shared::{Fate, Settings};
 
 use super::packets::{FIN, RST, SYN, SYN_ACK, answer, tcp, tcp6};
@@ -293,20 +293,22 @@ fn the_dual_queue_loses_by_its_table() {
     {
         let settings =
             Settings { read_queue: 1, ewma_weight: 65_536, service_ns: 1, syn_in, ..settings() };
-        let mut dqm = Dqm::load(&settings, &[first, u32::MAX]).expect("the kernel takes it");
-        dqm.program
+        let mut gate = Gate::load(&settings, 0, &[first, u32::MAX]).expect("the kernel takes it");
+        gate.program
             .set(|control| (control.lease_ns, control.enforce) = (LEASE, 1))
             .expect("the kernel takes it");
-        let leaves = |packet: &[u8]| dqm.program.show(packet, 1).expect("shown").action;
-        let comes_in = |packet: &[u8]| dqm.show_incoming(packet).expect("shown");
+        gate.turn(&Knobs { pass_all: 1, ..Knobs::default() }).expect("the kernel takes it");
+        let leaves = |packet: &[u8]| gate.program.show(packet, 1).expect("shown").action;
+        let comes_in = |packet: &[u8]| gate.show_incoming(packet).expect("shown");
         let (here, there) = if syn_in == 1 { (expected, PASS) } else { (PASS, expected) };
         assert_eq!(leaves(&tcp(1, SYN)), expected, "an upload");
         assert_eq!(comes_in(&answer(1, SYN_ACK)), PASS, "it answers an upload");
         assert_eq!(comes_in(&answer(1, SYN)), here, "a download, syn_in {syn_in}");
         assert_eq!(leaves(&tcp(1, SYN_ACK)), there, "its answer, syn_in {syn_in}");
         assert_eq!(leaves(&tcp(1, FIN)), PASS, "data is none of its business");
-        let tally = dqm.program.tally().expect("the kernel tells its counts");
+        let tally = tally(&gate);
         assert_eq!(tally.of(Fate::Connection), if expected == SHOT { 2 } else { 0 });
+        assert_eq!(tally.asked, 2);
     }
 }
 
