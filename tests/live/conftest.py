@@ -119,6 +119,13 @@ class Lab:
             self.within(name, "ip", "address", "add", f"{address}/24", "dev", "wan")
             self.within(name, "ip", "link", "set", "wan", "up")
             self.within(name, "ip", "link", "set", "lo", "up")
+        # until the kernel has noticed the carrier it drops what `wan` sends: the first ARP request
+        for name in (self.near, self.far):
+            self.until(lambda name=name: " UP " in self.link(name), "carrying")
+
+    def link(self, name: str) -> str:
+        """Return the state of `wan` there."""
+        return self.within(name, "ip", "-br", "link", "show", "wan")
 
     def within(self, name: str, *command: str, check: bool = True) -> str:
         return run("nsenter", f"--net=/run/netns/{name}", *command, check=check)
