@@ -12,14 +12,15 @@ import os
 import platform
 import statistics
 import sys
+import time
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tidegate import _native
 from tools.live import tcx
-from tools.live.lab import NEAR, RIGHT, Lab, LabError, run
-from tools.live.measure import of_flows, read
+from tools.live.lab import NEAR, PORT, RIGHT, Lab, LabError, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,17 +30,19 @@ __attribute__((section("tc"), used)) int tidegate_empty(void *packet) { return -
 char terms[] __attribute__((section("license"), used)) = "MIT";
 """
 
+COUNTER = Path("/proc/sys/kernel/bpf_stats_enabled")
+"""Whether the kernel counts the time of programs."""
+
 
 @contextmanager
 def counting_time() -> Iterator[None]:
     """Have the kernel count the time of programs, and restore the setting."""
-    setting = Path("/proc/sys/kernel/bpf_stats_enabled")
-    before = setting.read_text()
-    setting.write_text("1")
+    before = COUNTER.read_text()
+    COUNTER.write_text("1")
     try:
         yield
     finally:
-        setting.write_text(before)
+        COUNTER.write_text(before)
 
 
 def hooks() -> tuple[str, ...]:
@@ -66,8 +69,25 @@ def put_empty(lab: Lab, hook: str) -> None:
         lab.within(lab.router, "tc", "filter", "add", *place, *program)
 
 
-def mean_times(lab: Lab) -> dict[str, tuple[float, int]]:
-    """Return mean time in ns and number of runs of each program at the interface."""
+class Cost(NamedTuple):
+    """The time of a program."""
+
+    counted_ns: float
+    """The mean by the kernel's counter, for the packets that passed."""
+    runs: int
+    alone_ns: int
+    """The mean of a million runs on one packet of data, without the counter."""
+
+
+# IPv4 and TCP with the ACK bit. A program at a device without Ethernet reads the packet's type from
+# the packet itself, and the kernel reads it from the bytes where Ethernet has it: so the sender's
+# address begins with 8.0.
+PACKET = bytes.fromhex("450003e8000040004006000008000001 0a4e0202 c001115100000001000000015010ffff")
+PACKET += bytes(1000 - len(PACKET))
+
+
+def mean_times(lab: Lab) -> dict[str, Cost]:
+    """Return the time of each program at the interface."""
     found = {}
     for side in ("egress", "ingress"):
         for name, program in at_tcx(lab, side).items():
@@ -87,7 +107,7 @@ def at_tcx(lab: Lab, side: str) -> dict[str, int]:
     return {program["name"]: program["id"] for program in listed[side]}
 
 
-def _counted(program: int) -> tuple[float, int]:
+def _counted(program: int) -> Cost:
     try:
         handle = tcx.by_id(program)
     except OSError as error:
@@ -98,7 +118,12 @@ def _counted(program: int) -> tuple[float, int]:
         os.close(handle)
     fields = {name: value for name, _, value in (line.partition(":\t") for line in lines)}
     ran = int(fields["run_cnt"])
-    return int(fields["run_time_ns"]) / max(1, ran), ran
+    counted = int(fields["run_time_ns"]) / max(1, ran)
+    COUNTER.write_text("0")
+    try:
+        return Cost(counted, ran, tcx.alone(program, PACKET, 1_000_000))
+    finally:
+        COUNTER.write_text("1")
 
 
 def wire(lab: Lab) -> None:
@@ -113,27 +138,59 @@ def wire(lab: Lab) -> None:
     run("ip", "-n", lab.right, "route", "add", "default", "via", NEAR)
 
 
-def forwarded(scenario: dict[str, Any], seconds: float, gate: str | None) -> float:
-    """Return the Mbit/s that two uploads reach over a plain cable, with a gate or without."""
+SLICE_S, SETTLE_S = 2.0, 0.3
+"""How long one rate is measured, and what passes first after the gate comes or goes."""
+
+
+def rate(lab: Lab) -> float:
+    """Return the Mbit/s that leave the router."""
+
+    def sent() -> tuple[float, int]:
+        [device] = json.loads(run("ip", "-n", lab.router, "-s", "-j", "link", "show", "tg0"))
+        return time.monotonic(), int(device["stats64"]["tx"]["bytes"])
+
+    time.sleep(SETTLE_S)
+    began, before = sent()
+    time.sleep(SLICE_S)
+    ended, after = sent()
+    return 8e-6 * (after - before) / (ended - began)
+
+
+def forwarded(scenario: dict[str, Any], gate: str, times: int) -> tuple[list[float], list[float]]:
+    """Return the rates of two uploads over a plain cable, without a gate and with one in turn.
+
+    It begins and ends without, so there is one rate more.
+    """
     with Lab() as lab:
         wire(lab)
         path, table = lab.write(scenario)
-        if gate is not None:
-            lab.gate(gate)
-        lab.traffic(path, table, download=False)
-        return of_flows(read(table), seconds).goodput_mbit_s
+        lab.serve(lab.right, f"{RIGHT}:{PORT}")
+        to = ("--to", f"{RIGHT}:{PORT}", "--out", str(table))
+        lab.start(lab.left, lab.tidegated, "traffic", "run", str(path), *to)
+        time.sleep(1)
+        without, with_gate = [rate(lab)], []
+        for _ in range(times):
+            process = lab.gate(gate)
+            with_gate.append(rate(lab))
+            lab.end(process)
+            without.append(rate(lab))
+        return without, with_gate
 
 
-def in_turn(scenario: dict[str, Any], seconds: float, gate: str, pairs: int) -> str:
-    """Measure without and with a gate in turn; return means and the difference of pairs as text."""
-    found = [
-        (forwarded(scenario, seconds, None), forwarded(scenario, seconds, gate))
-        for _ in range(pairs)
+def in_turn(scenario: dict[str, Any], gate: str, labs: int, times: int) -> str:
+    """Measure with a gate and without in turn; return means and the difference as text.
+
+    Each rate with a gate is compared with the mean of the two without that are next to it.
+    """
+    found = [forwarded(scenario, gate, times) for _ in range(labs)]
+    changes = [
+        100 * (after / statistics.fmean(without[at : at + 2]) - 1)
+        for without, with_gate in found
+        for at, after in enumerate(with_gate)
     ]
-    without, with_gate = zip(*found, strict=True)
-    changes = [100 * (after / before - 1) for before, after in found]
-    half = _native.student_t_quantile(0.975, pairs - 1) * statistics.stdev(changes) / pairs**0.5
+    half = _native.student_t_quantile(0.975, len(changes) - 1) * statistics.stdev(changes)
+    mean = [statistics.fmean(chain.from_iterable(rates)) for rates in zip(*found, strict=True)]
     return (
-        f"{statistics.fmean(without):.0f} Mbit/s without, {statistics.fmean(with_gate):.0f} with; "
-        f"{statistics.fmean(changes):+.1f} % ± {half:.1f} (95 %) over {pairs} pairs"
+        f"{mean[0]:.0f} Mbit/s without, {mean[1]:.0f} with; {statistics.fmean(changes):+.1f} % "
+        f"± {half / len(changes) ** 0.5:.1f} (95 %), {times} times in each of {labs} labs"
     )

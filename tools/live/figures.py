@@ -23,7 +23,7 @@ from itertools import pairwise, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tools.live.cost import counting_time, hooks, in_turn, mean_times, put_empty
+from tools.live.cost import Cost, counting_time, hooks, in_turn, mean_times, put_empty
 from tools.live.lab import PORT, RIGHT, Lab, LabError, interrupted, lateness, obstacle
 from tools.live.loads import document, endless, pages
 from tools.live.measure import Flow, Measures, mean_and_spread, of_flows, read, simulate
@@ -94,7 +94,7 @@ class Gated:
     flows: Sequence[Flow]
     status: dict[str, Any]
     link: list[dict[str, Any]]
-    cost_ns: dict[str, tuple[float, int]]
+    cost_ns: dict[str, Cost]
     epochs: list[dict[str, Any]]
     """The gate's log."""
     sent_again: float
@@ -213,14 +213,18 @@ def cost(_: Wanted) -> None:
             rate = of_flows(found.flows, 8).goodput_mbit_s
             maps = found.status["map_bytes"]
             print(f"{name} at {hook}: {rate:.0f} Mbit/s; maps {maps} bytes at most")
-            empty = {side: found.cost_ns[f"tidegate_empty {side}"][0] for side in SIDES}
-            for who, (gross, ran) in found.cost_ns.items():
-                net = gross - empty[who.split()[1]]
-                print(f"    {who:26} {gross:6.0f} ns, {net:5.0f} net, {ran} packets", flush=True)
-    scenario = document(4, bulk, rate="10Gbit")
+            empty = {side: found.cost_ns[f"tidegate_empty {side}"].counted_ns for side in SIDES}
+            for who, each in found.cost_ns.items():
+                net = each.counted_ns - empty[who.split()[1]]
+                print(
+                    f"    {who:26} {each.counted_ns:6.0f} ns counted, {net:5.0f} net, "
+                    f"{each.alone_ns:4} alone, {each.runs} packets",
+                    flush=True,
+                )
+    scenario = document(300, bulk, rate="10Gbit")
     gate = "mode = 'enforce'\ncapacity = '10Gbit'\n"
     for name in ("close-probe", "tide"):
-        print(f"forwarding, {name}: {in_turn(scenario, 4, gate + CONTROLS[name], 15)}", flush=True)
+        print(f"forwarding, {name}: {in_turn(scenario, gate + CONTROLS[name], 4, 10)}", flush=True)
 
 
 def crowd() -> dict[str, Any]:

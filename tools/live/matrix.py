@@ -136,40 +136,40 @@ def pages_table(found: Rows, cells: Sequence[Cell]) -> str:
 
 
 COLUMNS = {
-    "done": (1, ".0f"),
-    "page_s": (1, ".1f"),
-    "served": (1, ".0f"),
-    "wait_mean_s": (1, ".2f"),
-    "wait_p95_s": (1, ".1f"),
-    "wait_most_s": (1, ".1f"),
-    "never": (1, ".0f"),
-    "wasted": (100, ".0f"),
-    "long_mbit_s": (1, ".2f"),
-    "refused": (1, ".0f"),
-    "half_open_most": (1, ".0f"),
-    "cookies": (1, ".0f"),
+    "done": ("pages", 1, ".0f"),
+    "page_s": ("their time, s", 1, ".1f"),
+    "served": ("connections served", 1, ".0f"),
+    "wait_mean_s": ("mean wait, s", 1, ".2f"),
+    "wait_most_s": ("longest wait, s", 1, ".1f"),
+    "wasted": ("bytes wasted, %", 100, ".0f"),
+    "half_open_most": ("half-open at the server", 1, ".0f"),
 }
-"""Measures of the long table: a factor, and how they are written."""
+"""Measures of the long table: a head, a factor, and how they are written."""
 
 
 def long_table(found: Rows, cells: Sequence[Cell]) -> str:
-    """Return every measure of every cell."""
-    heads = ["queue", "load", "control", "n", *COLUMNS]
+    """Return every measure of the cells of a queue, as means of the runs."""
+    heads = [head for head, _, _ in COLUMNS.values()]
+    heads = ["load", "control", "runs", heads[0], "least to most", *heads[1:]]
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
     for cell in cells:
         rows = found.get(whole(cell), [])
         if rows:
-            values = [text(by * mean(rows, name), form) for name, (by, form) in COLUMNS.items()]
-            names = [cell.queue, cell.load, cell.control, str(len(rows))]
-            lines.append("| " + " | ".join([*names, *values]) + " |")
+            values = [text(by * mean(rows, name), form) for name, (_, by, form) in COLUMNS.items()]
+            done = [row["done"] for row in rows]
+            values.insert(1, f"{min(done)} to {max(done)}")
+            lines.append(
+                "| " + " | ".join([cell.load, cell.control, str(len(rows)), *values]) + " |"
+            )
     return "\n".join(lines)
 
 
 def tables(found: Rows, cells: Sequence[Cell]) -> None:
     """Print the tables, and the cells that were not run."""
-    for queue in dict.fromkeys(cell.queue for cell in cells):
-        print(f"\n{queue}\n\n{pages_table(found, [c for c in cells if c.queue == queue])}")
-    print(f"\n{long_table(found, cells)}")
+    for title, table in (("", pages_table), ("Every measure, ", long_table)):
+        for queue in dict.fromkeys(cell.queue for cell in cells):
+            of_queue = [cell for cell in cells if cell.queue == queue]
+            print(f"\n### {title}{queue}\n\n{table(found, of_queue)}")
     counted = [len(found.get(whole(cell), [])) for cell in cells]
     left = [cell for cell, n in zip(cells, counted, strict=True) if not n]
     print(f"\nruns of a cell: {min(counted)} to {max(counted)}; cells not run: {len(left)}")
