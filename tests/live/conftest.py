@@ -85,6 +85,12 @@ def obstacle() -> str | None:
     return wrong[0] if wrong else None
 
 
+def compiles() -> bool:
+    """Say whether this kernel compiles BPF; one that cannot has no such setting."""
+    setting = Path("/proc/sys/net/core/bpf_jit_enable")
+    return setting.exists() and setting.read_text().strip() != "0"
+
+
 class Lab:
     """Two hosts: `near`, where a gate may stand at `wan`, and `far`, which serves."""
 
@@ -282,11 +288,13 @@ def _possible() -> None:
 
 # it takes two functions of that kernel: bpf_cast_to_kern_ctx, bpf_rdonly_cast
 @pytest.fixture(autouse=True)
-def _dual_queue(request: pytest.FixtureRequest) -> None:
+def _kernel(request: pytest.FixtureRequest) -> None:
     if request.node.get_closest_marker("dual_queue") and KERNEL < (6, 2):
         pytest.skip("programs read the length of a queue from Linux 6.2 on")
     if request.node.get_closest_marker("tcx") and KERNEL < (6, 6):
         pytest.skip("tcx is in Linux from 6.6 on")
+    if request.node.get_closest_marker("compiled") and not compiles():
+        pytest.skip("this kernel interprets BPF, and its interpreter cannot do bpf_loop")
 
 
 @pytest.fixture(params=["clsact", "tcx"])

@@ -133,11 +133,13 @@ def test_a_bad_file_changes_nothing_and_a_good_one_does(lab):
     assert lab.connect(MANY) == MANY
 
 
+@pytest.mark.compiled
 def test_a_reload_that_needs_another_program_leaves_no_gap(lab):
     gate = lab.gate(at("clsact"))
     lab.write(at("clsact") + "ends = 'flow-map'\nquic = 'admit'\n")
     gate.send_signal(signal.SIGHUP)
     time.sleep(1.5)
+    assert lab.status()["trouble"] == "", "the new program is in place"
     assert refuses(lab)
     assert lab.programs() == ["tidegate_gate"]
 

@@ -82,6 +82,7 @@ def test_with_the_rights_of_the_unit_a_gate_takes_over_what_was_left(lab):
 # linux/bpf.h: a new program is put before all others, and one that a reload replaces keeps its
 # place. Those of others run behind them.
 @pytest.mark.tcx
+@pytest.mark.compiled
 def test_at_tcx_the_programs_come_first_and_those_of_others_stay(lab):
     lab.put_at_tcx("early", "-1")
     shaped = at("tcx") + "shape = '10Mbit'\n"
