@@ -46,7 +46,7 @@ Rows = dict[Cell, list[dict[str, Any]]]
 
 def cell_of(row: dict[str, Any]) -> Cell:
     """Return the cell of a line."""
-    return Cell(**{field.name: row[field.name] for field in fields(Cell)})
+    return Cell(**{field.name: row[field.name] for field in fields(Cell) if field.name in row})
 
 
 def whole(cell: Cell) -> Cell:
@@ -189,6 +189,8 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--jobs", type=int, default=2, help="runs side by side")
     parser.add_argument("--seconds", type=float, default=40, help="of each run")
     parser.add_argument("--mbit", type=float, default=5, help="rate of the link")
+    parser.add_argument("--users", type=float, default=2, help="a second, of what the link carries")
+    parser.add_argument("--gate", default="", help="more settings of the gate, as in its file")
     parser.add_argument("--out", type=Path, default=FILE)
     parser.add_argument("--table", action="store_true", help="print the tables of what was run")
     parser.add_argument("--predict", action="store_true", help="ask the simulator instead")
@@ -198,9 +200,9 @@ def options() -> argparse.ArgumentParser:
 def main() -> int:
     """Run the cells that are asked for, or print the tables."""
     given = options().parse_args()
-    size = {"mbit": given.mbit, "seconds": given.seconds}
+    sizes = {"mbit": given.mbit, "seconds": given.seconds, "users": given.users}
     cells = [
-        Cell(queue, control, load, **size)
+        Cell(queue, control, load, **sizes, gate=given.gate)
         for queue in given.queue or QUEUES
         for load in given.load or OF_THE_MATRIX
         for control in given.control or CONTROLS

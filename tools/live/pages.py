@@ -70,6 +70,8 @@ class Cell:
     seconds: float = 40
     users: float = 2
     """Users a second under a steady load, of what the link carries."""
+    gate: str = ""
+    """Settings of the gate beside those of its control, as in its file."""
 
     @property
     def carries(self) -> float:
@@ -192,7 +194,7 @@ def limit(lab: Lab, control: str, cell: Cell) -> None:
 
 def gate(lab: Lab, control: str, cell: Cell) -> None:
     """Start a gate before the queue that is there."""
-    text = f"mode = 'enforce'\nlaw = {LAWS[control]}\ncapacity = '{cell.mbit:g}Mbit'\n"
+    text = f"{cell.gate}\nmode = 'enforce'\nlaw = {LAWS[control]}\ncapacity = '{cell.mbit:g}Mbit'\n"
     if control == "DQM":
         whole = cell.buffer // 1500
         text += f"dqm = {{ x_m = {whole // 2}, x_M = {whole // 2}, P_M = 1, "
