@@ -147,7 +147,7 @@ deb: ## Make the Debian package of tidegated in dist/: program, systemd unit, ma
 	bash tools/deb.sh
 
 .PHONY: test-deb
-test-deb: deb $(VENV)/.dev ## Install, run and purge the Debian package in a bare Debian (root; a minute)
+test-deb: deb $(VENV)/.dev ## Install, run and purge the Debian package in a bare Debian, also by systemd (root; some minutes)
 	@command -v mmdebstrap >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get install -y mmdebstrap; } || \
 	    { echo 'mmdebstrap is not installed; as root: apt-get install -y mmdebstrap' >&2; exit 2; }
 	TIDEGATE_DEB="$$(ls dist/tidegated_*.deb)" $(BIN)/python -m pytest -n 0 tests/live/test_deb.py

@@ -1,6 +1,8 @@
 """The Debian package in a bare Debian: installed, run, purged (`make test-deb`)."""
 
+import contextlib
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -13,6 +15,7 @@ pytestmark = pytest.mark.live
 
 ROOT = Path(__file__).parents[2]
 UNIT = "lib/systemd/system/tidegate-gate@.service"
+SYSTEMD = Path(__file__).with_name("systemd.sh")
 FILES = "/usr /etc /lib /var/log /run"
 # an interface of the bare Debian's own network, with a queue that tells its length
 INTERFACE = (
@@ -61,7 +64,7 @@ def bare(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ba
     subprocess.run(
         [
             *("mmdebstrap", "--variant=minbase", "--mode=root", "--quiet"),
-            *("--include=iproute2,systemd,procps", "bookworm", str(bare.root)),
+            *("--include=iproute2,systemd,procps,bpftool", "bookworm", str(bare.root)),
         ],
         check=True,
     )
@@ -119,3 +122,70 @@ def test_it_is_installed_run_and_purged(bare: Bare) -> None:
     assert "clsact" not in bare.run("tc qdisc show dev wan0")
     left = {name for name in bare.files() - before if "tidegate" in name}
     assert left == set()
+
+
+@pytest.fixture(scope="module")
+def parts(bare: Bare, package: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Start systemd in the bare Debian, as the first program of a container."""
+    groups = subprocess.run(
+        ["findmnt", "-n", "-t", "cgroup2", "-o", "TARGET"],
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout.split()
+    if not groups:
+        pytest.skip("systemd needs control groups of version 2")
+    output, group = tmp_path_factory.mktemp("systemd") / "output", Path(groups[0], bare.namespace)
+    output.touch()
+    own = [f"--{kind}" for kind in ("mount", "pid", "net", "uts", "ipc", "cgroup", "fork")]
+    inside = ["bash", str(SYSTEMD), "container", str(bare.root), str(package.resolve()), output]
+    join = f'echo $$ >{group}/cgroup.procs && exec "$@"'
+    group.mkdir()
+    try:
+        subprocess.run(
+            ["sh", "-c", join, "sh", "unshare", *own, "--kill-child", *inside],
+            timeout=600,
+            capture_output=True,
+            check=False,
+        )
+    finally:
+        time.sleep(1)  # until its last processes are gone
+        for folder, _, _ in os.walk(group, topdown=False):
+            with contextlib.suppress(OSError):
+                Path(folder).rmdir()
+    text = output.read_text()
+    assert "== end\n" in text, text
+    return dict(re.findall(r"^== (.*)\n((?:(?!== ).*\n)*)", text, re.MULTILINE))
+
+
+def test_the_unit_runs_with_its_few_rights(parts: dict[str, str]) -> None:
+    assert parts["installed"] == ""
+    assert parts["enabled"].startswith("active\nType=notify\nNRestarts=0\nwan0 observe attached at")
+    rights = dict(re.findall(r"^(\w+):\s+(\w+)", parts["rights"], re.MULTILINE))
+    assert int(rights["Uid"]) >= 61184, "a dynamic user (systemd.exec)"
+    # CAP_NET_ADMIN is 12, CAP_PERFMON 38, CAP_BPF 39
+    assert rights["CapEff"] == rights["CapBnd"] == "000000c000001000"
+    assert (rights["NoNewPrivs"], rights["Seccomp"]) == ("1", "2")
+    assert parts["without a call that is not allowed"] == "NRestarts=0\nActiveState=active\n"
+
+
+def test_the_unit_obeys_orders_and_its_file(parts: dict[str, str]) -> None:
+    answered = {name[9:]: text for name, text in parts.items() if name.startswith("answered ")}
+    assert answered["while it observes"] == "40\n"
+    number = int(answered["while it refuses"].split()[-1])
+    assert number <= 20, "two a second"
+    assert answered["after revert"] == "wan0: observing; nothing is refused\n40\n"
+    assert "tbf" in parts["reloaded"]
+    assert "not within" not in parts["reloaded"]
+    assert int(answered["after the reload"]) <= 20
+    assert parts["a wrong file"] == "refused\nactive\n"
+
+
+def test_systemd_starts_a_gate_that_hangs_again(parts: dict[str, str]) -> None:
+    assert parts["hung"] == "NRestarts=0\nResult=success\n"
+    assert "Watchdog timeout" in parts["journal"]
+
+
+def test_the_unit_is_purged(parts: dict[str, str]) -> None:
+    assert parts["purged"] == "inactive\nqdisc noqueue 0: root refcnt 2 \n"
+    assert parts["left"] == "/etc/tidegate\n/etc/tidegate/wan0.toml\n", "the user's"
