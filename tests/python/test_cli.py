@@ -306,3 +306,45 @@ def test_ctrl_c_while_something_is_imported_ends_with_the_code_of_ctrl_c(tmp_pat
     (tmp_path / "met.py").write_text(MEETS_CTRL_C_IN_THE_TEXT_OF_A_CLASS, encoding="utf-8")
     run = subprocess.run([sys.executable, "-m", "met"], cwd=tmp_path, timeout=60, check=False)
     assert run.returncode == 130
+
+
+IS_STOPPED_IN_A_CALLBACK = """\
+import signal, sys, time, weakref
+from tidegate import cli
+
+class Lock: pass
+
+def app():
+    cli._take_over()
+    lock = Lock()
+    number = signal.Signals[sys.argv[1]]
+    seen = weakref.ref(lock, lambda _: signal.raise_signal(number))
+    try:
+        del lock
+        time.sleep(20)
+    except KeyboardInterrupt:
+        raise SystemExit(130)
+
+cli.app = app
+cli.main()
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_stop_that_comes_in_a_callback_is_not_lost(tmp_path, name):
+    """Python prints what is raised in the callback of a weak reference, and goes on.
+
+    Importing a module runs such a callback. The command must end all the same,
+    with the shell's code for the signal (128 + its number), and print no traceback.
+    """
+    (tmp_path / "stopped.py").write_text(IS_STOPPED_IN_A_CALLBACK, encoding="utf-8")
+    run = subprocess.run(
+        [sys.executable, "-m", "stopped", name],
+        cwd=tmp_path,
+        timeout=15,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 128 + signal.Signals[name]
+    assert run.stderr == ""

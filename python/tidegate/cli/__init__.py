@@ -103,6 +103,27 @@ def _terminated(_signal: int, _frame: object) -> None:
     raise SystemExit(TERMINATED)
 
 
+def _swallowed(lost: sys.UnraisableHookArgs) -> None:
+    """Raise a stop again where the interpreter swallowed it.
+
+    A signal may come while a destructor or the callback of a weak reference runs
+    (importing a module has one). What is raised there does not reach the command.
+    """
+    if isinstance(lost.exc_value, _Stopped):
+        handler = _interrupted
+    elif isinstance(lost.exc_value, SystemExit):
+        handler = _terminated
+    else:
+        sys.__unraisablehook__(lost)
+        return
+    signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, AGAIN)
+
+
+AGAIN = 0.01
+"""Seconds until a swallowed stop is raised again: the callback has returned by then."""
+
+
 for _command in COMMANDS:
     app.command()(guarded(_command, _take_over))
 
@@ -144,6 +165,7 @@ def main() -> None:
             stream.reconfigure(errors="plain")
     # As an exception, so that temporary folders are removed on the way out.
     signal.signal(signal.SIGTERM, _terminated)
+    sys.unraisablehook = _swallowed
     warnings.showwarning = _warned
     from tidegate.errors import TidegateError, UsageError
 
@@ -162,6 +184,7 @@ def main() -> None:
     finally:
         # the command is complete: Ctrl-C must not disturb the end of the interpreter
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         _flush()
 
 
