@@ -15,9 +15,11 @@ from tools.live.pages import LIMITS, LOADS, Cell
 
 GATES: dict[str, dict[str, Any]] = {
     "none": {},
-    "close-probe": {"gate": {"law": "close-probe", "limiter": "token-bucket", "relief": True}},
-    "tide": {"gate": {"law": "tide"}},
-    "tide by client": {"gate": {"law": "tide", "admit": "clients"}},
+    "close-probe": {
+        "gate": {"law": "close-probe", "limiter": "token-bucket", "relief": True, "onset": "2s"}
+    },
+    "tide": {"gate": {"law": "tide", "onset": "2s"}},
+    "tide by client": {"gate": {"law": "tide", "admit": "clients", "onset": "2s"}},
 }
 LAWS = {"drop-tail": "drop-tail", "htb": "drop-tail", "fq_codel": "fq-codel", "cake": "cake"}
 

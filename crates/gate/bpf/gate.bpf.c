@@ -344,6 +344,18 @@ static __always_inline void rejuvenate(__u64 hash)
 		*cell = 0;
 }
 
+/* How many of these packets of a flow its counter counts: one in 2^k, and its first two. */
+static __always_inline __u32 counted(__u32 packets, __u32 before)
+{
+	__u32 mask = (1u << settings.young_k) - 1;
+
+	if (settings.young_k == 0)
+		return packets;
+	if (before < 2)
+		return packets ? 1 : 0;
+	return ((bpf_get_prandom_u32() & mask) + packets) >> settings.young_k;
+}
+
 /* Counts the bytes of young flows among packets that pass. A GSO packet counts as its segments;
  * the SYNs of a flow are one. The first packet behind them says that the other end has answered:
  * this end sends none before, and a forged address never answers. */
@@ -360,6 +372,7 @@ static __always_inline void age(struct __sk_buff *skb, const struct seen *seen, 
 		packets = 0;
 	else if (before == 1 && settings.answers_by_age && !(seen->flags & TCP_RST))
 		mine->answered += 1;
+	packets = counted(packets, before);
 	*cell = before + packets > 255 ? 255 : before + packets;
 	bytes = skb->len - (settings.ethernet ? 14 : 0);
 	mine->watched_bytes += bytes;

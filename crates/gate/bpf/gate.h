@@ -115,7 +115,7 @@ struct settings {
 	__u32 hashed;		/* a hash of its flow decides whether an opener is eligible */
 	__u64 salt;
 	__u32 young_cells;	/* counters of packets, a multiple of 8; zero: none */
-	__u32 young_packets;	/* a flow is young for this many packets */
+	__u32 young_packets;	/* a flow is young for this many counted packets */
 	__u32 young_sample;	/* one flow in this many is sampled */
 	__u32 ends_of_peer;	/* a session ends with the FIN that comes in, not the one that leaves */
 	__u32 syn_in;		/* a download opens with the SYN that comes in, not the SYN+ACK that leaves */
@@ -127,7 +127,7 @@ struct settings {
 	__u32 client_wait;	/* ticks after which a client that was refused is overdue */
 	__u32 answers_by_age;	/* counters of packets tell of sessions with an answer, not cells */
 	__u32 quic_idle_ms;	/* a connection of QUIC has ended when nothing came for so long */
-	__u32 unused;
+	__u32 young_k;		/* one packet in 2^k is counted, and the first two of a flow */
 };
 SIZE(settings, 112);
 AT(settings, ends, 8);

@@ -341,7 +341,8 @@ impl Config {
 
     /// The packets and hashes that the law needs the program to look at.
     pub fn rules(&self) -> Admission {
-        let rules = |law: &GateLaw| law.admission(Opener::default(), Refusal::default());
+        let rate = self.capacity.unwrap_or_default();
+        let rules = |law: &GateLaw| law.admission(Opener::default(), Refusal::default(), rate);
         self.law.as_ref().map_or_else(Admission::default, rules)
     }
 

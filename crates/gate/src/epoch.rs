@@ -1,6 +1,7 @@
 //! One epoch: from the kernel's counts to the decision of the law.
 
 use tidegate_core::law::queue::Waiting;
+use tidegate_core::law::session::onset::Onset;
 use tidegate_core::law::session::{Counts, Knobs};
 use tidegate_core::law::{Controller, Counted, Decision, Fault, View};
 use tidegate_core::units::{Rate, Time};
@@ -8,7 +9,6 @@ use tidegate_core::units::{Rate, Time};
 use super::ends::Ends;
 use super::flood::{Flood, Limits};
 use super::link::Queue;
-use super::onset::Onset;
 use tidegate_common::fail::Failure;
 
 /// The length of an epoch where no law has one.

@@ -23,7 +23,6 @@
 //! | `epoch`      | one step of the law: from the kernel's counts to a decision |
 //! | `ends`       | the number of ended sessions, estimated from the cells |
 //! | `flood`      | the alarm: admitted sessions that never end |
-//! | `onset`      | the start of refusals: admitted sessions that pile up |
 //! | `journal`    | the log of decisions, one line per epoch |
 //! | `status`     | the state of a running gate, over a socket |
 //! | `metrics`    | the same for Prometheus |
@@ -46,7 +45,6 @@ pub mod journal;
 pub mod link;
 pub mod metrics;
 pub mod observe;
-pub mod onset;
 pub mod orders;
 pub mod placement;
 pub mod privileges;

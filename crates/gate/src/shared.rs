@@ -177,7 +177,7 @@ pub struct Settings {
     pub salt: u64,
     /// Counters of packets by which young flows are known, a multiple of 8; zero: none.
     pub young_cells: u32,
-    /// A flow is young for this many packets.
+    /// A flow is young for this many counted packets.
     pub young_packets: u32,
     /// One flow in this many is sampled.
     pub young_sample: u32,
@@ -201,8 +201,8 @@ pub struct Settings {
     pub answers_by_age: u32,
     /// A connection of QUIC has ended when nothing came for so long, ms.
     pub quic_idle_ms: u32,
-    /// Not used.
-    pub unused: u32,
+    /// One packet in `2^k` is counted for young flows, and the first two of each.
+    pub young_k: u32,
 }
 
 const _: () = assert!(

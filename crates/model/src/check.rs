@@ -22,7 +22,7 @@ mod video;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tidegate_core::law::settings::Refused;
+use tidegate_core::law::settings::{Refused, within_time};
 use tidegate_core::units::Time;
 
 use crate::Report;
@@ -83,8 +83,8 @@ fn rearrange(root: &mut Node) {
             continue;
         };
         if let Some(gate) = entry_mut(stages, "gate") {
-            let shared = ["opener", "refuse", "charge", "quic"];
-            let also = &["law", "admit", "opener", "refuse", "charge", "quic"];
+            let shared = ["opener", "refuse", "charge", "quic", "onset"];
+            let also = &["law", "admit", "opener", "refuse", "charge", "quic", "onset"];
             nest(&mut gate.value, |e| shared.contains(&e.key.as_str()) || names_opener(e), also);
         }
         if let Some(queue) = entry_mut(stages, "queue") {
@@ -317,10 +317,14 @@ fn control(check: &mut Check<'_>, port: &mut Port, doc: &PortDoc) {
     if let Some(Err((field, what))) = doc.gate.quic.map(|quic| quic.check()) {
         refuse("gate", (format!("quic.{field}").into(), what));
     }
+    let onset = doc.gate.onset;
+    if let Err(problem) = within_time("onset", onset, Time::ZERO, Time::from_secs(60)) {
+        refuse("gate", problem);
+    }
     // left open: `openers` decides
     let admit = doc.gate.admit.unwrap_or_default();
     let (refuse, charge, quic) = (doc.gate.refuse, doc.gate.charge, doc.gate.quic);
-    port.gate = Some(Gate { law, admit, refuse, charge, quic });
+    port.gate = Some(Gate { law, admit, refuse, charge, quic, onset });
 }
 
 /// Where the document leaves open which packet opens a session at a gate, takes it from the traffic

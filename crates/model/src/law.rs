@@ -16,6 +16,7 @@ use tidegate_core::law::session::{
 };
 use tidegate_core::law::settings::{Refused, named};
 use tidegate_core::laws;
+use tidegate_core::units::{Rate, Time};
 
 use crate::document::transport::together;
 
@@ -87,12 +88,13 @@ impl Default for GateLaw {
 }
 
 impl GateLaw {
-    /// Which sessions the law's datapath sees, and how it admits and refuses them.
-    pub fn admission(&self, opener: Opener, refusal: Refusal) -> Admission {
+    /// Which sessions the law's datapath sees at a link of this rate, and how it admits and refuses
+    /// them.
+    pub fn admission(&self, opener: Opener, refusal: Refusal, rate: Rate) -> Admission {
         let (hashed, young) = match self {
             GateLaw::CloseProbe(config) => (config.eligibility, None),
             GateLaw::GssGa(config) => (config.eligibility, None),
-            GateLaw::Tide(config) => (config.eligibility, Some(config.young)),
+            GateLaw::Tide(config) => (config.eligibility, Some(config.young.at(rate))),
             _ => (false, None),
         };
         let (charge, clients, quic) = (Charge::default(), self.clients().copied(), None);
@@ -152,6 +154,9 @@ pub(crate) struct GateDoc {
     /// How sessions of QUIC are seen; none: they are not.
     #[serde(default)]
     pub quic: Option<quic::Config>,
+    /// How long the excess sessions must take to end before any is refused.
+    #[serde(default)]
+    pub onset: Time,
 }
 
 /// The keys that every law shares. Where clients are admitted, `admit` says so, and the opener has
@@ -166,15 +171,22 @@ struct Shared {
     charge: Charge,
     #[serde(skip_serializing_if = "Option::is_none")]
     quic: Option<quic::Config>,
+    #[serde(skip_serializing_if = "at_once")]
+    onset: Time,
+}
+
+/// Whether the law decides from the start.
+fn at_once(onset: &Time) -> bool {
+    *onset == Time::ZERO
 }
 
 impl Serialize for GateDoc {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let GateDoc { ref law, admit, refuse, charge, quic } = *self;
+        let GateDoc { ref law, admit, refuse, charge, quic, onset } = *self;
         let by_clients = law.clients().is_some();
         let (opener, admit) = if by_clients { (admit, None) } else { (None, admit) };
         let shared = (*law != GateLaw::default())
-            .then(|| toml::Value::try_from(Shared { admit, opener, refuse, charge, quic }));
+            .then(|| toml::Value::try_from(Shared { admit, opener, refuse, charge, quic, onset }));
         together([toml::Value::try_from(law)].into_iter().chain(shared), to)
     }
 }
@@ -212,6 +224,13 @@ impl JsonSchema for GateDoc {
                 described::<quic::Config>(
                     generator,
                     "How sessions of QUIC are seen; default: they are not, and pass.",
+                ),
+            ),
+            (
+                "onset",
+                described::<Time>(
+                    generator,
+                    "Nothing is refused until the excess of admitted sessions would take so long to end at the present pace, and then until an epoch without a refusal, as at a real gate; default 0s: the law decides from the start, 0s to 60s.",
                 ),
             ),
         ];

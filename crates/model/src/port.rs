@@ -10,7 +10,8 @@ use rand_pcg::Pcg64;
 use tidegate_core::law::greedy::{Filter, Names};
 use tidegate_core::law::queue::Discipline;
 use tidegate_core::law::rate::RateLaw;
-use tidegate_core::law::session::{Admission, Admit, Counts, Knobs};
+use tidegate_core::law::session::onset::AtOnset;
+use tidegate_core::law::session::{Admission, Admit, Counts, Knobs, young};
 use tidegate_core::law::{Controller, Draw};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::{Policer, Port, Stage, Stages, Stamp};
@@ -218,8 +219,17 @@ impl scenario::Port {
                     own.ok_or_else(|| no_such(gate.law.name()))?
                 }
             };
-            let rules = gate.law.admission(gate.admit, gate.refuse);
-            let rules = Admission { charge: gate.charge, quic: gate.quic, ..rules };
+            let rate = self.link().rate;
+            let rules = gate.law.admission(gate.admit, gate.refuse, rate);
+            let mut rules = Admission { charge: gate.charge, quic: gate.quic, ..rules };
+            let law = match gate.onset {
+                Time::ZERO => law,
+                wait => {
+                    // the table of young flows tells which sessions were answered
+                    let young = rules.young.get_or_insert(young::Config::default().at(rate));
+                    Box::new(AtOnset::new(law, wait, young.sample == 1))
+                }
+            };
             stages.gate = Some(Stage::new(Admit::new(rules), law));
         }
         Ok(Some(stages))

@@ -233,6 +233,9 @@ pub struct Gate {
     pub charge: Charge,
     /// How sessions of QUIC are seen; none: they are not.
     pub quic: Option<quic::Config>,
+    /// How long the excess sessions must take to end before any is refused; zero: the law decides
+    /// from the start.
+    pub onset: Time,
 }
 
 /// One traffic class.

@@ -10,7 +10,7 @@ from tidegate.errors import UsageError
 if TYPE_CHECKING:
     from tidegate.studies.study import Study
 
-STUDIES = ("tide", "today")
+STUDIES = ("tide", "today", "users")
 """The studies; each is a package here, with a STUDY."""
 
 

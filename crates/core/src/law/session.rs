@@ -18,6 +18,7 @@ pub mod fixed_rate;
 pub mod gss_ga;
 pub mod loss_rate;
 pub mod occupancy;
+pub mod onset;
 pub mod quic;
 pub mod rounds;
 mod threshold;
@@ -170,9 +171,12 @@ pub struct Counts {
     pub let_in: u64,
     /// Opening packets of clients that were in already.
     pub inside: u64,
+    /// Admitted sessions that sent more than the packet that opened them (where young flows are
+    /// watched).
+    pub answered: u64,
 }
 
-const _: () = assert!(size_of::<Counts>() == 104);
+const _: () = assert!(size_of::<Counts>() == 112);
 
 impl Counted for Counts {
     fn since(&self, before: &Counts) -> Counts {
@@ -190,6 +194,7 @@ impl Counted for Counts {
             waited: self.waited.wrapping_sub(before.waited),
             let_in: self.let_in.wrapping_sub(before.let_in),
             inside: self.inside.wrapping_sub(before.inside),
+            answered: self.answered.wrapping_sub(before.answered),
         }
     }
 }
@@ -371,10 +376,12 @@ impl Datapath for Admit {
     #[inline]
     fn enqueued(&mut self, packet: &Packet, counts: &mut Counts) {
         if let Some(young) = &mut self.young
-            && let Some(young) = young.queue(packet.session_hash(self.salt))
+            && let Some(age) = young.queue(packet.session_hash(self.salt))
         {
             counts.bytes += u64::from(packet.size);
-            counts.young_bytes += if young { u64::from(packet.size) } else { 0 };
+            counts.young_bytes += if age.young { u64::from(packet.size) } else { 0 };
+            let says_more = !packet.flags.has(Flags::SYN) && !packet.flags.has(Flags::RST);
+            counts.answered += u64::from(age.second && says_more);
         }
         if packet.flags.has(Flags::OPAQUE) {
             return;

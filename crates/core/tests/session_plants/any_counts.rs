@@ -3,10 +3,12 @@
 use proptest::prelude::*;
 
 use tidegate_core::law::Controller;
+use tidegate_core::law::session::onset::AtOnset;
 use tidegate_core::law::session::{
     Counts, Knobs, change, close_probe, fixed_rate, gss_ga, loss_rate, occupancy, tide, young,
 };
 use tidegate_core::law::settings::Refused;
+use tidegate_core::law::settings::Setting;
 use tidegate_core::units::{Frequency, Time};
 
 use super::rig::Rig;
@@ -48,6 +50,7 @@ fn inputs() -> impl Strategy<Value = Vec<Input>> {
                     waited: arrived,
                     let_in: admitted,
                     inside: eligible,
+                    answered: departed,
                 },
                 queue_drops,
                 min_queue_packets,
@@ -124,10 +127,17 @@ proptest! {
     ) {
         let (k1, epoch) = ((k0 + above).min(1.01), Time::from_ms(epoch_ms));
         let config = tide::Config {
-            g, gamma, w, v, k0, k1, alpha_min, room, eligibility, epoch, ..Default::default()
+            g, gamma, w, v, k0, k1, room, eligibility, epoch, alpha_min: Setting::Is(alpha_min),
+            ..Default::default()
         };
         config.check().unwrap();
         drive(tide::Tide::new(config), alpha_min * epoch.secs(), &inputs);
+    }
+
+    #[test]
+    fn a_law_in_force_at_the_onset(wait_ms in 0..60_000u64, answers in any::<bool>(), inputs in inputs()) {
+        let law = Box::new(tide::Tide::new(tide::Config::default()));
+        drive(AtOnset::new(law, Time::from_ms(wait_ms), answers), 0.0, &inputs);
     }
 
     #[test]

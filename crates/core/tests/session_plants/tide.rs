@@ -2,17 +2,19 @@
 
 use tidegate_core::law::session::eligibility::Window;
 use tidegate_core::law::session::tide::{Config, Tide};
-use tidegate_core::law::session::{Admission, Admit, Counts, Knobs, Limiter, young};
+use tidegate_core::law::session::young::{self, Young};
+use tidegate_core::law::session::{Admission, Admit, Counts, Knobs, Limiter};
+use tidegate_core::law::settings::Setting;
 use tidegate_core::law::{Counted, Datapath, Moment, Verdict};
 use tidegate_core::packet::{Flags, Packet};
-use tidegate_core::units::Time;
+use tidegate_core::units::{Rate, Time};
 
 use super::golden::{number, packet, rows};
 use super::rig::Rig;
 
 #[test]
 fn golden_epochs() {
-    let config = Config { epoch: Time::from_secs(1), g: 0.25, ..Config::default() };
+    let config = Config { g: 0.25, ..per_second() };
     let mut rig = Rig::new(Tide::new(config));
     let mut replayed = 0;
     for row in rows(include_str!("../golden/tide.csv")) {
@@ -41,9 +43,29 @@ fn golden_epochs() {
     assert_eq!(replayed, 140);
 }
 
+/// Epochs of a second, and at least five sessions in each.
+fn per_second() -> Config {
+    Config { epoch: Time::from_secs(1), alpha_min: Setting::Is(5.0), ..Config::default() }
+}
+
+fn young_for(packets: u32) -> young::Config {
+    young::Config { packets: Setting::Is(packets.into()), ..young::Config::default() }
+}
+
+/// 255 packets of 1500 B are 0.306 s of 10 Mbit/s: so many up to there, and 1275 at 50 Mbit/s.
+#[test]
+fn a_session_takes_the_same_time_of_any_fast_link() {
+    let auto = young::Config::default();
+    for (mbit, packets) in [(1, 255), (10, 255), (50, 1275), (1000, 25_500)] {
+        let here = auto.at(Rate::from_bps(mbit * 1_000_000));
+        assert_eq!(here.packets, Setting::Is(f64::from(packets)), "{mbit} Mbit/s");
+    }
+    assert_eq!(young_for(9).at(Rate::from_bps(1_000_000_000)), young_for(9));
+}
+
 /// Nothing is smoothed: each epoch by itself.
 fn at_once() -> Rig {
-    Rig::new(Tide::new(Config { epoch: Time::from_secs(1), g: 1.0, ..Config::default() }))
+    Rig::new(Tide::new(Config { g: 1.0, ..per_second() }))
 }
 
 /// What one epoch was like, in the words of the law.
@@ -113,10 +135,55 @@ fn each_branch() {
     close_to(show(&mut rig, &seen(30, 30, 1000, 1, 0, 0)), "spare", 1500.0);
 }
 
+/// A link of 10 Mbit/s carries 833.3 full packets a second, so 3.27 sessions of 255 packets, and
+/// 0.204 of 4080. It carries 8.3 of 100 packets, and then the least is 5.
+#[test]
+fn the_least_allowance_follows_from_the_link() {
+    for (packets, least) in [(255, 10e6 / 8.0 / 1500.0 / 255.0), (4080, 0.204_248), (100, 5.0)] {
+        let young = young_for(packets);
+        let epoch = Time::from_secs(1);
+        let mut rig = Rig::new(Tide::new(Config { epoch, g: 1.0, young, ..Config::default() }));
+        let stuck =
+            Seen { admitted: 100, ended: 0, share: 1000, busy_ms: 1000, lost: 0, waiting: 1 };
+        let (_, set) = show(&mut rig, &stuck);
+        assert!((set - least).abs() < 1e-6, "{packets}: {set}");
+    }
+}
+
+/// The memory spans four sessions: with two allowed in an epoch the newest has a weight of 2/4,
+/// with one 1/4; with 0.04 it would be 0.01, and is 0.02. By hand from the equations of a link with
+/// idle time: the allowance is f_A / f_u, and the filters begin with the epoch that closed the gate.
+#[test]
+fn where_few_are_admitted_the_memory_is_longer() {
+    let config = Config { g: 1.0, alpha_min: Setting::Is(0.04), ..per_second() };
+    let mut rig = Rig::new(Tide::new(config));
+    let seen = |admitted, ended, busy_ms, waiting| Seen {
+        admitted,
+        ended,
+        share: 1000,
+        busy_ms,
+        lost: 0,
+        waiting,
+    };
+    close_to(show(&mut rig, &seen(2, 2, 1000, 1)), "close", 2.0);
+    // f_A = 2 + 1/2 (0 - 2) = 1, f_u = 1 + 1/2 (0.5 - 1) = 0.75
+    close_to(show(&mut rig, &seen(0, 0, 500, 0)), "spare", 1.0 / 0.75);
+    // weight 1/3: f_A = 1 + (4 - 1) / 3 = 2, f_u = 0.75 + (0.75 - 0.75) / 3
+    close_to(show(&mut rig, &seen(4, 4, 750, 0)), "spare", 2.0 / 0.75);
+    // full, and nobody ends; weight 2/3: f_A = 2 - 4/3, and so is f_d (2, 1, 2 before), times 1.1
+    close_to(show(&mut rig, &seen(0, 0, 1000, 1)), "saturated", 1.1 * 2.0 / 3.0);
+    for _ in 0..200 {
+        show(&mut rig, &seen(0, 0, 1000, 1));
+    }
+    // 0.04 / 4 = 0.01 is less than the least weight: f_A = 0 + 0.02 x 10, f_u = 1
+    let (phase, set) = show(&mut rig, &seen(10, 10, 1000, 0));
+    assert_eq!(phase, "spare");
+    assert!((set - 0.2).abs() < 0.01, "{set}");
+}
+
 #[test]
 fn without_its_parts() {
-    let epoch = Time::from_secs(1);
-    let config = Config { epoch, g: 1.0, room: false, eligibility: false, ..Config::default() };
+    let config = Config { g: 1.0, room: false, eligibility: false, ..per_second() };
     let mut rig = Rig::new(Tide::new(config));
     let long = |share| Seen { admitted: 50, ended: 50, share, busy_ms: 1000, lost: 0, waiting: 1 };
     close_to(show(&mut rig, &long(1000)), "close", 50.0);
@@ -179,7 +246,7 @@ fn golden_packets() {
     let rules = Admission {
         limiter: Limiter::SavingBucket,
         hashed: true,
-        young: Some(young::Config { packets: 2, ..young::Config::default() }),
+        young: Some(young_for(2)),
         ..Admission::default()
     };
     let text = include_str!("../golden/admit_saving_bucket.csv");
@@ -259,6 +326,34 @@ fn a_sample_of_the_flows_has_the_same_share() {
     assert!((counts.bytes / 1000).abs_diff(1000) < 137, "{}", counts.bytes);
     let share = counts.young_bytes as f64 / counts.bytes as f64;
     assert!((share - 0.5).abs() < 5.0 * 0.5 / 1000f64.sqrt(), "{share}");
+}
+
+/// Young for 4080 packets: one in 16 is counted, 255 times, behind the first two. Two flows that
+/// take turns are counted alike. Five standard deviations of a draw by chance are 5 x sqrt(253 x 16
+/// x 15) = 1232 packets; the fixed sequence is within a tenth of that.
+#[test]
+fn many_packets_are_counted_by_a_sample() {
+    let young = young_for(4080);
+    assert_eq!((young.k(), young.counts()), (4, 255));
+    let mut table = Young::new(young);
+    let mut packets = [0, 0];
+    for flow in [0, 1] {
+        table.admit(flow << 32);
+    }
+    for _ in 0..10_000 {
+        for flow in [0, 1] {
+            packets[flow as usize] +=
+                u32::from(table.queue(flow << 32).is_some_and(|age| age.young));
+        }
+    }
+    for found in packets {
+        assert!(found.abs_diff(2 + 253 * 16) < 123, "{packets:?}");
+    }
+    // 255 and 256 packets, and the most: 1000000 / 4096 = 244
+    for (packets, k, counts) in [(255, 0, 255), (256, 1, 128), (1_000_000, 12, 244)] {
+        let young = young_for(packets);
+        assert_eq!((young.k(), young.counts()), (k, counts));
+    }
 }
 
 /// A queue that drops when it is a packet's turn has taken it before: the end is no end.

@@ -331,6 +331,22 @@ fn a_flow_is_young_for_its_first_packets() {
     assert_eq!(bytes(&gate), (6, 3), "another flow");
 }
 
+// Of 16 packets one is counted, by chance, behind the first two: 200 counts are 2 + 198 * 16 = 3170
+// packets, with a standard deviation of sqrt(198 * 16 * 15) = 218. Within five of them.
+#[test]
+fn where_a_flow_is_young_for_long_a_sample_of_its_packets_is_counted() {
+    let young = Settings { young_cells: 4096, young_packets: 200, young_sample: 1, ..settings() };
+    let Some(gate) = gate(Settings { young_k: 4, ..young }, 0) else { return };
+    show(&gate, &tcp(1, "SYN"));
+    for _ in 0..6000 {
+        show(&gate, &tcp(1, "ACK"));
+    }
+    let tally = tally(&gate);
+    assert_eq!(tally.watched_bytes, 6001 * 44);
+    let packets = tally.young_bytes / 44;
+    assert!((2080..4260).contains(&packets), "{packets}");
+}
+
 // Of two hashes next to each other in the window one is in and one is out: half of the flows are
 // eligible where half of the hashes are, each of them always.
 #[test]

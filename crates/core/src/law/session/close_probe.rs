@@ -116,15 +116,17 @@ impl CloseProbe {
     fn next(&self, alpha: f64) -> (f64, &'static str) {
         let config = &self.config;
         let sfcr = self.sfcr.unwrap_or(0.0);
+        // the settings count sessions; where clients are let in, a session is a part of one
+        let unit = self.window.unit();
         let (next, phase) = if alpha <= sfcr * config.buffer_factor {
             (sfcr * config.increase_factor, "probe")
-        } else if sfcr < 1.0 {
+        } else if sfcr < unit {
             (alpha / 2.0, "close")
         } else {
-            let closed = alpha + config.step_size * (sfcr - alpha) / sfcr;
+            let closed = alpha + unit * config.step_size * (sfcr - alpha) / sfcr;
             (if config.guard { closed.max(sfcr) } else { closed }, "close")
         };
-        (next.max(config.alpha_min), phase)
+        (next.max(config.alpha_min * unit), phase)
     }
 
     /// Decides what applies in the next epoch.

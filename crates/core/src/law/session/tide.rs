@@ -7,9 +7,10 @@
 //! | `g`          | `g`            | 1          | 0.4                 |
 //! | `gamma`      | `gamma`        | 1          | 0.1                 |
 //! | `w`, `v`     | `w`, `v`       | 1          | 2, 1                |
-//! | `K`          | `young.packets`| packets    | 255                 |
+//! | `K`          | `young.packets`| packets    | 255, or 0.3 s of the link |
 //! | `k_0`, `k_1` | `k0`, `k1`     | 1          | 0.75, 0.9           |
-//! | `alpha_min`  | `alpha_min`    | sessions/s | 5                   |
+//! | `alpha_min`  | `alpha_min`    | sessions/s | `min(C / K, 5)`     |
+//! | `C`          | `rate`         | packets/s  | of the link, full packets |
 //! | `A`, `d`     | `admitted`, `ended` | sessions/s | counted        |
 //! | `u`, `l`     | `busy`, `lost` | 1          | measured            |
 //! | `s`          | `share`        | 1          | share of bytes of young flows |
@@ -29,8 +30,9 @@
 //! stay refused when they retry ([`super::eligibility`]).
 //!
 //! At the end of an epoch:
-//! 1. measure `A`, `d`, `u`, `l`, `s`, and smooth them with weight `g`. An opening packet or an end
-//!    that the queue dropped, before or after it accepted it, does not count;
+//! 1. measure `A`, `d`, `u`, `l`, `s`, and smooth them with weight `g`, or a smaller one with which
+//!    the memory spans [`FEW`] sessions. An opening packet or an end that the queue dropped, before
+//!    or after it accepted it, does not count;
 //! 2. if open: stay open until sessions fill the link and it is saturated, or loses more than it
 //!    idles;
 //! 3. if closed and saturated: allow the mean of admissions and, weighted with `sigma`,
@@ -39,18 +41,35 @@
 //! 4. if closed and not saturated: allow what fits by the busy share, less the loss;
 //! 5. adapt the window of eligible flows.
 //!
+//! **Few sessions.** Where less than a session is admitted in an epoch, an epoch tells nothing of
+//! what fits. And the least allowance must not be more than fits: a link carries at least `C / K`
+//! sessions of `K` packets.
+//!
 //! Limits: sessions longer than `K` packets count as long flows, so a link full of them is not
 //! closed. Once closed, the gate stays closed; where the load is small its allowance exceeds the
 //! arrivals. Sessions that opened out of sight of the gate (before it started, in tunnels) count as
 //! long flows too.
 
-use crate::law::settings::Refused;
+use crate::law::settings::{Refused, Setting};
 use crate::law::{Controller, Decision, Fault, Step, View};
-use crate::units::Time;
+use crate::units::{Rate, Time};
 
 use super::clients::{self, Who};
 use super::eligibility::{BYPASS, Window};
 use super::{Carry, Counts, Knobs, Limiter, young};
+
+/// Sessions that the smoothed measures span at least, once the gate has closed (ours; chosen by
+/// looking at results, docs/tide.md).
+const FEW: f64 = 4.0;
+
+/// Least weight of the newest epoch in the smoothed measures: they forget within half a minute.
+const LEAST_WEIGHT: f64 = 0.02;
+
+/// Bounds of the least allowance that follows from the link, sessions/s.
+const FLOOR: (f64, f64) = (0.02, 5.0);
+
+/// A full packet, in bytes.
+const PACKET: f64 = 1500.0;
 
 crate::settings! {
     /// Parameters of tide.
@@ -63,7 +82,7 @@ crate::settings! {
     k0: f64 = 0.75 [0 to 1] "Share of the link that sessions may fill whatever the loss" ("ours; 0: long flows are not distinguished");
     k1: f64 = 0.9 [0.000001 to 1.01] "Share of the link above which sessions alone are the load, above `k0`" ("ours");
     room: bool = true "Whether sessions may grow to the share `k0` of the link although long flows fill it" ("false: an ablation");
-    alpha_min: f64 = 5 [0.001 to 1e9] "Least allowance, sessions per second" ("ours");
+    alpha_min: Setting = { Setting::Auto } [0.001 to 1e9] "Least allowance, sessions per second; default auto: as many of the longest sessions (`young.packets` packets of 1500 B) as the link carries, 5 at most (ours); 0.001 to 1e9.";
     eligibility: bool = true "Whether a refused session stays refused when it retries" ("false: an ablation");
     bypass: f64 = { BYPASS } [0 to 2] "Fill level of the bucket from which on sessions that are not eligible are admitted too, above 1: never; default 0.9, 0 to 2 (ours).";
     #[serde(skip_serializing_if = "Who::is_default")]
@@ -185,7 +204,9 @@ impl Tide {
     /// Step 1: updates the filters with the newest epoch.
     fn filter(&mut self, now: &Epoch) -> Filters {
         let mut filters = self.filters.unwrap_or_else(|| Filters::of(now));
-        filters.take(now, self.config.g);
+        let Config { g, epoch, .. } = self.config;
+        let spans = self.alpha.map_or(g, |alpha| alpha * epoch.secs() / FEW);
+        filters.take(now, g.min(spans.max(LEAST_WEIGHT)));
         self.filters = Some(filters);
         filters
     }
@@ -196,9 +217,17 @@ impl Tide {
         ((share - k0) / (k1 - k0)).clamp(0.0, 1.0)
     }
 
+    /// The least allowance, sessions/s.
+    fn least(&self, rate: Rate) -> f64 {
+        let (low, high) = FLOOR;
+        let longest = PACKET * self.config.young.packets_at(rate);
+        let fits = (rate.bytes_per_s() / longest).clamp(low, high);
+        self.config.alpha_min.or(fits) * self.window.unit()
+    }
+
     /// Steps 2 to 4: the next allowance (none: everything is admitted) and the phase.
-    fn decide(&self, now: &Epoch, f: &Filters) -> (Option<f64>, &'static str) {
-        let Config { gamma, w, v, k0, alpha_min, .. } = self.config;
+    fn decide(&self, now: &Epoch, f: &Filters, least: f64) -> (Option<f64>, &'static str) {
+        let Config { gamma, w, v, k0, .. } = self.config;
         // a ratio of means: a mean of ratios lags behind at a step
         let share = if f.bytes > 0.0 { f.young_bytes / f.bytes } else { 0.0 };
         let sigma = self.sigma(share);
@@ -216,7 +245,7 @@ impl Tide {
             let fits = f.admitted / f.busy.max(0.02);
             (fits * room.max(1.0) * (1.0 - (v * f.lost * sigma).min(0.5)), "spare")
         };
-        (Some(alpha.max(alpha_min * self.window.unit())), phase)
+        (Some(alpha.max(least)), phase)
     }
 
     /// Step 5, and the knobs of the next epoch.
@@ -247,7 +276,7 @@ impl Controller<Knobs, Counts> for Tide {
         self.window.count(counts);
         let seen = Epoch::of(counts, view, epoch, &self.window);
         let filters = self.filter(&seen);
-        let (alpha, phase) = self.decide(&seen, &filters);
+        let (alpha, phase) = self.decide(&seen, &filters, self.least(view.rate));
         let from = filters.ended * epoch.secs();
         let set = alpha.map_or(f64::INFINITY, |alpha| alpha * epoch.secs());
         if let Some(alpha) = alpha {

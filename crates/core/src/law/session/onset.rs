@@ -26,7 +26,10 @@
 //! Limits: an overload below a fifth (`wait / MEMORY`) is not detected until its
 //! losses make clients send openers again. Every overload is detected `wait` later.
 
-use tidegate_core::units::Time;
+use crate::law::{Controller, Decision, Fault, Step, View};
+use crate::units::Time;
+
+use super::{Counts, Knobs};
 
 /// Time constant of the pile and the pace.
 const MEMORY: Time = Time::from_secs(10);
@@ -70,9 +73,64 @@ impl Onset {
     }
 }
 
+/// A law whose decisions come into force once sessions pile up.
+pub struct AtOnset {
+    law: Box<dyn Controller<Knobs, Counts>>,
+    /// What the law sets.
+    knobs: Knobs,
+    onset: Onset,
+    /// Whether the datapath counts answered sessions.
+    answers: bool,
+    began: Time,
+}
+
+impl AtOnset {
+    /// Around a law that has not started.
+    pub fn new(law: Box<dyn Controller<Knobs, Counts>>, wait: Time, answers: bool) -> AtOnset {
+        let (knobs, began) = (Knobs::default(), Time::ZERO);
+        AtOnset { law, knobs, onset: Onset::new(wait), answers, began }
+    }
+
+    /// What is in force of what the law set.
+    fn in_force(&self) -> Knobs {
+        let mut knobs = self.knobs;
+        if !self.onset.obeyed() {
+            knobs.open();
+        }
+        knobs
+    }
+}
+
+impl Controller<Knobs, Counts> for AtOnset {
+    fn start(&mut self, now: Time, knobs: &mut Knobs) -> Result<Time, Fault> {
+        self.began = now;
+        let first = self.law.start(now, &mut self.knobs)?;
+        *knobs = self.in_force();
+        Ok(first)
+    }
+
+    fn update(&mut self, now: Time, view: &View<'_>, counts: &Counts, knobs: &mut Knobs) -> Step {
+        let begun = if self.answers { counts.answered } else { counts.admitted };
+        let ended = counts.departed.saturating_add(counts.resets);
+        let refused = counts.arrived.saturating_sub(counts.admitted);
+        self.onset.epoch(begun, ended, refused, now.saturating_sub(self.began), false);
+        self.began = now;
+        let (next, decision) = self.law.update(now, view, counts, &mut self.knobs)?;
+        *knobs = self.in_force();
+        let decision = decision.map(|decision| match self.onset.obeyed() {
+            true => decision,
+            false => Decision { phase: "before onset", set: f64::INFINITY, ..decision },
+        });
+        Ok((next, decision))
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::fixed_rate::{self, FixedRate};
     use super::*;
+    use crate::law::queue::Waiting;
+    use crate::units::{Frequency, Rate};
 
     const EPOCH: Time = Time::from_secs(1);
 
@@ -143,6 +201,51 @@ mod tests {
         }
         onset.epoch(340, 110, 0, EPOCH, false);
         assert!(onset.obeyed());
+    }
+
+    // The law allows one session an epoch. 340 come, 110 end and 340 are answered: as above, the law
+    // is in force behind the second epoch; without answers, of forged sessions, never.
+    #[test]
+    fn a_law_is_in_force_once_sessions_pile_up() {
+        for (answered, in_force) in [(340, [false, true]), (0, [false, false])] {
+            let config = fixed_rate::Config { rate: Frequency::per_s(1.0), ..Default::default() };
+            let law = Box::new(FixedRate::new(config));
+            let mut law = AtOnset::new(law, Time::from_secs(2), true);
+            let mut knobs = Knobs::default();
+            let mut now = law.start(Time::ZERO, &mut knobs).expect("it starts");
+            assert_ne!(knobs.pass_all, 0);
+            let found = [1, 2].map(|_| {
+                let counts = Counts {
+                    arrived: 340,
+                    admitted: 340,
+                    departed: 110,
+                    answered,
+                    ..Counts::default()
+                };
+                let (next, decision) = law
+                    .update(now, &view(&Waiting::default()), &counts, &mut knobs)
+                    .expect("it decides");
+                now = next;
+                let decision = decision.expect("it decides");
+                assert_eq!(decision.set.is_finite(), knobs.pass_all == 0);
+                knobs.pass_all == 0
+            });
+            assert_eq!(found, in_force);
+        }
+    }
+
+    fn view(queued: &Waiting) -> View<'_> {
+        View {
+            rate: Rate::from_bps(10_000_000),
+            queue_packets: 0,
+            queue_bytes: 0,
+            min_queue_packets: 0,
+            queue_offered: 0,
+            queue_drops: 0,
+            busy: Time::ZERO,
+            idle_since: None,
+            queued,
+        }
     }
 
     #[test]

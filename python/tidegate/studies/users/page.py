@@ -1,0 +1,133 @@
+"""The report: how many users get their page, and how soon, under each gate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isnan, nan
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tidegate.papers.page import table
+from tidegate.studies.users.cases import (
+    BROWSERS,
+    GATES,
+    LOADS,
+    PARTS,
+    SAYS,
+    TRIED,
+    WHOLE,
+    cells,
+    name,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidegate.papers.runs import Runs
+    from tidegate.results.run_files import SavedRun
+
+
+@dataclass(frozen=True)
+class Got:
+    """What the users of a class get in a run."""
+
+    done: float
+    """Share of those who came."""
+    mean_s: float
+    wait_s: float
+    """99th percentile of the waits of admitted connections."""
+
+
+def got(record: SavedRun, which: str = "web") -> Got:
+    """Return what users of a class get: pages, or files where they load no pages."""
+    web = record.traffic(which)
+    page = web.get("pages") is not None
+    return Got(
+        done=_known(web["pages_loaded_share" if page else "completed_share"]),
+        mean_s=_known(web["page_load_mean_s" if page else "fct_mean_s"]),
+        wait_s=_known(web["wait_p99_s"]),
+    )
+
+
+def _known(value: float | None) -> float:
+    return nan if value is None else float(value)
+
+
+def pages(runs: Runs) -> dict[str, bytes]:
+    """Return the report."""
+    lines = [
+        "# Users of a link, and the gate before it",
+        "",
+        "Made by `tidegate study users`; [docs/tide.md](../../tide.md#users-not-connections) says"
+        " what it means.",
+        "",
+        f"{len(runs.declared)} of {len(runs.paper.cases)} cases were run, each with {runs.seeds}"
+        " seed(s) of 180 s. The link has 5 Mbit/s, an RTT of 40 ms and a queue of 50 packets. Gates"
+        " have the `onset` of a real gate, 2 s. A user comes once, loads 102 kB and waits for 30 s at most. A cell has the share of the"
+        " users who got all, with the lowest and the highest run, and their mean time. A forged"
+        " SYN is a flow whose client is gone before the SYN+ACK comes, and sends no second SYN.",
+    ]
+    for browser in BROWSERS:
+        if any(key.startswith(f"{browser}/") for key in runs.declared):
+            lines += ["", f"## {SAYS[browser]}", "", *_gates(runs, browser)]
+    lines += [
+        "",
+        "## Tide by clients without each of its parts",
+        "",
+        "Each row is the law with another setting: the share of the users who got all, and the"
+        " wait that one admitted connection of a hundred exceeded (of *patient* that of those who"
+        " never give up).",
+    ]
+    for browser in dict.fromkeys(browser for browser, _ in TRIED):
+        lines += ["", f"### {SAYS[browser]}", "", *_parts(runs, browser)]
+    return {"REPORT.md": "\n".join([*lines, ""]).encode()}
+
+
+def _gates(runs: Runs, browser: str) -> list[str]:
+    mine = [load for each, load in cells() if each == browser]
+    rows = (
+        [LOADS[load].says, *(_cell(runs, browser, load, gate) for gate in GATES)] for load in mine
+    )
+    return table(["users", *GATES], rows)
+
+
+def _cell(runs: Runs, browser: str, load: str, gate: str) -> str:
+    key = name(browser, load, gate)
+    if not runs.has(key):
+        return "-"
+    records = runs.records(key)
+    said = _shown([got(record) for record in records])
+    if not LOADS[load].beside:
+        return said
+    return f"{said} ({_shown([got(record, LOADS[load].beside) for record in records])})"
+
+
+def _shown(found: Sequence[Got]) -> str:
+    shares = sorted(100 * each.done for each in found)
+    spread = f" ({shares[0]:.0f} to {shares[-1]:.0f})" if len(shares) > 1 else ""
+    return f"{np.mean(shares):.0f} %{spread}, {seconds([each.mean_s for each in found])}"
+
+
+def seconds(times: Sequence[float]) -> str:
+    """Return the mean of the times that are known."""
+    known = [time for time in times if not isnan(time)]
+    return f"{np.mean(known):.1f} s" if known else "-"
+
+
+def _parts(runs: Runs, browser: str) -> list[str]:
+    loads = [load for each, load in TRIED if each == browser]
+    rows = (
+        [part, *(_part(runs, name(browser, load, part), LOADS[load].beside) for load in loads)]
+        for part in (WHOLE, *PARTS)
+    )
+    return table(["", *loads], rows)
+
+
+def _part(runs: Runs, key: str, beside: str) -> str:
+    if not runs.has(key):
+        return "-"
+    records = runs.records(key)
+    share = 100 * np.mean([got(record).done for record in records])
+    waits = [got(record, beside or "web").wait_s for record in records]
+    return f"{share:.0f} %, {seconds(waits)}"
