@@ -75,7 +75,7 @@ fn by_bytes(status: &Status) -> &Vec<(String, u64)> {
 /// Name, help and value of a metric.
 type Metric<Number> = (&'static str, &'static str, fn(&Status) -> Number);
 
-const COUNTERS: [Metric<u64>; 9] = [
+const COUNTERS: [Metric<u64>; 10] = [
     ("tidegate_gate_openers", "Packets that open a session", |at| at.arrived_total),
     ("tidegate_gate_admitted", "Of these, admitted", |at| at.admitted_total),
     (
@@ -94,12 +94,13 @@ const COUNTERS: [Metric<u64>; 9] = [
         "Clients that were refused before one was admitted, once in a round",
         |at| at.clients_waited,
     ),
+    ("tidegate_gate_sent_bytes", "Bytes that left by the interface", |at| at.sent_bytes),
     ("tidegate_gate_queue_drops", "Packets that the queue dropped", |at| at.drops_total),
     ("tidegate_gate_epochs", "Epochs of the law", |at| at.epochs),
     ("tidegate_gate_log_lost", "Lines of the log that were lost", |at| at.log_lost),
 ];
 
-const GAUGES: [Metric<f64>; 9] = [
+const GAUGES: [Metric<f64>; 11] = [
     ("tidegate_gate_allowed", "Sessions allowed per epoch, infinite: all", |at| {
         at.set.unwrap_or(f64::INFINITY)
     }),
@@ -108,6 +109,10 @@ const GAUGES: [Metric<f64>; 9] = [
     ("tidegate_gate_sent_bytes_per_second", "Bytes a second that left in the last epoch", |at| {
         at.rate_bps / 8.0
     }),
+    ("tidegate_gate_link_bytes_per_second", "Rate of the link, if the file sets it; else 0", |at| {
+        at.link_bps / 8.0
+    }),
+    ("tidegate_gate_epoch_seconds", "Length of the last epoch", |at| at.epoch_s),
     ("tidegate_gate_unseen_share", "Share of bytes in which no session can be told", |at| {
         at.unseen_share
     }),

@@ -63,6 +63,15 @@ pub struct Status {
     /// Bits per second that left by the interface in the last epoch.
     #[serde(default)]
     pub rate_bps: f64,
+    /// Bytes that left by the interface, as it counts them.
+    #[serde(default)]
+    pub sent_bytes: u64,
+    /// `shape` or `capacity`, bits per second; zero: neither is set.
+    #[serde(default)]
+    pub link_bps: f64,
+    /// Length of the last epoch, seconds.
+    #[serde(default)]
+    pub epoch_s: f64,
     /// Seconds until a trial of `enforce` ends, unless it is confirmed; null: there is none.
     #[serde(default)]
     pub trial_s: Option<f64>,
@@ -110,6 +119,7 @@ impl Status {
         self.interface.clone_from(&config.interface);
         config.mode.name().clone_into(&mut self.mode);
         config.law.as_ref().map_or("none", |law| law.name()).clone_into(&mut self.law);
+        self.link_bps = config.capacity.map_or(0.0, |rate| rate.bps() as f64);
     }
 
     /// Sets the totals.

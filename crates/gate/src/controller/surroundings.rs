@@ -74,7 +74,11 @@ impl Controller {
         if !trouble.is_empty() && !self.troubles.contains_key(&Concern::Bypass) {
             tracing::warn!("{trouble}");
         }
-        self.board.send_modify(|status| status.bypassed_share = shares[0].max(shares[1]));
+        let epoch_s = self.epoch_length.as_secs_f64();
+        self.board.send_modify(|status| {
+            status.bypassed_share = shares[0].max(shares[1]);
+            (status.sent_bytes, status.epoch_s) = (there.sent.bytes, epoch_s);
+        });
         self.report(Concern::Bypass, trouble);
         Ok(())
     }

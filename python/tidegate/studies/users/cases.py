@@ -126,6 +126,42 @@ TRIED = tuple(
 """What each part is tried on."""
 
 
+@dataclass(frozen=True)
+class Link:
+    """A link and the pages that its users load."""
+
+    mbit: int
+    page_kb: int
+
+    @property
+    def says(self) -> str:
+        """As a heading of the report."""
+        return f"{self.mbit} Mbit/s, pages of {self.page_kb} kB"
+
+    def settings(self, browser: str, over: float) -> tuple[Setting, ...]:
+        """Return a load of so many times what the link carries, a tenth of it headers."""
+        size, fits = self.page_kb / 102, self.mbit * 1e6 / (8e3 * 1.09 * self.page_kb)
+        pages = f'document = "{12e3 * size:.0f}B", objects = 10'
+        connections = {"six": 6, "one": 1}[browser]
+        return (
+            ("topology.dumbbell.bottleneck.rate", f"{self.mbit}Mbit"),
+            ("topology.dumbbell.bottleneck.buffer", f"{max(50, 8 * self.mbit)}packets"),
+            ("traffic.web.size", f"{9e3 * size:.0f}B"),
+            ("traffic.web.pages", f"{{ {pages}, connections = {connections} }}"),
+            _arriving(round(over * fits, 4)),
+        )
+
+
+LINKS = (Link(1, 102), Link(50, 2000), Link(1000, 2000))
+OVER = (0.5, 0.9, 2.1)
+"""Loads of these links, as multiples of what they carry."""
+
+
+def at(link: Link, browser: str, over: float, gate: str) -> str:
+    """Return the key of a case of another link."""
+    return name(browser, f"{link.mbit} Mbit {link.page_kb} kB, {over:g}", gate)
+
+
 def name(browser: str, load: str, gate: str) -> str:
     """Return the key of a case."""
     return f"{browser}/{load}:{gate}".replace(" ", "-")
@@ -144,6 +180,12 @@ def cases() -> Iterator[Case]:
     for (browser, load), (part, own) in product(TRIED, PARTS.items()):
         onset = "" if part == "without onset" else f", {ONSET}"
         yield _case(browser, load, part, f"{{ {CLIENTS}{onset}{own and ', '}{own} }}")
+
+    for link, browser, over, (gate, law) in product(LINKS, ("six", "one"), OVER, GATES.items()):
+        settings = (*link.settings(browser, over), ("port.bottleneck.gate", law))
+        key, weight = at(link, browser, over, gate), 1.0 + link.mbit / 20
+        shorter = () if link.mbit < 1000 else (("duration", "30s"),)
+        yield Case(key, "users.toml", (), (*settings, *shorter), weight=weight)
 
 
 def _case(browser: str, load: str, gate: str, law: str) -> Case:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from math import isnan, nan
 from typing import TYPE_CHECKING
 
@@ -12,11 +13,14 @@ from tidegate.papers.page import table
 from tidegate.studies.users.cases import (
     BROWSERS,
     GATES,
+    LINKS,
     LOADS,
+    OVER,
     PARTS,
     SAYS,
     TRIED,
     WHOLE,
+    at,
     cells,
     name,
 )
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 
     from tidegate.papers.runs import Runs
     from tidegate.results.run_files import SavedRun
+    from tidegate.studies.users.cases import Link
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,13 @@ def pages(runs: Runs) -> dict[str, bytes]:
             lines += ["", f"## {SAYS[browser]}", "", *_gates(runs, browser)]
     lines += [
         "",
+        "## Slow links, and large pages",
+        "",
+        "The load is a multiple of what the link carries, less a tenth for headers. The queue has"
+        " 50 packets, 400 at 50 Mbit/s and 8000 at 1 Gbit/s, where a run takes 30 s.",
+        "",
+        *_links(runs),
+        "",
         "## Tide by clients without each of its parts",
         "",
         "Each row is the law with another setting: the share of the users who got all, and the"
@@ -91,6 +103,24 @@ def _gates(runs: Runs, browser: str) -> list[str]:
         [LOADS[load].says, *(_cell(runs, browser, load, gate) for gate in GATES)] for load in mine
     )
     return table(["users", *GATES], rows)
+
+
+def _links(runs: Runs) -> list[str]:
+    rows = (
+        [
+            link.says,
+            SAYS[browser],
+            f"{over:g}",
+            *(_link(runs, link, browser, over, gate) for gate in GATES),
+        ]
+        for link, browser, over in product(LINKS, ("six", "one"), OVER)
+    )
+    return table(["link", "users", "load", *GATES], rows)
+
+
+def _link(runs: Runs, link: Link, browser: str, over: float, gate: str) -> str:
+    key = at(link, browser, over, gate)
+    return _shown([got(record) for record in runs.records(key)]) if runs.has(key) else "-"
 
 
 def _cell(runs: Runs, browser: str, load: str, gate: str) -> str:
