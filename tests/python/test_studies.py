@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,6 +18,8 @@ from tidegate.studies.tide.score import AIMS, Found, Scored, starved, values, ve
 from tidegate.studies.tide.settling import settled_after
 from tidegate.studies.today.cases import FITTED, LINKS
 from tidegate.studies.today.page import in_brackets, served
+from tidegate.studies.users.cases import Link
+from tidegate.studies.users.page import Got, got, seconds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -141,6 +144,27 @@ def test_a_page_is_in_time_if_it_was_loaded_before_the_user_gave_up() -> None:
     assert in_brackets([got, other, other]) == "33 (30 to 40)"
 
 
+def test_users_get_pages_or_else_files() -> None:
+    record = _Served({}, {})
+    record.web |= {"pages": 9, "pages_loaded_share": 0.4, "page_load_mean_s": 3.0}
+    record.web |= {"completed_share": 0.7, "fct_mean_s": 2.0, "wait_p99_s": 5.0}
+    assert got(cast("SavedRun", record)) == Got(done=0.4, mean_s=3.0, wait_s=5.0)
+    record.web["pages"] = None
+    found = got(cast("SavedRun", record))
+    assert (found.done, found.mean_s) == (0.7, 2.0)
+    # nobody was served in the second run: the mean is of those that are known
+    assert seconds([3.0, math.nan]) == "3.0 s"
+    assert seconds([math.nan]) == "-"
+
+
+def test_users_of_another_link_load_it_as_the_case_says() -> None:
+    # by hand: 50 Mbit/s carry 50e6 / (8e3 * 1.09 * 2000) = 2.867 pages of 2 MB a second
+    settings = dict(Link(50, 2000).settings("one", 2.1))
+    assert settings["traffic.web.arrivals.poisson"] == "6.0206/s"
+    assert settings["traffic.web.size"] == "176471B"
+    assert "connections = 1 " in settings["traffic.web.pages"]
+
+
 class _Served:
     def __init__(self, flows: dict[str, Any], rates: dict[str, Any]) -> None:
         self._flows, self._rates = flows, rates
@@ -175,6 +199,7 @@ def test_the_command_runs_what_was_chosen_and_writes_the_report(tmp_path: Path) 
     listed = runner.invoke(app, ["study"])
     assert "tide:" in listed.output
     assert "today:" in listed.output
+    assert "users:" in listed.output
     pattern = "satellite/greedy/cubic:drop-tail"
     command = ["study", "today", "--seeds", "1", "--only", pattern, "--out", str(tmp_path / "out")]
     for new in ("1 new runs", "0 new runs"):

@@ -109,9 +109,11 @@ const GAUGES: [Metric<f64>; 11] = [
     ("tidegate_gate_sent_bytes_per_second", "Bytes a second that left in the last epoch", |at| {
         at.rate_bps / 8.0
     }),
-    ("tidegate_gate_link_bytes_per_second", "Rate of the link, if the file sets it; else 0", |at| {
-        at.link_bps / 8.0
-    }),
+    (
+        "tidegate_gate_link_bytes_per_second",
+        "Rate of the link, if the file sets it; else 0",
+        |at| at.link_bps / 8.0,
+    ),
     ("tidegate_gate_epoch_seconds", "Length of the last epoch", |at| at.epoch_s),
     ("tidegate_gate_unseen_share", "Share of bytes in which no session can be told", |at| {
         at.unseen_share

@@ -89,6 +89,45 @@ fn at_light_load_all_pages_are_loaded() {
     assert!(share < 0.02, "{share} of the openers are refused");
 }
 
+/// With the onset of a real gate nobody is refused at half of the load, where users do not pile up:
+/// what happens is what happens without a gate. At twice the load it helps as much.
+#[test]
+fn nobody_is_refused_before_users_pile_up() {
+    let at_onset = "{ law = 'tide', admit = 'clients', onset = '2s' }";
+    let none = pages("{ law = 'none' }", "3/s", "");
+    let clients = pages(at_onset, "3/s", "");
+    assert_eq!(total(&clients, "bottleneck", "syn_refused"), 0.0);
+    let times = |results: &Results| {
+        let times = column(&results.pages, "load_time_s");
+        times.iter().copied().filter(|time| time.is_finite()).collect::<Vec<f64>>()
+    };
+    assert_eq!(times(&clients), times(&none));
+    let [without, with] = [BY_CLIENT, at_onset].map(|gate| done(&pages(gate, "12/s", "")));
+    assert!(with as f64 > 0.9 * without as f64, "{without}, {with}");
+}
+
+/// A link of 1 Mbit/s carries a page a second over one connection. The least allowance was once more
+/// than that, five a second, and the gate had no effect: as without one, 5 % of the users got their
+/// page. Of twice as many users as fit it serves most of a half.
+#[test]
+fn a_slow_link_is_controlled_too() {
+    let gate = "{ law = 'tide', admit = 'clients' }";
+    let text = |gate: &str| {
+        format!(
+            "name = 'slow'\nduration = '120s'\n\
+             [topology.dumbbell]\npairs = 1\naccess = {{ rate = '1Gbit', delay = '1ms' }}\n\
+             bottleneck = {{ rate = '1Mbit', delay = '18ms', buffer = '50packets' }}\n\
+             [traffic.web]\narrivals = {{ poisson = '2.4/s' }}\nsize = '9kB'\n\
+             pages = {{ document = '12kB', objects = 10, connections = 1 }}\npatience = '30s'\n\
+             transport = {{ tcp = {{ profile = 'linux' }} }}\n\
+             [port.bottleneck]\ngate = {gate}\n"
+        )
+    };
+    let [none, clients] =
+        ["{ law = 'none' }", gate].map(|gate| done(&run(&load(&text(gate), &[]), 1)));
+    assert!(clients > 4 * none, "{none}, {clients}");
+}
+
 /// A client with fifty times the connections of a user (a user opens six in a page, and is there
 /// for some seconds) gets its share. The others load nearly as many pages as without it.
 #[test]
