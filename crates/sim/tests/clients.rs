@@ -89,19 +89,17 @@ fn at_light_load_all_pages_are_loaded() {
     assert!(share < 0.02, "{share} of the openers are refused");
 }
 
-/// With the onset of a real gate nobody is refused at half of the load, where users do not pile up:
-/// what happens is what happens without a gate. At twice the load it helps as much.
+/// With the onset of a real gate hardly anybody is refused at half of the load, where users pile up
+/// by chance at most: fewer than one opener of five hundred, and all pages are loaded that are loaded
+/// without a gate. At twice the load it helps as much.
 #[test]
-fn nobody_is_refused_before_users_pile_up() {
+fn hardly_anybody_is_refused_before_users_pile_up() {
     let at_onset = "{ law = 'tide', admit = 'clients', onset = '2s' }";
     let none = pages("{ law = 'none' }", "3/s", "");
     let clients = pages(at_onset, "3/s", "");
-    assert_eq!(total(&clients, "bottleneck", "syn_refused"), 0.0);
-    let times = |results: &Results| {
-        let times = column(&results.pages, "load_time_s");
-        times.iter().copied().filter(|time| time.is_finite()).collect::<Vec<f64>>()
-    };
-    assert_eq!(times(&clients), times(&none));
+    let of = |name| total(&clients, "bottleneck", name);
+    assert!(of("syn_refused") < of("syn_arrived") / 500.0, "{}", of("syn_refused"));
+    assert_eq!(done(&clients), done(&none));
     let [without, with] = [BY_CLIENT, at_onset].map(|gate| done(&pages(gate, "12/s", "")));
     assert!(with as f64 > 0.9 * without as f64, "{without}, {with}");
 }

@@ -77,6 +77,7 @@ def pages(runs: Runs) -> dict[str, bytes]:
     for browser in BROWSERS:
         if any(key.startswith(f"{browser}/") for key in runs.declared):
             lines += ["", f"## {SAYS[browser]}", "", *_gates(runs, browser)]
+    lines += ["", *_refused(runs)]
     lines += [
         "",
         "## Slow links, and large pages",
@@ -103,6 +104,19 @@ def _gates(runs: Runs, browser: str) -> list[str]:
         [LOADS[load].says, *(_cell(runs, browser, load, gate) for gate in GATES)] for load in mine
     )
     return table(["users", *GATES], rows)
+
+
+def _refused(runs: Runs) -> list[str]:
+    """Return how many openers were refused at half of the load, whatever users do."""
+    said = []
+    for gate in GATES:
+        keys = [key for browser in BROWSERS if runs.has(key := name(browser, "half", gate))]
+        ports = [record.port("bottleneck") for key in keys for record in runs.records(key)]
+        refused, asked = (
+            sum(port[each] for port in ports) for each in ("syn_refused", "syn_arrived")
+        )
+        said.append(f"{gate} {refused} of {asked}")
+    return [f"Openers refused at half of the load, all kinds of users: {', '.join(said)}."]
 
 
 def _links(runs: Runs) -> list[str]:
