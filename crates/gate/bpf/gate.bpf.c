@@ -344,16 +344,17 @@ static __always_inline void rejuvenate(__u64 hash)
 		*cell = 0;
 }
 
-/* How many of these packets of a flow its counter counts: one in 2^k, and its first two. */
-static __always_inline __u32 counted(__u32 packets, __u32 before)
+/* How many of these packets of a flow its counter counts: one in 2^k, and its first two. Which
+ * follows from the bytes so far, by the golden ratio: a random number would cost a call. */
+static __always_inline __u32 counted(__u32 packets, __u32 before, const struct tally *mine)
 {
-	__u32 mask = (1u << settings.young_k) - 1;
+	__u32 drawn = (__u32)mine->watched_bytes * 0x9e3779b1u;
 
 	if (settings.young_k == 0)
 		return packets;
 	if (before < 2)
 		return packets ? 1 : 0;
-	return ((bpf_get_prandom_u32() & mask) + packets) >> settings.young_k;
+	return ((drawn >> (32 - settings.young_k)) + packets) >> settings.young_k;
 }
 
 /* Counts the bytes of young flows among packets that pass. A GSO packet counts as its segments;
@@ -368,16 +369,19 @@ static __always_inline void age(struct __sk_buff *skb, const struct seen *seen, 
 	if (!cell || seen->kind == KIND_NOT_IP || seen->kind == KIND_MALFORMED)
 		return;
 	before = *cell;
-	if (before == 1 && seen->flags & TCP_SYN)
-		packets = 0;
-	else if (before == 1 && settings.answers_by_age && !(seen->flags & TCP_RST))
-		mine->answered += 1;
-	packets = counted(packets, before);
-	*cell = before + packets > 255 ? 255 : before + packets;
 	bytes = skb->len - (settings.ethernet ? 14 : 0);
 	mine->watched_bytes += bytes;
 	if (before < settings.young_packets)
 		mine->young_bytes += bytes;
+	/* most packets are of flows that were counted to the end */
+	if (before == 255)
+		return;
+	if (before == 1 && seen->flags & TCP_SYN)
+		packets = 0;
+	else if (before == 1 && settings.answers_by_age && !(seen->flags & TCP_RST))
+		mine->answered += 1;
+	packets = counted(packets, before, mine);
+	*cell = before + packets > 255 ? 255 : before + packets;
 }
 
 /* Admits or refuses a packet that opens a session. */

@@ -331,8 +331,8 @@ fn a_flow_is_young_for_its_first_packets() {
     assert_eq!(bytes(&gate), (6, 3), "another flow");
 }
 
-// Of 16 packets one is counted, by chance, behind the first two: 200 counts are 2 + 198 * 16 = 3170
-// packets, with a standard deviation of sqrt(198 * 16 * 15) = 218. Within five of them.
+// Of 16 packets one is counted behind the first two: 200 counts are 2 + 198 * 16 = 3170 packets. By
+// chance the standard deviation would be sqrt(198 * 16 * 15) = 218; the fixed sequence is within it.
 #[test]
 fn where_a_flow_is_young_for_long_a_sample_of_its_packets_is_counted() {
     let young = Settings { young_cells: 4096, young_packets: 200, young_sample: 1, ..settings() };
@@ -344,7 +344,7 @@ fn where_a_flow_is_young_for_long_a_sample_of_its_packets_is_counted() {
     let tally = tally(&gate);
     assert_eq!(tally.watched_bytes, 6001 * 44);
     let packets = tally.young_bytes / 44;
-    assert!((2080..4260).contains(&packets), "{packets}");
+    assert!((2952..3388).contains(&packets), "{packets}");
 }
 
 // Of two hashes next to each other in the window one is in and one is out: half of the flows are
