@@ -326,8 +326,7 @@ change = []
     ];
     assert_eq!(found, wanted);
     for (_, variant) in &found {
-        let set: Vec<(&str, &str)> =
-            variant.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        let set: Vec<_> = variant.iter().map(|(key, to)| (key.as_str(), to.as_str())).collect();
         loaded(&text, &set).unwrap();
     }
 }
