@@ -71,7 +71,12 @@ class Host(Protocol):
         """Start a process there."""
 
     def until(
-        self, done: Callable[[], object], what: str, process: subprocess.Popen[str], /
+        self,
+        done: Callable[[], object],
+        what: str,
+        process: subprocess.Popen[str],
+        seconds: float,
+        /,
     ) -> None:
         """Wait for a condition."""
 
@@ -100,7 +105,7 @@ class Prometheus:
             *(f"--web.listen-address={PROMETHEUS}", "--log.level=error"),
         )
         itself = cls(host, namespace)
-        host.until(itself.has_asked, "answer of the gate to Prometheus", process)
+        host.until(itself.has_asked, "answer of the gate to Prometheus", process, 60)
         return itself
 
     def has_asked(self) -> bool:
@@ -115,7 +120,11 @@ class Prometheus:
     def ask(self, what: str, **words: str | float) -> Any:  # noqa: ANN401
         """Return the data of an answer of its HTTP API."""
         url = f"http://{PROMETHEUS}/api/v1/{what}?{urllib.parse.urlencode(words)}"
-        answer = json.loads(self.host.within(self.namespace, sys.executable, "-c", ASK, url))
+        said = self.host.within(self.namespace, sys.executable, "-c", ASK, url)
+        try:
+            answer = json.loads(said)
+        except json.JSONDecodeError:  # "Service Unavailable", while it starts
+            raise LabError(f"Prometheus, {what}: {said.strip()}") from None
         if answer["status"] != "success":
             raise LabError(f"Prometheus, {what}: {answer['error']}")
         return answer["data"]

@@ -301,14 +301,20 @@ class Lab:
         rows = [row for text in texts for row in text[1:]]
         out.write_text("".join([*texts[0][:1], *rows]), encoding="utf-8")
 
-    def until(self, done: Callable[[], object], what: str, process: subprocess.Popen[str]) -> None:
-        """Wait until a condition holds; raise LabError when the process ends or after 20 s."""
-        end = time.monotonic() + 20
+    def until(
+        self,
+        done: Callable[[], object],
+        what: str,
+        process: subprocess.Popen[str],
+        seconds: float = 20,
+    ) -> None:
+        """Wait until a condition holds; raise LabError when the process ends or it takes longer."""
+        end = time.monotonic() + seconds
         while not done():
             if process.poll() is not None:
                 raise LabError(f"no {what}: {process.communicate()[1].strip()}")
             if time.monotonic() > end:
-                raise LabError(f"no {what} within 20 s")
+                raise LabError(f"no {what} within {seconds:g} s")
             time.sleep(0.05)
 
 

@@ -3,6 +3,8 @@
 import json
 import math
 import re
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from tools.live.dashboard import (
@@ -11,6 +13,7 @@ from tools.live.dashboard import (
     UNITS,
     Box,
     Line,
+    Prometheus,
     filled,
     intervals,
     legend,
@@ -19,6 +22,41 @@ from tools.live.dashboard import (
     shown,
 )
 from tools.live.lab import LabError
+
+if TYPE_CHECKING:
+    import subprocess
+
+
+class _Starting:
+    """A host whose Prometheus answers so."""
+
+    folder = Path()
+
+    def __init__(self, said: str) -> None:
+        self.said = said
+
+    def within(self, _: str, /, *__: str) -> str:
+        return self.said
+
+    def start(self, _: str, /, *__: str) -> "subprocess.Popen[str]":
+        raise AssertionError
+
+    def until(self, *_: object) -> None:
+        raise AssertionError
+
+
+# It answers 503 in plain text while it starts; four samples in a minute are four questions.
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("Service Unavailable\n", False),
+        ('{"status": "error", "error": "connection refused"}', False),
+        ('{"status": "success", "data": {"result": []}}', False),
+        ('{"status": "success", "data": {"result": [{"value": [0, "4"]}]}}', True),
+    ],
+)
+def test_what_prometheus_says_while_it_starts_is_no_answer(said: str, asked: bool) -> None:
+    assert Prometheus(_Starting(said), "here").has_asked() is asked
 
 
 def test_variables_are_filled_in() -> None:
