@@ -1,7 +1,8 @@
 //! When each outstanding segment was sent, and what follows from it: losses by time, and the
 //! delivery rate.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 
 use tidegate_core::units::Time;
@@ -83,9 +84,10 @@ pub(super) struct SentLog {
     order: VecDeque<(Time, u32)>,
     lost: u32,
     again: u32,
-    /// Lost segments that were not sent again yet, and a number below which there are none.
+    /// Lost segments that were not sent again yet: how many, and their numbers, the lowest first.
+    /// Numbers of segments that have arrived or were sent again since are skipped.
     due: u32,
-    due_from: u32,
+    due_next: BinaryHeap<Reverse<u32>>,
     pub(super) delivery: Delivery,
     pub(super) rack: Rack,
     pub(super) tlp: Tlp,
@@ -114,7 +116,7 @@ impl SentLog {
             lost: 0,
             again: 0,
             due: 0,
-            due_from: 0,
+            due_next: BinaryHeap::new(),
             delivery: Delivery::NEW,
             rack: Rack::NEW,
             tlp: Tlp::default(),
@@ -268,7 +270,7 @@ impl SentLog {
                     list.push(lost);
                 }
                 (segment.lost, segment.again) = (true, false);
-                self.due_from = if self.due == 0 { seq } else { self.due_from.min(seq) };
+                self.due_next.push(Reverse(seq));
                 self.due += 1;
                 found += 1;
             }
@@ -291,7 +293,8 @@ impl SentLog {
         }
         self.begin_doubts();
         self.lost = 0;
-        let SentLog { first, segments, lost, delivery, lost_now, doubts, .. } = self;
+        let SentLog { first, segments, lost, delivery, lost_now, doubts, due_next, .. } = self;
+        due_next.clear();
         arrived.each_missing(*first, end, |seq| {
             let segment = &mut segments[(seq - *first) as usize];
             if segment.is_under_way() {
@@ -300,10 +303,11 @@ impl SentLog {
             }
             doubts.left += u32::from(!segment.lost);
             (segment.lost, segment.again) = (true, false);
+            due_next.push(Reverse(seq));
             *lost += 1;
         });
         self.order.clear();
-        (self.again, self.due, self.due_from) = (0, self.lost, self.first);
+        (self.again, self.due) = (0, self.lost);
     }
 
     /// Blocks or duplicates tell that what has not arrived of these segments is lost.
@@ -318,16 +322,22 @@ impl SentLog {
         });
     }
 
-    /// The first lost segment that was not sent again yet.
+    /// Whether a lost segment was not sent again yet.
+    pub(super) fn has_due(&self) -> bool {
+        self.due > 0
+    }
+
+    /// The first of them.
     pub(super) fn next_due(&mut self) -> Option<u32> {
-        if self.due == 0 {
-            return None;
+        while let Some(&Reverse(seq)) = self.due_next.peek() {
+            let place = seq.checked_sub(self.first);
+            let segment = place.and_then(|place| self.segments.get(place as usize));
+            if segment.is_some_and(|segment| segment.lost && !segment.again) {
+                return Some(seq);
+            }
+            self.due_next.pop();
         }
-        let from = self.due_from.max(self.first) - self.first;
-        let rest = self.segments.iter().skip(from as usize);
-        let place = rest.enumerate().find(|(_, segment)| segment.lost && !segment.again)?.0;
-        self.due_from = self.first + from + place as u32;
-        Some(self.due_from)
+        None
     }
 
     /// When anything here is due.

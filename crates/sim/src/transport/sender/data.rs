@@ -16,23 +16,23 @@ impl<C: Control + Payloads> Sender<C> {
         if class.tracks_segments() || self.control.samples_rate() {
             let mut log = SentLog::new(class.tcp.rack);
             log.lost_now = self.control.hears_losses().then(Vec::new);
-            self.outstanding.keep_times(log);
+            self.snd.outstanding.keep_times(log);
         }
         let mss = u64::from(class.tcp.mss);
         if size == UNLIMITED {
             self.last_payload = class.tcp.mss as u16;
             return;
         }
-        self.total = size.div_ceil(mss).min(u64::from(u32::MAX) - 2) as u32;
-        self.last_payload = (size - (u64::from(self.total) - 1) * mss).min(mss) as u16;
+        self.snd.total = size.div_ceil(mss).min(u64::from(u32::MAX) - 2) as u32;
+        self.last_payload = (size - (u64::from(self.snd.total) - 1) * mss).min(mss) as u16;
         let rides = class.tcp.fin_rides && (!class.tcp.fin_waits || self.last_alone(class));
-        self.end = self.total + u32::from(!rides);
+        self.snd.end = self.snd.total + u32::from(!rides);
     }
 
     /// Whether the last segment is one that is sent with nothing outstanding:
     /// FullTcp closes right behind it.
     fn last_alone(&self, class: &ClassParams) -> bool {
-        self.total == 1 || (class.tcp.nagle && u32::from(self.last_payload) < class.tcp.mss)
+        self.snd.total == 1 || (class.tcp.nagle && u32::from(self.last_payload) < class.tcp.mss)
     }
 
     /// Whether the FIN is due as a packet of its own behind a last segment that
@@ -40,14 +40,9 @@ impl<C: Control + Payloads> Sender<C> {
     #[inline]
     pub(super) fn fin_follows(&self, class: &ClassParams) -> bool {
         !class.tcp.fin_rides
-            && self.nxt == self.total
-            && self.una + 1 == self.total
+            && self.snd.nxt == self.snd.total
+            && self.snd.una + 1 == self.snd.total
             && self.last_alone(class)
-    }
-
-    /// Segments in flight.
-    pub(super) fn flight(&self) -> u32 {
-        self.nxt - self.una
     }
 
     /// How the flow stands for this end; it does not know what was delivered.
@@ -56,7 +51,7 @@ impl<C: Control + Payloads> Sender<C> {
         Standing {
             cwnd: self.control.cwnd(),
             srtt: (srtt > Time::ZERO).then_some(srtt),
-            flight: f64::from(self.flight()),
+            flight: f64::from(self.snd.flight()),
             delivered: 0,
         }
     }
@@ -64,14 +59,14 @@ impl<C: Control + Payloads> Sender<C> {
     /// The same, and what only the sender knows.
     pub(crate) fn state(&self, class: &ClassParams) -> SenderState {
         let Standing { cwnd, srtt, .. } = self.standing();
-        let before = |segment: u32| self.bytes_of(segment.min(self.total), class);
-        let acked = before(self.una);
+        let before = |segment: u32| self.bytes_of(segment.min(self.snd.total), class);
+        let acked = before(self.snd.una);
         SenderState {
             cwnd,
             // `initial_ssthresh = "none"` is the largest number
             ssthresh: self.control.ssthresh().filter(|&most| most < f64::from(u32::MAX)),
             srtt,
-            flight: before(self.nxt) - acked,
+            flight: before(self.snd.nxt) - acked,
             acked,
             timeouts: self.timeouts,
             retransmitted: self.retransmitted,
@@ -90,9 +85,9 @@ impl<C: Control + Payloads> Sender<C> {
 
     /// No more data is handed in: what was sent is all there is.
     pub(crate) fn stop(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
-        if self.total == u32::MAX {
-            self.total = self.max.max(1);
-            self.end = self.total + 1;
+        if self.snd.total == u32::MAX {
+            self.snd.total = self.snd.max.max(1);
+            self.snd.end = self.snd.total + 1;
             if self.state == State::Open {
                 self.send_more(address, ctx);
             }
@@ -101,18 +96,18 @@ impl<C: Control + Payloads> Sender<C> {
 
     /// Bytes that there are to send; `u64::MAX`: without end.
     pub(crate) fn bytes(&self, class: &ClassParams) -> u64 {
-        if self.total == u32::MAX { UNLIMITED } else { self.bytes_of(self.total, class) }
+        if self.snd.total == u32::MAX { UNLIMITED } else { self.bytes_of(self.snd.total, class) }
     }
 
     /// Behind the last sequence number, that of the FIN included.
     pub(crate) fn end(&self) -> u32 {
-        if self.total == u32::MAX { u32::MAX } else { self.end }
+        if self.snd.total == u32::MAX { u32::MAX } else { self.snd.end }
     }
 
     /// Bytes that `segments` in-order segments carry.
     pub(crate) fn bytes_of(&self, segments: u32, class: &ClassParams) -> u64 {
         let full = u64::from(segments) * u64::from(class.tcp.mss) - self.control.lacking(segments);
-        if segments < self.total || segments == 0 {
+        if segments < self.snd.total || segments == 0 {
             return full;
         }
         full - u64::from(class.tcp.mss) + u64::from(self.last_payload)

@@ -28,7 +28,7 @@ impl Part {
 impl Sender<AppLimited> {
     /// There is nothing to send until the application hands in data.
     pub(crate) fn wait_for_data(&mut self) {
-        self.end = 0;
+        self.snd.end = 0;
     }
 
     /// Whether what is handed in may be sent.
@@ -38,26 +38,26 @@ impl Sender<AppLimited> {
 
     /// Segments that are known to have arrived, up to the first hole.
     pub(crate) fn acked(&self) -> u32 {
-        self.una
+        self.snd.una
     }
 
     /// Segments that were handed in so far.
     pub(crate) fn handed_in(&self) -> u32 {
-        self.end.min(self.total)
+        self.snd.end.min(self.snd.total)
     }
 
     /// The application hands in data.
     pub(crate) fn hand_in(&mut self, part: Part, address: &Address, ctx: &mut Ctx<'_>) {
-        if self.flight() == 0 {
+        if self.snd.flight() == 0 {
             let rto = self.rto.timeout(ctx.class, false);
             self.control.idle_restart(ctx.net.now, rto, &ctx.class.tcp);
         }
-        self.end += part.segments;
+        self.snd.end += part.segments;
         if part.last {
             self.last_payload = (ctx.class.tcp.mss - part.lacking) as u16;
-            self.end_at(self.end, ctx.class);
+            self.end_at(self.snd.end, ctx.class);
         } else {
-            self.control.shorten(self.end, part.lacking);
+            self.control.shorten(self.snd.end, part.lacking);
         }
         self.send_more(address, ctx);
     }
@@ -65,16 +65,16 @@ impl Sender<AppLimited> {
     /// The application closes the connection: what was handed in is all. The FIN is a packet of
     /// its own.
     pub(crate) fn close_now(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
-        let total = self.end;
+        let total = self.snd.end;
         self.last_payload = (ctx.class.tcp.mss - self.control.lengthen(total)) as u16;
-        self.total = total;
-        self.end = total + 1;
+        self.snd.total = total;
+        self.snd.end = total + 1;
         self.send_more(address, ctx);
     }
 
     /// The data ends after so many segments.
     fn end_at(&mut self, total: u32, class: &ClassParams) {
-        self.total = total;
-        self.end = total + u32::from(!class.tcp.fin_rides || class.tcp.fin_waits);
+        self.snd.total = total;
+        self.snd.end = total + u32::from(!class.tcp.fin_rides || class.tcp.fin_waits);
     }
 }

@@ -1,146 +1,172 @@
-//! How a sender notices that segments are lost, what it sends again, and when.
-//!
-//! A loss detector is one file beside its `mod`, with an implementation of [`LossDetector`], and
-//! its name in `detectors!` below. The sender asks it here and knows none of them.
+//! How a sender notices that segments are lost. A loss detector reads and writes the send sequence
+//! variables alone and returns what it has found; what follows from it is in `ack.rs`, `send.rs`
+//! and `timer.rs`, once for all of them.
 //!
 //! | detector     | an acknowledgement | the window is filled by | the timer |
 //! |--------------|--------------------|-------------------------|-----------|
-//! | [`Duplicates`] | the third duplicate, or blocks, begin recovery | new data; in recovery with SACK by holes first | goes back |
-//! | [`Timed`]    | what is overdue is lost | losses first, then new data | all is lost |
-//! | [`GoBack`]   | duplicates of the present burst go back | the burst | goes back |
-//! | [`Late`]     | duplicates mean nothing | new data | every two round trips |
+//! | `Duplicates` | the third duplicate, or blocks, begin recovery | new data; in recovery with SACK by holes first | goes back |
+//! | `Timed`      | what is overdue is lost | losses first, then new data | all is lost |
+//! | `GoBack`     | duplicates of the present burst go back | the burst | goes back |
+//! | `Late`       | duplicates mean nothing | new data | every two round trips |
 
 mod back;
-mod detector;
 mod duplicates;
-mod late;
-mod timed;
+pub(super) mod timed;
 
-use tidegate_core::packet::{Flags, Packet};
-use tidegate_core::units::Time;
+use tidegate_core::packet::Packet;
+use tidegate_model::control::{Control as Chosen, Reliability};
+use tidegate_model::profile::LossRule;
 use tidegate_model::scenario::Transport;
 
 use super::super::control::{Control, Payloads};
-use super::super::receiver::Address;
 use super::super::{ClassParams, Ctx};
 use super::Sender;
-use back::GoBack;
-use detector::{Ack, LossDetector};
-use duplicates::Duplicates;
-use late::Late;
-use timed::Timed;
 
-/// Defines [`Detector`] from the names of the loss detectors; the first that a transport brings
-/// with it is taken, and the last one where it brings none.
-macro_rules! detectors {
-    ($($name:ident)+; $last:ident) => {
-        /// How a sender notices losses.
-        #[derive(Clone, Copy, Debug)]
-        pub(crate) enum Detector {
-            $($name($name),)+
-            $last($last),
-        }
-
-        impl Detector {
-            /// The one that the transport of a class brings with it.
-            pub(crate) fn of(transport: &Transport) -> Detector {
-                $(if let Some(own) = $name::of(transport) {
-                    return Detector::$name(own);
-                })+
-                Detector::$last($last)
-            }
-        }
-
-        /// Asks the loss detector of a class.
-        macro_rules! ask {
-            ($class:expr, $own:ident => $question:expr) => {
-                match $class.detector {
-                    $(Detector::$name($own) => $question,)+
-                    Detector::$last($own) => $question,
-                }
-            };
-        }
-    };
+/// How the senders of a class notice losses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Detector {
+    /// By duplicate acknowledgements and blocks: of every transport that brings no other one.
+    Duplicates,
+    /// By the times at which segments were sent (RACK).
+    Timed,
+    /// After so many duplicates that tell of a loss everything is sent again.
+    GoBack {
+        /// How many.
+        notice: u32,
+    },
+    /// Once everything was sent, what is missing is sent again every two round trips (RCP's own
+    /// code).
+    Late,
 }
 
-detectors! { GoBack Late Timed; Duplicates }
-
-/// Where the questions of [`LossDetector`] are put to that of the class.
-impl<C: Control + Payloads> Sender<C> {
-    /// An acknowledgement that the record of outstanding segments has taken note of; `told`: its
-    /// blocks have new segments.
-    pub(super) fn on_ack(
-        &mut self,
-        packet: &Packet,
-        told: bool,
-        address: &Address,
-        ctx: &mut Ctx<'_>,
-    ) {
-        if ask!(ctx.class, own => own.on_ack(self, &Ack { packet, told, address }, ctx)) {
-            return;
-        }
-        if packet.ack > self.una {
-            return self.advanced(packet, address, ctx);
-        }
-        // a packet with data of its own is no duplicate acknowledgement (RFC 5681, 2)
-        if self.una < self.nxt && !packet.flags.has(Flags::DATA) {
-            self.hand_back(packet, false, ctx);
-            if packet.seq > 0 {
-                return self.take_part(packet, address, ctx);
+impl Detector {
+    /// The one that the transport of a class brings with it.
+    pub(crate) fn of(transport: &Transport) -> Detector {
+        match transport {
+            Transport::Controlled(_, Chosen::Blitz(blitz)) => {
+                Detector::GoBack { notice: blitz.notice }
             }
-            self.on_duplicate(&Ack { packet, told, address }, ctx);
+            Transport::Controlled(_, Chosen::Rcp(rcp)) if rcp.reliability == Reliability::Own => {
+                Detector::Late
+            }
+            Transport::Tcp(tcp) | Transport::Controlled(tcp, _) if tcp.rack => Detector::Timed,
+            _ => Detector::Duplicates,
+        }
+    }
+}
+
+/// An acknowledgement that the record of outstanding segments has taken note of.
+pub(super) struct Ack<'a> {
+    pub(super) packet: &'a Packet,
+    /// Its blocks have new segments.
+    pub(super) told: bool,
+    /// How many segments its number is the first to acknowledge.
+    pub(super) segments: u32,
+}
+
+/// What has happened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Event {
+    Nothing,
+    /// Segments are lost: recovery begins.
+    Loss,
+    /// Everything from the oldest segment on is sent again.
+    GoBack,
+}
+
+/// What is sent at an acknowledgement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Sends {
+    /// What the window allows.
+    Window,
+    /// One new segment (limited transmit, RFC 3042).
+    One,
+    Nothing,
+}
+
+/// What a detector makes of an acknowledgement.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Verdict {
+    pub(super) event: Event,
+    /// The oldest segment is sent again, whatever the window.
+    pub(super) again: bool,
+    pub(super) sends: Sends,
+    /// An acknowledgement of something new restarts the retransmission timer.
+    pub(super) restarts: bool,
+}
+
+impl Verdict {
+    /// Nothing is lost.
+    pub(super) const WINDOW: Verdict =
+        Verdict { event: Event::Nothing, again: false, sends: Sends::Window, restarts: true };
+}
+
+impl<C: Control + Payloads> Sender<C> {
+    /// Asks the detector of the class what an acknowledgement says of losses.
+    pub(super) fn judge(&mut self, ack: &Ack<'_>, ctx: &Ctx<'_>) -> Verdict {
+        let class = &*ctx.class;
+        if class.detector == Detector::Timed {
+            let event = timed::find_losses(&mut self.snd, self.rto.srtt(), ctx.net.now);
+            self.tell_losses(ctx);
+            return Verdict { event, ..Verdict::WINDOW };
+        }
+        if ack.segments > 0 {
+            let partial = self.snd.recovering && class.detector == Detector::Duplicates;
+            return if partial {
+                duplicates::on_partial(&mut self.snd, ack.segments, self.control.cwnd(), class)
+            } else {
+                Verdict::WINDOW
+            };
+        }
+        let eager = self.control.limited_transmit();
+        match class.detector {
+            Detector::GoBack { notice } => {
+                let tells = self.control.tells_of_loss(&ack.packet.ext);
+                self.snd.inflate(eager, class);
+                back::on_duplicate(&mut self.snd, tells, notice)
+            }
+            Detector::Duplicates => {
+                let verdict = duplicates::on_duplicate(&mut self.snd, ack, eager, class);
+                if verdict.event == Event::Loss {
+                    // an acknowledgement that a repair has delayed is no sample of the round trip
+                    self.rto.timing &= class.tcp.loss_rule != LossRule::OneWay;
+                }
+                verdict
+            }
+            Detector::Timed | Detector::Late => {
+                self.snd.inflate(eager, class);
+                Verdict::WINDOW
+            }
         }
     }
 
-    // inlined, the two would cost the usual acknowledgement a hundredth of its instructions
-    #[inline(never)]
-    fn on_duplicate(&mut self, ack: &Ack<'_>, ctx: &mut Ctx<'_>) {
-        ask!(ctx.class, own => own.on_duplicate(self, ack, ctx));
-    }
-
-    #[inline(never)]
-    pub(super) fn on_recovery_ack(&mut self, segments: u32, address: &Address, ctx: &mut Ctx<'_>) {
-        ask!(ctx.class, own => own.on_recovery_ack(self, segments, address, ctx));
-    }
-
-    /// Sends what is lost and what is new, as far as the window allows.
-    pub(super) fn send_more(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
-        if !ask!(ctx.class, own => own.repair(self, address, ctx)) {
-            self.send_window(address, ctx);
-        }
-    }
-
+    /// Segments thought to be in the network.
     #[inline]
     pub(super) fn pipe(&self, class: &ClassParams) -> u32 {
-        ask!(class, own => own.pipe(self, class))
-    }
-
-    #[inline]
-    pub(super) fn timeout_from_now(&self, ctx: &Ctx<'_>) -> Time {
-        ask!(ctx.class, own => own.timeout_from_now(self, ctx))
-    }
-
-    /// When the retransmission timer fires that starts now, by RFC 6298.
-    #[inline]
-    fn usual_timeout(&self, ctx: &Ctx<'_>) -> Time {
-        let wait = self.rto.timeout(ctx.class, self.rto.syn_again > 0);
-        ctx.class.fires(ctx.source, ctx.net.now, wait)
-    }
-
-    pub(super) fn on_deadline(&mut self, address: &Address, ctx: &mut Ctx<'_>) {
-        ask!(ctx.class, own => own.on_deadline(self, address, ctx));
-    }
-
-    pub(super) fn on_timeout(&mut self, flight: u32, class: &ClassParams) -> u32 {
-        ask!(class, own => own.on_timeout(self, flight))
-    }
-
-    /// A duplicate inflates the window: in recovery, or before it where the control
-    /// uses limited transmit (RFC 3042).
-    fn inflate(&mut self, class: &ClassParams) {
-        let counts = if self.recovering { !class.sack() } else { self.control.limited_transmit() };
-        if counts {
-            self.inflation += 1.0;
+        match class.detector {
+            Detector::Timed => self.snd.outstanding.marked_pipe(),
+            Detector::Duplicates if self.snd.recovering && class.sack() => {
+                self.snd.outstanding.pipe(self.snd.una, self.snd.nxt)
+            }
+            _ => self.snd.flight().saturating_sub(self.snd.dup_acks),
         }
+    }
+
+    /// The retransmission timer has expired: everything outstanding counts as lost. Returns what of
+    /// the `flight` segments not acknowledged was in the network, not what has arrived (RFC 5681,
+    /// eq. 4): the pipe of RFC 6675, 4, and where losses are found by time no more than the window.
+    pub(super) fn lose_all(&mut self, flight: u32, class: &ClassParams) -> u32 {
+        let (una, nxt) = (self.snd.una, self.snd.nxt);
+        let pipe = match class.detector {
+            Detector::Timed if self.snd.outstanding.told() => self.window().ceil() as u32,
+            Detector::Timed => flight,
+            _ => self.snd.outstanding.pipe(una, nxt),
+        };
+        self.snd.outstanding.lose_all();
+        if class.detector != Detector::Timed {
+            self.snd.after_timeout = true;
+            self.snd.nxt = una;
+        }
+        flight.min(pipe)
     }
 }

@@ -80,13 +80,13 @@ impl<C: Control + Payloads> Sender<C> {
         self.state = State::Open;
         self.deadline = Time::NEVER;
         if self.rto.timing {
-            let rounds = self.outstanding.log_mut().map(|log| &mut log.round);
+            let rounds = self.snd.outstanding.log_mut().map(|log| &mut log.round);
             let progress = rounds.map(|round| Progress { round, acked: 0, sent: 0 });
             self.rto.sample(self.rto.timed_at, ctx.net.now, progress, ctx.class);
             self.rto.timing = false;
         }
         if self.rto.syn_again > 0 {
-            self.after_timeout = true;
+            self.snd.after_timeout = true;
             let rule = ctx.class.tcp.lost_syn;
             if rule != LostSyn::Linux || self.rto.syn_again > 1 {
                 self.control.on_lost_syn(rule);

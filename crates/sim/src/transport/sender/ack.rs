@@ -1,0 +1,273 @@
+//! What an acknowledgement does.
+
+use tidegate_core::packet::{Flags, Packet};
+use tidegate_core::units::Time;
+use tidegate_model::control::Ecn;
+use tidegate_model::profile::Recovery;
+
+use super::super::control::{Control, DeliveryRate, Feedback, Payloads, RateSample};
+use super::super::receiver::Address;
+use super::super::rto::Progress;
+use super::super::sent_log::SentLog;
+use super::super::{ClassParams, Ctx};
+use super::loss::{Ack, Event, Sends, Verdict};
+use super::{Sender, State};
+
+impl<C: Control + Payloads> Sender<C> {
+    /// An acknowledgement has arrived. Its steps stand here, and here alone, whatever notices
+    /// losses.
+    pub(super) fn acknowledged(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
+        let ack = packet.ack;
+        if ack > self.snd.max || ack < self.snd.una {
+            return;
+        }
+        // 1. what it says of marks, and of which segments have arrived
+        self.on_ecn_echo(packet, ctx);
+        let (timestamps, now, max) = (ctx.class.tcp.timestamps, ctx.net.now, self.snd.max);
+        let told = self.snd.outstanding.acknowledge(packet, max, timestamps, now);
+        if self.snd.outstanding.log().is_some() {
+            self.on_record(packet, ctx);
+        }
+        // 2. the round trip, and how far everything has arrived
+        let segments = ack - self.snd.una;
+        let recovering = self.snd.recovering;
+        let mut rtt = Time::ZERO;
+        if segments > 0 {
+            self.restart_early(ack, ctx);
+            rtt = self.time(packet, ctx);
+            self.hand_back(packet, true, ctx);
+            self.snd.advance(ack);
+            if self.snd.is_done() {
+                return self.close(ctx);
+            }
+            if !recovering {
+                self.snd.inflation = 0.0;
+            }
+        } else if !self.is_duplicate(packet, address, ctx) {
+            return;
+        }
+        // 3. recovery ends; what is lost begins another one
+        let usual = segments > 0 && !recovering && ctx.class.detector != super::Detector::Timed;
+        let verdict = if usual {
+            Verdict::WINDOW
+        } else {
+            self.conclude(&Ack { packet, told, segments }, ctx)
+        };
+        // 4. the control
+        let recovering = recovering || self.snd.recovering;
+        self.report(packet, segments, rtt, recovering, ctx);
+        // 5. the retransmission timer
+        if segments > 0 && (usual || verdict.restarts) {
+            self.restart_by_ack(ctx);
+        }
+        // 6. what may be sent now
+        self.answer(verdict.again, verdict.sends, address, ctx);
+        if segments > 0 || ctx.class.detector == super::Detector::Timed {
+            self.arm_probe(ctx);
+        }
+    }
+
+    /// An acknowledgement of nothing new: whether it may be a duplicate of what is outstanding.
+    #[inline]
+    fn is_duplicate(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) -> bool {
+        // a packet with data of its own is no duplicate acknowledgement (RFC 5681, 2)
+        let counts = !packet.flags.has(Flags::DATA) || ctx.class.detector == super::Detector::Timed;
+        if self.snd.una >= self.snd.nxt || !counts {
+            return false;
+        }
+        self.hand_back(packet, false, ctx);
+        if packet.seq > 0 {
+            self.take_part(packet, address, ctx);
+            return false;
+        }
+        true
+    }
+
+    /// Ends recovery, where this acknowledgement does, and asks what is lost.
+    #[inline(never)]
+    fn conclude(&mut self, ack: &Ack<'_>, ctx: &mut Ctx<'_>) -> Verdict {
+        let was = self.snd.recovering;
+        let all = self.snd.una >= self.snd.recover;
+        if was && ack.segments > 0 && (all || ctx.class.tcp.recovery == Recovery::Reno) {
+            self.end_recovery();
+        }
+        let verdict = self.judge(ack, ctx);
+        match verdict.event {
+            Event::Nothing => {}
+            Event::Loss => self.begin_recovery(verdict.again, ctx),
+            Event::GoBack => self.go_back(ctx),
+        }
+        if self.snd.recovering && self.snd.outstanding.log().is_some() {
+            self.spread(ctx.class);
+        }
+        verdict
+    }
+
+    /// Passes the header of a packet from the receiver to the control.
+    #[inline]
+    pub(super) fn hand_back(&mut self, packet: &Packet, new: bool, ctx: &Ctx<'_>) {
+        let (now, srtt) = (ctx.net.now, self.rto.srtt());
+        let flags = packet.flags;
+        self.control.on_feedback(&Feedback { ext: &packet.ext, now, srtt, new, flags });
+    }
+
+    /// The round trip that an acknowledgement of something new measures, if it does.
+    #[inline]
+    fn time(&mut self, packet: &Packet, ctx: &mut Ctx<'_>) -> Time {
+        let sent = if ctx.class.tcp.timestamps {
+            packet.sent
+        } else if self.rto.timing && packet.ack > self.rto.timed {
+            self.rto.timing = false;
+            self.rto.timed_at
+        } else {
+            return Time::ZERO;
+        };
+        let (acked, sent_up_to) = (packet.ack, self.snd.max);
+        let log = self.snd.outstanding.log_mut();
+        let progress = log.map(|log| Progress { round: &mut log.round, acked, sent: sent_up_to });
+        self.rto.sample(sent, ctx.net.now, progress, ctx.class);
+        let rtt = ctx.net.now.saturating_sub(sent);
+        ctx.class.rtts.add(ctx.net.now, rtt);
+        rtt
+    }
+
+    /// What the record of the times of sending has learnt.
+    fn on_record(&mut self, packet: &Packet, ctx: &mut Ctx<'_>) {
+        let Some(log) = self.snd.outstanding.log_mut() else { return };
+        if log.ack_info.spurious {
+            self.control.on_spurious();
+        }
+        log.losing &= packet.ack < self.snd.recover;
+        let data = packet.flags.has(Flags::DATA);
+        let again = packet.ack == self.snd.una && packet.seq == 0;
+        let plain = again && packet.ext.blocks().is_none() && !data;
+        if log.tlp.repaired(packet.ack, plain) && !self.snd.recovering {
+            // RFC 8985, 7.4.2: the probe has repaired a loss
+            self.on_loss(ctx);
+            let window = self.window();
+            self.control.on_recovered(window);
+        }
+        self.tell_losses(ctx);
+    }
+
+    /// Tells a control that asks for it which segments are newly marked lost.
+    pub(super) fn tell_losses(&mut self, ctx: &Ctx<'_>) {
+        let list = self.snd.outstanding.log_mut().and_then(|log| log.lost_now.as_mut());
+        for lost in list.into_iter().flat_map(|list| list.drain(..)) {
+            self.control.on_lost(&lost, ctx.net.now);
+        }
+    }
+
+    /// All has arrived.
+    fn close(&mut self, ctx: &mut Ctx<'_>) {
+        ctx.row.closed = ctx.net.now;
+        self.state = State::Closed;
+        self.deadline = Time::NEVER;
+        self.snd.outstanding.close();
+        self.give_up = Time::NEVER;
+    }
+
+    /// An acknowledgement of a part of the oldest segment: the control hears of it, and nothing is
+    /// delivered, lost or repaired by it.
+    #[cold]
+    fn take_part(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
+        let sample = self.sample(packet, 0, Time::ZERO, self.snd.recovering, ctx);
+        self.control.on_part(&sample);
+        self.send_more(address, ctx);
+    }
+
+    /// What a control learns of an acknowledgement of so many segments.
+    #[inline(always)]
+    fn sample<'a>(
+        &self,
+        packet: &'a Packet,
+        segments: u32,
+        rtt: Time,
+        recovering: bool,
+        ctx: &Ctx<'_>,
+    ) -> RateSample<'a> {
+        RateSample {
+            now: ctx.net.now,
+            segments,
+            delivered: segments,
+            una: self.snd.una,
+            sent: self.snd.max,
+            flight: self.snd.flight(),
+            srtt: self.rto.srtt(),
+            rtt,
+            recovering,
+            marked: packet.flags.has(Flags::ECE) && ctx.class.ecn == Ecn::Classic,
+            ext: &packet.ext,
+            rate: None,
+        }
+    }
+
+    /// Reports an acknowledgement to the control: one of new segments, or of new blocks to a control
+    /// that counts deliveries.
+    #[inline]
+    fn report(
+        &mut self,
+        packet: &Packet,
+        segments: u32,
+        rtt: Time,
+        recovering: bool,
+        ctx: &Ctx<'_>,
+    ) {
+        let mut sample = self.sample(packet, segments, rtt, recovering, ctx);
+        if let Some(log) = self.snd.outstanding.log() {
+            let ack_info = &log.ack_info;
+            let counts =
+                if log.timed { ack_info.delivered > 0 } else { self.control.samples_rate() };
+            if segments == 0 && !counts {
+                return;
+            }
+            sample.delivered = ack_info.delivered;
+            if ack_info.rtt > Time::ZERO {
+                sample.rtt = ack_info.rtt;
+            }
+            if self.control.samples_rate() {
+                sample.rate = Some(self.delivery_rate(log, ctx.class));
+            }
+        } else if segments == 0 {
+            return;
+        }
+        self.control.on_ack(&sample);
+        if self.control.holds_back() {
+            let pipe = self.pipe(ctx.class);
+            if let Some(log) = self.snd.outstanding.log_mut() {
+                log.delivery.limit(pipe);
+            }
+        }
+    }
+
+    /// The sample of the delivery rate for a control that asks for it.
+    fn delivery_rate(&self, log: &SentLog, class: &ClassParams) -> DeliveryRate {
+        let ack_info = &log.ack_info;
+        let pipe = self.pipe(class);
+        let sampled = ack_info.sampled.as_ref();
+        DeliveryRate {
+            delivered: sampled.map_or(0, |sampled| sampled.delivered),
+            interval: sampled.map_or(Time::ZERO, |sampled| sampled.interval),
+            limited: sampled.is_some_and(|sampled| sampled.limited),
+            before: sampled.map_or(0, |sampled| sampled.before),
+            total: log.delivery.total(),
+            flight: (pipe + ack_info.delivered, pipe),
+            losses: ack_info.losses,
+            sent_with: sampled.map_or((0, 0), |sampled| (sampled.in_flight, sampled.lost)),
+        }
+    }
+
+    /// Sends what an acknowledgement lets out: the oldest segment `again`, whatever the window, and
+    /// then what `sends` says.
+    #[inline(always)]
+    fn answer(&mut self, again: bool, sends: Sends, address: &Address, ctx: &mut Ctx<'_>) {
+        if again {
+            self.transmit(self.snd.una, address, ctx);
+        }
+        match sends {
+            Sends::Window => self.send_more(address, ctx),
+            Sends::One => self.send_one(address, ctx),
+            Sends::Nothing => {}
+        }
+    }
+}

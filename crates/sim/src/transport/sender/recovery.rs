@@ -1,0 +1,127 @@
+//! What a loss and a mark do to the window. A sender responds to marks (RFC 3168, 6.1.2) as to a
+//! loss, but nothing has to be sent again.
+//!
+//! ECN is a setting of the class for both ends, so the handshake does not
+//! negotiate it. Where the receiver counts marks the control reads the count itself.
+
+use tidegate_core::packet::{Flags, Packet};
+use tidegate_model::control::Ecn;
+
+use super::super::control::{CongestionEvent, Control, Payloads, Signal};
+use super::super::{ClassParams, Ctx};
+use super::Sender;
+
+impl<C: Control + Payloads> Sender<C> {
+    /// The window in force: that of the control plus what duplicates add.
+    #[inline]
+    pub(super) fn window(&self) -> f64 {
+        self.control.cwnd() + self.snd.inflation
+    }
+
+    /// What a control learns of a sign of congestion.
+    pub(super) fn congestion_event(&self, ctx: &Ctx<'_>) -> CongestionEvent {
+        // RFC 5681, 3.2 step 2: segments that limited transmit has sent do not count
+        let flight = self.snd.flight() - u32::from(self.snd.extra);
+        CongestionEvent { now: ctx.net.now, flight, window: self.window(), sent: self.snd.max }
+    }
+
+    /// An acknowledgement that may echo a mark.
+    ///
+    /// The window is cut once for all marks and losses of one round trip: an
+    /// acknowledgement of segments sent before the last cut does not cut it again.
+    #[inline]
+    pub(super) fn on_ecn_echo(&mut self, packet: &Packet, ctx: &Ctx<'_>) {
+        let echo = packet.flags.has(Flags::ECE) && ctx.class.ecn == Ecn::Classic;
+        if !echo || self.snd.recovering {
+            return;
+        }
+        if packet.ack > self.mark_cut.max(self.snd.recover) {
+            self.mark_cut = self.snd.max;
+            self.tell_mark = true;
+            self.control.on_congestion(Signal::Mark, &self.congestion_event(ctx));
+        }
+    }
+
+    /// Losses are detected; in a window that a mark has cut they do not cut it again.
+    pub(super) fn on_loss(&mut self, ctx: &Ctx<'_>) {
+        let cut = self.snd.una < self.mark_cut;
+        let signal = if cut { Signal::LossAfterMark } else { Signal::Loss };
+        self.control.on_congestion(signal, &self.congestion_event(ctx));
+        self.tell_of_cut(ctx.class);
+    }
+
+    /// The next new data packet carries CWR, whatever the reason of the cut.
+    pub(super) fn tell_of_cut(&mut self, class: &ClassParams) {
+        self.tell_mark = class.ecn == Ecn::Classic;
+    }
+
+    /// Flags of a data packet that is sent for the first time. Other packets are not
+    /// ECN-capable (RFC 3168, 6.1.1, 6.1.4, 6.1.5).
+    #[inline]
+    pub(super) fn mark_flags(&mut self, class: &ClassParams) -> Flags {
+        match class.ecn {
+            Ecn::None => Flags::NONE,
+            Ecn::Classic if std::mem::take(&mut self.tell_mark) => Flags::ECT.with(Flags::CWR),
+            Ecn::Classic | Ecn::Counted => Flags::ECT,
+            Ecn::L4s => Flags::ECT.with(Flags::L4S),
+        }
+    }
+
+    /// Recovery begins: the window is cut. `first`: the oldest segment is sent again, whatever
+    /// the window (RFC 6675, section 5, step 4.3).
+    pub(super) fn begin_recovery(&mut self, first: bool, ctx: &Ctx<'_>) {
+        self.snd.after_timeout = false;
+        self.snd.recover = self.snd.max;
+        self.snd.recovering = true;
+        self.snd.partial = false;
+        self.on_loss(ctx);
+        let sack = ctx.class.sack();
+        // RFC 5681, 3.2 step 3
+        self.snd.inflation = if sack { 0.0 } else { 3.0 };
+        self.snd.begin_repair(first, sack);
+        self.snd.extra = 0;
+        self.restart_timer(ctx);
+    }
+
+    /// All that was outstanding when recovery began is acknowledged.
+    pub(super) fn end_recovery(&mut self) {
+        self.snd.recovering = false;
+        let window = self.window();
+        self.snd.inflation = 0.0;
+        self.control.on_recovered(window);
+    }
+
+    /// Starts again from the oldest unacknowledged segment.
+    ///
+    /// Whatever else the receiver holds is sent again too, until it says so:
+    /// its acknowledgement then moves the next segment on.
+    pub(super) fn go_back(&mut self, ctx: &Ctx<'_>) {
+        self.control.on_congestion(Signal::Loss, &self.congestion_event(ctx));
+        self.snd.inflation = 0.0;
+        self.snd.recover = self.snd.max;
+        self.snd.dup_acks = 0;
+        self.rto.timing = false;
+        self.snd.nxt = self.snd.una;
+        // the timer starts with the first segment that the pace lets go
+        self.deadline = tidegate_core::units::Time::NEVER;
+    }
+
+    /// Updates how much may be sent in recovery (PRR, RFC 6937).
+    pub(super) fn spread(&mut self, class: &ClassParams) {
+        let ssthresh = self.control.cwnd().max(1.0) as u32;
+        let pipe = self.pipe(class);
+        if let Some(log) = self.snd.outstanding.log_mut() {
+            log.prr.on_ack(log.ack_info.delivered, pipe, ssthresh);
+        }
+    }
+
+    /// Segments that may be in the network where losses are repaired first.
+    pub(super) fn room(&self, class: &ClassParams) -> u32 {
+        match self.snd.outstanding.log() {
+            Some(log) if self.snd.recovering && class.tcp.prr && !self.control.keeps_window() => {
+                log.prr.window()
+            }
+            _ => self.control.cwnd().max(1.0) as u32,
+        }
+    }
+}

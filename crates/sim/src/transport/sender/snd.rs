@@ -1,0 +1,111 @@
+//! What a sender has sent, and what is known of it: the send sequence variables of RFC 9293, 3.3.1,
+//! and how far losses are repaired. Loss detectors read and write this alone.
+
+use super::super::ClassParams;
+use super::super::outstanding::Outstanding;
+
+/// Numbers count segments; the FIN is one of its own behind the data.
+#[repr(C)]
+pub(super) struct Snd {
+    /// Oldest unacknowledged segment (SND.UNA).
+    pub(super) una: u32,
+    /// Next segment to send (SND.NXT); behind a timeout it is below `max`.
+    pub(super) nxt: u32,
+    /// Behind the highest segment ever sent.
+    pub(super) max: u32,
+    /// Number of data segments.
+    pub(super) total: u32,
+    /// Behind the last number, that of the FIN included. Of data that is handed in by
+    /// parts: behind what there is so far, while `total` is not known.
+    pub(super) end: u32,
+    pub(super) dup_acks: u32,
+    pub(super) outstanding: Outstanding,
+    /// What duplicates add to the window, in segments.
+    pub(super) inflation: f64,
+    /// `max` at the last loss (RFC 6582).
+    pub(super) recover: u32,
+    /// Segments that limited transmit has sent since the last new acknowledgement.
+    pub(super) extra: u8,
+    pub(super) recovering: bool,
+    /// The retransmission timer was restarted by a partial acknowledgement.
+    pub(super) partial: bool,
+    /// The window was cut last by a timeout, not by duplicates.
+    pub(super) after_timeout: bool,
+}
+
+impl Snd {
+    pub(super) fn new() -> Snd {
+        Snd {
+            una: 0,
+            nxt: 0,
+            max: 0,
+            total: u32::MAX,
+            end: u32::MAX,
+            dup_acks: 0,
+            outstanding: Outstanding::default(),
+            inflation: 0.0,
+            recover: 0,
+            extra: 0,
+            recovering: false,
+            partial: false,
+            after_timeout: false,
+        }
+    }
+
+    /// Segments sent and not acknowledged.
+    #[inline]
+    pub(super) fn flight(&self) -> u32 {
+        self.nxt - self.una
+    }
+
+    /// Everything up to `ack` has arrived.
+    #[inline]
+    pub(super) fn advance(&mut self, ack: u32) {
+        self.una = ack;
+        self.nxt = self.nxt.max(ack);
+        self.dup_acks = 0;
+        self.extra = 0;
+    }
+
+    /// Whether all has arrived.
+    #[inline]
+    pub(super) fn is_done(&self) -> bool {
+        self.una == self.end && self.total != u32::MAX
+    }
+
+    /// A duplicate inflates the window: in recovery, or before it where the control uses limited
+    /// transmit (`eager`; RFC 3042).
+    pub(super) fn inflate(&mut self, eager: bool, class: &ClassParams) {
+        let counts = if self.recovering { !class.sack() } else { eager };
+        if counts {
+            self.inflation += 1.0;
+        }
+    }
+
+    /// Recovery begins at the oldest segment. `first`: it is sent again at once; `sack`: blocks
+    /// say which segments are lost.
+    pub(super) fn begin_repair(&mut self, first: bool, sack: bool) {
+        self.outstanding.begin_recovery(self.una, self.flight(), sack);
+        if first {
+            self.outstanding.repaired_first(self.una);
+        }
+    }
+
+    /// Whether a lost segment was not sent again yet; `timed`: losses are found by time.
+    pub(super) fn has_lost(&mut self, timed: bool) -> bool {
+        let una = self.una;
+        if timed {
+            return self.outstanding.log().is_some_and(|log| log.has_due());
+        }
+        self.outstanding.known().is_some_and(|known| known.repairs(una))
+    }
+
+    /// The next one, which is sent now.
+    pub(super) fn next_lost(&mut self, timed: bool) -> Option<u32> {
+        let una = self.una;
+        if timed {
+            return self.outstanding.log_mut()?.next_due();
+        }
+        self.outstanding.known()?.next_repair(una)
+    }
+}
