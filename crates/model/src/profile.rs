@@ -280,6 +280,7 @@ settings! {
     rack: bool = bool "Whether losses are detected by time (RACK, RFC 8985, section 6); with sack only";
     tlp: bool = bool "Whether a tail loss probe is sent before the timeout (TLP, RFC 8985, section 7); with sack only";
     syn_retries: SynRetries = SynRetriesDoc "Retries of a SYN";
+    syn_ack_retries: u32 = Bound [from 0] "How often a SYN+ACK is sent again";
 }
 
 impl Tcp {
@@ -458,11 +459,21 @@ pub enum LossRule {
     /// timeout; the third duplicate brings out the repair alone, and the
     /// acknowledgement that ends fast recovery opens the window (ns-2's FullTcp).
     FullTcp,
-    /// The same cut without rounding the window, but only one in a window of
+    /// As `rfc`, but the threshold follows from the window, whatever is in flight, and a timeout in
+    /// a recovery does not lower it again (Linux: `tcp_enter_loss`).
+    Linux,
+    /// As `full-tcp` without rounding the window, but only one cut in a window of
     /// data: what is lost twice in a window waits for the timer; the third
     /// duplicate brings out the repair and what the window then allows; a repair
     /// ends the timing of the round trip (ns-2's one-way agents).
     OneWay,
+}
+
+impl LossRule {
+    /// Whether it is the rule of one of ns-2's agents.
+    pub const fn of_ns2(self) -> bool {
+        matches!(self, LossRule::FullTcp | LossRule::OneWay)
+    }
 }
 
 impl Serialize for MaxRto {

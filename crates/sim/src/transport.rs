@@ -92,6 +92,15 @@ impl ClassParams {
         if self.tcp.timer_rule.of_linux() { wheel::fires(host, now, wait) } else { now + wait }
     }
 
+    /// The same for a timer that comes before the retransmission timer: that of a loss by time, or of
+    /// a probe. Linux adds two milliseconds (`TCP_TIMEOUT_MIN_US`).
+    pub(crate) fn fires_early(&self, host: u16, now: Time, wait: Time) -> Time {
+        if !self.tcp.timer_rule.of_linux() {
+            return now + wait;
+        }
+        wheel::fires(host, now, wait + Time::from_ms(2))
+    }
+
     /// The timeout after one round trip R of `measured` (RFC 6298, 2.2): R + 4 (R / 2), at
     /// least `min_rto`.
     pub(crate) fn first_timeout(&self, measured: Time) -> Time {

@@ -107,7 +107,7 @@ fn overridden(asked: &TcpDoc, transport: &str) -> Tcp {
     if asked.initial_window.is_none() && tcp.profile == Profile::Rfc {
         tcp.initial_window = rfc6928(tcp.mss);
     }
-    if tcp.loss_rule != LossRule::Rfc {
+    if tcp.loss_rule.of_ns2() {
         // ns-2's agents count acknowledgements, and only the one-way ones transmit early
         tcp.byte_counting = asked.byte_counting.map_or(0, |bound| bound.0);
         let usual = tcp.loss_rule == LossRule::OneWay;
@@ -118,7 +118,7 @@ fn overridden(asked: &TcpDoc, transport: &str) -> Tcp {
     }
     // these stand on the scoreboard, and on the rules of RFC 6675
     let own_repair = matches!(transport, "blitz" | "rcp");
-    if own_repair || tcp.recovery != Recovery::Sack || tcp.loss_rule != LossRule::Rfc {
+    if own_repair || tcp.recovery != Recovery::Sack || tcp.loss_rule.of_ns2() {
         (tcp.prr, tcp.rack, tcp.tlp) = (false, false, false);
     }
     tcp

@@ -70,6 +70,7 @@ impl Tcp {
             },
             loss_rule: match tcp.loss_rule {
                 LossRule::Rfc => "rfc",
+                LossRule::Linux => "linux",
                 LossRule::FullTcp => "full-tcp",
                 LossRule::OneWay => "one-way",
             },

@@ -81,6 +81,9 @@ pub struct RateSample<'a> {
     /// Whether it echoes a mark, or an earlier one did and the receiver has not seen the response
     /// yet: the window must not grow.
     pub marked: bool,
+    /// Whether the sender had too little to send to fill the window, which must not grow then (RFC
+    /// 9438, 5.8).
+    pub unused: bool,
     /// The extension header that the receiver echoed.
     pub ext: &'a Ext,
     /// The delivery-rate sample, for a control that asks for it ([`Control::samples_rate`]).
@@ -126,11 +129,14 @@ pub struct Lost {
 }
 
 impl RateSample<'_> {
-    /// Segments that may grow the window: none in recovery (RFC 5681, 3.2), and none with the echo
-    /// of a mark (RFC 3168, 6.1.2).
+    /// Segments that may grow the window: those that are newly delivered, so that what a block has
+    /// told of before does not count again (Linux: `tcp_cong_avoid`); none without an advance, in
+    /// recovery (RFC 5681, 3.2), with the echo of a mark (RFC 3168, 6.1.2), and where the window is
+    /// not used.
     #[inline]
     pub fn opens(&self) -> u32 {
-        if self.recovering || self.marked { 0 } else { self.segments }
+        let stays = self.recovering || self.marked || self.unused || self.segments == 0;
+        if stays { 0 } else { self.delivered }
     }
 }
 

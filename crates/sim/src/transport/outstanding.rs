@@ -93,16 +93,17 @@ impl Outstanding {
         }
     }
 
-    /// Fast recovery begins at the oldest segment `una`, with `flight` segments outstanding;
-    /// `sack`: blocks say which segments are lost.
-    pub(super) fn begin_recovery(&mut self, una: u32, flight: u32, sack: bool) {
+    /// Fast recovery begins at the oldest segment `una`; `window`: the window until now; `sack`:
+    /// blocks say which segments are lost.
+    pub(super) fn begin_recovery(&mut self, una: u32, window: u32, sack: bool) {
         if sack {
             let record = self.record_mut();
             record.repair.set_repaired(una, &record.arrived);
         }
         if let Some(log) = self.log_mut() {
-            log.prr = Prr::begin(flight);
+            log.prr = Prr::begin(window);
             log.tlp.forget();
+            log.losing = false;
         }
         if !sack {
             self.lost_one(una);
@@ -124,9 +125,9 @@ impl Outstanding {
     }
 
     /// The retransmission timer has expired.
-    pub(super) fn lose_all(&mut self) {
+    pub(super) fn lose_all(&mut self, now: Time) {
         if let Some((arrived, log)) = self.times() {
-            log.lose_all(arrived);
+            log.lose_all(now, arrived);
         }
     }
 

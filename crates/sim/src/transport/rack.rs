@@ -13,7 +13,10 @@
 //! | DupThresh           | `DUP_THRESH` | 3                                                  |
 //!
 //! Departures: the reordering window does not adapt, as the receiver sends no
-//! DSACK (RACK.reo_wnd_mult stays 1), and the least round trip is that of the connection.
+//! DSACK (RACK.reo_wnd_mult stays 1); the least round trip is that of the connection, its handshake
+//! included; and a timestamp that is echoed does not tell a repetition from the first sending (step
+//! 2), as in Linux (`tcp_rack_advance`): with a hole open it is that of the last segment in order
+//! (RFC 7323, 4.3), so that each repetition would be discarded.
 
 use tidegate_core::units::Time;
 
@@ -44,14 +47,18 @@ impl Rack {
         self.min_rtt
     }
 
+    /// The round trip of the latest-sent segment that has arrived.
+    pub(super) fn rtt(&self) -> Time {
+        self.rtt
+    }
+
+    /// The connection has opened with a round trip of so long (Linux: `tcp_synack_rtt_meas`).
+    pub(super) fn opened(&mut self, rtt: Time) {
+        self.min_rtt = self.min_rtt.min(rtt);
+    }
+
     /// 6.2, steps 1 to 3: a segment has arrived, that was sent (again) at `sent`.
-    /// `echo`: the timestamp that the acknowledgement echoes, if any.
-    pub(super) fn arrived(
-        &mut self,
-        (seq, sent, again): (u32, Time, bool),
-        now: Time,
-        echo: Option<Time>,
-    ) {
+    pub(super) fn arrived(&mut self, (seq, sent, again): (u32, Time, bool), now: Time) {
         // step 3
         if seq + 1 > self.fack {
             self.fack = seq + 1;
@@ -61,7 +68,7 @@ impl Rack {
         let rtt = now.saturating_sub(sent);
         if again {
             // step 2: of the first sending, perhaps
-            if echo.is_some_and(|echo| echo < sent) || rtt < self.min_rtt {
+            if rtt < self.min_rtt {
                 return;
             }
         } else {
@@ -101,7 +108,7 @@ mod tests {
     #[test]
     fn the_reordering_window_is_a_quarter_of_a_round_trip() {
         let mut rack = Rack::NEW;
-        rack.arrived((1, ms(1), false), ms(41), None);
+        rack.arrived((1, ms(1), false), ms(41));
         assert_eq!(rack.reo_wnd(ms(40), false, 1), ms(10));
         assert_eq!(rack.lost_at((ms(0), 0), ms(10)), Some(ms(50)));
         assert_eq!(rack.lost_at((ms(2), 2), ms(10)), None, "sent later than any that arrived");
@@ -114,25 +121,25 @@ mod tests {
     #[test]
     fn reordering_keeps_the_window_open() {
         let mut rack = Rack::NEW;
-        rack.arrived((1, ms(1), false), ms(41), None);
-        rack.arrived((0, ms(0), false), ms(42), None);
+        rack.arrived((1, ms(1), false), ms(41));
+        rack.arrived((0, ms(0), false), ms(42));
         assert_eq!(rack.reo_wnd(ms(40), true, 5), ms(10));
         let mut other = Rack::NEW;
-        other.arrived((1, ms(1), false), ms(41), None);
-        other.arrived((0, ms(45), true), ms(85), None);
+        other.arrived((1, ms(1), false), ms(41));
+        other.arrived((0, ms(45), true), ms(85));
         assert_eq!(other.reo_wnd(ms(40), true, 5), Time::ZERO, "a repair is no reordering");
     }
 
-    /// 6.2, step 2: what answers the first sending says nothing of the second.
+    /// 6.2, step 2, as Linux has it: an answer that comes sooner after the second sending than any
+    /// round trip may be for the first one. The handshake's round trip counts.
     #[test]
     fn an_answer_to_the_first_sending_does_not_count() {
         let mut rack = Rack::NEW;
-        rack.arrived((1, ms(1), false), ms(41), None);
-        rack.arrived((0, ms(60), true), ms(101), Some(ms(0)));
+        rack.opened(ms(40));
+        rack.arrived((1, ms(1), false), ms(51));
+        rack.arrived((0, ms(60), true), ms(99));
         assert_eq!(rack.lost_at((ms(50), 5), Time::ZERO), None);
-        rack.arrived((0, ms(60), true), ms(65), None);
-        assert_eq!(rack.lost_at((ms(50), 5), Time::ZERO), None, "sooner than any round trip");
-        rack.arrived((0, ms(60), true), ms(101), Some(ms(60)));
+        rack.arrived((0, ms(60), true), ms(101));
         assert_eq!(rack.lost_at((ms(50), 5), Time::ZERO), Some(ms(91)));
     }
 }

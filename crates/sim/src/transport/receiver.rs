@@ -255,6 +255,7 @@ impl Receiver {
 
     fn handshake(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         let download = packet.flags.has(Flags::ACK);
+        self.echo = packet.sent;
         if !download && matches!(self.state, State::Open | State::LastAck) {
             return;
         }
@@ -279,6 +280,7 @@ impl Receiver {
         self.deadline = ctx.net.now + ctx.class.backed_off(base, u32::from(self.tally));
         let flags = Flags::SYN.with(Flags::ACK);
         let mut answer = address.towards_source(flags, ctx.class.tcp.header, ctx.net.now);
+        answer.sent = self.echo;
         answer.ext = asked.echoed();
         answer.client = ctx.client;
         ctx.net.send(&answer);
@@ -292,7 +294,7 @@ impl Receiver {
         if packet.flags.has(Flags::FIN) {
             self.end = packet.seq + 1;
         }
-        self.note_mark(packet, ctx.class);
+        let first_mark = self.note_mark(packet, ctx.class);
         if ctx.class.receiver == Some(Misbehaviour::OptimisticAcks) {
             return self.take_early(packet, address, ctx);
         }
@@ -314,8 +316,12 @@ impl Receiver {
         let quick = self.tally < ctx.class.tcp.quick_acks;
         // RFC 5681, 4.2: at once out of order, when a hole is filled, for every
         // second segment; and at the end, where nothing would follow
-        let at_once =
-            !in_order || had_holes || quick || self.pending >= 2 || packet.flags.has(Flags::FIN);
+        let at_once = !in_order
+            || had_holes
+            || quick
+            || first_mark
+            || self.pending >= 2
+            || packet.flags.has(Flags::FIN);
         match ctx.class.tcp.delayed_ack {
             Some(delay) if !at_once => {
                 self.hold(&packet.ext);
@@ -396,14 +402,19 @@ impl Receiver {
     }
 
     /// Marks are counted, or echoed until the sender says that it has cut its window; one
-    /// on a segment that still waits for its acknowledgement is a new one.
+    /// on a segment that still waits for its acknowledgement is a new one. Returns whether it is
+    /// the first of them, which Linux acknowledges at once (`tcp_enter_quickack_mode`).
     #[inline]
-    fn note_mark(&mut self, packet: &Packet, class: &ClassParams) {
+    fn note_mark(&mut self, packet: &Packet, class: &ClassParams) -> bool {
         let told = || class.receiver != Some(Misbehaviour::HiddenMarks);
         let marked = packet.flags.has(Flags::CE);
         match class.ecn {
             Ecn::None => {}
-            Ecn::Classic if marked && told() => self.marks = echoes::PENDING_TOO,
+            Ecn::Classic if marked && told() => {
+                let first = self.marks == echoes::NONE;
+                self.marks = echoes::PENDING_TOO;
+                return first && class.tcp.timer_rule.of_linux();
+            }
             Ecn::Classic if packet.flags.has(Flags::CWR) && self.marks == echoes::MARKED => {
                 self.marks = echoes::NONE;
             }
@@ -412,6 +423,7 @@ impl Receiver {
                 self.marks = self.marks.wrapping_add(u8::from(marked && told()));
             }
         }
+        false
     }
 
     /// What an acknowledgement says of marks.
@@ -516,6 +528,10 @@ impl Receiver {
                     return Fate::Over;
                 }
                 self.send_syn(address, ctx);
+            }
+            // the opener has to begin anew (Linux: `tcp_synack_retries`)
+            State::SynReceived if u32::from(self.tally) >= ctx.class.tcp.syn_ack_retries => {
+                self.state = State::Listen;
             }
             State::SynReceived => {
                 self.tally = self.tally.saturating_add(1);

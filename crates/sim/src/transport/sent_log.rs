@@ -55,10 +55,27 @@ pub(super) struct AckInfo {
     pub pick: Pick,
     /// The sample of the delivery rate, if there is one.
     pub sampled: Option<Sampled>,
-    /// Segments newly marked lost.
+    /// Segments newly marked lost, and those of them that had been sent again.
     pub losses: u32,
+    pub lost_again: u32,
+    /// Round trip of the first segment that its number is the first to acknowledge, and of the first
+    /// that its blocks are ([`Time::ZERO`]: none that was sent once).
+    pub first_rtt: Time,
+    pub block_rtt: Time,
+    /// Its number covers a segment that was sent again.
+    pub covers_resent: bool,
     /// It shows that no segment marked lost in this recovery was lost.
     pub spurious: bool,
+}
+
+impl AckInfo {
+    /// The round trip that it measures (Linux: `tcp_clean_rtx_queue`, `tcp_ack_update_rtt`): of the
+    /// first segment that its number covers, of the first that its blocks do, or by its timestamp
+    /// where it covers what was sent again.
+    pub(super) fn round_trip(&self, echoed: Option<Time>) -> Option<Time> {
+        let first = if self.covers_resent { Time::ZERO } else { self.first_rtt };
+        [first, self.block_rtt].into_iter().find(|&rtt| rtt > Time::ZERO).or(echoed)
+    }
 }
 
 /// The segments marked lost in this recovery.
@@ -174,11 +191,16 @@ impl SentLog {
         {
             self.settle(&segment);
             self.ack_info.spurious |= self.resolve(&segment, came.echo);
+            self.ack_info.covers_resent |= segment.resent;
+            if !segment.resent && self.ack_info.first_rtt == Time::ZERO {
+                self.ack_info.first_rtt = came.now.saturating_sub(segment.sent);
+            }
             self.arrive(self.first, segment, came);
             self.first += 1;
         }
         let before = (end.saturating_sub(self.first)).min(self.segments.len() as u32);
-        self.segments.drain(..before as usize);
+        let passed = self.segments.drain(..before as usize);
+        self.ack_info.covers_resent |= passed.filter(|segment| segment.resent).count() > 0;
         self.first += before;
     }
 
@@ -192,6 +214,9 @@ impl SentLog {
             self.settle(&was);
             // the time that is echoed is that of another segment
             self.ack_info.spurious |= self.resolve(&was, None);
+            if !was.resent && self.ack_info.block_rtt == Time::ZERO {
+                self.ack_info.block_rtt = came.now.saturating_sub(was.sent);
+            }
             self.arrive(seq, was, came);
         }
     }
@@ -231,24 +256,24 @@ impl SentLog {
     }
 
     fn arrive(&mut self, seq: u32, segment: Segment, came: Came) {
-        let Came { now, echo } = came;
+        let now = came.now;
         self.ack_info.delivered += 1;
         if !segment.resent {
             self.ack_info.rtt = now.saturating_sub(segment.sent);
         }
         self.delivery.arrived(&mut self.ack_info.pick, seq, segment.sent, segment.stamp);
-        self.rack.arrived((seq, segment.sent, segment.resent), now, echo);
+        self.rack.arrived((seq, segment.sent, segment.resent), now);
     }
 
-    /// Marks segments that are lost by now (RFC 8985, 6.2 step 5) and returns how many;
-    /// sets when the next one will be lost.
-    pub(super) fn detect(&mut self, now: Time, reo_wnd: Time, arrived: &Ranges) -> u32 {
+    /// Marks segments that are lost by now (RFC 8985, 6.2 step 5); sets when the next one will be
+    /// lost.
+    pub(super) fn detect(&mut self, now: Time, reo_wnd: Time, arrived: &Ranges) {
         self.lost_at = Time::NEVER;
+        (self.ack_info.losses, self.ack_info.lost_again) = (0, 0);
         // without holes everything outstanding was sent later than what has arrived
         if arrived.is_empty() && self.again == 0 && self.lost == 0 {
-            return 0;
+            return;
         }
-        let mut found = 0;
         while let Some(&(sent, seq)) = self.order.front() {
             let place = seq.checked_sub(self.first);
             let segment = place.and_then(|place| self.segments.get_mut(place as usize));
@@ -262,6 +287,8 @@ impl SentLog {
                     self.lost_at = at;
                     break;
                 }
+                self.ack_info.losses += 1;
+                self.ack_info.lost_again += u32::from(segment.again);
                 self.again -= u32::from(segment.again);
                 self.lost += u32::from(!segment.lost);
                 self.doubts.left += u32::from(!segment.lost);
@@ -272,17 +299,16 @@ impl SentLog {
                 (segment.lost, segment.again) = (true, false);
                 self.due_next.push(Reverse(seq));
                 self.due += 1;
-                found += 1;
             }
             self.order.pop_front();
         }
-        found
     }
 
-    /// The timer has expired: every segment that has not arrived counts as lost (6.3).
+    /// The timer has expired: the oldest segment counts as lost, and every other one that has not
+    /// arrived and was sent longer than a round trip ago (6.3; Linux: `tcp_timeout_mark_lost`).
     ///
     /// Without RACK the sender itself goes back to the oldest one.
-    pub(super) fn lose_all(&mut self, arrived: &Ranges) {
+    pub(super) fn lose_all(&mut self, now: Time, arrived: &Ranges) {
         self.losing = true;
         self.lost_at = Time::NEVER;
         self.probe_at = Time::NEVER;
@@ -292,22 +318,33 @@ impl SentLog {
             return self.lose_between(self.first..end, arrived);
         }
         self.begin_doubts();
-        self.lost = 0;
-        let SentLog { first, segments, lost, delivery, lost_now, doubts, due_next, .. } = self;
-        due_next.clear();
+        let (oldest, spared) = (arrived.first_gap(self.first), self.rack.rtt());
+        let SentLog { first, segments, lost, again, due, delivery, lost_now, doubts, .. } = self;
+        let due_next = &mut self.due_next;
         arrived.each_missing(*first, end, |seq| {
             let segment = &mut segments[(seq - *first) as usize];
+            if seq != oldest && segment.sent + spared > now {
+                return;
+            }
             if segment.is_under_way() {
                 let told = delivery.lose(seq, &segment.stamp);
                 lost_now.iter_mut().for_each(|list| list.push(told));
             }
             doubts.left += u32::from(!segment.lost);
+            *again -= u32::from(segment.again);
+            *lost += u32::from(!segment.lost);
+            if segment.is_under_way() {
+                due_next.push(Reverse(seq));
+                *due += 1;
+            }
             (segment.lost, segment.again) = (true, false);
-            due_next.push(Reverse(seq));
-            *lost += 1;
         });
-        self.order.clear();
-        (self.again, self.due) = (0, self.lost);
+        // what is lost is looked for no more
+        let (first, segments) = (self.first, &self.segments);
+        self.order.retain(|&(sent, seq)| {
+            let segment = seq.checked_sub(first).and_then(|place| segments.get(place as usize));
+            segment.is_some_and(|segment| segment.sent == sent && segment.is_under_way())
+        });
     }
 
     /// Blocks or duplicates tell that what has not arrived of these segments is lost.
@@ -320,6 +357,11 @@ impl SentLog {
             let lost = delivery.lose(seq, &segments[(seq - *first) as usize].stamp);
             lost_now.iter_mut().for_each(|list| list.push(lost));
         });
+    }
+
+    /// When the oldest outstanding segment was sent last.
+    pub(super) fn oldest_sent(&self) -> Time {
+        self.segments.front().map_or(Time::NEVER, |segment| segment.sent)
     }
 
     /// Whether a lost segment was not sent again yet.

@@ -3,14 +3,22 @@
 //! Each part ends in a segment of its own, which may be short. Between the parts the sender is
 //! application-limited.
 //!
-//! A window that is not fully used is no evidence about the path. It does not grow while less than
-//! half of it is in use (RFC 9438, 5.8; applied here to every control that responds to losses).
+//! A window that is not fully used is no evidence about the path, and does not grow (RFC 9438, 5.8;
+//! applied here to every control that responds to losses). What counts is the most that was in
+//! flight in the present window of data, not what is in flight when an acknowledgement comes: at
+//! the end of a burst that is little (Linux: `tcp_is_cwnd_limited`, `tcp_cwnd_validate`).
+//!
+//! | symbol (Linux)    | here       | meaning                                               |
+//! |-------------------|------------|-------------------------------------------------------|
+//! | `max_packets_out` | `most`     | the most in flight in this window of data             |
+//! | `is_cwnd_limited` | `full`     | the window has been full in it                        |
+//! | `cwnd_usage_seq`  | `usage_end` | this window of data ends when this is acknowledged   |
 //! After an idle period the sender restarts from a smaller window ([`AppLimited::idle_restart`]).
 //! Controls that measure the delivery rate mark application-limited samples themselves.
 
 use tidegate_core::packet::Ext;
 use tidegate_core::units::Time;
-use tidegate_model::profile::{LostSyn, Tcp, TimerRule};
+use tidegate_model::profile::{LostSyn, Tcp};
 
 use super::{Any, CongestionEvent, Control, Feedback, Lost, Payloads, RateSample, Signal};
 
@@ -18,13 +26,25 @@ use super::{Any, CongestionEvent, Control, Feedback, Lost, Payloads, RateSample,
 pub(crate) struct AppLimited {
     inner: Any,
     sent: Time,
+    una: u32,
+    usage_end: u32,
+    most: u32,
+    full: bool,
     /// Behind each short segment, and what all up to it lack together, in bytes.
     short: Vec<(u32, u64)>,
 }
 
 impl AppLimited {
     pub(crate) fn new(inner: Any) -> AppLimited {
-        AppLimited { inner, sent: Time::NEVER, short: Vec::new() }
+        AppLimited {
+            inner,
+            sent: Time::NEVER,
+            una: 0,
+            usage_end: 0,
+            most: 0,
+            full: false,
+            short: Vec::new(),
+        }
     }
 
     /// The segment before `end`, the last one so far, lacks so many bytes of a full one.
@@ -59,13 +79,13 @@ impl AppLimited {
         }
         let cwnd = self.inner.cwnd();
         let restart = f64::from(tcp.initial_window).min(cwnd);
-        if tcp.timer_rule != TimerRule::Linux {
+        if !tcp.timer_rule.of_linux() {
             return self.inner.on_idle(restart, 0.0);
         }
         let mut window = cwnd;
         let mut left = silent.saturating_sub(rto);
         while left > Time::ZERO && window > restart {
-            window /= 2.0;
+            window = (window / 2.0).floor();
             left = left.saturating_sub(rto);
         }
         self.inner.on_idle(window.max(restart), cwnd * 0.75);
@@ -74,10 +94,21 @@ impl AppLimited {
 
 impl AppLimited {
     /// The same acknowledgement, by which a window that is not used does not grow.
-    fn limited<'a>(&self, sample: &RateSample<'a>) -> RateSample<'a> {
-        let used = f64::from(sample.flight + sample.segments);
-        let unused = used * 2.0 <= self.inner.cwnd() && !self.inner.samples_rate();
-        RateSample { marked: sample.marked || unused, ..*sample }
+    fn limited<'a>(&mut self, sample: &RateSample<'a>) -> RateSample<'a> {
+        self.una = sample.una;
+        let cwnd = self.inner.cwnd();
+        let slow_start = self.inner.ssthresh().is_none_or(|threshold| cwnd < threshold);
+        // in slow start the window may be twice what was acknowledged
+        let used = self.full || (slow_start && cwnd < f64::from(self.most * 2));
+        RateSample { unused: !used && !self.inner.samples_rate(), ..*sample }
+    }
+
+    /// A segment is sent; with it, `flight` segments are in flight.
+    fn note_usage(&mut self, flight: u32) {
+        let full = f64::from(flight) >= self.inner.cwnd().floor();
+        if self.una >= self.usage_end || full || (!self.full && flight > self.most) {
+            (self.full, self.most, self.usage_end) = (full, flight, self.una + flight);
+        }
     }
 }
 
@@ -98,13 +129,16 @@ macro_rules! to_inner {
 impl Control for AppLimited {
     passed_on! { to_inner }
     fn on_ack(&mut self, sample: &RateSample<'_>) {
-        self.inner.on_ack(&self.limited(sample));
+        let sample = self.limited(sample);
+        self.inner.on_ack(&sample);
     }
     fn on_part(&mut self, sample: &RateSample<'_>) {
-        self.inner.on_part(&self.limited(sample));
+        let sample = self.limited(sample);
+        self.inner.on_part(&sample);
     }
     fn on_sent(&mut self, now: Time, flight: u32) {
         self.sent = now;
+        self.note_usage(flight);
         self.inner.on_sent(now, flight);
     }
 }

@@ -24,7 +24,7 @@
 //! blocks have let new segments out.
 
 use tidegate_core::units::Time;
-use tidegate_model::profile::{HyStart as HyStartKind, Tcp};
+use tidegate_model::profile::{HyStart as HyStartKind, LossRule, Tcp};
 
 use super::hystart::{HyStart, Verdict};
 use super::{CongestionEvent, Control, RateSample, Signal};
@@ -50,6 +50,7 @@ pub struct Cubic {
     epoch: Option<Time>,
     /// Until when time counts in the epoch so far.
     run: Time,
+    rule: LossRule,
     /// Largest useful window.
     cap: f64,
     /// Limit on the segments by which one ACK grows the window in slow start; zero: every segment
@@ -77,6 +78,7 @@ impl Cubic {
             k: 0.0,
             epoch: None,
             run: Time::ZERO,
+            rule: tcp.loss_rule,
             cap: f64::from(tcp.window),
             most: tcp.byte_counting,
             hystart: HyStart::new(tcp.hystart),
@@ -145,8 +147,10 @@ impl Cubic {
     /// Follows the curve, or Reno where that is faster.
     fn follow(&mut self, sample: &RateSample<'_>, segments: f64) {
         let t = sample.now.saturating_sub(self.epoch.unwrap_or(sample.now)).secs();
-        // eq. 4: alpha is 1 once the window at the last loss is reached
-        let alpha = if self.w_est >= self.cwnd_prior { 1.0 } else { ALPHA };
+        // eq. 4: alpha is 1 once the window at the last loss is reached, but for Linux
+        // (`bictcp_update`)
+        let beyond = self.w_est >= self.cwnd_prior && self.rule != LossRule::Linux;
+        let alpha = if beyond { 1.0 } else { ALPHA };
         self.w_est += alpha * segments / self.cwnd;
         if self.w_cubic(t) < self.w_est {
             // 4.3: the Reno-friendly region
@@ -160,7 +164,11 @@ impl Cubic {
 
     /// 4.6 and 4.7.
     fn reduce(&mut self, at: &CongestionEvent) {
-        let flight = f64::from(at.flight).min(self.cwnd);
+        // Linux (`cubictcp_recalc_ssthresh`) takes the window, as 4.6 allows
+        let flight = match self.rule {
+            LossRule::Linux => self.cwnd,
+            _ => f64::from(at.flight).min(self.cwnd),
+        };
         self.cwnd_prior = self.cwnd;
         // 4.7: a flow that lost before it was back at W_max leaves room for newer flows
         self.w_max =
@@ -179,9 +187,7 @@ impl Control for Cubic {
 
     fn on_ack(&mut self, sample: &RateSample<'_>) {
         let segments = sample.opens();
-        // 5.8: a window that is not fully used must not grow
-        let used = f64::from(sample.flight + segments);
-        if used * 2.0 <= self.cwnd {
+        if sample.unused {
             return self.pause(sample.now);
         }
         self.run = sample.now;

@@ -61,6 +61,8 @@ impl Reno {
             // count as outstanding too, and every loss must lower the window (4.3)
             LossRule::Rfc if self.sack => f64::from(at.flight).min(self.cwnd) / 2.0,
             LossRule::Rfc => f64::from(at.flight) / 2.0,
+            // `tcp_reno_ssthresh`
+            LossRule::Linux => (self.cwnd.floor() / 2.0).floor(),
             LossRule::FullTcp => (at.window / 2.0).floor(),
             LossRule::OneWay => at.window / 2.0,
         };
@@ -119,7 +121,7 @@ impl Control for Reno {
 
     fn on_recovered(&mut self, window: f64) {
         match self.rule {
-            LossRule::Rfc => self.cwnd = self.ssthresh,
+            LossRule::Rfc | LossRule::Linux => self.cwnd = self.ssthresh,
             LossRule::FullTcp | LossRule::OneWay => {
                 self.cwnd = window.min(self.ssthresh);
                 self.open(1);
@@ -129,7 +131,7 @@ impl Control for Reno {
 
     fn on_timeout(&mut self, at: &CongestionEvent, again: bool) {
         // RFC 5681, 3.1: unchanged when the same segment is lost again
-        if !again || self.rule != LossRule::Rfc {
+        if !again || self.rule.of_ns2() {
             self.halve(at);
         }
         if self.rule == LossRule::OneWay {

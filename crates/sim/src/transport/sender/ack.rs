@@ -11,7 +11,7 @@ use super::super::rto::Progress;
 use super::super::sent_log::SentLog;
 use super::super::{ClassParams, Ctx};
 use super::loss::{Ack, Event, Sends, Verdict};
-use super::{Sender, State};
+use super::{Detector, Sender, State};
 
 impl<C: Control + Payloads> Sender<C> {
     /// An acknowledgement has arrived. Its steps stand here, and here alone, whatever notices
@@ -31,7 +31,7 @@ impl<C: Control + Payloads> Sender<C> {
         // 2. the round trip, and how far everything has arrived
         let segments = ack - self.snd.una;
         let recovering = self.snd.recovering;
-        let mut rtt = Time::ZERO;
+        let rtt;
         if segments > 0 {
             self.restart_early(ack, ctx);
             rtt = self.time(packet, ctx);
@@ -45,16 +45,20 @@ impl<C: Control + Payloads> Sender<C> {
             }
         } else if !self.is_duplicate(packet, address, ctx) {
             return;
+        } else {
+            rtt = self.time_block(ctx);
         }
         // 3. recovery ends; what is lost begins another one
-        let usual = segments > 0 && !recovering && ctx.class.detector != super::Detector::Timed;
+        let timed = ctx.class.detector == Detector::Timed;
+        let usual = segments > 0 && !recovering && !timed;
         let verdict = if usual {
             Verdict::WINDOW
         } else {
             self.conclude(&Ack { packet, told, segments }, ctx)
         };
         // 4. the control
-        let recovering = recovering || self.snd.recovering;
+        // an acknowledgement that ends a recovery grows the window in Linux (`tcp_cong_control`)
+        let recovering = (recovering && !timed) || self.snd.recovering;
         self.report(packet, segments, rtt, recovering, ctx);
         // 5. the retransmission timer
         if segments > 0 && (usual || verdict.restarts) {
@@ -62,7 +66,7 @@ impl<C: Control + Payloads> Sender<C> {
         }
         // 6. what may be sent now
         self.answer(verdict.again, verdict.sends, address, ctx);
-        if segments > 0 || ctx.class.detector == super::Detector::Timed {
+        if segments > 0 || timed {
             self.arm_probe(ctx);
         }
     }
@@ -71,7 +75,7 @@ impl<C: Control + Payloads> Sender<C> {
     #[inline]
     fn is_duplicate(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) -> bool {
         // a packet with data of its own is no duplicate acknowledgement (RFC 5681, 2)
-        let counts = !packet.flags.has(Flags::DATA) || ctx.class.detector == super::Detector::Timed;
+        let counts = !packet.flags.has(Flags::DATA) || ctx.class.detector == Detector::Timed;
         if self.snd.una >= self.snd.nxt || !counts {
             return false;
         }
@@ -98,7 +102,7 @@ impl<C: Control + Payloads> Sender<C> {
             Event::GoBack => self.go_back(ctx),
         }
         if self.snd.recovering && self.snd.outstanding.log().is_some() {
-            self.spread(ctx.class);
+            self.spread(ack.segments > 0, ctx.class);
         }
         verdict
     }
@@ -114,7 +118,13 @@ impl<C: Control + Payloads> Sender<C> {
     /// The round trip that an acknowledgement of something new measures, if it does.
     #[inline]
     fn time(&mut self, packet: &Packet, ctx: &mut Ctx<'_>) -> Time {
-        let sent = if ctx.class.tcp.timestamps {
+        let log = self.snd.outstanding.log().filter(|log| log.timed);
+        let sent = if let Some(log) = log {
+            let now = ctx.net.now;
+            let echoed = ctx.class.tcp.timestamps.then(|| now.saturating_sub(packet.sent));
+            let Some(rtt) = log.ack_info.round_trip(echoed) else { return Time::ZERO };
+            now.saturating_sub(rtt)
+        } else if ctx.class.tcp.timestamps {
             packet.sent
         } else if self.rto.timing && packet.ack > self.rto.timed {
             self.rto.timing = false;
@@ -122,9 +132,33 @@ impl<C: Control + Payloads> Sender<C> {
         } else {
             return Time::ZERO;
         };
-        let (acked, sent_up_to) = (packet.ack, self.snd.max);
+        self.sample_round_trip(sent, packet.ack, ctx)
+    }
+
+    /// The round trip that a new block measures where losses are found by time. The retransmission
+    /// timer starts anew where what has arrived was sent before the oldest segment was sent last
+    /// (Linux: `tcp_clean_rtx_queue`).
+    fn time_block(&mut self, ctx: &mut Ctx<'_>) -> Time {
+        let Some(log) = self.snd.outstanding.log().filter(|log| log.timed) else {
+            return Time::ZERO;
+        };
+        let (rtt, now) = (log.ack_info.block_rtt, ctx.net.now);
+        if rtt == Time::ZERO {
+            return rtt;
+        }
+        let restarts = rtt > now.saturating_sub(log.oldest_sent());
+        self.sample_round_trip(now.saturating_sub(rtt), self.snd.una, ctx);
+        if restarts {
+            self.restart_timer(ctx);
+        }
+        rtt
+    }
+
+    /// Counts the round trip of a segment sent at `sent`, with an acknowledgement up to `acked`.
+    fn sample_round_trip(&mut self, sent: Time, acked: u32, ctx: &mut Ctx<'_>) -> Time {
+        let max = self.snd.max;
         let log = self.snd.outstanding.log_mut();
-        let progress = log.map(|log| Progress { round: &mut log.round, acked, sent: sent_up_to });
+        let progress = log.map(|log| Progress { round: &mut log.round, acked, sent: max });
         self.rto.sample(sent, ctx.net.now, progress, ctx.class);
         let rtt = ctx.net.now.saturating_sub(sent);
         ctx.class.rtts.add(ctx.net.now, rtt);
@@ -197,6 +231,7 @@ impl<C: Control + Payloads> Sender<C> {
             rtt,
             recovering,
             marked: packet.flags.has(Flags::ECE) && ctx.class.ecn == Ecn::Classic,
+            unused: false,
             ext: &packet.ext,
             rate: None,
         }

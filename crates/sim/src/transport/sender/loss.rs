@@ -11,9 +11,10 @@
 
 mod back;
 mod duplicates;
-pub(super) mod timed;
+mod timed;
 
 use tidegate_core::packet::Packet;
+use tidegate_core::units::Time;
 use tidegate_model::control::{Control as Chosen, Reliability};
 use tidegate_model::profile::LossRule;
 use tidegate_model::scenario::Transport;
@@ -106,8 +107,7 @@ impl<C: Control + Payloads> Sender<C> {
     pub(super) fn judge(&mut self, ack: &Ack<'_>, ctx: &Ctx<'_>) -> Verdict {
         let class = &*ctx.class;
         if class.detector == Detector::Timed {
-            let event = timed::find_losses(&mut self.snd, self.rto.srtt(), ctx.net.now);
-            self.tell_losses(ctx);
+            let event = self.find_by_time(false, ctx);
             return Verdict { event, ..Verdict::WINDOW };
         }
         if ack.segments > 0 {
@@ -140,6 +140,21 @@ impl<C: Control + Payloads> Sender<C> {
         }
     }
 
+    /// Looks for losses by time, and sets when the next is looked for: by Linux's timers two
+    /// milliseconds later at least (`TCP_TIMEOUT_MIN_US`).
+    pub(super) fn find_by_time(&mut self, by_timer: bool, ctx: &Ctx<'_>) -> Event {
+        let now = ctx.net.now;
+        let event = timed::find_losses(&mut self.snd, self.rto.srtt(), now, by_timer);
+        self.tell_losses(ctx);
+        if let Some(log) = self.snd.outstanding.log_mut()
+            && log.lost_at < Time::NEVER
+        {
+            let wait = log.lost_at.saturating_sub(now);
+            log.lost_at = ctx.class.fires_early(ctx.source, now, wait);
+        }
+        event
+    }
+
     /// Segments thought to be in the network.
     #[inline]
     pub(super) fn pipe(&self, class: &ClassParams) -> u32 {
@@ -155,14 +170,14 @@ impl<C: Control + Payloads> Sender<C> {
     /// The retransmission timer has expired: everything outstanding counts as lost. Returns what of
     /// the `flight` segments not acknowledged was in the network, not what has arrived (RFC 5681,
     /// eq. 4): the pipe of RFC 6675, 4, and where losses are found by time no more than the window.
-    pub(super) fn lose_all(&mut self, flight: u32, class: &ClassParams) -> u32 {
+    pub(super) fn lose_all(&mut self, now: Time, flight: u32, class: &ClassParams) -> u32 {
         let (una, nxt) = (self.snd.una, self.snd.nxt);
         let pipe = match class.detector {
             Detector::Timed if self.snd.outstanding.told() => self.window().ceil() as u32,
             Detector::Timed => flight,
             _ => self.snd.outstanding.pipe(una, nxt),
         };
-        self.snd.outstanding.lose_all();
+        self.snd.outstanding.lose_all(now);
         if class.detector != Detector::Timed {
             self.snd.after_timeout = true;
             self.snd.nxt = una;

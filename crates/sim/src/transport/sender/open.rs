@@ -38,8 +38,6 @@ impl<C: Control + Payloads> Sender<C> {
             (true, State::SynSent) => {
                 let again = ctx.syn_tries.saturating_sub(1);
                 self.rto.syn_again = again.try_into().unwrap_or(u8::MAX);
-                // what the SYN waited is forgotten (RFC 6298, 5.7; ns-2 from 2002 on)
-                self.rto.reset_backoff(ctx.class.tcp.timer_rule);
                 // a packet of its own, before any data (RFC 9293, figure 6)
                 Self::acknowledge(address, 0, ctx);
                 self.open(packet, address, ctx);
@@ -79,12 +77,18 @@ impl<C: Control + Payloads> Sender<C> {
     pub(super) fn open(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         self.state = State::Open;
         self.deadline = Time::NEVER;
-        if self.rto.timing {
-            let rounds = self.snd.outstanding.log_mut().map(|log| &mut log.round);
+        // what the SYN or its answer waited is forgotten (RFC 6298, 5.7; ns-2 from 2002 on)
+        self.rto.reset_backoff(ctx.class.tcp.timer_rule);
+        if let Some(sent) = self.opened_by(packet, ctx) {
+            let mut log = self.snd.outstanding.log_mut();
+            if let Some(log) = &mut log {
+                log.rack.opened(ctx.net.now.saturating_sub(sent));
+            }
+            let rounds = log.map(|log| &mut log.round);
             let progress = rounds.map(|round| Progress { round, acked: 0, sent: 0 });
-            self.rto.sample(self.rto.timed_at, ctx.net.now, progress, ctx.class);
-            self.rto.timing = false;
+            self.rto.sample(sent, ctx.net.now, progress, ctx.class);
         }
+        self.rto.timing = false;
         if self.rto.syn_again > 0 {
             self.snd.after_timeout = true;
             let rule = ctx.class.tcp.lost_syn;
@@ -94,5 +98,17 @@ impl<C: Control + Payloads> Sender<C> {
         }
         self.hand_back(packet, true, ctx);
         self.send_more(address, ctx);
+    }
+
+    /// When the SYN or SYN+ACK was sent that this packet answers; none: it is not known, as there
+    /// were several (Karn). A timestamp tells which (RFC 7323, 4.1; Linux: `tcp_synack_rtt_meas`).
+    fn opened_by(&self, packet: &Packet, ctx: &Ctx<'_>) -> Option<Time> {
+        if self.rto.timing {
+            return Some(self.rto.timed_at);
+        }
+        // a gate writes there when it has admitted the packet
+        let told = ctx.class.tcp.timestamps && !packet.flags.has(Flags::ADMITTED);
+        let echo = Some(packet.sent).filter(|&echo| told && echo > Time::ZERO)?;
+        Some(if echo >= self.rto.timed_at { self.rto.timed_at } else { echo })
     }
 }

@@ -74,11 +74,12 @@ impl<C: Control + Payloads> Sender<C> {
         self.snd.recover = self.snd.max;
         self.snd.recovering = true;
         self.snd.partial = false;
+        let window = self.control.cwnd().max(1.0) as u32;
         self.on_loss(ctx);
         let sack = ctx.class.sack();
         // RFC 5681, 3.2 step 3
         self.snd.inflation = if sack { 0.0 } else { 3.0 };
-        self.snd.begin_repair(first, sack);
+        self.snd.begin_repair(first, window, sack);
         self.snd.extra = 0;
         self.restart_timer(ctx);
     }
@@ -106,12 +107,14 @@ impl<C: Control + Payloads> Sender<C> {
         self.deadline = tidegate_core::units::Time::NEVER;
     }
 
-    /// Updates how much may be sent in recovery (PRR, RFC 6937).
-    pub(super) fn spread(&mut self, class: &ClassParams) {
+    /// Updates how much may be sent in recovery (PRR, RFC 9937); `safe`: the acknowledgement
+    /// advances SND.UNA and tells of no loss.
+    pub(super) fn spread(&mut self, safe: bool, class: &ClassParams) {
         let ssthresh = self.control.cwnd().max(1.0) as u32;
         let pipe = self.pipe(class);
         if let Some(log) = self.snd.outstanding.log_mut() {
-            log.prr.on_ack(log.ack_info.delivered, pipe, ssthresh);
+            let safe = safe && log.ack_info.losses == 0;
+            log.prr.on_ack(log.ack_info.delivered, safe, pipe, ssthresh);
         }
     }
 

@@ -82,10 +82,10 @@ impl Snd {
         }
     }
 
-    /// Recovery begins at the oldest segment. `first`: it is sent again at once; `sack`: blocks
-    /// say which segments are lost.
-    pub(super) fn begin_repair(&mut self, first: bool, sack: bool) {
-        self.outstanding.begin_recovery(self.una, self.flight(), sack);
+    /// Recovery begins at the oldest segment. `first`: it is sent again at once; `window`: the
+    /// window until now; `sack`: blocks say which segments are lost.
+    pub(super) fn begin_repair(&mut self, first: bool, window: u32, sack: bool) {
+        self.outstanding.begin_recovery(self.una, window, sack);
         if first {
             self.outstanding.repaired_first(self.una);
         }

@@ -3,13 +3,13 @@
 
 use tidegate_core::packet::Flags;
 use tidegate_core::units::Time;
-use tidegate_model::profile::TimerRule;
+use tidegate_model::profile::{LossRule, TimerRule};
 
 use super::super::control::{Control, Payloads};
 use super::super::receiver::Address;
 use super::super::tlp::Tlp;
-use super::super::{Ctx, Fate};
-use super::loss::{Event, timed};
+use super::super::{ClassParams, Ctx, Fate};
+use super::loss::Event;
 use super::{Detector, Sender, State};
 
 impl<C: Control + Payloads> Sender<C> {
@@ -46,6 +46,12 @@ impl<C: Control + Payloads> Sender<C> {
                 self.rto.back_off(ctx.class.tcp.timer_rule);
                 self.send_syn(address, ctx);
             }
+            // the opener has to begin anew (Linux: `tcp_synack_retries`)
+            State::SynReceived
+                if u32::from(self.rto.syn_again) >= ctx.class.tcp.syn_ack_retries =>
+            {
+                self.state = State::Listen;
+            }
             State::SynReceived => {
                 self.rto.back_off(ctx.class.tcp.timer_rule);
                 self.rto.syn_again = self.rto.syn_again.saturating_add(1);
@@ -63,14 +69,11 @@ impl<C: Control + Payloads> Sender<C> {
         let now = ctx.net.now;
         let Some(log) = self.snd.outstanding.log_mut() else { return };
         if log.lost_at <= now {
-            log.ack_info.delivered = 0;
-            let event = timed::find_losses(&mut self.snd, self.rto.srtt(), now);
-            self.tell_losses(ctx);
-            if event == Event::Loss {
+            // the expiry that begins recovery counts as a delivery; within one it leaves the window
+            log.ack_info.delivered = 1;
+            if self.find_by_time(true, ctx) == Event::Loss {
                 self.begin_recovery(false, ctx);
-            }
-            if self.snd.recovering {
-                self.spread(ctx.class);
+                self.spread(false, ctx.class);
             }
             self.send_more(address, ctx);
         }
@@ -86,10 +89,16 @@ impl<C: Control + Payloads> Sender<C> {
         if self.snd.una >= self.snd.nxt {
             return self.send_more(address, ctx);
         }
-        let again = self.rto.backed_off() && self.timed_out == self.snd.una;
+        let again = self.times_out_again(ctx.class);
         let mut at = self.congestion_event(ctx);
-        at.flight = self.lose_all(at.flight, ctx.class);
+        at.flight = self.lose_all(ctx.net.now, at.flight, ctx.class);
         self.control.on_timeout(&at, again);
+        if ctx.class.detector == Detector::Timed
+            && let Some([cwnd, _]) = self.control.window_and_threshold()
+        {
+            // what was sent last is still in the network (Linux: `tcp_enter_loss`)
+            *cwnd += f64::from(self.snd.outstanding.marked_pipe());
+        }
         self.tell_of_cut(ctx.class);
         self.timed_out = self.snd.una;
         self.timeouts += 1;
@@ -102,6 +111,18 @@ impl<C: Control + Payloads> Sender<C> {
         self.snd.extra = 0;
         self.tell_losses(ctx);
         self.send_more(address, ctx);
+    }
+
+    /// Whether a timeout concerns losses that have cut the window already: of the same segment
+    /// (RFC 5681, 3.1); in Linux also of any segment in a recovery (`tcp_enter_loss`).
+    fn times_out_again(&self, class: &ClassParams) -> bool {
+        let snd = &self.snd;
+        let same = self.timed_out == snd.una;
+        if class.tcp.loss_rule != LossRule::Linux {
+            return self.rto.backed_off() && same;
+        }
+        let losing = snd.outstanding.log().is_some_and(|log| log.losing);
+        snd.una < snd.recover && (snd.recovering || (losing && same))
     }
 
     /// An acknowledgement of everything up to `ack` restarts the timer of FullTcp,
@@ -166,7 +187,8 @@ impl<C: Control + Payloads> Sender<C> {
         log.probe_at = if !ctx.class.tcp.tlp || busy || flight == 0 {
             Time::NEVER
         } else {
-            (ctx.net.now + Tlp::wait(srtt, flight)).min(self.deadline)
+            let at = ctx.class.fires_early(ctx.source, ctx.net.now, Tlp::wait(srtt, flight));
+            at.min(self.deadline)
         };
     }
 }

@@ -60,7 +60,7 @@ pub(super) fn on_duplicate(
     let means_nothing = match class.tcp.loss_rule {
         LossRule::FullTcp => snd.after_timeout && una <= snd.recover,
         // RFC 6582, 4: duplicates of what was outstanding at the last loss are ignored
-        LossRule::Rfc => una < snd.recover,
+        LossRule::Rfc | LossRule::Linux => una < snd.recover,
         LossRule::OneWay => una <= snd.recover,
     };
     if means_nothing {
@@ -80,5 +80,5 @@ pub(super) fn on_duplicate(
 /// does not: after two more duplicates three segments above the hole have arrived, and this
 /// alone begins recovery (section 5, step 2).
 fn counts(told: bool, class: &ClassParams) -> bool {
-    told || !class.sack() || class.tcp.loss_rule != LossRule::Rfc
+    told || !class.sack() || class.tcp.loss_rule.of_ns2()
 }

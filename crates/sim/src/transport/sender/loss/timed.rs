@@ -6,8 +6,12 @@ use tidegate_core::units::Time;
 use super::super::snd::Snd;
 use super::Event;
 
-/// Looks for losses; the first of a flight begin recovery.
-pub(in super::super) fn find_losses(snd: &mut Snd, srtt: Time, now: Time) -> Event {
+/// Looks for losses; the first of a flight begin recovery. `by_timer`: nothing has arrived.
+///
+/// After a timeout what is lost is being sent again already. Recovery begins there with a
+/// repetition that is lost again, or with what the timer finds (Linux: `tcp_fastretrans_alert`,
+/// `tcp_rack_reo_timeout`).
+pub(in super::super) fn find_losses(snd: &mut Snd, srtt: Time, now: Time, by_timer: bool) -> Event {
     let recovering = snd.recovering;
     let Some((arrived, log)) = snd.outstanding.times() else { return Event::Nothing };
     let repairing = recovering || log.losing;
@@ -15,6 +19,8 @@ pub(in super::super) fn find_losses(snd: &mut Snd, srtt: Time, now: Time) -> Eve
     if !repairing {
         log.begin_doubts();
     }
-    log.ack_info.losses = log.detect(now, reo_wnd, arrived);
-    if log.ack_info.losses > 0 && !repairing { Event::Loss } else { Event::Nothing }
+    log.detect(now, reo_wnd, arrived);
+    let found = &log.ack_info;
+    let news = if log.losing && !by_timer { found.lost_again } else { found.losses };
+    if news > 0 && !recovering { Event::Loss } else { Event::Nothing }
 }
