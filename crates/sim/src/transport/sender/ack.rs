@@ -31,10 +31,10 @@ impl<C: Control + Payloads> Sender<C> {
         // 2. the round trip, and how far everything has arrived
         let segments = ack - self.snd.una;
         let recovering = self.snd.recovering;
-        let rtt;
+        let (rtt, restarts);
         if segments > 0 {
             self.restart_early(ack, ctx);
-            rtt = self.time(packet, ctx);
+            (rtt, restarts) = (self.time(packet, ctx), true);
             self.hand_back(packet, true, ctx);
             self.snd.advance(ack);
             if self.snd.is_done() {
@@ -46,8 +46,9 @@ impl<C: Control + Payloads> Sender<C> {
         } else if !self.is_duplicate(packet, address, ctx) {
             return;
         } else {
-            rtt = self.time_block(ctx);
+            (rtt, restarts) = self.time_block(ctx);
         }
+        let early = self.snd.outstanding.deadline() < Time::NEVER;
         // 3. recovery ends; what is lost begins another one
         let timed = ctx.class.detector == Detector::Timed;
         let usual = segments > 0 && !recovering && !timed;
@@ -60,13 +61,15 @@ impl<C: Control + Payloads> Sender<C> {
         // an acknowledgement that ends a recovery grows the window in Linux (`tcp_cong_control`)
         let recovering = (recovering && !timed) || self.snd.recovering;
         self.report(packet, segments, rtt, recovering, ctx);
-        // 5. the retransmission timer
-        if segments > 0 && (usual || verdict.restarts) {
+        // 5. the timer
+        if timed {
+            self.set_timer(restarts, early, ctx);
+        } else if segments > 0 && (usual || verdict.restarts) {
             self.restart_by_ack(ctx);
         }
         // 6. what may be sent now
         self.answer(verdict.again, verdict.sends, address, ctx);
-        if segments > 0 || timed {
+        if segments > 0 && !timed {
             self.arm_probe(ctx);
         }
     }
@@ -135,23 +138,19 @@ impl<C: Control + Payloads> Sender<C> {
         self.sample_round_trip(sent, packet.ack, ctx)
     }
 
-    /// The round trip that a new block measures where losses are found by time. The retransmission
-    /// timer starts anew where what has arrived was sent before the oldest segment was sent last
+    /// The round trip that a new block measures where losses are found by time, and whether the
+    /// timer starts anew: where what has arrived was sent before the oldest segment was sent last
     /// (Linux: `tcp_clean_rtx_queue`).
-    fn time_block(&mut self, ctx: &mut Ctx<'_>) -> Time {
-        let Some(log) = self.snd.outstanding.log().filter(|log| log.timed) else {
-            return Time::ZERO;
+    fn time_block(&mut self, ctx: &mut Ctx<'_>) -> (Time, bool) {
+        let now = ctx.net.now;
+        let log = self.snd.outstanding.log().filter(|log| log.timed);
+        let Some(log) = log.filter(|log| log.ack_info.block_rtt > Time::ZERO) else {
+            return (Time::ZERO, false);
         };
-        let (rtt, now) = (log.ack_info.block_rtt, ctx.net.now);
-        if rtt == Time::ZERO {
-            return rtt;
-        }
+        let rtt = log.ack_info.block_rtt;
         let restarts = rtt > now.saturating_sub(log.oldest_sent());
         self.sample_round_trip(now.saturating_sub(rtt), self.snd.una, ctx);
-        if restarts {
-            self.restart_timer(ctx);
-        }
-        rtt
+        (rtt, restarts)
     }
 
     /// Counts the round trip of a segment sent at `sent`, with an acknowledgement up to `acked`.

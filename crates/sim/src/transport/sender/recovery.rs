@@ -9,7 +9,7 @@ use tidegate_model::control::Ecn;
 
 use super::super::control::{CongestionEvent, Control, Payloads, Signal};
 use super::super::{ClassParams, Ctx};
-use super::Sender;
+use super::{Detector, Sender};
 
 impl<C: Control + Payloads> Sender<C> {
     /// The window in force: that of the control plus what duplicates add.
@@ -81,7 +81,9 @@ impl<C: Control + Payloads> Sender<C> {
         self.snd.inflation = if sack { 0.0 } else { 3.0 };
         self.snd.begin_repair(first, window, sack);
         self.snd.extra = 0;
-        self.restart_timer(ctx);
+        if ctx.class.detector != Detector::Timed {
+            self.restart_timer(ctx);
+        }
     }
 
     /// All that was outstanding when recovery began is acknowledged.

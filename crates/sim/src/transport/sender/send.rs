@@ -56,8 +56,8 @@ impl<C: Control + Payloads> Sender<C> {
             let Some(seq) = self.next_seg(pipe, address, ctx) else { return };
             self.transmit(seq, address, ctx);
             if seq == self.snd.una && ctx.class.detector == Detector::Timed {
-                // what the timer guards has just left (as Linux does)
-                self.restart_timer(ctx);
+                // what the timer guards has just left
+                self.set_timer_by_repair(ctx);
             }
         }
     }
@@ -166,7 +166,7 @@ impl<C: Control + Payloads> Sender<C> {
                 self.rto.timed_at = now;
             }
         }
-        if self.deadline == Time::NEVER {
+        if self.deadline == Time::NEVER && ctx.class.detector != Detector::Timed {
             self.deadline = self.timeout_from_now(ctx);
         }
         let mut packet = address.towards_sink(flags, payload + ctx.class.tcp.header, now);
@@ -188,8 +188,10 @@ impl<C: Control + Payloads> Sender<C> {
         {
             log.prr.on_sent();
         }
-        if !again {
-            self.arm_probe(ctx);
+        match ctx.class.detector {
+            _ if again => {}
+            Detector::Timed => self.set_timer_by_data(ctx),
+            _ => self.arm_probe(ctx),
         }
     }
 
@@ -205,7 +207,10 @@ impl<C: Control + Payloads> Sender<C> {
             log.tlp.sent(self.snd.max, !new);
             log.probe_at = Time::NEVER;
         }
-        self.restart_timer(ctx);
+        match ctx.class.detector {
+            Detector::Timed => self.set_timer_by_repair(ctx),
+            _ => self.restart_timer(ctx),
+        }
     }
 
     /// Whether the pace lets a packet go now; if not, an event is pending for

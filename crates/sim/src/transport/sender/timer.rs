@@ -76,10 +76,15 @@ impl<C: Control + Payloads> Sender<C> {
                 self.spread(false, ctx.class);
             }
             self.send_more(address, ctx);
+            self.set_timer(false, true, ctx);
         }
         let Some(log) = self.snd.outstanding.log_mut() else { return };
         if log.probe_at <= now {
             log.probe_at = Time::NEVER;
+            if log.tlp.is_out() {
+                // one probe of a tail (Linux: `tcp_send_loss_probe`)
+                return self.set_timer(false, true, ctx);
+            }
             self.probe(address, ctx);
         }
     }
@@ -110,6 +115,11 @@ impl<C: Control + Payloads> Sender<C> {
         self.snd.dup_acks = 0;
         self.snd.extra = 0;
         self.tell_losses(ctx);
+        if ctx.class.detector == Detector::Timed {
+            // whatever is in the network, and whatever the pace (Linux: `tcp_retransmit_timer`)
+            self.transmit(self.snd.una, address, ctx);
+            self.set_timer_by_repair(ctx);
+        }
         self.send_more(address, ctx);
     }
 
@@ -169,6 +179,16 @@ impl<C: Control + Payloads> Sender<C> {
         ctx.class.fires(ctx.source, ctx.net.now, wait)
     }
 
+    /// When the retransmission timer fires that starts with the last sending of the oldest segment
+    /// (Linux: `tcp_rto_delta_us`).
+    fn timeout_of_oldest(&self, ctx: &Ctx<'_>) -> Time {
+        let now = ctx.net.now;
+        let sent = self.snd.outstanding.log().map_or(now, |log| log.oldest_sent().min(now));
+        let wait = self.rto.timeout(ctx.class, self.rto.syn_again > 0);
+        let left = (sent + wait).saturating_sub(now);
+        ctx.class.fires(ctx.source, now, left)
+    }
+
     /// Everything was sent, and what is missing may be none of the last segments.
     pub(super) fn arm_late(&mut self, ctx: &Ctx<'_>) {
         let sent = self.snd.una < self.snd.end && self.snd.nxt >= self.snd.end;
@@ -177,18 +197,73 @@ impl<C: Control + Payloads> Sender<C> {
         }
     }
 
-    /// Sets the time of the probe (RFC 8985, 7.2): after new data, and after an
-    /// acknowledgement, unless something is being repaired or a probe is out.
+    /// Sets the time of the probe (RFC 8985, 7.2) where losses are found by duplicates: after new
+    /// data, and after an acknowledgement, unless something is being repaired or a probe is out.
     pub(super) fn arm_probe(&mut self, ctx: &Ctx<'_>) {
+        let probe_at = match self.snd.outstanding.log() {
+            None => return,
+            Some(log) if log.tlp.is_out() => Time::NEVER,
+            Some(_) => self.probe_time(ctx).map_or(Time::NEVER, |at| at.min(self.deadline)),
+        };
+        self.snd.outstanding.log_mut().into_iter().for_each(|log| log.probe_at = probe_at);
+    }
+
+    /// When a probe of the tail would be due; none: nothing is outstanding, or it is being repaired.
+    fn probe_time(&mut self, ctx: &Ctx<'_>) -> Option<Time> {
         let (flight, srtt) = (self.snd.flight(), self.rto.srtt());
         let recovering = self.snd.recovering;
-        let Some((arrived, log)) = self.snd.outstanding.times() else { return };
-        let busy = recovering || log.losing || !arrived.is_empty() || log.tlp.is_out();
-        log.probe_at = if !ctx.class.tcp.tlp || busy || flight == 0 {
-            Time::NEVER
-        } else {
-            let at = ctx.class.fires_early(ctx.source, ctx.net.now, Tlp::wait(srtt, flight));
-            at.min(self.deadline)
-        };
+        let (arrived, log) = self.snd.outstanding.times()?;
+        let repairing = recovering || log.losing || !arrived.is_empty();
+        let probes = ctx.class.tcp.tlp && !repairing && flight > 0;
+        probes.then(|| ctx.class.fires_early(ctx.source, ctx.net.now, Tlp::wait(srtt, flight)))
+    }
+
+    /// Sets the timer of a sender that finds losses by time, after an acknowledgement; of a loss, a
+    /// probe and a retransmission one is pending. `advances`: it restarts the timer; `early`: the one
+    /// pending so far was not that of the retransmission (Linux: `tcp_set_xmit_timer`,
+    /// `tcp_rearm_rto`).
+    pub(super) fn set_timer(&mut self, advances: bool, early: bool, ctx: &Ctx<'_>) {
+        let Some(log) = self.snd.outstanding.log() else { return };
+        if log.lost_at < Time::NEVER || self.snd.flight() == 0 {
+            return self.pend(Time::NEVER, Time::NEVER);
+        }
+        if !advances && self.deadline.min(log.probe_at) < Time::NEVER {
+            return;
+        }
+        let timeout = if early { self.timeout_of_oldest(ctx) } else { self.timeout_from_now(ctx) };
+        let latest = self.timeout_from_now(ctx);
+        match self.probe_time(ctx).filter(|_| advances) {
+            Some(at) => self.pend(Time::NEVER, at.min(latest)),
+            None => self.pend(timeout, Time::NEVER),
+        }
+    }
+
+    /// The same after new data is sent (Linux: `tcp_event_new_data_sent`,
+    /// `tcp_schedule_loss_probe`).
+    pub(super) fn set_timer_by_data(&mut self, ctx: &Ctx<'_>) {
+        let Some(log) = self.snd.outstanding.log() else { return };
+        if log.lost_at < Time::NEVER {
+            return;
+        }
+        let (early, first) = (log.probe_at < Time::NEVER, self.snd.flight() <= 1);
+        match self.probe_time(ctx) {
+            Some(at) => self.pend(Time::NEVER, at.min(self.timeout_of_oldest(ctx))),
+            None if early || first => self.pend(self.timeout_of_oldest(ctx), Time::NEVER),
+            None => {}
+        }
+    }
+
+    /// The oldest segment was sent again, or a probe (Linux: `tcp_xmit_retransmit_queue`,
+    /// `tcp_send_loss_probe`).
+    pub(super) fn set_timer_by_repair(&mut self, ctx: &Ctx<'_>) {
+        if self.snd.outstanding.log().is_none_or(|log| log.lost_at == Time::NEVER) {
+            self.pend(self.timeout_from_now(ctx), Time::NEVER);
+        }
+    }
+
+    /// The one timer is that of a retransmission, of a probe, or of a loss.
+    fn pend(&mut self, deadline: Time, probe_at: Time) {
+        self.deadline = deadline;
+        self.snd.outstanding.log_mut().into_iter().for_each(|log| log.probe_at = probe_at);
     }
 }
