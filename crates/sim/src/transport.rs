@@ -5,6 +5,8 @@
 
 pub mod control;
 mod delivery;
+#[cfg(test)]
+mod drill;
 pub(crate) mod hosts;
 mod outstanding;
 mod prr;

@@ -71,7 +71,7 @@ pub(crate) struct Sender<C> {
     /// What the gap to the next data packet counts from (paced controls).
     pace_from: Time,
     /// When a packet that the pace held back may go.
-    wake: Time,
+    pub(super) wake: Time,
 }
 
 /// `prefetch` fetches the line of each of these.
