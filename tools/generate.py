@@ -6,12 +6,13 @@
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from tools.pages import cli, columns, gate, scenario
+from tools.pages import cli, columns, gate, linux_hosts, scenario
 
 PAGES: Mapping[str, Callable[[], str]] = {
     "docs/cli.md": cli.page,
     "docs/columns.md": columns.page,
     "docs/gate-keys.md": gate.page,
+    "docs/linux-hosts.md": linux_hosts.page,
     "docs/scenario.schema.json": scenario.schema,
     "docs/scenario-keys.md": scenario.page,
 }

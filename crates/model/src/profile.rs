@@ -52,10 +52,12 @@ named! {
     /// What the RFCs of the IETF say.
     #[default]
     Rfc = "rfc",
-    /// What Linux does: CUBIC, PRR, RACK and TLP; what differs is said in docs/scenario.md.
+    /// What Linux 6.5 to 6.13 does: CUBIC, PRR, RACK and TLP. Where it does not, docs/linux-hosts.md
+    /// says, situation by situation.
     Linux = "linux",
-    /// As `linux`, with the start of flows and the timeouts as measured on Linux 6.18: quick
-    /// acknowledgements, HyStart, BBR without pacing at first, an RTO margin that falls slowly.
+    /// What Linux 6.14 to 6.18 does: as `linux`, with the start of flows and the timeouts as measured
+    /// on Linux 6.18: quick acknowledgements, HyStart, BBR without pacing at first, an RTO margin that
+    /// falls slowly.
     Linux618 = "linux-6.18",
 }
 
