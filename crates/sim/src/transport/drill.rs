@@ -15,7 +15,7 @@ use tidegate_core::units::Time;
 
 use host::Host;
 use receiving::Receiving;
-use script::{Role, Situation, Step, Verdict};
+use script::{Expected, Role, Situation, Step, Verdict};
 use seen::Seen;
 use sending::Sending;
 
@@ -107,19 +107,15 @@ impl Drill {
     }
 
     /// Whether all that a line expects is so.
-    fn fits(
-        &self,
-        seen: &Seen,
-        (from, to, every): (Time, Time, bool),
-        expected: &script::Expected<'_>,
-    ) -> bool {
-        let in_time = seen.left.is_empty() || (from <= seen.at && seen.at <= to);
+    fn fits(&self, step: &Step<'_>, expected: &Expected<'_>, seen: &Seen) -> bool {
+        let many = step.is_many();
+        let in_time = many || seen.left.is_empty() || seen.within(expected.from, expected.to);
         let values = expected.values.iter().all(|&(word, (least, most))| {
             let is = self.host.value(word).unwrap_or_else(|| panic!("no such word: {word}"));
             least <= is.floor() && is.floor() <= most
         });
-        let free = !expected.matters.unwrap_or(!every);
-        !seen.early && (in_time || every) && values && (free || seen.fits(&expected.left))
+        let any = !expected.matters.unwrap_or(!many);
+        !seen.early && in_time && values && (any || seen.fits(&expected.left))
     }
 
     /// What is seen, in the words of scripts.
@@ -150,17 +146,15 @@ fn play(situation: &Situation<'_>, profile: &str) -> Outcome {
     let mut outcome = Outcome::Same;
     for step in &situation.steps {
         let seen = drill.play(step);
-        let every = step.every.is_some() || step.event[0] == "peer";
-        let same = drill.fits(&seen, (step.from, step.to, every), &step.expected);
+        let same = drill.fits(step, &step.expected, &seen);
         let told = || format!("{}: {}", step.line, drill.told(&seen));
         match &step.here {
             None if same => {}
-            None if situation.verdict == Verdict::Today => return Outcome::Otherwise,
-            None => return Outcome::Wrong(told()),
+            None if situation.verdict != Verdict::Today => return Outcome::Wrong(told()),
+            None if step.not_yet => return Outcome::Otherwise,
+            None => return Outcome::Wrong(format!("differs at another line: {}", told())),
             Some(_) if same => return Outcome::Wrong(format!("does the same now: {}", told())),
-            Some(here) if drill.fits(&seen, (here.from, here.to, every), &here.expected) => {
-                outcome = Outcome::Otherwise;
-            }
+            Some(here) if drill.fits(step, here, &seen) => outcome = Outcome::Otherwise,
             Some(_) => return Outcome::Wrong(format!("differs in another way: {}", told())),
         }
     }

@@ -19,7 +19,7 @@ pub(super) enum Verdict {
     Same,
     /// It does not, on purpose; what it does instead stands in lines that begin with `here`.
     Differs,
-    /// It does not yet.
+    /// It does not yet; `not yet` stands below the first line at which it does something else.
     Today,
 }
 
@@ -46,20 +46,18 @@ pub(super) struct Step<'a> {
     pub(super) every: Option<Time>,
     pub(super) event: Vec<&'a str>,
     pub(super) expected: Expected<'a>,
-    pub(super) here: Option<Here<'a>>,
-}
-
-/// What a simulated host does instead.
-#[derive(Debug)]
-pub(super) struct Here<'a> {
-    pub(super) from: Time,
-    pub(super) to: Time,
-    pub(super) expected: Expected<'a>,
+    /// What a simulated host does instead.
+    pub(super) here: Option<Expected<'a>>,
+    /// A simulated host does something else yet.
+    pub(super) not_yet: bool,
 }
 
 /// What leaves, and what the host's numbers are then.
 #[derive(Debug)]
 pub(super) struct Expected<'a> {
+    /// When anything leaves.
+    pub(super) from: Time,
+    pub(super) to: Time,
     pub(super) left: Vec<Words>,
     /// Whether it matters what leaves; none: not where events come again and again.
     pub(super) matters: Option<bool>,
@@ -69,8 +67,9 @@ pub(super) struct Expected<'a> {
 
 impl<'a> Expected<'a> {
     /// `0..10 cwnd 10`, `ack 3 sack 5..6 ece`: packets, and the host's numbers.
-    fn read(text: &'a str) -> Expected<'a> {
-        let mut expected = Expected { left: Vec::new(), matters: None, values: Vec::new() };
+    fn read(text: &'a str, from: Time, to: Time) -> Expected<'a> {
+        let (left, values) = (Vec::new(), Vec::new());
+        let mut expected = Expected { from, to, left, matters: None, values };
         let mut words = text.split_whitespace().peekable();
         while let Some(word) = words.next() {
             let mut number = || words.next().unwrap_or_else(|| panic!("no number: {text}"));
@@ -147,7 +146,13 @@ impl<'a> Step<'a> {
         let (from, to, every) = times(words.next().unwrap());
         let event: Vec<&str> = words.collect();
         assert!(!event.is_empty(), "no event: {line}");
-        Step { line, from, to, every, event, expected: Expected::read(expected), here: None }
+        let expected = Expected::read(expected, from, to);
+        Step { line, from, to, every, event, expected, here: None, not_yet: false }
+    }
+
+    /// Whether it stands for many events, at which anything may leave where nothing is said.
+    pub(super) fn is_many(&self) -> bool {
+        self.every.is_some() || self.event[0] == "peer"
     }
 
     /// `here 5..9 -> 0..1`, below the line of this step.
@@ -155,7 +160,7 @@ impl<'a> Step<'a> {
         let (at, expected) = line.split_once("->").unwrap_or_else(|| panic!("no arrow: {line}"));
         let at = at.trim_start_matches("here").trim();
         let (from, to, _) = if at.is_empty() { (self.from, self.to, None) } else { times(at) };
-        self.here = Some(Here { from, to, expected: Expected::read(expected) });
+        self.here = Some(Expected::read(expected, from, to));
     }
 }
 
@@ -182,6 +187,8 @@ fn situation(text: &str) -> Situation<'_> {
                 "differs today" => Verdict::Today,
                 _ => panic!("{name}: no such verdict: {word}"),
             });
+        } else if line == "not yet" {
+            steps.last_mut().unwrap_or_else(|| panic!("{name}: {line}")).not_yet = true;
         } else if line.starts_with("here") {
             steps.last_mut().unwrap_or_else(|| panic!("{name}: {line}")).differs(line);
         } else if line.starts_with(|first: char| first.is_ascii_digit()) {

@@ -14,6 +14,10 @@ pub(super) struct Seen {
 }
 
 impl Seen {
+    pub(super) fn within(&self, from: Time, to: Time) -> bool {
+        from <= self.at && self.at <= to
+    }
+
     /// Whether just these packets have left, in this order.
     pub(super) fn fits(&self, expected: &[Words]) -> bool {
         let mut pairs = self.left.iter().zip(expected);
@@ -22,7 +26,8 @@ impl Seen {
 
     /// The packets in the words of scripts.
     pub(super) fn told(&self) -> String {
-        let told: Vec<String> = self.left.iter().map(|packet| packet.join(" ")).collect();
+        let told = self.left.iter().map(|packet| packet.join(" ").replace(" not-ect", ""));
+        let told: Vec<String> = told.collect();
         if told.is_empty() { "nothing".to_owned() } else { told.join(", ") }
     }
 }
