@@ -48,6 +48,7 @@ def test_what_differs_says_why_and_what_it_does_instead() -> None:
         assert situation.verdict in {SAME, DIFFERS, TODAY}, situation.name
         here = any(line.startswith("here") for line in situation.lines)
         assert here == (situation.verdict == DIFFERS), situation.name
+        assert ("not yet" in situation.lines) == (situation.verdict == TODAY), situation.name
         assert ("why" in situation.said) == (situation.verdict != SAME), situation.name
 
 
