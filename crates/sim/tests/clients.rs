@@ -50,7 +50,8 @@ fn done(results: &Results) -> usize {
 /// Beside users at twice the load, clients that ask for one object and never give up. A SYN of
 /// theirs is sent again after 1, 3, 7, 15, 31 and 63 s (RFC 6298): ever less often. After half a
 /// minute they are overdue, and let in at the next try, at 31 s. The full queue loses some of these
-/// SYNs behind the gate, which does not know: one in twenty.
+/// SYNs behind the gate, which does not know: one in twenty, of 42 two in the mean and more than
+/// five in one case of seventy (binomial).
 #[test]
 fn whoever_asks_seldom_is_let_in_after_half_a_minute() {
     let patient = "[traffic.patient]\narrivals = { every = '2s' }\nsize = '9kB'\n\
@@ -65,7 +66,7 @@ fn whoever_asks_seldom_is_let_in_after_half_a_minute() {
     let waits: Vec<f64> = early.map(|n| admitted[n] - started[n]).collect();
     assert_eq!(waits.len(), 42);
     let late = waits.iter().filter(|wait| wait.is_nan() || **wait > 31.5).count();
-    assert!(late <= 2, "{waits:?}");
+    assert!(late <= 5, "{waits:?}");
     assert!(waits.iter().any(|&wait| wait > 30.0), "somebody was overdue: {waits:?}");
 }
 

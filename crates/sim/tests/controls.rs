@@ -112,7 +112,8 @@ fn a_probe_repairs_a_lost_tail() {
     assert_eq!(flow(&with, "retransmitted_packets"), 1.0);
     let again = seen.last().expect("something was sent").0;
     // the last acknowledgement reaches the sender 0.2 s after the start, and 1 ms lies before the port
-    assert!((again - 0.601).abs() < 0.002, "{again}");
+    // Linux adds 2 ms, and looks at a timer of 0.4 s every 32 ms (kernel/time/timer.c)
+    assert!((0.603..0.640).contains(&again), "{again}");
     let (without, _) = lossy(&class(false), &[(4, 0)]);
     assert_eq!(flow(&without, "timeouts"), 1.0);
     assert!(flow(&without, "closed_s") > flow(&with, "closed_s") + 0.5);

@@ -21,6 +21,7 @@ fn sample(segments: u32) -> RateSample<'static> {
         rtt: Time::ZERO,
         recovering: false,
         marked: false,
+        unused: false,
         ext: &Ext::None,
         rate: None,
     }

@@ -145,7 +145,7 @@ impl Control for AppLimited {
 
 #[cfg(test)]
 mod tests {
-    use tidegate_model::profile::Profile;
+    use tidegate_model::profile::{Profile, TimerRule};
 
     use super::*;
 
@@ -153,24 +153,26 @@ mod tests {
     fn grown(tcp: &Tcp) -> AppLimited {
         let mut control = AppLimited::new(Any::inside(tcp));
         while control.cwnd() < 64.0 {
-            control.on_ack(&sample(1, 63));
+            control.on_sent(Time::from_secs(1), control.cwnd() as u32);
+            control.on_ack(&sample(0, 63));
         }
         control.on_sent(Time::from_secs(10), 1);
         control
     }
 
-    fn sample(segments: u32, flight: u32) -> RateSample<'static> {
+    fn sample(una: u32, flight: u32) -> RateSample<'static> {
         RateSample {
             now: Time::from_secs(1),
-            segments,
-            delivered: segments,
-            una: 0,
+            segments: 1,
+            delivered: 1,
+            una,
             sent: 0,
             flight,
             srtt: Time::from_ms(100),
             rtt: Time::from_ms(100),
             recovering: false,
             marked: false,
+            unused: false,
             ext: &Ext::None,
             rate: None,
         }
@@ -203,13 +205,19 @@ mod tests {
         }
     }
 
-    /// A window of 64 of which 32 or fewer are in use does not grow; with 33 it does.
+    /// Linux (`tcp_is_cwnd_limited`), by hand: in slow start a window of 64 grows where more than 32
+    /// were in flight in this window of data, however few are left of them when they are
+    /// acknowledged; and in congestion avoidance only where all 64 were.
     #[test]
-    fn an_unused_window_does_not_grow() {
-        let mut control = grown(&Profile::Rfc.tcp());
-        control.on_ack(&sample(1, 31));
-        assert_eq!(control.cwnd(), 64.0);
-        control.on_ack(&sample(1, 32));
-        assert_eq!(control.cwnd(), 65.0);
+    fn a_window_grows_by_what_was_in_flight_in_it() {
+        for (threshold, sent, grows) in
+            [(100, 32, false), (100, 33, true), (1, 63, false), (1, 64, true)]
+        {
+            let tcp = Tcp { initial_window: 64, initial_ssthresh: threshold, ..Profile::Rfc.tcp() };
+            let mut control = AppLimited::new(Any::inside(&tcp));
+            (1..=sent).for_each(|flight| control.on_sent(Time::from_secs(1), flight));
+            (1..=sent).for_each(|una| control.on_ack(&sample(una, sent - una)));
+            assert_eq!(control.cwnd() > 64.5, grows, "{sent} of 64, threshold {threshold}");
+        }
     }
 }

@@ -212,7 +212,7 @@ impl Control for Cubic {
 
     fn on_part(&mut self, sample: &RateSample<'_>) {
         if self.most == 0 {
-            self.on_ack(&RateSample { segments: 1, ..*sample });
+            self.on_ack(&RateSample { segments: 1, delivered: 1, ..*sample });
         }
     }
 
@@ -270,6 +270,7 @@ mod tests {
             rtt: Time::from_ms(100),
             recovering: false,
             marked: false,
+            unused: false,
             ext: &Ext::None,
             rate: None,
         }
@@ -281,8 +282,12 @@ mod tests {
 
     /// A sender in congestion avoidance after a loss at this window.
     fn after_loss(window: u32) -> Cubic {
-        let tcp = Tcp { hystart: Kind::None, initial_window: window, ..Profile::Linux.tcp() };
-        let mut cubic = Cubic::new(&tcp);
+        after_loss_in(Profile::Rfc, window)
+    }
+
+    fn after_loss_in(profile: Profile, window: u32) -> Cubic {
+        let tcp = Tcp { hystart: Kind::None, initial_window: window, ..profile.tcp() };
+        let mut cubic = Cubic::new(&Tcp { byte_counting: u32::MAX, ..tcp });
         cubic.on_congestion(Signal::Loss, &at(window));
         cubic.on_recovered(0.0);
         cubic
@@ -353,7 +358,7 @@ mod tests {
             if idle {
                 cubic.on_sent(Time::from_secs(60), 1);
             } else {
-                cubic.on_ack(&sample(60.0, 1, 99));
+                cubic.on_ack(&RateSample { unused: true, ..sample(60.0, 1, 99) });
             }
             cubic.on_ack(&sample(61.0, 1, 699));
             assert!((cubic.cwnd() - second).abs() < 1e-6, "{idle}: {}", cubic.cwnd());
@@ -387,6 +392,21 @@ mod tests {
         cubic.cwnd = 900.0;
         cubic.on_congestion(Signal::Mark, &at(900));
         assert_eq!((cubic.w_max, cubic.ssthresh), (900.0, 630.0));
+    }
+
+    /// Linux (`bictcp_update`), by hand: its Reno gains 9/17 beyond the last window too.
+    #[test]
+    fn linux_grows_as_slowly_beyond_the_last_window() {
+        for (profile, gain) in [(Profile::Rfc, 1.0), (Profile::Linux, 9.0 / 17.0)] {
+            let mut cubic = after_loss_in(profile, 20);
+            (cubic.cwnd, cubic.w_max) = (20.0, 20.0);
+            for _ in 0..20 {
+                let mut ack = sample(0.0, 1, 20);
+                ack.srtt = Time::from_ms(10);
+                cubic.on_ack(&ack);
+            }
+            assert!((cubic.cwnd() - 20.0 - gain).abs() < 0.06, "{profile:?}: {}", cubic.cwnd());
+        }
     }
 
     /// 4.3 and eq. 4, by hand: after a loss at 20 with an RTT of 10 ms the curve needs

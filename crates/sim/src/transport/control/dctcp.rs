@@ -208,6 +208,7 @@ pub(super) mod tests {
             rtt: srtt,
             recovering: false,
             marked: false,
+            unused: false,
             ext: &ext,
             rate: None,
         });

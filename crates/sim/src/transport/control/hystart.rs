@@ -190,6 +190,7 @@ mod tests {
             rtt: Time::from_ms(rtt),
             recovering: false,
             marked: false,
+            unused: false,
             ext: &Ext::None,
             rate: None,
         }

@@ -230,6 +230,7 @@ mod tests {
             rtt: Time::from_ms(rtt_ms),
             recovering: false,
             marked: false,
+            unused: false,
             ext: &Ext::None,
             rate: None,
         });

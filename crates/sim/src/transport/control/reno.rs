@@ -107,7 +107,7 @@ impl Control for Reno {
 
     fn on_part(&mut self, sample: &RateSample<'_>) {
         if self.most == 0 {
-            self.on_ack(&RateSample { segments: 1, ..*sample });
+            self.on_ack(&RateSample { segments: 1, delivered: 1, ..*sample });
         }
     }
 

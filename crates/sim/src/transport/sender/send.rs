@@ -54,8 +54,9 @@ impl<C: Control + Payloads> Sender<C> {
                 return;
             }
             let Some(seq) = self.next_seg(pipe, address, ctx) else { return };
+            let oldest_again = seq == self.snd.una && seq < self.snd.max;
             self.transmit(seq, address, ctx);
-            if seq == self.snd.una && ctx.class.detector == Detector::Timed {
+            if oldest_again && ctx.class.detector == Detector::Timed {
                 // what the timer guards has just left
                 self.set_timer_by_repair(ctx);
             }
