@@ -111,9 +111,10 @@ struct Tally {
     /// Packets that had to wait, and how many of them have been transmitted since.
     taken: u64,
     served: u64,
-    /// Sum of waiting times, in picoseconds modulo 2^64. Only [`Port::waiting_ps`] and its
-    /// differences have a meaning.
-    waited_ps: u64,
+    /// The starts of transmission less the arrivals of the packets that had to wait, in picoseconds.
+    /// It is below zero while packets wait: only [`Port::waiting_ps`] has a meaning.
+    // 64 bits would hold 213 packets for a day, and no more
+    waited_ps: i128,
     syn_arrived: u64,
     data_dropped: u64,
     syn_dropped: u64,
@@ -304,10 +305,10 @@ impl<C: Default> Port<C> {
     }
 
     /// The integral of the number of waiting packets up to `now`, in packet
-    /// picoseconds, modulo 2^64; differences give the mean queue of an interval.
-    pub fn waiting_ps(&self, now: Time) -> u64 {
-        let queued = u64::from(self.queue_packets());
-        self.tally.waited_ps.wrapping_add(queued.wrapping_mul(now.ps()))
+    /// picoseconds; differences give the mean queue of an interval.
+    pub fn waiting_ps(&self, now: Time) -> u128 {
+        let queued = u128::from(self.queue_packets());
+        (queued * u128::from(now.ps())).saturating_add_signed(self.tally.waited_ps)
     }
 
     /// Transmission time up to `now`, in picoseconds.
@@ -361,7 +362,7 @@ impl<C: Default> Port<C> {
         let packet = self.ring.first_waiting_mut();
         let start = self.free_at.max(packet.at);
         let spent = self.pace.of(u64::from(packet.size));
-        self.tally.waited_ps = self.tally.waited_ps.wrapping_add(start.ps());
+        self.tally.waited_ps += i128::from(start.ps());
         self.tally.served += 1;
         self.sent.bytes += u64::from(packet.size);
         self.sent.busy_ps += spent.ps();
@@ -521,7 +522,7 @@ impl<C: Default> Port<C> {
         self.clear = false;
         self.tally.taken += 1;
         self.backlog_bytes += u64::from(packet.size);
-        self.tally.waited_ps = self.tally.waited_ps.wrapping_sub(now.ps());
+        self.tally.waited_ps -= i128::from(now.ps());
         self.ring.push(packet, cargo).at = now;
     }
 
