@@ -2,6 +2,8 @@
 
 use crate::port_reference::NoDraw;
 use tidegate_core::law::greedy::Filter;
+use tidegate_core::law::queue::{ArrivalContext, Discipline, QueueLaw, Waiting, dqm};
+use tidegate_core::law::settings::{Link, Setting};
 use tidegate_core::law::{Draw, PerPacket, Reason, Verdict};
 use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::port::{Limit, Outcome, Port, Stages};
@@ -49,4 +51,40 @@ fn the_mark_of_a_filter_stays_whatever_comes_behind_it() {
     assert_eq!(fate(PASS, Some(MARK), ect), marked);
     assert_eq!(fate(PASS, Some(PASS), ect), (Outcome::Taken, Some(false), 0));
     assert_eq!(fate(MARK, Some(DROP), ect), (Outcome::Lost(Reason::Custom, ()), None, 0));
+}
+
+impl Discipline for Always {
+    fn arrive(
+        &mut self,
+        _: &Packet,
+        _: &mut Waiting,
+        _: &ArrivalContext,
+        _: &mut dyn Draw,
+    ) -> Verdict {
+        self.0
+    }
+}
+
+/// The average of `dqm` over a law that says this of every packet: ten come at once, and one each
+/// 20 and 30 ms after these have been sent.
+fn average(beneath: Verdict) -> f64 {
+    let link = Link { rate: Rate::from_bps(8_000_000), delay: Time::ZERO };
+    let settings = dqm::Config { w: Setting::Is(0.05), ..dqm::Config::default() };
+    let mut stages = Stages::new();
+    stages.queue = QueueLaw::Dqm(settings).build(link);
+    stages.queue.put_own(Box::new(Always(beneath)));
+    let mut port: Port = Port::new(0, link.rate, Time::ZERO, Limit::Packets(90))
+        .with_stages(stages, Box::new(NoDraw));
+    let packet = Packet { size: 1000, flags: Flags::DATA.with(Flags::ECT), ..Packet::default() };
+    for ms in [[0; 10].as_slice(), &[30, 40]].concat() {
+        assert_eq!(port.arrive(&packet, (), Time::from_ms(ms)), Outcome::Taken);
+    }
+    port.avg_queue_packets(Time::from_ms(50)).expect("dqm keeps one")
+}
+
+/// A packet that is marked waits as any other does and is sent, so the link is as long idle, and the
+/// average sinks as far.
+#[test]
+fn a_mark_beneath_dqm_leaves_its_average() {
+    assert_eq!(average(MARK), average(PASS));
 }
