@@ -24,6 +24,7 @@ mod stage;
 mod stages;
 mod stamp;
 mod varying;
+mod waited;
 
 use crate::law::queue::{Discipline, Room, Sum};
 use crate::law::{Draw, Reason};
@@ -40,6 +41,7 @@ use stages::Origin;
 pub use stages::{Stages, Ticked};
 pub use stamp::Stamp;
 pub use varying::{Batching, Crossing, Link, Propagation};
+use waited::Waited;
 
 /// The outcome of an arrival, with the cargo of its packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -111,10 +113,7 @@ struct Tally {
     /// Packets that had to wait, and how many of them have been transmitted since.
     taken: u64,
     served: u64,
-    /// The starts of transmission less the arrivals of the packets that had to wait, in picoseconds.
-    /// It is below zero while packets wait: only [`Port::waiting_ps`] has a meaning.
-    // 64 bits would hold 213 packets for a day, and no more
-    waited_ps: i128,
+    waited: Waited,
     syn_arrived: u64,
     data_dropped: u64,
     syn_dropped: u64,
@@ -307,8 +306,7 @@ impl<C: Default> Port<C> {
     /// The integral of the number of waiting packets up to `now`, in packet
     /// picoseconds; differences give the mean queue of an interval.
     pub fn waiting_ps(&self, now: Time) -> u128 {
-        let queued = u128::from(self.queue_packets());
-        (queued * u128::from(now.ps())).saturating_add_signed(self.tally.waited_ps)
+        self.tally.waited.until(now, self.queue_packets())
     }
 
     /// Transmission time up to `now`, in picoseconds.
@@ -362,7 +360,7 @@ impl<C: Default> Port<C> {
         let packet = self.ring.first_waiting_mut();
         let start = self.free_at.max(packet.at);
         let spent = self.pace.of(u64::from(packet.size));
-        self.tally.waited_ps += i128::from(start.ps());
+        self.tally.waited.end(start);
         self.tally.served += 1;
         self.sent.bytes += u64::from(packet.size);
         self.sent.busy_ps += spent.ps();
@@ -522,7 +520,7 @@ impl<C: Default> Port<C> {
         self.clear = false;
         self.tally.taken += 1;
         self.backlog_bytes += u64::from(packet.size);
-        self.tally.waited_ps -= i128::from(now.ps());
+        self.tally.waited.begin(now);
         self.ring.push(packet, cargo).at = now;
     }
 
