@@ -4,6 +4,7 @@ from itertools import combinations
 
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
 
 import tidegate as laboratory
 from tidegate.show import of_grid, pictures
@@ -53,7 +54,10 @@ def test_labels_of_ticks_do_not_run_together(figure):
 def test_names_of_axes_and_panels_do_not_run_together(figure):
     assert len(figure.axes) == 3
     assert apart([axes.xaxis.label for axes in figure.axes])
-    assert apart([axes._left_title for axes in figure.axes])
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    drawn = [text for text in figure.findobj(Text) if text.get_text() in titles]
+    assert len(drawn) == 3
+    assert apart(drawn)
     joined = figure.axes[0].get_xlabel().replace("\n", "")
     assert joined.replace(" ", "") == f"{AXIS}[1/s]"
 

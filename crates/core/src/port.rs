@@ -24,6 +24,7 @@ mod stage;
 mod stages;
 mod stamp;
 mod varying;
+mod waited;
 
 use crate::law::queue::{Discipline, Room, Sum};
 use crate::law::{Draw, Reason};
@@ -40,6 +41,7 @@ use stages::Origin;
 pub use stages::{Stages, Ticked};
 pub use stamp::Stamp;
 pub use varying::{Batching, Crossing, Link, Propagation};
+use waited::Waited;
 
 /// The outcome of an arrival, with the cargo of its packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -111,9 +113,7 @@ struct Tally {
     /// Packets that had to wait, and how many of them have been transmitted since.
     taken: u64,
     served: u64,
-    /// Sum of waiting times, in picoseconds modulo 2^64. Only [`Port::waiting_ps`] and its
-    /// differences have a meaning.
-    waited_ps: u64,
+    waited: Waited,
     syn_arrived: u64,
     data_dropped: u64,
     syn_dropped: u64,
@@ -304,10 +304,9 @@ impl<C: Default> Port<C> {
     }
 
     /// The integral of the number of waiting packets up to `now`, in packet
-    /// picoseconds, modulo 2^64; differences give the mean queue of an interval.
-    pub fn waiting_ps(&self, now: Time) -> u64 {
-        let queued = u64::from(self.queue_packets());
-        self.tally.waited_ps.wrapping_add(queued.wrapping_mul(now.ps()))
+    /// picoseconds; differences give the mean queue of an interval.
+    pub fn waiting_ps(&self, now: Time) -> u128 {
+        self.tally.waited.until(now, self.queue_packets())
     }
 
     /// Transmission time up to `now`, in picoseconds.
@@ -361,7 +360,7 @@ impl<C: Default> Port<C> {
         let packet = self.ring.first_waiting_mut();
         let start = self.free_at.max(packet.at);
         let spent = self.pace.of(u64::from(packet.size));
-        self.tally.waited_ps = self.tally.waited_ps.wrapping_add(start.ps());
+        self.tally.waited.end(start);
         self.tally.served += 1;
         self.sent.bytes += u64::from(packet.size);
         self.sent.busy_ps += spent.ps();
@@ -521,7 +520,7 @@ impl<C: Default> Port<C> {
         self.clear = false;
         self.tally.taken += 1;
         self.backlog_bytes += u64::from(packet.size);
-        self.tally.waited_ps = self.tally.waited_ps.wrapping_sub(now.ps());
+        self.tally.waited.begin(now);
         self.ring.push(packet, cargo).at = now;
     }
 

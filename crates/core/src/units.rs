@@ -26,19 +26,19 @@ impl Time {
         Time(ps)
     }
 
-    /// From whole nanoseconds.
+    /// From whole nanoseconds; too many are [`Time::NEVER`], so that a clock stands still there.
     pub const fn from_ns(ns: u64) -> Time {
-        Time(ns * 1_000)
+        Time(ns.saturating_mul(1_000))
     }
 
     /// From whole milliseconds.
     pub const fn from_ms(ms: u64) -> Time {
-        Time(ms * 1_000_000_000)
+        Time(ms.saturating_mul(1_000_000_000))
     }
 
     /// From whole seconds.
     pub const fn from_secs(secs: u64) -> Time {
-        Time(secs * 1_000_000_000_000)
+        Time(secs.saturating_mul(1_000_000_000_000))
     }
 
     /// From seconds, rounded to the nearest picosecond. Negative values and NaN become zero; a
@@ -217,4 +217,26 @@ pub enum Length {
     Bdp(f64),
     /// The time in which a full buffer drains at the current capacity.
     Time(Time),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2^64 ps are 18,446,744.07 s. A whole second before, the time is exact; a second later, and
+    /// later than that, it is [`Time::NEVER`]: it never begins anew.
+    #[test]
+    fn a_time_beyond_64_bits_is_never() {
+        const LAST: u64 = 18_446_744;
+        for (below, above) in [
+            (Time::from_secs(LAST), Time::from_secs(LAST + 1)),
+            (Time::from_ms(LAST * 1_000), Time::from_ms((LAST + 1) * 1_000)),
+            (Time::from_ns(LAST * 1_000_000_000), Time::from_ns((LAST + 1) * 1_000_000_000)),
+        ] {
+            assert_eq!(below.ps(), LAST * 1_000_000_000_000);
+            assert_eq!(above, Time::NEVER);
+        }
+        let last = [Time::from_secs(u64::MAX), Time::from_ms(u64::MAX), Time::from_ns(u64::MAX)];
+        assert_eq!(last, [Time::NEVER; 3]);
+    }
 }

@@ -171,3 +171,54 @@ fn beyond(scenario: &Scenario, port: u32) -> Time {
     let others = crossing.iter().filter(|&&link| link != port);
     others.fold(Time::ZERO, |sum, &link| sum + network.ports[link as usize].delay)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use tidegate_core::wire::ip::Reader;
+    use tidegate_model::Source;
+
+    use super::*;
+
+    /// A link of 1 bit/s: a packet of 28 B takes 224 s.
+    const SLOW: &str = r#"
+        name = "slow"
+        duration = "1s"
+        [topology.dumbbell]
+        pairs = 1
+        access = { rate = "1Mbit", delay = "1ms" }
+        bottleneck = { rate = "1bit", delay = "1ms", buffer = "2000packets" }
+        [traffic.one]
+        arrivals = { at = ["0s"] }
+        size = "1kB"
+    "#;
+
+    /// IPv4 and UDP with nothing in it (RFC 791, RFC 768), from 10.0.0.1 to 10.0.0.2.
+    const DATAGRAM: [u8; 28] = [
+        0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 0, 1, 0, 2, 0, 8, 0, 0,
+    ];
+
+    /// By hand: of 1001 packets one is sent and 1000 wait; after `n` services fewer by n. So 400
+    /// services (a day and 3200 s) have 1000 - 399 / 2 packets waiting on the average, which is
+    /// 3.9 times 2^64 packet picoseconds.
+    #[test]
+    fn the_mean_queue_of_a_day_is_reported_right() {
+        let source = Source { name: "slow.toml", text: SLOW };
+        let scenario = tidegate_model::load(source, &[], &BTreeMap::new())
+            .unwrap_or_else(|report| panic!("{}", report.render(false)));
+        let ports = &scenario.network.ports;
+        let number = ports.iter().position(|port| port.name == "bottleneck").expect("it is there");
+        let began = Time::from_secs(5);
+        let seeded = (1, &mut Media::default());
+        let mut way = Way::new(&scenario, number, seeded, began).expect("it can be built");
+        let headers = Reader::new((1, 2)).read(&DATAGRAM).expect("it is a datagram");
+        for _ in 0..=1000 {
+            assert!(way.arrive(&DATAGRAM, &headers, began).is_none());
+        }
+        let told = way.report(began + Time::from_secs(224 * 400));
+        let expected = 1000.0 - 399.0 / 2.0;
+        let found = told.queue_mean_packets;
+        assert!((found - expected).abs() < 1e-6, "{found}, {expected}");
+    }
+}

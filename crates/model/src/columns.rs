@@ -147,9 +147,9 @@ table! {
     fct_admitted_s: f64 "s" "admission to close";
     goodput_bps: f64 "bit/s" "bits delivered over flow completion time";
     syn_tries: u32 "packets" "opening packets sent, retries included";
-    retransmitted_packets: u32 "packets" "data packets sent again";
+    retransmitted_packets: u64 "packets" "data packets sent again";
     timeouts: u32 "" "expiries of the retransmission timer, those of the SYN not counted";
-    sent_packets: u32 "packets" "data packets sent, retransmissions included";
+    sent_packets: u64 "packets" "data packets sent, retransmissions included";
     delivered_bytes: u64 "B" "bytes delivered in order so far";
 }
 
@@ -198,25 +198,25 @@ table! {
     time_s: f64 "s" "end of the interval";
     port: Category "" "port";
     capacity_bps: u64 "bit/s" "capacity at the end of the interval";
-    syn_arrived: u32 "packets" "opening packets that arrived";
-    syn_refused: u32 "packets" "of these, dropped or rejected by the gate";
-    syn_dropped: u32 "packets" "opening packets lost here for whatever reason: refused, dropped by the queue, or lost on the link";
-    data_arrived: u32 "packets" "data packets that arrived";
-    data_dropped: u32 "packets" "of these, dropped here or lost on the link, for whatever reason";
-    arrived_packets: u32 "packets" "packets that arrived";
-    departed_packets: u32 "packets" "packets whose transmission started";
+    syn_arrived: u64 "packets" "opening packets that arrived";
+    syn_refused: u64 "packets" "of these, dropped or rejected by the gate";
+    syn_dropped: u64 "packets" "opening packets lost here for whatever reason: refused, dropped by the queue, or lost on the link";
+    data_arrived: u64 "packets" "data packets that arrived";
+    data_dropped: u64 "packets" "of these, dropped here or lost on the link, for whatever reason";
+    arrived_packets: u64 "packets" "packets that arrived";
+    departed_packets: u64 "packets" "packets whose transmission started";
     departed_bytes: u64 "B" "bytes of these, headers included";
     possible_bytes: u64 "B" "bytes that the link could have carried by its trace; only where a capacity of the scenario follows one (0 at a port whose link never varies)";
-    drops_queue_full: u32 "packets" "dropped because the queue was full";
-    drops_early: u32 "packets" "dropped by the queue's law before it was full, on arrival or when it was their turn";
-    drops_session_refused: u32 "packets" "dropped or rejected because the gate refused the session";
-    drops_evicted: u32 "packets" "taken out of the queue to make room for another packet";
-    drops_custom: u32 "packets" "dropped by a law of the user's own";
-    drops_link_loss: u32 "packets" "lost on the link, after their transmission";
-    drops_connection: u32 "packets" "connection packets (SYN, SYN+ACK) that `dqm` dropped because of the waiting data";
-    drops_filtered: u32 "packets" "taken out by a filter against their origin; only where a port of the scenario has a filter";
-    drops_policed: u32 "packets" "dropped by a policer; only where a port of the scenario has one";
-    marked: u32 "packets" "marked as having met congestion, instead of dropped";
+    drops_queue_full: u64 "packets" "dropped because the queue was full";
+    drops_early: u64 "packets" "dropped by the queue's law before it was full, on arrival or when it was their turn";
+    drops_session_refused: u64 "packets" "dropped or rejected because the gate refused the session";
+    drops_evicted: u64 "packets" "taken out of the queue to make room for another packet";
+    drops_custom: u64 "packets" "dropped by a law of the user's own";
+    drops_link_loss: u64 "packets" "lost on the link, after their transmission";
+    drops_connection: u64 "packets" "connection packets (SYN, SYN+ACK) that `dqm` dropped because of the waiting data";
+    drops_filtered: u64 "packets" "taken out by a filter against their origin; only where a port of the scenario has a filter";
+    drops_policed: u64 "packets" "dropped by a policer; only where a port of the scenario has one";
+    marked: u64 "packets" "marked as having met congestion, instead of dropped";
     queue_packets: u64 "packets" "packets waiting at the end of the interval, the one in transmission not counted";
     queue_bytes: u64 "B" "bytes of these";
     queue_mean_packets: f64 "packets" "packets waiting, averaged over the interval's time";
@@ -302,7 +302,7 @@ table! {
     srtt_s: f64 "s" "smoothed round-trip time after it; empty: not measured yet";
     flight_bytes: u64 "B" "bytes in flight after what it let the sender send: sent and not acknowledged";
     acked_bytes: u64 "B" "bytes acknowledged in order so far";
-    retransmitted_packets: u32 "packets" "data packets sent again so far";
+    retransmitted_packets: u64 "packets" "data packets sent again so far";
 }
 
 table! {

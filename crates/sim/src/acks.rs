@@ -125,7 +125,7 @@ impl Acks {
             srtt_s: sender.srtt.map_or(f64::NAN, Time::secs),
             flight_bytes: sender.flight,
             acked_bytes: sender.acked,
-            retransmitted_packets: sender.retransmitted,
+            retransmitted_packets: sender.retransmitted.into(),
         });
     }
 

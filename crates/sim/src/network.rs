@@ -55,15 +55,15 @@ pub(crate) struct Network {
     pub(crate) datagrams: Datagrams,
     /// Packets that crossed a link.
     pub(crate) hops: u64,
-    /// Media that ports share.
-    media: Media,
 }
 
 impl Network {
+    /// Builds and starts the ports; some have these `stages` in place of those of the scenario.
     pub(crate) fn new(
         scenario: &Scenario,
         seed: u64,
         own: &mut OwnLaws<'_>,
+        mut stages: BTreeMap<u32, Stages>,
     ) -> Result<Network, BuildError> {
         let specs = &scenario.network.ports;
         let mut ports = Vec::with_capacity(specs.len());
@@ -72,7 +72,10 @@ impl Network {
         let mut media = Media::default();
         let mut supplied = Supplied { own, names: &names, media: &mut media };
         for (number, spec) in (0..).zip(specs) {
-            let port = spec.build(number, seed, &mut supplied);
+            let port = match stages.remove(&number) {
+                Some(stages) => Ok(spec.with_stages(number, seed, stages, supplied.media)),
+                None => spec.build(number, seed, &mut supplied),
+            };
             ports.push(port.map_err(|NoSuchLaw(name)| BuildError::NoSuchLaw(name))?);
         }
         let routes = Routes::of(&scenario.network);
@@ -91,24 +94,11 @@ impl Network {
             records: Records::new(scenario),
             datagrams: Datagrams::default(),
             hops: 0,
-            media,
         };
         for number in 0..network.ports.len() as u32 {
             network.start(number)?;
         }
         Ok(network)
-    }
-
-    /// Adds stages to a port, before the run starts.
-    pub(crate) fn set_stages(
-        &mut self,
-        port: u32,
-        spec: &scenario::Port,
-        stages: Stages,
-        seed: u64,
-    ) -> Result<(), BuildError> {
-        self.ports[port as usize] = spec.with_stages(port, seed, stages, &mut self.media);
-        self.start(port)
     }
 
     /// Starts the laws of a port.

@@ -88,9 +88,9 @@ fn flow_row(flow: u64, row: &Row, timed: bool) -> FlowRow {
         fct_admitted_s: since(row.admitted),
         goodput_bps: row.delivered as f64 * 8.0 / fct_s,
         syn_tries: row.syn_tries.into(),
-        retransmitted_packets: row.retransmitted,
+        retransmitted_packets: row.retransmitted.into(),
         timeouts: row.timeouts,
-        sent_packets: row.sent,
+        sent_packets: row.sent.into(),
         delivered_bytes: row.delivered,
     }
 }
@@ -108,7 +108,7 @@ pub(crate) fn flow_window_columns(rows: &[Row], scenario: &Scenario) -> Vec<Colu
 #[derive(Clone, Copy, Default)]
 struct Snapshot {
     counters: Counters,
-    waiting_ps: u64,
+    waiting_ps: u128,
     busy_ps: u64,
     possible_bytes: u64,
     at: Time,
@@ -131,18 +131,18 @@ impl Snapshot {
 fn port_row(number: u32, port: &Port, before: &Snapshot, after: &Snapshot) -> PortRow {
     let (old, new) = (&before.counters, &after.counters);
     let span = (after.at - before.at).ps().max(1) as f64;
-    let drops = |reason: Reason| (new.drops[reason as usize] - old.drops[reason as usize]) as u32;
+    let drops = |reason: Reason| new.drops[reason as usize] - old.drops[reason as usize];
     PortRow {
         time_s: after.at.secs(),
         port: Category(number),
         capacity_bps: port.rate().bps(),
-        syn_arrived: (new.syn_arrived - old.syn_arrived) as u32,
+        syn_arrived: new.syn_arrived - old.syn_arrived,
         syn_refused: drops(Reason::SessionRefused),
-        syn_dropped: (new.syn_dropped - old.syn_dropped) as u32,
-        data_arrived: (new.data_arrived - old.data_arrived) as u32,
-        data_dropped: (new.data_dropped - old.data_dropped) as u32,
-        arrived_packets: (new.arrived - old.arrived) as u32,
-        departed_packets: (new.departed - old.departed) as u32,
+        syn_dropped: new.syn_dropped - old.syn_dropped,
+        data_arrived: new.data_arrived - old.data_arrived,
+        data_dropped: new.data_dropped - old.data_dropped,
+        arrived_packets: new.arrived - old.arrived,
+        departed_packets: new.departed - old.departed,
         departed_bytes: new.departed_bytes - old.departed_bytes,
         possible_bytes: after.possible_bytes - before.possible_bytes,
         drops_queue_full: drops(Reason::QueueFull),
@@ -154,10 +154,10 @@ fn port_row(number: u32, port: &Port, before: &Snapshot, after: &Snapshot) -> Po
         drops_connection: drops(Reason::Connection),
         drops_filtered: drops(Reason::Filtered),
         drops_policed: drops(Reason::Policed),
-        marked: (new.marked - old.marked) as u32,
+        marked: new.marked - old.marked,
         queue_packets: port.queue_packets().into(),
         queue_bytes: port.queue_bytes(),
-        queue_mean_packets: after.waiting_ps.wrapping_sub(before.waiting_ps) as f64 / span,
+        queue_mean_packets: (after.waiting_ps - before.waiting_ps) as f64 / span,
         avg_queue_packets: port.avg_queue_packets(after.at).unwrap_or(f64::NAN),
         utilisation: (after.busy_ps - before.busy_ps) as f64 / span,
     }
@@ -341,5 +341,77 @@ impl Probe {
             event_columns(&self.events, scenario),
             port_columns(totals, scenario),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tidegate_core::port::Limit;
+    use tidegate_core::units::Rate;
+    use tidegate_model::columns::Data;
+
+    use super::*;
+
+    /// The whole numbers of a row, by column.
+    fn numbers(row: PortRow) -> Vec<(&'static str, u64)> {
+        let columns = PortRow::columns([row], |_| Vec::new());
+        let number = |column: Column| match column.data {
+            Data::U64(values) => Some((column.name, values[0])),
+            Data::U32(values) => Some((column.name, values[0].into())),
+            _ => None,
+        };
+        columns.into_iter().filter_map(number).collect()
+    }
+
+    /// Every count of a port is its difference over the interval, whether the count, the
+    /// difference or both are beyond 2^32: here before and after 2^32, and over it.
+    #[test]
+    fn counts_are_right_beyond_32_bits() {
+        let port: Port = Port::new(0, Rate::from_bps(1), Time::ZERO, Limit::Packets(1));
+        let edge = 1 << 32;
+        for (before, after) in [(0, edge - 1), (0, edge), (0, edge + 1), (edge - 7, 3 * edge)] {
+            // a difference of its own for each counter
+            let at = |base: u64, time: u64| {
+                let each = |number: u64| base + time * number;
+                Snapshot {
+                    counters: Counters {
+                        syn_arrived: each(1),
+                        syn_dropped: each(2),
+                        data_arrived: each(3),
+                        data_dropped: each(4),
+                        arrived: each(5),
+                        departed: each(6),
+                        departed_bytes: each(7),
+                        marked: each(8),
+                        drops: std::array::from_fn(|place| each(20 + place as u64)),
+                        ..Counters::default()
+                    },
+                    at: Time::from_secs(time),
+                    ..Snapshot::default()
+                }
+            };
+            let row = numbers(port_row(0, &port, &at(before, 0), &at(after, 1)));
+            let found =
+                |name: &str| row.iter().find(|(column, _)| *column == name).map(|one| one.1);
+            let gained = |number: u64| Some(after - before + number);
+            let named = [
+                ("syn_arrived", 1),
+                ("syn_dropped", 2),
+                ("data_arrived", 3),
+                ("data_dropped", 4),
+                ("arrived_packets", 5),
+                ("departed_packets", 6),
+                ("departed_bytes", 7),
+                ("marked", 8),
+            ];
+            for (name, number) in named {
+                assert_eq!(found(name), gained(number), "{name} from {before} to {after}");
+            }
+            for (place, reason) in (20..).zip(Reason::ALL) {
+                let name = format!("drops_{}", reason.name());
+                assert_eq!(found(&name), gained(place), "{name} from {before} to {after}");
+            }
+            assert_eq!(found("syn_refused"), found("drops_session_refused"));
+        }
     }
 }

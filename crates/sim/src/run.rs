@@ -183,11 +183,10 @@ impl Simulation {
             queues: custom.queues.take(),
             filters: custom.filters.take(),
         };
-        let mut net = Network::new(scenario, seed, &mut own)?;
-        for (name, stages) in std::mem::take(&mut custom.stages) {
-            let port = port_of(scenario, name)?;
-            net.set_stages(port as u32, &scenario.network.ports[port], stages, seed)?;
-        }
+        let stages = std::mem::take(&mut custom.stages).into_iter();
+        let stages = stages.map(|(name, stages)| Ok((port_of(scenario, name)? as u32, stages)));
+        let stages = stages.collect::<Result<_, BuildError>>()?;
+        let mut net = Network::new(scenario, seed, &mut own, stages)?;
         let mut capture = None;
         if let Some(name) = custom.capture.take() {
             let port = port_of(scenario, name)?;

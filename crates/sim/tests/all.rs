@@ -23,6 +23,7 @@ mod identities;
 mod l4s;
 mod ledbat;
 mod links;
+mod long;
 mod loss;
 mod ns2;
 mod own_control;

@@ -4,15 +4,15 @@ use std::sync::{Arc, Mutex};
 
 use crate::common::*;
 use tidegate_core::law::queue::{ArrivalContext, Discipline, Queue, Waiting};
-use tidegate_core::law::session::{Counts, Knobs};
+use tidegate_core::law::session::{Admission, Admit, Counts, Knobs};
 use tidegate_core::law::{
     Controller, Decision, Draw, Fault, PerPacket, Reason, Step, Verdict, View,
 };
 use tidegate_core::packet::{Ext, Flags, Packet};
-use tidegate_core::port::Stages;
+use tidegate_core::port::{Stage, Stages};
 use tidegate_core::units::Time;
 use tidegate_sim::transport::control::{CongestionEvent, Control, RateSample, Signal};
-use tidegate_sim::{Custom, Simulation};
+use tidegate_sim::{Custom, Progress, Simulation};
 
 type Noted<T> = Arc<Mutex<Vec<T>>>;
 
@@ -256,6 +256,44 @@ fn a_law_that_fails_ends_the_run() {
     let mut run = Simulation::new(&scenario, 1, custom).expect("the law is there");
     let fault = run.advance(Time::NEVER, u64::MAX).expect_err("the law fails at 1 s");
     assert_eq!(fault.to_string(), "the user's law is broken");
+}
+
+/// The events of a run, and its decisions.
+fn events(text: &str, custom: Custom<'_>) -> (usize, Vec<f64>) {
+    let scenario = load(text, &[("duration", "5s")]);
+    let mut run = Simulation::new(&scenario, 1, custom).expect("the scenario can be built");
+    let mut events = 0;
+    while run.advance(Time::NEVER, 1).expect("the law does not fail") == Progress::Paused {
+        events += 1;
+    }
+    (events, column(&run.finish().events, "time_s"))
+}
+
+/// Stages that are handed in take the place of those of the scenario: its law is not asked for and
+/// not started, and each epoch of the other law has one tick. So the run has as many events as one
+/// whose scenario has no gate at that port.
+#[test]
+fn stages_that_are_handed_in_are_the_only_ones() {
+    let run = |text: &str| {
+        let asked = Noted::default();
+        let mut laws = |name: &str| {
+            note(&asked, name.to_owned());
+            Some(Box::new(Table { epoch: 0, fails: true }) as Box<dyn Controller<Knobs, Counts>>)
+        };
+        let mut stages = Stages::new();
+        let law = Box::new(Table { epoch: 0, fails: false });
+        stages.gate = Some(Stage::new(Admit::new(Admission::default()), law));
+        let stages = vec![("bottleneck".to_owned(), stages)];
+        let custom = Custom { laws: Some(&mut laws), stages, ..Custom::default() };
+        (events(text, custom), noted(&asked))
+    };
+    let gated = format!("{LINK}{OWN}");
+    let open = gated.replace("gate = {", "# gate = {");
+    let ((found, times), asked) = run(&gated);
+    let ((expected, _), _) = run(&open);
+    assert_eq!(times, [1.0, 2.0, 3.0, 4.0, 5.0], "one decision in each epoch");
+    assert_eq!(found, expected, "events");
+    assert_eq!(asked, [""; 0], "no law of the scenario is asked for");
 }
 
 /// A name that the scenario does not have is refused, whatever was handed in under it.

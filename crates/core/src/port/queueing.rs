@@ -251,7 +251,7 @@ impl<C: Default> Port<C> {
             self.tally.marked += 1;
         }
         self.tally.taken += 1;
-        self.tally.waited_ps = self.tally.waited_ps.wrapping_sub(now.ps());
+        self.tally.waited.begin(now);
         store(&mut staged.cargo, handle, cargo);
         staged.stages.queue.taken(handle, &mut staged.waiting);
         if others {
@@ -289,7 +289,7 @@ impl<C: Default> Port<C> {
         if size_of::<C>() > 0 || gone.payload().is_some() {
             staged.lost.push((*gone, reason, carried));
         }
-        self.tally.waited_ps = self.tally.waited_ps.wrapping_add(now.ps());
+        self.tally.waited.end(now);
         self.tally.dropped_waiting += 1;
         self.lose(gone.flags, reason);
         staged.stages.lost(gone, reason, now);
@@ -422,7 +422,7 @@ impl<C: Default> Port<C> {
             slot.prev_port = self.number;
             self.ring.depart();
         }
-        self.tally.waited_ps = self.tally.waited_ps.wrapping_add(start.ps());
+        self.tally.waited.end(start);
         self.tally.served += 1;
         self.sent.bytes += size;
         self.sent.busy_ps += (end - start).ps();

@@ -106,10 +106,14 @@ impl Stages {
                 refused => return (refused, false),
             }
         }
-        match &mut self.custom {
-            Some(custom) => (custom.arrive(packet, now, draw), admitted),
-            None => (verdict, admitted),
+        if let Some(custom) = &mut self.custom {
+            match custom.arrive(packet, now, draw) {
+                // the mark of the filter stays
+                Verdict::Pass => {}
+                other => verdict = other,
+            }
         }
+        (verdict, admitted)
     }
 
     /// Tells the filter and the user's own datapath, which follow every packet.

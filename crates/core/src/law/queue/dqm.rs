@@ -355,7 +355,8 @@ impl Discipline for Dqm {
             self.beneath.arrive(packet, waiting, &seen, draw)
         };
         // the arrival was not queued, so the link stays idle; its idle time is now in the average
-        let waits_on = found.idle.filter(|_| verdict != Verdict::Pass || self.holding);
+        let queued = matches!(verdict.on(packet), Verdict::Pass | Verdict::Mark(_));
+        let waits_on = found.idle.filter(|_| !queued || self.holding);
         self.seen_idle = waits_on.unwrap_or(Time::ZERO);
         verdict
     }

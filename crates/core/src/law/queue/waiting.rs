@@ -213,7 +213,7 @@ enum Place {
 #[derive(Clone, Debug, Default)]
 pub struct Waiting {
     packets: Vec<Packet>,
-    places: Vec<(Place, u32)>,
+    places: Vec<(Place, u64)>,
     links: Links,
     /// List of the packets in the order of arrival.
     order: Chain,
@@ -224,8 +224,9 @@ pub struct Waiting {
     /// First free place; free places are linked by `newer`.
     free: Option<Handle>,
     evicted: VecDeque<Handle>,
-    /// Arrivals so far, modulo 2^32.
-    came: u32,
+    /// Arrivals so far. Of 32 bits, `dqm` would lose the order behind a packet that it holds back
+    /// for long.
+    came: u64,
 }
 
 impl Waiting {
@@ -299,7 +300,7 @@ impl Waiting {
     #[inline]
     pub fn came_before(&self, first: Handle, second: Handle) -> bool {
         let number = |handle: Handle| self.places.get(handle.index()).map_or(0, |place| place.1);
-        number(first).wrapping_sub(number(second)) > u32::MAX / 2
+        number(first) < number(second)
     }
 
     /// Evicts a waiting packet; returns whether it waited.
@@ -356,7 +357,7 @@ impl Waiting {
         self.free = self.links.newer(handle);
         let place = handle.index();
         self.places[place] = (Place::Listed, self.came);
-        self.came = self.came.wrapping_add(1);
+        self.came += 1;
         self.order.push(handle, &mut self.links);
         self.listed.add(packet);
         let slot = &mut self.packets[place];
@@ -409,5 +410,24 @@ impl Waiting {
         let newer = self.free.map_or(NONE, |free| free.0);
         self.links.set(handle, Link { older: NONE, newer });
         self.free = Some(handle);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A packet came before those that came after it, however many came since: here one, 2^31,
+    /// 3 x 2^30 and 2^32 of them.
+    #[test]
+    fn the_order_of_arrival_is_kept_over_any_number() {
+        for passed in [0, 1 << 31, 3 << 30, (1 << 32) - 1] {
+            let mut waiting = Waiting::new();
+            let held = waiting.push(&Packet::default());
+            waiting.came += passed;
+            let newer = waiting.push(&Packet::default());
+            assert!(waiting.came_before(held, newer), "{passed} later");
+            assert!(!waiting.came_before(newer, held), "{passed} later");
+        }
     }
 }
