@@ -97,7 +97,7 @@ impl<D: Datapath> Stage<D> {
         self.datapath.enqueued(packet, &mut self.counts);
     }
 
-    /// The queue has dropped the packet.
+    /// The packet is lost at its arrival, behind the gate.
     pub fn dropped(&mut self, packet: &Packet) {
         self.datapath.dropped(packet, &mut self.counts);
     }

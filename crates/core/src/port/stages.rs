@@ -106,10 +106,20 @@ impl Stages {
                 refused => return (refused, false),
             }
         }
-        match &mut self.custom {
-            Some(custom) => (custom.arrive(packet, now, draw), admitted),
-            None => (verdict, admitted),
+        if let Some(custom) = &mut self.custom {
+            match custom.arrive(packet, now, draw).on(packet) {
+                // the mark of the filter stays
+                Verdict::Pass => {}
+                marked @ Verdict::Mark(_) => verdict = marked,
+                lost => {
+                    if let Some(gate) = self.gate.as_mut().filter(|_| admitted) {
+                        gate.dropped(packet);
+                    }
+                    return (lost, false);
+                }
+            }
         }
+        (verdict, admitted)
     }
 
     /// Tells the filter and the user's own datapath, which follow every packet.
@@ -141,7 +151,7 @@ impl Stages {
         }
     }
 
-    /// The queue has dropped the packet, at its arrival or later.
+    /// The queue has dropped the packet at its arrival.
     pub(super) fn lost(&mut self, packet: &Packet, reason: Reason, now: Time) {
         if let Some(gate) = &mut self.gate {
             gate.dropped(packet);
@@ -153,10 +163,14 @@ impl Stages {
     }
 
     /// The queue has dropped a packet that it had accepted.
-    pub(super) fn untaken(&mut self, packet: &Packet) {
+    pub(super) fn untaken(&mut self, packet: &Packet, reason: Reason, now: Time) {
         if let Some(gate) = &mut self.gate {
             gate.untaken(packet);
         }
+        if let Some(stamp) = &mut self.stamp {
+            stamp.untaken(packet);
+        }
+        self.dropped(packet, reason, now);
     }
 
     pub(super) fn dropped(&mut self, packet: &Packet, reason: Reason, now: Time) {

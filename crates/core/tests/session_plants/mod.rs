@@ -3,6 +3,7 @@
 mod any_counts;
 mod baselines;
 mod change;
+mod charge;
 mod clients;
 mod close_probe;
 mod golden;
