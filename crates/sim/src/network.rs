@@ -77,7 +77,7 @@ impl Network {
         }
         let routes = Routes::of(&scenario.network);
         let losses = |(number, spec)| Some((number, Losses::of(spec, seed)?));
-        let mut network = Network {
+        Ok(Network {
             now: Time::ZERO,
             events: Events::default(),
             flight: Flight::new(),
@@ -92,29 +92,26 @@ impl Network {
             datagrams: Datagrams::default(),
             hops: 0,
             media,
-        };
-        for number in 0..network.ports.len() as u32 {
-            network.start(number)?;
-        }
-        Ok(network)
+        })
     }
 
-    /// Adds stages to a port, before the run starts.
+    /// Puts stages in the place of those of a port, before the laws start.
     pub(crate) fn set_stages(
         &mut self,
         port: u32,
         spec: &scenario::Port,
         stages: Stages,
         seed: u64,
-    ) -> Result<(), BuildError> {
+    ) {
         self.ports[port as usize] = spec.with_stages(port, seed, stages, &mut self.media);
-        self.start(port)
     }
 
-    /// Starts the laws of a port.
-    fn start(&mut self, port: u32) -> Result<(), BuildError> {
-        self.ports[port as usize].start(self.now).map_err(BuildError::Law)?;
-        self.schedule_tick(port);
+    /// Starts the laws of each port.
+    pub(crate) fn start(&mut self) -> Result<(), BuildError> {
+        for port in 0..self.ports.len() as u32 {
+            self.ports[port as usize].start(self.now).map_err(BuildError::Law)?;
+            self.schedule_tick(port);
+        }
         Ok(())
     }
 

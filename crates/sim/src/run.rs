@@ -186,8 +186,9 @@ impl Simulation {
         let mut net = Network::new(scenario, seed, &mut own)?;
         for (name, stages) in std::mem::take(&mut custom.stages) {
             let port = port_of(scenario, name)?;
-            net.set_stages(port as u32, &scenario.network.ports[port], stages, seed)?;
+            net.set_stages(port as u32, &scenario.network.ports[port], stages, seed);
         }
+        net.start()?;
         let mut capture = None;
         if let Some(name) = custom.capture.take() {
             let port = port_of(scenario, name)?;

@@ -51,6 +51,11 @@ impl<D: Datapath> Stage<D> {
         self.clock.start(self.law.start(now, &mut self.knobs)?, now, view)
     }
 
+    /// The counts of the datapath.
+    pub fn counts(&self) -> &D::Counts {
+        &self.counts
+    }
+
     /// The next deadline of the law.
     pub fn tick_at(&self) -> Time {
         self.clock.deadline
