@@ -396,8 +396,10 @@ static __always_inline void age(struct __sk_buff *skb, const struct seen *seen, 
 	if (before < settings.young_packets)
 		mine->young_bytes += bytes;
 	/* most packets are of flows that were counted to the end */
-	if (before == 255)
+	if (before == 255) {
+		mine->drawn += settings.young_k != 0;
 		return;
+	}
 	if (before == 1 && seen->flags & TCP_SYN)
 		packets = 0;
 	else if (before == 1 && settings.answers_by_age && !(seen->flags & TCP_RST))
