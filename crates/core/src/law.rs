@@ -191,11 +191,13 @@ pub trait Datapath: Send {
     fn offered(&mut self, _: &Packet, _: &Moment, _: &Self::Knobs, _: &mut Self::Counts) {}
     /// The queue has accepted the packet.
     fn enqueued(&mut self, _: &Packet, _: &mut Self::Counts) {}
-    /// The queue has dropped the packet.
+    /// The packet is lost at its arrival, behind the gate.
     fn dropped(&mut self, _: &Packet, _: &mut Self::Counts) {}
     /// The queue has dropped a packet that it had accepted: it evicted the packet, or dropped it
     /// when its turn came.
-    fn untaken(&mut self, _: &Packet, _: &mut Self::Counts) {}
+    fn untaken(&mut self, packet: &Packet, counts: &mut Self::Counts) {
+        self.dropped(packet, counts);
+    }
     /// The transmission of the packet starts: the datapath may write to its header.
     fn depart(&mut self, _: &mut Packet, _: &Moment, _: &Self::Knobs, _: &mut Self::Counts) {}
     /// The controller has set new knobs; counters of the interval start again.

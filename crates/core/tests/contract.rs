@@ -2,13 +2,16 @@
 
 use std::sync::{Arc, Mutex};
 
+use tidegate_core::law::greedy::Filter;
 use tidegate_core::law::rate::{Grant, qfcp, rcp, vcp, xcp};
 use tidegate_core::law::session::{
     self, Admission, Admit, Counts, Knobs, close_probe, fixed_rate, gss_ga, loss_rate, occupancy,
-    tide,
+    tide, young,
 };
 use tidegate_core::law::settings::Link;
-use tidegate_core::law::{Controller, Decision, Draw, Fault, Step, Turn, View};
+use tidegate_core::law::{
+    Controller, Decision, Draw, Fault, PerPacket, Reason, Step, Turn, Verdict, View,
+};
 use tidegate_core::packet::{Ext, Flags, Packet, RateHeader, XcpHeader};
 use tidegate_core::port::{Limit, Outcome, Port, Stage, Stages, Stamp, Ticked};
 use tidegate_core::units::{Rate, Time};
@@ -239,5 +242,101 @@ fn laws_start_at_the_now_of_their_port() {
         assert!(at_zero.0.len() >= 4, "{name}: {} decisions", at_zero.0.len());
         let begin = Time::from_secs(1_000_000) + Time::from_ns(123_456_789);
         assert_eq!(driven(make(), begin), at_zero, "{name}");
+    }
+}
+
+/// Marks what it sees, as a filter may.
+struct Marks;
+
+impl PerPacket for Marks {
+    fn arrive(&mut self, _: &Packet, _: Time, _: &mut dyn Draw) -> Verdict {
+        Verdict::Mark(Reason::Filtered)
+    }
+}
+
+impl Filter for Marks {}
+
+/// Lets pass or loses what it sees, as a datapath of the user's own may.
+struct Own(Verdict);
+
+impl PerPacket for Own {
+    fn arrive(&mut self, _: &Packet, _: Time, _: &mut dyn Draw) -> Verdict {
+        self.0
+    }
+}
+
+/// What a filter marks stays marked, whatever stands behind it; one that cannot be marked is lost.
+#[test]
+fn a_mark_of_the_filter_reaches_the_queue() {
+    for own in [None, Some(Verdict::Pass)] {
+        let mut stages = Stages::new();
+        stages.filter = Some(Box::new(Marks));
+        stages.custom = own.map(|verdict| Box::new(Own(verdict)) as Box<dyn PerPacket>);
+        let mut port = port(stages);
+        port.arrive(&flags(Flags::DATA.with(Flags::ECT)), (), Time::ZERO);
+        port.arrive(&flags(Flags::DATA), (), Time::ZERO);
+        let counted = port.counters();
+        assert_eq!((counted.marked, counted.drops[Reason::Filtered as usize]), (1, 1), "{own:?}");
+    }
+}
+
+/// An opener that passes the gate and is lost at the user's own datapath behind it is a lost opener.
+#[test]
+fn an_opener_that_is_lost_behind_the_gate_is_known_to_it() {
+    let seen = Seen::default();
+    let law = Recorder { seen: seen.clone(), spans: vec![Time::from_secs(1)] };
+    let mut stages = gate(law);
+    stages.custom = Some(Box::new(Own(Verdict::Drop(Reason::Custom))));
+    let mut port = port(stages);
+    port.start(Time::ZERO).expect("it starts");
+    for _ in 0..3 {
+        port.arrive(&flags(Flags::SYN), (), Time::from_ms(1));
+    }
+    port.tick(Time::from_secs(1)).expect("it decides");
+    let told = seen.lock().unwrap()[1].1;
+    assert_eq!((told.arrived, told.admitted, told.lost_openers), (3, 2, 2));
+}
+
+/// Tide's K is of the present rate, in its datapath too: 255 packets at 10 Mbit/s, 1020 at 40. One
+/// packet in four is counted there, so it is a few more or less.
+#[test]
+fn a_flow_is_young_for_as_long_as_the_present_rate_says() {
+    let slow = Rate::from_bps(10_000_000);
+    let young = Some(young::Config::default().at(slow));
+    let admit = Admit::new(Admission { young, ..Admission::default() });
+    let mut stages = Stages::new();
+    stages.gate = Some(Stage::new(admit, Box::new(tide::Tide::new(tide::Config::default()))));
+    let limit = Limit::Packets(u32::MAX);
+    let port: Port<()> = Port::new(0, slow, LINK.delay, limit);
+    let mut port = port.with_stages(stages, Box::new(Zero));
+    port.start(Time::ZERO).expect("it starts");
+    let young_at = |port: &mut Port, ms: u64, flow| {
+        let of = |flags, size| Packet { flow, flags, size, ..Packet::default() };
+        port.arrive(&of(Flags::SYN, 0), (), Time::from_ms(ms));
+        for _ in 0..3_000 {
+            port.arrive(&of(Flags::DATA, 1000), (), Time::from_ms(ms));
+        }
+        match port.tick(Time::from_ms(ms / 500 * 500 + 500)).expect("it decides") {
+            Some(Ticked::Gate { counts, .. }) => counts.young_bytes / 1000,
+            other => panic!("{other:?}"),
+        }
+    };
+    // the opening packet is the first of the 255
+    assert_eq!(young_at(&mut port, 100, 1), 254);
+    port.set_capacity(Time::from_ms(600), Rate::from_bps(40_000_000), limit);
+    young_at(&mut port, 700, 2);
+    let fast = young_at(&mut port, 1_100, 3);
+    assert!(fast.abs_diff(1020) < 60, "{fast}");
+    port.set_capacity(Time::from_ms(1_600), slow, limit);
+    young_at(&mut port, 1_700, 4);
+    assert_eq!(young_at(&mut port, 2_100, 5), 254);
+}
+
+/// Draws nothing but zero: the salt of the hashes.
+struct Zero;
+
+impl Draw for Zero {
+    fn uniform(&mut self) -> f64 {
+        0.0
     }
 }

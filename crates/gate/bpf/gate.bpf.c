@@ -50,12 +50,15 @@ struct {
 	__type(value, __u64);
 } young SEC(".maps");
 
-/* tidegate_core::law::session::clients: what is known of the clients with one hash. */
+/* tidegate_core::law::session::clients: what is known of the clients with one hash. Time and round
+ * are whole: a client that is back when a shorter number has gone round would be taken for one
+ * that stayed. */
 struct client {
-	__u32 until;		/* until when it is let in, or since when it waits; zero: neither */
+	__u64 until;		/* until when it is let in, or since when it waits; zero: neither */
+	__u32 round;
 	__u16 taken;		/* connections admitted in the round */
-	__u8 round;		/* its last eight bits */
 	__u8 marks;
+	__u8 unused;
 };
 
 /* Marks: it was refused in the round; it was refused, and has not been let in since. */
@@ -89,12 +92,23 @@ static __always_inline __u64 sum(__u64 one, __u64 other)
 	return one + other < one ? ~0ULL : one + other;
 }
 
+/* The same of a product. */
+static __always_inline __u64 product(__u64 one, __u64 other)
+{
+	__u64 low = (__u64)(__u32)one * (__u32)other;
+	__u64 middle = (one >> 32) * (__u32)other + (other >> 32) * (__u32)one;
+
+	if ((one >> 32 && other >> 32) || middle >> 32)
+		return ~0ULL;
+	return sum(middle << 32, low);
+}
+
 /* Whether the reserve has a token for a client that is overdue; if so, takes it. */
 static __always_inline bool reserved(struct spent *spent, __u64 interval, __u64 depth, __u64 now)
 {
 	__u64 taken = spent->reserve_due_ns > now ? spent->reserve_due_ns - now : 0;
 
-	interval = interval > ~0ULL / RESERVE ? ~0ULL : interval * RESERVE;
+	interval = product(interval, RESERVE);
 	if (depth < interval)
 		depth = interval;
 	if (taken > depth)
@@ -112,7 +126,7 @@ static __always_inline bool take_token(struct spent *spent, const struct knobs *
 				       enum standing asks)
 {
 	__u64 interval = knobs->token_interval_ns, depth = knobs->token_depth_ns;
-	__u64 taken = spent->token_due_ns > now ? spent->token_due_ns - now : 0;
+	__u64 taken = spent->token_due_ns > now ? spent->token_due_ns - now : 0, saved;
 	bool fits;
 
 	if (interval == 0)
@@ -120,11 +134,12 @@ static __always_inline bool take_token(struct spent *spent, const struct knobs *
 	if (depth < interval)
 		depth = interval;
 	/* the bucket holds the tokens of one epoch */
-	if (settings.limiter == LIMITER_SAVING_BUCKET && depth < interval * knobs->allowance)
-		depth = interval * knobs->allowance;
+	saved = settings.limiter == LIMITER_SAVING_BUCKET ? product(interval, knobs->allowance) : 0;
+	if (depth < saved)
+		depth = saved;
 	if (taken > depth)
 		taken = depth;
-	fits = asks != WAITS || depth - taken >= (depth >> 16) * knobs->bypass;
+	fits = asks != WAITS || depth - taken >= product(depth >> 16, knobs->bypass);
 	fits = fits && interval <= depth - taken;
 	fits |= asks == OVERDUE && reserved(spent, interval, depth, now);
 	if (fits)
@@ -144,7 +159,7 @@ static __always_inline struct client *client_cell(__u64 hash)
 
 static __always_inline bool is_in(const struct client *client, __u64 now)
 {
-	__u32 left = client->until - (__u32)(now >> 20);
+	__u64 left = client->until - (now >> 20);
 
 	return !(client->marks & CLIENT_WAITS) && client->until && left &&
 	       left <= settings.client_idle;
@@ -153,7 +168,7 @@ static __always_inline bool is_in(const struct client *client, __u64 now)
 /* Whether the client waits, and has for at least so many ticks. */
 static __always_inline bool waited(const struct client *client, __u64 now, __u32 ticks)
 {
-	__u32 since = (__u32)(now >> 20) - client->until;
+	__u64 since = (now >> 20) - client->until;
 
 	return client->marks & CLIENT_WAITS && since >= ticks && since < FORGOTTEN;
 }
@@ -166,7 +181,7 @@ static __always_inline enum standing standing(struct client *client, const struc
 
 	if (!client)
 		return eligible ? ELIGIBLE : WAITS;
-	if (client->round != (__u8)knobs->round) {
+	if (client->round != knobs->round) {
 		client->round = knobs->round;
 		client->taken = 0;
 		client->marks &= CLIENT_WAITS;
@@ -188,7 +203,7 @@ static __always_inline void note_client(struct client *client, bool admitted,
 		return;
 	if (admitted) {
 		tally->let_in += asks != LET_IN;
-		client->until = (__u32)(now >> 20) + settings.client_idle ?: 1;
+		client->until = (now >> 20) + settings.client_idle ?: 1;
 		client->marks &= ~CLIENT_WAITS;
 		tally->served += client->taken == 0;
 		if (client->taken < 0xffff)
@@ -319,17 +334,21 @@ static __always_inline __u64 hash_of(struct __sk_buff *skb, const struct seen *s
 	return hash(skb, seen, way);
 }
 
-/* The counter of a flow; none: it is not watched. */
+/* The counter of a flow, as in tidegate_core::law::session::young; none: it is not watched. */
 static __always_inline __u8 *young_cell(__u64 hash)
 {
-	__u64 high = (hash >> 32) * settings.young_sample;
-	__u32 place, word;
+	__u32 high = hash >> 32, count = settings.young_cells, place, word;
 	__u8 *cells;
 
-	/* the lowest 1/young_sample of all hashes, spread over the cells */
-	if (settings.young_cells == 0 || settings.young_sample == 0 || high >> 32)
+	if (count == 0)
 		return 0;
-	place = high * settings.young_cells >> 32;
+	if (settings.young_sample > 1) {
+		if (high % settings.young_sample)
+			return 0;
+		high /= settings.young_sample;
+	}
+	/* a division takes longer */
+	place = count & (count - 1) ? high % count : high & (count - 1);
 	word = place / 8;
 	cells = bpf_map_lookup_elem(&young, &word);
 	return cells ? cells + (place & 7) : 0;
@@ -345,16 +364,19 @@ static __always_inline void rejuvenate(__u64 hash)
 }
 
 /* How many of these packets of a flow its counter counts: one in 2^k, and its first two. Which
- * follows from the bytes so far, by the golden ratio: a random number would cost a call. */
-static __always_inline __u32 counted(__u32 packets, __u32 before, const struct tally *mine)
+ * follows by the golden ratio, as in tidegate_core::law::session::young: a random number would
+ * cost a call. */
+static __always_inline __u32 counted(__u32 packets, __u32 before, struct tally *mine)
 {
-	__u32 drawn = (__u32)mine->watched_bytes * 0x9e3779b1u;
+	__u64 part;
 
 	if (settings.young_k == 0)
 		return packets;
 	if (before < 2)
 		return packets ? 1 : 0;
-	return ((drawn >> (32 - settings.young_k)) + packets) >> settings.young_k;
+	mine->drawn += 1;
+	part = ~(mine->drawn * 0x9e3779b97f4a7c15ULL) >> (64 - settings.young_k);
+	return (part + packets) >> settings.young_k;
 }
 
 /* Counts the bytes of young flows among packets that pass. A GSO packet counts as its segments;
@@ -374,8 +396,10 @@ static __always_inline void age(struct __sk_buff *skb, const struct seen *seen, 
 	if (before < settings.young_packets)
 		mine->young_bytes += bytes;
 	/* most packets are of flows that were counted to the end */
-	if (before == 255)
+	if (before == 255) {
+		mine->drawn += settings.young_k != 0;
 		return;
+	}
 	if (before == 1 && seen->flags & TCP_SYN)
 		packets = 0;
 	else if (before == 1 && settings.answers_by_age && !(seen->flags & TCP_RST))

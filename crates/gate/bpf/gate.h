@@ -31,7 +31,7 @@ struct knobs {
 	__u32 share;		/* connections of a client in a round; zero: any number */
 	__u32 round;		/* number of the round */
 	__u32 spare;		/* what a client opens beyond its share gets tokens that would be lost */
-	__u32 unused;
+	__u32 young;		/* of the simulator's datapath; here the settings say it */
 };
 SIZE(knobs, 56);
 AT(knobs, allowance, 0);
@@ -44,6 +44,7 @@ AT(knobs, bypass, 36);
 AT(knobs, share, 40);
 AT(knobs, round, 44);
 AT(knobs, spare, 48);
+AT(knobs, young, 52);
 
 /* The decision about a packet; indexes `packets` and `bytes`. */
 enum fate {
@@ -84,10 +85,11 @@ struct tally {
 	__u64 answered;		/* admitted sessions of which more than the SYNs was seen */
 	__u64 idle_ended;	/* sessions of QUIC of which nothing came for a while */
 	__u64 asked;		/* openers that dual-queue management decided about */
+	__u64 drawn;		/* packets for whose flow it was drawn whether its counter counts them */
 	__u64 packets[FATES];
 	__u64 bytes[FATES];
 };
-SIZE(tally, 120 + 2 * 8 * 17);
+SIZE(tally, 128 + 2 * 8 * 17);
 AT(tally, arrived, 0);
 AT(tally, admitted, 8);
 AT(tally, departed, 16);
@@ -97,7 +99,8 @@ AT(tally, young_bytes, 48);
 AT(tally, incoming_bytes, 56);
 AT(tally, served, 64);
 AT(tally, answered, 96);
-AT(tally, packets, 120);
+AT(tally, drawn, 120);
+AT(tally, packets, 128);
 
 /* Set before the program is loaded; constant from then on. */
 struct settings {

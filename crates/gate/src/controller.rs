@@ -165,7 +165,10 @@ impl Controller {
                     self.remove_filters(interface.index);
                 }
                 self.board.send_modify(|status| hook.name().clone_into(&mut status.hook));
-                self.placed = Some(placed);
+                if self.placed.replace(placed).is_none() {
+                    // an interface that came back counts from zero
+                    self.sent_before = None;
+                }
                 self.epochs.recount(ends(&self.config));
                 self.bypasses = Default::default();
                 Ok(())

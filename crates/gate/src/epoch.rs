@@ -38,8 +38,11 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// The difference of two readings of a queue; its 32-bit counters wrap around.
+    /// The difference of two readings of a queue; its 32-bit counters wrap around. A queue that was
+    /// made anew, as when its interface went and came back, has counted from zero.
     pub fn between(before: &Queue, now: &Queue, min_waiting: u32) -> Flow {
+        let zero = Queue::default();
+        let before = if now.continues(before) { before } else { &zero };
         Flow {
             sent: now.packets.wrapping_sub(before.packets).into(),
             drops: now.drops.wrapping_sub(before.drops).into(),
@@ -119,7 +122,7 @@ impl Epochs {
             Some(law) => law.start(now, &mut knobs)?,
             None => now.saturating_add(WITHOUT_LAW),
         };
-        let mut epochs = Epochs {
+        Ok(Epochs {
             law,
             knobs,
             began: now,
@@ -130,9 +133,7 @@ impl Epochs {
             flood: Flood::new(limits),
             onset: Onset::new(onset),
             tokens_keep,
-        };
-        epochs.keep_tokens();
-        Ok(epochs)
+        })
     }
 
     /// When the present epoch ends.
@@ -140,11 +141,18 @@ impl Epochs {
         self.deadline
     }
 
-    /// The knobs in force: with an alarm, or before sessions pile up, everything passes.
+    /// The knobs in force: with an alarm, or before sessions pile up, everything passes. Unused tokens
+    /// last `tokens_keep` epochs, or as long as the law says, if that is more.
     pub fn in_force(&self) -> Knobs {
         let mut knobs = self.knobs;
         if self.flood.alarm() || !self.onset.obeyed() {
             knobs.open();
+        }
+        if self.tokens_keep > 0.0 {
+            let epoch_ns = (self.deadline.saturating_sub(self.began)).ps() / 1_000;
+            let keep_ns = (epoch_ns as f64 * self.tokens_keep) as u64;
+            let least_ns = knobs.token_interval_ns.max(keep_ns);
+            knobs.token_depth_ns = knobs.token_depth_ns.max(least_ns);
         }
         knobs
     }
@@ -154,7 +162,6 @@ impl Epochs {
         self.flood.limits = limits;
         self.onset.wait = onset;
         self.tokens_keep = tokens_keep;
-        self.keep_tokens();
     }
 
     /// A new program was loaded; it counts from zero.
@@ -204,11 +211,10 @@ impl Epochs {
                     "alarm: admitted sessions compared with ended ones"
                 );
             }
-            let refused = counts.arrived.saturating_sub(counts.admitted);
             let flood = self.flood.suspected();
             // a session of a forged address has nothing but SYNs, and does not pile up
             let begun = flow.answered.unwrap_or(admitted);
-            self.onset.epoch(begun, ended, refused, length, flood);
+            self.onset.epoch(begun, ended, counts.refused(), length, flood);
         }
         if let Some(law) = self.law.as_mut().filter(|_| judged) {
             let none = Waiting::default();
@@ -216,26 +222,15 @@ impl Epochs {
             (self.deadline, decision) = law
                 .update(now, &view, &counts, &mut self.knobs)
                 .map_err(|fault| Failure::failed("law", fault))?;
-            self.keep_tokens();
         }
         let (alarm, obeyed) = (self.flood.alarm(), self.onset.obeyed());
         Ok(Outcome { flow, counts, decision, alarm, obeyed, judged })
-    }
-
-    /// Sets the depth of the bucket: unused tokens last `tokens_keep` epochs.
-    fn keep_tokens(&mut self) {
-        // the law says it
-        if self.tokens_keep == 0.0 {
-            return;
-        }
-        let epoch_ns = (self.deadline.saturating_sub(self.began)).ps() / 1_000;
-        let keep_ns = (epoch_ns as f64 * self.tokens_keep) as u64;
-        self.knobs.token_depth_ns = self.knobs.token_interval_ns.max(keep_ns);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use tidegate_core::law::session::clients::Who;
     use tidegate_core::law::session::close_probe::{self, CloseProbe};
 
     use super::*;
@@ -414,6 +409,58 @@ mod tests {
             let total = counted(1000 * n, 1000 * n, 50 * n);
             let ended = epochs.end(Time::from_secs(50 + n), Ok((total, flow)), RATE);
             assert!(!ended.expect("it goes on").alarm, "{n}");
+        }
+    }
+
+    // The bucket holds what the law says or the file, whichever is more: tokens of clients keep for
+    // 2 s by the law's default, though the file says one epoch of 1 s. A new file that says 3 changes
+    // that at once, and one that says one changes it back.
+    #[test]
+    fn tokens_of_clients_keep_as_long_as_the_law_says() {
+        let config = close_probe::Config {
+            eligibility: true,
+            admit: Who::Clients,
+            ..close_probe::Config::default()
+        };
+        let law: Box<dyn Controller<_, _>> = Box::new(CloseProbe::new(config));
+        let (ends, wait) = (Ends::new(0, 0), Time::ZERO);
+        let mut epochs = Epochs::start(Some(law), ends, LIMITS, wait, 1.0, Time::from_secs(50))
+            .expect("it starts");
+        epochs
+            .end(Time::from_secs(51), Ok((counted(1000, 1000, 100), LOSING)), RATE)
+            .expect("it decides");
+        let mut depth = |keep| {
+            epochs.change(LIMITS, wait, keep);
+            epochs.in_force().token_depth_ns
+        };
+        assert_eq!([1.0, 3.0, 1.0, 0.0].map(&mut depth), [2, 3, 2, 2].map(|s| s * 1_000_000_000));
+    }
+
+    // An interface that is gone has no queue, and one that came back counts from zero. By hand: of
+    // 20,000 packets nothing more is sent; then three of a queue of its own.
+    #[test]
+    fn counters_of_a_queue_start_again_with_its_interface() {
+        let of = |handle, packets, drops, bytes| Queue {
+            kind: "tbf".to_owned(),
+            handle,
+            packets,
+            drops,
+            bytes,
+            ..Queue::default()
+        };
+        let before = of(7, 20_000, 1_019, 30_000_000);
+        for (now, expected) in [
+            (Queue::default(), (0, 0, 0)),
+            (of(7, 3, 1, 4_500), (3, 1, 4_500)),
+            // another queue, which has sent more already
+            (of(8, 30_000, 1, 45_000_000), (30_000, 1, 45_000_000)),
+            // the same, of smaller packets: fewer bytes, and more packets
+            (of(7, 30_000, 2_000, 2_000_000), (30_000, 2_000, 2_000_000)),
+            // larger ones: more bytes, and fewer packets
+            (of(7, 3_000, 1, 45_000_000), (3_000, 1, 45_000_000)),
+        ] {
+            let flow = Flow::between(&before, &now, 0);
+            assert_eq!((flow.sent, flow.drops, flow.bytes), expected, "{now:?}");
         }
     }
 

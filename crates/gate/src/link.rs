@@ -42,7 +42,7 @@ pub struct Interface {
     pub received: Traffic,
 }
 
-/// What passed an interface in one direction; only grows.
+/// What passed an interface in one direction; grows until the interface is made anew.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Traffic {
     /// Packets.
@@ -51,7 +51,8 @@ pub struct Traffic {
     pub bytes: u64,
 }
 
-/// The root queue of an interface; its counters only grow, and those of 32 bits wrap around.
+/// The root queue of an interface. Its counters grow as long as it is the same queue
+/// ([`Queue::continues`]); those of 32 bits wrap around.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Queue {
     /// Its kind: `fq_codel`, `tbf`, `noqueue` ...
@@ -80,6 +81,16 @@ impl Queue {
     /// Whether packets can wait in it.
     pub fn holds_packets(&self) -> bool {
         !matches!(self.kind.as_str(), "noqueue" | "")
+    }
+
+    /// Whether this reading goes on from that one. If not, the queue was made anew in between: it has
+    /// another kind or handle, or a counter went back. None of 32 bits goes half around in an epoch.
+    pub fn continues(&self, before: &Queue) -> bool {
+        let went_back = |before: u32, now: u32| now.wrapping_sub(before) > u32::MAX / 2;
+        (&self.kind, self.handle) == (&before.kind, before.handle)
+            && self.bytes >= before.bytes
+            && !went_back(before.packets, self.packets)
+            && !went_back(before.drops, self.drops)
     }
 
     /// Whether it is our shaper.

@@ -185,6 +185,11 @@ pub fn cells(config: &Config) -> u64 {
     }
 }
 
+/// A time in ticks, an hour at most.
+fn ticks(of: u64) -> u32 {
+    u32::try_from(of).unwrap_or(u32::MAX)
+}
+
 /// The settings that a program has from its load on.
 fn settings(config: &Config, interface: &Interface, queue: &Queue) -> Settings {
     let rules = config.rules();
@@ -211,8 +216,8 @@ fn settings(config: &Config, interface: &Interface, queue: &Queue) -> Settings {
         young_k: young.map_or(0, |young| young.k()),
         young_sample: young.map_or(0, |young| young.sample),
         client_cells: rules.clients.map_or(0, |clients| clients.cells),
-        client_idle: rules.clients.map_or(0, |clients| clients.idle_ticks()),
-        client_wait: rules.clients.map_or(0, |clients| clients.wait_ticks()),
+        client_idle: rules.clients.map_or(0, |clients| ticks(clients.idle_ticks())),
+        client_wait: rules.clients.map_or(0, |clients| ticks(clients.wait_ticks())),
         client_prefix4: config.client_prefixes.0,
         client_prefix6: config.client_prefixes.1,
         answer_words: if answers(config) == Answers::Cells { ANSWER_WORDS } else { 0 },

@@ -90,6 +90,8 @@ pub struct Tally {
     pub idle_ended: u64,
     /// Openers that dual-queue management decided about.
     pub asked: u64,
+    /// Packets for whose flow it was drawn whether its counter counts them.
+    pub drawn: u64,
     /// Packets by fate.
     pub packets: [u64; Fate::COUNT],
     /// Bytes by fate.
@@ -97,14 +99,15 @@ pub struct Tally {
 }
 
 const _: () = assert!(
-    size_of::<Tally>() == 120 + 2 * 8 * Fate::COUNT
+    size_of::<Tally>() == 128 + 2 * 8 * Fate::COUNT
         && offset_of!(Tally, departed) == 16
         && offset_of!(Tally, eligible) == 32
         && offset_of!(Tally, young_bytes) == 48
         && offset_of!(Tally, incoming_bytes) == 56
         && offset_of!(Tally, served) == 64
         && offset_of!(Tally, answered) == 96
-        && offset_of!(Tally, packets) == 120
+        && offset_of!(Tally, drawn) == 120
+        && offset_of!(Tally, packets) == 128
 );
 
 /// A tally as its counters, one after the other.
@@ -289,6 +292,7 @@ const _: () = assert!(
         && offset_of!(Knobs, share) == 40
         && offset_of!(Knobs, round) == 44
         && offset_of!(Knobs, spare) == 48
+        && offset_of!(Knobs, young) == 52
 );
 
 /// The bytes of the knobs in the map.
@@ -304,6 +308,7 @@ pub fn knobs_bytes(knobs: &Knobs) -> [u8; size_of::<Knobs>()] {
     bytes[40..44].copy_from_slice(&knobs.share.to_ne_bytes());
     bytes[44..48].copy_from_slice(&knobs.round.to_ne_bytes());
     bytes[48..52].copy_from_slice(&knobs.spare.to_ne_bytes());
+    bytes[52..56].copy_from_slice(&knobs.young.to_ne_bytes());
     bytes
 }
 

@@ -28,9 +28,36 @@ fn link() -> impl Strategy<Value = (&'static str, &'static str, &'static str)> {
     (buffer, loss, crossing)
 }
 
+/// Any session law, by connections or by clients, whatever is charged and with or without an onset.
+fn gate() -> impl Strategy<Value = String> {
+    let law = prop::sample::select(vec![
+        "fixed-rate",
+        "gss-ga",
+        "close-probe",
+        "tide",
+        "occupancy",
+        "loss-rate",
+        "gss-ga, admit = \"clients\", eligibility = true",
+        "close-probe, admit = \"clients\", eligibility = true, limiter = \"saving-bucket\"",
+        "tide, admit = \"clients\"",
+        "tide, limiter = \"token-bucket\", young = { sample = 2 }",
+    ]);
+    let refuse = prop::sample::select(vec!["drop", "rst"]);
+    let charge = prop::sample::select(vec!["passed", "queued"]);
+    let onset = prop::sample::select(vec!["0s", "1s"]);
+    let gate = (law, refuse, charge, onset).prop_map(|(law, refuse, charge, onset)| {
+        let (name, more) = law.split_once(',').unwrap_or((law, ""));
+        let more = if more.is_empty() { String::new() } else { format!(",{more}") };
+        format!(
+            "{{ law = \"{name}\"{more}, opener = \"OPENER\", refuse = \"{refuse}\", \
+             charge = \"{charge}\", onset = \"{onset}\" }}"
+        )
+    });
+    prop_oneof![1 => Just("{ law = \"none\" }".to_owned()), 9 => gate]
+}
+
 /// A scenario with everything in it that a document can ask for.
 fn document() -> impl Strategy<Value = String> {
-    let gate = prop::sample::select(vec!["none", "fixed-rate", "gss-ga", "close-probe"]);
     let profile =
         prop::sample::select(vec!["ns2-2001", "ns2-2003", "ns2-2005", "ns2-2006", "rfc", "linux"]);
     let size = prop::sample::select(vec![
@@ -47,14 +74,9 @@ fn document() -> impl Strategy<Value = String> {
         "[[change]]\nwhat = \"traffic.a.arrivals\"\nat = \"1s\"\nuntil = \"3s\"\nto = \"80/s\"\n",
     ]);
     let direction = prop::sample::select(vec![("upload", "syn"), ("download", "syn-ack")]);
-    let refuse = prop::sample::select(vec!["drop", "rst"]);
-    (gate, profile, size, link(), change, direction, refuse, 1..4u32, 1..40u32).prop_map(
-        |(gate, profile, size, (buffer, loss, crossing), change, (direction, admit), refuse, pairs, rate)| {
-            let gate = if gate == "none" {
-                "{ law = \"none\" }".to_owned()
-            } else {
-                format!("{{ law = \"{gate}\", admit = \"{admit}\", refuse = \"{refuse}\" }}")
-            };
+    (gate(), profile, size, link(), change, direction, 1..4u32, 1..40u32).prop_map(
+        |(gate, profile, size, (buffer, loss, crossing), change, (direction, opener), pairs, rate)| {
+            let gate = gate.replace("OPENER", opener);
             format!(
                 r#"
                 name = "random"
@@ -95,6 +117,17 @@ fn conserved(run: &Simulation) -> Result<(), TestCaseError> {
         prop_assert_eq!(count.arrived, before + count.enqueued);
         let left = count.departed + out + u64::from(port.queue_packets());
         prop_assert_eq!(count.enqueued, left);
+        let Some(gate) = port.gate_counts() else { continue };
+        // every opener is admitted, refused or lost at its arrival before it was charged
+        let refused = count.drops[Reason::SessionRefused as usize];
+        prop_assert_eq!(gate.arrived, gate.admitted + refused + gate.uncharged);
+        prop_assert_eq!(gate.refused(), refused);
+        // each is lost at most once, at its arrival or later, and so is each end
+        prop_assert!(gate.uncharged <= gate.lost_openers && gate.lost_openers <= gate.passed());
+        prop_assert!(refused + gate.lost_openers <= count.syn_dropped);
+        prop_assert!(gate.lost_ends <= gate.departed);
+        prop_assert!(gate.let_in <= gate.passed() && gate.inside <= gate.arrived);
+        prop_assert!(gate.young_bytes <= gate.bytes);
     }
     Ok(())
 }

@@ -4,11 +4,12 @@
 #[path = "../../../examples/own_law.rs"]
 mod law;
 
-use tidegate_core::law::session::{Counts, Knobs, Limiter};
+use tidegate_core::law::session::{Admission, Admit, Counts, Knobs, Limiter, fixed_rate};
 use tidegate_core::law::{Controller, Fault, Step, View};
+use tidegate_core::port::{Stage, Stages};
 use tidegate_core::units::Time;
 use tidegate_model::Scenario;
-use tidegate_sim::{Custom, Results, Simulation};
+use tidegate_sim::{Custom, Progress, Results, Simulation};
 
 type Boxed = Box<dyn Controller<Knobs, Counts>>;
 
@@ -121,4 +122,31 @@ fn a_law_that_would_stand_still_is_a_fault() {
         assert!(message.contains("later than now"), "{message}");
         assert_eq!(now, Time::from_secs(3));
     }
+}
+
+/// Stages of the caller's own replace those of the document, whose law never runs: the run has as many
+/// events as one whose document has no law. By hand: ten epochs of a second in ten seconds.
+#[test]
+fn a_port_with_stages_of_the_callers_own_is_started_once() {
+    let events = |law: &str| {
+        let stages = {
+            let config = fixed_rate::Config::default();
+            let mut stages = Stages::new();
+            let law = Box::new(fixed_rate::FixedRate::new(config));
+            stages.gate = Some(Stage::new(Admit::new(Admission::default()), law));
+            stages
+        };
+        let settings = [("port.bottleneck.gate", law), ("duration", "10.5s")];
+        let scenario = crate::common::load(OVERLOAD, &settings);
+        let custom = Custom { stages: vec![("bottleneck".into(), stages)], ..Custom::default() };
+        let mut run = Simulation::new(&scenario, 1, custom).expect("the scenario can be built");
+        let mut events = 0;
+        while run.advance(Time::NEVER, 1).expect("it runs") == Progress::Paused {
+            events += 1;
+        }
+        (events, crate::common::column(&run.finish().events, "set").len())
+    };
+    let once = events(r#"{ law = "none" }"#);
+    assert_eq!(once.1, 10);
+    assert_eq!(events(r#"{ law = "tide" }"#), once);
 }

@@ -110,8 +110,9 @@ pub struct Knobs {
     pub round: u32,
     /// Clients: nonzero: what a client opens beyond its share gets tokens that would be lost.
     pub spare: u32,
-    /// Keeps the size a multiple of eight.
-    pub unused: u32,
+    /// Packets for which a flow is young; zero: as many as before. A kernel's program has it in its
+    /// settings.
+    pub young: u32,
 }
 
 const _: () = assert!(size_of::<Knobs>() == 56);
@@ -155,8 +156,11 @@ pub struct Counts {
     pub resets: u64,
     /// Opening packets that were eligible; of clients, those that were not in yet.
     pub eligible: u64,
-    /// Admitted opening packets that the queue dropped.
+    /// Opening packets that the gate let pass and that were dropped behind it.
     pub lost_openers: u64,
+    /// Of these, those that were dropped before they were charged ([`Charge::Queued`]): `admitted`
+    /// is without them.
+    pub uncharged: u64,
     /// Ends that the queue accepted and then dropped: their retransmissions are counted.
     pub lost_ends: u64,
     /// Bytes that the queue accepted (where young flows are watched).
@@ -176,7 +180,7 @@ pub struct Counts {
     pub answered: u64,
 }
 
-const _: () = assert!(size_of::<Counts>() == 112);
+const _: () = assert!(size_of::<Counts>() == 120);
 
 impl Counted for Counts {
     fn since(&self, before: &Counts) -> Counts {
@@ -187,6 +191,7 @@ impl Counted for Counts {
             resets: self.resets.wrapping_sub(before.resets),
             eligible: self.eligible.wrapping_sub(before.eligible),
             lost_openers: self.lost_openers.wrapping_sub(before.lost_openers),
+            uncharged: self.uncharged.wrapping_sub(before.uncharged),
             lost_ends: self.lost_ends.wrapping_sub(before.lost_ends),
             bytes: self.bytes.wrapping_sub(before.bytes),
             young_bytes: self.young_bytes.wrapping_sub(before.young_bytes),
@@ -196,6 +201,28 @@ impl Counted for Counts {
             inside: self.inside.wrapping_sub(before.inside),
             answered: self.answered.wrapping_sub(before.answered),
         }
+    }
+}
+
+impl Counts {
+    /// Opening packets that the gate let pass, whichever of them are charged.
+    pub fn passed(&self) -> u64 {
+        self.admitted.saturating_add(self.uncharged)
+    }
+
+    /// Opening packets that the gate refused.
+    pub fn refused(&self) -> u64 {
+        self.arrived.saturating_sub(self.passed())
+    }
+
+    /// Opening packets that the gate let pass and that were not dropped behind it.
+    pub fn kept(&self) -> u64 {
+        self.passed().saturating_sub(self.lost_openers)
+    }
+
+    /// Sessions that ended: an end that the queue accepted and then dropped comes again.
+    pub fn ended(&self) -> u64 {
+        self.departed.saturating_sub(self.lost_ends)
     }
 }
 
@@ -226,6 +253,8 @@ pub struct Admit {
     rules: Admission,
     /// State of the limiter: how many more sessions may pass.
     pub spent: Spent,
+    /// Whether the last opening packet took a token.
+    paid: bool,
     salt: u32,
     young: Option<Young>,
     clients: Option<Clients>,
@@ -238,7 +267,7 @@ impl Admit {
         let young = rules.young.map(Young::new);
         let clients = rules.clients.as_ref().map(Clients::new);
         let connections = rules.quic.map(|config| Box::new(Connections::new(config)));
-        Admit { rules, spent: Spent::default(), salt: 0, young, clients, connections }
+        Admit { rules, young, clients, connections, ..Admit::default() }
     }
 
     /// Draws the salt of its hash, if flows are hashed, from the port's random generator, so that
@@ -322,6 +351,24 @@ impl Admit {
         }
     }
 
+    /// An opening packet that the gate let pass was dropped: it will be retransmitted. `unpaid`: it
+    /// took a token, and costs nothing.
+    fn lose_opener(&mut self, packet: &Packet, unpaid: bool, counts: &mut Counts) {
+        counts.lost_openers += 1;
+        if let Some((connections, hash)) = self.connections(packet) {
+            connections.lost(hash);
+        }
+        let free = match self.clients {
+            None => {
+                let Admission { charge, limiter, .. } = self.rules;
+                charge == Charge::Queued || limiter == Limiter::SavingBucket
+            }
+            // a client stays in: its next try needs no token
+            Some(_) => unpaid,
+        };
+        self.spent.returned += u64::from(free);
+    }
+
     /// Counts one more session.
     fn charge(&mut self, counts: &mut Counts) {
         counts.admitted += 1;
@@ -347,6 +394,7 @@ impl Datapath for Admit {
         counts.eligible += u64::from(asks == Standing::Eligible);
         counts.inside += u64::from(asks == Standing::LetIn);
         let admitted = knobs.pass_all != 0 || self.allows(now, knobs, asks);
+        self.paid = admitted && knobs.pass_all == 0 && asks != Standing::LetIn;
         self.note((admitted, asks), packet, (now, knobs), counts);
         if admitted {
             if self.rules.charge == Charge::Passed {
@@ -400,35 +448,32 @@ impl Datapath for Admit {
         }
     }
 
-    /// An admitted opening packet was dropped: it will be retransmitted, and its token is free
-    /// again.
+    /// An opening packet that the gate let pass is dropped at once: it is not charged where only
+    /// accepted ones are.
     fn dropped(&mut self, packet: &Packet, counts: &mut Counts) {
-        if !self.opens(packet) {
-            return;
-        }
-        counts.lost_openers += 1;
-        if let Some((connections, hash)) = self.connections(packet) {
-            connections.lost(hash);
-        }
-        // a client stays in: its next try needs no token
-        if self.clients.is_some() {
-            return;
-        }
-        let free = self.rules.charge == Charge::Queued;
-        if free || self.rules.limiter == Limiter::SavingBucket {
-            self.spent.returned += 1;
+        let opens = self.opens(packet);
+        let free = opens && self.rules.charge == Charge::Queued;
+        counts.uncharged += u64::from(free);
+        if opens {
+            self.lose_opener(packet, free && self.paid, counts);
         }
     }
 
-    /// An end that was counted has been dropped.
+    /// The same out of the queue; and an end that was counted may have been dropped.
     fn untaken(&mut self, packet: &Packet, counts: &mut Counts) {
         let ends = packet.flags.has(Flags::FIN) && !packet.flags.has(Flags::OPAQUE);
         counts.lost_ends += u64::from(ends);
+        if self.opens(packet) {
+            self.lose_opener(packet, false, counts);
+        }
     }
 
     /// An epoch begins; the bucket keeps its level. Connections of QUIC that are idle have ended.
-    fn renewed(&mut self, moment: &Moment, _: &Knobs, counts: &mut Counts) {
+    fn renewed(&mut self, moment: &Moment, knobs: &Knobs, counts: &mut Counts) {
         self.spent.admitted = 0;
+        if let Some(young) = self.young.as_mut().filter(|_| knobs.young != 0) {
+            young.last(knobs.young);
+        }
         if let Some(connections) = &mut self.connections {
             counts.departed += connections.ended(moment.now);
         }

@@ -292,8 +292,7 @@ impl<C: Default> Port<C> {
         self.tally.waited.end(now);
         self.tally.dropped_waiting += 1;
         self.lose(gone.flags, reason);
-        staged.stages.lost(gone, reason, now);
-        staged.stages.untaken(gone);
+        staged.stages.untaken(gone, reason, now);
     }
 
     /// Asks the discipline again after an event that may end a hold.

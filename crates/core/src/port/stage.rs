@@ -51,6 +51,11 @@ impl<D: Datapath> Stage<D> {
         self.clock.start(self.law.start(now, &mut self.knobs)?, now, view)
     }
 
+    /// The counts of the datapath.
+    pub fn counts(&self) -> &D::Counts {
+        &self.counts
+    }
+
     /// The next deadline of the law.
     pub fn tick_at(&self) -> Time {
         self.clock.deadline
@@ -97,7 +102,7 @@ impl<D: Datapath> Stage<D> {
         self.datapath.enqueued(packet, &mut self.counts);
     }
 
-    /// The queue has dropped the packet.
+    /// The packet is lost at its arrival, behind the gate.
     pub fn dropped(&mut self, packet: &Packet) {
         self.datapath.dropped(packet, &mut self.counts);
     }

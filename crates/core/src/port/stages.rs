@@ -7,6 +7,7 @@ use crate::law::{Decision, Draw, Fault, Moment, PerPacket, Reason, Verdict, View
 use crate::packet::Packet;
 use crate::units::Time;
 
+use super::Port;
 use super::police::Policer;
 use super::stage::{Clock, Report, Stage};
 use super::stamp::Stamp;
@@ -55,6 +56,13 @@ pub struct Stages {
     pub(super) log: Option<Vec<(Time, Packet)>>,
     /// The clock of the discipline.
     clock: Clock,
+}
+
+impl<C> Port<C> {
+    /// What the gate has counted so far; none: there is no gate.
+    pub fn gate_counts(&self) -> Option<&Counts> {
+        self.staged.as_ref()?.stages.gate.as_ref().map(Stage::counts)
+    }
 }
 
 impl Stages {
@@ -107,10 +115,16 @@ impl Stages {
             }
         }
         if let Some(custom) = &mut self.custom {
-            match custom.arrive(packet, now, draw) {
+            match custom.arrive(packet, now, draw).on(packet) {
                 // the mark of the filter stays
                 Verdict::Pass => {}
-                other => verdict = other,
+                marked @ Verdict::Mark(_) => verdict = marked,
+                lost => {
+                    if let Some(gate) = self.gate.as_mut().filter(|_| admitted) {
+                        gate.dropped(packet);
+                    }
+                    return (lost, false);
+                }
             }
         }
         (verdict, admitted)
@@ -145,7 +159,7 @@ impl Stages {
         }
     }
 
-    /// The queue has dropped the packet, at its arrival or later.
+    /// The queue has dropped the packet at its arrival.
     pub(super) fn lost(&mut self, packet: &Packet, reason: Reason, now: Time) {
         if let Some(gate) = &mut self.gate {
             gate.dropped(packet);
@@ -157,10 +171,14 @@ impl Stages {
     }
 
     /// The queue has dropped a packet that it had accepted.
-    pub(super) fn untaken(&mut self, packet: &Packet) {
+    pub(super) fn untaken(&mut self, packet: &Packet, reason: Reason, now: Time) {
         if let Some(gate) = &mut self.gate {
             gate.untaken(packet);
         }
+        if let Some(stamp) = &mut self.stamp {
+            stamp.untaken(packet);
+        }
+        self.dropped(packet, reason, now);
     }
 
     pub(super) fn dropped(&mut self, packet: &Packet, reason: Reason, now: Time) {

@@ -32,6 +32,12 @@ macro_rules! stamps {
                 }
             }
 
+            pub(super) fn untaken(&mut self, packet: &Packet) {
+                match self {
+                    $(Stamp::$arm(on) => on.untaken(packet),)+
+                }
+            }
+
             #[inline]
             pub(super) fn depart(&mut self, packet: &mut Packet, moment: &Moment) {
                 match self {

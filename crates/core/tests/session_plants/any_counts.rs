@@ -43,6 +43,7 @@ fn inputs() -> impl Strategy<Value = Vec<Input>> {
                     resets,
                     eligible,
                     lost_openers,
+                    uncharged: lost_openers,
                     lost_ends: resets,
                     bytes,
                     young_bytes,

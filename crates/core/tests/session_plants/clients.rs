@@ -99,6 +99,30 @@ fn a_client_opens_its_share_in_a_round() {
     assert_eq!((bench.counts.served, bench.counts.waited), (3, 0));
 }
 
+/// A client whose share is used up comes back when the number of the round has gone round a counter of
+/// 8, 16 or 32 bits: it is a round of its own, and what was counted in the old one is over.
+#[test]
+fn a_share_is_of_one_round_whatever_its_number() {
+    for bits in [8, 16] {
+        let mut bench = bench();
+        (bench.knobs.share, bench.knobs.round) = (3, 1);
+        assert_eq!((0..4).filter(|&n| bench.opens(1, n, 0)).count(), 3);
+        bench.knobs.round += 1 << bits;
+        assert_eq!((0..4).filter(|&n| bench.opens(1, n, 5_000)).count(), 3, "{bits} bits");
+    }
+}
+
+/// A client that is in until shortly after the start comes back when 2^32 ticks of 2^20 ns have
+/// passed, 52 days: it is not in any more.
+#[test]
+fn nobody_is_in_again_after_a_turn_of_the_clock() {
+    let mut bench = bench();
+    assert!(bench.opens(1, 1, 1_000));
+    bench.shut();
+    let turn_ms = (1u64 << 52) / 1_000_000;
+    assert!(!bench.opens(1, 2, turn_ms + 2_000));
+}
+
 /// By hand: a reserve of a quarter of the tokens has one every 400 ms, and a second of them. Three
 /// clients that were refused at the start are outside the window, and others take every token.
 /// Half a minute later two of the three get one of the reserve at once, and the third 200 ms later:

@@ -3,9 +3,13 @@
 mod any_counts;
 mod baselines;
 mod change;
+mod charge;
 mod clients;
 mod close_probe;
 mod golden;
+#[path = "../golden/vectors.rs"]
+mod golden_vectors;
 mod gss_ga;
 pub mod rig;
 mod tide;
+mod vectors;

@@ -51,7 +51,9 @@ impl Controller {
         if let Some((then, bytes)) = self.sent_before.replace(now) {
             self.epoch_length = now.0.saturating_duration_since(then);
             let passed = self.epoch_length.as_secs_f64().max(1e-3);
-            self.rate_bps = 8.0 * now.1.saturating_sub(bytes) as f64 / passed;
+            // some drivers count anew when the interface is set up again
+            let left = now.1.checked_sub(bytes).unwrap_or(now.1);
+            self.rate_bps = 8.0 * left as f64 / passed;
         }
         let seen = [tally.incoming_bytes, tally.bytes.iter().sum()];
         let passed: [Traffic; 2] = [there.received, there.sent];

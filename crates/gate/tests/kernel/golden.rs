@@ -1,4 +1,4 @@
-//! The golden vectors of `core`, replayed against the program in the kernel.
+//! The golden vectors of `core` that tell arrival and queue apart, replayed against the programs.
 //!
 //! The hook is before the queue, where the end of a session is counted too; so
 //! a FIN or a reset is shown when the row says that the queue takes it (`queued`).
@@ -8,7 +8,8 @@ use tidegate_core::units::Time;
 use tidegate_gate::shared::{Settings, Tally};
 
 use super::packets::{finish, frame, ipv4, tcp, with};
-use super::{LEASE, PASS, SHOT, gate, settings, show, tally};
+use super::{PASS, SHOT, settings};
+use crate::machine::{Machine, machines};
 
 /// Bytes of a packet with these flags, of a flow of its own.
 fn packet(flags: &str, flow: u16) -> Vec<u8> {
@@ -35,38 +36,41 @@ fn since(now: &Tally, before: &Tally) -> [u64; 5] {
 }
 
 fn replay(text: &str, settings: Settings, expected_rows: usize) {
-    let Some(mut gate) = gate(settings, 0) else { return };
+    for machine in machines(settings) {
+        replay_in(text, machine, expected_rows);
+    }
+}
+
+fn replay_in(text: &str, mut gate: Box<dyn Machine>, expected_rows: usize) {
     let (mut knobs, mut before) = (Knobs::default(), Tally::default());
     let mut replayed = 0;
     for (number, row) in text.lines().filter(|line| !line.starts_with('#')).skip(1).enumerate() {
         let fields: Vec<&str> = row.split(',').collect();
         let [time, event, value, verdict, expected @ ..] = &fields[..] else { panic!("{row}") };
         let now_ns: u64 = time.parse().expect("a time");
-        gate.program
-            .set(|control| (control.test_now_ns, control.lease_ns) = (now_ns, now_ns + LEASE))
-            .expect("the kernel takes it");
+        gate.at(now_ns);
         let ends = value.contains("FIN") || value.contains("RST");
         let mut epoch = None;
         match *event {
             "allow" => {
                 knobs.allow(value.parse().expect("a number"), Time::from_secs(1));
-                gate.turn(&knobs).expect("the kernel takes them");
+                gate.turn(&knobs);
             }
             "open" => {
                 knobs.open();
-                gate.turn(&knobs).expect("the kernel takes them");
+                gate.turn(&knobs);
             }
-            "epoch" => epoch = Some(tally(&gate)),
+            "epoch" => epoch = Some(gate.tally()),
             "arrive" if ends => {} // counted when the queue takes it
             "arrive" | "queued" => {
-                let found = show(&gate, &packet(value, 1000 + number as u16));
+                let found = gate.show(&packet(value, 1000 + number as u16));
                 // refused by a reset or by a drop: the packet goes no further
                 let refused = matches!(*verdict, "drop" | "reject");
                 assert_eq!(found, if refused { SHOT } else { PASS }, "{row}");
             }
             _ => panic!("`{event}` is no event"),
         }
-        let [counted @ .., _] = since(&tally(&gate), &before);
+        let [counted @ .., _] = since(&gate.tally(), &before);
         let seen = counted.map(|count| count.to_string());
         assert_eq!(seen.each_ref().map(String::as_str), expected[..], "{row}");
         before = epoch.unwrap_or(before);
@@ -93,7 +97,12 @@ fn token_bucket() {
 #[test]
 fn saving_bucket() {
     let settings = Settings { opener: 0, limiter: 2, hashed: 1, ..settings() };
-    let Some(mut gate) = gate(settings, 0) else { return };
+    for machine in machines(settings) {
+        replay_saving(machine);
+    }
+}
+
+fn replay_saving(mut gate: Box<dyn Machine>) {
     let (mut knobs, mut before, mut unseen) = (Knobs::default(), Tally::default(), false);
     let text = include_str!("../../../core/tests/golden/admit_saving_bucket.csv");
     let mut replayed = 0;
@@ -104,14 +113,12 @@ fn saving_bucket() {
             panic!("{row}")
         };
         let now_ns: u64 = time.parse().expect("a time");
-        gate.program
-            .set(|control| (control.test_now_ns, control.lease_ns) = (now_ns, now_ns + LEASE))
-            .expect("the kernel takes it");
+        gate.at(now_ns);
         unseen |= *event == "lost";
         if *event == "epoch" {
-            (before, unseen) = (tally(&gate), false);
+            (before, unseen) = (gate.tally(), false);
             // an epoch begins with the same knobs
-            gate.turn(&knobs).expect("the kernel takes them");
+            gate.turn(&knobs);
         }
         if unseen || matches!(*event, "epoch" | "queued") {
             continue;
@@ -123,15 +130,15 @@ fn saving_bucket() {
             "arrive" => {
                 let port = 1000 + flow.parse::<u16>().expect("a number");
                 let action = if *verdict == "drop" { SHOT } else { PASS };
-                assert_eq!(show(&gate, &tcp(port, value)), action, "{row}");
+                assert_eq!(gate.show(&tcp(port, value)), action, "{row}");
             }
             _ => panic!("`{event}` is no event"),
         }
         if *event != "arrive" {
-            gate.turn(&knobs).expect("the kernel takes them");
+            gate.turn(&knobs);
             continue;
         }
-        let [now_arrived, now_admitted, _, _, now_eligible] = since(&tally(&gate), &before);
+        let [now_arrived, now_admitted, _, _, now_eligible] = since(&gate.tally(), &before);
         let seen = [now_arrived, now_admitted, now_eligible].map(|count| count.to_string());
         assert_eq!(seen.each_ref().map(String::as_str), [*arrived, *admitted, *eligible], "{row}");
         replayed += 1;

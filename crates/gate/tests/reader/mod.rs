@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::kernel::packets::{frame, ipv4, ipv6, tcp_header, udp};
+use super::machine::compile;
 use rules::{SEEN, Seen};
 
 /// Random numbers: xorshift (Marsaglia 2003).
@@ -94,22 +95,6 @@ fn case(draw: &mut Draw, (version, ip): &(u16, Vec<u8>)) -> Case {
     Case { ethernet, kind, bytes, linear, ip }
 }
 
-/// The program of this machine that reads packets; none: there is no compiler.
-fn program() -> Option<std::path::PathBuf> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reader/host");
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("reader");
-    // what C leaves undefined, an odd address among it, ends the program
-    let checks = ["-fsanitize=undefined", "-fsanitize-trap=undefined", "-Wall", "-Werror", "-O1"];
-    let built = Command::new("clang")
-        .args(checks)
-        .arg("-I")
-        .arg(&source)
-        .arg("-o")
-        .args([&program, &source.join("main.c")])
-        .status();
-    built.is_ok_and(|status| status.success()).then_some(program)
-}
-
 fn seen(program: &Path, cases: &[Case]) -> Vec<Seen> {
     let mut input = Vec::new();
     for Case { ethernet, kind, bytes, linear, .. } in cases {
@@ -141,7 +126,7 @@ fn seen(program: &Path, cases: &[Case]) -> Vec<Seen> {
 /// what was checked.
 #[test]
 fn the_kernel_reads_headers_as_the_simulator_does() {
-    let program = program().expect("clang, which has compiled the programs of the gate too");
+    let program = compile("main");
     let mut draw = Draw(0x2545_F491_4F6C_DD1D);
     let whole = whole();
     let mut cases: Vec<Case> =

@@ -60,7 +60,7 @@ crate::settings! {
     keep: Time = "2s" ["0s" to "1min"] "How long tokens keep, at least an epoch" ("ours; users come in bursts");
     share: f64 = 4 [1 to 1e6] "Connections that a client may open in a round, as a multiple of the mean over the clients served" ("ours");
     least: u32 = 16 [1 to 65535] "Connections that a client may open in a round at least" ("ours");
-    cells: u32 = 65536 [16 to 16777216] "Cells of the table, eight bytes each" ("ours");
+    cells: u32 = 65536 [16 to 16777216] "Cells of the table, sixteen bytes each" ("ours");
 }
 
 impl Config {
@@ -70,12 +70,12 @@ impl Config {
     }
 
     /// The idle time in ticks of a cell.
-    pub fn idle_ticks(&self) -> u32 {
+    pub fn idle_ticks(&self) -> u64 {
         tick(self.idle.ps() / 1_000)
     }
 
     /// The longest wait in ticks of a cell.
-    pub fn wait_ticks(&self) -> u32 {
+    pub fn wait_ticks(&self) -> u64 {
         tick(self.wait.ps() / 1_000)
     }
 }
@@ -92,9 +92,9 @@ pub fn checked(who: Who, config: &Config, eligibility: bool) -> Result<(), Refus
     config.check().map_err(|(field, what)| (format!("clients.{field}").into(), what))
 }
 
-/// A tick of a cell is 2^20 ns, about a millisecond; 32 bits of them are 52 days.
-fn tick(now_ns: u64) -> u32 {
-    (now_ns >> 20) as u32
+/// A tick of a cell is 2^20 ns, about a millisecond.
+fn tick(now_ns: u64) -> u64 {
+    now_ns >> 20
 }
 
 /// Of a cell: it was refused in the round.
@@ -102,33 +102,34 @@ const REFUSED: u8 = 1;
 /// Of a cell: it was refused, and has not been let in since.
 const WAITS: u8 = 2;
 /// A wait of so many ticks, 73 minutes, begins anew: who asks then is somebody else perhaps.
-const FORGOTTEN: u32 = 1 << 22;
+const FORGOTTEN: u64 = 1 << 22;
 
-/// What is known of the clients with one hash.
+/// What is known of the clients with one hash. Time and round have as many bits as where they come
+/// from: a client that is back when a shorter number has gone round would be taken for one that stayed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 struct Cell {
     /// Until when it is let in, or since when it waits; zero: neither.
-    until: u32,
-    /// Connections admitted in the round.
+    until: u64,
+    /// The round.
+    round: u32,
+    /// Connections admitted in it.
     taken: u16,
-    /// The last eight bits of the round.
-    round: u8,
     /// [`REFUSED`] and [`WAITS`].
     marks: u8,
 }
 
-const _: () = assert!(size_of::<Cell>() == 8);
+const _: () = assert!(size_of::<Cell>() == 16);
 
 impl Cell {
     /// Whether the client is in.
-    fn is_in(&self, now_ns: u64, idle: u32) -> bool {
+    fn is_in(&self, now_ns: u64, idle: u64) -> bool {
         let left = self.until.wrapping_sub(tick(now_ns));
         self.marks & WAITS == 0 && self.until != 0 && left != 0 && left <= idle
     }
 
     /// How long the client has waited, in ticks; none: it does not.
-    fn waited(&self, now_ns: u64) -> Option<u32> {
+    fn waited(&self, now_ns: u64) -> Option<u64> {
         let waited = tick(now_ns).wrapping_sub(self.until);
         (self.marks & WAITS != 0 && waited < FORGOTTEN).then_some(waited)
     }
@@ -164,8 +165,8 @@ pub(super) struct Round {
 #[derive(Clone, Debug)]
 pub(super) struct Clients {
     cells: Box<[Cell]>,
-    idle: u32,
-    wait: u32,
+    idle: u64,
+    wait: u64,
 }
 
 impl Clients {
@@ -179,7 +180,7 @@ impl Clients {
     fn cell(&mut self, hash: u64, round: Round) -> &mut Cell {
         let place = ((hash >> 32) * self.cells.len() as u64) >> 32;
         let cell = &mut self.cells[place as usize];
-        let round = round.number as u8;
+        let round = round.number;
         if cell.round != round {
             *cell = Cell { until: cell.until, taken: 0, round, marks: cell.marks & WAITS };
         }

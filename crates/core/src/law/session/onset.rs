@@ -110,10 +110,9 @@ impl Controller<Knobs, Counts> for AtOnset {
     }
 
     fn update(&mut self, now: Time, view: &View<'_>, counts: &Counts, knobs: &mut Knobs) -> Step {
-        let begun = if self.answers { counts.answered } else { counts.admitted };
-        let ended = counts.departed.saturating_add(counts.resets);
-        let refused = counts.arrived.saturating_sub(counts.admitted);
-        self.onset.epoch(begun, ended, refused, now.saturating_sub(self.began), false);
+        let begun = if self.answers { counts.answered } else { counts.kept() };
+        let ended = counts.ended().saturating_add(counts.resets);
+        self.onset.epoch(begun, ended, counts.refused(), now.saturating_sub(self.began), false);
         self.began = now;
         let (next, decision) = self.law.update(now, view, counts, &mut self.knobs)?;
         *knobs = self.in_force();

@@ -46,7 +46,7 @@ impl Rounds {
     /// An epoch with these counts has ended.
     pub fn count(&mut self, counts: &Counts) {
         let add = |sum: &mut u64, counted| *sum = sum.saturating_add(counted);
-        add(&mut self.now.admitted, counts.admitted);
+        add(&mut self.now.admitted, counts.passed());
         add(&mut self.now.served, counts.served);
         add(&mut self.now.waited, counts.waited);
         add(&mut self.now.let_in, counts.let_in);

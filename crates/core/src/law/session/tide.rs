@@ -135,9 +135,9 @@ impl Epoch {
         Epoch {
             admitted: match window.over_clients() {
                 true => per_s(counts.let_in),
-                false => per_s(counts.admitted.saturating_sub(counts.lost_openers)),
+                false => per_s(counts.kept()),
             },
-            ended: window.unit() * per_s(counts.departed.saturating_sub(counts.lost_ends)),
+            ended: window.unit() * per_s(counts.ended()),
             busy: (view.busy.secs() / epoch.secs()).min(1.0),
             lost: lost.min(1.0),
             young_bytes: counts.young_bytes as f64,
@@ -283,6 +283,7 @@ impl Controller<Knobs, Counts> for Tide {
             self.set(alpha, now, counts, knobs);
         }
         self.window.renew(knobs);
+        knobs.young = self.config.young.packets_at(view.rate) as u32;
         self.alpha = alpha;
         Ok((now.saturating_add(epoch), Some(Decision { phase, set, from })))
     }

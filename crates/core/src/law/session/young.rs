@@ -48,13 +48,18 @@ impl Config {
 
     /// One packet in `2^k` is counted.
     pub fn k(&self) -> u32 {
-        (0..).find(|k| self.packets() >> k <= u32::from(u8::MAX)).expect("a number has 32 bits")
+        k_of(self.packets())
     }
 
     /// Counts for which a flow is young.
     pub fn counts(&self) -> u32 {
         self.packets() >> self.k()
     }
+}
+
+/// The least `k` with which a byte counts so many packets, one in `2^k`.
+fn k_of(packets: u32) -> u32 {
+    (0..).find(|k| packets >> k <= u32::from(u8::MAX)).expect("a number has 32 bits")
 }
 
 /// What a queued packet tells of its flow.
@@ -97,6 +102,21 @@ impl Young {
         watched.then(|| (high / self.sample % self.cells.len() as u64) as usize)
     }
 
+    /// From now on a flow is young for so many packets. What was counted stays as it is, in the new
+    /// measure.
+    pub fn last(&mut self, packets: u32) {
+        let (k, before) = (k_of(packets), self.k);
+        self.counts = u8::try_from(packets >> k).unwrap_or(u8::MAX);
+        if k == before {
+            return;
+        }
+        self.k = k;
+        for cell in self.cells.iter_mut().filter(|cell| (FIRST..u8::MAX).contains(cell)) {
+            let counted = u32::from(*cell) << before >> k;
+            *cell = u8::try_from(counted).unwrap_or(u8::MAX).max(FIRST);
+        }
+    }
+
     /// The opening packet of this flow is admitted.
     #[inline]
     pub fn admit(&mut self, hash: u64) {
@@ -117,9 +137,11 @@ impl Young {
     }
 
     /// Whether the next packet is one of those in `2^k` that are counted: by the golden ratio, so
-    /// that flows whose packets take turns are counted alike.
+    /// that flows whose packets take turns are counted alike. A kernel's program, which sees segments
+    /// of one packet together, counts so many of `n`: this part of `2^k`, plus `n`, over `2^k`.
     fn drawn(&mut self) -> bool {
         self.seen = self.seen.wrapping_add(1);
-        self.seen.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - self.k) == 0
+        let part = !self.seen.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - self.k);
+        (part + 1) >> self.k == 1
     }
 }

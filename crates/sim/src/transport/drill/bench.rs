@@ -1,6 +1,8 @@
 //! What a host needs to act alone: a network of its own for each act, from which its packets are
 //! taken.
 
+use std::collections::BTreeMap;
+
 use tidegate_core::packet::{Flags, Packet, SackBlock};
 use tidegate_core::units::Time;
 use tidegate_model::port::OwnLaws;
@@ -75,7 +77,7 @@ impl Bench {
 
     /// A host acts.
     pub(super) fn act(&mut self, act: impl FnOnce(&Address, &mut Ctx<'_>) -> Fate) {
-        let mut net = Network::new(&self.scenario, 1, &mut OwnLaws::default()).ok().unwrap();
+        let mut net = Network::new(&self.scenario, 1, &mut OwnLaws::default(), BTreeMap::new()).ok().unwrap();
         net.now = self.now;
         let address = self.address();
         let mut ctx = Ctx {
