@@ -2,7 +2,7 @@
 //!
 //! The harness knows passed and failed alone, so a test that returns early is green. It says so
 //! here: in the file that `TIDEGATE_LEFT_OUT` names, one line a test, which `make test` counts
-//! (`tools/left_out.py`). Where `TIDEGATE_RUN_ALL` is set it fails instead.
+//! (`tools/left_out.py`). Where `TIDEGATE_RUN_ALL` is 1 it fails instead.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// Says that the present test is left out, and why; behind the last colon is what would run it.
 pub(super) fn note(reason: &str) {
-    let all = std::env::var_os("TIDEGATE_RUN_ALL").is_some();
+    let all = std::env::var_os("TIDEGATE_RUN_ALL").is_some_and(|value| value == "1");
     let list = std::env::var_os("TIDEGATE_LEFT_OUT").map(PathBuf::from);
     left_out(all, list.as_deref(), reason);
 }

@@ -40,7 +40,10 @@ pub(crate) fn settings() -> Settings {
 pub(crate) fn gate(settings: Settings, flows: u32) -> Option<Gate> {
     let missing = tidegate_gate::privileges::missing();
     if !missing.is_empty() {
-        left_out::note(&format!("no right to load programs ({}): run as root", missing.join(", ")));
+        left_out::note(&format!(
+            "no right to load programs ({}): run make test as root",
+            missing.join(", ")
+        ));
         return None;
     }
     let mut gate = Gate::load(&settings, flows, &[]).expect("the kernel takes the program");
