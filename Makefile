@@ -61,7 +61,9 @@ live-figures: $(VENV)/.dev $(VENV)/.live ## Measure the gate and the emulated li
 	$(BIN)/python -m tools.live.figures
 
 # The groups of tests, with a line on each and its time (tools/groups.sh). CARGO_TESTS has the
-# gate's where it can be built. A test that needs what is not there says so and is skipped.
+# gate's where it can be built. A test that needs what is not there is left out, and is in the list
+# LEFT_OUT; with TIDEGATE_RUN_ALL only those of .ci/left-out.toml may be (tools/left_out.py).
+LEFT_OUT := build/left-out
 CARGO_TESTS = cargo test --quiet --locked --workspace --exclude tidegate-benches --exclude tidegate-py
 LIVE := tidegate-common tidegate-emulate tidegate-gate tidegate-nodes tidegate-tcx tidegated
 # more than there are cores: tests of processes wait most of their time
@@ -79,10 +81,16 @@ check: $(VENV)/.dev ## Find quickly what a change breaks: formats, Rust tests, q
 
 .PHONY: test
 test: $(VENV)/.dev $(VENV)/.site $(VENV)/.live ## Run all tests, Rust and Python; property tests on a twentieth of their inputs
-	@bash tools/groups.sh \
+	@mkdir -p build && rm -f $(LEFT_OUT)
+	@export TIDEGATE_LEFT_OUT=$(CURDIR)/$(LEFT_OUT); bash tools/groups.sh \
 	    "Rust: compile" "$(CARGO_TESTS) $$(bash tools/live.sh workspace) --no-run" \
 	    "Rust" "$(CARGO_TESTS) $$(bash tools/live.sh workspace)" \
-	    "Python" "$(PYTEST_ALL)"
+	    "Python" "$(PYTEST_ALL)" \
+	    "left out" "$(BIN)/python -m tools.left_out $(LEFT_OUT)"
+
+.PHONY: test-tools
+test-tools: $(VENV)/.dev ## Install what some tests take and make test leaves out without: Chromium, ns-2, ns-3, tshark ... (root)
+	$(BIN)/python -m tools.test_tools
 
 .PHONY: test-long
 test-long: $(VENV)/.dev ## Run the property tests on all of their inputs

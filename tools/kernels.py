@@ -158,8 +158,10 @@ def need(tools: dict[str, str]) -> None:
     missing = [package for tool, package in tools.items() if not installed(tool)]
     if missing and os.geteuid() == 0 and shutil.which("apt-get"):
         words = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *missing]
+        # a package that would ask something takes the usual answer
+        quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
         subprocess.run(["apt-get", "update", "-qq"], capture_output=True, check=False)
-        subprocess.run(words, capture_output=True, check=False)
+        subprocess.run(words, capture_output=True, check=False, env=quiet)
         missing = [package for tool, package in tools.items() if not installed(tool)]
     if missing:
         raise Obstacle(f"not installed: sudo apt-get install -y {' '.join(missing)}")

@@ -9,12 +9,18 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
+from _pytest.runner import runtestprotocol
+from tools.live.lateness import TooBusy, Watch
 
 ROOT = Path(__file__).parents[2]
+WATCH, BUSY = pytest.StashKey[Watch | None](), pytest.StashKey[str | None]()
+TRIES = 3
+LATE_MS = 100
+"""A test that times nothing exactly still allows a lease, a token or an answer so much at least."""
 TCX = str(ROOT / "tools/live/tcx.py")
 NEAR, FAR = "10.77.0.1", "10.77.0.2"
 KERNEL = tuple(map(int, os.uname().release.split(".")[:2]))
@@ -33,7 +39,7 @@ while True:
 CLIENT = """
 import select, socket, sys, time
 address, port, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-waiting = []
+waiting, begun = [], time.monotonic()
 for _ in range(count):
     one = socket.socket()
     one.setblocking(False)
@@ -45,12 +51,14 @@ while waiting and time.monotonic() < end:
     for one in ready:
         got += one.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0
         one.close(); waiting.remove(one)
-print(got)
+print(got, time.monotonic() - begun)
 """
+AGAIN_S = 1.0
+"""A SYN is sent again after so long: an attempt that takes longer has asked twice."""
 
 
 def run(*command: str, check: bool = True) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert not check or done.returncode == 0, f"{command}: {done.stderr}"
     return done.stdout
 
@@ -67,7 +75,7 @@ def tidegated() -> Path | None:
 def obstacle() -> str | None:
     """Say why nothing here can run, if that is so."""
     if os.geteuid() != 0:
-        return "namespaces and BPF need root"
+        return "namespaces and BPF need root: run make test as root"
     if missing := [name for name in ("ip", "tc", "nsenter") if shutil.which(name) is None]:
         return f"not installed: {', '.join(missing)}"
     program = tidegated()
@@ -143,8 +151,10 @@ class Lab:
         """Send 2 Mbit/s of UDP for so long, and wait until it has begun."""
         code = f"""if True:
             import socket, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-            print("begun", flush=True); end = time.monotonic() + {seconds}
-            while time.monotonic() < end: s.sendto(bytes(1000), ("{FAR}", 9)); time.sleep(0.004)
+            print("begun", flush=True); began, sent = time.monotonic(), 0
+            while (past := time.monotonic() - began) < {seconds}:
+                while sent < 250 * past: s.sendto(bytes(1000), ("{FAR}", 9)); sent += 1
+                time.sleep(0.004)
         """
         process = self.start(self.near, sys.executable, "-c", code)
         assert process.stdout is not None
@@ -204,7 +214,7 @@ class Lab:
         """Run a gate with this file that does not start."""
         self.write(text)
         command = self.command("gate", "--config", str(self.config), by=by)
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 
     def log(self) -> str:
         return (self.folder / "gate.log").read_text()
@@ -218,7 +228,7 @@ class Lab:
         done: Callable[[], object],
         what: str,
         process: "subprocess.Popen[str] | None" = None,
-        seconds: float = 20,
+        seconds: float = 60,
     ) -> None:
         end = time.monotonic() + seconds
         while not done():
@@ -230,11 +240,18 @@ class Lab:
 
     def connect(self, count: int, port: int = PORT) -> int:
         """So many connections at once; how many get in at the first attempt."""
-        return int(self.within(self.near, sys.executable, "-c", CLIENT, FAR, str(port), str(count)))
+        return self._attempt(self.near, FAR, port, count)
 
     def download(self, count: int) -> int:
         """The same from the far end: their data would leave by the gate's interface."""
-        return int(self.within(self.far, sys.executable, "-c", CLIENT, NEAR, str(PORT), str(count)))
+        return self._attempt(self.far, NEAR, PORT, count)
+
+    def _attempt(self, name: str, to: str, port: int, count: int) -> int:
+        said = self.within(name, sys.executable, "-c", CLIENT, to, str(port), str(count))
+        got, took_s = said.split()
+        if float(took_s) >= AGAIN_S:
+            raise TooBusy(f"{count} attempts to connect took {float(took_s):.2f} s")
+        return int(got)
 
     def flood(self, rate: int, seconds: float) -> "subprocess.Popen[str]":
         program = str(ROOT / "tools/live/flood.py")
@@ -306,14 +323,61 @@ def hook(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(autouse=True)
-def _ahead() -> Iterator[None]:
-    """Let the hosts of a test go ahead of other tests, so that they are not late."""
+def watch(request: pytest.FixtureRequest) -> Iterator[Watch]:
+    """Let the hosts of a test go ahead of other tests, and watch how late they are all the same."""
     usual = os.getpriority(os.PRIO_PROCESS, 0)
     with contextlib.suppress(PermissionError):
         os.setpriority(os.PRIO_PROCESS, 0, min(usual, -10))
-    yield
+    # a thread has the priority of the one that starts it
+    with Watch() as watch:
+        request.node.stash[WATCH] = watch
+        yield watch
     with contextlib.suppress(PermissionError):
         os.setpriority(os.PRIO_PROCESS, 0, usual)
+
+
+# A test that failed while its processes were late has measured the machine's other work. It is
+# tried again, and left out with that figure if the machine stays so. One that fails on time fails.
+
+
+def late(item: pytest.Item, reports: list[pytest.TestReport]) -> str | None:
+    """Say how late the processes of a test were, if it failed and that may be why."""
+    if not any(report.failed for report in reports):
+        return None
+    if found := item.stash.get(BUSY, None):
+        return found
+    watch = item.stash.get(WATCH, None)
+    if watch is None or watch.worst_ms <= LATE_MS:
+        return None
+    return f"a process of the test woke up {watch.worst_ms:.0f} ms late"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+    """Run a live test, again where it was not valid."""
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for _ in range(TRIES):
+        item.stash[BUSY] = item.stash[WATCH] = None
+        reports = runtestprotocol(item, nextitem=nextitem, log=False)
+        figure = late(item, reports)
+        if figure is None:
+            break
+    for report in reports:
+        if figure is not None and report.failed:
+            report.outcome = "skipped"
+            why = f"the machine was too busy {TRIES} times: {figure}"
+            report.longrepr = (str(item.path), item.location[1] or 0, why)
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Generator:
+    """Keep the figure with which a test says that its run was not valid."""
+    if call.excinfo is not None and call.excinfo.errisinstance(TooBusy):
+        item.stash[BUSY] = str(call.excinfo.value)
+    return (yield)
 
 
 @pytest.fixture

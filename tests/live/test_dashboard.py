@@ -9,7 +9,10 @@ from tools.live.dashboard import BOARD, GATE, Prometheus, answer, intervals
 
 pytestmark = [
     pytest.mark.live,
-    pytest.mark.skipif(shutil.which("prometheus") is None, reason="prometheus is not installed"),
+    pytest.mark.skipif(
+        shutil.which("prometheus") is None,
+        reason="Prometheus is not installed: apt-get install -y prometheus",
+    ),
 ]
 
 

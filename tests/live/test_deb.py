@@ -54,7 +54,7 @@ def package() -> Path:
     if os.geteuid() != 0:
         pytest.skip("chroot and namespaces need root")
     if shutil.which("mmdebstrap") is None:
-        pytest.skip("not installed: mmdebstrap")
+        pytest.skip("mmdebstrap is not installed: apt-get install -y mmdebstrap")
     return Path(os.environ["TIDEGATE_DEB"])
 
 

@@ -9,7 +9,8 @@ import threading
 import time
 
 import pytest
-from tools.live.lab import RIGHT, Lab, LabError, obstacle, program, run
+from tools.live.lab import RIGHT, Lab, LabError, lateness, obstacle, program, run
+from tools.live.lateness import Late, TooBusy
 from tools.live.measure import of_flows, read
 
 pytestmark = pytest.mark.live
@@ -142,7 +143,7 @@ def test_what_is_wrong_is_said(lab, options, said):
     command = [lab.tidegated, "emulate", str(file), *places, *options]
     if "--left" in options:
         command = [lab.tidegated, "emulate", str(file), *options, *places[2:]]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode in (1, 2)
     assert said in done.stderr
 
@@ -158,7 +159,7 @@ def test_a_client_without_a_server_says_so(lab):
             ],
             check=True,
             capture_output=True,
-            timeout=20,
+            timeout=60,
         )
 
 
@@ -195,7 +196,7 @@ def behind(folder, *command, settings=(), json=False):
     piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(arguments, **piped) as process:
         try:
-            stdout, stderr = process.communicate(timeout=60)
+            stdout, stderr = process.communicate(timeout=120)
         except subprocess.TimeoutExpired:
             process.kill()
             raise
@@ -221,19 +222,27 @@ sys.exit(7)
 
 
 # A handshake takes a round trip: 40 ms by hand, 1 + 18 + 1 ms each way.
-def test_a_command_runs_behind_the_link_and_ends_it(tmp_path):
+def test_a_command_runs_behind_the_link_and_ends_it(tmp_path, watch):
     with socket.create_server(("0.0.0.0", 0)) as server:
         port = str(server.getsockname()[1])
-        done, namespace = behind(tmp_path, sys.executable, "-c", CONNECT, port)
+        done, namespace = behind(tmp_path, sys.executable, "-c", CONNECT, port, json=True)
     assert done.returncode == 7, done.stderr
     seen, *lines = done.stdout.splitlines()
     assert namespace in seen.split()
     took = [float(line) for line in lines]
     assert len(took) == 3
-    # a busy machine may add to one of them
-    assert 0.040 <= min(took) < 0.045
-    assert "rate" in done.stderr
+    is_round_trip(min(took), 0.040, done.stderr, watch)
     assert namespace not in namespaces()
+
+
+def is_round_trip(took, due, report, watch):
+    """Hold a round trip to what is due, which a link and ends that are late only add to."""
+    assert took >= due
+    if took >= due + 0.005:
+        late_ms, _ = lateness(json.loads(report))
+        seen = f"{1e3 * took:.1f} ms in place of {1e3 * due:.0f}"
+        Late(late_ms, watch.mean_ms).excuse(1, 0.005, seen)
+    assert took < due + 0.005
 
 
 ASK = """
@@ -250,7 +259,7 @@ for _ in range(40):
 
 
 # By hand: 1 + 18 + 1 ms there and 1 + 18 + 1 ms back, and 30 ms more in every other second.
-def test_a_delay_follows_its_trace(tmp_path):
+def test_a_delay_follows_its_trace(tmp_path, watch):
     (tmp_path / "steps.csv").write_text("time_s,delay_s\n0,0.018\n1,0.048\n2,0\n")
 
     def echo(sock):
@@ -263,16 +272,16 @@ def test_a_delay_follows_its_trace(tmp_path):
         thread.start()
         port = sock.getsockname()[1]
         traced = ['port.bottleneck.delay={ trace = "steps.csv" }']
-        done, _ = behind(tmp_path, sys.executable, "-c", ASK, str(port), settings=traced)
+        command = [sys.executable, "-c", ASK, str(port)]
+        done, _ = behind(tmp_path, *command, settings=traced, json=True)
         sock.sendto(b"", ("127.0.0.1", port))
         thread.join()
     assert done.returncode == 0, done.stderr
     took = sorted(float(line) for line in done.stdout.splitlines())
-    # a busy machine may add to some of them
-    assert 0.040 <= took[0] < 0.045
+    is_round_trip(took[0], 0.040, done.stderr, watch)
     late = [each for each in took if each >= 0.070]
     assert len(late) >= 10
-    assert late[0] < 0.075
+    is_round_trip(late[0], 0.070, done.stderr, watch)
 
 
 FLOOD = """
@@ -309,7 +318,11 @@ def test_two_directions_share_a_medium(tmp_path):
         done, _ = behind(tmp_path, *command, settings=shared, json=True)
         thread.join()
     assert done.returncode == 0, done.stderr
-    there, back = (each["written"] for each in json.loads(done.stderr))
+    ways = json.loads(done.stderr)
+    offered = min(each["read"] for each in ways)
+    if offered < 1.5 * 3648:
+        raise TooBusy(f"an end sent {offered} packets in place of twice 3648")
+    there, back = (each["written"] for each in ways)
     assert 0.8 * 3648 < there + back < 1.05 * 3648
     assert there == pytest.approx(back, rel=0.1)
 

@@ -1,12 +1,13 @@
 """Page loads of a real client behind the emulated link, and those of the simulator."""
 
+import json
 import shutil
 import subprocess
 import sys
-from statistics import median
 
 import pytest
-from tools.live.lab import obstacle, program
+from tools.live.lab import lateness, obstacle, program
+from tools.live.lateness import Late, TooBusy, Watch
 
 import tidegate
 
@@ -108,8 +109,23 @@ for _ in range(PAGES):
 """
 
 
+TARGET = 0.10
+
+
+def agree(real, simulated, late, requests):
+    """Hold the simulated page load to the quickest real one: what else the machine does only adds.
+
+    So many requests follow each other on a connection, each of which takes a round trip.
+    """
+    quickest = min(real)
+    if simulated != pytest.approx(quickest, rel=TARGET):
+        seen = f"simulated {simulated:.3f} s, real {quickest:.3f} s"
+        late.excuse(requests, quickest * TARGET, seen)
+    assert simulated == pytest.approx(quickest, rel=TARGET)
+
+
 def loads(tmp_path, client, control, text, connections):
-    """Return the median page load of a real client, and the simulated one."""
+    """Return page loads of a real client, the simulated one, and how late the real ones were."""
     if reason := obstacle(gate=False):
         pytest.skip(reason)
     with subprocess.Popen(
@@ -121,30 +137,39 @@ def loads(tmp_path, client, control, text, connections):
         file = tmp_path / "page.toml"
         file.write_text(text)
         command = [sys.executable, "-c", client, port, str(connections), "5"]
-        emulated = [program(), "emulate", file, "--", *command]
-        done = subprocess.run(emulated, capture_output=True, text=True, timeout=120, check=True)
+        emulated = [program(), "emulate", file, "--json", "--", *command]
+        with Watch() as watch:
+            done = subprocess.run(emulated, capture_output=True, text=True, timeout=120, check=True)
         server.terminate()
-    real = median(float(line) for line in done.stdout.split())
-    return real, tidegate.run(text, seed=1).pages["load_time_s"][0]
+    # curl writes there too
+    link_ms, not_read = lateness(json.loads(done.stderr.splitlines()[-1]))
+    if not_read:
+        raise TooBusy(f"the link was too slow for {not_read} packets")
+    real = [float(line) for line in done.stdout.split()]
+    simulated = tidegate.run(text, seed=1).pages["load_time_s"][0]
+    return real, simulated, Late(link_ms, watch.mean_ms)
 
 
 # The kernel's own TCP at both ends, and a client that knows nothing of the simulator. A page is a
 # document, then 20 objects over so many connections, each of which has one request out at a time.
 @pytest.mark.parametrize(
-    ("control", "rate", "connections"),
-    [("cubic", "10Mbit", 1), ("cubic", "10Mbit", 6), ("cubic", "50Mbit", 2), ("bbr", "50Mbit", 2)],
+    ("control", "rate", "connections", "requests"),
+    [
+        ("cubic", "10Mbit", 1, 21),
+        ("cubic", "10Mbit", 6, 5),
+        ("cubic", "50Mbit", 2, 11),
+        ("bbr", "50Mbit", 2, 11),
+    ],
 )
-def test_pages_load_as_fast_as_between_real_hosts(tmp_path, control, rate, connections):
+def test_pages_load_as_fast_as_between_real_hosts(tmp_path, control, rate, connections, requests):
     document = 'document = "50kB", '
     text = PAGE.format(rate=rate, document=document, connections=connections, control=control)
-    real, simulated = loads(tmp_path, CLIENT, control, text, connections)
-    assert simulated == pytest.approx(real, rel=0.10)
+    agree(*loads(tmp_path, CLIENT, control, text, connections), requests)
 
 
 # The same 20 objects without a document, by curl, which keeps its connections.
 def test_objects_load_as_fast_as_by_curl(tmp_path):
     if shutil.which("curl") is None:
-        pytest.skip("curl is not installed")
+        pytest.skip("curl is not installed: apt-get install -y curl")
     text = PAGE.format(rate="50Mbit", document="", connections=2, control="cubic")
-    real, simulated = loads(tmp_path, CURL, "cubic", text, 2)
-    assert simulated == pytest.approx(real, rel=0.10)
+    agree(*loads(tmp_path, CURL, "cubic", text, 2), 10)

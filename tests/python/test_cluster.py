@@ -15,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
-distributed = pytest.importorskip("distributed", reason="pip install distributed universal-pathlib")
+distributed = pytest.importorskip(
+    "distributed", reason="not installed: pip install distributed universal-pathlib"
+)
 
 pytestmark = pytest.mark.cluster
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tidegate
-from test_cli import start, wait_for
+from test_cli import PATIENCE_S, start, wait_for
 from tidegate.results.store import folder_name
 
 QUICK = {"duration": "4s", "warmup": "1s"}
@@ -76,7 +76,7 @@ def test_a_comparison_that_is_broken_off_runs_only_what_is_missing(
     try:
         wait_for(lambda: len(kept(tmp_path / "c")) >= 3)
         run.send_signal(signal.SIGINT)
-        _, err = run.communicate(timeout=30)
+        _, err = run.communicate(timeout=PATIENCE_S)
     finally:
         run.kill()
     first = kept(tmp_path / "c")

@@ -85,7 +85,7 @@ def test_a_single_run_is_drawn_over_time_and_by_size(tidegate, overload, tmp_pat
 @pytest.mark.slow
 def test_what_is_added_to_a_run_does_not_keep_it_from_being_made_anew(tidegate, overload_file):
     """A page lies among the results: the same command replaces both, as it does without a page."""
-    pytest.importorskip("vl_convert", reason="pip install vl-convert-python")
+    pytest.importorskip("vl_convert", reason="not installed: pip install vl-convert-python")
     out = overload_file.parent / "out"
     for _ in range(2):
         assert tidegate("run", overload_file, "--set", "duration=6s").returncode == 0

@@ -111,7 +111,9 @@ def test_scenarios_are_not_copied_onto_a_file(tidegate, overload_file):
 
 @pytest.mark.parametrize("address", ["nonsense", "host", "local:x", "local:0"])
 def test_an_address_that_is_none_is_said_at_once(address):
-    pytest.importorskip("distributed", reason="pip install distributed universal-pathlib")
+    pytest.importorskip(
+        "distributed", reason="not installed: pip install distributed universal-pathlib"
+    )
     from tidegate.errors import UsageError
     from tidegate.grid.cluster import connected
 

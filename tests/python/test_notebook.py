@@ -110,8 +110,8 @@ def test_figures_are_of_matplotlib_and_no_file_is_written(out):
 
 
 def test_frames_of_pandas_have_the_rows_of_polars(out):
-    pytest.importorskip("pandas", reason="pip install pandas pyarrow")
-    pytest.importorskip("pyarrow", reason="pip install pandas pyarrow")
+    pytest.importorskip("pandas", reason="not installed: pip install pandas pyarrow")
+    pytest.importorskip("pyarrow", reason="not installed: pip install pandas pyarrow")
     one, swept = laboratory.load(out / "one"), laboratory.load(out / "swept")
     assert len(one.to_pandas()) == one.flows.height
     assert len(one.to_pandas("ports")) == one.ports.height

@@ -12,7 +12,9 @@ import tidegate as laboratory
 from tidegate.errors import TidegateError, UsageError
 from tidegate.results.location import is_remote, location
 
-upath = pytest.importorskip("upath", reason="pip install distributed universal-pathlib")
+upath = pytest.importorskip(
+    "upath", reason="not installed: pip install distributed universal-pathlib"
+)
 
 QUICK = {"duration": "8s", "warmup": "2s"}
 VARY = {"traffic.web.arrivals.poisson": ["20/s", "30/s"]}

@@ -159,7 +159,7 @@ def test_a_comparison_shows_load_times_and_resumes(tidegate, tmp_path):
 
 @pytest.mark.slow
 def test_the_page_says_in_words_how_long_pages_took(tmp_path):
-    pytest.importorskip("vl_convert", reason="pip install vl-convert-python")
+    pytest.importorskip("vl_convert", reason="not installed: pip install vl-convert-python")
     tidegate.compare(WEB, seeds=2, out=tmp_path / "c")
     from tidegate.cli import app
 

@@ -101,7 +101,7 @@ def test_a_comparison_says_the_same_of_udp_and_of_sizes(overload):
 
 @pytest.mark.slow
 def test_series_are_drawn_by_plot_and_in_the_page(tidegate, tmp_path, overload):
-    pytest.importorskip("vl_convert", reason="pip install vl-convert-python")
+    pytest.importorskip("vl_convert", reason="not installed: pip install vl-convert-python")
     (tmp_path / "a.toml").write_text(overload + VOICE + SERIES, encoding="utf-8")
     assert tidegate("run", "a.toml", "--out", "a").returncode == 0
     done = tidegate("plot", "a")

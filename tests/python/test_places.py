@@ -13,7 +13,7 @@ SET = ("--set", "duration=4s", "--set", "warmup=1s")
 
 
 def test_one_run_inside_a_comparison_is_read_like_any_run(tidegate, overload, tmp_path):
-    pytest.importorskip("vl_convert", reason="pip install vl-convert-python")
+    pytest.importorskip("vl_convert", reason="not installed: pip install vl-convert-python")
     done = laboratory.compare(
         overload, gates=["none", "fixed-rate:10"], seeds=1, settings=QUICK, out=tmp_path / "c"
     )
@@ -32,7 +32,7 @@ DRIVERS = {"s3": "s3fs", "gs": "gcsfs"}
 @pytest.mark.parametrize("url", ["s3://there/x", "gs://there/x", "foo://there/x"])
 @pytest.mark.parametrize("command", ["run", "sweep", "report", "plot", "merge"])
 def test_a_store_without_its_driver_is_named(tidegate, overload_file, command, url):
-    pytest.importorskip("upath", reason="pip install universal-pathlib")
+    pytest.importorskip("upath", reason="not installed: pip install universal-pathlib")
     driver = DRIVERS.get(url[:2], "")
     if driver and find_spec(driver):
         pytest.skip(f"{driver} is installed")
@@ -51,7 +51,7 @@ def test_a_store_without_its_driver_is_named(tidegate, overload_file, command, u
 
 
 def test_a_run_lies_in_a_store_and_is_read_from_there(tidegate, overload_file):
-    pytest.importorskip("upath", reason="pip install universal-pathlib")
+    pytest.importorskip("upath", reason="not installed: pip install universal-pathlib")
     done = tidegate("run", overload_file, "--out", "memory://runs/one", "--json", *SET)
     assert done.returncode == 0, done.stderr
     loaded = laboratory.load("memory://runs/one")

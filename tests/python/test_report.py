@@ -26,7 +26,7 @@ def in_browser(test):
     return pytest.mark.site(pytest.mark.skipif(BROWSER is None, reason=reason)(test))
 
 
-pytest.importorskip("vl_convert", reason="pip install vl-convert-python")
+pytest.importorskip("vl_convert", reason="not installed: pip install vl-convert-python")
 
 ASKED = """\
 <script>

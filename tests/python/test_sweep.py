@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import tidegate
-from test_cli import start, wait_for
+from test_cli import PATIENCE_S, start, wait_for
 from tidegate.grid import axes as grid
 from tidegate.grid.plan import Point, Subject
 from tidegate.results.breakdown import DATAGRAMS, PAGES, VIEWERS
@@ -339,7 +339,7 @@ def test_a_sweep_that_is_killed_twice_ends_with_the_same_table(tidegate, command
         run = start(tmp_path, *command, "--out", "killed")
         wait_for(lambda least=least: len(runs(folder)) >= least)
         run.send_signal(signal.SIGKILL)
-        run.communicate(timeout=20)
+        run.communicate(timeout=PATIENCE_S)
         assert run.returncode == -signal.SIGKILL
         assert kept < len(runs(folder)) < 24
         kept = len(runs(folder))
@@ -367,7 +367,7 @@ def test_a_sweep_that_is_stopped_says_what_is_kept(command, tmp_path, number):
     run = start(tmp_path, *command, "--out", "s")
     wait_for(lambda: len(runs(tmp_path / "s")) >= 2)
     run.send_signal(number)
-    out, err = run.communicate(timeout=20)
+    out, err = run.communicate(timeout=PATIENCE_S)
     assert run.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[number]
     assert f"{len(runs(tmp_path / 's'))} of 24 runs are saved in s" in err
     assert "Traceback" not in err
@@ -381,7 +381,7 @@ def test_a_sweep_that_is_stopped_before_its_first_run_leaves_nothing(tmp_path, o
     )
     wait_for((tmp_path / "s" / "manifest.json").exists)
     run.send_signal(signal.SIGINT)
-    _, err = run.communicate(timeout=20)
+    _, err = run.communicate(timeout=PATIENCE_S)
     assert run.returncode == 130
     assert "nothing was written" in err
     assert "Traceback" not in err
@@ -495,7 +495,7 @@ def test_two_sweeps_do_not_share_a_folder(command, tmp_path, tidegate):
     assert "Another command is using s" in second.stderr
     assert (tmp_path / "s" / "manifest.json").exists()
     run.send_signal(signal.SIGINT)
-    run.communicate(timeout=20)
+    run.communicate(timeout=PATIENCE_S)
 
 
 # Shards

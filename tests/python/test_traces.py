@@ -72,7 +72,7 @@ def test_wireshark_reads_what_a_port_sent(tidegate, overload_file):
     """Tshark counts the packets, bytes and connections that the simulator counted."""
     tshark = shutil.which("tshark")
     if tshark is None:
-        pytest.skip("tshark is not installed")
+        pytest.skip("tshark is not installed: apt-get install -y tshark")
     done = tidegate("run", overload_file, "--pcap", "bottleneck", "--json", "--set", "warmup=0s")
     port = next(p for p in json.loads(done.stdout)["ports"] if p["name"] == "bottleneck")
     file = overload_file.parent / "out" / "small-overload-run" / "bottleneck.pcapng"

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tidegate as laboratory
+from test_cli import PATIENCE_S
 from tidegate.show import hints
 
 DOWNLOADS = """\
@@ -207,7 +208,7 @@ def interrupted(at, folder):
         check=False,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
 
 

@@ -31,6 +31,7 @@ _NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|b?r(#*)".*?"\1|b?"(?:\\.|[^"\\])*"',
 _TESTS = re.compile(r"#\[cfg\(test\)\]\s*mod \w+ \{.*", re.DOTALL)
 _USE = re.compile(r"(\bpub(?:\([^)]*\))?\s+)?\buse\s+([^;]+);")
 _PATH = re.compile(r"\b[a-z]\w*(?:::\w+)+")
+_NAME = re.compile(r"\b[A-Za-z_]\w*")
 
 Module = tuple[str, ...]
 
@@ -140,15 +141,17 @@ class Crate:
 
 
 def _read(text: str) -> _File:
-    """Read the imports of a file; a re-export is a name, and no use."""
+    """Read the imports of a file; a re-export is a use where the file itself has its name."""
     file = _File()
     code = _TESTS.sub("", _NOT_CODE.sub("", text))
+    rest = _USE.sub("", code)
+    occurring = set(_NAME.findall(rest))
     for public, tree in _USE.findall(code):
         for path, name in _expanded(" ".join(tree.split())):
             file.names[name] = path
-            if not public:
+            if not public or name in occurring:
                 file.uses.add(path)
-    file.uses.update(_PATH.findall(_USE.sub("", code)))
+    file.uses.update(_PATH.findall(rest))
     return file
 
 

@@ -63,7 +63,7 @@ def program() -> Path | None:
 def obstacle(*, gate: bool) -> str | None:
     """Return the reason why there can be no lab here, or None."""
     if os.geteuid() != 0:
-        return "namespaces and TUN devices need root"
+        return "namespaces and TUN devices need root: run make test as root"
     if missing := [name for name in ("ip", "nsenter", "sysctl") if shutil.which(name) is None]:
         return f"not installed: {', '.join(missing)}"
     if not Path("/dev/net/tun").exists():

@@ -45,7 +45,7 @@ def missing() -> str | None:
     if reason := obstacle(gate=False):
         return reason
     if not BUILT.exists():
-        return "quic-ends is not built: cargo build --release in tools/quic_ends"
+        return "quic-ends is not built: make test-tools"
     if "quinn" not in _native.STACKS:
         return "the simulator is built without stacks: make stacks"
     return None

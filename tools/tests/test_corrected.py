@@ -22,9 +22,9 @@ class Departure:
 @pytest.fixture(scope="module", autouse=True)
 def _built() -> None:
     if not (BUILD / "ns3" / ".installed").exists():
-        pytest.skip("ns-3 is not installed: `make validate` installs it")
+        pytest.skip("ns-3 is not installed: make test-tools")
     if shutil.which("g++") is None:
-        pytest.skip("g++ is not installed, and ns-3's programs take a compiler")
+        pytest.skip("ns-3's programs take a compiler: apt-get install -y g++")
     ns3.build()
 
 

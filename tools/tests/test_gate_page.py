@@ -31,7 +31,10 @@ def test_a_row_has_default_and_range() -> None:
     assert row == "| `lease` | time | How long decisions hold; default 2s; 200ms to 60s. |"
 
 
-@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
+@pytest.mark.skipif(
+    shutil.which("promtool") is None,
+    reason="promtool is not installed: apt-get install -y prometheus",
+)
 def test_prometheus_takes_the_alert_rules() -> None:
     rules = ROOT / "crates/gate/etc/alerts.yml"
     command = ["promtool", "check", "rules", str(rules)]

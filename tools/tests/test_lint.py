@@ -159,6 +159,23 @@ def test_two_files_may_use_each_other(tmp_path: Path, change: dict[str, str]) ->
     assert list(rust.file_circles(crate(tmp_path, **CIRCLE | change))) == []
 
 
+# What a file passes on and also uses itself is a use; what it only passes on is none (CIRCLE: lib).
+@pytest.mark.parametrize(
+    ("lib", "circle"),
+    [
+        ("pub use b::Near;\nfn f(_: Near) {}\n", True),
+        ("pub(crate) use b::Near as Other;\nstruct Own { it: Other }\n", True),
+        ("pub use b::Near;\nfn f(_: Nearly) {}\n", False),
+        ("pub use b::Near as Other;\nfn f(_: Near) {}\n", False),
+        ("pub use b::Near; // Near\n", False),
+    ],
+)
+def test_a_re_export_counts_where_its_name_occurs(tmp_path: Path, lib: str, circle: bool) -> None:
+    files = {"lib": lib, "b": "use crate::c::Far;\n", "c": "use crate::own;\n"}
+    found = list(rust.file_circles(crate(tmp_path, **files)))
+    assert [each.rpartition(": ")[2] for each in found] == ["b, c, lib"] * circle
+
+
 def test_no_crate_has_a_circle() -> None:
     assert list(rust.file_circles(ROOT)) == []
 

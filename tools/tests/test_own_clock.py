@@ -34,7 +34,7 @@ def test_without_root_it_says_what_it_needs(
 def test_time_stands_still_while_it_computes(capsys: pytest.CaptureFixture[str]) -> None:
     """An hour of sleep takes no hour, and a computation no time at all."""
     if os.geteuid() != 0:
-        pytest.skip("it needs root")
+        pytest.skip("the kernel needs root: run make test as root")
     script = "begun=$SECONDS; sleep 3600; for i in {1..100000}; do :; done; echo $((SECONDS-begun))"
     assert own_clock.main(["--seconds", "60", "--", "bash", "-c", script]) == 0
     assert capsys.readouterr().out.strip() == "3600"

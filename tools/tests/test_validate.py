@@ -138,7 +138,7 @@ def test_the_page_has_a_place_for_every_table_of_linux() -> None:
 # By hand: 12 Mbit/s on a link of 10: so many are lost that the rest fits, 1 - 10 / 12.
 @pytest.mark.skipif(
     not (linux.BUILD / linux.VERSION).exists(),
-    reason="Linux's source is not here: python -m tools.validate --only linux",
+    reason="Linux's source is not here: make test-tools",
 )
 def test_the_law_of_linux_loses_what_does_not_fit() -> None:
     _, load = dualpi2.LOADS["dualpi2-ect0"]
@@ -251,7 +251,9 @@ def test_the_earlier_answer_is_the_only_difference_of_its_case() -> None:
 
 
 # ns-2's timer of the sender, 3 s, was set by the first SYN+ACK, 3 s before the repeated one comes.
-@pytest.mark.skipif(shutil.which("ns") is None, reason="ns-2 is not installed")
+@pytest.mark.skipif(
+    shutil.which("ns") is None, reason="ns-2 is not installed: apt-get install -y ns2"
+)
 @pytest.mark.parametrize(
     ("settings", "order"), [({}, ["data", "ack"]), ({"answer_rto": "2.999999999"}, ["ack", "data"])]
 )

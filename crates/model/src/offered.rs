@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::lint::expected;
-use crate::route::{PacketKind, Routes};
-use crate::scenario::Scenario;
+use crate::route::Routes;
+use crate::scenario::{PacketKind, Scenario};
 
 /// What is offered to one port whose link is no access link.
 #[derive(Clone, PartialEq, Debug)]

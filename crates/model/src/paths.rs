@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use tidegate_core::law::session::Opener;
 use tidegate_core::units::Time;
 
-use crate::route::{PacketKind, Routes};
-use crate::scenario::{Arrivals, Class, Direction, Network, Transport};
+use crate::route::Routes;
+use crate::scenario::{Arrivals, Class, Direction, Network, PacketKind, Transport};
 
 /// The ports that the sessions of one class and direction cross.
 #[derive(Clone, Debug, Default)]

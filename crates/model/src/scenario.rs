@@ -1,7 +1,9 @@
 //! A checked scenario: every name is resolved and every value in range, so that its network can be
 //! built without further checks.
 
+mod app;
 mod impairments;
+mod route;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,11 +12,9 @@ use std::sync::Arc;
 use tidegate_core::keys;
 use tidegate_core::law::session::{Charge, Opener, Refusal, quic};
 use tidegate_core::law::settings::Link;
-use tidegate_core::law::video::Rule;
 pub use tidegate_core::port::Limit;
 use tidegate_core::units::{Length, Rate, Time};
 
-pub use crate::check::app::App;
 use crate::control::Control;
 pub use crate::document::bound::Codepoint;
 pub use crate::document::transport::{QuicControl, QuicCrypto};
@@ -22,8 +22,9 @@ use crate::law::GateLaw;
 use crate::law::filter::FilterLaw;
 use crate::law::stamp::StampLaw;
 use crate::profile::Tcp;
-use crate::route::Route;
+pub use app::{App, Pages, Video};
 pub use impairments::{Impairments, Jitter, Order, Policing, Reorder, Shared, Spread};
+pub use route::{PacketKind, Route};
 pub use tidegate_core::law::queue::QueueLaw;
 
 /// A scenario: all that a run needs except its seed.
@@ -282,48 +283,6 @@ impl Class {
             _ => None,
         }
     }
-}
-
-/// The video of a class, and its player.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Video {
-    /// The available rates, ascending; never empty.
-    pub ladder: Vec<Rate>,
-    /// Packets of a segment at each of them.
-    pub packets: Vec<u32>,
-    /// Playing time of a segment.
-    pub segment: Time,
-    /// The playing time that fits the buffer, at least two segments.
-    pub buffer: Time,
-    /// Playing time in the buffer at which playback begins.
-    pub start: Time,
-    /// Segments of the film (`u32::MAX`: longer than the run).
-    pub segments: u32,
-    /// How a player chooses rates.
-    pub rule: Rule,
-}
-
-/// Pages that users load, and the connections over which they do.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Pages {
-    /// Objects of a page, its document not counted.
-    pub objects: Amount,
-    /// Bytes of the document, which is fetched first; none: there is none.
-    pub document: Option<Amount>,
-    /// The most connections that a user has open at once.
-    pub connections: u32,
-    /// Requests that may wait for their answers on one connection.
-    pub concurrent: u32,
-    /// Whether connections stay open for further objects and pages.
-    pub persistent: bool,
-    /// Bytes of a request, without headers; no more than the payload of a packet.
-    pub request: u32,
-    /// From a request to the first byte of its answer, at the server, in seconds.
-    pub server: Amount,
-    /// Pages of a user ([`u32::MAX`]: one after the other until the run ends).
-    pub count: u32,
-    /// From a loaded page to the start of the next, in seconds.
-    pub think: Amount,
 }
 
 /// A number that may be drawn: a draw of mean one from `shape`, times `mean`.

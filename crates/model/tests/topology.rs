@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use tidegate_core::units::{Rate, Time};
-use tidegate_model::route::{PacketKind, Routes};
-use tidegate_model::scenario::{Limit, Network};
+use tidegate_model::route::Routes;
+use tidegate_model::scenario::{Limit, Network, PacketKind};
 use tidegate_model::{Report, Scenario, Setting, Source, load, schema, show};
 
 /// A client and two servers behind a ring of three routers:

@@ -10,8 +10,8 @@ use tidegate_core::packet::{Ext, Flags, Packet};
 use tidegate_core::port::{Outcome, Port, Stages};
 use tidegate_core::units::{Pace, Time};
 use tidegate_model::port::{Losses, Media, NoSuchLaw, OwnLaws, Supplied};
-use tidegate_model::route::{NO_PORT, PacketKind, Routes};
-use tidegate_model::scenario::{self, Scenario};
+use tidegate_model::route::{NO_PORT, Routes};
+use tidegate_model::scenario::{self, PacketKind, Scenario};
 
 use crate::arrivals::Records;
 use crate::datagrams::Datagrams;

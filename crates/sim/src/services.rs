@@ -19,7 +19,7 @@ use tidegate_core::law::Decision;
 use tidegate_core::law::greedy::{Act, Ask, Key, Node};
 use tidegate_core::packet::{Ext, Packet};
 use tidegate_core::units::Time;
-use tidegate_model::route::PacketKind;
+use tidegate_model::scenario::PacketKind;
 
 use crate::flow_id::FlowId;
 use crate::network::Network;

@@ -5,6 +5,7 @@
 
 pub mod control;
 mod delivery;
+mod detector;
 #[cfg(test)]
 mod drill;
 pub(crate) mod hosts;

@@ -16,10 +16,14 @@ use tidegate_nodes::testbed::running::Running;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tidegated");
 
+/// So long a test waits for processes: no limit that they have to keep, as the machine may have other
+/// work, but the end of one that hangs.
+const PATIENCE: Duration = Duration::from_secs(300);
+
 /// One greedy source two hops from a node that it congests, and two that give way, for some five seconds.
 const SMALL: &str = r#"
 name = "small"
-duration = "40s"
+duration = "300s"
 
 [node.greedy]
 source = { to = "sink", packets = 1000, traffic = { bursts = { count = 10, gap = "400ms" } }, start = "300ms" }
@@ -86,7 +90,7 @@ fn gone(pids: &[u32], places: &Places) {
 }
 
 fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + PATIENCE;
     while !done() {
         assert!(Instant::now() < deadline, "{what}");
         std::thread::sleep(Duration::from_millis(20));
@@ -117,7 +121,7 @@ fn a_small_testbed_filters_the_greedy_source() {
     let (testbed, running, folder) = start("small");
     let (pids, places) = (running.pids(), running.places().clone());
     running.begin().expect("it begins");
-    assert!(running.await_end(Duration::from_secs(40)).expect("all answer"), "not done in time");
+    assert!(running.await_end(PATIENCE).expect("all answer"), "not done in time");
     let statuses = running.statuses().expect("all answer");
     let report =
         Report { testbed: &testbed, places: &places, statuses: &statuses, begun_us: 0, done: true };
@@ -178,7 +182,7 @@ fn a_node_killed_and_restarted() {
     running.kill("middle").expect("it is killed");
     std::thread::sleep(Duration::from_millis(300));
     running.restart("middle").expect("it returns");
-    running.await_end(Duration::from_secs(40)).expect("all answer");
+    running.await_end(PATIENCE).expect("all answer");
     let (places, statuses) = (running.places(), running.statuses().expect("all answer"));
     let report = Report { testbed: &testbed, places, statuses: &statuses, begun_us: 0, done: true };
     for one in report.connections().into_iter().filter(|one| one.origin != "greedy") {
@@ -203,7 +207,7 @@ fn datagrams_lost_doubled_and_overtaken() {
         Running::start(&testbed, Path::new(PROGRAM), &folder("faults")).expect("it comes up");
     let (pids, places) = (running.pids(), running.places().clone());
     running.begin().expect("it begins");
-    assert!(running.await_end(Duration::from_secs(300)).expect("all answer"), "not done in time");
+    assert!(running.await_end(PATIENCE).expect("all answer"), "not done in time");
     let statuses = running.statuses().expect("all answer");
     let report =
         Report { testbed: &testbed, places: &places, statuses: &statuses, begun_us: 0, done: true };
@@ -319,13 +323,16 @@ fn a_flood_leaves_a_node_small() {
 }
 
 // A neighbour that floods a node with packets, each of another origin: the node forwards what it can, and
-// stays small. (How fast it is says `tidegated bench-node`; no time is asserted here.)
+// stays small. It goes on for longer where a busy machine gets too few through for a table of them to
+// show. (How fast it is says `tidegated bench-node`; no time is asserted here.)
 #[test]
 fn a_neighbour_that_spoofs_leaves_a_node_small() {
-    let span = Duration::from_secs(2);
-    let load = Load { span, size: 200, lgc: true, spoofed: true, single: true };
-    let found = measure(&load, Path::new(PROGRAM), &folder("spoofed")).expect("it runs");
-    assert!(found.forwarded > 10_000, "{found:?}");
+    let spans = [2, 8, 32, 128].map(Duration::from_secs).into_iter();
+    let mut found = spans.map(|span| {
+        let load = Load { span, size: 200, lgc: true, spoofed: true, single: true };
+        measure(&load, Path::new(PROGRAM), &folder("spoofed")).expect("it runs")
+    });
+    let found = found.find(|found| found.forwarded > 10_000).expect("10,000 get through");
     // every one of them is another origin; 64 MB would not hold a table of them and much else
     assert!(found.peak_mb < 64.0, "{found:?}");
     assert!(found.arrived <= found.forwarded && found.forwarded <= found.received, "{found:?}");

@@ -6,18 +6,12 @@ use tidegate_core::units::Time;
 use super::problems::Check;
 use super::{pages, video};
 use crate::document::ClassDoc;
-use crate::scenario::{Pages, Transport, Video};
+use crate::scenario::{App, Transport};
 
-/// Defines [`App`] from one line each: its type, and its key in a class, which is the name of the
-/// module of its checks too.
+/// Defines the checks of applications from one line each: its variant of [`App`], and its key in a
+/// class, which is the name of the module of its checks too.
 macro_rules! apps {
-    ($($(#[$doc:meta])* $App:ident = $key:ident;)+) => {
-        /// What drives the connections of a class.
-        #[derive(Clone, PartialEq, Debug)]
-        pub enum App {
-            $($(#[$doc])* $App($App),)+
-        }
-
+    ($($App:ident = $key:ident;)+) => {
         /// Whether a class has an application.
         pub(super) fn is_given(doc: &ClassDoc) -> bool {
             $(doc.$key.is_some())||+
@@ -44,8 +38,6 @@ macro_rules! apps {
 }
 
 apps! {
-    /// Viewers of video; their size is unlimited.
     Video = video;
-    /// Users who load pages; the size of the class is then that of an object.
     Pages = pages;
 }

@@ -5,8 +5,8 @@ use tidegate_core::units::Time;
 use super::problems::Check;
 use crate::document::Topology;
 use crate::document::free::RouteDoc;
-use crate::route::{PacketKind, Route, Routes, delay};
-use crate::scenario::{Class, Network, Transport};
+use crate::route::{Routes, delay};
+use crate::scenario::{Class, Network, PacketKind, Route, Transport};
 use crate::tree::decode::spelling;
 
 /// Puts routes and round trips into the network; refuses what leads astray.

@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use tidegate_core::keys;
 use tidegate_core::units::{Length, Rate, Time};
 
-use crate::route::PacketKind;
-use crate::scenario::Loss;
+use crate::scenario::{Loss, PacketKind};
 
 keys! {
     /// A link between two nodes; its name is that of the port from `from` to `to`.

@@ -175,9 +175,6 @@ pub(crate) trait Payloads {
     }
 }
 
-impl Payloads for Reno {}
-impl Payloads for Any {}
-
 /// What a lost SYN does to a window and a slow-start threshold.
 pub fn after_lost_syn([cwnd, ssthresh]: [&mut f64; 2], rule: LostSyn) {
     match rule {

@@ -26,10 +26,10 @@ use tidegate_core::packet::{Flags, Packet};
 use tidegate_core::units::Time;
 
 use super::control::{Control, Payloads, Reno};
+pub(crate) use super::detector::Detector;
 use super::receiver::Address;
 use super::rto::Rto;
 use super::{Ctx, Fate};
-pub(crate) use loss::Detector;
 use snd::Snd;
 
 /// Where the sending end stands.

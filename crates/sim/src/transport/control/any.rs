@@ -6,8 +6,8 @@ use tidegate_model::control::{Control as Chosen, TcpControl};
 use tidegate_model::profile::{LostSyn, Tcp};
 
 use super::{
-    Blitz, CongestionEvent, Control, Feedback, Granted, Lost, QuickStart, RateSample, Signal, Vcp,
-    Xcp,
+    Blitz, CongestionEvent, Control, Feedback, Granted, Lost, Payloads, QuickStart, RateSample,
+    Signal, Vcp, Xcp,
 };
 
 /// The type of a control inside TCP in [`Any`]: one with much state is boxed.
@@ -104,3 +104,5 @@ impl Control for Any {
         mut on_fresh_data();
     }
 }
+
+impl Payloads for Any {}

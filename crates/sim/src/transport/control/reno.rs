@@ -10,7 +10,7 @@
 
 use tidegate_model::profile::{LossRule, Recovery, Tcp};
 
-use super::{CongestionEvent, Control, RateSample, Signal};
+use super::{CongestionEvent, Control, Payloads, RateSample, Signal};
 
 /// Window of a Reno, NewReno or SACK sender.
 #[derive(Clone, Copy, Debug)]
@@ -150,6 +150,8 @@ impl Control for Reno {
         Some([&mut self.cwnd, &mut self.ssthresh])
     }
 }
+
+impl Payloads for Reno {}
 
 #[cfg(test)]
 mod tests {

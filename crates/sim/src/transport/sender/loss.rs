@@ -12,95 +12,15 @@
 mod back;
 mod duplicates;
 mod timed;
+mod verdict;
 
-use tidegate_core::packet::Packet;
 use tidegate_core::units::Time;
-use tidegate_model::control::{Control as Chosen, Reliability};
 use tidegate_model::profile::LossRule;
-use tidegate_model::scenario::Transport;
 
 use super::super::control::{Control, Payloads};
 use super::super::{ClassParams, Ctx};
-use super::Sender;
-
-/// How the senders of a class notice losses.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Detector {
-    /// By duplicate acknowledgements and blocks: of every transport that brings no other one.
-    Duplicates,
-    /// By the times at which segments were sent (RACK).
-    Timed,
-    /// After so many duplicates that tell of a loss everything is sent again.
-    GoBack {
-        /// How many.
-        notice: u32,
-    },
-    /// Once everything was sent, what is missing is sent again every two round trips (RCP's own
-    /// code).
-    Late,
-}
-
-impl Detector {
-    /// The one that the transport of a class brings with it.
-    pub(crate) fn of(transport: &Transport) -> Detector {
-        match transport {
-            Transport::Controlled(_, Chosen::Blitz(blitz)) => {
-                Detector::GoBack { notice: blitz.notice }
-            }
-            Transport::Controlled(_, Chosen::Rcp(rcp)) if rcp.reliability == Reliability::Own => {
-                Detector::Late
-            }
-            Transport::Tcp(tcp) | Transport::Controlled(tcp, _) if tcp.rack => Detector::Timed,
-            _ => Detector::Duplicates,
-        }
-    }
-}
-
-/// An acknowledgement that the record of outstanding segments has taken note of.
-pub(super) struct Ack<'a> {
-    pub(super) packet: &'a Packet,
-    /// Its blocks have new segments.
-    pub(super) told: bool,
-    /// How many segments its number is the first to acknowledge.
-    pub(super) segments: u32,
-}
-
-/// What has happened.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Event {
-    Nothing,
-    /// Segments are lost: recovery begins.
-    Loss,
-    /// Everything from the oldest segment on is sent again.
-    GoBack,
-}
-
-/// What is sent at an acknowledgement.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Sends {
-    /// What the window allows.
-    Window,
-    /// One new segment (limited transmit, RFC 3042).
-    One,
-    Nothing,
-}
-
-/// What a detector makes of an acknowledgement.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Verdict {
-    pub(super) event: Event,
-    /// The oldest segment is sent again, whatever the window.
-    pub(super) again: bool,
-    pub(super) sends: Sends,
-    /// An acknowledgement of something new restarts the retransmission timer.
-    pub(super) restarts: bool,
-}
-
-impl Verdict {
-    /// Nothing is lost.
-    pub(super) const WINDOW: Verdict =
-        Verdict { event: Event::Nothing, again: false, sends: Sends::Window, restarts: true };
-}
+use super::{Detector, Sender};
+pub(super) use verdict::{Ack, Event, Sends, Verdict};
 
 impl<C: Control + Payloads> Sender<C> {
     /// Asks the detector of the class what an acknowledgement says of losses.

@@ -11,7 +11,7 @@ use tidegate_model::profile::{LossRule, Recovery};
 
 use super::super::super::ClassParams;
 use super::super::snd::Snd;
-use super::{Ack, Event, Sends, Verdict};
+use super::verdict::{Ack, Event, Sends, Verdict};
 
 /// An acknowledgement of a part of what was outstanding when recovery began.
 pub(super) fn on_partial(snd: &mut Snd, segments: u32, cwnd: f64, class: &ClassParams) -> Verdict {

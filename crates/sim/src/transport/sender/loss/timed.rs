@@ -4,7 +4,7 @@
 use tidegate_core::units::Time;
 
 use super::super::snd::Snd;
-use super::Event;
+use super::verdict::Event;
 
 /// Looks for losses; the first of a flight begin recovery. `by_timer`: nothing has arrived.
 ///
