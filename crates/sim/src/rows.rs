@@ -27,7 +27,7 @@ pub(crate) struct Row {
     /// Of these, bytes that were there at the end of the warm-up.
     pub(crate) delivered_warm: u64,
     /// Data transmissions, first ones and repeated ones.
-    pub(crate) sent: u32,
+    pub(crate) sent: u64,
     /// Data transmissions beyond the first of each segment.
     pub(crate) retransmitted: u32,
     /// Expiries of the retransmission timer.

@@ -9,6 +9,8 @@ mod detector;
 #[cfg(test)]
 mod drill;
 pub(crate) mod hosts;
+#[cfg(test)]
+mod laps;
 mod outstanding;
 mod prr;
 mod rack;

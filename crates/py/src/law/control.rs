@@ -112,9 +112,9 @@ pub struct Sample {
     /// Segments newly acknowledged, by its number or by SACK blocks.
     delivered: u32,
     /// The segment after the last one acknowledged by number.
-    una: u32,
+    una: u64,
     /// The segment after the last one sent.
-    sent: u32,
+    sent: u64,
     /// Segments still in flight.
     flight: u32,
     /// Smoothed round-trip time (s), or None.
@@ -150,8 +150,8 @@ impl Sample {
             now_s,
             segments,
             delivered: segments,
-            una: segments,
-            sent: segments.saturating_add(flight),
+            una: segments.into(),
+            sent: u64::from(segments.saturating_add(flight)),
             flight,
             srtt_s,
             rtt_s,
@@ -197,7 +197,7 @@ pub struct Congestion {
     /// The window until now, including its inflation by duplicate acknowledgements.
     window: f64,
     /// The segment after the last one sent.
-    sent: u32,
+    sent: u64,
 }
 
 #[pymethods]
@@ -205,7 +205,7 @@ impl Congestion {
     /// An event for tests of a control; a run passes its own.
     #[new]
     #[pyo3(signature = (*, flight, window, now_s=0.0, sent=0))]
-    fn new(flight: u32, window: f64, now_s: f64, sent: u32) -> Congestion {
+    fn new(flight: u32, window: f64, now_s: f64, sent: u64) -> Congestion {
         Congestion { now_s, flight, window, sent }
     }
 }

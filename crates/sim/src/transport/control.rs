@@ -67,9 +67,9 @@ pub struct RateSample<'a> {
     /// Segments that are newly acknowledged, by the number or by a SACK block (RFC 2018).
     pub delivered: u32,
     /// The segment after the last one acknowledged by number.
-    pub una: u32,
+    pub una: u64,
     /// The segment after the last one sent.
-    pub sent: u32,
+    pub sent: u64,
     /// Segments still in flight.
     pub flight: u32,
     /// Smoothed round-trip time ([`Time::ZERO`]: not measured yet).
@@ -162,7 +162,7 @@ pub struct CongestionEvent {
     /// The window until now, including its inflation by duplicate acknowledgements.
     pub window: f64,
     /// The segment after the last one sent.
-    pub sent: u32,
+    pub sent: u64,
 }
 
 /// How full the segments of a sender are.

@@ -37,6 +37,14 @@ impl Outstanding {
         self.record_mut().log = Some(Box::new(log));
     }
 
+    /// All numbers become less by a lap.
+    pub(super) fn renumber(&mut self, lap: u32) {
+        let Some(Record { arrived, repair, told: _, log }) = self.known() else { return };
+        arrived.renumber(lap);
+        repair.renumber(lap);
+        log.iter_mut().for_each(|log| log.renumber(lap));
+    }
+
     /// Nothing is outstanding any more.
     pub(super) fn close(&mut self) {
         self.0 = None;

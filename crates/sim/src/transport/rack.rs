@@ -42,6 +42,12 @@ impl Rack {
         reordered: false,
     };
 
+    /// All numbers become less by a lap.
+    pub(super) fn renumber(&mut self, lap: u32) {
+        self.newest.1 = self.newest.1.saturating_sub(lap);
+        self.fack = self.fack.saturating_sub(lap);
+    }
+
     /// The least round trip ([`Time::NEVER`]: none measured).
     pub(super) fn min_rtt(&self) -> Time {
         self.min_rtt

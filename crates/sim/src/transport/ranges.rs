@@ -35,6 +35,13 @@ impl Ranges {
         self.first_gap(seq) != seq
     }
 
+    /// All numbers become less by a lap.
+    pub(crate) fn renumber(&mut self, lap: u32) {
+        for (start, end) in &mut self.parts {
+            (*start, *end) = (*start - lap, *end - lap);
+        }
+    }
+
     /// The last range.
     pub(crate) fn last(&self) -> Option<(u32, u32)> {
         self.parts.back().copied()

@@ -9,6 +9,7 @@ use tidegate_model::scenario::Misbehaviour;
 
 use super::control::dctcp;
 use super::ranges::Ranges;
+use super::sender::LAP;
 use super::{ClassParams, Ctx, Fate};
 
 mod early;
@@ -153,6 +154,18 @@ impl Receiver {
         self.next.min(self.data_end) - missing
     }
 
+    /// All numbers become less by a lap.
+    pub(super) fn renumber(&mut self, lap: u32) {
+        self.next -= lap;
+        if let Some(aside) = &mut self.aside {
+            aside.beyond.renumber(lap);
+            aside
+                .early
+                .iter_mut()
+                .for_each(|early| early.highest = early.highest.saturating_sub(lap));
+        }
+    }
+
     /// Whether data may come.
     pub(super) fn is_open(&self) -> bool {
         self.state == State::Open
@@ -288,6 +301,13 @@ impl Receiver {
 
     /// A data segment or a FIN.
     fn take(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
+        // far ahead: a number that the segment had before the numbers began anew
+        if packet.seq > self.next
+            && packet.seq - self.next > LAP / 2
+            && let Some(seq) = packet.seq.checked_sub(LAP)
+        {
+            return self.take(&Packet { seq, ..*packet }, address, ctx);
+        }
         if packet.flags.has(Flags::PUSH) {
             self.data_end = packet.seq + u32::from(packet.flags.has(Flags::DATA));
         }

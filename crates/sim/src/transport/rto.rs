@@ -56,6 +56,13 @@ pub(crate) struct Round {
     end: u32,
 }
 
+impl Round {
+    /// All numbers become less by a lap.
+    pub(super) fn renumber(&mut self, lap: u32) {
+        self.end = self.end.saturating_sub(lap);
+    }
+}
+
 /// A sample's round trip, with what has been acknowledged and what has been sent: behind the last
 /// segment of either.
 pub(crate) struct Progress<'a> {

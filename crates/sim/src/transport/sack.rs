@@ -24,6 +24,14 @@ pub(super) struct Repair {
 }
 
 impl Repair {
+    /// All numbers become less by a lap.
+    pub(super) fn renumber(&mut self, lap: u32) {
+        let Repair { repaired, under: _, rescued, told_below } = self;
+        for number in [repaired, rescued, told_below] {
+            *number = number.saturating_sub(lap);
+        }
+    }
+
     /// These segments have arrived, and nothing said so before.
     #[inline]
     pub(super) fn came(&mut self, start: u32, end: u32) {

@@ -27,9 +27,10 @@ use tidegate_core::units::Time;
 
 use super::control::{Control, Payloads, Reno};
 pub(crate) use super::detector::Detector;
-use super::receiver::Address;
+use super::receiver::{Address, Receiver};
 use super::rto::Rto;
 use super::{Ctx, Fate};
+pub(super) use snd::LAP;
 use snd::Snd;
 
 /// Where the sending end stands.
@@ -66,6 +67,8 @@ pub(crate) struct Sender<C> {
     timed_out: u32,
     pub(super) retransmitted: u32,
     pub(super) timeouts: u32,
+    /// How often the numbers have begun anew.
+    laps: u32,
     /// When the user loses patience.
     pub(super) give_up: Time,
     /// What the gap to the next data packet counts from (paced controls).
@@ -96,6 +99,7 @@ impl<C: Control + Payloads> Sender<C> {
             timed_out: 0,
             retransmitted: 0,
             timeouts: 0,
+            laps: 0,
             give_up: Time::NEVER,
             pace_from: Time::ZERO,
             wake: Time::NEVER,
@@ -103,8 +107,32 @@ impl<C: Control + Payloads> Sender<C> {
     }
 
     /// Data transmissions, first ones and repeated ones.
-    pub(super) fn sent(&self) -> u32 {
-        self.snd.max.min(self.snd.total) + self.retransmitted
+    pub(super) fn sent(&self) -> u64 {
+        self.whole(self.snd.max.min(self.snd.total)) + u64::from(self.retransmitted)
+    }
+
+    /// A number as it would be if the numbers never began anew.
+    #[inline]
+    fn whole(&self, number: u32) -> u64 {
+        u64::from(number) + u64::from(self.laps) * u64::from(LAP)
+    }
+
+    /// Whether the numbers of this flow have to begin anew.
+    #[inline]
+    pub(super) fn is_far(&self) -> bool {
+        self.snd.is_far()
+    }
+
+    /// The numbers begin anew, at both ends at once.
+    #[cold]
+    pub(super) fn renumber(&mut self, receiver: &mut Receiver) {
+        self.snd.renumber();
+        receiver.renumber(LAP);
+        let Sender { mark_cut, timed_out, rto, .. } = self;
+        for number in [mark_cut, timed_out, &mut rto.timed] {
+            *number = number.saturating_sub(LAP);
+        }
+        self.laps += 1;
     }
 
     /// Prefetches what the next acknowledgement will touch: three cache lines.

@@ -382,6 +382,17 @@ impl SentLog {
         None
     }
 
+    /// All numbers become less by a lap.
+    pub(super) fn renumber(&mut self, lap: u32) {
+        self.first -= lap;
+        self.order.iter_mut().for_each(|(_, seq)| *seq = seq.saturating_sub(lap));
+        let due = std::mem::take(&mut self.due_next).into_iter();
+        self.due_next = due.map(|Reverse(seq)| Reverse(seq.saturating_sub(lap))).collect();
+        self.rack.renumber(lap);
+        self.tlp.renumber(lap);
+        self.round.renumber(lap);
+    }
+
     /// When anything here is due.
     pub(super) fn deadline(&self) -> Time {
         self.probe_at.min(self.lost_at)

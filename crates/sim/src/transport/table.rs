@@ -318,6 +318,9 @@ impl<C: Control + Payloads> FlowTable<C> {
         // only the deadline of the end that it is for can have changed
         let (fate, due) = if packet.flags.has(Flags::TO_SOURCE) {
             let fate = flow.sender.receive(packet, &address, &mut ctx);
+            if flow.sender.is_far() {
+                flow.sender.renumber(&mut flow.receiver);
+            }
             (fate, flow.sender.next_deadline())
         } else {
             let fate = flow.receiver.receive(packet, &address, &mut ctx);

@@ -33,6 +33,11 @@ impl Tlp {
         }
     }
 
+    /// All numbers become less by a lap.
+    pub(super) fn renumber(&mut self, lap: u32) {
+        self.end = self.end.map(|end| end.saturating_sub(lap));
+    }
+
     /// Whether a probe is outstanding.
     pub(super) fn is_out(&self) -> bool {
         self.end.is_some()

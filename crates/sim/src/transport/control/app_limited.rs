@@ -26,8 +26,8 @@ use super::{Any, CongestionEvent, Control, Feedback, Lost, Payloads, RateSample,
 pub(crate) struct AppLimited {
     inner: Any,
     sent: Time,
-    una: u32,
-    usage_end: u32,
+    una: u64,
+    usage_end: u64,
     most: u32,
     full: bool,
     /// Behind each short segment, and what all up to it lack together, in bytes.
@@ -107,7 +107,7 @@ impl AppLimited {
     fn note_usage(&mut self, flight: u32) {
         let full = f64::from(flight) >= self.inner.cwnd().floor();
         if self.una >= self.usage_end || full || (!self.full && flight > self.most) {
-            (self.full, self.most, self.usage_end) = (full, flight, self.una + flight);
+            (self.full, self.most, self.usage_end) = (full, flight, self.una + u64::from(flight));
         }
     }
 }
@@ -160,7 +160,7 @@ mod tests {
         control
     }
 
-    fn sample(una: u32, flight: u32) -> RateSample<'static> {
+    fn sample(una: u64, flight: u32) -> RateSample<'static> {
         RateSample {
             now: Time::from_secs(1),
             segments: 1,
@@ -216,7 +216,7 @@ mod tests {
             let tcp = Tcp { initial_window: 64, initial_ssthresh: threshold, ..Profile::Rfc.tcp() };
             let mut control = AppLimited::new(Any::inside(&tcp));
             (1..=sent).for_each(|flight| control.on_sent(Time::from_secs(1), flight));
-            (1..=sent).for_each(|una| control.on_ack(&sample(una, sent - una)));
+            (1..=sent).for_each(|una| control.on_ack(&sample(una.into(), sent - una)));
             assert_eq!(control.cwnd() > 64.5, grows, "{sent} of 64, threshold {threshold}");
         }
     }

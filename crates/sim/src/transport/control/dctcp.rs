@@ -59,9 +59,9 @@ pub struct Marks {
     /// Packets acknowledged in this round trip, and marked ones.
     acked: u32,
     marked: u32,
-    round_end: u32,
+    round_end: u64,
     /// A cut holds until this segment is acknowledged.
-    cut_end: u32,
+    cut_end: u64,
 }
 
 impl Marks {
@@ -100,18 +100,18 @@ impl Marks {
     }
 
     /// Whether a round trip is over.
-    pub fn round_over(&self, una: u32) -> bool {
+    pub fn round_over(&self, una: u64) -> bool {
         una > self.round_end
     }
 
     /// A round trip is over: the share of marked packets in it counts from now on.
-    pub fn next_round(&mut self, sent: u32) {
+    pub fn next_round(&mut self, sent: u64) {
         self.alpha = (1.0 - G) * self.alpha + G * self.share();
         self.restart_round(sent);
     }
 
     /// The next round trip begins, and alpha stays as it is.
-    pub fn restart_round(&mut self, sent: u32) {
+    pub fn restart_round(&mut self, sent: u64) {
         (self.acked, self.marked, self.round_end) = (0, 0, sent);
     }
 
@@ -121,7 +121,7 @@ impl Marks {
     }
 
     /// Whether marks may cut the window: not twice in a round trip.
-    pub fn may_cut(&mut self, una: u32, sent: u32) -> bool {
+    pub fn may_cut(&mut self, una: u64, sent: u64) -> bool {
         let may = una > self.cut_end || self.cut_end == 0;
         if may {
             self.cut_end = sent;
@@ -189,12 +189,12 @@ pub(super) mod tests {
     /// An acknowledgement of `segments` more with the counter after `marks` marks.
     pub(crate) fn acknowledge(
         control: &mut impl Control,
-        una: u32,
+        una: u64,
         segments: u32,
         marks: u8,
         srtt: Time,
     ) {
-        let (now, ext) = (Time::from_ms(u64::from(una)), Ext::None);
+        let (now, ext) = (Time::from_ms(una), Ext::None);
         let flags = Flags::ACK.with(counted(marks));
         control.on_feedback(&Feedback { ext: &ext, now, srtt, new: true, flags });
         control.on_ack(&RateSample {

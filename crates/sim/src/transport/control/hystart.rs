@@ -48,7 +48,7 @@ pub(super) enum Verdict {
 pub(super) struct HyStart {
     kind: Kind,
     /// The round ends when this segment is acknowledged (`windowEnd`).
-    end: u32,
+    end: u64,
     samples: u32,
     /// Minimum round trip of this round and of the previous one (RFC 9406, 4.2).
     current: Time,
@@ -183,8 +183,8 @@ mod tests {
             now: Time::from_ms(now),
             segments: 1,
             delivered: 1,
-            una,
-            sent,
+            una: una.into(),
+            sent: sent.into(),
             flight: 100,
             srtt: Time::from_ms(rtt),
             rtt: Time::from_ms(rtt),

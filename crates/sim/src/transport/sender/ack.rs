@@ -11,7 +11,7 @@ use super::super::rto::Progress;
 use super::super::sent_log::SentLog;
 use super::super::{ClassParams, Ctx};
 use super::loss::{Ack, Event, Sends, Verdict};
-use super::{Detector, Sender, State};
+use super::{Detector, LAP, Sender, State};
 
 impl<C: Control + Payloads> Sender<C> {
     /// An acknowledgement has arrived. Its steps stand here, and here alone, whatever notices
@@ -19,7 +19,7 @@ impl<C: Control + Payloads> Sender<C> {
     pub(super) fn acknowledged(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
         let ack = packet.ack;
         if ack > self.snd.max || ack < self.snd.una {
-            return;
+            return self.acknowledged_before(packet, address, ctx);
         }
         // 1. what it says of marks, and of which segments have arrived
         self.on_ecn_echo(packet, ctx);
@@ -71,6 +71,16 @@ impl<C: Control + Payloads> Sender<C> {
         self.answer(verdict.again, verdict.sends, address, ctx);
         if segments > 0 && !timed {
             self.arm_probe(ctx);
+        }
+    }
+
+    /// An acknowledgement of nothing that is outstanding by its number: perhaps by that which the
+    /// segment had before the numbers began anew.
+    #[cold]
+    fn acknowledged_before(&mut self, packet: &Packet, address: &Address, ctx: &mut Ctx<'_>) {
+        let begun = self.laps > 0 && packet.ack > self.snd.max;
+        if let Some(ack) = packet.ack.checked_sub(LAP).filter(|_| begun) {
+            self.acknowledged(&Packet { ack, ..*packet }, address, ctx);
         }
     }
 
@@ -223,8 +233,8 @@ impl<C: Control + Payloads> Sender<C> {
             now: ctx.net.now,
             segments,
             delivered: segments,
-            una: self.snd.una,
-            sent: self.snd.max,
+            una: self.whole(self.snd.una),
+            sent: self.whole(self.snd.max),
             flight: self.snd.flight(),
             srtt: self.rto.srtt(),
             rtt,

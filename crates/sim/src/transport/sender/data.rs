@@ -106,7 +106,7 @@ impl<C: Control + Payloads> Sender<C> {
 
     /// Bytes that `segments` in-order segments carry.
     pub(crate) fn bytes_of(&self, segments: u32, class: &ClassParams) -> u64 {
-        let full = u64::from(segments) * u64::from(class.tcp.mss) - self.control.lacking(segments);
+        let full = self.whole(segments) * u64::from(class.tcp.mss) - self.control.lacking(segments);
         if segments < self.snd.total || segments == 0 {
             return full;
         }

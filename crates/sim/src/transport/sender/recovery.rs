@@ -22,7 +22,12 @@ impl<C: Control + Payloads> Sender<C> {
     pub(super) fn congestion_event(&self, ctx: &Ctx<'_>) -> CongestionEvent {
         // RFC 5681, 3.2 step 2: segments that limited transmit has sent do not count
         let flight = self.snd.flight() - u32::from(self.snd.extra);
-        CongestionEvent { now: ctx.net.now, flight, window: self.window(), sent: self.snd.max }
+        CongestionEvent {
+            now: ctx.net.now,
+            flight,
+            window: self.window(),
+            sent: self.whole(self.snd.max),
+        }
     }
 
     /// An acknowledgement that may echo a mark.

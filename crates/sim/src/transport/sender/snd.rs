@@ -4,6 +4,14 @@
 use super::super::ClassParams;
 use super::super::outstanding::Outstanding;
 
+/// The numbers of a flow without end begin anew where they reach this, so that they never run out:
+/// they become less by [`LAP`]. Packets under way still have the old ones. A window of data is far
+/// smaller than a lap, so that none can be taken for another.
+const LIMIT: u32 = 2 * LAP;
+/// Times the bytes of a segment, if these are a multiple of four, it is a lap of the numbers of TCP
+/// that a capture shows. Unit tests begin anew often.
+pub(in super::super) const LAP: u32 = if cfg!(test) { 1 << 14 } else { 1 << 30 };
+
 /// Numbers count segments; the FIN is one of its own behind the data.
 #[repr(C)]
 pub(super) struct Snd {
@@ -50,6 +58,20 @@ impl Snd {
             partial: false,
             after_timeout: false,
         }
+    }
+
+    /// Whether the numbers have to begin anew.
+    #[inline]
+    pub(super) fn is_far(&self) -> bool {
+        self.una >= LIMIT && self.total == u32::MAX && self.end == u32::MAX
+    }
+
+    /// The numbers begin anew, less by a lap.
+    pub(super) fn renumber(&mut self) {
+        let Snd { una, nxt, max, recover, .. } = self;
+        [una, nxt, max].into_iter().for_each(|number| *number -= LAP);
+        *recover = recover.saturating_sub(LAP);
+        self.outstanding.renumber(LAP);
     }
 
     /// Segments sent and not acknowledged.

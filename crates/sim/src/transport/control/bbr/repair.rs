@@ -11,7 +11,7 @@ pub(super) enum State {
     /// Repairs losses that acknowledgements have shown.
     Recovery,
     /// After a timeout, until everything sent before it is acknowledged.
-    Loss { until: u32 },
+    Loss { until: u64 },
 }
 
 /// The saved window, and whether packets are conserved.
@@ -51,7 +51,7 @@ impl Repair {
 
     /// An acknowledgement arrives, which may end a repair after a timeout. Returns whether it
     /// starts a recovery, and with it a round.
-    pub(super) fn notice(&mut self, una: u32) -> bool {
+    pub(super) fn notice(&mut self, una: u64) -> bool {
         if let State::Loss { until } = self.state
             && una >= until
         {

@@ -131,14 +131,14 @@ impl Bbr3 {
     }
 
     /// OnEnterRTO: everything in flight counts as lost.
-    pub(super) fn enter_timeout(&mut self, until: u32) {
+    pub(super) fn enter_timeout(&mut self, until: u64) {
         self.save_state_upon_loss();
         self.recovery = Recovery::Timeout { until };
         self.cwnd = 1.0;
     }
 
     /// An acknowledgement up to `una` may end the recovery of a timeout.
-    pub(super) fn end_timeout(&mut self, una: u32) {
+    pub(super) fn end_timeout(&mut self, una: u64) {
         if matches!(self.recovery, Recovery::Timeout { until } if una >= until) {
             self.exit_recovery();
         }

@@ -82,7 +82,7 @@ pub(super) enum Recovery {
     /// Acknowledgements have shown losses.
     Fast,
     /// The timer has expired; until everything sent before is acknowledged.
-    Timeout { until: u32 },
+    Timeout { until: u64 },
 }
 
 /// What is restored if no segment was lost.
