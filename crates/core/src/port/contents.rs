@@ -1,7 +1,16 @@
-//! The packets that are in a port, for measurements.
+//! The packets that are in a port, and what its gate has counted, for measurements.
 
 use super::Port;
+use super::stage::Stage;
+use crate::law::session::Counts;
 use crate::packet::Packet;
+
+impl<C> Port<C> {
+    /// What the gate has counted so far; none: there is no gate.
+    pub fn gate_counts(&self) -> Option<&Counts> {
+        self.staged.as_ref()?.stages.gate.as_ref().map(Stage::counts)
+    }
+}
 
 impl<C: Default> Port<C> {
     /// The waiting packets (call [`Port::advance`] first).

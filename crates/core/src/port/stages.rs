@@ -7,7 +7,6 @@ use crate::law::{Decision, Draw, Fault, Moment, PerPacket, Reason, Verdict, View
 use crate::packet::Packet;
 use crate::units::Time;
 
-use super::Port;
 use super::police::Policer;
 use super::stage::{Clock, Report, Stage};
 use super::stamp::Stamp;
@@ -56,13 +55,6 @@ pub struct Stages {
     pub(super) log: Option<Vec<(Time, Packet)>>,
     /// The clock of the discipline.
     clock: Clock,
-}
-
-impl<C> Port<C> {
-    /// What the gate has counted so far; none: there is no gate.
-    pub fn gate_counts(&self) -> Option<&Counts> {
-        self.staged.as_ref()?.stages.gate.as_ref().map(Stage::counts)
-    }
 }
 
 impl Stages {
